@@ -1,0 +1,1 @@
+//! Equality saturation over the algebra of read and acc: laws, user rules, cost, extraction.

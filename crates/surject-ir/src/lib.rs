@@ -1,0 +1,1 @@
+//! The Program of assignments: types, verifier, text form and the reference interpreter.

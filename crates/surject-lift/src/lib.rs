@@ -1,0 +1,1 @@
+//! StableHLO to Program and back.

@@ -1,0 +1,1 @@
+//! The Surject dialect, lowering through MLIR and just-in-time compilation.

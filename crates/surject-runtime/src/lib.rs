@@ -1,0 +1,1 @@
+//! Element types, buffers, npy files, the thread pool and library kernels.

@@ -1,0 +1,1 @@
+//! StableHLO text in plain Rust: parser, printer, verifier; no MLIR needed.

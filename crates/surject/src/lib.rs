@@ -1,0 +1,1 @@
+//! The Surject facade.
