@@ -1,1 +1,10 @@
-//! Element types, buffers, npy files, the thread pool and library kernels.
+//! What every back end needs at run time and knows nothing of programs: element types, buffers, npy files,
+//! the thread pool, and library kernels behind a C ABI.
+
+mod buffer;
+mod dtype;
+mod scalar;
+
+pub use buffer::Buffer;
+pub use dtype::DType;
+pub use scalar::Scalar;
