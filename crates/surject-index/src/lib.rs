@@ -1,1 +1,23 @@
-//! Extents, index spaces and index maps: composition, inverse, image, fibre products, injectivity and surjectivity.
+//! Extents, index spaces and index maps: the lowest layer of Surject. It knows nothing of element types,
+//! programs or MLIR.
+//!
+//! An [`IndexMap`] sends the points of a loop space to positions of a tensor. Whether it is *injective* decides
+//! if an accumulation collapses to a plain write; whether it is *surjective* decides if the target must be
+//! cleared. Both decisions are exact for constant extents and otherwise three-valued ([`Verdict`]).
+
+mod affine;
+mod decide;
+mod extent;
+mod fibre;
+mod inverse;
+mod map;
+mod space;
+mod verdict;
+
+pub use affine::{Affine, Component, axis_names};
+pub use decide::{Collision, InjectiveProof, Uncovered};
+pub use extent::{Extent, ExtentEnv, ExtentError, ExtentExpr, ScalarSemantics, ShapeExtent};
+pub use fibre::FibreProduct;
+pub use map::{Fill, Guard, IndexMap, MapError};
+pub use space::{Points, Space};
+pub use verdict::Verdict;

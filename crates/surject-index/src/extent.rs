@@ -1,0 +1,222 @@
+//! Extents: the sizes of axes, as exact expressions.
+//!
+//! A constant is the common case and costs one comparison of integers; a symbolic extent is a shared
+//! expression over input sizes and runtime scalars (seed 002). What is *guaranteed* of a size is a matter of
+//! [`ShapeExtent`], never of the form of the expression.
+
+use crate::Verdict;
+use std::fmt;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// The exact size of one axis.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Extent {
+    /// A size known at compile time.
+    Const(u64),
+    /// A size computed at run time.
+    Expr(Arc<ExtentExpr>),
+}
+
+/// How a symbolic size is computed. Arithmetic is that of the integers; a negative final value, an overflow or
+/// a division by zero is an [`ExtentError`] when the expression is evaluated.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ExtentExpr {
+    /// The size of an axis of an input of the program.
+    InputAxis {
+        /// Position of the input.
+        input: usize,
+        /// Position of the axis.
+        axis: usize,
+    },
+    /// A size derived from the value of a scalar input.
+    RuntimeScalar {
+        /// Position of the input.
+        input: usize,
+        /// How the value becomes a size.
+        semantics: ScalarSemantics,
+    },
+    /// `a + b`
+    Add(Extent, Extent),
+    /// `a - b`
+    Sub(Extent, Extent),
+    /// `a * b`
+    Mul(Extent, Extent),
+    /// `⌊a / b⌋`, defined for `b ≥ 1`
+    FloorDiv(Extent, Extent),
+    /// The smaller one.
+    Min(Extent, Extent),
+    /// The larger one.
+    Max(Extent, Extent),
+}
+
+/// How the value of a runtime scalar becomes a size (seed 002: the conversion is never a generic cast).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ScalarSemantics {
+    /// A float of rank 0: not finite gives 0, else rounded half away from zero and clamped at 0 from below.
+    DynamicTruncateSize,
+    /// An integer of rank 0, clamped at 0 from below.
+    IntegerSize,
+}
+
+/// What is guaranteed of the size of an axis (seed 002).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ShapeExtent {
+    /// In every admissible run the size is the value of the expression.
+    Exact(Extent),
+    /// In every admissible run the size is at most the value of the expression.
+    UpperBound(Extent),
+    /// Nothing but the existence of the axis.
+    Unknown,
+}
+
+/// Why a symbolic extent has no value.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ExtentError {
+    /// The environment does not define an atom.
+    #[error("the size `{0}` is not known in this environment")]
+    Unbound(String),
+    /// A size would be negative.
+    #[error("the size `{0}` is negative: {1}")]
+    Negative(String, i128),
+    /// The value does not fit.
+    #[error("the size `{0}` overflows")]
+    Overflow(String),
+    /// A division by zero.
+    #[error("division by zero in the size `{0}`")]
+    DivByZero(String),
+}
+
+/// Gives the atoms of symbolic extents their values.
+pub trait ExtentEnv {
+    /// The size of an axis of an input.
+    fn input_axis(&self, input: usize, axis: usize) -> Option<u64>;
+    /// The size that a runtime scalar stands for, already converted by its semantics.
+    fn runtime_scalar(&self, input: usize, semantics: ScalarSemantics) -> Option<u64>;
+}
+
+impl Extent {
+    /// A constant size.
+    pub const fn constant(value: u64) -> Extent {
+        Extent::Const(value)
+    }
+
+    /// The size of an axis of an input.
+    pub fn input_axis(input: usize, axis: usize) -> Extent {
+        Extent::Expr(Arc::new(ExtentExpr::InputAxis { input, axis }))
+    }
+
+    /// The value, if it is known at compile time.
+    pub fn as_const(&self) -> Option<u64> {
+        match self {
+            Extent::Const(value) => Some(*value),
+            Extent::Expr(_) => None,
+        }
+    }
+
+    /// Do both have the same value in every run? Structural for symbolic extents: a *no* needs two constants.
+    pub fn same(&self, other: &Extent) -> Verdict {
+        match (self, other) {
+            (Extent::Const(a), Extent::Const(b)) => (a == b).into(),
+            (a, b) if a == b => Verdict::Yes(()),
+            _ => Verdict::Unknown,
+        }
+    }
+
+    /// The value of the expression in an environment, in exact integers.
+    pub fn eval(&self, env: &dyn ExtentEnv) -> Result<u64, ExtentError> {
+        let value = self.eval_integer(env)?;
+        if value < 0 {
+            return Err(ExtentError::Negative(self.to_string(), value));
+        }
+        u64::try_from(value).map_err(|_| ExtentError::Overflow(self.to_string()))
+    }
+
+    fn eval_integer(&self, env: &dyn ExtentEnv) -> Result<i128, ExtentError> {
+        let unbound = || ExtentError::Unbound(self.to_string());
+        let overflow = || ExtentError::Overflow(self.to_string());
+        let expr = match self {
+            Extent::Const(value) => return Ok(*value as i128),
+            Extent::Expr(expr) => expr,
+        };
+        let both = |a: &Extent, b: &Extent| Ok::<_, ExtentError>((a.eval_integer(env)?, b.eval_integer(env)?));
+        match &**expr {
+            ExtentExpr::InputAxis { input, axis } => {
+                env.input_axis(*input, *axis).map(i128::from).ok_or_else(unbound)
+            }
+            ExtentExpr::RuntimeScalar { input, semantics } => {
+                env.runtime_scalar(*input, *semantics).map(i128::from).ok_or_else(unbound)
+            }
+            ExtentExpr::Add(a, b) => both(a, b).and_then(|(a, b)| a.checked_add(b).ok_or_else(overflow)),
+            ExtentExpr::Sub(a, b) => both(a, b).and_then(|(a, b)| a.checked_sub(b).ok_or_else(overflow)),
+            ExtentExpr::Mul(a, b) => both(a, b).and_then(|(a, b)| a.checked_mul(b).ok_or_else(overflow)),
+            ExtentExpr::FloorDiv(a, b) => match both(a, b)? {
+                (_, 0) => Err(ExtentError::DivByZero(self.to_string())),
+                (a, b) => Ok(a.div_euclid(b)),
+            },
+            ExtentExpr::Min(a, b) => both(a, b).map(|(a, b)| a.min(b)),
+            ExtentExpr::Max(a, b) => both(a, b).map(|(a, b)| a.max(b)),
+        }
+    }
+}
+
+/// Defines one folding constructor per binary expression.
+macro_rules! binary {
+    ($($(#[$doc:meta])* $name:ident, $variant:ident, $fold:expr;)*) => {
+        impl Extent {
+            $($(#[$doc])*
+            pub fn $name(a: Extent, b: Extent) -> Extent {
+                if let (Extent::Const(x), Extent::Const(y)) = (&a, &b) {
+                    let fold: fn(u64, u64) -> Option<u64> = $fold;
+                    if let Some(value) = fold(*x, *y) {
+                        return Extent::Const(value);
+                    }
+                }
+                Extent::Expr(Arc::new(ExtentExpr::$variant(a, b)))
+            })*
+        }
+    };
+}
+
+binary! {
+    /// `a + b`, folded when both are constant.
+    sum, Add, |a, b| a.checked_add(b);
+    /// `a - b`, folded when both are constant and the result is not negative.
+    difference, Sub, |a, b| a.checked_sub(b);
+    /// `a * b`, folded when both are constant.
+    product, Mul, |a, b| a.checked_mul(b);
+    /// `⌊a / b⌋`, folded when both are constant and `b` is not zero.
+    floor_div, FloorDiv, |a, b| a.checked_div(b);
+    /// The smaller of two extents.
+    min, Min, |a, b| Some(a.min(b));
+    /// The larger of two extents.
+    max, Max, |a, b| Some(a.max(b));
+}
+
+impl From<u64> for Extent {
+    fn from(value: u64) -> Extent {
+        Extent::Const(value)
+    }
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let expr = match self {
+            Extent::Const(value) => return write!(f, "{value}"),
+            Extent::Expr(expr) => expr,
+        };
+        match &**expr {
+            ExtentExpr::InputAxis { input, axis } => write!(f, "in{input}.{axis}"),
+            ExtentExpr::RuntimeScalar { input, semantics } => match semantics {
+                ScalarSemantics::DynamicTruncateSize => write!(f, "truncate_size(in{input})"),
+                ScalarSemantics::IntegerSize => write!(f, "size(in{input})"),
+            },
+            ExtentExpr::Add(a, b) => write!(f, "({a} + {b})"),
+            ExtentExpr::Sub(a, b) => write!(f, "({a} - {b})"),
+            ExtentExpr::Mul(a, b) => write!(f, "({a} * {b})"),
+            ExtentExpr::FloorDiv(a, b) => write!(f, "({a} / {b})"),
+            ExtentExpr::Min(a, b) => write!(f, "min({a}, {b})"),
+            ExtentExpr::Max(a, b) => write!(f, "max({a}, {b})"),
+        }
+    }
+}
