@@ -99,7 +99,9 @@ impl Buffer {
     /// The elements as bytes, to be written.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as in `bytes`; the borrow of `self` is exclusive.
-        unsafe { std::slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast(), self.len * self.dtype.size()) }
+        unsafe {
+            std::slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast(), self.len * self.dtype.size())
+        }
     }
 
     /// The address of the first element, for compiled code.

@@ -139,9 +139,8 @@ impl FromStr for DType {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        DType::ALL
-            .into_iter()
-            .find(|d| d.name() == text)
-            .ok_or_else(|| format!("`{text}` is not an element type (known: i1 i8 … u64 f16 bf16 f32 f64 c64 c128)"))
+        DType::ALL.into_iter().find(|d| d.name() == text).ok_or_else(|| {
+            format!("`{text}` is not an element type (known: i1 i8 … u64 f16 bf16 f32 f64 c64 c128)")
+        })
     }
 }

@@ -2,7 +2,10 @@
 //! the thread pool, and library kernels behind a C ABI.
 
 mod buffer;
+pub mod compare;
 mod dtype;
+pub mod npy;
+pub mod pool;
 mod scalar;
 
 pub use buffer::Buffer;

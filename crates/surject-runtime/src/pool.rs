@@ -1,0 +1,308 @@
+//! A persistent pool of threads that runs the tasks of a kernel.
+//!
+//! FIGURES
+//!
+//! One job runs at a time. Its tasks are claimed one by one from an atomic counter, by the caller and by every
+//! worker that is awake; the caller waits for nobody who has not claimed a task, so a worker that the system
+//! does not schedule costs nothing. Idle workers spin for some microseconds and then sleep; so does a caller
+//! whose last tasks run elsewhere. A call from inside a task, and a call while another thread's job runs, runs
+//! its tasks inline, in order.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::thread::{self, JoinHandle};
+
+/// How often an idle thread looks for work before it gives up its time slice: a few microseconds.
+const SPINS: u32 = 2_000;
+
+/// How often it then yields before it sleeps.
+const YIELDS: u32 = 4;
+
+/// Bits of [`Shared::claim`] that hold the next task; the others hold the number of the job.
+const TASK_BITS: u32 = 24;
+const TASK_MASK: u64 = (1 << TASK_BITS) - 1;
+
+/// The largest number of tasks claimed one by one; beyond it, one claim takes several.
+const MAX_CLAIMS: usize = 1 << (TASK_BITS - 1);
+
+type Task<'a> = &'a (dyn Fn(usize) + Sync);
+
+/// What workers and callers share. Everything a worker touches without holding a claimed task lives here, for
+/// as long as the process.
+struct Shared {
+    /// Job number and next task to claim. A successful compare-exchange claims a task, and proves that the
+    /// fields below belong to that job, because a new job closes the counter before it writes them.
+    claim: AtomicU64,
+    /// Points at the caller's `Task`, valid while a claimed task of the job is not yet counted in `done`.
+    task: AtomicPtr<()>,
+    tasks: AtomicUsize,
+    done: AtomicUsize,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+    /// Workers with an identity at or above this leave.
+    workers: AtomicUsize,
+    /// The number of workers that sleep on `wake`; changed under `lock`.
+    asleep: AtomicUsize,
+    /// Does the caller sleep on `finished`? Changed under `lock`.
+    caller_asleep: AtomicBool,
+    lock: Mutex<()>,
+    wake: Condvar,
+    finished: Condvar,
+}
+
+/// The pool: held by the caller whose job runs.
+struct Pool {
+    shared: Arc<Shared>,
+    handles: Vec<JoinHandle<()>>,
+}
+
+thread_local! {
+    static INSIDE_TASK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The number of threads asked for, the caller included; 0: not yet decided.
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+/// The number of threads a job runs on, the caller included: what [`set_threads`] said, else the environment
+/// variable `SURJECT_THREADS` if it is a positive number, else the parallelism of the machine.
+pub fn threads() -> usize {
+    match THREADS.load(Ordering::Relaxed) {
+        0 => {
+            let asked = std::env::var("SURJECT_THREADS").ok().and_then(|v| v.trim().parse().ok());
+            let count = asked
+                .filter(|&n: &usize| n > 0)
+                .unwrap_or_else(|| thread::available_parallelism().map_or(1, |n| n.get()));
+            // A `set_threads` that came between wins.
+            match THREADS.compare_exchange(0, count, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => count,
+                Err(other) => other,
+            }
+        }
+        count => count,
+    }
+}
+
+/// Sets the number of threads, the caller included, from the next job on; 0 counts as 1.
+pub fn set_threads(count: usize) {
+    THREADS.store(count.max(1), Ordering::Relaxed);
+}
+
+/// Runs `f(0)`, …, `f(tasks - 1)`, each once, in no defined order and possibly at the same time, and returns
+/// when all have ended. If one panics the others still run, and the first panic then reaches the caller.
+pub fn parallel_for(tasks: usize, f: &(dyn Fn(usize) + Sync)) {
+    if tasks <= 1 || threads() == 1 || INSIDE_TASK.get() {
+        return (0..tasks).for_each(f);
+    }
+    let mut pool = match pool().try_lock() {
+        Ok(pool) => pool,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        Err(TryLockError::WouldBlock) => return (0..tasks).for_each(f),
+    };
+    pool.resize(threads() - 1);
+    let panic = if tasks <= MAX_CLAIMS {
+        pool.run(tasks, f)
+    } else {
+        let each = tasks.div_ceil(MAX_CLAIMS);
+        pool.run(tasks.div_ceil(each), &|group| {
+            (group * each..((group + 1) * each).min(tasks)).for_each(f);
+        })
+    };
+    drop(pool);
+    if let Some(panic) = panic {
+        resume_unwind(panic);
+    }
+}
+
+/// [`parallel_for`] for compiled code: runs `kernel(0, pointers)`, …, `kernel(tasks - 1, pointers)`. A negative
+/// number of tasks is none.
+///
+/// # Safety
+/// `kernel` may be called with `pointers` and every task number, from any thread and at the same time; it does
+/// not unwind. `pointers` stays valid until this returns.
+pub unsafe extern "C" fn surject_parallel(
+    kernel: unsafe extern "C" fn(i64, *const *mut u8),
+    tasks: i64,
+    pointers: *const *mut u8,
+) {
+    struct Pointers(*const *mut u8);
+    // SAFETY: the caller promises that the kernel may use them from any thread.
+    unsafe impl Sync for Pointers {}
+    let pointers = &Pointers(pointers);
+    parallel_for(usize::try_from(tasks).unwrap_or(0), &|task| {
+        // SAFETY: `task` is below `tasks`; the rest is this function's contract.
+        unsafe { kernel(task as i64, pointers.0) }
+    });
+}
+
+fn pool() -> &'static Mutex<Pool> {
+    static POOL: OnceLock<Mutex<Pool>> = OnceLock::new();
+    POOL.get_or_init(|| {
+        let shared = Shared {
+            claim: AtomicU64::new(TASK_MASK),
+            task: AtomicPtr::new(std::ptr::null_mut()),
+            tasks: AtomicUsize::new(0),
+            done: AtomicUsize::new(0),
+            panic: Mutex::new(None),
+            workers: AtomicUsize::new(0),
+            asleep: AtomicUsize::new(0),
+            caller_asleep: AtomicBool::new(false),
+            lock: Mutex::new(()),
+            wake: Condvar::new(),
+            finished: Condvar::new(),
+        };
+        Mutex::new(Pool { shared: Arc::new(shared), handles: Vec::new() })
+    })
+}
+
+impl Pool {
+    /// Starts or ends workers. Where the system refuses a thread, the pool has fewer.
+    fn resize(&mut self, workers: usize) {
+        if self.handles.len() == workers {
+            return;
+        }
+        self.shared.workers.store(workers, Ordering::SeqCst);
+        if self.handles.len() > workers {
+            drop(self.shared.lock());
+            self.shared.wake.notify_all();
+            for handle in self.handles.drain(workers..) {
+                // A worker catches the panics of tasks, so it ends in order.
+                let _ = handle.join();
+            }
+        }
+        while self.handles.len() < workers {
+            let (shared, identity) = (self.shared.clone(), self.handles.len());
+            let worker = thread::Builder::new().name(format!("surject-{}", identity + 1));
+            match worker.spawn(move || shared.work(identity)) {
+                Ok(handle) => self.handles.push(handle),
+                Err(_) => break,
+            }
+        }
+    }
+
+    /// Runs a job of at most [`MAX_CLAIMS`] tasks; gives the first panic.
+    fn run(&mut self, tasks: usize, f: Task<'_>) -> Option<Box<dyn Any + Send>> {
+        let shared = &*self.shared;
+        // Close the counter, so that no claim of the previous job succeeds, then describe the job, then open.
+        let job = (shared.claim.load(Ordering::Relaxed) >> TASK_BITS) + 1;
+        shared.claim.store(job << TASK_BITS | TASK_MASK, Ordering::SeqCst);
+        shared.task.store((&raw const f).cast_mut().cast(), Ordering::Release);
+        shared.tasks.store(tasks, Ordering::Release);
+        shared.done.store(0, Ordering::Release);
+        shared.claim.store(job << TASK_BITS, Ordering::SeqCst);
+
+        let wanted = (tasks - 1).min(self.handles.len());
+        if shared.asleep.load(Ordering::SeqCst) > 0 {
+            drop(shared.lock());
+            for _ in 0..wanted {
+                shared.wake.notify_one();
+            }
+        }
+        shared.run_tasks();
+        shared.wait_until_done(tasks);
+        shared.panic.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, ()> {
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Is there a task to claim?
+    fn has_task(&self) -> bool {
+        ((self.claim.load(Ordering::SeqCst) & TASK_MASK) as usize) < self.tasks.load(Ordering::Acquire)
+    }
+
+    /// Claims a task: its function, its number, and how many the job has.
+    fn claim(&self) -> Option<(*const Task<'static>, usize, usize)> {
+        let mut claim = self.claim.load(Ordering::Acquire);
+        loop {
+            let task = self.task.load(Ordering::Acquire);
+            let tasks = self.tasks.load(Ordering::Acquire);
+            let next = (claim & TASK_MASK) as usize;
+            if next >= tasks {
+                return None;
+            }
+            match self.claim.compare_exchange_weak(claim, claim + 1, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return Some((task.cast_const().cast(), next, tasks)),
+                Err(other) => claim = other,
+            }
+        }
+    }
+
+    /// Runs tasks until none is left to claim.
+    fn run_tasks(&self) {
+        let (mut ran, mut tasks) = (0, 0);
+        INSIDE_TASK.set(true);
+        while let Some((task, number, of)) = self.claim() {
+            // SAFETY: the task is claimed and not yet counted as done, so the caller is still in `run` and its
+            // `f` alive.
+            let outcome = catch_unwind(AssertUnwindSafe(|| unsafe { (*task)(number) }));
+            if let Err(panic) = outcome {
+                self.panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(panic);
+            }
+            // Claimed tasks that are not counted yet keep the job open, so all are of one job.
+            (ran, tasks) = (ran + 1, of);
+        }
+        INSIDE_TASK.set(false);
+        if ran > 0
+            && self.done.fetch_add(ran, Ordering::SeqCst) + ran == tasks
+            && self.caller_asleep.load(Ordering::SeqCst)
+        {
+            drop(self.lock());
+            self.finished.notify_one();
+        }
+    }
+
+    /// The caller's wait for the tasks that others have claimed.
+    fn wait_until_done(&self, tasks: usize) {
+        let done = || self.done.load(Ordering::SeqCst) == tasks;
+        if spin_until(done) {
+            return;
+        }
+        let mut guard = self.lock();
+        self.caller_asleep.store(true, Ordering::SeqCst);
+        while !done() {
+            guard = self.finished.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.caller_asleep.store(false, Ordering::SeqCst);
+    }
+
+    /// The life of a worker.
+    fn work(&self, identity: usize) {
+        let leave = || identity >= self.workers.load(Ordering::SeqCst);
+        loop {
+            self.run_tasks();
+            if !spin_until(|| self.has_task() || leave()) {
+                let mut guard = self.lock();
+                self.asleep.fetch_add(1, Ordering::SeqCst);
+                while !self.has_task() && !leave() {
+                    guard = self.wake.wait(guard).unwrap_or_else(PoisonError::into_inner);
+                }
+                self.asleep.fetch_sub(1, Ordering::SeqCst);
+            }
+            if leave() {
+                return;
+            }
+        }
+    }
+}
+
+/// Waits a few microseconds, then yields a few times; tells whether the condition came true.
+fn spin_until(condition: impl Fn() -> bool) -> bool {
+    for _ in 0..SPINS {
+        if condition() {
+            return true;
+        }
+        std::hint::spin_loop();
+    }
+    for _ in 0..YIELDS {
+        if condition() {
+            return true;
+        }
+        thread::yield_now();
+    }
+    condition()
+}
