@@ -1,1 +1,34 @@
-//! The Program of assignments: types, verifier, text form and the reference interpreter.
+//! The hub of Surject: a [`Program`] of assignments. A front end only has to produce one, a back end only has
+//! to consume one.
+//!
+//! # Semantics
+//!
+//! A **field** over a space `P` is a scalar expression with the indices of `P` free. A **tensor** over `D` is a
+//! field over `D` that happens to be stored. Two operators connect spaces:
+//!
+//! * **read** (pull back): `(read M t)(p) = t(M(p))`; where a guard of `M` fails the value is the fill of `M`.
+//! * **acc** (push forward): `(acc ⊕ M f)(d) = ⨁ { f(p) : M(p) = d }`. It always starts from the neutral
+//!   element of `⊕` ([`AccOp::neutral`]); accumulating into something is the pointwise `i ⊕ acc ⊕ M f`. The
+//!   order of the terms is not defined, except that the reference interpreter takes the points `p` in row-major
+//!   order. With `set` and a bijective `M` there is nothing to accumulate: the values just move.
+//!
+//! Everything else is pointwise: the value at `p` is computed from the values of the operands at `p`, with the
+//! StableHLO semantics of the element type ([`UnaryOp`], [`BinaryOp`]).
+//!
+//! A **statement** stores a field into a new variable (the *assignment* of the seeds: its product space is the
+//! space of the accumulated field), calls a library operation, or is control flow. Variables are defined once.
+
+mod error;
+mod field;
+mod library;
+mod op;
+mod program;
+
+pub use error::TypeError;
+pub use field::{Field, FieldId, FieldKind, Fields};
+pub use library::{FftKind, GatherDims, LibOp, ScatterDims, Transpose, Window};
+pub use op::{AccOp, BinaryOp, UnaryOp};
+pub use program::{Block, Function, Program, Region, Statement, StatementKind, TensorType, Var, VarInfo};
+
+/// Element types and values, re-exported so that a user of programs needs one import.
+pub use surject_runtime::{Buffer, DType, Scalar};

@@ -1,0 +1,147 @@
+//! Library operations: what is not an assignment.
+//!
+//! Each variant has the semantics of the StableHLO operation of the same name. Sizes and positions are in
+//! elements; axes are numbered from 0.
+
+/// A library operation of a `Call` statement.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum LibOp {
+    /// Arguments: operand, start indices. Start indices are clamped into range.
+    Gather {
+        /// Which axes mean what.
+        dims: GatherDims,
+        /// The size of the slice along every axis of the operand.
+        slice_sizes: Vec<u64>,
+        /// Does the program promise that the indices are sorted?
+        indices_are_sorted: bool,
+    },
+    /// Arguments: n inputs, scatter indices, n updates; one region that joins n old and n new elements.
+    /// Updates that fall outside are dropped. Updates are applied in row-major order.
+    Scatter {
+        /// Which axes mean what.
+        dims: ScatterDims,
+        /// Does the program promise that the indices are sorted?
+        indices_are_sorted: bool,
+        /// Does the program promise that the indices are unique?
+        unique_indices: bool,
+    },
+    /// Arguments: operand, one scalar start per axis (clamped so that the slice lies inside).
+    DynamicSlice {
+        /// The size of the slice along every axis.
+        sizes: Vec<u64>,
+    },
+    /// Arguments: operand, update, one scalar start per axis (clamped so that the update lies inside).
+    DynamicUpdateSlice,
+    /// Arguments: n tensors of one shape, sorted together; one region, the comparator *less*, that takes the
+    /// elements `a0, b0, a1, b1, …` and yields `i1`.
+    Sort {
+        /// The axis along which lines are sorted.
+        axis: usize,
+        /// Must equal elements keep their order?
+        stable: bool,
+    },
+    /// Arguments: n tensors of one shape, n initial scalars; one region that joins n accumulators with n
+    /// elements. Elements are taken in row-major order.
+    Reduce {
+        /// The axes that are reduced, in increasing order.
+        axes: Vec<usize>,
+    },
+    /// Arguments: n tensors of one shape, n initial scalars; one region as for `Reduce`.
+    ReduceWindow {
+        /// The window.
+        window: Window,
+    },
+    /// Arguments: operand, source, initial scalar; two regions: *select* (takes two elements, yields `i1`) and
+    /// *scatter* (joins two elements).
+    SelectAndScatter {
+        /// The window; its dilations are 1.
+        window: Window,
+    },
+    /// Reads the bits of a tensor as a type of another width: a wider type takes the last axis away, a narrower
+    /// one appends it. (The same width is a field.)
+    BitcastReshape {
+        /// The element type of the result.
+        to: surject_runtime::DType,
+    },
+    /// The fast Fourier transform over the last axes.
+    Fft {
+        /// Which transform.
+        kind: FftKind,
+        /// Its lengths, one per transformed axis.
+        lengths: Vec<u64>,
+    },
+    /// The Cholesky factor of the matrices in the last two axes. NaN where a matrix is not positive definite.
+    Cholesky {
+        /// The lower factor (else the upper one).
+        lower: bool,
+    },
+    /// Arguments: a, b. Solves `op(a) x = b`, or `x op(a) = b`, for the triangular matrices in the last two axes.
+    TriangularSolve {
+        /// Does `a` stand to the left of `x`?
+        left_side: bool,
+        /// Is `a` lower triangular?
+        lower: bool,
+        /// Are the diagonal elements taken as 1?
+        unit_diagonal: bool,
+        /// The transposition of `a`.
+        transpose: Transpose,
+    },
+}
+
+/// The kinds of Fourier transform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum FftKind {
+    Fft,
+    Ifft,
+    Rfft,
+    Irfft,
+}
+
+/// The transposition of a matrix operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Transpose {
+    No,
+    Transpose,
+    Adjoint,
+}
+
+/// Which axes of a gather mean what (StableHLO specification, `gather`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub struct GatherDims {
+    pub offset_dims: Vec<usize>,
+    pub collapsed_slice_dims: Vec<usize>,
+    pub operand_batching_dims: Vec<usize>,
+    pub start_indices_batching_dims: Vec<usize>,
+    pub start_index_map: Vec<usize>,
+    pub index_vector_dim: usize,
+}
+
+/// Which axes of a scatter mean what (StableHLO specification, `scatter`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub struct ScatterDims {
+    pub update_window_dims: Vec<usize>,
+    pub inserted_window_dims: Vec<usize>,
+    pub input_batching_dims: Vec<usize>,
+    pub scatter_indices_batching_dims: Vec<usize>,
+    pub scatter_dims_to_operand_dims: Vec<usize>,
+    pub index_vector_dim: usize,
+}
+
+/// A sliding window, one entry per axis.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Window {
+    /// The size of the window.
+    pub sizes: Vec<u64>,
+    /// The step between windows.
+    pub strides: Vec<u64>,
+    /// The step between the elements of the operand (holes hold the initial value).
+    pub base_dilations: Vec<u64>,
+    /// The step between the elements of the window.
+    pub window_dilations: Vec<u64>,
+    /// Elements added before and after (negative: removed).
+    pub padding: Vec<(i64, i64)>,
+}

@@ -1,0 +1,1 @@
+//! Rule files: grammar, static checks, and soundness by interpretation; no e-graph.
