@@ -1,1 +1,28 @@
-//! Rule files: grammar, static checks, and soundness by interpretation; no e-graph.
+//! Rule files: grammar, static checks, and soundness by interpretation. This crate knows nothing of e-graphs.
+//!
+//! A rule has a name, an exactness class, flags, a left and a right pattern, conditions, and bindings computed
+//! from maps. Users write in *index notation*, where axes that are not named are batch axes:
+//!
+//! ```
+//! let file = surject_rules::parse(
+//!     "mine.rules",
+//!     "rule sum-of-scaled reassociates finite
+//!        (sum [k] (* ?c ?x[k])) => (* ?c (sum [k] ?x[k]))",
+//! )?;
+//! assert_eq!(file.rules[0].name, "sum-of-scaled");
+//! # Ok::<(), surject_rules::RuleError>(())
+//! ```
+//!
+//! The laws of the algebra are written in *map notation*: `(read ?M (read ?N ?x)) => (read (compose ?N ?M) ?x)`.
+
+mod ast;
+mod error;
+mod lexer;
+mod parse;
+
+pub use ast::{
+    AccOperator, Argument, Binding, BindingKind, Condition, ConditionName, Exactness, FillPattern, Flags, MapKind,
+    MapPattern, Operator, Pattern, PatternKind, Rule, RuleFile, Sort, Span,
+};
+pub use error::RuleError;
+pub use parse::parse;
