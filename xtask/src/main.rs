@@ -1,2 +1,62 @@
-//! Set-up, demo, tests and benches.
-fn main() {}
+//! The project's own commands: `cargo xtask {setup,demo,test,bench,xla}`. They install what is missing, so that
+//! a fresh Debian machine needs nothing but cargo and root (or sudo) for the packages.
+
+mod demo;
+mod setup;
+mod shell;
+mod test;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Set-up, demo, tests and benches of Surject.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Installs MLIR 22 and what else the build needs.
+    Setup,
+    /// Builds Surject and takes a transformer block exported from JAX through every stage.
+    Demo,
+    /// Formatting, lints, every test, documentation, and the cross-check against XLA.
+    Test {
+        /// Leave the cross-check against XLA out (it installs JAX into `.venv`).
+        #[arg(long)]
+        no_xla: bool,
+    },
+    /// The criterion benches, then the side-by-side run against XLA.
+    Bench {
+        /// Only the side-by-side run.
+        #[arg(long)]
+        xla_only: bool,
+        /// Workloads to run side by side; all when none is named.
+        workloads: Vec<String>,
+    },
+    /// Exports every public program, lets XLA run it, and compares.
+    Xla,
+    /// Makes the example programs of `tests/programs` again, with JAX.
+    Programs,
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().task {
+        Task::Setup => setup::packages(),
+        Task::Demo => demo::run(),
+        Task::Test { no_xla } => test::everything(!no_xla),
+        Task::Bench { xla_only, workloads } => test::bench(!xla_only, &workloads),
+        Task::Xla => test::xla(),
+        Task::Programs => test::programs(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

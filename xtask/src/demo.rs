@@ -1,0 +1,55 @@
+//! The demo: a transformer block from JAX through every stage.
+
+use crate::setup;
+use crate::shell::{self, Outcome, cargo, program, root};
+
+/// Builds the command and shows what it does with one real program.
+pub fn run() -> Outcome {
+    setup::packages()?;
+    shell::run(&mut cargo(&["build", "--release", "--package", "surject", "--bin", "surject"]))?;
+    let case = root().join("tests/programs/transformer_block");
+    let file = case.join("program.mlir").to_string_lossy().into_owned();
+    let surject = target_directory().join("release/surject");
+    let step = |title: &str, args: &[&str]| {
+        println!("\n== {title}");
+        run_in(&surject, args)
+    };
+    step("what is installed", &["doctor"])?;
+    step("the program as JAX exported it, its assignments, and what the e-graph did", &["opt", &file, "--stats", "-o", "/dev/null"])?;
+    step("the assignments after rewriting", &["opt", &file, "--emit", "program"])?;
+    let inputs = numbered(&case, "in")?;
+    let outputs = numbered(&case, "out")?;
+    let with = |backend: &'static str| {
+        let mut args = vec!["run", &file, "--backend", backend, "--rtol", "1e-5", "--atol", "1e-5"];
+        inputs.iter().for_each(|i| args.extend(["-i", i]));
+        outputs.iter().for_each(|o| args.extend(["--expect", o]));
+        args.into_iter().map(str::to_string).collect::<Vec<_>>()
+    };
+    let interp = with("interp");
+    step("the reference interpreter against JAX's results", &interp.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let mut cpu = with("cpu");
+    cpu.push("--time".to_string());
+    step("native code through MLIR against JAX's results", &cpu.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn run_in(surject: &std::path::Path, args: &[&str]) -> Outcome {
+    shell::run(&mut program(surject, args))
+}
+
+/// Where cargo puts its results.
+fn target_directory() -> std::path::PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into)
+}
+
+/// The files `in0.npy`, `in1.npy`, … of a case, in order.
+fn numbered(case: &std::path::Path, stem: &str) -> Outcome<Vec<String>> {
+    let mut files = Vec::new();
+    loop {
+        let candidates = [format!("{stem}{}.npy", files.len()), format!("{stem}{}.bf16.npy", files.len())];
+        match candidates.iter().map(|c| case.join(c)).find(|p| p.exists()) {
+            Some(path) => files.push(path.to_string_lossy().into_owned()),
+            None if files.is_empty() => return Err(format!("{} has no {stem}0.npy", case.display())),
+            None => return Ok(files),
+        }
+    }
+}

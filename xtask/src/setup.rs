@@ -1,0 +1,70 @@
+//! What the build needs from outside: MLIR 22 from Debian, and JAX in a virtual environment as the oracle.
+
+use crate::shell::{Outcome, program, root, run, succeeds};
+use std::path::PathBuf;
+
+/// The Debian packages of the build. Polly is there because LLVM's list of static libraries names it.
+const PACKAGES: [&str; 11] = [
+    "libmlir-22-dev",
+    "llvm-22-dev",
+    "mlir-22-tools",
+    "libpolly-22-dev",
+    "libclang-22-dev",
+    "clang-22",
+    "lld-22",
+    "libzstd-dev",
+    "zlib1g-dev",
+    "libxml2-dev",
+    "libz3-dev",
+];
+
+/// The Python packages of the oracle, pinned: the text JAX prints changes between versions.
+const JAX: &str = "jax[cpu]==0.10.2";
+
+/// Installs the Debian packages that are missing.
+pub fn packages() -> Outcome {
+    let missing: Vec<&str> = PACKAGES.into_iter().filter(|p| !installed(p)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    eprintln!("installing {}", missing.join(" "));
+    let root_user = succeeds(&mut program("sh", &["-c", "test \"$(id -u)\" = 0"]));
+    let sudo: &[&str] = if root_user { &[] } else { &["sudo"] };
+    let apt = |args: &[&str]| {
+        let words: Vec<&str> = sudo.iter().chain(&["apt-get"]).chain(args).copied().collect();
+        run(program(words[0], &words[1..]).env("DEBIAN_FRONTEND", "noninteractive"))
+    };
+    apt(&["update", "-qq"])?;
+    let install: Vec<&str> = ["install", "-y", "-qq", "--no-install-recommends"].into_iter().chain(missing).collect();
+    apt(&install).map_err(|error| {
+        format!("{error}\nMLIR 22 comes from Debian's packages or from https://apt.llvm.org; see CONTRIBUTING.md")
+    })
+}
+
+fn installed(package: &str) -> bool {
+    succeeds(&mut program("sh", &["-c", &format!("dpkg-query -W -f '${{Status}}' {package} | grep -q 'ok installed'")]))
+}
+
+/// The Python of the virtual environment with JAX, made if it is missing.
+pub fn jax() -> Outcome<PathBuf> {
+    let venv = root().join(".venv");
+    let python = venv.join("bin/python");
+    if !succeeds(&mut program(&python, &["-c", "import jax, ml_dtypes"])) {
+        let venv = venv.to_string_lossy().into_owned();
+        if run(&mut program("python3", &["-m", "venv", &venv])).is_err() {
+            packages_for_python()?;
+            run(&mut program("python3", &["-m", "venv", "--clear", &venv]))?;
+        }
+        run(&mut program(&python, &["-m", "pip", "install", "--quiet", JAX]))?;
+    }
+    Ok(python)
+}
+
+/// Debian keeps `venv` in a package of its own.
+fn packages_for_python() -> Outcome {
+    let root_user = succeeds(&mut program("sh", &["-c", "test \"$(id -u)\" = 0"]));
+    let install = "apt-get update -qq && apt-get install -y -qq --no-install-recommends python3 python3-venv python3-pip";
+    let (shell, args): (&str, [&str; 3]) =
+        if root_user { ("env", ["sh", "-c", install]) } else { ("sudo", ["sh", "-c", install]) };
+    run(&mut program(shell, &args))
+}

@@ -1,0 +1,49 @@
+//! Tests, the cross-check against XLA, and benches.
+
+use crate::setup;
+use crate::shell::{Outcome, cargo, program, root, run};
+
+/// Everything a change must pass.
+pub fn everything(with_xla: bool) -> Outcome {
+    setup::packages()?;
+    run(&mut cargo(&["fmt", "--all", "--check"]))?;
+    run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    run(cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
+    if with_xla {
+        xla()?;
+    }
+    // Last, so that the closing lines are those of the test runner.
+    run(&mut cargo(&["test", "--workspace", "--no-fail-fast"]))
+}
+
+/// Exports every public program and lets XLA run it.
+pub fn xla() -> Outcome {
+    setup::packages()?;
+    let python = setup::jax()?;
+    run(&mut cargo(&["build", "--package", "surject", "--bin", "surject"]))?;
+    run(program(python, &["tests/xla/cross_check.py"]).env("SURJECT_BIN", binary("debug")))
+}
+
+/// The criterion benches, then both sides in one run.
+pub fn bench(criterion: bool, workloads: &[String]) -> Outcome {
+    setup::packages()?;
+    let python = setup::jax()?;
+    if criterion {
+        run(&mut cargo(&["bench", "--package", "surject-benches"]))?;
+    }
+    run(&mut cargo(&["build", "--release", "--package", "surject", "--bin", "surject"]))?;
+    let mut args = vec!["benches/against_xla.py"];
+    args.extend(workloads.iter().map(String::as_str));
+    run(program(python, &args).env("SURJECT_BIN", binary("release")))
+}
+
+/// Makes the example programs again.
+pub fn programs() -> Outcome {
+    let python = setup::jax()?;
+    run(&mut program(python, &["tests/programs/make.py"]))
+}
+
+fn binary(profile: &str) -> std::path::PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
+    target.join(profile).join("surject")
+}
