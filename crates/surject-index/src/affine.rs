@@ -61,9 +61,20 @@ impl Affine {
         self.coeffs.iter().enumerate().filter(|&(_, &c)| c != 0).map(|(axis, _)| axis)
     }
 
-    /// The value at a point.
+    /// The value at a point, clamped to the range of `i64` where it does not fit.
     pub fn eval(&self, point: &[i64]) -> i64 {
-        self.coeffs.iter().zip(point).map(|(c, p)| c * p).sum::<i64>() + self.offset
+        let terms = self.coeffs.iter().zip(point);
+        let value = terms
+            .fold(i128::from(self.offset), |sum, (&c, &p)| sum.saturating_add(i128::from(c) * i128::from(p)));
+        value.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+    }
+
+    /// The same expression over more axes: `before` new axes in front and `after` behind, none of them used.
+    pub fn embed(&self, before: usize, after: usize) -> Affine {
+        let mut coeffs = vec![0; before];
+        coeffs.extend_from_slice(&self.coeffs);
+        coeffs.resize(before + self.coeffs.len() + after, 0);
+        Affine { coeffs, offset: self.offset }
     }
 
     /// The smallest and largest value over a box of constant, positive extents; `None` when the extents are

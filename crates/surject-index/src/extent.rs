@@ -139,7 +139,8 @@ impl Extent {
             Extent::Const(value) => return Ok(*value as i128),
             Extent::Expr(expr) => expr,
         };
-        let both = |a: &Extent, b: &Extent| Ok::<_, ExtentError>((a.eval_integer(env)?, b.eval_integer(env)?));
+        let both =
+            |a: &Extent, b: &Extent| Ok::<_, ExtentError>((a.eval_integer(env)?, b.eval_integer(env)?));
         match &**expr {
             ExtentExpr::InputAxis { input, axis } => {
                 env.input_axis(*input, *axis).map(i128::from).ok_or_else(unbound)

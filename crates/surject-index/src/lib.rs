@@ -6,11 +6,15 @@
 //! cleared. Both decisions are exact for constant extents and otherwise three-valued ([`Verdict`]).
 
 mod affine;
+mod build;
 mod decide;
 mod extent;
 mod fibre;
+mod guarded;
 mod inverse;
 mod map;
+mod rows;
+mod solve;
 mod space;
 mod verdict;
 

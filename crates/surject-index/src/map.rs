@@ -122,6 +122,17 @@ impl IndexMap {
         Ok(IndexMap::normal(domain, codomain, components, guards, Some(fill)))
     }
 
+    /// A map from parts that are known to satisfy the range invariant.
+    pub(crate) fn assemble(
+        domain: Space,
+        codomain: Space,
+        components: Vec<Affine>,
+        guards: Vec<Guard>,
+        fill: Option<Fill>,
+    ) -> IndexMap {
+        IndexMap::normal(domain, codomain, components, guards, fill)
+    }
+
     /// Brings parts that satisfy the range invariant into normal form.
     fn normal(
         domain: Space,
@@ -137,7 +148,8 @@ impl IndexMap {
                 }
             }
         }
-        let guards = normal_guards(&domain, guards);
+        // A space without points has no point outside a guard.
+        let guards = if domain.is_empty() { Vec::new() } else { normal_guards(&domain, guards) };
         let fill = if guards.is_empty() { None } else { fill };
         IndexMap(Arc::new(MapData { domain, codomain, components, guards, fill }))
     }
@@ -190,7 +202,8 @@ impl IndexMap {
             && self.domain() == self.codomain()
             && self.components().iter().enumerate().all(|(axis, c)| {
                 c.component() == Component::Iter(axis)
-                    || (c.component() == Component::Fixed(0) && self.domain().extent(axis).as_const() == Some(1))
+                    || (c.component() == Component::Fixed(0)
+                        && self.domain().extent(axis).as_const() == Some(1))
             })
     }
 
@@ -214,7 +227,10 @@ impl IndexMap {
     /// Where both are partial their fills must agree bit for bit.
     pub fn then(&self, next: &IndexMap) -> Result<IndexMap, MapError> {
         if self.codomain() != next.domain() {
-            return Err(MapError::SpacesDiffer { first: self.codomain().clone(), second: next.domain().clone() });
+            return Err(MapError::SpacesDiffer {
+                first: self.codomain().clone(),
+                second: next.domain().clone(),
+            });
         }
         let fill = match (self.fill(), next.fill()) {
             (Some(a), Some(b)) if a != b => return Err(MapError::FillsDiffer),
@@ -251,8 +267,23 @@ fn inside(expr: &Affine, domain: &Space, extent: &Extent) -> bool {
     }
     match (expr.range(domain), extent.as_const()) {
         (Some((low, high)), Some(n)) => low >= 0 && (high as u64) < n,
+        (None, None) => inside_product(expr, domain, extent).unwrap_or(false),
         _ => false,
     }
+}
+
+/// The case `0 ≤ c·i + r < e·c` with `i < e` symbolic and `0 ≤ r < c`: a linearisation with a symbolic
+/// outermost axis.
+fn inside_product(expr: &Affine, domain: &Space, extent: &Extent) -> Option<bool> {
+    let mut symbolic = expr.used_axes().filter(|&a| domain.extent(a).as_const().is_none());
+    let (Some(axis), None) = (symbolic.next(), symbolic.next()) else {
+        return None;
+    };
+    let mut rest = expr.clone();
+    let stride = std::mem::take(&mut rest.coeffs[axis]);
+    let (low, high) = rest.range(domain)?;
+    let whole = Extent::product(domain.extent(axis).clone(), Extent::Const(u64::try_from(stride).ok()?));
+    Some(low >= 0 && high < stride && whole == *extent)
 }
 
 /// Canonical guards: first coefficient positive, common factor divided out, intervals of one linear form
@@ -267,6 +298,7 @@ fn normal_guards(domain: &Space, guards: Vec<Guard>) -> Vec<Guard> {
                 None => intervals.push((linear, low, high)),
             },
             // A bound or an extent is symbolic: the guard stays as it is.
+            None if inside(&guard.expr, domain, &guard.bound) => {}
             None => result.push(guard),
         }
     }
@@ -278,10 +310,12 @@ fn normal_guards(domain: &Space, guards: Vec<Guard>) -> Vec<Guard> {
             None => (low, high),
         };
         let bound = if low <= high { high.abs_diff(low) + 1 } else { 0 };
-        // An unsatisfiable guard has one form, whatever it came from.
-        let offset = if bound == 0 { 0 } else { -low };
-        let coeffs = if bound == 0 { vec![0; linear.coeffs.len()] } else { linear.coeffs };
-        result.push(Guard { expr: Affine { coeffs, offset }, bound: Extent::Const(bound) });
+        if bound == 0 {
+            // An unsatisfiable guard has one form, whatever it came from and whatever stands beside it.
+            return vec![Guard { expr: Affine::fixed(domain.rank(), 0), bound: Extent::Const(0) }];
+        }
+        let expr = Affine { coeffs: linear.coeffs, offset: -low };
+        result.push(Guard { expr, bound: Extent::Const(bound) });
     }
     result.sort();
     result.dedup();
@@ -295,7 +329,8 @@ fn interval(domain: &Space, guard: &Guard) -> Option<(Vec<i64>, i64, i64)> {
         return None;
     }
     let expr = &guard.expr;
-    let (mut low, mut high) = (0i64.checked_sub(expr.offset)?, bound.checked_sub(1)?.checked_sub(expr.offset)?);
+    let (mut low, mut high) =
+        (0i64.checked_sub(expr.offset)?, bound.checked_sub(1)?.checked_sub(expr.offset)?);
     let factor = expr.coeffs.iter().fold(0u64, |g, &c| gcd(g, c.unsigned_abs()));
     let mut coeffs = expr.coeffs.clone();
     if factor > 1 {
@@ -306,7 +341,7 @@ fn interval(domain: &Space, guard: &Guard) -> Option<(Vec<i64>, i64, i64)> {
         high = high.div_euclid(factor);
     }
     if coeffs.iter().find(|&&c| c != 0).is_some_and(|&c| c < 0) {
-        coeffs.iter_mut().for_each(|c| *c = -*c);
+        coeffs = coeffs.into_iter().map(i64::checked_neg).collect::<Option<_>>()?;
         (low, high) = (high.checked_neg()?, low.checked_neg()?);
     }
     Some((coeffs, low, high))
