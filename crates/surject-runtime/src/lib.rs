@@ -4,9 +4,12 @@
 mod buffer;
 pub mod compare;
 mod dtype;
+pub mod library;
+pub mod math;
 pub mod npy;
 pub mod pool;
 mod scalar;
+mod special;
 
 pub use buffer::Buffer;
 pub use dtype::DType;
