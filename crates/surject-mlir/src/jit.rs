@@ -1,0 +1,218 @@
+//! Module text → machine code in this process.
+//!
+//! # The input
+//!
+//! A module of explicit `func`, `scf`, `vector`, `memref`, `arith`, `math`, `complex`, `cf` and `llvm` operations
+//! (`reference`: the pass pipeline [`PIPELINE`]). Functions take and give `i64` and `!llvm.ptr` only, so that their
+//! C ABI is that of the signature. What the code generator relies on, each with a test in `tests/mlir/jit.rs`:
+//!
+//! * **Kernels** are `func.func @kernel(%task: i64, %pointers: !llvm.ptr)`, where `%pointers` is an array of data
+//!   pointers: `llvm.getelementptr %pointers[3] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr` and `llvm.load` give one.
+//! * **A pointer becomes a memref** in two lines, through a descriptor whose only field that matters is the aligned
+//!   pointer; everything else folds away (a memref of static shape, or a dynamic one-dimensional memref whose size
+//!   nobody asks, reads no other field):
+//!
+//!   ```mlir
+//!   %u = llvm.mlir.poison : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+//!   %d = llvm.insertvalue %p, %u[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+//!   %m = builtin.unrealized_conversion_cast %d
+//!          : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<?xf32>
+//!   ```
+//!
+//! * **The thread pool** is called with the address of a kernel:
+//!
+//!   ```mlir
+//!   func.func private @surject_parallel(!llvm.ptr, i64, !llvm.ptr)
+//!   %f = func.constant @kernel : (i64, !llvm.ptr) -> ()
+//!   %k = builtin.unrealized_conversion_cast %f : (i64, !llvm.ptr) -> () to !llvm.ptr
+//!   func.call @surject_parallel(%k, %tasks, %pointers) : (!llvm.ptr, i64, !llvm.ptr) -> ()
+//!   ```
+//!
+//! * **The entry** is `func.func @NAME(%args: !llvm.ptr, %results: !llvm.ptr, %arena: !llvm.ptr,
+//!   %constants: !llvm.ptr)`; `%args`, `%results` and `%constants` are arrays of data pointers.
+//! * **Booleans in memory** are bytes: use `memref<?xi8>`. A `memref<?xi1>` is loaded and stored in bits by vector
+//!   operations.
+
+use crate::llvm::{Linked, LlvmModule, Machine, Output};
+use crate::session::Session;
+use crate::symbols;
+use crate::{MlirError, Stage};
+use melior::pass::PassManager;
+use melior::utility::parse_pass_pipeline;
+use std::time::{Duration, Instant};
+
+/// The passes from explicit code to the `llvm` dialect.
+///
+/// `bf16` arithmetic is done in `f32` and conversions are expanded into integer operations, because the
+/// instructions of some processors flush subnormal `bf16` numbers; `f16` is left to LLVM, whose conversions are
+/// exact. `convert-ub-to-llvm` removes the poison that transfer operations leave.
+pub const PIPELINE: &str = "builtin.module(\
+    canonicalize,cse,\
+    convert-vector-to-scf{full-unroll},lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,\
+    arith-emulate-unsupported-floats{source-types=bf16 target-type=f32},\
+    math-extend-to-supported-types{extra-types=f16 target-type=f32},\
+    convert-complex-to-standard,\
+    arith-expand{include-bf16=true},\
+    convert-complex-to-llvm,\
+    convert-vector-to-llvm{enable-x86vector vector-transpose-lowering=shuffle16x16 \
+        vector-contract-lowering=outerproduct},\
+    convert-math-to-llvm,convert-math-to-libm,convert-arith-to-llvm,convert-index-to-llvm,\
+    finalize-memref-to-llvm{use-aligned-alloc=1},\
+    convert-func-to-llvm{use-bare-ptr-memref-call-conv=1},convert-cf-to-llvm,convert-ub-to-llvm,\
+    reconcile-unrealized-casts,canonicalize,cse)";
+
+/// How a module is compiled.
+#[derive(Clone, Debug)]
+pub struct JitOptions {
+    /// LLVM's optimisation level, 0 to 3.
+    pub opt_level: u8,
+    /// Keep the LLVM IR and the assembly in the result.
+    pub dump: bool,
+}
+
+impl Default for JitOptions {
+    fn default() -> JitOptions {
+        JitOptions { opt_level: 2, dump: false }
+    }
+}
+
+/// Where the time of a compilation went.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CompileTimes {
+    /// Creating the MLIR context.
+    pub context: Duration,
+    /// Parsing and verifying the text.
+    pub parse: Duration,
+    /// The MLIR passes.
+    pub passes: Duration,
+    /// Translation to LLVM IR and its optimisation.
+    pub optimize: Duration,
+    /// Machine code.
+    pub codegen: Duration,
+    /// Linking into the process.
+    pub link: Duration,
+}
+
+impl CompileTimes {
+    /// All of it.
+    pub fn total(&self) -> Duration {
+        self.context + self.parse + self.passes + self.optimize + self.codegen + self.link
+    }
+}
+
+/// The entry function of a module: arrays of pointers to the arguments, the results, the arena and the constants.
+type Entry = unsafe extern "C" fn(*const *const u8, *const *mut u8, *mut u8, *const *const u8);
+
+/// A module compiled for this machine and mapped into this process.
+pub struct CompiledModule {
+    linked: Linked,
+    object: Vec<u8>,
+    /// How long it took.
+    pub times: CompileTimes,
+    /// The optimised LLVM IR, if [`JitOptions::dump`] was set.
+    pub llvm_ir: Option<String>,
+    /// The assembly, if [`JitOptions::dump`] was set.
+    pub assembly: Option<String>,
+}
+
+/// Compiles a module text for this machine. Errors name the line of the text where MLIR knows one.
+pub fn compile(text: &str, options: &JitOptions) -> Result<CompiledModule, MlirError> {
+    let mut times = CompileTimes::default();
+    let machine = Machine::host(options.opt_level)?;
+    let module = lower(text, &machine, &mut times)?;
+    let start = Instant::now();
+    module.optimize(options.opt_level, &machine)?;
+    times.optimize += start.elapsed();
+
+    let (mut llvm_ir, mut assembly) = (None, None);
+    if options.dump {
+        let ir = module.text();
+        assembly = Some(String::from_utf8_lossy(&module.emit(&machine, Output::Assembly)?).into_owned());
+        llvm_ir = Some(ir);
+    }
+    let start = Instant::now();
+    let object = module.emit(&machine, Output::Object)?;
+    times.codegen = start.elapsed();
+
+    let start = Instant::now();
+    let linked = Linked::new(&object, &symbols::table())?;
+    times.link = start.elapsed();
+    Ok(CompiledModule { linked, object, times, llvm_ir, assembly })
+}
+
+/// The LLVM IR of a module text before LLVM's own optimisations.
+pub fn llvm_ir(text: &str) -> Result<String, MlirError> {
+    Ok(lower(text, &Machine::host(2)?, &mut CompileTimes::default())?.text())
+}
+
+/// The module text after the passes: the `llvm` dialect.
+pub fn llvm_dialect(text: &str) -> Result<String, MlirError> {
+    let session = Session::new();
+    let mut module = session.parse(text)?;
+    run_passes(&session, &mut module, text)?;
+    Ok(module.as_operation().to_string())
+}
+
+/// Text → LLVM IR.
+fn lower(text: &str, machine: &Machine, times: &mut CompileTimes) -> Result<LlvmModule, MlirError> {
+    let mut start = Instant::now();
+    let mut lap = |into: &mut Duration| *into = std::mem::replace(&mut start, Instant::now()).elapsed();
+    let session = Session::new();
+    lap(&mut times.context);
+    let mut module = session.parse(text)?;
+    lap(&mut times.parse);
+    run_passes(&session, &mut module, text)?;
+    lap(&mut times.passes);
+    // SAFETY: the module lives until the end of this function.
+    let translated = unsafe { LlvmModule::translate(module.as_operation().to_raw(), machine) };
+    let translated = translated.ok_or_else(|| session.error(Stage::Translate, text))?;
+    translated.verify()?;
+    lap(&mut times.optimize);
+    Ok(translated)
+}
+
+fn run_passes(session: &Session, module: &mut melior::ir::Module<'_>, text: &str) -> Result<(), MlirError> {
+    let manager = PassManager::new(session.context());
+    parse_pass_pipeline(manager.as_operation_pass_manager(), PIPELINE)
+        .map_err(|error| MlirError::new(Stage::Passes, error.to_string()))?;
+    manager.run(module).map_err(|_| session.error(Stage::Passes, text))
+}
+
+impl CompiledModule {
+    /// The address of a function of the module; `None` if there is none of this name.
+    pub fn lookup(&self, name: &str) -> Option<*const ()> {
+        self.linked.lookup(name).ok()
+    }
+
+    /// The object file.
+    pub fn object(&self) -> &[u8] {
+        &self.object
+    }
+
+    /// The entry of this name. A module whose outside symbols are not all known is refused here, with their names.
+    pub fn entry(&self, name: &str) -> Result<EntryPoint<'_>, MlirError> {
+        let address = self.linked.lookup(name)?;
+        // SAFETY: the code generator's entry has this signature (module documentation); what a caller may assume
+        // of it is stated where it is called.
+        let function = unsafe { std::mem::transmute::<*const (), Entry>(address) };
+        Ok(EntryPoint { function, _module: self })
+    }
+}
+
+/// The entry function of a compiled module.
+pub struct EntryPoint<'m> {
+    function: Entry,
+    _module: &'m CompiledModule,
+}
+
+impl EntryPoint<'_> {
+    /// Runs the function.
+    ///
+    /// # Safety
+    /// The symbol has the entry signature of the module documentation. The pointers are as many, and each points to
+    /// as many bytes and is aligned, as the code of the module expects; results and arena are not aliased.
+    pub unsafe fn call(&self, args: &[*const u8], results: &[*mut u8], arena: *mut u8, constants: &[*const u8]) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.function)(args.as_ptr(), results.as_ptr(), arena, constants.as_ptr()) }
+    }
+}

@@ -1,0 +1,412 @@
+//! The part of LLVM's C API that turns LLVM IR into machine code in this process, with owners for its objects.
+//!
+//! MLIR's own execution engine is not used: it prints link errors to standard error, gives no assembly and no
+//! object in memory, and compiles a second wrapper for every function. `mlir-sys` binds the core of LLVM's C
+//! API only; the declarations below are those of `llvm-c/{Error,Target,TargetMachine,Orc,LLJIT}.h` and
+//! `llvm-c/Transforms/PassBuilder.h` of LLVM 22, whose libraries `mlir-sys` links.
+
+use crate::{MlirError, Stage};
+use mlir_sys::{
+    LLVMContextCreate, LLVMContextDispose, LLVMContextRef, LLVMContextSetDiagnosticHandler,
+    LLVMCreateMemoryBufferWithMemoryRangeCopy, LLVMDisposeMemoryBuffer, LLVMDisposeMessage, LLVMDisposeModule,
+    LLVMGetBufferSize, LLVMGetBufferStart, LLVMMemoryBufferRef, LLVMModuleRef, LLVMPrintModuleToString,
+    LLVMSetDataLayout, LLVMSetTarget, MlirOperation, mlirTranslateModuleToLLVMIR,
+};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ptr::null_mut;
+use std::sync::{Mutex, Once, PoisonError};
+
+/// A C enum or an opaque handle of LLVM.
+type Handle = *mut c_void;
+
+#[repr(C)]
+struct SymbolFlags {
+    generic: u8,
+    target: u8,
+}
+
+#[repr(C)]
+struct SymbolPair {
+    name: Handle,
+    address: u64,
+    flags: SymbolFlags,
+}
+
+/// `LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable`
+const EXPORTED_CALLABLE: u8 = 1 | 4;
+/// `LLVMRelocPIC`
+const RELOC_PIC: c_int = 2;
+/// `LLVMCodeModelJITDefault`
+const CODE_MODEL_JIT: c_int = 1;
+
+/// `LLVMAssemblyFile` and `LLVMObjectFile`.
+#[derive(Clone, Copy)]
+pub(crate) enum Output {
+    Assembly = 0,
+    Object = 1,
+}
+
+unsafe extern "C" {
+    fn LLVMGetErrorMessage(error: Handle) -> *mut c_char;
+    fn LLVMDisposeErrorMessage(message: *mut c_char);
+
+    fn LLVMGetDefaultTargetTriple() -> *mut c_char;
+    fn LLVMGetHostCPUName() -> *mut c_char;
+    fn LLVMGetHostCPUFeatures() -> *mut c_char;
+    fn LLVMGetTargetFromTriple(triple: *const c_char, target: *mut Handle, error: *mut *mut c_char) -> c_int;
+    fn LLVMCreateTargetMachine(
+        target: Handle,
+        triple: *const c_char,
+        cpu: *const c_char,
+        features: *const c_char,
+        level: c_int,
+        reloc: c_int,
+        code_model: c_int,
+    ) -> Handle;
+    fn LLVMDisposeTargetMachine(machine: Handle);
+    fn LLVMCreateTargetDataLayout(machine: Handle) -> Handle;
+    fn LLVMCopyStringRepOfTargetData(layout: Handle) -> *mut c_char;
+    fn LLVMDisposeTargetData(layout: Handle);
+    fn LLVMTargetMachineEmitToMemoryBuffer(
+        machine: Handle,
+        module: LLVMModuleRef,
+        kind: c_int,
+        error: *mut *mut c_char,
+        buffer: *mut LLVMMemoryBufferRef,
+    ) -> c_int;
+
+    fn LLVMVerifyModule(module: LLVMModuleRef, action: c_int, message: *mut *mut c_char) -> c_int;
+    fn LLVMCreatePassBuilderOptions() -> Handle;
+    fn LLVMDisposePassBuilderOptions(options: Handle);
+    fn LLVMPassBuilderOptionsSetLoopVectorization(options: Handle, on: c_int);
+    fn LLVMPassBuilderOptionsSetSLPVectorization(options: Handle, on: c_int);
+    fn LLVMRunPasses(module: LLVMModuleRef, passes: *const c_char, machine: Handle, options: Handle) -> Handle;
+
+    fn LLVMOrcCreateLLJIT(result: *mut Handle, builder: Handle) -> Handle;
+    fn LLVMOrcDisposeLLJIT(jit: Handle) -> Handle;
+    fn LLVMOrcLLJITGetExecutionSession(jit: Handle) -> Handle;
+    fn LLVMOrcExecutionSessionSetErrorReporter(
+        session: Handle,
+        report: unsafe extern "C" fn(*mut c_void, Handle),
+        context: *mut c_void,
+    );
+    fn LLVMOrcLLJITGetMainJITDylib(jit: Handle) -> Handle;
+    fn LLVMOrcLLJITMangleAndIntern(jit: Handle, name: *const c_char) -> Handle;
+    fn LLVMOrcAbsoluteSymbols(pairs: *mut SymbolPair, count: usize) -> Handle;
+    fn LLVMOrcJITDylibDefine(dylib: Handle, unit: Handle) -> Handle;
+    fn LLVMOrcLLJITAddObjectFile(jit: Handle, dylib: Handle, object: LLVMMemoryBufferRef) -> Handle;
+    fn LLVMOrcLLJITLookup(jit: Handle, result: *mut u64, name: *const c_char) -> Handle;
+}
+
+#[cfg(target_arch = "x86_64")]
+unsafe extern "C" {
+    fn LLVMInitializeX86TargetInfo();
+    fn LLVMInitializeX86Target();
+    fn LLVMInitializeX86TargetMC();
+    fn LLVMInitializeX86AsmPrinter();
+    fn LLVMInitializeX86AsmParser();
+}
+
+#[cfg(target_arch = "aarch64")]
+unsafe extern "C" {
+    fn LLVMInitializeAArch64TargetInfo();
+    fn LLVMInitializeAArch64Target();
+    fn LLVMInitializeAArch64TargetMC();
+    fn LLVMInitializeAArch64AsmPrinter();
+    fn LLVMInitializeAArch64AsmParser();
+}
+
+/// Registers the code generator of this machine, once. On an architecture without one, creating a
+/// [`Machine`] fails with LLVM's own message.
+fn initialize() {
+    static ONCE: Once = Once::new();
+    // SAFETY: registration is idempotent and runs once.
+    ONCE.call_once(|| unsafe {
+        #[cfg(target_arch = "x86_64")]
+        {
+            LLVMInitializeX86TargetInfo();
+            LLVMInitializeX86Target();
+            LLVMInitializeX86TargetMC();
+            LLVMInitializeX86AsmPrinter();
+            LLVMInitializeX86AsmParser();
+        }
+        #[cfg(target_arch = "aarch64")]
+        {
+            LLVMInitializeAArch64TargetInfo();
+            LLVMInitializeAArch64Target();
+            LLVMInitializeAArch64TargetMC();
+            LLVMInitializeAArch64AsmPrinter();
+            LLVMInitializeAArch64AsmParser();
+        }
+    });
+}
+
+/// Takes a message of LLVM.
+///
+/// # Safety
+/// `message` is null or a string that LLVM gave away.
+unsafe fn take_message(message: *mut c_char) -> String {
+    if message.is_null() {
+        return String::new();
+    }
+    // SAFETY: a string that LLVM gave away is terminated, and freed by this function of LLVM only.
+    unsafe {
+        let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+        LLVMDisposeMessage(message);
+        text
+    }
+}
+
+/// Turns an error of LLVM into one of ours.
+///
+/// # Safety
+/// `error` is null (success) or an error that nobody has taken.
+unsafe fn check(stage: Stage, error: Handle) -> Result<(), MlirError> {
+    if error.is_null() {
+        return Ok(());
+    }
+    // SAFETY: taking the message consumes the error.
+    unsafe {
+        let message = LLVMGetErrorMessage(error);
+        let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+        LLVMDisposeErrorMessage(message);
+        Err(MlirError::new(stage, text))
+    }
+}
+
+/// The code generator for this machine.
+pub(crate) struct Machine {
+    raw: Handle,
+    triple: CString,
+}
+
+impl Machine {
+    /// The code generator for the processor at hand, with all it can do, at an optimisation level of 0 to 3.
+    pub(crate) fn host(level: u8) -> Result<Machine, MlirError> {
+        initialize();
+        // SAFETY: plain calls; the strings are owned here and outlive the calls they are passed to.
+        unsafe {
+            let own = |message| CString::new(take_message(message)).unwrap_or_default();
+            let triple = own(LLVMGetDefaultTargetTriple());
+            let (cpu, features) = (own(LLVMGetHostCPUName()), own(LLVMGetHostCPUFeatures()));
+            let (mut target, mut message) = (null_mut(), null_mut());
+            if LLVMGetTargetFromTriple(triple.as_ptr(), &mut target, &mut message) != 0 {
+                return Err(MlirError::new(Stage::Codegen, take_message(message)));
+            }
+            let level = c_int::from(level.min(3));
+            let raw = LLVMCreateTargetMachine(
+                target,
+                triple.as_ptr(),
+                cpu.as_ptr(),
+                features.as_ptr(),
+                level,
+                RELOC_PIC,
+                CODE_MODEL_JIT,
+            );
+            if raw.is_null() {
+                return Err(MlirError::new(Stage::Codegen, format!("no code generator for {triple:?}")));
+            }
+            Ok(Machine { raw, triple })
+        }
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        // SAFETY: created by `LLVMCreateTargetMachine`, disposed of once.
+        unsafe { LLVMDisposeTargetMachine(self.raw) }
+    }
+}
+
+/// A module of LLVM IR with its context.
+pub(crate) struct LlvmModule {
+    context: LLVMContextRef,
+    module: LLVMModuleRef,
+}
+
+impl LlvmModule {
+    /// Translates a module of the `llvm` dialect, for a machine. On failure the reason has gone to the
+    /// diagnostics of the MLIR context, and the result is `None`.
+    ///
+    /// # Safety
+    /// `operation` is a live module operation.
+    pub(crate) unsafe fn translate(operation: MlirOperation, machine: &Machine) -> Option<LlvmModule> {
+        // SAFETY: the caller's promise; the context is fresh and owned by the result.
+        unsafe {
+            let context = LLVMContextCreate();
+            // Remarks and warnings of the code generator would go to standard error.
+            LLVMContextSetDiagnosticHandler(context, Some(ignore_diagnostic), null_mut());
+            let module = mlirTranslateModuleToLLVMIR(operation, context);
+            if module.is_null() {
+                LLVMContextDispose(context);
+                return None;
+            }
+            let layout = LLVMCreateTargetDataLayout(machine.raw);
+            let text = LLVMCopyStringRepOfTargetData(layout);
+            LLVMSetDataLayout(module, text);
+            LLVMDisposeMessage(text);
+            LLVMDisposeTargetData(layout);
+            LLVMSetTarget(module, machine.triple.as_ptr());
+            Some(LlvmModule { context, module })
+        }
+    }
+
+    /// LLVM's own verifier.
+    pub(crate) fn verify(&self) -> Result<(), MlirError> {
+        /// `LLVMReturnStatusAction`
+        const RETURN_STATUS: c_int = 2;
+        let mut message = null_mut();
+        // SAFETY: the module is live; the message is ours whatever the status.
+        unsafe {
+            let failed = LLVMVerifyModule(self.module, RETURN_STATUS, &mut message) != 0;
+            let message = take_message(message);
+            if failed { Err(MlirError::new(Stage::Translate, message)) } else { Ok(()) }
+        }
+    }
+
+    /// Runs LLVM's standard pipeline for an optimisation level.
+    pub(crate) fn optimize(&self, level: u8, machine: &Machine) -> Result<(), MlirError> {
+        let passes = match level {
+            0 => c"default<O0>",
+            1 => c"default<O1>",
+            2 => c"default<O2>",
+            _ => c"default<O3>",
+        };
+        // SAFETY: module and machine are live; the options are disposed of after their last use.
+        unsafe {
+            let options = LLVMCreatePassBuilderOptions();
+            LLVMPassBuilderOptionsSetLoopVectorization(options, (level >= 2).into());
+            LLVMPassBuilderOptionsSetSLPVectorization(options, (level >= 2).into());
+            let error = LLVMRunPasses(self.module, passes.as_ptr(), machine.raw, options);
+            LLVMDisposePassBuilderOptions(options);
+            check(Stage::Codegen, error)
+        }
+    }
+
+    /// The IR as text.
+    pub(crate) fn text(&self) -> String {
+        // SAFETY: the module is live; the string is ours.
+        unsafe { take_message(LLVMPrintModuleToString(self.module)) }
+    }
+
+    /// Machine code, as assembly or as an object file. Code generation may change the IR.
+    pub(crate) fn emit(&self, machine: &Machine, output: Output) -> Result<Vec<u8>, MlirError> {
+        let (mut message, mut buffer) = (null_mut(), null_mut());
+        // SAFETY: module and machine are live; on success the buffer is ours, on failure the message.
+        unsafe {
+            let kind = output as c_int;
+            if LLVMTargetMachineEmitToMemoryBuffer(machine.raw, self.module, kind, &mut message, &mut buffer) != 0 {
+                return Err(MlirError::new(Stage::Codegen, take_message(message)));
+            }
+            let start = LLVMGetBufferStart(buffer).cast::<u8>();
+            let bytes = std::slice::from_raw_parts(start, LLVMGetBufferSize(buffer)).to_vec();
+            LLVMDisposeMemoryBuffer(buffer);
+            Ok(bytes)
+        }
+    }
+}
+
+impl Drop for LlvmModule {
+    fn drop(&mut self) {
+        // SAFETY: both are owned, the module goes before its context.
+        unsafe {
+            LLVMDisposeModule(self.module);
+            LLVMContextDispose(self.context);
+        }
+    }
+}
+
+unsafe extern "C" fn ignore_diagnostic(_: mlir_sys::LLVMDiagnosticInfoRef, _: *mut c_void) {}
+
+/// Machine code linked into this process. Dropping it unmaps the code.
+pub(crate) struct Linked {
+    raw: Handle,
+    /// What the linker reported besides the errors it returned. Boxed: the linker holds its address.
+    reports: Box<Reports>,
+}
+
+type Reports = Mutex<Vec<String>>;
+
+// SAFETY: the ORC session locks itself; code that is mapped stays where it is until the drop.
+unsafe impl Send for Linked {}
+// SAFETY: as above.
+unsafe impl Sync for Linked {}
+
+impl Linked {
+    /// Links an object file against `symbols` and the dynamic symbols of this process.
+    pub(crate) fn new(object: &[u8], symbols: &[(CString, *const ())]) -> Result<Linked, MlirError> {
+        initialize();
+        // SAFETY: every handle is used while its owner lives; the reporter's context is boxed and dropped after
+        // the session (see `Drop`). The definition takes the names and the unit.
+        unsafe {
+            let mut raw = null_mut();
+            check(Stage::Link, LLVMOrcCreateLLJIT(&mut raw, null_mut()))?;
+            let linked = Linked { raw, reports: Box::default() };
+            LLVMOrcExecutionSessionSetErrorReporter(
+                LLVMOrcLLJITGetExecutionSession(raw),
+                report,
+                (&raw const *linked.reports).cast_mut().cast(),
+            );
+            let dylib = LLVMOrcLLJITGetMainJITDylib(raw);
+            let mut pairs: Vec<SymbolPair> = symbols
+                .iter()
+                .map(|(name, address)| SymbolPair {
+                    name: LLVMOrcLLJITMangleAndIntern(raw, name.as_ptr()),
+                    address: address.addr() as u64,
+                    flags: SymbolFlags { generic: EXPORTED_CALLABLE, target: 0 },
+                })
+                .collect();
+            if !pairs.is_empty() {
+                let unit = LLVMOrcAbsoluteSymbols(pairs.as_mut_ptr(), pairs.len());
+                check(Stage::Link, LLVMOrcJITDylibDefine(dylib, unit))?;
+            }
+            let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
+                object.as_ptr().cast(),
+                object.len(),
+                c"surject".as_ptr(),
+            );
+            check(Stage::Link, LLVMOrcLLJITAddObjectFile(raw, dylib, buffer))?;
+            Ok(linked)
+        }
+    }
+
+    /// The address of a symbol. The first look-up links the object.
+    pub(crate) fn lookup(&self, name: &str) -> Result<*const (), MlirError> {
+        let name = CString::new(name)
+            .map_err(|_| MlirError::new(Stage::Link, "the name of a symbol holds a null byte"))?;
+        let mut address = 0u64;
+        // SAFETY: the session is live, the name terminated.
+        let found = unsafe { check(Stage::Link, LLVMOrcLLJITLookup(self.raw, &mut address, name.as_ptr())) };
+        found.map_err(|mut error| {
+            // The report names the cause, the returned error only the consequence.
+            let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut causes = reports.drain(..);
+            if let Some(cause) = causes.next() {
+                error.notes.push(std::mem::replace(&mut error.message, cause));
+                error.notes.extend(causes);
+            }
+            error
+        })?;
+        Ok(std::ptr::with_exposed_provenance(address as usize))
+    }
+}
+
+impl Drop for Linked {
+    fn drop(&mut self) {
+        // SAFETY: created by `LLVMOrcCreateLLJIT`, disposed of once; the reporter's context is still alive.
+        let error = unsafe { LLVMOrcDisposeLLJIT(self.raw) };
+        // SAFETY: the error is ours. Code that cannot be unmapped stays mapped: nothing else depends on it.
+        let _ = unsafe { check(Stage::Link, error) };
+    }
+}
+
+/// Collects what the linker reports.
+unsafe extern "C" fn report(context: *mut c_void, error: Handle) {
+    // SAFETY: the context is the `Reports` of a live `Linked`, the error is ours to take.
+    unsafe {
+        let reports = &*context.cast::<Reports>();
+        if let Err(error) = check(Stage::Link, error) {
+            reports.lock().unwrap_or_else(PoisonError::into_inner).push(error.message);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The tests of this crate, in one binary because every binary links MLIR.
+
+mod jit;
