@@ -82,8 +82,8 @@ pub enum ExtentError {
     /// The value does not fit.
     #[error("the size `{0}` overflows")]
     Overflow(String),
-    /// A division by zero.
-    #[error("division by zero in the size `{0}`")]
+    /// A division by zero or by a negative number.
+    #[error("division by zero or a negative number in the size `{0}`")]
     DivByZero(String),
 }
 
@@ -123,6 +123,38 @@ impl Extent {
         }
     }
 
+    /// A lower bound of the value in every run where it is defined.
+    pub fn at_least(&self) -> u64 {
+        u64::try_from(self.least().unwrap_or(0).max(0)).unwrap_or(u64::MAX)
+    }
+
+    /// A lower bound of the integer value, negative intermediate results included.
+    fn least(&self) -> Option<i128> {
+        let expr = match self {
+            Extent::Const(value) => return Some((*value).into()),
+            Extent::Expr(expr) => expr,
+        };
+        match &**expr {
+            ExtentExpr::InputAxis { .. } | ExtentExpr::RuntimeScalar { .. } => Some(0),
+            ExtentExpr::Add(a, b) => a.least()?.checked_add(b.least()?),
+            ExtentExpr::Mul(a, b) => {
+                let (a, b) = (a.least()?, b.least()?);
+                if a >= 0 && b >= 0 { a.checked_mul(b) } else { None }
+            }
+            ExtentExpr::FloorDiv(a, b) => match b.as_const() {
+                Some(b) if b > 0 => Some(a.least()?.div_euclid(b.into())),
+                // A divisor is at least 1 where the quotient is defined.
+                _ => (a.least()? >= 0).then_some(0),
+            },
+            ExtentExpr::Sub(..) => None,
+            ExtentExpr::Min(a, b) => Some(a.least()?.min(b.least()?)),
+            ExtentExpr::Max(a, b) => match (a.least(), b.least()) {
+                (Some(a), Some(b)) => Some(a.max(b)),
+                (a, b) => a.or(b),
+            },
+        }
+    }
+
     /// The value of the expression in an environment, in exact integers.
     pub fn eval(&self, env: &dyn ExtentEnv) -> Result<u64, ExtentError> {
         let value = self.eval_integer(env)?;
@@ -152,8 +184,8 @@ impl Extent {
             ExtentExpr::Sub(a, b) => both(a, b).and_then(|(a, b)| a.checked_sub(b).ok_or_else(overflow)),
             ExtentExpr::Mul(a, b) => both(a, b).and_then(|(a, b)| a.checked_mul(b).ok_or_else(overflow)),
             ExtentExpr::FloorDiv(a, b) => match both(a, b)? {
-                (_, 0) => Err(ExtentError::DivByZero(self.to_string())),
-                (a, b) => Ok(a.div_euclid(b)),
+                (a, b) if b > 0 => Ok(a.div_euclid(b)),
+                _ => Err(ExtentError::DivByZero(self.to_string())),
             },
             ExtentExpr::Min(a, b) => both(a, b).map(|(a, b)| a.min(b)),
             ExtentExpr::Max(a, b) => both(a, b).map(|(a, b)| a.max(b)),

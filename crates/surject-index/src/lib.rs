@@ -7,11 +7,13 @@
 
 mod affine;
 mod build;
+mod cover;
 mod decide;
 mod extent;
 mod fibre;
 mod guarded;
 mod inverse;
+mod lattice;
 mod map;
 mod rows;
 mod solve;
@@ -19,7 +21,8 @@ mod space;
 mod verdict;
 
 pub use affine::{Affine, Component, axis_names};
-pub use decide::{Collision, InjectiveProof, Uncovered};
+pub use cover::Uncovered;
+pub use decide::{Collision, InjectiveProof};
 pub use extent::{Extent, ExtentEnv, ExtentError, ExtentExpr, ScalarSemantics, ShapeExtent};
 pub use fibre::FibreProduct;
 pub use map::{Fill, Guard, IndexMap, MapError};
