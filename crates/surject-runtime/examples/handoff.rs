@@ -39,12 +39,11 @@ fn main() {
             for micros in [1u64, 5, 20] {
                 let n = (micros as f64 * a_microsecond) as u64;
                 let [mut pool, mut each, mut scope] = [const { Vec::new() }; 3];
-                for _ in 0..2000 {
-                    let mut time = |into: &mut Vec<Duration>, f: &dyn Fn()| {
-                        if gap > 0 {
-                            std::thread::sleep(Duration::from_micros(gap));
-                        }
-                        f(); // wakes nothing up for the others: the second call is the timed one without a gap
+                for _ in 0..1000 {
+                    // A call that is not timed wakes the threads of this contender; then they are awake, or sleep
+                    // again after the gap.
+                    let time = |into: &mut Vec<Duration>, f: &dyn Fn()| {
+                        f();
                         if gap > 0 {
                             std::thread::sleep(Duration::from_micros(gap));
                         }

@@ -212,11 +212,11 @@ fn solve_of<T: Element + ComplexField>(a: &[T], b: &mut [T], n: usize, system: T
     if a.is_empty() || b.is_empty() {
         return;
     }
-    let m = b.len() / (a.len() / n);
+    let side = b.len() / (a.len() / (n * n));
     let TriangularSolve { left_side, lower, unit_diagonal, transpose_a } = system;
     // `x op(a) = b` is `op(a)^T x^T = b^T`; transposed once more or not, the triangle of `a` turns or not.
     let turned = (transpose_a != TransposeA::NoTranspose) == left_side;
-    for_each_chunk(b, m, &|number, b| {
+    for_each_chunk(b, side, &|number, b| {
         let a = &a[number * n * n..][..n * n];
         let matrix = DMatrix::from_fn(n, n, |i, j| {
             let (i, j) = if turned { (j, i) } else { (i, j) };
