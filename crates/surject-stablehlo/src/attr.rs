@@ -197,6 +197,11 @@ impl Attributes {
         self.entries.iter().map(|(name, value)| (name.as_ref(), value))
     }
 
+    /// Names and attributes by value.
+    pub(crate) fn into_entries(self) -> impl Iterator<Item = (Cow<'static, str>, Attribute)> {
+        self.entries.into_iter()
+    }
+
     /// Number of attributes.
     pub fn len(&self) -> usize {
         self.entries.len()

@@ -10,6 +10,8 @@ mod dense;
 pub mod diagnostic;
 pub mod float;
 mod module;
+mod normalise;
+mod parse;
 mod same;
 pub mod table;
 mod types;
@@ -21,4 +23,5 @@ pub use attr::{
 pub use dense::{DenseData, DenseElements};
 pub use diagnostic::{Diagnostic, Span};
 pub use module::{Function, Module, Op, Param, Region, ResultDecl, ValueId, ValueInfo, Visibility};
+pub use parse::{MAX_NESTING, parse};
 pub use types::{Dim, ElementClass, ElementType, FunctionType, TensorType, Type};

@@ -1,0 +1,137 @@
+//! The reader: text to [`Module`].
+
+mod alias;
+mod attrs;
+mod cursor;
+mod dense;
+mod forms;
+mod module;
+mod ops;
+mod stablehlo;
+mod structured;
+mod types;
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::diagnostic::{Diagnostic, Span, codes};
+use crate::module::{Module, ValueId};
+use cursor::{Cursor, Result};
+
+/// Types, attributes and regions may nest so deeply; deeper text is refused before the stack is at risk.
+pub const MAX_NESTING: usize = 128;
+
+/// Reads a module, or a bare list of functions, from text.
+///
+/// The result is well-formed SSA (every operand is defined and of the type the text gives it) but not verified
+/// against the rules of the operations: see [`crate::verify()`] and [`crate::parse_and_verify`].
+pub fn parse(source: impl AsRef<[u8]>) -> std::result::Result<Module, Diagnostic> {
+    let bytes = source.as_ref();
+    if bytes.starts_with(b"ML\xefR") {
+        return Err(Diagnostic::new(codes::BYTECODE, Span::new(0, 4), "this is MLIR bytecode (a portable artifact), not text")
+            .expected("StableHLO text, for example 'module { func.func @main(…) … }'")
+            .help(
+                "export text instead: `str(exported.mlir_module())` in jax, or `stablehlo-translate --deserialize file.mlirbc`",
+            ));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        let message = format!("the byte 0x{:02X} at offset {at} is not UTF-8 text", bytes[at]);
+        Diagnostic::new(codes::NOT_TEXT, Span::new(at, at + 1), message)
+            .expected("StableHLO text in UTF-8")
+            .help("is this a binary file, or text in another encoding?")
+    })?;
+    Parser::new(text).module()
+}
+
+/// The state of reading one source.
+pub(crate) struct Parser<'s> {
+    c: Cursor<'s>,
+    depth: usize,
+    module: Module,
+    names: Names<'s>,
+    /// Names of the functions so far.
+    symbols: HashSet<String>,
+    aliases: alias::Aliases<'s>,
+}
+
+impl<'s> Parser<'s> {
+    fn new(text: &'s str) -> Parser<'s> {
+        Parser {
+            c: Cursor::new(text),
+            depth: 0,
+            module: Module::default(),
+            names: Names::default(),
+            symbols: HashSet::new(),
+            aliases: alias::Aliases::default(),
+        }
+    }
+
+    /// Goes one level deeper.
+    fn enter(&mut self) -> Result<()> {
+        self.depth += 1;
+        if self.depth > MAX_NESTING {
+            let span = Span::new(self.c.pos, self.c.pos + 1);
+            return Err(Diagnostic::new(
+                codes::NESTING,
+                span,
+                format!("nested more than {MAX_NESTING} levels deep"),
+            )
+            .help("programs nest a few levels; is this file what it should be?"));
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self) {
+        self.depth -= 1;
+    }
+}
+
+/// The values in scope: a name stands for one value, or for a group `%name:n` of consecutive ones.
+#[derive(Default)]
+struct Names<'s> {
+    known: HashMap<&'s str, (ValueId, u32), BuildHasherDefault<NameHasher>>,
+    /// Names in the order of definition; a scope ends by forgetting those that came after its start.
+    order: Vec<&'s str>,
+}
+
+impl<'s> Names<'s> {
+    fn scope(&self) -> usize {
+        self.order.len()
+    }
+
+    fn close(&mut self, scope: usize) {
+        for name in self.order.drain(scope..) {
+            self.known.remove(name);
+        }
+    }
+
+    /// Whether the name was free.
+    fn define(&mut self, name: &'s str, first: ValueId, count: u32) -> bool {
+        if self.known.contains_key(name) {
+            return false;
+        }
+        self.known.insert(name, (first, count));
+        self.order.push(name);
+        true
+    }
+}
+
+/// A fast hash for short names. The table lives as long as one reader, so nobody gains by making names collide.
+#[derive(Default)]
+struct NameHasher(u64);
+
+impl Hasher for NameHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0u8; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.0 = (self.0.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(0x517c_c1b7_2722_0a95);
+        }
+        self.0 ^= self.0 >> 32;
+    }
+}

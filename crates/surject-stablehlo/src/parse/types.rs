@@ -1,0 +1,231 @@
+//! The grammar of types.
+
+use super::Parser;
+use super::cursor::{Result, is_word_start};
+use crate::diagnostic::{Diagnostic, Span, codes};
+use crate::types::{Dim, ElementType, FunctionType, TensorType, Type};
+
+impl<'s> Parser<'s> {
+    /// Any type.
+    pub(super) fn ty(&mut self) -> Result<Type> {
+        match self.c.peek() {
+            b't' if self.c.looking_at("tensor<") => self.tensor_type(),
+            b'(' => self.function_type().map(|f| Type::Function(Box::new(f))),
+            b'!' => self.dialect_type(),
+            byte if is_word_start(byte) => self.builtin_type(),
+            _ => Err(self.c.unexpected("a type, for example 'tensor<2x3xf32>'")),
+        }
+    }
+
+    /// `(A, B) -> C` or `(A, B) -> (C, D)`
+    pub(super) fn function_type(&mut self) -> Result<FunctionType> {
+        self.enter()?;
+        let inputs = self.type_list_in_parens()?;
+        self.c.expect("->")?;
+        let results = self.result_types()?;
+        self.leave();
+        Ok(FunctionType { inputs, results })
+    }
+
+    /// What follows `->`: one type, or several in parentheses.
+    pub(super) fn result_types(&mut self) -> Result<Vec<Type>> {
+        if self.c.peek() == b'(' { self.type_list_in_parens() } else { Ok(vec![self.ty()?]) }
+    }
+
+    fn type_list_in_parens(&mut self) -> Result<Vec<Type>> {
+        self.c.expect("(")?;
+        let mut types = Vec::new();
+        if self.c.eat(")") {
+            return Ok(types);
+        }
+        loop {
+            types.push(self.ty()?);
+            if !self.c.eat(",") {
+                break;
+            }
+        }
+        if !self.c.eat(")") {
+            return Err(self.c.unexpected("',' or ')'"));
+        }
+        Ok(types)
+    }
+
+    /// Types separated by commas, at least one.
+    pub(super) fn type_list(&mut self) -> Result<Vec<Type>> {
+        let mut types = vec![self.ty()?];
+        while self.c.eat(",") {
+            types.push(self.ty()?);
+        }
+        Ok(types)
+    }
+
+    fn builtin_type(&mut self) -> Result<Type> {
+        let start = self.c.pos;
+        let word = self.c.word("a type")?;
+        match word {
+            "none" => Ok(Type::None),
+            "complex" => self.complex(start).map(Type::Scalar),
+            "tuple" => self.tuple_type(),
+            "tensor" => Err(self.c.unexpected("'<'")),
+            "memref" | "vector" if self.c.byte() == b'<' => {
+                self.c.balanced()?;
+                Ok(Type::Opaque(self.c.slice(start, self.c.pos).to_string()))
+            }
+            _ => match ElementType::from_keyword(word) {
+                Some(element) => Ok(Type::Scalar(element)),
+                None if is_odd_integer(word) => Ok(Type::Scalar(ElementType::Other(word.to_string()))),
+                None => Err(unknown_type(word, start)),
+            },
+        }
+    }
+
+    fn tuple_type(&mut self) -> Result<Type> {
+        self.enter()?;
+        self.c.expect("<")?;
+        let parts = if self.c.peek() == b'>' { Vec::new() } else { self.type_list()? };
+        self.c.expect(">")?;
+        self.leave();
+        Ok(Type::Tuple(parts))
+    }
+
+    /// `<f32>` after `complex`, whose offset is given.
+    fn complex(&mut self, start: usize) -> Result<ElementType> {
+        self.c.expect("<")?;
+        let part = self.element_type()?;
+        self.c.expect(">")?;
+        part.complex_of().ok_or_else(|| {
+            let span = Span::new(start, self.c.pos);
+            Diagnostic::new(codes::TYPE, span, format!("complex numbers of {part}"))
+                .expected("complex<f32> or complex<f64>")
+        })
+    }
+
+    /// `!alias`, `!stablehlo.token` or the text of a type of another dialect.
+    fn dialect_type(&mut self) -> Result<Type> {
+        let start = self.c.pos;
+        self.c.expect("!")?;
+        let name = self.c.suffix("the name of a type or type alias")?;
+        if name == "stablehlo.token" {
+            return Ok(Type::Token);
+        }
+        if self.c.byte() == b'<' {
+            self.c.balanced()?;
+        } else if !name.contains('.') {
+            return self.type_alias(self.c.slice(start, self.c.pos), Span::new(start, self.c.pos));
+        }
+        Ok(Type::Opaque(self.c.slice(start, self.c.pos).to_string()))
+    }
+
+    /// Type of an element of a tensor.
+    fn element_type(&mut self) -> Result<ElementType> {
+        self.c.ws();
+        let start = self.c.pos;
+        if self.c.byte() == b'!' {
+            return Ok(match self.dialect_type()? {
+                Type::Scalar(element) => element,
+                other => ElementType::Other(other.to_string()),
+            });
+        }
+        let word = self.c.word("an element type, for example 'f32'")?;
+        match word {
+            "f32" => Ok(ElementType::F32),
+            "i32" => Ok(ElementType::I32),
+            "i1" => Ok(ElementType::I1),
+            "complex" => {
+                self.enter()?;
+                let complex = self.complex(start)?;
+                self.leave();
+                Ok(complex)
+            }
+            _ => match ElementType::from_keyword(word) {
+                Some(element) => Ok(element),
+                None if is_odd_integer(word) => Ok(ElementType::Other(word.to_string())),
+                None => Err(unknown_type(word, start)),
+            },
+        }
+    }
+
+    fn tensor_type(&mut self) -> Result<Type> {
+        let start = self.c.pos;
+        self.c.pos += "tensor<".len();
+        let mut shape = Vec::new();
+        loop {
+            match self.c.peek() {
+                b'?' => {
+                    self.c.pos += 1;
+                    shape.push(Dim::Dynamic);
+                }
+                b'0'..=b'9' => shape.push(Dim::Static(self.extent()?)),
+                b'*' => {
+                    // Unranked: no operation takes it, so its text is all that is kept.
+                    self.c.pos = start + "tensor".len();
+                    self.c.balanced()?;
+                    return Ok(Type::Opaque(self.c.slice(start, self.c.pos).to_string()));
+                }
+                _ => break,
+            }
+            self.c.ws();
+            if self.c.byte() != b'x' {
+                return Err(self.c.unexpected("'x' between extents"));
+            }
+            self.c.pos += 1;
+        }
+        let element = self.element_type()?;
+        let encoding = if self.c.eat(",") { Some(self.encoding()?) } else { None };
+        if !self.c.eat(">") {
+            return Err(self.c.unexpected("'>' to close the tensor type"));
+        }
+        Ok(Type::Tensor(TensorType { shape, element, encoding }))
+    }
+
+    fn extent(&mut self) -> Result<i64> {
+        let start = self.c.pos;
+        let mut value: i64 = 0;
+        while self.c.byte().is_ascii_digit() {
+            let digit = i64::from(self.c.byte() - b'0');
+            self.c.pos += 1;
+            let Some(next) = value.checked_mul(10).and_then(|v| v.checked_add(digit)) else {
+                return Err(Diagnostic::new(
+                    codes::HUGE,
+                    Span::new(start, self.c.pos),
+                    "an extent beyond 64 bits",
+                ));
+            };
+            value = next;
+        }
+        Ok(value)
+    }
+
+    /// The encoding of a tensor type as text, an alias replaced by what it stands for.
+    fn encoding(&mut self) -> Result<String> {
+        self.c.ws();
+        let start = self.c.pos;
+        if self.c.byte() != b'#' {
+            return Err(self.c.unexpected("an encoding attribute, for example '#stablehlo.bounds<4, ?>'"));
+        }
+        self.c.pos += 1;
+        let name = self.c.suffix("the name of an attribute")?;
+        if self.c.byte() == b'<' {
+            self.c.balanced()?;
+        } else if !name.contains('.') {
+            return self
+                .alias_text(self.c.slice(start, self.c.pos), Span::new(start, self.c.pos))
+                .map(str::to_string);
+        }
+        Ok(self.c.slice(start, self.c.pos).to_string())
+    }
+}
+
+/// Integers of widths without a variant of their own: `i17`, `ui3`.
+fn is_odd_integer(word: &str) -> bool {
+    let digits =
+        word.strip_prefix("ui").or_else(|| word.strip_prefix("si")).or_else(|| word.strip_prefix('i'));
+    digits.is_some_and(|d| !d.is_empty() && d.len() < 8 && d.bytes().all(|b| b.is_ascii_digit()))
+}
+
+fn unknown_type(word: &str, start: usize) -> Diagnostic {
+    let span = Span::new(start, start + word.len());
+    Diagnostic::new(codes::TYPE, span, format!("unknown type '{word}'"))
+        .expected("a type, for example 'tensor<2x3xf32>' or 'i64'")
+        .help("element types are i1, i2 … i64, ui2 … ui64, f16, bf16, f32, f64, the f8/f6/f4 types and complex<f32|f64>")
+}

@@ -1,0 +1,31 @@
+//! Every program exported by jax is read.
+
+use std::path::PathBuf;
+
+fn cases() -> Vec<(String, String)> {
+    let root = std::env::var_os("SURJECT_CASES")
+        .map(PathBuf::from)
+        .unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/cases/jax"));
+    let Ok(entries) = std::fs::read_dir(&root) else {
+        eprintln!("no cases under {}: skipped", root.display());
+        return Vec::new();
+    };
+    let mut out = Vec::new();
+    for entry in entries.flatten() {
+        let path = entry.path().join("program.mlir");
+        if let Ok(text) = std::fs::read_to_string(&path) {
+            out.push((path.display().to_string(), text));
+        }
+    }
+    out.sort();
+    out
+}
+
+#[test]
+fn every_case_parses() {
+    for (path, text) in cases() {
+        if let Err(error) = surject_stablehlo::parse(&text) {
+            panic!("{}", error.render(&path, &text));
+        }
+    }
+}
