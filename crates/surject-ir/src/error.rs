@@ -34,7 +34,9 @@ pub enum TypeError {
         space: Space,
     },
     /// The map of an accumulation has guards.
-    #[error("the map of an accumulation must be total; put the guard into the field as a read with the neutral fill")]
+    #[error(
+        "the map of an accumulation must be total; put the guard into the field as a read with the neutral fill"
+    )]
     PartialAcc,
     /// The map of a `set` is not proven bijective.
     #[error("`set` needs a bijective map, and {0} is not proven to be one")]

@@ -104,7 +104,9 @@ impl FieldKind {
         let (a, b, c) = match *self {
             Tensor(_) | Index { .. } | Const(_) => (None, None, None),
             Read { of, .. } | Acc { of, .. } => (Some(of), None, None),
-            Unary { x, .. } | Convert { x } | Bitcast { x } | ReducePrecision { x, .. } => (Some(x), None, None),
+            Unary { x, .. } | Convert { x } | Bitcast { x } | ReducePrecision { x, .. } => {
+                (Some(x), None, None)
+            }
             Binary { x, y, .. } => (Some(x), Some(y), None),
             Select { cond, on_true, on_false } => (Some(cond), Some(on_true), Some(on_false)),
         };
@@ -116,7 +118,12 @@ impl FieldKind {
         use FieldKind::*;
         matches!(
             self,
-            Unary { .. } | Binary { .. } | Select { .. } | Convert { .. } | Bitcast { .. } | ReducePrecision { .. }
+            Unary { .. }
+                | Binary { .. }
+                | Select { .. }
+                | Convert { .. }
+                | Bitcast { .. }
+                | ReducePrecision { .. }
         )
     }
 }
@@ -185,7 +192,11 @@ impl Fields {
     pub fn read(&mut self, map: IndexMap, of: FieldId) -> Result<FieldId, TypeError> {
         let (space, dtype) = (self[of].space.clone(), self[of].dtype);
         if *map.codomain() != space {
-            return Err(TypeError::Spaces { what: "the codomain of a read", found: map.codomain().clone(), expected: space });
+            return Err(TypeError::Spaces {
+                what: "the codomain of a read",
+                found: map.codomain().clone(),
+                expected: space,
+            });
         }
         if map.is_identity() {
             return Ok(of);
@@ -197,7 +208,11 @@ impl Fields {
     pub fn acc(&mut self, op: AccOp, map: IndexMap, of: FieldId) -> Result<FieldId, TypeError> {
         let (space, dtype) = (self[of].space.clone(), self[of].dtype);
         if *map.domain() != space {
-            return Err(TypeError::Spaces { what: "the domain of an accumulation", found: map.domain().clone(), expected: space });
+            return Err(TypeError::Spaces {
+                what: "the domain of an accumulation",
+                found: map.domain().clone(),
+                expected: space,
+            });
         }
         if !map.is_total() {
             return Err(TypeError::PartialAcc);
@@ -243,7 +258,12 @@ impl Fields {
     }
 
     /// `on_true` where `cond` holds, else `on_false`.
-    pub fn select(&mut self, cond: FieldId, on_true: FieldId, on_false: FieldId) -> Result<FieldId, TypeError> {
+    pub fn select(
+        &mut self,
+        cond: FieldId,
+        on_true: FieldId,
+        on_false: FieldId,
+    ) -> Result<FieldId, TypeError> {
         self.same_space("select", cond, on_true)?;
         let space = self.same_space("select", on_true, on_false)?;
         let dtypes = vec![self[cond].dtype, self[on_true].dtype, self[on_false].dtype];
@@ -274,7 +294,12 @@ impl Fields {
     }
 
     /// The value rounded to fewer exponent and mantissa bits.
-    pub fn reduce_precision(&mut self, exponent: u32, mantissa: u32, x: FieldId) -> Result<FieldId, TypeError> {
+    pub fn reduce_precision(
+        &mut self,
+        exponent: u32,
+        mantissa: u32,
+        x: FieldId,
+    ) -> Result<FieldId, TypeError> {
         let dtype = self[x].dtype;
         if !dtype.is_float() || exponent == 0 {
             return Err(TypeError::Undefined { op: "reduce_precision", dtypes: vec![dtype] });

@@ -19,6 +19,7 @@
 //! space of the accumulated field), calls a library operation, or is control flow. Variables are defined once.
 
 mod error;
+pub mod eval;
 mod field;
 mod library;
 mod op;

@@ -199,7 +199,9 @@ impl UnaryOp {
     pub fn result(self, x: DType) -> Option<DType> {
         use UnaryOp::*;
         let defined = match self {
-            Neg | Abs | Sign => x.is_float() || x.is_complex() || x.is_int() && !(self == Abs && x.is_unsigned_int()),
+            Neg | Abs | Sign => {
+                x.is_float() || x.is_complex() || x.is_int() && !(self == Abs && x.is_unsigned_int())
+            }
             Exp | Expm1 | Log | Log1p | Logistic | Sqrt | Rsqrt | Sin | Cos | Tan | Tanh | Real | Imag => {
                 x.is_float() || x.is_complex()
             }

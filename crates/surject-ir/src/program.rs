@@ -213,7 +213,9 @@ impl Statement {
     /// The variables the statement defines.
     pub fn targets(&self) -> &[Var] {
         match &self.kind {
-            StatementKind::Store { target, .. } | StatementKind::Constant { target, .. } => std::slice::from_ref(target),
+            StatementKind::Store { target, .. } | StatementKind::Constant { target, .. } => {
+                std::slice::from_ref(target)
+            }
             StatementKind::Call { targets, .. }
             | StatementKind::While { targets, .. }
             | StatementKind::If { targets, .. } => targets,

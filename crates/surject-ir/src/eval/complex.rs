@@ -1,0 +1,245 @@
+//! Operations on complex numbers with `f64` parts.
+
+use crate::{BinaryOp, UnaryOp};
+use num_complex::Complex;
+
+type C = Complex<f64>;
+
+const ONE: C = C::new(1.0, 0.0);
+
+/// The modulus, without overflow on the way.
+pub(super) fn abs(z: C) -> f64 {
+    libm::hypot(z.re, z.im)
+}
+
+/// A unary operation whose result is complex.
+pub(super) fn unary(op: UnaryOp, z: C) -> C {
+    use UnaryOp::*;
+    match op {
+        Neg => -z,
+        Sign => sign(z),
+        Exp => exp(z),
+        Expm1 => expm1(z),
+        Log => log(z),
+        Log1p => log1p(z),
+        Logistic => div(ONE, ONE + exp(-z)),
+        Sqrt => sqrt(z),
+        Rsqrt => div(ONE, sqrt(z)),
+        Sin => sin(z),
+        Cos => cos(z),
+        // tan z = −i tanh iz
+        Tan => {
+            let t = tanh(C::new(-z.im, z.re));
+            C::new(t.im, -t.re)
+        }
+        Tanh => tanh(z),
+        // Not defined for complex numbers, or not complex valued; the type rules keep them away.
+        _ => C::new(f64::NAN, f64::NAN),
+    }
+}
+
+/// A binary operation whose result is complex.
+pub(super) fn binary(op: BinaryOp, x: C, y: C) -> Option<C> {
+    Some(match op {
+        BinaryOp::Add => x + y,
+        BinaryOp::Sub => x - y,
+        BinaryOp::Mul => x * y,
+        BinaryOp::Div => div(x, y),
+        BinaryOp::Pow => pow(x, y),
+        // atan2(y, x) = −i ln((x + iy) / √(x² + y²)), with the first operand as y.
+        BinaryOp::Atan2 => {
+            let quotient = div(C::new(y.re - x.im, y.im + x.re), sqrt(y * y + x * x));
+            let l = log(quotient);
+            C::new(l.im, -l.re)
+        }
+        _ => return None,
+    })
+}
+
+/// Is the first operand the maximum (or minimum), in lexicographic order? An operand with a NaN part wins.
+pub(super) fn first_wins(op: BinaryOp, x: C, y: C) -> bool {
+    let nan = |z: C| z.re.is_nan() || z.im.is_nan();
+    if nan(x) || nan(y) {
+        return nan(x);
+    }
+    let above = x.re > y.re || (x.re == y.re && x.im >= y.im);
+    let below = x.re < y.re || (x.re == y.re && x.im <= y.im);
+    if op == BinaryOp::Max { above } else { below }
+}
+
+fn sign(z: C) -> C {
+    let r = abs(z);
+    if r == 0.0 || r.is_nan() {
+        return if r == 0.0 { z } else { C::new(f64::NAN, f64::NAN) };
+    }
+    C::new(z.re / r, z.im / r)
+}
+
+/// Division by Smith's method, with the infinities and zeros of C's Annex G.
+fn div(x: C, y: C) -> C {
+    let q = if y.re.abs() >= y.im.abs() {
+        let ratio = y.im / y.re;
+        let den = y.re + y.im * ratio;
+        C::new((x.re + x.im * ratio) / den, (x.im - x.re * ratio) / den)
+    } else {
+        let ratio = y.re / y.im;
+        let den = y.re * ratio + y.im;
+        C::new((x.re * ratio + x.im) / den, (x.im * ratio - x.re) / den)
+    };
+    if !(q.re.is_nan() && q.im.is_nan()) {
+        return q;
+    }
+    // An infinite part counts as ±1, a finite one as ±0.
+    let unit = |v: f64| if v.is_infinite() { 1f64 } else { 0.0 }.copysign(v);
+    let finite = |z: C| z.re.is_finite() && z.im.is_finite();
+    let infinite = |z: C| z.re.is_infinite() || z.im.is_infinite();
+    if y.re == 0.0 && y.im == 0.0 && !(x.re.is_nan() && x.im.is_nan()) {
+        let infinity = f64::INFINITY.copysign(y.re);
+        return C::new(infinity * x.re, infinity * x.im);
+    }
+    if infinite(x) && finite(y) {
+        let (a, b) = (unit(x.re), unit(x.im));
+        return C::new(f64::INFINITY * (a * y.re + b * y.im), f64::INFINITY * (b * y.re - a * y.im));
+    }
+    if infinite(y) && finite(x) {
+        let (c, d) = (unit(y.re), unit(y.im));
+        return C::new(0.0 * (x.re * c + x.im * d), 0.0 * (x.im * c - x.re * d));
+    }
+    q
+}
+
+/// `r · (cos t, sin t)`; a real argument stays real also where `r` is infinite.
+fn polar(r: f64, t: f64) -> C {
+    if t == 0.0 {
+        return C::new(r, t);
+    }
+    C::new(r * libm::cos(t), r * libm::sin(t))
+}
+
+fn exp(z: C) -> C {
+    if z.re == f64::NEG_INFINITY && !z.im.is_finite() {
+        return C::new(0.0, 0.0);
+    }
+    // Half the exponent twice where e^re alone would overflow while the product does not.
+    if z.re > 709.0 && z.re < 1420.0 {
+        let half = polar(libm::exp(z.re / 2.0), z.im);
+        let factor = libm::exp(z.re / 2.0);
+        return C::new(half.re * factor, if half.im == 0.0 { half.im } else { half.im * factor });
+    }
+    polar(libm::exp(z.re), z.im)
+}
+
+fn expm1(z: C) -> C {
+    if z.im == 0.0 {
+        return C::new(libm::expm1(z.re), z.im);
+    }
+    // e^a cos b − 1 = (e^a − 1) cos b − 2 sin²(b/2)
+    let s = libm::sin(z.im / 2.0);
+    C::new(libm::expm1(z.re) * libm::cos(z.im) - 2.0 * s * s, exp(z).im)
+}
+
+fn log(z: C) -> C {
+    let (x, y) = (z.re.abs().max(z.im.abs()), z.re.abs().min(z.im.abs()));
+    // Near the unit circle the logarithm of the modulus is a difference of near numbers.
+    let re = if (0.5..2.0).contains(&x) && y < 2.0 {
+        0.5 * libm::log1p((x - 1.0) * (x + 1.0) + y * y)
+    } else {
+        libm::log(abs(z))
+    };
+    C::new(re, libm::atan2(z.im, z.re))
+}
+
+fn log1p(z: C) -> C {
+    if z.re.abs() < 0.5 && z.im.abs() < 1.0 {
+        let re = 0.5 * libm::log1p(z.re * (2.0 + z.re) + z.im * z.im);
+        return C::new(re, libm::atan2(z.im, 1.0 + z.re));
+    }
+    log(C::new(1.0 + z.re, z.im))
+}
+
+/// The root with a real part that is not negative.
+fn sqrt(z: C) -> C {
+    if z.re == 0.0 && z.im == 0.0 {
+        return C::new(0.0, z.im);
+    }
+    if z.im.is_infinite() {
+        return C::new(f64::INFINITY, z.im);
+    }
+    if z.re.is_infinite() {
+        let other = if z.im.is_nan() { f64::NAN } else { 0.0 };
+        return if z.re > 0.0 {
+            C::new(z.re, other.copysign(z.im))
+        } else {
+            C::new(other, f64::INFINITY.copysign(z.im))
+        };
+    }
+    // Scaled by a power of 4 so that the modulus neither overflows nor loses bits.
+    let size = z.re.abs().max(z.im.abs());
+    let scale = if size > 1e300 {
+        0.0625
+    } else if size < 1e-290 {
+        2f64.powi(108)
+    } else {
+        1.0
+    };
+    let (re, im) = (z.re * scale, z.im * scale);
+    let root = ((libm::hypot(re, im) + re.abs()) / 2.0).sqrt();
+    let other = im.abs() / (2.0 * root);
+    let unscale = 1.0 / scale.sqrt();
+    if z.re >= 0.0 {
+        C::new(root * unscale, (other * unscale).copysign(z.im))
+    } else {
+        C::new(other * unscale, (root * unscale).copysign(z.im))
+    }
+}
+
+fn sin(z: C) -> C {
+    C::new(times(libm::sin(z.re), libm::cosh(z.im)), times(libm::cos(z.re), libm::sinh(z.im)))
+}
+
+fn cos(z: C) -> C {
+    C::new(times(libm::cos(z.re), libm::cosh(z.im)), -times(libm::sin(z.re), libm::sinh(z.im)))
+}
+
+/// A product in which zero wins against infinity, so that real arguments have real results.
+fn times(a: f64, b: f64) -> f64 {
+    if (a == 0.0 && b.is_infinite()) || (b == 0.0 && a.is_infinite()) { 0.0 } else { a * b }
+}
+
+fn tanh(z: C) -> C {
+    if z.re.abs() > 22.0 {
+        // Within half an ulp of ±1; the imaginary part is 4 sin b cos b e^(−2|a|).
+        let im = if z.im.is_finite() {
+            4.0 * libm::sin(z.im) * libm::cos(z.im) * libm::exp(-2.0 * z.re.abs())
+        } else {
+            0.0f64.copysign(z.im)
+        };
+        return C::new(1f64.copysign(z.re), im);
+    }
+    // With t = tan b and s = sinh a: (s·√(1+s²)·(1+t²) + i t) / (1 + (1+t²) s²)
+    let (t, s) = (libm::tan(z.im), libm::sinh(z.re));
+    let beta = 1.0 + t * t;
+    if beta.is_infinite() {
+        return C::new((1.0 + s * s).sqrt() / s, 1.0 / t);
+    }
+    let den = 1.0 + beta * s * s;
+    C::new(beta * (1.0 + s * s).sqrt() * s / den, t / den)
+}
+
+fn pow(x: C, y: C) -> C {
+    if y.re == 0.0 && y.im == 0.0 {
+        return ONE;
+    }
+    if x.re == 0.0 && x.im == 0.0 {
+        return if y.im == 0.0 && y.re > 0.0 {
+            C::new(0.0, 0.0)
+        } else if y.im == 0.0 && y.re < 0.0 {
+            C::new(f64::INFINITY, f64::NAN)
+        } else if y.re > 0.0 {
+            C::new(0.0, 0.0)
+        } else {
+            C::new(f64::NAN, f64::NAN)
+        };
+    }
+    exp(y * log(x))
+}
