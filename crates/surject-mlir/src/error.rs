@@ -52,7 +52,7 @@ impl MlirError {
 impl Place {
     /// The place at this line and column of a text; `None` if the text has no such line.
     pub(crate) fn of(source: &str, line: usize, column: usize) -> Option<Place> {
-        let text = source.lines().nth(line.checked_sub(1)?)?.to_string();
+        let text = source.lines().nth(line.checked_sub(1)?)?.replace('\0', "\u{2400}");
         Some(Place { line, column, text })
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! # The input
 //!
-//! A module of explicit `func`, `scf`, `vector`, `memref`, `arith`, `math`, `complex`, `cf` and `llvm` operations
-//! (`reference`: the pass pipeline [`PIPELINE`]). Functions take and give `i64` and `!llvm.ptr` only, so that their
+//! A module of explicit `func`, `scf`, `vector`, `memref`, `arith`, `math`, `complex`, `cf` and `llvm` operations,
+//! lowered by [`PIPELINE`]. Functions take and give `i64` and `!llvm.ptr` only, so that their
 //! C ABI is that of the signature. What the code generator relies on, each with a test in `tests/mlir/jit.rs`:
 //!
 //! * **Kernels** are `func.func @kernel(%task: i64, %pointers: !llvm.ptr)`, where `%pointers` is an array of data
@@ -43,20 +43,19 @@ use std::time::{Duration, Instant};
 
 /// The passes from explicit code to the `llvm` dialect.
 ///
-/// `bf16` arithmetic is done in `f32` and conversions are expanded into integer operations, because the
-/// instructions of some processors flush subnormal `bf16` numbers; `f16` is left to LLVM, whose conversions are
-/// exact. `convert-ub-to-llvm` removes the poison that transfer operations leave.
+/// * Not among them: `arith-expand`. It replaces `arith.maximumf` by a comparison and a selection, which loses the
+///   order of −0 and +0. Conversions to `bf16` are LLVM's, without the processor's instruction ([`Machine::host`]).
+/// * Functions of `math` become LLVM intrinsics where there is one and calls of the C library otherwise, before
+///   vectors are lowered: calls are made element by element.
+/// * `convert-ub-to-llvm` removes the poison that transfer operations leave; 64-bit indices keep masks right in
+///   dimensions beyond 2³¹.
 pub const PIPELINE: &str = "builtin.module(\
     canonicalize,cse,\
     convert-vector-to-scf{full-unroll},lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,\
-    arith-emulate-unsupported-floats{source-types=bf16 target-type=f32},\
-    math-extend-to-supported-types{extra-types=f16 target-type=f32},\
-    convert-complex-to-standard,\
-    arith-expand{include-bf16=true},\
-    convert-complex-to-llvm,\
+    convert-complex-to-standard,convert-math-to-llvm,convert-math-to-libm,\
     convert-vector-to-llvm{enable-x86vector vector-transpose-lowering=shuffle16x16 \
-        vector-contract-lowering=outerproduct},\
-    convert-math-to-llvm,convert-math-to-libm,convert-arith-to-llvm,convert-index-to-llvm,\
+        vector-contract-lowering=outerproduct force-32bit-vector-indices=0},\
+    convert-complex-to-llvm,convert-math-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,\
     finalize-memref-to-llvm{use-aligned-alloc=1},\
     convert-func-to-llvm{use-bare-ptr-memref-call-conv=1},convert-cf-to-llvm,convert-ub-to-llvm,\
     reconcile-unrealized-casts,canonicalize,cse)";
@@ -211,7 +210,13 @@ impl EntryPoint<'_> {
     /// # Safety
     /// The symbol has the entry signature of the module documentation. The pointers are as many, and each points to
     /// as many bytes and is aligned, as the code of the module expects; results and arena are not aliased.
-    pub unsafe fn call(&self, args: &[*const u8], results: &[*mut u8], arena: *mut u8, constants: &[*const u8]) {
+    pub unsafe fn call(
+        &self,
+        args: &[*const u8],
+        results: &[*mut u8],
+        arena: *mut u8,
+        constants: &[*const u8],
+    ) {
         // SAFETY: the caller's promise.
         unsafe { (self.function)(args.as_ptr(), results.as_ptr(), arena, constants.as_ptr()) }
     }

@@ -8,9 +8,9 @@
 use crate::{MlirError, Stage};
 use mlir_sys::{
     LLVMContextCreate, LLVMContextDispose, LLVMContextRef, LLVMContextSetDiagnosticHandler,
-    LLVMCreateMemoryBufferWithMemoryRangeCopy, LLVMDisposeMemoryBuffer, LLVMDisposeMessage, LLVMDisposeModule,
-    LLVMGetBufferSize, LLVMGetBufferStart, LLVMMemoryBufferRef, LLVMModuleRef, LLVMPrintModuleToString,
-    LLVMSetDataLayout, LLVMSetTarget, MlirOperation, mlirTranslateModuleToLLVMIR,
+    LLVMCreateMemoryBufferWithMemoryRangeCopy, LLVMDisposeMemoryBuffer, LLVMDisposeMessage,
+    LLVMDisposeModule, LLVMGetBufferSize, LLVMGetBufferStart, LLVMMemoryBufferRef, LLVMModuleRef,
+    LLVMPrintModuleToString, LLVMSetDataLayout, LLVMSetTarget, MlirOperation, mlirTranslateModuleToLLVMIR,
 };
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
@@ -80,7 +80,12 @@ unsafe extern "C" {
     fn LLVMDisposePassBuilderOptions(options: Handle);
     fn LLVMPassBuilderOptionsSetLoopVectorization(options: Handle, on: c_int);
     fn LLVMPassBuilderOptionsSetSLPVectorization(options: Handle, on: c_int);
-    fn LLVMRunPasses(module: LLVMModuleRef, passes: *const c_char, machine: Handle, options: Handle) -> Handle;
+    fn LLVMRunPasses(
+        module: LLVMModuleRef,
+        passes: *const c_char,
+        machine: Handle,
+        options: Handle,
+    ) -> Handle;
 
     fn LLVMOrcCreateLLJIT(result: *mut Handle, builder: Handle) -> Handle;
     fn LLVMOrcDisposeLLJIT(jit: Handle) -> Handle;
@@ -181,14 +186,19 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// The code generator for the processor at hand, with all it can do, at an optimisation level of 0 to 3.
+    /// The code generator for the processor at hand, at an optimisation level of 0 to 3, with all it can do except
+    /// its conversions from `f32` to `bf16`, which flush subnormal numbers: LLVM's integer sequence does not.
     pub(crate) fn host(level: u8) -> Result<Machine, MlirError> {
         initialize();
         // SAFETY: plain calls; the strings are owned here and outlive the calls they are passed to.
         unsafe {
             let own = |message| CString::new(take_message(message)).unwrap_or_default();
             let triple = own(LLVMGetDefaultTargetTriple());
-            let (cpu, features) = (own(LLVMGetHostCPUName()), own(LLVMGetHostCPUFeatures()));
+            let (cpu, mut features) = (own(LLVMGetHostCPUName()), take_message(LLVMGetHostCPUFeatures()));
+            if cfg!(target_arch = "x86_64") {
+                features.push_str(",-avx512bf16,-avxneconvert");
+            }
+            let features = CString::new(features).unwrap_or_default();
             let (mut target, mut message) = (null_mut(), null_mut());
             if LLVMGetTargetFromTriple(triple.as_ptr(), &mut target, &mut message) != 0 {
                 return Err(MlirError::new(Stage::Codegen, take_message(message)));
@@ -295,7 +305,9 @@ impl LlvmModule {
         // SAFETY: module and machine are live; on success the buffer is ours, on failure the message.
         unsafe {
             let kind = output as c_int;
-            if LLVMTargetMachineEmitToMemoryBuffer(machine.raw, self.module, kind, &mut message, &mut buffer) != 0 {
+            if LLVMTargetMachineEmitToMemoryBuffer(machine.raw, self.module, kind, &mut message, &mut buffer)
+                != 0
+            {
                 return Err(MlirError::new(Stage::Codegen, take_message(message)));
             }
             let start = LLVMGetBufferStart(buffer).cast::<u8>();

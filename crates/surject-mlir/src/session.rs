@@ -53,9 +53,11 @@ impl Session {
     pub(crate) fn parse(&self, text: &str) -> Result<Module<'_>, MlirError> {
         // MLIR reads up to a null byte.
         if let Some(offset) = text.bytes().position(|b| b == 0) {
-            let line = text[..offset].lines().count().max(1);
+            let before = &text[..offset];
+            let line = 1 + before.bytes().filter(|&b| b == b'\n').count();
+            let column = 1 + before.chars().rev().take_while(|&c| c != '\n').count();
             let mut error = MlirError::new(Stage::Parse, "the text holds a null byte");
-            error.place = Place::of(text, line, 1);
+            error.place = Place::of(text, line, column);
             return Err(error);
         }
         let module = Module::parse(&self.context, text).ok_or_else(|| self.error(Stage::Parse, text))?;
@@ -84,7 +86,10 @@ impl Session {
 /// Files an error or a note; warnings and remarks are dropped.
 fn collect(diagnostic: &Diagnostic<'_>, into: &mut Vec<Collected>) {
     if matches!(diagnostic.severity(), DiagnosticSeverity::Error | DiagnosticSeverity::Note) {
-        into.push(Collected { message: diagnostic.to_string(), position: position(diagnostic.location(), 8) });
+        into.push(Collected {
+            message: diagnostic.to_string(),
+            position: position(diagnostic.location(), 8),
+        });
         for note in 0..diagnostic.note_count() {
             if let Ok(note) = diagnostic.note(note) {
                 collect(&note, into);

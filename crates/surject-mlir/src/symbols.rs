@@ -1,17 +1,17 @@
 //! The functions of this process that compiled code may call by name.
 //!
 //! The C library and its math functions (`expf`, `fmod`, `memcpy`, …) are dynamic symbols of the process and need
-//! no entry here. What is listed: the thread pool, the library kernels, and the conversions between half-precision
-//! and wider floats that LLVM calls where a processor has no instruction for them.
+//! no entry here. What is listed: everything of `surject_runtime` (the thread pool, library kernels, scalar
+//! functions), and the conversions between half-precision and wider floats that LLVM calls where a processor has no
+//! instruction for them.
 
 use half::{bf16, f16};
 use std::ffi::{CStr, CString};
-use surject_runtime::pool;
+use surject_runtime::library;
 
 /// Name and address of every function.
 pub(crate) fn table() -> Vec<(CString, *const ())> {
-    let own: [(&CStr, *const ()); 8] = [
-        (c"surject_parallel", pool::surject_parallel as *const ()),
+    let own: [(&CStr, *const ()); 7] = [
         (c"__truncsfhf2", truncsfhf2 as *const ()),
         (c"__truncdfhf2", truncdfhf2 as *const ()),
         (c"__extendhfsf2", extendhfsf2 as *const ()),
@@ -20,7 +20,10 @@ pub(crate) fn table() -> Vec<(CString, *const ())> {
         (c"__truncsfbf2", truncsfbf2 as *const ()),
         (c"__truncdfbf2", truncdfbf2 as *const ()),
     ];
-    own.into_iter().map(|(name, address)| (name.to_owned(), address)).collect()
+    let own = own.into_iter().map(|(name, address)| (name.to_owned(), address));
+    // No name of the runtime holds a null byte; one that did could not be called either.
+    let runtime = library::symbols().iter().filter_map(|s| Some((CString::new(s.name()).ok()?, s.address())));
+    own.chain(runtime).collect()
 }
 
 /// A half-precision number as the C ABI passes it: in the low bits of a float register.

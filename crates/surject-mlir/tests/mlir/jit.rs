@@ -1,7 +1,9 @@
 //! Module text → machine code: the forms that the code generator relies on.
 
-use surject_mlir::jit::{self, JitOptions};
-use surject_mlir::{MlirError, Stage};
+use std::ffi::OsStr;
+use std::process::Command;
+use surject_mlir::Stage;
+use surject_mlir::jit::{self, CompiledModule, JitOptions};
 
 /// `exp(fma(x, x, x))` over 1024 floats, in four tasks of 256.
 const PARALLEL: &str = r#"
@@ -50,7 +52,6 @@ module {
 fn a_kernel_runs_on_the_thread_pool() {
     for opt_level in 0..=3 {
         let module = jit::compile(PARALLEL, &JitOptions { opt_level, dump: true }).unwrap();
-        eprintln!("{:?}", module.times);
         let x: Vec<f32> = (0..1024).map(|i| i as f32 / 1024.0).collect();
         let mut y = vec![0f32; 1024];
         let entry = module.entry("main").unwrap();
@@ -59,4 +60,315 @@ fn a_kernel_runs_on_the_thread_pool() {
             assert!((y - x.mul_add(*x, *x).exp()).abs() < 1e-5, "{x} {y}");
         }
     }
+}
+
+/// Compiles `func.func @main` with this body, in which `%x` and `%y` are a one-dimensional memref of `from` and one
+/// of `to`, and runs it.
+fn run<A: Copy, B: Copy + Default>(from: &str, to: &str, body: &str, x: &[A], len: usize) -> Vec<B> {
+    let descriptor = "!llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>";
+    let text = format!(
+        r#"
+func.func @main(%args: !llvm.ptr, %results: !llvm.ptr, %arena: !llvm.ptr, %constants: !llvm.ptr) {{
+  %u = llvm.mlir.poison : {descriptor}
+  %px = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %dx = llvm.insertvalue %px, %u[1] : {descriptor}
+  %x = builtin.unrealized_conversion_cast %dx : {descriptor} to memref<?x{from}>
+  %py = llvm.load %results : !llvm.ptr -> !llvm.ptr
+  %dy = llvm.insertvalue %py, %u[1] : {descriptor}
+  %y = builtin.unrealized_conversion_cast %dy : {descriptor} to memref<?x{to}>
+  %c0 = arith.constant 0 : index
+  {body}
+  return
+}}"#
+    );
+    let module = jit::compile(&text, &JitOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+    let mut y = vec![B::default(); len];
+    call(&module, x, &mut y);
+    y
+}
+
+fn call<A, B>(module: &CompiledModule, x: &[A], y: &mut [B]) {
+    let entry = module.entry("main").unwrap_or_else(|e| panic!("{e}"));
+    // SAFETY: the modules of these tests read `x` and write `y` inside their lengths.
+    unsafe { entry.call(&[x.as_ptr().cast()], &[y.as_mut_ptr().cast()], std::ptr::null_mut(), &[]) };
+}
+
+/// Applies one line, `%r = …` from a vector `%v` of 8 elements.
+fn map8<A: Copy, B: Copy + Default>(from: &str, to: &str, line: &str, x: &[A; 8]) -> Vec<B> {
+    let body = format!(
+        "%v = vector.load %x[%c0] : memref<?x{from}>, vector<8x{from}>
+         {line}
+         vector.store %r, %y[%c0] : memref<?x{to}>, vector<8x{to}>"
+    );
+    run(from, to, &body, x, 8)
+}
+
+#[test]
+fn a_transposition_of_a_block_is_shuffles() {
+    let body = "
+      %s = llvm.insertvalue %px, %us[1] : !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)>
+      %xs = builtin.unrealized_conversion_cast %s : !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)> to memref<16x16xf32>
+      %t = llvm.insertvalue %py, %us[1] : !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)>
+      %ys = builtin.unrealized_conversion_cast %t : !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)> to memref<16x16xf32>
+      %pad = arith.constant 0.0 : f32
+      %v = vector.transfer_read %xs[%c0, %c0], %pad {in_bounds = [true, true]} : memref<16x16xf32>, vector<16x16xf32>
+      %r = vector.transpose %v, [1, 0] : vector<16x16xf32> to vector<16x16xf32>
+      vector.transfer_write %r, %ys[%c0, %c0] {in_bounds = [true, true]} : vector<16x16xf32>, memref<16x16xf32>";
+    let body = format!(
+        "%us = llvm.mlir.poison : !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)>{body}"
+    );
+    let x: Vec<f32> = (0..256).map(|i| i as f32).collect();
+    let y: Vec<f32> = run("f32", "f32", &body, &x, 256);
+    for i in 0..16 {
+        for j in 0..16 {
+            assert_eq!(y[16 * i + j], x[16 * j + i]);
+        }
+    }
+}
+
+#[test]
+fn an_edge_is_masked() {
+    // Three of eight elements exist; the others are read as the pad and not written.
+    let body = "
+      %n = arith.constant 3 : index
+      %m = vector.create_mask %n : vector<8xi1>
+      %p = arith.constant dense<7.0> : vector<8xf32>
+      %v = vector.maskedload %x[%c0], %m, %p : memref<?xf32>, vector<8xi1>, vector<8xf32> into vector<8xf32>
+      %s = vector.reduction <add>, %v : vector<8xf32> into f32
+      %b = vector.broadcast %s : f32 to vector<8xf32>
+      vector.maskedstore %y[%c0], %m, %b : memref<?xf32>, vector<8xi1>, vector<8xf32>";
+    assert_eq!(run::<f32, f32>("f32", "f32", body, &[1.0, 2.0, 3.0], 5), [41.0, 41.0, 41.0, 0.0, 0.0]);
+}
+
+#[test]
+fn a_gather_reads_through_indices() {
+    let body = "
+      %i = arith.constant dense<[3, 0, 2, 1]> : vector<4xindex>
+      %m = arith.constant dense<true> : vector<4xi1>
+      %p = arith.constant dense<0.0> : vector<4xf32>
+      %v = vector.gather %x[%c0] [%i], %m, %p : memref<?xf32>, vector<4xindex>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+      vector.store %v, %y[%c0] : memref<?xf32>, vector<4xf32>";
+    assert_eq!(run::<f32, f32>("f32", "f32", body, &[0.0, 1.0, 2.0, 3.0], 4), [3.0, 0.0, 2.0, 1.0]);
+}
+
+#[test]
+fn booleans_are_bytes() {
+    let line = "%z = arith.constant dense<0.0> : vector<8xf32>
+        %b = arith.cmpf ogt, %v, %z : vector<8xf32>
+        %r = arith.extui %b : vector<8xi1> to vector<8xi8>";
+    let y: Vec<u8> = map8("f32", "i8", line, &[1.0f32, -1.0, f32::NAN, 0.0, 2.0, -0.0, 3.0, -4.0]);
+    assert_eq!(y, [1, 0, 0, 0, 1, 0, 1, 0]);
+}
+
+#[test]
+fn bf16_conversions_round_to_nearest_even_and_keep_subnormals() {
+    let x = [1.0f32, 1.0 + 1.0 / 256.0, 1.0 + 3.0 / 256.0, 1e-40, -1e-40, f32::INFINITY, 3.4e38, 1e-45];
+    let y: Vec<u16> = map8("f32", "bf16", "%r = arith.truncf %v : vector<8xf32> to vector<8xbf16>", &x);
+    let expected: Vec<u16> = x.iter().map(|&v| half::bf16::from_f32(v).to_bits()).collect();
+    assert_eq!(y, expected);
+    let bits = [0x3f80u16, 0x0001, 0x8001, 0x7f80, 0x4049, 0x0080, 0x007f, 0xc000];
+    let y: Vec<f32> = map8("bf16", "f32", "%r = arith.extf %v : vector<8xbf16> to vector<8xf32>", &bits);
+    assert_eq!(y, bits.map(|b| half::bf16::from_bits(b).to_f32()));
+    let y: Vec<u16> = map8("bf16", "bf16", "%r = arith.addf %v, %v : vector<8xbf16>", &bits);
+    assert_eq!(y, bits.map(|b| half::bf16::from_f32(2.0 * half::bf16::from_bits(b).to_f32()).to_bits()));
+    let x = [1.0f64, 1.00390625, 1.01171875, 1e-40, -1e-40, f64::INFINITY, 1e39, 1.00390625000001];
+    let y: Vec<u16> = map8("f64", "bf16", "%r = arith.truncf %v : vector<8xf64> to vector<8xbf16>", &x);
+    assert_eq!(y, [0x3f80, 0x3f80, 0x3f82, 0x0001, 0x8001, 0x7f80, 0x7f80, 0x3f81]);
+}
+
+#[test]
+fn f16_conversions_round_once() {
+    let x = [1.0f64, 1.00048828125, 1.00048828125001, 65520.0, 65519.9, 5e-8, 1e-30, -2.5];
+    let y: Vec<u16> = map8("f64", "f16", "%r = arith.truncf %v : vector<8xf64> to vector<8xf16>", &x);
+    assert_eq!(y, [0x3c00, 0x3c00, 0x3c01, 0x7c00, 0x7bff, 0x0001, 0x0000, 0xc100]);
+    let x = [1.0f32, 1.0004883, 65520.0, 65519.9, 6e-8, 1e-30, -2.5, f32::NAN];
+    let y: Vec<u16> = map8("f32", "f16", "%r = arith.truncf %v : vector<8xf32> to vector<8xf16>", &x);
+    assert_eq!(y[..7], [0x3c00, 0x3c00, 0x7c00, 0x7bff, 0x0001, 0x0000, 0xc100]);
+    assert!(half::f16::from_bits(y[7]).is_nan());
+    let bits = [0x3c00u16, 0x0001, 0x8001, 0x7c00, 0x4248, 0x0400, 0x03ff, 0xc000];
+    let y: Vec<f64> = map8("f16", "f64", "%r = arith.extf %v : vector<8xf16> to vector<8xf64>", &bits);
+    assert_eq!(y, bits.map(|b| half::f16::from_bits(b).to_f64()));
+    let y: Vec<u16> = map8("f16", "f16", "%r = arith.mulf %v, %v : vector<8xf16>", &bits);
+    let square = |b| half::f16::from_f64(half::f16::from_bits(b).to_f64().powi(2)).to_bits();
+    assert_eq!(y, bits.map(square));
+}
+
+/// A line of MLIR and the function it computes.
+type Case = (&'static str, fn(f64) -> f64);
+
+/// Every function of `math` that a code generator may leave to the C library resolves, in `f32` and `f64`.
+#[test]
+fn math_functions_resolve() {
+    let cases: [Case; 28] = [
+        ("math.exp %v", f64::exp),
+        ("math.expm1 %v", f64::exp_m1),
+        ("math.exp2 %v", f64::exp2),
+        ("math.log %v", f64::ln),
+        ("math.log1p %v", f64::ln_1p),
+        ("math.log2 %v", f64::log2),
+        ("math.sqrt %v", f64::sqrt),
+        ("math.rsqrt %v", |x| 1.0 / x.sqrt()),
+        ("math.cbrt %v", f64::cbrt),
+        ("math.sin %v", f64::sin),
+        ("math.cos %v", f64::cos),
+        ("math.tan %v", f64::tan),
+        ("math.asin %v", f64::asin),
+        ("math.acos %v", f64::acos),
+        ("math.atan %v", f64::atan),
+        ("math.atan2 %v, %v", |x| x.atan2(x)),
+        ("math.sinh %v", f64::sinh),
+        ("math.cosh %v", f64::cosh),
+        ("math.tanh %v", f64::tanh),
+        ("math.asinh %v", f64::asinh),
+        ("math.atanh %v", f64::atanh),
+        ("math.floor %v", f64::floor),
+        ("math.ceil %v", f64::ceil),
+        ("math.round %v", f64::round),
+        ("math.roundeven %v", f64::round_ties_even),
+        ("math.powf %v, %v", |x| x.powf(x)),
+        ("arith.remf %v, %v", |x| x % x),
+        ("math.copysign %v, %v", |x| x),
+    ];
+    let x = [0.1f64, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8];
+    for (line, function) in cases {
+        let y: Vec<f64> = map8("f64", "f64", &format!("%r = {line} : vector<8xf64>"), &x);
+        let x32 = x.map(|v| v as f32);
+        let y32: Vec<f32> = map8("f32", "f32", &format!("%r = {line} : vector<8xf32>"), &x32);
+        for i in 0..8 {
+            let expected = function(x[i]);
+            assert!((y[i] - expected).abs() <= 1e-14 * expected.abs(), "{line} of {}: {}", x[i], y[i]);
+            let expected = function(x32[i].into());
+            assert!(
+                (f64::from(y32[i]) - expected).abs() <= 1e-6 * expected.abs(),
+                "{line} of {}: {}",
+                x[i],
+                y32[i]
+            );
+        }
+    }
+    for special in ["math.erf", "math.erfc", "math.acosh"] {
+        let _: Vec<f64> = map8("f64", "f64", &format!("%r = {special} %v : vector<8xf64>"), &x);
+        let _: Vec<f32> = map8("f32", "f32", &format!("%r = {special} %v : vector<8xf32>"), &[1.5; 8]);
+    }
+}
+
+#[test]
+fn nan_and_signed_zero_survive_max() {
+    let line = "%z = arith.constant dense<-0.0> : vector<8xf32>
+        %r = arith.maximumf %v, %z : vector<8xf32>";
+    let y: Vec<f32> = map8("f32", "f32", line, &[1.0, f32::NAN, 0.0, -0.0, -1.0, f32::INFINITY, -3.0, 2.0]);
+    assert!(y[1].is_nan());
+    assert_eq!((y[2].to_bits(), y[3].to_bits(), y[4].to_bits()), (0, 1 << 31, 1 << 31));
+}
+
+#[test]
+fn complex_numbers_multiply() {
+    let body = "
+      %c1 = arith.constant 1 : index
+      %a = memref.load %x[%c0] : memref<?xf32>
+      %b = memref.load %x[%c1] : memref<?xf32>
+      %c = complex.create %a, %b : complex<f32>
+      %d = complex.mul %c, %c : complex<f32>
+      %re = complex.re %d : complex<f32>
+      %im = complex.im %d : complex<f32>
+      memref.store %re, %y[%c0] : memref<?xf32>
+      memref.store %im, %y[%c1] : memref<?xf32>";
+    assert_eq!(run::<f32, f32>("f32", "f32", body, &[1.0, 2.0], 2), [-3.0, 4.0]);
+}
+
+#[test]
+fn a_loop_carries_accumulators() {
+    let body = "
+      %c1 = arith.constant 1 : index
+      %c8 = arith.constant 8 : index
+      %zero = arith.constant dense<0.0> : vector<8xf32>
+      %s = scf.for %k = %c0 to %c8 step %c1 iter_args(%acc = %zero) -> (vector<8xf32>) {
+        %a = memref.load %x[%k] : memref<?xf32>
+        %ab = vector.broadcast %a : f32 to vector<8xf32>
+        %b = vector.load %x[%c0] : memref<?xf32>, vector<8xf32>
+        %f = vector.fma %ab, %b, %acc : vector<8xf32>
+        scf.yield %f : vector<8xf32>
+      }
+      vector.store %s, %y[%c0] : memref<?xf32>, vector<8xf32>";
+    let y: Vec<f32> = run("f32", "f32", body, &[1f32, 2., 3., 4., 5., 6., 7., 8.], 8);
+    assert_eq!(y, [36., 72., 108., 144., 180., 216., 252., 288.]);
+}
+
+fn error(text: &str) -> surject_mlir::MlirError {
+    match jit::compile(text, &JitOptions::default()) {
+        Ok(module) => module.entry("main").err().expect("an error"),
+        Err(error) => error,
+    }
+}
+
+#[test]
+fn a_syntax_error_has_a_place() {
+    let e = error("func.func @main() {\n  %a = arith.addi %b : i32\n  return\n}");
+    assert_eq!(e.stage, Stage::Parse);
+    insta::assert_snapshot!(e);
+}
+
+#[test]
+fn a_verifier_error_has_a_place() {
+    let e = error("func.func @main(%a: f32) -> f32 {\n  %r = arith.addi %a, %a : f32\n  return %r : f32\n}");
+    insta::assert_snapshot!(e);
+}
+
+#[test]
+fn a_leftover_operation_is_named() {
+    let e = error("func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n  return %a : tensor<4xf32>\n}");
+    insta::assert_snapshot!(e);
+}
+
+#[test]
+fn an_unknown_symbol_is_a_link_error() {
+    let e =
+        error("func.func private @missing()\nfunc.func @main() {\n  call @missing() : () -> ()\n  return\n}");
+    assert_eq!(e.stage, Stage::Link);
+    insta::assert_snapshot!(e);
+}
+
+#[test]
+fn a_null_byte_is_refused() {
+    insta::assert_snapshot!(error("module {\n \0}"));
+}
+
+/// Runs the tests of errors in another process and looks at its standard error.
+#[test]
+fn nothing_is_printed_to_standard_error() {
+    let tests = ["syntax_error", "verifier_error", "leftover_operation", "unknown_symbol", "null_byte"];
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(tests)
+        .arg("--nocapture")
+        .env("INSTA_OUTPUT", OsStr::new("none"))
+        .output()
+        .unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("5 passed"));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn the_dump_has_ir_and_assembly() {
+    let module = jit::compile(PARALLEL, &JitOptions { opt_level: 3, dump: true }).unwrap();
+    assert!(module.llvm_ir.as_ref().unwrap().contains("define void @main(ptr"));
+    assert!(module.assembly.as_ref().unwrap().contains("main:"));
+    assert!(module.object().starts_with(b"\x7fELF") || cfg!(not(target_os = "linux")));
+    assert!(jit::llvm_dialect(PARALLEL).unwrap().contains("llvm.func @kernel"));
+    assert!(module.lookup("kernel").is_some() && module.lookup("nothing").is_none());
+}
+
+#[test]
+fn modules_compile_side_by_side() {
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..3 {
+                    let module = jit::compile(PARALLEL, &JitOptions::default()).unwrap();
+                    let (x, mut y) = (vec![0.5f32; 1024], vec![0f32; 1024]);
+                    call(&module, &x, &mut y);
+                    assert!((y[1023] - 0.75f32.exp()).abs() < 1e-5);
+                }
+            });
+        }
+    });
 }
