@@ -72,7 +72,10 @@ impl IndexMap {
             if extent.as_const() == Some(1) {
                 continue;
             }
-            form.coeffs[axis] = stride.ok_or(MapError::Overflow)?;
+            form.coeffs[axis] = stride.ok_or_else(|| match count.as_const() {
+                None => MapError::SymbolicStride { axis, stride: count.clone() },
+                Some(_) => MapError::Overflow,
+            })?;
             stride = match (stride, extent.as_const()) {
                 _ if space.is_empty() => Some(0),
                 (Some(s), Some(n)) => i64::try_from(n).ok().and_then(|n| s.checked_mul(n)),

@@ -108,10 +108,8 @@ impl IndexMap {
         if self.domain().is_empty() {
             return Verdict::Yes(InjectiveProof::SinglePoint);
         }
-        let reach = |e: &Extent| {
-            let size = e.as_const().map(|n| i64::try_from(n).unwrap_or(i64::MAX));
-            size.map(|n| n - 1)
-        };
+        // Symbolic sizes, and those beyond `i64`, are unbounded.
+        let reach = |e: &Extent| e.as_const().and_then(|n| i64::try_from(n).ok()).map(|n| n - 1);
         let reach: Vec<Option<i64>> = self.domain().extents().iter().map(reach).collect();
         if collision(self.rows(), &reach) == Search::None {
             return Verdict::Yes(InjectiveProof::NoCollision);

@@ -31,7 +31,7 @@ impl IndexMap {
         if self.codomain() != m.codomain() || !self.is_total() || !m.is_total() {
             return None;
         }
-        self.along_projection(m).or_else(|| self.along_box(m)).or_else(|| self.from_projection(m))
+        self.along_projection(m).or_else(|| self.along_box(m)).or_else(|| self.reading_projection(m))
     }
 
     /// The case of a projection `M`: its axes are replaced by the components of `N`.
@@ -109,7 +109,7 @@ impl IndexMap {
     }
 
     /// The case of a projection `N` and a map `M` that the general case cannot follow (symbolic extents).
-    fn from_projection(&self, m: &IndexMap) -> Option<FibreProduct> {
+    fn reading_projection(&self, m: &IndexMap) -> Option<FibreProduct> {
         let swapped = m.along_projection(self)?;
         Some(FibreProduct { space: swapped.space, to_q: swapped.to_p, to_p: swapped.to_q })
     }

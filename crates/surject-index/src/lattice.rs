@@ -107,9 +107,9 @@ fn split(row: &[i64], reach: &[Option<i64>], divisors: &mut Vec<u64>) -> Option<
     divisors.sort_unstable_by(|a, b| b.cmp(a));
     divisors.dedup();
     let mut common = 0;
-    for index in 0..divisors.len() {
-        common = gcd(common, divisors[index]);
-        for g in [divisors[index], common] {
+    for &divisor in divisors.iter() {
+        common = gcd(common, divisor);
+        for g in [divisor, common] {
             if g < 2 {
                 continue;
             }
@@ -227,7 +227,6 @@ struct Enumeration<'a> {
 impl Enumeration<'_> {
     /// Adds multiples of the vectors from `index` on; `zero` while all multipliers are zero. The outer `None`
     /// says that the budget is spent.
-    #[allow(clippy::option_option)]
     fn extend(&mut self, index: usize, sum: &[i128], zero: bool) -> Option<Option<Vec<i128>>> {
         let last = index + 1 == self.basis.len();
         let vector = &self.basis[index];
@@ -237,15 +236,16 @@ impl Enumeration<'_> {
         for position in self.leading[index]..end {
             let (v, s, r) = (vector[position], sum[position], self.reach[position]);
             if v == 0 {
-                if s.abs() > r {
+                if s.unsigned_abs() > r.unsigned_abs() {
                     return Some(None);
                 }
                 continue;
             }
             let (a, b) = (r.checked_neg()?.checked_sub(s)?, r.checked_sub(s)?);
             // a ≤ v·t ≤ b
-            let (a, b, v) = if v < 0 { (-b, -a, -v) } else { (a, b, v) };
-            low = low.max(-((-a).div_euclid(v)));
+            let (a, b, v) =
+                if v < 0 { (b.checked_neg()?, a.checked_neg()?, v.checked_neg()?) } else { (a, b, v) };
+            low = low.max(-(a.checked_neg()?.div_euclid(v)));
             high = high.min(b.div_euclid(v));
         }
         if low > high {

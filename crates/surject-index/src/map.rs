@@ -79,6 +79,14 @@ pub enum MapError {
     /// A coefficient does not fit in 64 bits.
     #[error("a coefficient of the map overflows")]
     Overflow,
+    /// A coefficient would be symbolic.
+    #[error("the coefficient of axis {axis} would be the symbolic size {stride}")]
+    SymbolicStride {
+        /// The axis of the domain.
+        axis: usize,
+        /// The coefficient.
+        stride: Extent,
+    },
 }
 
 impl IndexMap {
@@ -325,9 +333,7 @@ fn normal_guards(domain: &Space, guards: Vec<Guard>) -> Vec<Guard> {
 /// A guard as `low ≤ Σ c·s ≤ high` with coprime coefficients, the first of them positive.
 fn interval(domain: &Space, guard: &Guard) -> Option<(Vec<i64>, i64, i64)> {
     let bound = i64::try_from(guard.bound.as_const()?).ok()?;
-    if domain.sizes().is_none() {
-        return None;
-    }
+    domain.sizes()?;
     let expr = &guard.expr;
     let (mut low, mut high) =
         (0i64.checked_sub(expr.offset)?, bound.checked_sub(1)?.checked_sub(expr.offset)?);
