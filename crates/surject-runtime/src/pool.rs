@@ -3,20 +3,21 @@
 //! The pool is our own because rayon measurably costs too much for kernels of some microseconds: a job that is
 //! handed in from outside its pool sleeps in the caller and wakes two workers. Microseconds a job, medians, two
 //! threads on two cores of a shared machine (`examples/handoff.rs`; "after 200 us": the threads had gone to
-//! sleep, the other columns back to back):
+//! sleep; the other columns are back to back):
 //!
 //! | tasks x time each | ideal | pool | rayon | pool after 200 us | rayon after 200 us |
 //! |---|---|---|---|---|---|
-//! | 2 x 1 us  |  1 |   2.3 |  20 |   5 |  46 |
-//! | 2 x 20 us | 20 |  20.1 |  41 |  43 | 102 |
-//! | 4 x 1 us  |  2 |   4.3 |  20 |  15 |  43 |
-//! | 4 x 5 us  | 10 |  10.2 |  32 |  75 |  43 |
-//! | 16 x 1 us |  8 |   8.1 |  28 |  19 |  59 |
-//! | 16 x 20 us | 160 | 158.7 | 168 | 322 | 193 |
+//! | 2 x 1 us | 1 | 2.0 | 19 | 9 | 23 |
+//! | 2 x 20 us | 20 | 20 | 36 | 42 | 68 |
+//! | 4 x 1 us | 2 | 2.3 | 19 | 12 | 26 |
+//! | 4 x 5 us | 10 | 10 | 32 | 27 | 38 |
+//! | 4 x 20 us | 40 | 40 | 55 | 87 | 84 |
+//! | 16 x 1 us | 8 | 8.1 | 19 | 23 | 42 |
+//! | 16 x 20 us | 160 | 157 | 168 | 180 | 193 |
 //!
-//! So a hand-off costs about 1 us while the workers are awake, against rayon's 9 to 20 us. A sleeping worker
-//! starts after some 20 us (the wake-up of a virtual processor); in the last column but one the scheduler of
-//! this machine sometimes put it on the caller's core, and the caller then ran everything itself.
+//! So a hand-off costs at most about 1 us while the workers are awake, against rayon's 9 to 20 us. A sleeping
+//! worker starts after some 20 us, which is the wake-up of a virtual processor; until then the caller works
+//! alone.
 //!
 //! One job runs at a time. Its tasks are claimed one by one from an atomic counter, by the caller and by every
 //! worker that is awake; the caller waits for nobody who has not claimed a task, so a worker that the system
@@ -31,11 +32,12 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
 
-/// How often an idle thread looks for work before it gives up its time slice: some tens of microseconds.
-const SPINS: u32 = 2_000;
+/// How often an idle thread looks for work before it lets another thread run: a microsecond or two, because the
+/// other may be the one that it waits for.
+const SPINS: u32 = 100;
 
-/// How often it then yields before it sleeps.
-const YIELDS: u32 = 4;
+/// How often it does so before it sleeps: some tens of microseconds in all.
+const ROUNDS: u32 = 20;
 
 /// Bits of [`Shared::claim`] that hold the next task; the others hold the number of the job.
 const TASK_BITS: u32 = 24;
@@ -248,8 +250,8 @@ impl Shared {
         }
     }
 
-    /// Runs tasks until none is left to claim.
-    fn run_tasks(&self) {
+    /// Runs tasks until none is left to claim; tells whether it ran any.
+    fn run_tasks(&self) -> bool {
         let (mut ran, mut tasks) = (0, 0);
         INSIDE_TASK.set(true);
         while let Some((task, number, of)) = self.claim() {
@@ -270,6 +272,7 @@ impl Shared {
             drop(self.lock());
             self.finished.notify_one();
         }
+        ran > 0
     }
 
     /// The caller's wait for the tasks that others have claimed.
@@ -289,9 +292,12 @@ impl Shared {
     /// The life of a worker.
     fn work(&self, identity: usize) {
         let leave = || identity >= self.workers.load(Ordering::SeqCst);
+        // A worker that was woken for nothing sleeps on at once: it may have been put on the caller's core.
+        let mut spins = true;
         loop {
-            self.run_tasks();
-            if !spin_until(|| self.has_task() || leave()) {
+            spins |= self.run_tasks();
+            if !(spins && spin_until(|| self.has_task() || leave())) {
+                spins = false;
                 let mut guard = self.lock();
                 self.asleep.fetch_add(1, Ordering::SeqCst);
                 while !self.has_task() && !leave() {
@@ -306,17 +312,14 @@ impl Shared {
     }
 }
 
-/// Spins a while, then yields a few times; tells whether the condition came true.
+/// Spins and yields for a while; tells whether the condition came true.
 fn spin_until(condition: impl Fn() -> bool) -> bool {
-    for _ in 0..SPINS {
-        if condition() {
-            return true;
-        }
-        std::hint::spin_loop();
-    }
-    for _ in 0..YIELDS {
-        if condition() {
-            return true;
+    for _ in 0..ROUNDS {
+        for _ in 0..SPINS {
+            if condition() {
+                return true;
+            }
+            std::hint::spin_loop();
         }
         thread::yield_now();
     }

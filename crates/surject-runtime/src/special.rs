@@ -1,5 +1,8 @@
 //! The scalar functions that `libm` does not have; [`crate::math`] exports them.
 
+// Coefficients stand as they were published.
+#![allow(clippy::excessive_precision)]
+
 use std::f64::consts::{PI, SQRT_2};
 
 /// `1 / (1 + e^-x)`, without overflow on either side.

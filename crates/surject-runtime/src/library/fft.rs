@@ -231,7 +231,7 @@ where
         for (k, signal) in out.chunks_exact_mut(n).enumerate() {
             line.copy_from_slice(&spectrum[(number * rows + k) * half..][..half]);
             line[0].im = T::zero();
-            if n % 2 == 0 {
+            if n.is_multiple_of(2) {
                 line[half - 1].im = T::zero();
             }
             let done = plan.process_with_scratch(&mut line, signal, &mut scratch);
