@@ -1,9 +1,32 @@
-//! Extents, index spaces and index maps: the lowest layer of Surject. It knows nothing of element types,
-//! programs or MLIR.
+//! Extents, index spaces and index maps: the lowest layer of Surject (DESIGN.md section 2; seed 002 for extents). It
+//! knows nothing of element types, programs or MLIR.
 //!
 //! An [`IndexMap`] sends the points of a loop space to positions of a tensor. Whether it is *injective* decides
 //! if an accumulation collapses to a plain write; whether it is *surjective* decides if the target must be
-//! cleared. Both decisions are exact for constant extents and otherwise three-valued ([`Verdict`]).
+//! cleared. Both decisions are exact for constant extents within stated budgets and otherwise three-valued
+//! ([`Verdict`]). What the laws of the algebra need of maps is here too:
+//!
+//! | law | question |
+//! |---|---|
+//! | read-read, acc-acc | [`IndexMap::then`] |
+//! | collapse | [`IndexMap::injective`], [`IndexMap::inverse`] |
+//! | to-set, no-clear | [`IndexMap::bijective`], [`IndexMap::surjective`] |
+//! | push-pull, factor | [`IndexMap::through`] |
+//! | pull-push, inline | [`IndexMap::fibre_product`] |
+//! | reshape | [`IndexMap::reshape`] |
+//!
+//! ```
+//! use surject_index::{Fill, IndexMap, Space, Verdict};
+//!
+//! let window: IndexMap = "(o<4, d<3) -> [2*o + d] in [9]".parse()?;
+//! let Verdict::No(collision) = window.injective() else { panic!("windows overlap") };
+//! assert_eq!(window.apply(&collision.first), window.apply(&collision.second));
+//! assert!(window.surjective().is_yes());
+//!
+//! let transpose = IndexMap::projection(&Space::of(&[4, 5]), &[1, 0]);
+//! assert_eq!(transpose.inverse(Fill(0)).unwrap().to_string(), "(i<5, j<4) -> [j, i] in [4,5]");
+//! # Ok::<(), surject_index::ParseError>(())
+//! ```
 
 mod affine;
 mod build;

@@ -237,9 +237,9 @@ fn reshapes_with_symbolic_extents() {
     assert_eq!(steps(&[n.clone(), c(6)], &[n.clone(), c(2), c(3)]), Some(1));
     assert_eq!(steps(&[n.clone(), c(6)], &[c(1), n.clone(), c(6)]), Some(1));
     let flat = Extent::product(n.clone(), c(6));
-    assert_eq!(steps(&[n.clone(), c(2), c(3)], &[flat.clone()]), Some(1));
-    assert_eq!(steps(&[flat.clone()], &[n.clone(), c(2), c(3)]), Some(1));
+    assert_eq!(steps(&[n.clone(), c(2), c(3)], std::slice::from_ref(&flat)), Some(1));
+    assert_eq!(steps(std::slice::from_ref(&flat), &[n.clone(), c(2), c(3)]), Some(1));
     assert_eq!(steps(&[flat.clone(), c(4)], &[n.clone(), c(6), c(2), c(2)]), Some(1));
-    assert_eq!(steps(&[n.clone()], &[c(6)]), None);
-    assert_eq!(steps(&[n.clone()], &[Extent::input_axis(0, 1)]), None);
+    assert_eq!(steps(std::slice::from_ref(&n), &[c(6)]), None);
+    assert_eq!(steps(std::slice::from_ref(&n), &[Extent::input_axis(0, 1)]), None);
 }
