@@ -133,6 +133,12 @@ mod tests {
             let z = erf_inv(x);
             assert!((z - y).abs() <= 4e-16 * y, "{x} {z} {y}");
         }
+        // The tails, through erfc: its relative error is 2 z^2 times that of z.
+        for k in 3..=53 {
+            let tail = (-k as f64).exp2();
+            let z = erf_inv(1.0 - tail);
+            assert!((libm::erfc(z) / tail - 1.0).abs() <= 2.0 * z * z * 1e-15 + 1e-15, "{k} {z}");
+        }
         assert_eq!(erf_inv(0.0), 0.0);
         assert_eq!(erf_inv(1.0), f64::INFINITY);
         assert_eq!(erf_inv(-1.0), f64::NEG_INFINITY);

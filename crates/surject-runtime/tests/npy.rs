@@ -13,7 +13,7 @@ fn file(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
 
 fn with_header(header: &str, data: &[u8]) -> Vec<u8> {
     let mut text = header.to_owned();
-    while (10 + text.len() + 1) % 64 != 0 {
+    while !(10 + text.len() + 1).is_multiple_of(64) {
         text.push(' ');
     }
     text.push('\n');
