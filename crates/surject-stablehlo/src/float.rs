@@ -197,11 +197,7 @@ pub fn print(element: &ElementType, bits: u64) -> String {
         return short;
     }
     let (digits, exponent) = significant(value.abs(), natural_digits(element));
-    let long = format!(
-        "{}{}",
-        sign(value),
-        natural(digits.trim_end_matches('0'), exponent, natural_digits(element))
-    );
+    let long = format!("{}{}", sign(value), natural(&digits, exponent, natural_digits(element)));
     if long.contains('.') && same(&long) { long } else { hex() }
 }
 
@@ -209,29 +205,62 @@ fn sign(value: f64) -> &'static str {
     if value.is_sign_negative() { "-" } else { "" }
 }
 
-/// The first `count` significant digits, rounded half up, and the power of ten of the first one.
+/// About `count` significant digits and the power of ten of the first one, as LLVM's `APFloat::toString` finds them:
+/// the exact decimal expansion is first cut (not rounded) to slightly more digits than needed, then rounded half up.
 fn significant(value: f64, count: usize) -> (String, i32) {
-    // Sixty digits tell a tie from anything near it that a double can hold in practice.
-    let exact = format!("{value:.59e}");
-    let (mantissa, exponent) = exact.split_once('e').unwrap_or((&exact, "0"));
-    let mut exponent: i32 = exponent.parse().unwrap_or(0);
-    let mut digits: Vec<u8> = mantissa.bytes().filter(u8::is_ascii_digit).collect();
+    let (digits, exponent) = exact_digits(value);
+    let needed = (count * 196 + 58) / 59;
+    let removable = (significand_bits(value) as usize).saturating_sub(needed) * 59 / 196;
+    let mut digits = digits.into_bytes();
+    digits.truncate(digits.len().saturating_sub(removable).max(1));
+    let mut exponent = exponent;
     let round_up = digits.get(count).is_some_and(|d| *d >= b'5');
     digits.truncate(count);
     if round_up {
         match digits.iter().rposition(|d| *d != b'9') {
             Some(at) => {
                 digits[at] += 1;
-                digits[at + 1..].fill(b'0');
+                digits.truncate(at + 1);
             }
             None => {
-                digits.fill(b'0');
-                digits[0] = b'1';
+                digits = vec![b'1'];
                 exponent += 1;
             }
         }
     }
+    while digits.len() > 1 && digits.last() == Some(&b'0') {
+        digits.pop();
+    }
     (digits.iter().map(|d| *d as char).collect(), exponent)
+}
+
+/// All decimal digits of a positive number: of the whole number if it is one, else up to the last fraction digit.
+fn exact_digits(value: f64) -> (String, i32) {
+    if value.fract() == 0.0 {
+        let digits = format!("{value:.0}");
+        let exponent = digits.len() as i32 - 1;
+        return (digits, exponent);
+    }
+    // No double has more than 767 significant digits.
+    let exact = format!("{value:.766e}");
+    let (mantissa, exponent) = exact.split_once('e').unwrap_or((&exact, "0"));
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    (digits.trim_end_matches('0').to_string(), exponent.parse().unwrap_or(0))
+}
+
+/// Bits of the whole number that those digits spell: the odd significand times a power of five (or of two).
+fn significand_bits(value: f64) -> u32 {
+    if value.fract() == 0.0 {
+        return value.log2().floor() as u32 + 1;
+    }
+    let bits = value.to_bits();
+    let (field, fraction) = ((bits >> 52 & 0x7FF) as i32, bits & ((1 << 52) - 1));
+    let (significand, exponent) =
+        if field == 0 { (fraction, -1074) } else { (fraction | 1 << 52, field - 1075) };
+    let zeros = significand.trailing_zeros();
+    let fives = -(exponent + zeros as i32);
+    let odd = (significand >> zeros) as f64;
+    (odd.log2() + f64::from(fives) * 5f64.log2()).floor() as u32 + 1
 }
 
 /// `1.500000e-01`

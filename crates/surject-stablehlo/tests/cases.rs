@@ -29,3 +29,29 @@ fn every_case_parses() {
         }
     }
 }
+
+#[test]
+fn every_case_prints_as_jax_does() {
+    let mut different = Vec::new();
+    for (path, text) in cases() {
+        let module = surject_stablehlo::parse(&text).unwrap_or_else(|e| panic!("{}", e.render(&path, &text)));
+        let printed = surject_stablehlo::print(&module);
+        if printed.trim_end() != text.trim_end() {
+            let line = printed.lines().zip(text.lines()).find(|(a, b)| a != b);
+            different.push(format!("{path}: {line:#?}"));
+        }
+    }
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+#[test]
+fn every_case_reads_back_from_both_forms() {
+    for (path, text) in cases() {
+        let module = surject_stablehlo::parse(&text).unwrap_or_else(|e| panic!("{}", e.render(&path, &text)));
+        for printed in [surject_stablehlo::print(&module), surject_stablehlo::print_generic(&module)] {
+            let again = surject_stablehlo::parse(&printed)
+                .unwrap_or_else(|e| panic!("{}", e.render(&path, &printed)));
+            assert!(module.same(&again), "{path}\n{printed}");
+        }
+    }
+}

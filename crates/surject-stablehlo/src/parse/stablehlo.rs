@@ -194,11 +194,11 @@ impl<'s> Parser<'s> {
         Ok(accuracy)
     }
 
+    /// A number, or the bits of one in hexadecimal.
     fn double(&mut self) -> Result<f64> {
         let number = self.c.number()?;
-        number.text.parse().map_err(|_| {
-            Diagnostic::new(codes::NUMBER, number.span, format!("'{}' is no number", number.text))
-        })
+        let attribute = super::attrs::number_of_type(&number, ElementType::F64)?;
+        Ok(attribute.as_f64().unwrap_or(0.0))
     }
 
     /// `<lhs_precision_type = f32, …>`

@@ -5,6 +5,9 @@ use super::cursor::{Result, is_word_start};
 use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::types::{Dim, ElementType, FunctionType, TensorType, Type};
 
+/// No program has tensors of nearly so many dimensions.
+const MAX_RANK: usize = 256;
+
 impl<'s> Parser<'s> {
     /// Any type.
     pub(super) fn ty(&mut self) -> Result<Type> {
@@ -169,6 +172,14 @@ impl<'s> Parser<'s> {
                 return Err(self.c.unexpected("'x' between extents"));
             }
             self.c.pos += 1;
+            if shape.len() > MAX_RANK {
+                let span = Span::new(start, self.c.pos);
+                return Err(Diagnostic::new(
+                    codes::HUGE,
+                    span,
+                    format!("a tensor of more than {MAX_RANK} dimensions"),
+                ));
+            }
         }
         let element = self.element_type()?;
         let encoding = if self.c.eat(",") { Some(self.encoding()?) } else { None };
