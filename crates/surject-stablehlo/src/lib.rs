@@ -6,6 +6,7 @@
 
 mod access;
 mod attr;
+pub mod builder;
 mod dense;
 pub mod diagnostic;
 pub mod float;
