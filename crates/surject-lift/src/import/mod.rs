@@ -1,0 +1,164 @@
+//! From StableHLO to [`Program`].
+//!
+//! Elementwise operations, data movement, contractions and reductions become stored fields ([`elementwise`],
+//! [`movement`], [`contraction`], [`reduction`]); what depends on data or is an algorithm becomes a library call
+//! ([`library`]); loops and branches stay what they are ([`control`]). Calls are inlined, also inside regions.
+//!
+//! Constants whose elements are equal are never stored: they become constant fields where they are used.
+//!
+//! # What is ignored, knowingly
+//!
+//! * Attributes of other dialects on modules, functions, parameters, results and operations: `mhlo.*` (partitions,
+//!   replicas, layouts, frontend attributes), `sdy.*` and module-level `sdy.mesh` (sharding: there is one device),
+//!   `jax.*` (names of results, global constants), `tf.aliasing_output` and `jax.buffer_donor` (donation: a program
+//!   has values, no buffers).
+//! * `output_operand_aliases` and layouts of custom calls, except where a LAPACK routine would read the transposed
+//!   matrix.
+//! * `precision_config`, `algorithm` and `result_accuracy`: everything is computed at least as exactly as they ask.
+//! * `indices_are_sorted` and `unique_indices` are kept as promises of the program.
+//! * Check operations, which [`crate::import_checks`] reads, and `interpreter.print`.
+
+mod batch_norm;
+mod chlo;
+mod contraction;
+mod control;
+mod custom_call;
+pub(crate) mod cx;
+mod elementwise;
+mod library;
+mod movement;
+mod reduction;
+mod special;
+pub(crate) mod state;
+pub(crate) mod types;
+
+use crate::check;
+use crate::error::LiftError;
+use cx::Cx;
+use state::{Lifter, Result, Source};
+use surject_ir::Program;
+use surject_stablehlo::{Function, Module, Op, Visibility};
+
+/// What to import and how to name the places it comes from.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ImportOptions<'a> {
+    /// The one function to import; all public ones without it.
+    pub function: Option<&'a str>,
+    /// The name of the file, for the origins of statements.
+    pub file: &'a str,
+    /// The text of the file, from which line and column of a statement's origin are counted. May be empty.
+    pub source: &'a [u8],
+}
+
+/// Imports the public functions of a module (or the one that is asked for).
+///
+/// The module should have passed its verifier. One that has not gives an error as well where it does not make
+/// sense, but what the error says may be less to the point.
+pub fn import(module: &Module, options: &ImportOptions<'_>) -> std::result::Result<Program, LiftError> {
+    let source = Source::new(options.file, options.source);
+    let mut program = Program { name: module.name.clone().unwrap_or_default(), functions: Vec::new() };
+    for function in selected(module, options)? {
+        let mut lifter = Lifter::new(module, &source, &function.name);
+        lifter.body(function)?;
+        program.functions.push(lifter.function);
+    }
+    Ok(program)
+}
+
+/// The functions that the options ask for: the named one, else the public ones, else (in a module without public
+/// functions) the first.
+pub(crate) fn selected<'m>(module: &'m Module, options: &ImportOptions<'_>) -> Result<Vec<&'m Function>> {
+    let known = || module.functions.iter().map(|f| f.name.clone()).collect();
+    if let Some(name) = options.function {
+        return match module.function(name) {
+            Some(function) => Ok(vec![function]),
+            None => Err(LiftError::NoFunction { name: name.to_string(), known: known() }),
+        };
+    }
+    let public: Vec<&Function> = module
+        .functions
+        .iter()
+        .filter(|f| f.visibility == Visibility::Public && !f.is_declaration())
+        .collect();
+    if !public.is_empty() {
+        return Ok(public);
+    }
+    match module.entry() {
+        Some(function) => Ok(vec![function]),
+        None => Err(LiftError::NoFunction { name: String::from("main"), known: known() }),
+    }
+}
+
+/// Lifts one operation.
+pub(crate) fn dispatch<'m>(lift: &mut Lifter<'m>, op: &'m Op) -> Result<()> {
+    let cx = &mut Cx { lift, op };
+    if elementwise::lift(cx)? || chlo::elementwise(cx)? {
+        return Ok(());
+    }
+    match &*op.name {
+        "func.call" | "stablehlo.composite" => return control::call(cx),
+        "stablehlo.optimization_barrier" | "sdy.sharding_constraint" => return control::identity(cx),
+        _ if cx.lift.mapped.is_some() => {
+            return Err(cx.unsupported("the body of a `map` must be elementwise"));
+        }
+        _ => {}
+    }
+    match &*op.name {
+        "stablehlo.iota" => movement::iota(cx),
+        "stablehlo.broadcast_in_dim" => movement::broadcast_in_dim(cx),
+        "stablehlo.broadcast" => movement::broadcast(cx),
+        "stablehlo.reshape" => movement::reshape(cx),
+        "stablehlo.transpose" => movement::transpose(cx),
+        "stablehlo.reverse" => movement::reverse(cx),
+        "stablehlo.slice" => movement::slice(cx),
+        "stablehlo.concatenate" => movement::concatenate(cx),
+        "stablehlo.pad" => movement::pad(cx),
+        "stablehlo.dot_general" => contraction::dot_general(cx),
+        "stablehlo.dot" => contraction::dot(cx),
+        "stablehlo.einsum" | "stablehlo.unary_einsum" => contraction::einsum(cx),
+        "stablehlo.convolution" => contraction::convolution(cx),
+        "stablehlo.reduce" => reduction::reduce(cx),
+        "stablehlo.reduce_window" => reduction::reduce_window(cx),
+        "stablehlo.select_and_scatter" => reduction::select_and_scatter(cx),
+        "stablehlo.batch_norm_inference" => batch_norm::inference(cx),
+        "stablehlo.batch_norm_training" => batch_norm::training(cx),
+        "stablehlo.batch_norm_grad" => batch_norm::gradient(cx),
+        "stablehlo.gather" => library::gather(cx),
+        "stablehlo.torch_index_select" => library::torch_index_select(cx),
+        "stablehlo.scatter" => library::scatter(cx),
+        "stablehlo.dynamic_slice" => library::dynamic_slice(cx),
+        "stablehlo.dynamic_update_slice" => library::dynamic_update_slice(cx),
+        "stablehlo.sort" => library::sort(cx),
+        "stablehlo.fft" => library::fft(cx),
+        "stablehlo.cholesky" => library::cholesky(cx),
+        "stablehlo.triangular_solve" => library::triangular_solve(cx),
+        "chlo.top_k" => {
+            let k = cx.attr(op.int("k"))?;
+            chlo::top_k(cx, k, true)
+        }
+        "stablehlo.map" => control::map(cx),
+        "stablehlo.while" => control::while_loop(cx),
+        "stablehlo.if" | "stablehlo.case" => control::branch(cx),
+        "stablehlo.tuple" => control::tuple(cx),
+        "stablehlo.get_tuple_element" => control::get_tuple_element(cx),
+        "stablehlo.after_all" | "stablehlo.create_token" => control::token(cx),
+        "stablehlo.custom_call" => custom_call::lift(cx),
+        "interpreter.print" => Ok(()),
+        name if name.starts_with("check.") => check::op(cx),
+        _ => Err(unknown(cx)),
+    }
+}
+
+/// Why an operation without an arm above is not supported.
+fn unknown(cx: &Cx<'_, '_>) -> LiftError {
+    let short = cx.op.short_name();
+    let dynamic =
+        short.starts_with("dynamic_") || short.ends_with("_dimension_size") || short == "real_dynamic_slice";
+    if cx.op.name.starts_with("stablehlo.") && dynamic {
+        return cx.unsupported("shapes that depend on values");
+    }
+    match cx.op.spec() {
+        Some(_) => cx.unsupported("programs have no such operation"),
+        None => cx.unsupported("an operation that is not known"),
+    }
+}

@@ -1,0 +1,251 @@
+//! Reductions: accumulations where the body is one operator, library calls otherwise.
+
+use super::cx::{Cx, fill};
+use super::movement;
+use super::state::{Lifter, Result};
+use super::types;
+use surject_index::{Affine, IndexMap, Space};
+use surject_ir::{AccOp, DType, FieldId, LibOp, Scalar, Window};
+use surject_stablehlo as hlo;
+use surject_stablehlo::WindowAttrs;
+
+/// The operator of an operation that may be the whole body of a reduction.
+fn operator(name: &str) -> Option<AccOp> {
+    Some(match name {
+        "stablehlo.add" => AccOp::Add,
+        "stablehlo.multiply" => AccOp::Mul,
+        "stablehlo.maximum" => AccOp::Max,
+        "stablehlo.minimum" => AccOp::Min,
+        "stablehlo.and" => AccOp::And,
+        "stablehlo.or" => AccOp::Or,
+        "stablehlo.xor" => AccOp::Xor,
+        _ => return None,
+    })
+}
+
+/// The operators of a body that joins n accumulators (the first n parameters) with n elements each on its own:
+/// result i is one operator of parameters i and n + i, in either order. A body that only calls such a body is one.
+fn operators(lift: &Lifter<'_>, region: &hlo::Region) -> Option<Vec<AccOp>> {
+    let params: Vec<hlo::ValueId> = region.params.iter().map(|p| p.0).collect();
+    let mut region = region;
+    // Calls are followed while they forward the parameters as they are; a chain of them is short in any program
+    // that does not recurse.
+    for _ in 0..8 {
+        let own: Vec<hlo::ValueId> = region.params.iter().map(|p| p.0).collect();
+        let (last, ops) = region.ops.split_last()?;
+        if let [call] = ops
+            && call.name == "func.call"
+            && call.operands == own
+            && last.operands == call.results
+        {
+            region = &lift.module.function(call.callee().ok()?)?.body;
+            continue;
+        }
+        let n = params.len() / 2;
+        if params.len() != 2 * n || last.operands.len() != n || own.len() != params.len() || ops.len() != n {
+            return None;
+        }
+        return (0..n)
+            .map(|i| {
+                let op = ops.iter().find(|op| op.results == [last.operands[i]])?;
+                let forward = op.operands == [own[i], own[n + i]] || op.operands == [own[n + i], own[i]];
+                let ty = lift.module.ty(own[i]);
+                let same = lift.module.ty(own[n + i]) == ty && lift.module.ty(last.operands[i]) == ty;
+                operator(&op.name).filter(|_| forward && same)
+            })
+            .collect();
+    }
+    None
+}
+
+/// The inputs and initial values of a reduction, converted to the element types of the body.
+struct Operands {
+    inputs: Vec<FieldId>,
+    inits: Vec<FieldId>,
+    dtypes: Vec<DType>,
+}
+
+fn operands(cx: &mut Cx<'_, '_>) -> Result<Operands> {
+    let count = cx.operands(2)?;
+    let n = count / 2;
+    if count != 2 * n || cx.op.results.len() != n {
+        return Err(cx.invalid(format!("{count} operands for {} results", cx.op.results.len())));
+    }
+    let Some(region) = cx.op.regions.first() else {
+        return Err(cx.invalid("no body"));
+    };
+    if region.params.len() != count {
+        return Err(cx.invalid(format!("a body of {} parameters for {count} operands", region.params.len())));
+    }
+    let mut all = Operands { inputs: Vec::new(), inits: Vec::new(), dtypes: Vec::new() };
+    for i in 0..n {
+        let (x, init) = (cx.field(i)?, cx.field(n + i)?);
+        if cx.space(init).rank() != 0 || cx.space(x) != cx.space(*all.inputs.first().unwrap_or(&x)) {
+            return Err(cx.invalid("inputs must have one shape and initial values rank 0"));
+        }
+        let accumulator = types::tensor(cx.op, &region.params[i].1)?;
+        let element = types::tensor(cx.op, &region.params[n + i].1)?;
+        if accumulator != element || accumulator.space.rank() != 0 {
+            return Err(cx.unsupported("a body whose accumulators and elements differ in type"));
+        }
+        all.inputs.push(cx.convert(element.dtype, x));
+        all.inits.push(cx.convert(element.dtype, init));
+        all.dtypes.push(element.dtype);
+    }
+    Ok(all)
+}
+
+/// `stablehlo.reduce`
+pub(super) fn reduce(cx: &mut Cx<'_, '_>) -> Result<()> {
+    let all = operands(cx)?;
+    let space = cx.space(all.inputs[0]);
+    let mut axes = cx.axes("dimensions", space.rank())?;
+    axes.sort_unstable();
+    let Some(ops) = cx.op.regions.first().and_then(|r| operators(cx.lift, r)) else {
+        let region = cx.scalar_region(0)?;
+        let args = all.inputs.iter().chain(&all.inits).map(|&f| cx.stored(f)).collect();
+        return cx.library(LibOp::Reduce { axes }, args, vec![region]);
+    };
+    // The product space: the axes of the result, then those that are reduced.
+    let kept: Vec<usize> = (0..space.rank()).filter(|a| !axes.contains(a)).collect();
+    let order: Vec<usize> = kept.iter().chain(&axes).copied().collect();
+    let product = space.select(&order);
+    let mut places = vec![0; space.rank()];
+    order.iter().enumerate().for_each(|(place, &axis)| places[axis] = place);
+    let to_input = IndexMap::projection(&product, &places);
+    let to_result = IndexMap::projection(&product, &(0..kept.len()).collect::<Vec<_>>());
+    for (i, op) in ops.into_iter().enumerate() {
+        let x = cx.read(to_input.clone(), all.inputs[i])?;
+        let field = if axes.is_empty() {
+            joined(cx, op, all.inits[i], x)?
+        } else {
+            cx.accumulate_from(op, all.inits[i], to_result.clone(), x)?
+        };
+        cx.store(i, field)?;
+    }
+    Ok(())
+}
+
+/// `init ⊕ x`, and `x` where the initial value is the neutral element.
+fn joined(cx: &mut Cx<'_, '_>, op: AccOp, init: FieldId, x: FieldId) -> Result<FieldId> {
+    let neutral = cx.const_of(init) == Some(op.neutral(cx.dtype(x)));
+    match op.binary().filter(|_| !neutral) {
+        Some(join) => {
+            let space = cx.space(x);
+            let init = cx.broadcast(init, &space)?;
+            cx.binary(join, init, x)
+        }
+        None => Ok(x),
+    }
+}
+
+/// The window of an operation, one entry per axis of a tensor of this rank.
+fn window(cx: &Cx<'_, '_>, rank: usize) -> Result<WindowAttrs> {
+    let window = cx.attr(cx.op.window())?;
+    for (count, what) in [
+        (window.dimensions.len(), "window_dimensions"),
+        (window.strides.len(), "window_strides"),
+        (window.base_dilations.len(), "base_dilations"),
+        (window.window_dilations.len(), "window_dilations"),
+        (window.padding.len(), "padding"),
+    ] {
+        if count != rank {
+            return Err(cx.invalid(format!("{what} has {count} entries where {rank} are needed")));
+        }
+    }
+    for (list, what) in [
+        (&window.dimensions, "window_dimensions"),
+        (&window.strides, "window_strides"),
+        (&window.base_dilations, "base_dilations"),
+        (&window.window_dilations, "window_dilations"),
+    ] {
+        types::at_least(cx.op, list, 1, what)?;
+    }
+    Ok(window)
+}
+
+fn library_window(window: &WindowAttrs) -> Window {
+    let unsigned = |list: &[i64]| list.iter().map(|n| n.unsigned_abs()).collect();
+    Window {
+        sizes: unsigned(&window.dimensions),
+        strides: unsigned(&window.strides),
+        base_dilations: unsigned(&window.base_dilations),
+        window_dilations: unsigned(&window.window_dilations),
+        padding: window.padding.clone(),
+    }
+}
+
+/// The number of windows along an axis of this extent, already dilated.
+fn windows(window: &WindowAttrs, axis: usize, extent: i128) -> i128 {
+    let (low, high) = window.padding[axis];
+    let padded = extent + i128::from(low) + i128::from(high);
+    let reach = (i128::from(window.dimensions[axis]) - 1) * i128::from(window.window_dilations[axis]) + 1;
+    if padded < reach { 0 } else { (padded - reach) / i128::from(window.strides[axis]) + 1 }
+}
+
+/// `stablehlo.reduce_window`
+pub(super) fn reduce_window(cx: &mut Cx<'_, '_>) -> Result<()> {
+    let all = operands(cx)?;
+    let space = cx.space(all.inputs[0]);
+    let rank = space.rank();
+    let window = window(cx, rank)?;
+    let ops = cx.op.regions.first().and_then(|r| operators(cx.lift, r));
+    // Padding and holes hold the initial value. They may be left out where joining it again changes nothing.
+    let simple =
+        ops.filter(|ops| ops.iter().enumerate().all(|(i, &op)| repeats(cx, op, all.inits[i], all.dtypes[i])));
+    let Some(ops) = simple else {
+        let region = cx.scalar_region(0)?;
+        let args = all.inputs.iter().chain(&all.inits).map(|&f| cx.stored(f)).collect();
+        return cx.library(LibOp::ReduceWindow { window: library_window(&window) }, args, vec![region]);
+    };
+    for (i, op) in ops.into_iter().enumerate() {
+        let input = movement::spread(cx, all.inputs[i], op, &window.base_dilations)?;
+        let own = cx.space(input);
+        let sizes = own.sizes().unwrap_or_default();
+        let result: Vec<u64> = (0..rank)
+            .map(|a| u64::try_from(windows(&window, a, i128::from(sizes[a]))))
+            .collect::<std::result::Result<_, _>>()
+            .map_err(|_| cx.invalid("a window that overflows"))?;
+        let ty = cx.result_type(i)?;
+        if ty.space != Space::of(&result) {
+            return Err(cx.invalid(format!("the windows give {}, result {i} is {ty}", Space::of(&result))));
+        }
+        let loops = result.iter().copied().chain(window.dimensions.iter().map(|n| n.unsigned_abs()));
+        let product = Space::of(&loops.collect::<Vec<_>>());
+        let mut components = Vec::new();
+        for axis in 0..rank {
+            let low =
+                window.padding[axis].0.checked_neg().ok_or_else(|| cx.invalid("a padding that overflows"))?;
+            let mut at = Affine::strided(2 * rank, axis, window.strides[axis], low);
+            at.coeffs[rank + axis] = window.window_dilations[axis];
+            components.push(at);
+        }
+        let outside = fill(op.neutral(all.dtypes[i]));
+        let map = cx.map(IndexMap::partial(product.clone(), own, components, Vec::new(), outside))?;
+        let x = cx.read(map, input)?;
+        let to_result = IndexMap::projection(&product, &(0..rank).collect::<Vec<_>>());
+        let field = cx.accumulate_from(op, all.inits[i], to_result, x)?;
+        cx.store(i, field)?;
+    }
+    Ok(())
+}
+
+/// Does joining the initial value several times give what joining it once gives?
+fn repeats(cx: &Cx<'_, '_>, op: AccOp, init: FieldId, dtype: DType) -> bool {
+    let idempotent = matches!(op, AccOp::Max | AccOp::Min | AccOp::And | AccOp::Or)
+        || dtype.is_bool() && matches!(op, AccOp::Add | AccOp::Mul);
+    idempotent
+        || cx.const_of(init).is_some_and(|value| {
+            let zero = Scalar::zero(dtype);
+            value == op.neutral(dtype) || op == AccOp::Add && value == zero
+        })
+}
+
+/// `stablehlo.select_and_scatter`
+pub(super) fn select_and_scatter(cx: &mut Cx<'_, '_>) -> Result<()> {
+    let rank = cx.operand_type(0)?.space.rank();
+    let window = library_window(&window(cx, rank)?);
+    let args = cx.vars(0, 3)?;
+    let regions = vec![cx.scalar_region(0)?, cx.scalar_region(1)?];
+    cx.library(LibOp::SelectAndScatter { window }, args, regions)
+}

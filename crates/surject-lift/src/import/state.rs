@@ -1,0 +1,304 @@
+//! The state of an import: the function being built, what every StableHLO value has become, and the calls that
+//! are being inlined.
+
+use crate::check::PendingCheck;
+use crate::error::{LiftError, Place};
+use std::collections::HashMap;
+use std::sync::Arc;
+use surject_index::Space;
+use surject_ir::{
+    Block, DType, Function, Region, Scalar, Statement, StatementKind, TensorType, Var, VarInfo,
+};
+use surject_stablehlo as hlo;
+
+pub(crate) type Result<T> = std::result::Result<T, LiftError>;
+
+/// Calls and regions nest at most this deep: the importer recurses into both.
+const MAX_DEPTH: usize = 200;
+
+/// Inlining may not blow a program up beyond this number of operations.
+const MAX_OPERATIONS: usize = 4_000_000;
+
+/// What a StableHLO value has become.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    /// A variable.
+    Var(Var),
+    /// A tensor of equal elements: a constant field wherever it is used.
+    Splat(Space, Scalar),
+    /// A tuple.
+    Tuple(Vec<Value>),
+    /// A token; it orders effects, and there are none.
+    Token,
+}
+
+/// Where the lines of the source start, to name the origin of statements.
+pub(crate) struct Source<'s> {
+    file: &'s str,
+    text: &'s [u8],
+    lines: Vec<usize>,
+}
+
+impl<'s> Source<'s> {
+    pub(crate) fn new(file: &'s str, text: &'s [u8]) -> Source<'s> {
+        let ends = text.iter().enumerate().filter(|&(_, &b)| b == b'\n').map(|(i, _)| i + 1);
+        Source { file, text, lines: std::iter::once(0).chain(ends).collect() }
+    }
+
+    /// `file:line:column` of an operation; its own location where there is no source.
+    fn origin(&self, op: &hlo::Op) -> Option<Arc<str>> {
+        if self.text.is_empty() {
+            return op.location.clone();
+        }
+        let at = op.span.start.min(self.text.len());
+        let line = self.lines.partition_point(|&start| start <= at);
+        let start = self.lines[line.saturating_sub(1)];
+        let column = self.text[start..at].iter().filter(|&b| b & 0xC0 != 0x80).count() + 1;
+        Some(Arc::from(format!("{}:{line}:{column}", self.file)))
+    }
+}
+
+/// Imports one function.
+pub(crate) struct Lifter<'m> {
+    pub(crate) module: &'m hlo::Module,
+    source: &'m Source<'m>,
+    /// The function being built.
+    pub(crate) function: Function,
+    names: HashMap<String, u32>,
+    values: HashMap<hlo::ValueId, Value>,
+    /// The statements of the block being built; those of the blocks around it wait in `inline` and `region`.
+    statements: Vec<Statement>,
+    /// The functions being inlined, outermost first.
+    calls: Vec<&'m str>,
+    depth: usize,
+    operations: usize,
+    /// Inside a region (other than a function body)?
+    regions: usize,
+    /// The space over which the scalars of a `map` body are lifted.
+    pub(crate) mapped: Option<Space>,
+    /// The check operations met, if they are asked for.
+    pub(crate) checks: Option<Vec<PendingCheck>>,
+}
+
+impl<'m> Lifter<'m> {
+    pub(crate) fn new(module: &'m hlo::Module, source: &'m Source<'m>, name: &str) -> Lifter<'m> {
+        Lifter {
+            module,
+            source,
+            function: Function::new(name),
+            names: HashMap::new(),
+            values: HashMap::new(),
+            statements: Vec::new(),
+            calls: Vec::new(),
+            depth: 0,
+            operations: 0,
+            regions: 0,
+            mapped: None,
+            checks: None,
+        }
+    }
+
+    /// A new variable with a name made from the one in the source.
+    pub(crate) fn new_var(&mut self, source_name: &str, ty: TensorType) -> Var {
+        let var = Var(self.function.vars.len() as u32);
+        let mut name: String =
+            source_name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+            name.insert(0, 'v');
+        }
+        if name == "v" {
+            name = format!("t{}", var.0);
+        }
+        while let Some(count) = self.names.get_mut(&name) {
+            *count += 1;
+            name = format!("{name}_{count}");
+        }
+        self.names.insert(name.clone(), 0);
+        self.function.vars.push(VarInfo { name, ty });
+        var
+    }
+
+    /// Appends a statement that comes from `op`.
+    pub(crate) fn push(&mut self, op: &hlo::Op, kind: StatementKind) {
+        self.statements.push(Statement { kind, origin: self.source.origin(op) });
+    }
+
+    pub(crate) fn bind(&mut self, id: hlo::ValueId, value: Value) {
+        self.values.insert(id, value);
+    }
+
+    pub(crate) fn lookup(&self, id: hlo::ValueId) -> Option<&Value> {
+        self.values.get(&id)
+    }
+
+    /// The value as a variable of the block being built.
+    pub(crate) fn materialise(&mut self, op: &hlo::Op, value: &Value) -> Result<Var> {
+        match value {
+            Value::Var(var) => Ok(*var),
+            Value::Splat(space, scalar) => {
+                let target = self.new_var("", TensorType::new(scalar.dtype(), space.clone()));
+                let field = self.function.fields.constant(space, *scalar);
+                self.push(op, StatementKind::Store { target, field });
+                Ok(target)
+            }
+            Value::Tuple(_) => Err(LiftError::unsupported(op, "a tuple where a tensor is needed")),
+            Value::Token => Err(LiftError::unsupported(op, "a token where a tensor is needed")),
+        }
+    }
+
+    /// The type of a value, if it is a tensor.
+    pub(crate) fn type_of(&self, value: &Value) -> Option<TensorType> {
+        match value {
+            Value::Var(var) => Some(self.function.ty(*var).clone()),
+            Value::Splat(space, scalar) => Some(TensorType::new(scalar.dtype(), space.clone())),
+            Value::Tuple(_) | Value::Token => None,
+        }
+    }
+
+    /// Lifts the operations of a body into the block being built, with `args` for its parameters; gives the
+    /// operands of its terminator.
+    pub(crate) fn inline(
+        &mut self,
+        op: &'m hlo::Op,
+        body: &'m hlo::Region,
+        args: Vec<Value>,
+    ) -> Result<Vec<Value>> {
+        if args.len() != body.params.len() {
+            let detail = format!("{} values for {} parameters", args.len(), body.params.len());
+            return Err(LiftError::invalid(op, detail));
+        }
+        let Some((last, ops)) = body.ops.split_last() else {
+            return Err(LiftError::invalid(op, "a region without operations"));
+        };
+        if self.depth >= MAX_DEPTH {
+            return Err(LiftError::unsupported(
+                op,
+                format!("calls and regions nest more than {MAX_DEPTH} deep"),
+            ));
+        }
+        self.depth += 1;
+        for ((id, _), value) in body.params.iter().zip(args) {
+            self.bind(*id, value);
+        }
+        for inner in ops {
+            self.operations += 1;
+            if self.operations > MAX_OPERATIONS {
+                let detail = format!("inlining its calls gives more than {MAX_OPERATIONS} operations");
+                return Err(LiftError::unsupported(op, detail));
+            }
+            super::dispatch(self, inner)?;
+        }
+        self.depth -= 1;
+        if !matches!(&*last.name, "stablehlo.return" | "func.return" | "chlo.return") {
+            return Err(LiftError::invalid(last, "the last operation of a region must be a return"));
+        }
+        last.operands.iter().map(|&id| self.operand(last, id)).collect()
+    }
+
+    /// Lifts a region with parameters of these types (`None` for those it declares) into a block of its own.
+    pub(crate) fn region(
+        &mut self,
+        op: &'m hlo::Op,
+        region: &'m hlo::Region,
+        types: Option<&[TensorType]>,
+    ) -> Result<Region> {
+        if self.mapped.is_some() {
+            return Err(LiftError::unsupported(op, "a region inside the body of a `map`"));
+        }
+        let mut params = Vec::new();
+        for (i, (id, ty)) in region.params.iter().enumerate() {
+            let declared = super::types::tensor(op, ty)?;
+            if let Some(expected) = types.map(|t| t.get(i))
+                && expected != Some(&declared)
+            {
+                return Err(LiftError::invalid(op, format!("region parameter {i} has the wrong type {ty}")));
+            }
+            params.push(self.new_var(self.module.name_of(*id), declared));
+        }
+        let outer = std::mem::take(&mut self.statements);
+        self.regions += 1;
+        let results = self.inline(op, region, params.iter().map(|&v| Value::Var(v)).collect())?;
+        let results = results.iter().map(|v| self.materialise(op, v)).collect::<Result<Vec<_>>>()?;
+        self.regions -= 1;
+        let statements = std::mem::replace(&mut self.statements, outer);
+        Ok(Region { params, body: Block { statements, results } })
+    }
+
+    /// Inlines a call of the function of this name.
+    pub(crate) fn call(&mut self, op: &'m hlo::Op, callee: &str, args: Vec<Value>) -> Result<Vec<Value>> {
+        let Some(function) = self.module.function(callee) else {
+            return Err(LiftError::invalid(op, format!("there is no function `@{callee}`")));
+        };
+        if self.calls.contains(&function.name.as_str()) {
+            return Err(LiftError::Recursion { function: function.name.clone(), place: Place::of(op) });
+        }
+        if function.is_declaration() {
+            return Err(LiftError::unsupported(op, format!("the function `@{callee}` has no body")));
+        }
+        self.calls.push(&function.name);
+        let results = self.inline(op, &function.body, args);
+        self.calls.pop();
+        results
+    }
+
+    /// Lifts the body of the function itself.
+    pub(crate) fn body(&mut self, function: &'m hlo::Function) -> Result<()> {
+        let anchor = function.body.ops.last();
+        let Some(anchor) = anchor else {
+            return Err(LiftError::Unsupported {
+                op: format!("func.func @{}", function.name),
+                detail: String::from("a function without a body"),
+                place: Place { span: function.span, location: function.location.clone() },
+            });
+        };
+        for (id, ty) in &function.body.params {
+            let ty = super::types::tensor(anchor, ty).map_err(|e| at_function(e, function))?;
+            let var = self.new_var(self.module.name_of(*id), ty);
+            self.function.params.push(var);
+        }
+        let args = self.function.params.iter().map(|&v| Value::Var(v)).collect();
+        self.calls.push(&function.name);
+        let results = self.inline(anchor, &function.body, args)?;
+        self.calls.pop();
+        let mut vars = Vec::new();
+        for value in &results {
+            vars.push(self.materialise(anchor, value)?);
+        }
+        self.function.body.results = vars;
+        self.function.body.statements = std::mem::take(&mut self.statements);
+        Ok(())
+    }
+
+    /// Are we inside a region of a loop, a branch or a library call?
+    pub(crate) fn in_region(&self) -> bool {
+        self.regions > 0
+    }
+
+    /// The value of an operand.
+    pub(crate) fn operand(&self, op: &hlo::Op, id: hlo::ValueId) -> Result<Value> {
+        self.lookup(id).cloned().ok_or_else(|| {
+            LiftError::invalid(op, format!("the operand %{} is not defined here", self.module.name_of(id)))
+        })
+    }
+}
+
+/// An error about a parameter's type names the function, not the operation that stood in for it.
+fn at_function(error: LiftError, function: &hlo::Function) -> LiftError {
+    let place = Place { span: function.span, location: function.location.clone() };
+    let op = format!("func.func @{}", function.name);
+    match error {
+        LiftError::Unsupported { detail, .. } => LiftError::Unsupported { op, detail, place },
+        LiftError::Invalid { detail, .. } => LiftError::Invalid { op, detail, place },
+        other => other,
+    }
+}
+
+/// The dtype of an integer with as many bits as a float.
+pub(crate) fn bits_type(dtype: DType) -> Option<DType> {
+    Some(match dtype {
+        DType::F16 | DType::BF16 => DType::I16,
+        DType::F32 => DType::I32,
+        DType::F64 => DType::I64,
+        _ => return None,
+    })
+}
