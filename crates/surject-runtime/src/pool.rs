@@ -111,12 +111,12 @@ pub fn set_threads(count: usize) {
 /// when all have ended. If one panics the others still run, and the first panic then reaches the caller.
 pub fn parallel_for(tasks: usize, f: &(dyn Fn(usize) + Sync)) {
     if tasks <= 1 || threads() == 1 || INSIDE_TASK.get() {
-        return (0..tasks).for_each(f);
+        return inline(tasks, f);
     }
     let mut pool = match pool().try_lock() {
         Ok(pool) => pool,
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-        Err(TryLockError::WouldBlock) => return (0..tasks).for_each(f),
+        Err(TryLockError::WouldBlock) => return inline(tasks, f),
     };
     pool.resize(threads() - 1);
     let panic = if tasks <= MAX_CLAIMS {
@@ -124,11 +124,25 @@ pub fn parallel_for(tasks: usize, f: &(dyn Fn(usize) + Sync)) {
     } else {
         let each = tasks.div_ceil(MAX_CLAIMS);
         pool.run(tasks.div_ceil(each), &|group| {
-            (group * each..((group + 1) * each).min(tasks)).for_each(f);
+            let from = group * each;
+            inline(each.min(tasks - from), &|i| f(from + i));
         })
     };
     drop(pool);
     if let Some(panic) = panic {
+        resume_unwind(panic);
+    }
+}
+
+/// Runs the tasks here, in order; all of them, whichever panic.
+fn inline(tasks: usize, f: Task<'_>) {
+    let mut first = None;
+    for task in 0..tasks {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| f(task))) {
+            first.get_or_insert(panic);
+        }
+    }
+    if let Some(panic) = first {
         resume_unwind(panic);
     }
 }
@@ -396,8 +410,8 @@ mod tests {
     #[test]
     fn a_panic_reaches_the_caller() {
         let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        set_threads(3);
-        for _ in 0..20 {
+        for threads in [1, 3].repeat(20) {
+            set_threads(threads);
             let ran = counts(16);
             let outcome = catch_unwind(AssertUnwindSafe(|| {
                 parallel_for(16, &|i| {
@@ -409,7 +423,8 @@ mod tests {
             }));
             let payload = outcome.expect_err("the panic arrives");
             assert_eq!(payload.downcast_ref::<usize>().map(|i| i % 4), Some(1));
-            assert!(ran.iter().all(|n| n.load(Ordering::Relaxed) == 1));
+            let ran: Vec<u32> = ran.into_iter().map(AtomicU32::into_inner).collect();
+            assert_eq!(ran, [1; 16], "{threads} threads");
         }
     }
 
