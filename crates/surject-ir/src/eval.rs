@@ -14,7 +14,6 @@
 
 mod complex;
 mod float;
-mod special;
 
 use crate::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
 use half::{bf16, f16};

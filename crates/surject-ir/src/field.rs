@@ -4,7 +4,7 @@
 //! over fields is a loop over ids, shared subexpressions are shared ids, and nothing recurses.
 
 use crate::{AccOp, BinaryOp, TypeError, UnaryOp, Var};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use surject_index::{IndexMap, Space};
 use surject_runtime::{DType, Scalar};
 
@@ -161,14 +161,15 @@ impl Fields {
 
     /// The fields that `roots` reach, children before parents.
     pub fn reachable(&self, roots: &[FieldId]) -> Vec<FieldId> {
-        let mut seen = vec![false; self.nodes.len()];
-        roots.iter().for_each(|r| seen[r.0 as usize] = true);
-        for id in (0..self.nodes.len()).rev() {
-            if seen[id] {
-                self.nodes[id].kind.children().for_each(|c| seen[c.0 as usize] = true);
-            }
+        // Work in the size of what is reached, not of the arena: this is asked for every store.
+        let mut seen: HashSet<FieldId> = roots.iter().copied().collect();
+        let mut stack: Vec<FieldId> = seen.iter().copied().collect();
+        while let Some(id) = stack.pop() {
+            stack.extend(self[id].kind.children().filter(|&c| seen.insert(c)));
         }
-        (0..self.nodes.len()).filter(|&i| seen[i]).map(|i| FieldId(i as u32)).collect()
+        let mut ids: Vec<FieldId> = seen.into_iter().collect();
+        ids.sort_unstable();
+        ids
     }
 
     /// Adds a node whose space, type and children are known to fit. Prefer the checked constructors.

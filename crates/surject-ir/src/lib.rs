@@ -21,15 +21,20 @@
 mod error;
 pub mod eval;
 mod field;
+pub mod interp;
 mod library;
 mod op;
 mod program;
+pub mod verify;
 
 pub use error::TypeError;
 pub use field::{Field, FieldId, FieldKind, Fields};
-pub use library::{FftKind, GatherDims, LibOp, ScatterDims, Transpose, Window};
+pub use library::{FftKind, GatherDims, LibOp, LibOpError, ScatterDims, Transpose, Window};
 pub use op::{AccOp, BinaryOp, UnaryOp};
-pub use program::{Block, Function, Program, Region, Statement, StatementKind, TensorType, Var, VarInfo};
+pub use program::{
+    Block, Function, Program, Region, RegionType, Statement, StatementKind, TensorType, Var, VarInfo,
+};
+pub use verify::{VerifyError, verify};
 
 /// Element types and values, re-exported so that a user of programs needs one import.
 pub use surject_runtime::{Buffer, DType, Scalar};

@@ -3,6 +3,10 @@
 //! Each variant has the semantics of the StableHLO operation of the same name. Sizes and positions are in
 //! elements; axes are numbered from 0.
 
+mod infer;
+
+pub use infer::LibOpError;
+
 /// A library operation of a `Call` statement.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LibOp {

@@ -1,6 +1,7 @@
 //! Programs: functions of statements in SSA form.
 
 use crate::{FieldId, Fields, LibOp};
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 use surject_index::Space;
@@ -28,6 +29,23 @@ pub struct Function {
     pub params: Vec<Var>,
     /// The statements and the results.
     pub body: Block,
+    /// The names of the variables, to find free ones.
+    pub(crate) names: Names,
+}
+
+/// The names that the first `known` variables of a function have. Names that are changed later stay taken.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    taken: HashSet<String>,
+    known: usize,
+}
+
+impl Names {
+    /// Takes the names of variables that were added since.
+    fn learn(&mut self, vars: &[VarInfo]) {
+        self.taken.extend(vars.iter().skip(self.known).map(|v| v.name.clone()));
+        self.known = vars.len();
+    }
 }
 
 /// A variable of a function: a stored tensor, defined once.
@@ -69,6 +87,15 @@ pub struct Region {
     pub params: Vec<Var>,
     /// The statements and the results.
     pub body: Block,
+}
+
+/// The types of a region.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegionType {
+    /// The types of the parameters.
+    pub params: Vec<TensorType>,
+    /// The types of the results.
+    pub results: Vec<TensorType>,
 }
 
 /// A statement and where it came from.
@@ -152,15 +179,16 @@ impl Function {
     pub fn var(&mut self, name: &str, ty: TensorType) -> Var {
         let var = Var(self.vars.len() as u32);
         let base = if name.is_empty() { format!("v{}", var.0) } else { name.to_string() };
-        let taken = |n: &str| self.vars.iter().any(|v| v.name == n);
+        self.names.learn(&self.vars);
         // The number of the variable makes the second candidate unique unless a user chose that very name.
         let mut unique = base.clone();
         let mut suffix = var.0;
-        while taken(&unique) {
+        while self.names.taken.contains(&unique) {
             unique = format!("{base}_{suffix}");
             suffix += 1;
         }
         self.vars.push(VarInfo { name: unique, ty });
+        self.names.learn(&self.vars);
         var
     }
 
@@ -184,6 +212,16 @@ impl Function {
     pub fn var_for(&mut self, name: &str, field: FieldId) -> Var {
         let ty = TensorType { dtype: self.fields[field].dtype, space: self.fields[field].space.clone() };
         self.var(name, ty)
+    }
+
+    /// The types of variables.
+    pub fn types(&self, vars: &[Var]) -> Vec<TensorType> {
+        vars.iter().map(|&v| self.ty(v).clone()).collect()
+    }
+
+    /// The types of a region of the function.
+    pub fn region_type(&self, region: &Region) -> RegionType {
+        RegionType { params: self.types(&region.params), results: self.types(&region.body.results) }
     }
 
     /// The types of the results.

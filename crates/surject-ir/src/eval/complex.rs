@@ -2,6 +2,7 @@
 
 use crate::{BinaryOp, UnaryOp};
 use num_complex::Complex;
+use surject_runtime::math;
 
 type C = Complex<f64>;
 
@@ -9,7 +10,7 @@ const ONE: C = C::new(1.0, 0.0);
 
 /// The modulus, without overflow on the way.
 pub(super) fn abs(z: C) -> f64 {
-    libm::hypot(z.re, z.im)
+    math::hypot(z.re, z.im)
 }
 
 /// A unary operation whose result is complex.
@@ -113,7 +114,7 @@ fn polar(r: f64, t: f64) -> C {
     if t == 0.0 {
         return C::new(r, t);
     }
-    C::new(r * libm::cos(t), r * libm::sin(t))
+    C::new(r * math::cos(t), r * math::sin(t))
 }
 
 fn exp(z: C) -> C {
@@ -122,37 +123,37 @@ fn exp(z: C) -> C {
     }
     // Half the exponent twice where e^re alone would overflow while the product does not.
     if z.re > 709.0 && z.re < 1420.0 {
-        let half = polar(libm::exp(z.re / 2.0), z.im);
-        let factor = libm::exp(z.re / 2.0);
+        let half = polar(math::exp(z.re / 2.0), z.im);
+        let factor = math::exp(z.re / 2.0);
         return C::new(half.re * factor, if half.im == 0.0 { half.im } else { half.im * factor });
     }
-    polar(libm::exp(z.re), z.im)
+    polar(math::exp(z.re), z.im)
 }
 
 fn expm1(z: C) -> C {
     if z.im == 0.0 {
-        return C::new(libm::expm1(z.re), z.im);
+        return C::new(math::expm1(z.re), z.im);
     }
     // e^a cos b − 1 = (e^a − 1) cos b − 2 sin²(b/2)
-    let s = libm::sin(z.im / 2.0);
-    C::new(libm::expm1(z.re) * libm::cos(z.im) - 2.0 * s * s, exp(z).im)
+    let s = math::sin(z.im / 2.0);
+    C::new(math::expm1(z.re) * math::cos(z.im) - 2.0 * s * s, exp(z).im)
 }
 
 fn log(z: C) -> C {
     let (x, y) = (z.re.abs().max(z.im.abs()), z.re.abs().min(z.im.abs()));
     // Near the unit circle the logarithm of the modulus is a difference of near numbers.
     let re = if (0.5..2.0).contains(&x) && y < 2.0 {
-        0.5 * libm::log1p((x - 1.0) * (x + 1.0) + y * y)
+        0.5 * math::log1p((x - 1.0) * (x + 1.0) + y * y)
     } else {
-        libm::log(abs(z))
+        math::log(abs(z))
     };
-    C::new(re, libm::atan2(z.im, z.re))
+    C::new(re, math::atan2(z.im, z.re))
 }
 
 fn log1p(z: C) -> C {
     if z.re.abs() < 0.5 && z.im.abs() < 1.0 {
-        let re = 0.5 * libm::log1p(z.re * (2.0 + z.re) + z.im * z.im);
-        return C::new(re, libm::atan2(z.im, 1.0 + z.re));
+        let re = 0.5 * math::log1p(z.re * (2.0 + z.re) + z.im * z.im);
+        return C::new(re, math::atan2(z.im, 1.0 + z.re));
     }
     log(C::new(1.0 + z.re, z.im))
 }
@@ -183,7 +184,7 @@ fn sqrt(z: C) -> C {
         1.0
     };
     let (re, im) = (z.re * scale, z.im * scale);
-    let root = ((libm::hypot(re, im) + re.abs()) / 2.0).sqrt();
+    let root = ((math::hypot(re, im) + re.abs()) / 2.0).sqrt();
     let other = im.abs() / (2.0 * root);
     let unscale = 1.0 / scale.sqrt();
     if z.re >= 0.0 {
@@ -194,11 +195,11 @@ fn sqrt(z: C) -> C {
 }
 
 fn sin(z: C) -> C {
-    C::new(times(libm::sin(z.re), libm::cosh(z.im)), times(libm::cos(z.re), libm::sinh(z.im)))
+    C::new(times(math::sin(z.re), math::cosh(z.im)), times(math::cos(z.re), math::sinh(z.im)))
 }
 
 fn cos(z: C) -> C {
-    C::new(times(libm::cos(z.re), libm::cosh(z.im)), -times(libm::sin(z.re), libm::sinh(z.im)))
+    C::new(times(math::cos(z.re), math::cosh(z.im)), -times(math::sin(z.re), math::sinh(z.im)))
 }
 
 /// A product in which zero wins against infinity, so that real arguments have real results.
@@ -210,14 +211,14 @@ fn tanh(z: C) -> C {
     if z.re.abs() > 22.0 {
         // Within half an ulp of ±1; the imaginary part is 4 sin b cos b e^(−2|a|).
         let im = if z.im.is_finite() {
-            4.0 * libm::sin(z.im) * libm::cos(z.im) * libm::exp(-2.0 * z.re.abs())
+            4.0 * math::sin(z.im) * math::cos(z.im) * math::exp(-2.0 * z.re.abs())
         } else {
             0.0f64.copysign(z.im)
         };
         return C::new(1f64.copysign(z.re), im);
     }
     // With t = tan b and s = sinh a: (s·√(1+s²)·(1+t²) + i t) / (1 + (1+t²) s²)
-    let (t, s) = (libm::tan(z.im), libm::sinh(z.re));
+    let (t, s) = (math::tan(z.im), math::sinh(z.re));
     let beta = 1.0 + t * t;
     if beta.is_infinite() {
         return C::new((1.0 + s * s).sqrt() / s, 1.0 / t);

@@ -1,6 +1,5 @@
-//! Operations on `f32` and `f64`.
+//! Operations on `f32` and `f64`, with the functions that compiled code calls too.
 
-use super::special;
 use crate::{BinaryOp, UnaryOp};
 
 /// The two float types that are computed in.
@@ -50,10 +49,10 @@ pub(super) fn compare<F: Float>(op: BinaryOp, x: F, y: F) -> Option<bool> {
 }
 
 macro_rules! float {
-    ($float:ident, $($function:ident = $name:ident),*) => {
+    ($float:ident, $math:path) => {
         impl Float for $float {
             fn unary(self, op: UnaryOp) -> $float {
-                $(#[allow(unused_imports)] use libm::$name as $function;)*
+                use $math as math;
                 let x = self;
                 match op {
                     UnaryOp::Neg => -x,
@@ -62,31 +61,31 @@ macro_rules! float {
                     UnaryOp::Sign if x < 0.0 => -1.0,
                     UnaryOp::Sign | UnaryOp::Real => x,
                     UnaryOp::Imag => 0.0,
-                    UnaryOp::Exp => exp(x),
-                    UnaryOp::Expm1 => expm1(x),
-                    UnaryOp::Log => log(x),
-                    UnaryOp::Log1p => log1p(x),
-                    UnaryOp::Logistic => 1.0 / (1.0 + exp(-x)),
+                    UnaryOp::Exp => math::exp(x),
+                    UnaryOp::Expm1 => math::expm1(x),
+                    UnaryOp::Log => math::log(x),
+                    UnaryOp::Log1p => math::log1p(x),
+                    UnaryOp::Logistic => math::logistic(x),
                     UnaryOp::Sqrt => x.sqrt(),
                     UnaryOp::Rsqrt => 1.0 / x.sqrt(),
-                    UnaryOp::Cbrt => cbrt(x),
-                    UnaryOp::Sin => sin(x),
-                    UnaryOp::Cos => cos(x),
-                    UnaryOp::Tan => tan(x),
-                    UnaryOp::Tanh => tanh(x),
-                    UnaryOp::Acos => acos(x),
-                    UnaryOp::Acosh => acosh(x),
-                    UnaryOp::Asin => asin(x),
-                    UnaryOp::Asinh => asinh(x),
-                    UnaryOp::Atan => atan(x),
-                    UnaryOp::Atanh => atanh(x),
-                    UnaryOp::Cosh => cosh(x),
-                    UnaryOp::Sinh => sinh(x),
-                    UnaryOp::Erf => erf(x),
-                    UnaryOp::Erfc => erfc(x),
-                    UnaryOp::ErfInv => special::erf_inv(x.into()) as $float,
-                    UnaryOp::Lgamma => lgamma(x),
-                    UnaryOp::Digamma => special::digamma(x.into()) as $float,
+                    UnaryOp::Cbrt => math::cbrt(x),
+                    UnaryOp::Sin => math::sin(x),
+                    UnaryOp::Cos => math::cos(x),
+                    UnaryOp::Tan => math::tan(x),
+                    UnaryOp::Tanh => math::tanh(x),
+                    UnaryOp::Acos => math::acos(x),
+                    UnaryOp::Acosh => math::acosh(x),
+                    UnaryOp::Asin => math::asin(x),
+                    UnaryOp::Asinh => math::asinh(x),
+                    UnaryOp::Atan => math::atan(x),
+                    UnaryOp::Atanh => math::atanh(x),
+                    UnaryOp::Cosh => math::cosh(x),
+                    UnaryOp::Sinh => math::sinh(x),
+                    UnaryOp::Erf => math::erf(x),
+                    UnaryOp::Erfc => math::erfc(x),
+                    UnaryOp::ErfInv => math::erf_inv(x),
+                    UnaryOp::Lgamma => math::lgamma(x),
+                    UnaryOp::Digamma => math::digamma(x),
                     UnaryOp::Floor => x.floor(),
                     UnaryOp::Ceil => x.ceil(),
                     UnaryOp::RoundEven => x.round_ties_even(),
@@ -99,7 +98,7 @@ macro_rules! float {
             }
 
             fn arithmetic(self, op: BinaryOp, y: $float) -> Option<$float> {
-                $(#[allow(unused_imports)] use libm::$name as $function;)*
+                use $math as math;
                 let x = self;
                 Some(match op {
                     BinaryOp::Add => x + y,
@@ -107,8 +106,8 @@ macro_rules! float {
                     BinaryOp::Mul => x * y,
                     BinaryOp::Div => x / y,
                     BinaryOp::Rem => x % y,
-                    BinaryOp::Pow => pow(x, y),
-                    BinaryOp::Atan2 => atan2(x, y),
+                    BinaryOp::Pow => math::pow(x, y),
+                    BinaryOp::Atan2 => math::atan2(x, y),
                     _ => return None,
                 })
             }
@@ -124,53 +123,5 @@ macro_rules! float {
     };
 }
 
-float!(
-    f32,
-    exp = expf,
-    expm1 = expm1f,
-    log = logf,
-    log1p = log1pf,
-    cbrt = cbrtf,
-    sin = sinf,
-    cos = cosf,
-    tan = tanf,
-    tanh = tanhf,
-    acos = acosf,
-    acosh = acoshf,
-    asin = asinf,
-    asinh = asinhf,
-    atan = atanf,
-    atanh = atanhf,
-    cosh = coshf,
-    sinh = sinhf,
-    erf = erff,
-    erfc = erfcf,
-    lgamma = lgammaf,
-    pow = powf,
-    atan2 = atan2f
-);
-float!(
-    f64,
-    exp = exp,
-    expm1 = expm1,
-    log = log,
-    log1p = log1p,
-    cbrt = cbrt,
-    sin = sin,
-    cos = cos,
-    tan = tan,
-    tanh = tanh,
-    acos = acos,
-    acosh = acosh,
-    asin = asin,
-    asinh = asinh,
-    atan = atan,
-    atanh = atanh,
-    cosh = cosh,
-    sinh = sinh,
-    erf = erf,
-    erfc = erfc,
-    lgamma = lgamma,
-    pow = pow,
-    atan2 = atan2
-);
+float!(f32, surject_runtime::math::single);
+float!(f64, surject_runtime::math);

@@ -1,0 +1,256 @@
+//! The reference interpreter: what a [`Program`] means, computed in the plainest way that is not wasteful.
+//!
+//! Every accumulation of a stored field is materialised over its own space by a loop over its product space in
+//! row-major order; everything else is evaluated point by point (see [`plan`]), so that no product space takes
+//! memory. Sums and products of `f16` and `bf16` are accumulated in `f32` and rounded once.
+//!
+//! Symbolic extents take their values from the arguments.
+
+mod error;
+mod library;
+mod plan;
+mod region;
+mod tape;
+mod windows;
+
+pub use error::InterpError;
+
+use crate::{
+    Block, Buffer, DType, FieldId, Fields, Function, Program, Region, Scalar, Statement, StatementKind, Var,
+};
+use plan::Plan;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use surject_index::{ExtentEnv, ScalarSemantics, Space};
+
+/// The largest tensor that the interpreter makes, in bytes.
+const MAX_BYTES: usize = 1 << 36;
+
+/// How far a run may go.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// The number of iterations of all loops together; unlimited if absent.
+    pub iterations: Option<u64>,
+}
+
+/// Runs a function on these arguments.
+///
+/// The program is verified first.
+pub fn run(program: &Program, function: &str, args: &[Buffer]) -> Result<Vec<Buffer>, InterpError> {
+    run_within(program, function, args, Limits::default())
+}
+
+/// As [`run`], within limits.
+pub fn run_within(
+    program: &Program,
+    function: &str,
+    args: &[Buffer],
+    limits: Limits,
+) -> Result<Vec<Buffer>, InterpError> {
+    let function = program.function(function).ok_or_else(|| InterpError::NoFunction(function.to_string()))?;
+    crate::verify::function(function)?;
+    let mut machine = Machine::new(function, args, limits)?;
+    machine.block(&function.body)?;
+    let results = function.body.results.iter().map(|&r| machine.value(r).map(|b| Buffer::clone(b)));
+    results.collect()
+}
+
+/// The value of one field of a function, where `tensors` gives the stored tensors it reads. Symbolic extents
+/// have no value here. The function is not verified: a malformed field is an error or a wrong value.
+pub fn field(
+    function: &Function,
+    field: FieldId,
+    tensors: &HashMap<Var, Arc<Buffer>>,
+) -> Result<Buffer, InterpError> {
+    let values = (0..function.vars.len()).map(|v| tensors.get(&Var(v as u32)).cloned()).collect();
+    let mut machine = Machine {
+        function,
+        args: &[],
+        values,
+        plans: HashMap::new(),
+        iterations: 0,
+        limits: Limits::default(),
+    };
+    machine.field(field).map(|b| Arc::unwrap_or_clone(b))
+}
+
+/// One run of a function.
+struct Machine<'a> {
+    function: &'a Function,
+    args: &'a [Buffer],
+    /// The values of the variables that are defined so far, by [`Var`].
+    values: Vec<Option<Arc<Buffer>>>,
+    /// How each stored field is computed, so that a loop plans it once.
+    plans: HashMap<FieldId, Rc<Plan>>,
+    iterations: u64,
+    limits: Limits,
+}
+
+impl<'a> Machine<'a> {
+    fn new(function: &'a Function, args: &'a [Buffer], limits: Limits) -> Result<Machine<'a>, InterpError> {
+        if args.len() != function.params.len() {
+            return Err(InterpError::Arguments { expected: function.params.len(), found: args.len() });
+        }
+        let values = vec![None; function.vars.len()];
+        let mut machine = Machine { function, args, values, plans: HashMap::new(), iterations: 0, limits };
+        for (&param, arg) in function.params.iter().zip(args) {
+            let ty = function.ty(param);
+            let fits = ty.dtype == arg.dtype()
+                && machine.sizes(&ty.space)?.iter().eq(arg
+                    .shape()
+                    .iter()
+                    .map(|&n| n as i64)
+                    .collect::<Vec<_>>()
+                    .iter());
+            if !fits {
+                return Err(InterpError::Argument {
+                    name: function.name_of(param).to_string(),
+                    expected: ty.clone(),
+                    found: format!("{}{:?}", arg.dtype(), arg.shape()),
+                });
+            }
+            machine.values[param.0 as usize] = Some(Arc::new(arg.clone()));
+        }
+        Ok(machine)
+    }
+
+    fn fields(&self) -> &'a Fields {
+        &self.function.fields
+    }
+
+    /// The sizes of a space in this run.
+    fn sizes(&self, space: &Space) -> Result<Vec<i64>, InterpError> {
+        let size = |e: &surject_index::Extent| {
+            let value = e.eval(self)?;
+            i64::try_from(value).map_err(|_| InterpError::TooLarge(space.to_string()))
+        };
+        space.extents().iter().map(size).collect()
+    }
+
+    /// The value of a variable.
+    fn value(&self, var: Var) -> Result<&Arc<Buffer>, InterpError> {
+        self.values.get(var.0 as usize).and_then(Option::as_ref).ok_or(InterpError::Undefined(var))
+    }
+
+    fn define(&mut self, var: Var, value: Arc<Buffer>) -> Result<(), InterpError> {
+        *self.values.get_mut(var.0 as usize).ok_or(InterpError::Undefined(var))? = Some(value);
+        Ok(())
+    }
+
+    fn define_all(&mut self, vars: &[Var], values: Vec<Arc<Buffer>>) -> Result<(), InterpError> {
+        vars.iter().zip(values).try_for_each(|(&var, value)| self.define(var, value))
+    }
+
+    /// Runs the statements of a block.
+    fn block(&mut self, block: &Block) -> Result<(), InterpError> {
+        block.statements.iter().try_for_each(|s| self.statement(s).map_err(|e| e.at(&s.origin)))
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Result<(), InterpError> {
+        match &statement.kind {
+            StatementKind::Store { target, field } => {
+                let value = self.field(*field)?;
+                self.define(*target, value)
+            }
+            StatementKind::Constant { target, value } => self.define(*target, value.clone()),
+            StatementKind::Call { targets, op, args, regions } => {
+                let args = args.iter().map(|&a| self.value(a).cloned()).collect::<Result<Vec<_>, _>>()?;
+                let results = self.call(op, &args, regions)?;
+                self.define_all(targets, results.into_iter().map(Arc::new).collect())
+            }
+            StatementKind::While { targets, inits, cond, body } => {
+                let mut carried =
+                    inits.iter().map(|&i| self.value(i).cloned()).collect::<Result<Vec<_>, _>>()?;
+                loop {
+                    let go_on = self.region(cond, carried.clone())?;
+                    if !go_on.first().and_then(|b| first(b)).is_some_and(Scalar::is_true) {
+                        return self.define_all(targets, carried);
+                    }
+                    self.iterations += 1;
+                    if let Some(limit) = self.limits.iterations
+                        && self.iterations > limit
+                    {
+                        return Err(InterpError::IterationLimit(limit));
+                    }
+                    carried = self.region(body, carried)?;
+                }
+            }
+            StatementKind::If { targets, index, branches } => {
+                let index = first(self.value(*index)?).and_then(Scalar::as_i128).unwrap_or(-1);
+                let chosen = usize::try_from(index).ok().and_then(|i| branches.get(i)).or(branches.last());
+                let results = match chosen {
+                    Some(branch) => self.region(branch, Vec::new())?,
+                    None => return Err(InterpError::Malformed("an `if` without branches".into())),
+                };
+                self.define_all(targets, results)
+            }
+        }
+    }
+
+    /// Runs a region on these values.
+    fn region(&mut self, region: &Region, args: Vec<Arc<Buffer>>) -> Result<Vec<Arc<Buffer>>, InterpError> {
+        self.define_all(&region.params, args)?;
+        self.block(&region.body)?;
+        region.body.results.iter().map(|&r| self.value(r).cloned()).collect()
+    }
+
+    /// The values of a stored field.
+    fn field(&mut self, root: FieldId) -> Result<Arc<Buffer>, InterpError> {
+        let plan = match self.plans.get(&root) {
+            Some(plan) => plan.clone(),
+            None => {
+                let plan = Rc::new(Plan::new(self, root)?);
+                self.plans.insert(root, plan.clone());
+                plan
+            }
+        };
+        plan.run(self)
+    }
+}
+
+impl ExtentEnv for Machine<'_> {
+    fn input_axis(&self, input: usize, axis: usize) -> Option<u64> {
+        self.args.get(input)?.shape().get(axis).map(|&n| n as u64)
+    }
+
+    fn runtime_scalar(&self, input: usize, semantics: ScalarSemantics) -> Option<u64> {
+        let value = self.args.get(input).filter(|a| a.shape().is_empty()).and_then(first)?;
+        match semantics {
+            ScalarSemantics::IntegerSize => Some(value.as_i128()?.max(0) as u64),
+            ScalarSemantics::DynamicTruncateSize if value.dtype().is_float() => {
+                let value = value.as_f64();
+                // The cast saturates; a negative number becomes 0.
+                Some(if value.is_finite() { value.round() as u64 } else { 0 })
+            }
+            ScalarSemantics::DynamicTruncateSize => None,
+        }
+    }
+}
+
+/// The first element: the value of a tensor of rank 0.
+fn first(buffer: &Buffer) -> Option<Scalar> {
+    (!buffer.is_empty()).then(|| buffer.get(0))
+}
+
+/// A tensor of one value, unless it is too large.
+fn splat(value: Scalar, sizes: &[i64]) -> Result<Buffer, InterpError> {
+    let dtype: DType = value.dtype();
+    let shape: Vec<usize> = sizes.iter().map(|&n| n as usize).collect();
+    let bytes = if shape.contains(&0) {
+        Some(0)
+    } else {
+        shape.iter().try_fold(dtype.size(), |n, &d| n.checked_mul(d))
+    };
+    match bytes {
+        // A zero anywhere hides a product of the others that does not fit.
+        Some(0) if shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d)).is_none() => {
+            Err(InterpError::TooLarge(format!("{dtype}{sizes:?}")))
+        }
+        Some(n) if n <= MAX_BYTES => Ok(Buffer::splat(value, &shape)),
+        _ => Err(InterpError::TooLarge(format!("{dtype}{sizes:?}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

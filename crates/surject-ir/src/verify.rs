@@ -1,0 +1,322 @@
+//! The verifier: which programs are well formed.
+//!
+//! Every variable is defined once and before it is used, and what a region defines is seen only inside it; every
+//! field is well typed; every statement defines variables of the types it yields. Extents may be symbolic.
+
+mod field;
+
+use crate::{Block, DType, FieldId, FieldKind, Function, LibOpError, Program, Region, RegionType, Statement};
+use crate::{StatementKind, TensorType, TypeError, Var};
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+use surject_index::Space;
+use thiserror::Error;
+
+/// Regions may be nested this deep.
+pub const MAX_NESTING: usize = 200;
+
+/// What is wrong with a program, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifyError {
+    /// The function.
+    pub function: String,
+    /// The variable that is concerned, if one is: the one a statement defines, or the one that is misused.
+    pub variable: Option<String>,
+    /// Where the statement came from.
+    pub origin: Option<Arc<str>>,
+    /// What is wrong.
+    pub problem: Problem,
+}
+
+/// What is wrong with a program.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Problem {
+    /// Two functions, or two variables of one function, have one name.
+    #[error("the name is used twice")]
+    DuplicateName,
+    /// A variable number that the function does not have.
+    #[error("there is no variable number {}", .0.0)]
+    NoVariable(Var),
+    /// A field number that the function does not have, or a child that is not an earlier field.
+    #[error("there is no field number {} here", .0.0)]
+    NoField(FieldId),
+    /// A second definition.
+    #[error("it is defined twice")]
+    DefinedTwice,
+    /// A use where no definition is seen.
+    #[error("it is used where it is not defined")]
+    NotDefined,
+    /// A field that is not well typed.
+    #[error("field {field}: {error}", field = .0.0, error = .1)]
+    Field(FieldId, TypeError),
+    /// A field whose recorded space or type is not what it is made of.
+    #[error("field {} does not have the type of what it is made of", .0.0)]
+    FieldType(FieldId),
+    /// A map that may leave the space it reads from, or a fill that does not fit the type.
+    #[error("field {field}: the map {map} is not safe to read through", field = .0.0, map = .1)]
+    UnsafeRead(FieldId, String),
+    /// A type that is not the needed one.
+    #[error("{what} is {found} where {expected} is needed")]
+    Type {
+        /// Of what.
+        what: &'static str,
+        /// The type found.
+        found: TensorType,
+        /// The type needed.
+        expected: TensorType,
+    },
+    /// A wrong number of things.
+    #[error("there are {found} {what} where {expected} are needed")]
+    Count {
+        /// Of what.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many are needed.
+        expected: usize,
+    },
+    /// A literal that is not of the type of its variable.
+    #[error("the literal is {0} where {1} is needed")]
+    Literal(String, TensorType),
+    /// A library operation with operands it does not take.
+    #[error(transparent)]
+    LibOp(LibOpError),
+    /// Regions in regions beyond [`MAX_NESTING`].
+    #[error("regions are nested more than {MAX_NESTING} deep")]
+    TooDeep,
+}
+
+impl fmt::Display for VerifyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(origin) = &self.origin {
+            write!(f, "{origin}: ")?;
+        }
+        write!(f, "function `{}`", self.function)?;
+        if let Some(variable) = &self.variable {
+            write!(f, ", variable `{variable}`")?;
+        }
+        write!(f, ": {}", self.problem)
+    }
+}
+
+impl std::error::Error for VerifyError {}
+
+/// Checks a program.
+pub fn verify(program: &Program) -> Result<(), VerifyError> {
+    let mut names = HashSet::new();
+    for f in &program.functions {
+        if !names.insert(&f.name) {
+            let problem = Problem::DuplicateName;
+            return Err(VerifyError { function: f.name.clone(), variable: None, origin: None, problem });
+        }
+    }
+    program.functions.iter().try_for_each(function)
+}
+
+/// Checks one function.
+pub fn function(function: &Function) -> Result<(), VerifyError> {
+    let count = function.vars.len();
+    let mut verifier = Verifier {
+        function,
+        seen: vec![false; count],
+        defined: vec![false; count],
+        stamps: Vec::new(),
+        stamp: 0,
+    };
+    verifier.function().map_err(|fault| VerifyError {
+        function: function.name.clone(),
+        variable: fault.variable.and_then(|v| function.vars.get(v.0 as usize)).map(|v| v.name.clone()),
+        origin: fault.origin,
+        problem: fault.problem,
+    })
+}
+
+/// An error on its way out.
+struct Fault {
+    variable: Option<Var>,
+    origin: Option<Arc<str>>,
+    problem: Problem,
+}
+
+impl From<Problem> for Fault {
+    fn from(problem: Problem) -> Fault {
+        Fault { variable: None, origin: None, problem }
+    }
+}
+
+impl Problem {
+    /// The problem of a variable.
+    fn of(self, var: Var) -> Fault {
+        Fault { variable: Some(var), origin: None, problem: self }
+    }
+}
+
+struct Verifier<'a> {
+    function: &'a Function,
+    /// The variables that can be used here.
+    seen: Vec<bool>,
+    /// The variables that have a definition somewhere before.
+    defined: Vec<bool>,
+    /// For each field, the last store that reached it.
+    stamps: Vec<u32>,
+    stamp: u32,
+}
+
+impl Verifier<'_> {
+    fn function(&mut self) -> Result<(), Fault> {
+        let mut names = HashSet::new();
+        for (number, info) in self.function.vars.iter().enumerate() {
+            if !names.insert(&info.name) {
+                return Err(Problem::DuplicateName.of(Var(number as u32)));
+            }
+        }
+        for (id, node) in self.function.fields.iter() {
+            field::check(self.function, id, node)?;
+        }
+        self.stamps = vec![0; self.function.fields.len()];
+        let function = self.function;
+        self.define(&function.params)?;
+        self.block(&function.body, 0)
+    }
+
+    fn define(&mut self, vars: &[Var]) -> Result<(), Fault> {
+        for &var in vars {
+            let slot = self.defined.get_mut(var.0 as usize).ok_or(Problem::NoVariable(var))?;
+            if std::mem::replace(slot, true) {
+                return Err(Problem::DefinedTwice.of(var));
+            }
+            self.seen[var.0 as usize] = true;
+        }
+        Ok(())
+    }
+
+    fn use_all(&self, vars: &[Var]) -> Result<(), Fault> {
+        for &var in vars {
+            match self.seen.get(var.0 as usize) {
+                None => return Err(Problem::NoVariable(var).into()),
+                Some(false) => return Err(Problem::NotDefined.of(var)),
+                Some(true) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks statements and results. What the block defines stays visible; a region takes it back.
+    fn block(&mut self, block: &Block, depth: usize) -> Result<(), Fault> {
+        for statement in &block.statements {
+            self.statement(statement, depth).map_err(|mut fault| {
+                fault.origin = fault.origin.or_else(|| statement.origin.clone());
+                fault.variable = fault.variable.or(statement.targets().first().copied());
+                fault
+            })?;
+        }
+        self.use_all(&block.results)
+    }
+
+    fn region(&mut self, region: &Region, depth: usize) -> Result<RegionType, Fault> {
+        if depth >= MAX_NESTING {
+            return Err(Problem::TooDeep.into());
+        }
+        self.define(&region.params)?;
+        self.block(&region.body, depth + 1)?;
+        for var in region.params.iter().chain(region.body.statements.iter().flat_map(Statement::targets)) {
+            self.seen[var.0 as usize] = false;
+        }
+        Ok(self.function.region_type(region))
+    }
+
+    fn statement(&mut self, statement: &Statement, depth: usize) -> Result<(), Fault> {
+        let function = self.function;
+        if let Some(&var) = statement.targets().iter().find(|v| v.0 as usize >= function.vars.len()) {
+            return Err(Problem::NoVariable(var).into());
+        }
+        match &statement.kind {
+            StatementKind::Store { target, field } => {
+                self.store(*field)?;
+                let node = &function.fields[*field];
+                let found = TensorType::new(node.dtype, node.space.clone());
+                self.same("the field", &found, function.ty(*target))?;
+            }
+            StatementKind::Constant { target, value } => {
+                let expected = function.ty(*target);
+                let shape: Vec<u64> = value.shape().iter().map(|&n| n as u64).collect();
+                if value.dtype() != expected.dtype || Space::of(&shape) != expected.space {
+                    let found = format!("{}{:?}", value.dtype(), value.shape());
+                    return Err(Problem::Literal(found, expected.clone()).into());
+                }
+            }
+            StatementKind::Call { targets, op, args, regions } => {
+                self.use_all(args)?;
+                let regions = regions.iter().map(|r| self.region(r, depth)).collect::<Result<Vec<_>, _>>()?;
+                let results = op.infer(&function.types(args), &regions).map_err(Problem::LibOp)?;
+                self.all_same("results", &results, &function.types(targets))?;
+            }
+            StatementKind::While { targets, inits, cond, body } => {
+                self.use_all(inits)?;
+                let carried = function.types(inits);
+                self.all_same("carried values", &carried, &function.types(targets))?;
+                let (cond, body) = (self.region(cond, depth)?, self.region(body, depth)?);
+                self.all_same("parameters of the condition", &cond.params, &carried)?;
+                self.all_same("results of the condition", &cond.results, &[TensorType::scalar(DType::I1)])?;
+                self.all_same("parameters of the body", &body.params, &carried)?;
+                self.all_same("results of the body", &body.results, &carried)?;
+            }
+            StatementKind::If { targets, index, branches } => {
+                self.use_all(&[*index])?;
+                self.same("the index", function.ty(*index), &TensorType::scalar(DType::I32))?;
+                if branches.is_empty() {
+                    return Err(Problem::Count { what: "branches", found: 0, expected: 1 }.into());
+                }
+                for branch in branches {
+                    let branch = self.region(branch, depth)?;
+                    self.all_same("parameters of a branch", &branch.params, &[])?;
+                    self.all_same("results of a branch", &branch.results, &function.types(targets))?;
+                }
+            }
+        }
+        self.define(statement.targets())
+    }
+
+    /// Checks that every variable a stored field reads is seen.
+    fn store(&mut self, root: FieldId) -> Result<(), Fault> {
+        if root.0 as usize >= self.function.fields.len() {
+            return Err(Problem::NoField(root).into());
+        }
+        self.stamp += 1;
+        let mut stack = vec![root];
+        while let Some(id) = stack.pop() {
+            if std::mem::replace(&mut self.stamps[id.0 as usize], self.stamp) == self.stamp {
+                continue;
+            }
+            let kind = &self.function.fields[id].kind;
+            if let FieldKind::Tensor(var) = kind {
+                self.use_all(&[*var])?;
+            }
+            stack.extend(kind.children());
+        }
+        Ok(())
+    }
+
+    fn same(&self, what: &'static str, found: &TensorType, expected: &TensorType) -> Result<(), Problem> {
+        if found == expected {
+            return Ok(());
+        }
+        Err(Problem::Type { what, found: found.clone(), expected: expected.clone() })
+    }
+
+    fn all_same(
+        &self,
+        what: &'static str,
+        found: &[TensorType],
+        expected: &[TensorType],
+    ) -> Result<(), Problem> {
+        if found.len() != expected.len() {
+            return Err(Problem::Count { what, found: found.len(), expected: expected.len() });
+        }
+        found.iter().zip(expected).try_for_each(|(f, e)| self.same(what, f, e))
+    }
+}
+
+#[cfg(test)]
+mod tests;
