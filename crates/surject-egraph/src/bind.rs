@@ -1,0 +1,131 @@
+//! Computations on fields that bindings of rules ask for: the field behind a read, and a field without the axes it
+//! does not depend on.
+
+use crate::algebra::{Graph, MapId};
+use crate::build::{bin, constant, field, index, new_map, read, read_id, sel, un};
+use crate::lang::{Node, Op};
+use egg::Id;
+use surject_index::{Affine, Component, IndexMap, Space};
+
+/// How deep `unread` looks through pointwise operations.
+const MAX_DEPTH: usize = 8;
+
+/// The class `h` with `read map h = g`; `None` when `g` is not seen to be one. The map must be total and
+/// surjective, so that there is only one.
+pub fn unread(egraph: &mut Graph, g: Id, map: MapId) -> Option<Id> {
+    let m = egraph.analysis.map(map).clone();
+    let g_space = field(egraph, g)?.space;
+    if !m.is_total() || egraph.analysis.space(g_space) != m.domain() || !m.surjective().is_yes() {
+        return None;
+    }
+    unread_at(egraph, g, map, &m, MAX_DEPTH, &mut Vec::new())
+}
+
+fn unread_at(
+    egraph: &mut Graph,
+    g: Id,
+    map: MapId,
+    m: &IndexMap,
+    depth: usize,
+    visiting: &mut Vec<Id>,
+) -> Option<Id> {
+    let g = egraph.find(g);
+    let data = field(egraph, g)?.clone();
+    let space = egraph.analysis.space_id(m.codomain());
+    if let Some(value) = data.constant {
+        return Some(constant(egraph, space, value));
+    }
+    if m.is_identity() {
+        return Some(g);
+    }
+    // What separates points of one fibre is not read through the map: `deps` says so at once for projections.
+    if m.free_axes().iter().any(|&a| data.deps.contains(a)) || depth == 0 || visiting.contains(&g) {
+        return None;
+    }
+    visiting.push(g);
+    let nodes = egraph[g].nodes.clone();
+    let found = nodes.iter().find_map(|node| match node {
+        Node::Read([k, y]) => {
+            let k = egraph.analysis.map(egraph[*k].data.map()?).clone();
+            let factor = k.through(m)?;
+            read(egraph, &factor, *y)
+        }
+        Node::Input(_) => {
+            let factor = IndexMap::identity(m.domain()).through(m)?;
+            read(egraph, &factor, g)
+        }
+        Node::Index(_, axis, dtype) => {
+            let is_axis = |c: &Affine| c.component() == Component::Iter(*axis as usize);
+            let place = m.components().iter().position(is_axis)?;
+            Some(index(egraph, space, place, *dtype))
+        }
+        Node::Un([o, x]) => {
+            let op = egraph[*o].data.op()?;
+            let x = unread_at(egraph, *x, map, m, depth - 1, visiting)?;
+            un(egraph, op, x)
+        }
+        Node::Bin([o, x, y]) => {
+            let Op::Binary(op) = egraph[*o].data.op()? else { return None };
+            let x = unread_at(egraph, *x, map, m, depth - 1, visiting)?;
+            let y = unread_at(egraph, *y, map, m, depth - 1, visiting)?;
+            bin(egraph, op, x, y)
+        }
+        Node::Sel([c, t, f]) => {
+            let c = unread_at(egraph, *c, map, m, depth - 1, visiting)?;
+            let t = unread_at(egraph, *t, map, m, depth - 1, visiting)?;
+            let f = unread_at(egraph, *f, map, m, depth - 1, visiting)?;
+            sel(egraph, c, t, f)
+        }
+        _ => None,
+    });
+    visiting.pop();
+    found
+}
+
+/// The embedding of the axes of a space that are kept: the others stand at 0. And the number of points left out.
+fn keep(space: &Space, kept: &[usize]) -> Option<(IndexMap, u64)> {
+    let rank = kept.len();
+    let component = |axis: usize| match kept.iter().position(|&k| k == axis) {
+        Some(place) => Affine::axis(rank, place),
+        None => Affine::fixed(rank, 0),
+    };
+    let components = (0..space.rank()).map(component).collect();
+    let mut count = 1u64;
+    for axis in (0..space.rank()).filter(|a| !kept.contains(a)) {
+        count = count.checked_mul(space.extent(axis).as_const()?)?;
+    }
+    let map = IndexMap::total(space.select(kept), space.clone(), components).ok()?;
+    Some((map, count))
+}
+
+/// `map` and `x` without the axes that neither uses, and the number of points of those axes (at least 2).
+pub fn drop_axes(egraph: &mut Graph, map: MapId, x: Id) -> Option<(MapId, Id, u64)> {
+    let m = egraph.analysis.map(map).clone();
+    let deps = field(egraph, x)?.deps;
+    let used = |a: usize| deps.contains(a) || m.components().iter().any(|c| c.coeffs[a] != 0);
+    let kept: Vec<usize> = (0..m.domain().rank()).filter(|&a| used(a)).collect();
+    let (embed, count) = keep(m.domain(), &kept)?;
+    if count < 2 {
+        return None;
+    }
+    let map = egraph.analysis.map_id(&embed.then(&m).ok()?);
+    let y = read(egraph, &embed, x)?;
+    Some((map, y, count))
+}
+
+/// The field over only the axes in `kept`, where it depends on no other: the inverse of a broadcast.
+pub fn restrict(egraph: &mut Graph, x: Id, kept: &[usize]) -> Option<Id> {
+    let data = field(egraph, x)?.clone();
+    let space = egraph.analysis.space(data.space).clone();
+    if (0..space.rank()).any(|a| data.deps.contains(a) && !kept.contains(&a)) || space.is_empty() {
+        return None;
+    }
+    // Through the projection first: it finds the field that was broadcast, without a read at 0.
+    let (projection, _) = new_map(egraph, &IndexMap::projection(&space, kept));
+    if let Some(found) = unread(egraph, x, projection) {
+        return Some(found);
+    }
+    let (embed, _) = keep(&space, kept)?;
+    let embed = egraph.analysis.map_id(&embed);
+    read_id(egraph, embed, x)
+}

@@ -1,0 +1,307 @@
+//! The whole way: each block of a program becomes an e-graph, is saturated phase by phase, planned, and written
+//! back.
+
+use crate::algebra::Algebra;
+use crate::build::field;
+use crate::emit::{Emitter, Writing};
+use crate::error::EgraphError;
+use crate::import::{Imported, import, needs};
+use crate::laws::{Phase, phases};
+use crate::live::{levels, live_statements, sweep};
+use crate::options::Options;
+use crate::plan::{Plan, Search};
+use crate::report::{BlockReport, PlanFigures, Report};
+use crate::saturate::{Bounds, Firing, saturate};
+use crate::terms::{Class, Term, Terms};
+use egg::Id;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use surject_ir::{Block, Function, Program, Region, Scalar, Statement, StatementKind, Var};
+
+/// An optimised program and what was done to get it.
+#[derive(Clone, Debug)]
+pub struct Optimised {
+    /// The program.
+    pub program: Program,
+    /// What was done.
+    pub report: Report,
+}
+
+/// Optimises a program: the same functions, with fewer and cheaper stores.
+pub fn optimise(program: &Program, options: &Options) -> Result<Optimised, EgraphError> {
+    let start = std::time::Instant::now();
+    let phases = phases(options)?;
+    let mut report = Report::new(options, &phases);
+    let mut functions = Vec::with_capacity(program.functions.len());
+    for function in &program.functions {
+        let mut driver = Driver {
+            options,
+            phases: &phases,
+            emitter: Emitter::new(function),
+            known: BTreeMap::new(),
+            alias: HashMap::new(),
+            report: &mut report,
+            place: function.name.clone(),
+        };
+        let body = driver.block(&function.body)?;
+        let mut new = driver.emitter.new;
+        new.body = body;
+        let mut block = std::mem::take(&mut new.body);
+        sweep(&new, &mut block);
+        new.body = block;
+        functions.push(new);
+    }
+    report.time = start.elapsed();
+    Ok(Optimised { program: Program { name: program.name.clone(), functions }, report })
+}
+
+struct Driver<'a> {
+    options: &'a Options,
+    phases: &'a [Phase],
+    emitter: Emitter<'a>,
+    /// Variables that are one value everywhere.
+    known: BTreeMap<Var, Scalar>,
+    /// Variables that are equal to another one.
+    alias: HashMap<Var, Var>,
+    report: &'a mut Report,
+    place: String,
+}
+
+/// The cheapest plan so far, with the snapshot it is for and the class of every stored variable in it.
+struct Best {
+    terms: Terms,
+    plan: Plan,
+    numbered: Vec<Option<Class>>,
+}
+
+/// A planned block.
+struct Planned {
+    algebra: Algebra,
+    terms: Terms,
+    plan: Plan,
+    constants: HashMap<Class, Scalar>,
+    names: HashMap<Class, String>,
+    origins: HashMap<Class, Arc<str>>,
+    /// The class of every variable the block stores and something needs.
+    classes: HashMap<Var, Class>,
+}
+
+impl<'a> Driver<'a> {
+    fn old(&self) -> &'a Function {
+        self.emitter.old
+    }
+
+    /// A block of the old function as a block of the new one. Its parameters have new names already.
+    fn block(&mut self, block: &Block) -> Result<Block, EgraphError> {
+        let live: Vec<Statement> = live_statements(self.old(), block).into_iter().cloned().collect();
+        let block = Block { statements: live, results: block.results.clone() };
+        for statement in &block.statements {
+            if let StatementKind::Constant { target, value } = &statement.kind
+                && let Some(value) = splat(value)
+            {
+                self.known.insert(*target, value);
+            }
+        }
+        let planned = self.plan(&block)?;
+        let mut writing = Writing {
+            terms: &planned.terms,
+            plan: &planned.plan,
+            algebra: &planned.algebra,
+            constants: &planned.constants,
+            names: &planned.names,
+            origins: &planned.origins,
+            written: HashMap::new(),
+            fields: HashMap::new(),
+        };
+        let mut statements = Vec::new();
+        for statement in &block.statements {
+            if matches!(statement.kind, StatementKind::Store { .. }) {
+                continue;
+            }
+            for var in needs(self.old(), statement) {
+                self.root(&mut writing, &planned, var, &mut statements)?;
+            }
+            let kind = self.statement(&statement.kind)?;
+            statements.push(Statement { kind, origin: statement.origin.clone() });
+        }
+        let mut results = Vec::with_capacity(block.results.len());
+        for &var in &block.results {
+            self.root(&mut writing, &planned, var, &mut statements)?;
+            results.push(self.emitter.var(var)?);
+        }
+        Ok(Block { statements, results })
+    }
+
+    /// Makes sure that a variable of the old block exists in the new one.
+    fn root(
+        &mut self,
+        writing: &mut Writing<'_>,
+        planned: &Planned,
+        var: Var,
+        out: &mut Vec<Statement>,
+    ) -> Result<(), EgraphError> {
+        if let Some(&class) = planned.classes.get(&var) {
+            let new = self.emitter.store(writing, class, out)?;
+            self.emitter.vars.insert(var, new);
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, kind: &StatementKind) -> Result<StatementKind, EgraphError> {
+        Ok(match kind {
+            StatementKind::Store { .. } => {
+                return Err(EgraphError::Rebuild {
+                    place: self.place.clone(),
+                    what: "a store is written where it is needed".to_string(),
+                });
+            }
+            StatementKind::Constant { target, value } => {
+                StatementKind::Constant { target: self.emitter.keep(*target), value: value.clone() }
+            }
+            StatementKind::Call { targets, op, args, regions } => {
+                let args = self.emitter.all(args)?;
+                let regions =
+                    regions.iter().map(|r| self.emitter.copy_region(r)).collect::<Result<Vec<_>, _>>()?;
+                let targets = targets.iter().map(|&t| self.emitter.keep(t)).collect();
+                StatementKind::Call { targets, op: op.clone(), args, regions }
+            }
+            StatementKind::While { targets, inits, cond, body } => {
+                let inits = self.emitter.all(inits)?;
+                let cond = self.region(cond, "while condition")?;
+                let body = self.region(body, "while body")?;
+                let targets = targets.iter().map(|&t| self.emitter.keep(t)).collect();
+                StatementKind::While { targets, inits, cond, body }
+            }
+            StatementKind::If { targets, index, branches } => {
+                let index = self.emitter.var(*index)?;
+                let branches =
+                    branches.iter().map(|b| self.region(b, "branch")).collect::<Result<Vec<_>, _>>()?;
+                let targets = targets.iter().map(|&t| self.emitter.keep(t)).collect();
+                StatementKind::If { targets, index, branches }
+            }
+        })
+    }
+
+    fn region(&mut self, region: &Region, what: &str) -> Result<Region, EgraphError> {
+        let outer = self.place.clone();
+        self.place = format!("{outer}, {what}");
+        let params = region.params.iter().map(|&p| self.emitter.keep(p)).collect();
+        let body = self.block(&region.body)?;
+        self.place = outer;
+        Ok(Region { params, body })
+    }
+
+    /// Saturates and plans a block, keeping the cheapest plan of all phases.
+    fn plan(&mut self, block: &Block) -> Result<Planned, EgraphError> {
+        let options = self.options;
+        let Imported { mut egraph, stored, roots, origins } =
+            import(self.old(), block, &self.alias, &self.known, options.explain)?;
+        let level = levels(&block.statements.iter().collect::<Vec<_>>());
+        let root_ids: Vec<Id> = stored.iter().filter(|(v, _)| roots.contains(v)).map(|(_, id)| *id).collect();
+        let mut log: Vec<Firing> = Vec::new();
+        let mut report = BlockReport::new(&self.place, block, self.old());
+        let mut best: Option<Best> = None;
+        let mut nodes = options.bounds.nodes;
+        for phase in self.phases {
+            let bounds = Bounds { nodes: nodes.min(options.bounds.nodes), ..options.bounds };
+            let before = log.len();
+            let stats = saturate(&mut egraph, &phase.name, &phase.rules, &bounds, &mut log)?;
+            nodes = stats.nodes.saturating_mul(options.bounds.growth).max(1000);
+            report.phases.push(stats);
+            if best.is_some() && log.len() == before {
+                continue;
+            }
+            let inputs = |i: u32| level.get(&egraph.analysis.input(i).var).copied().unwrap_or(0);
+            let terms = Terms::new(&egraph, &root_ids, inputs);
+            let choice = terms.choose(&options.cost, &egraph.analysis);
+            let classes: Vec<Class> =
+                root_ids.iter().filter_map(|&id| terms.numbers.get(&egraph.find(id)).copied()).collect();
+            let numbered: Vec<Option<Class>> =
+                stored.iter().map(|(_, id)| terms.numbers.get(&egraph.find(*id)).copied()).collect();
+            let start: Option<Vec<bool>> = best.as_ref().map(|best| {
+                let mut start = vec![false; terms.classes.len()];
+                for &class in best.plan.kernels.keys() {
+                    if let Some(&now) = terms.numbers.get(&egraph.find(best.terms.classes[class].id)) {
+                        start[now] = true;
+                    }
+                }
+                start
+            });
+            let mut consider = |start: Option<&[bool]>, egraph: &mut crate::algebra::Graph| {
+                let plan = Search::run(
+                    &terms,
+                    &classes,
+                    choice.clone(),
+                    start,
+                    &options.cost,
+                    &mut egraph.analysis,
+                    options.search_time,
+                );
+                if let Some(plan) = plan
+                    && best.as_ref().is_none_or(|known| plan.cost() < known.plan.cost() * (1.0 - 1e-9))
+                {
+                    report.chosen_phase = phase.name.clone();
+                    best = Some(Best { terms: terms.clone(), plan, numbered: numbered.clone() });
+                }
+            };
+            consider(None, &mut egraph);
+            if start.is_some() {
+                consider(start.as_deref(), &mut egraph);
+            }
+        }
+        let Some(Best { terms, plan, numbered }) = best else {
+            return Err(EgraphError::Rebuild {
+                place: self.place.clone(),
+                what: "no plan without a cycle was found".to_string(),
+            });
+        };
+        report.plan = PlanFigures::new(&terms, &plan, &egraph.analysis, self.old());
+        let mut planned = Planned {
+            constants: HashMap::new(),
+            names: HashMap::new(),
+            origins: HashMap::new(),
+            classes: HashMap::new(),
+            algebra: Algebra::default(),
+            terms,
+            plan,
+        };
+        for (class, info) in planned.terms.classes.iter().enumerate() {
+            if let Some(value) = field(&egraph, info.id).and_then(|f| f.constant) {
+                planned.constants.insert(class, value);
+            }
+        }
+        // The e-graph may have grown since the snapshot of the plan, so its classes go by the numbers taken then.
+        for (&(var, id), class) in stored.iter().zip(&numbered) {
+            let Some(class) = *class else { continue };
+            if let Some(origin) = origins.get(&id) {
+                planned.origins.entry(class).or_insert_with(|| origin.clone());
+            }
+            planned.names.entry(class).or_insert_with(|| self.old().name_of(var).to_string());
+            if !roots.contains(&var) {
+                continue;
+            }
+            planned.classes.insert(var, class);
+            if let Some(&value) = planned.constants.get(&class) {
+                self.known.insert(var, value);
+            }
+            if let Some(Term::Input(input)) = planned.terms.term(&planned.plan.choice, class) {
+                self.alias.insert(var, egraph.analysis.input(*input).var);
+            }
+        }
+        report.finish(&log, self.options, &egraph, &planned.terms, &planned.plan, &stored);
+        self.report.blocks.push(report);
+        planned.algebra = std::mem::take(&mut egraph.analysis);
+        Ok(planned)
+    }
+}
+
+/// The value of a tensor of equal elements.
+fn splat(value: &surject_ir::Buffer) -> Option<Scalar> {
+    if value.is_empty() {
+        return None;
+    }
+    let size = value.dtype().size();
+    let bytes = value.bytes();
+    let first = &bytes[..size];
+    bytes.chunks_exact(size).all(|c| c == first).then(|| value.get(0))
+}

@@ -1,0 +1,45 @@
+//! What to optimise with.
+
+use crate::cost::CostModel;
+use crate::saturate::Bounds;
+use std::time::Duration;
+use surject_rules::{Exactness, Flags, RuleFile};
+
+/// Options of [`crate::optimise`].
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Rule files of the user, run after the laws.
+    pub rules: Vec<RuleFile>,
+    /// Names of laws and rules that are taken away.
+    pub without: Vec<String>,
+    /// The highest class of rules that may run.
+    pub exactness: Exactness,
+    /// What floats are taken to satisfy. A rule that asks for more does not run.
+    pub waived: Flags,
+    /// Where saturation stops.
+    pub bounds: Bounds,
+    /// How long the search for a plan of one block may take.
+    pub search_time: Duration,
+    /// What things cost.
+    pub cost: CostModel,
+    /// Explain every stored class.
+    pub explain: bool,
+    /// Keep a picture of the e-graphs, as DOT text.
+    pub dot: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            rules: Vec::new(),
+            without: Vec::new(),
+            exactness: Exactness::Reassociates,
+            waived: Flags { zero_sign: true, finite: true, no_overflow: true },
+            bounds: Bounds::default(),
+            search_time: Duration::from_secs(5),
+            cost: CostModel::default(),
+            explain: false,
+            dot: false,
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! A plan: the term of every class, the stored classes, and what their kernels cost. Found by local search over
+//! the set of stored classes, one toggle at a time; a toggle re-costs one kernel and its readers.
+
+use crate::algebra::Algebra;
+use crate::cost::CostModel;
+use crate::kernel::{Kernel, Walker};
+use crate::lang::Op;
+use crate::terms::{Class, Term, Terms};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::time::{Duration, Instant};
+
+/// A plan for one block.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The chosen term of every class.
+    pub choice: Vec<Option<usize>>,
+    /// Which classes are stored.
+    pub stored: Vec<bool>,
+    /// The kernel of every stored class.
+    pub kernels: BTreeMap<Class, Kernel>,
+    /// Kernels evaluated by the search.
+    pub evaluations: usize,
+    /// Did the search stop because of the time?
+    pub cut_short: bool,
+}
+
+impl Plan {
+    /// The whole cost.
+    pub fn cost(&self) -> f64 {
+        self.kernels.values().map(|k| k.cost).sum()
+    }
+}
+
+/// The search for a plan.
+pub struct Search<'a> {
+    terms: &'a Terms,
+    model: &'a CostModel,
+    algebra: &'a mut Algebra,
+    trims: HashMap<crate::algebra::MapId, (crate::algebra::MapId, usize)>,
+    plan: Plan,
+    root: Vec<bool>,
+    /// Kernels that read a class.
+    readers: Vec<BTreeSet<Class>>,
+    /// Kernels that evaluate a class in place.
+    users: Vec<BTreeSet<Class>>,
+}
+
+impl<'a> Search<'a> {
+    /// Finds a plan for the roots, with the given choice of terms and, where it is given, this start instead of
+    /// the start rule. `None` when the choice has a cycle or leaves a class without a term.
+    pub fn run(
+        terms: &'a Terms,
+        roots: &[Class],
+        choice: Vec<Option<usize>>,
+        start: Option<&[bool]>,
+        model: &'a CostModel,
+        algebra: &'a mut Algebra,
+        time: Duration,
+    ) -> Option<Plan> {
+        let count = terms.classes.len();
+        let order = topological(terms, &choice, roots)?;
+        let mut root = vec![false; count];
+        let input = |c: Class| matches!(terms.term(&choice, c), Some(Term::Input(_)));
+        for &class in roots {
+            root[class] = !input(class);
+        }
+        let mut stored = match start {
+            Some(start) => start.to_vec(),
+            None => start_rule(terms, &choice, &order, algebra),
+        };
+        for class in 0..count {
+            stored[class] = root[class] || stored[class] && !terms.term(&choice, class).is_none_or(Term::is_leaf);
+        }
+        let plan = Plan { choice, stored, kernels: BTreeMap::new(), evaluations: 0, cut_short: false };
+        let mut search = Search {
+            terms,
+            model,
+            algebra,
+            trims: HashMap::new(),
+            plan,
+            root,
+            readers: vec![BTreeSet::new(); count],
+            users: vec![BTreeSet::new(); count],
+        };
+        search.build(roots);
+        search.improve(&order, time);
+        Some(search.plan)
+    }
+
+    fn kernel(&mut self, class: Class) -> Kernel {
+        self.plan.evaluations += 1;
+        let mut walker = Walker {
+            terms: self.terms,
+            choice: &self.plan.choice,
+            algebra: self.algebra,
+            model: self.model,
+            trims: &mut self.trims,
+        };
+        walker.kernel(class, &self.plan.stored)
+    }
+
+    fn insert(&mut self, class: Class, kernel: Kernel) {
+        self.remove(class);
+        for &(read, _) in &kernel.reads {
+            self.readers[read].insert(class);
+        }
+        for &inlined in &kernel.inlined {
+            self.users[inlined].insert(class);
+        }
+        self.plan.kernels.insert(class, kernel);
+    }
+
+    fn remove(&mut self, class: Class) {
+        if let Some(old) = self.plan.kernels.remove(&class) {
+            for (read, _) in old.reads {
+                self.readers[read].remove(&class);
+            }
+            for inlined in old.inlined {
+                self.users[inlined].remove(&class);
+            }
+        }
+    }
+
+    /// Evaluates every kernel the roots need, storing the classes that must be. Afterwards exactly the classes with
+    /// a kernel are stored.
+    fn build(&mut self, roots: &[Class]) {
+        let mut queue: VecDeque<Class> = roots.iter().copied().filter(|&c| self.root[c]).collect();
+        while let Some(class) = queue.pop_front() {
+            if !self.plan.stored[class] || self.plan.kernels.contains_key(&class) {
+                continue;
+            }
+            let kernel = self.kernel(class);
+            if let Some(offender) = kernel.offender {
+                self.plan.stored[offender] = true;
+                // Kernels that evaluate it in place read it from now on.
+                let users: Vec<Class> = self.users[offender].iter().copied().collect();
+                for user in users {
+                    self.remove(user);
+                    queue.push_back(user);
+                }
+                queue.push_front(class);
+                continue;
+            }
+            queue.extend(kernel.reads.iter().map(|r| r.0));
+            self.insert(class, kernel);
+        }
+        for class in 0..self.plan.stored.len() {
+            self.plan.stored[class] = self.plan.kernels.contains_key(&class);
+        }
+    }
+
+    /// Toggles classes one at a time while that helps.
+    fn improve(&mut self, order: &[Class], time: Duration) {
+        let start = Instant::now();
+        let candidate: Vec<bool> = candidates(self.terms, &self.plan.choice, order);
+        let listed = |c: &Class| candidate[*c];
+        let mut queue: VecDeque<Class> = order.iter().rev().copied().filter(listed).collect();
+        let mut queued = candidate.clone();
+        while let Some(class) = queue.pop_front() {
+            queued[class] = false;
+            if start.elapsed() > time {
+                self.plan.cut_short = true;
+                return;
+            }
+            let around = if self.plan.stored[class] { self.drop_store(class) } else { self.add_store(class) };
+            for near in around {
+                if candidate[near] && near != class && !std::mem::replace(&mut queued[near], true) {
+                    queue.push_back(near);
+                }
+            }
+        }
+    }
+
+    /// Evaluates a class where it is used, if that is cheaper. Returns the classes to look at again.
+    fn drop_store(&mut self, class: Class) -> Vec<Class> {
+        if self.root[class] || !self.plan.kernels.contains_key(&class) {
+            return Vec::new();
+        }
+        self.plan.stored[class] = false;
+        let readers: Vec<Class> = self.readers[class].iter().copied().collect();
+        let before: f64 = self.cost_of(&readers) + self.cost_of(&[class]);
+        let Some(kernels) = self.recost(&readers, before) else {
+            self.plan.stored[class] = true;
+            return Vec::new();
+        };
+        self.remove(class);
+        self.commit(readers, kernels)
+    }
+
+    /// Stores a class that kernels evaluate in place, if that is cheaper.
+    fn add_store(&mut self, class: Class) -> Vec<Class> {
+        let users: Vec<Class> = self.users[class].iter().copied().collect();
+        if users.is_empty() {
+            return Vec::new();
+        }
+        let before = self.cost_of(&users);
+        self.plan.stored[class] = true;
+        let mut all = users;
+        all.push(class);
+        let Some(kernels) = self.recost(&all, before) else {
+            self.plan.stored[class] = false;
+            return Vec::new();
+        };
+        self.commit(all, kernels)
+    }
+
+    fn cost_of(&self, classes: &[Class]) -> f64 {
+        classes.iter().filter_map(|c| self.plan.kernels.get(c)).map(|k| k.cost).sum()
+    }
+
+    /// The kernels of these classes, if they cost less than `limit` together.
+    fn recost(&mut self, classes: &[Class], limit: f64) -> Option<Vec<Kernel>> {
+        let mut sum = 0.0;
+        let mut kernels = Vec::with_capacity(classes.len());
+        for &class in classes {
+            let kernel = self.kernel(class);
+            sum += kernel.cost;
+            // A difference in the last digits is noise of the summation.
+            if !(sum < limit * (1.0 - 1e-9)) {
+                return None;
+            }
+            kernels.push(kernel);
+        }
+        Some(kernels)
+    }
+
+    fn commit(&mut self, classes: Vec<Class>, kernels: Vec<Kernel>) -> Vec<Class> {
+        let mut around = Vec::new();
+        for (class, kernel) in classes.into_iter().zip(kernels) {
+            around.push(class);
+            around.extend(kernel.reads.iter().map(|r| r.0));
+            around.extend(&kernel.inlined);
+            self.insert(class, kernel);
+        }
+        around
+    }
+}
+
+/// The classes that the choice reaches from the roots, operands first; `None` when it has a cycle or a gap.
+pub fn topological(terms: &Terms, choice: &[Option<usize>], roots: &[Class]) -> Option<Vec<Class>> {
+    let mut state = vec![0u8; terms.classes.len()];
+    let mut order = Vec::new();
+    let mut stack: Vec<(Class, usize)> = Vec::new();
+    for &root in roots {
+        if state[root] == 0 {
+            state[root] = 1;
+            stack.push((root, 0));
+        }
+        while let Some((class, next)) = stack.pop() {
+            match terms.term(choice, class)?.children().get(next) {
+                Some(&child) => {
+                    stack.push((class, next + 1));
+                    match state[child] {
+                        0 => {
+                            state[child] = 1;
+                            stack.push((child, 0));
+                        }
+                        1 => return None,
+                        _ => {}
+                    }
+                }
+                None => {
+                    state[class] = 2;
+                    order.push(class);
+                }
+            }
+        }
+    }
+    Some(order)
+}
+
+/// The start: what is read many times per element, and every accumulation with several users.
+fn start_rule(
+    terms: &Terms,
+    choice: &[Option<usize>],
+    order: &[Class],
+    algebra: &Algebra,
+) -> Vec<bool> {
+    let mut stored = vec![false; terms.classes.len()];
+    let mut users = vec![0usize; terms.classes.len()];
+    for &class in order {
+        let Some(term) = terms.term(choice, class) else { continue };
+        for &child in term.children() {
+            users[child] += 1;
+        }
+        if let Term::Read(map, of) = term
+            && !matches!(terms.term(choice, *of), Some(Term::Read(..)))
+            && !algebra.map(*map).injective().is_yes()
+        {
+            stored[*of] = true;
+        }
+    }
+    for &class in order {
+        if users[class] > 1 && matches!(terms.term(choice, class), Some(Term::Acc(..))) {
+            stored[class] = true;
+        }
+    }
+    stored
+}
+
+/// The classes worth a store: accumulations, and pointwise values with several users, or that are read through a
+/// map, accumulated, or factors of a product.
+fn candidates(terms: &Terms, choice: &[Option<usize>], order: &[Class]) -> Vec<bool> {
+    let mut result = vec![false; terms.classes.len()];
+    let mut users = vec![0usize; terms.classes.len()];
+    for &class in order {
+        let Some(term) = terms.term(choice, class) else { continue };
+        let wanted = match term {
+            Term::Read(..) | Term::Acc(..) => true,
+            Term::Point(Some(Op::Binary(surject_ir::BinaryOp::Mul)), _) => true,
+            _ => false,
+        };
+        for &child in term.children() {
+            users[child] += 1;
+            result[child] |= wanted;
+        }
+        result[class] |= matches!(term, Term::Acc(..));
+    }
+    for &class in order {
+        let term = terms.term(choice, class);
+        let plain = term.is_none_or(|t| t.is_leaf() || matches!(t, Term::Read(..)));
+        result[class] = !plain && (result[class] || users[class] > 1);
+    }
+    result
+}

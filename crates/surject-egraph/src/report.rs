@@ -1,0 +1,238 @@
+//! What an optimisation did.
+
+use crate::algebra::{Algebra, Graph};
+use crate::laws::Phase;
+use crate::options::Options;
+use crate::plan::Plan;
+use crate::saturate::{Firing, PhaseStats, Stop};
+use crate::terms::{Class, Term, Terms};
+use egg::Id;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+use surject_ir::{Block, Function, StatementKind, Var};
+use surject_rules::{Exactness, Flags};
+
+/// What an optimisation did to a program.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Block by block: function bodies, then the regions of their control flow.
+    pub blocks: Vec<BlockReport>,
+    /// The class and flags of every rule that could run.
+    pub rules: BTreeMap<String, (Exactness, Flags)>,
+    /// The highest class allowed.
+    pub exactness: Option<Exactness>,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// What was done to one block.
+#[derive(Clone, Debug, Default)]
+pub struct BlockReport {
+    /// Which block.
+    pub place: String,
+    /// Assignments before.
+    pub stores_before: usize,
+    /// Bytes of the tensors they stored.
+    pub bytes_before: f64,
+    /// What each phase did.
+    pub phases: Vec<PhaseStats>,
+    /// The phase whose plan was the cheapest.
+    pub chosen_phase: String,
+    /// The plan.
+    pub plan: PlanFigures,
+    /// Explanations of the stored classes, where asked for.
+    pub explanations: Vec<String>,
+    /// The e-graph as DOT text, where asked for.
+    pub dot: Option<String>,
+}
+
+/// The figures of a plan.
+#[derive(Clone, Debug, Default)]
+pub struct PlanFigures {
+    /// Assignments, which are kernels.
+    pub stores: usize,
+    /// Bytes of the tensors they store.
+    pub stored_bytes: f64,
+    /// Bytes that kernels read and write.
+    pub moved_bytes: f64,
+    /// Scalar operations.
+    pub flops: f64,
+    /// The cost under the model.
+    pub cost: f64,
+    /// How often each input is read: the number of kernels, and of different maps in all of them.
+    pub input_reads: Vec<(String, usize, usize)>,
+    /// Kernels evaluated by the search.
+    pub evaluations: usize,
+    /// Did the search run out of time?
+    pub cut_short: bool,
+}
+
+impl PlanFigures {
+    /// The figures of a plan of a block of this function.
+    pub fn new(terms: &Terms, plan: &Plan, algebra: &Algebra, function: &Function) -> PlanFigures {
+        let bytes = |c: Class| terms.classes[c].points * terms.classes[c].dtype.size() as f64;
+        let mut inputs: BTreeMap<Var, (usize, usize)> = BTreeMap::new();
+        for (class, maps) in plan.kernels.values().flat_map(|k| &k.reads) {
+            if let Some(Term::Input(input)) = terms.term(&plan.choice, *class) {
+                let entry = inputs.entry(algebra.input(*input).var).or_default();
+                *entry = (entry.0 + 1, entry.1 + maps);
+            }
+        }
+        PlanFigures {
+            stores: plan.kernels.len(),
+            stored_bytes: plan.kernels.keys().map(|&c| bytes(c)).sum(),
+            moved_bytes: plan.kernels.values().map(|k| k.bytes).sum(),
+            flops: plan.kernels.values().map(|k| k.flops).sum(),
+            cost: plan.cost(),
+            input_reads: inputs
+                .into_iter()
+                .map(|(var, (kernels, maps))| (function.name_of(var).to_string(), kernels, maps))
+                .collect(),
+            evaluations: plan.evaluations,
+            cut_short: plan.cut_short,
+        }
+    }
+}
+
+impl Report {
+    /// An empty report of a run with these options.
+    pub fn new(options: &Options, phases: &[Phase]) -> Report {
+        let rules = phases.iter().flat_map(|p| &p.rules);
+        Report {
+            blocks: Vec::new(),
+            rules: rules.map(|r| (r.name.clone(), (r.class, r.flags))).collect(),
+            exactness: Some(options.exactness),
+            time: Duration::ZERO,
+        }
+    }
+
+    /// How often each rule fired, over all blocks.
+    pub fn firings(&self) -> BTreeMap<&str, usize> {
+        let mut result = BTreeMap::new();
+        for phase in self.blocks.iter().flat_map(|b| &b.phases) {
+            for (rule, count) in &phase.firings {
+                *result.entry(rule.as_str()).or_default() += count;
+            }
+        }
+        result
+    }
+
+    /// Assignments before and after.
+    pub fn stores(&self) -> (usize, usize) {
+        (self.blocks.iter().map(|b| b.stores_before).sum(), self.blocks.iter().map(|b| b.plan.stores).sum())
+    }
+
+    /// The numerics ledger: every rule that fired and is not exact, or waives something.
+    pub fn ledger(&self) -> Vec<(String, Exactness, Flags, usize)> {
+        let waives = |f: Flags| f.zero_sign || f.finite || f.no_overflow;
+        let mut result = Vec::new();
+        for (rule, count) in self.firings() {
+            if let Some(&(class, flags)) = self.rules.get(rule)
+                && (class > Exactness::Exact || waives(flags))
+            {
+                result.push((rule.to_string(), class, flags, count));
+            }
+        }
+        result
+    }
+}
+
+impl BlockReport {
+    /// The report of a block before anything is done.
+    pub fn new(place: &str, block: &Block, function: &Function) -> BlockReport {
+        let mut report = BlockReport { place: place.to_string(), ..BlockReport::default() };
+        for statement in &block.statements {
+            if let StatementKind::Store { target, .. } = statement.kind {
+                let ty = function.ty(target);
+                report.stores_before += 1;
+                report.bytes_before += crate::terms::points(&ty.space) * ty.dtype.size() as f64;
+            }
+        }
+        report
+    }
+
+    /// Adds what is known at the end.
+    pub fn finish(
+        &mut self,
+        _log: &[Firing],
+        options: &Options,
+        egraph: &Graph,
+        _terms: &Terms,
+        _plan: &Plan,
+        _stored: &[(Var, Id)],
+    ) {
+        if options.dot {
+            self.dot = Some(egraph.dot().to_string());
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (before, after) = self.stores();
+        writeln!(f, "assignments: {before} before, {after} after")?;
+        for block in &self.blocks {
+            write!(f, "{block}")?;
+        }
+        let firings = self.firings();
+        if !firings.is_empty() {
+            writeln!(f, "rules that fired:")?;
+            for (rule, count) in firings {
+                writeln!(f, "  {rule:<24} {count}")?;
+            }
+        }
+        let class = self.exactness.map_or("reassociates", Exactness::name);
+        let ledger = self.ledger();
+        writeln!(f, "numerics ledger (classes up to {class}):")?;
+        if ledger.is_empty() {
+            writeln!(f, "  every rewriting was exact, bit for bit")?;
+        }
+        for (rule, class, flags, count) in ledger {
+            let waived = flags.to_string();
+            let waived = if waived.is_empty() { String::new() } else { format!(", waives {waived}") };
+            writeln!(f, "  {rule:<24} {count:>5} times, {class}{waived}")?;
+        }
+        writeln!(f, "optimised in {:.1} ms", self.time.as_secs_f64() * 1e3)
+    }
+}
+
+impl fmt::Display for BlockReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let p = &self.plan;
+        writeln!(f, "{}:", self.place)?;
+        writeln!(f, "  stores    {} before, {} after", self.stores_before, p.stores)?;
+        writeln!(f, "  buffers   {} bytes before, {} bytes after", self.bytes_before, p.stored_bytes)?;
+        writeln!(f, "  moved     {} bytes read and written by kernels", p.moved_bytes)?;
+        writeln!(f, "  flops     {}", p.flops)?;
+        let chosen = if self.chosen_phase.is_empty() { "structural" } else { &self.chosen_phase };
+        writeln!(f, "  cost      {:.4e} (plan of phase {chosen}, {} kernels tried)", p.cost, p.evaluations)?;
+        for (name, kernels, maps) in &p.input_reads {
+            writeln!(f, "  reads     {name}: by {kernels} kernels, along {maps} maps")?;
+        }
+        for phase in &self.phases {
+            let stop = match phase.stop {
+                Stop::Saturated => "saturated",
+                Stop::Nodes => "stopped by the bound on nodes",
+                Stop::Iterations => "stopped by the bound on rounds",
+                Stop::Time => "stopped by the bound on time",
+            };
+            writeln!(
+                f,
+                "  phase     {}: {} nodes, {} classes, {} rounds, {:.1} ms, {stop}",
+                phase.name,
+                phase.nodes,
+                phase.classes,
+                phase.iterations,
+                phase.time.as_secs_f64() * 1e3
+            )?;
+        }
+        if p.cut_short {
+            writeln!(f, "  the search for a plan was stopped by the bound on time")?;
+        }
+        for explanation in &self.explanations {
+            writeln!(f, "{explanation}")?;
+        }
+        Ok(())
+    }
+}
