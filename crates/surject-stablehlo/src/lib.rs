@@ -17,6 +17,7 @@ mod print;
 mod same;
 pub mod table;
 mod types;
+mod verify;
 
 pub use attr::{
     Attribute, Attributes, ChannelHandle, ConvAttrs, ConvDims, DotAlgorithm, DotDims, GatherDims,
@@ -28,3 +29,15 @@ pub use module::{Function, Module, Op, Param, Region, ResultDecl, ValueId, Value
 pub use parse::{MAX_NESTING, parse};
 pub use print::{Options, print, print_generic, print_with};
 pub use types::{Dim, ElementClass, ElementType, FunctionType, TensorType, Type};
+pub use verify::verify;
+
+/// Reads text and checks it; the first error.
+pub fn parse_and_verify(source: impl AsRef<[u8]>) -> Result<Module, Diagnostic> {
+    let module = parse(source)?;
+    match verify(&module) {
+        Ok(()) => Ok(module),
+        Err(errors) => Err(errors.into_iter().next().unwrap_or_else(|| {
+            Diagnostic::new(diagnostic::codes::OP_TYPE, Span::default(), "the module is not valid")
+        })),
+    }
+}

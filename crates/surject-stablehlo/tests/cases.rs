@@ -55,3 +55,12 @@ fn every_case_reads_back_from_both_forms() {
         }
     }
 }
+
+#[test]
+fn every_case_verifies() {
+    for (path, text) in cases() {
+        if let Err(error) = surject_stablehlo::parse_and_verify(&text) {
+            panic!("{}", error.render(&path, &text));
+        }
+    }
+}
