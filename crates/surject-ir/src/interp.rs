@@ -72,7 +72,7 @@ pub fn field(
         iterations: 0,
         limits: Limits::default(),
     };
-    machine.field(field).map(|b| Arc::unwrap_or_clone(b))
+    machine.field(field).map(Arc::unwrap_or_clone)
 }
 
 /// One run of a function.

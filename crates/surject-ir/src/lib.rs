@@ -25,6 +25,8 @@ pub mod interp;
 mod library;
 mod op;
 mod program;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod verify;
 
 pub use error::TypeError;

@@ -26,7 +26,7 @@ pub struct VerifyError {
     /// Where the statement came from.
     pub origin: Option<Arc<str>>,
     /// What is wrong.
-    pub problem: Problem,
+    pub problem: Box<Problem>,
 }
 
 /// What is wrong with a program.
@@ -107,7 +107,7 @@ pub fn verify(program: &Program) -> Result<(), VerifyError> {
     let mut names = HashSet::new();
     for f in &program.functions {
         if !names.insert(&f.name) {
-            let problem = Problem::DuplicateName;
+            let problem = Box::new(Problem::DuplicateName);
             return Err(VerifyError { function: f.name.clone(), variable: None, origin: None, problem });
         }
     }
@@ -128,7 +128,7 @@ pub fn function(function: &Function) -> Result<(), VerifyError> {
         function: function.name.clone(),
         variable: fault.variable.and_then(|v| function.vars.get(v.0 as usize)).map(|v| v.name.clone()),
         origin: fault.origin,
-        problem: fault.problem,
+        problem: Box::new(fault.problem),
     })
 }
 

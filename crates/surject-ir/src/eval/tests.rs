@@ -166,7 +166,7 @@ fn conversions() {
 #[test]
 fn fewer_bits() {
     let r = |e, m, x| f32_of(reduce_precision(e, m, f32s(x)).unwrap());
-    for x in [0.0, -0.0, 1.0, 1.5, 3.1415927, 1e-3, -65519.0, 65520.0, 1e30] {
+    for x in [0.0, -0.0, 1.0, 1.5, 3.3333333, 1e-3, -65519.0, 65520.0, 1e30] {
         let half = half::f16::from_f32(x).to_f32();
         if half == 0.0 || half.abs() >= 6.2e-5 {
             assert_eq!(r(5, 10, x).to_bits(), half.to_bits(), "{x}");

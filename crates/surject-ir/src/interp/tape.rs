@@ -74,6 +74,9 @@ pub(super) struct Elements<'a> {
     pub(super) bytes: &'a [u8],
 }
 
+/// What is done with the value at a point and the values of the forms there.
+pub(super) type Each<'a> = dyn FnMut(Scalar, &[i64]) -> Result<(), InterpError> + 'a;
+
 impl Tape {
     /// Compiles a field over its own space. Fields for which `is_dense` holds are loaded. `None` when the tape
     /// grows too long.
@@ -195,7 +198,9 @@ impl Tape {
             let reach = c.checked_mul(n - 1)?;
             *(if reach < 0 { &mut low } else { &mut high }) =
                 if reach < 0 { low.checked_add(reach)? } else { high.checked_add(reach)? };
-            (low.checked_sub(c.abs())?, high.checked_add(c.abs())?);
+            let step = c.checked_abs()?;
+            low.checked_sub(step)?;
+            high.checked_add(step)?;
         }
         Some((low, high))
     }
@@ -235,11 +240,7 @@ impl Tape {
     }
 
     /// Calls `each` with the value at every point, in row-major order, and the values of the forms there.
-    pub(super) fn run(
-        &self,
-        sources: &[Elements<'_>],
-        each: &mut dyn FnMut(Scalar, &[i64]) -> Result<(), InterpError>,
-    ) -> Result<(), InterpError> {
+    pub(super) fn run(&self, sources: &[Elements<'_>], each: &mut Each<'_>) -> Result<(), InterpError> {
         let undefined = || InterpError::Malformed("an operation on a type it is not defined for".into());
         let mut slots = self.slots.clone();
         let outer = self.sizes.len().saturating_sub(1);

@@ -236,7 +236,12 @@ fn sorting_and_folding() {
     let x = i32s(&[2, 3], &[3, 1, 2, 6, 5, 4]);
     let less = [(vec![DType::I32; 2], BinaryOp::Lt)];
     // The helper compares parameters 0 and 1.
-    let sorted = call(LibOp::Sort { axis: 1, stable: true }, &[x.clone()], &less, &[ty(DType::I32, &[2, 3])]);
+    let sorted = call(
+        LibOp::Sort { axis: 1, stable: true },
+        std::slice::from_ref(&x),
+        &less,
+        &[ty(DType::I32, &[2, 3])],
+    );
     assert_eq!(sorted[0], i32s(&[2, 3], &[1, 2, 3, 4, 5, 6]));
     let sub = [(vec![DType::I32; 2], BinaryOp::Sub)];
     let op = LibOp::Reduce { axes: vec![1] };

@@ -118,6 +118,10 @@ fn derive(function: &Function, id: FieldId, field: &Field) -> Result<TensorType,
 fn is_inside(map: &IndexMap) -> bool {
     let (domain, codomain) = (map.domain(), map.codomain());
     let shapes = map.components().len() == codomain.rank();
+    // A space without points has no point to leave from.
+    if domain.is_empty() {
+        return shapes;
+    }
     shapes
         && map.components().iter().zip(codomain.extents()).all(|(component, extent)| {
             match (component.range(domain), extent.as_const()) {
