@@ -1,0 +1,71 @@
+//! Every program of the public jax cases is imported, interpreted and compared with what jax computed.
+//!
+//! The cases lie outside the repository, in the folder that `SURJECT_CASES` names; without them the test says so
+//! and passes.
+
+use std::path::{Path, PathBuf};
+use surject_ir::{Buffer, DType};
+use surject_lift::{ImportOptions, import};
+use surject_runtime::{compare::compare, npy};
+
+fn cases() -> Option<Vec<PathBuf>> {
+    let root = std::env::var("SURJECT_CASES")
+        .unwrap_or_else(|_| format!("{}/../../../shared/cases/jax", env!("CARGO_MANIFEST_DIR")));
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(root)
+        .ok()?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.join("program.mlir").is_file())
+        .collect();
+    folders.sort();
+    Some(folders)
+}
+
+/// `STEM0`, `STEM1`, …, each `.npy` or `.bf16.npy`.
+fn tensors(folder: &Path, stem: &str) -> Vec<Buffer> {
+    let file = |i: usize| {
+        let names = [format!("{stem}{i}.npy"), format!("{stem}{i}.bf16.npy")];
+        names.into_iter().map(|n| folder.join(n)).find(|path| path.is_file())
+    };
+    (0..).map_while(|i| file(i).map(|path| npy::read(path).unwrap())).collect()
+}
+
+fn check(folder: &Path) -> Result<(), String> {
+    let text = std::fs::read(folder.join("program.mlir")).map_err(|e| e.to_string())?;
+    let module = surject_stablehlo::parse(&text).map_err(|d| d.render("program.mlir", &text))?;
+    let options = ImportOptions { file: "program.mlir", source: &text, ..ImportOptions::default() };
+    let program = import(&module, &options).map_err(|e| e.diagnostic().render("program.mlir", &text))?;
+    surject_ir::verify(&program).map_err(|e| format!("{e}"))?;
+    // XLA keeps more digits than 16-bit types in between have, where we round.
+    let function = program.main().ok_or("no function")?;
+    let half = function.vars.iter().any(|v| matches!(v.ty.dtype, DType::F16 | DType::BF16));
+    let tolerance = if half { 2e-2 } else { 1e-5 };
+    let name = &function.name;
+    let results =
+        surject_ir::interp::run(&program, name, &tensors(folder, "in")).map_err(|e| e.to_string())?;
+    let expected = tensors(folder, "out");
+    if results.len() != expected.len() {
+        return Err(format!("{} results where {} are expected", results.len(), expected.len()));
+    }
+    for (i, (got, want)) in results.iter().zip(&expected).enumerate() {
+        let comparison = compare(got, want, tolerance, tolerance);
+        if !comparison.passed() {
+            return Err(format!("result {i}: {comparison}"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn all_cases_agree_with_jax() {
+    let Some(folders) = cases() else {
+        eprintln!("skipped: SURJECT_CASES names no folder of cases");
+        return;
+    };
+    let mut failures = Vec::new();
+    for folder in &folders {
+        if let Err(error) = check(folder) {
+            failures.push(format!("{}: {error}", folder.file_name().unwrap().to_string_lossy()));
+        }
+    }
+    assert!(failures.is_empty(), "{} of {} cases:\n{}", failures.len(), folders.len(), failures.join("\n"));
+}
