@@ -134,7 +134,7 @@ impl Diagnostic {
 }
 
 /// Characters shown on either side of the column when a line is too long to show whole.
-const EXCERPT_SIDE: usize = 70;
+const EXCERPT_SIDE: usize = 100;
 
 /// The line at the start of `span`, cut to a window around it, with the caret's position and width in characters.
 fn excerpt(source: &[u8], span: Span) -> (String, usize, usize) {

@@ -25,8 +25,9 @@ pub(super) struct Aliases<'s> {
     active: Vec<&'s str>,
 }
 
-/// Aliases of aliases can grow exponentially; this many bytes of text are expanded at most beyond the source.
-const MAX_EXPANSION: usize = 64 << 20;
+/// Aliases of aliases can grow exponentially; this many bytes of text, or as many as the source has,
+/// are expanded at most.
+const MAX_EXPANSION: usize = 1 << 20;
 
 impl<'s> Parser<'s> {
     /// The attribute that `#name` stands for; names are given with their sigil.
@@ -122,7 +123,7 @@ impl<'s> Parser<'s> {
 
     fn expand(&mut self, size: usize, span: Span) -> Result<()> {
         self.aliases.expanded = self.aliases.expanded.saturating_add(size);
-        if self.aliases.expanded > MAX_EXPANSION.max(4 * self.c.text().len()) {
+        if self.aliases.expanded > MAX_EXPANSION.max(self.c.text().len()) {
             return Err(Diagnostic::new(codes::HUGE, span, "aliases of aliases expand without bounds"));
         }
         Ok(())

@@ -149,7 +149,7 @@ impl<'s> Parser<'s> {
             AttrKind::I32 => number_of_type(&self.c.number()?, ElementType::I32)?,
             AttrKind::U64 => {
                 let value = number_of_type(&self.c.number()?, ElementType::U64)?;
-                self.optional_type()?;
+                self.optional_number_type()?;
                 value
             }
             AttrKind::F64 => {
@@ -158,6 +158,8 @@ impl<'s> Parser<'s> {
                 value
             }
             AttrKind::Bool => Attribute::Bool(self.boolean()?),
+            // A colon after the string leads on to the types of the operation.
+            AttrKind::Str => Attribute::String(String::from_utf8_lossy(&self.c.string()?).into_owned()),
             AttrKind::Enum(kind) => self.bare_enumeration(kind)?,
             AttrKind::Enums(kind) => self.bare_enumerations(kind)?,
             _ => self.attribute()?,
@@ -165,10 +167,6 @@ impl<'s> Parser<'s> {
     }
 
     /// `: i64` after a number, unless the colon leads on to the types of the operation.
-    fn optional_type(&mut self) -> Result<()> {
-        self.optional_number_type()
-    }
-
     fn optional_number_type(&mut self) -> Result<()> {
         let before = self.c.pos;
         if self.c.eat(":") {

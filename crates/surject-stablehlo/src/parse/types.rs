@@ -186,7 +186,16 @@ impl<'s> Parser<'s> {
         if !self.c.eat(">") {
             return Err(self.c.unexpected("'>' to close the tensor type"));
         }
-        Ok(Type::Tensor(TensorType { shape, element, encoding }))
+        let ty = TensorType { shape, element, encoding };
+        if ty.num_elements().is_none() && ty.static_shape().is_some() {
+            let span = Span::new(start, self.c.pos);
+            return Err(Diagnostic::new(
+                codes::HUGE,
+                span,
+                format!("the number of elements of {ty} exceeds 64 bits"),
+            ));
+        }
+        Ok(Type::Tensor(ty))
     }
 
     fn extent(&mut self) -> Result<i64> {

@@ -1,0 +1,3 @@
+func.func @f(%a: tensor<f32>) {
+  %0 = stablehlo.negate %a : tensor<f32>
+}

@@ -1,0 +1,3 @@
+func.func @f(%a: tensor<f32>) -> tensor<i32> {
+  return %a : tensor<f32>
+}

@@ -1,0 +1,2 @@
+module @"never ends {
+}
