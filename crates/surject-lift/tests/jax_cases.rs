@@ -3,6 +3,8 @@
 //! The cases lie outside the repository, in the folder that `SURJECT_CASES` names; without them the test says so
 //! and passes.
 
+mod common;
+
 use std::path::{Path, PathBuf};
 use surject_ir::{Buffer, DType};
 use surject_lift::{ImportOptions, import};
@@ -68,4 +70,38 @@ fn all_cases_agree_with_jax() {
         }
     }
     assert!(failures.is_empty(), "{} of {} cases:\n{}", failures.len(), folders.len(), failures.join("\n"));
+}
+
+/// Numbers of a program changed at random: whatever comes out is refused with an error or passes the verifier.
+#[test]
+fn broken_programs_are_refused() {
+    let Some(folders) = cases() else {
+        eprintln!("skipped: SURJECT_CASES names no folder of cases");
+        return;
+    };
+    let mut random = common::Random(1);
+    let (mut read, mut lifted) = (0, 0);
+    for folder in &folders {
+        let text = std::fs::read(folder.join("program.mlir")).unwrap();
+        let digits: Vec<usize> = (0..text.len()).filter(|&i| text[i].is_ascii_digit()).collect();
+        for _ in 0..100 {
+            let mut broken = text.clone();
+            for _ in 0..random.int(1, 2) {
+                let at = digits[random.int(0, digits.len() as i64 - 1) as usize];
+                broken[at] = b'0' + random.int(0, 5) as u8;
+            }
+            let Ok(module) = surject_stablehlo::parse(&broken) else {
+                continue;
+            };
+            read += 1;
+            if let Ok(program) = import(&module, &ImportOptions::default()) {
+                lifted += 1;
+                if let Err(error) = surject_ir::verify(&program) {
+                    panic!("{error}\n{}", String::from_utf8_lossy(&broken));
+                }
+            }
+        }
+    }
+    eprintln!("{read} programs read, {lifted} of them lifted");
+    assert!(lifted > 0);
 }

@@ -5,6 +5,7 @@
 
 use super::cx::Cx;
 use super::elementwise;
+use super::movement;
 use super::special;
 use super::state::{Result, Value};
 use super::types;
@@ -96,8 +97,7 @@ fn align(cx: &mut Cx<'_, '_>, field: FieldId, space: &Space) -> Result<FieldId> 
         }
         _ => None,
     };
-    let map = IndexMap::broadcast_in_dim(space, &own, &given.unwrap_or(trailing));
-    let map = cx.map(map)?;
+    let map = movement::broadcast_map(cx, space, &own, &given.unwrap_or(trailing))?;
     cx.read(map, field)
 }
 
@@ -164,9 +164,8 @@ pub(super) fn top_k(cx: &mut Cx<'_, '_>, k: i64, largest: bool) -> Result<()> {
     cx.lift.push(cx.op, surject_ir::StatementKind::Store { target: positions, field: index });
     let order = if largest { BinaryOp::Gt } else { BinaryOp::Lt };
     let comparator = comparator(cx, order, ty.dtype)?;
-    let types = vec![ty.clone(), TensorType::new(DType::I32, ty.space.clone())];
     let sort = LibOp::Sort { axis, stable: true };
-    let sorted = cx.call(sort, vec![x, positions], vec![comparator], types);
+    let sorted = cx.call(sort, vec![x, positions], vec![comparator])?;
     let mut kept: Vec<u64> = sizes.iter().map(|&n| n as u64).collect();
     kept[axis] = k as u64;
     let (starts, strides) = (vec![0; kept.len()], vec![1; kept.len()]);

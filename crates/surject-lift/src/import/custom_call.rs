@@ -114,7 +114,7 @@ fn potrf(cx: &mut Cx<'_, '_>) -> Result<()> {
     let rank = ty.space.rank();
     let a = cx.var(0)?;
     // Only one triangle is read, as the matrix is taken to be symmetric.
-    let factor = cx.call(LibOp::Cholesky { lower }, vec![a], Vec::new(), vec![ty.clone()])[0];
+    let factor = cx.call(LibOp::Cholesky { lower }, vec![a], Vec::new())?[0];
     let (a, factor) = (cx.lift.function.tensor(a), cx.lift.function.tensor(factor));
     let inside = triangle(cx, &ty.space, lower)?;
     let field = cx.select(inside, factor, a)?;

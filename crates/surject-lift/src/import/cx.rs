@@ -5,8 +5,8 @@ use super::types;
 use crate::error::LiftError;
 use surject_index::{Fill, IndexMap, MapError, Space};
 use surject_ir::{
-    AccOp, BinaryOp, DType, FieldId, FieldKind, LibOp, Region, Scalar, StatementKind, TensorType, TypeError,
-    UnaryOp, Var,
+    AccOp, BinaryOp, DType, FieldId, FieldKind, LibOp, Region, RegionType, Scalar, StatementKind, TensorType,
+    TypeError, UnaryOp, Var,
 };
 use surject_stablehlo::{Diagnostic, Op};
 
@@ -191,27 +191,37 @@ impl<'m> Cx<'_, 'm> {
     /// The results are those of a library operation.
     pub(crate) fn library(&mut self, op: LibOp, args: Vec<Var>, regions: Vec<Region>) -> Result<()> {
         let types = (0..self.op.results.len()).map(|i| self.result_type(i)).collect::<Result<Vec<_>>>()?;
-        let targets = self.call(op, args, regions, types);
+        let targets = self.call(op, args, regions)?;
+        let found: Vec<TensorType> = targets.iter().map(|&v| self.lift.function.ty(v).clone()).collect();
+        if found != types {
+            let list =
+                |types: &[TensorType]| types.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ");
+            return Err(self.invalid(format!(
+                "the results are {}, declared as {}",
+                list(&found),
+                list(&types)
+            )));
+        }
         for (i, target) in targets.into_iter().enumerate() {
             self.bind(i, Value::Var(target))?;
         }
         Ok(())
     }
 
-    /// A library operation with results of these types.
-    pub(crate) fn call(
-        &mut self,
-        op: LibOp,
-        args: Vec<Var>,
-        regions: Vec<Region>,
-        types: Vec<TensorType>,
-    ) -> Vec<Var> {
+    /// A library operation; its rules about operands and regions are those of `LibOp::infer`.
+    pub(crate) fn call(&mut self, op: LibOp, args: Vec<Var>, regions: Vec<Region>) -> Result<Vec<Var>> {
+        let types_of =
+            |vars: &[Var]| vars.iter().map(|&v| self.lift.function.ty(v).clone()).collect::<Vec<_>>();
+        let signature =
+            |r: &Region| RegionType { params: types_of(&r.params), results: types_of(&r.body.results) };
+        let signatures: Vec<RegionType> = regions.iter().map(signature).collect();
+        let types = op.infer(&types_of(&args), &signatures).map_err(|e| self.invalid(e.reason))?;
         let name = |i: usize| self.op.results.get(i).map_or("", |&id| self.lift.module.name_of(id));
         let names: Vec<&str> = (0..types.len()).map(name).collect();
         let targets: Vec<Var> =
             types.into_iter().zip(names).map(|(ty, name)| self.lift.new_var(name, ty)).collect();
         self.lift.push(self.op, StatementKind::Call { targets: targets.clone(), op, args, regions });
-        targets
+        Ok(targets)
     }
 
     /// A region of scalars.

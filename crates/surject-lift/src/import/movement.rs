@@ -22,12 +22,22 @@ fn read(cx: &mut Cx<'_, '_>, map: IndexMap) -> Result<()> {
     cx.store(0, field)
 }
 
+/// The map of a broadcast. An axis of the operand has the extent of its axis of the result, or extent 1.
+pub(super) fn broadcast_map(cx: &Cx<'_, '_>, space: &Space, own: &Space, dims: &[usize]) -> Result<IndexMap> {
+    for (extent, &dim) in own.extents().iter().zip(dims) {
+        if extent.as_const() != Some(1) && dim < space.rank() && extent != space.extent(dim) {
+            return Err(cx.invalid(format!("the extent {extent} is broadcast to {}", space.extent(dim))));
+        }
+    }
+    cx.map(IndexMap::broadcast_in_dim(space, own, dims))
+}
+
 /// `stablehlo.broadcast_in_dim`
 pub(super) fn broadcast_in_dim(cx: &mut Cx<'_, '_>) -> Result<()> {
     let space = cx.result_type(0)?.space;
     let own = cx.operand_type(0)?.space;
     let dims = cx.axes("broadcast_dimensions", space.rank())?;
-    let map = cx.map(IndexMap::broadcast_in_dim(&space, &own, &dims))?;
+    let map = broadcast_map(cx, &space, &own, &dims)?;
     read(cx, map)
 }
 
@@ -39,7 +49,7 @@ pub(super) fn broadcast(cx: &mut Cx<'_, '_>) -> Result<()> {
         return Err(cx.invalid("the result has a lower rank than the operand"));
     };
     let dims: Vec<usize> = (new..space.rank()).collect();
-    let map = cx.map(IndexMap::broadcast_in_dim(&space, &own, &dims))?;
+    let map = broadcast_map(cx, &space, &own, &dims)?;
     read(cx, map)
 }
 
