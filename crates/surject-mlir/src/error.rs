@@ -6,6 +6,8 @@ use thiserror::Error;
 /// The step of a compilation that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
+    /// What the Surject dialect demands beyond its definition, or cannot express.
+    Dialect,
     /// Reading and verifying the module text.
     Parse,
     /// The passes that lower the module to the `llvm` dialect.
@@ -60,6 +62,7 @@ impl Place {
 impl fmt::Display for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Stage::Dialect => "the Surject dialect",
             Stage::Parse => "parsing the module",
             Stage::Passes => "lowering the module",
             Stage::Translate => "translating to LLVM IR",

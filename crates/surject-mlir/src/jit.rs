@@ -34,6 +34,7 @@
 //!   operations.
 
 use crate::llvm::{Linked, LlvmModule, Machine, Output};
+use crate::raw;
 use crate::session::Session;
 use crate::symbols;
 use crate::{MlirError, Stage};
@@ -149,7 +150,8 @@ pub fn llvm_dialect(text: &str) -> Result<String, MlirError> {
     let session = Session::new();
     let mut module = session.parse(text)?;
     run_passes(&session, &mut module, text)?;
-    Ok(module.as_operation().to_string())
+    // SAFETY: the module is alive.
+    Ok(unsafe { raw::print_operation(module.as_operation().to_raw()) })
 }
 
 /// Text → LLVM IR.

@@ -2,9 +2,11 @@
 //!
 //! Nothing of MLIR or LLVM is printed to standard error: what they have to say becomes an [`MlirError`].
 
+pub mod dialect;
 mod error;
 pub mod jit;
 mod llvm;
+mod raw;
 mod session;
 mod symbols;
 

@@ -1,14 +1,19 @@
 //! An MLIR context with every dialect, whose diagnostics become values.
 
+use crate::raw;
 use crate::{MlirError, Place, Stage};
 use melior::Context;
-use melior::diagnostic::{Diagnostic, DiagnosticSeverity};
 use melior::dialect::DialectRegistry;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Location, Module};
 use melior::utility::{register_all_dialects, register_all_llvm_translations, register_all_passes};
+use mlir_sys::{
+    MlirDiagnostic, MlirDiagnosticSeverity_MlirDiagnosticError, MlirDiagnosticSeverity_MlirDiagnosticNote,
+    MlirLogicalResult, mlirContextAttachDiagnosticHandler, mlirDiagnosticGetLocation, mlirDiagnosticGetNote,
+    mlirDiagnosticGetNumNotes, mlirDiagnosticGetSeverity, mlirIdentifierStr,
+};
 use std::cell::RefCell;
-use std::rc::Rc;
+use std::ffi::c_void;
 
 /// A context for one module text.
 ///
@@ -16,7 +21,8 @@ use std::rc::Rc;
 /// every one, so nothing is printed; [`Session::error`] turns what was collected into an [`MlirError`].
 pub(crate) struct Session {
     context: Context,
-    collected: Rc<RefCell<Vec<Collected>>>,
+    /// Boxed: the handler holds its address.
+    collected: Box<RefCell<Vec<Collected>>>,
 }
 
 /// A diagnostic as it arrived: line and column count from 1.
@@ -35,12 +41,12 @@ impl Session {
         // Compilations run side by side on the threads of the caller; a context starts none of its own.
         let context = Context::new_with_registry(&registry, false);
         register_all_llvm_translations(&context);
-        let collected = Rc::new(RefCell::new(Vec::new()));
-        let sink = collected.clone();
-        context.attach_diagnostic_handler(move |diagnostic| {
-            collect(&diagnostic, &mut sink.borrow_mut());
-            true
-        });
+        let collected = Box::<RefCell<Vec<Collected>>>::default();
+        // SAFETY: the handler's data outlives the context: fields are dropped in order of declaration.
+        unsafe {
+            let data = (&raw const *collected).cast_mut().cast();
+            mlirContextAttachDiagnosticHandler(context.to_raw(), Some(handle), data, None);
+        }
         Session { context, collected }
     }
 
@@ -83,26 +89,43 @@ impl Session {
     }
 }
 
-/// Files an error or a note; warnings and remarks are dropped.
-fn collect(diagnostic: &Diagnostic<'_>, into: &mut Vec<Collected>) {
-    if matches!(diagnostic.severity(), DiagnosticSeverity::Error | DiagnosticSeverity::Note) {
-        into.push(Collected {
-            message: diagnostic.to_string(),
-            position: position(diagnostic.location(), 8),
-        });
-        for note in 0..diagnostic.note_count() {
-            if let Ok(note) = diagnostic.note(note) {
-                collect(&note, into);
+/// Takes a diagnostic: errors and notes are filed, warnings and remarks dropped.
+unsafe extern "C" fn handle(diagnostic: MlirDiagnostic, data: *mut c_void) -> MlirLogicalResult {
+    // SAFETY: MLIR passes a live diagnostic and the data that `Session::new` gave it.
+    unsafe { collect(diagnostic, &mut (*data.cast::<RefCell<Vec<Collected>>>()).borrow_mut()) };
+    MlirLogicalResult { value: 1 }
+}
+
+/// # Safety
+/// The diagnostic is alive.
+#[allow(non_upper_case_globals)]
+unsafe fn collect(diagnostic: MlirDiagnostic, into: &mut Vec<Collected>) {
+    // SAFETY: the caller's promise; notes live as long as their diagnostic.
+    unsafe {
+        if let MlirDiagnosticSeverity_MlirDiagnosticError | MlirDiagnosticSeverity_MlirDiagnosticNote =
+            mlirDiagnosticGetSeverity(diagnostic)
+        {
+            let location = Location::from_raw(mlirDiagnosticGetLocation(diagnostic));
+            let message = raw::print_diagnostic(diagnostic);
+            into.push(Collected { message, position: position(location, 8) });
+            for note in 0..mlirDiagnosticGetNumNotes(diagnostic) {
+                collect(mlirDiagnosticGetNote(diagnostic, note), into);
             }
         }
     }
 }
 
 /// The line and column of a location, looking at most `depth` levels into named, fused and call-site locations.
-fn position(location: Location<'_>, depth: u32) -> Option<(usize, usize)> {
+pub(crate) fn position(location: Location<'_>, depth: u32) -> Option<(usize, usize)> {
     let depth = depth.checked_sub(1)?;
     if location.is_file_line_col_range() {
-        Some((location.file_line_col_range_start_line(), location.file_line_col_range_start_column()))
+        // A location that the text itself gives speaks of another file; that of the text has no name.
+        // SAFETY: the location is alive, and so is its name.
+        let file = unsafe { raw::text(mlirIdentifierStr(location.file_line_col_range_filename().to_raw())) };
+        (file.is_empty() || file == "-").then_some((
+            location.file_line_col_range_start_line(),
+            location.file_line_col_range_start_column(),
+        ))
     } else if location.is_call_site() {
         position(location.call_site_callee(), depth)
     } else if location.is_name() {

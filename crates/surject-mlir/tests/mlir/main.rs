@@ -1,3 +1,4 @@
 //! The tests of this crate, in one binary because every binary links MLIR.
 
+mod dialect;
 mod jit;
