@@ -133,11 +133,7 @@ impl Op {
         let Some(Attribute::Array(items)) = self.attributes.get("precision_config") else {
             return Vec::new();
         };
-        let value = |item| match item {
-            &Attribute::Enum { ref value, .. } => Some(value.as_ref()),
-            _ => None,
-        };
-        items.iter().filter_map(value).collect()
+        items.iter().filter_map(Attribute::as_enum).collect()
     }
 
     /// Dimensions of `dot_general`.
@@ -216,11 +212,7 @@ impl Op {
         let Some(Attribute::Array(items)) = self.attributes.get("output_operand_aliases") else {
             return Vec::new();
         };
-        let alias = |item| match item {
-            &Attribute::OutputOperandAlias(ref alias) => Some(alias),
-            _ => None,
-        };
-        items.iter().filter_map(alias).collect()
+        items.iter().filter_map(Attribute::as_alias).collect()
     }
 
     /// Name of the function that `func.call` calls, or the decomposition of `composite`.

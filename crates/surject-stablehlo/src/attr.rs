@@ -123,6 +123,22 @@ impl Attribute {
         }
     }
 
+    /// The value of an enumeration.
+    pub fn as_enum(&self) -> Option<&str> {
+        match self {
+            Attribute::Enum { value, .. } => Some(value),
+            _ => None,
+        }
+    }
+
+    /// An alias between a result and an operand.
+    pub fn as_alias(&self) -> Option<&OutputOperandAlias> {
+        match self {
+            Attribute::OutputOperandAlias(alias) => Some(alias),
+            _ => None,
+        }
+    }
+
     /// What the attribute is, for messages.
     pub fn describe(&self) -> &'static str {
         match self {

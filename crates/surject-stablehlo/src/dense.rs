@@ -38,7 +38,7 @@ impl DenseElements {
     pub fn raw(ty: TensorType, bytes: impl Into<Arc<[u8]>>) -> Option<DenseElements> {
         let bytes = bytes.into();
         let wanted = ty.num_elements()?.checked_mul(ty.element.bytes()? as u64)?;
-        (wanted == bytes.len() as u64).then(|| DenseElements { ty, data: DenseData::Raw(bytes) })
+        (wanted == bytes.len() as u64).then_some(DenseElements { ty, data: DenseData::Raw(bytes) })
     }
 
     /// A one-dimensional tensor of `i64`.

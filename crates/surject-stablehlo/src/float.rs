@@ -209,7 +209,7 @@ fn sign(value: f64) -> &'static str {
 /// the exact decimal expansion is first cut (not rounded) to slightly more digits than needed, then rounded half up.
 fn significant(value: f64, count: usize) -> (String, i32) {
     let (digits, exponent) = exact_digits(value);
-    let needed = (count * 196 + 58) / 59;
+    let needed = (count * 196).div_ceil(59);
     let removable = (significand_bits(value) as usize).saturating_sub(needed) * 59 / 196;
     let mut digits = digits.into_bytes();
     digits.truncate(digits.len().saturating_sub(removable).max(1));

@@ -24,7 +24,7 @@ impl<'a> Checked<'a> {
     /// Inputs and initial values of a reduction: as many of each, the inputs of one shape, the initial values scalars.
     fn reduction_operands(&self) -> Result<(Vec<&'a TensorType>, Vec<&'a TensorType>)> {
         let count = self.op.operands.len() / 2;
-        if self.op.operands.len() % 2 != 0 || self.op.results.len() != count {
+        if !self.op.operands.len().is_multiple_of(2) || self.op.results.len() != count {
             let message =
                 format!("{} operands and {} results", self.op.operands.len(), self.op.results.len());
             return Err(self
