@@ -101,7 +101,7 @@ impl CompileTimes {
 }
 
 /// The entry function of a module: arrays of pointers to the arguments, the results, the arena and the constants.
-type Entry = unsafe extern "C" fn(*const *const u8, *const *mut u8, *mut u8, *const *const u8);
+pub(crate) type Entry = unsafe extern "C" fn(*const *const u8, *const *mut u8, *mut u8, *const *const u8);
 
 /// A module compiled for this machine and mapped into this process.
 pub struct CompiledModule {
@@ -192,11 +192,15 @@ impl CompiledModule {
 
     /// The entry of this name. A module whose outside symbols are not all known is refused here, with their names.
     pub fn entry(&self, name: &str) -> Result<EntryPoint<'_>, MlirError> {
+        Ok(EntryPoint { function: self.entry_function(name)?, _module: self })
+    }
+
+    /// The entry as a function, valid while the module lives.
+    pub(crate) fn entry_function(&self, name: &str) -> Result<Entry, MlirError> {
         let address = self.linked.lookup(name)?;
         // SAFETY: the code generator's entry has this signature (module documentation); what a caller may assume
         // of it is stated where it is called.
-        let function = unsafe { std::mem::transmute::<*const (), Entry>(address) };
-        Ok(EntryPoint { function, _module: self })
+        Ok(unsafe { std::mem::transmute::<*const (), Entry>(address) })
     }
 }
 

@@ -4,6 +4,7 @@
 
 pub mod dialect;
 mod error;
+mod executable;
 pub mod jit;
 mod llvm;
 mod raw;
@@ -11,3 +12,7 @@ mod session;
 mod symbols;
 
 pub use error::{MlirError, Place, Stage};
+pub use executable::{CompileError, CompileOptions, Executable, RunError, compile};
+
+/// What the code generator may assume of the machine, and what it decided.
+pub use surject_codegen::{Plan, Target};

@@ -1,4 +1,5 @@
 //! The tests of this crate, in one binary because every binary links MLIR.
 
 mod dialect;
+mod executable;
 mod jit;

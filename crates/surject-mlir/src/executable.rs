@@ -1,0 +1,228 @@
+//! Whole programs as machine code.
+
+use crate::MlirError;
+use crate::jit::{self, CompileTimes, CompiledModule, Entry, JitOptions};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError};
+use surject_codegen::{CodegenError, LoweredModule, Plan, Target};
+use surject_ir::{Buffer, Program, TensorType};
+use thiserror::Error;
+
+/// How a program is compiled.
+#[derive(Clone, Debug)]
+pub struct CompileOptions {
+    /// The machine that code is generated for. It must be this one, or one that can do less.
+    pub target: Target,
+    /// How the module is compiled.
+    pub jit: JitOptions,
+}
+
+impl Default for CompileOptions {
+    /// For this machine.
+    fn default() -> CompileOptions {
+        CompileOptions { target: Target::host(), jit: JitOptions::default() }
+    }
+}
+
+/// Why a program cannot be compiled.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum CompileError {
+    /// The program is not well formed.
+    #[error("{0}")]
+    Verify(#[from] surject_ir::VerifyError),
+    /// Code generation refuses it.
+    #[error(transparent)]
+    Codegen(#[from] CodegenError),
+    /// MLIR or LLVM refuses the generated module: a defect of the code generator.
+    #[error("the generated module does not compile: {0}")]
+    Mlir(#[from] MlirError),
+    /// A tensor or the arena is larger than memory.
+    #[error("{what} of {bytes} bytes does not fit in memory")]
+    Memory {
+        /// What is too large.
+        what: String,
+        /// How large it is, as far as that can be said.
+        bytes: u64,
+    },
+}
+
+/// Why an executable refuses to run.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RunError {
+    /// A wrong number of buffers.
+    #[error("there are {found} {what}s where {expected} are needed")]
+    Count {
+        /// `argument` or `result`.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many are needed.
+        expected: usize,
+    },
+    /// A buffer of another type or shape.
+    #[error("{what} {index} is {found} where {expected} is needed")]
+    Type {
+        /// `argument` or `result`.
+        what: &'static str,
+        /// Which one, from 0.
+        index: usize,
+        /// Its type.
+        found: String,
+        /// The type needed.
+        expected: TensorType,
+    },
+}
+
+/// A function of a program, compiled for this machine.
+///
+/// It may be used from several threads: the arena serves one run at a time.
+pub struct Executable {
+    /// A function of `module`.
+    entry: Entry,
+    module: CompiledModule,
+    lowered: LoweredModule,
+    arena: Mutex<Arena>,
+}
+
+/// Compiles a function of a program for this machine.
+pub fn compile(
+    program: &Program,
+    function: &str,
+    options: &CompileOptions,
+) -> Result<Executable, CompileError> {
+    surject_ir::verify(program)?;
+    let lowered = surject_codegen::lower(program, function, &options.target)?;
+    for (what, types) in [("an argument", &lowered.params), ("a result", &lowered.results)] {
+        types.iter().try_for_each(|ty| fits(what, ty))?;
+    }
+    let module = jit::compile(&lowered.text, &options.jit)?;
+    let entry = module.entry_function(&lowered.entry)?;
+    let too_large = || CompileError::Memory { what: "the arena".into(), bytes: lowered.arena_bytes };
+    let arena = Arena::new(lowered.arena_bytes).ok_or_else(too_large)?;
+    Ok(Executable { entry, module, lowered, arena: Mutex::new(arena) })
+}
+
+/// Can there be a buffer of this type?
+fn fits(what: &str, ty: &TensorType) -> Result<(), CompileError> {
+    let too_large = |bytes| CompileError::Memory { what: format!("{what} {ty}"), bytes };
+    let points = ty.space.points().ok_or_else(|| too_large(u64::MAX))?;
+    let bytes = points.checked_mul(ty.dtype.size() as u64).ok_or_else(|| too_large(u64::MAX))?;
+    if isize::try_from(bytes).is_ok_and(|b| b < isize::MAX - 64) { Ok(()) } else { Err(too_large(bytes)) }
+}
+
+impl Executable {
+    /// The types of the arguments.
+    pub fn params(&self) -> &[TensorType] {
+        &self.lowered.params
+    }
+
+    /// The types of the results.
+    pub fn results(&self) -> &[TensorType] {
+        &self.lowered.results
+    }
+
+    /// What the code generator decided.
+    pub fn plan(&self) -> &Plan {
+        &self.lowered.plan
+    }
+
+    /// The generated module.
+    pub fn text(&self) -> &str {
+        &self.lowered.text
+    }
+
+    /// The machine code, and LLVM IR and assembly if they were asked for.
+    pub fn module(&self) -> &CompiledModule {
+        &self.module
+    }
+
+    /// How long MLIR and LLVM took.
+    pub fn times(&self) -> CompileTimes {
+        self.module.times
+    }
+
+    /// The bytes of memory for intermediate tensors.
+    pub fn arena_bytes(&self) -> u64 {
+        self.lowered.arena_bytes
+    }
+
+    /// Runs the function.
+    pub fn run(&self, args: &[Buffer]) -> Result<Vec<Buffer>, RunError> {
+        let args: Vec<&Buffer> = args.iter().collect();
+        self.check("argument", &self.lowered.params, &args)?;
+        let mut results = self.result_buffers();
+        self.run_into(&args, &mut results)?;
+        Ok(results)
+    }
+
+    /// Buffers of the types of the results, of zeros.
+    pub fn result_buffers(&self) -> Vec<Buffer> {
+        self.lowered.results.iter().map(|ty| Buffer::zeros(ty.dtype, &shape(ty))).collect()
+    }
+
+    /// Runs the function on buffers in place; `results` have the types of the results, and are overwritten.
+    pub fn run_into(&self, args: &[&Buffer], results: &mut [Buffer]) -> Result<(), RunError> {
+        self.check("argument", &self.lowered.params, args)?;
+        self.check("result", &self.lowered.results, &results.iter().collect::<Vec<_>>())?;
+        let args: Vec<*const u8> = args.iter().map(|b| b.as_ptr()).collect();
+        let constants: Vec<*const u8> =
+            self.lowered.constants.iter().map(|b: &Arc<Buffer>| b.as_ptr()).collect();
+        let results: Vec<*mut u8> = results.iter_mut().map(Buffer::as_mut_ptr).collect();
+        // A run that panicked (it cannot: compiled code does not unwind) would leave nothing of meaning behind.
+        let arena = self.arena.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the entry belongs to the module that this owns. The types of all buffers are those that the module
+        // was generated for, and a `Buffer` is aligned; results are exclusive borrows, so nothing overlaps; the arena
+        // has the size that was asked for and is held by this run alone. That the generated code stays inside these
+        // buffers is the invariant of index maps: a read stays inside its tensor wherever its guards hold.
+        unsafe {
+            (self.entry)(args.as_ptr(), results.as_ptr(), arena.start.as_ptr(), constants.as_ptr());
+        }
+        Ok(())
+    }
+
+    fn check(&self, what: &'static str, types: &[TensorType], buffers: &[&Buffer]) -> Result<(), RunError> {
+        if buffers.len() != types.len() {
+            return Err(RunError::Count { what, found: buffers.len(), expected: types.len() });
+        }
+        for (index, (ty, buffer)) in types.iter().zip(buffers).enumerate() {
+            if buffer.dtype() != ty.dtype || buffer.shape() != shape(ty) {
+                let sizes: Vec<String> = buffer.shape().iter().map(usize::to_string).collect();
+                let found = format!("{}[{}]", buffer.dtype(), sizes.join(","));
+                return Err(RunError::Type { what, index, found, expected: ty.clone() });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The sizes of a type whose extents [`fits`] has found constant.
+fn shape(ty: &TensorType) -> Vec<usize> {
+    ty.space.extents().iter().map(|e| e.as_const().unwrap_or(0) as usize).collect()
+}
+
+/// Memory for intermediate tensors, aligned to a cache line.
+struct Arena {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: the memory is owned.
+unsafe impl Send for Arena {}
+
+impl Arena {
+    /// `None` if there is not so much memory.
+    fn new(bytes: u64) -> Option<Arena> {
+        let layout = Layout::from_size_align(usize::try_from(bytes).ok()?.max(64), 64).ok()?;
+        // SAFETY: the size is not zero.
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        Some(Arena { start, layout })
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout.
+        unsafe { dealloc(self.start.as_ptr(), self.layout) }
+    }
+}
