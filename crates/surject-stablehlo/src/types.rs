@@ -241,6 +241,14 @@ impl TensorType {
         self.shape.iter().map(|d| d.known()).collect()
     }
 
+    /// Whether a constant of the other type may be this value at run time: the same element type, and the same shape
+    /// but for dynamic extents.
+    pub fn compatible(&self, constant: &TensorType) -> bool {
+        self.element == constant.element
+            && self.rank() == constant.rank()
+            && self.shape.iter().zip(&constant.shape).all(|(a, b)| a.compatible(*b))
+    }
+
     /// Number of elements; `None` where an extent is dynamic or the product exceeds `i64`.
     pub fn num_elements(&self) -> Option<u64> {
         if self.shape.iter().all(|d| d.known().is_some()) && self.shape.contains(&Dim::Static(0)) {

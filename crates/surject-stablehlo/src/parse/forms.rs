@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::module::{Op, ValueId};
 use crate::normalise::merge;
 use crate::table::{AttrKind, Form, OpSpec, Types, lookup};
-use crate::types::{Dim, ElementType, TensorType, Type};
+use crate::types::{ElementType, TensorType, Type};
 
 impl<'s> Parser<'s> {
     /// An operation that starts with its bare name.
@@ -453,14 +453,10 @@ impl<'s> Parser<'s> {
 
     /// A value that is checked against a constant may be known with fewer static extents than the constant.
     fn check_constant_type(&self, value: ValueId, ty: &Type, start: usize) -> Result<()> {
-        let (Type::Tensor(known), Type::Tensor(given)) = (self.module.ty(value), ty) else {
-            return self.check_type(value, ty, start);
-        };
-        let dynamic = known.shape.contains(&Dim::Dynamic) || known.encoding.is_some();
-        let fits = known.rank() == given.rank()
-            && known.element == given.element
-            && known.shape.iter().zip(&given.shape).all(|(a, b)| a.compatible(*b));
-        if dynamic && fits { Ok(()) } else { self.check_type(value, ty, start) }
+        match (self.module.ty(value), ty) {
+            (Type::Tensor(known), Type::Tensor(given)) if known.compatible(given) => Ok(()),
+            _ => self.check_type(value, ty, start),
+        }
     }
 }
 

@@ -29,10 +29,16 @@ impl Printer<'_> {
             Form::Reduce => self.reduce(op)?,
             Form::While => self.while_op(op)?,
             Form::Tuple => {
+                let ([result], parts) = (op.results.as_slice(), self.types_of(&op.operands)) else {
+                    return None;
+                };
+                let ty = Type::Tuple(parts);
+                if *self.module.ty(*result) != ty {
+                    return None;
+                }
                 self.spaced_operands(op);
                 self.rest(op, &[]);
-                let [result] = op.results.as_slice() else { return None };
-                _ = write!(self.out, " : {}", self.module.ty(*result));
+                _ = write!(self.out, " : {ty}");
             }
             Form::GetTupleElement => {
                 _ = write!(self.out, " ");
@@ -448,6 +454,12 @@ impl Printer<'_> {
     }
 
     fn check_const(&mut self, op: &Op) -> Option<()> {
+        if let Attribute::Dense(value) = op.attributes.get("value")? {
+            let operand = self.module.tensor(*op.operands.first()?)?;
+            if !operand.compatible(&value.ty) {
+                return None;
+            }
+        }
         self.spaced_operands(op);
         self.out.push_str(", ");
         self.attribute("stablehlo", op.attributes.get("value")?);
