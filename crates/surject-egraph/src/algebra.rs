@@ -373,7 +373,13 @@ impl Algebra {
                     return None;
                 }
                 let constant = match (c.constant, t.constant, f.constant) {
-                    (Some(c), t, f) => if c.is_true() { t } else { f },
+                    (Some(c), t, f) => {
+                        if c.is_true() {
+                            t
+                        } else {
+                            f
+                        }
+                    }
                     (None, Some(t), Some(f)) if t == f => Some(t),
                     _ => None,
                 };

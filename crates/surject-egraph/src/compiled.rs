@@ -5,8 +5,8 @@ use crate::lang::{Node, Op};
 use egg::{ENodeOrVar, Id, Pattern as EggPattern, RecExpr, Var};
 use surject_ir::AccOp;
 use surject_rules::{
-    AccOperator, Argument, BindingKind, ConditionName, Exactness, FillPattern, Flags, MapKind, MapPattern, Operator,
-    Pattern, PatternKind, Rule,
+    AccOperator, Argument, BindingKind, ConditionName, Exactness, FillPattern, Flags, MapKind, MapPattern,
+    Operator, Pattern, PatternKind, Rule, Sort,
 };
 
 /// A slot of the environment of a match.
@@ -133,7 +133,7 @@ pub struct Compiled {
 /// How a rule is searched.
 #[derive(Clone, Debug)]
 pub enum Left {
-    /// Map notation: patterns, one per order of the operands of commutative operations, and the operation
+    /// Map notation, or pointwise operations alone: patterns, one per order of the operands of commutative operations, and the operation
     /// variables that must be commutative for that order.
     Maps(Vec<(EggPattern<Node>, Vec<Slot>)>),
     /// Index notation: matched by walking the class.
@@ -158,7 +158,7 @@ pub fn compile(rule: &Rule) -> Result<Vec<Compiled>, EgraphError> {
 fn one_way(rule: &Rule, left: &Pattern, right: &Pattern) -> Result<Compiled, EgraphError> {
     let mut names = Names { rule: rule.name.clone(), slots: Vec::new(), acc_ops: Vec::new() };
     let mut tests = Vec::new();
-    let left_form = if rule.is_map_notation() {
+    let left_form = if !rule.is_index_notation() {
         let mut forms = Vec::new();
         let by_role = rule.bindings.iter().any(|b| matches!(b.kind, BindingKind::Unread { .. }));
         for order in orders(left, by_role) {
@@ -173,9 +173,12 @@ fn one_way(rule: &Rule, left: &Pattern, right: &Pattern) -> Result<Compiled, Egr
         Left::Index(left.clone())
     };
     for condition in &rule.conditions {
-        let args = condition.args.iter().map(|a| names.arg(a)).collect::<Result<Vec<_>, _>>()?;
+        let sorts = condition.name.signature();
+        let args = condition.args.iter().zip(sorts).map(|(a, s)| names.arg(a, *s)).collect();
         let operand = match (condition.name, condition.args.first()) {
-            (ConditionName::MapsFill, Some(Argument::Var(op, _))) => operand_of(left, op).map(|x| names.slot(&x)),
+            (ConditionName::MapsFill, Some(Argument::Var(op, _))) => {
+                operand_of(left, op).map(|x| names.slot(&x))
+            }
             _ => None,
         };
         tests.push(Test { name: condition.name, negated: condition.negated, args, operand });
@@ -221,9 +224,7 @@ fn orders(pattern: &Pattern, by_role: bool) -> Vec<(Pattern, Vec<String>)> {
             let plain = |p: &Pattern| matches!(p.kind, PatternKind::Var { .. });
             let swaps = args.len() == 2
                 && match op {
-                    Operator::Binary(op) => {
-                        op.is_commutative() && (by_role || !args.iter().all(plain))
-                    }
+                    Operator::Binary(op) => op.is_commutative() && (by_role || !args.iter().all(plain)),
                     Operator::Var(_) => by_role,
                     _ => false,
                 };
@@ -343,17 +344,13 @@ impl Names {
             }
             PatternKind::Count(_) => self.unsupported("`#` stands on a left side"),
             PatternKind::Reduce { .. } => self.unsupported("the two notations stand in one rule"),
-            PatternKind::StableHlo { name, .. } => {
-                self.unsupported(format!("`stablehlo.{name}` is not a node of the algebra; write its assignment"))
-            }
+            PatternKind::StableHlo { name, .. } => self.unsupported(format!(
+                "`stablehlo.{name}` is not a node of the algebra; write its assignment"
+            )),
         }
     }
 
-    fn left_map(
-        &mut self,
-        map: &MapPattern,
-        ast: &mut RecExpr<ENodeOrVar<Node>>,
-    ) -> Result<Id, EgraphError> {
+    fn left_map(&mut self, map: &MapPattern, ast: &mut RecExpr<ENodeOrVar<Node>>) -> Result<Id, EgraphError> {
         match &map.kind {
             MapKind::Var(name) => Ok(self.variable(name, ast)),
             _ => self.unsupported("a map of a left side is not a variable"),
@@ -373,7 +370,8 @@ impl Names {
                     Operator::Var(name) if args.len() < 3 => Some(OpRef::Var(self.slot(name))),
                     Operator::Var(_) | Operator::Select => None,
                 };
-                let mut args = args.iter().map(|a| self.right(a).map(Box::new)).collect::<Result<Vec<_>, _>>()?;
+                let mut args =
+                    args.iter().map(|a| self.right(a).map(Box::new)).collect::<Result<Vec<_>, _>>()?;
                 match (op, args.len()) {
                     (Some(op), 1) => Build::Un(op, args.remove(0)),
                     (Some(op), 2) => Build::Bin(op, args.remove(0), args.remove(0)),
@@ -418,10 +416,11 @@ impl Names {
         })
     }
 
-    fn arg(&mut self, arg: &Argument) -> Result<Arg, EgraphError> {
-        Ok(match arg {
+    fn arg(&mut self, arg: &Argument, sort: Sort) -> Arg {
+        match arg {
             Argument::Var(name, _) => Arg::Slot(self.slot(name)),
             Argument::Number(value, _) => Arg::Number(*value),
+            Argument::Word(word, _) if sort == Sort::DTypeClass => Arg::Word(word.clone()),
             Argument::Word(word, _) => {
                 let known = AccOp::from_name(word)
                     .map(Op::of_acc)
@@ -429,13 +428,15 @@ impl Names {
                     .or_else(|| surject_ir::UnaryOp::from_name(word).map(Op::Unary));
                 known.map_or_else(|| Arg::Word(word.clone()), Arg::Op)
             }
-        })
+        }
     }
 
     fn bind(&mut self, kind: &BindingKind) -> Bind {
         match kind {
             BindingKind::Fibre { to_q, to_p, n, m } => Bind::Fibre([to_q, to_p, n, m].map(|s| self.slot(s))),
-            BindingKind::Unread { result, field, map } => Bind::Unread([result, field, map].map(|s| self.slot(s))),
+            BindingKind::Unread { result, field, map } => {
+                Bind::Unread([result, field, map].map(|s| self.slot(s)))
+            }
             BindingKind::Through { result, n, m } => Bind::Through([result, n, m].map(|s| self.slot(s))),
             BindingKind::Drop { map, field, count, from_map, from_field } => {
                 let count = format!("#{count}");

@@ -111,7 +111,10 @@ fn distributes(t: Op, o: Op, dtype: DType) -> Verdict {
         matches!((t, o), (And | Mul | Min, Or | Add | Max) | (Or | Add | Max, And | Mul | Min))
             || matches!((t, o), (And | Mul | Min, Xor))
     } else if dtype.is_float() {
-        matches!((t, o), (Mul | Div, Add) | (Add | Sub, Max | Min) | (Max, Min) | (Min, Max) | (Max, Max) | (Min, Min))
+        matches!(
+            (t, o),
+            (Mul | Div, Add) | (Add | Sub, Max | Min) | (Max, Min) | (Min, Max) | (Max, Max) | (Min, Min)
+        )
     } else if dtype.is_complex() {
         matches!((t, o), (Mul | Div, Add))
     } else {

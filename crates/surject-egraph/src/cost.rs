@@ -53,10 +53,8 @@ constants! {
     tanh = 20.0,
     /// A multiplication and an addition in the registers of a contraction.
     fma = 0.5,
-    /// How many times dearer a contraction is outside of its own output loops.
-    untiled = 8.0,
     /// How often an element of a contraction's operand is computed when it is not stored.
-    repeat = 2.0,
+    repeat = 3.0,
 }
 
 impl CostModel {

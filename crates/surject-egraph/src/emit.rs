@@ -8,7 +8,8 @@ use crate::terms::{Class, Term, Terms};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use surject_ir::{
-    AccOp, Block, FieldId, FieldKind, Function, Region, Scalar, Statement, StatementKind, TensorType, TypeError, Var,
+    AccOp, Block, FieldId, FieldKind, Function, Region, Scalar, Statement, StatementKind, TensorType,
+    TypeError, Var,
 };
 
 /// The function that is being written, and how the variables of the old one are called in it.
@@ -80,7 +81,10 @@ impl<'a> Emitter<'a> {
 
     /// The new name of an old variable.
     pub fn var(&self, old: Var) -> Result<Var, EgraphError> {
-        self.vars.get(&old).copied().ok_or_else(|| self.error(format!("`{}` has no value", self.old.name_of(old))))
+        self.vars
+            .get(&old)
+            .copied()
+            .ok_or_else(|| self.error(format!("`{}` has no value", self.old.name_of(old))))
     }
 
     /// The new names of old variables.

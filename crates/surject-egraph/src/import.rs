@@ -197,7 +197,8 @@ pub fn needs(function: &Function, statement: &Statement) -> Vec<Var> {
 
 fn roots(function: &Function, block: &Block) -> Vec<Var> {
     let mut result: Vec<Var> = Vec::new();
-    let wanted = block.statements.iter().flat_map(|s| needs(function, s)).chain(block.results.iter().copied());
+    let wanted =
+        block.statements.iter().flat_map(|s| needs(function, s)).chain(block.results.iter().copied());
     for var in wanted {
         if !result.contains(&var) {
             result.push(var);

@@ -5,13 +5,14 @@
 //! one that its map uses (`prefix`): a maximum over a row is computed once a row, inside the kernel.
 //!
 //! The same walk decides what is *legal*: an accumulation inside a kernel must be a loop nest of its own at every
-//! point (its fibre product with the composite map is the point times a box), the operands of a contraction hold no
-//! other reduction, and the depth and size of a kernel are bounded. A class that offends is stored.
+//! point (its fibre product with the composite map is the point times a box), a contraction stands only at the
+//! kernel's own output and its operands hold no other reduction, and the depth and size of a kernel are bounded. A
+//! class that offends is stored.
 
 use crate::algebra::{Algebra, MapId};
 use crate::cost::CostModel;
 use crate::lang::Op;
-use crate::terms::{Class, Term, Terms, points};
+use crate::terms::{Class, Term, Terms};
 use std::collections::{HashMap, HashSet};
 use surject_index::{Affine, Component, Guard, IndexMap, Space};
 use surject_ir::BinaryOp;
@@ -81,6 +82,8 @@ struct Walk<'w, 'a> {
     walker: &'w mut Walker<'a>,
     stored: &'w [bool],
     root: Class,
+    /// The innermost loop of the kernel's own output.
+    output: usize,
     loops: Vec<Loop>,
     seen: HashSet<(Class, MapId, usize)>,
     reads: HashMap<Class, HashSet<MapId>>,
@@ -101,6 +104,7 @@ impl Walker<'_> {
             walker: self,
             stored,
             root,
+            output: 0,
             loops: vec![Loop { parent: 0, depth: 0, runs: 1.0 }],
             seen: HashSet::new(),
             reads: HashMap::new(),
@@ -110,6 +114,7 @@ impl Walker<'_> {
             offender: None,
         };
         let scope = walk.nest(0, &space);
+        walk.output = scope;
         let at = At { scope, depth: 0, nest: 0, weight: 1.0, operand: false };
         walk.define(root, identity, at);
         let (reads, inlined, offender) = (walk.reads, walk.inlined, walk.offender);
@@ -236,8 +241,10 @@ impl Walk<'_, '_> {
     fn accumulate(&mut self, class: Class, acc: (Op, MapId, Class), map: MapId, at: At) {
         let (op, along, of) = acc;
         // At every point of the kernel's own output, each once: a contraction here is the kernel's own.
-        let output = self.walker.terms.classes[self.root].points;
-        let top = self.loops[at.scope].runs == output && self.walker.algebra.bijective(map);
+        let own = self.prefix(self.output, self.loops[at.scope].depth) == at.scope;
+        let top = own
+            && self.loops[at.scope].runs == self.loops[self.output].runs
+            && self.walker.algebra.bijective(map);
         let nested = self.pulled(map, along);
         let (scope, inner) = match nested {
             Some((inner, reduced)) => (self.nest(at.scope, &reduced), inner),
@@ -255,15 +262,19 @@ impl Walk<'_, '_> {
         let runs = self.loops[scope].runs * at.weight;
         let at = At { scope, nest: at.nest + 1, ..at };
         if let Some(factors) = self.contraction(op, of, inner) {
+            // Inside a row its tiles are lost and every pass over the row computes it again.
+            if !top {
+                return self.offend(class);
+            }
             let model = self.walker.model;
             self.flops += 2.0 * runs;
-            self.work += model.fma * runs * if top { 1.0 } else { model.untiled };
+            self.work += model.fma * runs;
             self.inlined.insert(of);
             for (factor, used, small) in factors {
                 // The operand is read, or computed while it is packed, over the loops that it uses.
                 let domain = self.walker.algebra.map(small).domain().clone();
                 let own = self.nest(0, &domain);
-                let weight = if top { model.repeat } else { (runs / points(&domain)).max(1.0) };
+                let weight = model.repeat;
                 let at = At { scope: own, depth: at.depth + 1, nest: at.nest, weight, operand: true };
                 debug_assert_eq!(used.len(), domain.rank());
                 self.value(factor, small, at);
@@ -297,12 +308,7 @@ impl Walk<'_, '_> {
     /// The factors of a contraction: an accumulated product in which each factor leaves out a loop that the other
     /// uses. Each comes with the loops it uses and its composite map on those loops alone.
     #[allow(clippy::type_complexity)]
-    fn contraction(
-        &mut self,
-        op: Op,
-        of: Class,
-        inner: MapId,
-    ) -> Option<Vec<(Class, Vec<usize>, MapId)>> {
+    fn contraction(&mut self, op: Op, of: Class, inner: MapId) -> Option<Vec<(Class, Vec<usize>, MapId)>> {
         if op != Op::Binary(BinaryOp::Add) || self.stored[of] {
             return None;
         }

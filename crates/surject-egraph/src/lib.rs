@@ -4,6 +4,7 @@ mod algebra;
 mod apply;
 mod bind;
 mod build;
+mod choose;
 mod compiled;
 mod conditions;
 mod cost;

@@ -49,7 +49,9 @@ pub fn sweep(function: &Function, block: &mut Block) {
                 sweep(function, &mut cond.body);
                 sweep(function, &mut body.body);
             }
-            StatementKind::If { branches, .. } => branches.iter_mut().for_each(|b| sweep(function, &mut b.body)),
+            StatementKind::If { branches, .. } => {
+                branches.iter_mut().for_each(|b| sweep(function, &mut b.body))
+            }
             _ => {}
         }
     }

@@ -3,13 +3,14 @@
 
 use crate::algebra::Algebra;
 use crate::build::field;
+use crate::choose::{choose, shallowest};
 use crate::emit::{Emitter, Writing};
 use crate::error::EgraphError;
 use crate::import::{Imported, import, needs};
 use crate::laws::{Phase, phases};
 use crate::live::{levels, live_statements, sweep};
 use crate::options::Options;
-use crate::plan::{Plan, Search};
+use crate::plan::{Plan, Search, topological};
 use crate::report::{BlockReport, PlanFigures, Report};
 use crate::saturate::{Bounds, Firing, saturate};
 use crate::terms::{Class, Term, Terms};
@@ -30,6 +31,7 @@ pub struct Optimised {
 /// Optimises a program: the same functions, with fewer and cheaper stores.
 pub fn optimise(program: &Program, options: &Options) -> Result<Optimised, EgraphError> {
     let start = std::time::Instant::now();
+    surject_ir::verify(program).map_err(|e| EgraphError::Invalid(e.to_string()))?;
     let phases = phases(options)?;
     let mut report = Report::new(options, &phases);
     let mut functions = Vec::with_capacity(program.functions.len());
@@ -51,8 +53,10 @@ pub fn optimise(program: &Program, options: &Options) -> Result<Optimised, Egrap
         new.body = block;
         functions.push(new);
     }
+    let program = Program { name: program.name.clone(), functions };
+    surject_ir::verify(&program).map_err(|e| EgraphError::Output(e.to_string()))?;
     report.time = start.elapsed();
-    Ok(Optimised { program: Program { name: program.name.clone(), functions }, report })
+    Ok(Optimised { program, report })
 }
 
 struct Driver<'a> {
@@ -213,9 +217,12 @@ impl<'a> Driver<'a> {
             }
             let inputs = |i: u32| level.get(&egraph.analysis.input(i).var).copied().unwrap_or(0);
             let terms = Terms::new(&egraph, &root_ids, inputs);
-            let choice = terms.choose(&options.cost, &egraph.analysis);
             let classes: Vec<Class> =
                 root_ids.iter().filter_map(|&id| terms.numbers.get(&egraph.find(id)).copied()).collect();
+            let mut choice = choose(&terms, &options.cost, &egraph.analysis);
+            if topological(&terms, &choice, &classes).is_none() {
+                choice = shallowest(&terms);
+            }
             let numbered: Vec<Option<Class>> =
                 stored.iter().map(|(_, id)| terms.numbers.get(&egraph.find(*id)).copied()).collect();
             let start: Option<Vec<bool>> = best.as_ref().map(|best| {

@@ -43,6 +43,10 @@ pub struct Search<'a> {
     readers: Vec<BTreeSet<Class>>,
     /// Kernels that evaluate a class in place.
     users: Vec<BTreeSet<Class>>,
+    /// The classes whose chosen terms use a class.
+    parents: Vec<Vec<Class>>,
+    /// What the kernels were before a move that is on trial.
+    undo: Option<Vec<(Class, Option<Kernel>)>>,
 }
 
 impl<'a> Search<'a> {
@@ -69,7 +73,8 @@ impl<'a> Search<'a> {
             None => start_rule(terms, &choice, &order, algebra),
         };
         for class in 0..count {
-            stored[class] = root[class] || stored[class] && !terms.term(&choice, class).is_none_or(Term::is_leaf);
+            stored[class] =
+                root[class] || stored[class] && !terms.term(&choice, class).is_none_or(Term::is_leaf);
         }
         let plan = Plan { choice, stored, kernels: BTreeMap::new(), evaluations: 0, cut_short: false };
         let mut search = Search {
@@ -81,7 +86,15 @@ impl<'a> Search<'a> {
             root,
             readers: vec![BTreeSet::new(); count],
             users: vec![BTreeSet::new(); count],
+            parents: vec![Vec::new(); count],
+            undo: None,
         };
+        for &class in &order {
+            let children = terms.term(&search.plan.choice, class).map_or(&[][..], Term::children);
+            for &child in children {
+                search.parents[child].push(class);
+            }
+        }
         search.build(roots);
         search.improve(&order, time);
         Some(search.plan)
@@ -101,6 +114,9 @@ impl<'a> Search<'a> {
 
     fn insert(&mut self, class: Class, kernel: Kernel) {
         self.remove(class);
+        if let Some(undo) = &mut self.undo {
+            undo.push((class, None));
+        }
         for &(read, _) in &kernel.reads {
             self.readers[read].insert(class);
         }
@@ -112,12 +128,26 @@ impl<'a> Search<'a> {
 
     fn remove(&mut self, class: Class) {
         if let Some(old) = self.plan.kernels.remove(&class) {
-            for (read, _) in old.reads {
+            for &(read, _) in &old.reads {
                 self.readers[read].remove(&class);
             }
-            for inlined in old.inlined {
+            for &inlined in &old.inlined {
                 self.users[inlined].remove(&class);
             }
+            if let Some(undo) = &mut self.undo {
+                undo.push((class, Some(old)));
+            }
+        }
+    }
+
+    /// Takes back every change since the trial began.
+    fn roll_back(&mut self) {
+        for (class, kernel) in self.undo.take().unwrap_or_default().into_iter().rev() {
+            match kernel {
+                Some(kernel) => self.insert(class, kernel),
+                None => self.remove(class),
+            }
+            self.plan.stored[class] = self.plan.kernels.contains_key(&class);
         }
     }
 
@@ -156,15 +186,39 @@ impl<'a> Search<'a> {
         let listed = |c: &Class| candidate[*c];
         let mut queue: VecDeque<Class> = order.iter().rev().copied().filter(listed).collect();
         let mut queued = candidate.clone();
-        while let Some(class) = queue.pop_front() {
-            queued[class] = false;
+        // Moves of two steps are tried where single ones no longer help: taken early they lead to worse plans.
+        let mut hard: VecDeque<Class> = VecDeque::new();
+        let mut waiting = vec![false; candidate.len()];
+        loop {
+            let (class, single) = match (queue.pop_front(), hard.is_empty()) {
+                (Some(class), _) => (class, true),
+                (None, false) => (hard.pop_front().unwrap_or_default(), false),
+                (None, true) => return,
+            };
             if start.elapsed() > time {
                 self.plan.cut_short = true;
                 return;
             }
-            let around = if self.plan.stored[class] { self.drop_store(class) } else { self.add_store(class) };
+            let stored = self.plan.stored[class];
+            let around = match (single, stored) {
+                (true, true) => self.drop_store(class),
+                (true, false) => self.add_store(class),
+                (false, true) => self.swap_store(class),
+                (false, false) => self.absorb(class),
+            };
+            if single {
+                queued[class] = false;
+                if around.is_empty() && !std::mem::replace(&mut waiting[class], true) {
+                    hard.push_back(class);
+                }
+            } else {
+                waiting[class] = false;
+            }
             for near in around {
-                if candidate[near] && near != class && !std::mem::replace(&mut queued[near], true) {
+                if candidate[near]
+                    && (near != class || !single)
+                    && !std::mem::replace(&mut queued[near], true)
+                {
                     queue.push_back(near);
                 }
             }
@@ -187,6 +241,40 @@ impl<'a> Search<'a> {
         self.commit(readers, kernels)
     }
 
+    /// Stores a pointwise user of a class in its place, if that is cheaper: the scaling of a contraction's result
+    /// goes into its epilogue. One toggle after the other would pass through a dearer plan.
+    fn swap_store(&mut self, class: Class) -> Vec<Class> {
+        if self.root[class] || !self.plan.kernels.contains_key(&class) {
+            return Vec::new();
+        }
+        let parents: Vec<Class> = self.parents[class].clone();
+        for parent in parents {
+            let term = self.terms.term(&self.plan.choice, parent);
+            if self.plan.stored[parent] || !matches!(term, Some(Term::Point(..))) {
+                continue;
+            }
+            let mut all: BTreeSet<Class> = self.readers[class].clone();
+            all.extend(&self.users[parent]);
+            let all: Vec<Class> = all.into_iter().filter(|&c| c != class).collect();
+            let before = self.cost_of(&all) + self.cost_of(&[class]);
+            self.plan.stored[class] = false;
+            self.plan.stored[parent] = true;
+            let mut changed = all;
+            changed.push(parent);
+            match self.recost(&changed, before) {
+                Some(kernels) => {
+                    self.remove(class);
+                    return self.commit(changed, kernels);
+                }
+                None => {
+                    self.plan.stored[class] = true;
+                    self.plan.stored[parent] = false;
+                }
+            }
+        }
+        Vec::new()
+    }
+
     /// Stores a class that kernels evaluate in place, if that is cheaper.
     fn add_store(&mut self, class: Class) -> Vec<Class> {
         let users: Vec<Class> = self.users[class].iter().copied().collect();
@@ -202,6 +290,44 @@ impl<'a> Search<'a> {
             return Vec::new();
         };
         self.commit(all, kernels)
+    }
+
+    /// Stores a class together with evaluating in it what only it reads, if both together are cheaper: a
+    /// normalised row is stored, and its maximum and sum become part of its kernel.
+    fn absorb(&mut self, class: Class) -> Vec<Class> {
+        let users: Vec<Class> = self.users[class].iter().copied().collect();
+        let mut inner: BTreeSet<Class> = BTreeSet::new();
+        for user in &users {
+            let reads = self.plan.kernels.get(user).map_or(&[][..], |k| &k.reads);
+            inner.extend(reads.iter().map(|r| r.0).filter(|&r| !self.root[r] && self.plan.stored[r]));
+        }
+        let near = |&r: &Class| self.readers[r].iter().all(|u| users.contains(u) || inner.contains(u));
+        let inner: Vec<Class> = inner.iter().copied().filter(near).collect();
+        if inner.is_empty() || users.len() > 8 || inner.len() > 16 {
+            return Vec::new();
+        }
+        let before = self.plan.cost();
+        self.undo = Some(Vec::new());
+        self.plan.stored[class] = true;
+        let mut all = users;
+        all.push(class);
+        let mut around = match self.recost(&all, f64::MAX) {
+            Some(kernels) => self.commit(all, kernels),
+            None => {
+                self.undo = None;
+                self.plan.stored[class] = false;
+                return Vec::new();
+            }
+        };
+        for &read in &inner {
+            around.extend(self.drop_store(read));
+        }
+        if self.plan.cost() < before * (1.0 - 1e-9) {
+            self.undo = None;
+            return around;
+        }
+        self.roll_back();
+        Vec::new()
     }
 
     fn cost_of(&self, classes: &[Class]) -> f64 {
@@ -270,12 +396,7 @@ pub fn topological(terms: &Terms, choice: &[Option<usize>], roots: &[Class]) -> 
 }
 
 /// The start: what is read many times per element, and every accumulation with several users.
-fn start_rule(
-    terms: &Terms,
-    choice: &[Option<usize>],
-    order: &[Class],
-    algebra: &Algebra,
-) -> Vec<bool> {
+fn start_rule(terms: &Terms, choice: &[Option<usize>], order: &[Class], algebra: &Algebra) -> Vec<bool> {
     let mut stored = vec![false; terms.classes.len()];
     let mut users = vec![0usize; terms.classes.len()];
     for &class in order {
@@ -299,14 +420,15 @@ fn start_rule(
 }
 
 /// The classes worth a store: accumulations, and pointwise values with several users, or that are read through a
-/// map, accumulated, or factors of a product.
+/// map, or are factors of a product. What only an accumulation uses is consumed where it is made.
 fn candidates(terms: &Terms, choice: &[Option<usize>], order: &[Class]) -> Vec<bool> {
     let mut result = vec![false; terms.classes.len()];
     let mut users = vec![0usize; terms.classes.len()];
+    let mut product = vec![false; terms.classes.len()];
     for &class in order {
         let Some(term) = terms.term(choice, class) else { continue };
         let wanted = match term {
-            Term::Read(..) | Term::Acc(..) => true,
+            Term::Read(..) => true,
             Term::Point(Some(Op::Binary(surject_ir::BinaryOp::Mul)), _) => true,
             _ => false,
         };
@@ -314,12 +436,17 @@ fn candidates(terms: &Terms, choice: &[Option<usize>], order: &[Class]) -> Vec<b
             users[child] += 1;
             result[child] |= wanted;
         }
+        if let Term::Acc(op, _, body) = term
+            && *op != Op::Set
+        {
+            product[*body] = true;
+        }
         result[class] |= matches!(term, Term::Acc(..));
     }
     for &class in order {
         let term = terms.term(choice, class);
         let plain = term.is_none_or(|t| t.is_leaf() || matches!(t, Term::Read(..)));
-        result[class] = !plain && (result[class] || users[class] > 1);
+        result[class] = !plain && (users[class] > 1 || result[class] && !product[class]);
     }
     result
 }

@@ -3,7 +3,6 @@
 
 use crate::algebra::{Graph, MapId, SpaceId};
 use crate::build::field;
-use crate::cost::CostModel;
 use crate::lang::{Node, Op};
 use egg::Id;
 use std::collections::{HashMap, VecDeque};
@@ -172,74 +171,6 @@ impl Terms {
             Term::Input(i) => level(*i),
             other => other.children().iter().map(|&c| self.classes[c].level).max().unwrap_or(0),
         }
-    }
-
-    /// One term a class, by the least cost of its tree where every class is computed once over its own space. The
-    /// choice has no cycle: the depth breaks ties, so that (cost, depth) falls strictly from a class to the
-    /// classes its term is made of. `None` for a class that cannot be computed.
-    pub fn choose(&self, model: &CostModel, algebra: &crate::algebra::Algebra) -> Vec<Option<usize>> {
-        let count = self.classes.len();
-        let mut best: Vec<Option<(f64, u32)>> = vec![None; count];
-        let mut choice: Vec<Option<usize>> = vec![None; count];
-        let mut users: Vec<Vec<Class>> = vec![Vec::new(); count];
-        for (number, info) in self.classes.iter().enumerate() {
-            for child in info.terms.iter().flat_map(Term::children) {
-                users[*child].push(number);
-            }
-        }
-        let mut queued = vec![true; count];
-        let mut queue: VecDeque<Class> = (0..count).rev().collect();
-        while let Some(number) = queue.pop_front() {
-            queued[number] = false;
-            let info = &self.classes[number];
-            let mut changed = false;
-            for (place, term) in info.terms.iter().enumerate() {
-                let Some((cost, depth)) = self.tree_cost(model, algebra, info, term, &best) else { continue };
-                let better = match best[number] {
-                    None => true,
-                    Some((known, deep)) => cost < known || cost == known && depth < deep,
-                };
-                if better {
-                    best[number] = Some((cost, depth));
-                    choice[number] = Some(place);
-                    changed = true;
-                }
-            }
-            if changed {
-                for &user in &users[number] {
-                    if !std::mem::replace(&mut queued[user], true) {
-                        queue.push_back(user);
-                    }
-                }
-            }
-        }
-        choice
-    }
-
-    fn tree_cost(
-        &self,
-        model: &CostModel,
-        algebra: &crate::algebra::Algebra,
-        info: &Info,
-        term: &Term,
-        best: &[Option<(f64, u32)>],
-    ) -> Option<(f64, u32)> {
-        let mut cost = match term {
-            Term::Input(_) | Term::Const | Term::Index(_) => 0.0,
-            Term::Point(op, _) => info.points * model.op(*op),
-            Term::Read(..) => info.points * model.load,
-            // A set is a renaming of positions; it is not free, or it would win over a read.
-            Term::Acc(Op::Set, _, _) => info.points * model.simple,
-            Term::Acc(_, map, _) => points(algebra.map(*map).domain()) * model.simple,
-        };
-        let mut depth = 0;
-        for &child in term.children() {
-            let (c, d) = best[child]?;
-            // Shared children are counted once a user; far beyond any machine the sum stops growing.
-            cost = (cost + c).min(1e300);
-            depth = depth.max(d);
-        }
-        Some((cost, depth + 1))
     }
 
     /// The term of a choice.

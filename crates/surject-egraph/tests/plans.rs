@@ -1,0 +1,77 @@
+//! Plans of the programs that the measured prototype reports.
+mod support;
+use support::*;
+use surject_egraph::{Options, optimise};
+
+fn dump(p: &surject_ir::Program) -> String {
+    use surject_ir::*;
+    let mut s = String::new();
+    for f in &p.functions {
+        for st in &f.body.statements {
+            match &st.kind {
+                StatementKind::Store { target, field } => {
+                    s += &format!("{} : {} = {}\n", f.name_of(*target), f.ty(*target), expr(f, *field));
+                }
+                other => s += &format!("{other:?}\n"),
+            }
+        }
+    }
+    s
+}
+
+fn expr(f: &surject_ir::Function, id: surject_ir::FieldId) -> String {
+    use surject_ir::FieldKind::*;
+    match &f.fields[id].kind {
+        Tensor(v) => f.name_of(*v).to_string(),
+        Read { map, of } => format!("read<{map}>({})", expr(f, *of)),
+        Acc { op, map, of } => format!("acc{op}<{map}>({})", expr(f, *of)),
+        Const(c) => format!("{c:?}"),
+        Unary { op, x } => format!("{op}({})", expr(f, *x)),
+        Binary { op, x, y } => format!("{op}({}, {})", expr(f, *x), expr(f, *y)),
+        other => format!("{other:?}"),
+    }
+}
+
+fn show(name: &str, p: &surject_ir::Program, tol: f64) -> surject_egraph::Optimised {
+    let o = optimise(p, &Options::default()).unwrap();
+    eprintln!("== {name}\n{}", o.report);
+    eprintln!("{}", dump(&o.program));
+    agree(p, &o.program, tol);
+    o
+}
+
+#[test]
+fn mlp_is_two_kernels() {
+    let o = show("mlp", &mlp(8, 16, 12, 5), 1e-5);
+    assert_eq!(o.report.stores().1, 2);
+}
+
+#[test]
+fn softmax_is_small() {
+    let o = show("softmax", &softmax(8, 16), 1e-5);
+    assert_eq!(o.report.stores().1, 1);
+}
+
+#[test]
+fn layernorm_is_small() {
+    let o = show("layernorm", &layernorm(8, 16), 1e-5);
+    assert_eq!(o.report.stores().1, 1);
+}
+
+#[test]
+fn attention_stores_no_transpose() {
+    let o = show("attention", &attention(2, 6, 8, 2), 1e-5);
+    assert_eq!(o.report.stores().1, 7);
+}
+
+#[test]
+fn blocks_scale() {
+    for layers in [1, 2, 12] {
+        let p = blocks(layers, 2, 256, 512, 8);
+        let o = optimise(&p, &Options::default()).unwrap();
+        eprintln!("== {layers} blocks\n{}", o.report);
+        if layers == 1 {
+            eprintln!("{}", dump(&o.program));
+        }
+    }
+}
