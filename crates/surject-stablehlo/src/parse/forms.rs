@@ -70,6 +70,7 @@ impl<'s> Parser<'s> {
             }
             let body = self.c.balanced()?;
             op.attributes.set("mesh", Attribute::Opaque(format!("#sdy.mesh{body}")));
+            self.dictionary_into(&mut op)?;
             return Ok((op, Vec::new()));
         }
         let span = Span::new(start, self.c.pos);

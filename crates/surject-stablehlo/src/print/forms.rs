@@ -90,7 +90,7 @@ impl Printer<'_> {
     }
 
     /// ` {…}` of the attributes that the form has not shown.
-    fn rest(&mut self, op: &Op, shown: &[&str]) {
+    pub(super) fn rest(&mut self, op: &Op, shown: &[&str]) {
         if op.attributes.iter().any(|(name, _)| !shown.contains(&name)) {
             self.out.push(' ');
             let dialect = op.name.split('.').next().unwrap_or("");

@@ -50,14 +50,13 @@ impl Printer<'_> {
         else {
             return false;
         };
-        let Some(body) =
-            body.strip_prefix("#sdy.mesh").filter(|_| op.name == "sdy.mesh" && op.attributes.len() == 2)
-        else {
+        let Some(body) = body.strip_prefix("#sdy.mesh").filter(|_| op.name == "sdy.mesh") else {
             return false;
         };
         self.out.push_str("sdy.mesh ");
         super::attrs::symbol(&mut self.out, name);
         _ = write!(self.out, " = {body}");
+        self.rest(op, &["sym_name", "mesh"]);
         true
     }
 

@@ -1,5 +1,5 @@
 //! What is known of each operation, as data: one row an operation, which drives the parser, the printer, the
-//! defaults, the verifier and the coverage listing. The rows stand in [`rows`].
+//! defaults, the verifier and the coverage listing. The rows stand in `table/rows.rs` and `table/chlo.rs`.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

@@ -1,5 +1,6 @@
 module attributes {jax.uses_shape_polymorphism = true} {
   sdy.mesh @mesh = <["x"=2, "y"=2]>
+  sdy.mesh @maximal = <[], device_ids=[0]> {stablehlo.mesh = {axes = []}}
   func.func @main(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %s: tensor<2xui64>, %m: tensor<3x3xf32>, %v: tensor<8xf32>) -> tensor<4x5xcomplex<f32>> {
     %0 = stablehlo.fft %x, type = RFFT, length = [8] : (tensor<4x8xf32>) -> tensor<4x5xcomplex<f32>>
     %1 = stablehlo.cholesky %m, lower = true : tensor<3x3xf32>
