@@ -65,6 +65,9 @@ pub struct CheckedFunction {
     pub checks: Vec<Check>,
 }
 
+/// The functions of a module with checks, by name: each with its program, or the reason why there is none.
+pub type CheckedFunctions = Vec<(String, std::result::Result<CheckedFunction, LiftError>)>;
+
 /// A check operation that was met while a function was lifted.
 pub(crate) struct PendingCheck {
     kind: CheckKind,
@@ -78,7 +81,7 @@ pub(crate) struct PendingCheck {
 pub fn import_checks(
     module: &Module,
     options: &ImportOptions<'_>,
-) -> std::result::Result<Vec<(String, std::result::Result<CheckedFunction, LiftError>)>, LiftError> {
+) -> std::result::Result<CheckedFunctions, LiftError> {
     let source = Source::new(options.file, options.source);
     let mut all = Vec::new();
     for function in selected(module, options)? {

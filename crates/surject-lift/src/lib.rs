@@ -10,6 +10,6 @@ mod check;
 mod error;
 mod import;
 
-pub use check::{Check, CheckKind, CheckOutcome, CheckedFunction, import_checks};
+pub use check::{Check, CheckKind, CheckOutcome, CheckedFunction, CheckedFunctions, import_checks};
 pub use error::{LiftError, Place, codes};
 pub use import::{ImportOptions, import};

@@ -167,6 +167,31 @@ fn deep_calls_and_wide_inlining_end_in_an_error() {
     let error = lift(&text).map(|_| ()).expect_err("too deep");
     assert_eq!(error.exit_status(), 3);
     assert!(error.to_string().contains("deep"), "{error}");
+
+    let mut text = String::from(
+        "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n  %r = call @f0(%x) : (tensor<f32>) -> tensor<f32>\n  return %r : tensor<f32>\n}\n",
+    );
+    for i in 0..60 {
+        text += &format!(
+            "func.func private @f{i}(%x: tensor<f32>) -> tensor<f32> {{\n  %y = call @f{}(%x) : (tensor<f32>) -> tensor<f32>\n  %r = call @f{}(%y) : (tensor<f32>) -> tensor<f32>\n  return %r : tensor<f32>\n}}\n",
+            i + 1,
+            i + 1
+        );
+    }
+    text += "func.func private @f60(%x: tensor<f32>) -> tensor<f32> {\n  %r = stablehlo.negate %x : tensor<f32>\n  return %r : tensor<f32>\n}\n";
+    let error = lift(&text).map(|_| ()).expect_err("too many");
+    assert_eq!(error.exit_status(), 3);
+    assert!(error.to_string().contains("operations"), "{error}");
+
+    let mut body = String::from("stablehlo.return %x : tensor<f32>");
+    for _ in 0..60 {
+        body = format!(
+            "%r = \"stablehlo.if\"(%p) ({{ {body} }}, {{ stablehlo.return %x : tensor<f32> }}) : (tensor<i1>) -> tensor<f32>\n stablehlo.return %r : tensor<f32>"
+        );
+    }
+    let body = body.rsplit_once("stablehlo.return").unwrap().0;
+    lift_body("(%x: tensor<f32>, %p: tensor<i1>) -> tensor<f32>", &format!("{body} return %r : tensor<f32>"))
+        .unwrap();
 }
 
 #[test]

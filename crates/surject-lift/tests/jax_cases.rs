@@ -36,6 +36,7 @@ fn check(folder: &Path) -> Result<(), String> {
     let module = surject_stablehlo::parse(&text).map_err(|d| d.render("program.mlir", &text))?;
     let options = ImportOptions { file: "program.mlir", source: &text, ..ImportOptions::default() };
     let program = import(&module, &options).map_err(|e| e.diagnostic().render("program.mlir", &text))?;
+    common::assert_kernels(&program);
     surject_ir::verify(&program).map_err(|e| format!("{e}"))?;
     // XLA keeps more digits than 16-bit types in between have, where we round.
     let function = program.main().ok_or("no function")?;

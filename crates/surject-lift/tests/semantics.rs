@@ -439,6 +439,21 @@ fn glue_disappears() {
 }
 
 #[test]
+fn dynamic_operations_with_known_results() {
+    let body = "%d = stablehlo.get_dimension_size %x, dim = 1 : (tensor<2x3xi32>) -> tensor<i32>
+        %r = stablehlo.dynamic_reshape %x, %s : (tensor<2x3xi32>, tensor<2xi32>) -> tensor<3x2xi32>
+        %b = stablehlo.dynamic_broadcast_in_dim %d, %s, dims = [] : (tensor<i32>, tensor<2xi32>) -> tensor<3x2xi32>
+        %i = stablehlo.dynamic_iota %s, dim = 0 : (tensor<2xi32>) -> tensor<3x2xi32>
+        return %r, %b, %i : tensor<3x2xi32>, tensor<3x2xi32>, tensor<3x2xi32>";
+    let signature =
+        "(%x: tensor<2x3xi32>, %s: tensor<2xi32>) -> (tensor<3x2xi32>, tensor<3x2xi32>, tensor<3x2xi32>)";
+    let got = run_body(signature, body, &[i32s(&[2, 3], &[1, 2, 3, 4, 5, 6]), i32s(&[2], &[3, 2])]);
+    assert_eq!(to_ints(&got[0]), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(to_ints(&got[1]), [3; 6]);
+    assert_eq!(to_ints(&got[2]), [0, 0, 1, 1, 2, 2]);
+}
+
+#[test]
 fn constants_of_every_form() {
     let body = r#"%a = stablehlo.constant dense<[true, false, true]> : tensor<3xi1>
         %b = stablehlo.constant dense<[(1.0, 2.0), (3.0, -4.0)]> : tensor<2xcomplex<f32>>

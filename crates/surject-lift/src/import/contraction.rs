@@ -81,9 +81,9 @@ fn contract_axes(cx: &mut Cx<'_, '_>, batch: [Vec<usize>; 2], contract: [Vec<usi
     let mut places = [vec![usize::MAX; spaces[0].rank()], vec![usize::MAX; spaces[1].rank()]];
     for side in 0..2 {
         batch[side].iter().enumerate().for_each(|(place, &axis)| places[side][axis] = place);
-        for axis in 0..spaces[side].rank() {
+        for (axis, place) in places[side].iter_mut().enumerate() {
             if !batch[side].contains(&axis) && !contract[side].contains(&axis) {
-                places[side][axis] = extents.len();
+                *place = extents.len();
                 extents.push(spaces[side].extent(axis).clone());
             }
         }

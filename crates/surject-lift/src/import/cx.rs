@@ -160,9 +160,9 @@ impl<'m> Cx<'_, 'm> {
         if ty != found {
             return Err(self.invalid(format!("result {i} has type {ty}, but the operands give {found}")));
         }
-        match &self.lift.function.fields[field].kind {
-            &FieldKind::Const(scalar) => self.bind(i, Value::Splat(ty.space, scalar)),
-            &FieldKind::Tensor(var) => self.bind(i, Value::Var(var)),
+        match self.lift.function.fields[field].kind {
+            FieldKind::Const(scalar) => self.bind(i, Value::Splat(ty.space, scalar)),
+            FieldKind::Tensor(var) => self.bind(i, Value::Var(var)),
             _ => {
                 let name = self.lift.module.name_of(self.op.results[i]);
                 let target = self.lift.new_var(name, ty);

@@ -104,10 +104,12 @@ pub(crate) fn dispatch<'m>(lift: &mut Lifter<'m>, op: &'m Op) -> Result<()> {
         _ => {}
     }
     match &*op.name {
-        "stablehlo.iota" => movement::iota(cx),
-        "stablehlo.broadcast_in_dim" => movement::broadcast_in_dim(cx),
+        // Where the shape of the result is known, so is the operand that holds it.
+        "stablehlo.iota" | "stablehlo.dynamic_iota" => movement::iota(cx),
+        "stablehlo.broadcast_in_dim" | "stablehlo.dynamic_broadcast_in_dim" => movement::broadcast_in_dim(cx),
         "stablehlo.broadcast" => movement::broadcast(cx),
-        "stablehlo.reshape" => movement::reshape(cx),
+        "stablehlo.reshape" | "stablehlo.dynamic_reshape" => movement::reshape(cx),
+        "stablehlo.get_dimension_size" => movement::get_dimension_size(cx),
         "stablehlo.transpose" => movement::transpose(cx),
         "stablehlo.reverse" => movement::reverse(cx),
         "stablehlo.slice" => movement::slice(cx),

@@ -4,7 +4,7 @@ use super::cx::{Cx, fill};
 use super::state::{Result, Value};
 use super::types;
 use surject_index::{Affine, IndexMap, ReshapeStep, Space};
-use surject_ir::{AccOp, BinaryOp, DType, FieldId, Scalar};
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, Scalar, TensorType};
 
 /// `stablehlo.iota`: an index as a value.
 pub(super) fn iota(cx: &mut Cx<'_, '_>) -> Result<()> {
@@ -13,6 +13,18 @@ pub(super) fn iota(cx: &mut Cx<'_, '_>) -> Result<()> {
     let index = cx.index(&ty.space, axis, ty.dtype.part())?;
     let field = cx.convert(ty.dtype, index);
     cx.store(0, field)
+}
+
+/// `stablehlo.get_dimension_size`: shapes are known, so it is a constant.
+pub(super) fn get_dimension_size(cx: &mut Cx<'_, '_>) -> Result<()> {
+    let own = cx.operand_type(0)?.space;
+    let axis = types::axis(cx.op, cx.attr(cx.op.int("dimension"))?, own.rank(), "dimension")?;
+    let ty = cx.result_type(0)?;
+    let size = own.extent(axis).as_const().unwrap_or(0);
+    if ty != TensorType::scalar(DType::I32) || i32::try_from(size).is_err() {
+        return Err(cx.invalid(format!("the extent {size} as {ty}")));
+    }
+    cx.bind(0, Value::Splat(ty.space, Scalar::from_i128(DType::I32, size.into())))
 }
 
 /// Result 0 is operand 0 read through a total map.

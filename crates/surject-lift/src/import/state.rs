@@ -17,7 +17,7 @@ pub(crate) type Result<T> = std::result::Result<T, LiftError>;
 const MAX_DEPTH: usize = 200;
 
 /// Inlining may not blow a program up beyond this number of operations.
-const MAX_OPERATIONS: usize = 4_000_000;
+const MAX_OPERATIONS: usize = 500_000;
 
 /// What a StableHLO value has become.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 #![allow(dead_code)] // each test file uses a part
 
-use surject_ir::{Buffer, DType, Program, Scalar};
+use surject_ir::{Buffer, DType, FieldKind, Program, Scalar};
 use surject_lift::{ImportOptions, LiftError, import};
 
 /// The program of a module.
@@ -24,6 +24,7 @@ pub fn run(text: &str, args: &[Buffer]) -> Vec<Buffer> {
 
 /// The results of the first function of a program.
 pub fn run_program(program: &Program, args: &[Buffer]) -> Vec<Buffer> {
+    assert_kernels(program);
     surject_ir::verify(program).unwrap_or_else(|e| panic!("{e}"));
     let name = &program.main().unwrap().name;
     surject_ir::interp::run(program, name, args).unwrap_or_else(|e| panic!("{e}"))
@@ -105,4 +106,18 @@ pub fn at(buffer: &Buffer, point: &[i64]) -> i64 {
 /// `2x3xi32` for a shape.
 pub fn ty(shape: &[i64]) -> String {
     format!("tensor<{}i32>", shape.iter().map(|n| format!("{n}x")).collect::<String>())
+}
+
+/// An accumulation below another operation writes through a projection, so that code generation and extraction
+/// can recompute it where it is read.
+pub fn assert_kernels(program: &Program) {
+    for function in &program.functions {
+        for (_, field) in function.fields.iter() {
+            for child in field.kind.children() {
+                if let FieldKind::Acc { map, .. } = &function.fields[child].kind {
+                    assert!(map.is_projection().is_some(), "{map} below another operation");
+                }
+            }
+        }
+    }
 }
