@@ -33,6 +33,7 @@
 //! * **Booleans in memory** are bytes: use `memref<?xi8>`. A `memref<?xi1>` is loaded and stored in bits by vector
 //!   operations.
 
+use crate::guard::on_large_stack;
 use crate::llvm::{Linked, LlvmModule, Machine, Output};
 use crate::raw;
 use crate::session::Session;
@@ -117,6 +118,10 @@ pub struct CompiledModule {
 
 /// Compiles a module text for this machine. Errors name the line of the text where MLIR knows one.
 pub fn compile(text: &str, options: &JitOptions) -> Result<CompiledModule, MlirError> {
+    on_large_stack(|| compile_here(text, options))
+}
+
+fn compile_here(text: &str, options: &JitOptions) -> Result<CompiledModule, MlirError> {
     let mut times = CompileTimes::default();
     let machine = Machine::host(options.opt_level)?;
     let module = lower(text, &machine, &mut times)?;
@@ -142,16 +147,18 @@ pub fn compile(text: &str, options: &JitOptions) -> Result<CompiledModule, MlirE
 
 /// The LLVM IR of a module text before LLVM's own optimisations.
 pub fn llvm_ir(text: &str) -> Result<String, MlirError> {
-    Ok(lower(text, &Machine::host(2)?, &mut CompileTimes::default())?.text())
+    on_large_stack(|| Ok(lower(text, &Machine::host(2)?, &mut CompileTimes::default())?.text()))
 }
 
 /// The module text after the passes: the `llvm` dialect.
 pub fn llvm_dialect(text: &str) -> Result<String, MlirError> {
-    let session = Session::new();
-    let mut module = session.parse(text)?;
-    run_passes(&session, &mut module, text)?;
-    // SAFETY: the module is alive.
-    Ok(unsafe { raw::print_operation(module.as_operation().to_raw()) })
+    on_large_stack(|| {
+        let session = Session::new();
+        let mut module = session.parse(text)?;
+        run_passes(&session, &mut module, text)?;
+        // SAFETY: the module is alive.
+        Ok(unsafe { raw::print_operation(module.as_operation().to_raw()) })
+    })
 }
 
 /// Text → LLVM IR.

@@ -5,6 +5,7 @@
 pub mod dialect;
 mod error;
 mod executable;
+mod guard;
 pub mod jit;
 mod llvm;
 mod raw;

@@ -1,7 +1,6 @@
 //! An MLIR context with every dialect, whose diagnostics become values.
 
-use crate::raw;
-use crate::{MlirError, Place, Stage};
+use crate::{MlirError, Place, Stage, guard, raw};
 use melior::Context;
 use melior::dialect::DialectRegistry;
 use melior::ir::operation::OperationLike;
@@ -57,15 +56,7 @@ impl Session {
 
     /// Parses and verifies a module.
     pub(crate) fn parse(&self, text: &str) -> Result<Module<'_>, MlirError> {
-        // MLIR reads up to a null byte.
-        if let Some(offset) = text.bytes().position(|b| b == 0) {
-            let before = &text[..offset];
-            let line = 1 + before.bytes().filter(|&b| b == b'\n').count();
-            let column = 1 + before.chars().rev().take_while(|&c| c != '\n').count();
-            let mut error = MlirError::new(Stage::Parse, "the text holds a null byte");
-            error.place = Place::of(text, line, column);
-            return Err(error);
-        }
+        guard::check(text)?;
         let module = Module::parse(&self.context, text).ok_or_else(|| self.error(Stage::Parse, text))?;
         if !module.as_operation().verify() {
             return Err(self.error(Stage::Parse, text));

@@ -25,6 +25,7 @@ mod read;
 mod reader;
 mod value;
 
+use crate::guard::on_large_stack;
 use crate::session::Session;
 use crate::{MlirError, Stage, raw};
 use melior::ir::Module;
@@ -48,20 +49,18 @@ const ORIGIN: &str = "surject.origin";
 /// The module text of a program, as MLIR prints it. Programs with symbolic extents have none.
 pub fn print(program: &Program) -> Result<String, MlirError> {
     check(program)?;
-    let text = emit::module(program)?;
-    let session = session()?;
-    let module = session.parse(&text)?;
-    // SAFETY: the module is alive.
-    Ok(unsafe { raw::print_operation(module.as_operation().to_raw()) })
+    format(&emit::module(program)?)
 }
 
 /// The program of a module text.
 pub fn parse(text: &str) -> Result<Program, MlirError> {
-    let session = session()?;
-    let module = session.parse(text)?;
-    let program = read::program(&module, text)?;
-    check(&program)?;
-    Ok(program)
+    on_large_stack(|| {
+        let session = session()?;
+        let module = session.parse(text)?;
+        let program = read::program(&module, text)?;
+        check(&program)?;
+        Ok(program)
+    })
 }
 
 /// The verifier of programs.
@@ -71,10 +70,12 @@ fn check(program: &Program) -> Result<(), MlirError> {
 
 /// Checks a module text of the dialect as `mlir-opt --irdl-file` does, and prints it as MLIR does.
 pub fn format(text: &str) -> Result<String, MlirError> {
-    let session = session()?;
-    let module = session.parse(text)?;
-    // SAFETY: the module is alive.
-    Ok(unsafe { raw::print_operation(module.as_operation().to_raw()) })
+    on_large_stack(|| {
+        let session = session()?;
+        let module = session.parse(text)?;
+        // SAFETY: the module is alive.
+        Ok(unsafe { raw::print_operation(module.as_operation().to_raw()) })
+    })
 }
 
 /// A session that knows the dialect.

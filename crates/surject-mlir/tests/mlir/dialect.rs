@@ -229,3 +229,36 @@ fn names_of_every_kind_survive() {
     assert_eq!((&back.name, &back.functions[0].name), (&program.name, &program.functions[0].name));
     assert_eq!(back.functions[0].vars, program.functions[0].vars);
 }
+
+/// Texts that would make a recursive parser run out of stack.
+#[test]
+fn deep_modules_are_refused() {
+    let deep = |open: &str, close: &str, n: usize| format!("{}{}", open.repeat(n), close.repeat(n));
+    let attribute = |value: &str| {
+        body(&format!("%r = \"surject.store\"(%x) {{a = {value}}} : (tensor<4xf32>) -> tensor<4xf32>"))
+    };
+    let texts = [
+        attribute(&deep("[", "]", 1_000_000)),
+        attribute(&"[".repeat(1_000_000)),
+        attribute(&deep("tuple<", ">", 1_000_000)),
+        attribute(&format!("affine_map<(i) -> ({} i)>", "- ".repeat(1_000_000))),
+        attribute(&format!("affine_map<(i) -> (i{})>", " + i".repeat(1_000_000))),
+        attribute(&format!("affine_map<(i) -> ({})>", deep("(", ")", 1_000_000))),
+        attribute(&format!("loc({}\"x\"{})", "\"a\"(".repeat(1_000_000), ")".repeat(1_000_000))),
+        deep("module {", "}", 1_000_000),
+        "module {".repeat(1_000_000),
+    ];
+    for text in texts {
+        assert!(dialect::parse(&text).is_err());
+    }
+    // What is just below the limits is read, whatever comes of it.
+    for text in [
+        attribute(&deep("[", "]", 1_900)),
+        attribute(&format!("affine_map<(i) -> ({} i)>", "- ".repeat(9_900))),
+        attribute(&format!("affine_map<(i) -> (i{})>", " + i".repeat(9_900))),
+        deep("module {", "}", 1_900),
+        deep("module { func.func private @f() attributes {a = ", "} }", 900),
+    ] {
+        let _ = dialect::parse(&text);
+    }
+}
