@@ -25,15 +25,19 @@ struct Best {
 /// One term a class. The choice has no cycle: (cost, depth) falls strictly from a class to the classes its term is
 /// made of. `None` for a class that cannot be computed.
 pub fn choose(terms: &Terms, model: &CostModel, algebra: &Algebra) -> Vec<Option<usize>> {
-    let cost = |info: &Info, term: &Term| match term {
+    fixpoint(terms, model, |info, term| own_cost(info, term, model, algebra))
+}
+
+/// What a term costs over the whole space of its class, its operands apart.
+pub fn own_cost(info: &Info, term: &Term, model: &CostModel, algebra: &Algebra) -> f64 {
+    match term {
         Term::Input(_) | Term::Const | Term::Index(_) => 0.0,
         Term::Point(op, _) => info.points * model.op(*op),
         Term::Read(..) => info.points * model.load,
         // A set is a renaming of positions; it is not free, or it would win over a read.
         Term::Acc(Op::Set, _, _) => info.points * model.simple,
         Term::Acc(_, map, _) => points(algebra.map(*map).domain()) * model.simple,
-    };
-    fixpoint(terms, model, cost)
+    }
 }
 
 /// The choice of the least depth, which cannot have a cycle.

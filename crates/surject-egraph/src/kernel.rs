@@ -24,6 +24,9 @@ const MAX_SIZE: usize = 1500;
 /// How many accumulations may stand inside each other.
 const MAX_NEST: usize = 4;
 
+/// The largest number of terms of a reduction that may be done more than once for the same result.
+const REPEATED_FIBRE: f64 = 8.0;
+
 /// What a kernel costs and touches.
 #[derive(Clone, Debug, Default)]
 pub struct Kernel {
@@ -257,6 +260,13 @@ impl Walk<'_, '_> {
             None => return self.offend(class),
         };
         if op != Op::Set && (at.operand || at.nest >= MAX_NEST) {
+            return self.offend(class);
+        }
+        // A reduction that is not hoisted to the loops it depends on is done again for every other point.
+        let info = &self.walker.terms.classes[class];
+        let again = self.loops[at.scope].runs > info.points && class != self.root;
+        let fibre = self.loops[scope].runs / self.loops[at.scope].runs.max(1.0);
+        if op != Op::Set && again && fibre > REPEATED_FIBRE {
             return self.offend(class);
         }
         let runs = self.loops[scope].runs * at.weight;

@@ -21,6 +21,7 @@ mod options;
 mod plan;
 mod report;
 mod saturate;
+mod share;
 mod terms;
 
 pub use cost::CostModel;

@@ -13,6 +13,7 @@ use crate::options::Options;
 use crate::plan::{Plan, Search, topological};
 use crate::report::{BlockReport, PlanFigures, Report};
 use crate::saturate::{Bounds, Firing, saturate};
+use crate::share::share;
 use crate::terms::{Class, Term, Terms};
 use egg::Id;
 use std::collections::{BTreeMap, HashMap};
@@ -223,6 +224,7 @@ impl<'a> Driver<'a> {
             if topological(&terms, &choice, &classes).is_none() {
                 choice = shallowest(&terms);
             }
+            share(&terms, &classes, &mut choice, &options.cost, &egraph.analysis);
             let numbered: Vec<Option<Class>> =
                 stored.iter().map(|(_, id)| terms.numbers.get(&egraph.find(*id)).copied()).collect();
             let start: Option<Vec<bool>> = best.as_ref().map(|best| {

@@ -34,10 +34,8 @@ fn programs_from_jax_agree() {
             let optimised = optimise(&program, &Options::default()).unwrap();
             let (a, b) = optimised.report.stores();
             eprintln!("{name:28} {a:4} -> {b:3} stores, {:.1} ms", optimised.report.time.as_secs_f64() * 1e3);
-            #[cfg(any())]
             if std::env::var_os("SHOW").is_some_and(|s| name.contains(s.to_str().unwrap())) {
-                eprintln!("{}", surject_ir::print(&program));
-                eprintln!("{}{}", surject_ir::print(&optimised.program), optimised.report);
+                eprintln!("{}{}", support::dump(&optimised.program), optimised.report);
             }
             agree(&program, &optimised.program, 1e-4);
         });

@@ -349,3 +349,32 @@ pub fn agree(before: &Program, after: &Program, tolerance: f64) {
         assert!(d <= tolerance, "differs by {d}");
     }
 }
+
+pub fn dump(p: &surject_ir::Program) -> String {
+    use surject_ir::*;
+    let mut s = String::new();
+    for f in &p.functions {
+        for st in &f.body.statements {
+            match &st.kind {
+                StatementKind::Store { target, field } => {
+                    s += &format!("{} : {} = {}\n", f.name_of(*target), f.ty(*target), expr(f, *field));
+                }
+                other => s += &format!("{other:?}\n"),
+            }
+        }
+    }
+    s
+}
+
+pub fn expr(f: &surject_ir::Function, id: surject_ir::FieldId) -> String {
+    use surject_ir::FieldKind::*;
+    match &f.fields[id].kind {
+        Tensor(v) => f.name_of(*v).to_string(),
+        Read { map, of } => format!("read<{map}>({})", expr(f, *of)),
+        Acc { op, map, of } => format!("acc{op}<{map}>({})", expr(f, *of)),
+        Const(c) => format!("{c:?}"),
+        Unary { op, x } => format!("{op}({})", expr(f, *x)),
+        Binary { op, x, y } => format!("{op}({}, {})", expr(f, *x), expr(f, *y)),
+        other => format!("{other:?}"),
+    }
+}

@@ -1,0 +1,152 @@
+//! Sharing: terms chosen class by class do not see that another class, which is needed anyway, is a read away. This
+//! pass counts every class once and changes one term at a time: a transposed contraction becomes a read of the one
+//! that exists.
+
+use crate::algebra::Algebra;
+use crate::choose::own_cost;
+use crate::cost::CostModel;
+use crate::lang::Op;
+use crate::plan::topological;
+use crate::terms::{Class, Term, Terms};
+use surject_ir::BinaryOp;
+
+/// How often every class is looked at.
+const PASSES: usize = 3;
+
+/// Improves a choice without a cycle; the result has none either.
+pub fn share(
+    terms: &Terms,
+    roots: &[Class],
+    choice: &mut [Option<usize>],
+    model: &CostModel,
+    algebra: &Algebra,
+) {
+    for _ in 0..PASSES {
+        let Some(order) = topological(terms, choice, roots) else { return };
+        let mut sharing = Sharing::new(terms, roots, choice, model, algebra, &order);
+        let mut changed = false;
+        for &class in order.iter().rev() {
+            if sharing.uses[class] > 0 && terms.classes[class].terms.len() > 1 && !sharing.product[class] {
+                changed |= sharing.improve(class);
+            }
+        }
+        if !changed {
+            return;
+        }
+    }
+}
+
+struct Sharing<'a> {
+    terms: &'a Terms,
+    choice: &'a mut [Option<usize>],
+    model: &'a CostModel,
+    algebra: &'a Algebra,
+    /// How many chosen terms of reachable classes use a class; roots are used once more.
+    uses: Vec<u32>,
+    /// Products that are accumulated: a contraction keeps its form.
+    product: Vec<bool>,
+}
+
+impl<'a> Sharing<'a> {
+    fn new(
+        terms: &'a Terms,
+        roots: &[Class],
+        choice: &'a mut [Option<usize>],
+        model: &'a CostModel,
+        algebra: &'a Algebra,
+        order: &[Class],
+    ) -> Sharing<'a> {
+        let mut uses = vec![0; terms.classes.len()];
+        let mut product = vec![false; terms.classes.len()];
+        roots.iter().for_each(|&r| uses[r] += 1);
+        for &class in order {
+            let Some(term) = terms.term(choice, class) else { continue };
+            term.children().iter().for_each(|&c| uses[c] += 1);
+            if let Term::Acc(Op::Binary(BinaryOp::Add), _, body) = term {
+                let body_term = terms.term(choice, *body);
+                product[*body] |= matches!(body_term, Some(Term::Point(Some(Op::Binary(BinaryOp::Mul)), _)));
+            }
+        }
+        Sharing { terms, choice, model, algebra, uses, product }
+    }
+
+    fn own(&self, class: Class) -> f64 {
+        let term = self.terms.term(self.choice, class);
+        term.map_or(0.0, |t| own_cost(&self.terms.classes[class], t, self.model, self.algebra))
+    }
+
+    /// Takes the operands of a term away; returns the cost of what nobody needs any more.
+    fn release(&mut self, class: Class) -> f64 {
+        let mut freed = 0.0;
+        let mut stack = vec![class];
+        while let Some(top) = stack.pop() {
+            freed += self.own(top);
+            let terms = self.terms;
+            let children = terms.term(self.choice, top).map_or(&[][..], Term::children);
+            for &child in children {
+                self.uses[child] -= 1;
+                if self.uses[child] == 0 {
+                    stack.push(child);
+                }
+            }
+        }
+        freed
+    }
+
+    /// Adds the operands of a term; returns the cost of what was not needed before.
+    fn retain(&mut self, class: Class) -> f64 {
+        let mut added = 0.0;
+        let mut stack = vec![class];
+        while let Some(top) = stack.pop() {
+            added += self.own(top);
+            let terms = self.terms;
+            let children = terms.term(self.choice, top).map_or(&[][..], Term::children);
+            for &child in children {
+                self.uses[child] += 1;
+                if self.uses[child] == 1 {
+                    stack.push(child);
+                }
+            }
+        }
+        added
+    }
+
+    /// Does the choice lead from one class to another?
+    fn reaches(&self, from: &[Class], to: Class) -> bool {
+        let mut seen = vec![false; self.terms.classes.len()];
+        let mut stack = from.to_vec();
+        while let Some(top) = stack.pop() {
+            if top == to {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[top], true) {
+                stack.extend(self.terms.term(self.choice, top).map_or(&[][..], Term::children));
+            }
+        }
+        false
+    }
+
+    /// Gives a class the term that makes the whole cheapest.
+    fn improve(&mut self, class: Class) -> bool {
+        let before = self.choice[class];
+        let mut best = (self.release(class) * (1.0 - 1e-9), before);
+        for place in 0..self.terms.classes[class].terms.len() {
+            let term = &self.terms.classes[class].terms[place];
+            if Some(place) == before || self.reaches(term.children(), class) {
+                continue;
+            }
+            if term.children().iter().any(|&c| self.terms.term(self.choice, c).is_none()) {
+                continue;
+            }
+            self.choice[class] = Some(place);
+            let cost = self.retain(class);
+            self.release(class);
+            if cost < best.0 {
+                best = (cost, Some(place));
+            }
+        }
+        self.choice[class] = best.1;
+        self.retain(class);
+        best.1 != before
+    }
+}
