@@ -181,6 +181,17 @@ impl Attributes {
         Attributes::default()
     }
 
+    /// A dictionary of the entries; the name that is given twice, if one is.
+    pub fn from_entries(mut entries: Vec<(Cow<'static, str>, Attribute)>) -> Result<Attributes, String> {
+        if !entries.is_sorted_by(|a, b| a.0 < b.0) {
+            entries.sort_by(|a, b| a.0.cmp(&b.0));
+            if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+                return Err(pair[0].0.to_string());
+            }
+        }
+        Ok(Attributes { entries })
+    }
+
     /// The attribute called `name`.
     pub fn get(&self, name: &str) -> Option<&Attribute> {
         self.find(name).ok().map(|i| &self.entries[i].1)

@@ -94,12 +94,12 @@ pub mod codes {
 impl Diagnostic {
     /// An error with no expectation and no help yet.
     pub fn new(code: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic { code, message: message.into(), span, expected: None, help: None }
+        Diagnostic { code, message: shortened(message.into()), span, expected: None, help: None }
     }
 
     /// The same error with what would have been accepted.
     pub fn expected(mut self, expected: impl Into<String>) -> Diagnostic {
-        self.expected = Some(expected.into());
+        self.expected = Some(shortened(expected.into()));
         self
     }
 
@@ -131,6 +131,18 @@ impl Diagnostic {
         }
         out
     }
+}
+
+/// Bytes of a message that are shown: types and lists in hostile input can be of any length.
+const MAX_MESSAGE: usize = 1500;
+
+fn shortened(mut text: String) -> String {
+    if text.len() > MAX_MESSAGE {
+        let end = (0..=MAX_MESSAGE).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0);
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }
 
 /// Characters shown on either side of the column when a line is too long to show whole.

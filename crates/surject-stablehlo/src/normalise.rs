@@ -213,15 +213,9 @@ pub(crate) fn merge(into: &mut Attributes, from: Attributes, span: Span) -> Resu
         *into = from;
         return Ok(());
     }
-    for (name, value) in from.into_entries() {
-        if into.contains(&name) {
-            return Err(Diagnostic::new(
-                codes::ATTRIBUTE,
-                span,
-                format!("attribute '{name}' is given twice"),
-            ));
-        }
-        into.set(name, value);
-    }
+    let entries = std::mem::take(into).into_entries().chain(from.into_entries()).collect();
+    *into = Attributes::from_entries(entries).map_err(|name| {
+        Diagnostic::new(codes::ATTRIBUTE, span, format!("attribute '{name}' is given twice"))
+    })?;
     Ok(())
 }

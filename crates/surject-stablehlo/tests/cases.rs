@@ -1,4 +1,5 @@
-//! Every program exported by jax is read.
+//! Every program exported by jax (under `SURJECT_CASES`, or the shared cases) is read, verified, printed byte by
+//! byte as jax printed it, and read back from both forms.
 
 use std::path::PathBuf;
 
@@ -17,6 +18,7 @@ fn cases() -> Vec<(String, String)> {
             out.push((path.display().to_string(), text));
         }
     }
+    assert!(!out.is_empty(), "no program.mlir under {}", root.display());
     out.sort();
     out
 }

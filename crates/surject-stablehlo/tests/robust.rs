@@ -114,6 +114,19 @@ fn a_line_of_100_megabytes() {
 }
 
 #[test]
+fn many_attributes_and_long_types_stay_cheap() {
+    let keys: String = (0..200_000).rev().map(|i| format!("k{i:06} = {i}, ")).collect();
+    expect_code(&format!("module attributes {{{keys}k000000}} {{}}"), "SJ0108");
+    quick(format!("module attributes {{{keys}last}} {{ func.func @f() {{ return }} }}").as_bytes())
+        .expect("valid");
+    let types = "tensor<2x3xf32>, ".repeat(50_000);
+    let source = format!("func.func @f(%a: tensor<f32>) {{\n\"x.y\"(%a) : ({types}i32) -> ()\nreturn }}");
+    expect_code(&source, "SJ0114");
+    let call = format!("func.func @f() {{\n%0 = call @f() : () -> ({types}i32)\nreturn }}");
+    expect_code(&call, "SJ0114");
+}
+
+#[test]
 fn every_truncation_is_an_error_or_a_module() {
     for program in programs() {
         for end in 0..program.len() {

@@ -63,24 +63,17 @@ impl<'s> Parser<'s> {
 
     /// `{a = 1, "odd key" = 2, unit}`
     pub(super) fn dictionary(&mut self) -> Result<Attributes> {
-        let mut attributes = Attributes::new();
+        let mut entries = Vec::new();
+        self.c.ws();
+        let start = self.c.pos;
         self.c.expect("{")?;
         if self.c.eat("}") {
-            return Ok(attributes);
+            return Ok(Attributes::new());
         }
         loop {
-            self.c.ws();
-            let start = self.c.pos;
             let name = self.attribute_name()?;
-            let span = Span::new(start, self.c.pos);
             let value = if self.c.eat("=") { self.attribute()? } else { Attribute::Unit };
-            if attributes.set(name.clone(), value).is_some() {
-                return Err(Diagnostic::new(
-                    codes::ATTRIBUTE,
-                    span,
-                    format!("attribute '{name}' is given twice"),
-                ));
-            }
+            entries.push((Cow::Owned(name), value));
             if !self.c.eat(",") {
                 break;
             }
@@ -88,7 +81,10 @@ impl<'s> Parser<'s> {
         if !self.c.eat("}") {
             return Err(self.c.unexpected("',' or '}'"));
         }
-        Ok(attributes)
+        Attributes::from_entries(entries).map_err(|name| {
+            let span = Span::new(start, self.c.pos);
+            Diagnostic::new(codes::ATTRIBUTE, span, format!("attribute '{name}' is given twice"))
+        })
     }
 
     fn attribute_name(&mut self) -> Result<String> {
