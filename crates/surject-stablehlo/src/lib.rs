@@ -10,6 +10,7 @@ pub mod builder;
 mod dense;
 pub mod diagnostic;
 pub mod float;
+mod hash;
 mod module;
 mod normalise;
 mod parse;

@@ -12,9 +12,9 @@ mod structured;
 mod types;
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::diagnostic::{Diagnostic, Span, codes};
+use crate::hash::FastHash;
 use crate::module::{Module, ValueId};
 use cursor::{Cursor, Result};
 
@@ -90,7 +90,7 @@ impl<'s> Parser<'s> {
 /// The values in scope: a name stands for one value, or for a group `%name:n` of consecutive ones.
 #[derive(Default)]
 struct Names<'s> {
-    known: HashMap<&'s str, (ValueId, u32), BuildHasherDefault<NameHasher>>,
+    known: HashMap<&'s str, (ValueId, u32), FastHash>,
     /// Names in the order of definition; a scope ends by forgetting those that came after its start.
     order: Vec<&'s str>,
 }
@@ -114,24 +114,5 @@ impl<'s> Names<'s> {
         self.known.insert(name, (first, count));
         self.order.push(name);
         true
-    }
-}
-
-/// A fast hash for short names. The table lives as long as one reader, so nobody gains by making names collide.
-#[derive(Default)]
-struct NameHasher(u64);
-
-impl Hasher for NameHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0u8; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.0 = (self.0.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(0x517c_c1b7_2722_0a95);
-        }
-        self.0 ^= self.0 >> 32;
     }
 }

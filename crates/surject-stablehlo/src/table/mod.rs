@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use crate::hash::FastHash;
+
 mod chlo;
 mod rows;
 
@@ -315,7 +317,7 @@ pub fn all() -> impl Iterator<Item = &'static OpSpec> {
 
 /// The row of an operation by its full name.
 pub fn lookup(name: &str) -> Option<&'static OpSpec> {
-    static INDEX: OnceLock<HashMap<&'static str, &'static OpSpec>> = OnceLock::new();
+    static INDEX: OnceLock<HashMap<&'static str, &'static OpSpec, FastHash>> = OnceLock::new();
     INDEX.get_or_init(|| all().map(|row| (row.name, row)).collect()).get(name).copied()
 }
 
