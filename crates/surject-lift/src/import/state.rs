@@ -103,11 +103,10 @@ impl<'m> Lifter<'m> {
         let var = Var(self.function.vars.len() as u32);
         let mut name: String =
             source_name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-        if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
-            name.insert(0, 'v');
-        }
-        if name == "v" {
+        if name.is_empty() {
             name = format!("t{}", var.0);
+        } else if name.starts_with(|c: char| c.is_ascii_digit()) {
+            name.insert(0, 'v');
         }
         while let Some(count) = self.names.get_mut(&name) {
             *count += 1;
