@@ -23,7 +23,10 @@ pub mod eval;
 mod field;
 pub mod interp;
 mod library;
+mod literal;
 mod op;
+pub mod parse;
+pub mod print;
 mod program;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -31,8 +34,10 @@ pub mod verify;
 
 pub use error::TypeError;
 pub use field::{Field, FieldId, FieldKind, Fields};
-pub use library::{FftKind, GatherDims, LibOp, LibOpError, ScatterDims, Transpose, Window};
+pub use library::{Attr, FftKind, GatherDims, LibOp, LibOpError, ScatterDims, Transpose, Window};
 pub use op::{AccOp, BinaryOp, UnaryOp};
+pub use parse::{ParseError, parse};
+pub use print::print;
 pub use program::{
     Block, Function, Program, Region, RegionType, Statement, StatementKind, TensorType, Var, VarInfo,
 };

@@ -4,8 +4,10 @@
 //! elements; axes are numbered from 0.
 
 mod infer;
+mod text;
 
 pub use infer::LibOpError;
+pub use text::Attr;
 
 /// A library operation of a `Call` statement.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

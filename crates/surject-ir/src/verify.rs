@@ -14,7 +14,7 @@ use surject_index::Space;
 use thiserror::Error;
 
 /// Regions may be nested this deep.
-pub const MAX_NESTING: usize = 200;
+pub const MAX_NESTING: usize = 100;
 
 /// What is wrong with a program, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
