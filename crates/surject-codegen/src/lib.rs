@@ -1,1 +1,91 @@
-//! Kernels from index maps: loop nests, memory plan and MLIR text; links no MLIR.
+//! Kernels from index maps: loop nests, memory plan and MLIR text. This crate links no MLIR.
+//!
+//! [`lower`] turns a function of a [`Program`] into one MLIR module. Kernels are derived from nothing but the index
+//! maps of the assignments:
+//!
+//! * `build` composes every read into the addresses of the loads below it and turns every accumulation inside a
+//!   stored field into a reduction over loops of its own, by base change (`solve`). What has no such form, or would
+//!   be evaluated much more often in place, is stored on its own first (`store`); what cannot be pulled at all is
+//!   pushed: the target is filled with the neutral element and the product space is looped over.
+//! * `schedule` merges and orders loops and chooses which of them is done in lanes; `row` writes the kernel. A value
+//!   is written where the loops it depends on are known (`emit`, `value`).
+//! * `contraction` writes sums of products with packed operands and register tiles.
+//! * `library` writes library operations, `steps` control flow, `memory` the static memory plan, `host` the module.
+//!
+//! # The module
+//!
+//! * `@entry(%args, %results, %arena, %constants)`, all `!llvm.ptr`: arrays of data pointers, in the order of
+//!   [`LoweredModule::params`], [`LoweredModule::results`] and [`LoweredModule::constants`]; `%arena` is a block of
+//!   [`LoweredModule::arena_bytes`] bytes, aligned to 64. Tensors are aligned to their element type; nothing
+//!   overlaps. An empty tensor needs a pointer, which is never read through.
+//! * Everything is an `llvm.func` with `scf`, `arith`, `math`, `vector` and `llvm` operations inside; memory is
+//!   reached through `llvm.getelementptr`, there is no memref. The dialects `arith`, `math`, `vector`, `scf` and
+//!   `llvm` must be known; the passes of `convert-vector-to-llvm`, `convert-math-to-llvm`, `convert-scf-to-cf`,
+//!   `convert-arith-to-llvm` and `convert-cf-to-llvm` lower it.
+//! * Outside symbols: `surject_parallel` and what else [`surject_runtime::library::symbols`] names.
+
+mod address;
+mod build;
+mod complex;
+mod dag;
+mod emit;
+mod error;
+mod host;
+mod library;
+mod math;
+mod memory;
+mod plan;
+mod pointwise;
+mod row;
+mod schedule;
+mod solve;
+mod steps;
+mod store;
+mod target;
+mod uses;
+mod value;
+
+pub use error::CodegenError;
+pub use plan::{KernelPlan, Plan};
+pub use target::Target;
+
+use std::sync::Arc;
+use surject_ir::{Buffer, Program, TensorType};
+
+/// The name of the entry function of every module.
+pub const ENTRY: &str = "entry";
+
+/// A function as an MLIR module.
+#[derive(Clone, Debug)]
+pub struct LoweredModule {
+    /// The text of the module.
+    pub text: String,
+    /// The name of the entry function.
+    pub entry: String,
+    /// The types of the arguments.
+    pub params: Vec<TensorType>,
+    /// The types of the results.
+    pub results: Vec<TensorType>,
+    /// The size of the arena.
+    pub arena_bytes: u64,
+    /// The literals the module reads.
+    pub constants: Vec<Arc<Buffer>>,
+    /// What was decided.
+    pub plan: Plan,
+}
+
+/// Lowers a function of a program for a machine. The program must satisfy `surject_ir::verify`.
+pub fn lower(program: &Program, function: &str, target: &Target) -> Result<LoweredModule, CodegenError> {
+    let found = program.function(function).ok_or_else(|| CodegenError::NoFunction(function.to_string()))?;
+    let lowered = steps::lower(found, target)?;
+    let memory = memory::plan(found, &lowered)?;
+    Ok(LoweredModule {
+        text: host::module(&lowered, &memory)?,
+        entry: ENTRY.to_string(),
+        params: found.params.iter().map(|&p| found.ty(p).clone()).collect(),
+        results: found.result_types(),
+        arena_bytes: memory.arena_bytes,
+        plan: plan::plan(found, &lowered, &memory)?,
+        constants: lowered.constants.into_iter().map(|c| c.1).collect(),
+    })
+}

@@ -1,0 +1,389 @@
+//! From a field to the expression of a kernel.
+
+use crate::CodegenError;
+use crate::address::{Guard, GuardFact, Lin, LoopId};
+use crate::complex;
+use crate::dag::{Buf, Dag, Node, NodeId};
+use crate::solve::{Refusal, solve};
+use std::collections::HashMap;
+use surject_index::{Affine, IndexMap, Space};
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, Function, Scalar, Var};
+
+/// A value of a field: one node, or two for a complex number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// The value, or its real part.
+    pub re: NodeId,
+    /// The imaginary part of a complex number.
+    pub im: Option<NodeId>,
+}
+
+/// Why a field is not one expression over the loops at hand.
+#[derive(Clone, Debug)]
+pub enum Stop {
+    /// This accumulation must be stored on its own first.
+    Spill(FieldId),
+    /// This loop must be split into an outer loop and an inner one of this extent.
+    Split(LoopId, i64),
+    /// It cannot be compiled.
+    Error(CodegenError),
+}
+
+impl From<CodegenError> for Stop {
+    fn from(error: CodegenError) -> Stop {
+        Stop::Error(error)
+    }
+}
+
+/// Where a field is evaluated: a position per axis of its space, and where that position exists.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Access {
+    components: Vec<Lin>,
+    guards: Vec<Guard>,
+}
+
+type Point = (FieldId, usize);
+
+/// How the value at a point is made from the values at other points.
+#[derive(Clone, Debug)]
+enum Recipe {
+    Leaf,
+    Pointwise(Vec<Point>),
+    Read {
+        guards: Vec<Guard>,
+        of: Point,
+    },
+    /// `guards` are those of the fibre: outside them there is no term.
+    Acc {
+        free: Vec<LoopId>,
+        guards: Vec<Guard>,
+        of: Point,
+    },
+}
+
+/// Builds the expressions of one kernel.
+pub struct Builder<'a> {
+    function: &'a Function,
+    /// Accumulations that are stored on their own, and where.
+    spilled: &'a HashMap<FieldId, Buf>,
+    /// Variables of rank 0 that are values and not memory.
+    bound: &'a HashMap<Var, Parts>,
+    /// Loops below this number may be split.
+    outer: usize,
+    /// The graph.
+    pub dag: Dag,
+    accesses: Vec<Access>,
+    access_ids: HashMap<Access, usize>,
+    recipes: HashMap<Point, Recipe>,
+    values: HashMap<Point, Parts>,
+}
+
+impl<'a> Builder<'a> {
+    /// A builder over some outer loops, which the graph already has.
+    pub fn new(
+        function: &'a Function,
+        spilled: &'a HashMap<FieldId, Buf>,
+        bound: &'a HashMap<Var, Parts>,
+        dag: Dag,
+    ) -> Builder<'a> {
+        Builder {
+            function,
+            spilled,
+            bound,
+            outer: dag.extents.len(),
+            dag,
+            accesses: Vec::new(),
+            access_ids: HashMap::new(),
+            recipes: HashMap::new(),
+            values: HashMap::new(),
+        }
+    }
+
+    /// The value of a field at a position.
+    pub fn value(&mut self, field: FieldId, components: Vec<Lin>) -> Result<Parts, Stop> {
+        let root = (field, self.access(Access { components, guards: Vec::new() }));
+        let mut work = vec![root];
+        // Depth first without recursion: a point stays on the stack until those it needs have values.
+        while let Some(&point) = work.last() {
+            if self.values.contains_key(&point) {
+                work.pop();
+                continue;
+            }
+            if !self.recipes.contains_key(&point) {
+                let recipe = self.recipe(point)?;
+                self.recipes.insert(point, recipe);
+            }
+            let recipe = self.recipes[&point].clone();
+            let needs: &[Point] = match &recipe {
+                Recipe::Leaf => &[],
+                Recipe::Pointwise(points) => points,
+                Recipe::Read { of, .. } | Recipe::Acc { of, .. } => std::slice::from_ref(of),
+            };
+            let missing: Vec<Point> =
+                needs.iter().copied().filter(|p| !self.values.contains_key(p)).collect();
+            if missing.is_empty() {
+                let parts = self.evaluate(point, &recipe)?;
+                self.values.insert(point, parts);
+                work.pop();
+            } else {
+                work.extend(missing);
+            }
+        }
+        Ok(self.values[&root])
+    }
+
+    fn access(&mut self, access: Access) -> usize {
+        if let Some(&id) = self.access_ids.get(&access) {
+            return id;
+        }
+        self.accesses.push(access.clone());
+        self.access_ids.insert(access, self.accesses.len() - 1);
+        self.accesses.len() - 1
+    }
+
+    fn recipe(&mut self, (field, at): Point) -> Result<Recipe, Stop> {
+        let node = &self.function.fields[field];
+        if self.spilled.contains_key(&field) {
+            return Ok(Recipe::Leaf);
+        }
+        Ok(match &node.kind {
+            FieldKind::Tensor(_) | FieldKind::Index { .. } | FieldKind::Const(_) => Recipe::Leaf,
+            FieldKind::Read { map, of } => {
+                let access = self.accesses[at].clone();
+                let components = compose(map, &access.components)?;
+                let mut new = Vec::new();
+                for guard in map.guards() {
+                    let bound = guard.bound.as_const().and_then(|n| i64::try_from(n).ok());
+                    let bound =
+                        bound.ok_or_else(|| CodegenError::unsupported("an extent that is not constant"))?;
+                    let expr = compose_affine(&guard.expr, &access.components)?;
+                    let guard = Guard { expr, bound };
+                    if guard.fact(&self.dag.extents) != GuardFact::Always {
+                        new.push(guard);
+                    }
+                }
+                let guards = join(&access.guards, &new);
+                Recipe::Read { guards: new, of: (*of, self.access(Access { components, guards })) }
+            }
+            FieldKind::Acc { map, of, .. } => self.base_change(field, at, map, *of)?,
+            kind => Recipe::Pointwise(kind.children().map(|c| (c, at)).collect()),
+        })
+    }
+
+    fn base_change(
+        &mut self,
+        field: FieldId,
+        at: usize,
+        map: &IndexMap,
+        of: FieldId,
+    ) -> Result<Recipe, Stop> {
+        let access = self.accesses[at].clone();
+        let sizes = sizes(map.domain())?;
+        let position: Vec<Lin> = access.components.clone();
+        // The unknowns: reduction loops that the position does not use, shared between accumulations.
+        let mut used: Vec<LoopId> = Vec::new();
+        let busy = |l: LoopId| {
+            position.iter().chain(access.guards.iter().map(|g| &g.expr)).any(|lin| lin.coeff(l) != 0)
+        };
+        for &size in &sizes {
+            let pooled = (self.outer..self.dag.extents.len()).map(|l| LoopId(l as u8));
+            let mut fitting =
+                pooled.filter(|&l| self.dag.extent(l) == size && !used.contains(&l) && !busy(l));
+            let unknown = match fitting.next() {
+                Some(l) => l,
+                None => self.dag.add_loop(size).ok_or(Stop::Spill(field))?,
+            };
+            used.push(unknown);
+        }
+        let unknowns: Vec<Lin> = used
+            .iter()
+            .zip(&sizes)
+            .map(|(&l, &size)| if size == 1 { Lin::default() } else { Lin::var(l) })
+            .collect();
+        let left = compose(map, &unknowns)?;
+        let fibre = solve(&left, &position, &used, &self.dag.extents).map_err(|refusal| match refusal {
+            Refusal::Split(l, inner) if (l.0 as usize) < self.outer => Stop::Split(l, inner),
+            _ => Stop::Spill(field),
+        })?;
+        let free: Vec<LoopId> = fibre.free.iter().copied().filter(|&l| self.dag.extent(l) != 1).collect();
+        let components = fibre
+            .axes
+            .iter()
+            .zip(&sizes)
+            .map(|(lin, &size)| if size == 1 { Lin::default() } else { lin.clone() })
+            .collect();
+        let guards = join(&access.guards, &fibre.guards);
+        Ok(Recipe::Acc { free, guards: fibre.guards, of: (of, self.access(Access { components, guards })) })
+    }
+
+    fn evaluate(&mut self, (field, at): Point, recipe: &Recipe) -> Result<Parts, Stop> {
+        let data = &self.function.fields[field];
+        let (dtype, access) = (data.dtype, self.accesses[at].clone());
+        if let Some(&buf) = self.spilled.get(&field) {
+            return Ok(self.load(buf, &data.space.clone(), dtype, &access)?);
+        }
+        let operand = |builder: &Builder<'_>, i: usize| match recipe {
+            Recipe::Pointwise(points) => builder.values[&points[i]],
+            Recipe::Read { of, .. } | Recipe::Acc { of, .. } => builder.values[of],
+            // A leaf has no operand.
+            Recipe::Leaf => Parts { re: NodeId(0), im: None },
+        };
+        Ok(match (&data.kind, recipe) {
+            (FieldKind::Tensor(var), _) => match self.bound.get(var) {
+                Some(&parts) => parts,
+                None => self.load(Buf(var.0), &data.space.clone(), dtype, &access)?,
+            },
+            (FieldKind::Index { axis }, _) => {
+                let part = self.dag.add(Node::Index(access.components[*axis].clone()), dtype.part());
+                complex::real(&mut self.dag, part, dtype)
+            }
+            (FieldKind::Const(value), _) => complex::constant(&mut self.dag, *value),
+            (FieldKind::Read { map, .. }, Recipe::Read { guards, .. }) => {
+                let inner = operand(self, 0);
+                let fill = Scalar::from_bits(dtype, map.fill().map_or(0, |f| f.0));
+                self.guarded(inner, guards, fill)
+            }
+            (FieldKind::Acc { op, .. }, Recipe::Acc { free, guards, .. }) => {
+                let inner = operand(self, 0);
+                let body = self.guarded(inner, guards, op.neutral(dtype));
+                if free.is_empty() { body } else { self.reduce(*op, free, body, field)? }
+            }
+            (FieldKind::Unary { op, .. }, _) => {
+                let x = operand(self, 0);
+                complex::unary(&mut self.dag, *op, x, dtype)?
+            }
+            (FieldKind::Binary { op, .. }, _) => {
+                let (x, y) = (operand(self, 0), operand(self, 1));
+                complex::binary(&mut self.dag, *op, x, y)?
+            }
+            (FieldKind::Select { .. }, _) => {
+                let (c, x, y) = (operand(self, 0).re, operand(self, 1), operand(self, 2));
+                complex::zip(&mut self.dag, x, y, |dag, x, y| {
+                    let dtype = dag[x].dtype;
+                    if x == y { x } else { dag.add(Node::Select(c, x, y), dtype) }
+                })
+            }
+            (FieldKind::Convert { .. }, _) => {
+                let x = operand(self, 0);
+                complex::convert(&mut self.dag, x, dtype)
+            }
+            (FieldKind::Bitcast { .. }, _) => {
+                let x = operand(self, 0);
+                if x.im.is_some() || dtype.is_complex() {
+                    return Err(CodegenError::unsupported("a bitcast of complex numbers").into());
+                }
+                Parts { re: self.dag.add(Node::Bitcast(x.re), dtype), im: None }
+            }
+            (FieldKind::ReducePrecision { exponent, mantissa, .. }, _) => {
+                let x = operand(self, 0).re;
+                Parts { re: self.dag.add(Node::ReducePrecision(*exponent, *mantissa, x), dtype), im: None }
+            }
+            (FieldKind::Read { .. } | FieldKind::Acc { .. }, _) => {
+                return Err(CodegenError::malformed("a recipe that does not belong to its field").into());
+            }
+        })
+    }
+
+    fn reduce(&mut self, op: AccOp, loops: &[LoopId], body: Parts, field: FieldId) -> Result<Parts, Stop> {
+        if body.im.is_some() && op != AccOp::Add {
+            let what = format!("an accumulation with `{op}` of complex numbers");
+            return Err(CodegenError::unsupported(what).into());
+        }
+        Ok(complex::map(&mut self.dag, body, |dag, x| {
+            let dtype = dag[x].dtype;
+            dag.add(Node::Reduce { op, loops: loops.to_vec(), body: x, field }, dtype)
+        }))
+    }
+
+    fn guarded(&mut self, inner: Parts, guards: &[Guard], fill: Scalar) -> Parts {
+        let never = guards.iter().any(|g| g.fact(&self.dag.extents) == GuardFact::Never);
+        let fill = complex::constant(&mut self.dag, fill);
+        if never {
+            return fill;
+        }
+        if guards.is_empty() {
+            return inner;
+        }
+        let mut guards = guards.to_vec();
+        guards.sort();
+        complex::zip(&mut self.dag, inner, fill, |dag, x, f| {
+            let dtype = dag[x].dtype;
+            let Node::Const(fill) = dag[f].node else { return x };
+            if x == f { x } else { dag.add(Node::Guarded { guards: guards.clone(), fill, inner: x }, dtype) }
+        })
+    }
+
+    /// Loads an element. Where the tensor has none, or a guard never holds, the value is never used.
+    fn load(
+        &mut self,
+        buf: Buf,
+        space: &Space,
+        dtype: DType,
+        access: &Access,
+    ) -> Result<Parts, CodegenError> {
+        let never = access.guards.iter().any(|g| g.fact(&self.dag.extents) == GuardFact::Never);
+        if never || space.is_empty() {
+            return Ok(complex::constant(&mut self.dag, Scalar::zero(dtype)));
+        }
+        let address = linearise(&sizes(space)?, &access.components)?;
+        let mut guards = access.guards.clone();
+        guards.sort();
+        if !dtype.is_complex() {
+            let re = self.dag.add(Node::Load { buf, address, guards }, dtype);
+            return Ok(Parts { re, im: None });
+        }
+        let overflow = || CodegenError::overflow("a complex tensor");
+        let re = address.times(2).ok_or_else(overflow)?;
+        let im = re.plus(&Lin::constant(1), 1).ok_or_else(overflow)?;
+        let part = dtype.part();
+        let re = self.dag.add(Node::Load { buf, address: re, guards: guards.clone() }, part);
+        let im = self.dag.add(Node::Load { buf, address: im, guards }, part);
+        Ok(Parts { re, im: Some(im) })
+    }
+}
+
+/// The row-major position of a point.
+pub fn linearise(sizes: &[i64], components: &[Lin]) -> Result<Lin, CodegenError> {
+    let overflow = || CodegenError::overflow("a tensor");
+    let (mut address, mut stride) = (Lin::default(), 1i64);
+    for (lin, &size) in components.iter().zip(sizes).rev() {
+        if size != 1 {
+            address = address.plus(lin, stride).ok_or_else(overflow)?;
+            stride = stride.checked_mul(size).ok_or_else(overflow)?;
+        }
+    }
+    Ok(address)
+}
+
+/// The sizes of a space.
+pub fn sizes(space: &Space) -> Result<Vec<i64>, CodegenError> {
+    space
+        .sizes()
+        .ok_or_else(|| CodegenError::unsupported(format!("the space {space}, which has a symbolic extent")))
+}
+
+/// The components of a map at a position.
+pub fn compose(map: &IndexMap, position: &[Lin]) -> Result<Vec<Lin>, CodegenError> {
+    map.components().iter().map(|c| compose_affine(c, position)).collect()
+}
+
+fn compose_affine(affine: &Affine, position: &[Lin]) -> Result<Lin, CodegenError> {
+    let mut result = Lin::constant(affine.offset);
+    for (&c, lin) in affine.coeffs.iter().zip(position) {
+        if c != 0 {
+            result = result.plus(lin, c).ok_or_else(|| CodegenError::overflow("an address"))?;
+        }
+    }
+    Ok(result)
+}
+
+fn join(a: &[Guard], b: &[Guard]) -> Vec<Guard> {
+    let mut all = a.to_vec();
+    all.extend(b.iter().filter(|g| !a.contains(g)).cloned());
+    all
+}
+
+/// The operation that joins two partial results.
+pub fn joining(op: AccOp) -> Result<BinaryOp, CodegenError> {
+    op.binary().ok_or_else(|| CodegenError::malformed("`set` joins nothing"))
+}

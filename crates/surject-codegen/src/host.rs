@@ -1,0 +1,182 @@
+//! The text of the module: kernels, and the host function that runs them.
+
+use crate::dag::Buf;
+use crate::memory::{Memory, Place, bytes};
+use crate::steps::{Lowered, Step};
+use crate::{CodegenError, ENTRY};
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write;
+
+/// Writes the module.
+pub fn module(lowered: &Lowered, memory: &Memory) -> Result<String, CodegenError> {
+    let mut host = Host { lowered, memory, text: String::new(), names: 0, pointers: HashMap::new() };
+    host.entry()?;
+    let mut declarations: BTreeSet<&str> =
+        BTreeSet::from(["llvm.func @surject_parallel(!llvm.ptr, i64, !llvm.ptr)"]);
+    for kernel in &lowered.kernels {
+        declarations.extend(kernel.declarations.iter().map(String::as_str));
+    }
+    let mut text = String::new();
+    for declaration in declarations {
+        let _ = writeln!(text, "{declaration}");
+    }
+    for (i, kernel) in lowered.kernels.iter().enumerate() {
+        let _ = writeln!(text, "llvm.func internal @kernel_{i}(%task: i64, %ptrs: !llvm.ptr) {{");
+        text.push_str(&kernel.body.replace("@KERNEL", &format!("@kernel_{i}")));
+        text.push_str("llvm.return\n}\n");
+        text.push_str(&kernel.functions.replace("@KERNEL", &format!("@kernel_{i}")));
+    }
+    text.push_str(&host.text);
+    Ok(text)
+}
+
+struct Host<'a> {
+    lowered: &'a Lowered,
+    memory: &'a Memory,
+    text: String,
+    names: usize,
+    pointers: HashMap<Buf, String>,
+}
+
+impl Host<'_> {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    fn op(&mut self, operation: &str) -> String {
+        let name = format!("%{}", self.names);
+        self.names += 1;
+        self.line(&format!("{name} = {operation}"));
+        name
+    }
+
+    fn int(&mut self, value: impl Into<i128>) -> String {
+        let value = value.into();
+        self.op(&format!("arith.constant {value} : i64"))
+    }
+
+    fn entry(&mut self) -> Result<(), CodegenError> {
+        self.line(&format!(
+            "llvm.func @{ENTRY}(%args: !llvm.ptr, %results: !llvm.ptr, %arena: !llvm.ptr, %constants: !llvm.ptr) {{"
+        ));
+        let mut places: Vec<(Buf, Place)> = self.memory.places.iter().map(|(b, p)| (*b, *p)).collect();
+        places.sort_by_key(|p| p.0);
+        for (buf, place) in places {
+            let pointer = match place {
+                Place::Arg(i) => self.element("%args", i),
+                Place::Result(i) => self.element("%results", i),
+                Place::Constant(i) => self.element("%constants", i),
+                Place::Arena(offset) => {
+                    let offset = self.int(offset);
+                    self.op(&format!(
+                        "llvm.getelementptr %arena[{offset}] : (!llvm.ptr, i64) -> !llvm.ptr, i8"
+                    ))
+                }
+            };
+            self.pointers.insert(buf, pointer);
+        }
+        let most = self.lowered.kernels.iter().map(|k| k.buffers.len()).max().unwrap_or(0).max(1);
+        let count = self.int(most as i64);
+        let _ = writeln!(self.text, "%pointers = llvm.alloca {count} x !llvm.ptr : (i64) -> !llvm.ptr");
+        let lowered = self.lowered;
+        self.steps(&lowered.steps)?;
+        for (from, result) in &self.memory.copies {
+            let to = self.element("%results", *result);
+            self.copy(*from, &to)?;
+        }
+        self.line("llvm.return\n}");
+        Ok(())
+    }
+
+    /// An entry of an array of pointers.
+    fn element(&mut self, array: &str, index: usize) -> String {
+        let at =
+            self.op(&format!("llvm.getelementptr {array}[{index}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
+        self.op(&format!("llvm.load {at} : !llvm.ptr -> !llvm.ptr"))
+    }
+
+    fn pointer(&self, buf: Buf) -> Result<String, CodegenError> {
+        let memory = self.lowered.memory(buf);
+        let pointer = self.pointers.get(&memory).cloned();
+        pointer
+            .ok_or_else(|| CodegenError::malformed(format!("buffer {} is used before it is written", buf.0)))
+    }
+
+    fn copy(&mut self, from: Buf, to: &str) -> Result<(), CodegenError> {
+        let size = bytes(&self.lowered.types[self.lowered.memory(from).0 as usize])?;
+        if size > 0 {
+            let from = self.pointer(from)?;
+            let size = self.int(size);
+            self.line(&format!(
+                "\"llvm.intr.memcpy\"({to}, {from}, {size}) <{{isVolatile = false}}> : \
+                 (!llvm.ptr, !llvm.ptr, i64) -> ()"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Steps in order. Nothing of a nested block is named outside it, so the text nests as the steps do; the work
+    /// list holds what follows.
+    fn steps(&mut self, steps: &[Step]) -> Result<(), CodegenError> {
+        for step in steps {
+            match step {
+                Step::Run { kernel, buffers, .. } => self.run(*kernel, buffers)?,
+                Step::Copy { from, to } => {
+                    if self.lowered.memory(*from) != self.lowered.memory(*to) {
+                        let to = self.pointer(*to)?;
+                        self.copy(*from, &to)?;
+                    }
+                }
+                Step::While { condition, flag, body } => {
+                    self.line("scf.while : () -> () {");
+                    self.steps(condition)?;
+                    let flag = self.pointer(*flag)?;
+                    let byte = self.op(&format!("llvm.load {flag} : !llvm.ptr -> i8"));
+                    let zero = self.op("arith.constant 0 : i8");
+                    let holds = self.op(&format!("arith.cmpi ne, {byte}, {zero} : i8"));
+                    self.line(&format!("scf.condition({holds})\n}} do {{"));
+                    self.steps(body)?;
+                    self.line("scf.yield\n}");
+                }
+                Step::If { index, branches } => {
+                    let index = self.pointer(*index)?;
+                    let value = self.op(&format!("llvm.load {index} : !llvm.ptr -> i32"));
+                    let value = self.op(&format!("arith.index_cast {value} : i32 to index"));
+                    self.line(&format!("scf.index_switch {value}"));
+                    for (i, branch) in branches.iter().enumerate() {
+                        if i + 1 == branches.len() {
+                            self.line("default {");
+                        } else {
+                            self.line(&format!("case {i} {{"));
+                        }
+                        self.steps(branch)?;
+                        self.line("scf.yield\n}");
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, kernel: usize, buffers: &[Buf]) -> Result<(), CodegenError> {
+        for (i, &buf) in buffers.iter().enumerate() {
+            let pointer = self.pointer(buf)?;
+            let at =
+                self.op(&format!("llvm.getelementptr %pointers[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
+            self.line(&format!("llvm.store {pointer}, {at} : !llvm.ptr, !llvm.ptr"));
+        }
+        let tasks = self.lowered.kernels[kernel].tasks;
+        if tasks == 1 {
+            let zero = self.int(0);
+            self.line(&format!("llvm.call @kernel_{kernel}({zero}, %pointers) : (i64, !llvm.ptr) -> ()"));
+        } else {
+            let (function, tasks) =
+                (self.op(&format!("llvm.mlir.addressof @kernel_{kernel} : !llvm.ptr")), self.int(tasks));
+            self.line(&format!(
+                "llvm.call @surject_parallel({function}, {tasks}, %pointers) : (!llvm.ptr, i64, !llvm.ptr) -> ()"
+            ));
+        }
+        Ok(())
+    }
+}

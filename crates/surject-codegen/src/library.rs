@@ -1,0 +1,383 @@
+//! Library operations: loops over run-time positions, folds with a scalar function, and calls into the runtime.
+
+mod external;
+mod folds;
+mod indexed;
+mod region;
+
+use crate::CodegenError;
+use crate::build::sizes;
+use crate::dag::{Buf, Dag, Node};
+use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId};
+use crate::row::{Kernel, name_pointers};
+use crate::store::{Stores, buf};
+use surject_ir::{DType, Function, LibOp, Region, Var};
+
+/// How many of the first operands may share memory with the results of the same position.
+pub fn in_place_operands(op: &LibOp, operands: usize) -> usize {
+    match op {
+        LibOp::DynamicUpdateSlice => 1,
+        LibOp::Scatter { .. } => operands.saturating_sub(1) / 2,
+        _ => 0,
+    }
+}
+
+/// The kernels of a library call. `shared` says which results share the memory of their operands.
+pub fn kernels(
+    stores: &mut Stores<'_>,
+    op: &LibOp,
+    targets: &[Var],
+    args: &[Var],
+    regions: &[Region],
+    shared: &[bool],
+) -> Result<Vec<Kernel>, CodegenError> {
+    let empty = targets.iter().all(|&t| stores.function.ty(t).space.is_empty());
+    if empty {
+        return Ok(Vec::new());
+    }
+    let call = Call { function: stores.function, threads: stores.target.threads, targets, args, regions };
+    let in_place = shared.first().copied().unwrap_or(false);
+    let kernel = match op {
+        LibOp::DynamicSlice { .. } => indexed::dynamic_slice(&call),
+        LibOp::DynamicUpdateSlice => indexed::dynamic_update_slice(&call, in_place),
+        LibOp::Gather { dims, slice_sizes, .. } => indexed::gather(&call, dims, slice_sizes),
+        LibOp::Scatter { dims, .. } => indexed::scatter(&call, dims, shared),
+        LibOp::Reduce { axes } => folds::reduce(&call, axes),
+        LibOp::ReduceWindow { window } => folds::reduce_window(&call, window),
+        LibOp::SelectAndScatter { window } => folds::select_and_scatter(&call, window),
+        LibOp::Sort { axis, .. } => external::sort(&call, *axis),
+        LibOp::BitcastReshape { .. } => external::bitcast_reshape(&call),
+        LibOp::Fft { kind, lengths } => external::fft(&call, *kind, lengths),
+        LibOp::Cholesky { lower } => external::cholesky(&call, *lower),
+        LibOp::TriangularSolve { left_side, lower, unit_diagonal, transpose } => {
+            external::triangular_solve(&call, *left_side, *lower, *unit_diagonal, *transpose)
+        }
+    };
+    kernel.map(|k| vec![k])
+}
+
+/// A library call.
+struct Call<'a> {
+    function: &'a Function,
+    threads: usize,
+    targets: &'a [Var],
+    args: &'a [Var],
+    regions: &'a [Region],
+}
+
+impl Call<'_> {
+    fn arg(&self, i: usize) -> Result<Var, CodegenError> {
+        self.args
+            .get(i)
+            .copied()
+            .ok_or_else(|| CodegenError::malformed("a library call with too few operands"))
+    }
+
+    fn target(&self) -> Result<Var, CodegenError> {
+        self.targets
+            .first()
+            .copied()
+            .ok_or_else(|| CodegenError::malformed("a library call without a result"))
+    }
+
+    fn region(&self, i: usize) -> Result<&Region, CodegenError> {
+        self.regions.get(i).ok_or_else(|| CodegenError::malformed("a library call with too few regions"))
+    }
+
+    fn sizes(&self, var: Var) -> Result<Vec<i64>, CodegenError> {
+        sizes(&self.function.ty(var).space)
+    }
+
+    fn dtype(&self, var: Var) -> DType {
+        self.function.ty(var).dtype
+    }
+
+    /// The tensors of the call, each once, targets first, and those that the regions read.
+    fn buffers(&self, dag: &Dag) -> Vec<Buf> {
+        let mut buffers: Vec<Buf> = Vec::new();
+        let loaded = dag.iter().filter_map(|(_, data)| match data.node {
+            Node::Load { buf, .. } => Some(buf),
+            _ => None,
+        });
+        for b in self.targets.iter().chain(self.args).map(|&v| buf(v)).chain(loaded) {
+            if !buffers.contains(&b) {
+                buffers.push(b);
+            }
+        }
+        buffers
+    }
+
+    /// The kernel of a writer.
+    fn finish(&self, writer: Writer<'_>, tasks: i64, summary: String) -> Result<Kernel, CodegenError> {
+        if writer.em.unbound {
+            return Err(CodegenError::malformed("a loop is used where it is not open"));
+        }
+        let (body, declarations) = writer.em.finish();
+        Ok(Kernel {
+            body,
+            buffers: writer.buffers,
+            tasks,
+            declarations: declarations.into_iter().collect(),
+            functions: writer.functions,
+            summary,
+            writes: self.targets.iter().map(|&t| buf(t)).collect(),
+        })
+    }
+}
+
+/// The row-major strides of a shape.
+fn strides(sizes: &[i64]) -> Vec<i64> {
+    let mut strides = vec![1i64; sizes.len()];
+    for axis in (1..sizes.len()).rev() {
+        strides[axis - 1] = strides[axis].saturating_mul(sizes[axis].max(1));
+    }
+    strides
+}
+
+/// An emitter with arithmetic on positions.
+struct Writer<'a> {
+    em: Emitter<'a>,
+    buffers: Vec<Buf>,
+    functions: String,
+}
+
+impl<'a> Writer<'a> {
+    fn new(call: &Call<'_>, dag: &'a Dag) -> Writer<'a> {
+        let mut em = Emitter::new(dag);
+        let buffers = call.buffers(dag);
+        name_pointers(&mut em, &buffers);
+        Writer { em, buffers, functions: String::new() }
+    }
+
+    fn root(&self) -> ScopeId {
+        self.em.root()
+    }
+
+    fn pointer(&self, var: Var) -> Result<String, CodegenError> {
+        let pointer = self.em.pointers.get(&buf(var)).cloned();
+        pointer.ok_or_else(|| CodegenError::malformed("a tensor without a pointer"))
+    }
+
+    fn arith(&mut self, scope: ScopeId, name: &str, a: &str, b: &str) -> String {
+        self.em.bin(At { scope, lanes: 1 }, name, a, b, Elem::I64)
+    }
+
+    fn add(&mut self, scope: ScopeId, a: &str, b: &str) -> String {
+        self.arith(scope, "arith.addi", a, b)
+    }
+
+    /// `sum + factor * value`
+    fn scaled(&mut self, scope: ScopeId, sum: &str, value: &str, factor: i64) -> String {
+        if factor == 0 {
+            return sum.to_string();
+        }
+        let factor = self.em.int(factor);
+        let term = self.arith(scope, "arith.muli", value, &factor);
+        self.add(scope, sum, &term)
+    }
+
+    /// `0 ≤ value < bound`
+    fn below(&mut self, scope: ScopeId, value: &str, bound: i64) -> String {
+        let bound = self.em.int(bound);
+        self.em.cmpi(At { scope, lanes: 1 }, "ult", value, &bound, Elem::I64)
+    }
+
+    fn bounds(&mut self, extent: i64) -> Bounds {
+        Bounds { low: self.em.int(0), high: self.em.int(extent), step: self.em.int(1) }
+    }
+
+    /// Opens a loop over `0 .. extent` inside a scope.
+    fn open(&mut self, parent: ScopeId, extent: i64) -> Loop {
+        let scope = self.em.open(parent, Vec::new(), None);
+        let iv = self.em.name();
+        let bounds = self.bounds(extent);
+        Loop { scope, iv, bounds, values: Vec::new() }
+    }
+
+    /// Opens a nest of loops; gives them and their variables.
+    fn nest(&mut self, parent: ScopeId, extents: &[i64]) -> Vec<Loop> {
+        let mut loops: Vec<Loop> = Vec::new();
+        for &extent in extents {
+            let outer = loops.last().map_or(parent, |l| l.scope);
+            loops.push(self.open(outer, extent));
+        }
+        loops
+    }
+
+    /// Opens a nest that carries values of these types; gives the names inside the innermost loop.
+    fn carrying(&mut self, parent: ScopeId, extents: &[i64], types: &[String]) -> (Vec<Loop>, Vec<String>) {
+        let mut loops = self.nest(parent, extents);
+        for l in &mut loops {
+            l.values = types.iter().map(|_| self.em.name()).collect();
+        }
+        let inner = loops.last().map(|l| l.values.clone()).unwrap_or_default();
+        (loops, inner)
+    }
+
+    /// Closes a nest. The last values of an iteration are the carried ones of the next.
+    fn close(
+        &mut self,
+        loops: Vec<Loop>,
+        inits: &[String],
+        types: &[String],
+        mut next: Vec<String>,
+    ) -> Vec<String> {
+        for depth in (0..loops.len()).rev() {
+            let open = &loops[depth];
+            let before = if depth == 0 { inits } else { &loops[depth - 1].values };
+            let carried: Vec<Carried> = (0..types.len())
+                .map(|i| Carried {
+                    name: open.values[i].clone(),
+                    init: before[i].clone(),
+                    ty: types[i].clone(),
+                    next: next[i].clone(),
+                })
+                .collect();
+            next = self.em.close_loop(open.scope, &open.iv, &open.bounds, &carried);
+        }
+        next
+    }
+
+    /// Opens the loop over the share of a task in some points, and gives their digits. The number of tasks is
+    /// chosen by the bytes of work.
+    fn share(&mut self, call: &Call<'_>, extents: &[i64], bytes: i64) -> (Loop, Vec<String>, i64) {
+        let total: i64 = extents.iter().product();
+        let tasks = (bytes / 65_536).min(4 * call.threads as i64).min(total).max(1);
+        let tasks = if call.threads <= 1 { 1 } else { tasks };
+        let root = self.root();
+        let mut open = self.open(root, total);
+        if tasks > 1 {
+            let (one, count, points) = (self.em.int(1), self.em.int(tasks), self.em.int(total));
+            let next = self.add(root, "%task", &one);
+            let [low, high] = ["%task", next.as_str()].map(|task| {
+                let scaled = self.arith(root, "arith.muli", task, &points);
+                self.arith(root, "arith.divui", &scaled, &count)
+            });
+            open.bounds = Bounds { low, high, step: one };
+        }
+        let digits = self.digits(open.scope, &open.iv.clone(), extents);
+        (open, digits, tasks)
+    }
+
+    /// The digits of a number, the last one fastest.
+    fn digits(&mut self, scope: ScopeId, number: &str, extents: &[i64]) -> Vec<String> {
+        let mut digits = vec![String::new(); extents.len()];
+        let mut rest = number.to_string();
+        for (i, &extent) in extents.iter().enumerate().rev() {
+            if i == 0 {
+                digits[0] = rest;
+                break;
+            }
+            let extent = self.em.int(extent);
+            digits[i] = self.arith(scope, "arith.remui", &rest, &extent);
+            rest = self.arith(scope, "arith.divui", &rest, &extent);
+        }
+        digits
+    }
+
+    /// The row-major address of a position.
+    fn address(&mut self, scope: ScopeId, position: &[String], strides: &[i64]) -> String {
+        let mut sum = self.em.int(0);
+        for (value, &stride) in position.iter().zip(strides) {
+            sum = self.scaled(scope, &sum, value, stride);
+        }
+        sum
+    }
+
+    fn element(&mut self, scope: ScopeId, pointer: &str, address: &str, memory: Elem) -> String {
+        self.em.op(
+            scope,
+            &format!(
+                "llvm.getelementptr {pointer}[{address}] : (!llvm.ptr, i64) -> !llvm.ptr, {}",
+                memory.name()
+            ),
+        )
+    }
+
+    /// The parts of an element (one, or two of a complex number) in their register type.
+    fn load(&mut self, scope: ScopeId, pointer: &str, dtype: DType, address: &str) -> Vec<String> {
+        self.part_addresses(scope, dtype, address)
+            .into_iter()
+            .map(|address| {
+                let memory = Elem::in_memory(dtype.part());
+                let from = self.element(scope, pointer, &address, memory);
+                let raw = self.em.op(scope, &format!("llvm.load {from} : !llvm.ptr -> {}", memory.name()));
+                self.em.from_memory(dtype.part(), raw, At { scope, lanes: 1 })
+            })
+            .collect()
+    }
+
+    fn store(&mut self, scope: ScopeId, pointer: &str, dtype: DType, address: &str, parts: &[String]) {
+        let addresses = self.part_addresses(scope, dtype, address);
+        for (address, value) in addresses.iter().zip(parts) {
+            let memory = Elem::in_memory(dtype.part());
+            let raw = self.em.to_memory(dtype.part(), value.clone(), At { scope, lanes: 1 });
+            let to = self.element(scope, pointer, address, memory);
+            self.em.line(scope, &format!("llvm.store {raw}, {to} : {}, !llvm.ptr", memory.name()));
+        }
+    }
+
+    fn part_addresses(&mut self, scope: ScopeId, dtype: DType, address: &str) -> Vec<String> {
+        if !dtype.is_complex() {
+            return vec![address.to_string()];
+        }
+        let (two, one) = (self.em.int(2), self.em.int(1));
+        let re = self.arith(scope, "arith.muli", address, &two);
+        let im = self.add(scope, &re, &one);
+        vec![re, im]
+    }
+
+    /// The types of the parts of an element.
+    fn part_types(&self, dtype: DType) -> Vec<String> {
+        let ty = Elem::of(dtype).name().to_string();
+        if dtype.is_complex() { vec![ty.clone(), ty] } else { vec![ty] }
+    }
+
+    /// Copies bytes.
+    fn copy(&mut self, scope: ScopeId, to: &str, from: &str, bytes: i64) {
+        let bytes = self.em.int(bytes);
+        self.em.line(
+            scope,
+            &format!(
+                "\"llvm.intr.memcpy\"({to}, {from}, {bytes}) <{{isVolatile = false}}> : \
+             (!llvm.ptr, !llvm.ptr, i64) -> ()"
+            ),
+        );
+    }
+
+    /// An integer element as `i64`; what does not fit becomes the largest.
+    fn index(
+        &mut self,
+        scope: ScopeId,
+        pointer: &str,
+        dtype: DType,
+        address: &str,
+    ) -> Result<String, CodegenError> {
+        if !dtype.is_int() {
+            return Err(CodegenError::malformed(format!("an index of type {dtype}")));
+        }
+        let at = At { scope, lanes: 1 };
+        let value = self.load(scope, pointer, dtype, address).swap_remove(0);
+        let wide = self.em.convert(at, dtype, DType::I64, &value);
+        if dtype == DType::U64 {
+            let most = self.em.int(i64::MAX);
+            return Ok(self.arith(scope, "arith.minui", &wide, &most));
+        }
+        Ok(wide)
+    }
+
+    /// A value moved into `0 ..= last`.
+    fn clamp(&mut self, scope: ScopeId, value: &str, last: i64) -> String {
+        let (zero, last) = (self.em.int(0), self.em.int(last.max(0)));
+        let low = self.arith(scope, "arith.maxsi", value, &zero);
+        self.arith(scope, "arith.minsi", &low, &last)
+    }
+}
+
+/// An open loop.
+struct Loop {
+    scope: ScopeId,
+    iv: String,
+    bounds: Bounds,
+    values: Vec<String>,
+}

@@ -1,0 +1,198 @@
+//! Calls into the runtime library.
+
+use super::{Call, Writer, region};
+use crate::CodegenError;
+use crate::dag::Dag;
+use crate::emit::ScopeId;
+use crate::row::Kernel;
+use surject_ir::{DType, FftKind, Transpose};
+use surject_runtime::library::dtype_code;
+
+impl Writer<'_> {
+    /// An array of `i64` constants or of pointers on the stack.
+    fn array(&mut self, values: &[String], ty: &str) -> String {
+        let root = self.root();
+        let count = self.em.int(values.len().max(1) as i64);
+        let array = self.em.op(root, &format!("llvm.alloca {count} x {ty} : (i64) -> !llvm.ptr"));
+        for (i, value) in values.iter().enumerate() {
+            let at = self
+                .em
+                .op(root, &format!("llvm.getelementptr {array}[{i}] : (!llvm.ptr) -> !llvm.ptr, {ty}"));
+            self.em.line(root, &format!("llvm.store {value}, {at} : {ty}, !llvm.ptr"));
+        }
+        array
+    }
+
+    /// Calls a function of the runtime that gives an `i32`: 0, as its operands are well formed.
+    fn runtime(&mut self, scope: ScopeId, name: &str, args: &[(String, &str)]) {
+        let types: Vec<&str> = args.iter().map(|a| a.1).collect();
+        let values: Vec<&str> = args.iter().map(|a| a.0.as_str()).collect();
+        let types = types.join(", ");
+        self.em.declarations.insert(format!("llvm.func @{name}({types}) -> i32"));
+        self.em.op(scope, &format!("llvm.call @{name}({}) : ({types}) -> i32", values.join(", ")));
+    }
+}
+
+const P: &str = "!llvm.ptr";
+const N: &str = "i64";
+
+pub fn sort(call: &Call<'_>, axis: usize) -> Result<Kernel, CodegenError> {
+    // The comparator: `@KERNEL_less(%pair, %before)`, elements behind pointers in, one byte out.
+    let (dag, less) = region::inline(call, call.region(0)?, Dag::default())?;
+    if less.reads_memory(&dag) {
+        return Err(CodegenError::unsupported("a comparator that reads tensors"));
+    }
+    let empty = Call { targets: &[], args: &[], ..*call };
+    let mut compare = Writer::new(&empty, &dag);
+    let (root, zero) = (compare.root(), compare.em.int(0));
+    let body = compare.em.open(root, Vec::new(), None);
+    let mut args = Vec::new();
+    for (i, &operand) in call.args.iter().enumerate() {
+        for side in 0..2 {
+            let at = 2 * i + side;
+            let entry = compare
+                .em
+                .op(body, &format!("llvm.getelementptr %pair[{at}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
+            let pointer = compare.em.op(body, &format!("llvm.load {entry} : !llvm.ptr -> !llvm.ptr"));
+            args.push(compare.load(body, &pointer, call.dtype(operand), &zero));
+        }
+    }
+    let answer = less.apply(&mut compare, body, &args)?;
+    if let Some(value) = answer.first() {
+        compare.store(body, "%before", DType::I1, &zero, value);
+    }
+    compare.em.close_plain(body);
+    let (text, declarations) = compare.em.finish();
+
+    let none = Dag::default();
+    let mut w = Writer::new(call, &none);
+    let root = w.root();
+    let sizes = call.sizes(call.arg(0)?)?;
+    let inputs = call.args.iter().map(|&v| w.pointer(v)).collect::<Result<Vec<_>, _>>()?;
+    let outputs = call.targets.iter().map(|&v| w.pointer(v)).collect::<Result<Vec<_>, _>>()?;
+    let widths: Vec<String> = call.args.iter().map(|&v| w.em.int(call.dtype(v).size() as i64)).collect();
+    let (inputs, outputs, widths) = (w.array(&inputs, P), w.array(&outputs, P), w.array(&widths, N));
+    let [count, outer, length, inner] = [
+        call.args.len() as i64,
+        sizes[..axis].iter().product(),
+        sizes[axis],
+        sizes[axis + 1..].iter().product(),
+    ]
+    .map(|n| w.em.int(n));
+    let function = w.em.op(root, "llvm.mlir.addressof @KERNEL_less : !llvm.ptr");
+    let args = [
+        (count, N),
+        (inputs, P),
+        (outputs, P),
+        (widths, P),
+        (outer, N),
+        (length, N),
+        (inner, N),
+        (function, P),
+    ];
+    w.runtime(root, "surject_sort", &args);
+    w.em.declarations.extend(declarations);
+    w.functions = format!(
+        "llvm.func internal @KERNEL_less(%pair: !llvm.ptr, %before: !llvm.ptr) {{\n{text}llvm.return\n}}\n"
+    );
+    call.finish(w, 1, format!("sort {sizes:?} along {axis}"))
+}
+
+pub fn bitcast_reshape(call: &Call<'_>) -> Result<Kernel, CodegenError> {
+    let dag = Dag::default();
+    let mut w = Writer::new(call, &dag);
+    let (root, target) = (w.root(), call.target()?);
+    let (to, from) = (w.pointer(target)?, w.pointer(call.arg(0)?)?);
+    let bytes = call.sizes(target)?.iter().product::<i64>() * call.dtype(target).size() as i64;
+    w.copy(root, &to, &from, bytes);
+    call.finish(w, 1, "bitcast_reshape".into())
+}
+
+pub fn fft(call: &Call<'_>, kind: FftKind, lengths: &[u64]) -> Result<Kernel, CodegenError> {
+    let dag = Dag::default();
+    let mut w = Writer::new(call, &dag);
+    let (root, operand, target) = (w.root(), call.arg(0)?, call.target()?);
+    let complex = if call.dtype(operand).is_complex() { call.dtype(operand) } else { call.dtype(target) };
+    let shape = call.sizes(operand)?;
+    let batch = shape[..shape.len().saturating_sub(lengths.len())].iter().product::<i64>();
+    let number = match kind {
+        FftKind::Fft => 0,
+        FftKind::Ifft => 1,
+        FftKind::Rfft => 2,
+        FftKind::Irfft => 3,
+    };
+    let sizes: Vec<String> = lengths.iter().map(|&n| w.em.int(n as i64)).collect();
+    let sizes = w.array(&sizes, N);
+    let (from, to) = (w.pointer(operand)?, w.pointer(target)?);
+    let [number, code, batch, rank] =
+        [number, dtype_code(complex), batch, lengths.len() as i64].map(|n| w.em.int(n));
+    let args = [(number, N), (code, N), (from, P), (to, P), (batch, N), (rank, N), (sizes, P)];
+    w.runtime(root, "surject_fft", &args);
+    call.finish(w, 1, format!("{kind:?} {lengths:?}"))
+}
+
+pub fn cholesky(call: &Call<'_>, lower: bool) -> Result<Kernel, CodegenError> {
+    let dag = Dag::default();
+    let mut w = Writer::new(call, &dag);
+    let (root, operand) = (w.root(), call.arg(0)?);
+    let shape = call.sizes(operand)?;
+    let (Some(&n), rank) = (shape.last(), shape.len()) else {
+        return Err(CodegenError::malformed("a factorisation of a scalar"));
+    };
+    let batch = shape[..rank.saturating_sub(2)].iter().product::<i64>();
+    let (from, to) = (w.pointer(operand)?, w.pointer(call.target()?)?);
+    let [code, batch, size, lower] =
+        [dtype_code(call.dtype(operand)), batch, n, i64::from(lower)].map(|n| w.em.int(n));
+    w.runtime(root, "surject_cholesky", &[(code, N), (from, P), (to, P), (batch, N), (size, N), (lower, N)]);
+    call.finish(w, 1, format!("cholesky {shape:?}"))
+}
+
+pub fn triangular_solve(
+    call: &Call<'_>,
+    left_side: bool,
+    lower: bool,
+    unit_diagonal: bool,
+    transpose: Transpose,
+) -> Result<Kernel, CodegenError> {
+    let dag = Dag::default();
+    let mut w = Writer::new(call, &dag);
+    let (root, a, b) = (w.root(), call.arg(0)?, call.arg(1)?);
+    let (shape, sides) = (call.sizes(a)?, call.sizes(b)?);
+    let (Some(&n), Some(&[rows, columns])) = (shape.last(), sides.last_chunk::<2>()) else {
+        return Err(CodegenError::malformed("a system of scalars"));
+    };
+    let batch = shape[..shape.len().saturating_sub(2)].iter().product::<i64>();
+    let m = if left_side { columns } else { rows };
+    let transpose = match transpose {
+        Transpose::No => 0,
+        Transpose::Transpose => 1,
+        Transpose::Adjoint => 2,
+    };
+    let (from, by, to) = (w.pointer(a)?, w.pointer(b)?, w.pointer(call.target()?)?);
+    let numbers = [
+        dtype_code(call.dtype(a)),
+        batch,
+        n,
+        m,
+        i64::from(left_side),
+        i64::from(lower),
+        i64::from(unit_diagonal),
+        transpose,
+    ];
+    let [code, batch, n, m, left, lower, unit, transpose] = numbers.map(|n| w.em.int(n));
+    let args = [
+        (code, N),
+        (from, P),
+        (by, P),
+        (to, P),
+        (batch, N),
+        (n, N),
+        (m, N),
+        (left, N),
+        (lower, N),
+        (unit, N),
+        (transpose, N),
+    ];
+    w.runtime(root, "surject_triangular_solve", &args);
+    call.finish(w, 1, format!("triangular_solve {sides:?}"))
+}

@@ -1,0 +1,205 @@
+//! Folds with a scalar function: reductions of several tensors, and windows.
+
+use super::{Call, Writer, region, strides};
+use crate::CodegenError;
+use crate::dag::Dag;
+use crate::emit::{At, Elem, ScopeId};
+use crate::row::Kernel;
+use surject_ir::{DType, Window};
+
+/// Joins parts of several values into one list.
+fn flat(values: &[Vec<String>]) -> Vec<String> {
+    values.iter().flatten().cloned().collect()
+}
+
+/// The reverse of [`flat`].
+fn grouped(values: &[String], dtypes: &[DType]) -> Vec<Vec<String>> {
+    let mut rest = values.iter().cloned();
+    dtypes.iter().map(|d| rest.by_ref().take(if d.is_complex() { 2 } else { 1 }).collect()).collect()
+}
+
+/// The initial values, loaded once.
+fn initial(
+    w: &mut Writer<'_>,
+    call: &Call<'_>,
+    n: usize,
+    dtypes: &[DType],
+) -> Result<Vec<Vec<String>>, CodegenError> {
+    let (root, zero) = (w.root(), w.em.int(0));
+    let mut inits = Vec::new();
+    for (i, &dtype) in dtypes.iter().enumerate() {
+        let pointer = w.pointer(call.arg(n + i)?)?;
+        inits.push(w.load(root, &pointer, dtype, &zero));
+    }
+    Ok(inits)
+}
+
+pub fn reduce(call: &Call<'_>, axes: &[usize]) -> Result<Kernel, CodegenError> {
+    let n = call.targets.len();
+    let (dag, join) = region::inline(call, call.region(0)?, Dag::default())?;
+    let mut w = Writer::new(call, &dag);
+    let dtypes: Vec<DType> = call.targets.iter().map(|&t| call.dtype(t)).collect();
+    let types: Vec<String> = dtypes.iter().flat_map(|&d| w.part_types(d)).collect();
+    let inits = initial(&mut w, call, n, &dtypes)?;
+    let shape = call.sizes(call.arg(0)?)?;
+    let kept: Vec<usize> = (0..shape.len()).filter(|a| !axes.contains(a)).collect();
+    let out: Vec<i64> = kept.iter().map(|&a| shape[a]).collect();
+    let work = shape.iter().product::<i64>().saturating_mul(8 * n as i64);
+    let (open, digits, tasks) = w.share(call, &out, work);
+    let extents: Vec<i64> = axes.iter().map(|&a| shape[a]).collect();
+    let (loops, state) = w.carrying(open.scope, &extents, &types);
+    let next = if axes.is_empty() { flat(&inits) } else { state };
+    let inner = loops.last().map_or(open.scope, |l| l.scope);
+    let mut position = vec![String::new(); shape.len()];
+    kept.iter().zip(&digits).for_each(|(&a, digit)| position[a].clone_from(digit));
+    axes.iter().zip(&loops).for_each(|(&a, l)| position[a].clone_from(&l.iv));
+    let address = w.address(inner, &position, &strides(&shape));
+    let mut args = grouped(&next, &dtypes);
+    for (i, &dtype) in dtypes.iter().enumerate() {
+        let pointer = w.pointer(call.arg(i)?)?;
+        args.push(w.load(inner, &pointer, dtype, &address));
+    }
+    let results = flat(&join.apply(&mut w, inner, &args)?);
+    let results = w.close(loops, &flat(&inits), &types, results);
+    let to = w.address(open.scope, &digits, &strides(&out));
+    for (&target, value) in call.targets.iter().zip(grouped(&results, &dtypes)) {
+        let pointer = w.pointer(target)?;
+        w.store(open.scope, &pointer, call.dtype(target), &to, &value);
+    }
+    w.close(vec![open], &[], &[], Vec::new());
+    call.finish(w, tasks, format!("reduce {shape:?} over {axes:?} tasks {tasks}"))
+}
+
+/// The address of an element of a window, and whether it is in the operand. Outside, the address is 0.
+fn position(
+    w: &mut Writer<'_>,
+    scope: ScopeId,
+    window: &Window,
+    shape: &[i64],
+    number: &[String],
+    element: &[String],
+) -> (String, String) {
+    let at = At { scope, lanes: 1 };
+    let own = strides(shape);
+    let mut address = w.em.int(0);
+    let mut inside = w.em.constant(Elem::I1, 1, 1);
+    for axis in 0..shape.len() {
+        let base = window.base_dilations[axis] as i64;
+        let start = w.em.int(-window.padding[axis].0);
+        let value = w.scaled(scope, &start, &number[axis], window.strides[axis] as i64);
+        let mut value = w.scaled(scope, &value, &element[axis], window.window_dilations[axis] as i64);
+        if base != 1 {
+            // A negative position stays negative: the quotient of its bits as an unsigned number may not.
+            let (divisor, zero) = (w.em.int(base), w.em.int(0));
+            let rest = w.arith(scope, "arith.remsi", &value, &divisor);
+            let whole = w.em.cmpi(at, "eq", &rest, &zero, Elem::I64);
+            inside = w.em.bin(at, "arith.andi", &inside, &whole, Elem::I1);
+            value = w.arith(scope, "arith.divsi", &value, &divisor);
+        }
+        let holds = w.below(scope, &value, shape[axis]);
+        inside = w.em.bin(at, "arith.andi", &inside, &holds, Elem::I1);
+        address = w.scaled(scope, &address, &value, own[axis]);
+    }
+    let zero = w.em.int(0);
+    let address = w.em.select(at, &inside, &address, &zero, Elem::I64);
+    (address, inside)
+}
+
+fn sizes_of(window: &Window) -> Vec<i64> {
+    window.sizes.iter().map(|&n| n as i64).collect()
+}
+
+pub fn reduce_window(call: &Call<'_>, window: &Window) -> Result<Kernel, CodegenError> {
+    let n = call.targets.len();
+    let (dag, join) = region::inline(call, call.region(0)?, Dag::default())?;
+    let mut w = Writer::new(call, &dag);
+    let dtypes: Vec<DType> = call.targets.iter().map(|&t| call.dtype(t)).collect();
+    let types: Vec<String> = dtypes.iter().flat_map(|&d| w.part_types(d)).collect();
+    let inits = initial(&mut w, call, n, &dtypes)?;
+    let (shape, out) = (call.sizes(call.arg(0)?)?, call.sizes(call.target()?)?);
+    let extents = sizes_of(window);
+    let work = out.iter().chain(&extents).product::<i64>().saturating_mul(8 * n as i64);
+    let (open, digits, tasks) = w.share(call, &out, work);
+    let (loops, state) = w.carrying(open.scope, &extents, &types);
+    let state = if extents.is_empty() { flat(&inits) } else { state };
+    let inner = loops.last().map_or(open.scope, |l| l.scope);
+    let element: Vec<String> = loops.iter().map(|l| l.iv.clone()).collect();
+    let (address, inside) = position(&mut w, inner, window, &shape, &digits, &element);
+    let mut args = grouped(&state, &dtypes);
+    let empty = shape.contains(&0);
+    for (i, &dtype) in dtypes.iter().enumerate() {
+        let pointer = w.pointer(call.arg(i)?)?;
+        // An empty operand has no element that could be loaded and thrown away.
+        let values = if empty { inits[i].clone() } else { w.load(inner, &pointer, dtype, &address) };
+        let at = At { scope: inner, lanes: 1 };
+        let pick = |(value, init): (&String, &String)| w.em.select(at, &inside, value, init, Elem::of(dtype));
+        args.push(values.iter().zip(&inits[i]).map(pick).collect());
+    }
+    let results = flat(&join.apply(&mut w, inner, &args)?);
+    let results = w.close(loops, &flat(&inits), &types, results);
+    let to = w.address(open.scope, &digits, &strides(&out));
+    for (&target, value) in call.targets.iter().zip(grouped(&results, &dtypes)) {
+        let pointer = w.pointer(target)?;
+        w.store(open.scope, &pointer, call.dtype(target), &to, &value);
+    }
+    w.close(vec![open], &[], &[], Vec::new());
+    call.finish(w, tasks, format!("reduce_window {extents:?} tasks {tasks}"))
+}
+
+pub fn select_and_scatter(call: &Call<'_>, window: &Window) -> Result<Kernel, CodegenError> {
+    let (dag, select) = region::inline(call, call.region(0)?, Dag::default())?;
+    let (dag, scatter) = region::inline(call, call.region(1)?, dag)?;
+    let mut w = Writer::new(call, &dag);
+    let (operand, source, target) = (call.arg(0)?, call.arg(1)?, call.target()?);
+    let (dtype, root) = (call.dtype(target), w.root());
+    let (shape, out) = (call.sizes(operand)?, call.sizes(source)?);
+    let init = initial(&mut w, call, 2, &[dtype])?.swap_remove(0);
+    let (from, by, to) = (w.pointer(operand)?, w.pointer(source)?, w.pointer(target)?);
+    // Fill.
+    let fill = w.open(root, shape.iter().product());
+    w.store(fill.scope, &to, dtype, &fill.iv.clone(), &init);
+    w.close(vec![fill], &[], &[], Vec::new());
+    // Windows in order; the element selected so far is its address and its value.
+    let windows = w.nest(root, &out);
+    let scope = windows.last().map_or(root, |l| l.scope);
+    let extents = sizes_of(window);
+    let mut types = vec!["i1".to_string(), "i64".to_string()];
+    types.extend(w.part_types(dtype));
+    let (zero, no) = (w.em.int(0), w.em.constant(Elem::I1, 0, 1));
+    let mut before = vec![no.clone(), zero];
+    before.extend(init);
+    let (loops, state) = w.carrying(scope, &extents, &types);
+    let state = if extents.is_empty() { before.clone() } else { state };
+    let inner = loops.last().map_or(scope, |l| l.scope);
+    let number: Vec<String> = windows.iter().map(|l| l.iv.clone()).collect();
+    let element: Vec<String> = loops.iter().map(|l| l.iv.clone()).collect();
+    let (address, inside) = position(&mut w, inner, window, &shape, &number, &element);
+    let value = w.load(inner, &from, dtype, &address);
+    let keep = select.apply(&mut w, inner, &[state[2..].to_vec(), value.clone()])?;
+    let keep = keep.first().and_then(|k| k.first()).cloned();
+    let keep = keep.ok_or_else(|| CodegenError::malformed("a selection without an answer"))?;
+    let at = At { scope: inner, lanes: 1 };
+    let yes = w.em.constant(Elem::I1, 1, 1);
+    let held = w.em.bin(at, "arith.andi", &state[0], &keep, Elem::I1);
+    let open = w.em.bin(at, "arith.xori", &held, &yes, Elem::I1);
+    let replace = w.em.bin(at, "arith.andi", &open, &inside, Elem::I1);
+    let mut next = vec![
+        w.em.bin(at, "arith.ori", &state[0], &inside, Elem::I1),
+        w.em.select(at, &replace, &address, &state[1], Elem::I64),
+    ];
+    for (value, old) in value.iter().zip(&state[2..]) {
+        next.push(w.em.select(at, &replace, value, old, Elem::of(dtype)));
+    }
+    let chosen = w.close(loops, &before, &types, next);
+    let body = w.em.open(scope, Vec::new(), None);
+    let source_address = w.address(body, &number, &strides(&out));
+    let addend = w.load(body, &by, dtype, &source_address);
+    let old = w.load(body, &to, dtype, &chosen[1]);
+    let joined = scatter.apply(&mut w, body, &[old, addend])?;
+    if let Some(value) = joined.first() {
+        w.store(body, &to, dtype, &chosen[1], value);
+    }
+    w.em.close_if(body, &chosen[0]);
+    w.close(windows, &[], &[], Vec::new());
+    call.finish(w, 1, format!("select_and_scatter {extents:?}"))
+}

@@ -1,0 +1,264 @@
+//! Moves to and from positions that are known at run time.
+
+use super::{Call, Loop, Writer, region, strides};
+use crate::CodegenError;
+use crate::dag::Dag;
+use crate::emit::{Elem, ScopeId};
+use crate::row::Kernel;
+use surject_ir::{DType, GatherDims, ScatterDims, Var};
+
+/// A move of a box of elements.
+struct Move<'a> {
+    extents: &'a [i64],
+    from: (&'a str, &'a str, &'a [i64]),
+    to: (&'a str, &'a str, &'a [i64]),
+    dtype: DType,
+}
+
+impl Writer<'_> {
+    /// Moves a box: pointers, addresses of its first element and strides on both sides. The trailing axes that are
+    /// contiguous on both sides are one copy.
+    fn move_box(&mut self, scope: ScopeId, step: &Move<'_>) {
+        let size = step.dtype.size() as i64;
+        let mut outer = step.extents.len();
+        let mut run = 1i64;
+        while outer > 0 {
+            let axis = outer - 1;
+            let same = step.from.2[axis] == run && step.to.2[axis] == run;
+            if !same && step.extents[axis] != 1 {
+                break;
+            }
+            run *= step.extents[axis];
+            outer = axis;
+        }
+        let loops = self.nest(scope, &step.extents[..outer]);
+        let inner = loops.last().map_or(scope, |l| l.scope);
+        let (mut from, mut to) = (step.from.1.to_string(), step.to.1.to_string());
+        for (axis, l) in loops.iter().enumerate() {
+            from = self.scaled(inner, &from, &l.iv, step.from.2[axis]);
+            to = self.scaled(inner, &to, &l.iv, step.to.2[axis]);
+        }
+        let bytes = self.em.int(size);
+        let [from, to] = [(step.from.0, from), (step.to.0, to)].map(|(pointer, address)| {
+            let offset = self.arith(inner, "arith.muli", &address, &bytes);
+            self.element(inner, pointer, &offset, Elem::I8)
+        });
+        if run == 1 && size <= 8 {
+            let ty = format!("i{}", size * 8);
+            let value =
+                self.em.op(inner, &format!("llvm.load {from} {{alignment = 1 : i64}} : !llvm.ptr -> {ty}"));
+            self.em
+                .line(inner, &format!("llvm.store {value}, {to} {{alignment = 1 : i64}} : {ty}, !llvm.ptr"));
+        } else {
+            self.copy(inner, &to, &from, run * size);
+        }
+        self.close(loops, &[], &[], Vec::new());
+    }
+
+    /// The clamped starts of a slice of these sizes, from scalar operands.
+    fn clamped(
+        &mut self,
+        call: &Call<'_>,
+        starts: &[Var],
+        shape: &[i64],
+        size: &[i64],
+    ) -> Result<Vec<String>, CodegenError> {
+        let root = self.root();
+        let mut result = Vec::new();
+        for (axis, &start) in starts.iter().enumerate().take(shape.len()) {
+            let (pointer, zero) = (self.pointer(start)?, self.em.int(0));
+            let value = self.index(root, &pointer, call.dtype(start), &zero)?;
+            result.push(self.clamp(root, &value, shape[axis] - size[axis]));
+        }
+        if result.len() < shape.len() {
+            return Err(CodegenError::malformed("a slice with too few starts"));
+        }
+        Ok(result)
+    }
+}
+
+pub fn dynamic_slice(call: &Call<'_>) -> Result<Kernel, CodegenError> {
+    let dag = Dag::default();
+    let mut w = Writer::new(call, &dag);
+    let (operand, target) = (call.arg(0)?, call.target()?);
+    let (shape, sizes) = (call.sizes(operand)?, call.sizes(target)?);
+    let starts = w.clamped(call, &call.args[1..], &shape, &sizes)?;
+    let root = w.root();
+    let base = w.address(root, &starts, &strides(&shape));
+    let (from, to, zero) = (w.pointer(operand)?, w.pointer(target)?, w.em.int(0));
+    let step = Move {
+        extents: &sizes,
+        from: (&from, &base, &strides(&shape)),
+        to: (&to, &zero, &strides(&sizes)),
+        dtype: call.dtype(target),
+    };
+    w.move_box(root, &step);
+    call.finish(w, 1, "dynamic_slice".into())
+}
+
+pub fn dynamic_update_slice(call: &Call<'_>, in_place: bool) -> Result<Kernel, CodegenError> {
+    let dag = Dag::default();
+    let mut w = Writer::new(call, &dag);
+    let (operand, update, target) = (call.arg(0)?, call.arg(1)?, call.target()?);
+    let (shape, sizes, dtype) = (call.sizes(operand)?, call.sizes(update)?, call.dtype(target));
+    let starts = w.clamped(call, &call.args[2..], &shape, &sizes)?;
+    let root = w.root();
+    let (old, from, to, zero) = (w.pointer(operand)?, w.pointer(update)?, w.pointer(target)?, w.em.int(0));
+    if !in_place {
+        w.copy(root, &to, &old, shape.iter().product::<i64>() * dtype.size() as i64);
+    }
+    if !sizes.contains(&0) {
+        let base = w.address(root, &starts, &strides(&shape));
+        let step = Move {
+            extents: &sizes,
+            from: (&from, &zero, &strides(&sizes)),
+            to: (&to, &base, &strides(&shape)),
+            dtype,
+        };
+        w.move_box(root, &step);
+    }
+    let kind = if in_place { "dynamic_update_slice in place" } else { "dynamic_update_slice" };
+    call.finish(w, 1, kind.into())
+}
+
+/// The address of a component of an index vector: batch digits with the component put in its place.
+fn component(
+    w: &mut Writer<'_>,
+    scope: ScopeId,
+    batch: &[String],
+    d: usize,
+    vector_dim: usize,
+    shape: &[i64],
+) -> String {
+    let mut position = batch.to_vec();
+    if vector_dim < shape.len() {
+        let d = w.em.int(d as i64);
+        position.insert(vector_dim.min(position.len()), d);
+    }
+    w.address(scope, &position, &strides(shape))
+}
+
+pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kernel, CodegenError> {
+    let dag = Dag::default();
+    let mut w = Writer::new(call, &dag);
+    let (operand, indices, target) = (call.arg(0)?, call.arg(1)?, call.target()?);
+    let (shape, index_shape, sizes) = (call.sizes(operand)?, call.sizes(indices)?, call.sizes(target)?);
+    let slice: Vec<i64> = slice.iter().map(|&n| n as i64).collect();
+    let (own, out) = (strides(&shape), strides(&sizes));
+    let kept: Vec<usize> = (0..shape.len())
+        .filter(|d| !dims.collapsed_slice_dims.contains(d) && !dims.operand_batching_dims.contains(d))
+        .collect();
+    let batch_dims: Vec<usize> = (0..sizes.len()).filter(|d| !dims.offset_dims.contains(d)).collect();
+    let batch_extents: Vec<i64> = batch_dims.iter().map(|&d| sizes[d]).collect();
+    let bytes = sizes.iter().product::<i64>() * call.dtype(target).size() as i64;
+    let (open, batch, tasks) = w.share(call, &batch_extents, bytes);
+    let scope = open.scope;
+    let (from, to, index) = (w.pointer(operand)?, w.pointer(target)?, w.pointer(indices)?);
+    let mut base = w.em.int(0);
+    for (d, &axis) in dims.start_index_map.iter().enumerate() {
+        let address = component(&mut w, scope, &batch, d, dims.index_vector_dim, &index_shape);
+        let start = w.index(scope, &index, call.dtype(indices), &address)?;
+        let start = w.clamp(scope, &start, shape[axis] - slice[axis]);
+        base = w.scaled(scope, &base, &start, own[axis]);
+    }
+    for (&axis, &d) in dims.operand_batching_dims.iter().zip(&dims.start_indices_batching_dims) {
+        let digit = batch[d - usize::from(d >= dims.index_vector_dim)].clone();
+        base = w.scaled(scope, &base, &digit, own[axis]);
+    }
+    let mut first = w.em.int(0);
+    for (digit, &d) in batch.iter().zip(&batch_dims) {
+        first = w.scaled(scope, &first, digit, out[d]);
+    }
+    let extents: Vec<i64> = kept.iter().map(|&d| slice[d]).collect();
+    let from_strides: Vec<i64> = kept.iter().map(|&d| own[d]).collect();
+    let to_strides: Vec<i64> = dims.offset_dims.iter().map(|&d| out[d]).collect();
+    let step = Move {
+        extents: &extents,
+        from: (&from, &base, &from_strides),
+        to: (&to, &first, &to_strides),
+        dtype: call.dtype(target),
+    };
+    w.move_box(scope, &step);
+    w.close(vec![open], &[], &[], Vec::new());
+    call.finish(w, tasks, format!("gather tasks {tasks}"))
+}
+
+pub fn scatter(call: &Call<'_>, dims: &ScatterDims, shared: &[bool]) -> Result<Kernel, CodegenError> {
+    let n = call.targets.len();
+    let (dag, join) = region::inline(call, call.region(0)?, Dag::default())?;
+    let mut w = Writer::new(call, &dag);
+    let root = w.root();
+    for (i, &target) in call.targets.iter().enumerate() {
+        if !shared.get(i).copied().unwrap_or(false) {
+            let (to, from) = (w.pointer(target)?, w.pointer(call.arg(i)?)?);
+            let bytes = call.sizes(target)?.iter().product::<i64>() * call.dtype(target).size() as i64;
+            w.copy(root, &to, &from, bytes);
+        }
+    }
+    let indices = call.arg(n)?;
+    let (shape, index_shape) = (call.sizes(call.arg(0)?)?, call.sizes(indices)?);
+    let update_shape = call.sizes(call.arg(n + 1)?)?;
+    let batch_dims: Vec<usize> =
+        (0..update_shape.len()).filter(|d| !dims.update_window_dims.contains(d)).collect();
+    let window_dims: Vec<usize> = (0..shape.len())
+        .filter(|d| !dims.inserted_window_dims.contains(d) && !dims.input_batching_dims.contains(d))
+        .collect();
+    // All axes in order, as updates are applied; what depends on the batch alone is computed once it is known.
+    let loops = w.nest(root, &update_shape);
+    let scope_after = |axes: &[usize]| axes.iter().max().map_or(root, |&a| loops[a].scope);
+    let known = scope_after(&batch_dims);
+    let batch: Vec<String> = batch_dims.iter().map(|&d| loops[d].iv.clone()).collect();
+    let inner = loops.last().map_or(root, |l| l.scope);
+    let index = w.pointer(indices)?;
+    let mut position = vec![w.em.int(0); shape.len()];
+    for (d, &axis) in dims.scatter_dims_to_operand_dims.iter().enumerate() {
+        let address = component(&mut w, known, &batch, d, dims.index_vector_dim, &index_shape);
+        position[axis] = w.index(known, &index, call.dtype(indices), &address)?;
+    }
+    for (&axis, &d) in dims.input_batching_dims.iter().zip(&dims.scatter_indices_batching_dims) {
+        position[axis] = batch[d - usize::from(d >= dims.index_vector_dim)].clone();
+    }
+    // A start beyond every position stays beyond it, also where adding to it would overflow.
+    let most = shape.iter().copied().max().unwrap_or(0);
+    for &axis in &dims.scatter_dims_to_operand_dims {
+        let far = w.em.int(most);
+        position[axis] = w.arith(known, "arith.minsi", &position[axis].clone(), &far);
+    }
+    for (&axis, &d) in window_dims.iter().zip(&dims.update_window_dims) {
+        position[axis] = w.add(inner, &position[axis].clone(), &loops[d].iv);
+    }
+    let mut inside: Option<String> = None;
+    for (value, &extent) in position.iter().zip(&shape) {
+        let holds = w.below(inner, value, extent);
+        inside = Some(match inside {
+            None => holds,
+            Some(other) => {
+                let at = crate::emit::At { scope: inner, lanes: 1 };
+                w.em.bin(at, "arith.andi", &other, &holds, Elem::I1)
+            }
+        });
+    }
+    let inside = inside.unwrap_or_else(|| w.em.constant(Elem::I1, 1, 1));
+    let body = w.em.open(inner, Vec::new(), None);
+    let address = w.address(body, &position, &strides(&shape));
+    let element: Vec<String> = loops.iter().map(|l| l.iv.clone()).collect();
+    let element = w.address(body, &element, &strides(&update_shape));
+    let mut args = Vec::new();
+    for &target in call.targets {
+        let pointer = w.pointer(target)?;
+        args.push(w.load(body, &pointer, call.dtype(target), &address));
+    }
+    for i in 0..n {
+        let update = call.arg(n + 1 + i)?;
+        let pointer = w.pointer(update)?;
+        args.push(w.load(body, &pointer, call.dtype(update), &element));
+    }
+    let results = join.apply(&mut w, body, &args)?;
+    for (&target, value) in call.targets.iter().zip(&results) {
+        let pointer = w.pointer(target)?;
+        w.store(body, &pointer, call.dtype(target), &address, value);
+    }
+    w.em.close_if(body, &inside);
+    w.close(loops as Vec<Loop>, &[], &[], Vec::new());
+    call.finish(w, 1, format!("scatter{}", if shared.iter().all(|&s| s) { " in place" } else { "" }))
+}

@@ -1,0 +1,112 @@
+//! The scalar functions of library operations, inlined.
+
+use super::{Call, Writer};
+use crate::CodegenError;
+use crate::address::LoopId;
+use crate::build::{Builder, Parts, Stop};
+use crate::dag::{Dag, Node, NodeId};
+use crate::emit::{ScopeId, Val};
+use std::collections::HashMap;
+use surject_ir::{Region, StatementKind, Var};
+
+/// A scalar function in a graph: its parameters are [`Node::Param`]s that depend on a loop of their own, which the
+/// scope binds in which they have values.
+pub struct Inlined {
+    here: LoopId,
+    params: Vec<Parts>,
+    results: Vec<Parts>,
+}
+
+/// Adds the body of a region to a graph.
+pub fn inline(call: &Call<'_>, region: &Region, dag: Dag) -> Result<(Dag, Inlined), CodegenError> {
+    let unsupported = || CodegenError::unsupported("a scalar function of more than 128 loops");
+    let mut dag = dag;
+    let here = dag.add_loop(1).ok_or_else(unsupported)?;
+    let mut params = Vec::new();
+    let mut bound: HashMap<Var, Parts> = HashMap::new();
+    // Parameters of different regions have different numbers.
+    let first = u32::from(here.0) * 1024;
+    for (i, &param) in region.params.iter().enumerate() {
+        let dtype = call.dtype(param);
+        let number = first + 2 * i as u32;
+        let re = dag.add(Node::Param(number, here), dtype.part());
+        let im = dtype.is_complex().then(|| dag.add(Node::Param(number + 1, here), dtype.part()));
+        params.push(Parts { re, im });
+        bound.insert(param, Parts { re, im });
+    }
+    let none = HashMap::new();
+    for statement in &region.body.statements {
+        match &statement.kind {
+            StatementKind::Store { target, field } => {
+                let mut builder = Builder::new(call.function, &none, &bound, dag);
+                let value = builder.value(*field, Vec::new());
+                dag = builder.dag;
+                let value = value.map_err(|stop| match stop {
+                    Stop::Error(error) => error,
+                    Stop::Spill(_) | Stop::Split(..) => unsupported(),
+                })?;
+                bound.insert(*target, value);
+            }
+            StatementKind::Constant { target, value } if value.len() == 1 => {
+                let parts = crate::complex::constant(&mut dag, value.get(0));
+                bound.insert(*target, parts);
+            }
+            _ => {
+                let what = "control flow or a library call inside the scalar function of a library call";
+                return Err(CodegenError::unsupported(what).at(statement.origin.as_deref()));
+            }
+        }
+    }
+    let mut results = Vec::new();
+    for &var in &region.body.results {
+        let parts = match bound.get(&var) {
+            Some(&parts) => parts,
+            None => {
+                // A variable from outside.
+                let field = call.function.fields.iter().find_map(|(id, f)| {
+                    matches!(f.kind, surject_ir::FieldKind::Tensor(v) if v == var).then_some(id)
+                });
+                let field = field.ok_or_else(|| CodegenError::undefined(var))?;
+                let mut builder = Builder::new(call.function, &none, &bound, dag);
+                let value = builder.value(field, Vec::new());
+                dag = builder.dag;
+                value.map_err(|_| unsupported())?
+            }
+        };
+        results.push(parts);
+    }
+    Ok((dag, Inlined { here, params, results }))
+}
+
+impl Inlined {
+    /// Does the function read tensors from outside?
+    pub fn reads_memory(&self, dag: &Dag) -> bool {
+        let roots: Vec<NodeId> = self.results.iter().flat_map(|p| [Some(p.re), p.im]).flatten().collect();
+        dag.reachable(&roots, true).iter().any(|&n| matches!(dag[n].node, Node::Load { .. }))
+    }
+
+    /// The results for these arguments (each as its parts), in a scope of their own inside `scope`, which is
+    /// closed with [`crate::emit::Emitter::close_plain`] or as the body of an operation.
+    pub fn apply(
+        &self,
+        writer: &mut Writer<'_>,
+        scope: ScopeId,
+        args: &[Vec<String>],
+    ) -> Result<Vec<Vec<String>>, CodegenError> {
+        writer.em.bind(scope, self.here, String::new());
+        for (param, values) in self.params.iter().zip(args) {
+            for (node, value) in [Some(param.re), param.im].into_iter().flatten().zip(values) {
+                writer.em.seed(scope, node, Val { ssa: value.clone(), lanes: 1 });
+            }
+        }
+        let mut results = Vec::new();
+        for parts in &self.results {
+            let mut values = Vec::new();
+            for node in [Some(parts.re), parts.im].into_iter().flatten() {
+                values.push(writer.em.value(node, scope)?.ssa);
+            }
+            results.push(values);
+        }
+        Ok(results)
+    }
+}

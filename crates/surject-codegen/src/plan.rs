@@ -1,0 +1,152 @@
+//! The decisions of a lowering, as text.
+
+use crate::CodegenError;
+use crate::dag::Buf;
+use crate::memory::{Memory, Place, bytes};
+use crate::steps::{Lowered, Step};
+use std::fmt;
+use surject_ir::Function;
+
+/// What runs, in order, and the memory it needs. `Display` prints one line a kernel.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// The kernels and the control flow around them, in order.
+    pub lines: Vec<(usize, KernelPlan)>,
+    /// The size of the arena.
+    pub arena_bytes: u64,
+}
+
+/// One run of a kernel, or one line of control flow.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KernelPlan {
+    /// `kernel_3`, `copy`, `while`, `do`, `if`, `branch`.
+    pub name: String,
+    /// What is written, and where it lies.
+    pub writes: Vec<String>,
+    /// What is read.
+    pub reads: Vec<String>,
+    /// Bytes of everything read and written.
+    pub bytes: u64,
+    /// The kind of the kernel, its loops and reductions.
+    pub summary: String,
+    /// Where it came from.
+    pub origin: Option<String>,
+}
+
+/// Describes a lowering.
+pub fn plan(function: &Function, lowered: &Lowered, memory: &Memory) -> Result<Plan, CodegenError> {
+    let mut writer = Writer { function, lowered, memory, lines: Vec::new() };
+    writer.steps(&lowered.steps, 0)?;
+    for (from, to) in &memory.copies {
+        let name = writer.name(*from);
+        let line = KernelPlan {
+            name: "copy".into(),
+            writes: vec![format!("result {to}")],
+            reads: vec![name],
+            ..KernelPlan::default()
+        };
+        writer.lines.push((0, line));
+    }
+    Ok(Plan { lines: writer.lines, arena_bytes: memory.arena_bytes })
+}
+
+struct Writer<'a> {
+    function: &'a Function,
+    lowered: &'a Lowered,
+    memory: &'a Memory,
+    lines: Vec<(usize, KernelPlan)>,
+}
+
+impl Writer<'_> {
+    fn name(&self, buf: Buf) -> String {
+        let place = match self.memory.places.get(&self.lowered.memory(buf)) {
+            Some(Place::Arg(i)) => format!("@arg{i}"),
+            Some(Place::Result(i)) => format!("@result{i}"),
+            Some(Place::Constant(i)) => format!("@constant{i}"),
+            Some(Place::Arena(offset)) => format!("@{offset}"),
+            None => String::new(),
+        };
+        let vars = self.function.vars.len();
+        match self.function.vars.get(buf.0 as usize) {
+            Some(var) => format!("{}{place}", var.name),
+            None => format!("temporary{}{place}", buf.0 as usize - vars),
+        }
+    }
+
+    fn line(&mut self, depth: usize, name: &str) {
+        self.lines.push((depth, KernelPlan { name: name.to_string(), ..KernelPlan::default() }));
+    }
+
+    fn steps(&mut self, steps: &[Step], depth: usize) -> Result<(), CodegenError> {
+        for step in steps {
+            match step {
+                Step::Run { kernel, buffers, writes, origin } => {
+                    let mut total = 0;
+                    for buf in buffers {
+                        total += bytes(&self.lowered.types[buf.0 as usize])?;
+                    }
+                    let names = |w: &Writer<'_>, written: bool| -> Vec<String> {
+                        buffers.iter().filter(|b| writes.contains(b) == written).map(|&b| w.name(b)).collect()
+                    };
+                    let line = KernelPlan {
+                        name: format!("kernel_{kernel}"),
+                        writes: names(self, true),
+                        reads: names(self, false),
+                        bytes: total,
+                        summary: self.lowered.kernels[*kernel].summary.clone(),
+                        origin: origin.as_ref().map(|o| o.to_string()),
+                    };
+                    self.lines.push((depth, line));
+                }
+                Step::Copy { from, to } => {
+                    let line = KernelPlan {
+                        name: "copy".into(),
+                        writes: vec![self.name(*to)],
+                        reads: vec![self.name(*from)],
+                        bytes: bytes(&self.lowered.types[from.0 as usize])?,
+                        ..KernelPlan::default()
+                    };
+                    if self.lowered.memory(*from) != self.lowered.memory(*to) {
+                        self.lines.push((depth, line));
+                    }
+                }
+                Step::While { condition, body, .. } => {
+                    self.line(depth, "while");
+                    self.steps(condition, depth + 1)?;
+                    self.line(depth, "do");
+                    self.steps(body, depth + 1)?;
+                }
+                Step::If { branches, .. } => {
+                    self.line(depth, "if");
+                    for branch in branches {
+                        self.line(depth, "branch");
+                        self.steps(branch, depth + 1)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (depth, line) in &self.lines {
+            write!(f, "{:width$}{}", "", line.name, width = 2 * depth)?;
+            if !line.writes.is_empty() {
+                write!(f, ": {} <- {}", line.writes.join(", "), line.reads.join(", "))?;
+            }
+            if !line.summary.is_empty() {
+                write!(f, "  {}", line.summary)?;
+            }
+            if line.bytes > 0 {
+                write!(f, "  {} B", line.bytes)?;
+            }
+            if let Some(origin) = &line.origin {
+                write!(f, "  ({origin})")?;
+            }
+            writeln!(f)?;
+        }
+        writeln!(f, "arena {} B", self.arena_bytes)
+    }
+}

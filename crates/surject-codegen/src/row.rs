@@ -1,0 +1,287 @@
+//! The row emitter: kernels that evaluate their outputs point by point.
+//!
+//! The outer loops over the output are cut into units, which tasks share; the last loop is done in lanes, with the
+//! rest element by element; reductions stand at the depth where what they depend on is known.
+
+use crate::CodegenError;
+use crate::Target;
+use crate::address::{LoopId, LoopSet};
+use crate::dag::{Buf, Dag, Node, NodeId};
+use crate::emit::{At, Bounds, Emitter, ScopeId, Val};
+use crate::schedule::{Output, Schedule};
+use surject_ir::DType;
+
+/// A function of tasks: `@kernel_N(%task: i64, %ptrs: !llvm.ptr)`.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// The body of the function.
+    pub body: String,
+    /// The tensors whose addresses are at `%ptrs`, in order.
+    pub buffers: Vec<Buf>,
+    /// The number of tasks.
+    pub tasks: i64,
+    /// Outside functions it calls.
+    pub declarations: Vec<String>,
+    /// What it is, for the plan.
+    pub summary: String,
+    /// More functions it needs, as text in which `@KERNEL` stands for its own name.
+    pub functions: String,
+    /// The tensors it writes, among `buffers`.
+    pub writes: Vec<Buf>,
+}
+
+/// Cycles below which a task is not worth handing to another thread: about 20 µs.
+const TASK_CYCLES: f64 = 60_000.0;
+
+/// How the units of work are cut.
+struct Units {
+    /// Loops that are decoded from the number of a unit.
+    prefix: Vec<LoopId>,
+    /// Pieces of the last loop, and their length.
+    pieces: i64,
+    piece: i64,
+    tasks: i64,
+    total: i64,
+}
+
+fn units(dag: &Dag, schedule: &Schedule, target: &Target, free: LoopSet) -> Units {
+    let none = Units { prefix: Vec::new(), pieces: 1, piece: 0, tasks: 1, total: 1 };
+    let most = (4 * target.threads) as f64;
+    let tasks = (schedule.cycles / TASK_CYCLES).floor().min(most) as i64;
+    let Some((&last, outer)) = schedule.order.split_last() else { return none };
+    if tasks <= 1 || target.threads <= 1 {
+        return none;
+    }
+    let mut prefix = Vec::new();
+    let mut total = 1i64;
+    for &l in outer {
+        if total >= 4 * tasks || !free.contains(l) {
+            break;
+        }
+        prefix.push(l);
+        total = total.saturating_mul(dag.extent(l));
+    }
+    let (mut pieces, mut piece) = (1, dag.extent(last));
+    if prefix.len() == outer.len() && total < tasks && free.contains(last) {
+        let lanes = schedule.lanes as i64;
+        let wanted = (tasks + total - 1) / total;
+        piece = (dag.extent(last) / wanted / lanes).max(1) * lanes;
+        pieces = (dag.extent(last) + piece - 1) / piece;
+        total *= pieces;
+    }
+    Units { prefix, pieces, piece, tasks: tasks.min(total).max(1), total }
+}
+
+/// Writes a kernel. `types` are the element types in memory of the outputs; they go to `to`. Tasks may only be cut
+/// along the loops of `free`.
+pub fn emit(
+    dag: &Dag,
+    outputs: &[Output],
+    to: (Buf, DType),
+    schedule: &Schedule,
+    target: &Target,
+    free: LoopSet,
+) -> Result<Kernel, CodegenError> {
+    let mut em = Emitter::new(dag);
+    em.reductions.clone_from(&schedule.reductions);
+    let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+    let buffers = bind_pointers(&mut em, to.0, &roots);
+    let units = units(dag, schedule, target, free);
+    let mut scope = em.root();
+    let row = Row { outputs, to, schedule };
+    let Some((&last, outer)) = schedule.order.split_last() else {
+        row.point(&mut em, scope)?;
+        return finish(em, buffers, 1, to.0, summary(dag, &roots, schedule, 1));
+    };
+    let mut closing: Vec<(ScopeId, String, Bounds)> = Vec::new();
+    let mut range = (None, None);
+    let mut inner = outer;
+    if units.tasks > 1 {
+        let (bounds, unit_scope, iv) = open_units(&mut em, &units);
+        closing.push((unit_scope, iv.clone(), bounds));
+        scope = unit_scope;
+        let mut rest = iv;
+        if units.pieces > 1 {
+            let (count, length) = (em.int(units.pieces), em.int(units.piece));
+            let piece = em.op(scope, &format!("arith.remui {rest}, {count} : i64"));
+            rest = em.op(scope, &format!("arith.divui {rest}, {count} : i64"));
+            let low = em.op(scope, &format!("arith.muli {piece}, {length} : i64"));
+            let end = em.op(scope, &format!("arith.addi {low}, {length} : i64"));
+            range = (Some(low), Some(end));
+        }
+        decode(&mut em, scope, &units.prefix, rest);
+        inner = &outer[units.prefix.len()..];
+    }
+    for &l in inner {
+        let bounds = Bounds { low: em.int(0), high: em.int(dag.extent(l)), step: em.int(1) };
+        let (inside, iv) = em.open_loop(scope, l, 1);
+        closing.push((inside, iv, bounds));
+        scope = inside;
+    }
+    row.line(&mut em, scope, last, range)?;
+    while let Some((scope, iv, bounds)) = closing.pop() {
+        em.close_loop(scope, &iv, &bounds, &[]);
+    }
+    let text = summary(dag, &roots, schedule, units.tasks);
+    finish(em, buffers, units.tasks, to.0, text)
+}
+
+/// Names the pointers of every tensor that is read, after the one that is written.
+pub fn bind_pointers(em: &mut Emitter<'_>, to: Buf, roots: &[NodeId]) -> Vec<Buf> {
+    let mut buffers = vec![to];
+    for id in em.dag.reachable(roots, true) {
+        if let Node::Load { buf, .. } = em.dag[id].node
+            && !buffers.contains(&buf)
+        {
+            buffers.push(buf);
+        }
+    }
+    name_pointers(em, &buffers);
+    buffers
+}
+
+/// Loads the pointers of these tensors, which stand in this order at `%ptrs`.
+pub fn name_pointers(em: &mut Emitter<'_>, buffers: &[Buf]) {
+    let root = em.root();
+    for (i, &buf) in buffers.iter().enumerate() {
+        let at = em.op(root, &format!("llvm.getelementptr %ptrs[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
+        let pointer = em.op(root, &format!("llvm.load {at} : !llvm.ptr -> !llvm.ptr"));
+        em.pointers.insert(buf, pointer);
+    }
+}
+
+/// The kernel of an emitter whose scopes are closed.
+pub fn finish(
+    em: Emitter<'_>,
+    buffers: Vec<Buf>,
+    tasks: i64,
+    to: Buf,
+    summary: String,
+) -> Result<Kernel, CodegenError> {
+    if em.unbound {
+        return Err(CodegenError::malformed("a loop is used where it is not open"));
+    }
+    let (body, declarations) = em.finish();
+    let declarations = declarations.into_iter().collect();
+    Ok(Kernel { body, buffers, tasks, declarations, functions: String::new(), summary, writes: vec![to] })
+}
+
+/// Opens the loop over the units of a task: `task · total / tasks` up to the start of the next task.
+fn open_units(em: &mut Emitter<'_>, units: &Units) -> (Bounds, ScopeId, String) {
+    let root = em.root();
+    let (one, tasks, total) = (em.int(1), em.int(units.tasks), em.int(units.total));
+    let next = em.op(root, &format!("arith.addi %task, {one} : i64"));
+    let [low, high] = ["%task", next.as_str()].map(|task| {
+        let scaled = em.op(root, &format!("arith.muli {task}, {total} : i64"));
+        em.op(root, &format!("arith.divui {scaled}, {tasks} : i64"))
+    });
+    let scope = em.open(root, Vec::new(), None);
+    let iv = em.name();
+    (Bounds { low, high, step: one }, scope, iv)
+}
+
+/// Binds loops to the digits of a number, the last loop running fastest.
+pub fn decode(em: &mut Emitter<'_>, scope: ScopeId, loops: &[LoopId], number: String) {
+    let mut rest = number;
+    for (i, &l) in loops.iter().enumerate().rev() {
+        if i == 0 {
+            em.bind(scope, l, rest.clone());
+            break;
+        }
+        let extent = em.int(em.dag.extent(l));
+        let digit = em.op(scope, &format!("arith.remui {rest}, {extent} : i64"));
+        rest = em.op(scope, &format!("arith.divui {rest}, {extent} : i64"));
+        em.bind(scope, l, digit);
+    }
+}
+
+struct Row<'a> {
+    outputs: &'a [Output],
+    to: (Buf, DType),
+    schedule: &'a Schedule,
+}
+
+impl Row<'_> {
+    /// The last loop: in lanes as far as that goes, then element by element.
+    fn line(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        l: LoopId,
+        range: (Option<String>, Option<String>),
+    ) -> Result<(), CodegenError> {
+        let (extent, lanes) = (em.dag.extent(l), self.schedule.lanes);
+        let main = extent - extent % lanes as i64;
+        for (lanes, low, high) in [(lanes, 0, main), (1, main, extent)] {
+            if low == high {
+                continue;
+            }
+            let low = match &range.0 {
+                Some(start) if low == 0 => start.clone(),
+                Some(start) => {
+                    let low = em.int(low);
+                    em.op(scope, &format!("arith.maxsi {start}, {low} : i64"))
+                }
+                None => em.int(low),
+            };
+            let end = em.int(high);
+            let high = match &range.1 {
+                Some(stop) => em.op(scope, &format!("arith.minsi {stop}, {end} : i64")),
+                None => end,
+            };
+            let bounds = Bounds { low, high, step: em.int(lanes as i64) };
+            let (inner, iv) = em.open_loop(scope, l, lanes);
+            self.point(em, inner)?;
+            em.close_loop(inner, &iv, &bounds, &[]);
+        }
+        Ok(())
+    }
+
+    /// The outputs at one point, or at the lanes of a vector.
+    fn point(&self, em: &mut Emitter<'_>, scope: ScopeId) -> Result<(), CodegenError> {
+        let pointer = em.pointers.get(&self.to.0).cloned();
+        let pointer = pointer.ok_or_else(|| CodegenError::malformed("a kernel without a target"))?;
+        // All values before the first store: a complex element is read and written in two parts.
+        let mut values = Vec::new();
+        for output in self.outputs {
+            values.push(em.value(output.root, scope)?);
+        }
+        for (output, mut value) in self.outputs.iter().zip(values) {
+            let lanes = em.lanes(scope, output.address.loops());
+            let at = At { scope, lanes };
+            let part = self.to.1.part();
+            if let Some(op) = output.join {
+                let old = em.load(&pointer, part, &output.address, &[], at);
+                let new = em.spread(&value, crate::emit::Elem::of(part), at);
+                let joined = em.join_values(op, part, &old, &new, at)?;
+                value = Val { ssa: em.round_half(at, part, joined), lanes };
+            }
+            em.store(&pointer, part, &output.address, &value, at);
+        }
+        Ok(())
+    }
+}
+
+/// One line about a kernel: loops, lanes, tasks, reductions.
+fn summary(dag: &Dag, roots: &[NodeId], schedule: &Schedule, tasks: i64) -> String {
+    let loops = |order: &[LoopId], lanes: usize| -> String {
+        let mut parts: Vec<String> = order.iter().map(|&l| dag.extent(l).to_string()).collect();
+        if lanes > 1
+            && let Some(last) = parts.last_mut()
+        {
+            last.push_str(&format!("/{lanes}"));
+        }
+        format!("[{}]", parts.join(" "))
+    };
+    let mut text = format!("row {} tasks {tasks}", loops(&schedule.order, schedule.lanes));
+    for id in dag.reachable(roots, true) {
+        if let Node::Reduce { op, .. } = &dag[id].node
+            && let Some(plan) = schedule.reductions.get(&id)
+        {
+            let inside =
+                schedule.order.last().is_some_and(|&l| schedule.lanes > 1 && dag[id].deps.contains(l));
+            text.push_str(&format!(", {op} {}", loops(&plan.order, if inside { 1 } else { plan.lanes })));
+        }
+    }
+    text
+}

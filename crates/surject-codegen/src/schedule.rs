@@ -1,0 +1,312 @@
+//! Decisions about the loops of a kernel: which are one, in which order they run, which of them is done in lanes.
+
+use crate::Target;
+use crate::address::{Guard, Lin, LoopId, LoopSet};
+use crate::dag::{Dag, Node, NodeData, NodeId};
+use crate::emit::{Elem, ReducePlan};
+use std::collections::HashMap;
+use surject_ir::{AccOp, BinaryOp, UnaryOp};
+
+/// A stored value: where it goes and what it is.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// The row-major position that is written, in elements of the type of the node.
+    pub address: Lin,
+    /// What is written.
+    pub root: NodeId,
+    /// What joins it to the element that is there.
+    pub join: Option<AccOp>,
+}
+
+/// The schedule of a kernel.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    /// The loops over the output, outermost first.
+    pub order: Vec<LoopId>,
+    /// The lanes in which the last loop is done; 1: none.
+    pub lanes: usize,
+    /// How each reduction is done.
+    pub reductions: HashMap<NodeId, ReducePlan>,
+    /// An estimate of the work, in cycles of one core.
+    pub cycles: f64,
+}
+
+/// Joins loops that every address runs through as if they were one. Gives the graph, the outputs and the loops
+/// over the output that are left.
+pub fn merge(dag: Dag, outputs: Vec<Output>, outer: &[LoopId]) -> (Dag, Vec<Output>, Vec<LoopId>) {
+    let (mut dag, mut outputs, mut outer) = (dag, outputs, outer.to_vec());
+    while let Some((a, b)) = mergeable(&dag, &outputs, &outer) {
+        let drop = |lin: &Lin| Lin {
+            terms: lin.terms.iter().copied().filter(|t| t.0 != a).collect(),
+            offset: lin.offset,
+        };
+        let drop_all = |guards: &[Guard]| -> Vec<Guard> {
+            guards.iter().map(|g| Guard { expr: drop(&g.expr), bound: g.bound }).collect()
+        };
+        let mut result = Dag::default();
+        result.extents.clone_from(&dag.extents);
+        result.extents[b.0 as usize] *= result.extents[a.0 as usize];
+        result.extents[a.0 as usize] = 1;
+        let mut ids: Vec<NodeId> = Vec::with_capacity(dag.len());
+        for (_, data) in dag.iter() {
+            let at = |id: &NodeId| ids[id.0 as usize];
+            let node = match &data.node {
+                Node::Load { buf, address, guards } => {
+                    Node::Load { buf: *buf, address: drop(address), guards: drop_all(guards) }
+                }
+                Node::Index(lin) => Node::Index(drop(lin)),
+                Node::Guarded { guards, fill, inner } => {
+                    Node::Guarded { guards: drop_all(guards), fill: *fill, inner: at(inner) }
+                }
+                Node::Unary(op, x) => Node::Unary(*op, at(x)),
+                Node::Binary(op, x, y) => Node::Binary(*op, at(x), at(y)),
+                Node::Select(c, x, y) => Node::Select(at(c), at(x), at(y)),
+                Node::Convert(x) => Node::Convert(at(x)),
+                Node::Bitcast(x) => Node::Bitcast(at(x)),
+                Node::ReducePrecision(e, m, x) => Node::ReducePrecision(*e, *m, at(x)),
+                Node::Reduce { op, loops, body, field } => {
+                    let loops = loops.iter().copied().filter(|&l| l != a).collect();
+                    Node::Reduce { op: *op, loops, body: at(body), field: *field }
+                }
+                leaf @ (Node::Const(_) | Node::Param(..)) => leaf.clone(),
+            };
+            ids.push(result.add(node, data.dtype));
+        }
+        for output in &mut outputs {
+            *output = Output {
+                address: drop(&output.address),
+                root: ids[output.root.0 as usize],
+                join: output.join,
+            };
+        }
+        outer.retain(|&l| l != a);
+        dag = result;
+    }
+    (dag, outputs, outer)
+}
+
+/// Two loops of one kind such that every expression has `extent(b)` times the coefficient of `b` for `a`.
+fn mergeable(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Option<(LoopId, LoopId)> {
+    let mut lins: Vec<&Lin> = outputs.iter().map(|o| &o.address).collect();
+    let mut groups: Vec<&[LoopId]> = vec![outer];
+    let mut fixed = LoopSet::default();
+    let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+    for id in dag.reachable(&roots, true) {
+        match &dag[id].node {
+            Node::Load { address, guards, .. } => {
+                lins.push(address);
+                lins.extend(guards.iter().map(|g| &g.expr));
+            }
+            Node::Index(lin) => lins.push(lin),
+            Node::Guarded { guards, .. } => lins.extend(guards.iter().map(|g| &g.expr)),
+            Node::Reduce { loops, .. } => groups.push(loops),
+            Node::Param(_, l) => fixed = fixed.union(std::iter::once(*l).collect()),
+            _ => {}
+        }
+    }
+    let together = |a: LoopId, b: LoopId| groups.iter().all(|g| g.contains(&a) == g.contains(&b));
+    let uniform = |a: LoopId, b: LoopId| {
+        lins.iter().all(|lin| lin.coeff(b).checked_mul(dag.extent(b)) == Some(lin.coeff(a)))
+    };
+    for group in &groups {
+        for (i, &a) in group.iter().enumerate() {
+            for (j, &b) in group.iter().enumerate() {
+                let free = !fixed.contains(a) && !fixed.contains(b);
+                if i != j && free && together(a, b) && uniform(a, b) && used(dag, outputs, b) {
+                    return Some((a, b));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Does a loop count at all? One that no expression uses only repeats.
+fn used(dag: &Dag, outputs: &[Output], l: LoopId) -> bool {
+    outputs.iter().any(|o| o.address.coeff(l) != 0) || dag.iter().any(|(_, d)| d.deps.contains(l))
+}
+
+/// The cost of a node per element, in cycles of scalar code, and whether vector code does it lane by lane.
+fn cost(data: &NodeData, operand: Option<Elem>) -> (f64, bool) {
+    use UnaryOp::*;
+    let single = operand == Some(Elem::F32);
+    match &data.node {
+        Node::Const(_) | Node::Param(..) | Node::Bitcast(_) | Node::Reduce { .. } => (0.0, false),
+        Node::Unary(op, _) => match op {
+            Exp | Logistic | Expm1 | Log | Tanh if single => (18.0, false),
+            Log1p if single => (25.0, false),
+            Sqrt | Rsqrt => (6.0, false),
+            Neg | Abs | Sign | Floor | Ceil | RoundEven | RoundAway | Not | IsFinite | Popcount
+            | CountLeadingZeros => (1.0, false),
+            _ => (25.0, true),
+        },
+        Node::Binary(BinaryOp::Div, ..) => (5.0, operand.is_some_and(|e| e == e.int())),
+        Node::Binary(BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2, ..) => (30.0, true),
+        _ => (1.0, false),
+    }
+}
+
+/// The most lanes for what depends on a loop.
+fn widest(dag: &Dag, nodes: &[NodeId], l: LoopId, target: &Target, copies: usize) -> usize {
+    let sizes = nodes.iter().filter(|n| dag[**n].deps.contains(l)).map(|n| Elem::of(dag[*n].dtype).size());
+    let size = sizes.max().unwrap_or(4).max(2);
+    (target.lanes_bytes / size * copies).max(1)
+}
+
+/// The largest power of two that is not above either.
+fn fit(lanes: usize, extent: i64) -> usize {
+    let limit = usize::try_from(extent).unwrap_or(1).min(lanes).max(1);
+    1 << limit.ilog2()
+}
+
+/// The share of the scalar work that is left when a loop is done in lanes.
+fn share(extent: i64, lanes: usize) -> f64 {
+    let lanes = lanes as i64;
+    (extent / lanes + extent % lanes) as f64 / extent.max(1) as f64
+}
+
+/// How many elements of vector registers a reduction or a kernel may use per value, by its number of nodes.
+fn copies(nodes: usize) -> usize {
+    match nodes {
+        0..=8 => 4,
+        9..=40 => 2,
+        _ => 1,
+    }
+}
+
+struct Chooser<'a> {
+    dag: &'a Dag,
+    target: &'a Target,
+}
+
+impl Chooser<'_> {
+    fn points(&self, loops: LoopSet) -> f64 {
+        (0..self.dag.extents.len())
+            .filter(|&l| loops.contains(LoopId(l as u8)))
+            .map(|l| self.dag.extents[l] as f64)
+            .product()
+    }
+
+    /// The cost of nodes when this loop is done in so many lanes.
+    fn cost(&self, nodes: &[NodeId], vector: Option<(LoopId, usize)>) -> f64 {
+        nodes.iter().map(|&n| self.node_cost(n, vector)).sum()
+    }
+
+    fn node_cost(&self, n: NodeId, vector: Option<(LoopId, usize)>) -> f64 {
+        let data = &self.dag[n];
+        let operand = data.node.children().next().map(|c| Elem::of(self.dag[c].dtype));
+        let (scalar, by_lane) = cost(data, operand);
+        let points = self.points(data.deps);
+        let Some((l, lanes)) = vector.filter(|v| data.deps.contains(v.0)) else { return points * scalar };
+        let share = share(self.dag.extent(l), lanes);
+        let factor = match &data.node {
+            _ if by_lane => 1.1,
+            Node::Load { address, guards, .. } => match address.coeff(l) {
+                0 if guards.is_empty() => share,
+                1 => share,
+                -1 => 1.5 * share,
+                _ => 1.5,
+            },
+            _ => share,
+        };
+        points * scalar * factor
+    }
+
+    /// The loop order and the lanes of a reduction that is not inside a vector.
+    fn reduction(&self, id: NodeId) -> ReducePlan {
+        let Node::Reduce { loops, body, .. } = &self.dag[id].node else { return ReducePlan::default() };
+        let nodes = self.dag.reachable(&[*body], false);
+        let stride = |l: LoopId| -> i64 {
+            let strides = nodes.iter().filter_map(|n| match &self.dag[*n].node {
+                Node::Load { address, .. } => Some(address.coeff(l).abs()).filter(|&c| c != 0),
+                _ => None,
+            });
+            strides.max().unwrap_or(0)
+        };
+        let mut order = loops.clone();
+        order.sort_by_key(|&l| (std::cmp::Reverse(stride(l)), l));
+        let mut best = (self.cost(&nodes, None), None);
+        for &l in loops {
+            let wide = widest(self.dag, &nodes, l, self.target, copies(nodes.len()));
+            let lanes = fit(wide, self.dag.extent(l));
+            if lanes < 4 {
+                continue;
+            }
+            let cost =
+                self.cost(&nodes, Some((l, lanes))) + self.points(self.dag[id].deps) * lanes as f64 / 4.0;
+            if cost < best.0 {
+                best = (cost, Some((l, lanes)));
+            }
+        }
+        let mut plan = ReducePlan { order, lanes: 1 };
+        if let Some((l, lanes)) = best.1 {
+            plan.order.retain(|&k| k != l);
+            plan.order.push(l);
+            plan.lanes = lanes;
+        }
+        plan
+    }
+}
+
+/// The order of the loops over the output: large strides outside.
+pub fn output_order(outer: &[LoopId], dag: &Dag, outputs: &[Output]) -> Vec<LoopId> {
+    let stride = |l: LoopId| outputs.iter().map(|o| o.address.coeff(l).abs()).max().unwrap_or(0);
+    let mut order: Vec<LoopId> = outer.iter().copied().filter(|&l| dag.extent(l) != 1).collect();
+    order.sort_by_key(|&l| (std::cmp::Reverse(stride(l)), l));
+    order
+}
+
+/// Chooses the schedule of a kernel that evaluates its outputs point by point.
+pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) -> Schedule {
+    let chooser = Chooser { dag, target };
+    let order = output_order(outer, dag, outputs);
+    let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+    let all = dag.reachable(&roots, true);
+    let reductions: Vec<NodeId> =
+        all.iter().copied().filter(|n| matches!(dag[*n].node, Node::Reduce { .. })).collect();
+    let plans: HashMap<NodeId, ReducePlan> = reductions.iter().map(|&r| (r, chooser.reduction(r))).collect();
+    let points = chooser.points(order.iter().copied().collect());
+    // What a node costs depends on the reduction it is in: its body is done in the lanes of the reduction, unless
+    // the whole reduction is inside the vector of the output.
+    let bodies: Vec<(NodeId, Vec<NodeId>)> = reductions
+        .iter()
+        .map(|&r| (r, dag[r].node.children().flat_map(|b| dag.reachable(&[b], false)).collect()))
+        .collect();
+    let total = |vector: Option<(LoopId, usize)>| -> f64 {
+        let mut sum = chooser.cost(&dag.reachable(&roots, false), vector);
+        for (r, nodes) in &bodies {
+            let inside = vector.filter(|v| dag[*r].deps.contains(v.0));
+            let plan = &plans[r];
+            let own = plan.order.last().filter(|_| plan.lanes > 1).map(|&l| (l, plan.lanes));
+            sum += chooser.cost(nodes, inside.or(own));
+        }
+        for output in outputs {
+            sum += points
+                * match vector {
+                    Some((l, lanes)) if output.address.coeff(l) == 1 => share(dag.extent(l), lanes),
+                    Some(_) => 1.5,
+                    None => 1.0,
+                };
+        }
+        sum
+    };
+    let mut best = (total(None), None);
+    for &l in order.iter().rev() {
+        let wide = widest(dag, &all, l, target, copies(all.len()));
+        let store = outputs.iter().map(|o| Elem::of(dag[o.root].dtype).size()).max().unwrap_or(4).max(2);
+        let lanes = fit(wide.min(target.lanes_bytes / store * 4), dag.extent(l));
+        // The lanes of a vector must not meet at one element.
+        let meets = outputs.iter().any(|o| o.join.is_some() && o.address.coeff(l) == 0);
+        let cost = if lanes < 2 || meets { f64::INFINITY } else { total(Some((l, lanes))) };
+        if cost < best.0 {
+            best = (cost, Some((l, lanes)));
+        }
+    }
+    let mut schedule = Schedule { order, lanes: 1, reductions: plans, cycles: best.0 };
+    if let Some((l, lanes)) = best.1 {
+        schedule.order.retain(|&k| k != l);
+        schedule.order.push(l);
+        schedule.lanes = lanes;
+    }
+    schedule
+}

@@ -1,0 +1,265 @@
+//! From the statements of a function to the steps of its host function.
+//!
+//! Variables become buffers. The values a loop carries live in the buffers of its targets: the parameters of its
+//! regions are those buffers, the initial values are copied into them and the next values after every iteration.
+//! A value that dies where its successor is made shares the successor's buffer, where that is possible.
+
+use crate::dag::Buf;
+use crate::library;
+use crate::row::Kernel;
+use crate::store::{Stores, buf};
+use crate::uses::Uses;
+use crate::{CodegenError, Target};
+use std::collections::HashMap;
+use std::sync::Arc;
+use surject_ir::{Block, Buffer, Function, Statement, StatementKind, TensorType, Var};
+
+/// A step of the host function.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Runs a kernel (a position in [`Lowered::kernels`]) on these buffers.
+    Run {
+        /// The kernel.
+        kernel: usize,
+        /// The buffers at its pointers.
+        buffers: Vec<Buf>,
+        /// Those it writes.
+        writes: Vec<Buf>,
+        /// Where it comes from.
+        origin: Option<Arc<str>>,
+    },
+    /// Copies a buffer.
+    Copy {
+        /// From.
+        from: Buf,
+        /// To.
+        to: Buf,
+    },
+    /// Runs `condition` and, while `flag` holds after it, `body`.
+    While {
+        /// The steps of the condition.
+        condition: Vec<Step>,
+        /// An `i1`.
+        flag: Buf,
+        /// The steps of the body.
+        body: Vec<Step>,
+    },
+    /// Runs the branch with this number, the last one if there is none.
+    If {
+        /// An `i32`.
+        index: Buf,
+        /// The branches.
+        branches: Vec<Vec<Step>>,
+    },
+}
+
+/// A function as steps, kernels and buffers.
+#[derive(Debug)]
+pub struct Lowered {
+    /// The kernels, each distinct text once.
+    pub kernels: Vec<Kernel>,
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// The types of the buffers: variables, then temporaries.
+    pub types: Vec<TensorType>,
+    /// The literals, and the buffers they are.
+    pub constants: Vec<(Buf, Arc<Buffer>)>,
+    /// The buffer whose memory each buffer has; itself for most.
+    alias: Vec<Buf>,
+}
+
+impl Lowered {
+    /// The buffer whose memory this buffer has.
+    pub fn memory(&self, mut of: Buf) -> Buf {
+        while let Some(&next) = self.alias.get(of.0 as usize)
+            && next != of
+        {
+            of = next;
+        }
+        of
+    }
+}
+
+/// Lowers the body of a function.
+pub fn lower(function: &Function, target: &Target) -> Result<Lowered, CodegenError> {
+    let alias = (0..function.vars.len() as u32).map(Buf).collect();
+    let stores = Stores { function, target, temporaries: Vec::new() };
+    let mut walker = Walker {
+        stores,
+        uses: Uses::new(function),
+        kernels: Vec::new(),
+        kernel_ids: HashMap::new(),
+        constants: Vec::new(),
+        alias,
+    };
+    let steps = walker.block(&function.body, &[])?;
+    let mut types: Vec<TensorType> = function.vars.iter().map(|v| v.ty.clone()).collect();
+    types.extend(walker.stores.temporaries);
+    let Walker { kernels, constants, mut alias, .. } = walker;
+    alias.extend((alias.len()..types.len()).map(|b| Buf(b as u32)));
+    Ok(Lowered { kernels, steps, types, constants, alias })
+}
+
+struct Walker<'a> {
+    stores: Stores<'a>,
+    uses: Uses,
+    kernels: Vec<Kernel>,
+    kernel_ids: HashMap<(String, i64), usize>,
+    constants: Vec<(Buf, Arc<Buffer>)>,
+    alias: Vec<Buf>,
+}
+
+impl Walker<'_> {
+    /// The steps of a block. `owned` are the parameters of its region, whose buffers it may overwrite.
+    fn block(&mut self, block: &Block, owned: &[Var]) -> Result<Vec<Step>, CodegenError> {
+        let mut steps = Vec::new();
+        for (i, statement) in block.statements.iter().enumerate() {
+            self.statement(block, i, statement, owned, &mut steps)
+                .map_err(|error| error.at(statement.origin.as_deref()))?;
+        }
+        Ok(steps)
+    }
+
+    fn statement(
+        &mut self,
+        block: &Block,
+        at: usize,
+        statement: &Statement,
+        owned: &[Var],
+        steps: &mut Vec<Step>,
+    ) -> Result<(), CodegenError> {
+        match &statement.kind {
+            StatementKind::Store { target, field } => {
+                let kernels = self.stores.store(buf(*target), *field)?;
+                self.run(kernels, statement, steps);
+            }
+            StatementKind::Constant { target, value } => {
+                self.constants.push((buf(*target), Arc::clone(value)));
+            }
+            StatementKind::Call { targets, op, args, regions } => {
+                let in_place = library::in_place_operands(op, args.len());
+                let mut shared = Vec::new();
+                for (&result, &operand) in targets.iter().zip(&args[..in_place.min(args.len())]) {
+                    let dies = self.may_overwrite(block, at, operand, owned)
+                        && args.iter().filter(|&&a| a == operand).count() == 1;
+                    if dies {
+                        self.alias[result.0 as usize] = buf(operand);
+                    }
+                    shared.push(dies);
+                }
+                let kernels = library::kernels(&mut self.stores, op, targets, args, regions, &shared)?;
+                self.run(kernels, statement, steps);
+            }
+            StatementKind::While { targets, inits, cond, body } => {
+                for (i, (&target, &init)) in targets.iter().zip(inits).enumerate() {
+                    for region in [cond, body] {
+                        let param = region
+                            .params
+                            .get(i)
+                            .ok_or_else(|| CodegenError::malformed("a loop parameter"))?;
+                        self.alias[param.0 as usize] = buf(target);
+                    }
+                    steps.push(Step::Copy { from: buf(init), to: buf(target) });
+                }
+                self.coalesce(&body.body, &body.params, targets);
+                let condition = self.block(&cond.body, &[])?;
+                let flag =
+                    cond.body.results.first().ok_or_else(|| CodegenError::malformed("a loop condition"))?;
+                let mut inner = self.block(&body.body, &body.params)?;
+                self.assign(targets, &body.body.results, &mut inner);
+                steps.push(Step::While { condition, flag: buf(*flag), body: inner });
+            }
+            StatementKind::If { targets, index, branches } => {
+                let mut lowered = Vec::new();
+                for branch in branches {
+                    self.coalesce(&branch.body, &[], targets);
+                    let mut inner = self.block(&branch.body, &[])?;
+                    self.assign(targets, &branch.body.results, &mut inner);
+                    lowered.push(inner);
+                }
+                if lowered.is_empty() {
+                    return Err(CodegenError::malformed("a choice without branches"));
+                }
+                steps.push(Step::If { index: buf(*index), branches: lowered });
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the runs of kernels; a kernel with the text of an earlier one is that kernel.
+    fn run(&mut self, kernels: Vec<Kernel>, statement: &Statement, steps: &mut Vec<Step>) {
+        for kernel in kernels {
+            let (buffers, writes) = (kernel.buffers.clone(), kernel.writes.clone());
+            let key = (format!("{}{}", kernel.body, kernel.functions), kernel.tasks);
+            let id = *self.kernel_ids.entry(key).or_insert(self.kernels.len());
+            if id == self.kernels.len() {
+                self.kernels.push(kernel);
+            }
+            steps.push(Step::Run { kernel: id, buffers, writes, origin: statement.origin.clone() });
+        }
+    }
+
+    fn memory(&self, mut of: Buf) -> Buf {
+        while let Some(&next) = self.alias.get(of.0 as usize)
+            && next != of
+        {
+            of = next;
+        }
+        of
+    }
+
+    /// May a statement overwrite an operand? It must be the last use, and the memory must belong to this block.
+    fn may_overwrite(&self, block: &Block, at: usize, operand: Var, owned: &[Var]) -> bool {
+        let defined = block.statements[..at]
+            .iter()
+            .any(|s| !matches!(s.kind, StatementKind::Constant { .. }) && s.targets().contains(&operand));
+        let memory = self.memory(buf(operand));
+        let same = |v: &Var| self.memory(buf(*v)) == memory;
+        // Whatever shares the memory counts as a use.
+        let later = block.statements[at + 1..].iter().any(|s| self.uses.of(s).iter().any(same));
+        (defined || owned.contains(&operand)) && !later && !block.results.iter().any(same)
+    }
+
+    /// Lets results of a block be written straight into the targets they are copied to.
+    fn coalesce(&mut self, block: &Block, params: &[Var], targets: &[Var]) {
+        for (i, (&result, &target)) in block.results.iter().zip(targets).enumerate() {
+            let Some(at) = block.statements.iter().position(|s| s.targets().contains(&result)) else {
+                continue;
+            };
+            // A library call decides on its own what it overwrites; a loop or a choice is written late as a whole.
+            let simple = matches!(block.statements[at].kind, StatementKind::Store { .. });
+            let once = block.results.iter().filter(|&&r| r == result).count() == 1;
+            if !simple || !once {
+                continue;
+            }
+            let old = params.get(i).copied();
+            let is_old = |v: &Var| Some(*v) == old;
+            let read_after = block.statements[at..].iter().any(|s| self.uses.of(s).iter().any(is_old));
+            if !read_after && !block.results.iter().any(is_old) {
+                self.alias[result.0 as usize] = buf(target);
+            }
+        }
+    }
+
+    /// Copies values to targets as if all at once.
+    fn assign(&mut self, targets: &[Var], values: &[Var], steps: &mut Vec<Step>) {
+        let places: Vec<Buf> = targets.iter().map(|&t| self.memory(buf(t))).collect();
+        let mut last = Vec::new();
+        for (i, &value) in values.iter().enumerate().take(places.len()) {
+            let from = self.memory(buf(value));
+            if from == places[i] {
+                continue;
+            }
+            if places.contains(&from) {
+                // It would be overwritten, or is read by another copy: it goes through a temporary.
+                let ty = self.stores.function.ty(value).clone();
+                let temporary = self.stores.temporary(ty);
+                steps.push(Step::Copy { from, to: temporary });
+                last.push(Step::Copy { from: temporary, to: places[i] });
+            } else {
+                last.push(Step::Copy { from, to: places[i] });
+            }
+        }
+        steps.extend(last);
+    }
+}

@@ -1,0 +1,281 @@
+//! From an assignment to kernels: what is evaluated in place, what is stored on its own first.
+
+use crate::address::{Lin, LoopId, LoopSet};
+use crate::build::{Builder, Parts, Stop, compose, linearise, sizes};
+use crate::dag::{Buf, Dag, Node, NodeId};
+use crate::row::{self, Kernel};
+use crate::schedule::{self, Output, Schedule};
+use crate::{CodegenError, Target};
+use std::collections::HashMap;
+use surject_ir::{AccOp, FieldId, FieldKind, Function, TensorType, Var};
+
+/// Makes the kernels of one function's assignments.
+pub struct Stores<'a> {
+    /// The function.
+    pub function: &'a Function,
+    /// The machine.
+    pub target: &'a Target,
+    /// The temporaries: accumulations that are stored on their own, and scratch memory. Their numbers follow those
+    /// of the variables.
+    pub temporaries: Vec<TensorType>,
+}
+
+/// What a field becomes over the loops of its space.
+struct Pulled {
+    dag: Dag,
+    outer: Vec<LoopId>,
+    outputs: Vec<Output>,
+}
+
+/// How often a kernel is rebuilt with one loop more before it is given up as it is.
+const SPLITS: usize = 24;
+
+impl<'a> Stores<'a> {
+    /// A new temporary.
+    pub fn temporary(&mut self, ty: TensorType) -> Buf {
+        self.temporaries.push(ty);
+        Buf((self.function.vars.len() + self.temporaries.len() - 1) as u32)
+    }
+
+    /// The kernels that store a field.
+    pub fn store(&mut self, to: Buf, field: FieldId) -> Result<Vec<Kernel>, CodegenError> {
+        let mut kernels = Vec::new();
+        // Fields that are stored on their own come first; each entry waits for those above it.
+        let mut work = vec![(to, field)];
+        let mut done: HashMap<FieldId, Buf> = HashMap::new();
+        while let Some(&(to, field)) = work.last() {
+            match self.one(to, field, &done)? {
+                Outcome::Kernels(more) => {
+                    kernels.extend(more);
+                    work.pop();
+                    if !work.is_empty() {
+                        done.insert(field, to);
+                    }
+                }
+                Outcome::First(inner) => {
+                    if work.iter().any(|w| w.1 == inner) {
+                        return Err(CodegenError::malformed("an accumulation that needs itself"));
+                    }
+                    let data = &self.function.fields[inner];
+                    let ty = TensorType::new(data.dtype, data.space.clone());
+                    let buf = self.temporary(ty);
+                    work.push((buf, inner));
+                }
+            }
+        }
+        Ok(kernels)
+    }
+
+    fn one(
+        &mut self,
+        to: Buf,
+        field: FieldId,
+        done: &HashMap<FieldId, Buf>,
+    ) -> Result<Outcome, CodegenError> {
+        let data = &self.function.fields[field];
+        if data.space.is_empty() {
+            return Ok(Outcome::Kernels(Vec::new()));
+        }
+        let mut stored = done.clone();
+        stored.remove(&field);
+        let mut splits = Vec::new();
+        loop {
+            match self.pull(field, &stored, &splits) {
+                Ok(pulled) => return self.kernels(to, field, pulled, &stored),
+                Err(Stop::Split(l, inner)) if splits.len() < SPLITS => splits.push((l, inner)),
+                Err(Stop::Spill(inner)) if inner != field => return Ok(Outcome::First(inner)),
+                Err(Stop::Spill(_) | Stop::Split(..)) => return self.push(to, field, &stored),
+                Err(Stop::Error(error)) => return Err(error),
+            }
+        }
+    }
+
+    /// The expression of a field over the loops of its space.
+    fn pull(
+        &self,
+        field: FieldId,
+        stored: &HashMap<FieldId, Buf>,
+        splits: &[(LoopId, i64)],
+    ) -> Result<Pulled, Stop> {
+        let space = &self.function.fields[field].space;
+        let sizes = sizes(space)?;
+        let (mut dag, mut outer, mut position) = box_loops(&sizes)?;
+        for &(l, inner) in splits {
+            let new = dag.add_loop(inner).ok_or(Stop::Spill(field))?;
+            dag.extents[l.0 as usize] /= inner;
+            let digits = Lin::var(l).times(inner).and_then(|lin| lin.plus(&Lin::var(new), 1));
+            let digits = digits.ok_or_else(|| CodegenError::overflow("an address"))?;
+            for lin in &mut position {
+                *lin = lin.substitute(l, &digits).ok_or_else(|| CodegenError::overflow("an address"))?;
+            }
+            outer.push(new);
+        }
+        let address = linearise(&sizes, &position)?;
+        let bound = HashMap::new();
+        let mut builder = Builder::new(self.function, stored, &bound, dag);
+        let parts = builder.value(field, position)?;
+        let outputs = outputs(address, parts, None)?;
+        let (dag, outputs, outer) = schedule::merge(builder.dag, outputs, &outer);
+        Ok(Pulled { dag, outer, outputs })
+    }
+
+    fn kernels(
+        &mut self,
+        to: Buf,
+        field: FieldId,
+        pulled: Pulled,
+        stored: &HashMap<FieldId, Buf>,
+    ) -> Result<Outcome, CodegenError> {
+        let Pulled { dag, outer, outputs } = pulled;
+        let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
+        if let Some(inner) = self.repeated(&dag, &outputs, &schedule, field) {
+            return if inner == field { self.push(to, field, stored) } else { Ok(Outcome::First(inner)) };
+        }
+        let dtype = self.function.fields[field].dtype;
+        let free = outer.iter().copied().collect();
+        Ok(Outcome::Kernels(vec![row::emit(&dag, &outputs, (to, dtype), &schedule, self.target, free)?]))
+    }
+
+    /// An accumulation that would be evaluated much more often in place than on its own.
+    fn repeated(&self, dag: &Dag, outputs: &[Output], schedule: &Schedule, top: FieldId) -> Option<FieldId> {
+        let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+        let product =
+            |loops: &mut dyn Iterator<Item = LoopId>| loops.map(|l| dag.extent(l) as f64).product::<f64>();
+        let mut work: Vec<(FieldId, f64)> = Vec::new();
+        for id in dag.reachable(&roots, true) {
+            let Node::Reduce { loops, field, .. } = &dag[id].node else { continue };
+            let deps = dag[id].deps;
+            let depth = schedule.order.iter().rposition(|&l| deps.contains(l)).map_or(0, |d| d + 1);
+            let outer = product(&mut schedule.order[..depth].iter().copied());
+            let over: LoopSet = schedule.order.iter().copied().collect();
+            let others =
+                (0..dag.extents.len()).map(|l| LoopId(l as u8)).filter(|&l| deps.minus(over).contains(l));
+            let points = outer * product(&mut others.into_iter()) * product(&mut loops.iter().copied());
+            match work.iter_mut().find(|w| w.0 == *field) {
+                Some(entry) => entry.1 += points,
+                None => work.push((*field, points)),
+            }
+        }
+        let worst = work.into_iter().find(|&(field, points)| {
+            let data = &self.function.fields[field];
+            let FieldKind::Acc { of, .. } = &data.kind else { return false };
+            let size = |f: FieldId| self.function.fields[f].space.points().unwrap_or(u64::MAX) as f64;
+            let parts = if data.dtype.is_complex() { 2.0 } else { 1.0 };
+            let alone = parts * (size(*of) + size(field));
+            points > 2.0 * alone + 4096.0 && (field != top || points > 8.0 * alone)
+        });
+        worst.map(|w| w.0)
+    }
+
+    /// An accumulation in push form: the target is filled with the neutral element, then every point of the product
+    /// space is joined to the element it is sent to.
+    fn push(
+        &mut self,
+        to: Buf,
+        field: FieldId,
+        stored: &HashMap<FieldId, Buf>,
+    ) -> Result<Outcome, CodegenError> {
+        let data = &self.function.fields[field];
+        let FieldKind::Acc { op, map, of } = &data.kind else {
+            return Err(CodegenError::malformed("only an accumulation can be pushed"));
+        };
+        let (op, map, of) = (*op, map.clone(), *of);
+        let (target_sizes, product_sizes) = (sizes(map.codomain())?, sizes(map.domain())?);
+        let mut kernels = Vec::new();
+        let empty = map.domain().is_empty();
+        if op != AccOp::Set || empty {
+            let (dag, outer, position) = stop_is_error(box_loops(&target_sizes))?;
+            let address = linearise(&target_sizes, &position)?;
+            let (mut dag, value) = (dag, op.neutral(data.dtype));
+            let parts = crate::complex::constant(&mut dag, value);
+            let outputs = stop_is_error(outputs(address, parts, None))?;
+            let (dag, outputs, outer) = schedule::merge(dag, outputs, &outer);
+            let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
+            let free = outer.iter().copied().collect();
+            kernels.push(row::emit(&dag, &outputs, (to, data.dtype), &schedule, self.target, free)?);
+        }
+        if empty {
+            return Ok(Outcome::Kernels(kernels));
+        }
+        let (dag, outer, position) = stop_is_error(box_loops(&product_sizes))?;
+        let components = compose(&map, &position)?;
+        let address = linearise(&target_sizes, &components)?;
+        let bound = HashMap::new();
+        let mut builder = Builder::new(self.function, stored, &bound, dag);
+        let parts = match builder.value(of, position) {
+            Ok(parts) => parts,
+            Err(Stop::Spill(inner)) => return Ok(Outcome::First(inner)),
+            // The body is stored on its own, where its loops can be split.
+            Err(Stop::Split(..)) => return Ok(Outcome::First(of)),
+            Err(Stop::Error(error)) => return Err(error),
+        };
+        let join = (op != AccOp::Set).then_some(op);
+        let outputs = stop_is_error(outputs(address, parts, join))?;
+        let dag = builder.dag;
+        let injective = op == AccOp::Set || map.injective().is_yes();
+        let free: LoopSet =
+            outer.iter().copied().filter(|&l| injective || separates(&dag, &components, l)).collect();
+        let mut schedule = schedule::choose(&dag, &outputs, &outer, self.target);
+        if let Some(inner) = self.repeated(&dag, &outputs, &schedule, field) {
+            return Ok(Outcome::First(inner));
+        }
+        // Loops that tasks may be cut along stand outside; a loop in lanes stays last.
+        if schedule.lanes == 1 {
+            schedule.order.sort_by_key(|&l| !free.contains(l));
+        } else if let Some((_, rest)) = schedule.order.split_last_mut() {
+            rest.sort_by_key(|&l| !free.contains(l));
+        }
+        kernels.push(row::emit(&dag, &outputs, (to, data.dtype), &schedule, self.target, free)?);
+        Ok(Outcome::Kernels(kernels))
+    }
+}
+
+enum Outcome {
+    /// The kernels.
+    Kernels(Vec<Kernel>),
+    /// This field must be stored first.
+    First(FieldId),
+}
+
+fn stop_is_error<T>(result: Result<T, Stop>) -> Result<T, CodegenError> {
+    result.map_err(|stop| match stop {
+        Stop::Error(error) => error,
+        Stop::Spill(_) | Stop::Split(..) => CodegenError::unsupported("a tensor of more than 128 axes"),
+    })
+}
+
+/// A loop per axis, and the position they run through.
+pub fn box_loops(sizes: &[i64]) -> Result<(Dag, Vec<LoopId>, Vec<Lin>), Stop> {
+    let mut dag = Dag::default();
+    let (mut loops, mut position) = (Vec::new(), Vec::new());
+    for &size in sizes {
+        let l = dag.add_loop(size);
+        let l = l.ok_or_else(|| CodegenError::unsupported("a tensor of more than 128 axes"))?;
+        loops.push(l);
+        position.push(if size == 1 { Lin::default() } else { Lin::var(l) });
+    }
+    Ok((dag, loops, position))
+}
+
+/// The outputs of a value: one, or the two parts of a complex number.
+pub fn outputs(address: Lin, parts: Parts, join: Option<AccOp>) -> Result<Vec<Output>, Stop> {
+    let Some(im) = parts.im else { return Ok(vec![Output { address, root: parts.re, join }]) };
+    let overflow = || CodegenError::overflow("a complex tensor");
+    let re = address.times(2).ok_or_else(overflow)?;
+    let next = re.plus(&Lin::constant(1), 1).ok_or_else(overflow)?;
+    Ok(vec![Output { address: re, root: parts.re, join }, Output { address: next, root: im, join }])
+}
+
+/// Do two points with different values of a loop never meet? Then some component alone tells the value.
+fn separates(dag: &Dag, components: &[Lin], l: LoopId) -> bool {
+    components.iter().any(|c| {
+        let others = c.terms.iter().filter(|t| t.0 != l);
+        let reach: i128 = others.map(|t| i128::from(t.1.abs()) * i128::from(dag.extent(t.0) - 1)).sum();
+        i128::from(c.coeff(l).abs()) > reach
+    })
+}
+
+/// The variable as memory.
+pub fn buf(var: Var) -> Buf {
+    Buf(var.0)
+}

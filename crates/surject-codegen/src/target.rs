@@ -1,0 +1,45 @@
+//! What the generated code may assume of the machine.
+
+/// A machine, as far as code generation cares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Bytes of a vector register.
+    pub lanes_bytes: usize,
+    /// Vector registers.
+    pub registers: usize,
+    /// Threads that run tasks.
+    pub threads: usize,
+    /// Bytes of the second-level cache that one thread may count on.
+    pub cache_bytes: usize,
+}
+
+impl Target {
+    /// This machine.
+    pub fn host() -> Target {
+        let mut target = Target { threads: surject_runtime::pool::threads(), ..Target::generic() };
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+        {
+            (target.lanes_bytes, target.registers) = (64, 32);
+        } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            (target.lanes_bytes, target.registers) = (32, 16);
+        }
+        #[cfg(target_arch = "aarch64")]
+        {
+            target.registers = 32;
+        }
+        target
+    }
+
+    /// A machine with 128-bit vectors, 16 registers and two threads: text made for it is the same everywhere.
+    pub const fn generic() -> Target {
+        Target { lanes_bytes: 16, registers: 16, threads: 2, cache_bytes: 256 * 1024 }
+    }
+
+    /// A machine as [`Target::generic`] with 512-bit vectors and 32 registers.
+    pub const fn wide() -> Target {
+        Target { lanes_bytes: 64, registers: 32, ..Target::generic() }
+    }
+}

@@ -1,0 +1,58 @@
+//! Which variables a statement reads, those of its regions included.
+
+use std::collections::HashMap;
+use surject_ir::{Block, FieldId, FieldKind, Function, Statement, StatementKind, Var};
+
+/// The tensors that each stored field reads.
+#[derive(Debug)]
+pub struct Uses {
+    fields: HashMap<FieldId, Vec<Var>>,
+}
+
+impl Uses {
+    /// Looks at every stored field of a function.
+    pub fn new(function: &Function) -> Uses {
+        let mut uses = Uses { fields: HashMap::new() };
+        let mut blocks = vec![&function.body];
+        while let Some(block) = blocks.pop() {
+            for statement in &block.statements {
+                if let StatementKind::Store { field, .. } = statement.kind {
+                    uses.fields.entry(field).or_insert_with(|| {
+                        let tensor = |id: &FieldId| match function.fields[*id].kind {
+                            FieldKind::Tensor(var) => Some(var),
+                            _ => None,
+                        };
+                        function.fields.reachable(&[field]).iter().filter_map(tensor).collect()
+                    });
+                }
+                blocks.extend(statement.regions().into_iter().map(|r| &r.body));
+            }
+        }
+        uses
+    }
+
+    /// The variables a statement reads. Variables of its own regions may be among them.
+    pub fn of(&self, statement: &Statement) -> Vec<Var> {
+        let mut found = Vec::new();
+        self.direct(statement, &mut found);
+        let mut blocks: Vec<&Block> = statement.regions().into_iter().map(|r| &r.body).collect();
+        while let Some(block) = blocks.pop() {
+            found.extend(&block.results);
+            for inner in &block.statements {
+                self.direct(inner, &mut found);
+                blocks.extend(inner.regions().into_iter().map(|r| &r.body));
+            }
+        }
+        found
+    }
+
+    fn direct(&self, statement: &Statement, found: &mut Vec<Var>) {
+        match &statement.kind {
+            StatementKind::Store { field, .. } => found.extend(self.fields.get(field).into_iter().flatten()),
+            StatementKind::Constant { .. } => {}
+            StatementKind::Call { args, .. } => found.extend(args),
+            StatementKind::While { inits, .. } => found.extend(inits),
+            StatementKind::If { index, .. } => found.push(*index),
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Text of a value: the nodes of an expression, reductions included.
+
+use crate::CodegenError;
+use crate::build::joining;
+use crate::dag::{Node, NodeId};
+use crate::emit::{At, Bounds, Carried, Elem, Emitter, ReducePlan, ScopeId, Val};
+use surject_ir::{AccOp, BinaryOp, DType};
+
+impl Emitter<'_> {
+    /// The value of a node at a scope. Everything it needs is written where it is first known.
+    pub fn value(&mut self, node: NodeId, scope: ScopeId) -> Result<Val, CodegenError> {
+        if let Some(value) = self.cached(node, scope) {
+            return Ok(value);
+        }
+        // Children before parents; the bodies of reductions are evaluated inside their loops.
+        for id in self.dag.reachable(&[node], false) {
+            if self.cached(id, scope).is_none() {
+                let home = self.home(scope, self.dag[id].deps);
+                let lanes = self.lanes(home, self.dag[id].deps);
+                let ssa = self.node(id, At { scope: home, lanes })?;
+                self.seed(home, id, Val { ssa, lanes });
+            }
+        }
+        self.cached(node, scope).ok_or_else(|| CodegenError::malformed("a value without a scope"))
+    }
+
+    /// A value in as many lanes as asked for.
+    fn operand(&mut self, node: NodeId, at: At) -> Result<String, CodegenError> {
+        let value = self.value(node, at.scope)?;
+        let home = self.home(at.scope, self.dag[node].deps);
+        Ok(self.spread(&value, Elem::of(self.dag[node].dtype), At { scope: home, lanes: at.lanes }))
+    }
+
+    fn node(&mut self, id: NodeId, at: At) -> Result<String, CodegenError> {
+        let data = &self.dag[id];
+        let dtype = data.dtype;
+        Ok(match &data.node {
+            Node::Load { buf, address, guards } => {
+                let pointer = self.pointers.get(buf).cloned();
+                let pointer = pointer.ok_or_else(|| CodegenError::malformed("a tensor without a pointer"))?;
+                self.load(&pointer, dtype, address, guards, at)
+            }
+            Node::Index(lin) => {
+                // Positions fit in `i64`; narrower integers wrap as a conversion does.
+                let range = lin.range(&self.dag.extents);
+                let small =
+                    range.is_some_and(|(low, high)| low >= i32::MIN.into() && high <= i32::MAX.into());
+                let from = if small { DType::I32 } else { DType::I64 };
+                let index = self.lin_vector(lin, Elem::of(from), at);
+                self.convert(at, from, dtype, &index)
+            }
+            Node::Const(value) => self.scalar(*value, at.lanes),
+            Node::Guarded { guards, fill, inner } => {
+                let e = Elem::of(dtype);
+                let value = self.operand(*inner, at)?;
+                let inside = self.predicate(guards, at);
+                let inside = self.spread(&inside, Elem::I1, at);
+                let fill = self.scalar(*fill, at.lanes);
+                self.select(at, &inside, &value, &fill, e)
+            }
+            Node::Unary(op, x) => {
+                let from = self.dag[*x].dtype;
+                let x = self.operand(*x, at)?;
+                self.unary(at, *op, from, &x)?
+            }
+            Node::Binary(op, x, y) => {
+                let from = self.dag[*x].dtype;
+                let (x, y) = (self.operand(*x, at)?, self.operand(*y, at)?);
+                self.binary(at, *op, from, &x, &y)?
+            }
+            Node::Select(c, x, y) => {
+                let (c, x, y) = (self.operand(*c, at)?, self.operand(*x, at)?, self.operand(*y, at)?);
+                self.select(at, &c, &x, &y, Elem::of(dtype))
+            }
+            Node::Convert(x) => {
+                let from = self.dag[*x].dtype;
+                let x = self.operand(*x, at)?;
+                self.convert(at, from, dtype, &x)
+            }
+            Node::Bitcast(x) => {
+                let from = self.dag[*x].dtype;
+                let x = self.operand(*x, at)?;
+                self.bitcast(at, from, dtype, &x)
+            }
+            Node::ReducePrecision(exponent, mantissa, x) => {
+                let x = self.operand(*x, at)?;
+                self.reduce_precision(at, dtype, *exponent, *mantissa, &x)
+            }
+            Node::Reduce { op, loops, body, .. } => {
+                let plan = self.reductions.get(&id).cloned();
+                let plan = plan.unwrap_or_else(|| ReducePlan { order: loops.clone(), lanes: 1 });
+                let value = if at.lanes == 1 && plan.lanes > 1 {
+                    self.reduce_lanes(*op, *body, dtype, &plan, at)?
+                } else {
+                    let scopes = self.open_nest(at.scope, &plan.order);
+                    let accumulator = Accumulator::new(self, *op, dtype, at.lanes);
+                    self.reduce_nest(*op, *body, dtype, scopes, accumulator)?
+                };
+                self.round_half(at, dtype, value)
+            }
+            Node::Param(..) => return Err(CodegenError::malformed("a parameter without a value")),
+        })
+    }
+
+    fn open_nest(&mut self, scope: ScopeId, order: &[crate::address::LoopId]) -> Vec<OpenLoop> {
+        let mut scopes: Vec<OpenLoop> = Vec::new();
+        for &l in order {
+            let outer = scopes.last().map_or(scope, |s| s.scope);
+            let (scope, iv) = self.open_loop(outer, l, 1);
+            scopes.push(OpenLoop { scope, iv, bounds: self.whole(0, self.dag.extent(l), 1) });
+        }
+        scopes
+    }
+
+    fn whole(&mut self, low: i64, high: i64, step: i64) -> Bounds {
+        Bounds { low: self.int(low), high: self.int(high), step: self.int(step) }
+    }
+
+    /// The innermost iteration of a reduction, then the loops around it.
+    fn reduce_nest(
+        &mut self,
+        op: AccOp,
+        body: NodeId,
+        dtype: DType,
+        scopes: Vec<OpenLoop>,
+        accumulator: Accumulator,
+    ) -> Result<String, CodegenError> {
+        let inner = scopes.last().map_or(self.root(), |s| s.scope);
+        let mut levels = Vec::new();
+        for _ in &scopes {
+            levels.push(self.name());
+        }
+        let Accumulator { init, lanes } = accumulator;
+        let last = levels.last().cloned().unwrap_or_else(|| init.clone());
+        let mut next = self.join(op, body, dtype, &last, At { scope: inner, lanes })?;
+        let ty = Elem::of(dtype).ty(lanes);
+        for (depth, open) in scopes.iter().enumerate().rev() {
+            let before = if depth == 0 { init.clone() } else { levels[depth - 1].clone() };
+            let carried = [Carried { name: levels[depth].clone(), init: before, ty: ty.clone(), next }];
+            next = self.close_loop(open.scope, &open.iv, &open.bounds, &carried).swap_remove(0);
+        }
+        Ok(next)
+    }
+
+    /// A reduction whose last loop is done in lanes: a vector of partial results, and a scalar one for the rest.
+    fn reduce_lanes(
+        &mut self,
+        op: AccOp,
+        body: NodeId,
+        dtype: DType,
+        plan: &ReducePlan,
+        at: At,
+    ) -> Result<String, CodegenError> {
+        let e = Elem::of(dtype);
+        let Some((&last, outer)) = plan.order.split_last() else {
+            return Err(CodegenError::malformed("a reduction without a loop"));
+        };
+        let (extent, lanes) = (self.dag.extent(last), plan.lanes);
+        let main = extent - extent % lanes as i64;
+        let scopes = self.open_nest(at.scope, outer);
+        let inner = scopes.last().map_or(at.scope, |s| s.scope);
+        let wide = Accumulator::new(self, op, dtype, lanes);
+        let narrow = Accumulator::new(self, op, dtype, 1);
+        let rest = main < extent;
+        let mut state = vec![wide];
+        state.extend(rest.then_some(narrow));
+        let levels: Vec<Vec<String>> =
+            scopes.iter().map(|_| state.iter().map(|_| self.name()).collect()).collect();
+        let before: Vec<String> =
+            levels.last().cloned().unwrap_or_else(|| state.iter().map(|s| s.init.clone()).collect());
+        let mut next = Vec::new();
+        for (accumulator, init) in state.iter().zip(&before) {
+            let whole = accumulator.lanes > 1;
+            let (low, high) = if whole { (0, main) } else { (main, extent) };
+            let bounds = self.whole(low, high, accumulator.lanes as i64);
+            let (scope, iv) = self.open_loop(inner, last, accumulator.lanes);
+            let name = self.name();
+            let joined = self.join(op, body, dtype, &name, At { scope, lanes: accumulator.lanes })?;
+            let ty = e.ty(accumulator.lanes);
+            let carried = [Carried { name, init: init.clone(), ty, next: joined }];
+            next.push(self.close_loop(scope, &iv, &bounds, &carried).swap_remove(0));
+        }
+        for (depth, open) in scopes.iter().enumerate().rev() {
+            let carried: Vec<Carried> = state
+                .iter()
+                .enumerate()
+                .map(|(i, s)| Carried {
+                    name: levels[depth][i].clone(),
+                    init: if depth == 0 { s.init.clone() } else { levels[depth - 1][i].clone() },
+                    ty: e.ty(s.lanes),
+                    next: next[i].clone(),
+                })
+                .collect();
+            next = self.close_loop(open.scope, &open.iv, &open.bounds, &carried);
+        }
+        let whole = self.horizontal(op, dtype, &next[0], At { scope: at.scope, lanes })?;
+        let at = At { scope: at.scope, lanes: 1 };
+        match next.get(1) {
+            Some(rest) => self.join_values(op, dtype, &whole, rest, at),
+            None => Ok(whole),
+        }
+    }
+
+    /// Joins the lanes, halves first, so that the order is always the same.
+    fn horizontal(&mut self, op: AccOp, dtype: DType, x: &str, at: At) -> Result<String, CodegenError> {
+        let e = Elem::of(dtype);
+        let (mut lanes, mut value) = (at.lanes, x.to_string());
+        while lanes > 1 {
+            let (half, ty) = (lanes / 2, e.ty(lanes));
+            if half == 1 {
+                let [a, b] = [0, 1].map(|lane| {
+                    self.op(at.scope, &format!("vector.extract {value}[{lane}] : {} from {ty}", e.name()))
+                });
+                return self.join_values(op, dtype, &a, &b, At { scope: at.scope, lanes: 1 });
+            }
+            let part = |em: &mut Self, offset: usize| {
+                em.op(at.scope, &format!(
+                    "vector.extract_strided_slice {value} {{offsets = [{offset}], sizes = [{half}], strides = [1]}} \
+                     : {ty} to {}",
+                    e.ty(half)
+                ))
+            };
+            let (a, b) = (part(self, 0), part(self, half));
+            value = self.join_values(op, dtype, &a, &b, At { scope: at.scope, lanes: half })?;
+            lanes = half;
+        }
+        Ok(value)
+    }
+
+    /// Joins the value of the body to an accumulator. A product that is summed is fused.
+    fn join(
+        &mut self,
+        op: AccOp,
+        body: NodeId,
+        dtype: DType,
+        into: &str,
+        at: At,
+    ) -> Result<String, CodegenError> {
+        let wide = matches!(dtype, DType::F32 | DType::F64);
+        if let (AccOp::Add, true, &Node::Binary(BinaryOp::Mul, x, y)) = (op, wide, &self.dag[body].node) {
+            let (x, y) = (self.operand(x, at)?, self.operand(y, at)?);
+            return Ok(
+                self.op(at.scope, &format!("math.fma {x}, {y}, {into} : {}", Elem::of(dtype).ty(at.lanes)))
+            );
+        }
+        let value = self.operand(body, at)?;
+        self.join_values(op, dtype, into, &value, at)
+    }
+
+    /// Joins two partial results. Sums of halves are kept in `f32`.
+    pub fn join_values(
+        &mut self,
+        op: AccOp,
+        dtype: DType,
+        x: &str,
+        y: &str,
+        at: At,
+    ) -> Result<String, CodegenError> {
+        let wide = if dtype.is_float() && dtype != DType::F64 { DType::F32 } else { dtype };
+        self.binary(at, joining(op)?, wide, x, y)
+    }
+}
+
+struct OpenLoop {
+    scope: ScopeId,
+    iv: String,
+    bounds: Bounds,
+}
+
+struct Accumulator {
+    init: String,
+    lanes: usize,
+}
+
+impl Accumulator {
+    fn new(em: &mut Emitter<'_>, op: AccOp, dtype: DType, lanes: usize) -> Accumulator {
+        Accumulator { init: em.scalar(op.neutral(dtype), lanes), lanes }
+    }
+}

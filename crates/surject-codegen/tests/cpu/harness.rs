@@ -1,0 +1,140 @@
+//! Compiles and runs functions, and compares with the interpreter.
+
+use surject_codegen::{LoweredModule, Target, lower};
+use surject_index::Space;
+use surject_ir::{
+    Buffer, DType, FieldId, Function, Program, Scalar, Statement, StatementKind, TensorType, Var,
+};
+use surject_mlir::jit::{self, JitOptions};
+
+/// Deterministic values of a type: small numbers of both signs, halves among the floats.
+pub fn values(ty: &TensorType, seed: u64) -> Buffer {
+    let shape: Vec<usize> = ty.space.sizes().unwrap().iter().map(|&n| n as usize).collect();
+    let mut buffer = Buffer::zeros(ty.dtype, &shape);
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    for i in 0..buffer.len() {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let raw = (state >> 33) as i64;
+        let value = match ty.dtype {
+            DType::I1 => Scalar::bool(raw & 1 == 1),
+            d if d.is_complex() => Scalar::from_complex(
+                d,
+                num_complex::Complex::new(
+                    (raw % 2001 - 1000) as f64 / 250.0,
+                    (raw / 2001 % 2001 - 1000) as f64 / 250.0,
+                ),
+            ),
+            d if d.is_float() => Scalar::from_f64(d, (raw % 2001 - 1000) as f64 / 250.0),
+            d => Scalar::from_i128(d, (raw % 201 - 100).into()),
+        };
+        buffer.set(i, value);
+    }
+    buffer
+}
+
+/// Compiles and runs a lowered module.
+pub fn execute(module: &LoweredModule, args: &[Buffer]) -> Vec<Buffer> {
+    let compiled = jit::compile(&module.text, &JitOptions::default()).unwrap_or_else(|e| {
+        std::fs::write("/tmp/failed.mlir", &module.text).ok();
+        panic!("{e}\n{}", module.text)
+    });
+    let entry = compiled.entry(&module.entry).unwrap();
+    let arg_pointers: Vec<*const u8> = args.iter().map(Buffer::as_ptr).collect();
+    let shape =
+        |ty: &TensorType| -> Vec<usize> { ty.space.sizes().unwrap().iter().map(|&n| n as usize).collect() };
+    let mut results: Vec<Buffer> =
+        module.results.iter().map(|ty| Buffer::zeros(ty.dtype, &shape(ty))).collect();
+    let result_pointers: Vec<*mut u8> = results.iter_mut().map(Buffer::as_mut_ptr).collect();
+    // Garbage in the arena and in the results: nothing may be read before it is written.
+    for buffer in &mut results {
+        buffer.bytes_mut().fill(0xa5);
+    }
+    let mut arena = Buffer::zeros(DType::U8, &[module.arena_bytes as usize]);
+    arena.bytes_mut().fill(0xa5);
+    let constants: Vec<*const u8> = module.constants.iter().map(|c| c.as_ptr()).collect();
+    // SAFETY: the pointers are those the module asks for.
+    unsafe { entry.call(&arg_pointers, &result_pointers, arena.as_mut_ptr(), &constants) };
+    results
+}
+
+/// Are the results equal, bit for bit for integers, within a tolerance for floats?
+pub fn compare(found: &Buffer, expected: &Buffer, tolerance: f64) -> Result<(), String> {
+    assert_eq!((found.dtype(), found.shape()), (expected.dtype(), expected.shape()));
+    let tolerance = match found.dtype() {
+        DType::BF16 => tolerance.max(2e-2),
+        DType::F16 => tolerance.max(2e-3),
+        _ => tolerance,
+    };
+    let scale = (0..expected.len())
+        .map(|i| expected.get(i).as_f64().abs())
+        .filter(|v| v.is_finite())
+        .fold(1.0, f64::max);
+    for i in 0..found.len() {
+        let (a, b) = (found.get(i), expected.get(i));
+        let close = |a: f64, b: f64| {
+            a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= tolerance * (b.abs() + 0.05 * scale)
+        };
+        let (za, zb) = (a.as_complex(), b.as_complex());
+        let same = a == b
+            || (!a.dtype().is_int() && !a.dtype().is_bool() && close(za.re, zb.re) && close(za.im, zb.im));
+        if !same {
+            return Err(format!("element {i} of {:?}: {a:?}, expected {b:?}", found.shape()));
+        }
+    }
+    Ok(())
+}
+
+/// Runs a function compiled for some targets and interpreted, on generated arguments.
+pub fn check(function: Function) {
+    check_with(function, 1e-5, None);
+}
+
+/// As [`check`], with a tolerance and perhaps with arguments.
+pub fn check_with(function: Function, tolerance: f64, args: Option<Vec<Buffer>>) {
+    let name = function.name.clone();
+    let args = args.unwrap_or_else(|| {
+        function.params.iter().enumerate().map(|(i, &p)| values(function.ty(p), i as u64 + 7)).collect()
+    });
+    let program = Program { name: String::new(), functions: vec![function] };
+    surject_ir::verify(&program).unwrap();
+    let expected = surject_ir::interp::run(&program, &name, &args).unwrap();
+    for target in [Target::host(), Target::generic(), Target { threads: 1, ..Target::wide() }] {
+        let module = lower(&program, &name, &target).unwrap();
+        let found = execute(&module, &args);
+        for (i, (a, b)) in found.iter().zip(&expected).enumerate() {
+            if let Err(error) = compare(a, b, tolerance) {
+                panic!("result {i}, {target:?}: {error}\n{}\n{}", module.plan, module.text);
+            }
+        }
+    }
+}
+
+/// A space.
+pub fn space(sizes: &[u64]) -> Space {
+    Space::of(sizes)
+}
+
+/// A function with parameters of these types.
+pub fn function(params: &[(DType, &[u64])]) -> (Function, Vec<FieldId>) {
+    let mut function = Function::new("main");
+    let mut fields = Vec::new();
+    for (dtype, sizes) in params {
+        let var = function.var("", TensorType::new(*dtype, space(sizes)));
+        function.params.push(var);
+        fields.push(function.tensor(var));
+    }
+    (function, fields)
+}
+
+/// Stores a field as the next variable.
+pub fn store(function: &mut Function, field: FieldId) -> Var {
+    let target = function.var_for("", field);
+    function.body.statements.push(Statement::new(StatementKind::Store { target, field }));
+    target
+}
+
+/// Stores a field and makes it the next result.
+pub fn result(function: &mut Function, field: FieldId) {
+    let target = store(function, field);
+    function.body.results.push(target);
+}

@@ -1,0 +1,249 @@
+//! Library operations and control flow.
+
+use crate::harness::*;
+use surject_index::IndexMap;
+use surject_ir::*;
+
+/// A region over scalars of these types; `body` gives the fields of its results.
+pub fn region(
+    f: &mut Function,
+    dtypes: &[DType],
+    body: impl Fn(&mut Function, &[FieldId]) -> Vec<FieldId>,
+) -> Region {
+    let params: Vec<Var> = dtypes.iter().map(|&d| f.var("", TensorType::scalar(d))).collect();
+    let fields: Vec<FieldId> = params.iter().map(|&p| f.tensor(p)).collect();
+    let results = body(f, &fields);
+    let mut region = Region { params, body: Block::default() };
+    for field in results {
+        let target = f.var_for("", field);
+        region.body.statements.push(Statement::new(StatementKind::Store { target, field }));
+        region.body.results.push(target);
+    }
+    region
+}
+
+fn binary(f: &mut Function, op: BinaryOp, dtype: DType) -> Region {
+    region(f, &[dtype, dtype], |f, p| vec![f.fields.binary(op, p[0], p[1]).unwrap()])
+}
+
+/// Calls an operation on parameters of these types, and returns its results.
+fn call(op: LibOp, params: &[(DType, &[u64])], regions: impl Fn(&mut Function) -> Vec<Region>) -> Function {
+    let (mut f, _) = function(params);
+    let regions = regions(&mut f);
+    let args = f.params.clone();
+    let types: Vec<TensorType> = args.iter().map(|&a| f.ty(a).clone()).collect();
+    let region_types: Vec<_> = regions
+        .iter()
+        .map(|r| RegionType {
+            params: r.params.iter().map(|&p| f.ty(p).clone()).collect(),
+            results: r.body.results.iter().map(|&p| f.ty(p).clone()).collect(),
+        })
+        .collect();
+    let results = op.infer(&types, &region_types).unwrap();
+    let targets: Vec<Var> = results.into_iter().map(|ty| f.var("", ty)).collect();
+    f.body.results.clone_from(&targets);
+    f.body.statements.push(Statement::new(StatementKind::Call { targets, op, args, regions }));
+    f
+}
+
+const F: DType = DType::F32;
+const I: DType = DType::I32;
+
+#[test]
+fn slices() {
+    let sizes = vec![2, 3, 4];
+    check(call(
+        LibOp::DynamicSlice { sizes },
+        &[(F, &[5, 3, 9]), (I, &[]), (I, &[]), (DType::U8, &[])],
+        |_| vec![],
+    ));
+    for dtype in [F, DType::I1, DType::BF16, DType::C128] {
+        let params: &[(DType, &[u64])] = &[(dtype, &[5, 9]), (dtype, &[2, 4]), (I, &[]), (DType::I64, &[])];
+        check(call(LibOp::DynamicUpdateSlice, params, |_| vec![]));
+    }
+    check(call(LibOp::BitcastReshape { to: DType::U8 }, &[(F, &[3, 2])], |_| vec![]));
+    check(call(LibOp::BitcastReshape { to: DType::F64 }, &[(I, &[3, 2])], |_| vec![]));
+}
+
+#[test]
+fn gathers_and_scatters() {
+    let dims = GatherDims {
+        offset_dims: vec![1],
+        collapsed_slice_dims: vec![0],
+        start_index_map: vec![0],
+        index_vector_dim: 1,
+        ..GatherDims::default()
+    };
+    let op = LibOp::Gather { dims, slice_sizes: vec![1, 8], indices_are_sorted: false };
+    check(call(op, &[(F, &[150, 8]), (I, &[7, 1])], |_| vec![]));
+    let dims = GatherDims {
+        offset_dims: vec![0, 2],
+        start_index_map: vec![1, 0],
+        index_vector_dim: 0,
+        ..GatherDims::default()
+    };
+    let op = LibOp::Gather { dims, slice_sizes: vec![2, 3], indices_are_sorted: false };
+    check(call(op, &[(DType::F64, &[50, 80]), (DType::I8, &[2, 5])], |_| vec![]));
+    for (indices, updates) in [(&[7, 1][..], &[7, 8][..]), (&[400, 1], &[400, 8])] {
+        let dims = ScatterDims {
+            update_window_dims: vec![1],
+            inserted_window_dims: vec![0],
+            scatter_dims_to_operand_dims: vec![0],
+            index_vector_dim: 1,
+            ..ScatterDims::default()
+        };
+        let op = LibOp::Scatter { dims, indices_are_sorted: false, unique_indices: false };
+        check(call(op, &[(F, &[60, 8]), (I, indices), (F, updates)], |f| vec![binary(f, BinaryOp::Add, F)]));
+    }
+    let dims = ScatterDims {
+        update_window_dims: vec![0],
+        inserted_window_dims: vec![1],
+        scatter_dims_to_operand_dims: vec![1],
+        index_vector_dim: 1,
+        ..ScatterDims::default()
+    };
+    let op = LibOp::Scatter { dims, indices_are_sorted: false, unique_indices: false };
+    check(call(op, &[(I, &[9, 60]), (I, &[11]), (I, &[4, 11])], |f| vec![binary(f, BinaryOp::Sub, I)]));
+}
+
+/// The larger of two values with its index; the first of equal ones.
+fn arg_max(f: &mut Function) -> Region {
+    region(f, &[F, I, F, I], |f, p| {
+        let keep = f.fields.binary(BinaryOp::Ge, p[0], p[2]).unwrap();
+        vec![f.fields.select(keep, p[0], p[2]).unwrap(), f.fields.select(keep, p[1], p[3]).unwrap()]
+    })
+}
+
+#[test]
+fn folds() {
+    for axes in [vec![1], vec![0, 2], vec![], vec![0, 1, 2]] {
+        let params: &[(DType, &[u64])] = &[(F, &[4, 33, 5]), (I, &[4, 33, 5]), (F, &[]), (I, &[])];
+        check(call(LibOp::Reduce { axes }, params, |f| vec![arg_max(f)]));
+    }
+    let window = Window {
+        sizes: vec![3, 2],
+        strides: vec![2, 1],
+        base_dilations: vec![1, 2],
+        window_dilations: vec![1, 3],
+        padding: vec![(1, 1), (-1, 2)],
+    };
+    let params: &[(DType, &[u64])] = &[(F, &[9, 7]), (F, &[])];
+    check(call(LibOp::ReduceWindow { window }, params, |f| vec![binary(f, BinaryOp::Mul, F)]));
+    let window = Window {
+        sizes: vec![3, 3],
+        strides: vec![2, 2],
+        base_dilations: vec![1, 1],
+        window_dilations: vec![1, 1],
+        padding: vec![(1, 1), (0, 1)],
+    };
+    let params: &[(DType, &[u64])] = &[(F, &[9, 8]), (F, &[5, 4]), (F, &[])];
+    check(call(LibOp::SelectAndScatter { window }, params, |f| {
+        vec![binary(f, BinaryOp::Ge, F), binary(f, BinaryOp::Add, F)]
+    }));
+}
+
+#[test]
+fn sorting_and_solvers() {
+    let less = |f: &mut Function| {
+        vec![region(f, &[F, F, I, I], |f, p| vec![f.fields.binary(BinaryOp::Lt, p[0], p[1]).unwrap()])]
+    };
+    for axis in 0..2 {
+        let params: &[(DType, &[u64])] = &[(F, &[9, 130]), (I, &[9, 130])];
+        check(call(LibOp::Sort { axis, stable: true }, params, less));
+    }
+    check(call(LibOp::Fft { kind: FftKind::Rfft, lengths: vec![12] }, &[(F, &[3, 12])], |_| vec![]));
+    check(call(
+        LibOp::Fft { kind: FftKind::Ifft, lengths: vec![4, 6] },
+        &[(DType::C64, &[3, 4, 6])],
+        |_| vec![],
+    ));
+    check(call(LibOp::Cholesky { lower: true }, &[(F, &[2, 4, 4])], |_| vec![]));
+    let op = LibOp::TriangularSolve {
+        left_side: true,
+        lower: true,
+        unit_diagonal: false,
+        transpose: Transpose::Transpose,
+    };
+    check_with(call(op, &[(DType::F64, &[2, 4, 4]), (DType::F64, &[2, 4, 3])], |_| vec![]), 1e-8, None);
+}
+
+/// `while n < 10 { n, xs, ys, t = n + 1, update(xs, n * 2, n), ys + sum xs, swap }`
+#[test]
+fn loops() {
+    let (mut f, p) = function(&[(I, &[]), (I, &[12]), (F, &[4]), (F, &[4])]);
+    let inits = f.params.clone();
+    let types: Vec<TensorType> = inits.iter().map(|&v| f.ty(v).clone()).collect();
+    let _ = p;
+    let params = |f: &mut Function| -> Vec<Var> { types.iter().map(|t| f.var("", t.clone())).collect() };
+    let cond_params = params(&mut f);
+    let n = f.tensor(cond_params[0]);
+    let ten = f.fields.constant(&space(&[]), Scalar::from_i128(I, 10));
+    let less = f.fields.binary(BinaryOp::Lt, n, ten).unwrap();
+    let mut cond = Region { params: cond_params, body: Block::default() };
+    let flag = f.var_for("", less);
+    cond.body.statements.push(Statement::new(StatementKind::Store { target: flag, field: less }));
+    cond.body.results.push(flag);
+
+    let body_params = params(&mut f);
+    let mut body = Block::default();
+    let put = |f: &mut Function, body: &mut Block, field: FieldId| {
+        let target = f.var_for("", field);
+        body.statements.push(Statement::new(StatementKind::Store { target, field }));
+        target
+    };
+    let n = f.tensor(body_params[0]);
+    let one = f.fields.constant(&space(&[]), Scalar::from_i128(I, 1));
+    let next = f.fields.binary(BinaryOp::Add, n, one).unwrap();
+    let square = f.fields.binary(BinaryOp::Mul, n, n).unwrap();
+    let line = f.fields.read(IndexMap::total(space(&[1]), space(&[]), vec![]).unwrap(), square).unwrap();
+    let update = put(&mut f, &mut body, line);
+    let updated = f.var("", types[1].clone());
+    body.statements.push(Statement::new(StatementKind::Call {
+        targets: vec![updated],
+        op: LibOp::DynamicUpdateSlice,
+        args: vec![body_params[1], update, body_params[0]],
+        regions: vec![],
+    }));
+    let next = put(&mut f, &mut body, next);
+    let (a, b) = (f.tensor(body_params[2]), f.tensor(body_params[3]));
+    let sum = f.fields.binary(BinaryOp::Add, a, b).unwrap();
+    let sum = put(&mut f, &mut body, sum);
+    // The two last are swapped on the way.
+    body.results = vec![next, updated, body_params[3], sum];
+    let targets: Vec<Var> = types.iter().map(|t| f.var("", t.clone())).collect();
+    f.body.results = targets.clone();
+    let body = Region { params: body_params, body };
+    f.body.statements.push(Statement::new(StatementKind::While { targets, inits, cond, body }));
+    let start = vec![
+        Buffer::from_scalars(I, &[], &[Scalar::from_i128(I, 3)]).unwrap(),
+        values(&types[1], 3),
+        values(&types[2], 4),
+        values(&types[3], 5),
+    ];
+    check_with(f, 1e-6, Some(start));
+}
+
+#[test]
+fn choices() {
+    for choice in [-1, 0, 1, 2, 7] {
+        let (mut f, p) = function(&[(I, &[]), (F, &[5])]);
+        let index = f.params[0];
+        let mut branches = Vec::new();
+        for op in [UnaryOp::Neg, UnaryOp::Exp, UnaryOp::Abs] {
+            let field = f.fields.unary(op, p[1]).unwrap();
+            let target = f.var_for("", field);
+            let mut body = Block::default();
+            body.statements.push(Statement::new(StatementKind::Store { target, field }));
+            body.results.push(target);
+            branches.push(Region { params: vec![], body });
+        }
+        let target = f.var("", TensorType::new(F, space(&[5])));
+        f.body.statements.push(Statement::new(StatementKind::If { targets: vec![target], index, branches }));
+        f.body.results.push(target);
+        let args = vec![
+            Buffer::from_scalars(I, &[], &[Scalar::from_i128(I, choice)]).unwrap(),
+            values(&TensorType::new(F, space(&[5])), 4),
+        ];
+        check_with(f, 1e-6, Some(args));
+    }
+}

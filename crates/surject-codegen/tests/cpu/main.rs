@@ -1,0 +1,5 @@
+//! Compiled programs against the reference interpreter.
+
+mod harness;
+mod library;
+mod rows;

@@ -1,0 +1,172 @@
+//! Kernels of the row emitter.
+
+use crate::harness::*;
+use surject_index::{Affine, Fill, IndexMap};
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, Function, Scalar, UnaryOp};
+
+fn total(domain: &[u64], codomain: &[u64], components: Vec<Affine>) -> IndexMap {
+    IndexMap::total(space(domain), space(codomain), components).unwrap()
+}
+
+/// `acc op` over the last axis, read back along it.
+fn row(f: &mut Function, op: AccOp, x: FieldId) -> FieldId {
+    let domain = f.fields[x].space.clone();
+    let map = IndexMap::projection(&domain, &(0..domain.rank() - 1).collect::<Vec<_>>());
+    let acc = f.fields.acc(op, map.clone(), x).unwrap();
+    f.fields.read(map, acc).unwrap()
+}
+
+fn softmax(sizes: &[u64], dtype: DType) -> Function {
+    let (mut f, p) = function(&[(dtype, sizes)]);
+    let max = row(&mut f, AccOp::Max, p[0]);
+    let shifted = f.fields.binary(BinaryOp::Sub, p[0], max).unwrap();
+    let e = f.fields.unary(UnaryOp::Exp, shifted).unwrap();
+    let sum = row(&mut f, AccOp::Add, e);
+    let y = f.fields.binary(BinaryOp::Div, e, sum).unwrap();
+    result(&mut f, y);
+    f
+}
+
+#[test]
+fn softmax_in_one_kernel() {
+    for sizes in [&[4, 7][..], &[3, 64], &[2, 3, 100], &[1, 1], &[37, 130], &[5]] {
+        check(softmax(sizes, DType::F32));
+    }
+    check(softmax(&[6, 33], DType::F64));
+    check(softmax(&[6, 33], DType::BF16));
+    check(softmax(&[6, 33], DType::F16));
+}
+
+pub fn matmul(m: u64, k: u64, n: u64, dtype: DType) -> Function {
+    let (mut f, p) = function(&[(dtype, &[m, k]), (dtype, &[k, n])]);
+    let all = space(&[m, n, k]);
+    let a = f.fields.read(IndexMap::projection(&all, &[0, 2]), p[0]).unwrap();
+    let b = f.fields.read(IndexMap::projection(&all, &[2, 1]), p[1]).unwrap();
+    let product = f.fields.binary(BinaryOp::Mul, a, b).unwrap();
+    let c = f.fields.acc(AccOp::Add, IndexMap::projection(&all, &[0, 1]), product).unwrap();
+    result(&mut f, c);
+    f
+}
+
+#[test]
+fn naive_products() {
+    for dtype in [DType::F32, DType::F64, DType::I32, DType::U8, DType::I64, DType::BF16, DType::C64] {
+        check(matmul(5, 7, 3, dtype));
+        check(matmul(4, 16, 33, dtype));
+    }
+    check(matmul(3, 0, 2, DType::F32));
+    check(matmul(0, 2, 2, DType::F32));
+}
+
+#[test]
+fn reductions_of_every_operator() {
+    for dtype in DType::ALL {
+        let (mut f, p) = function(&[(dtype, &[6, 70, 3])]);
+        for &op in AccOp::ALL {
+            if op == AccOp::Set || !op.is_defined(dtype) || (dtype.is_complex() && op != AccOp::Add) {
+                continue;
+            }
+            for axes in [&[0, 1][..], &[2, 1], &[]] {
+                let map = IndexMap::projection(&space(&[6, 70, 3]), axes);
+                let acc = f.fields.acc(op, map, p[0]).unwrap();
+                result(&mut f, acc);
+            }
+        }
+        check_with(f, 1e-4, None);
+    }
+}
+
+#[test]
+fn guards_windows_and_fills() {
+    let (mut f, p) = function(&[(DType::F32, &[9, 21])]);
+    // Padding on all sides.
+    let domain = [12, 25];
+    let components = vec![Affine::strided(2, 0, 1, -1), Affine::strided(2, 1, 1, -2)];
+    let fill = Fill(Scalar::from_f64(DType::F32, 3.5).bits());
+    let pad = IndexMap::partial(space(&domain), space(&[9, 21]), components, vec![], fill).unwrap();
+    let padded = f.fields.read(pad, p[0]).unwrap();
+    result(&mut f, padded);
+    // A strided window with padding: max pooling.
+    let window = space(&[5, 11, 3, 3]);
+    let at = |o: usize, w: usize| {
+        let mut a = Affine::strided(4, o, 2, -1);
+        a.coeffs[w] = 1;
+        a
+    };
+    let lowest = Fill(AccOp::Max.neutral(DType::F32).bits());
+    let read =
+        IndexMap::partial(window.clone(), space(&[9, 21]), vec![at(0, 2), at(1, 3)], vec![], lowest).unwrap();
+    let terms = f.fields.read(read, p[0]).unwrap();
+    let pooled = f.fields.acc(AccOp::Max, IndexMap::projection(&window, &[0, 1]), terms).unwrap();
+    result(&mut f, pooled);
+    // Reversal, diagonal, column broadcast, index.
+    let reversed = f.fields.read(IndexMap::reverse(&space(&[9, 21]), &[0, 1]).unwrap(), p[0]).unwrap();
+    result(&mut f, reversed);
+    let diagonal = total(&[9], &[9, 21], vec![Affine::axis(1, 0), Affine::strided(1, 0, 2, 1)]);
+    let diagonal = f.fields.read(diagonal, p[0]).unwrap();
+    result(&mut f, diagonal);
+    let index = f.fields.index(&space(&[9, 21]), 1, DType::F32).unwrap();
+    let sum = f.fields.binary(BinaryOp::Add, index, reversed).unwrap();
+    result(&mut f, sum);
+    let transposed = f.fields.read(IndexMap::projection(&space(&[21, 9]), &[1, 0]), p[0]).unwrap();
+    result(&mut f, transposed);
+    check(f);
+}
+
+#[test]
+fn pushes() {
+    let (mut f, p) = function(&[(DType::F32, &[6, 5]), (DType::I32, &[6, 5])]);
+    for x in p {
+        let domain = [6, 5];
+        // Interior padding, overlapping windows, a merge of axes, an embedding of a diagonal.
+        let dilate = total(&domain, &[16, 5], vec![Affine::strided(2, 0, 3, 0), Affine::axis(2, 1)]);
+        let mut sum = Affine::strided(2, 0, 1, 0);
+        sum.coeffs[1] = 1;
+        let overlap = total(&domain, &[10], vec![sum.clone()]);
+        sum.coeffs[0] = 2;
+        let strided = total(&domain, &[15], vec![sum.clone()]);
+        sum.coeffs[0] = 5;
+        let merge = total(&domain, &[30], vec![sum]);
+        let embed =
+            total(&domain, &[6, 6, 5], vec![Affine::axis(2, 0), Affine::axis(2, 0), Affine::axis(2, 1)]);
+        for map in [dilate, overlap, strided, merge.clone(), embed] {
+            let acc = f.fields.acc(AccOp::Add, map, x).unwrap();
+            result(&mut f, acc);
+            let double = f.fields.binary(BinaryOp::Add, acc, acc).unwrap();
+            result(&mut f, double);
+        }
+        let set = f.fields.acc(AccOp::Set, merge, x).unwrap();
+        result(&mut f, set);
+        // A reshape into another shape: a merge that is read with other digits.
+        let mut split = Affine::strided(2, 0, 10, 0);
+        split.coeffs[1] = 1;
+        let split = f.fields.read(total(&[3, 10], &[30], vec![split]), set).unwrap();
+        result(&mut f, split);
+    }
+    check(f);
+}
+
+#[test]
+fn column_statistics_are_stored_first() {
+    // Batch normalisation over rows.
+    let (mut f, p) = function(&[(DType::F32, &[50, 40])]);
+    let columns = IndexMap::projection(&space(&[50, 40]), &[1]);
+    let sum = f.fields.acc(AccOp::Add, columns.clone(), p[0]).unwrap();
+    let sum = f.fields.read(columns, sum).unwrap();
+    let y = f.fields.binary(BinaryOp::Sub, p[0], sum).unwrap();
+    result(&mut f, y);
+    check(f);
+}
+
+#[test]
+fn nothing_at_all() {
+    let (mut f, p) = function(&[(DType::F32, &[0, 4]), (DType::F32, &[]), (DType::F32, &[3])]);
+    result(&mut f, p[0]);
+    let sum = f.fields.acc(AccOp::Add, IndexMap::projection(&space(&[0, 4]), &[1]), p[0]).unwrap();
+    result(&mut f, sum);
+    let twice = f.fields.binary(BinaryOp::Add, p[1], p[1]).unwrap();
+    result(&mut f, twice);
+    let (a, b) = (f.params[2], f.params[2]);
+    f.body.results.extend([a, b]);
+    check(f);
+}
