@@ -2,7 +2,7 @@
 //! does not depend on.
 
 use crate::algebra::{Graph, MapId};
-use crate::build::{bin, constant, field, index, new_map, read, read_id, sel, un};
+use crate::build::{bin, constant, field, index, read, sel, un};
 use crate::lang::{Node, Op};
 use egg::Id;
 use surject_index::{Affine, Component, IndexMap, Space};
@@ -111,21 +111,4 @@ pub fn drop_axes(egraph: &mut Graph, map: MapId, x: Id) -> Option<(MapId, Id, u6
     let map = egraph.analysis.map_id(&embed.then(&m).ok()?);
     let y = read(egraph, &embed, x)?;
     Some((map, y, count))
-}
-
-/// The field over only the axes in `kept`, where it depends on no other: the inverse of a broadcast.
-pub fn restrict(egraph: &mut Graph, x: Id, kept: &[usize]) -> Option<Id> {
-    let data = field(egraph, x)?.clone();
-    let space = egraph.analysis.space(data.space).clone();
-    if (0..space.rank()).any(|a| data.deps.contains(a) && !kept.contains(&a)) || space.is_empty() {
-        return None;
-    }
-    // Through the projection first: it finds the field that was broadcast, without a read at 0.
-    let (projection, _) = new_map(egraph, &IndexMap::projection(&space, kept));
-    if let Some(found) = unread(egraph, x, projection) {
-        return Some(found);
-    }
-    let (embed, _) = keep(&space, kept)?;
-    let embed = egraph.analysis.map_id(&embed);
-    read_id(egraph, embed, x)
 }

@@ -78,7 +78,7 @@ pub fn number(dtype: DType, value: f64) -> Option<Scalar> {
 }
 
 /// Is the class this constant, bit for bit? An unknown value is a *no* for the purpose of matching a number.
-fn is_constant(egraph: &Graph, class: Id, value: f64) -> Option<bool> {
+pub fn is_constant(egraph: &Graph, class: Id, value: f64) -> Option<bool> {
     let data = field(egraph, class)?;
     Some(match (data.constant, number(data.dtype, value)) {
         (Some(constant), Some(wanted)) => constant == wanted,

@@ -1,10 +1,464 @@
-//! Rules in index notation.
-use crate::algebra::Graph;
+//! Rules in index notation: matching.
+//!
+//! A name stands for any number of axes; axes that no name accounts for are batch axes. The walk carries, for every
+//! class it visits, the map from the *context* (the axes of the matched class, then those that reductions bind) to
+//! the class's space. It descends through reads into accumulations. At the end every axis of the context gets a
+//! label, and every variable becomes a field over only the axes it depends on.
+
+use crate::algebra::{Graph, deps_through};
+use crate::apply::{Bound, Env};
+use crate::build::{field, read, space_of};
 use crate::compiled::Compiled;
+use crate::conditions::{holds, is_constant};
+use crate::index_build::{Shape, build};
+use crate::lang::{Node, Op};
 use egg::Id;
-use surject_rules::Pattern;
+use surject_index::{Affine, Component, Extent, IndexMap, Space};
+use surject_ir::AccOp;
+use surject_rules::{Operator, Pattern, PatternKind};
+
+/// Matches of one pattern at one class, at most.
+const MAX_MATCHES: usize = 32;
+/// Reads followed from a class into an accumulation, at most.
+const MAX_READS: usize = 8;
+
+/// An axis as a rule sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Axis {
+    /// An axis of the matched class that no name accounts for.
+    Batch(usize),
+    /// The axis at a place of the group of a name.
+    Named(usize, usize),
+}
+
+/// A field over some axes of a rule, in order.
+pub type Value = (Id, Vec<Axis>);
+
+/// An axis of the context.
+#[derive(Clone, Debug)]
+struct ContextAxis {
+    extent: Extent,
+    /// The reduction that binds it; none for an axis of the matched class.
+    binder: Option<usize>,
+}
+
+/// An occurrence of a variable.
+#[derive(Clone, Debug)]
+struct Occurrence {
+    name: String,
+    /// The names it may depend on.
+    names: Vec<String>,
+    class: Id,
+    map: IndexMap,
+    /// The reductions around it, the innermost last.
+    inside: Vec<usize>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct State {
+    context: Vec<ContextAxis>,
+    /// The names that each reduction binds.
+    binders: Vec<Vec<String>>,
+    occurrences: Vec<Occurrence>,
+    ops: Vec<(String, Op)>,
+}
 
 /// The classes that match the left side, each with the class of the right side.
-pub fn rewrite(_egraph: &mut Graph, _rule: &Compiled, _left: &Pattern) -> Vec<(Id, Id)> {
-    Vec::new()
+pub fn rewrite(egraph: &mut Graph, rule: &Compiled, left: &Pattern) -> Vec<(Id, Id)> {
+    let mut ids: Vec<Id> = egraph.classes().filter(|c| c.data.field().is_some()).map(|c| c.id).collect();
+    ids.sort_unstable();
+    let mut result = Vec::new();
+    for root in ids {
+        if !may_match(egraph, left, root) {
+            continue;
+        }
+        let Some(space) = space_of(egraph, root).cloned() else { continue };
+        let context = space.extents().iter().map(|e| ContextAxis { extent: e.clone(), binder: None });
+        let state = State { context: context.collect(), ..State::default() };
+        let map = IndexMap::identity(&space);
+        let states = Matcher { egraph }.matches(left, root, &map, state, &[], true);
+        for state in states {
+            if let Some(new) = apply(egraph, rule, root, &space, &state) {
+                result.push((root, new));
+            }
+        }
+    }
+    result
+}
+
+/// A cheap look at the nodes of a class.
+fn may_match(egraph: &Graph, left: &Pattern, root: Id) -> bool {
+    let has = |accepts: &dyn Fn(&Node) -> bool| egraph[root].nodes.iter().any(accepts);
+    let op = |o: &Id| egraph[*o].data.op();
+    match &left.kind {
+        PatternKind::Reduce { op: wanted, .. } => {
+            has(&|n| matches!(n, Node::Acc([o, ..]) if op(o) == Some(Op::of_acc(*wanted))))
+        }
+        PatternKind::Apply { op: Operator::Unary(wanted), .. } => {
+            has(&|n| matches!(n, Node::Un([o, _]) if op(o) == Some(Op::Unary(*wanted))))
+        }
+        PatternKind::Apply { op: Operator::Binary(wanted), .. } => {
+            has(&|n| matches!(n, Node::Bin([o, ..]) if op(o) == Some(Op::Binary(*wanted))))
+        }
+        PatternKind::Apply { .. } => has(&Node::is_pointwise),
+        _ => true,
+    }
+}
+
+struct Matcher<'a> {
+    egraph: &'a Graph,
+}
+
+impl Matcher<'_> {
+    fn matches(
+        &self,
+        pattern: &Pattern,
+        class: Id,
+        map: &IndexMap,
+        state: State,
+        inside: &[usize],
+        root: bool,
+    ) -> Vec<State> {
+        let class = self.egraph.find(class);
+        match &pattern.kind {
+            PatternKind::Number(value) => {
+                let equal = is_constant(self.egraph, class, *value) == Some(true);
+                if equal { vec![state] } else { Vec::new() }
+            }
+            PatternKind::Var { name, axes } => {
+                let mut state = state;
+                state.occurrences.push(Occurrence {
+                    name: name.clone(),
+                    names: axes.clone().unwrap_or_default(),
+                    class,
+                    map: map.clone(),
+                    inside: inside.to_vec(),
+                });
+                vec![state]
+            }
+            PatternKind::Apply { op, args } => self.apply(op, args, class, map, state, inside),
+            PatternKind::Reduce { op, axes, body } => {
+                let mut result = Vec::new();
+                for (along, of, map) in self.accumulations(*op, class, map, &state, root) {
+                    let mut state = state.clone();
+                    let Some((map, bound)) = self.enter(&along, &map) else { continue };
+                    let binder = state.binders.len();
+                    state.binders.push(axes.clone());
+                    let bound = bound.into_iter().map(|extent| ContextAxis { extent, binder: Some(binder) });
+                    state.context.extend(bound);
+                    let mut deeper = inside.to_vec();
+                    deeper.push(binder);
+                    result.extend(self.matches(body, of, &map, state, &deeper, false));
+                    result.truncate(MAX_MATCHES);
+                }
+                result
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn apply(
+        &self,
+        op: &Operator,
+        args: &[Pattern],
+        class: Id,
+        map: &IndexMap,
+        state: State,
+        inside: &[usize],
+    ) -> Vec<State> {
+        let mut result = Vec::new();
+        for node in &self.egraph[class].nodes {
+            let found = match node {
+                Node::Un([o, _]) | Node::Bin([o, ..]) => self.egraph[*o].data.op(),
+                Node::Sel(_) => None,
+                _ => continue,
+            };
+            let fields = node.fields();
+            let mut state = state.clone();
+            let fits = fields.len() == args.len()
+                && match op {
+                    Operator::Unary(wanted) => found == Some(Op::Unary(*wanted)),
+                    Operator::Binary(wanted) => found == Some(Op::Binary(*wanted)),
+                    Operator::Select => found.is_none(),
+                    Operator::Var(name) => match (found, state.ops.iter().find(|(n, _)| n == name)) {
+                        (Some(found), Some((_, known))) => found == *known,
+                        (Some(found), None) => {
+                            state.ops.push((name.clone(), found));
+                            true
+                        }
+                        (None, _) => false,
+                    },
+                };
+            if !fits {
+                continue;
+            }
+            let commutes = matches!(found, Some(Op::Binary(b)) if b.is_commutative());
+            let mut orders: Vec<Vec<Id>> = vec![fields.to_vec()];
+            if commutes && fields[0] != fields[1] {
+                orders.push(vec![fields[1], fields[0]]);
+            }
+            for order in orders {
+                let mut states = vec![state.clone()];
+                for (arg, &operand) in args.iter().zip(&order) {
+                    let mut next = Vec::new();
+                    for s in states {
+                        // Another operand may have added axes to the context.
+                        let Some(lifted) = lift(map, &s.context) else { continue };
+                        next.extend(self.matches(arg, operand, &lifted, s, inside, false));
+                    }
+                    next.truncate(MAX_MATCHES);
+                    states = next;
+                }
+                result.extend(states);
+            }
+            if result.len() >= MAX_MATCHES {
+                result.truncate(MAX_MATCHES);
+                break;
+            }
+        }
+        result
+    }
+
+    /// The accumulations that a class is, itself or behind total reads: the map, the body, and the map of the
+    /// context to the accumulation.
+    fn accumulations(
+        &self,
+        op: AccOp,
+        class: Id,
+        map: &IndexMap,
+        state: &State,
+        root: bool,
+    ) -> Vec<(IndexMap, Id, IndexMap)> {
+        let mut result = Vec::new();
+        let Some(lifted) = lift(map, &state.context) else { return result };
+        let mut stack = vec![(class, lifted)];
+        let mut visited = vec![class];
+        while let Some((class, map)) = stack.pop() {
+            for node in &self.egraph[class].nodes {
+                match node {
+                    Node::Acc([o, m, x]) if self.egraph[*o].data.op() == Some(Op::of_acc(op)) => {
+                        if let Some(m) = self.egraph[*m].data.map() {
+                            result.push((self.egraph.analysis.map(m).clone(), *x, map.clone()));
+                        }
+                    }
+                    Node::Read([m, y]) if !root && visited.len() < MAX_READS => {
+                        let y = self.egraph.find(*y);
+                        let Some(m) = self.egraph[*m].data.map() else { continue };
+                        let m = self.egraph.analysis.map(m);
+                        if !m.is_total() || visited.contains(&y) {
+                            continue;
+                        }
+                        if let Ok(composite) = map.then(m) {
+                            visited.push(y);
+                            stack.push((y, composite));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        result
+    }
+
+    /// The loops of an accumulation at a point of the context: the map of the longer context into the product
+    /// space, and the extents of the axes that are bound.
+    fn enter(&self, along: &IndexMap, map: &IndexMap) -> Option<(IndexMap, Vec<Extent>)> {
+        let product = map.fibre_product(along)?;
+        let (rank, outer) = (map.domain().rank(), product.to_q.domain());
+        let leading = product.to_q.is_total()
+            && outer.rank() >= rank
+            && outer.extents()[..rank] == *map.domain().extents()
+            && product.to_q.components().iter().enumerate().all(|(i, c)| match c.component() {
+                Component::Iter(axis) => axis == i,
+                Component::Fixed(0) => outer.extent(i).as_const() == Some(1),
+                _ => false,
+            });
+        leading.then(|| (product.to_p.clone(), outer.extents()[rank..].to_vec()))
+    }
+}
+
+/// The map over a longer context.
+fn lift(map: &IndexMap, context: &[ContextAxis]) -> Option<IndexMap> {
+    let rank = map.domain().rank();
+    if rank == context.len() {
+        return Some(map.clone());
+    }
+    let space = Space::new(context.iter().map(|a| a.extent.clone()));
+    let projection = IndexMap::projection(&space, &(0..rank).collect::<Vec<_>>());
+    projection.then(map).ok()
+}
+
+/// Checks a match and builds the right side of the rule.
+fn apply(egraph: &mut Graph, rule: &Compiled, root: Id, space: &Space, state: &State) -> Option<Id> {
+    let labels = label(egraph, state)?;
+    let shape = groups(state, &labels, space)?;
+    let mut values: Vec<Option<Value>> = vec![None; rule.slots.len()];
+    for occurrence in &state.occurrences {
+        let value = value(egraph, state, &labels, &shape, occurrence)?;
+        let slot = rule.slots.iter().position(|s| *s == occurrence.name);
+        // A variable that neither the right side nor a condition mentions has no slot; its occurrences still agree.
+        let Some(slot) = slot else { continue };
+        match &values[slot] {
+            Some(known) => {
+                if egraph.find(known.0) != egraph.find(value.0) || known.1 != value.1 {
+                    return None;
+                }
+            }
+            None => values[slot] = Some(value),
+        }
+    }
+    let mut env = Env::new(rule.slots.len());
+    for (slot, value) in values.iter().enumerate() {
+        if let Some((id, _)) = value {
+            env.set(slot, Bound::Field(*id));
+        }
+    }
+    for (name, op) in &state.ops {
+        if let Some(slot) = rule.slots.iter().position(|s| s == name) {
+            env.set(slot, Bound::Op(*op));
+        }
+    }
+    let dtype = field(egraph, root)?.dtype;
+    if !rule.tests.iter().all(|test| holds(egraph, &env, test, dtype)) {
+        return None;
+    }
+    build(egraph, rule, &values, &env, &shape, dtype)
+}
+
+/// What an axis of the context is: a batch axis, or one of a name.
+type Label = Option<String>;
+
+/// Gives every axis of the context a label: of the names that account for every occurrence depending on it, the one
+/// with the fewest variables. An axis of the matched class may be a batch axis, which accounts for everything.
+fn label(egraph: &Graph, state: &State) -> Option<Vec<Label>> {
+    let mut dependent: Vec<Vec<&Occurrence>> = vec![Vec::new(); state.context.len()];
+    for occurrence in &state.occurrences {
+        let deps = deps_through(&occurrence.map, field(egraph, occurrence.class)?.deps);
+        for axis in deps.iter(occurrence.map.domain().rank()) {
+            dependent[axis].push(occurrence);
+        }
+    }
+    let free = free_names(state);
+    let size = |name: &String| state.occurrences.iter().filter(|o| o.names.contains(name)).count();
+    let mut labels = Vec::with_capacity(state.context.len());
+    for (axis, users) in state.context.iter().zip(&dependent) {
+        let names: &[String] = match axis.binder {
+            Some(binder) => &state.binders[binder],
+            None => &free,
+        };
+        let covers = |name: &&String| users.iter().all(|o| o.names.contains(name));
+        let best = names.iter().filter(covers).min_by_key(|name| size(name));
+        match (best, axis.binder) {
+            // An axis that nothing depends on is accounted for by being a batch axis.
+            (Some(_), None) if users.is_empty() => labels.push(None),
+            (Some(name), _) => labels.push(Some(name.clone())),
+            (None, None) => labels.push(None),
+            (None, Some(_)) => return None,
+        }
+    }
+    Some(labels)
+}
+
+/// The names that some occurrence uses outside of a reduction over them.
+fn free_names(state: &State) -> Vec<String> {
+    let mut result: Vec<String> = Vec::new();
+    for occurrence in &state.occurrences {
+        for name in &occurrence.names {
+            let bound = occurrence.inside.iter().any(|&b| state.binders[b].contains(name));
+            if !bound && !result.contains(name) {
+                result.push(name.clone());
+            }
+        }
+    }
+    result
+}
+
+/// The axes of the context that a name stands for, as seen from inside some reductions.
+fn instance(state: &State, labels: &[Label], name: &str, inside: &[usize]) -> Vec<usize> {
+    let binder = inside.iter().rev().copied().find(|&b| state.binders[b].iter().any(|n| n == name));
+    let mine = |&a: &usize| labels[a].as_deref() == Some(name) && state.context[a].binder == binder;
+    (0..labels.len()).filter(mine).collect()
+}
+
+/// The groups of axes of the rule: every instance of a name must have the same extents.
+fn groups(state: &State, labels: &[Label], space: &Space) -> Option<Shape> {
+    let mut names: Vec<String> = free_names(state);
+    for name in state.binders.iter().flatten() {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    let free = free_names(state);
+    let mut extents = Vec::new();
+    for name in &names {
+        let mut instances: Vec<Vec<usize>> = Vec::new();
+        if free.contains(name) {
+            instances.push(instance(state, labels, name, &[]));
+        }
+        for (binder, bound) in state.binders.iter().enumerate() {
+            if bound.contains(name) {
+                instances.push(instance(state, labels, name, &[binder]));
+            }
+        }
+        let of = |axes: &Vec<usize>| axes.iter().map(|&a| state.context[a].extent.clone()).collect::<Vec<_>>();
+        let first = of(instances.first()?);
+        if instances.iter().any(|i| of(i) != first) {
+            return None;
+        }
+        extents.push(first);
+    }
+    let root: Vec<Axis> = (0..space.rank())
+        .map(|axis| match &labels[axis] {
+            None => Axis::Batch(axis),
+            Some(name) => {
+                let group = names.iter().position(|n| n == name).unwrap_or_default();
+                let place = instance(state, labels, name, &[]).iter().position(|&a| a == axis);
+                Axis::Named(group, place.unwrap_or_default())
+            }
+        })
+        .collect();
+    Some(Shape { space: space.clone(), root, names, extents })
+}
+
+/// The field that an occurrence stands for, over only the axes it depends on.
+fn value(
+    egraph: &mut Graph,
+    state: &State,
+    labels: &[Label],
+    shape: &Shape,
+    occurrence: &Occurrence,
+) -> Option<Value> {
+    let deps = deps_through(&occurrence.map, field(egraph, occurrence.class)?.deps);
+    let rank = occurrence.map.domain().rank();
+    let mut axes: Vec<(Axis, usize)> = Vec::new();
+    for axis in 0..rank {
+        if state.context[axis].binder.is_none() && labels[axis].is_none() && deps.contains(axis) {
+            axes.push((Axis::Batch(axis), axis));
+        }
+    }
+    for name in &occurrence.names {
+        let group = shape.names.iter().position(|n| n == name)?;
+        for (place, axis) in instance(state, labels, name, &occurrence.inside).into_iter().enumerate() {
+            if axis < rank && deps.contains(axis) {
+                axes.push((Axis::Named(group, place), axis));
+            }
+        }
+    }
+    axes.sort_unstable();
+    if (0..rank).any(|a| deps.contains(a) && !axes.iter().any(|&(_, x)| x == a)) {
+        return None;
+    }
+    let domain = occurrence.map.domain().clone();
+    let small = Space::new(axes.iter().map(|&(_, a)| domain.extent(a).clone()));
+    if domain.is_empty() {
+        return None;
+    }
+    let component = |axis: usize| match axes.iter().position(|&(_, a)| a == axis) {
+        Some(place) => Affine::axis(axes.len(), place),
+        None => Affine::fixed(axes.len(), 0),
+    };
+    let embed = IndexMap::total(small, domain, (0..rank).map(component).collect()).ok()?;
+    let map = embed.then(&occurrence.map).ok()?;
+    let id = read(egraph, &map, occurrence.class)?;
+    Some((id, axes.into_iter().map(|(axis, _)| axis).collect()))
 }

@@ -11,6 +11,7 @@ mod cost;
 mod emit;
 mod error;
 mod import;
+mod index_build;
 mod index_match;
 mod kernel;
 mod lang;
