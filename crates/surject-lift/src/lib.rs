@@ -30,8 +30,10 @@
 
 mod check;
 mod error;
+mod export;
 mod import;
 
 pub use check::{Check, CheckKind, CheckOutcome, CheckedFunction, CheckedFunctions, import_checks};
 pub use error::{LiftError, Place, codes};
+pub use export::{ExportError, ExportPlace, export, export_module};
 pub use import::{ImportOptions, import};

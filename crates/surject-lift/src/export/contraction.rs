@@ -1,0 +1,272 @@
+//! Plans of sums of products: `dot_general`, and `convolution` where a factor is read through windows.
+
+use super::acc::Projected;
+use super::plan::{How, Plan, merging};
+use super::state::{Result, State};
+use super::window::Windows;
+use surject_index::{Affine, Extent, IndexMap, Space};
+use surject_ir::{BinaryOp, FieldId, FieldKind, Scalar};
+use surject_stablehlo::{ConvAttrs, ConvDims, DotDims};
+
+impl State {
+    /// The factors of a product, reads of products included.
+    fn factors(&mut self, f: FieldId) -> Result<Option<(FieldId, FieldId)>> {
+        match self.field(f).kind.clone() {
+            FieldKind::Binary { op: BinaryOp::Mul, x, y } => Ok(Some((x, y))),
+            FieldKind::Read { map, of } if map.is_total() => match self.field(of).kind {
+                FieldKind::Binary { op: BinaryOp::Mul, x, y } => {
+                    Ok(Some((self.read(map.clone(), x)?, self.read(map, y)?)))
+                }
+                _ => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    pub(super) fn plan_product(&mut self, acc: &Projected<'_>) -> Result<Option<Plan>> {
+        let Some((x, y)) = self.factors(acc.body)? else {
+            return Ok(None);
+        };
+        for (input, kernel) in [(x, y), (y, x)] {
+            if let Some(plan) = self.plan_convolution(acc, input, kernel)? {
+                return Ok(Some(plan));
+            }
+        }
+        if let Some(plan) = self.plan_dot(acc, x, y)? {
+            return Ok(Some(plan));
+        }
+        // Other ways to see the product as two factors: all factors that depend on no more axes than one of them,
+        // and the others.
+        let mut factors = vec![x, y];
+        while factors.len() < 16 {
+            let split = factors.iter().enumerate().find_map(|(i, &f)| match self.field(f).kind {
+                FieldKind::Binary { op: BinaryOp::Mul, x, y } => Some((i, x, y)),
+                _ => None,
+            });
+            let Some((i, x, y)) = split else {
+                break;
+            };
+            factors.splice(i..=i, [x, y]);
+        }
+        if factors.len() < 3 {
+            return Ok(None);
+        }
+        for seed in 0..factors.len() {
+            let wide = self.deps(factors[seed]);
+            let (mut inside, mut outside) = (None, None);
+            for &f in &factors {
+                let deps = self.deps(f);
+                let side = if deps.iter().zip(&wide).all(|(d, w)| !d || *w) { &mut inside } else { &mut outside };
+                *side = Some(match *side {
+                    Some(so_far) => self.binary(BinaryOp::Mul, so_far, f)?,
+                    None => f,
+                });
+            }
+            if let (Some(x), Some(y)) = (inside, outside)
+                && let Some(plan) = self.plan_dot(acc, x, y)?
+            {
+                return Ok(Some(plan));
+            }
+        }
+        Ok(None)
+    }
+
+    /// `dot_general`, if some axis is in both factors and summed, and some axis is free in one of them.
+    fn plan_dot(&mut self, acc: &Projected<'_>, x: FieldId, y: FieldId) -> Result<Option<Plan>> {
+        let space = self.space(acc.body);
+        let (dx, dy) = (self.deps(x), self.deps(y));
+        let kept = acc.order();
+        let is = |a: usize, in_x: bool, in_y: bool| dx[a] == in_x && dy[a] == in_y;
+        let summed: Vec<usize> =
+            (0..space.rank()).filter(|&a| !acc.is_kept[a] && (dx[a] || dy[a])).collect();
+        let free = kept.iter().any(|&a| is(a, true, false) || is(a, false, true));
+        if !free || !summed.iter().any(|&a| is(a, true, true)) {
+            return Ok(None);
+        }
+        let batch: Vec<usize> = kept.iter().copied().filter(|&a| is(a, true, true)).collect();
+        let mut sides = Vec::new();
+        for (f, deps) in [(x, &dx), (y, &dy)] {
+            let mut order = self.natural_order(f);
+            // A summed axis of the other factor alone repeats this one.
+            order.extend(summed.iter().copied().filter(|&a| !deps[a]));
+            let loose: Vec<usize> =
+                order.iter().copied().filter(|a| acc.is_kept[*a] && !batch.contains(a)).collect();
+            sides.push((self.over(f, &order)?, order, loose));
+        }
+        // The order of the factors in which the result needs no transposition, if there is one.
+        let result = |first: &[usize], second: &[usize]| -> Vec<usize> {
+            batch.iter().chain(first).chain(second).copied().collect()
+        };
+        let wanted: Vec<usize> = kept.iter().copied().filter(|&a| dx[a] || dy[a]).collect();
+        if result(&sides[0].2, &sides[1].2) != wanted && result(&sides[1].2, &sides[0].2) == wanted {
+            sides.swap(0, 1);
+        }
+        let order = result(&sides[0].2, &sides[1].2);
+        let places = |order: &[usize], axes: &[usize]| -> Vec<i64> {
+            axes.iter().filter_map(|a| order.iter().position(|o| o == a)).map(|p| p as i64).collect()
+        };
+        let dims = DotDims {
+            batch_lhs: places(&sides[0].1, &batch),
+            batch_rhs: places(&sides[1].1, &batch),
+            contract_lhs: places(&sides[0].1, &summed),
+            contract_rhs: places(&sides[1].1, &summed),
+        };
+        let Some(then) = acc.then(&order, &space.select(&order)) else {
+            return Ok(None);
+        };
+        Ok(Some(Plan::new(How::Dot { dims, then }, [sides[0].0, sides[1].0])))
+    }
+
+    /// `convolution`, if `input` is read through windows that slide along kept axes, and `kernel` has the other axes
+    /// of the windows.
+    fn plan_convolution(
+        &mut self,
+        acc: &Projected<'_>,
+        input: FieldId,
+        kernel: FieldId,
+    ) -> Result<Option<Plan>> {
+        let Some((map, x)) = self.hoist(input)? else {
+            return Ok(None);
+        };
+        let (dx, dk) = (self.deps(input), self.deps(kernel));
+        let zero = Scalar::zero(self.dtype(input));
+        let padding_is_zero = |fill: Scalar| fill == zero || fill.as_complex() == zero.as_complex();
+        let fill = map.fill().map(|f| Scalar::from_bits(self.dtype(input), f.0));
+        if fill.is_some_and(|f| !padding_is_zero(f)) {
+            return Ok(None);
+        }
+        let fits = |kept: usize, reduced: usize| !dk[kept] && dk[reduced];
+        let Some(windows) = Windows::find(&map, acc.is_kept, &fits) else {
+            return Ok(None);
+        };
+        let space = self.space(acc.body);
+        // The roles of the other axes.
+        let (mut batch, mut group, mut feature, mut output) = (vec![], vec![], vec![], vec![]);
+        for a in acc.order() {
+            match (dx[a], dk[a]) {
+                _ if windows.pairs.iter().any(|p| p.kept == a) => {}
+                (true, false) => batch.push(a),
+                (true, true) => group.push(a),
+                (false, true) => output.push(a),
+                (false, false) => {}
+            }
+        }
+        for a in (0..space.rank()).filter(|&a| !acc.is_kept[a]) {
+            match (dx[a], dk[a]) {
+                _ if windows.pairs.iter().any(|p| p.reduced == a) => {}
+                (true, true) => feature.push(a),
+                (false, false) => {}
+                _ => return Ok(None),
+            }
+        }
+        let Some((prepared, axes)) = self.prepare(&windows, &map, x)? else {
+            return Ok(None);
+        };
+        // Input: batch, features (by group), one axis a window.
+        let find = |a: usize| axes.plain.iter().position(|p| *p == Some(a));
+        let places = |list: &[usize]| list.iter().map(|&a| find(a)).collect::<Option<Vec<usize>>>();
+        let both: Vec<usize> = group.iter().chain(&feature).copied().collect();
+        let (Some(batch_at), Some(feature_at)) = (places(&batch), places(&both)) else {
+            return Ok(None);
+        };
+        let mut groups = vec![batch_at, feature_at];
+        groups.extend(axes.windows.iter().map(|&at| vec![at]));
+        let Some((input, input_dims)) = self.laid_out(prepared, groups)? else {
+            return Ok(None);
+        };
+        // Kernel: input features, output features (by group), one axis a window.
+        let order = self.natural_order(kernel);
+        let kernel = self.over(kernel, &order)?;
+        let find = |a: &usize| order.iter().position(|o| o == a);
+        let places = |list: &[usize]| list.iter().map(find).collect::<Option<Vec<usize>>>();
+        let outputs: Vec<usize> = group.iter().chain(&output).copied().collect();
+        let window_axes: Vec<usize> = windows.pairs.iter().map(|p| p.reduced).collect();
+        let (Some(feature_at), Some(output_at), Some(window_at)) =
+            (places(&feature), places(&outputs), places(&window_axes))
+        else {
+            return Ok(None);
+        };
+        let mut groups = vec![feature_at, output_at];
+        groups.extend(window_at.into_iter().map(|at| vec![at]));
+        let Some((kernel, kernel_dims)) = self.laid_out(kernel, groups)? else {
+            return Ok(None);
+        };
+        // Result: batch, output features (by group), the kept axes of the windows, in the order of the result.
+        let mut parts = vec![batch.clone(), outputs];
+        parts.extend(windows.pairs.iter().map(|p| vec![p.kept]));
+        let at = |list: &Vec<usize>| {
+            list.iter().filter_map(|&a| acc.kept.iter().position(|k| *k == Some(a))).min().unwrap_or(usize::MAX)
+        };
+        let mut sorted: Vec<usize> = (0..parts.len()).collect();
+        sorted.sort_by_key(|&i| at(&parts[i]));
+        let mut output_dims = vec![0i64; parts.len()];
+        sorted.iter().enumerate().for_each(|(place, &i)| output_dims[i] = place as i64);
+        let Some(then) = grouped_then(acc, &space, &sorted.iter().map(|&i| parts[i].clone()).collect::<Vec<_>>())
+        else {
+            return Ok(None);
+        };
+        let count = |list: &[usize]| space.select(list).points().and_then(|n| i64::try_from(n).ok());
+        let Some(groups) = count(&group) else {
+            return Ok(None);
+        };
+        let conv = ConvAttrs {
+            dims: ConvDims {
+                input_batch: input_dims[0],
+                input_feature: input_dims[1],
+                input_spatial: input_dims[2..].to_vec(),
+                kernel_input_feature: kernel_dims[0],
+                kernel_output_feature: kernel_dims[1],
+                kernel_spatial: kernel_dims[2..].to_vec(),
+                output_batch: output_dims[0],
+                output_feature: output_dims[1],
+                output_spatial: output_dims[2..].to_vec(),
+            },
+            strides: windows.pairs.iter().map(|p| p.stride).collect(),
+            padding: windows.pairs.iter().map(|p| (p.low, p.high)).collect(),
+            lhs_dilation: vec![1; windows.pairs.len()],
+            rhs_dilation: windows.pairs.iter().map(|p| p.dilation).collect(),
+            reversal: windows.pairs.iter().map(|p| p.reversed).collect(),
+            feature_group_count: groups,
+            batch_group_count: 1,
+        };
+        Ok(Some(Plan::new(How::Convolution { conv: Box::new(conv), then }, [input, kernel])))
+    }
+
+    /// The field with each group of axes as one axis, groups in the order in which their first axes stand; and the
+    /// place of each group. An empty group becomes an axis of extent 1 at the end.
+    fn laid_out(&mut self, f: FieldId, groups: Vec<Vec<usize>>) -> Result<Option<(FieldId, Vec<i64>)>> {
+        let mut sorted: Vec<usize> = (0..groups.len()).collect();
+        sorted.sort_by_key(|&i| groups[i].iter().min().copied().unwrap_or(usize::MAX));
+        let mut places = vec![0i64; groups.len()];
+        sorted.iter().enumerate().for_each(|(place, &i)| places[i] = place as i64);
+        let ordered: Vec<Vec<usize>> = sorted.iter().map(|&i| groups[i].clone()).collect();
+        let space = self.space(f);
+        let Some(map) = merging(&space, &ordered) else {
+            return Ok(None);
+        };
+        if map.is_identity() {
+            return Ok(Some((f, places)));
+        }
+        let merged = self.function.fields.acc(surject_ir::AccOp::Set, map, f);
+        Ok(merged.ok().map(|m| (m, places)))
+    }
+}
+
+/// How the result reads a tensor with one axis a group of axes of the body.
+fn grouped_then(acc: &Projected<'_>, space: &Space, groups: &[Vec<usize>]) -> Option<IndexMap> {
+    let rank = acc.result.rank();
+    let mut components = Vec::new();
+    let mut extents = Vec::new();
+    for group in groups {
+        let mut component = Affine::fixed(rank, 0);
+        let mut weight = 1i64;
+        for &a in group.iter().rev() {
+            let place = acc.kept.iter().position(|k| *k == Some(a))?;
+            component.coeffs[place] = weight;
+            weight = weight.checked_mul(i64::try_from(space.extent(a).as_const()?).ok()?)?;
+        }
+        components.push(component);
+        extents.push(Extent::Const(weight.unsigned_abs()));
+    }
+    IndexMap::total(acc.result.clone(), Space::new(extents), components).ok()
+}
