@@ -1,13 +1,15 @@
 //! The reference interpreter: what a [`Program`] means, computed in the plainest way that is not wasteful.
 //!
 //! Every accumulation of a stored field is materialised over its own space by a loop over its product space in
-//! row-major order; everything else is evaluated point by point (see [`plan`]), so that no product space takes
+//! row-major order; everything else is evaluated point by point from a tape, so that no product space takes
 //! memory. Sums and products of `f16` and `bf16` are accumulated in `f32` and rounded once.
 //!
 //! Symbolic extents take their values from the arguments.
 
 mod error;
 mod library;
+#[cfg(test)]
+mod oracle;
 mod plan;
 mod region;
 mod tape;

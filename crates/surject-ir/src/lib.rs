@@ -15,6 +15,10 @@
 //! Everything else is pointwise: the value at `p` is computed from the values of the operands at `p`, with the
 //! StableHLO semantics of the element type ([`UnaryOp`], [`BinaryOp`]).
 //!
+//! Sums and products of `f16` and `bf16` are accumulated in `f32` and rounded once. [`eval`] is the definition of
+//! the pointwise operations, [`interp`] that of programs; [`verify()`] says which programs are well formed, and
+//! [`print()`] and [`parse()`] are their text form.
+//!
 //! A **statement** stores a field into a new variable (the *assignment* of the seeds: its product space is the
 //! space of the accumulated field), calls a library operation, or is control flow. Variables are defined once.
 

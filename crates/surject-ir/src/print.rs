@@ -17,7 +17,7 @@
 //!   long as the field has nodes; it holds up to the end of its block.
 //! * `@ "file:3:5"` is the origin of a statement.
 //!
-//! [`crate::parse`] reads it back to the same program.
+//! [`crate::parse()`] reads it back to the same program.
 
 mod expr;
 

@@ -231,6 +231,56 @@ fn gathered_rows_and_scattered_sums() {
     assert_eq!(sums[0], i32s(&[3, 2], &[1, 2, 113, 224, 5, 6]));
 }
 
+/// `result[b, k] = x[b, index[b, k]]`, and the scatter that undoes it.
+#[test]
+fn batching_axes() {
+    let x = i32s(&[2, 3], &[1, 2, 3, 4, 5, 6]);
+    let indices = i32s(&[2, 2, 1], &[2, 0, 1, 9]);
+    let dims = GatherDims {
+        collapsed_slice_dims: vec![1],
+        operand_batching_dims: vec![0],
+        start_indices_batching_dims: vec![0],
+        start_index_map: vec![1],
+        index_vector_dim: 2,
+        ..GatherDims::default()
+    };
+    let op = LibOp::Gather { dims, slice_sizes: vec![1, 1], indices_are_sorted: false };
+    let taken = call(op, &[x, indices.clone()], &[], &[ty(DType::I32, &[2, 2])]).remove(0);
+    assert_eq!(taken, i32s(&[2, 2], &[3, 1, 5, 6]));
+    let dims = ScatterDims {
+        inserted_window_dims: vec![1],
+        input_batching_dims: vec![0],
+        scatter_indices_batching_dims: vec![0],
+        scatter_dims_to_operand_dims: vec![1],
+        index_vector_dim: 2,
+        ..ScatterDims::default()
+    };
+    let op = LibOp::Scatter { dims, indices_are_sorted: false, unique_indices: false };
+    let add = [(vec![DType::I32; 2], BinaryOp::Add)];
+    let args = [i32s(&[2, 3], &[0; 6]), indices, taken];
+    let put = call(op, &args, &add, &[ty(DType::I32, &[2, 3])]);
+    assert_eq!(put[0], i32s(&[2, 3], &[1, 0, 3, 0, 5, 0]));
+}
+
+#[test]
+fn transforms_and_linear_algebra() {
+    let real = |b: &Buffer| (0..b.len()).map(|i| b.get(i).as_f64()).collect::<Vec<_>>();
+    let op = LibOp::Fft { kind: FftKind::Rfft, lengths: vec![4] };
+    let spectrum = call(op, &[f32s(&[4], &[1., 2., 3., 4.])], &[], &[ty(DType::C64, &[3])]);
+    assert_eq!(real(&spectrum[0]), [10.0, -2.0, -2.0]);
+    let a = f32s(&[2, 2], &[4., 2., 2., 5.]);
+    let l = call(LibOp::Cholesky { lower: true }, &[a], &[], &[ty(DType::F32, &[2, 2])]).remove(0);
+    assert_eq!(real(&l), [2.0, 0.0, 1.0, 2.0]);
+    let op = LibOp::TriangularSolve {
+        left_side: true,
+        lower: true,
+        unit_diagonal: false,
+        transpose: Transpose::No,
+    };
+    let x = call(op, &[l, f32s(&[2, 1], &[4., 6.])], &[], &[ty(DType::F32, &[2, 1])]);
+    assert_eq!(real(&x[0]), [2.0, 2.0]);
+}
+
 #[test]
 fn sorting_and_folding() {
     let x = i32s(&[2, 3], &[3, 1, 2, 6, 5, 4]);

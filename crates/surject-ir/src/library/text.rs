@@ -256,3 +256,48 @@ impl LibOp {
         Ok(op)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_survive_their_attributes() {
+        let window = Window {
+            sizes: vec![2, 3],
+            strides: vec![1, 2],
+            base_dilations: vec![1, 1],
+            window_dilations: vec![2, 1],
+            padding: vec![(-1, 2), (0, 0)],
+        };
+        let gather =
+            GatherDims { offset_dims: vec![1], start_index_map: vec![0, 2], ..GatherDims::default() };
+        let scatter =
+            ScatterDims { inserted_window_dims: vec![3], index_vector_dim: 1, ..ScatterDims::default() };
+        for op in [
+            LibOp::Gather { dims: gather, slice_sizes: vec![1, 7], indices_are_sorted: true },
+            LibOp::Scatter { dims: scatter, indices_are_sorted: false, unique_indices: true },
+            LibOp::DynamicSlice { sizes: vec![] },
+            LibOp::DynamicUpdateSlice,
+            LibOp::Sort { axis: 3, stable: false },
+            LibOp::Reduce { axes: vec![0, 2] },
+            LibOp::ReduceWindow { window: window.clone() },
+            LibOp::SelectAndScatter { window },
+            LibOp::BitcastReshape { to: DType::BF16 },
+            LibOp::Fft { kind: FftKind::Irfft, lengths: vec![4, 6] },
+            LibOp::Cholesky { lower: true },
+            LibOp::TriangularSolve {
+                left_side: true,
+                lower: false,
+                unit_diagonal: true,
+                transpose: Transpose::Adjoint,
+            },
+        ] {
+            let mut attrs: Vec<(String, Attr)> =
+                op.attributes().into_iter().map(|(n, a)| (n.to_string(), a)).collect();
+            assert_eq!(LibOp::from_attributes(op.name(), &attrs), Ok(op.clone()));
+            attrs.push(("other".into(), Attr::Int(1)));
+            assert!(LibOp::from_attributes(op.name(), &attrs).is_err());
+        }
+    }
+}
