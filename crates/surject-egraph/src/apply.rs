@@ -4,11 +4,12 @@ use crate::algebra::{Graph, MapId, SpaceId};
 use crate::bind::{drop_axes, unread};
 use crate::build::{acc, bin, constant, field, read_id, sel, un};
 use crate::compiled::{Bind, Build, Compiled, FillRef, MapRef, OpRef, Slot};
-use crate::conditions::{acc_op, holds, number};
+use crate::conditions::{acc_op, holds};
 use crate::lang::Op;
 use egg::Id;
 use surject_index::Fill;
 use surject_ir::{DType, Scalar};
+use surject_rules::{TypeClass, number};
 
 /// What a slot stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -74,13 +75,24 @@ impl Env {
 /// fire. Adds nodes, unions nothing.
 pub fn fire(egraph: &mut Graph, rule: &Compiled, mut env: Env, root: Id) -> Option<Id> {
     let data = field(egraph, root)?.clone();
-    if !rule.tests.iter().all(|test| holds(egraph, &env, test, data.dtype)) {
+    if !allowed(egraph, rule, &env, data.dtype)
+        || !rule.tests.iter().all(|test| holds(egraph, &env, test, data.dtype))
+    {
         return None;
     }
     for bind in &rule.binds {
         solve(egraph, &mut env, bind)?;
     }
     build(egraph, &env, &rule.right, (data.space, data.dtype))
+}
+
+/// Is the rule not known to be wrong for the element types of a match?
+pub fn allowed(egraph: &Graph, rule: &Compiled, env: &Env, dtype: DType) -> bool {
+    if rule.unsound.is_empty() {
+        return true;
+    }
+    let fields = (0..env.0.len()).filter_map(|slot| env.field(slot)).filter_map(|id| field(egraph, id));
+    fields.map(|f| f.dtype).chain([dtype]).all(|d| !rule.unsound.contains(&TypeClass::of(d)))
 }
 
 fn solve(egraph: &mut Graph, env: &mut Env, bind: &Bind) -> Option<()> {

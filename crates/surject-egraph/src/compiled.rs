@@ -6,7 +6,7 @@ use egg::{ENodeOrVar, Id, Pattern as EggPattern, RecExpr, Var};
 use surject_ir::AccOp;
 use surject_rules::{
     AccOperator, Argument, BindingKind, ConditionName, Exactness, FillPattern, Flags, MapKind, MapPattern,
-    Operator, Pattern, PatternKind, Rule, Sort,
+    Operator, Pattern, PatternKind, Rule, Sort, TypeClass,
 };
 
 /// A slot of the environment of a match.
@@ -122,6 +122,8 @@ pub struct Compiled {
     pub left: Left,
     /// What is added.
     pub right: Build,
+    /// The kinds of element types for which interpretation found it wrong.
+    pub unsound: Vec<TypeClass>,
     /// Operators of accumulations: any but `set`.
     pub not_set: Vec<Slot>,
     /// Conditions on the match.
@@ -193,6 +195,7 @@ fn one_way(rule: &Rule, left: &Pattern, right: &Pattern) -> Result<Compiled, Egr
         slots: names.slots,
         left: left_form,
         right,
+        unsound: Vec::new(),
         not_set: names.acc_ops,
         tests,
         binds,
@@ -422,10 +425,7 @@ impl Names {
             Argument::Number(value, _) => Arg::Number(*value),
             Argument::Word(word, _) if sort == Sort::DTypeClass => Arg::Word(word.clone()),
             Argument::Word(word, _) => {
-                let known = AccOp::from_name(word)
-                    .map(Op::of_acc)
-                    .or_else(|| surject_ir::BinaryOp::from_name(word).map(Op::Binary))
-                    .or_else(|| surject_ir::UnaryOp::from_name(word).map(Op::Unary));
+                let known = surject_rules::Operation::from_word(word).map(Op::from);
                 known.map_or_else(|| Arg::Word(word.clone()), Arg::Op)
             }
         }

@@ -7,8 +7,10 @@ use crate::compiled::{Arg, Test};
 use crate::lang::{Node, Op};
 use egg::Id;
 use surject_index::Verdict;
-use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
-use surject_rules::ConditionName;
+use surject_ir::{AccOp, DType};
+use surject_rules::{
+    ConditionName, commutative, distributes, idempotent, in_class, maps_fill, monotone, number,
+};
 
 /// Does the match satisfy the condition? `dtype` is the element type of the class that matched.
 pub fn holds(egraph: &mut Graph, env: &Env, test: &Test, dtype: DType) -> bool {
@@ -43,14 +45,11 @@ fn verdict(egraph: &mut Graph, env: &Env, test: &Test, dtype: DType) -> Option<V
                 _ => Verdict::Yes(()),
             }
         }
-        ConditionName::MapsFill => maps_fill(egraph, env, test, op(0)?, map(1)?)?.into(),
-        ConditionName::Distributes => distributes(op(0)?, op(1)?, dtype),
-        ConditionName::Commutative => match op(0)? {
-            Op::Binary(op) => op.is_commutative().into(),
-            _ => Verdict::No(()),
-        },
-        ConditionName::Idempotent => idempotent(op(0)?, dtype).into(),
-        ConditionName::Monotone => monotone(op(0)?, dtype),
+        ConditionName::MapsFill => fills(egraph, env, test, op(0)?, map(1)?)?,
+        ConditionName::Distributes => distributes(op(0)?.operation()?, op(1)?.operation()?, dtype),
+        ConditionName::Commutative => commutative(op(0)?.operation()?),
+        ConditionName::Idempotent => idempotent(op(0)?.operation()?, dtype),
+        ConditionName::Monotone => monotone(op(0)?.operation()?, dtype),
         ConditionName::DType => match test.args.get(1)? {
             Arg::Word(word) => in_class(field(egraph, class(0)?)?.dtype, word)?.into(),
             _ => return None,
@@ -69,14 +68,6 @@ fn bijective(egraph: &mut Graph, map: MapId) -> Verdict {
     egraph.analysis.map(map).bijective()
 }
 
-/// The number as a scalar of a type, where the type has it: `-0.0` is the zero of integers, infinities are the
-/// smallest and largest integers (the neutral elements of max and min).
-pub fn number(dtype: DType, value: f64) -> Option<Scalar> {
-    let scalar = Scalar::from_f64(dtype, value);
-    let kept = scalar.as_f64() == value || dtype.is_float() && value.is_nan();
-    (kept || dtype.is_int() && value.is_infinite()).then_some(scalar)
-}
-
 /// Is the class this constant, bit for bit? An unknown value is a *no* for the purpose of matching a number.
 pub fn is_constant(egraph: &Graph, class: Id, value: f64) -> Option<bool> {
     let data = field(egraph, class)?;
@@ -87,77 +78,10 @@ pub fn is_constant(egraph: &Graph, class: Id, value: f64) -> Option<bool> {
 }
 
 /// `o(fill, fill) = fill`, bit for bit, at the type of the operand.
-fn maps_fill(egraph: &Graph, env: &Env, test: &Test, op: Op, map: MapId) -> Option<bool> {
+fn fills(egraph: &Graph, env: &Env, test: &Test, op: Op, map: MapId) -> Option<Verdict> {
     let fill = egraph.analysis.map(map).fill()?;
     let operand = field(egraph, env.field(test.operand?)?)?.dtype;
-    let value = Scalar::from_bits(operand, fill.0);
-    if value.bits() != fill.0 {
-        return Some(false);
-    }
-    let result = match op {
-        Op::Binary(op) => surject_ir::eval::binary(op, value, value)?,
-        op => op.eval_unary(value)?,
-    };
-    // A fill that is NaN keeps its class, not its bits.
-    Some(result.bits() == fill.0 && !(result.dtype().is_float() && result.as_f64().is_nan()))
-}
-
-/// `(⊕ f) ⊗ g = ⊕ (f ⊗ g)` for `⊗ = t`, `⊕ = o` over non-empty fibres, with the factor on the right. For floats
-/// up to rounding and on finite values, which the class and the flags of the rule say.
-fn distributes(t: Op, o: Op, dtype: DType) -> Verdict {
-    let (Op::Binary(t), Op::Binary(o)) = (t, o) else { return Verdict::No(()) };
-    use BinaryOp::*;
-    let yes = if dtype.is_bool() {
-        matches!((t, o), (And | Mul | Min, Or | Add | Max) | (Or | Add | Max, And | Mul | Min))
-            || matches!((t, o), (And | Mul | Min, Xor))
-    } else if dtype.is_float() {
-        matches!(
-            (t, o),
-            (Mul | Div, Add) | (Add | Sub, Max | Min) | (Max, Min) | (Min, Max) | (Max, Max) | (Min, Min)
-        )
-    } else if dtype.is_complex() {
-        matches!((t, o), (Mul | Div, Add))
-    } else {
-        matches!(
-            (t, o),
-            (Mul, Add) | (And, Or | Xor) | (Or, And) | (Max, Min) | (Min, Max) | (Max, Max) | (Min, Min)
-        )
-    };
-    yes.into()
-}
-
-fn idempotent(op: Op, dtype: DType) -> bool {
-    use BinaryOp::*;
-    match op {
-        Op::Binary(Max | Min | And | Or) => !dtype.is_complex(),
-        Op::Binary(Add | Mul) => dtype.is_bool(),
-        _ => false,
-    }
-}
-
-/// Operations that are monotone as computed, over every value of the type. What is computed by a series (`exp`,
-/// `tanh`, …) is not claimed.
-fn monotone(op: Op, dtype: DType) -> Verdict {
-    match op {
-        Op::Unary(UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::RoundEven | UnaryOp::RoundAway)
-            if dtype.is_float() =>
-        {
-            Verdict::Yes(())
-        }
-        _ => Verdict::Unknown,
-    }
-}
-
-fn in_class(dtype: DType, word: &str) -> Option<bool> {
-    Some(match word {
-        "float" => dtype.is_float(),
-        "int" => dtype.is_int(),
-        "signed" => dtype.is_signed_int(),
-        "unsigned" => dtype.is_unsigned_int(),
-        "complex" => dtype.is_complex(),
-        "bool" => dtype.is_bool(),
-        name => dtype == name.parse::<DType>().ok()?,
-    })
+    Some(maps_fill(op.operation()?, fill.0, operand))
 }
 
 /// The accumulation operator of an operation leaf.

@@ -4,12 +4,12 @@ use crate::algebra::Graph;
 use crate::apply::{Bound, Env};
 use crate::build::{acc, bin, constant, field, read, sel, un};
 use crate::compiled::{Build, Compiled, OpRef};
-use crate::conditions::number;
 use crate::index_match::{Axis, Value};
 use crate::lang::Op;
 use egg::Id;
 use surject_index::{Affine, Extent, IndexMap, Space};
 use surject_ir::{AccOp, DType, Scalar};
+use surject_rules::number;
 
 /// The axes of a match.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@
 //! label, and every variable becomes a field over only the axes it depends on.
 
 use crate::algebra::{Graph, deps_through};
-use crate::apply::{Bound, Env};
+use crate::apply::{Bound, Env, allowed};
 use crate::build::{field, read, space_of};
 use crate::compiled::Compiled;
 use crate::conditions::{holds, is_constant};
@@ -319,7 +319,7 @@ fn apply(egraph: &mut Graph, rule: &Compiled, root: Id, space: &Space, state: &S
         }
     }
     let dtype = field(egraph, root)?.dtype;
-    if !rule.tests.iter().all(|test| holds(egraph, &env, test, dtype)) {
+    if !allowed(egraph, rule, &env, dtype) || !rule.tests.iter().all(|t| holds(egraph, &env, t, dtype)) {
         return None;
     }
     build(egraph, rule, &values, &env, &shape, dtype)

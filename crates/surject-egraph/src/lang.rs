@@ -8,6 +8,7 @@ use crate::algebra::{MapId, SpaceId};
 use egg::{Id, Language};
 use std::fmt;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
+use surject_rules::Operation;
 
 /// An operation leaf. A binary operation and the accumulation by it are the same leaf, so that a rule can use one
 /// variable in both places.
@@ -123,6 +124,18 @@ impl Op {
         op.binary().map_or(Op::Set, Op::Binary)
     }
 
+    /// The operation as conditions of rules speak of it; none for `set`.
+    pub fn operation(self) -> Option<Operation> {
+        Some(match self {
+            Op::Unary(op) => Operation::Unary(op),
+            Op::Binary(op) => Operation::Binary(op),
+            Op::Convert(to) => Operation::Convert(to),
+            Op::Bitcast(to) => Operation::Bitcast(to),
+            Op::ReducePrecision(e, m) => Operation::ReducePrecision(e, m),
+            Op::Set => return None,
+        })
+    }
+
     /// The accumulation operator of the leaf.
     pub fn as_acc(self) -> Option<AccOp> {
         match self {
@@ -151,6 +164,18 @@ impl Op {
             Op::Bitcast(to) => surject_ir::eval::bitcast(to, x),
             Op::ReducePrecision(e, m) => surject_ir::eval::reduce_precision(e, m, x),
             Op::Binary(_) | Op::Set => None,
+        }
+    }
+}
+
+impl From<Operation> for Op {
+    fn from(operation: Operation) -> Op {
+        match operation {
+            Operation::Unary(op) => Op::Unary(op),
+            Operation::Binary(op) => Op::Binary(op),
+            Operation::Convert(to) => Op::Convert(to),
+            Operation::Bitcast(to) => Op::Bitcast(to),
+            Operation::ReducePrecision(e, m) => Op::ReducePrecision(e, m),
         }
     }
 }

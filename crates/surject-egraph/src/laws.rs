@@ -31,11 +31,15 @@ pub fn phases(options: &Options) -> Result<Vec<Phase>, EgraphError> {
     let mut structural: Vec<Compiled> = Vec::new();
     let mut later: Vec<(String, Vec<Compiled>)> = Vec::new();
     let shipped = laws()?;
+    for file in &options.rules {
+        let wrong = |error| EgraphError::Rules { file: file.name.clone(), error };
+        surject_rules::check_static(file).map_err(wrong)?;
+    }
     let files = std::iter::once((&shipped, true)).chain(options.rules.iter().map(|f| (f, false)));
     for (file, shipped) in files {
         for rule in &file.rules {
             known.insert(rule.name.clone());
-            let compiled = compile(rule)?;
+            let mut compiled = compile(rule)?;
             let flags = rule.flags;
             let allowed = rule.class <= options.exactness
                 && (!flags.zero_sign || options.waived.zero_sign)
@@ -43,6 +47,12 @@ pub fn phases(options: &Options) -> Result<Vec<Phase>, EgraphError> {
                 && (!flags.no_overflow || options.waived.no_overflow);
             if !allowed || options.without.contains(&rule.name) {
                 continue;
+            }
+            if !shipped {
+                // The laws are checked by the tests of this crate; a user's rule when it is used.
+                let wrong = |error| EgraphError::Rules { file: file.name.clone(), error };
+                let unsound = surject_rules::verify(rule).map_err(wrong)?.unsound;
+                compiled.iter_mut().for_each(|c| c.unsound = unsound.clone());
             }
             let phase = match (&rule.phase, shipped) {
                 (Some(phase), _) => phase.clone(),

@@ -4,6 +4,7 @@ mod algebra;
 mod apply;
 mod bind;
 mod build;
+pub mod check;
 mod choose;
 mod compiled;
 mod conditions;
@@ -24,6 +25,7 @@ mod report;
 mod saturate;
 mod share;
 mod terms;
+mod value;
 
 pub use cost::CostModel;
 pub use error::EgraphError;
