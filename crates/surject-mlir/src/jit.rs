@@ -3,11 +3,11 @@
 //! # The input
 //!
 //! A module of explicit `func`, `scf`, `vector`, `memref`, `arith`, `math`, `complex`, `cf` and `llvm` operations,
-//! lowered by [`PIPELINE`]. Functions take and give `i64` and `!llvm.ptr` only, so that their
-//! C ABI is that of the signature. What the code generator relies on, each with a test in `tests/mlir/jit.rs`:
+//! lowered by [`PIPELINE`]. Functions are `func.func` or `llvm.func` and take `i64` and `!llvm.ptr` only, so that their C
+//! ABI is that of the signature. Forms to rely on, each with a test in `tests/mlir/jit.rs`:
 //!
-//! * **Kernels** are `func.func @kernel(%task: i64, %pointers: !llvm.ptr)`, where `%pointers` is an array of data
-//!   pointers: `llvm.getelementptr %pointers[3] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr` and `llvm.load` give one.
+//! * **Kernels** are functions `(%task: i64, %pointers: !llvm.ptr)`, where `%pointers` is an array of data pointers:
+//!   `llvm.getelementptr %pointers[3] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr` and `llvm.load` give one.
 //! * **A pointer becomes a memref** in two lines, through a descriptor whose only field that matters is the aligned
 //!   pointer; everything else folds away (a memref of static shape, or a dynamic one-dimensional memref whose size
 //!   nobody asks, reads no other field):
@@ -46,7 +46,8 @@ use std::time::{Duration, Instant};
 /// The passes from explicit code to the `llvm` dialect.
 ///
 /// * Not among them: `arith-expand`. It replaces `arith.maximumf` by a comparison and a selection, which loses the
-///   order of −0 and +0. Conversions to `bf16` are LLVM's, without the processor's instruction ([`Machine::host`]).
+///   order of −0 and +0. Conversions to `bf16` are LLVM's integer sequence: the instruction of some processors
+///   flushes subnormal numbers, so code is generated as if they had none.
 /// * Functions of `math` become LLVM intrinsics where there is one and calls of the C library otherwise, before
 ///   vectors are lowered: calls are made element by element.
 /// * `convert-ub-to-llvm` removes the poison that transfer operations leave; 64-bit indices keep masks right in

@@ -1,9 +1,9 @@
 //! The Surject dialect: a [`Program`] as an MLIR module, and back.
 //!
 //! The dialect is defined in IRDL (`dialects/surject.irdl.mlir`, described in `dialects/README.md`), so that stock
-//! `mlir-opt --irdl-file` accepts the same modules. [`print`] and [`parse`] are inverse to each other: a program comes
+//! `mlir-opt --irdl-file` accepts the same modules. [`print()`] and [`parse()`] are inverse to each other: a program comes
 //! back with the same functions, statements, fields and names. What IRDL cannot say (a map's arity and range, guards
-//! without a fill, operand and result types of an operation) is checked by [`parse`], with the place of the operation.
+//! without a fill, operand and result types of an operation) is checked by [`parse()`], with the place of the operation.
 //!
 //! How a program maps to a module:
 //!

@@ -82,7 +82,7 @@ fn buffers_are_reused_and_checked() {
         assert_eq!(results[0], Buffer::splat(Scalar::from_f64(DType::F32, 3.0), &[2, 4]));
     }
     let errors = [
-        executable.run(&[a.clone()]).unwrap_err(),
+        executable.run(std::slice::from_ref(&a)).unwrap_err(),
         executable.run(&[b.clone(), a.clone()]).unwrap_err(),
         executable.run(&[Buffer::zeros(DType::F64, &[2, 3]), b.clone()]).unwrap_err(),
         executable.run_into(&[&a, &b], &mut [Buffer::zeros(DType::F32, &[4, 2])]).unwrap_err(),
@@ -157,6 +157,12 @@ proptest! {
         let dtypes = vec![I1, I8, I16, I32, I64, U8, U16, U32, U64];
         let options = Options { dtypes, tame: false, regions: false };
         random_agrees(&random_program_with(seed, size, &options), seed, Some((0.0, 0.0)))?;
+    }
+
+    /// Every element type and operation; the tolerance is that of half precision.
+    #[test]
+    fn programs_with_everything_agree_with_the_interpreter(seed: u64, size in 1usize..15) {
+        random_agrees(&random_program_with(seed, size, &Options::everything()), seed, Some((1e-2, 1e-2)))?;
     }
 
     /// Loops, choices and library operations, on values that stay small.
