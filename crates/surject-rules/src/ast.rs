@@ -28,6 +28,8 @@ pub struct RuleFile {
 pub struct Rule {
     /// Its name, unique in the file.
     pub name: String,
+    /// Where the name stands.
+    pub name_span: Span,
     /// How exact it is.
     pub class: Exactness,
     /// What must hold, or be waived, for the class to be true.
@@ -331,8 +333,8 @@ pub enum BindingKind {
         /// The name of `M`.
         m: String,
     },
-    /// `?N, ?y, #k = drop ?M ?x`: map and field without the axes that neither uses, and their number of points.
-    /// Fails when there is no such axis.
+    /// `?N, ?y, #k = drop ?M ?x`: map and field without the axes that neither uses, and their number of points,
+    /// which is at least 2. Fails when there are no such axes.
     Drop {
         /// The name of `N`.
         map: String,

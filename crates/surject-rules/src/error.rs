@@ -12,6 +12,8 @@ pub struct RuleError {
     pub message: String,
     /// Where.
     pub span: Span,
+    /// Facts that show it, such as a counterexample; each may have several lines.
+    pub notes: Vec<String>,
     /// What to do about it.
     pub help: Option<String>,
 }
@@ -19,7 +21,13 @@ pub struct RuleError {
 impl RuleError {
     /// A mistake at a place.
     pub fn new(code: &'static str, span: Span, message: impl Into<String>) -> RuleError {
-        RuleError { code, message: message.into(), span, help: None }
+        RuleError { code, message: message.into(), span, notes: Vec::new(), help: None }
+    }
+
+    /// The same with a fact that shows it.
+    pub fn with_note(mut self, note: impl Into<String>) -> RuleError {
+        self.notes.push(note.into());
+        self
     }
 
     /// The same with advice.
@@ -35,7 +43,10 @@ impl RuleError {
         let line = source[line_start..].lines().next().unwrap_or("");
         let number = source[..start].matches('\n').count() + 1;
         let column = source[line_start..start].chars().count() + 1;
-        let end = floor_boundary(source, self.span.end.clamp(start, line_start + line.len().max(start - line_start)));
+        let end = floor_boundary(
+            source,
+            self.span.end.clamp(start, line_start + line.len().max(start - line_start)),
+        );
         let width = source[start..end].chars().count().max(1);
         let gutter = " ".repeat(number.to_string().len());
         let mut text = format!(
@@ -45,6 +56,10 @@ impl RuleError {
             " ".repeat(column - 1),
             "^".repeat(width)
         );
+        for note in &self.notes {
+            let lines: Vec<&str> = note.lines().collect();
+            text += &format!("{gutter} = note: {}\n", lines.join(&format!("\n{gutter}         ")));
+        }
         if let Some(help) = &self.help {
             text += &format!("{gutter} = help: {help}\n");
         }

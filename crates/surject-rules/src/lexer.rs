@@ -72,7 +72,7 @@ pub(crate) fn tokenize(source: &str) -> Result<Vec<Token>, RuleError> {
                 at = number_end(bytes, at + 1);
                 TokenKind::Number
             }
-            b'-' if source[at + 1..].starts_with("inf") => {
+            b'-' if &source[at + 1..word_end(bytes, at + 1)] == "inf" => {
                 at += 4;
                 TokenKind::Number
             }
@@ -94,7 +94,8 @@ pub(crate) fn tokenize(source: &str) -> Result<Vec<Token>, RuleError> {
 }
 
 fn word_end(bytes: &[u8], mut at: usize) -> usize {
-    while bytes.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'\'')) {
+    while bytes.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'\''))
+    {
         at += 1;
     }
     at

@@ -16,13 +16,25 @@
 //! The laws of the algebra are written in *map notation*: `(read ?M (read ?N ?x)) => (read (compose ?N ?M) ?x)`.
 
 mod ast;
+mod check;
 mod error;
+mod evaluate;
+mod instance;
 mod lexer;
+mod lower;
 mod parse;
+mod print;
+mod semantics;
+mod soundness;
+mod typing;
 
 pub use ast::{
-    AccOperator, Argument, Binding, BindingKind, Condition, ConditionName, Exactness, FillPattern, Flags, MapKind,
-    MapPattern, Operator, Pattern, PatternKind, Rule, RuleFile, Sort, Span,
+    AccOperator, Argument, Binding, BindingKind, Condition, ConditionName, Exactness, FillPattern, Flags,
+    MapKind, MapPattern, Operator, Pattern, PatternKind, Rule, RuleFile, Sort, Span,
 };
+pub use check::{check, check_static};
 pub use error::RuleError;
+pub use instance::{Instance, TypeClass, instantiate};
 pub use parse::parse;
+pub use semantics::{Operation, commutative, distributes, idempotent, in_class, maps_fill, monotone, number};
+pub use soundness::{Difference, Soundness, Trial, trial, verify};

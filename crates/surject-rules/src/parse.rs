@@ -32,8 +32,12 @@ pub fn parse(name: &str, source: &str) -> Result<RuleFile, RuleError> {
     while parser.peek().is_some() {
         let rule = parser.rule()?;
         if rules.iter().any(|r| r.name == rule.name) {
-            return Err(RuleError::new("SJ0203", rule.span, format!("a rule named `{}` stands above", rule.name))
-                .with_help("names of rules are unique in a file, so that `--without NAME` is unambiguous"));
+            return Err(RuleError::new(
+                "SJ0203",
+                rule.name_span,
+                format!("a rule named `{}` stands above", rule.name),
+            )
+            .with_help("names of rules are unique in a file, so that `--without NAME` is unambiguous"));
         }
         rules.push(rule);
     }
@@ -73,8 +77,14 @@ impl<'a> Parser<'a> {
 
     fn unexpected<T>(&self, expected: &str) -> Parsed<T> {
         Err(match self.peek() {
-            Some(t) => RuleError::new("SJ0201", t.span, format!("expected {expected}, found `{}`", self.text(t))),
-            None => RuleError::new("SJ0201", self.end_span(), format!("expected {expected}, found the end of the file")),
+            Some(t) => {
+                RuleError::new("SJ0201", t.span, format!("expected {expected}, found `{}`", self.text(t)))
+            }
+            None => RuleError::new(
+                "SJ0201",
+                self.end_span(),
+                format!("expected {expected}, found the end of the file"),
+            ),
         })
     }
 
@@ -109,7 +119,7 @@ impl<'a> Parser<'a> {
 
     fn rule(&mut self) -> Parsed<Rule> {
         let start = self.expect("rule")?;
-        let (name, _) = self.word("the name of the rule")?;
+        let (name, name_span) = self.word("the name of the rule")?;
         let (class, class_span) = self.word("an exactness class (exact, reassociates, rounds)")?;
         let class = class.parse().map_err(|e: String| RuleError::new("SJ0202", class_span, e))?;
         let mut flags = Flags::default();
@@ -126,8 +136,9 @@ impl<'a> Parser<'a> {
                 }
                 other => {
                     let message = format!("`{other}` is neither a flag nor a phase");
-                    return Err(RuleError::new("SJ0202", token.span, message)
-                        .with_help("flags are zero-sign, finite and no-overflow; a phase is written `phase NAME`"));
+                    return Err(RuleError::new("SJ0202", token.span, message).with_help(
+                        "flags are zero-sign, finite and no-overflow; a phase is written `phase NAME`",
+                    ));
                 }
             }
             self.at += 1;
@@ -155,13 +166,17 @@ impl<'a> Parser<'a> {
         }
         let span = Span { start: start.start, end: self.tokens[self.at - 1].span.end };
         let name = name.to_string();
-        Ok(Rule { name, class, flags, phase, left, right, both_ways, conditions, bindings, span })
+        Ok(Rule { name, name_span, class, flags, phase, left, right, both_ways, conditions, bindings, span })
     }
 
     fn pattern(&mut self, depth: usize) -> Parsed<Pattern> {
         let Some(token) = self.peek() else { return self.unexpected("a pattern") };
         if depth > MAX_DEPTH {
-            return Err(RuleError::new("SJ0204", token.span, format!("patterns nest at most {MAX_DEPTH} deep")));
+            return Err(RuleError::new(
+                "SJ0204",
+                token.span,
+                format!("patterns nest at most {MAX_DEPTH} deep"),
+            ));
         }
         let start = token.span.start;
         let kind = match token.kind {
@@ -227,7 +242,8 @@ impl<'a> Parser<'a> {
         let op = match head.kind {
             TokenKind::Var => Operator::Var(word[1..].to_string()),
             _ => operator(word, args.len()).ok_or_else(|| {
-                let message = format!("there is no operation `{word}` with {} operands", args.len());
+                let operands = if args.len() == 1 { "operand" } else { "operands" };
+                let message = format!("there is no operation `{word}` with {} {operands}", args.len());
                 RuleError::new("SJ0205", head.span, message)
                     .with_help("operations are + - * / and the names of the text form of programs (exp, tanh, max, select, …)")
             })?,
@@ -279,8 +295,12 @@ impl<'a> Parser<'a> {
         let op = match token.kind {
             TokenKind::Var => AccOperator::Var(word[1..].to_string()),
             _ => AccOperator::Known(AccOp::from_name(word).ok_or_else(|| {
-                RuleError::new("SJ0205", token.span, format!("`{word}` is not an operator of an accumulation"))
-                    .with_help("they are + * max min and or xor set, or a variable such as `?o`")
+                RuleError::new(
+                    "SJ0205",
+                    token.span,
+                    format!("`{word}` is not an operator of an accumulation"),
+                )
+                .with_help("they are + * max min and or xor set, or a variable such as `?o`")
             })?),
         };
         self.at += 1;
@@ -290,7 +310,11 @@ impl<'a> Parser<'a> {
     fn map(&mut self, depth: usize) -> Parsed<MapPattern> {
         let Some(token) = self.peek() else { return self.unexpected("a map") };
         if depth > MAX_DEPTH {
-            return Err(RuleError::new("SJ0204", token.span, format!("patterns nest at most {MAX_DEPTH} deep")));
+            return Err(RuleError::new(
+                "SJ0204",
+                token.span,
+                format!("patterns nest at most {MAX_DEPTH} deep"),
+            ));
         }
         let start = token.span.start;
         let kind = if token.kind == TokenKind::Var {
@@ -359,7 +383,11 @@ impl<'a> Parser<'a> {
         }
         if args.len() < name.signature().len() {
             let needed = name.signature().len();
-            return Err(RuleError::new("SJ0206", span, format!("`{word}` takes {needed} arguments, found {}", args.len())));
+            return Err(RuleError::new(
+                "SJ0206",
+                span,
+                format!("`{word}` takes {needed} arguments, found {}", args.len()),
+            ));
         }
         let span = Span { start: start.start, end: self.tokens[self.at - 1].span.end };
         Ok(Condition { name, negated, args, span })

@@ -1,0 +1,101 @@
+//! What is said of a rule that is not sound.
+
+use super::{Survey, Trial, shrink, survey, trial};
+use crate::ast::{Exactness, Flags, Rule};
+use crate::error::RuleError;
+use crate::instance::Instance;
+use surject_ir::{Buffer, DType, Scalar};
+
+/// The elements of a tensor that are shown.
+const SHOWN: usize = 16;
+
+/// The sides of the rule differ.
+pub(super) fn unsound(rule: &Rule, found: Instance) -> RuleError {
+    let smallest = shrink::smallest(rule, found);
+    let dtype = smallest.function.fields[smallest.left].dtype;
+    let how = match rule.class {
+        Exactness::Exact => "differ",
+        _ => "differ by more than rounding",
+    };
+    let message = format!("the rule `{}` is not sound: its sides {how} in {dtype}", rule.name);
+    let error = RuleError::new("SJ0220", rule.name_span, message).with_note(counterexample(rule, &smallest));
+    match remedy(rule) {
+        Some(help) => error.with_help(help),
+        None => error,
+    }
+}
+
+/// No instance of the rule was found.
+pub(super) fn unchecked(rule: &Rule) -> RuleError {
+    let message = format!("no instance of the rule `{}` was found, so it is not checked", rule.name);
+    RuleError::new("SJ0221", rule.name_span, message).with_help(
+        "its conditions exclude each other, or no operation and element type fit all of it, or no values stay within its flags",
+    )
+}
+
+fn counterexample(rule: &Rule, instance: &Instance) -> String {
+    let mut lines: Vec<String> = instance.meanings.clone();
+    for (&param, value) in instance.function.params.iter().zip(&instance.args) {
+        let ty = instance.function.ty(param);
+        lines.push(format!("?{}: {ty} = {}", instance.function.name_of(param), elements(value)));
+    }
+    if let Trial::Differs(difference) = trial(rule, instance) {
+        let place = match difference.position.is_empty() {
+            true => String::new(),
+            false => format!(" at {:?}", difference.position),
+        };
+        lines.push(format!("left{place}: {}", element(difference.left)));
+        lines.push(format!("right{place}: {}", element(difference.right)));
+    }
+    lines.join("\n")
+}
+
+fn elements(buffer: &Buffer) -> String {
+    let mut words: Vec<String> = (0..buffer.len().min(SHOWN)).map(|i| element(buffer.get(i))).collect();
+    if buffer.len() > SHOWN {
+        words.push(format!("… ({} elements)", buffer.len()));
+    }
+    if words.is_empty() { "nothing".to_string() } else { words.join(", ") }
+}
+
+fn element(value: Scalar) -> String {
+    let real = |dtype: DType, x: f64| match dtype {
+        DType::F32 | DType::C64 => format!("{:?}", x as f32),
+        _ => format!("{x:?}"),
+    };
+    match value.dtype() {
+        DType::I1 => value.is_true().to_string(),
+        d if d.is_complex() => {
+            let z = value.as_complex();
+            format!("({}, {})", real(d, z.re), real(d, z.im))
+        }
+        d if d.is_float() => real(d, value.as_f64()),
+        _ => value.as_i128().unwrap_or_default().to_string(),
+    }
+}
+
+/// What would make the rule true, if a flag or another class does.
+fn remedy(rule: &Rule) -> Option<String> {
+    let with = |class: Exactness, change: &dyn Fn(&mut Flags)| {
+        let mut other = rule.clone();
+        other.class = class;
+        change(&mut other.flags);
+        let changed = other.class != rule.class || other.flags != rule.flags;
+        let Ok(Survey::Sound(found)) = (if changed { survey(&other) } else { return None }) else {
+            return None;
+        };
+        let words = format!("{} {}", other.class, other.flags);
+        let except: Vec<String> = found.unsound.iter().map(ToString::to_string).collect();
+        let except =
+            if except.is_empty() { String::new() } else { format!(", but not for {}", except.join(" or ")) };
+        Some(format!("it holds as `{}`{except}", words.trim_end()))
+    };
+    let looser = rule.class.max(Exactness::Reassociates);
+    with(rule.class, &|f| f.zero_sign = true)
+        .or_else(|| with(rule.class, &|f| f.finite = true))
+        .or_else(|| with(rule.class, &|f| (f.zero_sign, f.finite) = (true, true)))
+        .or_else(|| with(rule.class, &|f| (f.finite, f.no_overflow) = (true, true)))
+        .or_else(|| with(looser, &|_| ()))
+        .or_else(|| with(looser, &|f| f.finite = true))
+        .or_else(|| with(looser, &|f| (f.finite, f.no_overflow) = (true, true)))
+}
