@@ -59,6 +59,7 @@ fn round_trip(program: &Program) {
     let text = dialect::print(program).unwrap_or_else(|e| panic!("{e}"));
     let back = dialect::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     assert_eq!(dialect::print(&back).unwrap(), text);
+    assert_eq!(surject_ir::print(&back), surject_ir::print(program));
     assert_eq!(program.functions.len(), back.functions.len());
     for function in &program.functions {
         let args = random_args(function, 11);
