@@ -1,1 +1,24 @@
-//! The Surject facade.
+//! Surject: a tensor-compiler research framework.
+//!
+//! This crate ties the others together: [`Source`] reads a program, [`Pipeline`] optimises it and runs it on a
+//! [`Backend`]. The `surject` command is a thin layer over both.
+
+mod calibrate;
+pub mod cli;
+mod failure;
+mod pipeline;
+pub mod progress;
+mod source;
+
+pub use failure::{Failure, Status};
+pub use pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
+pub use source::{Source, SourceKind};
+
+pub use surject_egraph as egraph;
+pub use surject_index as index;
+pub use surject_ir as ir;
+pub use surject_lift as lift;
+pub use surject_mlir as mlir;
+pub use surject_rules as rules;
+pub use surject_runtime as runtime;
+pub use surject_stablehlo as stablehlo;

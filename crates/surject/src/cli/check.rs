@@ -1,0 +1,78 @@
+//! `surject check`: runs every function of a file that checks itself with `check.expect_*` operations.
+
+use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
+use crate::{Failure, Source, Status};
+use std::io::Write;
+use std::path::PathBuf;
+use surject_lift::{CheckOutcome, CheckedFunction, import_checks};
+
+/// Arguments of `surject check`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The files.
+    #[arg(required = true, value_name = "FILE.mlir")]
+    files: Vec<PathBuf>,
+    /// What runs the functions.
+    #[arg(long, value_enum, default_value = "interp")]
+    backend: Backend,
+    /// Run the programs as they were imported, without rewriting.
+    #[arg(long)]
+    no_opt: bool,
+}
+
+/// Runs the subcommand: one line a function, and a closing line with the counts.
+pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
+    let (mut passed, mut failed, mut unsupported) = (0, 0, 0);
+    for path in &arguments.files {
+        let source = Source::load(path)?;
+        let Some(module) = source.stablehlo()? else {
+            return Err(Failure::bad_input(format!("{}: only StableHLO text has check operations", source.name)));
+        };
+        let functions =
+            import_checks(&module, &source.import_options()).map_err(|e| source.lift_failure(&e))?;
+        for (name, function) in functions {
+            let outcome = function.map_err(|e| source.lift_failure(&e)).and_then(|f| run(&f, arguments));
+            let line = match outcome {
+                Ok(None) => {
+                    passed += 1;
+                    "passed".to_string()
+                }
+                Ok(Some(problem)) => {
+                    failed += 1;
+                    format!("FAILED: {problem}")
+                }
+                Err(failure) if failure.status == Status::Unsupported => {
+                    unsupported += 1;
+                    format!("unsupported: {failure}")
+                }
+                Err(failure) => {
+                    failed += 1;
+                    format!("FAILED: {failure}")
+                }
+            };
+            super::print(out, format_args!("{}: @{name}: {line}\n", source.name))?;
+        }
+    }
+    super::print(out, format_args!("{passed} passed, {failed} failed, {unsupported} unsupported\n"))?;
+    match failed {
+        0 => Ok(()),
+        _ => Err(Failure::difference("")),
+    }
+}
+
+/// The first check that does not hold.
+fn run(function: &CheckedFunction, arguments: &Arguments) -> Result<Option<String>, Failure> {
+    let mut program = function.program.clone();
+    if !arguments.no_opt {
+        program = optimise(&program, &OptimiseOptions::default())?.program;
+    }
+    let name = super::function_name(&program, None, "")?;
+    let mut runner = Runner::new(program, &name, arguments.backend, &mut StageTimes::default())?;
+    let results = runner.run(&[])?;
+    for check in &function.checks {
+        if let CheckOutcome::Failed { reason } = check.evaluate(&results) {
+            return Ok(Some(reason));
+        }
+    }
+    Ok(None)
+}

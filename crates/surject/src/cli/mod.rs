@@ -1,0 +1,70 @@
+//! The `surject` command: one module per subcommand.
+
+mod check;
+mod doctor;
+mod opt;
+mod rules;
+mod run;
+
+use crate::Failure;
+use clap::{Parser, Subcommand};
+use std::fmt;
+use std::io::Write;
+use surject_ir::Program;
+
+/// A tensor compiler for research: StableHLO in, assignments and rewrite rules inside, native code out.
+#[derive(Debug, Parser)]
+#[command(name = "surject", version, about, disable_help_subcommand = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Runs a program and compares or shows its results.
+    Run(run::Arguments),
+    /// Optimises a program and writes it in any of its forms.
+    Opt(opt::Arguments),
+    /// Runs every function of files with check.expect_* operations.
+    Check(check::Arguments),
+    /// Lists, checks or explains a file of rewrite rules.
+    Rules(rules::Arguments),
+    /// Says what is installed, what is missing, and how to get it.
+    Doctor(doctor::Arguments),
+}
+
+/// Runs the command line; what it says goes to `out`.
+pub fn execute(arguments: Arguments, out: &mut dyn Write) -> Result<(), Failure> {
+    match arguments.command {
+        Command::Run(a) => run::execute(&a, out),
+        Command::Opt(a) => opt::execute(&a, out),
+        Command::Check(a) => check::execute(&a, out),
+        Command::Rules(a) => rules::execute(&a, out),
+        Command::Doctor(a) => doctor::execute(&a, out),
+    }
+}
+
+/// Writes to the output of the command.
+fn print(out: &mut dyn Write, text: fmt::Arguments<'_>) -> Result<(), Failure> {
+    match out.write_fmt(text) {
+        // A reader that has seen enough (`| head`) is no failure.
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        result => result.map_err(|e| Failure::bad_input(format!("the output cannot be written: {e}"))),
+    }
+}
+
+/// The function a command works on: the one named, else the program's main function.
+fn function_name(program: &Program, wanted: Option<&str>, file: &str) -> Result<String, Failure> {
+    let found = match wanted {
+        Some(name) => program.function(name),
+        None => program.main(),
+    };
+    found.map(|f| f.name.clone()).ok_or_else(|| {
+        let known: Vec<&str> = program.functions.iter().map(|f| f.name.as_str()).collect();
+        Failure::bad_input(match wanted {
+            Some(name) => format!("{file}: there is no function `{name}` (there is {})", known.join(", ")),
+            None => format!("{file}: the program has no function"),
+        })
+    })
+}

@@ -1,0 +1,174 @@
+//! `surject run`: runs a program, and compares or shows its results.
+
+use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
+use crate::progress::stage;
+use crate::{Failure, Source};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use surject_ir::{Buffer, Function, TensorType};
+use surject_runtime::{compare, npy};
+
+/// Arguments of `surject run`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The program: StableHLO text, a module of the Surject dialect, or `.program`.
+    program: PathBuf,
+    /// The inputs, in order (`NAME.bf16.npy` holds bfloat16 bit patterns as uint16).
+    #[arg(short, long = "input", value_name = "IN.npy", num_args = 1..)]
+    input: Vec<PathBuf>,
+    /// The expected outputs, in order; exit status 1 when one differs.
+    #[arg(long, value_name = "OUT.npy", num_args = 1..)]
+    expect: Vec<PathBuf>,
+    /// What runs the program.
+    #[arg(long, value_enum, default_value = "cpu")]
+    backend: Backend,
+    /// The relative tolerance of a comparison.
+    #[arg(long, default_value_t = 1e-5)]
+    rtol: f64,
+    /// The absolute tolerance of a comparison.
+    #[arg(long, default_value_t = 1e-6)]
+    atol: f64,
+    /// Write the outputs to this folder as out0.npy, out1.npy, ….
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Run the program as it was imported, without rewriting.
+    #[arg(long)]
+    no_opt: bool,
+    /// Rewrite rules to use beside the laws.
+    #[arg(long, value_name = "FILE")]
+    rules: Vec<PathBuf>,
+    /// The function to run.
+    #[arg(long, value_name = "NAME")]
+    func: Option<String>,
+    /// Run for at least one second and print compile and run times.
+    #[arg(long)]
+    time: bool,
+}
+
+/// Runs the subcommand.
+pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut times = StageTimes::default();
+    let source = Source::load(&arguments.program)?;
+    let (mut program, read) = stage("reading", || source.program(arguments.func.as_deref())).into_pair()?;
+    times.note("read", read);
+    let name = super::function_name(&program, arguments.func.as_deref(), &source.name)?;
+    if !arguments.no_opt {
+        let options = OptimiseOptions { rules: arguments.rules.clone(), ..OptimiseOptions::default() };
+        let (optimised, time) = stage("optimising", || optimise(&program, &options)).into_pair()?;
+        program = optimised.program;
+        times.note("optimise", time);
+    }
+    let function = program.function(&name).cloned().unwrap_or_default();
+    let inputs = load_inputs(&function, &arguments.input)?;
+    let mut runner = Runner::new(program, &name, arguments.backend, &mut times)?;
+    let (mut results, first) = stage("running", || runner.run(&inputs)).into_pair()?;
+    let compile = times.total();
+    times.note("first run", first);
+    if let Some(folder) = &arguments.out {
+        save(folder, &results)?;
+    }
+    let differing = if arguments.expect.is_empty() {
+        if arguments.out.is_none() && !arguments.time {
+            for (i, result) in results.iter().enumerate() {
+                super::print(out, format_args!("out{i} {result:?}\n"))?;
+            }
+        }
+        0
+    } else {
+        report(arguments, &results, out)?
+    };
+    if arguments.time {
+        let stages: Vec<String> = times.0.iter().map(|(name, t)| format!("{name} {t:.2}")).collect();
+        super::print(out, format_args!("stages_ms: {}\n", stages.join(", ")))?;
+        let (median, min) = measure(&mut runner, &inputs, &mut results)?;
+        super::print(out, format_args!("time: compile_ms {compile:.2} median_ms {median:.4} min_ms {min:.4}\n"))?;
+    }
+    match differing {
+        0 => Ok(()),
+        n => Err(Failure::difference(format!("{n} of {} outputs differ", arguments.expect.len()))),
+    }
+}
+
+/// Splits a timed result.
+trait IntoPair<T> {
+    fn into_pair(self) -> Result<(T, f64), Failure>;
+}
+
+impl<T> IntoPair<T> for (Result<T, Failure>, f64) {
+    fn into_pair(self) -> Result<(T, f64), Failure> {
+        self.0.map(|value| (value, self.1))
+    }
+}
+
+/// Reads the inputs and checks them against the parameters.
+fn load_inputs(function: &Function, paths: &[PathBuf]) -> Result<Vec<Buffer>, Failure> {
+    let wanted: Vec<&TensorType> = function.params.iter().map(|&p| function.ty(p)).collect();
+    if wanted.len() != paths.len() {
+        let list: Vec<String> = function.params.iter().map(|&p| format!("{}: {}", function.name_of(p), function.ty(p))).collect();
+        return Err(Failure::bad_input(format!(
+            "`{}` takes {} inputs ({}), {} given\n  = help: give each with `-i FILE.npy`, in this order",
+            function.name,
+            wanted.len(),
+            list.join(", "),
+            paths.len()
+        )));
+    }
+    let mut inputs = Vec::new();
+    for ((path, ty), &param) in paths.iter().zip(wanted).zip(&function.params) {
+        let buffer = npy::read(path).map_err(Failure::bad_input)?;
+        let shape: Vec<u64> = buffer.shape().iter().map(|&n| n as u64).collect();
+        let found = TensorType::new(buffer.dtype(), surject_index::Space::of(&shape));
+        if found != *ty {
+            return Err(Failure::bad_input(format!(
+                "{}: the input `{}` is {ty}, the file holds {found}",
+                path.display(),
+                function.name_of(param)
+            )));
+        }
+        inputs.push(buffer);
+    }
+    Ok(inputs)
+}
+
+fn save(folder: &Path, results: &[Buffer]) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|e| Failure::bad_input(format!("{}: {e}", folder.display())))?;
+    for (i, result) in results.iter().enumerate() {
+        
+        npy::write(folder.join(npy::file_name(&format!("out{i}"), result.dtype())), result).map_err(Failure::bad_input)?;
+    }
+    Ok(())
+}
+
+/// Prints one line an output; how many differ.
+fn report(arguments: &Arguments, results: &[Buffer], out: &mut dyn Write) -> Result<usize, Failure> {
+    if arguments.expect.len() != results.len() {
+        return Err(Failure::bad_input(format!(
+            "the program has {} outputs, {} expected ones given",
+            results.len(),
+            arguments.expect.len()
+        )));
+    }
+    let mut differing = 0;
+    for (i, (path, result)) in arguments.expect.iter().zip(results).enumerate() {
+        let expected = npy::read(path).map_err(Failure::bad_input)?;
+        let report = compare::compare(result, &expected, arguments.rtol, arguments.atol);
+        differing += usize::from(!report.passed());
+        let word = if report.passed() { "ok" } else { "DIFFERS" };
+        super::print(out, format_args!("out{i} {word} {report}\n"))?;
+    }
+    Ok(differing)
+}
+
+/// Median and minimum of the time of a run, in milliseconds, over at least one second and ten runs.
+fn measure(runner: &mut Runner, inputs: &[Buffer], results: &mut Vec<Buffer>) -> Result<(f64, f64), Failure> {
+    let mut samples = Vec::new();
+    let end = Instant::now() + Duration::from_secs(1);
+    while samples.len() < 10 || Instant::now() < end {
+        let start = Instant::now();
+        runner.run_into(inputs, results)?;
+        samples.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    samples.sort_by(f64::total_cmp);
+    Ok((samples[samples.len() / 2], samples[0]))
+}

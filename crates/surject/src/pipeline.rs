@@ -1,0 +1,162 @@
+//! From a program to its results: optimise, choose a back end, run.
+
+use crate::Failure;
+use crate::progress::stage;
+use std::path::PathBuf;
+use surject_egraph::{CostModel, Optimised, Options};
+use surject_ir::{Buffer, Program};
+use surject_rules::Exactness;
+
+/// What runs a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Backend {
+    /// StableHLO, operation by operation, as the specification says.
+    Spec,
+    /// The reference interpreter of programs.
+    Interp,
+    /// Native code for this machine's processor.
+    Cpu,
+    /// Native code for an NVIDIA GPU.
+    Cuda,
+}
+
+/// What the optimiser may do.
+#[derive(Clone, Debug)]
+pub struct OptimiseOptions {
+    /// Rule files of the user.
+    pub rules: Vec<PathBuf>,
+    /// Laws and rules that are taken away, by name.
+    pub without: Vec<String>,
+    /// The highest exactness class allowed.
+    pub exactness: Exactness,
+    /// Are proofs wanted?
+    pub explain: bool,
+    /// Is a picture of the e-graph wanted?
+    pub dot: bool,
+}
+
+impl Default for OptimiseOptions {
+    fn default() -> OptimiseOptions {
+        OptimiseOptions {
+            rules: Vec::new(),
+            without: Vec::new(),
+            exactness: Exactness::Reassociates,
+            explain: false,
+            dot: false,
+        }
+    }
+}
+
+/// How long each stage took, in milliseconds.
+#[derive(Clone, Debug, Default)]
+pub struct StageTimes(pub Vec<(&'static str, f64)>);
+
+impl StageTimes {
+    /// Notes the time of a stage.
+    pub fn note(&mut self, name: &'static str, milliseconds: f64) {
+        self.0.push((name, milliseconds));
+    }
+
+    /// The sum over the stages.
+    pub fn total(&self) -> f64 {
+        self.0.iter().map(|(_, t)| t).sum()
+    }
+}
+
+/// Optimises a program by equality saturation.
+pub fn optimise(program: &Program, options: &OptimiseOptions) -> Result<Optimised, Failure> {
+    let mut files = Vec::new();
+    for path in &options.rules {
+        files.push(load_rules(path)?);
+    }
+    let options = Options {
+        rules: files,
+        without: options.without.clone(),
+        exactness: options.exactness,
+        explain: options.explain,
+        dot: options.dot,
+        cost: cost_model()?,
+        ..Options::default()
+    };
+    surject_egraph::optimise(program, &options).map_err(Failure::bad_input)
+}
+
+/// The constants of the cost model: those of the file that `SURJECT_COST` names, else the built-in ones.
+fn cost_model() -> Result<CostModel, Failure> {
+    let Some(path) = std::env::var_os("SURJECT_COST") else { return Ok(CostModel::default()) };
+    let name = path.to_string_lossy().into_owned();
+    let text = std::fs::read_to_string(&path).map_err(|e| Failure::bad_input(format!("SURJECT_COST={name}: {e}")))?;
+    CostModel::parse(&text).map_err(|e| Failure::bad_input(format!("SURJECT_COST={name}: {e}")))
+}
+
+/// Reads and checks a rule file: grammar, scope, spaces and types, and soundness by interpretation.
+pub fn load_rules(path: &std::path::Path) -> Result<surject_rules::RuleFile, Failure> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|e| Failure::bad_input(format!("{name}: {e}")))?;
+    let render = |e: surject_rules::RuleError| Failure::bad_input(e.render(&name, &text));
+    let file = surject_rules::parse(&name, &text).map_err(render)?;
+    surject_rules::check(&file).map_err(render)?;
+    Ok(file)
+}
+
+/// A function of a program, ready to run on a back end.
+pub enum Runner {
+    /// On the reference interpreter.
+    Interp {
+        /// The program.
+        program: Program,
+        /// The function that is run.
+        function: String,
+    },
+    /// As native code.
+    Cpu(Box<surject_mlir::Executable>),
+}
+
+impl Runner {
+    /// Prepares a function for a back end; `times` gets the stages of the compilation.
+    pub fn new(program: Program, function: &str, backend: Backend, times: &mut StageTimes) -> Result<Runner, Failure> {
+        match backend {
+            Backend::Interp => Ok(Runner::Interp { program, function: function.to_string() }),
+            Backend::Cpu => {
+                let options = surject_mlir::CompileOptions::default();
+                let (executable, time) = stage("compiling", || surject_mlir::compile(&program, function, &options));
+                let executable = executable.map_err(Failure::unsupported)?;
+                let spent = executable.times();
+                let milliseconds = |d: std::time::Duration| d.as_secs_f64() * 1e3;
+                times.note("lower", time - milliseconds(spent.total()));
+                times.note("mlir parse", milliseconds(spent.parse));
+                times.note("mlir passes", milliseconds(spent.passes));
+                times.note("llvm", milliseconds(spent.optimize + spent.codegen + spent.link));
+                Ok(Runner::Cpu(Box::new(executable)))
+            }
+            Backend::Spec => Err(Failure::unsupported(
+                "the back end `spec` is not available; `interp` runs the program on the reference interpreter",
+            )),
+            Backend::Cuda => Err(Failure::unsupported("the back end `cuda` is not available; `cpu` and `interp` are")),
+        }
+    }
+
+    /// Runs the function once.
+    pub fn run(&mut self, args: &[Buffer]) -> Result<Vec<Buffer>, Failure> {
+        match self {
+            Runner::Interp { program, function } => {
+                surject_ir::interp::run(program, function, args).map_err(Failure::unsupported)
+            }
+            Runner::Cpu(executable) => executable.run(args).map_err(Failure::bad_input),
+        }
+    }
+
+    /// Runs the function into buffers of an earlier run, for timing.
+    pub fn run_into(&mut self, args: &[Buffer], results: &mut Vec<Buffer>) -> Result<(), Failure> {
+        match self {
+            Runner::Interp { .. } => {
+                *results = self.run(args)?;
+                Ok(())
+            }
+            Runner::Cpu(executable) => {
+                let args: Vec<&Buffer> = args.iter().collect();
+                executable.run_into(&args, results).map_err(Failure::bad_input)
+            }
+        }
+    }
+}

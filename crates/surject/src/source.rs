@@ -1,0 +1,127 @@
+//! Reading a program from a file, whatever form it has.
+
+use crate::Failure;
+use std::path::Path;
+use surject_ir::Program;
+use surject_lift::{ImportOptions, LiftError};
+use surject_stablehlo::Module;
+
+/// The text of a program, and the name under which messages speak of it.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The file name.
+    pub name: String,
+    /// The bytes of the file.
+    pub bytes: Vec<u8>,
+    /// The form of the text.
+    pub kind: SourceKind,
+}
+
+/// The forms a program can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceKind {
+    /// StableHLO text, as JAX prints it.
+    StableHlo,
+    /// A module of the Surject dialect.
+    Dialect,
+    /// The text form of a `Program` (`.program`).
+    Program,
+}
+
+/// MLIR bytecode begins with these bytes, a portable artifact as well.
+const BYTECODE: &[u8] = b"ML\xefR";
+
+impl Source {
+    /// Reads a file.
+    pub fn load(path: &Path) -> Result<Source, Failure> {
+        let name = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|e| Failure::bad_input(format!("{name}: {e}")))?;
+        Source::new(name, bytes)
+    }
+
+    /// Takes a program from memory; the name's extension and the first bytes tell its form.
+    pub fn new(name: impl Into<String>, bytes: Vec<u8>) -> Result<Source, Failure> {
+        let name = name.into();
+        if bytes.starts_with(BYTECODE) {
+            return Err(Failure::unsupported(format!(
+                "{name}: this is MLIR bytecode (a StableHLO portable artifact); Surject reads StableHLO text\n  \
+                 = help: in JAX, write `jax.jit(f).lower(...).as_text()`; an artifact becomes text with \
+                 `stablehlo.deserialize_portable_artifact`"
+            )));
+        }
+        let kind = match Path::new(&name).extension().and_then(|e| e.to_str()) {
+            Some("program") => SourceKind::Program,
+            Some("sj") => {
+                return Err(Failure::unsupported(format!(
+                    "{name}: tensor source (.sj) is not supported; programs are StableHLO text (.mlir), modules of \
+                     the Surject dialect (.mlir) or the text form of assignments (.program)"
+                )));
+            }
+            _ if contains(&bytes, b"\"surject.") => SourceKind::Dialect,
+            _ => SourceKind::StableHlo,
+        };
+        Ok(Source { name, bytes, kind })
+    }
+
+    /// The text; bad UTF-8 is named with its position.
+    pub fn text(&self) -> Result<&str, Failure> {
+        std::str::from_utf8(&self.bytes).map_err(|error| {
+            let at = error.valid_up_to();
+            let line = 1 + self.bytes[..at].iter().filter(|&&b| b == b'\n').count();
+            let column = 1 + self.bytes[..at].iter().rev().take_while(|&&b| b != b'\n').count();
+            Failure::bad_input(format!(
+                "{}:{line}:{column}: error[SJ0101]: the byte 0x{:02x} at offset {at} is not UTF-8 text\n  \
+                 = help: a program is text; StableHLO text comes from `jax.jit(f).lower(...).as_text()`",
+                self.name, self.bytes[at]
+            ))
+        })
+    }
+
+    /// The StableHLO module, parsed and verified; `None` when the source has another form.
+    pub fn stablehlo(&self) -> Result<Option<Module>, Failure> {
+        if self.kind != SourceKind::StableHlo {
+            return Ok(None);
+        }
+        // The parser takes bytes: it points at what is not UTF-8 as well.
+        surject_stablehlo::parse_and_verify(&self.bytes)
+            .map(Some)
+            .map_err(|d| Failure::bad_input(d.render(&self.name, &self.bytes)))
+    }
+
+    /// The program of assignments: of a StableHLO module the function that is asked for, else its entry, so that
+    /// what other functions need does not matter.
+    pub fn program(&self, function: Option<&str>) -> Result<Program, Failure> {
+        match self.kind {
+            SourceKind::StableHlo => {
+                let module = self.stablehlo()?.unwrap_or_default();
+                let function = function.or(module.entry().map(|f| f.name.as_str()));
+                let options = ImportOptions { function, ..self.import_options() };
+                surject_lift::import(&module, &options).map_err(|e| self.lift_failure(&e))
+            }
+            SourceKind::Dialect => {
+                surject_mlir::dialect::parse(self.text()?).map_err(|e| Failure::bad_input(format!("{}: {e}", self.name)))
+            }
+            SourceKind::Program => {
+                let program =
+                    surject_ir::parse(self.text()?).map_err(|e| Failure::bad_input(format!("{}:{e}", self.name)))?;
+                surject_ir::verify(&program).map_err(|e| Failure::bad_input(format!("{}: {e}", self.name)))?;
+                Ok(program)
+            }
+        }
+    }
+
+    /// How StableHLO of this source is imported: statements remember line and column.
+    pub fn import_options(&self) -> ImportOptions<'_> {
+        ImportOptions { function: None, file: &self.name, source: &self.bytes }
+    }
+
+    /// A lift error with the line it is about.
+    pub fn lift_failure(&self, error: &LiftError) -> Failure {
+        let message = error.diagnostic().render(&self.name, &self.bytes);
+        if error.exit_status() == 3 { Failure::unsupported(message) } else { Failure::bad_input(message) }
+    }
+}
+
+fn contains(bytes: &[u8], needle: &[u8]) -> bool {
+    bytes.windows(needle.len()).any(|w| w == needle)
+}

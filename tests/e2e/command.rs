@@ -1,0 +1,102 @@
+//! What the command promises: exit statuses, messages, the closing lines.
+
+use crate::support::{own_case, surject};
+use surject::Status;
+
+fn run_words(case: &crate::support::Case) -> Vec<&str> {
+    let mut words = vec!["run", case.program.as_str(), "--rtol", "1e-5", "--atol", "1e-5"];
+    case.inputs.iter().for_each(|i| words.extend(["-i", i]));
+    words
+}
+
+#[test]
+fn a_difference_has_status_1() {
+    let case = own_case("softmax");
+    let mut words = run_words(&case);
+    words.extend(["--expect", &case.inputs[0]]);
+    let failure = surject(&words).expect_err("the input is not the softmax");
+    assert_eq!(failure.status, Status::Difference);
+}
+
+#[test]
+fn missing_inputs_are_listed() {
+    let case = own_case("mlp_forward");
+    let failure = surject(&["run", &case.program]).expect_err("the program takes inputs");
+    assert_eq!(failure.status, Status::BadInput);
+    assert!(failure.message.contains("takes 5 inputs") && failure.message.contains("f32[9,14]"), "{failure}");
+}
+
+#[test]
+fn an_input_of_another_shape_is_refused() {
+    let (mlp, softmax) = (own_case("mlp_forward"), own_case("softmax"));
+    let failure = surject(&["run", &softmax.program, "-i", &mlp.inputs[0]]).expect_err("the shapes differ");
+    assert_eq!(failure.status, Status::BadInput);
+    assert!(failure.message.contains("f32[7,19]") && failure.message.contains("f32[9,14]"), "{failure}");
+}
+
+#[test]
+fn unknown_names_are_refused() {
+    let case = own_case("softmax");
+    for words in [
+        vec!["run", "/no/such/file.mlir"],
+        vec!["run", &case.program, "--func", "nowhere", "-i", &case.inputs[0]],
+        vec!["run", &case.program, "--backend", "abacus"],
+        vec!["opt", &case.program, "--exactness", "sloppy"],
+        vec!["opt", &case.program, "--without", "no-such-law"],
+        vec!["fly"],
+    ] {
+        assert_eq!(surject(&words).expect_err("it is refused").status, Status::BadInput, "{words:?}");
+    }
+}
+
+#[test]
+fn what_is_not_available_has_status_3() {
+    let case = own_case("softmax");
+    for words in [
+        vec!["run", &case.program, "-i", &case.inputs[0], "--backend", "cuda"],
+        vec!["opt", &case.program, "--emit", "ptx"],
+    ] {
+        assert_eq!(surject(&words).expect_err("it is refused").status, Status::Unsupported, "{words:?}");
+    }
+}
+
+#[test]
+fn timing_closes_with_its_line() {
+    let case = own_case("softmax");
+    let mut words = run_words(&case);
+    words.push("--time");
+    let text = surject(&words).expect("it runs");
+    let last: Vec<&str> = text.lines().last().unwrap_or_default().split(' ').collect();
+    assert_eq!((last[0], last[1], last[3], last[5]), ("time:", "compile_ms", "median_ms", "min_ms"), "{text}");
+    assert!([2, 4, 6].iter().all(|&i| last[i].parse::<f64>().is_ok()), "{text}");
+}
+
+#[test]
+fn check_counts() {
+    let file = std::env::temp_dir().join(format!("surject-check-{}.mlir", std::process::id()));
+    std::fs::write(
+        &file,
+        "func.func @right() {
+           %a = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+           %b = stablehlo.add %a, %a : tensor<2xf32>
+           check.expect_eq_const %b, dense<[2.0, 4.0]> : tensor<2xf32>
+           return
+         }
+         func.func @wrong() {
+           %a = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+           %b = stablehlo.multiply %a, %a : tensor<2xf32>
+           check.expect_almost_eq_const %b, dense<[1.0, 3.0]> : tensor<2xf32>
+           return
+         }",
+    )
+    .expect("the temporary folder is writable");
+    let file = file.to_str().expect("paths are text");
+    assert_eq!(surject(&["check", file]).expect_err("one is wrong").status, Status::Difference);
+    std::fs::remove_file(file).expect("the file is ours");
+}
+
+#[test]
+fn doctor_reports() {
+    let text = surject(&["doctor"]).expect("it only reports");
+    assert!(text.contains("MLIR") && text.contains("processor"), "{text}");
+}

@@ -1,0 +1,8 @@
+//! End-to-end tests over the command: programs, stages, and wrong input.
+
+mod cases;
+mod command;
+mod rule_files;
+mod stages;
+mod support;
+mod wrong_input;

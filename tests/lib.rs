@@ -1,0 +1,1 @@
+//! End-to-end tests; they stand in `e2e/`.
