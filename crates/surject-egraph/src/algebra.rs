@@ -90,6 +90,9 @@ pub struct Algebra {
     fibre: HashMap<(MapId, MapId), Option<(MapId, MapId)>>,
     inverse: HashMap<(MapId, Option<Fill>), Option<MapId>>,
     bijective: HashMap<MapId, bool>,
+    /// Do constructors add what they are asked for, without a normal form? So terms are imported whose proofs or
+    /// laws are to be seen.
+    pub raw: bool,
     /// The first clash of types that a merge met: a rule equated two fields that cannot be equal.
     pub clash: Option<String>,
 }
@@ -104,6 +107,7 @@ impl Default for Algebra {
             fibre: HashMap::new(),
             inverse: HashMap::new(),
             bijective: HashMap::new(),
+            raw: false,
             clash: None,
         }
     }

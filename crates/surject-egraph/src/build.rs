@@ -86,6 +86,10 @@ pub fn read_id(egraph: &mut Graph, mut map: MapId, mut x: Id) -> Option<Id> {
     if egraph.analysis.map(map).codomain() != codomain {
         return None;
     }
+    if egraph.analysis.raw {
+        let leaf = map_leaf(egraph, map);
+        return add(egraph, Node::Read([leaf, x]));
+    }
     // Two classes that are reads of each other would be followed for ever without the visited set.
     let mut visited = vec![egraph.find(x)];
     loop {
@@ -172,10 +176,14 @@ pub fn acc(egraph: &mut Graph, op: AccOp, map: &IndexMap, x: Id) -> Option<Id> {
     if !map.is_total() || space_of(egraph, x)? != map.domain() || !op.is_defined(field(egraph, x)?.dtype) {
         return None;
     }
+    let (id, leaf) = new_map(egraph, map);
+    if egraph.analysis.raw {
+        let op = op_leaf(egraph, Op::of_acc(op));
+        return add(egraph, Node::Acc([op, leaf, x]));
+    }
     if map.is_identity() {
         return Some(x);
     }
-    let (id, _) = new_map(egraph, map);
     if egraph.analysis.bijective(id) {
         if let Some(inverse) = egraph.analysis.inverse(id, None) {
             return read_id(egraph, inverse, x);

@@ -7,7 +7,7 @@
 use crate::algebra::Graph;
 use crate::compiled::compile;
 use crate::error::EgraphError;
-use crate::import::import;
+use crate::import::{Mode, import};
 use crate::laws::phases;
 use crate::live::live_statements;
 use crate::options::Options;
@@ -83,13 +83,17 @@ pub fn check_egraph(
 }
 
 /// Saturates every phase on the body of every function of a program and checks every node.
-pub fn check_program(program: &Program, args: &[Buffer], options: &Options) -> Result<CheckReport, EgraphError> {
+pub fn check_program(
+    program: &Program,
+    args: &[Buffer],
+    options: &Options,
+) -> Result<CheckReport, EgraphError> {
     let phases = phases(options)?;
     let mut total = CheckReport::default();
     for function in &program.functions {
         let statements = live_statements(function, &function.body).into_iter().cloned().collect();
         let block = Block { statements, results: function.body.results.clone() };
-        let mut imported = import(function, &block, &HashMap::new(), &BTreeMap::new(), false)?;
+        let mut imported = import(function, &block, &HashMap::new(), &BTreeMap::new(), Mode::Normal)?;
         let mut log: Vec<Firing> = Vec::new();
         for phase in &phases {
             saturate(&mut imported.egraph, &phase.name, &phase.rules, &options.bounds, &mut log)?;
@@ -131,7 +135,7 @@ pub fn check_law(rule: &Rule, seeds: std::ops::Range<u64>) -> Result<LawReport, 
         }
         report.terms += 1;
         let function = left_alone(&instance.function);
-        let mut imported = import(&function, &function.body, &HashMap::new(), &BTreeMap::new(), false)?;
+        let mut imported = import(&function, &function.body, &HashMap::new(), &BTreeMap::new(), Mode::Raw)?;
         let bounds = Bounds { nodes: 2_000, iterations: 3, ..Bounds::default() };
         let mut log = Vec::new();
         saturate(&mut imported.egraph, &rule.name, &compiled, &bounds, &mut log)?;

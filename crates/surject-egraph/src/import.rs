@@ -9,6 +9,17 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use surject_ir::{Block, FieldId, FieldKind, Function, Region, Scalar, Statement, StatementKind, Var};
 
+/// How a block is imported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Through the constructors that normalise.
+    Normal,
+    /// As it stands, so that the laws find what the constructors would have done.
+    Raw,
+    /// As it stands, and every term that is built keeps an id of its own.
+    Explained,
+}
+
 /// A block as an e-graph.
 pub struct Imported {
     /// The e-graph.
@@ -28,12 +39,13 @@ pub fn import(
     block: &Block,
     rename: &HashMap<Var, Var>,
     known: &BTreeMap<Var, Scalar>,
-    explain: bool,
+    mode: Mode,
 ) -> Result<Imported, EgraphError> {
     let mut egraph = Graph::default();
-    if explain {
+    if mode == Mode::Explained {
         egraph = egraph.with_explanations_enabled();
     }
+    egraph.analysis.raw = mode != Mode::Normal;
     let mut importer =
         Importer { function, rename, known, egraph, classes: HashMap::new(), vars: HashMap::new() };
     let (mut stored, mut origins) = (Vec::new(), HashMap::new());
@@ -48,6 +60,7 @@ pub fn import(
         }
     }
     let mut egraph = importer.egraph;
+    egraph.analysis.raw = false;
     egraph.rebuild();
     Ok(Imported { egraph, stored, roots: roots(function, block), origins })
 }

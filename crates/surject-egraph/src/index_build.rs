@@ -61,7 +61,8 @@ pub fn build(
     let (id, axes) = builder.term(&rule.right, dtype)?;
     let rank = shape.space.rank();
     let place = |axis: &Axis| shape.root.iter().position(|r| r == axis);
-    let components = axes.iter().map(|a| place(a).map(|p| Affine::axis(rank, p))).collect::<Option<Vec<_>>>()?;
+    let components =
+        axes.iter().map(|a| place(a).map(|p| Affine::axis(rank, p))).collect::<Option<Vec<_>>>()?;
     let map = IndexMap::total(shape.space.clone(), shape.space_of(&axes), components).ok()?;
     read(egraph, &map, id)
 }

@@ -400,7 +400,8 @@ fn groups(state: &State, labels: &[Label], space: &Space) -> Option<Shape> {
                 instances.push(instance(state, labels, name, &[binder]));
             }
         }
-        let of = |axes: &Vec<usize>| axes.iter().map(|&a| state.context[a].extent.clone()).collect::<Vec<_>>();
+        let of =
+            |axes: &Vec<usize>| axes.iter().map(|&a| state.context[a].extent.clone()).collect::<Vec<_>>();
         let first = of(instances.first()?);
         if instances.iter().any(|i| of(i) != first) {
             return None;

@@ -4,9 +4,12 @@
 use crate::algebra::Algebra;
 use crate::build::field;
 use crate::choose::{choose, shallowest};
+use crate::compiled::Compiled;
+use crate::dot::dot;
 use crate::emit::{Emitter, Writing};
 use crate::error::EgraphError;
-use crate::import::{Imported, import, needs};
+use crate::explain::explain;
+use crate::import::{Imported, Mode, import, needs};
 use crate::laws::{Phase, phases};
 use crate::live::{levels, live_statements, sweep};
 use crate::options::Options;
@@ -199,8 +202,9 @@ impl<'a> Driver<'a> {
     /// Saturates and plans a block, keeping the cheapest plan of all phases.
     fn plan(&mut self, block: &Block) -> Result<Planned, EgraphError> {
         let options = self.options;
+        let mode = if options.explain { Mode::Explained } else { Mode::Normal };
         let Imported { mut egraph, stored, roots, origins } =
-            import(self.old(), block, &self.alias, &self.known, options.explain)?;
+            import(self.old(), block, &self.alias, &self.known, mode)?;
         let level = levels(&block.statements.iter().collect::<Vec<_>>());
         let root_ids: Vec<Id> = stored.iter().filter(|(v, _)| roots.contains(v)).map(|(_, id)| *id).collect();
         let mut log: Vec<Firing> = Vec::new();
@@ -297,7 +301,14 @@ impl<'a> Driver<'a> {
                 self.alias.insert(var, egraph.analysis.input(*input).var);
             }
         }
-        report.finish(&log, self.options, &egraph, &planned.terms, &planned.plan, &stored);
+        if options.explain {
+            let rules: Vec<&Compiled> = self.phases.iter().flat_map(|p| &p.rules).collect();
+            let name = |class: Class| planned.names.get(&class).cloned();
+            report.explanations = explain(&mut egraph, &planned.terms, &planned.plan, &log, &rules, name);
+        }
+        if options.dot {
+            report.dot = Some(dot(&egraph));
+        }
         self.report.blocks.push(report);
         planned.algebra = std::mem::take(&mut egraph.analysis);
         Ok(planned)

@@ -1,12 +1,11 @@
 //! What an optimisation did.
 
-use crate::algebra::{Algebra, Graph};
+use crate::algebra::Algebra;
 use crate::laws::Phase;
 use crate::options::Options;
 use crate::plan::Plan;
-use crate::saturate::{Firing, PhaseStats, Stop};
+use crate::saturate::{PhaseStats, Stop};
 use crate::terms::{Class, Term, Terms};
-use egg::Id;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
@@ -150,21 +149,6 @@ impl BlockReport {
             }
         }
         report
-    }
-
-    /// Adds what is known at the end.
-    pub fn finish(
-        &mut self,
-        _log: &[Firing],
-        options: &Options,
-        egraph: &Graph,
-        _terms: &Terms,
-        _plan: &Plan,
-        _stored: &[(Var, Id)],
-    ) {
-        if options.dot {
-            self.dot = Some(egraph.dot().to_string());
-        }
     }
 }
 

@@ -7,8 +7,8 @@ use crate::compiled::{Compiled, Left};
 use crate::conditions::bound;
 use crate::error::EgraphError;
 use crate::index_match;
-use crate::lang::Op;
-use egg::{Id, Searcher, Var};
+use crate::lang::{Node, Op};
+use egg::{ENodeOrVar, Id, Language, Pattern, Searcher, Subst, Var};
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
@@ -99,11 +99,17 @@ pub fn saturate(
         let before = (egraph.total_number_of_nodes(), egraph.number_of_classes());
         let mut changed = false;
         let mut bound_met = None;
-        for (count, Match { number, root, env, key }) in matches.into_iter().enumerate() {
+        for (count, Match { number, root, env, key, subst }) in matches.into_iter().enumerate() {
             let rule = &rules[number];
             if let Some(new) = fire(egraph, rule, env, root) {
+                let from = match &rule.left {
+                    Left::Maps(forms) if egraph.are_explanations_enabled() => {
+                        instantiate(egraph, &forms[usize::from(key[1])].0, &subst)
+                    }
+                    _ => root,
+                };
                 fired.insert((number, key));
-                changed |= union(egraph, rule, root, new, &mut firings, log)?;
+                changed |= union(egraph, rule, from, new, &mut firings, log)?;
             }
             // The number of nodes is a walk over every class: asked now and then.
             if count % 256 == 255 {
@@ -161,6 +167,7 @@ struct Match {
     /// The classes that matched: a match fires once. One whose conditions fail is asked again, since what is known
     /// of its classes may grow.
     key: Vec<Id>,
+    subst: Subst,
 }
 
 /// Finds the matches of a rule in map notation that have not fired.
@@ -193,11 +200,28 @@ fn search(
                 }
                 let key = (number, key);
                 if !fired.contains(&key) {
-                    matches.push(Match { number, root: found.eclass, env, key: key.1 });
+                    let (key, subst) = (key.1, subst.clone());
+                    matches.push(Match { number, root: found.eclass, env, key, subst });
                 }
             }
         }
     }
+}
+
+/// The term that matched, with an id of its own: a step of a proof starts from what the rule says.
+fn instantiate(egraph: &mut Graph, pattern: &Pattern<Node>, subst: &Subst) -> Id {
+    let mut ids: Vec<Id> = Vec::new();
+    for node in pattern.ast.as_ref() {
+        ids.push(match node {
+            ENodeOrVar::Var(var) => subst[*var],
+            ENodeOrVar::ENode(node) => {
+                let node = node.clone().map_children(|c| ids[usize::from(c)]);
+                egraph.add_uncanonical(node)
+            }
+        });
+    }
+    // A pattern has at least one node: its root, which comes last.
+    ids.last().copied().unwrap_or_default()
 }
 
 /// Equates two classes, unless they cannot be equal: then the rule is wrong, and that is an error that names it.

@@ -125,7 +125,8 @@ pub struct Agreement {
 
 /// The first position where two values differ.
 pub fn differ(a: &[Scalar], b: &[Scalar], agreement: Agreement) -> Option<usize> {
-    let scale = a.iter().chain(b).map(|s| s.as_complex().norm()).filter(|n| n.is_finite()).fold(1.0, f64::max);
+    let scale =
+        a.iter().chain(b).map(|s| s.as_complex().norm()).filter(|n| n.is_finite()).fold(1.0, f64::max);
     let nan = |s: &Scalar| {
         let z = s.as_complex();
         (s.dtype().is_float() || s.dtype().is_complex()) && (z.re.is_nan() || z.im.is_nan())

@@ -17,7 +17,11 @@ fn laws_hold_on_generated_terms() {
         let report = check_law(rule, 0..300).unwrap_or_else(|e| panic!("{}: {e}", rule.name));
         eprintln!(
             "{:24} {:5} terms, {:5} fired, {:6} nodes, {} wrong",
-            rule.name, report.terms, report.fired, report.check.nodes, report.check.wrong.len()
+            rule.name,
+            report.terms,
+            report.fired,
+            report.check.nodes,
+            report.check.wrong.len()
         );
         wrong.extend(report.check.wrong.into_iter().take(3).map(|w| format!("{}: {w}", rule.name)));
     }
@@ -27,7 +31,9 @@ fn laws_hold_on_generated_terms() {
 #[test]
 fn every_node_of_real_programs_agrees() {
     for exactness in [Exactness::Exact, Exactness::Rounds] {
-        for program in [mlp(4, 5, 3, 2), softmax(3, 4), layernorm(3, 4), attention(2, 3, 4, 2), blocks(1, 2, 3, 4, 2)] {
+        for program in
+            [mlp(4, 5, 3, 2), softmax(3, 4), layernorm(3, 4), attention(2, 3, 4, 2), blocks(1, 2, 3, 4, 2)]
+        {
             let mut options = Options { exactness, ..Options::default() };
             if exactness == Exactness::Exact {
                 options.waived = Default::default();

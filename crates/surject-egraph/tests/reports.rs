@@ -1,0 +1,71 @@
+//! Explanations, pictures, options and errors.
+mod support;
+use support::*;
+use surject_egraph::{CostModel, EgraphError, Exactness, Options, calibrate, optimise};
+
+#[test]
+fn every_step_of_an_explanation_is_replayed() {
+    for program in
+        [mlp(4, 5, 3, 2), softmax(3, 4), layernorm(3, 4), attention(2, 3, 4, 2), blocks(1, 2, 3, 4, 2)]
+    {
+        let options = Options { explain: true, ..Options::default() };
+        let o = optimise(&program, &options).unwrap();
+        agree(&program, &o.program, 1e-4);
+        for text in o.report.blocks.iter().flat_map(|b| &b.explanations) {
+            eprintln!("{text}");
+            assert!(!text.contains("WRONG"), "{text}");
+            assert!(text.contains(" 0 too large to check"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn the_picture_is_dot_text() {
+    let options = Options { dot: true, ..Options::default() };
+    let o = optimise(&softmax(3, 4), &options).unwrap();
+    let dot = o.report.blocks[0].dot.clone().unwrap();
+    assert!(dot.starts_with("digraph egraph {") && dot.ends_with("}\n"));
+    assert_eq!(dot.matches('{').count(), dot.matches('}').count());
+}
+
+#[test]
+fn laws_can_be_taken_away() {
+    let options = Options { without: vec!["add-zero".into()], ..Options::default() };
+    let o = optimise(&softmax(3, 4), &options).unwrap();
+    assert!(!o.report.firings().contains_key("add-zero"));
+    let options = Options { without: vec!["no-such-law".into()], ..Options::default() };
+    assert!(matches!(optimise(&softmax(3, 4), &options), Err(EgraphError::UnknownLaw(_))));
+}
+
+#[test]
+fn an_exact_run_has_an_empty_ledger() {
+    let options = Options { exactness: Exactness::Exact, waived: Default::default(), ..Options::default() };
+    let o = optimise(&attention(2, 3, 4, 2), &options).unwrap();
+    assert_eq!(o.report.ledger(), vec![]);
+}
+
+#[test]
+fn a_wrong_rule_is_refused_with_its_name() {
+    let text = "rule bad reassociates finite\n  (max [k] (* ?c ?x[k])) => (* ?c (max [k] ?x[k]))\n";
+    let file = surject_rules::parse("bad.rules", text).unwrap();
+    let options = Options { rules: vec![file], ..Options::default() };
+    let error = optimise(&softmax(3, 4), &options).unwrap_err();
+    assert!(matches!(&error, EgraphError::Rules { file, .. } if file == "bad.rules"), "{error}");
+}
+
+#[test]
+fn the_cost_model_round_trips() {
+    let model = calibrate();
+    assert_eq!(CostModel::parse(&model.to_string()).unwrap(), model);
+    assert!(matches!(CostModel::parse("byte 2\nbite 3\n"), Err(EgraphError::CostModel { line: 2, .. })));
+    assert!(matches!(CostModel::parse("byte -2\n"), Err(EgraphError::CostModel { line: 1, .. })));
+}
+
+#[test]
+fn the_report_reads() {
+    let o = optimise(&mlp(8, 16, 12, 5), &Options::default()).unwrap();
+    let text = o.report.to_string();
+    // Times differ from run to run.
+    let kept: Vec<&str> = text.lines().filter(|l| !l.contains(" ms")).collect();
+    insta::assert_snapshot!(kept.join("\n"));
+}
