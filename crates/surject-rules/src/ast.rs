@@ -106,7 +106,7 @@ pub enum PatternKind {
     Reduce {
         /// The operator.
         op: AccOp,
-        /// The axes that are reduced; each stands for any number of axes.
+        /// The axes that are reduced; each stands for any number of axes, none of them empty.
         axes: Vec<String>,
         /// What is accumulated.
         body: Box<Pattern>,

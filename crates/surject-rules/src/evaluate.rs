@@ -144,3 +144,6 @@ fn binary_in_range(op: BinaryOp, x: Scalar, y: Scalar) -> bool {
         _ => true,
     }
 }
+
+#[cfg(test)]
+mod tests;

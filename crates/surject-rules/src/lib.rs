@@ -14,6 +14,18 @@
 //! ```
 //!
 //! The laws of the algebra are written in *map notation*: `(read ?M (read ?N ?x)) => (read (compose ?N ?M) ?x)`.
+//!
+//! # What a rule promises, and to whom
+//!
+//! [`check`] refuses a rule file whose names, element types or spaces do not fit, and rules whose sides differ on
+//! some instance. What it cannot see to is the matcher's duty:
+//!
+//! * A named axis of index notation stands for axes that are not empty: `(max [k] (+ ?x[k] ?c))` over no point is
+//!   the neutral element, not the neutral element plus `?c`. Batch axes may be empty.
+//! * A rule fires for the kinds of element types that [`Soundness::admits`]: a rule that `reassociates` or `rounds`
+//!   speaks of real numbers and need not hold for integers (`a * (b / c)`).
+//! * Conditions hold where [`distributes`], [`idempotent`] and the other tables say so, and only with certainty.
+//! * `unread` gives the one field that is read; with a map that is not surjective there are several.
 
 mod ast;
 mod check;

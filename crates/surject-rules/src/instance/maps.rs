@@ -19,7 +19,8 @@ pub(super) struct Want {
 
 /// A random space.
 pub(super) fn space(rng: &mut Rng, size: &Size) -> Space {
-    let rank = rng.below(size.rank as u64 + 1);
+    let scalar = rng.chance(1, 8);
+    let rank = if scalar { 0 } else { 1 + rng.below(size.rank as u64) };
     let sizes: Vec<u64> = (0..rank).map(|_| extent(rng, size)).collect();
     Space::of(&sizes)
 }
@@ -46,7 +47,7 @@ pub(super) fn map(
     want: Want,
     fill: u128,
 ) -> Option<IndexMap> {
-    if want.identity || (!want.partial && rng.chance(1, 12)) {
+    if want.identity || (!want.partial && rng.chance(1, if want.reduces { 40 } else { 12 })) {
         let same = match (domain, codomain) {
             (Some(d), Some(c)) if d != c => None,
             (d, c) => d.or(c).cloned().or_else(|| Some(space(rng, size))),
@@ -132,7 +133,7 @@ fn into_codomain(rng: &mut Rng, size: &Size, codomain: Vec<u64>, want: Want, par
     let mut sketch = Sketch { domain: Vec::new(), codomain, components: Vec::new() };
     for position in 0..sketch.codomain.len() {
         let n = sketch.codomain[position];
-        let divisor = (2..n).find(|d| n % d == 0);
+        let divisor = (2..n).find(|&d| n.is_multiple_of(d));
         let free = !want.surjective;
         let component = match rng.below(8) {
             _ if partial && rng.chance(1, 2) => {
@@ -172,10 +173,16 @@ fn into_codomain(rng: &mut Rng, size: &Size, codomain: Vec<u64>, want: Want, par
         };
         sketch.components.push(component);
     }
-    if !want.injective && rng.chance(if want.reduces { 3 } else { 2 }, 4) {
-        let extra = extent(rng, size);
-        sketch.axis(extra);
-    } else if rng.chance(1, 8) {
+    let extra = match want.injective {
+        true => 0,
+        false if want.reduces => rng.below(3),
+        false => rng.below(2),
+    };
+    for _ in 0..extra {
+        let extent = extent(rng, size);
+        sketch.axis(extent);
+    }
+    if rng.chance(1, 8) {
         sketch.axis(1);
     }
     sketch

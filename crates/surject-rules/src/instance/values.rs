@@ -12,6 +12,8 @@ enum Mode {
     Small,
     /// Floats of ordinary size with every digit in use; integers of the whole range unless that overflows.
     Ordinary,
+    /// Floats of different sizes, so that sums round.
+    Mixed,
     /// Infinities, NaN and zeros among ordinary ones.
     Special,
     /// The largest and the smallest magnitudes.
@@ -26,6 +28,9 @@ impl Drawing<'_, '_> {
         let mut modes = vec![Mode::Small, Mode::Ordinary, Mode::Ordinary];
         // The classes other than exact include overflow, and complex products of infinities say nothing of a
         // rule that holds over the reals.
+        if class == Exactness::Exact {
+            modes.push(Mode::Mixed);
+        }
         if !flags.finite && (class == Exactness::Exact || !complex) {
             modes.push(Mode::Special);
         }
@@ -85,6 +90,7 @@ fn float(rng: &mut Rng, dtype: DType, mode: Mode) -> Scalar {
             _ => rng.between(-3, 3) as f64,
         },
         Mode::Ordinary => ordinary(rng),
+        Mode::Mixed => ordinary(rng) * 4f64.powi(rng.between(-4, 4) as i32),
         Mode::Special => match rng.below(10) {
             0 => f64::INFINITY,
             1 => f64::NEG_INFINITY,
