@@ -335,12 +335,17 @@ impl<'a> Emitter<'a> {
         self.vector_loop(scope, deps).map_or(1, |v| v.1)
     }
 
-    /// A value that a scope already has.
+    /// A value that a scope already has. Scopes beyond the one that binds a loop of the node do not count: an inner
+    /// reduction may run through a loop that is open further out.
     pub fn cached(&self, node: NodeId, mut scope: ScopeId) -> Option<Val> {
+        let home = self.home(scope, self.dag[node].deps);
         loop {
             let s = &self.scopes[scope.0];
             if let Some(value) = s.nodes.get(&node) {
                 return Some(value.clone());
+            }
+            if scope == home {
+                return None;
             }
             scope = s.parent?;
         }
@@ -367,7 +372,8 @@ impl<'a> Emitter<'a> {
         self.literal(&value, &elem.ty(lanes))
     }
 
-    fn literal(&mut self, value: &str, ty: &str) -> String {
+    /// A constant from its text.
+    pub fn literal(&mut self, value: &str, ty: &str) -> String {
         let operation = match value {
             "true" | "false" => format!("arith.constant {value}"),
             _ => format!("arith.constant {value} : {ty}"),

@@ -27,6 +27,7 @@
 mod address;
 mod build;
 mod complex;
+mod contraction;
 mod dag;
 mod emit;
 mod error;
@@ -34,6 +35,7 @@ mod host;
 mod library;
 mod math;
 mod memory;
+mod pack;
 mod plan;
 mod pointwise;
 mod row;

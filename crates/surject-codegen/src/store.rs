@@ -2,12 +2,14 @@
 
 use crate::address::{Lin, LoopId, LoopSet};
 use crate::build::{Builder, Parts, Stop, compose, linearise, sizes};
+use crate::contraction::{self, Contraction, Scratch};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::row::{self, Kernel};
 use crate::schedule::{self, Output, Schedule};
 use crate::{CodegenError, Target};
 use std::collections::HashMap;
-use surject_ir::{AccOp, FieldId, FieldKind, Function, TensorType, Var};
+use surject_index::Space;
+use surject_ir::{AccOp, DType, FieldId, FieldKind, Function, TensorType, Var};
 
 /// Makes the kernels of one function's assignments.
 pub struct Stores<'a> {
@@ -132,8 +134,39 @@ impl<'a> Stores<'a> {
             return if inner == field { self.push(to, field, stored) } else { Ok(Outcome::First(inner)) };
         }
         let dtype = self.function.fields[field].dtype;
-        let free = outer.iter().copied().collect();
+        let free: LoopSet = outer.iter().copied().collect();
+        match self.contraction(&dag, &outputs, &outer, field) {
+            Choice::First(inner) => return Ok(Outcome::First(inner)),
+            Choice::Tiles(c, scratch) => {
+                let bytes = |n: i64| TensorType::new(DType::U8, Space::of(&[n.unsigned_abs()]));
+                let buffers = (self.temporary(bytes(scratch.columns)), self.temporary(bytes(scratch.rows)));
+                let kernels =
+                    contraction::emit(&dag, &outputs[0], (to, dtype), &c, &schedule, self.target, buffers)?;
+                return Ok(Outcome::Kernels(kernels));
+            }
+            Choice::None => {}
+        }
         Ok(Outcome::Kernels(vec![row::emit(&dag, &outputs, (to, dtype), &schedule, self.target, free)?]))
+    }
+
+    /// The contraction that a kernel is built around, or one that must be stored first to have a kernel of its own.
+    fn contraction(&self, dag: &Dag, outputs: &[Output], outer: &[LoopId], top: FieldId) -> Choice {
+        let [output] = outputs else { return Choice::None };
+        let all: LoopSet = outer.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
+        let direct = dag.reachable(&[output.root], false);
+        let mut chosen = Choice::None;
+        for id in dag.reachable(&[output.root], true) {
+            let Node::Reduce { field, .. } = &dag[id].node else { continue };
+            let Some(c) = contraction::analyse(dag, outputs, id, self.target) else { continue };
+            let Some(scratch) = contraction::scratch(dag, &c, self.target) else { continue };
+            let fits = direct.contains(&id) && dag[id].deps == all;
+            match chosen {
+                Choice::None if fits => chosen = Choice::Tiles(Box::new(c), scratch),
+                _ if *field == top => {}
+                _ => return Choice::First(*field),
+            }
+        }
+        chosen
     }
 
     /// An accumulation that would be evaluated much more often in place than on its own.
@@ -228,6 +261,15 @@ impl<'a> Stores<'a> {
         kernels.push(row::emit(&dag, &outputs, (to, data.dtype), &schedule, self.target, free)?);
         Ok(Outcome::Kernels(kernels))
     }
+}
+
+enum Choice {
+    /// There is none.
+    None,
+    /// This one, with its scratch memory.
+    Tiles(Box<Contraction>, Scratch),
+    /// This field must be stored first.
+    First(FieldId),
 }
 
 enum Outcome {

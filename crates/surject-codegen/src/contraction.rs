@@ -1,0 +1,534 @@
+//! The contraction emitter: a sum of products of two factors, with packed operands and register tiles.
+//!
+//! The loops over the output that only one factor depends on are its rows, or its columns; those that both depend
+//! on are the batch. One loop of the column side is done in lanes. Both factors are evaluated into *panels*: for
+//! every value of the summed loops, in order, the values at the rows or columns of one tile. Evaluating is what
+//! the row emitter does for any value, so convolution windows, padding, transpositions and whatever stands before
+//! the product need nothing special. A tile is then the same loop for every contraction: a few vectors of the
+//! column panel, a broadcast of each element of the row panel, multiply and add into registers. What the stored
+//! field does with the sum (bias, activation, residual) is evaluated on the tile when it is stored.
+//!
+//! Panels are always full: rows and columns beyond the end repeat the last one, and are not stored.
+
+use crate::address::{Lin, LoopId, LoopSet};
+use crate::dag::{Buf, Dag, Node, NodeId};
+use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
+use crate::pack::{Minor, Pack, digits};
+use crate::row::{Kernel, finish, name_pointers};
+use crate::schedule::{Output, Schedule};
+use crate::{CodegenError, Target};
+use surject_ir::{AccOp, BinaryOp, DType};
+
+/// A contraction that is worth tiles.
+#[derive(Clone, Debug)]
+pub struct Contraction {
+    /// The reduction.
+    pub node: NodeId,
+    /// The factor of the rows and that of the columns.
+    pub factors: [NodeId; 2],
+    /// Loops that both factors depend on.
+    pub batch: Vec<LoopId>,
+    /// Loops of the row side.
+    pub rows: Vec<LoopId>,
+    /// Loops of the column side but the last.
+    pub columns: Vec<LoopId>,
+    /// The loop of the column side that is done in lanes.
+    pub lane: LoopId,
+    /// The summed loops.
+    pub sum: Vec<LoopId>,
+    /// Lanes of a vector, vectors of a tile, rows of a tile.
+    tile: (usize, usize, usize),
+}
+
+/// Fewer multiplications than these are left to the row emitter.
+const SMALL: f64 = 30_000.0;
+
+fn product(dag: &Dag, loops: &[LoopId]) -> i64 {
+    loops.iter().map(|&l| dag.extent(l)).product()
+}
+
+/// Looks at a reduction. `None` where it is no contraction, or tiles would be mostly empty.
+pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> Option<Contraction> {
+    let Node::Reduce { op: AccOp::Add, loops, body, .. } = &dag[node].node else { return None };
+    let dtype = dag[node].dtype;
+    let suitable = dtype.is_float() || matches!(dtype, DType::I32 | DType::I64 | DType::U32 | DType::U64);
+    let &Node::Binary(BinaryOp::Mul, x, y) = &dag[*body].node else { return None };
+    let (dx, dy) = (dag[x].deps, dag[y].deps);
+    if !suitable || loops.iter().any(|&l| !dx.union(dy).contains(l)) {
+        return None;
+    }
+    let of = |set: LoopSet| -> Vec<LoopId> {
+        let all = (0..dag.extents.len()).map(|l| LoopId(l as u8));
+        all.filter(|&l| set.contains(l) && dag.extent(l) > 1).collect()
+    };
+    let deps = dag[node].deps;
+    let stride = |l: LoopId| outputs.iter().map(|o| o.address.coeff(l).abs()).max().unwrap_or(0);
+    let by_stride = |mut loops: Vec<LoopId>| {
+        loops.sort_by_key(|&l| (std::cmp::Reverse(stride(l)), l));
+        loops
+    };
+    let both = of(LoopSet::from_iter(of(dx).into_iter().filter(|&l| dy.contains(l) && deps.contains(l))));
+    let only = |a: LoopSet, b: LoopSet| -> Vec<LoopId> {
+        by_stride(of(a).into_iter().filter(|&l| deps.contains(l) && !b.contains(l)).collect())
+    };
+    let sides = [(x, only(dx, dy)), (y, only(dy, dx))];
+    let work = product(dag, &of(deps)) as f64 * product(dag, loops) as f64;
+    if work < SMALL || product(dag, loops) < 4 {
+        return None;
+    }
+    let lanes = target.lanes_bytes / Elem::of(dtype).size();
+    let mut best: Option<(f64, Contraction)> = None;
+    for (rows, columns) in [(&sides[0], &sides[1]), (&sides[1], &sides[0])] {
+        for &lane in &columns.1 {
+            let extent = dag.extent(lane);
+            let vectors = if extent > lanes as i64 { 2 } else { 1 };
+            let high = match (target.registers >= 32, vectors) {
+                (true, 2) => 8,
+                (true, _) => 16,
+                (false, 2) => 4,
+                (false, _) => 8,
+            };
+            let count = product(dag, &rows.1);
+            let fill = |n: i64, tile: i64| n as f64 / (((n + tile - 1) / tile).max(1) * tile) as f64;
+            let unit = if stride(lane) == 1 { 1.0 } else { 0.6 };
+            let score = fill(extent, (lanes * vectors) as i64) * fill(count, high as i64) * unit;
+            if score > 0.3 && best.as_ref().is_none_or(|b| score > b.0) {
+                let contraction = Contraction {
+                    node,
+                    factors: [rows.0, columns.0],
+                    batch: by_stride(both.clone()),
+                    rows: rows.1.clone(),
+                    columns: columns.1.iter().copied().filter(|&l| l != lane).collect(),
+                    lane,
+                    sum: loops.clone(),
+                    tile: (lanes, vectors, high),
+                };
+                best = Some((score, contraction));
+            }
+        }
+    }
+    best.map(|b| b.1)
+}
+
+/// The sizes that both kernels agree on.
+struct Sizes {
+    width: i64,
+    high: i64,
+    rows: i64,
+    sum: i64,
+    /// Panels of the lane loop; the last one may be partly filled.
+    panels: i64,
+    /// Panels of all column loops.
+    all_panels: i64,
+    batch: i64,
+    /// Rows packed at once, a multiple of `high`; blocks of them.
+    block: i64,
+    blocks: i64,
+    /// Column groups, and panels of each.
+    groups: i64,
+    group: i64,
+    tasks: i64,
+    elem: Elem,
+}
+
+impl Sizes {
+    fn new(dag: &Dag, c: &Contraction, target: &Target) -> Sizes {
+        let (lanes, vectors, high) = c.tile;
+        let (width, high) = ((lanes * vectors) as i64, high as i64);
+        let elem = Elem::of(dag[c.node].dtype);
+        let (rows, sum, batch) = (product(dag, &c.rows), product(dag, &c.sum), product(dag, &c.batch));
+        let panels = (dag.extent(c.lane) + width - 1) / width;
+        let all_panels = panels * product(dag, &c.columns);
+        let most = 4 * target.threads as i64;
+        let row_bytes = sum * elem.size() as i64;
+        let cached = (target.cache_bytes as i64 / row_bytes.max(1) / high).clamp(1, 128 / high);
+        // Enough blocks for every thread, if there are enough rows.
+        let tiles = (rows + high - 1) / high;
+        let wanted = (most + batch - 1) / batch;
+        let block = cached.min((tiles + wanted - 1) / wanted).max(1) * high;
+        let blocks = (rows + block - 1) / block;
+        let groups = if batch * blocks >= 2 * target.threads as i64 {
+            1
+        } else {
+            (most / (batch * blocks)).clamp(1, all_panels)
+        };
+        let group = (all_panels + groups - 1) / groups;
+        let groups = (all_panels + group - 1) / group;
+        let items = batch * blocks * groups;
+        let flops = 2.0 * batch as f64 * rows as f64 * sum as f64 * (all_panels * width) as f64;
+        let tasks = if target.threads <= 1 || flops < 400_000.0 { 1 } else { items.min(most) };
+        Sizes { width, high, rows, sum, panels, all_panels, batch, block, blocks, groups, group, tasks, elem }
+    }
+}
+
+/// What the contraction writes and the scratch it needs.
+pub struct Scratch {
+    /// Bytes of the packed columns.
+    pub columns: i64,
+    /// Bytes of the packed rows of all tasks.
+    pub rows: i64,
+}
+
+/// The scratch memory of a contraction; `None` where it would be out of proportion.
+pub fn scratch(dag: &Dag, c: &Contraction, target: &Target) -> Option<Scratch> {
+    let s = Sizes::new(dag, c, target);
+    let size = s.elem.size() as i64;
+    let columns = s.batch.checked_mul(s.all_panels)?.checked_mul(s.sum)?.checked_mul(s.width * size)?;
+    let rows = s.tasks.checked_mul(s.block)?.checked_mul(s.sum)?.checked_mul(size)?;
+    (columns < 1 << 32 && rows < 1 << 32).then_some(Scratch { columns, rows })
+}
+
+/// The two kernels: columns are packed, then tiles are computed.
+pub fn emit(
+    dag: &Dag,
+    output: &Output,
+    to: (Buf, DType),
+    c: &Contraction,
+    schedule: &Schedule,
+    target: &Target,
+    (columns, rows): (Buf, Buf),
+) -> Result<Vec<Kernel>, CodegenError> {
+    let sizes = Sizes::new(dag, c, target);
+    let emitter = Tiles { dag, c, sizes, schedule, output, to, target };
+    Ok(vec![emitter.pack_columns(columns)?, emitter.compute(columns, rows)?])
+}
+
+struct Tiles<'a> {
+    dag: &'a Dag,
+    c: &'a Contraction,
+    sizes: Sizes,
+    schedule: &'a Schedule,
+    output: &'a Output,
+    to: (Buf, DType),
+    target: &'a Target,
+}
+
+/// The buffers of a kernel: some, then those that nodes load.
+fn buffers(dag: &Dag, first: &[Buf], roots: &[NodeId]) -> Vec<Buf> {
+    let mut buffers = first.to_vec();
+    for id in dag.reachable(roots, true) {
+        if let Node::Load { buf, .. } = dag[id].node
+            && !buffers.contains(&buf)
+        {
+            buffers.push(buf);
+        }
+    }
+    buffers
+}
+
+/// Opens a loop over a share of `total` units, and gives the loop to close and the number of a unit.
+fn open_share(em: &mut Emitter<'_>, total: i64, tasks: i64) -> (ScopeId, String, Bounds) {
+    let root = em.root();
+    let (one, count, units) = (em.int(1), em.int(tasks), em.int(total));
+    let mut bounds = Bounds { low: em.int(0), high: units.clone(), step: one.clone() };
+    if tasks > 1 {
+        let next = em.op(root, &format!("arith.addi %task, {one} : i64"));
+        let [low, high] = ["%task", next.as_str()].map(|task| {
+            let scaled = em.op(root, &format!("arith.muli {task}, {units} : i64"));
+            em.op(root, &format!("arith.divui {scaled}, {count} : i64"))
+        });
+        bounds = Bounds { low, high, step: one };
+    }
+    let scope = em.open(root, Vec::new(), None);
+    let iv = em.name();
+    (scope, iv, bounds)
+}
+
+impl Tiles<'_> {
+    fn emitter(&self) -> Emitter<'_> {
+        let mut em = Emitter::new(self.dag);
+        em.reductions.clone_from(&self.schedule.reductions);
+        em
+    }
+
+    fn pointer(&self, em: &Emitter<'_>, buf: Buf) -> Result<String, CodegenError> {
+        em.pointers.get(&buf).cloned().ok_or_else(|| CodegenError::malformed("a tensor without a pointer"))
+    }
+
+    fn offset(&self, em: &mut Emitter<'_>, scope: ScopeId, pointer: &str, elements: &str) -> String {
+        let ty = self.sizes.elem.name();
+        em.op(
+            scope,
+            &format!("llvm.getelementptr {pointer}[{elements}] : (!llvm.ptr, i64) -> !llvm.ptr, {ty}"),
+        )
+    }
+
+    /// `a * factor`
+    fn times(&self, em: &mut Emitter<'_>, scope: ScopeId, a: &str, factor: i64) -> String {
+        let factor = em.int(factor);
+        em.op(scope, &format!("arith.muli {a}, {factor} : i64"))
+    }
+
+    fn pack_columns(&self, columns: Buf) -> Result<Kernel, CodegenError> {
+        let (s, c) = (&self.sizes, self.c);
+        let mut em = self.emitter();
+        let factor = c.factors[1];
+        let buffers = buffers(self.dag, &[columns], &[factor]);
+        name_pointers(&mut em, &buffers);
+        let total = s.batch * s.all_panels;
+        let bytes = total * s.sum * s.width * s.elem.size() as i64;
+        let most = 4 * self.target.threads as i64;
+        let tasks = if self.target.threads <= 1 { 1 } else { (bytes / 65_536).min(most).min(total).max(1) };
+        let (scope, iv, bounds) = open_share(&mut em, total, tasks);
+        let mut loops = c.batch.clone();
+        loops.extend(&c.columns);
+        let (panels, width) = (em.int(s.panels), em.int(s.width));
+        let panel = em.op(scope, &format!("arith.remui {iv}, {panels} : i64"));
+        let outer = em.op(scope, &format!("arith.divui {iv}, {panels} : i64"));
+        for (&l, digit) in loops.iter().zip(digits(&mut em, scope, &loops, &outer)) {
+            em.bind(scope, l, digit);
+        }
+        let base = em.op(scope, &format!("arith.muli {panel}, {width} : i64"));
+        let start = self.times(&mut em, scope, &iv, s.sum * s.width);
+        let pointer = self.pointer(&em, columns)?;
+        let to = self.offset(&mut em, scope, &pointer, &start);
+        let minor = Minor { loops: vec![c.lane], base, count: self.dag.extent(c.lane) };
+        let pack =
+            Pack { value: factor, sum: &c.sum, width: s.width as usize, lanes: c.tile.0, elem: s.elem };
+        pack.emit(&mut em, scope, &minor, &to)?;
+        em.close_loop(scope, &iv, &bounds, &[]);
+        finish(em, buffers, tasks, columns, format!("pack {total} x [{} {}] tasks {tasks}", s.sum, s.width))
+    }
+
+    fn compute(&self, columns: Buf, rows: Buf) -> Result<Kernel, CodegenError> {
+        let (s, c) = (&self.sizes, self.c);
+        let mut em = self.emitter();
+        let roots = [self.output.root, c.factors[0]];
+        let buffers = buffers(self.dag, &[self.to.0, columns, rows], &roots);
+        name_pointers(&mut em, &buffers);
+        let root = em.root();
+        let (columns_pointer, rows_pointer) = (self.pointer(&em, columns)?, self.pointer(&em, rows)?);
+        let size = em.int(s.high * s.width);
+        let tile = em.op(
+            root,
+            &format!("llvm.alloca {size} x {} {{alignment = 64 : i64}} : (i64) -> !llvm.ptr", s.elem.name()),
+        );
+        // Every task has a block of packed rows.
+        let own = self.times(&mut em, root, "%task", if s.tasks > 1 { s.block * s.sum } else { 0 });
+        let block_pointer = self.offset(&mut em, root, &rows_pointer, &own);
+
+        let (item, iv, bounds) = open_share(&mut em, s.batch * s.blocks * s.groups, s.tasks);
+        let (groups, blocks) = (em.int(s.groups), em.int(s.blocks));
+        let group = em.op(item, &format!("arith.remui {iv}, {groups} : i64"));
+        let rest = em.op(item, &format!("arith.divui {iv}, {groups} : i64"));
+        let block = em.op(item, &format!("arith.remui {rest}, {blocks} : i64"));
+        let batch = em.op(item, &format!("arith.divui {rest}, {blocks} : i64"));
+        for (&l, digit) in c.batch.iter().zip(digits(&mut em, item, &c.batch, &batch)) {
+            em.bind(item, l, digit);
+        }
+        let first_row = self.times(&mut em, item, &block, s.block);
+        let (count, length) = (em.int(s.rows), em.int(s.block));
+        let left = em.op(item, &format!("arith.subi {count}, {first_row} : i64"));
+        let here = em.op(item, &format!("arith.minsi {left}, {length} : i64"));
+        let (high, up) = (em.int(s.high), em.int(s.high - 1));
+        let padded = em.op(item, &format!("arith.addi {here}, {up} : i64"));
+        let tiles = em.op(item, &format!("arith.divui {padded}, {high} : i64"));
+
+        // Rows of the block into panels.
+        let (zero, one) = (em.int(0), em.int(1));
+        let tile_bounds = Bounds { low: zero.clone(), high: tiles, step: one.clone() };
+        let packing = em.open(item, Vec::new(), None);
+        let number = em.name();
+        let ahead = em.op(packing, &format!("arith.muli {number}, {high} : i64"));
+        let base = em.op(packing, &format!("arith.addi {first_row}, {ahead} : i64"));
+        let start = self.times(&mut em, packing, &number, s.sum * s.high);
+        let to = self.offset(&mut em, packing, &block_pointer, &start);
+        let minor = Minor { loops: c.rows.clone(), base, count: s.rows };
+        let pack =
+            Pack { value: c.factors[0], sum: &c.sum, width: s.high as usize, lanes: c.tile.0, elem: s.elem };
+        pack.emit(&mut em, packing, &minor, &to)?;
+        em.close_loop(packing, &number, &tile_bounds, &[]);
+
+        // Column panels, then row tiles.
+        let low = self.times(&mut em, item, &group, s.group);
+        let (step, most) = (em.int(s.group), em.int(s.all_panels));
+        let end = em.op(item, &format!("arith.addi {low}, {step} : i64"));
+        let end = em.op(item, &format!("arith.minsi {end}, {most} : i64"));
+        let column = em.open(item, Vec::new(), None);
+        let column_iv = em.name();
+        let panels = em.int(s.panels);
+        let panel = em.op(column, &format!("arith.remui {column_iv}, {panels} : i64"));
+        let outer = em.op(column, &format!("arith.divui {column_iv}, {panels} : i64"));
+        for (&l, digit) in c.columns.iter().zip(digits(&mut em, column, &c.columns, &outer)) {
+            em.bind(column, l, digit);
+        }
+        let batched = self.times(&mut em, column, &batch, s.all_panels);
+        let number = em.op(column, &format!("arith.addi {batched}, {column_iv} : i64"));
+        let start = self.times(&mut em, column, &number, s.sum * s.width);
+        let from_columns = self.offset(&mut em, column, &columns_pointer, &start);
+
+        let row = em.open(column, Vec::new(), None);
+        let row_iv = em.name();
+        let start = self.times(&mut em, row, &row_iv, s.sum * s.high);
+        let from_rows = self.offset(&mut em, row, &block_pointer, &start);
+        self.tile(&mut em, row, &from_rows, &from_columns, &tile);
+        let ahead = em.op(row, &format!("arith.muli {row_iv}, {high} : i64"));
+        let first = em.op(row, &format!("arith.addi {first_row}, {ahead} : i64"));
+        self.store(&mut em, row, &first, &panel, &tile)?;
+        em.close_loop(row, &row_iv, &tile_bounds, &[]);
+        em.close_loop(column, &column_iv, &Bounds { low, high: end, step: one }, &[]);
+        em.close_loop(item, &iv, &bounds, &[]);
+        let text = format!(
+            "contraction batch {} rows {} columns {} x {} sum {}, tile {}x{}, block {}, groups {}, tasks {}",
+            s.batch,
+            s.rows,
+            s.all_panels / s.panels,
+            self.dag.extent(c.lane),
+            s.sum,
+            s.high,
+            s.width,
+            s.block,
+            s.groups,
+            s.tasks
+        );
+        let mut kernel = finish(em, buffers, s.tasks, self.to.0, text)?;
+        kernel.writes.push(rows);
+        Ok(kernel)
+    }
+
+    /// The loop over the sum, with the tile in registers, and the tile into memory.
+    fn tile(&self, em: &mut Emitter<'_>, scope: ScopeId, rows: &str, columns: &str, tile: &str) {
+        let s = &self.sizes;
+        let (lanes, vectors, high) = self.c.tile;
+        let (ty, name, size) = (s.elem.ty(lanes), s.elem.name(), s.elem.size());
+        let float = matches!(s.elem, Elem::F32 | Elem::F64);
+        let zero =
+            if float { em.float(At { scope, lanes }, s.elem, -0.0) } else { em.constant(s.elem, 0, lanes) };
+        let inner = em.open(scope, Vec::new(), None);
+        let k = em.name();
+        let (a, b) = (self.times(em, inner, &k, s.high), self.times(em, inner, &k, s.width));
+        let (a, b) = (self.offset(em, inner, rows, &a), self.offset(em, inner, columns, &b));
+        let mut vector = Vec::new();
+        for v in 0..vectors {
+            let from = em.op(
+                inner,
+                &format!("llvm.getelementptr {b}[{}] : (!llvm.ptr) -> !llvm.ptr, {name}", v * lanes),
+            );
+            vector.push(
+                em.op(inner, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}")),
+            );
+        }
+        let mut carried = Vec::new();
+        for row in 0..high {
+            let from =
+                em.op(inner, &format!("llvm.getelementptr {a}[{row}] : (!llvm.ptr) -> !llvm.ptr, {name}"));
+            let value = em.op(inner, &format!("llvm.load {from} : !llvm.ptr -> {name}"));
+            let value = em.op(inner, &format!("vector.broadcast {value} : {name} to {ty}"));
+            for column in &vector {
+                let into = em.name();
+                let next = if float {
+                    em.op(inner, &format!("math.fma {value}, {column}, {into} : {ty}"))
+                } else {
+                    let term = em.op(inner, &format!("arith.muli {value}, {column} : {ty}"));
+                    em.op(inner, &format!("arith.addi {into}, {term} : {ty}"))
+                };
+                carried.push(Carried { name: into, init: zero.clone(), ty: ty.clone(), next });
+            }
+        }
+        let bounds = Bounds { low: em.int(0), high: em.int(s.sum), step: em.int(1) };
+        let sums = em.close_loop(inner, &k, &bounds, &carried);
+        for (i, sum) in sums.iter().enumerate() {
+            let to = em.op(
+                scope,
+                &format!("llvm.getelementptr {tile}[{}] : (!llvm.ptr) -> !llvm.ptr, {name}", i * lanes),
+            );
+            em.line(scope, &format!("llvm.store {sum}, {to} {{alignment = 64 : i64}} : {ty}, !llvm.ptr"));
+        }
+    }
+
+    /// Evaluates the rest of the stored field on the tile, as far as it lies inside.
+    fn store(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        first_row: &str,
+        panel: &str,
+        tile: &str,
+    ) -> Result<(), CodegenError> {
+        let (s, c) = (&self.sizes, self.c);
+        let extent = self.dag.extent(c.lane);
+        let (count, high) = (em.int(s.rows), em.int(s.high));
+        let left = em.op(scope, &format!("arith.subi {count}, {first_row} : i64"));
+        let here = em.op(scope, &format!("arith.minsi {left}, {high} : i64"));
+        let line = em.open(scope, Vec::new(), None);
+        let iv = em.name();
+        let row = em.op(line, &format!("arith.addi {first_row}, {iv} : i64"));
+        for (&l, digit) in c.rows.iter().zip(digits(em, line, &c.rows, &row)) {
+            em.bind(line, l, digit);
+        }
+        let base = self.times(em, line, panel, s.width);
+        let start = self.times(em, line, &iv, s.width);
+        let from = self.offset(em, line, tile, &start);
+        let (full, rest) = (extent / s.width, extent % s.width);
+        let whole = em.int(full);
+        for (inside, width) in [(true, s.width), (false, rest)] {
+            if width == 0 || (inside && full == 0) {
+                continue;
+            }
+            let part = em.open(line, Vec::new(), None);
+            let lanes = c.tile.0 as i64;
+            let main = width - width % lanes;
+            for (step, low, high) in [(lanes, 0, main), (1, main, width)] {
+                if low < high {
+                    self.line(em, part, (&base, &from), (step, low, high))?;
+                }
+            }
+            if rest == 0 || full == 0 {
+                em.close_plain(part);
+            } else {
+                let predicate = if inside { "ult" } else { "uge" };
+                let holds = em.op(line, &format!("arith.cmpi {predicate}, {panel}, {whole} : i64"));
+                em.close_if(part, &holds);
+            }
+        }
+        let bounds = Bounds { low: em.int(0), high: here, step: em.int(1) };
+        em.close_loop(line, &iv, &bounds, &[]);
+        Ok(())
+    }
+
+    /// One row of a tile, in vectors or element by element.
+    fn line(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        (base, from): (&str, &str),
+        (step, low, high): (i64, i64, i64),
+    ) -> Result<(), CodegenError> {
+        let c = self.c;
+        let dtype = self.dag[c.node].dtype;
+        let lanes = step as usize;
+        let at_loop = em.open(scope, Vec::new(), None);
+        let iv = em.name();
+        let position = em.op(at_loop, &format!("arith.addi {base}, {iv} : i64"));
+        let vector = (lanes > 1).then_some((c.lane, lanes));
+        let inner = em.open(at_loop, vec![(c.lane, position)], vector);
+        let at = At { scope: inner, lanes };
+        let pointer = self.offset(em, inner, from, &iv);
+        let (ty, size) = (self.sizes.elem.ty(lanes), self.sizes.elem.size());
+        let sum =
+            em.op(inner, &format!("llvm.load {pointer} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}"));
+        let sum = em.round_half(at, dtype, sum);
+        em.seed(inner, c.node, Val { ssa: sum, lanes });
+        let value = em.value(self.output.root, inner)?;
+        let to = self.pointer(em, self.to.0)?;
+        em.store(&to, self.to.1, &self.output.address, &value, at);
+        em.close_plain(inner);
+        let bounds = Bounds { low: em.int(low), high: em.int(high), step: em.int(step) };
+        em.close_loop(at_loop, &iv, &bounds, &[]);
+        Ok(())
+    }
+}
+
+/// The linear number of the summed loops.
+pub fn sum_number(dag: &Dag, sum: &[LoopId], factor: i64) -> Lin {
+    let mut lin = Lin::default();
+    let mut stride = factor;
+    for &l in sum.iter().rev() {
+        if dag.extent(l) > 1 {
+            lin.terms.push((l, stride));
+        }
+        stride *= dag.extent(l);
+    }
+    lin.terms.sort_unstable();
+    lin
+}

@@ -1,0 +1,318 @@
+//! Evaluating a factor of a contraction into a panel: `width` values for every point of the summed loops.
+
+use crate::CodegenError;
+use crate::address::{LoopId, LoopSet};
+use crate::contraction::sum_number;
+use crate::dag::{Dag, Node, NodeId};
+use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
+
+/// The rows or columns of a panel: consecutive numbers from `base`, which are the digits of some loops.
+pub struct Minor {
+    /// The loops, outermost first.
+    pub loops: Vec<LoopId>,
+    /// The number of the first.
+    pub base: String,
+    /// How many there are in all; beyond the end the last one is repeated.
+    pub count: i64,
+}
+
+/// A factor and the form of its panels.
+pub struct Pack<'a> {
+    /// The factor.
+    pub value: NodeId,
+    /// The summed loops, in the order of the panel.
+    pub sum: &'a [LoopId],
+    /// The rows or columns of a panel.
+    pub width: usize,
+    /// Lanes of a vector.
+    pub lanes: usize,
+    /// The type of the elements of a panel.
+    pub elem: Elem,
+}
+
+/// How the values of a panel are found.
+enum Mode {
+    /// As vectors along the one loop of the rows or columns, of so many lanes.
+    Along(LoopId, usize),
+    /// As vectors along a summed loop, which are transposed.
+    Across(LoopId),
+    /// One by one.
+    Single,
+}
+
+/// The digits of a number, the last loop fastest.
+pub fn digits(em: &mut Emitter<'_>, scope: ScopeId, loops: &[LoopId], number: &str) -> Vec<String> {
+    let mut digits = vec![String::new(); loops.len()];
+    let mut rest = number.to_string();
+    for (i, &l) in loops.iter().enumerate().rev() {
+        if i == 0 {
+            digits[0] = rest;
+            break;
+        }
+        let extent = em.int(em.dag.extent(l));
+        digits[i] = em.op(scope, &format!("arith.remui {rest}, {extent} : i64"));
+        rest = em.op(scope, &format!("arith.divui {rest}, {extent} : i64"));
+    }
+    digits
+}
+
+impl Pack<'_> {
+    fn mode(&self, dag: &Dag, minor: &Minor) -> Mode {
+        let nodes = dag.reachable(&[self.value], true);
+        let steady = |l: LoopId| {
+            nodes.iter().all(|&n| match &dag[n].node {
+                Node::Load { address, .. } => matches!(address.coeff(l), 0 | 1),
+                _ => true,
+            })
+        };
+        // The largest power of two that divides the width.
+        let along = (1usize << self.width.trailing_zeros()).min(self.lanes);
+        if let [l] = minor.loops[..] {
+            let depends = dag[self.value].deps.contains(l);
+            if along > 1 && depends && steady(l) {
+                return Mode::Along(l, along);
+            }
+        }
+        let across =
+            self.sum.iter().copied().rev().find(|&l| {
+                steady(l) && dag.extent(l) >= self.lanes as i64 && dag[self.value].deps.contains(l)
+            });
+        match (across, &minor.loops[..]) {
+            (Some(l), _) if self.lanes > 1 => Mode::Across(l),
+            (_, &[l]) if along > 1 && dag[self.value].deps.contains(l) => Mode::Along(l, along),
+            _ => Mode::Single,
+        }
+    }
+
+    /// Writes the panel at `to`.
+    pub fn emit(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        minor: &Minor,
+        to: &str,
+    ) -> Result<(), CodegenError> {
+        match self.mode(em.dag, minor) {
+            Mode::Along(l, lanes) => {
+                let end = em.int(minor.count - self.width as i64);
+                let partial = minor.count % self.width as i64 != 0;
+                let whole = em.open(scope, Vec::new(), None);
+                self.along(em, whole, minor, to, l, lanes)?;
+                if !partial {
+                    em.close_plain(whole);
+                    return Ok(());
+                }
+                let inside = em.op(scope, &format!("arith.cmpi sle, {}, {end} : i64", minor.base));
+                em.close_if(whole, &inside);
+                let rest = em.open(scope, Vec::new(), None);
+                self.single(em, rest, minor, to, None)?;
+                let outside = em.op(scope, &format!("arith.cmpi sgt, {}, {end} : i64", minor.base));
+                em.close_if(rest, &outside);
+                Ok(())
+            }
+            Mode::Across(l) => {
+                let lanes = self.lanes as i64;
+                let extent = em.dag.extent(l);
+                self.across(em, scope, minor, to, l)?;
+                if extent % lanes != 0 {
+                    self.single(em, scope, minor, to, Some((l, extent - extent % lanes)))?;
+                }
+                Ok(())
+            }
+            Mode::Single => self.single(em, scope, minor, to, None),
+        }
+    }
+
+    /// Opens the summed loops but one, in their order.
+    fn nest(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        but: Option<LoopId>,
+    ) -> Vec<(ScopeId, String, Bounds)> {
+        let mut open: Vec<(ScopeId, String, Bounds)> = Vec::new();
+        for &l in self.sum {
+            if Some(l) == but || em.dag.extent(l) == 1 {
+                continue;
+            }
+            let outer = open.last().map_or(scope, |o| o.0);
+            let (inner, iv) = em.open_loop(outer, l, 1);
+            let bounds = Bounds { low: em.int(0), high: em.int(em.dag.extent(l)), step: em.int(1) };
+            open.push((inner, iv, bounds));
+        }
+        open
+    }
+
+    fn close(&self, em: &mut Emitter<'_>, mut open: Vec<(ScopeId, String, Bounds)>) {
+        while let Some((scope, iv, bounds)) = open.pop() {
+            em.close_loop(scope, &iv, &bounds, &[]);
+        }
+    }
+
+    /// The address of a value in the panel.
+    fn place(&self, em: &mut Emitter<'_>, scope: ScopeId, to: &str, offset: &str) -> String {
+        let number = em.lin(&sum_number(em.dag, self.sum, self.width as i64), scope);
+        let at = em.op(scope, &format!("arith.addi {number}, {offset} : i64"));
+        let ty = self.elem.name();
+        em.op(scope, &format!("llvm.getelementptr {to}[{at}] : (!llvm.ptr, i64) -> !llvm.ptr, {ty}"))
+    }
+
+    fn write(&self, em: &mut Emitter<'_>, scope: ScopeId, value: &str, to: &str, lanes: usize) {
+        let (ty, size) = (self.elem.ty(lanes), self.elem.size());
+        em.line(scope, &format!("llvm.store {value}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"));
+    }
+
+    fn along(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        minor: &Minor,
+        to: &str,
+        l: LoopId,
+        lanes: usize,
+    ) -> Result<(), CodegenError> {
+        let mut vectors = Vec::new();
+        for vector in 0..self.width / lanes {
+            let ahead = em.int((vector * lanes) as i64);
+            let position = em.op(scope, &format!("arith.addi {}, {ahead} : i64", minor.base));
+            let known = self.known(em, scope, vec![(l, position.clone())], Some((l, lanes)))?;
+            vectors.push((ahead, position, known));
+        }
+        let open = self.nest(em, scope, None);
+        let inner = open.last().map_or(scope, |o| o.0);
+        for (ahead, position, known) in vectors {
+            let part = em.open(inner, vec![(l, position)], Some((l, lanes)));
+            known.into_iter().for_each(|(node, value)| em.seed(part, node, value));
+            let at = At { scope: part, lanes };
+            let value = em.value(self.value, part)?;
+            let value = em.spread(&value, self.elem, at);
+            let place = self.place(em, part, to, &ahead);
+            self.write(em, part, &value, &place, lanes);
+            em.close_plain(part);
+        }
+        self.close(em, open);
+        Ok(())
+    }
+
+    /// The values that depend on the row or column alone, computed before the summed loops.
+    fn known(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        binds: Vec<(LoopId, String)>,
+        vector: Option<(LoopId, usize)>,
+    ) -> Result<Vec<(NodeId, Val)>, CodegenError> {
+        let sum: LoopSet = self.sum.iter().copied().collect();
+        let minor: LoopSet = binds.iter().map(|b| b.0).collect();
+        let part = em.open(scope, binds, vector);
+        let mut known = Vec::new();
+        for id in em.dag.reachable(&[self.value], false) {
+            let deps = em.dag[id].deps;
+            if deps.meets(minor) && !deps.meets(sum) {
+                known.push((id, em.value(id, part)?));
+            }
+        }
+        em.close_plain(part);
+        Ok(known)
+    }
+
+    /// The number of a row or column that exists.
+    fn clamped(&self, em: &mut Emitter<'_>, scope: ScopeId, minor: &Minor, ahead: &str) -> String {
+        let last = em.int(minor.count - 1);
+        let number = em.op(scope, &format!("arith.addi {}, {ahead} : i64", minor.base));
+        em.op(scope, &format!("arith.minsi {number}, {last} : i64"))
+    }
+
+    fn across(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        minor: &Minor,
+        to: &str,
+        l: LoopId,
+    ) -> Result<(), CodegenError> {
+        let lanes = self.lanes;
+        let mut positions = Vec::new();
+        for i in 0..self.width {
+            let ahead = em.int(i as i64);
+            let number = self.clamped(em, scope, minor, &ahead);
+            let position = digits(em, scope, &minor.loops, &number);
+            let binds: Vec<(LoopId, String)> = minor.loops.iter().copied().zip(position).collect();
+            let known = self.known(em, scope, binds.clone(), None)?;
+            positions.push((binds, known));
+        }
+        let open = self.nest(em, scope, Some(l));
+        let outer = open.last().map_or(scope, |o| o.0);
+        let (inner, iv) = em.open_loop(outer, l, lanes);
+        let extent = em.dag.extent(l);
+        let bounds = Bounds {
+            low: em.int(0),
+            high: em.int(extent - extent % lanes as i64),
+            step: em.int(lanes as i64),
+        };
+        // Squares where they fit: those have the fast transposition.
+        let square = if self.width % lanes == 0 { lanes } else { self.width };
+        let stride = sum_number(em.dag, self.sum, self.width as i64).coeff(l);
+        for first in (0..self.width).step_by(square) {
+            let mut matrix = {
+                let ty = format!("vector<{square}x{lanes}x{}>", self.elem.name());
+                let zero = if matches!(self.elem, Elem::F32 | Elem::F64) { "0.0" } else { "0" };
+                em.literal(&format!("dense<{zero}>"), &ty)
+            };
+            let (row, from) = (self.elem.ty(lanes), format!("vector<{square}x{lanes}x{}>", self.elem.name()));
+            for i in 0..square {
+                let (binds, known) = positions[first + i].clone();
+                let part = em.open(inner, binds, None);
+                known.into_iter().for_each(|(node, value)| em.seed(part, node, value));
+                let value: Val = em.value(self.value, part)?;
+                let value = em.spread(&value, self.elem, At { scope: part, lanes });
+                em.close_plain(part);
+                matrix = em.op(inner, &format!("vector.insert {value}, {matrix}[{i}] : {row} into {from}"));
+            }
+            let (turned, line) =
+                (format!("vector<{lanes}x{square}x{}>", self.elem.name()), self.elem.ty(square));
+            let matrix = em.op(inner, &format!("vector.transpose {matrix}, [1, 0] : {from} to {turned}"));
+            for k in 0..lanes {
+                let value = em.op(inner, &format!("vector.extract {matrix}[{k}] : {line} from {turned}"));
+                let offset = em.int(k as i64 * stride + first as i64);
+                let place = self.place(em, inner, to, &offset);
+                self.write(em, inner, &value, &place, square);
+            }
+        }
+        em.close_loop(inner, &iv, &bounds, &[]);
+        self.close(em, open);
+        Ok(())
+    }
+
+    /// One value at a time; the loop `from.0` starts at `from.1`.
+    fn single(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        minor: &Minor,
+        to: &str,
+        from: Option<(LoopId, i64)>,
+    ) -> Result<(), CodegenError> {
+        let part = em.open(scope, Vec::new(), None);
+        let iv = em.name();
+        let number = self.clamped(em, part, minor, &iv);
+        for (&l, digit) in minor.loops.iter().zip(digits(em, part, &minor.loops, &number)) {
+            em.bind(part, l, digit);
+        }
+        let mut open = self.nest(em, part, from.map(|f| f.0));
+        let mut inner = open.last().map_or(part, |o| o.0);
+        if let Some((l, low)) = from {
+            let (next, iv) = em.open_loop(inner, l, 1);
+            let bounds = Bounds { low: em.int(low), high: em.int(em.dag.extent(l)), step: em.int(1) };
+            open.push((next, iv, bounds));
+            inner = next;
+        }
+        let value = em.value(self.value, inner)?;
+        let place = self.place(em, inner, to, &iv);
+        self.write(em, inner, &value.ssa, &place, 1);
+        self.close(em, open);
+        let bounds = Bounds { low: em.int(0), high: em.int(self.width as i64), step: em.int(1) };
+        em.close_loop(part, &iv, &bounds, &[]);
+        Ok(())
+    }
+}

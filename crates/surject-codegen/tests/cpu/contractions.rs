@@ -1,0 +1,113 @@
+//! Kernels of the contraction emitter.
+
+use crate::harness::*;
+use crate::rows::matmul;
+use surject_index::{Affine, Fill, IndexMap};
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, Function, Scalar, UnaryOp};
+
+/// `acc + at output axes (x * y)` over a space, with the factors read along these axes.
+fn contract(
+    f: &mut Function,
+    sizes: &[u64],
+    out: &[usize],
+    x: (FieldId, &[usize]),
+    y: (FieldId, &[usize]),
+) -> FieldId {
+    let all = space(sizes);
+    let x = f.fields.read(IndexMap::projection(&all, x.1), x.0).unwrap();
+    let y = f.fields.read(IndexMap::projection(&all, y.1), y.0).unwrap();
+    let product = f.fields.binary(BinaryOp::Mul, x, y).unwrap();
+    f.fields.acc(AccOp::Add, IndexMap::projection(&all, out), product).unwrap()
+}
+
+#[test]
+fn products_of_every_type() {
+    for dtype in [DType::F32, DType::F64, DType::I32, DType::U64] {
+        check_with(matmul(33, 40, 50, dtype), 1e-4, None);
+    }
+    // The interpreter rounds every product of halves, the tile only the sum.
+    check_with(matmul(33, 40, 50, DType::BF16), 0.3, None);
+    check_with(matmul(33, 40, 50, DType::F16), 0.05, None);
+    check_with(matmul(64, 64, 64, DType::F32), 1e-4, None);
+    check_with(matmul(7, 130, 257, DType::F32), 1e-4, None);
+    check_with(matmul(200, 31, 17, DType::F32), 1e-4, None);
+}
+
+#[test]
+fn transposed_operands_and_batches() {
+    // q[b,q,h,d] k[b,k,h,d] -> [b,h,q,k]
+    let (mut f, p) = function(&[(DType::F32, &[2, 20, 3, 24]), (DType::F32, &[2, 37, 3, 24])]);
+    let sizes = [2, 3, 20, 37, 24];
+    let c = contract(&mut f, &sizes, &[0, 1, 2, 3], (p[0], &[0, 2, 1, 4]), (p[1], &[0, 3, 1, 4]));
+    result(&mut f, c);
+    check_with(f, 1e-4, None);
+    // a[k,m] b[n,k] -> [n,m]
+    let (mut f, p) = function(&[(DType::F32, &[40, 50]), (DType::F32, &[60, 40])]);
+    let c = contract(&mut f, &[60, 50, 40], &[0, 1], (p[0], &[2, 1]), (p[1], &[0, 2]));
+    result(&mut f, c);
+    check_with(f, 1e-4, None);
+}
+
+#[test]
+fn epilogues() {
+    let (mut f, p) = function(&[
+        (DType::F32, &[40, 48]),
+        (DType::F32, &[48, 70]),
+        (DType::F32, &[70]),
+        (DType::F32, &[40, 70]),
+    ]);
+    let c = contract(&mut f, &[40, 70, 48], &[0, 1], (p[0], &[0, 2]), (p[1], &[2, 1]));
+    let bias = f.fields.read(IndexMap::projection(&space(&[40, 70]), &[1]), p[2]).unwrap();
+    let sum = f.fields.binary(BinaryOp::Add, c, bias).unwrap();
+    let y = f.fields.unary(UnaryOp::Tanh, sum).unwrap();
+    let y = f.fields.binary(BinaryOp::Add, y, p[3]).unwrap();
+    result(&mut f, y);
+    check_with(f, 1e-4, None);
+}
+
+/// Softmax of scores times values, all in one field: the planner takes it apart.
+#[test]
+fn attention_as_one_field() {
+    let (mut f, p) = function(&[(DType::F32, &[30, 40]), (DType::F32, &[50, 40]), (DType::F32, &[50, 32])]);
+    let s = contract(&mut f, &[30, 50, 40], &[0, 1], (p[0], &[0, 2]), (p[1], &[1, 2]));
+    let rows = IndexMap::projection(&space(&[30, 50]), &[0]);
+    let max = f.fields.acc(AccOp::Max, rows.clone(), s).unwrap();
+    let max = f.fields.read(rows.clone(), max).unwrap();
+    let e = f.fields.binary(BinaryOp::Sub, s, max).unwrap();
+    let e = f.fields.unary(UnaryOp::Exp, e).unwrap();
+    let sum = f.fields.acc(AccOp::Add, rows.clone(), e).unwrap();
+    let sum = f.fields.read(rows, sum).unwrap();
+    let weights = f.fields.binary(BinaryOp::Div, e, sum).unwrap();
+    let o = contract(&mut f, &[30, 32, 50], &[0, 1], (weights, &[0, 2]), (p[2], &[2, 1]));
+    result(&mut f, o);
+    check_with(f, 1e-4, None);
+}
+
+/// A convolution with padding and stride, as its own im2col.
+pub fn convolution(n: u64, size: u64, channels: u64, filters: u64, stride: i64) -> Function {
+    let (mut f, p) =
+        function(&[(DType::F32, &[n, size, size, channels]), (DType::F32, &[3, 3, channels, filters])]);
+    let out = (size - 1) / stride as u64 + 1;
+    let all = space(&[n, out, out, filters, 3, 3, channels]);
+    let at = |o: usize, w: usize| {
+        let mut a = Affine::strided(7, o, stride, -1);
+        a.coeffs[w] = 1;
+        a
+    };
+    let components = vec![Affine::axis(7, 0), at(1, 4), at(2, 5), Affine::axis(7, 6)];
+    let zero = Fill(Scalar::zero(DType::F32).bits());
+    let map =
+        IndexMap::partial(all.clone(), space(&[n, size, size, channels]), components, vec![], zero).unwrap();
+    let x = f.fields.read(map, p[0]).unwrap();
+    let w = f.fields.read(IndexMap::projection(&all, &[4, 5, 6, 3]), p[1]).unwrap();
+    let product = f.fields.binary(BinaryOp::Mul, x, w).unwrap();
+    let y = f.fields.acc(AccOp::Add, IndexMap::projection(&all, &[0, 1, 2, 3]), product).unwrap();
+    result(&mut f, y);
+    f
+}
+
+#[test]
+fn convolutions() {
+    check_with(convolution(2, 9, 5, 20, 1), 1e-4, None);
+    check_with(convolution(1, 12, 16, 33, 2), 1e-4, None);
+}
