@@ -18,17 +18,10 @@ pub fn unread(egraph: &mut Graph, g: Id, map: MapId) -> Option<Id> {
     if !m.is_total() || egraph.analysis.space(g_space) != m.domain() || !m.surjective().is_yes() {
         return None;
     }
-    unread_at(egraph, g, map, &m, MAX_DEPTH, &mut Vec::new())
+    unread_at(egraph, g, &m, MAX_DEPTH, &mut Vec::new())
 }
 
-fn unread_at(
-    egraph: &mut Graph,
-    g: Id,
-    map: MapId,
-    m: &IndexMap,
-    depth: usize,
-    visiting: &mut Vec<Id>,
-) -> Option<Id> {
+fn unread_at(egraph: &mut Graph, g: Id, m: &IndexMap, depth: usize, visiting: &mut Vec<Id>) -> Option<Id> {
     let g = egraph.find(g);
     let data = field(egraph, g)?.clone();
     let space = egraph.analysis.space_id(m.codomain());
@@ -61,19 +54,19 @@ fn unread_at(
         }
         Node::Un([o, x]) => {
             let op = egraph[*o].data.op()?;
-            let x = unread_at(egraph, *x, map, m, depth - 1, visiting)?;
+            let x = unread_at(egraph, *x, m, depth - 1, visiting)?;
             un(egraph, op, x)
         }
         Node::Bin([o, x, y]) => {
             let Op::Binary(op) = egraph[*o].data.op()? else { return None };
-            let x = unread_at(egraph, *x, map, m, depth - 1, visiting)?;
-            let y = unread_at(egraph, *y, map, m, depth - 1, visiting)?;
+            let x = unread_at(egraph, *x, m, depth - 1, visiting)?;
+            let y = unread_at(egraph, *y, m, depth - 1, visiting)?;
             bin(egraph, op, x, y)
         }
         Node::Sel([c, t, f]) => {
-            let c = unread_at(egraph, *c, map, m, depth - 1, visiting)?;
-            let t = unread_at(egraph, *t, map, m, depth - 1, visiting)?;
-            let f = unread_at(egraph, *f, map, m, depth - 1, visiting)?;
+            let c = unread_at(egraph, *c, m, depth - 1, visiting)?;
+            let t = unread_at(egraph, *t, m, depth - 1, visiting)?;
+            let f = unread_at(egraph, *f, m, depth - 1, visiting)?;
             sel(egraph, c, t, f)
         }
         _ => None,

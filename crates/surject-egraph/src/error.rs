@@ -24,7 +24,7 @@ pub enum EgraphError {
         /// The file.
         file: String,
         /// The error.
-        error: RuleError,
+        error: Box<RuleError>,
     },
     /// A rule in a form that cannot be run.
     #[error("rule `{rule}` cannot be run: {why}")]

@@ -58,9 +58,7 @@ pub fn explain(
             steps.extend(by_class.get(&id).into_iter().flatten());
         }
         for &step in &steps {
-            if !checks.contains_key(&step) {
-                checks.insert(step, check(egraph, &log[step], rules, &class_values));
-            }
+            checks.entry(step).or_insert_with(|| check(egraph, &log[step], rules, &class_values));
         }
         let title = name(class).unwrap_or_else(|| format!("class {}", terms.classes[class].id));
         result.push(write(egraph, &title, log, &steps, &checks));
@@ -136,12 +134,20 @@ fn check(egraph: &Graph, firing: &Firing, rules: &[&Compiled], known: &HashMap<I
 /// Runs the rule of a step alone on its left term; does it build the right one?
 fn replay(egraph: &Graph, firing: &Firing, rules: &[&Compiled]) -> Option<bool> {
     let mut own = Graph::new(egraph.analysis.clone());
-    let mut copy = Copy { egraph, own: &mut own, done: HashMap::new() };
+    let mut copy = Copy { egraph, own: &mut own, done: HashMap::new(), classes: HashMap::new() };
     let from = copy.term(firing.from, DEPTH)?;
+    // The operands of both sides are the same terms of the same classes, but for the class that is rewritten.
+    let root = egraph.find(firing.from);
+    let known: HashMap<Id, Id> = copy
+        .done
+        .iter()
+        .map(|(&(id, _), &own)| (egraph.find(id), own))
+        .filter(|&(class, _)| class != root)
+        .collect();
     let rules: Vec<Compiled> = rules.iter().filter(|r| r.name == firing.rule).map(|r| (*r).clone()).collect();
     let bounds = Bounds { nodes: 500, iterations: 1, ..Bounds::default() };
     saturate(&mut own, &firing.rule, &rules, &bounds, &mut Vec::new()).ok()?;
-    let mut copy = Copy { egraph, own: &mut own, done: HashMap::new() };
+    let mut copy = Copy { egraph, own: &mut own, done: HashMap::new(), classes: known };
     let to = copy.term(firing.to, DEPTH + 3)?;
     own.rebuild();
     Some(own.find(from) == own.find(to))
@@ -152,12 +158,17 @@ struct Copy<'a> {
     egraph: &'a Graph,
     own: &'a mut Graph,
     done: HashMap<(Id, usize), Id>,
+    /// Classes that have a term already.
+    classes: HashMap<Id, Id>,
 }
 
 impl Copy<'_> {
     fn term(&mut self, id: Id, depth: usize) -> Option<Id> {
         if let Some(&done) = self.done.get(&(id, depth)) {
             return Some(done);
+        }
+        if let Some(&known) = self.classes.get(&self.egraph.find(id)) {
+            return Some(known);
         }
         let node = self.egraph.id_to_node(id).clone();
         let copied = if !node.is_term() || node.children().is_empty() {

@@ -432,8 +432,8 @@ fn value(
     let deps = deps_through(&occurrence.map, field(egraph, occurrence.class)?.deps);
     let rank = occurrence.map.domain().rank();
     let mut axes: Vec<(Axis, usize)> = Vec::new();
-    for axis in 0..rank {
-        if state.context[axis].binder.is_none() && labels[axis].is_none() && deps.contains(axis) {
+    for (axis, label) in labels.iter().enumerate().take(rank) {
+        if state.context[axis].binder.is_none() && label.is_none() && deps.contains(axis) {
             axes.push((Axis::Batch(axis), axis));
         }
     }

@@ -11,7 +11,8 @@ pub const LAWS: &str = include_str!("../laws/laws.rules");
 
 /// The laws that ship with the crate.
 pub fn laws() -> Result<RuleFile, EgraphError> {
-    parse("laws.rules", LAWS).map_err(|error| EgraphError::Rules { file: "laws.rules".to_string(), error })
+    let wrong = |error| EgraphError::Rules { file: "laws.rules".to_string(), error: Box::new(error) };
+    parse("laws.rules", LAWS).map_err(wrong)
 }
 
 /// The rules of one phase.
@@ -32,7 +33,7 @@ pub fn phases(options: &Options) -> Result<Vec<Phase>, EgraphError> {
     let mut later: Vec<(String, Vec<Compiled>)> = Vec::new();
     let shipped = laws()?;
     for file in &options.rules {
-        let wrong = |error| EgraphError::Rules { file: file.name.clone(), error };
+        let wrong = |error| EgraphError::Rules { file: file.name.clone(), error: Box::new(error) };
         surject_rules::check_static(file).map_err(wrong)?;
     }
     let files = std::iter::once((&shipped, true)).chain(options.rules.iter().map(|f| (f, false)));
@@ -50,7 +51,7 @@ pub fn phases(options: &Options) -> Result<Vec<Phase>, EgraphError> {
             }
             if !shipped {
                 // The laws are checked by the tests of this crate; a user's rule when it is used.
-                let wrong = |error| EgraphError::Rules { file: file.name.clone(), error };
+                let wrong = |error| EgraphError::Rules { file: file.name.clone(), error: Box::new(error) };
                 let unsound = surject_rules::verify(rule).map_err(wrong)?.unsound;
                 compiled.iter_mut().for_each(|c| c.unsound = unsound.clone());
             }

@@ -342,7 +342,7 @@ impl<'a> Search<'a> {
             let kernel = self.kernel(class);
             sum += kernel.cost;
             // A difference in the last digits is noise of the summation.
-            if !(sum < limit * (1.0 - 1e-9)) {
+            if sum >= limit * (1.0 - 1e-9) || sum.is_nan() {
                 return None;
             }
             kernels.push(kernel);
@@ -424,14 +424,11 @@ fn start_rule(terms: &Terms, choice: &[Option<usize>], order: &[Class], algebra:
 fn candidates(terms: &Terms, choice: &[Option<usize>], order: &[Class]) -> Vec<bool> {
     let mut result = vec![false; terms.classes.len()];
     let mut users = vec![0usize; terms.classes.len()];
-    let mut product = vec![false; terms.classes.len()];
+    let mut consumed = vec![false; terms.classes.len()];
     for &class in order {
         let Some(term) = terms.term(choice, class) else { continue };
-        let wanted = match term {
-            Term::Read(..) => true,
-            Term::Point(Some(Op::Binary(surject_ir::BinaryOp::Mul)), _) => true,
-            _ => false,
-        };
+        let product = Some(Op::Binary(surject_ir::BinaryOp::Mul));
+        let wanted = matches!(term, Term::Read(..)) || matches!(term, Term::Point(op, _) if *op == product);
         for &child in term.children() {
             users[child] += 1;
             result[child] |= wanted;
@@ -439,14 +436,14 @@ fn candidates(terms: &Terms, choice: &[Option<usize>], order: &[Class]) -> Vec<b
         if let Term::Acc(op, _, body) = term
             && *op != Op::Set
         {
-            product[*body] = true;
+            consumed[*body] = true;
         }
         result[class] |= matches!(term, Term::Acc(..));
     }
     for &class in order {
         let term = terms.term(choice, class);
         let plain = term.is_none_or(|t| t.is_leaf() || matches!(t, Term::Read(..)));
-        result[class] = !plain && (users[class] > 1 || result[class] && !product[class]);
+        result[class] = !plain && (users[class] > 1 || result[class] && !consumed[class]);
     }
     result
 }

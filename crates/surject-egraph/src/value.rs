@@ -144,7 +144,8 @@ pub fn differ(a: &[Scalar], b: &[Scalar], agreement: Agreement) -> Option<usize>
         if agreement.zero_sign && p == q {
             return false;
         }
-        !((p - q).norm() <= agreement.tolerance * scale)
+        let distance = (p - q).norm();
+        distance.is_nan() || distance > agreement.tolerance * scale
     })
 }
 

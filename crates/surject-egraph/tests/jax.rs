@@ -38,6 +38,14 @@ fn programs_from_jax_agree() {
                 eprintln!("{}{}", support::dump(&optimised.program), optimised.report);
             }
             agree(&program, &optimised.program, 1e-4);
+            let report = surject_egraph::check::check_program(
+                &program,
+                &support::inputs(&program),
+                &Options::default(),
+            );
+            let report = report.unwrap();
+            assert!(report.wrong.is_empty(), "{name}: {:#?}", report.wrong);
+            assert!(report.nodes > 0 || a == 0, "{name}: nothing was checked");
         });
         if result.is_err() {
             failures.push(name);
