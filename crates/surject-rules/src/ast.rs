@@ -372,6 +372,11 @@ impl Pattern {
         }
     }
 
+    /// The number of patterns in it.
+    pub(crate) fn size(&self) -> usize {
+        1 + self.children().into_iter().map(Pattern::size).sum::<usize>()
+    }
+
     fn mentions_maps(&self) -> bool {
         matches!(self.kind, PatternKind::Read { .. } | PatternKind::Acc { .. })
             || self.children().into_iter().any(Pattern::mentions_maps)

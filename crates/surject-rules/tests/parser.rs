@@ -74,6 +74,10 @@ fn large_and_deep() {
     run(&closed(64));
     assert!(parse("a.rules", &closed(63)).is_ok());
     assert_eq!(parse("a.rules", &closed(100)).expect_err("deep").code, "SJ0204");
+    let mut tree = "?x".to_string();
+    (0..10).for_each(|_| tree = format!("(+ {tree} {tree})"));
+    let file = parse("a.rules", &format!("rule r exact {tree} => (exp ?x)")).expect("the grammar allows it");
+    assert_eq!(check_static(&file).expect_err("long").code, "SJ0204");
     let many: String = (0..1500)
         .map(|i| format!("rule r{i} exact (exp (exp ?x)) => (exp (exp ?x)) where dtype ?x f32\n"))
         .collect();

@@ -63,3 +63,12 @@ fn deterministic() {
     let rule = &file(source).rules[0];
     assert_eq!(verify(rule), verify(rule));
 }
+
+/// A long rule is checked on fewer instances, in the same time.
+#[test]
+fn long_rules() {
+    let mut tree = "(* ?x[k] ?y)".to_string();
+    (0..6).for_each(|_| tree = format!("(max {tree} {tree})"));
+    let source = format!("rule long exact (sum [k] {tree}) => (sum [k] (* ?x[k] ?y))");
+    assert_eq!(check(&file(&source)), Ok(()));
+}

@@ -52,7 +52,15 @@ enum Side {
 
 type Checked = Result<(), RuleError>;
 
+/// The patterns of both sides of a rule together.
+const MAX_PATTERNS: usize = 512;
+
 pub(super) fn check(rule: &Rule) -> Checked {
+    let size = rule.left.size() + rule.right.size();
+    if size > MAX_PATTERNS {
+        let message = format!("the rule has {size} patterns; at most {MAX_PATTERNS} are checked");
+        return Err(RuleError::new("SJ0204", rule.name_span, message));
+    }
     notation(rule)?;
     if matches!(rule.left.kind, PatternKind::Var { .. } | PatternKind::Number(_) | PatternKind::Count(_)) {
         let message = format!("the left side `{}` would match every field of the program", rule.left);

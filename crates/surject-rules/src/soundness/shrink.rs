@@ -7,7 +7,7 @@ use crate::lower::Lowered;
 use surject_ir::{Buffer, DType};
 
 /// The seeds that are tried for each size.
-const SEEDS: u64 = 300;
+const SEEDS: u64 = 1000;
 
 /// The evaluations spent on simpler values.
 const EVALUATIONS: usize = 3000;
@@ -25,8 +25,9 @@ pub(super) fn smallest(rule: &Rule, found: Instance) -> Instance {
         let rare = instance.args.len() - instance.args.iter().filter(known).count();
         (elements, ranks, rare, words)
     };
+    let seeds = SEEDS * 32 / (rule.left.size() + rule.right.size()).max(32) as u64;
     let of_size = |size: &Size| {
-        (0..SEEDS)
+        (0..seeds)
             .filter_map(|seed| draw(&lowered, seed, *size))
             .filter(|i| i.class == found.class && differs(i))
             .min_by_key(weight)
