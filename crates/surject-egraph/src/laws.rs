@@ -31,7 +31,7 @@ pub fn phases(options: &Options) -> Result<Vec<Phase>, EgraphError> {
     let mut known: HashSet<String> = HashSet::new();
     let mut structural: Vec<Compiled> = Vec::new();
     let mut later: Vec<(String, Vec<Compiled>)> = Vec::new();
-    let shipped = laws()?;
+    let shipped = options.laws.clone().map_or_else(laws, Ok)?;
     for file in &options.rules {
         let wrong = |error| EgraphError::Rules { file: file.name.clone(), error: Box::new(error) };
         surject_rules::check_static(file).map_err(wrong)?;

@@ -8,6 +8,8 @@ use surject_rules::{Exactness, Flags, RuleFile};
 /// Options of [`crate::optimise`].
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// The laws; those that ship with the crate where none are given.
+    pub laws: Option<RuleFile>,
     /// Rule files of the user, run after the laws.
     pub rules: Vec<RuleFile>,
     /// Names of laws and rules that are taken away.
@@ -31,6 +33,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
+            laws: None,
             rules: Vec::new(),
             without: Vec::new(),
             exactness: Exactness::Reassociates,

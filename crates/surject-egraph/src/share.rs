@@ -36,6 +36,16 @@ pub fn share(
     }
 }
 
+/// A product in which each factor leaves out an axis that the other depends on.
+fn is_contraction(terms: &Terms, body: Option<&Term>) -> bool {
+    let Some(Term::Point(Some(Op::Binary(BinaryOp::Mul)), factors)) = body else { return false };
+    let deps = |c: Class| terms.classes[c].deps;
+    match factors[..] {
+        [a, b] => !deps(a).without(deps(b)).is_empty() && !deps(b).without(deps(a)).is_empty(),
+        _ => false,
+    }
+}
+
 struct Sharing<'a> {
     terms: &'a Terms,
     choice: &'a mut [Option<usize>],
@@ -43,7 +53,7 @@ struct Sharing<'a> {
     algebra: &'a Algebra,
     /// How many chosen terms of reachable classes use a class; roots are used once more.
     uses: Vec<u32>,
-    /// Products that are accumulated: a contraction keeps its form.
+    /// The products of contractions, which keep their form.
     product: Vec<bool>,
 }
 
@@ -63,8 +73,7 @@ impl<'a> Sharing<'a> {
             let Some(term) = terms.term(choice, class) else { continue };
             term.children().iter().for_each(|&c| uses[c] += 1);
             if let Term::Acc(Op::Binary(BinaryOp::Add), _, body) = term {
-                let body_term = terms.term(choice, *body);
-                product[*body] |= matches!(body_term, Some(Term::Point(Some(Op::Binary(BinaryOp::Mul)), _)));
+                product[*body] |= is_contraction(terms, terms.term(choice, *body));
             }
         }
         Sharing { terms, choice, model, algebra, uses, product }

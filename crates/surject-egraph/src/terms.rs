@@ -1,7 +1,7 @@
 //! A snapshot of the e-graph for extraction: dense classes, the nodes each may be written as, and a first choice
 //! among them that has no cycle.
 
-use crate::algebra::{Graph, MapId, SpaceId};
+use crate::algebra::{Axes, Graph, MapId, SpaceId};
 use crate::build::field;
 use crate::lang::{Node, Op};
 use egg::Id;
@@ -38,6 +38,8 @@ pub struct Info {
     pub space: SpaceId,
     /// Its element type.
     pub dtype: DType,
+    /// The axes it may depend on.
+    pub deps: Axes,
     /// Its number of points; a symbolic extent counts as [`SYMBOLIC`].
     pub points: f64,
     /// What it may be written as.
@@ -132,6 +134,7 @@ impl Terms {
             id,
             space: data.space,
             dtype: data.dtype,
+            deps: data.deps,
             points: points(egraph.analysis.space(data.space)),
             terms: Vec::new(),
             level: u32::MAX,

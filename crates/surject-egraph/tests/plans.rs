@@ -35,14 +35,34 @@ fn attention_stores_no_transpose() {
     assert_eq!(o.report.stores().1, 7);
 }
 
+/// The plan of twelve blocks is twelve times the plan of one, and so is the time to find it, about.
 #[test]
 fn blocks_scale() {
-    for layers in [1, 2, 12] {
+    let mut kernels = Vec::new();
+    for layers in [1, 2, 12, 36] {
         let p = blocks(layers, 2, 256, 512, 8);
         let o = optimise(&p, &Options::default()).unwrap();
-        eprintln!("== {layers} blocks\n{}", o.report);
-        if layers == 1 {
+        let (before, after) = o.report.stores();
+        eprintln!("{layers} blocks: {before} -> {after} stores, {:.1} ms", o.report.time.as_secs_f64() * 1e3);
+        kernels.push(after);
+    }
+    assert_eq!(kernels, [11, 22, 132, 396]);
+}
+
+/// A layer of a training step takes a kernel forwards and three backwards: the gradients of what it reads, of its
+/// weights and of its biases.
+#[test]
+fn training_steps_scale() {
+    let small = train(3, 4, 5);
+    let o = optimise(&small, &Options::default()).unwrap();
+    agree(&small, &o.program, 1e-4);
+    for layers in [2, 48] {
+        let o = optimise(&train(layers, 64, 256), &Options::default()).unwrap();
+        let (before, after) = o.report.stores();
+        eprintln!("{layers} layers: {before} -> {after} stores, {:.1} ms", o.report.time.as_secs_f64() * 1e3);
+        if layers == 2 {
             eprintln!("{}", dump(&o.program));
         }
+        assert!(after <= 4 * layers, "{after} kernels for {layers} layers");
     }
 }

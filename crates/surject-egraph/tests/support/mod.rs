@@ -378,3 +378,40 @@ pub fn expr(f: &surject_ir::Function, id: surject_ir::FieldId) -> String {
         other => format!("{other:?}"),
     }
 }
+
+/// One step of gradient descent on a chain of dense layers with tanh, as JAX writes it.
+pub fn train(layers: usize, batch: u64, width: u64) -> Program {
+    let mut p = Builder::new();
+    let x = p.param("x", &[batch, width]);
+    let target = p.param("y", &[batch, width]);
+    let weights: Vec<Var> = (0..layers).map(|l| p.param(&format!("w{l}"), &[width, width])).collect();
+    let biases: Vec<Var> = (0..layers).map(|l| p.param(&format!("b{l}"), &[width])).collect();
+    let mut acts = vec![x];
+    for l in 0..layers {
+        let z = p.dot(acts[l], weights[l], &[], &[(1, 0)]);
+        let b = p.broadcast(biases[l], &[batch, width], &[1]);
+        let z = p.bin(BinaryOp::Add, z, b);
+        acts.push(p.un(UnaryOp::Tanh, z));
+    }
+    let mut grad = p.bin(BinaryOp::Sub, acts[layers], target);
+    let rate = p.constant(0.01, &[width, width]);
+    let rate1 = p.constant(0.01, &[width]);
+    let one = p.constant(1.0, &[batch, width]);
+    let mut results = Vec::new();
+    for l in (0..layers).rev() {
+        let a = acts[l + 1];
+        let sq = p.bin(BinaryOp::Mul, a, a);
+        let d = p.bin(BinaryOp::Sub, one, sq);
+        let dz = p.bin(BinaryOp::Mul, grad, d);
+        let dw = p.dot(dz, acts[l], &[], &[(0, 0)]);
+        let dw = p.transpose(dw, &[1, 0]);
+        let dw = p.bin(BinaryOp::Mul, dw, rate);
+        results.push(p.bin(BinaryOp::Sub, weights[l], dw));
+        let db = p.reduce(AccOp::Add, dz, &[0]);
+        let db = p.bin(BinaryOp::Mul, db, rate1);
+        results.push(p.bin(BinaryOp::Sub, biases[l], db));
+        let wt = p.transpose(weights[l], &[1, 0]);
+        grad = p.dot(dz, wt, &[], &[(1, 0)]);
+    }
+    p.finish(&results)
+}
