@@ -3,7 +3,7 @@
 
 use super::plan::{How, Plan, number};
 use super::state::{Result, State, kept_axes};
-use surject_index::{Affine, Fill, IndexMap, Space};
+use surject_index::{Affine, Extent, Fill, IndexMap, Space};
 use surject_ir::{AccOp, BinaryOp, DType, FieldId, Scalar};
 
 /// An accumulation along a projection.
@@ -28,6 +28,25 @@ impl Projected<'_> {
         };
         let components = order.iter().map(component).collect();
         IndexMap::total(self.result.clone(), space.clone(), components).ok()
+    }
+
+    /// The same for a tensor with one axis a group of axes of `space`, the most significant first.
+    pub(super) fn then_grouped(&self, space: &Space, groups: &[Vec<usize>]) -> Option<IndexMap> {
+        let rank = self.result.rank();
+        let mut components = Vec::new();
+        let mut extents = Vec::new();
+        for group in groups {
+            let mut component = Affine::fixed(rank, 0);
+            let mut weight = 1i64;
+            for &a in group.iter().rev() {
+                let place = self.kept.iter().position(|k| *k == Some(a))?;
+                component.coeffs[place] = weight;
+                weight = weight.checked_mul(i64::try_from(space.extent(a).as_const()?).ok()?)?;
+            }
+            components.push(component);
+            extents.push(Extent::Const(weight.unsigned_abs()));
+        }
+        IndexMap::total(self.result.clone(), Space::new(extents), components).ok()
     }
 
     /// The kept axes in the order of the result.
@@ -63,9 +82,8 @@ impl State {
         let body = acc.body;
         let space = self.space(body);
         let deps = self.deps(body);
-        let reduced: Vec<usize> = (0..space.rank())
-            .filter(|&a| !acc.is_kept[a] && space.extent(a).as_const() != Some(1))
-            .collect();
+        let reduced: Vec<usize> =
+            (0..space.rank()).filter(|&a| !acc.is_kept[a] && space.extent(a).as_const() != Some(1)).collect();
         if reduced.is_empty() {
             // Every position gets one element.
             let order: Vec<usize> = (0..space.rank()).collect();
@@ -75,7 +93,8 @@ impl State {
         if reduced.iter().any(|&a| !deps[a]) {
             return self.plan_repeated(acc, &deps, &reduced);
         }
-        if acc.op == AccOp::Add && !self.dtype(body).is_bool()
+        if acc.op == AccOp::Add
+            && !self.dtype(body).is_bool()
             && let Some(plan) = self.plan_product(acc)?
         {
             return Ok(plan);
@@ -143,12 +162,13 @@ impl State {
     /// can be said by an operation, and is a scatter otherwise.
     fn plan_push(&mut self, op: AccOp, map: &IndexMap, of: FieldId) -> Result<Plan> {
         let space = map.domain().clone();
+        // Axes of extent 1 stay, so that the result of the reduction has them where they were.
         let used: Vec<usize> = (0..space.rank())
-            .filter(|&a| map.components().iter().any(|c| c.coeffs[a] != 0))
+            .filter(|&a| {
+                space.extent(a).as_const() == Some(1) || map.components().iter().any(|c| c.coeffs[a] != 0)
+            })
             .collect();
-        let reduces = (0..space.rank())
-            .any(|a| !used.contains(&a) && space.extent(a).as_const() != Some(1));
-        if reduces {
+        if used.len() < space.rank() {
             let inner = self.function.fields.acc(op, IndexMap::projection(&space, &used), of);
             let inner = self.ok(inner)?;
             let components = map
@@ -209,7 +229,7 @@ impl State {
 }
 
 /// Does every component use at most one axis, and every axis stand in one component?
-fn spreads(map: &IndexMap) -> bool {
+pub(super) fn spreads(map: &IndexMap) -> bool {
     let mut seen = vec![false; map.domain().rank()];
     map.components().iter().all(|c| {
         let mut used = c.used_axes();

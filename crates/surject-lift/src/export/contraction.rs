@@ -3,9 +3,9 @@
 use super::acc::Projected;
 use super::plan::{How, Plan, merging};
 use super::state::{Result, State};
-use super::window::Windows;
-use surject_index::{Affine, Extent, IndexMap, Space};
-use surject_ir::{BinaryOp, FieldId, FieldKind, Scalar};
+use super::window::{Axis, Windows};
+use surject_index::IndexMap;
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, Scalar};
 use surject_stablehlo::{ConvAttrs, ConvDims, DotDims};
 
 impl State {
@@ -56,7 +56,8 @@ impl State {
             let (mut inside, mut outside) = (None, None);
             for &f in &factors {
                 let deps = self.deps(f);
-                let side = if deps.iter().zip(&wide).all(|(d, w)| !d || *w) { &mut inside } else { &mut outside };
+                let side =
+                    if deps.iter().zip(&wide).all(|(d, w)| !d || *w) { &mut inside } else { &mut outside };
                 *side = Some(match *side {
                     Some(so_far) => self.binary(BinaryOp::Mul, so_far, f)?,
                     None => f,
@@ -77,8 +78,7 @@ impl State {
         let (dx, dy) = (self.deps(x), self.deps(y));
         let kept = acc.order();
         let is = |a: usize, in_x: bool, in_y: bool| dx[a] == in_x && dy[a] == in_y;
-        let summed: Vec<usize> =
-            (0..space.rank()).filter(|&a| !acc.is_kept[a] && (dx[a] || dy[a])).collect();
+        let summed: Vec<usize> = (0..space.rank()).filter(|&a| !acc.is_kept[a] && (dx[a] || dy[a])).collect();
         let free = kept.iter().any(|&a| is(a, true, false) || is(a, false, true));
         if !free || !summed.iter().any(|&a| is(a, true, true)) {
             return Ok(None);
@@ -114,7 +114,23 @@ impl State {
         let Some(then) = acc.then(&order, &space.select(&order)) else {
             return Ok(None);
         };
-        Ok(Some(Plan::new(How::Dot { dims, then }, [sides[0].0, sides[1].0])))
+        let operands = self.narrow(sides[0].0, sides[1].0);
+        Ok(Some(Plan::new(How::Dot { dims, then }, operands)))
+    }
+
+    /// Factors that were widened from 16-bit floats to `f32` may be multiplied as they were: the products are exact
+    /// in `f32`, in which the operation sums.
+    fn narrow(&self, x: FieldId, y: FieldId) -> [FieldId; 2] {
+        let source = |f: FieldId| match self.field(f).kind {
+            FieldKind::Convert { x } if self.dtype(f) == DType::F32 => {
+                Some(x).filter(|&x| matches!(self.dtype(x), DType::F16 | DType::BF16))
+            }
+            _ => None,
+        };
+        match (source(x), source(y)) {
+            (Some(a), Some(b)) if self.dtype(a) == self.dtype(b) => [a, b],
+            _ => [x, y],
+        }
     }
 
     /// `convolution`, if `input` is read through windows that slide along kept axes, and `kernel` has the other axes
@@ -136,7 +152,7 @@ impl State {
             return Ok(None);
         }
         let fits = |kept: usize, reduced: usize| !dk[kept] && dk[reduced];
-        let Some(windows) = Windows::find(&map, acc.is_kept, &fits) else {
+        let Some(mut windows) = Windows::find(&map, acc.is_kept, &fits) else {
             return Ok(None);
         };
         let space = self.space(acc.body);
@@ -159,24 +175,40 @@ impl State {
                 _ => return Ok(None),
             }
         }
-        let Some((prepared, axes)) = self.prepare(&windows, &map, x)? else {
+        let Some((prepared, axes)) = self.prepare(&mut windows, &map, x, AccOp::Add)? else {
             return Ok(None);
         };
-        // Input: batch, features (by group), one axis a window.
-        let find = |a: usize| axes.plain.iter().position(|p| *p == Some(a));
-        let places = |list: &[usize]| list.iter().map(|&a| find(a)).collect::<Option<Vec<usize>>>();
-        let both: Vec<usize> = group.iter().chain(&feature).copied().collect();
-        let (Some(batch_at), Some(feature_at)) = (places(&batch), places(&both)) else {
+        // Input: batch, features, one axis a window. Groups stand before the features, or before the batch where
+        // the tensor has them there.
+        let find = |a: &usize| axes.iter().position(|p| *p == Axis::Plain(*a));
+        let places = |list: &[usize]| list.iter().map(find).collect::<Option<Vec<usize>>>();
+        let (Some(mut batch_at), Some(mut feature_at), Some(group_at)) =
+            (places(&batch), places(&feature), places(&group))
+        else {
             return Ok(None);
         };
+        let before = |list: &[usize]| {
+            let joined: Vec<usize> = group_at.iter().chain(list).copied().collect();
+            !list.is_empty() && joined.windows(2).all(|w| w[0] + 1 == w[1])
+        };
+        let batch_groups = !group.is_empty() && before(&batch_at) && !before(&feature_at);
+        let grouped = if batch_groups { &mut batch_at } else { &mut feature_at };
+        *grouped = group_at.iter().chain(grouped.iter()).copied().collect();
         let mut groups = vec![batch_at, feature_at];
-        groups.extend(axes.windows.iter().map(|&at| vec![at]));
+        for i in 0..windows.pairs.len() {
+            groups.push(axes.iter().position(|a| *a == Axis::Window(i)).into_iter().collect());
+        }
+        let units = (0..axes.len()).filter(|&i| axes[i] == Axis::Unit);
+        for (group, unit) in groups.iter_mut().filter(|g| g.is_empty()).zip(units) {
+            group.push(unit);
+        }
         let Some((input, input_dims)) = self.laid_out(prepared, groups)? else {
             return Ok(None);
         };
         // Kernel: input features, output features (by group), one axis a window.
         let order = self.natural_order(kernel);
         let kernel = self.over(kernel, &order)?;
+        let kernel = self.turned(kernel, &order, &mut windows)?;
         let find = |a: &usize| order.iter().position(|o| o == a);
         let places = |list: &[usize]| list.iter().map(find).collect::<Option<Vec<usize>>>();
         let outputs: Vec<usize> = group.iter().chain(&output).copied().collect();
@@ -195,14 +227,15 @@ impl State {
         let mut parts = vec![batch.clone(), outputs];
         parts.extend(windows.pairs.iter().map(|p| vec![p.kept]));
         let at = |list: &Vec<usize>| {
-            list.iter().filter_map(|&a| acc.kept.iter().position(|k| *k == Some(a))).min().unwrap_or(usize::MAX)
+            let own = list.iter().filter_map(|&a| acc.kept.iter().position(|k| *k == Some(a))).min();
+            own.or_else(|| acc.kept.iter().position(Option::is_none)).unwrap_or(usize::MAX)
         };
         let mut sorted: Vec<usize> = (0..parts.len()).collect();
         sorted.sort_by_key(|&i| at(&parts[i]));
         let mut output_dims = vec![0i64; parts.len()];
         sorted.iter().enumerate().for_each(|(place, &i)| output_dims[i] = place as i64);
-        let Some(then) = grouped_then(acc, &space, &sorted.iter().map(|&i| parts[i].clone()).collect::<Vec<_>>())
-        else {
+        let sorted: Vec<Vec<usize>> = sorted.iter().map(|&i| parts[i].clone()).collect();
+        let Some(then) = acc.then_grouped(&space, &sorted) else {
             return Ok(None);
         };
         let count = |list: &[usize]| space.select(list).points().and_then(|n| i64::try_from(n).ok());
@@ -223,13 +256,32 @@ impl State {
             },
             strides: windows.pairs.iter().map(|p| p.stride).collect(),
             padding: windows.pairs.iter().map(|p| (p.low, p.high)).collect(),
-            lhs_dilation: vec![1; windows.pairs.len()],
+            lhs_dilation: windows.pairs.iter().map(|p| p.base_dilation).collect(),
             rhs_dilation: windows.pairs.iter().map(|p| p.dilation).collect(),
             reversal: windows.pairs.iter().map(|p| p.reversed).collect(),
-            feature_group_count: groups,
-            batch_group_count: 1,
+            feature_group_count: if batch_groups { 1 } else { groups },
+            batch_group_count: if batch_groups { groups } else { 1 },
         };
         Ok(Some(Plan::new(How::Convolution { conv: Box::new(conv), then }, [input, kernel])))
+    }
+
+    /// A kernel that is read backwards along the axis of a window is taken as it stands, and the window turned round.
+    fn turned(&mut self, kernel: FieldId, order: &[usize], windows: &mut Windows) -> Result<FieldId> {
+        let Some((map, _)) = self.hoist(kernel)? else {
+            return Ok(kernel);
+        };
+        let mut axes = Vec::new();
+        for pair in &mut windows.pairs {
+            let axis = order.iter().position(|&a| a == pair.reduced);
+            let falls = |&a: &usize| map.components().iter().any(|c| c.coeffs[a] < 0);
+            if let Some(axis) = axis.filter(falls) {
+                pair.reversed = !pair.reversed;
+                axes.push(axis);
+            }
+        }
+        let reverse = IndexMap::reverse(&self.space(kernel), &axes);
+        let reverse = self.ok(reverse)?;
+        self.rebuild(kernel, &reverse)
     }
 
     /// The field with each group of axes as one axis, groups in the order in which their first axes stand; and the
@@ -247,26 +299,7 @@ impl State {
         if map.is_identity() {
             return Ok(Some((f, places)));
         }
-        let merged = self.function.fields.acc(surject_ir::AccOp::Set, map, f);
+        let merged = self.function.fields.acc(AccOp::Set, map, f);
         Ok(merged.ok().map(|m| (m, places)))
     }
-}
-
-/// How the result reads a tensor with one axis a group of axes of the body.
-fn grouped_then(acc: &Projected<'_>, space: &Space, groups: &[Vec<usize>]) -> Option<IndexMap> {
-    let rank = acc.result.rank();
-    let mut components = Vec::new();
-    let mut extents = Vec::new();
-    for group in groups {
-        let mut component = Affine::fixed(rank, 0);
-        let mut weight = 1i64;
-        for &a in group.iter().rev() {
-            let place = acc.kept.iter().position(|k| *k == Some(a))?;
-            component.coeffs[place] = weight;
-            weight = weight.checked_mul(i64::try_from(space.extent(a).as_const()?).ok()?)?;
-        }
-        components.push(component);
-        extents.push(Extent::Const(weight.unsigned_abs()));
-    }
-    IndexMap::total(acc.result.clone(), Space::new(extents), components).ok()
 }

@@ -169,7 +169,7 @@ impl Writer<'_, '_> {
             }
             (How::Select, &[_, _, _]) => self.typed("stablehlo.select", operands, ty),
             (How::Convert, &[_]) => self.typed("stablehlo.convert", operands, ty),
-            (How::Bitcast, &[_]) => self.typed("stablehlo.bitcast_convert", operands, ty),
+            (How::Bitcast, &[x]) => self.bitcast(x, dtype, ty),
             (How::ReducePrecision(exponent, mantissa), &[x]) => {
                 let built = self
                     .op("stablehlo.reduce_precision")
@@ -183,7 +183,17 @@ impl Writer<'_, '_> {
             (How::Read(map), &[x]) => self.read(map, x, dtype),
             (How::Concatenate(axis), _) => self.concatenate(operands, *axis),
             (How::Merge { order, reversed }, &[x]) => self.merge(x, order, reversed, &shape),
-            (How::Spread(map, hole), &[x]) => self.spread(map, x, *hole),
+            (How::Spread(map, hole), &[x]) => {
+                let hole = self.splat(&[], *hole)?;
+                self.spread(map, x, hole)
+            }
+            (How::Pad { spread, read }, &[x, fill]) => {
+                let apart = match spread {
+                    Some(spread) => self.spread(spread, x, fill)?,
+                    None => x,
+                };
+                self.read_or(read, apart, fill)
+            }
             (How::Reduce { op, axes, then }, &[x, init]) => {
                 let made = self.reduce(*op, axes, then.codomain(), x, init, dtype)?;
                 self.read(then, made, dtype)
@@ -223,6 +233,40 @@ impl Writer<'_, '_> {
             UnaryOp::Imag if !from.is_complex() => self.splat(&shape, Scalar::zero(dtype)),
             _ => self.typed(unary_name(op), &[x], ty),
         }
+    }
+
+    /// The bits of a value as another type. Between complex numbers and 64-bit types they are put together and taken
+    /// apart, which StableHLO has no single operation for.
+    fn bitcast(&mut self, x: ValueId, dtype: DType, ty: Type) -> Result<ValueId> {
+        let from = self.dtype_of(x)?;
+        let shape = self.shape(x);
+        let typed = |dtype: DType| Type::tensor(&shape, element(dtype));
+        let whole = "stablehlo.bitcast_convert";
+        if from.is_complex() == dtype.is_complex() {
+            return self.typed(whole, &[x], ty);
+        }
+        let width = self.splat(&shape, Scalar::from_i128(DType::U64, 32))?;
+        if dtype.is_complex() {
+            let bits = self.typed(whole, &[x], typed(DType::U64))?;
+            let mask = self.splat(&shape, Scalar::from_i128(DType::U64, u32::MAX.into()))?;
+            let low = self.same("stablehlo.and", &[bits, mask])?;
+            let high = self.same("stablehlo.shift_right_logical", &[bits, width])?;
+            let mut parts = Vec::new();
+            for part in [low, high] {
+                let short = self.typed("stablehlo.convert", &[part], typed(DType::U32))?;
+                parts.push(self.typed(whole, &[short], typed(DType::F32))?);
+            }
+            return self.typed("stablehlo.complex", &parts, ty);
+        }
+        let mut parts = Vec::new();
+        for name in ["stablehlo.real", "stablehlo.imag"] {
+            let part = self.typed(name, &[x], typed(DType::F32))?;
+            let bits = self.typed(whole, &[part], typed(DType::U32))?;
+            parts.push(self.typed("stablehlo.convert", &[bits], typed(DType::U64))?);
+        }
+        let high = self.same("stablehlo.shift_left", &[parts[1], width])?;
+        let bits = self.same("stablehlo.or", &[parts[0], high])?;
+        if dtype == DType::U64 { Ok(bits) } else { self.typed(whole, &[bits], ty) }
     }
 
     fn reduce(

@@ -4,31 +4,37 @@
 use super::plan::{Number, number, whole_axis};
 use super::state::Result;
 use super::writer::{Writer, element};
-use surject_index::{Affine, Extent, Guard, IndexMap, Space};
+use surject_index::{Affine, Extent, Fill, Guard, IndexMap, Space};
 use surject_ir::{DType, Scalar};
 use surject_stablehlo::{Attribute, GatherDims, ValueId};
 
 impl Writer<'_, '_> {
     /// `read map value`
     pub(super) fn read(&mut self, map: &IndexMap, value: ValueId, dtype: DType) -> Result<ValueId> {
-        let shape = self.st.sizes(map.domain())?;
-        let fill = Scalar::from_bits(dtype, map.fill().map_or(0, |f| f.0));
-        if map.guards().iter().any(|g| g.bound.as_const() == Some(0)) {
-            return self.splat(&shape, fill);
-        }
-        // Axes that neither components nor guards use are broadcast at the end.
-        let free = map.free_axes();
-        let active: Vec<usize> = (0..shape.len()).filter(|a| !free.contains(a)).collect();
         if map.is_total() {
             return self.read_total(map, value);
         }
+        let fill = self.splat(&[], Scalar::from_bits(dtype, map.fill().map_or(0, |f| f.0)))?;
+        self.read_or(map, value, fill)
+    }
+
+    /// A read along a map, with a scalar where a guard fails.
+    pub(super) fn read_or(&mut self, map: &IndexMap, value: ValueId, fill: ValueId) -> Result<ValueId> {
+        let shape = self.st.sizes(map.domain())?;
+        if map.guards().iter().any(|g| g.bound.as_const() == Some(0)) {
+            return self.broadcast(fill, &[], &shape);
+        }
+        // Axes that neither components nor guards use are broadcast at the end.
+        // (axes of extent 1 stay, so that the tensor's axes of extent 1 find their places).
+        let free = map.free_axes();
+        let active: Vec<usize> = (0..shape.len()).filter(|a| !free.contains(a) || shape[*a] == 1).collect();
         let inner = over(map, &active);
         let inner = self.st.ok(inner)?;
         let made = self.read_partial(&inner, value, fill)?;
         self.broadcast(made, &active, &shape)
     }
 
-    fn read_partial(&mut self, map: &IndexMap, value: ValueId, fill: Scalar) -> Result<ValueId> {
+    fn read_partial(&mut self, map: &IndexMap, value: ValueId, fill: ValueId) -> Result<ValueId> {
         let rank = map.domain().rank();
         let sizes = self.st.sizes(map.domain())?;
         // Guards of one axis each: pad a read from the box where they hold.
@@ -47,7 +53,7 @@ impl Writer<'_, '_> {
             }
         }
         if (0..rank).any(|a| low[a] >= high[a]) {
-            return self.splat(&sizes, fill);
+            return self.broadcast(fill, &[], &sizes);
         }
         let shift = |e: &Affine| {
             let moved = e.coeffs.iter().zip(&low).map(|(c, l)| c * l).sum::<i64>();
@@ -58,8 +64,7 @@ impl Writer<'_, '_> {
         let components: Vec<Affine> = map.components().iter().map(shift).collect();
         let guards: Vec<Guard> =
             coupled.iter().map(|g| Guard { expr: shift(&g.expr), bound: g.bound.clone() }).collect();
-        let inner =
-            IndexMap::partial(space, map.codomain().clone(), components, guards, surject_index::Fill(fill.bits()));
+        let inner = IndexMap::partial(space, map.codomain().clone(), components, guards, Fill(0));
         let inner = self.st.ok(inner)?;
         let made = match inner.is_total() {
             true => self.read_total(&inner, value)?,
@@ -71,7 +76,7 @@ impl Writer<'_, '_> {
 
     /// Guards that couple axes. Those that bound one component each pad the tensor; the others choose between the
     /// tensor, read at clamped positions, and the fill.
-    fn read_coupled(&mut self, map: &IndexMap, value: ValueId, fill: Scalar) -> Result<ValueId> {
+    fn read_coupled(&mut self, map: &IndexMap, value: ValueId, fill: ValueId) -> Result<ValueId> {
         let own = self.shape(value);
         let mut rest = Vec::new();
         let mut allowed: Vec<Option<(i64, i64)>> = vec![None; own.len()];
@@ -145,7 +150,7 @@ impl Writer<'_, '_> {
         let Some(holds) = holds else {
             return Ok(read);
         };
-        let outside = self.splat(&sizes, fill)?;
+        let outside = self.broadcast(fill, &[], &sizes)?;
         let ty = self.b.ty(read).clone();
         self.typed("stablehlo.select", &[holds, read, outside], ty)
     }
@@ -161,9 +166,8 @@ impl Writer<'_, '_> {
         };
         let numbers = numbers.filter(|list| list.iter().all(|n| once(n, &mut seen)));
         let Some(numbers) = numbers else {
-            let used: Vec<usize> = (0..sizes.len())
-                .filter(|&a| map.components().iter().any(|c| c.coeffs[a] != 0))
-                .collect();
+            let used: Vec<usize> =
+                (0..sizes.len()).filter(|&a| map.components().iter().any(|c| c.coeffs[a] != 0)).collect();
             let inner = over(map, &used);
             let inner = self.st.ok(inner)?;
             let made = self.gather(&inner, value)?;
@@ -183,8 +187,12 @@ impl Writer<'_, '_> {
             missing[j] = positions - counts[j];
         }
         let part = self.slice(value, &starts, &strides, &counts)?;
-        let zero = Scalar::from_bits(self.dtype_of(part)?, 0);
-        let part = self.pad(part, zero, &vec![0; rank], &missing, &vec![0; rank])?;
+        let part = if missing.iter().all(|&n| n == 0) {
+            part
+        } else {
+            let zero = self.splat(&[], Scalar::zero(self.dtype_of(part)?))?;
+            self.pad(part, zero, &vec![0; rank], &missing, &vec![0; rank])?
+        };
 
         let digits: Vec<_> = numbers.iter().flat_map(|n| n.digits.clone()).collect();
         let increasing = digits.windows(2).all(|w| w[0].axis < w[1].axis);
@@ -261,9 +269,8 @@ impl Writer<'_, '_> {
         // Axes that are taken whole need no positions.
         let whole: Vec<Option<usize>> = (0..own.len())
             .map(|j| {
-                whole_axis(map, j).filter(|&a| {
-                    map.components().iter().filter(|c| c.coeffs[a] != 0).count() == 1
-                })
+                whole_axis(map, j)
+                    .filter(|&a| map.components().iter().filter(|c| c.coeffs[a] != 0).count() == 1)
             })
             .collect();
         let slices: Vec<usize> = whole.iter().copied().flatten().collect();
@@ -335,14 +342,13 @@ impl Writer<'_, '_> {
     }
 
     /// The elements apart along a map whose components use one axis each, `hole` elsewhere.
-    pub(super) fn spread(&mut self, map: &IndexMap, value: ValueId, hole: Scalar) -> Result<ValueId> {
+    pub(super) fn spread(&mut self, map: &IndexMap, value: ValueId, hole: ValueId) -> Result<ValueId> {
         let own = self.shape(value);
         let target = self.st.sizes(map.codomain())?;
         let rank = own.len();
         let uses: Vec<Option<usize>> = map.components().iter().map(|c| c.used_axes().next()).collect();
-        let falls: Vec<usize> = (0..rank)
-            .filter(|&a| map.components().iter().any(|c| c.coeffs[a] < 0))
-            .collect();
+        let falls: Vec<usize> =
+            (0..rank).filter(|&a| map.components().iter().any(|c| c.coeffs[a] < 0)).collect();
         let turned = self.reverse(value, &falls)?;
         // The axes in the order of the target; positions that are fixed become axes of extent 1.
         let mut order: Vec<usize> = uses.iter().copied().flatten().collect();
@@ -380,10 +386,13 @@ impl Writer<'_, '_> {
 
 /// The map over some axes of its domain; the others are not used.
 fn over(map: &IndexMap, axes: &[usize]) -> std::result::Result<IndexMap, surject_index::MapError> {
-    let narrow = |e: &Affine| Affine { coeffs: axes.iter().map(|&a| e.coeffs[a]).collect(), offset: e.offset };
+    let narrow =
+        |e: &Affine| Affine { coeffs: axes.iter().map(|&a| e.coeffs[a]).collect(), offset: e.offset };
     let components = map.components().iter().map(narrow).collect();
-    let guards = map.guards().iter().map(|g| Guard { expr: narrow(&g.expr), bound: g.bound.clone() }).collect();
-    let space: Space = Space::new(axes.iter().map(|&a| map.domain().extent(a).clone()).collect::<Vec<Extent>>());
+    let guards =
+        map.guards().iter().map(|g| Guard { expr: narrow(&g.expr), bound: g.bound.clone() }).collect();
+    let space: Space =
+        Space::new(axes.iter().map(|&a| map.domain().extent(a).clone()).collect::<Vec<Extent>>());
     match map.fill() {
         Some(fill) => IndexMap::partial(space, map.codomain().clone(), components, guards, fill),
         None => IndexMap::total(space, map.codomain().clone(), components),

@@ -1,6 +1,7 @@
 //! What becomes of a field: one StableHLO operation (or a short chain) and the fields it takes as operands. Plans
 //! are made from maps and dependencies alone; nothing is written here.
 
+use super::acc::spreads;
 use super::state::{Result, State, digits};
 use std::rc::Rc;
 use surject_index::{Affine, Component, Fill, IndexMap, Space};
@@ -31,14 +32,37 @@ pub(super) enum How {
     /// The operands after each other along an axis.
     Concatenate(usize),
     /// The axes of the operand in this order, some of them reversed, then as the shape of the field.
-    Merge { order: Vec<usize>, reversed: Vec<usize> },
+    Merge {
+        order: Vec<usize>,
+        reversed: Vec<usize>,
+    },
     /// The operand with its elements apart, along a map whose components use one axis each; the value elsewhere.
     Spread(IndexMap, Scalar),
+    /// The first operand, its elements apart along `spread`, read along a guarded map; the second, a scalar, in the
+    /// holes and outside.
+    Pad {
+        spread: Option<IndexMap>,
+        read: IndexMap,
+    },
     /// Operand and initial scalar; then read along `then`.
-    Reduce { op: AccOp, axes: Vec<usize>, then: IndexMap },
-    Dot { dims: DotDims, then: IndexMap },
-    Convolution { conv: Box<ConvAttrs>, then: IndexMap },
-    ReduceWindow { op: AccOp, window: Box<surject_ir::Window>, then: IndexMap },
+    Reduce {
+        op: AccOp,
+        axes: Vec<usize>,
+        then: IndexMap,
+    },
+    Dot {
+        dims: DotDims,
+        then: IndexMap,
+    },
+    Convolution {
+        conv: Box<ConvAttrs>,
+        then: IndexMap,
+    },
+    ReduceWindow {
+        op: AccOp,
+        window: Box<surject_ir::Window>,
+        then: IndexMap,
+    },
     /// The operand joined into the neutral element at computed positions.
     Scatter(AccOp, IndexMap),
 }
@@ -88,7 +112,10 @@ impl State {
                 },
             },
             FieldKind::Select { cond, on_true, on_false } => {
-                Plan::new(How::Select, [cond, on_true, on_false])
+                match self.plan_padded(cond, on_true, on_false)? {
+                    Some(plan) => plan,
+                    None => Plan::new(How::Select, [cond, on_true, on_false]),
+                }
             }
             FieldKind::Convert { x } => Plan::new(How::Convert, [x]),
             FieldKind::Bitcast { x } => Plan::new(How::Bitcast, [x]),
@@ -171,6 +198,50 @@ impl State {
         Ok(Some(Plan::new(How::Concatenate(axis), operands)))
     }
 
+    /// `select (read M true) (read M x) v`, and the same with `true` and `x` spread alike: `x` padded with `v`.
+    fn plan_padded(&mut self, cond: FieldId, on_true: FieldId, on_false: FieldId) -> Result<Option<Plan>> {
+        let FieldKind::Read { map: here, of: mark } = self.field(cond).kind.clone() else {
+            return Ok(None);
+        };
+        let Some((map, x)) = self.hoist(on_true)? else {
+            return Ok(None);
+        };
+        if here.fill() != Some(Fill(0)) || here != map.with_fill(Fill(0)) {
+            return Ok(None);
+        }
+        let Some(value) = self.scalar_of(on_false) else {
+            return Ok(None);
+        };
+        let is_true = |f: FieldId| matches!(self.field(f).kind, FieldKind::Const(v) if v.is_true());
+        let mark = self.resolved(mark);
+        if is_true(mark) {
+            return Ok(Some(Plan::new(How::Pad { spread: None, read: here }, [x, value])));
+        }
+        let FieldKind::Acc { op: AccOp::Or, map: marked, of: one } = &self.field(mark).kind else {
+            return Ok(None);
+        };
+        let FieldKind::Acc { map: spread, of: close, .. } = &self.field(self.resolved(x)).kind else {
+            return Ok(None);
+        };
+        if marked != spread || !is_true(*one) || !spreads(spread) {
+            return Ok(None);
+        }
+        let (spread, close) = (spread.clone(), *close);
+        Ok(Some(Plan::new(How::Pad { spread: Some(spread), read: here }, [close, value])))
+    }
+
+    /// The scalar that a field has everywhere.
+    fn scalar_of(&mut self, f: FieldId) -> Option<FieldId> {
+        match &self.field(f).kind {
+            FieldKind::Const(value) => {
+                let value = *value;
+                Some(self.constant(&Space::scalar(), value))
+            }
+            FieldKind::Read { map, of } if map.is_total() && map.codomain().rank() == 0 => Some(*of),
+            _ => None,
+        }
+    }
+
     fn gap(&mut self, space: &Space, axis: usize, count: u64, value: Scalar) -> FieldId {
         let mut extents = space.extents().to_vec();
         extents[axis] = surject_index::Extent::Const(count);
@@ -186,13 +257,8 @@ impl State {
             if join.binary() != Some(op) {
                 continue;
             }
-            let scalar = match &self.field(init).kind {
-                FieldKind::Const(value) => {
-                    let value = *value;
-                    self.constant(&Space::scalar(), value)
-                }
-                FieldKind::Read { map, of } if map.is_total() && map.codomain().rank() == 0 => *of,
-                _ => continue,
+            let Some(scalar) = self.scalar_of(init) else {
+                continue;
             };
             let plan = self.plan(acc)?;
             if let How::Reduce { op, axes, then } = &plan.how

@@ -5,12 +5,12 @@ use super::error::{ExportError, ExportPlace};
 use super::plan::Plan;
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 use surject_index::{Affine, Component, Fill, IndexMap, Space};
 use surject_ir::{
     BinaryOp, Buffer, DType, Field, FieldId, FieldKind, Function, Scalar, Statement, StatementKind, Var, eval,
 };
 use surject_stablehlo::{Diagnostic, ValueId};
-use std::sync::Arc;
 
 pub(super) type Result<T> = std::result::Result<T, ExportError>;
 
@@ -35,6 +35,8 @@ pub(super) struct Scope {
 pub(super) enum Made {
     Reshape(ValueId),
     Transpose(ValueId, Vec<usize>),
+    /// Operand and padding value, low, high and interior padding.
+    Pad([ValueId; 2], [Vec<i64>; 3]),
 }
 
 pub(super) struct State {
@@ -209,6 +211,17 @@ impl State {
             self.deps.push(set);
         }
         self.deps[id.0 as usize].clone()
+    }
+
+    /// The field that a stored tensor was computed as, as far as that is known.
+    pub(super) fn resolved(&self, field: FieldId) -> FieldId {
+        let mut field = field;
+        while let FieldKind::Tensor(var) = self.field(field).kind
+            && let Some(Definition::Field(of)) = self.definitions.get(&var)
+        {
+            field = *of;
+        }
+        field
     }
 
     /// The pointwise nodes above the first reads, tensors, … of a field, and those leaves, children first.

@@ -5,7 +5,7 @@ use super::acc::Projected;
 use super::plan::{How, Plan, number};
 use super::state::{Result, State, digits};
 use surject_index::{Affine, Extent, Fill, Guard, IndexMap, Space};
-use surject_ir::{FieldId, Window};
+use surject_ir::{AccOp, FieldId, FieldKind, Window};
 
 /// One sliding window.
 #[derive(Clone, Debug)]
@@ -22,6 +22,8 @@ pub(super) struct Pair {
     pub(super) reversed: bool,
     pub(super) low: i64,
     pub(super) high: i64,
+    /// The distance of the elements of the tensor that is read; 1 unless it is made of one with fewer elements.
+    pub(super) base_dilation: i64,
     /// The part of the tensor's axis that is read.
     first: i64,
     count: i64,
@@ -35,12 +37,15 @@ pub(super) struct Windows {
     rest: Vec<Guard>,
 }
 
-/// The axes of a tensor that has been prepared for windows.
-pub(super) struct Prepared {
-    /// The axis of the body that each axis is; `None` for the axis of a window.
-    pub(super) plain: Vec<Option<usize>>,
-    /// The axis of each window.
-    pub(super) windows: Vec<usize>,
+/// An axis of a tensor that has been prepared for windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Axis {
+    /// An axis of the body.
+    Plain(usize),
+    /// The axis of a window.
+    Window(usize),
+    /// An axis of extent 1.
+    Unit,
 }
 
 impl Windows {
@@ -85,9 +90,8 @@ impl Windows {
             }
             pairs.push(pair(component, (kept, reduced), place, &sizes, (first, last))?);
         }
-        let windows_only = |g: &Guard| {
-            g.expr.used_axes().any(|a| pairs.iter().any(|p| p.kept == a || p.reduced == a))
-        };
+        let windows_only =
+            |g: &Guard| g.expr.used_axes().any(|a| pairs.iter().any(|p| p.kept == a || p.reduced == a));
         if pairs.is_empty() || proper == 0 && pairs.len() < 2 || guards.iter().any(windows_only) {
             return None;
         }
@@ -127,52 +131,81 @@ fn pair(
     let reach = dilation.checked_mul(sizes[reduced] - 1)?.checked_add(1)?;
     let needed = stride.checked_mul(sizes[kept] - 1)?.checked_add(reach)?;
     let high = needed.checked_sub(count)?.checked_sub(low)?;
-    Some(Pair { kept, reduced, place, stride, dilation, reversed, low, high, first, count, flipped })
+    let base_dilation = 1;
+    Some(Pair {
+        kept,
+        reduced,
+        place,
+        stride,
+        dilation,
+        reversed,
+        low,
+        high,
+        base_dilation,
+        first,
+        count,
+        flipped,
+    })
 }
 
 impl State {
-    /// The tensor that a map with windows reads, over the axes of its plain components and one axis a window.
+    /// The tensor that a map with windows reads, over the axes of its plain components and one axis a window. A
+    /// tensor whose elements were moved apart (with the neutral element of `op` between them) is read before that;
+    /// the windows then have a base dilation.
     pub(super) fn prepare(
         &mut self,
-        windows: &Windows,
+        windows: &mut Windows,
         map: &IndexMap,
         x: FieldId,
-    ) -> Result<Option<(FieldId, Prepared)>> {
+        op: AccOp,
+    ) -> Result<Option<(FieldId, Vec<Axis>)>> {
         let domain = map.domain();
-        let mut axes = Prepared { plain: Vec::new(), windows: vec![0; windows.pairs.len()] };
+        let (x, target) = match self.undilated(windows, x, op) {
+            Some(close) => (close, self.space(close)),
+            None => (x, map.codomain().clone()),
+        };
+        let mut axes: Vec<Axis> = Vec::new();
         let mut extents: Vec<Extent> = Vec::new();
         for (place, component) in map.components().iter().enumerate() {
             if let Some(i) = windows.pairs.iter().position(|p| p.place == place) {
-                axes.windows[i] = axes.plain.len();
-                axes.plain.push(None);
-                extents.push(Extent::Const(windows.pairs[i].count.unsigned_abs()));
+                axes.push(Axis::Window(i));
+                let pair = &windows.pairs[i];
+                let count = (pair.count - 1) / pair.base_dilation + 1;
+                extents.push(Extent::Const(count.unsigned_abs()));
                 continue;
             }
-            for a in digits(component) {
-                if !axes.plain.contains(&Some(a)) {
-                    axes.plain.push(Some(a));
+            let digits = digits(component);
+            if digits.is_empty() && target.extent(place).as_const() == Some(1) {
+                axes.push(Axis::Unit);
+                extents.push(Extent::Const(1));
+            }
+            for a in digits {
+                if !axes.contains(&Axis::Plain(a)) {
+                    axes.push(Axis::Plain(a));
                     extents.push(domain.extent(a).clone());
                 }
             }
         }
         for a in windows.rest.iter().flat_map(|g| g.expr.used_axes().collect::<Vec<_>>()) {
-            if !axes.plain.contains(&Some(a)) {
-                axes.plain.push(Some(a));
+            if !axes.contains(&Axis::Plain(a)) {
+                axes.push(Axis::Plain(a));
                 extents.push(domain.extent(a).clone());
             }
         }
-        let rank = axes.plain.len();
+        let rank = axes.len();
         let over = |expr: &Affine| {
-            let coeffs = axes.plain.iter().map(|p| p.map_or(0, |a| expr.coeffs[a])).collect();
-            Affine { coeffs, offset: expr.offset }
+            let coeff = |axis: &Axis| if let Axis::Plain(a) = axis { expr.coeffs[*a] } else { 0 };
+            Affine { coeffs: axes.iter().map(coeff).collect(), offset: expr.offset }
         };
         let component = |(place, component): (usize, &Affine)| {
-            match windows.pairs.iter().position(|p| p.place == place) {
-                Some(i) => {
+            let pair = windows.pairs.iter().position(|p| p.place == place);
+            let found = pair.and_then(|i| Some((i, axes.iter().position(|a| *a == Axis::Window(i))?)));
+            match found {
+                Some((i, axis)) => {
                     let pair = &windows.pairs[i];
                     let (stride, start) =
                         if pair.flipped { (-1, pair.first + pair.count - 1) } else { (1, pair.first) };
-                    Affine::strided(rank, axes.windows[i], stride, start)
+                    Affine::strided(rank, axis, stride, start)
                 }
                 None => over(component),
             }
@@ -180,12 +213,49 @@ impl State {
         let components: Vec<Affine> = map.components().iter().enumerate().map(component).collect();
         let guards =
             windows.rest.iter().map(|g| Guard { expr: over(&g.expr), bound: g.bound.clone() }).collect();
-        let space = Space::new(extents);
         let fill = map.fill().unwrap_or(Fill(0));
-        let Ok(map) = IndexMap::partial(space, map.codomain().clone(), components, guards, fill) else {
+        let Ok(map) = IndexMap::partial(Space::new(extents), target, components, guards, fill) else {
             return Ok(None);
         };
         Ok(Some((self.read(map, x)?, axes)))
+    }
+
+    /// The tensor that `x` holds with its elements apart along axes of windows, if the windows see all of it. The
+    /// base dilations of the windows are set.
+    fn undilated(&self, windows: &mut Windows, x: FieldId, op: AccOp) -> Option<FieldId> {
+        let x = self.resolved(x);
+        let FieldKind::Acc { op: spread, map, of } = &self.field(x).kind else {
+            return None;
+        };
+        let dtype = self.dtype(x);
+        if spread.neutral(dtype) != op.neutral(dtype) || map.components().len() != map.domain().rank() {
+            return None;
+        }
+        let mut steps = Vec::new();
+        for (axis, component) in map.components().iter().enumerate() {
+            let extent = i64::try_from(map.codomain().extent(axis).as_const()?).ok()?;
+            let own = i64::try_from(map.domain().extent(axis).as_const()?).ok()?;
+            if own == 1 && extent == 1 {
+                continue;
+            }
+            let step = component.coeffs[axis];
+            let alone = component.used_axes().count() == 1 && component.offset == 0;
+            if !alone || step < 1 || extent != (own - 1).checked_mul(step)?.checked_add(1)? {
+                return None;
+            }
+            if step > 1 {
+                let pair = windows.pairs.iter().position(|p| p.place == axis)?;
+                let seen = &windows.pairs[pair];
+                if seen.flipped || seen.first != 0 || seen.count != extent {
+                    return None;
+                }
+                steps.push((pair, step));
+            }
+        }
+        for (pair, step) in steps {
+            windows.pairs[pair].base_dilation = step;
+        }
+        Some(*of)
     }
 
     /// `reduce_window`, if the body is one read through windows.
@@ -197,24 +267,22 @@ impl State {
         if map.fill().is_some_and(|f| f.0 != neutral.bits()) {
             return Ok(None);
         }
-        let Some(windows) = Windows::find(&map, acc.is_kept, &|_, _| true) else {
+        let Some(mut windows) = Windows::find(&map, acc.is_kept, &|_, _| true) else {
             return Ok(None);
         };
-        let Some((mut tensor, mut axes)) = self.prepare(&windows, &map, x)? else {
+        let Some((mut tensor, mut axes)) = self.prepare(&mut windows, &map, x, acc.op)? else {
             return Ok(None);
         };
         // Axes that are reduced without a window go first.
-        let stays = |p: &Option<usize>| p.is_none_or(|a| acc.is_kept[a]);
-        if !axes.plain.iter().all(stays) {
-            let left: Vec<usize> = (0..axes.plain.len()).filter(|&i| stays(&axes.plain[i])).collect();
+        let stays = |axis: &Axis| !matches!(axis, Axis::Plain(a) if !acc.is_kept[*a]);
+        if !axes.iter().all(stays) {
+            let left: Vec<usize> = (0..axes.len()).filter(|&i| stays(&axes[i])).collect();
             let projection = IndexMap::projection(&self.space(tensor), &left);
             let reduced = self.function.fields.acc(acc.op, projection, tensor);
             tensor = self.ok(reduced)?;
-            axes.windows =
-                axes.windows.iter().filter_map(|w| left.iter().position(|l| l == w)).collect();
-            axes.plain = left.iter().map(|&i| axes.plain[i]).collect();
+            axes.retain(stays);
         }
-        let rank = axes.plain.len();
+        let rank = axes.len();
         let domain = map.domain().sizes().unwrap_or_default();
         let mut window = Window {
             sizes: vec![1; rank],
@@ -223,16 +291,23 @@ impl State {
             window_dilations: vec![1; rank],
             padding: vec![(0, 0); rank],
         };
-        let mut order: Vec<usize> = axes.plain.iter().map(|p| p.unwrap_or(0)).collect();
-        for (pair, &at) in windows.pairs.iter().zip(&axes.windows) {
-            order[at] = pair.kept;
-            window.sizes[at] = domain[pair.reduced].unsigned_abs();
-            window.strides[at] = pair.stride.unsigned_abs();
-            window.window_dilations[at] = pair.dilation.unsigned_abs();
-            window.padding[at] = (pair.low, pair.high);
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for (at, axis) in axes.iter().enumerate() {
+            match *axis {
+                Axis::Plain(a) => groups.push(vec![a]),
+                Axis::Unit => groups.push(Vec::new()),
+                Axis::Window(i) => {
+                    let pair = &windows.pairs[i];
+                    groups.push(vec![pair.kept]);
+                    window.sizes[at] = domain[pair.reduced].unsigned_abs();
+                    window.strides[at] = pair.stride.unsigned_abs();
+                    window.base_dilations[at] = pair.base_dilation.unsigned_abs();
+                    window.window_dilations[at] = pair.dilation.unsigned_abs();
+                    window.padding[at] = (pair.low, pair.high);
+                }
+            }
         }
-        let space = self.space(acc.body).select(&order);
-        let Some(then) = acc.then(&order, &space) else {
+        let Some(then) = acc.then_grouped(&self.space(acc.body), &groups) else {
             return Ok(None);
         };
         let init = self.constant(&Space::scalar(), neutral);

@@ -201,11 +201,21 @@ impl<'m> Writer<'_, 'm> {
         if count(&self.shape(value)) == count(shape) {
             return self.reshape(value, shape);
         }
+        // Axes of extent 1 that were only added to be repeated are not needed.
+        let (mut value, mut dims) = (value, dims.to_vec());
+        if let Some(Made::Reshape(source)) = self.st.made.get(&value) {
+            let own = self.shape(value);
+            let long: Vec<usize> = (0..own.len()).filter(|&a| own[a] != 1).collect();
+            if self.shape(*source) == long.iter().map(|&a| own[a]).collect::<Vec<i64>>() {
+                value = *source;
+                dims = long.iter().map(|&a| dims[a]).collect();
+            }
+        }
         let ty = self.like(value, shape);
         let built = self
             .op("stablehlo.broadcast_in_dim")
             .operand(value)
-            .ints("broadcast_dimensions", axes(dims))
+            .ints("broadcast_dimensions", axes(&dims))
             .result(ty)
             .value();
         self.done(built)
@@ -252,7 +262,7 @@ impl<'m> Writer<'_, 'm> {
     pub(super) fn pad(
         &mut self,
         value: ValueId,
-        fill: Scalar,
+        fill: ValueId,
         low: &[i64],
         high: &[i64],
         interior: &[i64],
@@ -260,12 +270,19 @@ impl<'m> Writer<'_, 'm> {
         if [low, high, interior].iter().all(|l| l.iter().all(|&n| n == 0)) {
             return Ok(value);
         }
+        // Two pads with one value are one.
+        if let Some(Made::Pad([source, same], [l, h, i])) = self.st.made.get(&value).cloned()
+            && same == fill
+            && interior.iter().all(|&n| n == 0)
+            && [&l[..], &h[..], low, high].iter().all(|s| s.iter().all(|&n| n >= 0))
+        {
+            let sum = |a: &[i64], b: &[i64]| a.iter().zip(b).map(|(x, y)| x + y).collect::<Vec<i64>>();
+            return self.pad(source, fill, &sum(&l, low), &sum(&h, high), &i);
+        }
         let own = self.shape(value);
-        let shape: Vec<i64> = (0..own.len())
-            .map(|a| own[a] + low[a] + high[a] + (own[a] - 1).max(0) * interior[a])
-            .collect();
+        let shape: Vec<i64> =
+            (0..own.len()).map(|a| own[a] + low[a] + high[a] + (own[a] - 1).max(0) * interior[a]).collect();
         let ty = self.like(value, &shape);
-        let fill = self.splat(&[], fill)?;
         let built = self
             .op("stablehlo.pad")
             .operands([value, fill])
@@ -274,7 +291,10 @@ impl<'m> Writer<'_, 'm> {
             .ints("interior_padding", interior)
             .result(ty)
             .value();
-        self.done(built)
+        let made = self.done(built)?;
+        let amounts = [low.to_vec(), high.to_vec(), interior.to_vec()];
+        self.st.made.insert(made, Made::Pad([value, fill], amounts));
+        Ok(made)
     }
 
     pub(super) fn concatenate(&mut self, values: &[ValueId], axis: usize) -> Result<ValueId> {

@@ -1,0 +1,29 @@
+//! Random programs: every mixture of reads, accumulations and pointwise operations.
+
+use crate::{round_trip, tolerance};
+use surject_ir::testing::{Options, random_args, random_program, random_program_with};
+
+#[test]
+fn random_programs_go_back() {
+    for seed in 0..400 {
+        let program = random_program(seed, 4 + seed as usize % 24);
+        let args = random_args(program.main().unwrap(), seed);
+        if let Err(error) = round_trip(&format!("random/{seed}"), &program, &args, tolerance(&program)) {
+            panic!("seed {seed}: {error}\n{}", surject_ir::print(&program));
+        }
+    }
+}
+
+/// Every element type, literals, loops, choices and library operations.
+#[test]
+fn random_programs_of_everything_go_back() {
+    for seed in 0..200 {
+        let program = random_program_with(seed, 4 + seed as usize % 16, &Options::everything());
+        let args = random_args(program.main().unwrap(), seed);
+        if let Err(error) =
+            round_trip(&format!("random-everything/{seed}"), &program, &args, tolerance(&program))
+        {
+            panic!("seed {seed}: {error}\n{}", surject_ir::print(&program));
+        }
+    }
+}
