@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 pub struct Paper {
     /// The path from the root of the repository.
     pub name: String,
+    /// The headings in order, without their marks.
+    pub headings: Vec<String>,
     /// The blocks in order.
     pub blocks: Vec<Block>,
 }
@@ -54,7 +56,7 @@ impl Paper {
 
     /// Finds the fenced blocks of a text.
     pub fn parse(name: &str, text: &str) -> Result<Paper, String> {
-        let mut paper = Paper { name: name.to_string(), blocks: Vec::new() };
+        let mut paper = Paper { name: name.to_string(), headings: Vec::new(), blocks: Vec::new() };
         let mut heading = String::new();
         let mut open: Option<Block> = None;
         for (number, line) in (1..).zip(text.lines()) {
@@ -79,6 +81,7 @@ impl Paper {
                 }
                 (None, None) if line.starts_with('#') => {
                     heading = line.trim_start_matches('#').trim().replace('`', "");
+                    paper.headings.push(heading.clone());
                 }
                 (None, None) => {}
             }

@@ -4,10 +4,12 @@
 //!   interpreted on random arguments, their results are compared, and the e-graph is asked whether it finds them equal.
 //! * [`maps`]: a ```` ```map ```` block is one or two index maps, or a reshape, followed by questions and their answers.
 //! * [`laws`]: a ```` ```law ```` block is a law as it ships.
+//! * [`errors`]: in the pages of error codes, a ```` ```stablehlo ```` or ```` ```rules ```` block gives the error of its heading.
 //!
 //! Every failure names the file and the line of its block.
 
 pub mod blocks;
+pub mod errors;
 pub mod join;
 pub mod laws;
 pub mod maps;
