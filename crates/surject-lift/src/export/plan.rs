@@ -1,7 +1,7 @@
 //! What becomes of a field: one StableHLO operation (or a short chain) and the fields it takes as operands. Plans
 //! are made from maps and dependencies alone; nothing is written here.
 
-use super::acc::spreads;
+use super::acc::{idempotent, spreads};
 use super::state::{Result, State, digits};
 use std::rc::Rc;
 use surject_index::{Affine, Component, Fill, IndexMap, Space};
@@ -137,8 +137,10 @@ impl State {
         let mut open = vec![id];
         while let Some(next) = open.pop() {
             match self.field(next).kind {
-                FieldKind::Binary { op: o, x, y } if o == op => open.extend([y, x]),
-                _ => leaves.push(next),
+                // Sums lean to the left as a rule: the right operand first finds soonest that it is no piece.
+                FieldKind::Binary { op: o, x, y } if o == op => open.extend([x, y]),
+                FieldKind::Read { .. } => leaves.push(next),
+                _ => return Ok(None),
             }
             if leaves.len() + open.len() > 4096 {
                 return Ok(None);
@@ -261,15 +263,25 @@ impl State {
                 continue;
             };
             let plan = self.plan(acc)?;
-            if let How::Reduce { op, axes, then } = &plan.how
-                && *op == join
-                && self.starts_neutral(plan.operands[1], *op)
-            {
-                let how = How::Reduce { op: *op, axes: axes.clone(), then: then.clone() };
-                return Ok(Some(Plan::new(how, [plan.operands[0], scalar])));
+            let fits = match &plan.how {
+                How::Reduce { op, .. } => *op == join,
+                // Here the initial value is also what stands in the padding: joining it again must change nothing.
+                How::ReduceWindow { op, .. } => *op == join && self.repeats(join, scalar),
+                _ => false,
+            };
+            if fits && self.starts_neutral(plan.operands[1], join) {
+                return Ok(Some(Plan::new(plan.how.clone(), [plan.operands[0], scalar])));
             }
         }
         Ok(None)
+    }
+
+    /// Does joining this scalar several times give what joining it once gives?
+    fn repeats(&self, op: AccOp, scalar: FieldId) -> bool {
+        let field = self.field(scalar);
+        let zero = |v: Scalar| v.as_complex() == Scalar::zero(v.dtype()).as_complex();
+        idempotent(op, field.dtype)
+            || op == AccOp::Add && matches!(field.kind, FieldKind::Const(v) if zero(v))
     }
 
     fn starts_neutral(&self, init: FieldId, op: AccOp) -> bool {

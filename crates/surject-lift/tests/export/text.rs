@@ -121,3 +121,38 @@ fn moves() {
         }"
     ));
 }
+
+/// What a library operation's body takes from outside is computed inside it, or refused with its place.
+#[test]
+fn bodies_are_closed() {
+    let text = |value: &str| {
+        format!(
+            "func.func @main(%x: tensor<8xf32>, %n: tensor<f32>) -> tensor<f32> {{
+              %c = stablehlo.constant dense<2.0> : tensor<f32>
+              %t = stablehlo.add %c, {value} : tensor<f32>
+              %0 = stablehlo.reduce(%x init: %c) across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+                reducer(%a: tensor<f32>, %b: tensor<f32>) {{
+                  %1 = stablehlo.multiply %b, %t : tensor<f32>
+                  %2 = stablehlo.add %a, %1 : tensor<f32>
+                  stablehlo.return %2 : tensor<f32>
+                }}
+              func.return %0 : tensor<f32>
+            }}"
+        )
+    };
+    insta::assert_snapshot!(again(&text("%c")));
+    let error = export(&lift(text("%n").as_bytes()).unwrap()).unwrap_err();
+    insta::assert_snapshot!(error, @"`n` cannot be written as StableHLO in the function `main`, at the definition of `v1` (module:6:24): the body of a library operation uses a value from outside");
+}
+
+#[test]
+fn symbolic_shapes_are_refused() {
+    use surject_index::{Extent, Space};
+    let mut f = surject_ir::Function::new("main");
+    let ty = surject_ir::TensorType::new(surject_ir::DType::F32, Space::new([Extent::input_axis(0, 0)]));
+    let x = f.var("x", ty);
+    f.params.push(x);
+    f.body.results.push(x);
+    let program = surject_ir::Program { name: String::from("m"), functions: vec![f] };
+    insta::assert_snapshot!(export(&program).unwrap_err(), @"`symbolic shape` cannot be written as StableHLO in the function `main`: the space [in0.0] has sizes that are not constant");
+}
