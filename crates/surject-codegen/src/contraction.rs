@@ -293,7 +293,15 @@ impl Tiles<'_> {
     fn compute(&self, columns: Buf, rows: Buf) -> Result<Kernel, CodegenError> {
         let (s, c) = (&self.sizes, self.c);
         let mut em = self.emitter();
-        let roots = [self.output.root, c.factors[0]];
+        // What the rest of the stored field and the row factor read, but not what only the column factor reads.
+        let mut roots = vec![c.factors[0]];
+        for id in self.dag.reachable(&[self.output.root], false) {
+            match &self.dag[id].node {
+                Node::Load { .. } => roots.push(id),
+                Node::Reduce { body, .. } if id != c.node => roots.push(*body),
+                _ => {}
+            }
+        }
         let buffers = buffers(self.dag, &[self.to.0, columns, rows], &roots);
         name_pointers(&mut em, &buffers);
         let root = em.root();

@@ -44,6 +44,7 @@ mod solve;
 mod steps;
 mod store;
 mod target;
+mod turned;
 mod uses;
 mod value;
 

@@ -34,21 +34,28 @@ pub struct Kernel {
 const TASK_CYCLES: f64 = 60_000.0;
 
 /// How the units of work are cut.
-struct Units {
+pub(crate) struct Units {
     /// Loops that are decoded from the number of a unit.
-    prefix: Vec<LoopId>,
+    pub(crate) prefix: Vec<LoopId>,
     /// Pieces of the last loop, and their length.
-    pieces: i64,
-    piece: i64,
-    tasks: i64,
-    total: i64,
+    pub(crate) pieces: i64,
+    pub(crate) piece: i64,
+    pub(crate) tasks: i64,
+    pub(crate) total: i64,
 }
 
-fn units(dag: &Dag, schedule: &Schedule, target: &Target, free: LoopSet) -> Units {
+/// Cuts the loops of `order`, the last of them into pieces.
+pub(crate) fn units(
+    dag: &Dag,
+    order: &[LoopId],
+    schedule: &Schedule,
+    target: &Target,
+    free: LoopSet,
+) -> Units {
     let none = Units { prefix: Vec::new(), pieces: 1, piece: 0, tasks: 1, total: 1 };
     let most = (4 * target.threads) as f64;
     let tasks = (schedule.cycles / TASK_CYCLES).floor().min(most) as i64;
-    let Some((&last, outer)) = schedule.order.split_last() else { return none };
+    let Some((&last, outer)) = order.split_last() else { return none };
     if tasks <= 1 || target.threads <= 1 {
         return none;
     }
@@ -86,18 +93,44 @@ pub fn emit(
     em.reductions.clone_from(&schedule.reductions);
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let buffers = bind_pointers(&mut em, to.0, &roots);
-    let units = units(dag, schedule, target, free);
+    let units = units(dag, &schedule.order, schedule, target, free);
     let mut scope = em.root();
     let row = Row { outputs, to, schedule };
+    if let Some((along, loads)) = &schedule.turned {
+        let tasks = row.turned(&mut em, *along, loads, target, free)?;
+        return finish(em, buffers, tasks, to.0, summary(dag, &roots, schedule, tasks));
+    }
     let Some((&last, outer)) = schedule.order.split_last() else {
         row.point(&mut em, scope)?;
         return finish(em, buffers, 1, to.0, summary(dag, &roots, schedule, 1));
     };
-    let mut closing: Vec<(ScopeId, String, Bounds)> = Vec::new();
+    let (mut closing, range) = open_outer(&mut em, &units, outer);
+    if let Some(inner) = closing.last() {
+        scope = inner.0;
+    }
+    row.line(&mut em, scope, last, range)?;
+    while let Some((scope, iv, bounds)) = closing.pop() {
+        em.close_loop(scope, &iv, &bounds, &[]);
+    }
+    let text = summary(dag, &roots, schedule, units.tasks);
+    finish(em, buffers, units.tasks, to.0, text)
+}
+
+/// An open loop, to be closed: scope, variable, bounds.
+pub(crate) type Open = (ScopeId, String, Bounds);
+
+/// Opens the loop over units and the loops of `outer` that units do not decode. Gives them, and the range of the
+/// piece of the loop that comes after.
+pub(crate) fn open_outer(
+    em: &mut Emitter<'_>,
+    units: &Units,
+    outer: &[LoopId],
+) -> (Vec<Open>, (Option<String>, Option<String>)) {
+    let mut closing: Vec<Open> = Vec::new();
     let mut range = (None, None);
-    let mut inner = outer;
+    let (mut scope, mut inner) = (em.root(), outer);
     if units.tasks > 1 {
-        let (bounds, unit_scope, iv) = open_units(&mut em, &units);
+        let (bounds, unit_scope, iv) = open_units(em, units);
         closing.push((unit_scope, iv.clone(), bounds));
         scope = unit_scope;
         let mut rest = iv;
@@ -109,21 +142,16 @@ pub fn emit(
             let end = em.op(scope, &format!("arith.addi {low}, {length} : i64"));
             range = (Some(low), Some(end));
         }
-        decode(&mut em, scope, &units.prefix, rest);
+        decode(em, scope, &units.prefix, rest);
         inner = &outer[units.prefix.len()..];
     }
     for &l in inner {
-        let bounds = Bounds { low: em.int(0), high: em.int(dag.extent(l)), step: em.int(1) };
+        let bounds = Bounds { low: em.int(0), high: em.int(em.dag.extent(l)), step: em.int(1) };
         let (inside, iv) = em.open_loop(scope, l, 1);
         closing.push((inside, iv, bounds));
         scope = inside;
     }
-    row.line(&mut em, scope, last, range)?;
-    while let Some((scope, iv, bounds)) = closing.pop() {
-        em.close_loop(scope, &iv, &bounds, &[]);
-    }
-    let text = summary(dag, &roots, schedule, units.tasks);
-    finish(em, buffers, units.tasks, to.0, text)
+    (closing, range)
 }
 
 /// Names the pointers of every tensor that is read, after the one that is written.
@@ -195,15 +223,15 @@ pub fn decode(em: &mut Emitter<'_>, scope: ScopeId, loops: &[LoopId], number: St
     }
 }
 
-struct Row<'a> {
-    outputs: &'a [Output],
+pub(crate) struct Row<'a> {
+    pub(crate) outputs: &'a [Output],
     to: (Buf, DType),
-    schedule: &'a Schedule,
+    pub(crate) schedule: &'a Schedule,
 }
 
 impl Row<'_> {
     /// The last loop: in lanes as far as that goes, then element by element.
-    fn line(
+    pub(crate) fn line(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
@@ -238,7 +266,7 @@ impl Row<'_> {
     }
 
     /// The outputs at one point, or at the lanes of a vector.
-    fn point(&self, em: &mut Emitter<'_>, scope: ScopeId) -> Result<(), CodegenError> {
+    pub(crate) fn point(&self, em: &mut Emitter<'_>, scope: ScopeId) -> Result<(), CodegenError> {
         let pointer = em.pointers.get(&self.to.0).cloned();
         let pointer = pointer.ok_or_else(|| CodegenError::malformed("a kernel without a target"))?;
         // All values before the first store: a complex element is read and written in two parts.
@@ -273,7 +301,8 @@ fn summary(dag: &Dag, roots: &[NodeId], schedule: &Schedule, tasks: i64) -> Stri
         }
         format!("[{}]", parts.join(" "))
     };
-    let mut text = format!("row {} tasks {tasks}", loops(&schedule.order, schedule.lanes));
+    let kind = if schedule.turned.is_some() { "blocks" } else { "row" };
+    let mut text = format!("{kind} {} tasks {tasks}", loops(&schedule.order, schedule.lanes));
     for id in dag.reachable(roots, true) {
         if let Node::Reduce { op, .. } = &dag[id].node
             && let Some(plan) = schedule.reductions.get(&id)

@@ -25,6 +25,9 @@ pub struct Schedule {
     pub order: Vec<LoopId>,
     /// The lanes in which the last loop is done; 1: none.
     pub lanes: usize,
+    /// Loads that run along another loop than the last, and that loop: they are done in square blocks, which are
+    /// transposed. The loop then is the last but one.
+    pub turned: Option<(LoopId, Vec<NodeId>)>,
     /// How each reduction is done.
     pub reductions: HashMap<NodeId, ReducePlan>,
     /// An estimate of the work, in cycles of one core.
@@ -302,11 +305,44 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
             best = (cost, Some((l, lanes)));
         }
     }
-    let mut schedule = Schedule { order, lanes: 1, reductions: plans, cycles: best.0 };
+    let mut schedule = Schedule { order, lanes: 1, turned: None, reductions: plans, cycles: best.0 };
     if let Some((l, lanes)) = best.1 {
         schedule.order.retain(|&k| k != l);
         schedule.order.push(l);
         schedule.lanes = lanes;
     }
+    turn(dag, outputs, &mut schedule, target);
     schedule
+}
+
+/// Turns a schedule to square blocks where loads would be gathered otherwise.
+fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, target: &Target) {
+    let [output] = outputs else { return };
+    let nodes = dag.reachable(&[output.root], false);
+    let widest = nodes.iter().map(|&n| Elem::of(dag[n].dtype).size()).max().unwrap_or(4);
+    let lanes = (target.lanes_bytes / widest).min(16);
+    let unit = schedule.order.iter().copied().find(|&l| output.address.coeff(l) == 1);
+    let Some(last) = unit.filter(|&l| lanes > 1 && dag.extent(l) >= lanes as i64 && output.join.is_none())
+    else {
+        return;
+    };
+    let along = |u: LoopId| -> Vec<NodeId> {
+        let turned = nodes.iter().copied().filter(|&n| match &dag[n].node {
+            Node::Load { address, guards, .. } => {
+                guards.is_empty() && address.coeff(u) == 1 && !matches!(address.coeff(last), 0 | 1)
+            }
+            _ => false,
+        });
+        turned.collect()
+    };
+    let candidates = schedule.order.iter().copied().filter(|&u| u != last && dag.extent(u) >= lanes as i64);
+    let best = candidates.map(|u| (u, along(u))).filter(|c| !c.1.is_empty()).max_by_key(|c| c.1.len());
+    // A kernel with reductions inside is not about moving elements.
+    let reduces = nodes.iter().any(|&n| matches!(dag[n].node, Node::Reduce { .. }));
+    if let Some((u, loads)) = best.filter(|_| !reduces) {
+        schedule.order.retain(|&k| k != u && k != last);
+        schedule.order.extend([u, last]);
+        schedule.lanes = lanes;
+        schedule.turned = Some((u, loads));
+    }
 }

@@ -1,6 +1,7 @@
 //! Compiled programs against the reference interpreter.
 
 mod contractions;
+mod fuzz;
 mod harness;
 mod library;
 mod rows;

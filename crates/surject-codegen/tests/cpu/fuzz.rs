@@ -1,0 +1,56 @@
+//! Random programs, compiled and interpreted.
+
+use crate::harness::*;
+use surject_codegen::{CodegenError, Target, lower};
+use surject_ir::testing::{Options, random_args, random_program_with};
+use surject_ir::{DType, interp};
+
+/// Compares programs of these seeds; what is not supported is counted. Loops run a few times only.
+fn compare_seeds(seeds: std::ops::Range<u64>, size: usize, options: &Options) -> Result<usize, String> {
+    let mut unsupported = 0;
+    for seed in seeds {
+        let program = random_program_with(seed, size, options);
+        let args = random_args(&program.functions[0], seed);
+        let limits = interp::Limits { iterations: Some(200) };
+        let Ok(expected) = interp::run_within(&program, "main", &args, limits) else { continue };
+        let target = match seed % 3 {
+            0 => Target::generic(),
+            1 => Target::wide(),
+            _ => Target::host(),
+        };
+        let module = match lower(&program, "main", &target) {
+            Ok(module) => module,
+            Err(CodegenError::Unsupported { .. }) => {
+                unsupported += 1;
+                continue;
+            }
+            Err(error) => return Err(format!("seed {seed}: {error}\n{}", surject_ir::print(&program))),
+        };
+        let found = execute(&module, &args);
+        for (i, (a, b)) in found.iter().zip(&expected).enumerate() {
+            if let Err(error) = compare(a, b, 1e-3) {
+                let program = surject_ir::print(&program);
+                return Err(format!(
+                    "seed {seed}, result {i}, {target:?}: {error}\n{program}\n{}",
+                    module.plan
+                ));
+            }
+        }
+    }
+    Ok(unsupported)
+}
+
+#[test]
+fn random_programs() {
+    // More with `SURJECT_FUZZ=FROM..TO`.
+    let range = std::env::var("SURJECT_FUZZ").ok().and_then(|v| {
+        let (from, to) = v.split_once("..")?;
+        Some(from.parse().ok()?..to.parse().ok()?)
+    });
+    let range = range.unwrap_or(0..25);
+    let few = Options { dtypes: vec![DType::F32, DType::I32, DType::I1], ..Options::default() };
+    let all = Options { dtypes: DType::ALL.to_vec(), regions: true, ..Options::default() };
+    for (size, options) in [(6, few), (14, Options::default()), (8, all)] {
+        compare_seeds(range.clone(), size, &options).unwrap_or_else(|e| panic!("{e}"));
+    }
+}
