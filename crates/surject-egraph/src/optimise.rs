@@ -212,7 +212,12 @@ impl<'a> Driver<'a> {
         let mut best: Option<Best> = None;
         let mut nodes = options.bounds.nodes;
         for phase in self.phases {
-            let bounds = Bounds { nodes: nodes.min(options.bounds.nodes), ..options.bounds };
+            let rounds = if phase.structural { usize::MAX } else { options.bounds.optional_iterations };
+            let bounds = Bounds {
+                nodes: nodes.min(options.bounds.nodes),
+                iterations: options.bounds.iterations.min(rounds),
+                ..options.bounds
+            };
             let before = log.len();
             let stats = saturate(&mut egraph, &phase.name, &phase.rules, &bounds, &mut log)?;
             nodes = stats.nodes.saturating_mul(options.bounds.growth).max(1000);

@@ -12,6 +12,10 @@ pub struct Options {
     pub laws: Option<RuleFile>,
     /// Rule files of the user, run after the laws.
     pub rules: Vec<RuleFile>,
+    /// Are the rules of the user checked by interpretation before they run? A rule that is wrong is an error then,
+    /// and one that is wrong for some kinds of element types does not fire there. Only for rules known to be sound
+    /// is there a reason to say no.
+    pub verify_rules: bool,
     /// Names of laws and rules that are taken away.
     pub without: Vec<String>,
     /// The highest class of rules that may run.
@@ -35,6 +39,7 @@ impl Default for Options {
         Options {
             laws: None,
             rules: Vec::new(),
+            verify_rules: true,
             without: Vec::new(),
             exactness: Exactness::Reassociates,
             waived: Flags { zero_sign: true, finite: true, no_overflow: true },

@@ -19,6 +19,8 @@ pub struct Bounds {
     pub nodes: usize,
     /// Rounds of one phase.
     pub iterations: usize,
+    /// Rounds of an optional phase.
+    pub optional_iterations: usize,
     /// Time of one phase.
     pub time: Duration,
     /// An optional phase may grow the graph of the phase before by this factor.
@@ -27,7 +29,13 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Bounds {
-        Bounds { nodes: 200_000, iterations: 40, time: Duration::from_secs(10), growth: 4 }
+        Bounds {
+            nodes: 200_000,
+            iterations: 40,
+            optional_iterations: 12,
+            time: Duration::from_secs(10),
+            growth: 4,
+        }
     }
 }
 

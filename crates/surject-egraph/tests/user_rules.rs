@@ -94,3 +94,17 @@ fn log_sum_exp_and_squares() {
     let o = run(&layernorm(4, 6), ALL);
     assert!(fired(&o, "sum-of-squared-difference") > 0, "{}", o.report);
 }
+
+/// All rules together grow the graph of a transformer block; the bounds hold it, and what comes out is right.
+#[test]
+fn all_rules_on_a_block() {
+    let o = run(&blocks(1, 2, 3, 4, 2), ALL);
+    for phase in &o.report.blocks[0].phases {
+        eprintln!(
+            "{} {} nodes {} rounds {:?} {:?}",
+            phase.name, phase.nodes, phase.iterations, phase.stop, phase.time
+        );
+    }
+    eprintln!("{:?} {:?}", o.report.time, o.report.stores());
+    assert!(fired(&o, "softmax-shift") > 0);
+}
