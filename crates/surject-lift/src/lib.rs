@@ -4,7 +4,7 @@
 //! semantics of the StableHLO specification; [`import_checks`] does the same for files that check themselves
 //! with `check.expect_*` operations. It optimises nothing beyond constants and identities: one StableHLO
 //! operation becomes one statement (a few where an accumulation must be stored first), and fusion is the business
-//! of the e-graph.
+//! of the e-graph. [`export()`] writes a program as StableHLO again, also one that the e-graph has rewritten.
 //!
 //! ```
 //! use surject_ir::{Buffer, DType, Scalar, interp};

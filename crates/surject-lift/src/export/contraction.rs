@@ -118,12 +118,16 @@ impl State {
         Ok(Some(Plan::new(How::Dot { dims, then }, operands)))
     }
 
-    /// Factors that were widened from 16-bit floats to `f32` may be multiplied as they were: the products are exact
-    /// in `f32`, in which the operation sums.
+    /// Factors that were widened, from 16-bit floats to `f32` or from integers to longer ones, may be multiplied as
+    /// they were: the operation sums in the type of its result, in which the products are those of the wide factors.
     fn narrow(&self, x: FieldId, y: FieldId) -> [FieldId; 2] {
         let source = |f: FieldId| match self.field(f).kind {
-            FieldKind::Convert { x } if self.dtype(f) == DType::F32 => {
-                Some(x).filter(|&x| matches!(self.dtype(x), DType::F16 | DType::BF16))
+            FieldKind::Convert { x } => {
+                let (from, to) = (self.dtype(x), self.dtype(f));
+                let floats = to == DType::F32 && matches!(from, DType::F16 | DType::BF16);
+                let integers = from.is_signed_int() && to.is_signed_int()
+                    || from.is_unsigned_int() && to.is_unsigned_int();
+                (floats || integers && from.bits() < to.bits()).then_some(x)
             }
             _ => None,
         };

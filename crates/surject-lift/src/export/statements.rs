@@ -108,23 +108,10 @@ impl Writer<'_, '_> {
         args: &[Var],
         regions: &[ir::Region],
     ) -> Result<Vec<ValueId>> {
-        let mut operands = self.vars(args)?;
-        let mut op = op.clone();
-        // A reduction of no axis still joins the initial value, which compilers are known to forget: an axis of
-        // extent 1 is reduced instead.
-        if let LibOp::Reduce { axes } = &mut op
-            && axes.is_empty()
-        {
-            for value in &mut operands[..targets.len()] {
-                let mut shape = self.shape(*value);
-                *axes = vec![shape.len()];
-                shape.push(1);
-                *value = self.reshape(*value, &shape)?;
-            }
-        }
+        let operands = self.vars(args)?;
         let types = self.var_types(targets)?;
         let regions = regions.iter().map(|r| self.scoped(r, true)).collect::<Result<Vec<Region>>>()?;
-        let name = match &op {
+        let name = match op {
             LibOp::Gather { .. } => "stablehlo.gather",
             LibOp::Scatter { .. } => "stablehlo.scatter",
             LibOp::DynamicSlice { .. } => "stablehlo.dynamic_slice",
@@ -140,7 +127,7 @@ impl Writer<'_, '_> {
         };
         let built = self.op(name).operands(operands).results(types);
         let built = regions.into_iter().fold(built, |op, r| op.region(r));
-        let built = match &op {
+        let built = match op {
             LibOp::Gather { dims, slice_sizes, indices_are_sorted } => {
                 let dims = GatherDims {
                     offset_dims: places(&dims.offset_dims),

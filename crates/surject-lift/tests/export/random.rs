@@ -27,3 +27,20 @@ fn random_programs_of_everything_go_back() {
         }
     }
 }
+
+/// What the e-graph makes of random programs: fields nested in every way.
+#[test]
+fn optimised_random_programs_go_back() {
+    let options = surject_egraph::Options::default();
+    for seed in 1000..1150 {
+        let program = random_program(seed, 4 + seed as usize % 20);
+        let Ok(optimised) = surject_egraph::optimise(&program, &options) else {
+            continue;
+        };
+        let args = random_args(program.main().unwrap(), seed);
+        let name = format!("random-optimised/{seed}");
+        if let Err(error) = round_trip(&name, &optimised.program, &args, tolerance(&program)) {
+            panic!("seed {seed}: {error}\n{}", surject_ir::print(&optimised.program));
+        }
+    }
+}
