@@ -30,19 +30,9 @@ impl LoopSet {
         self.0 >> l.0 & 1 == 1
     }
 
-    /// Is every loop of `self` in `other`?
-    pub fn within(self, other: LoopSet) -> bool {
-        self.0 & !other.0 == 0
-    }
-
     /// Have the sets a loop in common?
     pub fn meets(self, other: LoopSet) -> bool {
         self.0 & other.0 != 0
-    }
-
-    /// Is the set empty?
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
     }
 }
 
@@ -100,7 +90,8 @@ impl Lin {
                 (None, None) => return Some(result),
                 (Some(x), Some(y)) if x.0 == y.0 => {
                     let term = (x.0, x.1.checked_add(y.1.checked_mul(factor)?)?);
-                    (a.next(), b.next());
+                    a.next();
+                    b.next();
                     term
                 }
                 (Some(x), y) if y.is_none_or(|y| x.0 < y.0) => {
@@ -135,11 +126,6 @@ impl Lin {
         let mut rest = self.clone();
         rest.terms.retain(|t| t.0 != l);
         rest.plus(by, c)
-    }
-
-    /// The terms of some loops, without the constant.
-    pub fn part(&self, loops: LoopSet) -> Lin {
-        Lin { terms: self.terms.iter().copied().filter(|t| loops.contains(t.0)).collect(), offset: 0 }
     }
 
     /// The smallest and the largest value, where loops run over these (positive) extents.

@@ -183,14 +183,11 @@ fn modulus(dag: &mut Dag, re: NodeId, im: NodeId) -> NodeId {
     // Zero and infinite parts, where the ratio is not a number.
     let (zero, infinity) =
         (dag.constant(Scalar::zero(dtype)), dag.constant(Scalar::from_f64(dtype, f64::INFINITY)));
-    let special = {
-        let at_zero = dag.binary(BinaryOp::Eq, large, zero);
-        let (ia, ib) = (dag.binary(BinaryOp::Eq, a, infinity), dag.binary(BinaryOp::Eq, b, infinity));
-        let infinite = dag.binary(BinaryOp::Or, ia, ib);
-        let finite = dag.add(Node::Select(at_zero, zero, scaled), dtype);
-        dag.add(Node::Select(infinite, infinity, finite), dtype)
-    };
-    special
+    let at_zero = dag.binary(BinaryOp::Eq, large, zero);
+    let (ia, ib) = (dag.binary(BinaryOp::Eq, a, infinity), dag.binary(BinaryOp::Eq, b, infinity));
+    let infinite = dag.binary(BinaryOp::Or, ia, ib);
+    let finite = dag.add(Node::Select(at_zero, zero, scaled), dtype);
+    dag.add(Node::Select(infinite, infinity, finite), dtype)
 }
 
 /// `r (cos t + i sin t)`; a real argument stays real.

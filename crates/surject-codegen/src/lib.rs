@@ -24,6 +24,7 @@
 //!   `convert-arith-to-llvm` and `convert-cf-to-llvm` lower it.
 //! * Outside symbols: `surject_parallel` and what else [`surject_runtime::library::symbols`] names.
 
+mod access;
 mod address;
 mod build;
 mod complex;

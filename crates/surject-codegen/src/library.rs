@@ -302,7 +302,7 @@ impl<'a> Writer<'a> {
                 let memory = Elem::in_memory(dtype.part());
                 let from = self.element(scope, pointer, &address, memory);
                 let raw = self.em.op(scope, &format!("llvm.load {from} : !llvm.ptr -> {}", memory.name()));
-                self.em.from_memory(dtype.part(), raw, At { scope, lanes: 1 })
+                self.em.widen(dtype.part(), raw, At { scope, lanes: 1 })
             })
             .collect()
     }
@@ -311,7 +311,7 @@ impl<'a> Writer<'a> {
         let addresses = self.part_addresses(scope, dtype, address);
         for (address, value) in addresses.iter().zip(parts) {
             let memory = Elem::in_memory(dtype.part());
-            let raw = self.em.to_memory(dtype.part(), value.clone(), At { scope, lanes: 1 });
+            let raw = self.em.narrow(dtype.part(), value.clone(), At { scope, lanes: 1 });
             let to = self.element(scope, pointer, address, memory);
             self.em.line(scope, &format!("llvm.store {raw}, {to} : {}, !llvm.ptr", memory.name()));
         }

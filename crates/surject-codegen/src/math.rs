@@ -115,7 +115,8 @@ fn exp(em: &mut Emitter<'_>, at: At, x: &str) -> String {
 }
 
 fn expm1(em: &mut Emitter<'_>, at: At, original: &str) -> String {
-    let x = clamp(em, at, original, -20.0, 90.0);
+    // Beyond the upper bound the result is infinite; at the bound 2^n stays finite.
+    let x = clamp(em, at, original, -20.0, 88.8);
     let (n, r) = reduce_by_ln2(em, at, &x);
     let p = em.horner(at, &r, &EXP);
     let square = em.bin(at, "arith.mulf", &r, &r, F);
@@ -207,12 +208,16 @@ fn log1p(em: &mut Emitter<'_>, at: At, x: &str) -> String {
     em.select(at, &itself, x, &y, F)
 }
 
+/// `1 / (1 + e^-x)`, as `e^x / (1 + e^x)` for negative `x`: the exponential is never infinite.
 fn logistic(em: &mut Emitter<'_>, at: At, x: &str) -> String {
-    let negated = em.un(at, "arith.negf", x, F);
-    let e = exp(em, at, &negated);
-    let one = em.float(at, F, 1.0);
+    let size = em.un(at, "math.absf", x, F);
+    let size = em.un(at, "arith.negf", &size, F);
+    let e = exp(em, at, &size);
+    let (zero, one) = (em.float(at, F, 0.0), em.float(at, F, 1.0));
+    let negative = em.cmpf(at, "olt", x, &zero, F);
+    let top = em.select(at, &negative, &e, &one, F);
     let sum = em.bin(at, "arith.addf", &one, &e, F);
-    em.bin(at, "arith.divf", &one, &sum, F)
+    em.bin(at, "arith.divf", &top, &sum, F)
 }
 
 const TANH: [f64; 5] = [

@@ -251,7 +251,7 @@ impl Pack<'_> {
             step: em.int(lanes as i64),
         };
         // Squares where they fit: those have the fast transposition.
-        let square = if self.width % lanes == 0 { lanes } else { self.width };
+        let square = if self.width.is_multiple_of(lanes) { lanes } else { self.width };
         let stride = sum_number(em.dag, self.sum, self.width as i64).coeff(l);
         for first in (0..self.width).step_by(square) {
             let mut matrix = {

@@ -470,10 +470,10 @@ impl Emitter<'_> {
 
     /// The bits as another type of the same width.
     pub fn bitcast(&mut self, at: At, from: DType, to: DType, x: &str) -> String {
-        let raw = self.to_memory(from, x.to_string(), at);
+        let raw = self.narrow(from, x.to_string(), at);
         let (a, b) = (Elem::in_memory(from), Elem::in_memory(to));
         let raw = if a == b { raw } else { self.cast(at, "arith.bitcast", &raw, a, b) };
-        self.from_memory(to, raw, at)
+        self.widen(to, raw, at)
     }
 
     /// Rounds to fewer exponent and mantissa bits.

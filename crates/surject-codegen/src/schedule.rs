@@ -162,10 +162,11 @@ fn fit(lanes: usize, extent: i64) -> usize {
     1 << limit.ilog2()
 }
 
-/// The share of the scalar work that is left when a loop is done in lanes.
-fn share(extent: i64, lanes: usize) -> f64 {
+/// The share of the scalar work that is left when a loop is done in lanes, of which a register holds `native`.
+fn share(extent: i64, lanes: usize, native: usize) -> f64 {
+    let registers = lanes.div_ceil(native.max(1)) as i64;
     let lanes = lanes as i64;
-    (extent / lanes + extent % lanes) as f64 / extent.max(1) as f64
+    (extent / lanes * registers + extent % lanes) as f64 / extent.max(1) as f64
 }
 
 /// How many elements of vector registers a reduction or a kernel may use per value, by its number of nodes.
@@ -201,7 +202,8 @@ impl Chooser<'_> {
         let (scalar, by_lane) = cost(data, operand);
         let points = self.points(data.deps);
         let Some((l, lanes)) = vector.filter(|v| data.deps.contains(v.0)) else { return points * scalar };
-        let share = share(self.dag.extent(l), lanes);
+        let native = self.target.lanes_bytes / Elem::of(data.dtype).size();
+        let share = share(self.dag.extent(l), lanes, native);
         let factor = match &data.node {
             _ if by_lane => 1.1,
             Node::Load { address, guards, .. } => match address.coeff(l) {
@@ -286,7 +288,9 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         for output in outputs {
             sum += points
                 * match vector {
-                    Some((l, lanes)) if output.address.coeff(l) == 1 => share(dag.extent(l), lanes),
+                    Some((l, lanes)) if output.address.coeff(l) == 1 => {
+                        share(dag.extent(l), lanes, target.lanes_bytes / 4)
+                    }
                     Some(_) => 1.5,
                     None => 1.0,
                 };

@@ -46,6 +46,9 @@ pub fn solve(map: &[Lin], position: &[Lin], unknowns: &[LoopId], extents: &[i64]
     Ok(Fibre { axes, guards: system.guards, free })
 }
 
+/// Unknowns with their values, and what must be zero besides.
+type Digits = (Vec<(LoopId, Lin)>, Option<Lin>);
+
 struct System<'a> {
     extents: &'a [i64],
     unknowns: LoopSet,
@@ -115,7 +118,7 @@ impl System<'_> {
 
     /// Solves an equation whose unknowns are the digits of a mixed radix: every coefficient is larger than what
     /// the smaller ones can sum up to. Gives the digits, and what must be zero in the end.
-    fn digits(&self, equation: &Lin) -> Result<(Vec<(LoopId, Lin)>, Option<Lin>), Refusal> {
+    fn digits(&self, equation: &Lin) -> Result<Digits, Refusal> {
         let unknowns = self.unknowns_of(equation);
         let negative = unknowns.iter().all(|t| t.1 < 0);
         if !negative && !unknowns.iter().all(|t| t.1 > 0) {

@@ -66,11 +66,10 @@ fn epilogues() {
 }
 
 /// Softmax of scores times values, all in one field: the planner takes it apart.
-#[test]
-fn attention_as_one_field() {
-    let (mut f, p) = function(&[(DType::F32, &[30, 40]), (DType::F32, &[50, 40]), (DType::F32, &[50, 32])]);
-    let s = contract(&mut f, &[30, 50, 40], &[0, 1], (p[0], &[0, 2]), (p[1], &[1, 2]));
-    let rows = IndexMap::projection(&space(&[30, 50]), &[0]);
+pub fn attention(q: u64, k: u64, d: u64) -> Function {
+    let (mut f, p) = function(&[(DType::F32, &[q, d]), (DType::F32, &[k, d]), (DType::F32, &[k, 32])]);
+    let s = contract(&mut f, &[q, k, d], &[0, 1], (p[0], &[0, 2]), (p[1], &[1, 2]));
+    let rows = IndexMap::projection(&space(&[q, k]), &[0]);
     let max = f.fields.acc(AccOp::Max, rows.clone(), s).unwrap();
     let max = f.fields.read(rows.clone(), max).unwrap();
     let e = f.fields.binary(BinaryOp::Sub, s, max).unwrap();
@@ -78,9 +77,14 @@ fn attention_as_one_field() {
     let sum = f.fields.acc(AccOp::Add, rows.clone(), e).unwrap();
     let sum = f.fields.read(rows, sum).unwrap();
     let weights = f.fields.binary(BinaryOp::Div, e, sum).unwrap();
-    let o = contract(&mut f, &[30, 32, 50], &[0, 1], (weights, &[0, 2]), (p[2], &[2, 1]));
+    let o = contract(&mut f, &[q, 32, k], &[0, 1], (weights, &[0, 2]), (p[2], &[2, 1]));
     result(&mut f, o);
-    check_with(f, 1e-4, None);
+    f
+}
+
+#[test]
+fn attention_as_one_field() {
+    check_with(attention(30, 50, 40), 1e-4, None);
 }
 
 /// A convolution with padding and stride, as its own im2col.

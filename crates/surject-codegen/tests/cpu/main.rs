@@ -4,4 +4,6 @@ mod contractions;
 mod fuzz;
 mod harness;
 mod library;
+mod plans;
+mod pointwise;
 mod rows;

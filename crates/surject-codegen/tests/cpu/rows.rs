@@ -16,7 +16,7 @@ fn row(f: &mut Function, op: AccOp, x: FieldId) -> FieldId {
     f.fields.read(map, acc).unwrap()
 }
 
-fn softmax(sizes: &[u64], dtype: DType) -> Function {
+pub fn softmax(sizes: &[u64], dtype: DType) -> Function {
     let (mut f, p) = function(&[(dtype, sizes)]);
     let max = row(&mut f, AccOp::Max, p[0]);
     let shifted = f.fields.binary(BinaryOp::Sub, p[0], max).unwrap();

@@ -1,0 +1,214 @@
+//! Text of loads and stores: addresses, guards, lanes, and the types of memory.
+
+use crate::address::{Guard, Lin, LoopSet};
+use crate::emit::{At, Elem, Emitter, ScopeId, Val};
+use surject_ir::DType;
+
+impl Emitter<'_> {
+    /// Do the guards hold? An `i1` per lane.
+    pub fn predicate(&mut self, guards: &[Guard], at: At) -> Val {
+        let deps = guards.iter().fold(LoopSet::default(), |s, g| s.union(g.expr.loops()));
+        let home = self.home(at.scope, deps);
+        let lanes = self.lanes(home, deps);
+        let key = (guards.to_vec(), lanes);
+        if let Some(name) = self.known_predicate(home, &key) {
+            return Val { ssa: name, lanes };
+        }
+        let mut all: Option<Val> = None;
+        for guard in guards {
+            let holds = self.guard(guard, home);
+            all = Some(match all {
+                None => holds,
+                Some(other) => {
+                    let lanes = other.lanes.max(holds.lanes);
+                    let at = At { scope: home, lanes };
+                    let (a, b) = (self.spread(&other, Elem::I1, at), self.spread(&holds, Elem::I1, at));
+                    let ssa = self.op(home, &format!("arith.andi {a}, {b} : {}", Elem::I1.ty(lanes)));
+                    Val { ssa, lanes }
+                }
+            });
+        }
+        let value = all.unwrap_or_else(|| Val { ssa: String::new(), lanes: 0 });
+        let value =
+            if value.lanes == 0 { Val { ssa: self.constant(Elem::I1, 1, lanes), lanes } } else { value };
+        let ssa = self.spread(&value, Elem::I1, At { scope: home, lanes });
+        self.keep_predicate(home, key, ssa.clone());
+        Val { ssa, lanes }
+    }
+
+    /// `0 ≤ e < n` as one unsigned comparison.
+    fn guard(&mut self, guard: &Guard, scope: ScopeId) -> Val {
+        let home = self.home(scope, guard.expr.loops());
+        let lanes = self.lanes(home, guard.expr.loops());
+        let range = guard.expr.range(&self.dag.extents);
+        let small = i64::from(i32::MIN)..i64::from(i32::MAX) - 64 * 64;
+        let fits = range.is_some_and(|(low, high)| small.contains(&low) && small.contains(&high));
+        let elem = if lanes > 1 && fits && small.contains(&guard.bound) { Elem::I32 } else { Elem::I64 };
+        let value = self.lin_vector(&guard.expr, elem, At { scope: home, lanes });
+        let bound = self.constant(elem, guard.bound as u64, lanes);
+        let ssa = self.op(home, &format!("arith.cmpi ult, {value}, {bound} : {}", elem.ty(lanes)));
+        Val { ssa, lanes }
+    }
+
+    fn element(&mut self, pointer: &str, address: &str, elem: Elem, scope: ScopeId) -> String {
+        let operation = format!(
+            "llvm.getelementptr {pointer}[{address}] : (!llvm.ptr, i64) -> !llvm.ptr, {}",
+            elem.name()
+        );
+        self.op(scope, &operation)
+    }
+
+    /// Loads an element, or a vector of them, in its register type.
+    pub fn load(&mut self, pointer: &str, dtype: DType, address: &Lin, guards: &[Guard], at: At) -> String {
+        let (memory, At { scope, lanes }) = (Elem::in_memory(dtype), at);
+        let (ty, size) = (memory.ty(lanes), memory.size());
+        let base = self.lin(address, scope);
+        if lanes == 1 {
+            let position = if guards.is_empty() {
+                base
+            } else {
+                let inside = self.predicate(guards, at).ssa;
+                let zero = self.int(0);
+                self.op(scope, &format!("arith.select {inside}, {base}, {zero} : i64"))
+            };
+            let from = self.element(pointer, &position, memory, scope);
+            let raw = self.op(scope, &format!("llvm.load {from} : !llvm.ptr -> {ty}"));
+            return self.widen(dtype, raw, at);
+        }
+        let stride = self.vector_loop(scope, address.loops()).map_or(0, |(l, _)| address.coeff(l));
+        let mask = (!guards.is_empty()).then(|| {
+            let mask = self.predicate(guards, at);
+            self.spread(&mask, Elem::I1, at)
+        });
+        let raw = match (stride, mask) {
+            (1, None) => {
+                let from = self.element(pointer, &base, memory, scope);
+                self.op(scope, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}"))
+            }
+            (1, Some(mask)) => {
+                let from = self.element(pointer, &base, memory, scope);
+                let other = self.constant(memory, 0, lanes);
+                self.op(
+                    scope,
+                    &format!(
+                        "llvm.intr.masked.load {from}, {mask}, {other} {{alignment = {size} : i32}} : \
+                     (!llvm.ptr, {}, {ty}) -> {ty}",
+                        Elem::I1.ty(lanes)
+                    ),
+                )
+            }
+            (-1, None) => {
+                let back = self.int(1 - lanes as i64);
+                let first = self.op(scope, &format!("arith.addi {base}, {back} : i64"));
+                let from = self.element(pointer, &first, memory, scope);
+                let loaded = self
+                    .op(scope, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}"));
+                let order: Vec<String> = (0..lanes).rev().map(|i| i.to_string()).collect();
+                self.op(
+                    scope,
+                    &format!("vector.shuffle {loaded}, {loaded} [{}] : {ty}, {ty}", order.join(", ")),
+                )
+            }
+            (_, mask) => {
+                let mask = mask.unwrap_or_else(|| self.constant(Elem::I1, 1, lanes));
+                let pointers = self.lane_pointers(pointer, address, memory, at);
+                let other = self.constant(memory, 0, lanes);
+                self.op(
+                    scope,
+                    &format!(
+                        "llvm.intr.masked.gather {pointers}, {mask}, {other} {{alignment = {size} : i32}} : \
+                     (vector<{lanes}x!llvm.ptr>, {}, {ty}) -> {ty}",
+                        Elem::I1.ty(lanes)
+                    ),
+                )
+            }
+        };
+        self.widen(dtype, raw, at)
+    }
+
+    /// A pointer per lane. Lanes outside the guards may point anywhere.
+    fn lane_pointers(&mut self, pointer: &str, address: &Lin, memory: Elem, at: At) -> String {
+        let indices = self.lin_vector(address, Elem::I64, at);
+        let lanes = at.lanes;
+        self.op(
+            at.scope,
+            &format!(
+                "llvm.getelementptr {pointer}[{indices}] : (!llvm.ptr, vector<{lanes}xi64>) -> \
+             vector<{lanes}x!llvm.ptr>, {}",
+                memory.name()
+            ),
+        )
+    }
+
+    /// Stores a value of register type.
+    pub fn store(&mut self, pointer: &str, dtype: DType, address: &Lin, value: &Val, at: At) {
+        let (memory, At { scope, lanes }) = (Elem::in_memory(dtype), at);
+        let (ty, size) = (memory.ty(lanes), memory.size());
+        let value = self.spread(value, Elem::of(dtype), at);
+        let raw = self.narrow(dtype, value, at);
+        let base = self.lin(address, scope);
+        if lanes == 1 {
+            let to = self.element(pointer, &base, memory, scope);
+            return self.line(scope, &format!("llvm.store {raw}, {to} : {ty}, !llvm.ptr"));
+        }
+        let stride = self.vector_loop(scope, address.loops()).map_or(0, |(l, _)| address.coeff(l));
+        if stride == 1 {
+            let to = self.element(pointer, &base, memory, scope);
+            let line = format!("llvm.store {raw}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr");
+            return self.line(scope, &line);
+        }
+        let pointers = self.lane_pointers(pointer, address, memory, at);
+        let mask = self.constant(Elem::I1, 1, lanes);
+        self.line(scope, &format!(
+            "llvm.intr.masked.scatter {raw}, {pointers}, {mask} {{alignment = {size} : i32}} : {ty}, {} into \
+             vector<{lanes}x!llvm.ptr>",
+            Elem::I1.ty(lanes)
+        ));
+    }
+
+    /// A value of memory type in its register type.
+    pub fn widen(&mut self, dtype: DType, raw: String, at: At) -> String {
+        let At { scope, lanes } = at;
+        match dtype {
+            DType::I1 => {
+                let zero = self.constant(Elem::I8, 0, lanes);
+                self.op(scope, &format!("arith.cmpi ne, {raw}, {zero} : {}", Elem::I8.ty(lanes)))
+            }
+            DType::F16 => {
+                let (from, to) = (Elem::F16.ty(lanes), Elem::F32.ty(lanes));
+                self.op(scope, &format!("arith.extf {raw} : {from} to {to}"))
+            }
+            DType::BF16 => {
+                let (from, to) = (Elem::I16.ty(lanes), Elem::I32.ty(lanes));
+                let wide = self.op(scope, &format!("arith.extui {raw} : {from} to {to}"));
+                let shift = self.constant(Elem::I32, 16, lanes);
+                let bits = self.op(scope, &format!("arith.shli {wide}, {shift} : {to}"));
+                self.op(scope, &format!("arith.bitcast {bits} : {to} to {}", Elem::F32.ty(lanes)))
+            }
+            _ => raw,
+        }
+    }
+
+    /// A value of register type in its memory type. A half is exactly representable already.
+    pub fn narrow(&mut self, dtype: DType, value: String, at: At) -> String {
+        let At { scope, lanes } = at;
+        match dtype {
+            DType::I1 => {
+                let (from, to) = (Elem::I1.ty(lanes), Elem::I8.ty(lanes));
+                self.op(scope, &format!("arith.extui {value} : {from} to {to}"))
+            }
+            DType::F16 => {
+                let (from, to) = (Elem::F32.ty(lanes), Elem::F16.ty(lanes));
+                self.op(scope, &format!("arith.truncf {value} : {from} to {to}"))
+            }
+            DType::BF16 => {
+                let (float, int) = (Elem::F32.ty(lanes), Elem::I32.ty(lanes));
+                let bits = self.op(scope, &format!("arith.bitcast {value} : {float} to {int}"));
+                let shift = self.constant(Elem::I32, 16, lanes);
+                let high = self.op(scope, &format!("arith.shrui {bits}, {shift} : {int}"));
+                self.op(scope, &format!("arith.trunci {high} : {int} to {}", Elem::I16.ty(lanes)))
+            }
+            _ => value,
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What is decided, as text, for a fixed machine.
+
+use crate::contractions::{attention, convolution};
+use crate::rows::{matmul, softmax};
+use surject_codegen::{LoweredModule, Target, lower};
+use surject_ir::{DType, Function, Program};
+
+fn lowered(function: Function, target: &Target) -> LoweredModule {
+    let program = Program { name: String::new(), functions: vec![function] };
+    lower(&program, "main", target).unwrap()
+}
+
+#[test]
+fn plans() {
+    let programs = [
+        ("softmax", softmax(&[1024, 1000], DType::F32)),
+        ("matmul", matmul(512, 512, 500, DType::F32)),
+        ("small matmul", matmul(8, 8, 8, DType::F32)),
+        ("convolution", convolution(8, 56, 64, 64, 1)),
+        ("attention", attention(256, 256, 64)),
+    ];
+    let mut text = String::new();
+    for (name, function) in programs {
+        for target in [Target::wide(), Target::generic()] {
+            let module = lowered(function.clone(), &target);
+            text.push_str(&format!("{name}, {} bytes a vector\n{}\n", target.lanes_bytes, module.plan));
+        }
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn text_of_a_small_softmax() {
+    insta::assert_snapshot!(lowered(softmax(&[3, 6], DType::F32), &Target::generic()).text);
+}
+
+#[test]
+fn lowering_is_deterministic() {
+    for target in [Target::wide(), Target::generic()] {
+        let text = |_| lowered(attention(64, 80, 32), &target).text;
+        let texts: Vec<String> = (0..3).map(text).collect();
+        assert!(texts.windows(2).all(|w| w[0] == w[1]));
+    }
+}
