@@ -8,6 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use surject_ir::Program;
 use surject_mlir::Target;
+use surject_mlir::jit::JitOptions;
 use surject_rules::Exactness;
 
 /// Arguments of `surject opt`.
@@ -125,7 +126,11 @@ fn emit(program: &Program, form: Form, name: &str) -> Result<String, Failure> {
         Form::Plan => lowered().map(|l| l.plan.to_string()),
         Form::Linalg => lowered().map(|l| l.text),
         Form::Llvm => surject_mlir::jit::llvm_ir(&lowered()?.text).map_err(|e| fail(&e)),
-        Form::Asm => surject_mlir::jit::assembly(&lowered()?.text).map_err(|e| fail(&e)),
+        Form::Asm => {
+            let options = JitOptions { dump: true, ..JitOptions::default() };
+            let module = surject_mlir::jit::compile(&lowered()?.text, &options).map_err(|e| fail(&e))?;
+            Ok(module.assembly.unwrap_or_default())
+        }
         Form::StablehloBytecode | Form::Ptx => Err(Failure::unsupported(
             "this form is not available; stablehlo, program, dialect, plan, linalg, llvm and asm are",
         )),
