@@ -1,0 +1,59 @@
+//! Machine code: compiling it and running it. The only bench binary that links MLIR.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use std::hint::black_box;
+use std::time::Duration;
+use surject_benches::{TRANSFORMER_BLOCK, arguments, layernorm, matmul, program, softmax};
+use surject_egraph::{Options, optimise};
+use surject_ir::{Buffer, Program};
+use surject_mlir::{CompileOptions, Executable, compile};
+
+fn optimised(text: &str) -> Program {
+    optimise(&program(text), &Options::default()).unwrap().program
+}
+
+fn compiled(program: &Program) -> Executable {
+    compile(program, "main", &CompileOptions::default()).unwrap()
+}
+
+fn compiling(c: &mut Criterion) {
+    let mut group = c.benchmark_group("compile");
+    group.sample_size(10).measurement_time(Duration::from_secs(10));
+    let texts = [
+        ("matmul_256", matmul(256)),
+        ("softmax_256", softmax(256, 256)),
+        ("layernorm_256", layernorm(256, 256)),
+        ("transformer_block", TRANSFORMER_BLOCK.to_string()),
+    ];
+    for (name, text) in texts {
+        let program = optimised(&text);
+        group.bench_function(name, |b| b.iter(|| compiled(black_box(&program))));
+    }
+    group.finish();
+}
+
+/// Each workload with its floating-point operations, or the bytes that must at least be moved.
+fn running(c: &mut Criterion) {
+    let mut group = c.benchmark_group("run");
+    let matrix = 4 * 256 * 256;
+    let workloads = [
+        ("matmul_256", matmul(256), Throughput::Elements(2 * 256 * 256 * 256)),
+        ("softmax_256", softmax(256, 256), Throughput::Bytes(2 * matrix)),
+        ("layernorm_256", layernorm(256, 256), Throughput::Bytes(2 * matrix)),
+    ];
+    for (name, text, throughput) in workloads {
+        let program = optimised(&text);
+        let executable = compiled(&program);
+        let args = arguments(&program);
+        let args: Vec<&Buffer> = args.iter().collect();
+        let mut results = executable.result_buffers();
+        group.throughput(throughput);
+        group.bench_function(name, |b| {
+            b.iter(|| executable.run_into(black_box(&args), black_box(&mut results)).unwrap());
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, compiling, running);
+criterion_main!(benches);
