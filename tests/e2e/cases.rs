@@ -6,13 +6,16 @@ use surject::Status;
 /// May a program be unsupported? Only for what these operations and types stand for.
 fn may_be_unsupported(case: &Case) -> bool {
     let text = std::fs::read_to_string(&case.program).expect("the program is readable");
-    ["stablehlo.fft", "custom_call @lapack", "complex<f", "stablehlo.cholesky"].iter().any(|w| text.contains(w))
+    ["stablehlo.fft", "custom_call @lapack", "complex<f", "stablehlo.cholesky"]
+        .iter()
+        .any(|w| text.contains(w))
 }
 
 fn run_all(options: &[&str]) {
     let (mut failures, mut unsupported, mut passed) = (Vec::new(), Vec::new(), 0);
     for case in cases() {
-        let narrow = std::fs::read_to_string(&case.program).is_ok_and(|t| t.contains("bf16") || t.contains("xf16"));
+        let narrow =
+            std::fs::read_to_string(&case.program).is_ok_and(|t| t.contains("bf16") || t.contains("xf16"));
         let tolerance = if narrow { "2e-2" } else { "1e-5" };
         let mut words = vec!["run", case.program.as_str(), "--rtol", tolerance, "--atol", tolerance];
         words.extend(options);
@@ -20,7 +23,9 @@ fn run_all(options: &[&str]) {
         case.outputs.iter().for_each(|o| words.extend(["--expect", o]));
         match surject(&words) {
             Ok(_) => passed += 1,
-            Err(f) if f.status == Status::Unsupported && may_be_unsupported(&case) => unsupported.push(case.name),
+            Err(f) if f.status == Status::Unsupported && may_be_unsupported(&case) => {
+                unsupported.push(case.name)
+            }
             Err(f) => failures.push(format!("{}: {f}", case.name)),
         }
     }
@@ -62,7 +67,8 @@ fn exported_programs_run() {
             Err(f) if f.status == Status::Unsupported && may_be_unsupported(&case) => continue,
             other => other,
         };
-        let mut words = vec!["run", file, "--backend", "interp", "--no-opt", "--rtol", "2e-2", "--atol", "2e-2"];
+        let mut words =
+            vec!["run", file, "--backend", "interp", "--no-opt", "--rtol", "2e-2", "--atol", "2e-2"];
         case.inputs.iter().for_each(|i| words.extend(["-i", i]));
         case.outputs.iter().for_each(|o| words.extend(["--expect", o]));
         if let Err(f) = exported.and_then(|_| surject(&words)) {

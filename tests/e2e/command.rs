@@ -67,7 +67,11 @@ fn timing_closes_with_its_line() {
     words.push("--time");
     let text = surject(&words).expect("it runs");
     let last: Vec<&str> = text.lines().last().unwrap_or_default().split(' ').collect();
-    assert_eq!((last[0], last[1], last[3], last[5]), ("time:", "compile_ms", "median_ms", "min_ms"), "{text}");
+    assert_eq!(
+        (last[0], last[1], last[3], last[5]),
+        ("time:", "compile_ms", "median_ms", "min_ms"),
+        "{text}"
+    );
     assert!([2, 4, 6].iter().all(|&i| last[i].parse::<f64>().is_ok()), "{text}");
 }
 

@@ -19,7 +19,8 @@ fn snapshot(stage: &str, options: &[&str]) {
 /// Times differ from run to run: `1.5 ms` becomes `… ms`.
 fn without_times(text: &str) -> String {
     let words: Vec<&str> = text.split_inclusive([' ', '\n']).collect();
-    let is_time = |i: usize| words.get(i + 1).is_some_and(|next| next.trim_end_matches([',', '\n', ' ']) == "ms");
+    let is_time =
+        |i: usize| words.get(i + 1).is_some_and(|next| next.trim_end_matches([',', '\n', ' ']) == "ms");
     words.iter().enumerate().map(|(i, w)| if is_time(i) { "… " } else { w }).collect()
 }
 
@@ -58,8 +59,10 @@ fn stages_read_back() {
         for (form, extension) in [("program", "program"), ("dialect", "mlir")] {
             let file = folder.join(format!("{name}.{extension}"));
             let file = file.to_str().expect("paths are text");
-            surject(&["opt", &case.program, "--emit", form, "-o", file]).unwrap_or_else(|f| panic!("{name}: {f}"));
-            let mut words = vec!["run", file, "--backend", "interp", "--no-opt", "--rtol", "1e-5", "--atol", "1e-5"];
+            surject(&["opt", &case.program, "--emit", form, "-o", file])
+                .unwrap_or_else(|f| panic!("{name}: {f}"));
+            let mut words =
+                vec!["run", file, "--backend", "interp", "--no-opt", "--rtol", "1e-5", "--atol", "1e-5"];
             case.inputs.iter().for_each(|i| words.extend(["-i", i]));
             case.outputs.iter().for_each(|o| words.extend(["--expect", o]));
             surject(&words).unwrap_or_else(|f| panic!("{name} as {form}: {f}"));

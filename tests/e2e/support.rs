@@ -28,7 +28,8 @@ pub struct Case {
 
 /// Every case below the programs of this repository and below the shared cases, where there are any.
 pub fn cases() -> Vec<Case> {
-    let shared = std::env::var_os("SURJECT_CASES").map_or_else(|| root().join("../shared/cases/jax"), PathBuf::from);
+    let shared =
+        std::env::var_os("SURJECT_CASES").map_or_else(|| root().join("../shared/cases/jax"), PathBuf::from);
     let mut cases = Vec::new();
     for folder in [root().join("tests/programs"), shared] {
         let Ok(entries) = std::fs::read_dir(&folder) else {
@@ -58,5 +59,10 @@ fn case(folder: &Path) -> Option<Case> {
             })
             .collect::<Vec<_>>()
     };
-    program.exists().then(|| Case { name, program: path(program.clone()), inputs: numbered("in"), outputs: numbered("out") })
+    program.exists().then(|| Case {
+        name,
+        program: path(program.clone()),
+        inputs: numbered("in"),
+        outputs: numbered("out"),
+    })
 }

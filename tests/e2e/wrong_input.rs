@@ -92,7 +92,9 @@ fn a_very_long_line() {
 
 #[test]
 fn very_deep_nesting() {
-    for (name, open) in [("brackets", "["), ("braces", "{a = "), ("types", "tuple<"), ("locations", "loc(fused[")] {
+    for (name, open) in
+        [("brackets", "["), ("braces", "{a = "), ("types", "tuple<"), ("locations", "loc(fused[")]
+    {
         let text = format!("module attributes {{x = {}", open.repeat(100_000));
         assert_eq!(refused(name, text.as_bytes()).status, Status::BadInput, "{name}");
     }

@@ -15,7 +15,10 @@ pub fn run() -> Outcome {
         run_in(&surject, args)
     };
     step("what is installed", &["doctor"])?;
-    step("the program as JAX exported it, its assignments, and what the e-graph did", &["opt", &file, "--stats", "-o", "/dev/null"])?;
+    step(
+        "the program as JAX exported it, its assignments, and what the e-graph did",
+        &["opt", &file, "--stats", "-o", "/dev/null"],
+    )?;
     step("the assignments after rewriting", &["opt", &file, "--emit", "program"])?;
     let inputs = numbered(&case, "in")?;
     let outputs = numbered(&case, "out")?;
@@ -26,10 +29,16 @@ pub fn run() -> Outcome {
         args.into_iter().map(str::to_string).collect::<Vec<_>>()
     };
     let interp = with("interp");
-    step("the reference interpreter against JAX's results", &interp.iter().map(String::as_str).collect::<Vec<_>>())?;
+    step(
+        "the reference interpreter against JAX's results",
+        &interp.iter().map(String::as_str).collect::<Vec<_>>(),
+    )?;
     let mut cpu = with("cpu");
     cpu.push("--time".to_string());
-    step("native code through MLIR against JAX's results", &cpu.iter().map(String::as_str).collect::<Vec<_>>())
+    step(
+        "native code through MLIR against JAX's results",
+        &cpu.iter().map(String::as_str).collect::<Vec<_>>(),
+    )
 }
 
 fn run_in(surject: &std::path::Path, args: &[&str]) -> Outcome {

@@ -35,14 +35,20 @@ pub fn packages() -> Outcome {
         run(program(words[0], &words[1..]).env("DEBIAN_FRONTEND", "noninteractive"))
     };
     apt(&["update", "-qq"])?;
-    let install: Vec<&str> = ["install", "-y", "-qq", "--no-install-recommends"].into_iter().chain(missing).collect();
+    let install: Vec<&str> =
+        ["install", "-y", "-qq", "--no-install-recommends"].into_iter().chain(missing).collect();
     apt(&install).map_err(|error| {
-        format!("{error}\nMLIR 22 comes from Debian's packages or from https://apt.llvm.org; see CONTRIBUTING.md")
+        format!(
+            "{error}\nMLIR 22 comes from Debian's packages or from https://apt.llvm.org; see CONTRIBUTING.md"
+        )
     })
 }
 
 fn installed(package: &str) -> bool {
-    succeeds(&mut program("sh", &["-c", &format!("dpkg-query -W -f '${{Status}}' {package} | grep -q 'ok installed'")]))
+    succeeds(&mut program(
+        "sh",
+        &["-c", &format!("dpkg-query -W -f '${{Status}}' {package} | grep -q 'ok installed'")],
+    ))
 }
 
 /// The Python of the virtual environment with JAX, made if it is missing.

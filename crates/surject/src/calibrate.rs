@@ -45,7 +45,9 @@ pub fn measure() -> Result<CostModel, Failure> {
 
 /// Seconds that a kernel `y[i] = expression` takes over a vector of this length.
 fn time(length: usize, expression: &str) -> Result<f64, Failure> {
-    let text = format!("func main(x: f32[{length}]) -> (y) {{\n  y : f32[{length}] =: over i<{length}: {expression}\n}}\n");
+    let text = format!(
+        "func main(x: f32[{length}]) -> (y) {{\n  y : f32[{length}] =: over i<{length}: {expression}\n}}\n"
+    );
     let program = surject_ir::parse(&text).map_err(Failure::bad_input)?;
     let executable: Executable =
         surject_mlir::compile(&program, "main", &CompileOptions::default()).map_err(Failure::unsupported)?;

@@ -85,7 +85,8 @@ pub fn optimise(program: &Program, options: &OptimiseOptions) -> Result<Optimise
 fn cost_model() -> Result<CostModel, Failure> {
     let Some(path) = std::env::var_os("SURJECT_COST") else { return Ok(CostModel::default()) };
     let name = path.to_string_lossy().into_owned();
-    let text = std::fs::read_to_string(&path).map_err(|e| Failure::bad_input(format!("SURJECT_COST={name}: {e}")))?;
+    let text = std::fs::read_to_string(&path)
+        .map_err(|e| Failure::bad_input(format!("SURJECT_COST={name}: {e}")))?;
     CostModel::parse(&text).map_err(|e| Failure::bad_input(format!("SURJECT_COST={name}: {e}")))
 }
 
@@ -114,12 +115,18 @@ pub enum Runner {
 
 impl Runner {
     /// Prepares a function for a back end; `times` gets the stages of the compilation.
-    pub fn new(program: Program, function: &str, backend: Backend, times: &mut StageTimes) -> Result<Runner, Failure> {
+    pub fn new(
+        program: Program,
+        function: &str,
+        backend: Backend,
+        times: &mut StageTimes,
+    ) -> Result<Runner, Failure> {
         match backend {
             Backend::Interp => Ok(Runner::Interp { program, function: function.to_string() }),
             Backend::Cpu => {
                 let options = surject_mlir::CompileOptions::default();
-                let (executable, time) = stage("compiling", || surject_mlir::compile(&program, function, &options));
+                let (executable, time) =
+                    stage("compiling", || surject_mlir::compile(&program, function, &options));
                 let executable = executable.map_err(Failure::unsupported)?;
                 let spent = executable.times();
                 let milliseconds = |d: std::time::Duration| d.as_secs_f64() * 1e3;
@@ -132,7 +139,9 @@ impl Runner {
             Backend::Spec => Err(Failure::unsupported(
                 "the back end `spec` is not available; `interp` runs the program on the reference interpreter",
             )),
-            Backend::Cuda => Err(Failure::unsupported("the back end `cuda` is not available; `cpu` and `interp` are")),
+            Backend::Cuda => {
+                Err(Failure::unsupported("the back end `cuda` is not available; `cpu` and `interp` are"))
+            }
         }
     }
 

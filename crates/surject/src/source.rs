@@ -98,13 +98,13 @@ impl Source {
                 let options = ImportOptions { function, ..self.import_options() };
                 surject_lift::import(&module, &options).map_err(|e| self.lift_failure(&e))
             }
-            SourceKind::Dialect => {
-                surject_mlir::dialect::parse(self.text()?).map_err(|e| Failure::bad_input(format!("{}: {e}", self.name)))
-            }
+            SourceKind::Dialect => surject_mlir::dialect::parse(self.text()?)
+                .map_err(|e| Failure::bad_input(format!("{}: {e}", self.name))),
             SourceKind::Program => {
-                let program =
-                    surject_ir::parse(self.text()?).map_err(|e| Failure::bad_input(format!("{}:{e}", self.name)))?;
-                surject_ir::verify(&program).map_err(|e| Failure::bad_input(format!("{}: {e}", self.name)))?;
+                let program = surject_ir::parse(self.text()?)
+                    .map_err(|e| Failure::bad_input(format!("{}:{e}", self.name)))?;
+                surject_ir::verify(&program)
+                    .map_err(|e| Failure::bad_input(format!("{}: {e}", self.name)))?;
                 Ok(program)
             }
         }

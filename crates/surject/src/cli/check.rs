@@ -26,7 +26,10 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     for path in &arguments.files {
         let source = Source::load(path)?;
         let Some(module) = source.stablehlo()? else {
-            return Err(Failure::bad_input(format!("{}: only StableHLO text has check operations", source.name)));
+            return Err(Failure::bad_input(format!(
+                "{}: only StableHLO text has check operations",
+                source.name
+            )));
         };
         let functions =
             import_checks(&module, &source.import_options()).map_err(|e| source.lift_failure(&e))?;

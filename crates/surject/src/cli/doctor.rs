@@ -38,8 +38,12 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
 /// Measures the constants of the cost model.
 fn calibrate(path: &std::path::Path, out: &mut dyn Write) -> Result<(), Failure> {
     let model = crate::calibrate::measure()?;
-    std::fs::write(path, model.to_string()).map_err(|e| Failure::bad_input(format!("{}: {e}", path.display())))?;
-    super::print(out, format_args!("{model}written to {}; use it with SURJECT_COST={}\n", path.display(), path.display()))
+    std::fs::write(path, model.to_string())
+        .map_err(|e| Failure::bad_input(format!("{}: {e}", path.display())))?;
+    super::print(
+        out,
+        format_args!("{model}written to {}; use it with SURJECT_COST={}\n", path.display(), path.display()),
+    )
 }
 
 /// What the code generator takes from this machine.

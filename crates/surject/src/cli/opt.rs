@@ -107,7 +107,9 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     }
     let text = emit(&program, arguments.emit, &source.name)?;
     match &arguments.output {
-        Some(path) => std::fs::write(path, text).map_err(|e| Failure::bad_input(format!("{}: {e}", path.display()))),
+        Some(path) => {
+            std::fs::write(path, text).map_err(|e| Failure::bad_input(format!("{}: {e}", path.display())))
+        }
         None => super::print(out, format_args!("{text}")),
     }
 }

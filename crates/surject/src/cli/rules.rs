@@ -41,7 +41,10 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
         }
         Task::Check { file } => {
             let rules = load_rules(file)?;
-            super::print(out, format_args!("{}: {} rules, all sound on the values tried\n", rules.name, rules.rules.len()))
+            super::print(
+                out,
+                format_args!("{}: {} rules, all sound on the values tried\n", rules.name, rules.rules.len()),
+            )
         }
     }
 }

@@ -82,7 +82,10 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
         let stages: Vec<String> = times.0.iter().map(|(name, t)| format!("{name} {t:.2}")).collect();
         super::print(out, format_args!("stages_ms: {}\n", stages.join(", ")))?;
         let (median, min) = measure(&mut runner, &inputs, &mut results)?;
-        super::print(out, format_args!("time: compile_ms {compile:.2} median_ms {median:.4} min_ms {min:.4}\n"))?;
+        super::print(
+            out,
+            format_args!("time: compile_ms {compile:.2} median_ms {median:.4} min_ms {min:.4}\n"),
+        )?;
     }
     match differing {
         0 => Ok(()),
@@ -105,7 +108,8 @@ impl<T> IntoPair<T> for (Result<T, Failure>, f64) {
 fn load_inputs(function: &Function, paths: &[PathBuf]) -> Result<Vec<Buffer>, Failure> {
     let wanted: Vec<&TensorType> = function.params.iter().map(|&p| function.ty(p)).collect();
     if wanted.len() != paths.len() {
-        let list: Vec<String> = function.params.iter().map(|&p| format!("{}: {}", function.name_of(p), function.ty(p))).collect();
+        let list: Vec<String> =
+            function.params.iter().map(|&p| format!("{}: {}", function.name_of(p), function.ty(p))).collect();
         return Err(Failure::bad_input(format!(
             "`{}` takes {} inputs ({}), {} given\n  = help: give each with `-i FILE.npy`, in this order",
             function.name,
@@ -134,8 +138,8 @@ fn load_inputs(function: &Function, paths: &[PathBuf]) -> Result<Vec<Buffer>, Fa
 fn save(folder: &Path, results: &[Buffer]) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|e| Failure::bad_input(format!("{}: {e}", folder.display())))?;
     for (i, result) in results.iter().enumerate() {
-        
-        npy::write(folder.join(npy::file_name(&format!("out{i}"), result.dtype())), result).map_err(Failure::bad_input)?;
+        npy::write(folder.join(npy::file_name(&format!("out{i}"), result.dtype())), result)
+            .map_err(Failure::bad_input)?;
     }
     Ok(())
 }
