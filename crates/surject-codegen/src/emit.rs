@@ -156,6 +156,8 @@ pub struct Emitter<'a> {
     pub pointers: HashMap<Buf, String>,
     /// How reductions are done.
     pub reductions: HashMap<NodeId, ReducePlan>,
+    /// What a reduction stores on its way, and the pointer it goes to.
+    pub stash: Option<(crate::stash::Stash, String)>,
     /// Declarations of outside functions.
     pub declarations: BTreeSet<String>,
     /// Was a loop used where it is not open? The text is then wrong and must not be used.
@@ -195,6 +197,7 @@ impl<'a> Emitter<'a> {
             dag,
             pointers: HashMap::new(),
             reductions: HashMap::new(),
+            stash: None,
             declarations: BTreeSet::new(),
             unbound: false,
             scopes: vec![Scope::default()],

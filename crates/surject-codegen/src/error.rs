@@ -17,7 +17,7 @@ pub enum CodegenError {
         /// Where it came from.
         origin: Option<String>,
     },
-    /// The program breaks a rule of [`surject_ir::verify`].
+    /// The program breaks a rule of [`surject_ir::verify()`].
     #[error("the program is not well formed: {what}{}", place(origin))]
     Malformed {
         /// What is wrong.

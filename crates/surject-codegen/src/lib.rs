@@ -42,6 +42,7 @@ mod pointwise;
 mod row;
 mod schedule;
 mod solve;
+mod stash;
 mod steps;
 mod store;
 mod target;

@@ -9,6 +9,7 @@ use crate::address::{LoopId, LoopSet};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Emitter, ScopeId, Val};
 use crate::schedule::{Output, Schedule};
+use crate::stash::Stash;
 use surject_ir::DType;
 
 /// A function of tasks: `@kernel_N(%task: i64, %ptrs: !llvm.ptr)`.
@@ -69,7 +70,9 @@ pub(crate) fn units(
         total = total.saturating_mul(dag.extent(l));
     }
     let (mut pieces, mut piece) = (1, dag.extent(last));
-    if prefix.len() == outer.len() && total < tasks && free.contains(last) {
+    // Loops that may not be cut run inside a piece.
+    let rest_runs_inside = outer[prefix.len()..].iter().all(|&l| !free.contains(l));
+    if rest_runs_inside && total < tasks && free.contains(last) {
         let lanes = schedule.lanes as i64;
         let wanted = (tasks + total - 1) / total;
         piece = (dag.extent(last) / wanted / lanes).max(1) * lanes;
@@ -88,11 +91,13 @@ pub fn emit(
     schedule: &Schedule,
     target: &Target,
     free: LoopSet,
+    stash: Option<Stash>,
 ) -> Result<Kernel, CodegenError> {
     let mut em = Emitter::new(dag);
     em.reductions.clone_from(&schedule.reductions);
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let buffers = bind_pointers(&mut em, to.0, &roots);
+    em.stash = stash.and_then(|s| em.pointers.get(&s.to).cloned().map(|pointer| (s, pointer)));
     let units = units(dag, &schedule.order, schedule, target, free);
     let mut scope = em.root();
     let row = Row { outputs, to, schedule };

@@ -6,6 +6,7 @@ use crate::contraction::{self, Contraction, Scratch};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::row::{self, Kernel};
 use crate::schedule::{self, Output, Schedule};
+use crate::stash;
 use crate::{CodegenError, Target};
 use std::collections::HashMap;
 use surject_index::Space;
@@ -128,7 +129,7 @@ impl<'a> Stores<'a> {
         pulled: Pulled,
         stored: &HashMap<FieldId, Buf>,
     ) -> Result<Outcome, CodegenError> {
-        let Pulled { dag, outer, outputs } = pulled;
+        let Pulled { mut dag, outer, mut outputs } = pulled;
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
         if let Some(inner) = self.repeated(&dag, &outputs, &schedule, field) {
             return if inner == field { self.push(to, field, stored) } else { Ok(Outcome::First(inner)) };
@@ -146,7 +147,52 @@ impl<'a> Stores<'a> {
             }
             Choice::None => {}
         }
-        Ok(Outcome::Kernels(vec![row::emit(&dag, &outputs, (to, dtype), &schedule, self.target, free)?]))
+        if self.down_columns(&dag, &outputs, &schedule, field) {
+            return self.push(to, field, stored);
+        }
+        let next = Buf((self.function.vars.len() + self.temporaries.len()) as u32);
+        if let Some(parts) = stash::cut(&dag, &outputs, &outer, self.target.threads, next) {
+            let ty = TensorType::new(parts.dtype, Space::of(&[parts.count.unsigned_abs()]));
+            let buf = self.temporary(ty);
+            let (first, output, loops) = parts.first;
+            let mut kernels = Vec::new();
+            for (dag, output, loops, to) in
+                [(first, output, loops, (buf, parts.dtype)), (parts.second, parts.output, outer, (to, dtype))]
+            {
+                let outputs = [output];
+                let schedule = schedule::choose(&dag, &outputs, &loops, self.target);
+                let free = loops.iter().copied().collect();
+                kernels.push(row::emit(&dag, &outputs, to, &schedule, self.target, free, None)?);
+            }
+            return Ok(Outcome::Kernels(kernels));
+        }
+        let mut free = free;
+        let stash = stash::stash(&mut dag, &mut outputs, &schedule, (to, dtype));
+        if stash.is_some() {
+            // A row is stored twice, so one task has all of it.
+            free = free.minus(schedule.order.last().copied().into_iter().collect());
+        }
+        let kernel = row::emit(&dag, &outputs, (to, dtype), &schedule, self.target, free, stash)?;
+        Ok(Outcome::Kernels(vec![kernel]))
+    }
+
+    /// Is the field a plain reduction down long columns? Then rows are added to the target one after the other,
+    /// which reads memory in order.
+    fn down_columns(&self, dag: &Dag, outputs: &[Output], schedule: &Schedule, top: FieldId) -> bool {
+        let ([output], Some(&last)) = (outputs, schedule.order.last()) else { return false };
+        let Node::Reduce { loops, body, field, .. } = &dag[output.root].node else { return false };
+        let dtype = dag[output.root].dtype;
+        let exact = dtype.is_int() || matches!(dtype, DType::F32 | DType::F64);
+        let points: f64 = loops.iter().chain(&schedule.order).map(|&l| dag.extent(l) as f64).product();
+        let strided = dag.reachable(&[*body], true).iter().any(|&n| match &dag[n].node {
+            Node::Load { address, .. } => {
+                address.coeff(last) == 1 && loops.iter().all(|&l| address.coeff(l).abs() >= 512)
+            }
+            _ => false,
+        });
+        let plain =
+            dag.reachable(&[*body], true).iter().all(|&n| !matches!(dag[n].node, Node::Reduce { .. }));
+        *field == top && exact && strided && plain && schedule.lanes > 1 && points >= 65_536.0
     }
 
     /// The contraction that a kernel is built around, or one that must be stored first to have a kernel of its own.
@@ -225,7 +271,7 @@ impl<'a> Stores<'a> {
             let (dag, outputs, outer) = schedule::merge(dag, outputs, &outer);
             let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
             let free = outer.iter().copied().collect();
-            kernels.push(row::emit(&dag, &outputs, (to, data.dtype), &schedule, self.target, free)?);
+            kernels.push(row::emit(&dag, &outputs, (to, data.dtype), &schedule, self.target, free, None)?);
         }
         if empty {
             return Ok(Outcome::Kernels(kernels));
@@ -258,7 +304,7 @@ impl<'a> Stores<'a> {
         } else if let Some((_, rest)) = schedule.order.split_last_mut() {
             rest.sort_by_key(|&l| !free.contains(l));
         }
-        kernels.push(row::emit(&dag, &outputs, (to, data.dtype), &schedule, self.target, free)?);
+        kernels.push(row::emit(&dag, &outputs, (to, data.dtype), &schedule, self.target, free, None)?);
         Ok(Outcome::Kernels(kernels))
     }
 }

@@ -244,6 +244,10 @@ impl Emitter<'_> {
             );
         }
         let value = self.operand(body, at)?;
+        if let Some((stash, pointer)) = self.stash.clone().filter(|s| s.0.body == body) {
+            let kept = Val { ssa: value.clone(), lanes: at.lanes };
+            self.store(&pointer, stash.dtype, &stash.address, &kept, at);
+        }
         self.join_values(op, dtype, into, &value, at)
     }
 

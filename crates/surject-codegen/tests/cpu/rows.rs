@@ -185,3 +185,21 @@ fn transpositions_in_blocks() {
         }
     }
 }
+
+#[test]
+fn long_reductions() {
+    for sizes in [[300, 1000], [2000, 70], [3, 100_000]] {
+        let (mut f, p) = function(&[(DType::F32, &sizes)]);
+        let all = space(&sizes);
+        for axes in [&[][..], &[0], &[1]] {
+            let map = IndexMap::projection(&all, axes);
+            let sum = f.fields.acc(AccOp::Add, map.clone(), p[0]).unwrap();
+            result(&mut f, sum);
+            let max = f.fields.acc(AccOp::Max, map, p[0]).unwrap();
+            let both = f.fields.binary(BinaryOp::Sub, sum, max).unwrap();
+            let root = f.fields.unary(UnaryOp::Neg, both).unwrap();
+            result(&mut f, root);
+        }
+        check_with(f, 1e-3, None);
+    }
+}
