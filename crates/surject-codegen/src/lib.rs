@@ -9,7 +9,9 @@
 //!   pushed: the target is filled with the neutral element and the product space is looped over.
 //! * `schedule` merges and orders loops and chooses which of them is done in lanes; `row` writes the kernel. A value
 //!   is written where the loops it depends on are known (`emit`, `value`).
-//! * `contraction` writes sums of products with packed operands and register tiles.
+//! * `contraction` writes sums of products with packed operands (`pack`) and register tiles; `turned` moves square
+//!   blocks through registers where loads and stores run along different loops; `stash` keeps the terms of a
+//!   reduction along a row for the output, and cuts long reductions into parts.
 //! * `library` writes library operations, `steps` control flow, `memory` the static memory plan, `host` the module.
 //!
 //! # The module

@@ -153,7 +153,10 @@ fn cost(data: &NodeData, operand: Option<Elem>) -> (f64, bool) {
 fn widest(dag: &Dag, nodes: &[NodeId], l: LoopId, target: &Target, copies: usize) -> usize {
     let sizes = nodes.iter().filter(|n| dag[**n].deps.contains(l)).map(|n| Elem::of(dag[*n].dtype).size());
     let size = sizes.max().unwrap_or(4).max(2);
-    (target.lanes_bytes / size * copies).max(1)
+    // Calls lane by lane are long code; wider vectors gain nothing there.
+    let operand = |n: NodeId| dag[n].node.children().next().map(|c| Elem::of(dag[c].dtype));
+    let by_lane = nodes.iter().any(|&n| dag[n].deps.contains(l) && cost(&dag[n], operand(n)).1);
+    (target.lanes_bytes / size * if by_lane { 1 } else { copies }).max(1)
 }
 
 /// The largest power of two that is not above either.
