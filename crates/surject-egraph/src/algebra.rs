@@ -4,7 +4,7 @@ use crate::lang::{Node, Op};
 use egg::{Analysis, DidMerge, EGraph, Id};
 use std::collections::HashMap;
 use std::hash::Hash;
-use surject_index::{Component, Fill, IndexMap, Space};
+use surject_index::{Component, Fill, IndexMap, Space, Verdict};
 use surject_ir::{DType, Scalar, Var};
 
 /// The e-graph of one block.
@@ -80,6 +80,17 @@ impl<T: Clone + Eq + Hash> Table<T> {
     }
 }
 
+/// A question about a map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Question {
+    /// Is it injective?
+    Injective,
+    /// Is it surjective?
+    Surjective,
+    /// Is it bijective?
+    Bijective,
+}
+
 /// Interned maps and spaces, the inputs of the block, and memoised functions of maps.
 #[derive(Clone, Debug)]
 pub struct Algebra {
@@ -89,10 +100,13 @@ pub struct Algebra {
     compose: HashMap<(MapId, MapId), Option<MapId>>,
     fibre: HashMap<(MapId, MapId), Option<(MapId, MapId)>>,
     inverse: HashMap<(MapId, Option<Fill>), Option<MapId>>,
-    bijective: HashMap<MapId, bool>,
+    through: HashMap<(MapId, MapId), Option<MapId>>,
+    answers: HashMap<(MapId, Question), Verdict>,
     /// Do constructors add what they are asked for, without a normal form? So terms are imported whose proofs or
     /// laws are to be seen.
     pub raw: bool,
+    /// The classes that are new, were merged, or of which more is known, since this was last taken.
+    pub dirty: Vec<Id>,
     /// The first clash of types that a merge met: a rule equated two fields that cannot be equal.
     pub clash: Option<String>,
 }
@@ -106,8 +120,10 @@ impl Default for Algebra {
             compose: HashMap::new(),
             fibre: HashMap::new(),
             inverse: HashMap::new(),
-            bijective: HashMap::new(),
+            through: HashMap::new(),
+            answers: HashMap::new(),
             raw: false,
+            dirty: Vec::new(),
             clash: None,
         }
     }
@@ -178,13 +194,34 @@ impl Algebra {
         result
     }
 
-    /// Is the map proven bijective?
-    pub fn bijective(&mut self, map: MapId) -> bool {
-        if let Some(&known) = self.bijective.get(&map) {
+    /// The answer to a question about a map.
+    pub fn ask(&mut self, map: MapId, question: Question) -> Verdict {
+        if let Some(&known) = self.answers.get(&(map, question)) {
             return known;
         }
-        let result = self.map(map).bijective().is_yes();
-        self.bijective.insert(map, result);
+        let m = self.map(map);
+        let answer = match question {
+            Question::Injective => m.injective().plain(),
+            Question::Surjective => m.surjective().plain(),
+            Question::Bijective => m.bijective().plain(),
+        };
+        self.answers.insert((map, question), answer);
+        answer
+    }
+
+    /// Is the map proven bijective?
+    pub fn bijective(&mut self, map: MapId) -> bool {
+        self.ask(map, Question::Bijective).is_yes()
+    }
+
+    /// The factor `k` of `n` with `k ∘ m = n`.
+    pub fn through(&mut self, n: MapId, m: MapId) -> Option<MapId> {
+        if let Some(&known) = self.through.get(&(n, m)) {
+            return known;
+        }
+        let factor = self.map(n).through(self.map(m));
+        let result = factor.map(|k| self.map_id(&k));
+        self.through.insert((n, m), result);
         result
     }
 
@@ -428,6 +465,8 @@ impl Analysis<Node> for Algebra {
     }
 
     fn modify(egraph: &mut Graph, id: Id) {
+        // Called for every new class, after every merge, and whenever more is known of a class.
+        egraph.analysis.dirty.push(id);
         let Data::Field(FieldData { space, dtype, constant: Some(value), .. }) = egraph[id].data else {
             return;
         };

@@ -107,9 +107,7 @@ fn solve(egraph: &mut Graph, env: &mut Env, bind: &Bind) -> Option<()> {
             env.set(*result, Bound::Field(h));
         }
         Bind::Through([result, n, m]) => {
-            let (n, m) = (env.map(*n)?, env.map(*m)?);
-            let k = egraph.analysis.map(n).through(egraph.analysis.map(m))?;
-            let k = egraph.analysis.map_id(&k);
+            let k = egraph.analysis.through(env.map(*n)?, env.map(*m)?)?;
             env.set(*result, Bound::Map(k));
         }
         Bind::Drop([map, field, count, from_map, from_field]) => {

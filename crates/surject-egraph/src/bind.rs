@@ -8,7 +8,7 @@ use egg::Id;
 use surject_index::{Affine, Component, IndexMap, Space};
 
 /// How deep `unread` looks through pointwise operations.
-const MAX_DEPTH: usize = 8;
+pub const MAX_DEPTH: usize = 8;
 
 /// The class `h` with `read map h = g`; `None` when `g` is not seen to be one. The map must be total and
 /// surjective, so that there is only one.

@@ -11,7 +11,7 @@ use crate::import::{Mode, import};
 use crate::laws::phases;
 use crate::live::live_statements;
 use crate::options::Options;
-use crate::saturate::{Bounds, Firing, saturate};
+use crate::saturate::{Bounds, Firing, Rules, Stop, saturate};
 use crate::value::{Agreement, class_values, describe, differ, node_value};
 use std::collections::{BTreeMap, HashMap};
 use surject_ir::{Block, Buffer, DType, Function, Program, Scalar, Var};
@@ -28,6 +28,8 @@ pub struct CheckReport {
     pub skipped: usize,
     /// What does not agree.
     pub wrong: Vec<String>,
+    /// What a search of the whole e-graph still finds where the incremental one says that it is saturated.
+    pub missed: Vec<String>,
 }
 
 /// What checking a rule on generated terms found.
@@ -82,7 +84,8 @@ pub fn check_egraph(
     report
 }
 
-/// Saturates every phase on the body of every function of a program and checks every node.
+/// Saturates every phase on the body of every function of a program and checks every node. Each phase that says it
+/// is saturated is run once more on every class.
 pub fn check_program(
     program: &Program,
     args: &[Buffer],
@@ -95,8 +98,18 @@ pub fn check_program(
         let block = Block { statements, results: function.body.results.clone() };
         let mut imported = import(function, &block, &HashMap::new(), &BTreeMap::new(), Mode::Normal)?;
         let mut log: Vec<Firing> = Vec::new();
+        let mut settled = false;
         for phase in &phases {
-            saturate(&mut imported.egraph, &phase.name, &phase.rules, &options.bounds, &mut log)?;
+            let rules = Rules { all: &phase.rules, own: phase.own, settled };
+            let stats = saturate(&mut imported.egraph, &phase.name, rules, &options.bounds, &mut log)?;
+            settled = stats.stop == Stop::Saturated;
+            if settled {
+                let again = Rules { settled: false, ..rules };
+                let mut missed: Vec<Firing> = Vec::new();
+                saturate(&mut imported.egraph, &phase.name, again, &options.bounds, &mut missed)?;
+                let line = |f: &Firing| format!("phase {}: {} at class {}", phase.name, f.rule, f.from);
+                total.missed.extend(missed.iter().map(line));
+            }
         }
         let exact = options.exactness == Exactness::Exact;
         let args: HashMap<Var, Buffer> = function.params.iter().copied().zip(args.iter().cloned()).collect();
@@ -136,9 +149,10 @@ pub fn check_law(rule: &Rule, seeds: std::ops::Range<u64>) -> Result<LawReport, 
         report.terms += 1;
         let function = left_alone(&instance.function);
         let mut imported = import(&function, &function.body, &HashMap::new(), &BTreeMap::new(), Mode::Raw)?;
-        let bounds = Bounds { nodes: 2_000, iterations: 3, ..Bounds::default() };
+        let bounds = Bounds { nodes: 2_000, rounds: 3, ..Bounds::default() };
+        let rules = Rules { all: &compiled, own: compiled.len(), settled: false };
         let mut log = Vec::new();
-        saturate(&mut imported.egraph, &rule.name, &compiled, &bounds, &mut log)?;
+        saturate(&mut imported.egraph, &rule.name, rules, &bounds, &mut log)?;
         report.fired += usize::from(!log.is_empty());
         let args = function.params.iter().copied().zip(instance.args.iter().cloned()).collect();
         let exact = rule.class == Exactness::Exact;

@@ -2,6 +2,7 @@
 
 use crate::error::EgraphError;
 use crate::lang::{Node, Op};
+use crate::matching::Head;
 use egg::{ENodeOrVar, Id, Pattern as EggPattern, RecExpr, Var};
 use surject_ir::AccOp;
 use surject_rules::{
@@ -135,11 +136,36 @@ pub struct Compiled {
 /// How a rule is searched.
 #[derive(Clone, Debug)]
 pub enum Left {
-    /// Map notation, or pointwise operations alone: patterns, one per order of the operands of commutative operations, and the operation
-    /// variables that must be commutative for that order.
-    Maps(Vec<(EggPattern<Node>, Vec<Slot>)>),
+    /// Map notation, or pointwise operations alone: one form per order of the operands of commutative operations.
+    Maps(Vec<Form>),
     /// Index notation: matched by walking the class.
     Index(Pattern),
+}
+
+/// A left side with its operands in one order.
+#[derive(Clone, Debug)]
+pub struct Form {
+    /// The pattern.
+    pub pattern: EggPattern<Node>,
+    /// Its head, for a quick no.
+    pub head: Head,
+    /// The operation variables that must be commutative for this order.
+    pub commuting: Vec<Slot>,
+}
+
+impl Compiled {
+    /// How far below the field in a slot the conditions and bindings look; `None` when they do not look at what may
+    /// change.
+    pub fn depth_below(&self, slot: Slot) -> Option<usize> {
+        let binds = self.binds.iter().filter_map(|bind| match bind {
+            Bind::Unread([_, g, _]) if *g == slot => Some(crate::bind::MAX_DEPTH),
+            Bind::Drop([.., x]) if *x == slot => Some(0),
+            _ => None,
+        });
+        let tests = self.tests.iter().filter(|t| t.name == ConditionName::Constant);
+        let named = tests.flat_map(|t| &t.args).filter(|a| matches!(a, Arg::Slot(s) if *s == slot)).map(|_| 0);
+        binds.chain(named).max()
+    }
 }
 
 struct Names {
@@ -168,7 +194,8 @@ fn one_way(rule: &Rule, left: &Pattern, right: &Pattern) -> Result<Compiled, Egr
             tests.clear();
             names.left(&order.0, &mut ast, &mut tests)?;
             let commuting = order.1.iter().map(|o| names.slot(o)).collect();
-            forms.push((EggPattern::new(ast), commuting));
+            let pattern = EggPattern::new(ast);
+            forms.push(Form { head: Head::of(pattern.ast.as_ref()), pattern, commuting });
         }
         Left::Maps(forms)
     } else {

@@ -1,6 +1,6 @@
 //! Conditions of rules, answered in three values. *Unknown* satisfies neither a condition nor its opposite.
 
-use crate::algebra::{Graph, MapId};
+use crate::algebra::{Graph, MapId, Question};
 use crate::apply::{Bound, Env};
 use crate::build::field;
 use crate::compiled::{Arg, Test};
@@ -35,9 +35,9 @@ fn verdict(egraph: &mut Graph, env: &Env, test: &Test, dtype: DType) -> Option<V
     Some(match test.name {
         ConditionName::Identity => egraph.analysis.map(map(0)?).is_identity().into(),
         ConditionName::Total => egraph.analysis.map(map(0)?).is_total().into(),
-        ConditionName::Injective => egraph.analysis.map(map(0)?).injective().plain(),
-        ConditionName::Surjective => egraph.analysis.map(map(0)?).surjective().plain(),
-        ConditionName::Bijective => bijective(egraph, map(0)?),
+        ConditionName::Injective => egraph.analysis.ask(map(0)?, Question::Injective),
+        ConditionName::Surjective => egraph.analysis.ask(map(0)?, Question::Surjective),
+        ConditionName::Bijective => egraph.analysis.ask(map(0)?, Question::Bijective),
         ConditionName::FillsAgree => {
             let fill = |m: MapId| egraph.analysis.map(m).fill();
             match (fill(map(0)?), fill(map(1)?)) {
@@ -59,13 +59,6 @@ fn verdict(egraph: &mut Graph, env: &Env, test: &Test, dtype: DType) -> Option<V
             _ => return None,
         },
     })
-}
-
-fn bijective(egraph: &mut Graph, map: MapId) -> Verdict {
-    if egraph.analysis.bijective(map) {
-        return Verdict::Yes(());
-    }
-    egraph.analysis.map(map).bijective()
 }
 
 /// Is the class this constant, bit for bit? An unknown value is a *no* for the purpose of matching a number.

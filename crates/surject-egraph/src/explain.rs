@@ -12,7 +12,7 @@ use crate::compiled::Compiled;
 use crate::dot::label;
 use crate::lang::Node;
 use crate::plan::Plan;
-use crate::saturate::{Bounds, Firing, saturate};
+use crate::saturate::{Bounds, Firing, Rules, saturate};
 use crate::terms::{Class, Terms};
 use crate::value::{Agreement, Values, class_values, differ, node_value};
 use egg::{Id, Language};
@@ -145,8 +145,9 @@ fn replay(egraph: &Graph, firing: &Firing, rules: &[&Compiled]) -> Option<bool> 
         .filter(|&(class, _)| class != root)
         .collect();
     let rules: Vec<Compiled> = rules.iter().filter(|r| r.name == firing.rule).map(|r| (*r).clone()).collect();
-    let bounds = Bounds { nodes: 500, iterations: 1, ..Bounds::default() };
-    saturate(&mut own, &firing.rule, &rules, &bounds, &mut Vec::new()).ok()?;
+    let bounds = Bounds { nodes: 500, rounds: 1, ..Bounds::default() };
+    let rules = Rules { all: &rules, own: rules.len(), settled: false };
+    saturate(&mut own, &firing.rule, rules, &bounds, &mut Vec::new()).ok()?;
     let mut copy = Copy { egraph, own: &mut own, done: HashMap::new(), classes: known };
     let to = copy.term(firing.to, DEPTH + 3)?;
     own.rebuild();

@@ -192,11 +192,8 @@ pub fn free_vars(function: &Function, region: &Region, out: &mut Vec<Var>) {
             used.push(var);
         }
     }
-    for var in used {
-        if !defined.contains(&var) && !out.contains(&var) {
-            out.push(var);
-        }
-    }
+    let mut known: HashSet<Var> = out.iter().copied().collect();
+    out.extend(used.into_iter().filter(|&var| !defined.contains(&var) && known.insert(var)));
 }
 
 /// The variables that a statement other than a store needs as tensors, its regions included.
@@ -209,13 +206,8 @@ pub fn needs(function: &Function, statement: &Statement) -> Vec<Var> {
 }
 
 fn roots(function: &Function, block: &Block) -> Vec<Var> {
-    let mut result: Vec<Var> = Vec::new();
+    let mut seen: HashSet<Var> = HashSet::new();
     let wanted =
         block.statements.iter().flat_map(|s| needs(function, s)).chain(block.results.iter().copied());
-    for var in wanted {
-        if !result.contains(&var) {
-            result.push(var);
-        }
-    }
-    result
+    wanted.filter(|&var| seen.insert(var)).collect()
 }

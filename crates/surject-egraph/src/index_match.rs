@@ -63,12 +63,24 @@ struct State {
     ops: Vec<(String, Op)>,
 }
 
-/// The classes that match the left side, each with the class of the right side.
-pub fn rewrite(egraph: &mut Graph, rule: &Compiled, left: &Pattern) -> Vec<(Id, Id)> {
-    let mut ids: Vec<Id> = egraph.classes().filter(|c| c.data.field().is_some()).map(|c| c.id).collect();
-    ids.sort_unstable();
+/// How far below a class a left side looks.
+pub fn reach(left: &Pattern) -> usize {
+    let below = left.children().into_iter().map(reach).max();
+    match left.kind {
+        PatternKind::Reduce { .. } => 1 + MAX_READS + below.unwrap_or(0),
+        _ => below.map_or(0, |b| b + 1),
+    }
+}
+
+/// Which of these classes match the left side, each with the class of the right side.
+pub fn rewrite(
+    egraph: &mut Graph,
+    rule: &Compiled,
+    left: &Pattern,
+    classes: impl Iterator<Item = Id>,
+) -> Vec<(Id, Id)> {
     let mut result = Vec::new();
-    for root in ids {
+    for root in classes {
         if !may_match(egraph, left, root) {
             continue;
         }

@@ -22,8 +22,8 @@ pub struct Phase {
     pub name: String,
     /// Its rules, with those of the structural phase: what an optional rule builds is normalised at once.
     pub rules: Vec<Compiled>,
-    /// Does it run to saturation?
-    pub structural: bool,
+    /// How many of them are its own; they come first.
+    pub own: usize,
 }
 
 /// The phases of a run: the structural laws, the optional laws, the rules of the user, in this order.
@@ -73,10 +73,11 @@ pub fn phases(options: &Options) -> Result<Vec<Phase>, EgraphError> {
         return Err(EgraphError::UnknownLaw(unknown.clone()));
     }
     let mut phases =
-        vec![Phase { name: "structural".to_string(), rules: structural.clone(), structural: true }];
+        vec![Phase { name: "structural".to_string(), rules: structural.clone(), own: 0 }];
     for (name, mut rules) in later {
+        let own = rules.len();
         rules.extend(structural.iter().cloned());
-        phases.push(Phase { name, rules, structural: false });
+        phases.push(Phase { name, rules, own });
     }
     Ok(phases)
 }

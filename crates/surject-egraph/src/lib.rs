@@ -62,6 +62,7 @@ mod kernel;
 mod lang;
 mod laws;
 mod live;
+mod matching;
 mod optimise;
 mod options;
 mod plan;

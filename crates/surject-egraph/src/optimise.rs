@@ -15,11 +15,11 @@ use crate::live::{levels, live_statements, sweep};
 use crate::options::Options;
 use crate::plan::{Plan, Search, topological};
 use crate::report::{BlockReport, PlanFigures, Report};
-use crate::saturate::{Bounds, Firing, saturate};
+use crate::saturate::{Bounds, Firing, Rules, Stop, saturate};
 use crate::share::share;
 use crate::terms::{Class, Term, Terms};
 use egg::Id;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use surject_ir::{Block, Function, Program, Region, Scalar, Statement, StatementKind, Var};
 
@@ -206,20 +206,20 @@ impl<'a> Driver<'a> {
         let Imported { mut egraph, stored, roots, origins } =
             import(self.old(), block, &self.alias, &self.known, mode)?;
         let level = levels(&block.statements.iter().collect::<Vec<_>>());
+        let roots: HashSet<Var> = roots.into_iter().collect();
         let root_ids: Vec<Id> = stored.iter().filter(|(v, _)| roots.contains(v)).map(|(_, id)| *id).collect();
         let mut log: Vec<Firing> = Vec::new();
         let mut report = BlockReport::new(&self.place, block, self.old());
         let mut best: Option<Best> = None;
-        let mut nodes = options.bounds.nodes;
+        let most = egraph.total_size().saturating_mul(options.bounds.expansion).max(options.bounds.nodes);
+        let mut nodes = most;
+        let mut settled = false;
         for phase in self.phases {
-            let rounds = if phase.structural { usize::MAX } else { options.bounds.optional_iterations };
-            let bounds = Bounds {
-                nodes: nodes.min(options.bounds.nodes),
-                iterations: options.bounds.iterations.min(rounds),
-                ..options.bounds
-            };
+            let bounds = Bounds { nodes: nodes.min(most), ..options.bounds };
             let before = log.len();
-            let stats = saturate(&mut egraph, &phase.name, &phase.rules, &bounds, &mut log)?;
+            let rules = Rules { all: &phase.rules, own: phase.own, settled };
+            let stats = saturate(&mut egraph, &phase.name, rules, &bounds, &mut log)?;
+            settled = stats.stop == Stop::Saturated;
             nodes = stats.nodes.saturating_mul(options.bounds.growth).max(1000);
             report.phases.push(stats);
             if best.is_some() && log.len() == before {

@@ -1,26 +1,34 @@
 //! Running rules to saturation, or to a bound.
+//!
+//! Work is incremental: the analysis records which classes are new, were merged, or are better known, and a rule is
+//! tried only at classes from which it can see one of them. Between two rebuilds the rules of the base run on what
+//! they build themselves, so the number of rebuilds does not grow with the depth of the program.
 
 use crate::algebra::Graph;
-use crate::apply::{Env, fire};
+use crate::apply::{Bound, Env, fire};
 use crate::build::field;
 use crate::compiled::{Compiled, Left};
 use crate::conditions::bound;
 use crate::error::EgraphError;
 use crate::index_match;
 use crate::lang::{Node, Op};
-use egg::{ENodeOrVar, Id, Language, Pattern, Searcher, Subst, Var};
+use crate::matching::{Profile, Slots, around, matches_at, reach};
+use egg::{ENodeOrVar, Id, Language};
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
+
+/// How often the base runs on what it built before the e-graph is rebuilt.
+const BETWEEN_REBUILDS: usize = 256;
 
 /// Where to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// E-nodes of one block.
     pub nodes: usize,
-    /// Rounds of one phase.
-    pub iterations: usize,
-    /// Rounds of an optional phase.
-    pub optional_iterations: usize,
+    /// A large block may have more: this many times its nodes as imported.
+    pub expansion: usize,
+    /// Rounds of the rules of an optional phase.
+    pub rounds: usize,
     /// Time of one phase.
     pub time: Duration,
     /// An optional phase may grow the graph of the phase before by this factor.
@@ -29,13 +37,7 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Bounds {
-        Bounds {
-            nodes: 200_000,
-            iterations: 40,
-            optional_iterations: 12,
-            time: Duration::from_secs(10),
-            growth: 4,
-        }
+        Bounds { nodes: 200_000, expansion: 20, rounds: 12, time: Duration::from_secs(10), growth: 4 }
     }
 }
 
@@ -82,146 +84,248 @@ pub struct Firing {
     pub to: Id,
 }
 
+/// The rules of a phase.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules<'a> {
+    /// Its own rules, then those of the base.
+    pub all: &'a [Compiled],
+    /// How many are its own: they run round by round, the base runs to saturation after each round.
+    pub own: usize,
+    /// Has the base been saturated on this e-graph before?
+    pub settled: bool,
+}
+
 /// Runs rules until nothing changes or a bound is met. `log` receives every firing.
 pub fn saturate(
     egraph: &mut Graph,
     name: &str,
-    rules: &[Compiled],
+    rules: Rules<'_>,
     bounds: &Bounds,
     log: &mut Vec<Firing>,
 ) -> Result<PhaseStats, EgraphError> {
     let start = Instant::now();
-    let mut firings: BTreeMap<String, usize> = BTreeMap::new();
-    let mut fired: HashSet<(usize, Vec<Id>)> = HashSet::new();
-    let mut iterations = 0;
     egraph.rebuild();
+    let fields = egraph.classes().filter(|c| c.data.field().is_some());
+    let all: Vec<Id> = fields.map(|c| c.id).collect();
+    let recorded = std::mem::take(&mut egraph.analysis.dirty);
+    let mut run = Run {
+        rules: rules.all,
+        reaches: rules.all.iter().map(reach).collect(),
+        bounds,
+        start,
+        firings: BTreeMap::new(),
+        fired: HashSet::new(),
+        log,
+    };
+    let base = rules.own..rules.all.len();
+    let mut pending_own = if rules.own > 0 { all.clone() } else { Vec::new() };
+    let mut pending = if rules.settled { recorded } else { all };
+    let (mut rebuilds, mut rounds) = (0, 0);
     let stop = loop {
-        if iterations >= bounds.iterations {
-            break Stop::Iterations;
-        }
-        iterations += 1;
-        let mut matches: Vec<Match> = Vec::new();
-        for (number, rule) in rules.iter().enumerate() {
-            search(egraph, number, rule, &fired, &mut matches);
-        }
-        let before = (egraph.total_number_of_nodes(), egraph.number_of_classes());
-        let mut changed = false;
-        let mut bound_met = None;
-        for (count, Match { number, root, env, key, subst }) in matches.into_iter().enumerate() {
-            let rule = &rules[number];
-            if let Some(new) = fire(egraph, rule, env, root) {
-                let from = match &rule.left {
-                    Left::Maps(forms) if egraph.are_explanations_enabled() => {
-                        instantiate(egraph, &forms[usize::from(key[1])].0, &subst)
-                    }
-                    _ => root,
-                };
-                fired.insert((number, key));
-                changed |= union(egraph, rule, from, new, &mut firings, log)?;
+        let own = pending.is_empty();
+        let stop = if own {
+            if pending_own.is_empty() {
+                break Stop::Saturated;
             }
-            // The number of nodes is a walk over every class: asked now and then.
-            if count % 256 == 255 {
-                bound_met = over(egraph, bounds, start);
+            if rounds >= bounds.rounds {
+                break Stop::Iterations;
             }
-            if bound_met.is_some() {
-                break;
-            }
-        }
-        for rule in rules {
-            if let (Left::Index(left), None) = (&rule.left, bound_met) {
-                for (root, new) in index_match::rewrite(egraph, rule, left) {
-                    changed |= union(egraph, rule, root, new, &mut firings, log)?;
+            rounds += 1;
+            let dirty = std::mem::take(&mut pending_own);
+            run.generation(egraph, 0..rules.own, &dirty)?
+        } else {
+            let mut dirty = std::mem::take(&mut pending);
+            let mut stop = None;
+            for _ in 0..BETWEEN_REBUILDS {
+                stop = run.generation(egraph, base.clone(), &dirty)?;
+                dirty = std::mem::take(&mut egraph.analysis.dirty);
+                if rules.own > 0 {
+                    pending_own.extend(&dirty);
                 }
-                bound_met = over(egraph, bounds, start);
+                if dirty.is_empty() || stop.is_some() {
+                    break;
+                }
             }
-        }
+            pending = dirty;
+            stop
+        };
+        rebuilds += 1;
         egraph.rebuild();
         if let Some(what) = egraph.analysis.clash.take() {
             return Err(EgraphError::Clash { rule: name.to_string(), what });
         }
-        if let Some(stop) = bound_met.or_else(|| over(egraph, bounds, start)) {
+        if let Some(stop) = stop {
             break stop;
         }
-        if !changed && before == (egraph.total_number_of_nodes(), egraph.number_of_classes()) {
-            break Stop::Saturated;
+        let dirty = std::mem::take(&mut egraph.analysis.dirty);
+        if rules.own > 0 {
+            pending_own.extend(&dirty);
         }
+        pending.extend(dirty);
     };
     Ok(PhaseStats {
         name: name.to_string(),
-        iterations,
+        iterations: rebuilds,
         nodes: egraph.total_number_of_nodes(),
         classes: egraph.number_of_classes(),
-        firings,
+        firings: run.firings,
         stop,
         time: start.elapsed(),
     })
 }
 
-fn over(egraph: &Graph, bounds: &Bounds, start: Instant) -> Option<Stop> {
-    if egraph.total_number_of_nodes() > bounds.nodes {
-        Some(Stop::Nodes)
-    } else if start.elapsed() > bounds.time {
-        Some(Stop::Time)
-    } else {
-        None
-    }
-}
-
 /// A match of a rule in map notation.
 struct Match {
     number: usize,
+    /// Which of the forms of its left side.
+    form: usize,
     root: Id,
-    env: Env,
-    /// The classes that matched: a match fires once. One whose conditions fail is asked again, since what is known
-    /// of its classes may grow.
-    key: Vec<Id>,
-    subst: Subst,
+    slots: Slots,
 }
 
-/// Finds the matches of a rule in map notation that have not fired.
-fn search(
-    egraph: &Graph,
-    number: usize,
-    rule: &Compiled,
-    fired: &HashSet<(usize, Vec<Id>)>,
-    matches: &mut Vec<Match>,
-) {
-    let Left::Maps(forms) = &rule.left else { return };
-    for (order, (pattern, commuting)) in forms.iter().enumerate() {
-        for found in pattern.search(egraph) {
-            for subst in &found.substs {
-                let mut env = Env::new(rule.slots.len());
-                let mut key = vec![found.eclass, Id::from(order)];
-                for slot in 0..rule.slots.len() {
-                    if let Some(&id) = subst.get(Var::from_u32(slot as u32)) {
-                        key.push(id);
-                        env.0[slot] = bound(egraph, id);
-                    }
+/// What a match is known by: rule, form, matched class, classes of the slots.
+type Key = (u32, u32, Id, Slots);
+
+/// A phase on its way.
+struct Run<'a> {
+    rules: &'a [Compiled],
+    /// How far below a class each rule looks.
+    reaches: Vec<usize>,
+    bounds: &'a Bounds,
+    start: Instant,
+    firings: BTreeMap<String, usize>,
+    /// A match fires once. One whose conditions fail is asked again when a class it sees is dirty.
+    fired: HashSet<Key>,
+    log: &'a mut Vec<Firing>,
+}
+
+impl Run<'_> {
+    /// Tries some of the rules wherever they see a dirty class, once.
+    fn generation(
+        &mut self,
+        egraph: &mut Graph,
+        numbers: std::ops::Range<usize>,
+        dirty: &[Id],
+    ) -> Result<Option<Stop>, EgraphError> {
+        let reach = self.reaches[numbers.clone()].iter().copied().max().unwrap_or(0);
+        let places = around(egraph, dirty, reach);
+        let mut matches: Vec<Match> = Vec::new();
+        for &(class, distance) in &places {
+            let profile = Profile::of(egraph, class);
+            for number in numbers.clone().filter(|&n| self.reaches[n] >= distance) {
+                self.search(egraph, number, class, &profile, &mut matches);
+            }
+        }
+        for (count, Match { number, form, root, slots }) in matches.into_iter().enumerate() {
+            let rule = &self.rules[number];
+            let mut env = Env::new(rule.slots.len());
+            for (slot, id) in slots.iter().enumerate() {
+                if let Some(bound) = id.and_then(|id| bound(egraph, id)) {
+                    // An operation or a map is what it is; a field goes by its class.
+                    env.set(slot, if let Bound::Field(id) = bound { Bound::Field(egraph.find(id)) } else { bound });
                 }
-                let set = rule.not_set.iter().any(|&slot| env.op(slot) == Some(Op::Set));
-                let commutes = |slot: &usize| match env.op(*slot) {
-                    Some(Op::Binary(op)) => op.is_commutative(),
-                    _ => false,
+            }
+            if let Some(new) = fire(egraph, rule, env, root) {
+                let from = match &rule.left {
+                    Left::Maps(forms) if egraph.are_explanations_enabled() => {
+                        instantiate(egraph, forms[form].pattern.ast.as_ref(), &slots)
+                    }
+                    _ => root,
                 };
-                if set || !commuting.iter().all(commutes) {
+                self.fired.insert((number as u32, form as u32, root, slots));
+                self.union(egraph, rule, from, new)?;
+            }
+            if count % 64 == 63
+                && let Some(stop) = self.over(egraph)
+            {
+                return Ok(Some(stop));
+            }
+        }
+        for number in numbers {
+            let rule = &self.rules[number];
+            if let Left::Index(left) = &rule.left {
+                let near = places.iter().filter(|p| p.1 <= self.reaches[number]).map(|p| egraph.find(p.0));
+                let near: Vec<Id> = near.collect();
+                for (root, new) in index_match::rewrite(egraph, rule, left, near.into_iter()) {
+                    self.union(egraph, rule, root, new)?;
+                }
+                if let Some(stop) = self.over(egraph) {
+                    return Ok(Some(stop));
+                }
+            }
+        }
+        Ok(self.over(egraph))
+    }
+
+    fn over(&self, egraph: &Graph) -> Option<Stop> {
+        // The number of interned nodes is never less than that of the nodes of all classes, which is a walk.
+        if egraph.total_size() > self.bounds.nodes && egraph.total_number_of_nodes() > self.bounds.nodes {
+            Some(Stop::Nodes)
+        } else if self.start.elapsed() > self.bounds.time {
+            Some(Stop::Time)
+        } else {
+            None
+        }
+    }
+
+    /// Finds the matches of a rule in map notation at a class that have not fired.
+    fn search(
+        &self,
+        egraph: &Graph,
+        number: usize,
+        class: Id,
+        profile: &Profile,
+        matches: &mut Vec<Match>,
+    ) {
+        let rule = &self.rules[number];
+        let Left::Maps(forms) = &rule.left else { return };
+        for (form, f) in forms.iter().enumerate().filter(|(_, f)| profile.admits(f.head)) {
+            for slots in matches_at(egraph, f.pattern.ast.as_ref(), rule.slots.len(), class) {
+                let op = |slot: usize| slots[slot].and_then(|id| egraph[id].data.op());
+                let commutes = |slot: &usize| matches!(op(*slot), Some(Op::Binary(b)) if b.is_commutative());
+                if rule.not_set.iter().any(|&slot| op(slot) == Some(Op::Set))
+                    || !f.commuting.iter().all(commutes)
+                {
                     continue;
                 }
-                let key = (number, key);
-                if !fired.contains(&key) {
-                    let (key, subst) = (key.1, subst.clone());
-                    matches.push(Match { number, root: found.eclass, env, key, subst });
+                let key = (number as u32, form as u32, class, slots);
+                if !self.fired.contains(&key) {
+                    matches.push(Match { number, form, root: class, slots: key.3 });
                 }
             }
         }
     }
+
+    /// Equates two classes, unless they cannot be equal: then the rule is wrong, and that is an error that names it.
+    fn union(&mut self, egraph: &mut Graph, rule: &Compiled, root: Id, new: Id) -> Result<(), EgraphError> {
+        if egraph.find(root) == egraph.find(new) {
+            return Ok(());
+        }
+        let ty = |id| field(egraph, id).map(|f| (f.space, f.dtype));
+        if ty(root).is_none() || ty(root) != ty(new) {
+            let show = |id| match field(egraph, id) {
+                Some(f) => format!("{}{}", f.dtype, egraph.analysis.space(f.space)),
+                None => "not a field".to_string(),
+            };
+            let what = format!("{} and {}", show(root), show(new));
+            return Err(EgraphError::Clash { rule: rule.name.clone(), what });
+        }
+        egraph.union_trusted(root, new, rule.name.as_str());
+        *self.firings.entry(rule.name.clone()).or_default() += 1;
+        self.log.push(Firing { rule: rule.name.clone(), from: root, to: new });
+        Ok(())
+    }
 }
 
 /// The term that matched, with an id of its own: a step of a proof starts from what the rule says.
-fn instantiate(egraph: &mut Graph, pattern: &Pattern<Node>, subst: &Subst) -> Id {
+fn instantiate(egraph: &mut Graph, pattern: &[ENodeOrVar<Node>], slots: &Slots) -> Id {
     let mut ids: Vec<Id> = Vec::new();
-    for node in pattern.ast.as_ref() {
+    for node in pattern {
         ids.push(match node {
-            ENodeOrVar::Var(var) => subst[*var],
+            // Every variable of a pattern is bound by its match.
+            ENodeOrVar::Var(var) => {
+                var.as_u32().and_then(|slot| slots[slot as usize]).unwrap_or_default()
+            }
             ENodeOrVar::ENode(node) => {
                 let node = node.clone().map_children(|c| ids[usize::from(c)]);
                 egraph.add_uncanonical(node)
@@ -230,31 +334,4 @@ fn instantiate(egraph: &mut Graph, pattern: &Pattern<Node>, subst: &Subst) -> Id
     }
     // A pattern has at least one node: its root, which comes last.
     ids.last().copied().unwrap_or_default()
-}
-
-/// Equates two classes, unless they cannot be equal: then the rule is wrong, and that is an error that names it.
-fn union(
-    egraph: &mut Graph,
-    rule: &Compiled,
-    root: Id,
-    new: Id,
-    firings: &mut BTreeMap<String, usize>,
-    log: &mut Vec<Firing>,
-) -> Result<bool, EgraphError> {
-    if egraph.find(root) == egraph.find(new) {
-        return Ok(false);
-    }
-    let ty = |id| field(egraph, id).map(|f| (f.space, f.dtype));
-    if ty(root).is_none() || ty(root) != ty(new) {
-        let show = |id| match field(egraph, id) {
-            Some(f) => format!("{}{}", f.dtype, egraph.analysis.space(f.space)),
-            None => "not a field".to_string(),
-        };
-        let what = format!("{} and {}", show(root), show(new));
-        return Err(EgraphError::Clash { rule: rule.name.clone(), what });
-    }
-    egraph.union_trusted(root, new, rule.name.as_str());
-    *firings.entry(rule.name.clone()).or_default() += 1;
-    log.push(Firing { rule: rule.name.clone(), from: root, to: new });
-    Ok(true)
 }

@@ -21,9 +21,12 @@ pub fn share(
     model: &CostModel,
     algebra: &Algebra,
 ) {
+    let every: Vec<Class> = (0..terms.classes.len()).filter(|&c| choice[c].is_some()).collect();
     for _ in 0..PASSES {
         let Some(order) = topological(terms, choice, roots) else { return };
+        let Some(all) = topological(terms, choice, &every) else { return };
         let mut sharing = Sharing::new(terms, roots, choice, model, algebra, &order);
+        sharing.place(&all);
         let mut changed = false;
         for &class in order.iter().rev() {
             if sharing.uses[class] > 0 && terms.classes[class].terms.len() > 1 && !sharing.product[class] {
@@ -55,6 +58,12 @@ struct Sharing<'a> {
     uses: Vec<u32>,
     /// The products of contractions, which keep their form.
     product: Vec<bool>,
+    /// The classes with a term, operands before their users, and where each stands.
+    order: Vec<Class>,
+    position: Vec<usize>,
+    /// The classes that the last search for a cycle met.
+    met: Vec<Class>,
+    seen: Vec<bool>,
 }
 
 impl<'a> Sharing<'a> {
@@ -76,7 +85,39 @@ impl<'a> Sharing<'a> {
                 product[*body] |= is_contraction(terms, terms.term(choice, *body));
             }
         }
-        Sharing { terms, choice, model, algebra, uses, product }
+        let count = terms.classes.len();
+        let (position, seen) = (vec![usize::MAX; count], vec![false; count]);
+        Sharing {
+            terms,
+            choice,
+            model,
+            algebra,
+            uses,
+            product,
+            order: Vec::new(),
+            position,
+            met: Vec::new(),
+            seen,
+        }
+    }
+
+    /// Orders the classes by the length of their longest path: neighbours in a deep program stand close together.
+    fn place(&mut self, operands_first: &[Class]) {
+        let mut length = vec![0usize; self.terms.classes.len()];
+        for &class in operands_first {
+            let below = self.children(class).iter().map(|&c| length[c] + 1).max();
+            length[class] = below.unwrap_or(0);
+        }
+        self.order = operands_first.to_vec();
+        self.order.sort_by_key(|&c| (length[c], c));
+        for (place, &class) in self.order.iter().enumerate() {
+            self.position[class] = place;
+        }
+    }
+
+    fn children(&self, class: Class) -> &'a [Class] {
+        let terms = self.terms;
+        terms.term(self.choice, class).map_or(&[][..], Term::children)
     }
 
     fn own(&self, class: Class) -> f64 {
@@ -120,19 +161,48 @@ impl<'a> Sharing<'a> {
         added
     }
 
-    /// Does the choice lead from one class to another?
-    fn reaches(&self, from: &[Class], to: Class) -> bool {
-        let mut seen = vec![false; self.terms.classes.len()];
-        let mut stack = from.to_vec();
+    /// Does the choice lead from one of these classes to another? Only classes that stand behind it can: the walk
+    /// stays between it and them, and leaves what it met in `met`.
+    fn reaches(&mut self, from: &[Class], to: Class) -> bool {
+        let bound = self.position[to];
+        self.met.clear();
+        let mut found = false;
+        let mut stack: Vec<Class> = from.to_vec();
         while let Some(top) = stack.pop() {
-            if top == to {
-                return true;
+            found |= top == to;
+            if found {
+                break;
             }
-            if !std::mem::replace(&mut seen[top], true) {
-                stack.extend(self.terms.term(self.choice, top).map_or(&[][..], Term::children));
+            if self.position[top] > bound && !std::mem::replace(&mut self.seen[top], true) {
+                self.met.push(top);
+                stack.extend(self.children(top));
             }
         }
-        false
+        for &class in &self.met {
+            self.seen[class] = false;
+        }
+        found
+    }
+
+    /// Keeps operands before users, now that a class has the term it has: what its operands reach behind it moves
+    /// to its front.
+    fn reorder(&mut self, class: Class) {
+        let children = self.children(class);
+        if self.reaches(children, class) || self.met.is_empty() {
+            return;
+        }
+        let mut moved = std::mem::take(&mut self.met);
+        moved.sort_by_key(|&c| self.position[c]);
+        let first = self.position[class];
+        let last = moved.last().map_or(first, |&c| self.position[c]);
+        moved.iter().for_each(|&c| self.seen[c] = true);
+        let stay: Vec<Class> = self.order[first..=last].iter().copied().filter(|&c| !self.seen[c]).collect();
+        moved.iter().for_each(|&c| self.seen[c] = false);
+        for (place, &c) in (first..).zip(moved.iter().chain(&stay)) {
+            self.order[place] = c;
+            self.position[c] = place;
+        }
+        self.met = moved;
     }
 
     /// Gives a class the term that makes the whole cheapest.
@@ -140,11 +210,14 @@ impl<'a> Sharing<'a> {
         let before = self.choice[class];
         let mut best = (self.release(class) * (1.0 - 1e-9), before);
         for place in 0..self.terms.classes[class].terms.len() {
-            let term = &self.terms.classes[class].terms[place];
-            if Some(place) == before || self.reaches(term.children(), class) {
+            let terms = self.terms;
+            let term = &terms.classes[class].terms[place];
+            if Some(place) == before {
                 continue;
             }
-            if term.children().iter().any(|&c| self.terms.term(self.choice, c).is_none()) {
+            if term.children().iter().any(|&c| self.terms.term(self.choice, c).is_none())
+                || self.reaches(term.children(), class)
+            {
                 continue;
             }
             self.choice[class] = Some(place);
@@ -156,6 +229,10 @@ impl<'a> Sharing<'a> {
         }
         self.choice[class] = best.1;
         self.retain(class);
-        best.1 != before
+        if best.1 == before {
+            return false;
+        }
+        self.reorder(class);
+        true
     }
 }

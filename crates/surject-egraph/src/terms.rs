@@ -147,18 +147,26 @@ impl Terms {
     /// Finds the level of every class and drops the terms that need a later one: a class may equal a term over the
     /// result of a later call, and may not be computed from it.
     fn set_levels(&mut self, level: impl Fn(u32) -> u32) {
-        loop {
-            let mut changed = false;
-            for number in (0..self.classes.len()).rev() {
-                let best = self.classes[number].terms.iter().map(|t| self.term_level(t, &level)).min();
-                let best = best.unwrap_or(u32::MAX);
-                if best < self.classes[number].level {
-                    self.classes[number].level = best;
-                    changed = true;
-                }
+        let count = self.classes.len();
+        let mut users: Vec<Vec<Class>> = vec![Vec::new(); count];
+        for (number, info) in self.classes.iter().enumerate() {
+            for &child in info.terms.iter().flat_map(Term::children) {
+                users[child].push(number);
             }
-            if !changed {
-                break;
+        }
+        let mut queue: VecDeque<Class> = (0..count).rev().collect();
+        let mut queued = vec![true; count];
+        while let Some(number) = queue.pop_front() {
+            queued[number] = false;
+            let best = self.classes[number].terms.iter().map(|t| self.term_level(t, &level)).min();
+            let best = best.unwrap_or(u32::MAX);
+            if best < self.classes[number].level {
+                self.classes[number].level = best;
+                for &user in &users[number] {
+                    if !std::mem::replace(&mut queued[user], true) {
+                        queue.push_back(user);
+                    }
+                }
             }
         }
         for number in 0..self.classes.len() {

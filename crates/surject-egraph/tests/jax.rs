@@ -45,6 +45,7 @@ fn programs_from_jax_agree() {
             );
             let report = report.unwrap();
             assert!(report.wrong.is_empty(), "{name}: {:#?}", report.wrong);
+            assert!(report.missed.is_empty(), "{name}: {:#?}", report.missed);
             assert!(report.nodes > 0 || a == 0, "{name}: nothing was checked");
         });
         if result.is_err() {

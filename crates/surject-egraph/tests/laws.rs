@@ -41,6 +41,7 @@ fn every_node_of_real_programs_agrees() {
             let report = check_program(&program, &inputs(&program), &options).unwrap();
             eprintln!("{} classes, {} nodes, {} skipped", report.classes, report.nodes, report.skipped);
             assert!(report.wrong.is_empty(), "{:#?}", report.wrong);
+            assert!(report.missed.is_empty(), "{:#?}", report.missed);
             assert_eq!(report.skipped, 0);
         }
     }

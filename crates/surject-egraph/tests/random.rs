@@ -1,6 +1,7 @@
 //! Random programs: the optimised program is valid and computes the same.
 mod support;
 use support::difference;
+use surject_egraph::check::check_program;
 use surject_egraph::{Exactness, Options, optimise};
 use surject_ir::testing::{self, random_args, random_program_with};
 
@@ -31,5 +32,18 @@ fn exact_runs_are_exact() {
     let options = Options { exactness: Exactness::Exact, waived: Default::default(), ..Options::default() };
     for seed in 0..300 {
         check(seed, 4 + seed as usize % 40, &testing::Options::everything(), &options, 0.0);
+    }
+}
+
+/// Every node of the e-graphs of random programs has the value of its class, and a search of every class for every
+/// rule finds nothing that the incremental one has missed.
+#[test]
+fn incremental_saturation_misses_nothing() {
+    for seed in 0..200 {
+        let program = random_program_with(seed, 4 + seed as usize % 60, &testing::Options::default());
+        let args = random_args(&program.functions[0], seed);
+        let report = check_program(&program, &args, &Options::default()).unwrap();
+        assert!(report.missed.is_empty(), "seed {seed}: {:#?}", report.missed);
+        assert!(report.wrong.is_empty(), "seed {seed}: {:#?}", report.wrong);
     }
 }
