@@ -15,9 +15,10 @@ pub struct Arguments {
     /// What runs the functions.
     #[arg(long, value_enum, default_value = "interp")]
     backend: Backend,
-    /// Run the programs as they were imported, without rewriting.
+    /// Rewrite the programs first. Without it they run as they were imported: a check is about semantics, and the
+    /// laws may assume that floats are finite.
     #[arg(long)]
-    no_opt: bool,
+    opt: bool,
 }
 
 /// Runs the subcommand: one line a function, and a closing line with the counts.
@@ -46,11 +47,11 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
                 }
                 Err(failure) if failure.status == Status::Unsupported => {
                     unsupported += 1;
-                    format!("unsupported: {failure}")
+                    format!("unsupported: {}", first_line(&failure))
                 }
                 Err(failure) => {
                     failed += 1;
-                    format!("FAILED: {failure}")
+                    format!("FAILED: {}", first_line(&failure))
                 }
             };
             super::print(out, format_args!("{}: @{name}: {line}\n", source.name))?;
@@ -63,10 +64,15 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     }
 }
 
+/// What failed, without the source line: a function takes one line of the report.
+fn first_line(failure: &Failure) -> &str {
+    failure.message.lines().next().unwrap_or_default()
+}
+
 /// The first check that does not hold.
 fn run(function: &CheckedFunction, arguments: &Arguments) -> Result<Option<String>, Failure> {
     let mut program = function.program.clone();
-    if !arguments.no_opt {
+    if arguments.opt {
         program = optimise(&program, &OptimiseOptions::default())?.program;
     }
     let name = super::function_name(&program, None, "")?;
