@@ -1,0 +1,391 @@
+//! Closing: what the constraints leave free is committed, leaves upwards to their bounds, the rest downwards.
+//!
+//! The stages of the seeds, each followed by propagation; whenever a stage commits something, the earlier ones get
+//! another turn. Within a stage everything is committed together, so that the order of variables does not matter.
+
+use super::{NO_LIMIT, Order, Solver, Task};
+use crate::dim::{Dim, DimTerm, DimVar};
+use crate::error::{ShapeError, ShapeErrorKind};
+use crate::origin::Fact;
+use crate::row::{Row, RowVar};
+use std::collections::{HashMap, HashSet};
+
+/// The variables that are being closed.
+#[derive(Default)]
+struct Scope {
+    dims: Vec<u32>,
+    rows: Vec<u32>,
+}
+
+impl Solver {
+    /// Commits every variable.
+    ///
+    /// # Errors
+    /// A contradiction; a parameter that nothing determines; or, on large problems only, a choice of closing that a later
+    /// constraint refutes (small ones are searched exhaustively).
+    pub fn close(&mut self) -> Result<(), ShapeError> {
+        let scope = Scope { dims: std::mem::take(&mut self.open_dims), rows: std::mem::take(&mut self.open_rows) };
+        self.close_scope(scope)
+    }
+
+    /// Commits what the given rows depend on: the open variables connected with them, and nothing else.
+    ///
+    /// # Errors
+    /// As for [`Solver::close`].
+    pub fn finish(&mut self, rows: &[Row]) -> Result<(), ShapeError> {
+        let scope = self.component(rows);
+        self.close_scope(scope)
+    }
+
+    fn close_scope(&mut self, scope: Scope) -> Result<(), ShapeError> {
+        if let Some(failed) = &self.failed {
+            return Err((**failed).clone());
+        }
+        let result = self.close_by_stages(scope);
+        self.stage = 1;
+        let result = match result {
+            Err(error) if error.kind != ShapeErrorKind::MissingHidden && error.guessed => self.search(error),
+            other => other,
+        };
+        self.keep_failure(result)
+    }
+
+    fn close_by_stages(&mut self, mut scope: Scope) -> Result<(), ShapeError> {
+        let (mut dims_seen, mut rows_seen) = (self.dims.len(), self.rows.len());
+        self.stage = 2;
+        while self.stage <= 7 {
+            let before = self.bound_count;
+            self.again();
+            self.propagate()?;
+            // Variables that propagation made belong to the scope.
+            scope.dims.extend(dims_seen as u32..self.dims.len() as u32);
+            scope.rows.extend(rows_seen as u32..self.rows.len() as u32);
+            (dims_seen, rows_seen) = (self.dims.len(), self.rows.len());
+            scope.rows.retain(|r| self.rows[*r as usize].value.is_none());
+            let dims = std::mem::take(&mut scope.dims);
+            scope.dims = dims
+                .into_iter()
+                .filter(|d| {
+                    let root = self.find(*d);
+                    root == *d && self.dims[root as usize].value.is_none()
+                })
+                .collect();
+            match self.stage {
+                3 => self.leaf_rows_with_bound(&scope)?,
+                4 => {
+                    self.leaf_dims_with_bound(&scope)?;
+                    self.leaf_rows_without_bound(&scope)?;
+                }
+                5 => self.dims_downwards(&scope, true)?,
+                6 => self.remaining_rows(&scope)?,
+                7 => self.dims_downwards(&scope, false)?,
+                _ => {}
+            }
+            self.propagate()?;
+            if self.bound_count == before {
+                self.stage += 1;
+            } else if self.stage > 3 {
+                self.stage = 3;
+            }
+        }
+        let open = scope.dims.iter().any(|d| self.dims[self.find_const(*d) as usize].value.is_none());
+        let waiting = self.relations.iter().find(|r| !r.done && self.searching);
+        if open || waiting.is_some() {
+            let fact = waiting.map_or(Fact::TRIVIAL, |r| r.fact);
+            return Err(self.error(ShapeErrorKind::Undecided, "not enough shape information", fact));
+        }
+        Ok(())
+    }
+
+    fn missing_hidden(&self, what: &str, fact: Fact) -> ShapeError {
+        self.error(
+            ShapeErrorKind::MissingHidden,
+            format!("You forgot to specify the hidden dimension(s): nothing determines {what} of a parameter"),
+            fact,
+        )
+    }
+
+    /// Stage 3: leaf rows take the length of their bound; their axes follow in stage 4.
+    fn leaf_rows_with_bound(&mut self, scope: &Scope) -> Result<(), ShapeError> {
+        let mut known = HashMap::new();
+        let mut chosen = Vec::new();
+        for &row in &scope.rows {
+            let state = &self.rows[row as usize];
+            if state.flags.leaf && state.value.is_none() && !self.row_has_waiting_relation(row) {
+                let soft = self.soft_bound(row, &mut known);
+                let flank = |f: usize| match (state.most[f], soft) {
+                    (NO_LIMIT, None) => None,
+                    (NO_LIMIT, Some(soft)) => Some(soft[f]),
+                    (most, _) => Some(most),
+                };
+                if let (Some(lead), Some(trail)) = (flank(0), flank(1)) {
+                    chosen.push((row, lead, trail));
+                }
+            }
+        }
+        for (row, lead, trail) in chosen {
+            let state = &self.rows[row as usize];
+            let (flags, why) = (state.flags, state.most_why);
+            let lead = (0..lead).map(|_| self.fresh_dim_with(flags).into()).collect();
+            let trail = (0..trail).map(|_| self.fresh_dim_with(flags).into()).collect();
+            self.bind_row(RowVar(row), Row::new(lead, None, trail), why)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn row_has_waiting_relation(&self, row: u32) -> bool {
+        self.rows[row as usize].relations.iter().any(|r| !self.relations[*r as usize].done)
+    }
+
+    /// The axes that are written out above a row, where the rows above are open: the shortest of its bounds, an open
+    /// row counting for what is known of it. `None`: nothing is known above.
+    fn soft_bound(&self, row: u32, known: &mut HashMap<u32, Option<[u32; 2]>>) -> Option<[u32; 2]> {
+        let mut stack = vec![(row, 0usize)];
+        known.entry(row).or_insert(None);
+        let mut started: HashSet<u32> = HashSet::from([row]);
+        while let Some((row, next)) = stack.pop() {
+            let watch = &self.rows[row as usize].watch;
+            let Some(number) = watch.get(next) else { continue };
+            stack.push((row, next + 1));
+            let pending = &self.pending[*number as usize];
+            if pending.done || pending.order != Order::Below || pending.a.var != Some(RowVar(row)) {
+                continue;
+            }
+            let inner = match pending.b.var {
+                None => Some([0, 0]),
+                Some(sup) if known.contains_key(&sup.0) => {
+                    if started.contains(&sup.0) && stack.iter().any(|s| s.0 == sup.0) && pending.b.explicit() == 0 {
+                        continue;
+                    }
+                    known[&sup.0]
+                }
+                Some(sup) => {
+                    // Come back to this bound when the row above is known.
+                    known.insert(sup.0, None);
+                    started.insert(sup.0);
+                    if let Some(top) = stack.last_mut() {
+                        top.1 = next;
+                    }
+                    stack.push((sup.0, 0));
+                    continue;
+                }
+            };
+            if inner.is_none() && pending.b.explicit() == 0 {
+                continue;
+            }
+            let inner = inner.unwrap_or([0, 0]);
+            let here = [
+                inner[0].saturating_add(pending.b.lead.len() as u32),
+                inner[1].saturating_add(pending.b.trail.len() as u32),
+            ];
+            let entry = known.entry(row).or_insert(None);
+            *entry = Some(entry.map_or(here, |old| [old[0].min(here[0]), old[1].min(here[1])]));
+        }
+        known.get(&row).copied().flatten()
+    }
+
+    /// Stage 4: leaf axes take their bounds. Where two would push different atoms to the same axis, both stay
+    /// below it as units instead.
+    fn leaf_dims_with_bound(&mut self, scope: &Scope) -> Result<(), ShapeError> {
+        let candidates: Vec<(u32, Dim)> = scope
+            .dims
+            .iter()
+            .filter_map(|d| {
+                let state = &self.dims[*d as usize];
+                (state.flags.leaf && state.parent == *d && state.value.is_none()).then_some((*d, state.upper?))
+            })
+            .collect();
+        // `None` is a clash.
+        let mut pushed: HashMap<u32, Option<Dim>> = HashMap::new();
+        let mut work: Vec<(u32, Option<Dim>)> = candidates.iter().map(|(d, atom)| (*d, Some(*atom))).collect();
+        let mut clashes = Vec::new();
+        while let Some((var, push)) = work.pop() {
+            let root = self.find(var);
+            let state = &self.dims[root as usize];
+            if state.value.is_some() {
+                continue;
+            }
+            let push = push.filter(|atom| atom.size() >= state.at_least);
+            let joined = match pushed.get(&root) {
+                None => push,
+                Some(old) if *old == push => continue,
+                Some(None) => continue,
+                Some(_) => None,
+            };
+            pushed.insert(root, joined);
+            if joined.is_none() {
+                clashes.push(root);
+            }
+            work.extend(state.above.iter().map(|(sup, _)| (*sup, joined)));
+        }
+        let mut demoted: HashSet<u32> = HashSet::new();
+        while let Some(var) = clashes.pop() {
+            let root = self.find(var);
+            if demoted.insert(root) {
+                clashes.extend(self.dims[root as usize].below.iter().map(|(sub, _)| *sub));
+            }
+        }
+        for (var, atom) in candidates {
+            let value = if demoted.contains(&var) { Dim::Unit } else { atom };
+            let why = self.dims[var as usize].upper_why;
+            self.queue.push_back(Task::DimEq(DimVar(var).into(), value.into(), why));
+        }
+        Ok(())
+    }
+
+    /// Stage 4: leaf rows about which nothing is known get no further axes.
+    fn leaf_rows_without_bound(&mut self, scope: &Scope) -> Result<(), ShapeError> {
+        for &row in &scope.rows {
+            let state = &self.rows[row as usize];
+            if !state.flags.leaf || state.value.is_some() || self.row_has_waiting_relation(row) {
+                continue;
+            }
+            if state.flags.param {
+                let fact = self.closing_fact(row);
+                return Err(self.missing_hidden("the axes", fact));
+            }
+            self.bind_row(RowVar(row), Row::empty(), Fact::TRIVIAL)?;
+        }
+        Ok(())
+    }
+
+    /// The constraints around a row, for an error about it.
+    fn closing_fact(&mut self, row: u32) -> Fact {
+        let facts: Vec<Fact> = self.rows[row as usize].watch.iter().map(|n| self.pending[*n as usize].fact).collect();
+        let why = self.rows[row as usize].why;
+        facts.into_iter().take(4).fold(why, |all, fact| self.facts.follows(all, fact))
+    }
+
+    /// Stages 5 and 7: axes without a bound. With `leaves`, only those of leaves.
+    fn dims_downwards(&mut self, scope: &Scope, leaves: bool) -> Result<(), ShapeError> {
+        let mut held_back = Vec::new();
+        let mut committed = false;
+        for &var in &scope.dims {
+            let state = &self.dims[var as usize];
+            if state.parent != var || state.value.is_some() || (leaves && (!state.flags.leaf || state.at_least > 0)) {
+                continue;
+            }
+            let waiting = self.has_waiting_relation(var);
+            if state.flags.param && !waiting && state.at_least == 0 {
+                let above = state.above.iter().chain(&state.below).map(|e| e.1).next().unwrap_or(state.why);
+                return Err(self.missing_hidden("the size of an axis", above));
+            }
+            if waiting {
+                held_back.push(var);
+                continue;
+            }
+            let value = self.least(var);
+            self.queue.push_back(Task::DimEq(DimVar(var).into(), value.into(), Fact::TRIVIAL));
+            committed = true;
+        }
+        if committed {
+            return Ok(());
+        }
+        // What a relation derives, or what a number of elements depends on, is guessed last, and one at a time.
+        let derived = |s: &Solver, v: u32| (s.is_derived(v), s.dims[v as usize].flags.numerator);
+        let chosen = held_back.iter().copied().min_by_key(|v| derived(self, *v));
+        if let Some(var) = chosen
+            && (!leaves || derived(self, var) == (false, false))
+        {
+            let value = self.least(var);
+            self.queue.push_back(Task::DimEq(DimVar(var).into(), value.into(), Fact::TRIVIAL));
+        }
+        Ok(())
+    }
+
+    /// The least value of an open axis.
+    fn least(&self, var: u32) -> Dim {
+        let state = &self.dims[var as usize];
+        match state.at_least {
+            0 if state.flags.discardable => Dim::new(0),
+            0 => Dim::Unit,
+            1 if state.upper.is_some() || !state.above.is_empty() => Dim::Unit,
+            size => Dim::new(size),
+        }
+    }
+
+    /// Stage 6: equations that are still shifted take their shortest overlap, then every row gets no further axes.
+    fn remaining_rows(&mut self, scope: &Scope) -> Result<(), ShapeError> {
+        let before = self.bound_count;
+        for &row in &scope.rows {
+            for i in 0..self.rows[row as usize].watch.len() {
+                let number = self.rows[row as usize].watch[i];
+                let pending = &mut self.pending[number as usize];
+                if !pending.done && !pending.queued && pending.order == Order::Equal {
+                    pending.queued = true;
+                    self.queue.push_back(Task::Row(number));
+                    self.propagate()?;
+                }
+                if self.rows[row as usize].value.is_some() {
+                    break;
+                }
+            }
+        }
+        if self.bound_count > before {
+            return Ok(());
+        }
+        for &row in &scope.rows {
+            if self.rows[row as usize].value.is_none() {
+                if self.rows[row as usize].flags.param {
+                    let fact = self.closing_fact(row);
+                    return Err(self.missing_hidden("the axes", fact));
+                }
+                self.bind_row(RowVar(row), Row::empty(), Fact::TRIVIAL)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The open variables that are connected with the given rows.
+    fn component(&self, rows: &[Row]) -> Scope {
+        let mut scope = Scope::default();
+        let (mut seen_dims, mut seen_rows) = (HashSet::new(), HashSet::new());
+        let (mut seen_pending, mut seen_relations) = (HashSet::new(), HashSet::new());
+        let mut terms: Vec<DimTerm> = Vec::new();
+        let mut vars: Vec<RowVar> = Vec::new();
+        let mut whole: Vec<Row> = rows.to_vec();
+        loop {
+            if let Some(row) = whole.pop() {
+                let row = self.row(row);
+                terms.extend(row.dims());
+                vars.extend(row.var);
+            } else if let Some(term) = terms.pop() {
+                let DimTerm::Var(var) = self.dim(term) else { continue };
+                if !seen_dims.insert(var.0) {
+                    continue;
+                }
+                scope.dims.push(var.0);
+                let state = &self.dims[var.0 as usize];
+                terms.extend(state.above.iter().chain(&state.below).map(|e| DimTerm::Var(DimVar(e.0))));
+                for relation in &state.relations {
+                    if seen_relations.insert(*relation) {
+                        let (dims, rows) = self.relations[*relation as usize].terms();
+                        terms.extend(dims);
+                        whole.extend(rows);
+                    }
+                }
+            } else if let Some(var) = vars.pop() {
+                if !seen_rows.insert(var.0) {
+                    continue;
+                }
+                scope.rows.push(var.0);
+                let state = &self.rows[var.0 as usize];
+                for number in &state.watch {
+                    let pending = &self.pending[*number as usize];
+                    if !pending.done && seen_pending.insert(*number) {
+                        whole.extend([pending.a.clone(), pending.b.clone()]);
+                    }
+                }
+                for relation in &state.relations {
+                    if seen_relations.insert(*relation) {
+                        let (dims, rows) = self.relations[*relation as usize].terms();
+                        terms.extend(dims);
+                        whole.extend(rows);
+                    }
+                }
+            } else {
+                return scope;
+            }
+        }
+    }
+}

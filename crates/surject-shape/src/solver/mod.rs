@@ -1,0 +1,410 @@
+//! The solver: variable elimination over a store of bounds.
+//!
+//! A variable is *open* or *bound*; bound variables are substituted away. Adding a constraint propagates at once (stage 1)
+//! with a work list, never by recursion. What is bound before [`Solver::close`] is forced by the constraints;
+//! closing then commits what is left.
+
+mod close;
+mod dims;
+mod rank;
+mod relations;
+mod rows;
+mod search;
+mod totals;
+
+use crate::constraint::{Constraint, Role};
+use crate::dim::{Dim, DimTerm, DimVar};
+use crate::error::{ShapeError, ShapeErrorKind};
+use crate::origin::{Fact, Facts, Origin};
+use crate::row::{GroundRow, Row, RowVar};
+use relations::Relation;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What is known about how a variable closes.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+struct Flags {
+    leaf: bool,
+    param: bool,
+    discardable: bool,
+    /// The variable is the numerator of a pending number of elements: guessing it early may make that unsatisfiable.
+    numerator: bool,
+}
+
+impl Flags {
+    fn role(role: Role) -> Flags {
+        Flags { leaf: true, param: role == Role::Param, ..Flags::default() }
+    }
+
+    fn join(self, other: Flags) -> Flags {
+        Flags {
+            leaf: self.leaf || other.leaf,
+            param: self.param || other.param,
+            discardable: self.discardable || other.discardable,
+            numerator: self.numerator || other.numerator,
+        }
+    }
+}
+
+/// One dimension variable. Meaningful for the root of its class only, except for `parent`.
+#[derive(Clone, Debug)]
+struct DimState {
+    parent: u32,
+    value: Option<Dim>,
+    /// Why it has its value; for an open variable, why its class is one.
+    why: Fact,
+    /// An atom it is below.
+    upper: Option<Dim>,
+    upper_why: Fact,
+    above: Vec<(u32, Fact)>,
+    below: Vec<(u32, Fact)>,
+    at_least: u64,
+    at_least_why: Fact,
+    flags: Flags,
+    relations: Vec<u32>,
+}
+
+/// One row variable.
+#[derive(Clone, Debug)]
+struct RowState {
+    value: Option<Row>,
+    why: Fact,
+    /// Pending constraints that mention it.
+    watch: Vec<u32>,
+    /// Relations (numbers of elements, exact rows) that mention it.
+    relations: Vec<u32>,
+    /// The most axes its flanks can have, as far as is known.
+    most: [u32; 2],
+    most_why: Fact,
+    flags: Flags,
+    /// How many axes its ancestors were grown by.
+    grown: u32,
+}
+
+const NO_LIMIT: u32 = u32::MAX;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Order {
+    Equal,
+    Below,
+}
+
+/// A row constraint that is not yet used up.
+#[derive(Clone, Debug)]
+struct Pending {
+    order: Order,
+    a: Row,
+    b: Row,
+    fact: Fact,
+    done: bool,
+    queued: bool,
+    /// The variables it is registered with.
+    watched: [Option<RowVar>; 2],
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Task {
+    DimEq(DimTerm, DimTerm, Fact),
+    DimLe(DimTerm, DimTerm, Fact),
+    Upper(u32, Dim, Fact),
+    Row(u32),
+    Limit(u32),
+    Relation(u32),
+}
+
+/// A set of constraints and what is known of their variables.
+#[derive(Clone, Debug)]
+pub struct Solver {
+    dims: Vec<DimState>,
+    rows: Vec<RowState>,
+    pending: Vec<Pending>,
+    relations: Vec<Relation>,
+    facts: Facts,
+    queue: VecDeque<Task>,
+    stage: u8,
+    failed: Option<Box<ShapeError>>,
+    rank: rank::RankGraph,
+    /// Variables that were open when they were last looked at.
+    open_dims: Vec<u32>,
+    open_rows: Vec<u32>,
+    /// The constraints, kept while they are few: they allow the exhaustive search where closing fails.
+    log: Option<Vec<(Constraint, Arc<Origin>)>>,
+    /// An equation placed a marker that the equation does not determine.
+    placed_marker: bool,
+    searching: bool,
+    /// How many variables were bound so far.
+    bound_count: u64,
+    waiting: Vec<u32>,
+}
+
+/// More constraints than this are not searched exhaustively.
+const SEARCH_LIMIT: usize = 64;
+
+impl Default for Solver {
+    fn default() -> Solver {
+        Solver::new()
+    }
+}
+
+impl Solver {
+    /// A solver without variables and constraints.
+    pub fn new() -> Solver {
+        Solver {
+            dims: Vec::new(),
+            rows: Vec::new(),
+            pending: Vec::new(),
+            relations: Vec::new(),
+            facts: Facts::default(),
+            queue: VecDeque::new(),
+            stage: 1,
+            failed: None,
+            rank: rank::RankGraph::default(),
+            open_dims: Vec::new(),
+            open_rows: Vec::new(),
+            log: Some(Vec::new()),
+            placed_marker: false,
+            searching: false,
+            bound_count: 0,
+            waiting: Vec::new(),
+        }
+    }
+
+    /// A new dimension variable.
+    pub fn fresh_dim(&mut self) -> DimVar {
+        self.fresh_dim_with(Flags::default())
+    }
+
+    /// A new row variable.
+    pub fn fresh_row(&mut self) -> RowVar {
+        self.fresh_row_with(Flags::default(), 0)
+    }
+
+    fn fresh_dim_with(&mut self, flags: Flags) -> DimVar {
+        let number = self.dims.len() as u32;
+        self.dims.push(DimState {
+            parent: number,
+            value: None,
+            why: Fact::TRIVIAL,
+            upper: None,
+            upper_why: Fact::TRIVIAL,
+            above: Vec::new(),
+            below: Vec::new(),
+            at_least: 0,
+            at_least_why: Fact::TRIVIAL,
+            flags,
+            relations: Vec::new(),
+        });
+        self.open_dims.push(number);
+        DimVar(number)
+    }
+
+    fn fresh_row_with(&mut self, flags: Flags, grown: u32) -> RowVar {
+        let number = self.rows.len() as u32;
+        self.rows.push(RowState {
+            value: None,
+            why: Fact::TRIVIAL,
+            watch: Vec::new(),
+            relations: Vec::new(),
+            most: [NO_LIMIT; 2],
+            most_why: Fact::TRIVIAL,
+            flags,
+            grown,
+        });
+        self.open_rows.push(number);
+        RowVar(number)
+    }
+
+    /// Adds a constraint and propagates it. The order in which constraints are added does not matter.
+    ///
+    /// # Errors
+    /// A contradiction; it has the constraints it follows from. A solver that has failed stays failed.
+    pub fn add(&mut self, constraint: Constraint, origin: &Arc<Origin>) -> Result<(), ShapeError> {
+        if let Some(failed) = &self.failed {
+            return Err((**failed).clone());
+        }
+        if let Some(log) = &mut self.log {
+            if log.len() < SEARCH_LIMIT {
+                log.push((constraint.clone(), origin.clone()));
+            } else {
+                self.log = None;
+            }
+        }
+        let fact = self.facts.added(origin);
+        let result = self.post(constraint, fact).and_then(|()| self.propagate());
+        self.keep_failure(result)
+    }
+
+    fn keep_failure(&mut self, result: Result<(), ShapeError>) -> Result<(), ShapeError> {
+        if let Err(error) = &result {
+            self.failed = Some(Box::new(error.clone()));
+            self.queue.clear();
+        }
+        result
+    }
+
+    fn post(&mut self, constraint: Constraint, fact: Fact) -> Result<(), ShapeError> {
+        match constraint {
+            Constraint::DimEq(a, b) => self.queue.push_back(Task::DimEq(a, b, fact)),
+            Constraint::DimLe(a, b) => self.queue.push_back(Task::DimLe(a, b, fact)),
+            Constraint::RowEq(a, b) => self.post_row(Order::Equal, a, b, fact),
+            Constraint::RowLe(a, b) => self.post_row(Order::Below, a, b, fact),
+            Constraint::AtLeast(dim, size) => self.at_least(dim, size, fact)?,
+            Constraint::Terminal(row, role) => {
+                let (row, _) = self.resolve(row, fact);
+                self.mark_row(&row, Flags::role(role));
+            }
+            Constraint::TerminalDim(dim, role) => self.mark_dim(dim, Flags::role(role)),
+            Constraint::Discardable(var) => {
+                self.mark_dim(var.into(), Flags { discardable: true, ..Flags::default() });
+            }
+            Constraint::Concat { target, parts } => {
+                if parts.iter().any(|p| matches!((p, target), (DimTerm::Var(a), DimTerm::Var(b)) if *a == b)) && parts.len() > 1 {
+                    return Err(self.error(
+                        ShapeErrorKind::Occurs,
+                        "occurs check failed: a concatenated axis is its own component",
+                        fact,
+                    ));
+                }
+                self.post_relation(relations::Law::Concat { target, parts }, fact);
+            }
+            Constraint::Affine { input, stride, over, kernel, offset } => {
+                if stride == 0 || offset >= stride || kernel.is_some_and(|k| k.dilation == 0) {
+                    return Err(self.error(
+                        ShapeErrorKind::Stride,
+                        format!("a stride and a dilation are at least 1 and an offset is below its stride (stride {stride}, offset {offset})"),
+                        fact,
+                    ));
+                }
+                self.post_relation(relations::Law::Affine { input, stride, over, kernel }, fact);
+            }
+            Constraint::Total { elems, rows, divided_by } => {
+                self.post_relation(relations::Law::Total { elems, rows, divided_by }, fact);
+            }
+            Constraint::Exact { dims, rows } => self.post_relation(relations::Law::Exact { dims, rows }, fact),
+        }
+        Ok(())
+    }
+
+    /// Works the queue off.
+    fn propagate(&mut self) -> Result<(), ShapeError> {
+        while let Some(task) = self.queue.pop_front() {
+            match task {
+                Task::DimEq(a, b, fact) => self.dim_eq(a, b, fact)?,
+                Task::DimLe(a, b, fact) => self.dim_le(a, b, fact)?,
+                Task::Upper(var, dim, fact) => self.add_upper(var, dim, fact)?,
+                Task::Row(number) => self.row_constraint(number)?,
+                Task::Limit(var) => self.pass_limit(var)?,
+                Task::Relation(number) => self.relation(number)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn error(&self, kind: ShapeErrorKind, message: impl Into<String>, fact: Fact) -> ShapeError {
+        ShapeError {
+            kind,
+            message: message.into(),
+            labels: self.facts.chain(fact, 12),
+            guessed: self.stage > 1 || self.placed_marker,
+        }
+    }
+
+    fn mark_dim(&mut self, dim: DimTerm, flags: Flags) {
+        if let DimTerm::Var(var) = dim {
+            let root = self.find(var.0);
+            let state = &mut self.dims[root as usize];
+            state.flags = state.flags.join(flags);
+        }
+    }
+
+    fn mark_row(&mut self, row: &Row, flags: Flags) {
+        if !flags.leaf {
+            return;
+        }
+        for dim in row.dims() {
+            self.mark_dim(dim, flags);
+        }
+        if let Some(var) = row.var {
+            let state = &mut self.rows[var.0 as usize];
+            state.flags = state.flags.join(flags);
+        }
+    }
+
+    /// What a dimension is known to be: its value, or the variable that stands for its class.
+    pub fn dim(&self, dim: impl Into<DimTerm>) -> DimTerm {
+        match dim.into() {
+            DimTerm::Known(d) => DimTerm::Known(d),
+            DimTerm::Var(var) => {
+                let root = self.find_const(var.0);
+                match self.dims[root as usize].value {
+                    Some(value) => DimTerm::Known(value),
+                    None => DimTerm::Var(DimVar(root)),
+                }
+            }
+        }
+    }
+
+    /// What a row is known to be, with everything that is bound substituted.
+    pub fn row(&self, row: impl Into<Row>) -> Row {
+        let mut row = row.into();
+        while let Some(value) = row.var.and_then(|v| self.rows[v.0 as usize].value.as_ref()) {
+            row.splice(value);
+        }
+        for dim in row.lead.iter_mut().chain(&mut row.trail) {
+            *dim = self.dim(*dim);
+        }
+        row
+    }
+
+    /// A dimension without variables, if it is one.
+    pub fn ground_dim(&self, dim: impl Into<DimTerm>) -> Option<Dim> {
+        match self.dim(dim) {
+            DimTerm::Known(dim) => Some(dim),
+            DimTerm::Var(_) => None,
+        }
+    }
+
+    /// A row without variables, if it is one.
+    pub fn ground_row(&self, row: impl Into<Row>) -> Option<GroundRow> {
+        let row = self.row(row);
+        if row.var.is_some() {
+            return None;
+        }
+        let ground = |dims: &[DimTerm]| {
+            dims.iter()
+                .map(|d| match d {
+                    DimTerm::Known(dim) => Some(*dim),
+                    DimTerm::Var(_) => None,
+                })
+                .collect::<Option<Vec<_>>>()
+        };
+        Some(GroundRow { lead: ground(&row.lead)?, trail: ground(&row.trail)? })
+    }
+
+    /// The atom an open dimension is known to be below.
+    pub fn upper_bound(&self, var: DimVar) -> Option<Dim> {
+        self.dims[self.find_const(var.0) as usize].upper
+    }
+
+    /// The constraints that a dimension's value (or its being one with other variables) follows from.
+    pub fn why_dim(&self, var: DimVar) -> Vec<Arc<Origin>> {
+        self.facts.chain(self.dims[self.find_const(var.0) as usize].why, 12)
+    }
+
+    /// The constraints that a row's value follows from.
+    pub fn why_row(&self, var: RowVar) -> Vec<Arc<Origin>> {
+        self.facts.chain(self.rows[var.0 as usize].why, 12)
+    }
+}
+
+impl From<RowVar> for Row {
+    fn from(var: RowVar) -> Row {
+        Row::open(var)
+    }
+}
+
+impl From<&Row> for Row {
+    fn from(row: &Row) -> Row {
+        row.clone()
+    }
+}

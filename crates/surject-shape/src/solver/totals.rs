@@ -1,0 +1,226 @@
+//! Numbers of elements and exact axes of several rows.
+
+use super::{Order, Solver};
+use crate::constraint::Elems;
+use crate::dim::{Basis, Dim, DimTerm, DimVar};
+use crate::error::{ShapeError, ShapeErrorKind};
+use crate::origin::Fact;
+use crate::row::{Row, RowVar};
+
+impl Solver {
+    fn resolve_rows(&mut self, rows: &[Row], fact: &mut Fact) -> Vec<Row> {
+        rows.iter()
+            .map(|row| {
+                let (row, with) = self.resolve(row.clone(), *fact);
+                *fact = with;
+                row
+            })
+            .collect()
+    }
+
+    /// `elems = Π rows · Π divided_by`.
+    pub(super) fn total(
+        &mut self,
+        elems: Elems,
+        rows: &[Row],
+        divided_by: &[DimTerm],
+        mut fact: Fact,
+    ) -> Result<bool, ShapeError> {
+        let rows = self.resolve_rows(rows, &mut fact);
+        let (mut product, mut open) = (1u64, Vec::new());
+        let terms: Vec<DimTerm> = rows.iter().flat_map(Row::dims).chain(divided_by.iter().copied()).collect();
+        for term in terms {
+            match self.known(term, &mut fact) {
+                Ok(dim) => product = product.saturating_mul(dim.size()),
+                Err(var) => open.push(var),
+            }
+        }
+        let mut open_rows: Vec<RowVar> = rows.iter().filter_map(|r| r.var).collect();
+        let (number, numerator) = match elems {
+            Elems::Number(n) => (Some(n), None),
+            Elems::Strided { coefficient, var } => match self.known(var, &mut fact) {
+                Ok(dim) => (Some(coefficient.saturating_mul(dim.size())), None),
+                Err(var) => (None, Some((coefficient, var))),
+            },
+        };
+        if let Some((coefficient, var)) = numerator {
+            if open_rows.is_empty() && open.is_empty() && self.stage >= 4 {
+                return self.numerator(coefficient, var, product, fact);
+            }
+            // The numerator follows from a bound of the row.
+            if self.stage >= 5
+                && let ([row], []) = (open_rows.as_slice(), open.as_slice())
+                && let Some((bound, _)) = self.ground_bound(*row)
+            {
+                self.bind_row(*row, bound, fact)?;
+                return Ok(false);
+            }
+            if self.stage >= 6 && !open_rows.is_empty() {
+                for row in open_rows {
+                    if self.rows[row.0 as usize].value.is_none() {
+                        self.bind_row(row, Row::empty(), fact)?;
+                    }
+                }
+            }
+            return Ok(false);
+        }
+        let Some(number) = number else { return Ok(false) };
+        if product == 0 || number % product != 0 {
+            let text = format!("number of elements: {number} is not divisible by {product}");
+            return Err(self.error(ShapeErrorKind::TotalElems, text, fact));
+        }
+        let left = number / product;
+        open_rows.dedup();
+        match (open_rows.as_slice(), open.as_slice()) {
+            ([], []) => {
+                if left != 1 {
+                    let text = format!("number of elements: {number} are asked for, the axes have {product}");
+                    return Err(self.error(ShapeErrorKind::TotalElems, text, fact));
+                }
+                Ok(true)
+            }
+            ([], [var]) => {
+                if left >= 2 {
+                    self.at_least(DimTerm::Var(*var), left, fact)?;
+                }
+                if self.stage >= 4 && self.find(var.0) == var.0 && self.dims[var.0 as usize].value.is_none() {
+                    let value = match (left, self.of_size(*var, left, Basis::DEFAULT)) {
+                        (1, Dim::Size { basis: Basis::DEFAULT, .. }) if self.dims[var.0 as usize].at_least == 0 => Dim::Unit,
+                        (_, value) => value,
+                    };
+                    self.bind_dim(var.0, value, fact)?;
+                }
+                Ok(false)
+            }
+            ([row], []) if self.stage >= 3 => self.spend(*row, left, fact),
+            (many, _) if self.stage >= 5 && !many.is_empty() => {
+                // The last row is the one that takes the axes; the others get none.
+                if let Some((_, others)) = many.split_last() {
+                    if others.is_empty() && self.stage < 6 {
+                        return Ok(false);
+                    }
+                    let empty = if others.is_empty() { many } else { others };
+                    for row in empty {
+                        if self.rows[row.0 as usize].value.is_none() {
+                            self.bind_row(*row, Row::empty(), fact)?;
+                        }
+                    }
+                    self.again();
+                }
+                Ok(false)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// One row is left for so many elements.
+    fn spend(&mut self, row: RowVar, left: u64, fact: Fact) -> Result<bool, ShapeError> {
+        if let Some((bound, elements)) = self.ground_bound(row)
+            && elements == left
+        {
+            self.bind_row(row, bound, fact)?;
+            return Ok(false);
+        }
+        if left == 1 {
+            if self.stage >= 5 {
+                self.bind_row(row, Row::empty(), fact)?;
+            }
+            return Ok(false);
+        }
+        let bounded = self.has_bound(row);
+        if !bounded || self.stage >= 5 {
+            let most = self.rows[row.0 as usize].most;
+            let flags = self.rows[row.0 as usize].flags;
+            let axis: DimTerm =
+                if bounded { self.fresh_dim_with(flags).into() } else { DimTerm::Known(Dim::new(left)) };
+            let value = if most[1] == 0 && most[0] > 0 {
+                Row::new(vec![axis], None, Vec::new())
+            } else {
+                Row::new(Vec::new(), None, vec![axis])
+            };
+            self.bind_row(row, value, fact)?;
+        }
+        Ok(false)
+    }
+
+    fn numerator(&mut self, coefficient: u64, var: DimVar, product: u64, fact: Fact) -> Result<bool, ShapeError> {
+        if coefficient == 0 || product % coefficient != 0 {
+            let text = format!("shape cannot be strided: {product} elements do not divide by {coefficient}");
+            return Err(self.error(ShapeErrorKind::TotalElems, text, fact));
+        }
+        let value = self.of_size(var, product / coefficient, Basis::DEFAULT);
+        self.bind_dim(var.0, value, fact)?;
+        Ok(true)
+    }
+
+    /// Looks at the waiting relations again.
+    pub(super) fn again(&mut self) {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.retain(|number| !self.relations[*number as usize].done);
+        for number in &waiting {
+            self.wake_relation(*number);
+        }
+        waiting.append(&mut self.waiting);
+        self.waiting = waiting;
+    }
+
+    pub(super) fn has_bound(&self, row: RowVar) -> bool {
+        self.rows[row.0 as usize].watch.iter().any(|number| {
+            let pending = &self.pending[*number as usize];
+            !pending.done && pending.order == Order::Below && pending.a.var == Some(row)
+        })
+    }
+
+    /// A closed bound of a row without unknown axes, and its number of elements.
+    fn ground_bound(&self, row: RowVar) -> Option<(Row, u64)> {
+        self.rows[row.0 as usize].watch.iter().find_map(|number| {
+            let pending = &self.pending[*number as usize];
+            if pending.done || pending.order != Order::Below || pending.a.var != Some(row) {
+                return None;
+            }
+            let bound = self.row(&pending.b);
+            if bound.var.is_some() {
+                return None;
+            }
+            let elements = bound.dims().try_fold(1u64, |n, dim| match dim {
+                DimTerm::Known(dim) => Some(n.saturating_mul(dim.size())),
+                DimTerm::Var(_) => None,
+            })?;
+            Some((bound, elements))
+        })
+    }
+
+    /// The rows, one after the other, have these axes.
+    pub(super) fn exact(&mut self, dims: &[DimTerm], rows: &[Row], mut fact: Fact) -> Result<bool, ShapeError> {
+        let rows = self.resolve_rows(rows, &mut fact);
+        let explicit: usize = rows.iter().map(Row::explicit).sum();
+        let open: Vec<usize> = (0..rows.len()).filter(|i| rows[*i].var.is_some()).collect();
+        let wrong = explicit > dims.len() || (open.is_empty() && explicit != dims.len());
+        if wrong {
+            let text = format!("the data has {} axes, its rows have {explicit}", dims.len());
+            return Err(self.error(ShapeErrorKind::RankMismatch, text, fact));
+        }
+        if open.len() > 1 {
+            if self.stage >= 5 {
+                // The last open row takes the axes.
+                for i in &open[..open.len() - 1] {
+                    if let Some(var) = rows[*i].var
+                        && self.rows[var.0 as usize].value.is_none()
+                    {
+                        self.bind_row(var, Row::empty(), fact)?;
+                    }
+                }
+            }
+            return Ok(false);
+        }
+        let middle = dims.len() - explicit;
+        let mut at = 0;
+        for row in rows {
+            let length = row.explicit() + if row.var.is_some() { middle } else { 0 };
+            let piece = Row::closed(dims[at..at + length].iter().copied());
+            at += length;
+            self.equal_rows(row, piece, fact);
+        }
+        Ok(true)
+    }
+}

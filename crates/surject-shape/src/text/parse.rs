@@ -1,0 +1,360 @@
+//! The parser of constraint problems (`.con`), one constraint a line.
+
+use crate::constraint::{Constraint, Elems, Kernel, Role};
+use crate::dim::{Dim, DimTerm, DimVar};
+use crate::origin::{Origin, Place};
+use crate::row::{Row, RowVar};
+use crate::solver::Solver;
+use std::sync::Arc;
+
+/// Text that is not a constraint problem: where, and what was expected.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{file}:{line}:{column}: {message}\n    {source_line}\n    {:>width$}", "^", width = *column as usize)]
+pub struct SyntaxError {
+    /// The name of the text.
+    pub file: String,
+    /// Counted from 1.
+    pub line: u32,
+    /// Counted from 1, in characters.
+    pub column: u32,
+    /// The line itself.
+    pub source_line: String,
+    /// What is wrong and what was expected.
+    pub message: String,
+}
+
+/// A constraint problem: its variables, by name, and its constraints.
+#[derive(Clone, Debug, Default)]
+pub struct Problem {
+    /// The dimension variables in the order in which they are first named.
+    pub dims: Vec<(String, DimVar)>,
+    /// The row variables in the order in which they are first named.
+    pub rows: Vec<(String, RowVar)>,
+    /// The constraints with the places they were written at.
+    pub constraints: Vec<(Constraint, Arc<Origin>)>,
+}
+
+impl Problem {
+    /// A solver with the variables of the problem and none of its constraints.
+    pub fn solver(&self) -> Solver {
+        let mut solver = Solver::new();
+        for _ in &self.dims {
+            solver.fresh_dim();
+        }
+        for _ in &self.rows {
+            solver.fresh_row();
+        }
+        solver
+    }
+}
+
+/// Reads a constraint problem. `file` is the name that errors and origins carry.
+///
+/// # Errors
+/// Points at the character that does not fit.
+pub fn parse(file: &str, text: &str) -> Result<Problem, SyntaxError> {
+    let mut problem = Problem::default();
+    let file: Arc<str> = file.into();
+    for (number, line) in text.lines().enumerate() {
+        let code: Vec<char> = line.split('#').next().unwrap_or("").chars().collect();
+        let mut parser = Parser { problem: &mut problem, code: &code, at: 0 };
+        parser.space();
+        if parser.at == code.len() {
+            continue;
+        }
+        let column = parser.at as u32 + 1;
+        let constraint = parser.line().map_err(|(at, message)| SyntaxError {
+            file: file.to_string(),
+            line: number as u32 + 1,
+            column: at as u32 + 1,
+            source_line: line.replace('\t', " "),
+            message,
+        })?;
+        let place = Place { file: file.clone(), line: number as u32 + 1, column };
+        let text: String = code.iter().collect();
+        let origin = Origin { operation: text.trim().to_string(), spec: None, place: Some(place) };
+        problem.constraints.push((constraint, Arc::new(origin)));
+    }
+    Ok(problem)
+}
+
+type Fallible<T> = Result<T, (usize, String)>;
+
+struct Parser<'a> {
+    problem: &'a mut Problem,
+    code: &'a [char],
+    at: usize,
+}
+
+impl Parser<'_> {
+    fn space(&mut self) {
+        while self.code.get(self.at).is_some_and(|c| c.is_whitespace()) {
+            self.at += 1;
+        }
+    }
+
+    fn fail<T>(&self, message: impl Into<String>) -> Fallible<T> {
+        Err((self.at, message.into()))
+    }
+
+    /// Takes the text if it comes next.
+    fn take(&mut self, text: &str) -> bool {
+        self.space();
+        let wanted: Vec<char> = text.chars().collect();
+        let found = self.code[self.at..].starts_with(&wanted);
+        if found {
+            self.at += wanted.len();
+        }
+        found
+    }
+
+    fn expect(&mut self, text: &str) -> Fallible<()> {
+        if self.take(text) { Ok(()) } else { self.fail(format!("expected `{text}`")) }
+    }
+
+    fn word(&mut self) -> Option<String> {
+        self.space();
+        let from = self.at;
+        let starts = |c: &char| c.is_alphabetic() || *c == '_';
+        if !self.code.get(self.at).is_some_and(starts) {
+            return None;
+        }
+        while self.code.get(self.at).is_some_and(|c| c.is_alphanumeric() || *c == '_' || *c == '\'') {
+            self.at += 1;
+        }
+        Some(self.code[from..self.at].iter().collect())
+    }
+
+    fn peek_digit(&mut self) -> bool {
+        self.space();
+        self.code.get(self.at).is_some_and(char::is_ascii_digit)
+    }
+
+    fn number(&mut self) -> Fallible<u64> {
+        self.space();
+        let from = self.at;
+        while self.code.get(self.at).is_some_and(char::is_ascii_digit) {
+            self.at += 1;
+        }
+        let digits: String = self.code[from..self.at].iter().collect();
+        match digits.parse() {
+            Ok(number) => Ok(number),
+            Err(_) if digits.is_empty() => self.fail("expected a number"),
+            Err(_) => Err((from, "the number is too large".to_string())),
+        }
+    }
+
+    fn line(&mut self) -> Fallible<Constraint> {
+        let from = self.at;
+        let constraint = match self.word().as_deref() {
+            Some("dim") => self.dim_line()?,
+            Some("row") => {
+                let left = self.row()?;
+                match self.relation()? {
+                    true => Constraint::RowEq(left, self.row()?),
+                    false => Constraint::RowLe(left, self.row()?),
+                }
+            }
+            Some(word @ ("leaf" | "param")) => {
+                let role = if word == "leaf" { Role::Leaf } else { Role::Param };
+                let at = self.at;
+                match self.word().as_deref() {
+                    Some("row") => Constraint::Terminal(self.row()?, role),
+                    Some("dim") => Constraint::TerminalDim(self.dim()?, role),
+                    _ => return Err((at, "expected `row` or `dim`".to_string())),
+                }
+            }
+            Some("atleast") => {
+                let dim = self.dim()?;
+                Constraint::AtLeast(dim, self.number()?)
+            }
+            Some("discard") => match self.dim()? {
+                DimTerm::Var(var) => Constraint::Discardable(var),
+                DimTerm::Known(_) => return self.fail("expected a dimension variable"),
+            },
+            Some("total") => {
+                let elems = self.elems()?;
+                self.expect("=")?;
+                let rows = self.rows()?;
+                let divided_by = if self.take("/") { self.list()? } else { Vec::new() };
+                Constraint::Total { elems, rows, divided_by }
+            }
+            Some("exact") => {
+                let dims = self.list()?;
+                self.expect("=")?;
+                Constraint::Exact { dims, rows: self.rows()? }
+            }
+            _ => {
+                let known = "`dim`, `row`, `leaf`, `param`, `total`, `atleast`, `exact` or `discard`";
+                return Err((from, format!("expected a constraint: {known}")));
+            }
+        };
+        self.space();
+        if self.at < self.code.len() {
+            return self.fail("expected the end of the line");
+        }
+        Ok(constraint)
+    }
+
+    /// `=` is true, `⊑` is false.
+    fn relation(&mut self) -> Fallible<bool> {
+        if self.take("⊑") || self.take("<=") {
+            Ok(false)
+        } else if self.take("=") {
+            Ok(true)
+        } else {
+            self.fail("expected `=`, `<=` or `⊑`")
+        }
+    }
+
+    fn elems(&mut self) -> Fallible<Elems> {
+        if !self.peek_digit() {
+            return Ok(Elems::Strided { coefficient: 1, var: self.dim()? });
+        }
+        let number = self.number()?;
+        if self.take("*") {
+            return Ok(Elems::Strided { coefficient: number, var: self.dim()? });
+        }
+        Ok(Elems::Number(number))
+    }
+
+    fn list(&mut self) -> Fallible<Vec<DimTerm>> {
+        let mut dims = vec![self.dim()?];
+        while self.take(",") {
+            dims.push(self.dim()?);
+        }
+        Ok(dims)
+    }
+
+    fn rows(&mut self) -> Fallible<Vec<Row>> {
+        let mut rows = vec![self.row()?];
+        while self.take(";") {
+            rows.push(self.row()?);
+        }
+        Ok(rows)
+    }
+
+    /// `dim a = b`, `dim a = b ^ c`, `dim a = 2*b + 3*c`, with a padding mark `=` or `<` before the plus sign.
+    fn dim_line(&mut self) -> Fallible<Constraint> {
+        let left = self.dim()?;
+        if !self.relation()? {
+            return Ok(Constraint::DimLe(left, self.dim()?));
+        }
+        let (stride, over) = self.scaled()?;
+        if self.take("^") {
+            if stride.is_some() {
+                return self.fail("a component of a concatenation has no coefficient");
+            }
+            let mut parts = vec![over, self.dim()?];
+            while self.take("^") {
+                parts.push(self.dim()?);
+            }
+            return Ok(Constraint::Concat { target: left, parts });
+        }
+        let padded = self.take("=");
+        let valid = !padded && self.take("<");
+        let kernel = match self.take("+") {
+            true => {
+                let (dilation, size) = self.scaled()?;
+                Some(Kernel { dilation: dilation.unwrap_or(1), size, padded })
+            }
+            false if padded || valid => return self.fail("expected `+` and the kernel"),
+            false => None,
+        };
+        if stride.is_none() && kernel.is_none() {
+            return Ok(Constraint::DimEq(left, over));
+        }
+        Ok(Constraint::Affine { input: left, stride: stride.unwrap_or(1), over, kernel, offset: 0 })
+    }
+
+    /// A dimension with an optional coefficient.
+    fn scaled(&mut self) -> Fallible<(Option<u64>, DimTerm)> {
+        if self.peek_digit() {
+            let from = self.at;
+            let number = self.number()?;
+            if self.take("*") {
+                if number == 0 {
+                    return Err((from, "a coefficient is at least 1".to_string()));
+                }
+                return Ok((Some(number), self.dim()?));
+            }
+            self.at = from;
+        }
+        Ok((None, self.dim()?))
+    }
+
+    fn dim(&mut self) -> Fallible<DimTerm> {
+        if self.peek_digit() {
+            let from = self.at;
+            let size = self.number()?;
+            if size == 0 {
+                return Err((from, "a size is at least 1".to_string()));
+            }
+            if self.code.get(self.at) == Some(&':') {
+                self.at += 1;
+                return match self.word() {
+                    Some(basis) => Ok(Dim::with_basis(size, &basis).into()),
+                    None => self.fail("expected the name of a basis"),
+                };
+            }
+            return Ok(Dim::new(size).into());
+        }
+        match self.word() {
+            Some(word) if word == "unit" => Ok(Dim::Unit.into()),
+            Some(word) => Ok(self.dim_named(word).into()),
+            None => self.fail("expected a dimension: a size, `unit` or a variable"),
+        }
+    }
+
+    fn dim_named(&mut self, name: String) -> DimVar {
+        if let Some((_, var)) = self.problem.dims.iter().find(|(n, _)| *n == name) {
+            return *var;
+        }
+        let var = DimVar(self.problem.dims.len() as u32);
+        self.problem.dims.push((name, var));
+        var
+    }
+
+    fn row_named(&mut self, name: String) -> RowVar {
+        if let Some((_, var)) = self.problem.rows.iter().find(|(n, _)| *n == name) {
+            return *var;
+        }
+        let var = RowVar(self.problem.rows.len() as u32);
+        self.problem.rows.push((name, var));
+        var
+    }
+
+    /// Axes and at most one marker, separated by commas; without a marker the row is closed and its axes trail.
+    fn row(&mut self) -> Fallible<Row> {
+        let mut dims: Vec<DimTerm> = Vec::new();
+        let mut marker: Option<(usize, Option<RowVar>)> = None;
+        loop {
+            self.space();
+            let from = self.at;
+            let found = if self.take("<>") {
+                Some(None)
+            } else if self.take("..") {
+                let Some(name) = self.word() else { return self.fail("expected the name of a row variable") };
+                self.expect("..")?;
+                Some(Some(self.row_named(name)))
+            } else {
+                dims.push(self.dim().map_err(|(at, message)| {
+                    (at, if at == from { "expected an axis, `..name..` or `<>`".to_string() } else { message })
+                })?);
+                None
+            };
+            if let Some(var) = found {
+                if marker.is_some() {
+                    return Err((from, "a row has one marker".to_string()));
+                }
+                marker = Some((dims.len(), var));
+            }
+            if !self.take(",") {
+                break;
+            }
+        }
+        let (at, var) = marker.unwrap_or((0, None));
+        let trail = dims.split_off(at);
+        Ok(Row::new(dims, var, trail))
+    }
+}
