@@ -1,5 +1,6 @@
 //! Constraint problems as text: reading, solving, and printing in the same notation.
 
+mod canonical;
 mod parse;
 mod print;
 
@@ -123,11 +124,12 @@ pub fn solve_text(file: &str, text: &str) -> Result<Solution, SyntaxError> {
 /// Solves a constraint problem.
 pub fn solve(problem: &Problem) -> Solution {
     let mut solver = problem.solver();
-    if let Err(error) = add_all(&mut solver, &problem.constraints) {
+    let constraints = canonical::canonical(problem);
+    if let Err(error) = add_all(&mut solver, &constraints) {
         if error.guessed {
             // The contradiction depends on where an equation placed a marker.
             let mut fresh = problem.solver();
-            let outcome = match fresh.search_constraints(&problem.constraints, error) {
+            let outcome = match fresh.search_constraints(&constraints, error) {
                 Ok(()) => Ok(Names::new(problem, &fresh).bindings(true)),
                 Err(error) => Err(Box::new(error)),
             };

@@ -21,7 +21,11 @@ impl<'a> Names<'a> {
         let mut names = Names { problem, solver, dims: HashMap::new(), rows: HashMap::new() };
         for (name, var) in &problem.dims {
             if let DimTerm::Var(root) = solver.dim(*var) {
-                names.dims.entry(root).or_insert_with(|| name.clone());
+                // A class is named after its first member in the order of the alphabet.
+                let class = names.dims.entry(root).or_insert_with(|| name.clone());
+                if name < class {
+                    class.clone_from(name);
+                }
             }
         }
         for (name, var) in &problem.rows {
