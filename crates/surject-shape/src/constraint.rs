@@ -10,6 +10,8 @@ pub enum Role {
     Leaf,
     /// A parameter: a leaf for which having no bound is an error.
     Param,
+    /// A row of a parameter that may close to no axes; an axis without a size is an error all the same.
+    ParamRest,
 }
 
 /// The kernel of a convolution.

@@ -240,7 +240,7 @@ impl Solver {
             if !state.flags.leaf || state.value.is_some() || self.row_has_waiting_relation(row) {
                 continue;
             }
-            if state.flags.param {
+            if state.flags.strict {
                 let fact = self.closing_fact(row);
                 return Err(self.missing_hidden("the axes", fact));
             }
@@ -326,7 +326,7 @@ impl Solver {
         }
         for &row in &scope.rows {
             if self.rows[row as usize].value.is_none() {
-                if self.rows[row as usize].flags.param {
+                if self.rows[row as usize].flags.strict {
                     let fact = self.closing_fact(row);
                     return Err(self.missing_hidden("the axes", fact));
                 }

@@ -26,6 +26,8 @@ use std::sync::Arc;
 struct Flags {
     leaf: bool,
     param: bool,
+    /// No axes are an error, too.
+    strict: bool,
     discardable: bool,
     /// The variable is the numerator of a pending number of elements: guessing it early may make that unsatisfiable.
     numerator: bool,
@@ -33,13 +35,14 @@ struct Flags {
 
 impl Flags {
     fn role(role: Role) -> Flags {
-        Flags { leaf: true, param: role == Role::Param, ..Flags::default() }
+        Flags { leaf: true, param: role != Role::Leaf, strict: role == Role::Param, ..Flags::default() }
     }
 
     fn join(self, other: Flags) -> Flags {
         Flags {
             leaf: self.leaf || other.leaf,
             param: self.param || other.param,
+            strict: self.strict || other.strict,
             discardable: self.discardable || other.discardable,
             numerator: self.numerator || other.numerator,
         }

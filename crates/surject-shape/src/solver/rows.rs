@@ -136,7 +136,7 @@ impl Solver {
             ));
         }
         // The rest of a parameter that was grown by its use may close to nothing.
-        let rest = self.fresh_row_with(super::Flags { param: false, ..flags }, grown);
+        let rest = self.fresh_row_with(super::Flags { strict: false, ..flags }, grown);
         let shrink = |most: u32, by: usize| if most == NO_LIMIT { most } else { most.saturating_sub(by as u32) };
         self.rows[rest.0 as usize].most = [shrink(most[0], lead), shrink(most[1], trail)];
         self.rows[rest.0 as usize].most_why = self.rows[var.0 as usize].most_why;

@@ -202,14 +202,16 @@ impl Solver {
         }
         if open.len() > 1 {
             if self.stage >= 5 {
-                // The last open row takes the axes.
-                for i in &open[..open.len() - 1] {
+                // Of batch, output and input the output row takes the axes, else the last open row.
+                let taker = if rows.len() == 3 && open.contains(&1) { 1 } else { open[open.len() - 1] };
+                for i in open.iter().filter(|i| **i != taker) {
                     if let Some(var) = rows[*i].var
                         && self.rows[var.0 as usize].value.is_none()
                     {
                         self.bind_row(var, Row::empty(), fact)?;
                     }
                 }
+                self.again();
             }
             return Ok(false);
         }

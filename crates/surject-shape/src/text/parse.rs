@@ -156,7 +156,12 @@ impl Parser<'_> {
                 }
             }
             Some(word @ ("leaf" | "param")) => {
-                let role = if word == "leaf" { Role::Leaf } else { Role::Param };
+                let rest = word == "param" && self.take("rest ");
+                let role = match word {
+                    "leaf" => Role::Leaf,
+                    _ if rest => Role::ParamRest,
+                    _ => Role::Param,
+                };
                 let at = self.at;
                 match self.word().as_deref() {
                     Some("row") => Constraint::Terminal(self.row()?, role),

@@ -107,7 +107,11 @@ pub fn print_constraint(problem: &Problem, constraint: &Constraint) -> String {
     let row = |r: &Row| print_row(problem, r);
     let list = |dims: &[DimTerm], by: &str| dims.iter().map(dim).collect::<Vec<_>>().join(by);
     let rows = |rows: &[Row]| rows.iter().map(row).collect::<Vec<_>>().join("; ");
-    let role = |r: &Role| if *r == Role::Leaf { "leaf" } else { "param" };
+    let role = |r: &Role| match r {
+        Role::Leaf => "leaf",
+        Role::Param => "param",
+        Role::ParamRest => "param rest",
+    };
     match constraint {
         Constraint::DimEq(a, b) => format!("dim {} = {}", dim(a), dim(b)),
         Constraint::DimLe(a, b) => format!("dim {} <= {}", dim(a), dim(b)),
