@@ -5,6 +5,7 @@ mod doctor;
 mod opt;
 mod rules;
 mod run;
+mod solve;
 
 use crate::Failure;
 use clap::{Parser, Subcommand};
@@ -30,6 +31,8 @@ enum Command {
     Check(check::Arguments),
     /// Lists, checks or explains a file of rewrite rules.
     Rules(rules::Arguments),
+    /// Solves a bare constraint problem over shapes.
+    Solve(solve::Arguments),
     /// Says what is installed, what is missing, and how to get it.
     Doctor(doctor::Arguments),
 }
@@ -41,6 +44,7 @@ pub fn execute(arguments: Arguments, out: &mut dyn Write) -> Result<(), Failure>
         Command::Opt(a) => opt::execute(&a, out),
         Command::Check(a) => check::execute(&a, out),
         Command::Rules(a) => rules::execute(&a, out),
+        Command::Solve(a) => solve::execute(&a, out),
         Command::Doctor(a) => doctor::execute(&a, out),
     }
 }
