@@ -53,6 +53,9 @@ impl Solver {
     fn close_by_stages(&mut self, mut scope: Scope) -> Result<(), ShapeError> {
         let (mut dims_seen, mut rows_seen) = (self.dims.len(), self.rows.len());
         self.stage = 2;
+        for number in std::mem::take(&mut self.postponed) {
+            self.queue.push_back(Task::Row(number));
+        }
         while self.stage <= 7 {
             let before = self.bound_count;
             self.again();

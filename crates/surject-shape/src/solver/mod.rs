@@ -82,6 +82,8 @@ struct RowState {
     flags: Flags,
     /// How many axes its ancestors were grown by.
     grown: u32,
+    /// An equation gave it its axes and placed its marker, which the equation does not determine.
+    loose: bool,
 }
 
 const NO_LIMIT: u32 = u32::MAX;
@@ -138,6 +140,9 @@ pub struct Solver {
     /// How many variables were bound so far.
     bound_count: u64,
     waiting: Vec<u32>,
+    /// Inequalities over rows whose markers an equation placed wait for closing.
+    exact_markers: bool,
+    postponed: Vec<u32>,
 }
 
 /// More constraints than this are not searched exhaustively.
@@ -169,7 +174,18 @@ impl Solver {
             searching: false,
             bound_count: 0,
             waiting: Vec::new(),
+            exact_markers: false,
+            postponed: Vec::new(),
         }
+    }
+
+    /// A solver that takes no marker for granted before closing.
+    ///
+    /// An equation gives a row variable its axes but not its marker. [`Solver::new`] puts the marker where the other side
+    /// has it and goes on at once; here, inequalities over such a row wait for [`Solver::close`], so that
+    /// everything that is bound before is forced and every contradiction is proved.
+    pub fn with_exact_markers() -> Solver {
+        Solver { exact_markers: true, ..Solver::new() }
     }
 
     /// A new dimension variable.
@@ -212,6 +228,7 @@ impl Solver {
             most_why: Fact::TRIVIAL,
             flags,
             grown,
+            loose: false,
         });
         self.open_rows.push(number);
         RowVar(number)
@@ -308,7 +325,7 @@ impl Solver {
             kind,
             message: message.into(),
             labels: self.facts.chain(fact, 12),
-            guessed: self.stage > 1 || self.placed_marker,
+            guessed: self.stage > 1 || (self.placed_marker && !self.exact_markers),
         }
     }
 

@@ -28,6 +28,20 @@ impl Solver {
         (row, fact)
     }
 
+    /// Whether the row goes through a marker that an equation placed.
+    fn is_loose(&self, row: &Row) -> bool {
+        let mut var = row.var;
+        while let Some(v) = var {
+            let state = &self.rows[v.0 as usize];
+            let Some(value) = &state.value else { return false };
+            if state.loose {
+                return true;
+            }
+            var = value.var;
+        }
+        false
+    }
+
     pub(super) fn row_constraint(&mut self, number: u32) -> Result<(), ShapeError> {
         let pending = &mut self.pending[number as usize];
         pending.queued = false;
@@ -35,6 +49,14 @@ impl Solver {
             return Ok(());
         }
         let (order, fact) = (pending.order, pending.fact);
+        if self.exact_markers && order == Order::Below && self.stage == 1 {
+            let pending = &self.pending[number as usize];
+            if self.is_loose(&pending.a) || self.is_loose(&pending.b) {
+                self.postponed.push(number);
+                return Ok(());
+            }
+        }
+        let pending = &mut self.pending[number as usize];
         let (a, b) = (std::mem::take(&mut pending.a), std::mem::take(&mut pending.b));
         let (a, fact) = self.resolve(a, fact);
         let (b, fact) = self.resolve(b, fact);
@@ -278,6 +300,7 @@ impl Solver {
 
     fn place(&mut self, var: RowVar, value: Row, fact: Fact) -> Result<Option<(Row, Row, Fact)>, ShapeError> {
         self.placed_marker = true;
+        self.rows[var.0 as usize].loose = true;
         self.bind_row(var, value, fact)?;
         Ok(None)
     }
@@ -299,6 +322,7 @@ impl Solver {
         let value = Row::new(flat[from..marker].to_vec(), None, flat[marker..from + middle].to_vec());
         if middle > 0 {
             self.placed_marker = true;
+            self.rows[var.0 as usize].loose = true;
         }
         self.bind_row(var, value, fact)?;
         Ok(None)

@@ -37,7 +37,7 @@ pub struct Problem {
 impl Problem {
     /// A solver with the variables of the problem and none of its constraints.
     pub fn solver(&self) -> Solver {
-        let mut solver = Solver::new();
+        let mut solver = Solver::with_exact_markers();
         for _ in &self.dims {
             solver.fresh_dim();
         }
