@@ -9,7 +9,7 @@ use crate::lang::Op;
 use egg::Id;
 use surject_index::Fill;
 use surject_ir::{DType, Scalar};
-use surject_rules::{TypeClass, number};
+use surject_rules::number;
 
 /// What a slot stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,13 +86,14 @@ pub fn fire(egraph: &mut Graph, rule: &Compiled, mut env: Env, root: Id) -> Opti
     build(egraph, &env, &rule.right, (data.space, data.dtype))
 }
 
-/// Is the rule not known to be wrong for the element types of a match?
+/// Does the rule hold for the element types of a match? Conditions of type `i1` beside fields of another type do not
+/// count.
 pub fn allowed(egraph: &Graph, rule: &Compiled, env: &Env, dtype: DType) -> bool {
-    if rule.unsound.is_empty() {
-        return true;
-    }
+    let Some(soundness) = &rule.soundness else { return true };
     let fields = (0..env.0.len()).filter_map(|slot| env.field(slot)).filter_map(|id| field(egraph, id));
-    fields.map(|f| f.dtype).chain([dtype]).all(|d| !rule.unsound.contains(&TypeClass::of(d)))
+    let types: Vec<DType> = fields.map(|f| f.dtype).chain([dtype]).collect();
+    let only_bool = types.iter().all(|d| d.is_bool());
+    types.iter().filter(|d| only_bool || !d.is_bool()).all(|&d| soundness.admits(d))
 }
 
 fn solve(egraph: &mut Graph, env: &mut Env, bind: &Bind) -> Option<()> {

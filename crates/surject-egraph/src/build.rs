@@ -181,10 +181,14 @@ pub fn acc(egraph: &mut Graph, op: AccOp, map: &IndexMap, x: Id) -> Option<Id> {
         let op = op_leaf(egraph, Op::of_acc(op));
         return add(egraph, Node::Acc([op, leaf, x]));
     }
-    if map.is_identity() {
+    // 1 · z is not z where a complex z is infinite, so a product of one factor stays.
+    let joins = op == AccOp::Mul && field(egraph, x)?.dtype.is_complex();
+    if map.is_identity() && !joins {
         return Some(x);
     }
-    if egraph.analysis.bijective(id) {
+    if joins {
+        // Only the order of the loops is normalised.
+    } else if egraph.analysis.bijective(id) {
         if let Some(inverse) = egraph.analysis.inverse(id, None) {
             return read_id(egraph, inverse, x);
         }

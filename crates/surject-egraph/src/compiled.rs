@@ -7,7 +7,7 @@ use egg::{ENodeOrVar, Id, Pattern as EggPattern, RecExpr, Var};
 use surject_ir::AccOp;
 use surject_rules::{
     AccOperator, Argument, BindingKind, ConditionName, Exactness, FillPattern, Flags, MapKind, MapPattern,
-    Operator, Pattern, PatternKind, Rule, Sort, TypeClass,
+    Operator, Pattern, PatternKind, Rule, Sort, Soundness,
 };
 
 /// A slot of the environment of a match.
@@ -123,8 +123,8 @@ pub struct Compiled {
     pub left: Left,
     /// What is added.
     pub right: Build,
-    /// The kinds of element types for which interpretation found it wrong.
-    pub unsound: Vec<TypeClass>,
+    /// What interpretation says of it; none for the laws, whose conditions name their element types.
+    pub soundness: Option<Soundness>,
     /// Operators of accumulations: any but `set`.
     pub not_set: Vec<Slot>,
     /// Conditions on the match.
@@ -222,7 +222,7 @@ fn one_way(rule: &Rule, left: &Pattern, right: &Pattern) -> Result<Compiled, Egr
         slots: names.slots,
         left: left_form,
         right,
-        unsound: Vec::new(),
+        soundness: None,
         not_set: names.acc_ops,
         tests,
         binds,

@@ -53,8 +53,8 @@ pub fn build(
     shape: &Shape,
     dtype: DType,
 ) -> Option<Id> {
-    // An axis of extent 1 is no dependence, so a match never names it; zero extents are left alone.
-    if shape.space.is_empty() || shape.extents.iter().flatten().any(|e| e.as_const() == Some(0)) {
+    // A named axis is never empty: a maximum over no point is not the maximum of what is moved out of it.
+    if shape.space.is_empty() || shape.extents.iter().flatten().any(|e| e.at_least() == 0) {
         return None;
     }
     let mut builder = Builder { egraph, values, env, shape };

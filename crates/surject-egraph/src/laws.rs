@@ -52,8 +52,8 @@ pub fn phases(options: &Options) -> Result<Vec<Phase>, EgraphError> {
             if !shipped && options.verify_rules {
                 // The laws are checked by the tests of this crate; a user's rule when it is used.
                 let wrong = |error| EgraphError::Rules { file: file.name.clone(), error: Box::new(error) };
-                let unsound = surject_rules::verify(rule).map_err(wrong)?.unsound;
-                compiled.iter_mut().for_each(|c| c.unsound = unsound.clone());
+                let soundness = surject_rules::verify(rule).map_err(wrong)?;
+                compiled.iter_mut().for_each(|c| c.soundness = Some(soundness.clone()));
             }
             let phase = match (&rule.phase, shipped) {
                 (Some(phase), _) => phase.clone(),

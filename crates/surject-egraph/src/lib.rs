@@ -45,7 +45,6 @@ mod algebra;
 mod apply;
 mod bind;
 mod build;
-mod calibrate;
 pub mod check;
 mod choose;
 mod compiled;
@@ -72,7 +71,6 @@ mod share;
 mod terms;
 mod value;
 
-pub use calibrate::calibrate;
 pub use cost::CostModel;
 pub use error::EgraphError;
 pub use laws::{LAWS, laws};

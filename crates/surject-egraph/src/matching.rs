@@ -149,16 +149,16 @@ pub fn reach(rule: &Compiled) -> usize {
 }
 
 fn form_reach(rule: &Compiled, ast: &[ENodeOrVar<Node>]) -> usize {
+    // A pattern holds each of its terms once, however often it occurs.
     let mut depth = vec![0; ast.len()];
-    let mut uses: HashMap<Slot, usize> = HashMap::new();
+    let mut uses = vec![0usize; ast.len()];
     for place in (0..ast.len()).rev() {
-        match &ast[place] {
-            ENodeOrVar::ENode(node) => {
-                for &child in node.children() {
-                    depth[usize::from(child)] = depth[place] + 1;
-                }
+        if let ENodeOrVar::ENode(node) = &ast[place] {
+            for &child in node.children() {
+                let child = usize::from(child);
+                depth[child] = depth[child].max(depth[place] + 1);
+                uses[child] += 1;
             }
-            ENodeOrVar::Var(var) => *uses.entry(var.as_u32().unwrap_or_default() as usize).or_default() += 1,
         }
     }
     let looks = |place: usize| match &ast[place] {
@@ -169,7 +169,7 @@ fn form_reach(rule: &Compiled, ast: &[ENodeOrVar<Node>]) -> usize {
             // The operands of a field that a binding takes apart, the value of one that is compared.
             match rule.depth_below(slot) {
                 Some(below) => depth[place] + below,
-                None if uses[&slot] > 1 => depth[place],
+                None if uses[place] > 1 => depth[place],
                 None => 0,
             }
         }

@@ -17,8 +17,9 @@ use egg::{ENodeOrVar, Id, Language};
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
-/// How often the base runs on what it built before the e-graph is rebuilt.
-const BETWEEN_REBUILDS: usize = 256;
+/// The base runs on what it built until one class in so many was merged; then the e-graph is rebuilt. Later would
+/// repeat work on terms that a congruence makes equal, earlier would make the rebuilds cost more than the rules.
+const REBUILD_SHARE: usize = 8;
 
 /// Where to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -135,17 +136,17 @@ pub fn saturate(
             run.generation(egraph, 0..rules.own, &dirty)?
         } else {
             let mut dirty = std::mem::take(&mut pending);
-            let mut stop = None;
-            for _ in 0..BETWEEN_REBUILDS {
-                stop = run.generation(egraph, base.clone(), &dirty)?;
+            let enough = run.log.len() + egraph.number_of_classes() / REBUILD_SHARE;
+            let stop = loop {
+                let stop = run.generation(egraph, base.clone(), &dirty)?;
                 dirty = std::mem::take(&mut egraph.analysis.dirty);
                 if rules.own > 0 {
                     pending_own.extend(&dirty);
                 }
-                if dirty.is_empty() || stop.is_some() {
-                    break;
+                if dirty.is_empty() || stop.is_some() || run.log.len() > enough {
+                    break stop;
                 }
-            }
+            };
             pending = dirty;
             stop
         };

@@ -78,18 +78,14 @@ fn accumulate(
     dtype: DType,
     count: usize,
 ) -> Option<Vec<Scalar>> {
-    // Starting from the first term: the neutral element of a product of complex numbers is only one over the reals.
-    let mut result: Vec<Option<Scalar>> = vec![None; count];
+    let mut result = vec![op.neutral(dtype); count];
     map.domain().points().filter(|&n| n <= MAX_POINTS)?;
     for (point, &value) in map.domain().iter_points()?.zip(x) {
         let at = position(map.codomain(), &map.apply(&point)?)?;
         let slot = result.get_mut(at)?;
-        *slot = Some(match *slot {
-            Some(sum) if op != surject_ir::AccOp::Set => eval::acc(op, sum, value)?,
-            _ => value,
-        });
+        *slot = if op == surject_ir::AccOp::Set { value } else { eval::acc(op, *slot, value)? };
     }
-    Some(result.into_iter().map(|v| v.unwrap_or(op.neutral(dtype))).collect())
+    Some(result)
 }
 
 /// The values of every class, each from one of its nodes that is well founded.

@@ -1,7 +1,7 @@
 //! Explanations, pictures, options and errors.
 mod support;
 use support::*;
-use surject_egraph::{CostModel, EgraphError, Exactness, Options, calibrate, optimise};
+use surject_egraph::{CostModel, EgraphError, Exactness, Options, optimise};
 
 #[test]
 fn every_step_of_an_explanation_is_replayed() {
@@ -55,7 +55,7 @@ fn a_wrong_rule_is_refused_with_its_name() {
 
 #[test]
 fn the_cost_model_round_trips() {
-    let model = calibrate();
+    let model = CostModel { byte: 1.5, fma: 0.25, launch: 12345.0, ..CostModel::default() };
     assert_eq!(CostModel::parse(&model.to_string()).unwrap(), model);
     assert!(matches!(CostModel::parse("byte 2\nbite 3\n"), Err(EgraphError::CostModel { line: 2, .. })));
     assert!(matches!(CostModel::parse("byte -2\n"), Err(EgraphError::CostModel { line: 1, .. })));

@@ -281,9 +281,13 @@ impl AccOp {
         self.binary().is_none_or(|op| op.result(dtype, dtype).is_some())
     }
 
-    /// The element `e` with `e ⊕ x = x` bit for bit: −0.0 for float addition, 1 for products, the smallest
-    /// value of the type for max (−∞ for floats), the largest for min, all bits set for *and*, 0 for *or* and
-    /// *xor*. Zero for `set`, where it is never seen.
+    /// The element `e` with `e ⊕ x = x` bit for bit (a NaN stays a NaN): −0.0 for float addition, 1 for products, the
+    /// smallest value of the type for max (−∞ for floats), the largest for min, all bits set for *and*, 0 for *or*
+    /// and *xor*. Zero for `set`, where it is never seen.
+    ///
+    /// For products of complex numbers `1 · z = z` holds only up to the signs of zeros, and not at all where `z` is
+    /// infinite: `(1 + 0i) · (∞ + 0i)` has an imaginary part `0 · ∞`, a NaN. A product may not drop its join with 1
+    /// there.
     pub fn neutral(self, dtype: DType) -> Scalar {
         let all_ones = Scalar::from_bits(dtype, u128::MAX);
         match self {
