@@ -250,38 +250,55 @@ impl Pack<'_> {
             high: em.int(extent - extent % lanes as i64),
             step: em.int(lanes as i64),
         };
-        // Squares where they fit: those have the fast transposition.
-        let square = if self.width.is_multiple_of(lanes) { lanes } else { self.width };
+        // Rows are taken in groups of a power of two, the widest that divides the panel.
+        let group = (1usize << self.width.trailing_zeros()).min(lanes);
         let stride = sum_number(em.dag, self.sum, self.width as i64).coeff(l);
-        for first in (0..self.width).step_by(square) {
-            let mut matrix = {
-                let ty = format!("vector<{square}x{lanes}x{}>", self.elem.name());
-                let zero = if matches!(self.elem, Elem::F32 | Elem::F64) { "0.0" } else { "0" };
-                em.literal(&format!("dense<{zero}>"), &ty)
-            };
-            let (row, from) = (self.elem.ty(lanes), format!("vector<{square}x{lanes}x{}>", self.elem.name()));
-            for i in 0..square {
-                let (binds, known) = positions[first + i].clone();
-                let part = em.open(inner, binds, None);
-                known.into_iter().for_each(|(node, value)| em.seed(part, node, value));
+        for first in (0..self.width).step_by(group) {
+            let mut rows = Vec::new();
+            for (binds, known) in &positions[first..first + group] {
+                let part = em.open(inner, binds.clone(), None);
+                known.iter().for_each(|(node, value)| em.seed(part, *node, value.clone()));
                 let value: Val = em.value(self.value, part)?;
-                let value = em.spread(&value, self.elem, At { scope: part, lanes });
+                rows.push(em.spread(&value, self.elem, At { scope: part, lanes }));
                 em.close_plain(part);
-                matrix = em.op(inner, &format!("vector.insert {value}, {matrix}[{i}] : {row} into {from}"));
             }
-            let (turned, line) =
-                (format!("vector<{lanes}x{square}x{}>", self.elem.name()), self.elem.ty(square));
-            let matrix = em.op(inner, &format!("vector.transpose {matrix}, [1, 0] : {from} to {turned}"));
-            for k in 0..lanes {
-                let value = em.op(inner, &format!("vector.extract {matrix}[{k}] : {line} from {turned}"));
-                let offset = em.int(k as i64 * stride + first as i64);
-                let place = self.place(em, inner, to, &offset);
-                self.write(em, inner, &value, &place, square);
+            let turned = interleave(em, inner, rows, self.elem, lanes);
+            let dense = stride == self.width as i64 && group == self.width;
+            for (i, value) in turned.into_iter().enumerate() {
+                // The vector holds `lanes / group` points of the summed loop, `group` rows of each.
+                let points = lanes / group;
+                let pieces = if dense { 1 } else { points };
+                for piece in 0..pieces {
+                    let width = lanes / pieces;
+                    let part = if pieces == 1 {
+                        value.clone()
+                    } else {
+                        self.piece(em, inner, &value, piece * group, group)
+                    };
+                    let offset = em.int((i * points + piece) as i64 * stride + first as i64);
+                    let place = self.place(em, inner, to, &offset);
+                    self.write(em, inner, &part, &place, width);
+                }
             }
         }
         em.close_loop(inner, &iv, &bounds, &[]);
         self.close(em, open);
         Ok(())
+    }
+
+    /// `width` elements of a vector from `first` on.
+    fn piece(&self, em: &mut Emitter<'_>, scope: ScopeId, value: &str, first: usize, width: usize) -> String {
+        let (from, to) = (self.elem.ty(self.lanes), self.elem.ty(width));
+        if width == 1 {
+            return em.op(scope, &format!("vector.extract {value}[{first}] : {to} from {from}"));
+        }
+        em.op(
+            scope,
+            &format!(
+                "vector.extract_strided_slice {value} \
+                 {{offsets = [{first}], sizes = [{width}], strides = [1]}} : {from} to {to}"
+            ),
+        )
     }
 
     /// One value at a time; the loop `from.0` starts at `from.1`.
@@ -315,4 +332,37 @@ impl Pack<'_> {
         em.close_loop(part, &iv, &bounds, &[]);
         Ok(())
     }
+}
+
+/// Transposes rows of `lanes` elements, a power of two of them and no more than `lanes`: the result, read as one
+/// sequence, has the first elements of all rows, then the second ones, and so on. Each round merges pairs of
+/// sequences element by element, so one is left after as many rounds as the number of rows has bits.
+fn interleave(
+    em: &mut Emitter<'_>,
+    scope: ScopeId,
+    rows: Vec<String>,
+    elem: Elem,
+    lanes: usize,
+) -> Vec<String> {
+    let ty = elem.ty(lanes);
+    let mut sequences: Vec<Vec<String>> = rows.into_iter().map(|row| vec![row]).collect();
+    let half = |start: usize| -> String {
+        let list: Vec<String> =
+            (0..lanes).map(|i| (start + i / 2 + if i % 2 == 0 { 0 } else { lanes }).to_string()).collect();
+        list.join(", ")
+    };
+    let halves = [half(0), half(lanes / 2)];
+    while sequences.len() > 1 {
+        let high = sequences.split_off(sequences.len() / 2);
+        for (low, high) in sequences.iter_mut().zip(high) {
+            let mut merged = Vec::new();
+            for (a, b) in low.iter().zip(&high) {
+                for mask in &halves {
+                    merged.push(em.op(scope, &format!("vector.shuffle {a}, {b} [{mask}] : {ty}, {ty}")));
+                }
+            }
+            *low = merged;
+        }
+    }
+    sequences.pop().unwrap_or_default()
 }
