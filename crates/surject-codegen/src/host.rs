@@ -2,13 +2,25 @@
 
 use crate::dag::Buf;
 use crate::memory::{Memory, Place, bytes};
+use crate::row::Kernel;
 use crate::steps::{Lowered, Step};
 use crate::{CodegenError, ENTRY};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
-/// Writes the module.
-pub fn module(lowered: &Lowered, memory: &Memory) -> Result<String, CodegenError> {
+/// Text below which compiling a module in parts costs more than it saves: every part has a context of its own.
+const PART_BYTES: usize = 12_000;
+
+/// The module, as one text and in parts.
+pub struct Texts {
+    /// All of it.
+    pub whole: String,
+    /// See [`crate::LoweredModule::parts`].
+    pub parts: Vec<String>,
+}
+
+/// Writes the module; in parts, one for each of so many threads where there is enough for them to do.
+pub fn module(lowered: &Lowered, memory: &Memory, threads: usize) -> Result<Texts, CodegenError> {
     let mut host = Host { lowered, memory, text: String::new(), names: 0, pointers: HashMap::new() };
     host.entry()?;
     let mut declarations: BTreeSet<&str> =
@@ -16,18 +28,41 @@ pub fn module(lowered: &Lowered, memory: &Memory) -> Result<String, CodegenError
     for kernel in &lowered.kernels {
         declarations.extend(kernel.declarations.iter().map(String::as_str));
     }
-    let mut text = String::new();
+    let mut head = String::new();
     for declaration in declarations {
-        let _ = writeln!(text, "{declaration}");
+        let _ = writeln!(head, "{declaration}");
     }
-    for (i, kernel) in lowered.kernels.iter().enumerate() {
-        let _ = writeln!(text, "llvm.func internal @kernel_{i}(%task: i64, %ptrs: !llvm.ptr) {{");
-        text.push_str(&kernel.body.replace("@KERNEL", &format!("@kernel_{i}")));
-        text.push_str("llvm.return\n}\n");
-        text.push_str(&kernel.functions.replace("@KERNEL", &format!("@kernel_{i}")));
+    let bodies: Vec<String> = lowered.kernels.iter().enumerate().map(|(i, k)| kernel(i, k)).collect();
+    let mut whole = head.clone();
+    for body in &bodies {
+        let _ = write!(whole, "llvm.func internal {body}");
     }
-    text.push_str(&host.text);
-    Ok(text)
+    whole.push_str(&host.text);
+    let count = threads.min(whole.len() / PART_BYTES).min(bodies.len());
+    if count < 2 {
+        return Ok(Texts { parts: vec![whole.clone()], whole });
+    }
+    // The longest kernel first, each to the part that is the shortest; the entry is in the first.
+    let mut parts = vec![head; count];
+    let mut order: Vec<usize> = (0..bodies.len()).collect();
+    order.sort_by_key(|&i| (std::cmp::Reverse(bodies[i].len()), i));
+    parts[0].push_str(&host.text);
+    for i in order {
+        let shortest = (0..count).min_by_key(|&p| (parts[p].len(), p)).unwrap_or(0);
+        let _ = write!(parts[shortest], "llvm.func {}", bodies[i]);
+        if shortest != 0 {
+            let _ = writeln!(parts[0], "llvm.func @kernel_{i}(i64, !llvm.ptr)");
+        }
+    }
+    Ok(Texts { whole, parts })
+}
+
+/// A kernel from its name on, and the functions it needs.
+fn kernel(i: usize, kernel: &Kernel) -> String {
+    let name = format!("@kernel_{i}");
+    let (body, functions) =
+        (kernel.body.replace("@KERNEL", &name), kernel.functions.replace("@KERNEL", &name));
+    format!("{name}(%task: i64, %ptrs: !llvm.ptr) {{\n{body}llvm.return\n}}\n{functions}")
 }
 
 struct Host<'a> {

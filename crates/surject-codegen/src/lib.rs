@@ -67,6 +67,8 @@ pub const ENTRY: &str = "entry";
 pub struct LoweredModule {
     /// The text of the module.
     pub text: String,
+    /// The same functions as modules that can be compiled side by side and linked; one where there is little text.
+    pub parts: Vec<String>,
     /// The name of the entry function.
     pub entry: String,
     /// The types of the arguments.
@@ -86,8 +88,10 @@ pub fn lower(program: &Program, function: &str, target: &Target) -> Result<Lower
     let found = program.function(function).ok_or_else(|| CodegenError::NoFunction(function.to_string()))?;
     let lowered = steps::lower(found, target)?;
     let memory = memory::plan(found, &lowered)?;
+    let texts = host::module(&lowered, &memory, target.threads)?;
     Ok(LoweredModule {
-        text: host::module(&lowered, &memory)?,
+        text: texts.whole,
+        parts: texts.parts,
         entry: ENTRY.to_string(),
         params: found.params.iter().map(|&p| found.ty(p).clone()).collect(),
         results: found.result_types(),

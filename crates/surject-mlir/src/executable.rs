@@ -96,7 +96,7 @@ pub fn compile(
     for (what, types) in [("an argument", &lowered.params), ("a result", &lowered.results)] {
         types.iter().try_for_each(|ty| fits(what, ty))?;
     }
-    let module = jit::compile(&lowered.text, &options.jit)?;
+    let module = jit::compile_parts(&lowered.parts, &options.jit)?;
     let entry = module.entry_function(&lowered.entry)?;
     let too_large = || CompileError::Memory { what: "the arena".into(), bytes: lowered.arena_bytes };
     let arena = Arena::new(lowered.arena_bytes).ok_or_else(too_large)?;

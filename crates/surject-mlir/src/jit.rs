@@ -66,7 +66,7 @@ pub const PIPELINE: &str = "builtin.module(\
 /// How a module is compiled.
 #[derive(Clone, Debug)]
 pub struct JitOptions {
-    /// LLVM's optimisation level, 0 to 3.
+    /// The optimisation level, 0 to 3: none, the least, what explicit code needs, all that LLVM has.
     pub opt_level: u8,
     /// Keep the LLVM IR and the assembly in the result.
     pub dump: bool,
@@ -78,7 +78,7 @@ impl Default for JitOptions {
     }
 }
 
-/// Where the time of a compilation went.
+/// Where the time of a compilation went. Of parts that are compiled side by side, the longest counts at each stage.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CompileTimes {
     /// Creating the MLIR context.
@@ -100,6 +100,18 @@ impl CompileTimes {
     pub fn total(&self) -> Duration {
         self.context + self.parse + self.passes + self.optimize + self.codegen + self.link
     }
+
+    /// The longer time at each stage.
+    fn longest(self, other: CompileTimes) -> CompileTimes {
+        CompileTimes {
+            context: self.context.max(other.context),
+            parse: self.parse.max(other.parse),
+            passes: self.passes.max(other.passes),
+            optimize: self.optimize.max(other.optimize),
+            codegen: self.codegen.max(other.codegen),
+            link: self.link.max(other.link),
+        }
+    }
 }
 
 /// The entry function of a module: arrays of pointers to the arguments, the results, the arena and the constants.
@@ -108,7 +120,7 @@ pub(crate) type Entry = unsafe extern "C" fn(*const *const u8, *const *mut u8, *
 /// A module compiled for this machine and mapped into this process.
 pub struct CompiledModule {
     linked: Linked,
-    object: Vec<u8>,
+    objects: Vec<Vec<u8>>,
     /// How long it took.
     pub times: CompileTimes,
     /// The optimised LLVM IR, if [`JitOptions::dump`] was set.
@@ -119,10 +131,62 @@ pub struct CompiledModule {
 
 /// Compiles a module text for this machine. Errors name the line of the text where MLIR knows one.
 pub fn compile(text: &str, options: &JitOptions) -> Result<CompiledModule, MlirError> {
-    on_large_stack(|| compile_here(text, options))
+    compile_parts(&[text], options)
 }
 
-fn compile_here(text: &str, options: &JitOptions) -> Result<CompiledModule, MlirError> {
+/// Compiles modules side by side, a thread for each, and links them into one: what one declares, another may
+/// define. The first error is that of the first part that has one.
+pub fn compile_parts<T: AsRef<str> + Sync>(
+    parts: &[T],
+    options: &JitOptions,
+) -> Result<CompiledModule, MlirError> {
+    let compiled: Vec<Result<Part, MlirError>> = match parts {
+        [one] => vec![on_large_stack(|| part(one.as_ref(), options))],
+        _ => std::thread::scope(|scope| {
+            let compile = |text: &T| on_large_stack(|| part(text.as_ref(), options));
+            let started: Vec<_> = parts
+                .iter()
+                .map(|text| {
+                    let thread = std::thread::Builder::new().spawn_scoped(scope, move || compile(text));
+                    (text, thread)
+                })
+                .collect();
+            let lost = |_| Err(MlirError::new(Stage::Codegen, "a thread of the compiler panicked"));
+            let finish = |(text, thread): (&T, std::io::Result<_>)| match thread {
+                Ok(thread) => std::thread::ScopedJoinHandle::join(thread).unwrap_or_else(lost),
+                // The system refuses a thread.
+                Err(_) => compile(text),
+            };
+            started.into_iter().map(finish).collect()
+        }),
+    };
+    let compiled = compiled.into_iter().collect::<Result<Vec<Part>, MlirError>>()?;
+    let start = Instant::now();
+    let objects: Vec<&[u8]> = compiled.iter().map(|p| p.object.as_slice()).collect();
+    let linked = Linked::new(&objects, &symbols::table())?;
+    let mut times = compiled.iter().map(|p| p.times).fold(CompileTimes::default(), CompileTimes::longest);
+    times.link = start.elapsed();
+    let join = |text: fn(&Part) -> Option<&String>| -> Option<String> {
+        compiled
+            .iter()
+            .map(text)
+            .collect::<Option<Vec<&String>>>()
+            .map(|all| all.into_iter().map(String::as_str).collect::<Vec<&str>>().join("\n"))
+    };
+    let (llvm_ir, assembly) = (join(|p| p.llvm_ir.as_ref()), join(|p| p.assembly.as_ref()));
+    let objects = compiled.into_iter().map(|p| p.object).collect();
+    Ok(CompiledModule { linked, objects, times, llvm_ir, assembly })
+}
+
+/// A module as machine code that is not linked.
+struct Part {
+    object: Vec<u8>,
+    times: CompileTimes,
+    llvm_ir: Option<String>,
+    assembly: Option<String>,
+}
+
+fn part(text: &str, options: &JitOptions) -> Result<Part, MlirError> {
     let mut times = CompileTimes::default();
     let machine = Machine::host(options.opt_level)?;
     let module = lower(text, &machine, &mut times)?;
@@ -139,11 +203,7 @@ fn compile_here(text: &str, options: &JitOptions) -> Result<CompiledModule, Mlir
     let start = Instant::now();
     let object = module.emit(&machine, Output::Object)?;
     times.codegen = start.elapsed();
-
-    let start = Instant::now();
-    let linked = Linked::new(&object, &symbols::table())?;
-    times.link = start.elapsed();
-    Ok(CompiledModule { linked, object, times, llvm_ir, assembly })
+    Ok(Part { object, times, llvm_ir, assembly })
 }
 
 /// The LLVM IR of a module text before LLVM's own optimisations.
@@ -193,9 +253,9 @@ impl CompiledModule {
         self.linked.lookup(name).ok()
     }
 
-    /// The object file.
-    pub fn object(&self) -> &[u8] {
-        &self.object
+    /// The object files, one for each part.
+    pub fn objects(&self) -> &[Vec<u8>] {
+        &self.objects
     }
 
     /// The entry of this name. A module whose outside symbols are not all known is refused here, with their names.

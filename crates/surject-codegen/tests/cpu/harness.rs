@@ -34,7 +34,7 @@ pub fn values(ty: &TensorType, seed: u64) -> Buffer {
 
 /// Compiles and runs a lowered module.
 pub fn execute(module: &LoweredModule, args: &[Buffer]) -> Vec<Buffer> {
-    let compiled = jit::compile(&module.text, &JitOptions::default()).unwrap_or_else(|e| {
+    let compiled = jit::compile_parts(&module.parts, &JitOptions::default()).unwrap_or_else(|e| {
         std::fs::write("/tmp/failed.mlir", &module.text).ok();
         panic!("{e}\n{}", module.text)
     });

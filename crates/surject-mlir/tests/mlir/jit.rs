@@ -352,9 +352,30 @@ fn the_dump_has_ir_and_assembly() {
     let module = jit::compile(PARALLEL, &JitOptions { opt_level: 3, dump: true }).unwrap();
     assert!(module.llvm_ir.as_ref().unwrap().contains("define void @main(ptr"));
     assert!(module.assembly.as_ref().unwrap().contains("main:"));
-    assert!(module.object().starts_with(b"\x7fELF") || cfg!(not(target_os = "linux")));
+    assert!(module.objects().iter().all(|o| o.starts_with(b"\x7fELF")) || cfg!(not(target_os = "linux")));
     assert!(jit::llvm_dialect(PARALLEL).unwrap().contains("llvm.func @kernel"));
     assert!(module.lookup("kernel").is_some() && module.lookup("nothing").is_none());
+}
+
+#[test]
+fn parts_call_each_other() {
+    let parts = [
+        "llvm.func @second(i64) -> i64\nllvm.func @first(%x: i64) -> i64 {\n\
+         %y = llvm.call @second(%x) : (i64) -> i64\nllvm.return %y : i64\n}",
+        "llvm.func @second(%x: i64) -> i64 {\n%y = arith.addi %x, %x : i64\nllvm.return %y : i64\n}",
+    ];
+    let module = jit::compile_parts(&parts, &JitOptions { dump: true, ..JitOptions::default() }).unwrap();
+    let address = module.lookup("first").unwrap();
+    let first: extern "C" fn(i64) -> i64 = unsafe { std::mem::transmute(address) };
+    assert_eq!(first(21), 42);
+    assert_eq!(module.objects().len(), 2);
+    assert_eq!(module.llvm_ir.unwrap().matches("define").count(), 2);
+    let wrong = jit::compile_parts(&[parts[0], "llvm.func @second("], &JitOptions::default());
+    assert_eq!(wrong.err().unwrap().stage, Stage::Parse);
+    let none: [&str; 0] = [];
+    assert!(jit::compile_parts(&none, &JitOptions::default()).unwrap().lookup("first").is_none());
+    let missing = jit::compile_parts(&parts[..1], &JitOptions::default()).unwrap();
+    assert!(missing.entry("first").is_err());
 }
 
 #[test]
