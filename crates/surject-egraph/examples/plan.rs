@@ -15,7 +15,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let (before, after) = report.stores();
         let cost: f64 = report.blocks.iter().map(|b| b.plan.cost).sum();
-        println!("{path}: {before} -> {after} stores, cost {cost:.5e}, {:.1} ms", report.time.as_secs_f64() * 1e3);
+        println!(
+            "{path}: {before} -> {after} stores, cost {cost:.5e}, {:.1} ms",
+            report.time.as_secs_f64() * 1e3
+        );
     }
     Ok(())
 }

@@ -163,7 +163,8 @@ impl Compiled {
             _ => None,
         });
         let tests = self.tests.iter().filter(|t| t.name == ConditionName::Constant);
-        let named = tests.flat_map(|t| &t.args).filter(|a| matches!(a, Arg::Slot(s) if *s == slot)).map(|_| 0);
+        let named =
+            tests.flat_map(|t| &t.args).filter(|a| matches!(a, Arg::Slot(s) if *s == slot)).map(|_| 0);
         binds.chain(named).max()
     }
 }

@@ -35,8 +35,13 @@ pub enum EgraphError {
         why: String,
     },
     /// A law named in `without` does not exist.
-    #[error("there is no law or rule named `{0}`")]
-    UnknownLaw(String),
+    #[error("there is no law or rule named `{name}`{}", crate::laws::suggestion(near))]
+    UnknownLaw {
+        /// The name.
+        name: String,
+        /// The names that are near to it.
+        near: Vec<String>,
+    },
     /// A calibration file is malformed.
     #[error("line {line} of the cost model: {what}")]
     CostModel {

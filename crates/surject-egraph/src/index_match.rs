@@ -72,14 +72,14 @@ pub fn reach(left: &Pattern) -> usize {
     }
 }
 
-/// Which of these classes match the left side, each with the class of the right side.
+/// How often these classes match the left side, and where the conditions hold as well, the class of the right side.
 pub fn rewrite(
     egraph: &mut Graph,
     rule: &Compiled,
     left: &Pattern,
     classes: impl Iterator<Item = Id>,
-) -> Vec<(Id, Id)> {
-    let mut result = Vec::new();
+) -> (usize, Vec<(Id, Id)>) {
+    let (mut matched, mut result) = (0, Vec::new());
     for root in classes {
         if !may_match(egraph, left, root) {
             continue;
@@ -89,13 +89,14 @@ pub fn rewrite(
         let state = State { context: context.collect(), ..State::default() };
         let map = IndexMap::identity(&space);
         let states = Matcher { egraph }.matches(left, root, &map, state, &[], true);
+        matched += states.len();
         for state in states {
             if let Some(new) = apply(egraph, rule, root, &space, &state) {
                 result.push((root, new));
             }
         }
     }
-    result
+    (matched, result)
 }
 
 /// A cheap look at the nodes of a class.

@@ -4,7 +4,7 @@ use crate::compiled::{Compiled, compile};
 use crate::error::EgraphError;
 use crate::options::Options;
 use std::collections::HashSet;
-use surject_rules::{RuleFile, parse};
+use surject_rules::{Flags, Rule, RuleFile, parse};
 
 /// The text of the law file.
 pub const LAWS: &str = include_str!("../laws/laws.rules");
@@ -26,6 +26,60 @@ pub struct Phase {
     pub own: usize,
 }
 
+/// Why a rule may not run under these options.
+pub fn refusal(rule: &Rule, options: &Options) -> Option<String> {
+    if options.without.contains(&rule.name) {
+        return Some("it was taken away".to_string());
+    }
+    if rule.class > options.exactness {
+        let (class, ceiling) = (rule.class.name(), options.exactness.name());
+        return Some(format!("its class `{class}` is above the ceiling `{ceiling}`"));
+    }
+    let (asks, waived) = (rule.flags, options.waived);
+    let missing = Flags {
+        zero_sign: asks.zero_sign && !waived.zero_sign,
+        finite: asks.finite && !waived.finite,
+        no_overflow: asks.no_overflow && !waived.no_overflow,
+    };
+    let missing = missing.to_string();
+    (!missing.is_empty()).then(|| format!("it asks for `{missing}`, which is not waived"))
+}
+
+/// The names near to one that does not exist, the nearest first.
+fn near(name: &str, known: &HashSet<String>) -> Vec<String> {
+    let most = (name.chars().count() / 3).max(2);
+    let mut found: Vec<(usize, &String)> = known.iter().map(|k| (distance(name, k), k)).collect();
+    found.retain(|(d, k)| *d <= most || k.contains(name) && !name.is_empty());
+    found.sort();
+    found.into_iter().take(3).map(|(_, k)| k.clone()).collect()
+}
+
+/// How many letters to add, drop or change.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let change = corner + usize::from(x != *y);
+            corner = row[j + 1];
+            row[j + 1] = change.min(corner + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// The names for a message: `; is it a, b or c?`.
+pub fn suggestion(near: &[String]) -> String {
+    let quoted: Vec<String> = near.iter().map(|n| format!("`{n}`")).collect();
+    match quoted.split_last() {
+        None => String::new(),
+        Some((last, [])) => format!("; is it {last}?"),
+        Some((last, rest)) => format!("; is it {} or {last}?", rest.join(", ")),
+    }
+}
+
 /// The phases of a run: the structural laws, the optional laws, the rules of the user, in this order.
 pub fn phases(options: &Options) -> Result<Vec<Phase>, EgraphError> {
     let mut known: HashSet<String> = HashSet::new();
@@ -41,12 +95,7 @@ pub fn phases(options: &Options) -> Result<Vec<Phase>, EgraphError> {
         for rule in &file.rules {
             known.insert(rule.name.clone());
             let mut compiled = compile(rule)?;
-            let flags = rule.flags;
-            let allowed = rule.class <= options.exactness
-                && (!flags.zero_sign || options.waived.zero_sign)
-                && (!flags.finite || options.waived.finite)
-                && (!flags.no_overflow || options.waived.no_overflow);
-            if !allowed || options.without.contains(&rule.name) {
+            if refusal(rule, options).is_some() {
                 continue;
             }
             if !shipped && options.verify_rules {
@@ -70,10 +119,9 @@ pub fn phases(options: &Options) -> Result<Vec<Phase>, EgraphError> {
         }
     }
     if let Some(unknown) = options.without.iter().find(|name| !known.contains(*name)) {
-        return Err(EgraphError::UnknownLaw(unknown.clone()));
+        return Err(EgraphError::UnknownLaw { name: unknown.clone(), near: near(unknown, &known) });
     }
-    let mut phases =
-        vec![Phase { name: "structural".to_string(), rules: structural.clone(), own: 0 }];
+    let mut phases = vec![Phase { name: "structural".to_string(), rules: structural.clone(), own: 0 }];
     for (name, mut rules) in later {
         let own = rules.len();
         rules.extend(structural.iter().cloned());

@@ -144,7 +144,9 @@ impl Matches<'_> {
 pub fn reach(rule: &Compiled) -> usize {
     match &rule.left {
         Left::Index(pattern) => crate::index_match::reach(pattern),
-        Left::Maps(forms) => forms.iter().map(|f| form_reach(rule, f.pattern.ast.as_ref())).max().unwrap_or(0),
+        Left::Maps(forms) => {
+            forms.iter().map(|f| form_reach(rule, f.pattern.ast.as_ref())).max().unwrap_or(0)
+        }
     }
 }
 

@@ -59,6 +59,7 @@ pub fn optimise(program: &Program, options: &Options) -> Result<Optimised, Egrap
     }
     let program = Program { name: program.name.clone(), functions };
     surject_ir::verify(&program).map_err(|e| EgraphError::Output(e.to_string()))?;
+    report.finish(options);
     report.time = start.elapsed();
     Ok(Optimised { program, report })
 }

@@ -1,15 +1,15 @@
 //! What an optimisation did.
 
 use crate::algebra::Algebra;
-use crate::laws::Phase;
+use crate::laws::{Phase, refusal};
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::saturate::{PhaseStats, Stop};
-use crate::terms::{Class, Term, Terms};
-use std::collections::BTreeMap;
+use crate::terms::{Class, Term, Terms, points};
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::time::Duration;
-use surject_ir::{Block, Function, StatementKind, Var};
+use surject_ir::{AccOp, Block, FieldId, FieldKind, Function, StatementKind, Var};
 use surject_rules::{Exactness, Flags};
 
 /// What an optimisation did to a program.
@@ -21,6 +21,8 @@ pub struct Report {
     pub rules: BTreeMap<String, (Exactness, Flags)>,
     /// The highest class allowed.
     pub exactness: Option<Exactness>,
+    /// The rules of the user that equated nothing, and why.
+    pub idle: Vec<(String, String)>,
     /// How long it took.
     pub time: Duration,
 }
@@ -34,6 +36,10 @@ pub struct BlockReport {
     pub stores_before: usize,
     /// Bytes of the tensors they stored.
     pub bytes_before: f64,
+    /// Bytes that they read and wrote, each a kernel of its own.
+    pub moved_before: f64,
+    /// Scalar operations that they did.
+    pub flops_before: f64,
     /// What each phase did.
     pub phases: Vec<PhaseStats>,
     /// The phase whose plan was the cheapest.
@@ -102,7 +108,27 @@ impl Report {
             blocks: Vec::new(),
             rules: rules.map(|r| (r.name.clone(), (r.class, r.flags))).collect(),
             exactness: Some(options.exactness),
+            idle: Vec::new(),
             time: Duration::ZERO,
+        }
+    }
+
+    /// Notes which rules of the user did nothing, and why.
+    pub fn finish(&mut self, options: &Options) {
+        let fired: HashSet<String> = self.firings().into_keys().map(str::to_string).collect();
+        for rule in options.rules.iter().flat_map(|file| &file.rules) {
+            if fired.contains(&rule.name) {
+                continue;
+            }
+            let phases = self.blocks.iter().flat_map(|b| &b.phases);
+            let matched: usize = phases.filter_map(|p| p.matches.get(&rule.name)).sum();
+            let why = refusal(rule, options).unwrap_or_else(|| match matched {
+                0 => "its left side never matched".to_string(),
+                n => format!(
+                    "matched {n} times: its conditions or types did not hold, or nothing new came of it"
+                ),
+            });
+            self.idle.push((rule.name.clone(), why));
         }
     }
 
@@ -142,14 +168,43 @@ impl BlockReport {
     pub fn new(place: &str, block: &Block, function: &Function) -> BlockReport {
         let mut report = BlockReport { place: place.to_string(), ..BlockReport::default() };
         for statement in &block.statements {
-            if let StatementKind::Store { target, .. } = statement.kind {
+            if let StatementKind::Store { target, field } = statement.kind {
                 let ty = function.ty(target);
                 report.stores_before += 1;
-                report.bytes_before += crate::terms::points(&ty.space) * ty.dtype.size() as f64;
+                let own = points(&ty.space) * ty.dtype.size() as f64;
+                let (read, flops) = kernel_before(function, field);
+                report.bytes_before += own;
+                report.moved_before += own + read;
+                report.flops_before += flops;
             }
         }
         report
     }
+}
+
+/// The bytes that a field reads, each tensor once, and the scalar operations it does.
+fn kernel_before(function: &Function, field: FieldId) -> (f64, f64) {
+    let (mut read, mut flops) = (0.0, 0.0);
+    let (mut seen, mut tensors) = (HashSet::new(), HashSet::new());
+    let mut stack = vec![field];
+    while let Some(id) = stack.pop() {
+        if !seen.insert(id) {
+            continue;
+        }
+        let field = &function.fields[id];
+        match &field.kind {
+            FieldKind::Tensor(var) if tensors.insert(*var) => {
+                read += points(&field.space) * field.dtype.size() as f64;
+            }
+            FieldKind::Tensor(_) | FieldKind::Read { .. } | FieldKind::Index { .. } | FieldKind::Const(_) => {
+            }
+            FieldKind::Acc { op: AccOp::Set, .. } => {}
+            FieldKind::Acc { map, .. } => flops += points(map.domain()),
+            _ => flops += points(&field.space),
+        }
+        stack.extend(field.kind.children());
+    }
+    (read, flops)
 }
 
 impl fmt::Display for Report {
@@ -164,6 +219,12 @@ impl fmt::Display for Report {
             writeln!(f, "rules that fired:")?;
             for (rule, count) in firings {
                 writeln!(f, "  {rule:<24} {count}")?;
+            }
+        }
+        if !self.idle.is_empty() {
+            writeln!(f, "rules that did nothing:")?;
+            for (rule, why) in &self.idle {
+                writeln!(f, "  {rule:<24} {why}")?;
             }
         }
         let class = self.exactness.map_or("reassociates", Exactness::name);
@@ -187,8 +248,8 @@ impl fmt::Display for BlockReport {
         writeln!(f, "{}:", self.place)?;
         writeln!(f, "  stores    {} before, {} after", self.stores_before, p.stores)?;
         writeln!(f, "  buffers   {} bytes before, {} bytes after", self.bytes_before, p.stored_bytes)?;
-        writeln!(f, "  moved     {} bytes read and written by kernels", p.moved_bytes)?;
-        writeln!(f, "  flops     {}", p.flops)?;
+        writeln!(f, "  moved     {} bytes before, {} bytes after", self.moved_before, p.moved_bytes)?;
+        writeln!(f, "  flops     {} before, {} after", self.flops_before, p.flops)?;
         let chosen = if self.chosen_phase.is_empty() { "structural" } else { &self.chosen_phase };
         writeln!(f, "  cost      {:.4e} (plan of phase {chosen}, {} kernels tried)", p.cost, p.evaluations)?;
         for (name, kernels, maps) in &p.input_reads {

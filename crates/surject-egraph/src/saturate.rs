@@ -68,6 +68,8 @@ pub struct PhaseStats {
     pub classes: usize,
     /// How often each rule equated two classes that were not equal yet.
     pub firings: BTreeMap<String, usize>,
+    /// How often the left side of each of the phase's own rules matched.
+    pub matches: BTreeMap<String, usize>,
     /// Why it ended.
     pub stop: Stop,
     /// How long it took.
@@ -115,6 +117,8 @@ pub fn saturate(
         bounds,
         start,
         firings: BTreeMap::new(),
+        own: rules.own,
+        matched: BTreeMap::new(),
         fired: HashSet::new(),
         log,
     };
@@ -170,6 +174,7 @@ pub fn saturate(
         nodes: egraph.total_number_of_nodes(),
         classes: egraph.number_of_classes(),
         firings: run.firings,
+        matches: run.matched,
         stop,
         time: start.elapsed(),
     })
@@ -195,6 +200,9 @@ struct Run<'a> {
     bounds: &'a Bounds,
     start: Instant,
     firings: BTreeMap<String, usize>,
+    /// How many of the rules are the phase's own, and how often each of those matched.
+    own: usize,
+    matched: BTreeMap<String, usize>,
     /// A match fires once. One whose conditions fail is asked again when a class it sees is dirty.
     fired: HashSet<Key>,
     log: &'a mut Vec<Firing>,
@@ -219,11 +227,17 @@ impl Run<'_> {
         }
         for (count, Match { number, form, root, slots }) in matches.into_iter().enumerate() {
             let rule = &self.rules[number];
+            if number < self.own {
+                *self.matched.entry(rule.name.clone()).or_default() += 1;
+            }
             let mut env = Env::new(rule.slots.len());
             for (slot, id) in slots.iter().enumerate() {
                 if let Some(bound) = id.and_then(|id| bound(egraph, id)) {
                     // An operation or a map is what it is; a field goes by its class.
-                    env.set(slot, if let Bound::Field(id) = bound { Bound::Field(egraph.find(id)) } else { bound });
+                    env.set(
+                        slot,
+                        if let Bound::Field(id) = bound { Bound::Field(egraph.find(id)) } else { bound },
+                    );
                 }
             }
             if let Some(new) = fire(egraph, rule, env, root) {
@@ -247,7 +261,11 @@ impl Run<'_> {
             if let Left::Index(left) = &rule.left {
                 let near = places.iter().filter(|p| p.1 <= self.reaches[number]).map(|p| egraph.find(p.0));
                 let near: Vec<Id> = near.collect();
-                for (root, new) in index_match::rewrite(egraph, rule, left, near.into_iter()) {
+                let (matched, rewritten) = index_match::rewrite(egraph, rule, left, near.into_iter());
+                if matched > 0 && number < self.own {
+                    *self.matched.entry(rule.name.clone()).or_default() += matched;
+                }
+                for (root, new) in rewritten {
                     self.union(egraph, rule, root, new)?;
                 }
                 if let Some(stop) = self.over(egraph) {
@@ -270,14 +288,7 @@ impl Run<'_> {
     }
 
     /// Finds the matches of a rule in map notation at a class that have not fired.
-    fn search(
-        &self,
-        egraph: &Graph,
-        number: usize,
-        class: Id,
-        profile: &Profile,
-        matches: &mut Vec<Match>,
-    ) {
+    fn search(&self, egraph: &Graph, number: usize, class: Id, profile: &Profile, matches: &mut Vec<Match>) {
         let rule = &self.rules[number];
         let Left::Maps(forms) = &rule.left else { return };
         for (form, f) in forms.iter().enumerate().filter(|(_, f)| profile.admits(f.head)) {
@@ -324,9 +335,7 @@ fn instantiate(egraph: &mut Graph, pattern: &[ENodeOrVar<Node>], slots: &Slots) 
     for node in pattern {
         ids.push(match node {
             // Every variable of a pattern is bound by its match.
-            ENodeOrVar::Var(var) => {
-                var.as_u32().and_then(|slot| slots[slot as usize]).unwrap_or_default()
-            }
+            ENodeOrVar::Var(var) => var.as_u32().and_then(|slot| slots[slot as usize]).unwrap_or_default(),
             ENodeOrVar::ENode(node) => {
                 let node = node.clone().map_children(|c| ids[usize::from(c)]);
                 egraph.add_uncanonical(node)

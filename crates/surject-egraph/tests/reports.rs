@@ -34,7 +34,10 @@ fn laws_can_be_taken_away() {
     let o = optimise(&softmax(3, 4), &options).unwrap();
     assert!(!o.report.firings().contains_key("add-zero"));
     let options = Options { without: vec!["no-such-law".into()], ..Options::default() };
-    assert!(matches!(optimise(&softmax(3, 4), &options), Err(EgraphError::UnknownLaw(_))));
+    assert!(matches!(optimise(&softmax(3, 4), &options), Err(EgraphError::UnknownLaw { .. })));
+    let options = Options { without: vec!["read-poinwise".into()], ..Options::default() };
+    let error = optimise(&softmax(3, 4), &options).unwrap_err();
+    assert!(error.to_string().contains("is it `read-pointwise`"), "{error}");
 }
 
 #[test]
@@ -68,4 +71,33 @@ fn the_report_reads() {
     // Times differ from run to run.
     let kept: Vec<&str> = text.lines().filter(|l| !l.contains(" ms")).collect();
     insta::assert_snapshot!(kept.join("\n"));
+}
+
+#[test]
+fn rules_that_did_nothing_are_named() {
+    let text = "rule too-much rounds finite
+  (log (sum [k] (exp ?x[k]))) => (+ (max [k] ?x[k]) (log (sum [k] (exp (- ?x[k] (max [k] ?x[k]))))))
+rule no-such-term exact
+  (neg (abs (neg ?x))) => (neg (abs ?x))
+";
+    let file = surject_rules::parse("mine.rules", text).unwrap();
+    let o = optimise(&softmax(3, 4), &Options { rules: vec![file], ..Options::default() }).unwrap();
+    let text = o.report.to_string();
+    assert!(text.contains("its class `rounds` is above the ceiling `reassociates`"), "{text}");
+    assert!(text.contains("its left side never matched"), "{text}");
+}
+
+/// `a * (b / c) = (a * b) / c` holds for floats; an integer division rounds.
+#[test]
+fn rules_about_real_numbers_leave_integers_alone() {
+    let rule = "rule mul-div reassociates\n  (* ?a (/ ?b ?c)) => (/ (* ?a ?b) ?c)\n";
+    for (dtype, times) in [("f32", 1), ("i32", 0)] {
+        let text = format!(
+            "func main(a: {dtype}[4], b: {dtype}[4], c: {dtype}[4]) -> (r) {{\n  r : {dtype}[4] =: over i<4: a[i] * (b[i] / c[i])\n}}\n"
+        );
+        let program = surject_ir::parse(&text).unwrap();
+        let rules = vec![surject_rules::parse("mine.rules", rule).unwrap()];
+        let o = optimise(&program, &Options { rules, ..Options::default() }).unwrap();
+        assert_eq!(o.report.firings().get("mul-div").copied().unwrap_or(0), times, "{}", o.report);
+    }
 }
