@@ -87,6 +87,11 @@ impl Solver {
         }
     }
 
+    /// The shape of a parameter that is declared without sizes: it has no batch axes.
+    pub fn fresh_parameter(&mut self) -> Shape {
+        Shape { batch: Row::empty(), ..self.fresh_shape() }
+    }
+
     /// A shape without variables, if it is one.
     pub fn ground_shape(&self, shape: &Shape) -> Option<GroundShape> {
         Some(GroundShape {

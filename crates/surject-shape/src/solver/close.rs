@@ -145,10 +145,13 @@ impl Solver {
     fn soft_bound(&self, row: u32, known: &mut HashMap<u32, Option<[u32; 2]>>) -> Option<[u32; 2]> {
         let mut stack = vec![(row, 0usize)];
         known.entry(row).or_insert(None);
-        let mut started: HashSet<u32> = HashSet::from([row]);
+        let mut active: HashSet<u32> = HashSet::from([row]);
         while let Some((row, next)) = stack.pop() {
             let watch = &self.rows[row as usize].watch;
-            let Some(number) = watch.get(next) else { continue };
+            let Some(number) = watch.get(next) else {
+                active.remove(&row);
+                continue;
+            };
             stack.push((row, next + 1));
             let pending = &self.pending[*number as usize];
             if pending.done || pending.order != Order::Below || pending.a.var != Some(RowVar(row)) {
@@ -157,7 +160,7 @@ impl Solver {
             let inner = match pending.b.var {
                 None => Some([0, 0]),
                 Some(sup) if known.contains_key(&sup.0) => {
-                    if started.contains(&sup.0) && stack.iter().any(|s| s.0 == sup.0) && pending.b.explicit() == 0 {
+                    if active.contains(&sup.0) && pending.b.explicit() == 0 {
                         continue;
                     }
                     known[&sup.0]
@@ -165,7 +168,7 @@ impl Solver {
                 Some(sup) => {
                     // Come back to this bound when the row above is known.
                     known.insert(sup.0, None);
-                    started.insert(sup.0);
+                    active.insert(sup.0);
                     if let Some(top) = stack.last_mut() {
                         top.1 = next;
                     }
@@ -255,7 +258,7 @@ impl Solver {
     /// The constraints around a row, for an error about it.
     fn closing_fact(&mut self, row: u32) -> Fact {
         let facts: Vec<Fact> = self.rows[row as usize].watch.iter().map(|n| self.pending[*n as usize].fact).collect();
-        let why = self.rows[row as usize].why;
+        let why = self.rows[row as usize].role_why;
         facts.into_iter().take(4).fold(why, |all, fact| self.facts.follows(all, fact))
     }
 
@@ -270,8 +273,10 @@ impl Solver {
             }
             let waiting = self.has_waiting_relation(var);
             if state.flags.param && !waiting && state.at_least == 0 {
-                let above = state.above.iter().chain(&state.below).map(|e| e.1).next().unwrap_or(state.why);
-                return Err(self.missing_hidden("the size of an axis", above));
+                let why = state.why;
+                let near = state.above.iter().chain(&state.below).map(|e| e.1).next().unwrap_or(why);
+                let fact = self.facts.follows(why, near);
+                return Err(self.missing_hidden("the size of an axis", fact));
             }
             if waiting {
                 held_back.push(var);

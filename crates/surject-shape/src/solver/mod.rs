@@ -80,6 +80,8 @@ struct RowState {
     most: [u32; 2],
     most_why: Fact,
     flags: Flags,
+    /// The terminal shape it belongs to.
+    role_why: Fact,
     /// How many axes its ancestors were grown by.
     grown: u32,
     /// An equation gave it its axes and placed its marker, which the equation does not determine.
@@ -227,6 +229,7 @@ impl Solver {
             most: [NO_LIMIT; 2],
             most_why: Fact::TRIVIAL,
             flags,
+            role_why: Fact::TRIVIAL,
             grown,
             loose: false,
         });
@@ -271,11 +274,11 @@ impl Solver {
             Constraint::AtLeast(dim, size) => self.at_least(dim, size, fact)?,
             Constraint::Terminal(row, role) => {
                 let (row, _) = self.resolve(row, fact);
-                self.mark_row(&row, Flags::role(role));
+                self.mark_row(&row, Flags::role(role), fact);
             }
-            Constraint::TerminalDim(dim, role) => self.mark_dim(dim, Flags::role(role)),
+            Constraint::TerminalDim(dim, role) => self.mark_dim(dim, Flags::role(role), fact),
             Constraint::Discardable(var) => {
-                self.mark_dim(var.into(), Flags { discardable: true, ..Flags::default() });
+                self.mark_dim(var.into(), Flags { discardable: true, ..Flags::default() }, Fact::TRIVIAL);
             }
             Constraint::Concat { target, parts } => {
                 if parts.iter().any(|p| matches!((p, target), (DimTerm::Var(a), DimTerm::Var(b)) if *a == b)) && parts.len() > 1 {
@@ -329,24 +332,30 @@ impl Solver {
         }
     }
 
-    fn mark_dim(&mut self, dim: DimTerm, flags: Flags) {
+    fn mark_dim(&mut self, dim: DimTerm, flags: Flags, fact: Fact) {
         if let DimTerm::Var(var) = dim {
             let root = self.find(var.0);
             let state = &mut self.dims[root as usize];
-            state.flags = state.flags.join(flags);
+            let old = state.flags;
+            state.flags = old.join(flags);
+            if flags.param && !old.param && state.value.is_none() {
+                // An error about the axis shall name its tensor.
+                state.why = self.facts.follows(state.why, fact);
+            }
         }
     }
 
-    fn mark_row(&mut self, row: &Row, flags: Flags) {
+    fn mark_row(&mut self, row: &Row, flags: Flags, fact: Fact) {
         if !flags.leaf {
             return;
         }
         for dim in row.dims() {
-            self.mark_dim(dim, flags);
+            self.mark_dim(dim, flags, fact);
         }
         if let Some(var) = row.var {
             let state = &mut self.rows[var.0 as usize];
             state.flags = state.flags.join(flags);
+            state.role_why = fact;
         }
     }
 

@@ -50,7 +50,7 @@ impl Solver {
     pub(super) fn post_relation(&mut self, law: Law, fact: Fact) {
         let number = self.relations.len() as u32;
         if let Law::Total { elems: Elems::Strided { var, .. }, .. } = &law {
-            self.mark_dim(*var, super::Flags { numerator: true, ..super::Flags::default() });
+            self.mark_dim(*var, super::Flags { numerator: true, ..super::Flags::default() }, fact);
         }
         self.relations.push(Relation {
             law,

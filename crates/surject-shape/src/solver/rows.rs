@@ -169,7 +169,8 @@ impl Solver {
 
     pub(super) fn bind_row(&mut self, var: RowVar, value: Row, fact: Fact) -> Result<(), ShapeError> {
         let flags = self.rows[var.0 as usize].flags;
-        self.mark_row(&value, flags);
+        let role_why = self.rows[var.0 as usize].role_why;
+        self.mark_row(&value, flags, role_why);
         if let Some(rest) = value.var {
             self.rank.equal(var, rest, [value.lead.len() as i64, value.trail.len() as i64], fact);
         }

@@ -10,9 +10,9 @@ use crate::row::{Row, RowVar};
 use std::sync::Arc;
 
 /// How many partial assignments are looked at before the search gives up.
-const BUDGET: usize = 20_000;
+const BUDGET: usize = 30_000;
 /// The most axes that the row variables have together.
-const MOST_AXES: usize = 10;
+const MOST_AXES: usize = 16;
 
 struct Search<'a> {
     log: &'a [(Constraint, Arc<Origin>)],
@@ -59,6 +59,9 @@ impl Solver {
         let last = |c: &Constraint| {
             rows_of(c).iter().filter_map(|r| rows.iter().position(|v| Some(*v) == r.var)).map(|p| p + 1).max().unwrap_or(0)
         };
+        // A row that an equation makes longer than everything that is written out repeats what is written in others.
+        let bound = explicit * rows.len().max(1);
+        let most = bound.min(MOST_AXES);
         let ready = log.iter().map(|(c, _)| last(c)).collect();
         let mut search = Search { log: &log, rows, ready, budget: BUDGET };
         let mut base = Solver::new();
@@ -72,7 +75,7 @@ impl Solver {
         }
         let found = search.constraints(&mut base, 0).and_then(|()| {
             // Without row variables there is one assignment; else every sum of lengths is tried.
-            (0..=explicit.min(MOST_AXES)).find_map(|sum| search.extend(&base, 0, sum)).ok_or(error.clone())
+            (0..=most).find_map(|sum| search.extend(&base, 0, sum)).ok_or(error.clone())
         });
         match found {
             Ok(mut solved) => {
@@ -80,7 +83,7 @@ impl Solver {
                 *self = solved;
                 Ok(())
             }
-            Err(error) if search.budget == 0 => {
+            Err(error) if search.budget == 0 || most < bound => {
                 Err(ShapeError { kind: ShapeErrorKind::Undecided, guessed: true, ..error })
             }
             Err(error) => Err(error),
