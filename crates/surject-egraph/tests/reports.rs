@@ -101,3 +101,27 @@ fn rules_about_real_numbers_leave_integers_alone() {
         assert_eq!(o.report.firings().get("mul-div").copied().unwrap_or(0), times, "{}", o.report);
     }
 }
+
+/// A product of one complex factor is `1 · z`, which has a NaN where `z` is infinite; a sum of one term is the term.
+#[test]
+fn products_of_one_complex_factor_stay() {
+    let text = "func main(z: c64[3]) -> (p, s) {
+  p : c64[3] =:* over i<3 at [-i + 2]: z[i]
+  s : c64[3] =:+ over i<3 at [-i + 2]: z[i]
+}
+";
+    let program = surject_ir::parse(text).unwrap();
+    let mut z = surject_ir::Buffer::zeros(surject_ir::DType::C64, &[3]);
+    for (i, re) in [f64::INFINITY, -0.0, 2.5].into_iter().enumerate() {
+        z.set(i, surject_ir::Scalar::from_f64(surject_ir::DType::C64, re));
+    }
+    let options = Options { exactness: Exactness::Exact, waived: Default::default(), ..Options::default() };
+    let o = optimise(&program, &options).unwrap();
+    let run = |p: &surject_ir::Program| surject_ir::interp::run(p, "main", std::slice::from_ref(&z)).unwrap();
+    for (before, after) in run(&program).iter().zip(&run(&o.program)) {
+        assert_eq!(format!("{before:?}"), format!("{after:?}"));
+        assert_eq!(before.bytes(), after.bytes());
+    }
+    let text = surject_ir::print(&o.program);
+    assert!(text.contains(":* over") && !text.contains(":+ over"), "{text}");
+}
