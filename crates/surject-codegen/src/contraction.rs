@@ -161,6 +161,41 @@ impl Sizes {
     }
 }
 
+/// A column factor that tiles read where it lies.
+struct InPlace {
+    /// The tensor.
+    buf: Buf,
+    /// The position of an element.
+    address: Lin,
+    /// The distance from one point of the summed loop to the next.
+    stride: i64,
+}
+
+/// A column factor that lies as panels do, or would be read too few times to repay packing: it is a tensor in the
+/// type of the tiles, with one summed loop, its columns next to each other and no panel partly filled.
+fn in_place(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<InPlace> {
+    let Node::Load { buf, address, guards } = &dag[c.factors[1]].node else { return None };
+    let summed: Vec<LoopId> = c.sum.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
+    let ([sum], true) = (&summed[..], guards.is_empty()) else { return None };
+    let plain = matches!(s.elem, Elem::F32 | Elem::F64 | Elem::I32 | Elem::I64)
+        && Elem::in_memory(dag[c.factors[1]].dtype) == s.elem;
+    let whole = address.coeff(c.lane) == 1 && dag.extent(c.lane) % s.width == 0;
+    let stride = address.coeff(*sum);
+    let bytes = s.batch * s.all_panels * s.width * s.sum * s.elem.size() as i64;
+    let few = s.rows <= FEW_TILES * s.high || bytes <= SMALL_BYTES;
+    // A stride of 0 repeats one row.
+    (plain && whole && stride > 0 && (stride == s.width || few)).then(|| InPlace {
+        buf: *buf,
+        address: address.clone(),
+        stride,
+    })
+}
+
+/// Columns that are read by no more row tiles than these are not packed.
+const FEW_TILES: i64 = 4;
+/// Columns that stay in the nearest cache wherever they lie.
+const SMALL_BYTES: i64 = 16_384;
+
 /// What the contraction writes and the scratch it needs.
 pub struct Scratch {
     /// Bytes of the packed columns.
@@ -173,12 +208,13 @@ pub struct Scratch {
 pub fn scratch(dag: &Dag, c: &Contraction, target: &Target) -> Option<Scratch> {
     let s = Sizes::new(dag, c, target);
     let size = s.elem.size() as i64;
-    let columns = s.batch.checked_mul(s.all_panels)?.checked_mul(s.sum)?.checked_mul(s.width * size)?;
+    let packed = s.batch.checked_mul(s.all_panels)?.checked_mul(s.sum)?.checked_mul(s.width * size)?;
+    let columns = if packed < 1 << 32 && in_place(dag, c, &s).is_some() { 0 } else { packed };
     let rows = s.tasks.checked_mul(s.block)?.checked_mul(s.sum)?.checked_mul(size)?;
     (columns < 1 << 32 && rows < 1 << 32).then_some(Scratch { columns, rows })
 }
 
-/// The two kernels: columns are packed, then tiles are computed.
+/// The kernels: columns are packed, unless they can be read where they lie; then tiles are computed.
 pub fn emit(
     dag: &Dag,
     output: &Output,
@@ -189,8 +225,15 @@ pub fn emit(
     (columns, rows): (Buf, Buf),
 ) -> Result<Vec<Kernel>, CodegenError> {
     let sizes = Sizes::new(dag, c, target);
-    let emitter = Tiles { dag, c, sizes, schedule, output, to, target };
-    Ok(vec![emitter.pack_columns(columns)?, emitter.compute(columns, rows)?])
+    let in_place = in_place(dag, c, &sizes);
+    let columns = in_place.as_ref().map_or(columns, |p| p.buf);
+    let emitter = Tiles { dag, c, sizes, schedule, output, to, target, in_place };
+    let mut kernels = Vec::new();
+    if emitter.in_place.is_none() {
+        kernels.push(emitter.pack_columns(columns)?);
+    }
+    kernels.push(emitter.compute(columns, rows)?);
+    Ok(kernels)
 }
 
 struct Tiles<'a> {
@@ -201,6 +244,7 @@ struct Tiles<'a> {
     output: &'a Output,
     to: (Buf, DType),
     target: &'a Target,
+    in_place: Option<InPlace>,
 }
 
 /// The buffers of a kernel: some, then those that nodes load.
@@ -360,10 +404,24 @@ impl Tiles<'_> {
         for (&l, digit) in c.columns.iter().zip(digits(&mut em, column, &c.columns, &outer)) {
             em.bind(column, l, digit);
         }
-        let batched = self.times(&mut em, column, &batch, s.all_panels);
-        let number = em.op(column, &format!("arith.addi {batched}, {column_iv} : i64"));
-        let start = self.times(&mut em, column, &number, s.sum * s.width);
-        let from_columns = self.offset(&mut em, column, &columns_pointer, &start);
+        let from_columns = match &self.in_place {
+            Some(place) => {
+                let base = self.times(&mut em, column, &panel, s.width);
+                let sum: LoopSet = c.sum.iter().copied().collect();
+                let terms = place.address.terms.iter().copied().filter(|t| !sum.contains(t.0)).collect();
+                let first = Lin { terms, offset: place.address.offset };
+                let part = em.open(column, vec![(c.lane, base)], None);
+                let start = em.lin(&first, part);
+                em.close_plain(part);
+                self.offset(&mut em, column, &columns_pointer, &start)
+            }
+            None => {
+                let batched = self.times(&mut em, column, &batch, s.all_panels);
+                let number = em.op(column, &format!("arith.addi {batched}, {column_iv} : i64"));
+                let start = self.times(&mut em, column, &number, s.sum * s.width);
+                self.offset(&mut em, column, &columns_pointer, &start)
+            }
+        };
 
         let row = em.open(column, Vec::new(), None);
         let row_iv = em.name();
@@ -377,11 +435,12 @@ impl Tiles<'_> {
         em.close_loop(column, &column_iv, &Bounds { low, high: end, step: one }, &[]);
         em.close_loop(item, &iv, &bounds, &[]);
         let text = format!(
-            "contraction batch {} rows {} columns {} x {} sum {}, tile {}x{}, block {}, groups {}, tasks {}",
+            "contraction batch {} rows {} columns {} x {}{} sum {}, tile {}x{}, block {}, groups {}, tasks {}",
             s.batch,
             s.rows,
             s.all_panels / s.panels,
             self.dag.extent(c.lane),
+            if self.in_place.is_some() { " in place" } else { "" },
             s.sum,
             s.high,
             s.width,
@@ -404,7 +463,8 @@ impl Tiles<'_> {
             if float { em.float(At { scope, lanes }, s.elem, -0.0) } else { em.constant(s.elem, 0, lanes) };
         let inner = em.open(scope, Vec::new(), None);
         let k = em.name();
-        let (a, b) = (self.times(em, inner, &k, s.high), self.times(em, inner, &k, s.width));
+        let stride = self.in_place.as_ref().map_or(s.width, |p| p.stride);
+        let (a, b) = (self.times(em, inner, &k, s.high), self.times(em, inner, &k, stride));
         let (a, b) = (self.offset(em, inner, rows, &a), self.offset(em, inner, columns, &b));
         let mut vector = Vec::new();
         for v in 0..vectors {

@@ -34,6 +34,30 @@ fn products_of_every_type() {
 }
 
 #[test]
+fn columns_in_place() {
+    // Few row tiles, small columns, columns as wide as a panel: for every width a target may choose.
+    for (m, k, n) in [(9, 70, 128), (30, 41, 64), (200, 20, 32), (100, 60, 16), (90, 60, 8), (33, 1, 64)] {
+        for dtype in [DType::F32, DType::F64, DType::I32, DType::I64, DType::BF16] {
+            check_with(matmul(m, k, n, dtype), if dtype == DType::BF16 { 0.3 } else { 1e-4 }, None);
+        }
+    }
+    // A part of a tensor, per batch, repeated along the sum or not: x[b,i,k] y[k + 3, b, j + 5].
+    let (mut f, p) = function(&[(DType::F32, &[3, 20, 40]), (DType::F32, &[50, 3, 80])]);
+    let all = space(&[3, 64, 40]);
+    let axis = |axis: usize, offset: i64| {
+        let mut coeffs = vec![0; 3];
+        coeffs[axis] = 1;
+        Affine { coeffs, offset }
+    };
+    let map = IndexMap::total(all, space(&[50, 3, 80]), vec![axis(2, 3), axis(0, 0), axis(1, 5)]).unwrap();
+    let y = f.fields.read(map, p[1]).unwrap();
+    let c = contract(&mut f, &[3, 20, 64, 40], &[0, 1, 2], (p[0], &[0, 1, 3]), (y, &[0, 2, 3]));
+    let shifted = f.fields.unary(UnaryOp::Neg, c).unwrap();
+    result(&mut f, shifted);
+    check_with(f, 1e-4, None);
+}
+
+#[test]
 fn transposed_operands_and_batches() {
     // q[b,q,h,d] k[b,k,h,d] -> [b,h,q,k]
     let (mut f, p) = function(&[(DType::F32, &[2, 20, 3, 24]), (DType::F32, &[2, 37, 3, 24])]);
