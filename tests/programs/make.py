@@ -127,6 +127,13 @@ def integers(a, b):
             jnp.any(a > b, axis=0), jnp.all(a > b, axis=1), jnp.prod(b, axis=0), a.max(1))
 
 
+@program((40, 5), rng.integers(-2, 9, 40).astype(np.int32), (6, 5))
+def segments(x, ids, centres):
+    nearest = jnp.argmin(((x[:, None] - centres) ** 2).sum(-1), axis=1)
+    return (jax.ops.segment_sum(x, ids, num_segments=7), jnp.bincount(nearest, length=6),
+            jax.ops.segment_max(x, nearest, num_segments=6))
+
+
 def save(folder, stem, array):
     array = np.asarray(array)
     if array.dtype == ml_dtypes.bfloat16:

@@ -280,9 +280,9 @@ impl LlvmModule {
     pub(crate) fn optimize(&self, level: u8, machine: &Machine) -> Result<(), MlirError> {
         let passes = match level {
             0 => c"default<O0>",
-            1 => c"function(sroa,early-cse,instcombine,simplifycfg)",
+            1 => c"function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
             2 => {
-                c"function(sroa,early-cse<memssa>,instcombine,simplifycfg,loop-mssa(licm),gvn,instcombine,simplifycfg)"
+                c"function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg)"
             }
             _ => c"default<O3>",
         };
