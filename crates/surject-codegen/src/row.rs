@@ -74,7 +74,10 @@ pub(crate) fn units(
     let rest_runs_inside = outer[prefix.len()..].iter().all(|&l| !free.contains(l));
     if rest_runs_inside && total < tasks && free.contains(last) {
         let lanes = schedule.lanes as i64;
-        let wanted = (tasks + total - 1) / total;
+        // Every piece runs through all rows: narrow pieces would touch every page once for each of them.
+        let repeats = outer.len() > prefix.len();
+        let most = if repeats { tasks.min(target.threads as i64) } else { tasks };
+        let wanted = (most + total - 1) / total;
         piece = (dag.extent(last) / wanted / lanes).max(1) * lanes;
         pieces = (dag.extent(last) + piece - 1) / piece;
         total *= pieces;
