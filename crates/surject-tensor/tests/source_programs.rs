@@ -85,6 +85,17 @@ fn places_inside_specs_are_places_of_the_source() {
     assert_eq!(error.span.of(text), "&");
 }
 
+/// PA17 in a source: an operation of three operands with a spec of two.
+#[test]
+fn a_spec_has_as_many_operands_as_the_primitive_it_is_for() {
+    for call in ["einsum3(a, b, c, \"ij;jk=>im\")", "where(a, b, c, \"ij;jk=>im\")"] {
+        let error = Source::parse(&format!("let y = {call};")).unwrap_err();
+        assert_eq!(error.message, "Invalid einsum spec (expected three arguments)");
+        assert_eq!(error.code(), "SJ0509");
+    }
+    parse("mine", "let y = mine(a, b, c, \"ij;jk=>im\");");
+}
+
 #[test]
 fn deep_texts_are_errors_or_trees() {
     let deep = |open: &str, close: &str| format!("let x = {}1{};", open.repeat(5000), close.repeat(5000));

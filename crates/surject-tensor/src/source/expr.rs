@@ -2,8 +2,8 @@
 
 use super::scan::Parser;
 use super::{
-    Argument, BinaryOp, Define, Expr, ExprKind, MAX_DEPTH, Name, Number, Part, Slot, SpecArgument, SpecOp,
-    UnaryOp,
+    Argument, BinaryOp, Define, Expr, ExprKind, MAX_DEPTH, Name, Number, Part, Primitive, Slot, SpecArgument,
+    SpecOp, UnaryOp,
 };
 use crate::spec::Kind;
 use crate::{NotationError, NotationErrorKind as Wrong, Span, Spec};
@@ -272,6 +272,7 @@ impl Parser<'_> {
         loop {
             if self.sees("(") {
                 let arguments = self.nested(Parser::arguments)?;
+                check_spec(&expr, &arguments)?;
                 expr = Expr::new(ExprKind::Call(Box::new(expr), arguments), self.since(start))?;
             } else if self.sees(".") {
                 self.advance(1)?;
@@ -410,6 +411,22 @@ impl Parser<'_> {
 /// A name that a list has already.
 pub(super) fn twice(name: &Name) -> NotationError {
     NotationError::new(Wrong::Twice, name.span, format!("`{}` stands twice", name.text))
+}
+
+/// Refuses a spec for another number of operands than the primitive that is called with it.
+fn check_spec(callee: &Expr, arguments: &[Argument]) -> Result<(), NotationError> {
+    let ExprKind::Name(name) = &callee.kind else { return Ok(()) };
+    let arity = match Primitive::of_name(name) {
+        Some(primitive) => primitive.arity,
+        None if name == "einsum3" => 3,
+        None => return Ok(()),
+    };
+    arguments.iter().try_for_each(|argument| match &argument.value.kind {
+        ExprKind::Spec(SpecArgument::Literal(spec, _)) => {
+            spec.as_ref().clone().with_arity("einsum", arity).map(|_| ())
+        }
+        _ => Ok(()),
+    })
 }
 
 /// Whether a power is computed at compile time: a number, its negation, or a host value.
