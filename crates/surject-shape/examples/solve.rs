@@ -13,7 +13,7 @@ fn main() {
         }
     };
     match surject_shape::solve_text(&file, &text) {
-        Ok(solution) => print!("{solution}{}\n", solution.to_json()),
+        Ok(solution) => println!("{solution}{}", solution.to_json()),
         Err(error) => eprintln!("{error}"),
     }
 }

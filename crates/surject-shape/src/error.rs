@@ -56,17 +56,29 @@ impl ShapeErrorKind {
     /// One concrete way out.
     pub fn help(self) -> &'static str {
         match self {
-            ShapeErrorKind::SizeMismatch => "make the two sizes equal; only the claim-free unit broadcasts, a written `1` does not",
-            ShapeErrorKind::BasisClash => "give both axes the same basis; an axis written without one has the basis `default`",
-            ShapeErrorKind::RankMismatch => "remove the extra axes, or write a row variable where the shorter row may grow",
-            ShapeErrorKind::RankCycle => "break the cycle: one of these rows has to be written without the row variable",
-            ShapeErrorKind::MissingHidden => "you forgot to specify the hidden dimension: give the parameter a size or use it where its size is known",
+            ShapeErrorKind::SizeMismatch => {
+                "make the two sizes equal; only the claim-free unit broadcasts, a written `1` does not"
+            }
+            ShapeErrorKind::BasisClash => {
+                "give both axes the same basis; an axis written without one has the basis `default`"
+            }
+            ShapeErrorKind::RankMismatch => {
+                "remove the extra axes, or write a row variable where the shorter row may grow"
+            }
+            ShapeErrorKind::RankCycle => {
+                "break the cycle: one of these rows has to be written without the row variable"
+            }
+            ShapeErrorKind::MissingHidden => {
+                "you forgot to specify the hidden dimension: give the parameter a size or use it where its size is known"
+            }
             ShapeErrorKind::Stride => "choose a size that the stride divides, or another kernel",
             ShapeErrorKind::Concat => "make the sizes of the components add up to the concatenated axis",
             ShapeErrorKind::TotalElems => "choose sizes whose product is the number of elements",
             ShapeErrorKind::AtLeast => "make the axis as large as its largest fixed index plus one",
             ShapeErrorKind::Occurs => "use two different variables",
-            ShapeErrorKind::Spec => "see the notation: `batch|input->output`, operands before `=>`, the result after it",
+            ShapeErrorKind::Spec => {
+                "see the notation: `batch|input->output`, operands before `=>`, the result after it"
+            }
             ShapeErrorKind::Undecided => "write some of the sizes out",
         }
     }

@@ -137,7 +137,12 @@ impl Solver {
     ///
     /// # Errors
     /// A contradiction.
-    pub fn pointwise(&mut self, operands: &[&Shape], result: &Shape, origin: &Arc<Origin>) -> Result<(), ShapeError> {
+    pub fn pointwise(
+        &mut self,
+        operands: &[&Shape],
+        result: &Shape,
+        origin: &Arc<Origin>,
+    ) -> Result<(), ShapeError> {
         for operand in operands {
             self.below(&operand.batch, &result.batch, origin)?;
             self.below(&operand.input, &result.input, origin)?;
@@ -150,7 +155,13 @@ impl Solver {
     ///
     /// # Errors
     /// A contradiction.
-    pub fn compose(&mut self, a: &Shape, b: &Shape, result: &Shape, origin: &Arc<Origin>) -> Result<(), ShapeError> {
+    pub fn compose(
+        &mut self,
+        a: &Shape,
+        b: &Shape,
+        result: &Shape,
+        origin: &Arc<Origin>,
+    ) -> Result<(), ShapeError> {
         self.below(&b.output, &a.input, origin)?;
         self.below(&a.batch, &result.batch, origin)?;
         self.below(&b.batch, &result.batch, origin)?;
@@ -178,7 +189,12 @@ impl Solver {
     ///
     /// # Errors
     /// A contradiction.
-    pub fn transpose(&mut self, operand: &Shape, result: &Shape, origin: &Arc<Origin>) -> Result<(), ShapeError> {
+    pub fn transpose(
+        &mut self,
+        operand: &Shape,
+        result: &Shape,
+        origin: &Arc<Origin>,
+    ) -> Result<(), ShapeError> {
         self.below(&operand.batch, &result.batch, origin)?;
         self.below(&operand.output, &result.input, origin)?;
         self.below(&operand.input, &result.output, origin)

@@ -155,9 +155,11 @@ impl Maker<'_> {
             Axis::Affine { stride, over, kernel, offset } => {
                 let input = DimTerm::Var(self.solver.fresh_dim());
                 let over = self.label(over);
-                let kernel = kernel
-                    .as_ref()
-                    .map(|(label, dilation, padded)| Kernel { dilation: *dilation, size: self.label(label), padded: *padded });
+                let kernel = kernel.as_ref().map(|(label, dilation, padded)| Kernel {
+                    dilation: *dilation,
+                    size: self.label(label),
+                    padded: *padded,
+                });
                 let law = Constraint::Affine { input, stride: *stride, over, kernel, offset: *offset };
                 self.solver.add(law, self.origin)?;
                 Ok(input)
@@ -240,14 +242,16 @@ impl Solver {
     ) -> Result<Instance, ShapeError> {
         if template.operands.len() != operands.len() {
             let count = ["no arguments", "one argument", "two arguments", "three arguments"];
-            let expected = count.get(operands.len()).map_or(format!("{} arguments", operands.len()), |c| c.to_string());
+            let expected =
+                count.get(operands.len()).map_or(format!("{} arguments", operands.len()), |c| c.to_string());
             return Err(ShapeError {
                 labels: vec![origin.clone()],
                 ..ShapeError::new(ShapeErrorKind::Spec, format!("Invalid einsum spec (expected {expected})"))
             });
         }
         let instance = self.instantiate(template, origin)?;
-        let sides = instance.operands.iter().zip(operands.iter().copied()).chain([(&instance.result, result)]);
+        let sides =
+            instance.operands.iter().zip(operands.iter().copied()).chain([(&instance.result, result)]);
         for (side, shape) in sides {
             for (a, b) in side.in_memory_order().into_iter().zip(shape.in_memory_order()) {
                 self.add(Constraint::RowEq(a.clone(), b.clone()), origin)?;

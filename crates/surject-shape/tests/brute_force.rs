@@ -2,7 +2,7 @@
 //! four dimension variables, up to three row variables and ranks up to three.
 
 use surject_shape::text::{self, print_constraint, solve};
-use surject_shape::{Bindings, Constraint, Dim, DimTerm, GroundRow, Problem, Row};
+use surject_shape::{Bindings, Constraint, Dim, DimTerm, Elems, GroundRow, Problem, Row};
 
 const DIMS: [&str; 4] = ["a", "b", "c", "d"];
 const ROWS: [&str; 3] = ["r", "s", "t"];
@@ -44,7 +44,24 @@ fn row_text(random: &mut Random) -> String {
     parts.join(",")
 }
 
+/// Every third set has size constraints as well.
 fn random_lines(seed: u64) -> Vec<String> {
+    let mut lines = random_relations(seed);
+    if seed % 3 == 2 {
+        let mut random = Random(seed.wrapping_mul(0xD134_2543_DE82_EF95));
+        random.below(5);
+        if random.below(2) == 0 {
+            lines.push(format!("atleast {} {}", DIMS[random.below(4)], 1 + random.below(3)));
+        }
+        if random.below(2) == 0 {
+            let n = [1, 2, 3, 4, 6, 9][random.below(6)];
+            lines.push(format!("total {n} = {}", row_text(&mut random)));
+        }
+    }
+    lines
+}
+
+fn random_relations(seed: u64) -> Vec<String> {
     let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5DEE_CE66);
     random.below(7);
     (0..2 + random.below(6))
@@ -75,8 +92,10 @@ enum Cell {
 }
 
 /// Constraints between cells: equal, below, or different from a value.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Check {
+    AtLeast(Cell, u64),
+    Product(Vec<Cell>, u64),
     Equal(Cell, Cell),
     Below(Cell, Cell),
     Not(Cell, Dim),
@@ -162,6 +181,10 @@ impl Brute<'_> {
                     checks.extend(a[..m].iter().zip(&b[..m]).map(|(x, y)| Check::Below(*x, *y)));
                     checks.extend(a[m..].iter().zip(&b[b.len() - ta..]).map(|(x, y)| Check::Below(*x, *y)));
                 }
+                Constraint::AtLeast(d, n) => checks.push(Check::AtLeast(self.cell(*d), *n)),
+                Constraint::Total { elems: Elems::Number(n), rows, .. } => {
+                    checks.push(Check::Product(self.cells(&rows[0], shapes, &bases).0, *n));
+                }
                 _ => {}
             }
         }
@@ -195,7 +218,12 @@ fn solve_cells(count: usize, checks: &[Check]) -> bool {
             Cell::Known(d) => Some(d),
             Cell::Open(i) => assigned.get(i).map(|v| values[*v]),
         };
-        checks.iter().all(|check| match *check {
+        checks.iter().all(|check| match check.clone() {
+            Check::AtLeast(a, n) => get(a).is_none_or(|a| a.size() >= n),
+            Check::Product(cells, n) => {
+                let sizes: Option<Vec<u64>> = cells.iter().map(|c| Some(get(*c)?.size())).collect();
+                sizes.is_none_or(|s| s.iter().product::<u64>() == n)
+            }
             Check::Equal(a, b) => get(a).zip(get(b)).is_none_or(|(a, b)| a == b),
             Check::Below(a, b) => get(a).zip(get(b)).is_none_or(|(a, b)| a.broadcasts_to(b)),
             Check::Not(a, v) => get(a).is_none_or(|a| a != v),
@@ -268,6 +296,10 @@ fn is_solution(problem: &Problem, bindings: &Bindings) -> bool {
         Constraint::DimLe(a, b) => dim(*a).broadcasts_to(dim(*b)),
         Constraint::RowEq(a, b) => row(a).same_axes(&row(b)),
         Constraint::RowLe(a, b) => row(a).broadcasts_to(&row(b)),
+        Constraint::AtLeast(d, n) => dim(*d).size() >= *n,
+        Constraint::Total { elems: Elems::Number(n), rows, .. } => {
+            row(&rows[0]).flat().iter().map(|d| d.size()).product::<u64>() == *n
+        }
         _ => true,
     })
 }
@@ -329,7 +361,11 @@ fn report(counts: &Counts) {
         counts.gave_up,
         counts.wrong.len()
     );
-    assert!(counts.wrong.is_empty(), "{}", counts.wrong.iter().take(5).cloned().collect::<Vec<_>>().join("\n\n"));
+    assert!(
+        counts.wrong.is_empty(),
+        "{}",
+        counts.wrong.iter().take(5).cloned().collect::<Vec<_>>().join("\n\n")
+    );
 }
 
 #[test]
@@ -386,7 +422,8 @@ fn problems_round_trip() {
     for seed in 0..500 {
         let text = random_lines(seed).join("\n");
         let problem = text::parse("a.con", &text).unwrap();
-        let printed: Vec<String> = problem.constraints.iter().map(|(c, _)| print_constraint(&problem, c)).collect();
+        let printed: Vec<String> =
+            problem.constraints.iter().map(|(c, _)| print_constraint(&problem, c)).collect();
         let again = text::parse("b.con", &printed.join("\n")).unwrap();
         let bare = |p: &Problem| p.constraints.iter().map(|(c, _)| c.clone()).collect::<Vec<_>>();
         assert_eq!(bare(&problem), bare(&again), "{text}");

@@ -8,7 +8,9 @@ mod notation;
 
 use notation::{shape, spec};
 use std::sync::Arc;
-use surject_shape::{Constraint, Dim, DimTerm, Elems, Origin, Role, Row, Shape, ShapeError, Solver, solve_text};
+use surject_shape::{
+    Constraint, Dim, DimTerm, Elems, Origin, Role, Row, Shape, ShapeError, Solver, solve_text,
+};
 
 fn solved(text: &str, expected: &[&str]) {
     let solution = solve_text("case.con", &text.replace("; ", "\n")).unwrap();
@@ -422,7 +424,8 @@ cases! {
 /// Sections that are wholly of this crate: the order, and both solvers.
 #[test]
 fn every_case_has_a_test() {
-    let file = std::env::var("SURJECT_SHAPE_CASES").unwrap_or_else(|_| "../../../shared/cases/shape_cases.md".into());
+    let file = std::env::var("SURJECT_SHAPE_CASES")
+        .unwrap_or_else(|_| "../../../shared/cases/shape_cases.md".into());
     let Ok(text) = std::fs::read_to_string(file) else { return };
     let listed = text.lines().filter_map(|l| l.strip_prefix("| ")?.split(' ').next());
     let missing: Vec<&str> = listed

@@ -64,6 +64,9 @@ fn measure() {
         let result = solver.fresh_shape();
         solver.pointwise(&[&last], &result, &origin).unwrap();
         solver.finish(&[result.batch.clone(), result.input, result.output]).unwrap();
-        println!("{operations} operations: {open:?} to add, {closed:?} with closing; one more: {:?}", start.elapsed());
+        println!(
+            "{operations} operations: {open:?} to add, {closed:?} with closing; one more: {:?}",
+            start.elapsed()
+        );
     }
 }

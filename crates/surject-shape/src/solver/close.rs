@@ -24,7 +24,8 @@ impl Solver {
     /// A contradiction; a parameter that nothing determines; or, on large problems only, a choice of closing that a later
     /// constraint refutes (small ones are searched exhaustively).
     pub fn close(&mut self) -> Result<(), ShapeError> {
-        let scope = Scope { dims: std::mem::take(&mut self.open_dims), rows: std::mem::take(&mut self.open_rows) };
+        let scope =
+            Scope { dims: std::mem::take(&mut self.open_dims), rows: std::mem::take(&mut self.open_rows) };
         self.close_scope(scope)
     }
 
@@ -103,19 +104,22 @@ impl Solver {
     fn missing_hidden(&self, what: &str, fact: Fact) -> ShapeError {
         self.error(
             ShapeErrorKind::MissingHidden,
-            format!("You forgot to specify the hidden dimension(s): nothing determines {what} of a parameter"),
+            format!(
+                "You forgot to specify the hidden dimension(s): nothing determines {what} of a parameter"
+            ),
             fact,
         )
     }
 
     /// Stage 3: leaf rows take the length of their bound; their axes follow in stage 4.
     fn leaf_rows_with_bound(&mut self, scope: &Scope) -> Result<(), ShapeError> {
-        let mut known = HashMap::new();
+        let mut soft_bounds = std::mem::take(&mut self.soft_bounds);
+        soft_bounds.begin(self.rows.len());
         let mut chosen = Vec::new();
         for &row in &scope.rows {
             let state = &self.rows[row as usize];
             if state.flags.leaf && state.value.is_none() && !self.row_has_waiting_relation(row) {
-                let soft = self.soft_bound(row, &mut known);
+                let soft = soft_bounds.of(row, &self.rows, &self.pending);
                 let flank = |f: usize| match (state.most[f], soft) {
                     (NO_LIMIT, None) => None,
                     (NO_LIMIT, Some(soft)) => Some(soft[f]),
@@ -126,6 +130,7 @@ impl Solver {
                 }
             }
         }
+        self.soft_bounds = soft_bounds;
         for (row, lead, trail) in chosen {
             let state = &self.rows[row as usize];
             let (flags, why) = (state.flags, state.most_why);
@@ -140,56 +145,6 @@ impl Solver {
         self.rows[row as usize].relations.iter().any(|r| !self.relations[*r as usize].done)
     }
 
-    /// The axes that are written out above a row, where the rows above are open: the shortest of its bounds, an open
-    /// row counting for what is known of it. `None`: nothing is known above.
-    fn soft_bound(&self, row: u32, known: &mut HashMap<u32, Option<[u32; 2]>>) -> Option<[u32; 2]> {
-        let mut stack = vec![(row, 0usize)];
-        known.entry(row).or_insert(None);
-        let mut active: HashSet<u32> = HashSet::from([row]);
-        while let Some((row, next)) = stack.pop() {
-            let watch = &self.rows[row as usize].watch;
-            let Some(number) = watch.get(next) else {
-                active.remove(&row);
-                continue;
-            };
-            stack.push((row, next + 1));
-            let pending = &self.pending[*number as usize];
-            if pending.done || pending.order != Order::Below || pending.a.var != Some(RowVar(row)) {
-                continue;
-            }
-            let inner = match pending.b.var {
-                None => Some([0, 0]),
-                Some(sup) if known.contains_key(&sup.0) => {
-                    if active.contains(&sup.0) && pending.b.explicit() == 0 {
-                        continue;
-                    }
-                    known[&sup.0]
-                }
-                Some(sup) => {
-                    // Come back to this bound when the row above is known.
-                    known.insert(sup.0, None);
-                    active.insert(sup.0);
-                    if let Some(top) = stack.last_mut() {
-                        top.1 = next;
-                    }
-                    stack.push((sup.0, 0));
-                    continue;
-                }
-            };
-            if inner.is_none() && pending.b.explicit() == 0 {
-                continue;
-            }
-            let inner = inner.unwrap_or([0, 0]);
-            let here = [
-                inner[0].saturating_add(pending.b.lead.len() as u32),
-                inner[1].saturating_add(pending.b.trail.len() as u32),
-            ];
-            let entry = known.entry(row).or_insert(None);
-            *entry = Some(entry.map_or(here, |old| [old[0].min(here[0]), old[1].min(here[1])]));
-        }
-        known.get(&row).copied().flatten()
-    }
-
     /// Stage 4: leaf axes take their bounds. Where two would push different atoms to the same axis, both stay
     /// below it as units instead.
     fn leaf_dims_with_bound(&mut self, scope: &Scope) -> Result<(), ShapeError> {
@@ -198,12 +153,14 @@ impl Solver {
             .iter()
             .filter_map(|d| {
                 let state = &self.dims[*d as usize];
-                (state.flags.leaf && state.parent == *d && state.value.is_none()).then_some((*d, state.upper?))
+                (state.flags.leaf && state.parent == *d && state.value.is_none())
+                    .then_some((*d, state.upper?))
             })
             .collect();
         // `None` is a clash.
         let mut pushed: HashMap<u32, Option<Dim>> = HashMap::new();
-        let mut work: Vec<(u32, Option<Dim>)> = candidates.iter().map(|(d, atom)| (*d, Some(*atom))).collect();
+        let mut work: Vec<(u32, Option<Dim>)> =
+            candidates.iter().map(|(d, atom)| (*d, Some(*atom))).collect();
         let mut clashes = Vec::new();
         while let Some((var, push)) = work.pop() {
             let root = self.find(var);
@@ -257,7 +214,8 @@ impl Solver {
 
     /// The constraints around a row, for an error about it.
     fn closing_fact(&mut self, row: u32) -> Fact {
-        let facts: Vec<Fact> = self.rows[row as usize].watch.iter().map(|n| self.pending[*n as usize].fact).collect();
+        let facts: Vec<Fact> =
+            self.rows[row as usize].watch.iter().map(|n| self.pending[*n as usize].fact).collect();
         let why = self.rows[row as usize].role_why;
         facts.into_iter().take(4).fold(why, |all, fact| self.facts.follows(all, fact))
     }
@@ -268,7 +226,10 @@ impl Solver {
         let mut committed = false;
         for &var in &scope.dims {
             let state = &self.dims[var as usize];
-            if state.parent != var || state.value.is_some() || (leaves && (!state.flags.leaf || state.at_least > 0)) {
+            if state.parent != var
+                || state.value.is_some()
+                || (leaves && (!state.flags.leaf || state.at_least > 0))
+            {
                 continue;
             }
             let waiting = self.has_waiting_relation(var);

@@ -10,6 +10,7 @@ mod rank;
 mod relations;
 mod rows;
 mod search;
+mod soft;
 mod totals;
 
 use crate::constraint::{Constraint, Role};
@@ -145,6 +146,7 @@ pub struct Solver {
     /// Inequalities over rows whose markers an equation placed wait for closing.
     exact_markers: bool,
     postponed: Vec<u32>,
+    soft_bounds: soft::SoftBounds,
 }
 
 /// More constraints than this are not searched exhaustively.
@@ -178,6 +180,7 @@ impl Solver {
             waiting: Vec::new(),
             exact_markers: false,
             postponed: Vec::new(),
+            soft_bounds: soft::SoftBounds::default(),
         }
     }
 
@@ -281,7 +284,9 @@ impl Solver {
                 self.mark_dim(var.into(), Flags { discardable: true, ..Flags::default() }, Fact::TRIVIAL);
             }
             Constraint::Concat { target, parts } => {
-                if parts.iter().any(|p| matches!((p, target), (DimTerm::Var(a), DimTerm::Var(b)) if *a == b)) && parts.len() > 1 {
+                if parts.iter().any(|p| matches!((p, target), (DimTerm::Var(a), DimTerm::Var(b)) if *a == b))
+                    && parts.len() > 1
+                {
                     return Err(self.error(
                         ShapeErrorKind::Occurs,
                         "occurs check failed: a concatenated axis is its own component",
@@ -303,7 +308,9 @@ impl Solver {
             Constraint::Total { elems, rows, divided_by } => {
                 self.post_relation(relations::Law::Total { elems, rows, divided_by }, fact);
             }
-            Constraint::Exact { dims, rows } => self.post_relation(relations::Law::Exact { dims, rows }, fact),
+            Constraint::Exact { dims, rows } => {
+                self.post_relation(relations::Law::Exact { dims, rows }, fact)
+            }
         }
         Ok(())
     }

@@ -72,10 +72,10 @@ impl RankGraph {
             if !changed {
                 return None;
             }
-            if (round + 1).is_power_of_two() || round == rows {
-                if let Some(cycle) = self.predecessor_cycle(&before) {
-                    return Some(cycle);
-                }
+            if ((round + 1).is_power_of_two() || round == rows)
+                && let Some(cycle) = self.predecessor_cycle(&before)
+            {
+                return Some(cycle);
             }
         }
         None

@@ -99,7 +99,9 @@ impl Solver {
         let (law, fact) = (relation.law.clone(), relation.fact);
         let done = match &law {
             Law::Concat { target, parts } => self.concat(number, *target, parts, fact)?,
-            Law::Affine { input, stride, over, kernel } => self.affine(*input, *stride, *over, *kernel, fact)?,
+            Law::Affine { input, stride, over, kernel } => {
+                self.affine(*input, *stride, *over, *kernel, fact)?
+            }
             Law::Total { elems, rows, divided_by } => self.total(*elems, rows, divided_by, fact)?,
             Law::Exact { dims, rows } => self.exact(dims, rows, fact)?,
         };
@@ -149,7 +151,13 @@ impl Solver {
         }
     }
 
-    fn concat(&mut self, number: u32, target: DimTerm, parts: &[DimTerm], mut fact: Fact) -> Result<bool, ShapeError> {
+    fn concat(
+        &mut self,
+        number: u32,
+        target: DimTerm,
+        parts: &[DimTerm],
+        mut fact: Fact,
+    ) -> Result<bool, ShapeError> {
         let (mut sum, mut known, mut open) = (0u64, Vec::new(), Vec::new());
         for part in parts {
             match self.known(*part, &mut fact) {
@@ -161,7 +169,8 @@ impl Solver {
             }
         }
         let basis = fuse(known.iter().copied()).map_err(|clash| {
-            let text = format!("concatenation: conflicting bases `{}` and `{}`", clash.0.name(), clash.1.name());
+            let text =
+                format!("concatenation: conflicting bases `{}` and `{}`", clash.0.name(), clash.1.name());
             self.error(ShapeErrorKind::BasisClash, text, fact)
         })?;
         match (self.known(target, &mut fact), open.as_slice()) {
@@ -169,7 +178,10 @@ impl Solver {
                 if dim.size() != sum {
                     return Err(self.error(
                         ShapeErrorKind::Concat,
-                        format!("concatenation: the components have {sum} positions together, the axis has {}", dim.size()),
+                        format!(
+                            "concatenation: the components have {sum} positions together, the axis has {}",
+                            dim.size()
+                        ),
                         fact,
                     ));
                 }
@@ -189,7 +201,8 @@ impl Solver {
             }
             (Ok(dim), open) => {
                 let spare = dim.size().checked_sub(sum);
-                let least: u64 = open.iter().map(|v| u64::from(!self.dims[v.0 as usize].flags.discardable)).sum();
+                let least: u64 =
+                    open.iter().map(|v| u64::from(!self.dims[v.0 as usize].flags.discardable)).sum();
                 let Some(spare) = spare.filter(|s| *s >= least) else {
                     return Err(self.error(
                         ShapeErrorKind::Concat,
@@ -225,7 +238,13 @@ impl Solver {
     }
 
     /// Two concatenations make the same axis: what they have in common cancels.
-    fn cancel(&mut self, number: u32, target: u32, parts: &[DimTerm], fact: Fact) -> Result<bool, ShapeError> {
+    fn cancel(
+        &mut self,
+        number: u32,
+        target: u32,
+        parts: &[DimTerm],
+        fact: Fact,
+    ) -> Result<bool, ShapeError> {
         for i in 0..self.dims[target as usize].relations.len() {
             let other = self.dims[target as usize].relations[i];
             let relation = &self.relations[other as usize];
@@ -275,10 +294,7 @@ impl Solver {
     ) -> Result<bool, ShapeError> {
         let input = self.known(input, &mut fact);
         let over = self.known(over, &mut fact);
-        let window = match kernel.filter(|k| !k.padded) {
-            None => None,
-            Some(k) => Some((k.dilation, self.known(k.size, &mut fact))),
-        };
+        let window = kernel.filter(|k| !k.padded).map(|k| (k.dilation, self.known(k.size, &mut fact)));
         let named = [input.ok(), over.ok(), window.and_then(|w| w.1.ok())];
         let basis = fuse(named.into_iter().flatten()).map_err(|clash| {
             let text = format!(
@@ -292,7 +308,9 @@ impl Solver {
         let span = |dilation: u64, k: u64| k.saturating_sub(1).saturating_mul(dilation).saturating_add(1);
         let size_of = |over: u64, window: Option<(u64, u64)>| match window {
             None => Some(stride.saturating_mul(over)),
-            Some((dilation, k)) => Some(stride.saturating_mul(over.checked_sub(1)?).saturating_add(span(dilation, k))),
+            Some((dilation, k)) => {
+                Some(stride.saturating_mul(over.checked_sub(1)?).saturating_add(span(dilation, k)))
+            }
         };
         let known_window = match window {
             None => Some(None),
@@ -302,7 +320,9 @@ impl Solver {
         let sized = |size: u64| Dim::Size { size, basis };
         match (input, over, known_window) {
             (Ok(i), Ok(o), Some(w)) => match size_of(o.size(), w) {
-                Some(size) if size == i.size() && (i.basis().is_none() || i.basis() == Some(basis)) => Ok(true),
+                Some(size) if size == i.size() && (i.basis().is_none() || i.basis() == Some(basis)) => {
+                    Ok(true)
+                }
                 Some(size) => Err(self.clash(sized(size), i, fact)),
                 None => Err(self.error(ShapeErrorKind::Stride, "a strided axis without positions", fact)),
             },
@@ -320,13 +340,20 @@ impl Solver {
                     Some((dilation, k)) => match i.size().checked_sub(span(dilation, k)) {
                         Some(room) => room.saturating_add(stride),
                         None => {
-                            let text = format!("the kernel spans {} positions of an axis of {}", span(dilation, k), i.size());
+                            let text = format!(
+                                "the kernel spans {} positions of an axis of {}",
+                                span(dilation, k),
+                                i.size()
+                            );
                             return Err(self.error(ShapeErrorKind::Stride, text, fact));
                         }
                     },
                 };
-                if from % stride != 0 {
-                    let text = format!("incompatible stride: {} positions do not divide by the stride {stride}", i.size());
+                if !from.is_multiple_of(stride) {
+                    let text = format!(
+                        "incompatible stride: {} positions do not divide by the stride {stride}",
+                        i.size()
+                    );
                     return Err(self.error(ShapeErrorKind::Stride, text, fact));
                 }
                 self.bind_dim(var.0, self.of_size(var, from / stride, basis), fact)?;
@@ -335,10 +362,16 @@ impl Solver {
             (Ok(i), Ok(o), None) => {
                 let Some((dilation, Err(var))) = window else { return Ok(false) };
                 let reach = stride.saturating_mul(o.size().saturating_sub(1)).saturating_add(1);
-                match i.size().checked_sub(reach).filter(|room| room % dilation == 0) {
-                    Some(room) => self.bind_dim(var.0, self.of_size(var, room / dilation + 1, basis), fact)?,
+                match i.size().checked_sub(reach).filter(|room| room.is_multiple_of(dilation)) {
+                    Some(room) => {
+                        self.bind_dim(var.0, self.of_size(var, room / dilation + 1, basis), fact)?
+                    }
                     None => {
-                        let text = format!("cannot infer the kernel: {} positions are read from an axis of {}", reach, i.size());
+                        let text = format!(
+                            "cannot infer the kernel: {} positions are read from an axis of {}",
+                            reach,
+                            i.size()
+                        );
                         return Err(self.error(ShapeErrorKind::Stride, text, fact));
                     }
                 }

@@ -85,7 +85,12 @@ impl Solver {
     }
 
     /// Aligns `sub ⊑ sup`; what is left is `⟨ρ⟩ ⊑ l · m · r`.
-    fn row_below(&mut self, mut sub: Row, mut sup: Row, mut fact: Fact) -> Result<Option<(Row, Row, Fact)>, ShapeError> {
+    fn row_below(
+        &mut self,
+        mut sub: Row,
+        mut sup: Row,
+        mut fact: Fact,
+    ) -> Result<Option<(Row, Row, Fact)>, ShapeError> {
         let missing = |x: &[DimTerm], y: &[DimTerm]| x.len().saturating_sub(y.len());
         let (lead, trail) = (missing(&sub.lead, &sup.lead), missing(&sub.trail, &sup.trail));
         if lead > 0 || trail > 0 {
@@ -139,7 +144,13 @@ impl Solver {
     }
 
     /// Makes a variable longer by fresh axes: forced, because what is below it has them.
-    pub(super) fn grow(&mut self, var: RowVar, lead: usize, trail: usize, fact: Fact) -> Result<(), ShapeError> {
+    pub(super) fn grow(
+        &mut self,
+        var: RowVar,
+        lead: usize,
+        trail: usize,
+        fact: Fact,
+    ) -> Result<(), ShapeError> {
         let state = &self.rows[var.0 as usize];
         let flags = state.flags;
         let grown = state.grown + (lead + trail) as u32;
@@ -159,7 +170,8 @@ impl Solver {
         }
         // The rest of a parameter that was grown by its use may close to nothing.
         let rest = self.fresh_row_with(super::Flags { strict: false, ..flags }, grown);
-        let shrink = |most: u32, by: usize| if most == NO_LIMIT { most } else { most.saturating_sub(by as u32) };
+        let shrink =
+            |most: u32, by: usize| if most == NO_LIMIT { most } else { most.saturating_sub(by as u32) };
         self.rows[rest.0 as usize].most = [shrink(most[0], lead), shrink(most[1], trail)];
         self.rows[rest.0 as usize].most_why = self.rows[var.0 as usize].most_why;
         let lead = (0..lead).map(|_| self.fresh_dim_with(flags).into()).collect();
@@ -235,7 +247,11 @@ impl Solver {
             let number = self.rows[var as usize].watch[i];
             i += 1;
             let pending = &self.pending[number as usize];
-            if !pending.done && !pending.queued && pending.order == Order::Below && pending.b.var == Some(RowVar(var)) {
+            if !pending.done
+                && !pending.queued
+                && pending.order == Order::Below
+                && pending.b.var == Some(RowVar(var))
+            {
                 self.limit_by(number)?;
             }
         }
@@ -257,7 +273,12 @@ impl Solver {
     }
 
     /// Equality is blind to the marker: the axes are compared in order.
-    fn rows_equal(&mut self, mut a: Row, mut b: Row, fact: Fact) -> Result<Option<(Row, Row, Fact)>, ShapeError> {
+    fn rows_equal(
+        &mut self,
+        mut a: Row,
+        mut b: Row,
+        fact: Fact,
+    ) -> Result<Option<(Row, Row, Fact)>, ShapeError> {
         let (var_a, var_b) = match (a.var, b.var) {
             (None, None) => {
                 if a.explicit() != b.explicit() {
@@ -306,7 +327,12 @@ impl Solver {
         Ok(None)
     }
 
-    fn rows_equal_closed(&mut self, open: Row, closed: Row, fact: Fact) -> Result<Option<(Row, Row, Fact)>, ShapeError> {
+    fn rows_equal_closed(
+        &mut self,
+        open: Row,
+        closed: Row,
+        fact: Fact,
+    ) -> Result<Option<(Row, Row, Fact)>, ShapeError> {
         let (Some(var), Some(middle)) = (open.var, closed.explicit().checked_sub(open.explicit())) else {
             return Err(self.wrong_rank(&open, &closed, fact));
         };

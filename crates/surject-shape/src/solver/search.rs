@@ -57,7 +57,12 @@ impl Solver {
             }
         }
         let last = |c: &Constraint| {
-            rows_of(c).iter().filter_map(|r| rows.iter().position(|v| Some(*v) == r.var)).map(|p| p + 1).max().unwrap_or(0)
+            rows_of(c)
+                .iter()
+                .filter_map(|r| rows.iter().position(|v| Some(*v) == r.var))
+                .map(|p| p + 1)
+                .max()
+                .unwrap_or(0)
         };
         // A row that an equation makes longer than everything that is written out repeats what is written in others.
         let bound = explicit * rows.len().max(1);

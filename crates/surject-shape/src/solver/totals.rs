@@ -65,7 +65,7 @@ impl Solver {
             return Ok(false);
         }
         let Some(number) = number else { return Ok(false) };
-        if product == 0 || number % product != 0 {
+        if product == 0 || !number.is_multiple_of(product) {
             let text = format!("number of elements: {number} is not divisible by {product}");
             return Err(self.error(ShapeErrorKind::TotalElems, text, fact));
         }
@@ -85,7 +85,11 @@ impl Solver {
                 }
                 if self.stage >= 4 && self.find(var.0) == var.0 && self.dims[var.0 as usize].value.is_none() {
                     let value = match (left, self.of_size(*var, left, Basis::DEFAULT)) {
-                        (1, Dim::Size { basis: Basis::DEFAULT, .. }) if self.dims[var.0 as usize].at_least == 0 => Dim::Unit,
+                        (1, Dim::Size { basis: Basis::DEFAULT, .. })
+                            if self.dims[var.0 as usize].at_least == 0 =>
+                        {
+                            Dim::Unit
+                        }
                         (_, value) => value,
                     };
                     self.bind_dim(var.0, value, fact)?;
@@ -143,8 +147,14 @@ impl Solver {
         Ok(false)
     }
 
-    fn numerator(&mut self, coefficient: u64, var: DimVar, product: u64, fact: Fact) -> Result<bool, ShapeError> {
-        if coefficient == 0 || product % coefficient != 0 {
+    fn numerator(
+        &mut self,
+        coefficient: u64,
+        var: DimVar,
+        product: u64,
+        fact: Fact,
+    ) -> Result<bool, ShapeError> {
+        if coefficient == 0 || !product.is_multiple_of(coefficient) {
             let text = format!("shape cannot be strided: {product} elements do not divide by {coefficient}");
             return Err(self.error(ShapeErrorKind::TotalElems, text, fact));
         }
@@ -191,7 +201,12 @@ impl Solver {
     }
 
     /// The rows, one after the other, have these axes.
-    pub(super) fn exact(&mut self, dims: &[DimTerm], rows: &[Row], mut fact: Fact) -> Result<bool, ShapeError> {
+    pub(super) fn exact(
+        &mut self,
+        dims: &[DimTerm],
+        rows: &[Row],
+        mut fact: Fact,
+    ) -> Result<bool, ShapeError> {
         let rows = self.resolve_rows(rows, &mut fact);
         let explicit: usize = rows.iter().map(Row::explicit).sum();
         let open: Vec<usize> = (0..rows.len()).filter(|i| rows[*i].var.is_some()).collect();

@@ -344,7 +344,10 @@ impl Parser<'_> {
                 Some(Some(self.row_named(name)))
             } else {
                 dims.push(self.dim().map_err(|(at, message)| {
-                    (at, if at == from { "expected an axis, `..name..` or `<>`".to_string() } else { message })
+                    (
+                        at,
+                        if at == from { "expected an axis, `..name..` or `<>`".to_string() } else { message },
+                    )
                 })?);
                 None
             };

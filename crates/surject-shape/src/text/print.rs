@@ -97,7 +97,9 @@ pub fn print_row(problem: &Problem, row: &Row) -> String {
 fn dim_name(problem: &Problem, dim: DimTerm) -> String {
     match dim {
         DimTerm::Known(dim) => dim.to_string(),
-        DimTerm::Var(v) => problem.dims.iter().find(|(_, x)| *x == v).map_or("_".to_string(), |(n, _)| n.clone()),
+        DimTerm::Var(v) => {
+            problem.dims.iter().find(|(_, x)| *x == v).map_or("_".to_string(), |(n, _)| n.clone())
+        }
     }
 }
 
@@ -130,7 +132,8 @@ pub fn print_constraint(problem: &Problem, constraint: &Constraint) -> String {
                 Elems::Number(n) => n.to_string(),
                 Elems::Strided { coefficient, var } => format!("{coefficient}*{}", dim(var)),
             };
-            let by = if divided_by.is_empty() { String::new() } else { format!(" / {}", list(divided_by, ",")) };
+            let by =
+                if divided_by.is_empty() { String::new() } else { format!(" / {}", list(divided_by, ",")) };
             format!("total {elems} = {}{by}", rows(r))
         }
         Constraint::Exact { dims, rows: r } => format!("exact {} = {}", list(dims, ","), rows(r)),
