@@ -213,6 +213,20 @@ impl Brute<'_> {
 fn solve_cells(count: usize, checks: &[Check]) -> bool {
     let values = values();
     let mut assigned: Vec<usize> = Vec::new();
+    // A cell that no check mentions takes one value.
+    let mut choices = vec![1; count];
+    for check in checks {
+        let cells = match check.clone() {
+            Check::Equal(a, b) | Check::Below(a, b) => vec![a, b],
+            Check::AtLeast(a, _) | Check::Not(a, _) => vec![a],
+            Check::Product(cells, _) => cells,
+        };
+        for cell in cells {
+            if let Cell::Open(i) = cell {
+                choices[i] = values.len();
+            }
+        }
+    }
     let holds = |assigned: &[usize]| {
         let get = |cell: Cell| match cell {
             Cell::Known(d) => Some(d),
@@ -221,8 +235,9 @@ fn solve_cells(count: usize, checks: &[Check]) -> bool {
         checks.iter().all(|check| match check.clone() {
             Check::AtLeast(a, n) => get(a).is_none_or(|a| a.size() >= n),
             Check::Product(cells, n) => {
-                let sizes: Option<Vec<u64>> = cells.iter().map(|c| Some(get(*c)?.size())).collect();
-                sizes.is_none_or(|s| s.iter().product::<u64>() == n)
+                let known: Vec<u64> = cells.iter().filter_map(|c| Some(get(*c)?.size())).collect();
+                let product: u64 = known.iter().product();
+                n % product == 0 && (known.len() < cells.len() || product == n)
             }
             Check::Equal(a, b) => get(a).zip(get(b)).is_none_or(|(a, b)| a == b),
             Check::Below(a, b) => get(a).zip(get(b)).is_none_or(|(a, b)| a.broadcasts_to(b)),
@@ -243,7 +258,7 @@ fn solve_cells(count: usize, checks: &[Check]) -> bool {
             loop {
                 match assigned.pop() {
                     None => return false,
-                    Some(v) if v + 1 < values.len() => {
+                    Some(v) if v + 1 < choices[assigned.len()] => {
                         assigned.push(v + 1);
                         break;
                     }

@@ -67,6 +67,9 @@ impl Solver {
         // A row that an equation makes longer than everything that is written out repeats what is written in others.
         let bound = explicit * rows.len().max(1);
         let most = bound.min(MOST_AXES);
+        let arithmetic = log.iter().any(|(c, _)| {
+            matches!(c, Constraint::Total { .. } | Constraint::Concat { .. } | Constraint::Affine { .. })
+        });
         let ready = log.iter().map(|(c, _)| last(c)).collect();
         let mut search = Search { log: &log, rows, ready, budget: BUDGET };
         let mut base = Solver::new();
@@ -88,7 +91,8 @@ impl Solver {
                 *self = solved;
                 Ok(())
             }
-            Err(error) if search.budget == 0 || most < bound => {
+            // Sizes under arithmetic are not enumerated.
+            Err(error) if search.budget == 0 || most < bound || arithmetic => {
                 Err(ShapeError { kind: ShapeErrorKind::Undecided, guessed: true, ..error })
             }
             Err(error) => Err(error),
@@ -115,8 +119,14 @@ impl Search<'_> {
             if sum > 0 {
                 return None;
             }
-            let mut solver = solver.clone();
-            return solver.close().is_ok().then_some(solver);
+            let mut closed = solver.clone();
+            if closed.close().is_ok() {
+                return Some(closed);
+            }
+            // A leaf at its bound may miss a number of elements that a smaller one meets.
+            let mut downwards = solver.clone();
+            downwards.dims.iter_mut().for_each(|d| d.flags.leaf = false);
+            return downwards.close().is_ok().then_some(downwards);
         }
         let here = if at + 1 == self.rows.len() { sum } else { 0 };
         for rank in here..=sum {
