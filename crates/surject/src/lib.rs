@@ -1,7 +1,7 @@
 //! Surject: a tensor-compiler research framework.
 //!
-//! This crate ties the others together: [`Source`] reads a program, [`Pipeline`] optimises it and runs it on a
-//! [`Backend`]. The `surject` command is a thin layer over both.
+//! This crate ties the others together: a [`Source`] gives a program, [`optimise`] rewrites it, and a [`Runner`] runs
+//! it on a [`Backend`]. The `surject` command is a thin layer over these.
 
 mod calibrate;
 pub mod cli;
