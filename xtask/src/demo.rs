@@ -2,12 +2,14 @@
 
 use crate::setup;
 use crate::shell::{self, Outcome, cargo, program, root};
+use std::path::Path;
 
 /// Builds the command and shows what it does with one real program.
 pub fn run() -> Outcome {
     setup::packages()?;
     shell::run(&mut cargo(&["build", "--release", "--package", "surject", "--bin", "surject"]))?;
-    let case = root().join("tests/programs/transformer_block");
+    // Relative to the root, where every command runs: what is shown can be typed again.
+    let case = Path::new("tests/programs/transformer_block");
     let file = case.join("program.mlir").to_string_lossy().into_owned();
     let surject = target_directory().join("release/surject");
     let step = |title: &str, args: &[&str]| {
@@ -20,8 +22,8 @@ pub fn run() -> Outcome {
         &["opt", &file, "--stats", "-o", "/dev/null"],
     )?;
     step("the assignments after rewriting", &["opt", &file, "--emit", "program"])?;
-    let inputs = numbered(&case, "in")?;
-    let outputs = numbered(&case, "out")?;
+    let inputs = numbered(case, "in")?;
+    let outputs = numbered(case, "out")?;
     let with = |backend: &'static str| {
         let mut args = vec!["run", &file, "--backend", backend, "--rtol", "1e-5", "--atol", "1e-5"];
         inputs.iter().for_each(|i| args.extend(["-i", i]));
@@ -41,7 +43,7 @@ pub fn run() -> Outcome {
     )
 }
 
-fn run_in(surject: &std::path::Path, args: &[&str]) -> Outcome {
+fn run_in(surject: &Path, args: &[&str]) -> Outcome {
     shell::run(&mut program(surject, args))
 }
 
@@ -51,11 +53,11 @@ fn target_directory() -> std::path::PathBuf {
 }
 
 /// The files `in0.npy`, `in1.npy`, … of a case, in order.
-fn numbered(case: &std::path::Path, stem: &str) -> Outcome<Vec<String>> {
+fn numbered(case: &Path, stem: &str) -> Outcome<Vec<String>> {
     let mut files = Vec::new();
     loop {
         let candidates = [format!("{stem}{}.npy", files.len()), format!("{stem}{}.bf16.npy", files.len())];
-        match candidates.iter().map(|c| case.join(c)).find(|p| p.exists()) {
+        match candidates.iter().map(|c| case.join(c)).find(|p| root().join(p).exists()) {
             Some(path) => files.push(path.to_string_lossy().into_owned()),
             None if files.is_empty() => return Err(format!("{} has no {stem}0.npy", case.display())),
             None => return Ok(files),
