@@ -17,11 +17,14 @@ pub fn run() -> Outcome {
         run_in(&surject, args)
     };
     step("what is installed", &["doctor"])?;
-    step(
-        "the program as JAX exported it, its assignments, and what the e-graph did",
-        &["opt", &file, "--stats", "-o", "/dev/null"],
-    )?;
+    println!("\n== the program as JAX exported it: StableHLO ({file})");
+    let text = std::fs::read_to_string(root().join(&file)).map_err(|e| format!("{file}: {e}"))?;
+    text.lines().take(12).for_each(|line| println!("{}", line.chars().take(150).collect::<String>()));
+    println!("    … {} lines", text.lines().count());
+    step("what the e-graph did", &["opt", &file, "--stats"])?;
     step("the assignments after rewriting", &["opt", &file, "--emit", "program"])?;
+    step("the same in the MLIR dialect", &["opt", &file, "--emit", "dialect"])?;
+    step("the kernels they become", &["opt", &file, "--emit", "plan"])?;
     let inputs = numbered(case, "in")?;
     let outputs = numbered(case, "out")?;
     let with = |backend: &'static str| {
