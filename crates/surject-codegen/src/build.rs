@@ -285,9 +285,8 @@ impl<'a> Builder<'a> {
     }
 
     fn reduce(&mut self, op: AccOp, loops: &[LoopId], body: Parts, field: FieldId) -> Result<Parts, Stop> {
-        if body.im.is_some() && op != AccOp::Add {
-            let what = format!("an accumulation with `{op}` of complex numbers");
-            return Err(CodegenError::unsupported(what).into());
+        if body.im.is_some() {
+            complex::accumulates_by_parts(op)?;
         }
         Ok(complex::map(&mut self.dag, body, |dag, x| {
             let dtype = dag[x].dtype;

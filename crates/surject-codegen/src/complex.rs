@@ -3,7 +3,15 @@
 use crate::CodegenError;
 use crate::build::Parts;
 use crate::dag::{Dag, Node, NodeId};
-use surject_ir::{BinaryOp, DType, Scalar, UnaryOp};
+use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
+
+/// Only sums of complex numbers are sums of their parts; every other accumulation would need both at once.
+pub fn accumulates_by_parts(op: AccOp) -> Result<(), CodegenError> {
+    match op {
+        AccOp::Add | AccOp::Set => Ok(()),
+        _ => Err(CodegenError::unsupported(format!("an accumulation with `{op}` of complex numbers"))),
+    }
+}
 
 /// Applies a function to each part.
 pub fn map(dag: &mut Dag, x: Parts, f: impl Fn(&mut Dag, NodeId) -> NodeId) -> Parts {

@@ -348,6 +348,9 @@ pub fn box_loops(sizes: &[i64]) -> Result<(Dag, Vec<LoopId>, Vec<Lin>), Stop> {
 /// The outputs of a value: one, or the two parts of a complex number.
 pub fn outputs(address: Lin, parts: Parts, join: Option<AccOp>) -> Result<Vec<Output>, Stop> {
     let Some(im) = parts.im else { return Ok(vec![Output { address, root: parts.re, join }]) };
+    if let Some(op) = join {
+        crate::complex::accumulates_by_parts(op)?;
+    }
     let overflow = || CodegenError::overflow("a complex tensor");
     let re = address.times(2).ok_or_else(overflow)?;
     let next = re.plus(&Lin::constant(1), 1).ok_or_else(overflow)?;
