@@ -57,3 +57,21 @@ fn random_programs() {
         assert!(refused * 3 <= all, "{refused} of {all} programs are refused");
     }
 }
+
+/// A product of complex numbers is not the product of their parts: pulled or pushed, it is refused. A sum is not.
+#[test]
+fn complex_products_are_refused() {
+    for (op, compiled) in [("+", true), ("*", false), ("max", false)] {
+        for at in ["[0]", "[2*i + 1]"] {
+            let text =
+                format!("func main(x: c64[3]) -> (y) {{\n  y : c64[7] =:{op} over i<3 at {at}: x[i]\n}}\n");
+            let program = surject_ir::parse(&text).expect("the program is well formed");
+            let lowered = lower(&program, "main", &Target::generic());
+            match lowered {
+                Ok(_) => assert!(compiled, "{op} at {at}"),
+                Err(CodegenError::Unsupported { .. }) => assert!(!compiled, "{op} at {at}"),
+                Err(error) => panic!("{op} at {at}: {error}"),
+            }
+        }
+    }
+}
