@@ -237,6 +237,30 @@ pub(crate) struct Row<'a> {
     pub(crate) schedule: &'a Schedule,
 }
 
+/// The bounds of a loop over `span`, within the range of the task: the part of the span that is the task's own.
+pub(crate) fn clip(
+    em: &mut Emitter<'_>,
+    scope: ScopeId,
+    range: &(Option<String>, Option<String>),
+    span: (i64, i64),
+    step: i64,
+) -> Bounds {
+    let low = match &range.0 {
+        Some(start) if span.0 == 0 => start.clone(),
+        Some(start) => {
+            let low = em.int(span.0);
+            em.op(scope, &format!("arith.maxsi {start}, {low} : i64"))
+        }
+        None => em.int(span.0),
+    };
+    let end = em.int(span.1);
+    let high = match &range.1 {
+        Some(stop) => em.op(scope, &format!("arith.minsi {stop}, {end} : i64")),
+        None => end,
+    };
+    Bounds { low, high, step: em.int(step) }
+}
+
 impl Row<'_> {
     /// The last loop: in lanes as far as that goes, then element by element.
     pub(crate) fn line(
@@ -252,20 +276,7 @@ impl Row<'_> {
             if low == high {
                 continue;
             }
-            let low = match &range.0 {
-                Some(start) if low == 0 => start.clone(),
-                Some(start) => {
-                    let low = em.int(low);
-                    em.op(scope, &format!("arith.maxsi {start}, {low} : i64"))
-                }
-                None => em.int(low),
-            };
-            let end = em.int(high);
-            let high = match &range.1 {
-                Some(stop) => em.op(scope, &format!("arith.minsi {stop}, {end} : i64")),
-                None => end,
-            };
-            let bounds = Bounds { low, high, step: em.int(lanes as i64) };
+            let bounds = clip(em, scope, &range, (low, high), lanes as i64);
             let (inner, iv) = em.open_loop(scope, l, lanes);
             self.point(em, inner)?;
             em.close_loop(inner, &iv, &bounds, &[]);

@@ -5,7 +5,7 @@ use crate::Target;
 use crate::address::{LoopId, LoopSet};
 use crate::dag::NodeId;
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
-use crate::row::{Row, open_outer, units};
+use crate::row::{Row, clip, open_outer, units};
 
 impl Row<'_> {
     /// Writes the loops of a schedule whose last loop but one is the one that loads run along. Gives the number of
@@ -33,20 +33,7 @@ impl Row<'_> {
             if low == high {
                 continue;
             }
-            let low = match &range.0 {
-                Some(start) if low == 0 => start.clone(),
-                Some(start) => {
-                    let low = em.int(low);
-                    em.op(scope, &format!("arith.maxsi {start}, {low} : i64"))
-                }
-                None => em.int(low),
-            };
-            let end = em.int(high);
-            let high = match &range.1 {
-                Some(stop) => em.op(scope, &format!("arith.minsi {stop}, {end} : i64")),
-                None => end,
-            };
-            let bounds = Bounds { low, high, step: em.int(step) };
+            let bounds = clip(em, scope, &range, (low, high), step);
             if step == 1 {
                 let (inner, iv) = em.open_loop(scope, along, 1);
                 self.line(em, inner, *last, (None, None))?;
