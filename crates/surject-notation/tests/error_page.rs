@@ -1,7 +1,7 @@
 //! The page of error codes: each example gives the code of its section, and each code has a section.
 
-use surject_tensor::source::Source;
-use surject_tensor::{NotationErrorKind, Spec};
+use surject_notation::source::Source;
+use surject_notation::{NotationErrorKind, Spec};
 
 #[test]
 fn every_example_gives_its_code() {

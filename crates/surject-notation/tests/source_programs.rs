@@ -1,8 +1,8 @@
 //! Programs read, print and read back as the same tree; no text makes the parser fall over.
 
 use proptest::prelude::*;
-use surject_tensor::source::{ItemKind, Logic, PRIMITIVES, Slot, Source};
-use surject_tensor::{ShapeSpec, Spec};
+use surject_notation::source::{ItemKind, Logic, PRIMITIVES, Slot, Source};
+use surject_notation::{ShapeSpec, Spec};
 
 const PROGRAMS: [(&str, &str); 4] = [
     ("mlp", include_str!("programs/mlp.sj")),

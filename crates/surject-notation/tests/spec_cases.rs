@@ -1,9 +1,9 @@
 //! Cases of reading and printing by their ids: the crate's own, and those of a shared file where there is one.
 
-use surject_tensor::spec::{
+use surject_notation::spec::{
     Affine, AxisKind, CaptureTarget, Coefficient, Component, Kind, Mode, Padding, RowSpec, Style,
 };
-use surject_tensor::{ShapeSpec, Span, Spec};
+use surject_notation::{ShapeSpec, Span, Spec};
 
 /// The rows of a table of cases whose ids start with a prefix: id and the code spans of the input column.
 fn table(text: &str, prefix: &str) -> Vec<(String, Vec<String>, String)> {

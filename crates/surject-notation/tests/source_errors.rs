@@ -1,6 +1,6 @@
 //! Wrong programs, and what is said about them: the whole message.
 
-use surject_tensor::source::Source;
+use surject_notation::source::Source;
 
 /// A name of the snapshot, the code, and a program that is refused.
 const WRONG: [(&str, &str, &str); 32] = [

@@ -1,10 +1,10 @@
 //! Specs and shapes print and read back; no text makes the parser fall over.
 
 use proptest::prelude::*;
-use surject_tensor::spec::{
+use surject_notation::spec::{
     Affine, Axis, AxisKind, Basis, Coefficient, Component, Kernel, Label, Mode, Padding, RowName, RowSpec,
 };
-use surject_tensor::{ShapeSpec, Span, Spec};
+use surject_notation::{ShapeSpec, Span, Spec};
 
 fn name() -> impl Strategy<Value = String> {
     prop_oneof!["[a-dA-D]", "[a-d][a-z0-9_]{1,3}", Just("ß".to_string())]
