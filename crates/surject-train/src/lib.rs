@@ -1,0 +1,1 @@
+//! What a training program needs: parameters in files, minibatches, metrics, plots.
