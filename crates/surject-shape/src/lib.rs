@@ -3,7 +3,7 @@
 //! A [`Dim`] is a size with a basis, or the claim-free unit, which broadcasts to everything; a written `1` does not. A
 //! [`Row`] is two flanks of axes around a marker, the place where it grows. A [`Shape`] is three rows, `batch|input->output`.
 //! Operations give constraints: equations where axes have to be the same ones, inequalities `sub ⊑ sup` where the
-//! left side may broadcast ([`Constraint`]; the helpers on [`Solver`] in [`shape`] and [`template`] emit them). The
+//! left side may broadcast ([`Constraint`]; the helpers on [`Solver`] in [`operation`] and [`shape`] emit them). The
 //! [`Solver`] binds what the constraints force while they are added; closing then commits the rest, leaves upwards to
 //! their bounds and everything else downwards.
 //!
@@ -41,6 +41,7 @@
 pub mod constraint;
 pub mod dim;
 pub mod error;
+pub mod operation;
 pub mod origin;
 pub mod row;
 pub mod shape;
@@ -51,6 +52,7 @@ pub mod text;
 pub use constraint::{Constraint, Elems, Kernel, Role};
 pub use dim::{Basis, BasisClash, Dim, DimTerm, DimVar, fuse};
 pub use error::{ShapeError, ShapeErrorKind};
+pub use operation::{Elaboration, Logic};
 pub use origin::{Origin, Place};
 pub use row::{GroundRow, Row, RowVar};
 pub use shape::{Data, GroundShape, Shape};

@@ -1,9 +1,7 @@
-//! Shapes of three rows, and the constraints that tensor operations give.
-//!
-//! Pointwise operations, composition and transposition broadcast: they give inequalities, operand below result.
-//! Operations with a spec and slices give equations: nothing broadcasts.
+//! Shapes of three rows, and what the elements of a tensor say about its shape. What operations say is in
+//! [`crate::operation`].
 
-use crate::constraint::{Constraint, Elems, Role};
+use crate::constraint::{Constraint, Elems};
 use crate::dim::{Dim, DimTerm};
 use crate::error::ShapeError;
 use crate::origin::Origin;
@@ -101,18 +99,6 @@ impl Solver {
         })
     }
 
-    /// A terminal tensor. Of a parameter, the output axes have to be determined by its use; its batch and input rows may
-    /// close to nothing, but no axis of them may be without a size.
-    ///
-    /// # Errors
-    /// A contradiction.
-    pub fn terminal(&mut self, shape: &Shape, role: Role, origin: &Arc<Origin>) -> Result<(), ShapeError> {
-        let other = if role == Role::Param { Role::ParamRest } else { role };
-        self.add(Constraint::Terminal(shape.batch.clone(), other), origin)?;
-        self.add(Constraint::Terminal(shape.input.clone(), other), origin)?;
-        self.add(Constraint::Terminal(shape.output.clone(), role), origin)
-    }
-
     /// What the data of a terminal tensor say.
     ///
     /// # Errors
@@ -133,95 +119,6 @@ impl Solver {
         self.add(constraint, origin)
     }
 
-    /// `result = f(operands…)`, each kind of axes on its own.
-    ///
-    /// # Errors
-    /// A contradiction.
-    pub fn pointwise(
-        &mut self,
-        operands: &[&Shape],
-        result: &Shape,
-        origin: &Arc<Origin>,
-    ) -> Result<(), ShapeError> {
-        for operand in operands {
-            self.below(&operand.batch, &result.batch, origin)?;
-            self.below(&operand.input, &result.input, origin)?;
-            self.below(&operand.output, &result.output, origin)?;
-        }
-        Ok(())
-    }
-
-    /// `result = a * b`, the function `a` after `b`: the inputs of `a` meet the outputs of `b`.
-    ///
-    /// # Errors
-    /// A contradiction.
-    pub fn compose(
-        &mut self,
-        a: &Shape,
-        b: &Shape,
-        result: &Shape,
-        origin: &Arc<Origin>,
-    ) -> Result<(), ShapeError> {
-        self.below(&b.output, &a.input, origin)?;
-        self.below(&a.batch, &result.batch, origin)?;
-        self.below(&b.batch, &result.batch, origin)?;
-        self.below(&b.input, &result.input, origin)?;
-        self.below(&a.output, &result.output, origin)
-    }
-
-    /// `result = a * b + c`.
-    ///
-    /// # Errors
-    /// A contradiction.
-    pub fn compose_accumulate(
-        &mut self,
-        a: &Shape,
-        b: &Shape,
-        c: &Shape,
-        result: &Shape,
-        origin: &Arc<Origin>,
-    ) -> Result<(), ShapeError> {
-        self.compose(a, b, result, origin)?;
-        self.pointwise(&[c], result, origin)
-    }
-
-    /// Swaps inputs and outputs.
-    ///
-    /// # Errors
-    /// A contradiction.
-    pub fn transpose(
-        &mut self,
-        operand: &Shape,
-        result: &Shape,
-        origin: &Arc<Origin>,
-    ) -> Result<(), ShapeError> {
-        self.below(&operand.batch, &result.batch, origin)?;
-        self.below(&operand.output, &result.input, origin)?;
-        self.below(&operand.input, &result.output, origin)
-    }
-
-    /// Takes the leftmost batch axis away. `range` is its size, where it is known.
-    ///
-    /// # Errors
-    /// A contradiction.
-    pub fn batch_slice(
-        &mut self,
-        operand: &Shape,
-        range: Option<u64>,
-        result: &Shape,
-        origin: &Arc<Origin>,
-    ) -> Result<(), ShapeError> {
-        let axis = match range {
-            Some(size) => DimTerm::from(size),
-            None => self.fresh_dim().into(),
-        };
-        let mut whole = result.batch.clone();
-        whole.lead.insert(0, axis);
-        self.add(Constraint::RowEq(whole, operand.batch.clone()), origin)?;
-        self.add(Constraint::RowEq(result.input.clone(), operand.input.clone()), origin)?;
-        self.add(Constraint::RowEq(result.output.clone(), operand.output.clone()), origin)
-    }
-
     /// `coefficient` times the elements of the operand are the elements of the result: the conversion of words of random
     /// bits to a narrower type. The operand has one axis.
     ///
@@ -240,9 +137,5 @@ impl Solver {
         let elems = Elems::Strided { coefficient, var };
         let rows = vec![result.batch.clone(), result.input.clone(), result.output.clone()];
         self.add(Constraint::Total { elems, rows, divided_by: Vec::new() }, origin)
-    }
-
-    fn below(&mut self, sub: &Row, sup: &Row, origin: &Arc<Origin>) -> Result<(), ShapeError> {
-        self.add(Constraint::RowLe(sub.clone(), sup.clone()), origin)
     }
 }

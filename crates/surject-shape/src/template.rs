@@ -6,12 +6,11 @@
 use crate::constraint::{Constraint, Kernel};
 use crate::dim::{DimTerm, DimVar};
 use crate::error::{ShapeError, ShapeErrorKind};
-use crate::origin::Origin;
+use crate::operation::{Elaboration, arguments};
 use crate::row::{Row, RowVar};
 use crate::shape::Shape;
 use crate::solver::Solver;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 /// One axis of a spec.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,7 +30,7 @@ pub enum Axis {
         /// Below the stride.
         offset: u64,
     },
-    /// The labels of the components, in order.
+    /// The components, in order: each a label, or a number, which is the size of a component without a name.
     Concat(Vec<String>),
 }
 
@@ -72,17 +71,21 @@ pub struct Template {
     pub result: TemplateShape,
 }
 
-/// The variables that one use of a spec made for its names.
+/// The variables that one use of an operation made: those for the names of its spec, if it has one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Instance {
     /// The named axes.
     pub dims: BTreeMap<String, DimVar>,
     /// The row variables.
     pub rows: BTreeMap<String, RowVar>,
-    /// The shapes of the operands, in terms of these variables.
+    /// The shapes of the operands, in terms of these variables; none without a spec.
     pub operands: Vec<Shape>,
-    /// The shape of the result.
+    /// The shape of the result; empty without a spec.
     pub result: Shape,
+    /// The axes with a fixed index, and the index.
+    pub pins: Vec<(DimVar, u64)>,
+    /// The axes whose position is given from outside: that of a slice.
+    pub external: Vec<DimVar>,
 }
 
 impl Template {
@@ -97,8 +100,11 @@ impl Template {
             for axis in here.iter().flat_map(TemplateShape::axes) {
                 let Axis::Concat(labels) = axis else { continue };
                 for (i, label) in labels.iter().enumerate() {
-                    let rest: Vec<&String> =
-                        labels.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, l)| l).collect();
+                    if size_of(label).is_some() {
+                        continue;
+                    }
+                    let others = labels.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, l)| l);
+                    let rest: Vec<&String> = others.filter(|l| size_of(l).is_none()).collect();
                     let taken = |axis: &Axis| {
                         let parts = components(axis);
                         !parts.is_empty() && parts.iter().all(|part| part.iter().any(|l| rest.contains(l)))
@@ -121,13 +127,20 @@ fn components(axis: &Axis) -> Vec<Vec<&String>> {
         Axis::Affine { over, kernel, .. } => {
             vec![std::iter::once(over).chain(kernel.as_ref().map(|k| &k.0)).collect()]
         }
-        Axis::Concat(labels) => labels.iter().map(|l| vec![l]).collect(),
+        Axis::Concat(labels) => {
+            labels.iter().map(|l| if size_of(l).is_none() { vec![l] } else { Vec::new() }).collect()
+        }
     }
+}
+
+/// The size that a component of a concatenation is, if it is not a label.
+fn size_of(component: &str) -> Option<u64> {
+    component.parse().ok()
 }
 
 struct Maker<'a> {
     solver: &'a mut Solver,
-    origin: &'a Arc<Origin>,
+    constraints: Vec<Constraint>,
     instance: Instance,
 }
 
@@ -144,13 +157,14 @@ impl Maker<'_> {
         var.into()
     }
 
-    fn axis(&mut self, axis: &Axis) -> Result<DimTerm, ShapeError> {
+    fn axis(&mut self, axis: &Axis) -> DimTerm {
         match axis {
-            Axis::Label(name) => Ok(self.label(name)),
+            Axis::Label(name) => self.label(name),
             Axis::Fixed(position) => {
-                let term = DimTerm::Var(self.solver.fresh_dim());
-                self.solver.add(Constraint::AtLeast(term, position.saturating_add(1)), self.origin)?;
-                Ok(term)
+                let var = self.solver.fresh_dim();
+                self.instance.pins.push((var, *position));
+                self.constraints.push(Constraint::AtLeast(var.into(), position.saturating_add(1)));
+                var.into()
             }
             Axis::Affine { stride, over, kernel, offset } => {
                 let input = DimTerm::Var(self.solver.fresh_dim());
@@ -160,22 +174,26 @@ impl Maker<'_> {
                     size: self.label(label),
                     padded: *padded,
                 });
-                let law = Constraint::Affine { input, stride: *stride, over, kernel, offset: *offset };
-                self.solver.add(law, self.origin)?;
-                Ok(input)
+                let offset = *offset;
+                self.constraints.push(Constraint::Affine { input, stride: *stride, over, kernel, offset });
+                input
             }
-            Axis::Concat(labels) => {
+            Axis::Concat(components) => {
                 let target = DimTerm::Var(self.solver.fresh_dim());
-                let parts = labels.iter().map(|l| self.label(l)).collect();
-                self.solver.add(Constraint::Concat { target, parts }, self.origin)?;
-                Ok(target)
+                let parts = components.iter().map(|component| match size_of(component) {
+                    Some(size) => DimTerm::from(size),
+                    None => self.label(component),
+                });
+                let parts = parts.collect();
+                self.constraints.push(Constraint::Concat { target, parts });
+                target
             }
         }
     }
 
-    fn row(&mut self, row: &TemplateRow) -> Result<Row, ShapeError> {
-        let lead = row.lead.iter().map(|a| self.axis(a)).collect::<Result<_, _>>()?;
-        let trail = row.trail.iter().map(|a| self.axis(a)).collect::<Result<_, _>>()?;
+    fn row(&mut self, row: &TemplateRow) -> Row {
+        let lead = row.lead.iter().map(|a| self.axis(a)).collect();
+        let trail = row.trail.iter().map(|a| self.axis(a)).collect();
         let var = row.var.as_ref().map(|name| match self.instance.rows.get(name) {
             Some(var) => *var,
             None => {
@@ -184,79 +202,54 @@ impl Maker<'_> {
                 var
             }
         });
-        Ok(Row::new(lead, var, trail))
+        Row::new(lead, var, trail)
     }
 
-    fn shape(&mut self, shape: &TemplateShape) -> Result<Shape, ShapeError> {
-        Ok(Shape {
-            batch: self.row(&shape.batch)?,
-            input: self.row(&shape.input)?,
-            output: self.row(&shape.output)?,
-        })
+    fn shape(&mut self, shape: &TemplateShape) -> Shape {
+        Shape {
+            batch: self.row(&shape.batch),
+            input: self.row(&shape.input),
+            output: self.row(&shape.output),
+        }
     }
 }
 
-impl Solver {
-    /// New variables for the names of a spec, and the relations within it.
+impl Template {
+    /// New variables for the names of the spec, the relations within it, and the equations with the shapes.
     ///
     /// # Errors
-    /// A name that is used for an axis and for a row; a contradiction within the spec.
-    pub fn instantiate(&mut self, template: &Template, origin: &Arc<Origin>) -> Result<Instance, ShapeError> {
-        let discardable = template.discardable();
-        let mut maker = Maker { solver: self, origin, instance: Instance::default() };
-        for operand in &template.operands {
-            let shape = maker.shape(operand)?;
-            maker.instance.operands.push(shape);
-        }
-        maker.instance.result = maker.shape(&template.result)?;
-        let instance = maker.instance;
-        for name in instance.rows.keys() {
-            if instance.dims.contains_key(name) {
-                return Err(ShapeError {
-                    labels: vec![origin.clone()],
-                    ..ShapeError::new(
-                        ShapeErrorKind::Spec,
-                        format!("`{name}` is used as both a dimension variable and a row variable"),
-                    )
-                });
-            }
-        }
-        for name in discardable {
-            if let Some(var) = instance.dims.get(&name) {
-                self.add(Constraint::Discardable(*var), origin)?;
-            }
-        }
-        Ok(instance)
-    }
-
-    /// An operation with a spec: equations only, nothing broadcasts.
-    ///
-    /// # Errors
-    /// A spec for another number of operands; a name for an axis and a row; a contradiction.
-    pub fn einsum(
-        &mut self,
-        template: &Template,
+    /// Another number of operands; a name that is used for an axis and for a row.
+    pub(crate) fn elaborate(
+        &self,
+        solver: &mut Solver,
         operands: &[&Shape],
         result: &Shape,
-        origin: &Arc<Origin>,
-    ) -> Result<Instance, ShapeError> {
-        if template.operands.len() != operands.len() {
-            let count = ["no arguments", "one argument", "two arguments", "three arguments"];
-            let expected =
-                count.get(operands.len()).map_or(format!("{} arguments", operands.len()), |c| c.to_string());
-            return Err(ShapeError {
-                labels: vec![origin.clone()],
-                ..ShapeError::new(ShapeErrorKind::Spec, format!("Invalid einsum spec (expected {expected})"))
-            });
+    ) -> Result<Elaboration, ShapeError> {
+        let wrong = |message: String| Err(ShapeError::new(ShapeErrorKind::Spec, message));
+        if self.operands.len() != operands.len() {
+            return wrong(format!("Invalid einsum spec (expected {})", arguments(operands.len())));
         }
-        let instance = self.instantiate(template, origin)?;
+        let mut maker = Maker { solver, constraints: Vec::new(), instance: Instance::default() };
+        for operand in &self.operands {
+            let shape = maker.shape(operand);
+            maker.instance.operands.push(shape);
+        }
+        maker.instance.result = maker.shape(&self.result);
+        let Maker { mut constraints, instance, .. } = maker;
+        if let Some(name) = instance.rows.keys().find(|name| instance.dims.contains_key(*name)) {
+            return wrong(format!("`{name}` is used as both a dimension variable and a row variable"));
+        }
+        let discardable = self.discardable();
+        constraints.extend(
+            discardable.iter().filter_map(|name| Some(Constraint::Discardable(*instance.dims.get(name)?))),
+        );
         let sides =
             instance.operands.iter().zip(operands.iter().copied()).chain([(&instance.result, result)]);
         for (side, shape) in sides {
             for (a, b) in side.in_memory_order().into_iter().zip(shape.in_memory_order()) {
-                self.add(Constraint::RowEq(a.clone(), b.clone()), origin)?;
+                constraints.push(Constraint::RowEq(a.clone(), b.clone()));
             }
         }
-        Ok(instance)
+        Ok(Elaboration { constraints, instance })
     }
 }
