@@ -53,7 +53,7 @@ pub use constraint::{Constraint, Elems, Kernel, Role};
 pub use dim::{Basis, BasisClash, Dim, DimTerm, DimVar, fuse};
 pub use error::{ShapeError, ShapeErrorKind};
 pub use operation::{Elaboration, Logic};
-pub use origin::{Origin, Place};
+pub use origin::{Named, Origin, Place, Subject};
 pub use row::{GroundRow, Row, RowVar};
 pub use shape::{Data, GroundShape, Shape};
 pub use solver::Solver;

@@ -1,5 +1,8 @@
 //! Provenance: where a constraint came from, and which facts followed from which.
 
+use crate::dim::DimTerm;
+use crate::row::Row;
+use crate::shape::Shape;
 use std::fmt;
 use std::sync::Arc;
 
@@ -20,7 +23,63 @@ impl fmt::Display for Place {
     }
 }
 
+/// What a name stands for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Subject {
+    /// A tensor of this shape.
+    Shape(Shape),
+    /// A row, whatever its kind.
+    Row(Row),
+    /// An axis.
+    Dim(DimTerm),
+}
+
+/// Something the user has a name for, with its shape as it was declared. A tensor has one, made once and shared by the
+/// origins of all operations it takes part in; errors speak of it by this name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Named {
+    /// The name as the user wrote it.
+    pub name: String,
+    /// What it stands for.
+    pub subject: Subject,
+}
+
+impl Named {
+    /// A tensor with a name.
+    pub fn tensor(name: impl Into<String>, shape: &Shape) -> Arc<Named> {
+        Arc::new(Named { name: name.into(), subject: Subject::Shape(shape.clone()) })
+    }
+
+    /// A row with a name, or with its text for a name.
+    pub fn row(name: impl Into<String>, row: &Row) -> Arc<Named> {
+        Arc::new(Named { name: name.into(), subject: Subject::Row(row.clone()) })
+    }
+
+    /// An axis with a name.
+    pub fn axis(name: impl Into<String>, axis: impl Into<DimTerm>) -> Arc<Named> {
+        Arc::new(Named { name: name.into(), subject: Subject::Dim(axis.into()) })
+    }
+}
+
 /// Where a constraint came from.
+///
+/// A front end gives the tensors that an operation relates with their names, so that an error can say of which tensor
+/// which axis has which size:
+///
+/// ```
+/// # use surject_shape::{Dim, Named, Origin, Shape, Solver};
+/// # use std::sync::Arc;
+/// let mut solver = Solver::new();
+/// let (h, b) = (Shape::closed(&[], &[], &[Dim::new(16)]), Shape::closed(&[], &[], &[Dim::new(10)]));
+/// let sum = solver.fresh_shape();
+/// let origin = Origin::operation("h + b").relating([
+///     Named::tensor("sum", &sum),
+///     Named::tensor("h", &h),
+///     Named::tensor("b", &b),
+/// ]);
+/// let error = solver.pointwise(&[&h, &b], &sum, &Arc::new(origin)).unwrap_err();
+/// assert!(error.message.contains("16") && error.message.contains("10"));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Origin {
     /// The operation and the tensors it relates, or the text of the constraint.
@@ -29,12 +88,19 @@ pub struct Origin {
     pub spec: Option<String>,
     /// The place it was written at.
     pub place: Option<Place>,
+    /// What the operation relates and the user has names for: the result, then the operands, then axes of the spec.
+    pub tensors: Vec<Arc<Named>>,
 }
 
 impl Origin {
     /// An origin that is known by its operation alone.
     pub fn operation(operation: impl Into<String>) -> Origin {
-        Origin { operation: operation.into(), spec: None, place: None }
+        Origin { operation: operation.into(), ..Origin::default() }
+    }
+
+    /// The same origin with the tensors that the operation relates: the result, then the operands.
+    pub fn relating(self, tensors: impl IntoIterator<Item = Arc<Named>>) -> Origin {
+        Origin { tensors: tensors.into_iter().collect(), ..self }
     }
 }
 

@@ -72,7 +72,7 @@ pub fn parse(file: &str, text: &str) -> Result<Problem, SyntaxError> {
         })?;
         let place = Place { file: file.clone(), line: number as u32 + 1, column };
         let text: String = code.iter().collect();
-        let origin = Origin { operation: text.trim().to_string(), spec: None, place: Some(place) };
+        let origin = Origin { place: Some(place), ..Origin::operation(text.trim()) };
         problem.constraints.push((constraint, Arc::new(origin)));
     }
     Ok(problem)
