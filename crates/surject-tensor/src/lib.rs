@@ -1,1 +1,14 @@
-//! Tensors without shapes: the expression graph, inference, differentiation by slots, and assignments as a program.
+//! Tensors without shapes: the expression graph, shape and loop inference, differentiation by slots, and assignments as
+//! a program.
+
+pub mod error;
+pub mod graph;
+pub mod operator;
+pub mod prelude;
+pub mod spec;
+pub mod tensor;
+
+pub use error::{TensorError, TensorErrorKind};
+pub use graph::{Action, Graph, Kind, Node, NodeId, NodeKind, RowSizes, Site, SizeRef, Sizes, Step, StepId};
+pub use operator::Operator;
+pub use tensor::Tensor;
