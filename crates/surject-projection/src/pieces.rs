@@ -1,0 +1,314 @@
+//! Pieces: where concatenations couple loops, the operation runs once for every selection of active components.
+//!
+//! A tensor takes part in a selection when every loop it mentions is active, and every concatenated axis has an active
+//! component. A selection means nothing where the result does not take part, or no operand does: there is no piece.
+
+use crate::access::Access;
+use crate::error::{ProjectionError, Slot};
+use crate::projections::{Index, LoopId, Part, Projections};
+use std::collections::{BTreeSet, HashSet};
+use surject_index::{Affine, Fill, IndexMap, Progression, Space, Verdict};
+
+/// The most selections of an operation.
+const MOST_SELECTIONS: usize = 1 << 16;
+
+/// The most points that a decision over several pieces enumerates as its last resort.
+const ENUMERATED: u64 = 1 << 20;
+
+/// The operation on one selection of active components: a box of loops, with one access a tensor.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Piece {
+    /// The space of its loops.
+    pub space: Space,
+    /// Its loops, one an axis of the space.
+    pub loops: Vec<LoopId>,
+    /// Where it writes.
+    pub result: Access,
+    /// Where it reads each operand; `None` for operands that do not take part.
+    pub operands: Vec<Option<Access>>,
+}
+
+/// Which operands a piece needs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    /// Any.
+    Some,
+    /// All.
+    All,
+}
+
+impl Projections {
+    /// The pieces of an operation that takes each element from one operand, such as a block `a; b => a^b`: in each piece
+    /// of coupled concatenations exactly one operand takes part. Without coupled concatenations there is one piece, and
+    /// all operands take part.
+    ///
+    /// # Errors
+    /// An ambiguous block: two operands take part in one piece. A position that does not fit.
+    pub fn pieces(&self) -> Result<Vec<Piece>, ProjectionError> {
+        let pieces = self.selected(Needs::Some)?;
+        if !self.is_coupled() {
+            return Ok(pieces);
+        }
+        for piece in &pieces {
+            let mut present = (0..piece.operands.len()).filter(|i| piece.operands[*i].is_some());
+            if let (Some(first), Some(second)) = (present.next(), present.next()) {
+                let active = self.factors.iter().filter(|f| f.loops.len() > 1);
+                let active = active.flat_map(|f| f.loops.iter().filter(|id| piece.loops.contains(id)));
+                let names: Vec<String> = active
+                    .map(|id| format!("`{}` is active", self.of(*id).map_or("?", |l| &l.name)))
+                    .collect();
+                return Err(ProjectionError::Ambiguous {
+                    first: Slot::Operand(first),
+                    second: Slot::Operand(second),
+                    active: names.join(" and "),
+                });
+            }
+        }
+        Ok(pieces)
+    }
+
+    /// The pieces of an operation that needs an element of every operand, such as a product: in each piece all operands
+    /// take part. Without coupled concatenations the same as [`Projections::pieces`].
+    ///
+    /// # Errors
+    /// A position that does not fit.
+    pub fn joint_pieces(&self) -> Result<Vec<Piece>, ProjectionError> {
+        self.selected(Needs::All)
+    }
+
+    /// Are there coupled concatenations: a concatenated axis, of several components or with positions that are not
+    /// touched?
+    fn is_coupled(&self) -> bool {
+        self.operands.iter().chain([&self.result]).flatten().any(|index| matches!(index, Index::Concat(_)))
+    }
+
+    /// The loops whose components are coupled.
+    fn coupled(&self) -> BTreeSet<LoopId> {
+        let concats = self.operands.iter().chain([&self.result]).flatten();
+        concats.filter(|index| matches!(index, Index::Concat(_))).flat_map(Index::loops).collect()
+    }
+
+    fn selected(&self, needs: Needs) -> Result<Vec<Piece>, ProjectionError> {
+        let count = self.factors.iter().try_fold(1usize, |n, f| n.checked_mul(f.loops.len()));
+        if count.is_none_or(|n| n > MOST_SELECTIONS) {
+            return Err(ProjectionError::TooLarge("the components have too many combinations".to_string()));
+        }
+        let coupled = self.coupled();
+        let mut pieces = Vec::new();
+        let mut choice = vec![0; self.factors.len()];
+        loop {
+            let loops: Option<Vec<LoopId>> =
+                self.factors.iter().zip(&choice).map(|(f, c)| f.loops.get(*c).copied()).collect();
+            // A factor without loops has no selection.
+            let Some(loops) = loops else { return Ok(pieces) };
+            // A component without positions contributes nothing.
+            let idle =
+                loops.iter().any(|id| coupled.contains(id) && self.of(*id).is_none_or(|l| l.size == 0));
+            if !idle && let Some(piece) = self.piece(loops, needs)? {
+                pieces.push(piece);
+            }
+            // The next selection, the last factor fastest.
+            let Some(factor) = (0..choice.len()).rev().find(|&f| choice[f] + 1 < self.factors[f].loops.len())
+            else {
+                return Ok(pieces);
+            };
+            choice[factor] += 1;
+            choice[factor + 1..].fill(0);
+        }
+    }
+
+    fn piece(&self, loops: Vec<LoopId>, needs: Needs) -> Result<Option<Piece>, ProjectionError> {
+        let sizes: Vec<u64> = loops.iter().map(|id| self.of(*id).map_or(0, |l| l.size)).collect();
+        let space = Space::of(&sizes);
+        let Some(result) = self.access(&self.result, &self.result_extents, &loops, &space)? else {
+            return Ok(None);
+        };
+        let operands = self.operands.iter().zip(&self.operand_extents);
+        let operands = operands.map(|(map, extents)| self.access(map, extents, &loops, &space));
+        let operands = operands.collect::<Result<Vec<_>, _>>()?;
+        let enough = match needs {
+            Needs::Some => operands.is_empty() || operands.iter().any(Option::is_some),
+            Needs::All => operands.iter().all(Option::is_some),
+        };
+        Ok(enough.then_some(Piece { space, loops, result, operands }))
+    }
+
+    /// The access of a tensor where these loops are active; `None` where it does not take part.
+    fn access(
+        &self,
+        map: &[Index],
+        extents: &[u64],
+        loops: &[LoopId],
+        space: &Space,
+    ) -> Result<Option<Access>, ProjectionError> {
+        let too_large = || ProjectionError::TooLarge("a position does not fit in 64 bits".to_string());
+        let axis_of = |id: &LoopId| loops.iter().position(|l| l == id);
+        let (mut components, mut kept) = (Vec::new(), Vec::new());
+        for (index, extent) in map.iter().zip(extents) {
+            let component = match index {
+                Index::External => continue,
+                Index::Fixed(position) => {
+                    Affine::fixed(space.rank(), i64::try_from(*position).map_err(|_| too_large())?)
+                }
+                Index::Affine { terms, offset } => {
+                    let mut form = Affine::fixed(space.rank(), *offset);
+                    for (c, id) in terms {
+                        let Some(axis) = axis_of(id) else { return Ok(None) };
+                        form.coeffs[axis] = form.coeffs[axis].checked_add(*c).ok_or_else(too_large)?;
+                    }
+                    form
+                }
+                Index::Concat(parts) => {
+                    let mut start = 0u64;
+                    let mut found = None;
+                    for part in parts {
+                        let size = match part {
+                            Part::Skip(size) => *size,
+                            Part::Loop(id) => {
+                                if let Some(axis) = axis_of(id) {
+                                    found = Some((axis, start));
+                                    break;
+                                }
+                                self.of(*id).map_or(0, |l| l.size)
+                            }
+                        };
+                        start = start.checked_add(size).ok_or_else(too_large)?;
+                    }
+                    let Some((axis, start)) = found else { return Ok(None) };
+                    Affine::strided(space.rank(), axis, 1, i64::try_from(start).map_err(|_| too_large())?)
+                }
+            };
+            components.push(component);
+            kept.push(*extent);
+        }
+        Access::new(space.clone(), components, kept).map(Some).ok_or_else(too_large)
+    }
+
+    /// Does each cell of the result get written by at most one point of the product space? Then nothing is ever
+    /// accumulated and the accumulation is a plain write. Points that leave the result write nothing.
+    ///
+    /// # Errors
+    /// A position that does not fit.
+    pub fn injective(&self) -> Result<Verdict, ProjectionError> {
+        Ok(injective(&self.selected(Needs::Some)?))
+    }
+
+    /// Does every cell of the result get written? If not, the others have to be set to the neutral element.
+    ///
+    /// # Errors
+    /// A position that does not fit.
+    pub fn surjective(&self) -> Result<Verdict, ProjectionError> {
+        let axes = self.result.iter().zip(&self.result_extents);
+        let kept = axes.filter(|(index, _)| **index != Index::External).map(|(_, extent)| *extent);
+        Ok(surjective(&self.selected(Needs::Some)?, &kept.collect::<Vec<_>>()))
+    }
+}
+
+/// The maps of the result, on the points that stay inside of it.
+fn maps(pieces: &[Piece]) -> Vec<IndexMap> {
+    pieces.iter().map(|p| p.result.read_map(Fill(0))).collect()
+}
+
+/// Do the pieces write each cell of the result at most once? For one piece exact as [`IndexMap::injective`]; several need
+/// disjoint images as well.
+pub fn injective(pieces: &[Piece]) -> Verdict {
+    let maps = maps(pieces);
+    let mut verdict = Verdict::Yes(());
+    for map in &maps {
+        match map.injective().plain() {
+            Verdict::Yes(()) => {}
+            Verdict::No(()) => return Verdict::No(()),
+            Verdict::Unknown => verdict = Verdict::Unknown,
+        }
+    }
+    for (i, first) in maps.iter().enumerate() {
+        for second in &maps[..i] {
+            match apart(first, second) {
+                Some(true) => {}
+                Some(false) => return Verdict::No(()),
+                None => verdict = Verdict::Unknown,
+            }
+        }
+    }
+    if verdict.is_unknown()
+        && let Some((cells, points)) = count(&maps)
+    {
+        return Verdict::from(cells as u64 == points);
+    }
+    verdict
+}
+
+/// Do the pieces together write every cell of a result of these sizes? For one piece exact as [`IndexMap::surjective`]; for
+/// several decided by counting disjoint images, or by enumeration.
+pub fn surjective(pieces: &[Piece], extents: &[u64]) -> Verdict {
+    if extents.contains(&0) {
+        return Verdict::Yes(());
+    }
+    let maps = maps(pieces);
+    match maps.as_slice() {
+        [] => return Verdict::No(()),
+        [map] => return map.surjective().plain(),
+        _ => {}
+    }
+    let cells = extents.iter().try_fold(1u64, |n, e| n.checked_mul(*e));
+    let disjoint = (0..maps.len()).all(|i| maps[..i].iter().all(|m| apart(m, &maps[i]) == Some(true)));
+    if disjoint && let Some(covered) = maps.iter().map(cells_of).sum::<Option<u64>>() {
+        return Verdict::from(Some(covered) == cells);
+    }
+    if maps.iter().any(|map| map.surjective().is_yes()) {
+        return Verdict::Yes(());
+    }
+    match count(&maps) {
+        Some((covered, _)) => Verdict::from(Some(covered as u64) == cells),
+        None => Verdict::Unknown,
+    }
+}
+
+/// The number of cells that a map reaches, where its image is a box of progressions.
+fn cells_of(map: &IndexMap) -> Option<u64> {
+    map.image()?.iter().try_fold(1u64, |n, p| n.checked_mul(p.count))
+}
+
+/// Are the images of two maps disjoint?
+fn apart(first: &IndexMap, second: &IndexMap) -> Option<bool> {
+    let (a, b) = (first.image()?, second.image()?);
+    if a.iter().chain(&b).any(|p| p.count == 0) {
+        return Some(true);
+    }
+    // Boxes are disjoint when they are on one axis.
+    let mut verdict = Some(false);
+    for (p, q) in a.iter().zip(&b) {
+        let last = |p: &Progression| i128::from(p.start) + i128::from(p.stride) * (i128::from(p.count) - 1);
+        let (low, high) = (i128::from(p.start.max(q.start)), last(p).min(last(q)));
+        if low > high {
+            return Some(true);
+        }
+        if p.stride != q.stride && p.count > 1 && q.count > 1 {
+            verdict = None;
+            continue;
+        }
+        // `low` is the start of one of them: the other one either has it, or nothing in common with it.
+        let has = |p: &Progression| (low - i128::from(p.start)) % i128::from(p.stride) == 0;
+        if !has(p) || !has(q) {
+            return Some(true);
+        }
+    }
+    verdict
+}
+
+/// The number of cells reached and of points that reach one, by enumeration.
+fn count(maps: &[IndexMap]) -> Option<(usize, u64)> {
+    let total = maps.iter().try_fold(0u64, |n, m| n.checked_add(m.domain().points()?))?;
+    if total > ENUMERATED {
+        return None;
+    }
+    let mut cells = HashSet::new();
+    let mut points = 0;
+    for map in maps {
+        for cell in map.domain().iter_points()?.filter_map(|p| map.apply(&p)) {
+            cells.insert(cell);
+            points += 1;
+        }
+    }
+    Some((cells.len(), points))
+}
