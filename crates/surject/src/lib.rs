@@ -3,6 +3,7 @@
 //! This crate ties the others together: a [`Source`] gives a program, [`optimise`] rewrites it, and a [`Runner`] runs
 //! it on a [`Backend`]. The `surject` command is a thin layer over these.
 
+pub mod bench;
 mod calibrate;
 pub mod cli;
 mod failure;

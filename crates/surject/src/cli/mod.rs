@@ -33,6 +33,8 @@ enum Command {
     Rules(rules::Arguments),
     /// Solves a bare constraint problem over shapes.
     Solve(solve::Arguments),
+    /// Times programs, alone or against a peer.
+    Bench(crate::bench::Arguments),
     /// Says what is installed, what is missing, and how to get it.
     Doctor(doctor::Arguments),
 }
@@ -45,12 +47,13 @@ pub fn execute(arguments: Arguments, out: &mut dyn Write) -> Result<(), Failure>
         Command::Check(a) => check::execute(&a, out),
         Command::Rules(a) => rules::execute(&a, out),
         Command::Solve(a) => solve::execute(&a, out),
+        Command::Bench(a) => crate::bench::execute(&a, out),
         Command::Doctor(a) => doctor::execute(&a, out),
     }
 }
 
 /// Writes to the output of the command.
-fn print(out: &mut dyn Write, text: fmt::Arguments<'_>) -> Result<(), Failure> {
+pub(crate) fn print(out: &mut dyn Write, text: fmt::Arguments<'_>) -> Result<(), Failure> {
     match out.write_fmt(text) {
         // A reader that has seen enough (`| head`) is no failure.
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),

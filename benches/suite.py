@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+"""Exports the suite of workloads as StableHLO from JAX: a folder each, with `program.mlir` and the inputs that are not
+plain noise (`inN.npy`); `surject bench` makes the others.
+
+    suite.py [FOLDER] [NAME …]      default folder: target/suite; names are prefixes, all when none is given
+
+Every workload has two sizes: its own, and `NAME_odd`, where the extents are no multiples of anything.
+"""
+import os
+import sys
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+jax.config.update("jax_default_matmul_precision", "highest")
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+WORKLOADS = []
+rng = np.random.default_rng(3)
+
+
+def f32(*shape):
+    return jax.ShapeDtypeStruct(shape, jnp.float32)
+
+
+def bf16(*shape):
+    return jax.ShapeDtypeStruct(shape, jnp.bfloat16)
+
+
+def i8(*shape):
+    return rng.integers(-128, 127, shape).astype(np.int8)
+
+
+def below(n, *shape):
+    return rng.integers(0, n, shape).astype(np.int32)
+
+
+def add(name, function, own, odd):
+    """A workload: a function, and its arguments in both sizes."""
+    WORKLOADS.append((name, function, own))
+    WORKLOADS.append((f"{name}_odd", function, odd))
+
+
+def grad(function, *wanted):
+    """The gradient of the sum of a function's product with a cotangent, which is the last argument."""
+    def result(*arguments):
+        *rest, cotangent = arguments
+        return jax.vjp(lambda *a: function(*a), *rest)[1](cotangent)
+    return result
+
+
+# Contractions.
+product = lambda a, b: a @ b
+for n, odd in ((128, 125), (512, 509), (1000, 997), (1024, 1023), (2048, 1999)):
+    add(f"matmul_{n}", product, (f32(n, n), f32(n, n)), (f32(odd, odd), f32(odd, odd)))
+add("matmul_1x4096x4096", product, (f32(1, 4096), f32(4096, 4096)), (f32(1, 4001), f32(4001, 3999)))
+add("matmul_8x4096x4096", product, (f32(8, 4096), f32(4096, 4096)), (f32(7, 4001), f32(4001, 3999)))
+add("matmul_4096x64x4096", product, (f32(4096, 64), f32(64, 4096)), (f32(4001, 63), f32(63, 3999)))
+add("matmul_batched", product, (f32(64, 128, 128), f32(64, 128, 64)), (f32(63, 127, 125), f32(63, 125, 61)))
+add("matmul_bf16", product, (bf16(1024, 1024), bf16(1024, 1024)), (bf16(1021, 1019), bf16(1019, 1023)))
+add("matmul_i8", lambda a, b: lax.dot_general(a, b, (((1,), (0,)), ((), ())), preferred_element_type=jnp.int32),
+    (i8(1024, 1024), i8(1024, 1024)), (i8(1021, 1019), i8(1019, 1023)))
+add("einsum_bqhd_bkhd", lambda q, k: jnp.einsum("bqhd,bkhd->bhqk", q, k),
+    (f32(2, 256, 8, 64), f32(2, 256, 8, 64)), (f32(2, 251, 7, 61), f32(2, 241, 7, 61)))
+add("einsum_bij_kj", lambda a, b: jnp.einsum("bij,kj->ikb", a, b), (f32(16, 128, 256), f32(128, 256)), (f32(15, 127, 251), f32(125, 251)))
+add("einsum_ij_jk_kl", lambda a, b, c: jnp.einsum("ij,jk,kl->il", a, b, c),
+    (f32(256, 512), f32(512, 512), f32(512, 128)), (f32(251, 509), f32(509, 511), f32(511, 127)))
+
+
+# Convolutions.
+def conv(stride=1, padding="SAME", dilation=1, lhs=1, groups=1):
+    return lambda x, k: lax.conv_general_dilated(
+        x, k, (stride, stride), padding, lhs_dilation=(lhs, lhs), rhs_dilation=(dilation, dilation),
+        dimension_numbers=("NHWC", "HWIO", "NHWC"), feature_group_count=groups or x.shape[-1])
+
+
+image, odd_image = f32(8, 56, 56, 64), f32(5, 53, 51, 61)
+add("conv3x3", conv(), (image, f32(3, 3, 64, 64)), (odd_image, f32(3, 3, 61, 59)))
+add("conv1x1", conv(), (image, f32(1, 1, 64, 128)), (odd_image, f32(1, 1, 61, 127)))
+add("conv7x7_stride2", conv(2), (f32(4, 224, 224, 3), f32(7, 7, 3, 64)), (f32(3, 221, 219, 3), f32(7, 7, 3, 61)))
+add("conv3x3_dilated", conv(dilation=2), (image, f32(3, 3, 64, 64)), (odd_image, f32(3, 3, 61, 59)))
+add("conv3x3_grouped", conv(groups=4), (image, f32(3, 3, 16, 64)), (f32(5, 53, 51, 60), f32(3, 3, 15, 60)))
+add("conv3x3_depthwise", conv(groups=0), (image, f32(3, 3, 1, 64)), (f32(5, 53, 51, 61), f32(3, 3, 1, 61)))
+add("conv3x3_transposed", conv(lhs=2, padding=((1, 2), (1, 2))), (f32(8, 28, 28, 64), f32(3, 3, 64, 64)), (f32(5, 27, 25, 61), f32(3, 3, 61, 59)))
+add("conv3x3_weight_gradient", lambda x, k, g: jax.vjp(lambda k: conv()(x, k), k)[1](g)[0],
+    (image, f32(3, 3, 64, 64), image), (odd_image, f32(3, 3, 61, 59), f32(5, 53, 51, 59)))
+add("conv3x3_input_gradient", lambda x, k, g: jax.vjp(lambda x: conv()(x, k), x)[1](g)[0],
+    (image, f32(3, 3, 64, 64), image), (odd_image, f32(3, 3, 61, 59), f32(5, 53, 51, 59)))
+
+
+# Pooling.
+def pool(x, init, join):
+    return lax.reduce_window(x, init, join, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+
+
+max_pool = lambda x: pool(x, -np.inf, lax.max)
+mean_pool = lambda x: pool(x, np.float32(0), lax.add) * np.float32(0.25)
+add("max_pool", max_pool, (image,), (odd_image,))
+add("max_pool_gradient", grad(max_pool), (image, f32(8, 28, 28, 64)), (odd_image, f32(5, 26, 25, 61)))
+add("max_pool3_overlapping", lambda x: lax.reduce_window(x, -np.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME"), (image,), (odd_image,))
+add("mean_pool", mean_pool, (image,), (odd_image,))
+add("mean_pool_gradient", grad(mean_pool), (image, f32(8, 28, 28, 64)), (odd_image, f32(5, 26, 25, 61)))
+
+
+# Normalisations and pointwise.
+def layernorm(x, scale, shift):
+    mean = x.mean(-1, keepdims=True)
+    return (x - mean) / jnp.sqrt(((x - mean) ** 2).mean(-1, keepdims=True) + 1e-5) * scale + shift
+
+
+def rmsnorm(x, scale):
+    return x * lax.rsqrt((x * x).mean(-1, keepdims=True) + 1e-6) * scale
+
+
+def batchnorm(x, scale, shift):
+    mean, var = x.mean((0, 1, 2)), x.var((0, 1, 2))
+    return (x - mean) * lax.rsqrt(var + 1e-5) * scale + shift, mean, var
+
+
+def cross_entropy(x, labels):
+    loss = lambda x: -jnp.take_along_axis(jax.nn.log_softmax(x, -1), labels[:, None], -1).mean()
+    return jax.value_and_grad(loss)(x)
+
+
+square, odd_square = f32(1024, 1024), f32(1021, 1019)
+add("softmax", lambda x: jax.nn.softmax(x, -1), (square,), (odd_square,))
+add("log_softmax_cross_entropy", cross_entropy, (square, below(1024, 1024)), (odd_square, below(1019, 1021)))
+add("layernorm", layernorm, (square, f32(1024), f32(1024)), (odd_square, f32(1019), f32(1019)))
+add("layernorm_gradient", grad(layernorm), (square, f32(1024), f32(1024), square), (odd_square, f32(1019), f32(1019), odd_square))
+add("rmsnorm", rmsnorm, (square, f32(1024)), (odd_square, f32(1019)))
+add("batchnorm", batchnorm, (image, f32(64), f32(64)), (odd_image, f32(61), f32(61)))
+add("gelu_bias", lambda x, b: jax.nn.gelu(x + b), (square, f32(1024)), (odd_square, f32(1019)))
+add("silu_gate", lambda x, g: jax.nn.silu(g) * x, (square, square), (odd_square, odd_square))
+
+# Reductions.
+tall, odd_tall = f32(4096, 1024), f32(4001, 1019)
+add("sum_rows", lambda x: x.sum(1), (tall,), (odd_tall,))
+add("sum_columns", lambda x: x.sum(0), (tall,), (odd_tall,))
+add("sum_all", lambda x: x.sum(), (tall,), (odd_tall,))
+for n in (3, 5, 7):
+    add(f"sum_inner_{n}", lambda x: x.sum(1), (f32(200_000, n),), (f32(199_999, n),))
+    add(f"sum_middle_{n}", lambda x: x.sum(1), (f32(4096, n, 64),), (f32(4001, n, 61),))
+add("argmax", lambda x: jnp.argmax(x, -1), (square,), (odd_square,))
+add("argmax_columns", lambda x: jnp.argmax(x, 0), (square,), (odd_square,))
+add("cumsum", lambda x: jnp.cumsum(x, -1), (square,), (odd_square,))
+add("cumsum_columns", lambda x: jnp.cumsum(x, 0), (square,), (odd_square,))
+add("cumsum_1m", jnp.cumsum, (f32(1 << 20),), (f32(999_983),))
+add("outer_difference", lambda a, b: ((a[:, None] - b) ** 2).sum(-1), (f32(2048), f32(2048)), (f32(2039), f32(2029)))
+add("pairwise_distances", lambda a, b: jnp.sqrt(((a[:, None] - b[None]) ** 2).sum(-1)), (f32(512, 64), f32(512, 64)), (f32(509, 61), f32(503, 61)))
+
+# Moves.
+add("transpose", lambda x: x.T, (f32(2048, 2048),), (f32(2039, 2029),))
+add("transpose_add", lambda x: x.T + 1, (f32(2048, 2048),), (f32(2039, 2029),))
+add("nhwc_to_nchw", lambda x: x.transpose(0, 3, 1, 2), (image,), (odd_image,))
+add("nchw_to_nhwc", lambda x: x.transpose(0, 2, 3, 1) * 2, (f32(8, 64, 56, 56),), (f32(5, 61, 53, 51),))
+add("moves", lambda a, b: jnp.concatenate([jnp.pad(a, ((0, 0), (1, 2)))[:, ::-1], b[:, 3:], a[::-1]], 1), (square, square), (odd_square, odd_square))
+add("embedding", lambda w, i: w[i], (f32(32_000, 256), below(32_000, 4096)), (f32(31_999, 251), below(31_999, 4001)))
+add("embedding_gradient", lambda w, i, g: jnp.zeros_like(w).at[i].add(g),
+    (f32(32_000, 256), below(32_000, 4096), f32(4096, 256)), (f32(31_999, 251), below(31_999, 4001), f32(4001, 251)))
+add("sort_1m", jnp.sort, (f32(1 << 20),), (f32(999_983),))
+add("sort_rows", lambda x: jnp.sort(x, -1), (square,), (odd_square,))
+
+
+# Models.
+def attend(q, k, v, causal=False):
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / np.float32(np.sqrt(q.shape[-1]))
+    if causal:
+        mask = jnp.tril(jnp.ones((q.shape[1], k.shape[1]), bool))
+        scores = jnp.where(mask, scores, -1e30)
+    return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores, axis=-1), v)
+
+
+causal = lambda q, k, v: attend(q, k, v, True)
+heads, odd_heads = f32(2, 256, 8, 64), f32(2, 251, 7, 61)
+long, odd_long = f32(1, 1024, 8, 64), f32(1, 1019, 7, 61)
+add("attention", attend, (heads,) * 3, (odd_heads,) * 3)
+add("attention_causal_1024", causal, (long,) * 3, (odd_long,) * 3)
+add("attention_causal_1024_gradient", grad(causal), (long,) * 4, (odd_long,) * 4)
+
+
+def lstm(x, wx, wh, b):
+    def step(carry, x):
+        h, c = carry
+        i, f, g, o = jnp.split(x @ wx + h @ wh + b, 4, -1)
+        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+        h = jax.nn.sigmoid(o) * jnp.tanh(c)
+        return (h, c), h
+    start = jnp.zeros((x.shape[1], wh.shape[0]), x.dtype)
+    return lax.scan(step, (start, start), x)[1]
+
+
+add("lstm", lstm, (f32(128, 32, 128), f32(128, 512), f32(128, 512), f32(512)), (f32(127, 31, 125), f32(125, 508), f32(127, 508), f32(508)))
+key = np.array([1, 2], np.uint32)
+add("threefry_normal", lambda key: jax.random.normal(jax.random.wrap_key_data(key), (1 << 20,)), (key,), (key,))
+WORKLOADS[-1] = ("threefry_normal_odd", lambda key: jax.random.normal(jax.random.wrap_key_data(key), (999_983,)), (key,))
+
+
+def mlp_step(x, y, w1, b1, w2, b2):
+    loss = lambda w: jnp.mean((jnp.tanh(x @ w[0] * np.float32(0.05) + w[1]) @ w[2] + w[3] - y) ** 2)
+    value, gradient = jax.value_and_grad(loss)((w1, b1, w2, b2))
+    return (value, *[w - 0.1 * g for w, g in zip((w1, b1, w2, b2), gradient)])
+
+
+for batch, odd in ((1, 2), (32, 31), (512, 509)):
+    add(f"mlp_step_{batch}", mlp_step, (f32(batch, 784), f32(batch, 10), f32(784, 512), f32(512), f32(512, 10), f32(10)),
+        (f32(odd, 783), f32(odd, 10), f32(783, 509), f32(509), f32(509, 10), f32(10)))
+
+
+def lenet_step(x, y, k1, k2, w1, b1, w2, b2):
+    def loss(w):
+        k1, k2, w1, b1, w2, b2 = w
+        h = max_pool(jax.nn.relu(conv()(x, k1)))
+        h = max_pool(jax.nn.relu(conv()(h, k2)))
+        h = jax.nn.relu(h.reshape(h.shape[0], -1) @ w1 * np.float32(0.05) + b1)
+        logits = h @ w2 + b2
+        return -(jax.nn.log_softmax(logits, -1) * y).sum(-1).mean()
+    value, gradient = jax.value_and_grad(loss)((k1, k2, w1, b1, w2, b2))
+    return (value, *[w - 0.1 * g for w, g in zip((k1, k2, w1, b1, w2, b2), gradient)])
+
+
+def lenet(batch):
+    return (f32(batch, 8, 8, 1), f32(batch, 10), f32(3, 3, 1, 16), f32(3, 3, 16, 32), f32(128, 64), f32(64), f32(64, 10), f32(10))
+
+
+add("lenet_step", lenet_step, lenet(64), lenet(61))
+
+
+def block(x, s1, wqkv, wo, s2, w1, w2, n):
+    scale = np.float32(0.05)
+    split = lambda a: a.reshape(*a.shape[:2], n, a.shape[2] // n)
+    q, k, v = jnp.split(rmsnorm(x, s1) @ wqkv * scale, 3, axis=-1)
+    x = x + attend(split(q), split(k), split(v), True).reshape(x.shape) @ wo * scale
+    return x + jax.nn.gelu(rmsnorm(x, s2) @ w1 * scale) @ w2 * scale
+
+
+def weights(d):
+    return (f32(d), f32(d, 3 * d), f32(d, d), f32(d), f32(d, 4 * d), f32(4 * d, d))
+
+
+def train(layers, n):
+    def step(x, y, *w):
+        def loss(w):
+            h = x
+            for l in range(layers):
+                h = block(h, *w[6 * l:6 * l + 6], n)
+            return ((h - y) ** 2).mean()
+        value, gradient = jax.value_and_grad(loss)(w)
+        return (value, *[w - 0.1 * g for w, g in zip(w, gradient)])
+    return step
+
+
+for d, odd in ((64, 60), (512, 508)):
+    add(f"block_forward_{d}", lambda x, *w: block(x, *w, 4), (f32(2, 128, d), *weights(d)), (f32(2, 127, odd), *weights(odd)))
+    add(f"block_step_{d}", train(1, 4), (f32(2, 128, d), f32(2, 128, d), *weights(d)), (f32(2, 127, odd), f32(2, 127, odd), *weights(odd)))
+add("decoder12_step", train(12, 4), (f32(2, 128, 256), f32(2, 128, 256), *(weights(256) * 12)), (f32(1, 127, 252), f32(1, 127, 252), *(weights(252) * 12)))
+
+
+def main():
+    words = sys.argv[1:]
+    folder = words[0] if words else f"{ROOT}/target/suite"
+    for name, function, arguments in WORKLOADS:
+        if words[1:] and not any(name.startswith(w) for w in words[1:]):
+            continue
+        os.makedirs(f"{folder}/{name}", exist_ok=True)
+        with open(f"{folder}/{name}/program.mlir", "w") as file:
+            file.write(jax.jit(function).lower(*arguments).as_text())
+        for i, a in enumerate(arguments):
+            if isinstance(a, np.ndarray):
+                np.save(f"{folder}/{name}/in{i}.npy", a)
+    print(f"{folder}: {len(os.listdir(folder))} workloads")
+
+
+main()

@@ -1,0 +1,104 @@
+//! What this machine can do, measured: multiply-adds in registers, and copying.
+
+use crate::Failure;
+use std::fmt::Write;
+use std::time::Instant;
+use surject_codegen::Target;
+use surject_mlir::jit::{self, JitOptions};
+use surject_runtime::Scalar;
+use surject_runtime::{Buffer, DType, pool};
+
+/// Runs a module's entry on arrays of bytes, and gives the least time of some runs, in seconds.
+fn least(text: &str, arrays: &mut [Buffer], runs: usize) -> Result<f64, Failure> {
+    let compiled = jit::compile(text, &JitOptions::default()).map_err(Failure::unsupported)?;
+    let entry = compiled.entry("entry").map_err(Failure::unsupported)?;
+    let pointers: Vec<*mut u8> = arrays.iter_mut().map(Buffer::as_mut_ptr).collect();
+    let mut best = f64::INFINITY;
+    for _ in 0..runs {
+        let start = Instant::now();
+        // SAFETY: the text below reads and writes these arrays only, within the bytes they have.
+        unsafe { entry.call(&[], &pointers, std::ptr::null_mut(), &[]) };
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    Ok(best)
+}
+
+fn module(body: &str, tasks: usize) -> String {
+    format!(
+        "llvm.func @surject_parallel(!llvm.ptr, i64, !llvm.ptr)\n\
+         llvm.func internal @kernel(%task: i64, %ptrs: !llvm.ptr) {{\n{body}llvm.return\n}}\n\
+         llvm.func @entry(%args: !llvm.ptr, %results: !llvm.ptr, %arena: !llvm.ptr, %constants: !llvm.ptr) {{\n\
+         %f = llvm.mlir.addressof @kernel : !llvm.ptr\n%n = arith.constant {tasks} : i64\n\
+         llvm.call @surject_parallel(%f, %n, %results) : (!llvm.ptr, i64, !llvm.ptr) -> ()\nllvm.return\n}}\n"
+    )
+}
+
+/// Operations a second of `f32` multiply-adds on all threads.
+pub fn flops() -> Result<f64, Failure> {
+    const CHAINS: usize = 12;
+    const STEPS: usize = 20_000;
+    /// Tasks of a thread: another process on one of the processors then holds up little.
+    const SHARES: usize = 8;
+    let (threads, lanes) = (pool::threads(), Target::host().lanes_bytes / 4);
+    let ty = format!("vector<{lanes}xf32>");
+    let mut body = format!(
+        "%low = arith.constant 0 : i64\n%high = arith.constant {STEPS} : i64\n%one = arith.constant 1 : i64\n\
+         %at = llvm.load %ptrs : !llvm.ptr -> !llvm.ptr\n%width = arith.constant {lanes} : i64\n\
+         %first = arith.muli %task, %width : i64\n\
+         %p = llvm.getelementptr %at[%first] : (!llvm.ptr, i64) -> !llvm.ptr, f32\n\
+         %x = llvm.load %p {{alignment = 4 : i64}} : !llvm.ptr -> {ty}\n"
+    );
+    let list = |f: &dyn Fn(usize) -> String| (0..CHAINS).map(f).collect::<Vec<_>>().join(", ");
+    let _ = write!(
+        body,
+        "%r:{CHAINS} = scf.for %i = %low to %high step %one iter_args({}) -> ({}) : i64 {{\n",
+        list(&|i| format!("%a{i} = %x")),
+        list(&|_| ty.clone())
+    );
+    for i in 0..CHAINS {
+        let _ = writeln!(body, "%b{i} = math.fma %a{i}, %x, %x : {ty}");
+    }
+    let _ = writeln!(body, "scf.yield {} : {}\n}}", list(&|i| format!("%b{i}")), list(&|_| ty.clone()));
+    let mut sum = "%r#0".to_string();
+    for i in 1..CHAINS {
+        let _ = writeln!(body, "%s{i} = arith.addf {sum}, %r#{i} : {ty}");
+        sum = format!("%s{i}");
+    }
+    let _ = writeln!(body, "llvm.store {sum}, %p {{alignment = 4 : i64}} : {ty}, !llvm.ptr");
+    let tasks = SHARES * threads;
+    let mut arrays = [Buffer::zeros(DType::F32, &[tasks * lanes])];
+    let time = least(&module(&body, tasks), &mut arrays, 60)?;
+    Ok((2 * CHAINS * STEPS * lanes * tasks) as f64 / time)
+}
+
+/// Bytes a second, read and written, of a copy whose two sides have so many bytes together.
+pub fn bandwidth(bytes: f64) -> Result<f64, Failure> {
+    const UNROLL: usize = 4;
+    let (threads, lanes) = (pool::threads(), Target::host().lanes_bytes / 4);
+    let line = UNROLL * lanes;
+    let tasks = 4 * threads;
+    let each = ((bytes / 8.0) as usize / tasks / line).clamp(16, 1 << 22) * line;
+    let ty = format!("vector<{lanes}xf32>");
+    let mut body = format!(
+        "%low = arith.constant 0 : i64\n%high = arith.constant {each} : i64\n%step = arith.constant {line} : i64\n\
+         %to = llvm.load %ptrs : !llvm.ptr -> !llvm.ptr\n\
+         %next = llvm.getelementptr %ptrs[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr\n\
+         %from = llvm.load %next : !llvm.ptr -> !llvm.ptr\n%first = arith.muli %task, %high : i64\n\
+         scf.for %i = %low to %high step %step : i64 {{\n%at = arith.addi %first, %i : i64\n"
+    );
+    for i in 0..UNROLL {
+        let _ = write!(
+            body,
+            "%o{i} = arith.constant {} : i64\n%k{i} = arith.addi %at, %o{i} : i64\n\
+             %p{i} = llvm.getelementptr %from[%k{i}] : (!llvm.ptr, i64) -> !llvm.ptr, f32\n\
+             %q{i} = llvm.getelementptr %to[%k{i}] : (!llvm.ptr, i64) -> !llvm.ptr, f32\n\
+             %v{i} = llvm.load %p{i} {{alignment = 4 : i64}} : !llvm.ptr -> {ty}\n\
+             llvm.store %v{i}, %q{i} {{alignment = 4 : i64}} : {ty}, !llvm.ptr\n",
+            i * lanes
+        );
+    }
+    body.push_str("}\n");
+    let mut arrays = [0, 1].map(|_| Buffer::splat(Scalar::from_f64(DType::F32, 1.0), &[each * tasks]));
+    let time = least(&module(&body, tasks), &mut arrays, 12)?;
+    Ok((8 * each * tasks) as f64 / time)
+}
