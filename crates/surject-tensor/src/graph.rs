@@ -18,8 +18,8 @@ use surject_notation::ShapeSpec;
 use surject_notation::source::{self, Slot};
 use surject_projection::Projections;
 use surject_shape::{
-    Axis, Constraint, Dim, DimTerm, DimVar, GroundShape, Instance, Logic, Origin, Place, Role, Row, RowVar,
-    Shape, Solver, Template, TemplateRow, TemplateShape,
+    Axis, Constraint, Dim, DimTerm, DimVar, GroundShape, Instance, Logic, Named, Origin, Place, Role, Row,
+    RowVar, Shape, Solver, Template, TemplateRow, TemplateShape,
 };
 
 pub use surject_notation::spec::Kind;
@@ -43,6 +43,8 @@ pub struct Node {
     pub shape: Shape,
     /// Where it was written.
     pub place: Option<Place>,
+    /// The name by which errors of inference speak of it.
+    pub(crate) named: Arc<Named>,
     /// Whether an operation uses it: leaves that nothing uses do not take part in inference.
     pub(crate) used: bool,
 }
@@ -189,6 +191,8 @@ pub(crate) struct Data {
     pub(crate) outputs: Vec<NodeId>,
     pub(crate) gradients: HashMap<NodeId, NodeId>,
     pub(crate) projections: HashMap<StepId, Arc<Projections>>,
+    /// The steps that give parameters their first values.
+    pub(crate) first_values: HashMap<NodeId, StepId>,
     streams: u32,
     /// The first error of an operator that could not return it.
     poison: Option<TensorError>,
@@ -215,6 +219,7 @@ impl Graph {
             outputs: Vec::new(),
             gradients: HashMap::new(),
             projections: HashMap::new(),
+            first_values: HashMap::new(),
             streams: 0,
             poison: None,
         })))
@@ -324,9 +329,11 @@ impl Graph {
             data.node(NodeKind::Parameter { init: init.id() }, shape, "parameter", &site)
         };
         let parameter = self.tensor(id);
-        let copy = Operator::assignment(true, source::Accumulator::Set, Term::Cell(Cell::Value(Slot::Rhs(1))));
+        let copy =
+            Operator::assignment(true, source::Accumulator::Set, Term::Cell(Cell::Value(Slot::Rhs(1))));
         let site = Site { text: Some(format!("the first value of `{label}`")), ..site };
-        self.step(&copy.shared(), Logic::Pointwise, &[init], Some(&parameter), None, &[], site)?;
+        let step = self.step(&copy.shared(), Logic::Pointwise, &[init], Some(&parameter), None, &[], site)?;
+        self.0.borrow_mut().first_values.insert(id, step);
         Ok(parameter)
     }
 
@@ -431,7 +438,8 @@ impl Graph {
         items: &[&Tensor],
         site: Site,
     ) -> Result<Tensor, TensorError> {
-        let row = |name: &str| TemplateRow { lead: Vec::new(), var: Some(name.to_string()), trail: Vec::new() };
+        let row =
+            |name: &str| TemplateRow { lead: Vec::new(), var: Some(name.to_string()), trail: Vec::new() };
         let whole = TemplateShape { batch: row("batch"), input: row("input"), output: row("output") };
         let labels: Vec<String> = (0..items.len()).map(|i| format!("item{i}")).collect();
         let mut result = whole.clone();
@@ -673,8 +681,15 @@ impl Data {
     fn node(&mut self, kind: NodeKind, shape: Shape, what: &str, site: &Site) -> NodeId {
         let id = NodeId(self.nodes.len() as u32);
         let label = site.label.clone().unwrap_or_else(|| what.to_string());
-        self.nodes.push(Node { label, kind, shape, place: site.place.clone(), used: false });
+        let named = Named::tensor(label.clone(), &shape);
+        self.nodes.push(Node { label, kind, shape, place: site.place.clone(), named, used: false });
         id
+    }
+
+    pub(crate) fn rename(&mut self, id: NodeId, label: String) {
+        let node = &mut self.nodes[id.0 as usize];
+        node.named = Named::tensor(label.clone(), &node.shape);
+        node.label = label;
     }
 
     fn shape_with(&mut self, sizes: &Sizes) -> Shape {
@@ -710,6 +725,7 @@ impl Data {
         let origin = Arc::new(Origin {
             operation: node.label.clone(),
             place: node.place.clone(),
+            tensors: vec![node.named.clone()],
             ..Origin::default()
         });
         let shape = node.shape.clone();
@@ -730,15 +746,10 @@ impl Data {
         let id = StepId(self.steps.len() as u32);
         let names: Vec<&str> = operands.iter().map(|o| self.nodes[o.0 as usize].label.as_str()).collect();
         let text = site.text.clone().unwrap_or_else(|| format!("{}({})", operator.name, names.join(", ")));
-        let origin = Arc::new(Origin {
-            operation: text.clone(),
-            spec: site.spec.clone(),
-            place: site.place.clone(),
-            ..Origin::default()
-        });
-        let first_value_of_parameter =
-            target.is_some_and(|t| matches!(self.nodes[t.0 as usize].kind, NodeKind::Parameter { .. }))
-                && !self.nodes[target.map_or(0, |t| t.0 as usize)].used;
+        let (spec, place) = (site.spec.clone(), site.place.clone());
+        let first_value_of_parameter = target
+            .is_some_and(|t| matches!(self.nodes[t.0 as usize].kind, NodeKind::Parameter { .. }))
+            && !self.nodes[target.map_or(0, |t| t.0 as usize)].used;
         for operand in operands {
             self.mark_used(*operand)?;
         }
@@ -752,11 +763,16 @@ impl Data {
             }
             None => {
                 let shape = self.solver.fresh_shape();
-                let label = site.label.clone().unwrap_or(text);
+                let label = site.label.clone().unwrap_or_else(|| text.clone());
                 let site = Site { label: Some(label), ..site };
                 self.node(NodeKind::Result(id), shape, "", &site)
             }
         };
+        let tensors = std::iter::once(&result)
+            .chain(operands)
+            .map(|n| self.nodes[n.0 as usize].named.clone())
+            .collect();
+        let origin = Arc::new(Origin { operation: text, spec, place, tensors });
         let shapes: Vec<Shape> = operands.iter().map(|o| self.nodes[o.0 as usize].shape.clone()).collect();
         let shapes: Vec<&Shape> = shapes.iter().collect();
         let result_shape = self.nodes[result.0 as usize].shape.clone();
@@ -800,12 +816,9 @@ impl Data {
     pub(crate) fn ground(&self, id: NodeId) -> Result<GroundShape, TensorError> {
         let node = &self.nodes[id.0 as usize];
         self.solver.ground_shape(&node.shape).ok_or_else(|| {
-            TensorError::new(
-                TensorErrorKind::Size,
-                format!("the shape of `{}` is not known yet", node.label),
-            )
-            .with_help("close the shapes first")
-            .at(node.place.clone())
+            TensorError::new(TensorErrorKind::Size, format!("the shape of `{}` is not known yet", node.label))
+                .with_help("close the shapes first")
+                .at(node.place.clone())
         })
     }
 

@@ -3,6 +3,7 @@
 
 pub mod error;
 pub mod graph;
+pub mod lower;
 pub mod operator;
 pub mod prelude;
 pub mod spec;
@@ -10,5 +11,6 @@ pub mod tensor;
 
 pub use error::{TensorError, TensorErrorKind};
 pub use graph::{Action, Graph, Kind, Node, NodeId, NodeKind, RowSizes, Site, SizeRef, Sizes, Step, StepId};
+pub use lower::{LowerOptions, Lowered, Port, lower};
 pub use operator::Operator;
 pub use tensor::Tensor;

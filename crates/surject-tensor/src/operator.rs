@@ -111,9 +111,7 @@ impl Operator {
             forward: slots()
                 .map(|s| rule(Cell::Value(Slot::Lhs), s == Slot::Rhs(1), Cell::Value(s)))
                 .collect(),
-            gradient: slots()
-                .map(|s| rule(Cell::Gradient(s), false, Cell::Gradient(Slot::Lhs)))
-                .collect(),
+            gradient: slots().map(|s| rule(Cell::Gradient(s), false, Cell::Gradient(Slot::Lhs))).collect(),
         }
     }
 
@@ -169,7 +167,13 @@ impl Reader<'_> {
             ExprKind::Define(define) if define.init.is_none() && define.rows.is_empty() => {
                 self.local(&define.name.text, define.name.span)?
             }
-            _ => return Err(self.wrong(a.target.span, "this is no slot", "write `v`, `g1` or `{ name_rhs1 }`")),
+            _ => {
+                return Err(self.wrong(
+                    a.target.span,
+                    "this is no slot",
+                    "write `v`, `g1` or `{ name_rhs1 }`",
+                ));
+            }
         };
         Ok(Rule { target, reset: a.reset, accumulator: a.accumulator, value })
     }

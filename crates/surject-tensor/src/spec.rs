@@ -111,22 +111,20 @@ impl Maker<'_> {
     fn number(&self, coefficient: &Coefficient, axis: &Axis) -> Result<u64, TensorError> {
         match coefficient {
             Coefficient::Number(n) => Ok(*n),
-            Coefficient::Name(name) => {
-                match self.surroundings.numbers.and_then(|numbers| numbers(name)) {
-                    Some(n) if n > 0 => Ok(n),
-                    Some(_) => Err(TensorError::new(
-                        TensorErrorKind::Size,
-                        format!("the coefficient `{name}` of an axis is zero"),
-                    )
-                    .spanning(axis.span)),
-                    None => Err(TensorError::new(
-                        TensorErrorKind::Unknown,
-                        format!("the coefficient `{name}` of an axis has no value"),
-                    )
-                    .with_help("pass a whole number of that name to the function, or write the number")
-                    .spanning(axis.span)),
-                }
-            }
+            Coefficient::Name(name) => match self.surroundings.numbers.and_then(|numbers| numbers(name)) {
+                Some(n) if n > 0 => Ok(n),
+                Some(_) => Err(TensorError::new(
+                    TensorErrorKind::Size,
+                    format!("the coefficient `{name}` of an axis is zero"),
+                )
+                .spanning(axis.span)),
+                None => Err(TensorError::new(
+                    TensorErrorKind::Unknown,
+                    format!("the coefficient `{name}` of an axis has no value"),
+                )
+                .with_help("pass a whole number of that name to the function, or write the number")
+                .spanning(axis.span)),
+            },
         }
     }
 }
@@ -158,10 +156,8 @@ pub fn shape_of(spec: &ShapeSpec, solver: &mut Solver) -> Result<Shape, TensorEr
                 .collect()
         };
         let (lead, trail) = (flank(&r.leading)?, flank(&r.trailing)?);
-        let var = r
-            .variable
-            .as_ref()
-            .map(|v| *rows.entry(v.name.clone()).or_insert_with(|| solver.fresh_row()));
+        let var =
+            r.variable.as_ref().map(|v| *rows.entry(v.name.clone()).or_insert_with(|| solver.fresh_row()));
         Ok(Row::new(lead, var, trail))
     };
     let (batch, input, output) = (row(&spec.batch)?, row(&spec.input)?, row(&spec.output)?);

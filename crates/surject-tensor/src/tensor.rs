@@ -34,7 +34,7 @@ impl Tensor {
 
     /// The same tensor under a name.
     pub fn named(self, label: impl Into<String>) -> Tensor {
-        self.graph.0.borrow_mut().nodes[self.id.0 as usize].label = label.into();
+        self.graph.0.borrow_mut().rename(self.id, label.into());
         self
     }
 
