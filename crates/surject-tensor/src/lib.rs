@@ -1,6 +1,7 @@
 //! Tensors without shapes: the expression graph, shape and loop inference, differentiation by slots, and assignments as
 //! a program.
 
+pub mod dot;
 pub mod error;
 pub mod graph;
 pub mod lower;
