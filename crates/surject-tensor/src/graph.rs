@@ -563,6 +563,18 @@ impl Graph {
         Ok(data.solver.close()?)
     }
 
+    /// Closes the shape of one tensor and what it depends on, and nothing else.
+    ///
+    /// # Errors
+    /// As for [`Graph::infer`].
+    pub fn finish(&self, tensor: &Tensor) -> Result<GroundShape, TensorError> {
+        let mut data = self.0.borrow_mut();
+        data.mark_used(tensor.id())?;
+        let shape = data.nodes[tensor.id().0 as usize].shape.clone();
+        data.solver.finish(&[shape.batch, shape.input, shape.output])?;
+        data.ground(tensor.id())
+    }
+
     /// The shape of a tensor, as far as it is known to be one.
     pub fn shape(&self, tensor: &Tensor) -> Option<GroundShape> {
         let data = self.0.borrow();
