@@ -111,7 +111,7 @@ pub enum ProjectionError {
         /// The axis.
         place: Place,
         /// Its size.
-        found: u64,
+        found: String,
         /// What its size follows from.
         law: String,
         /// The size that follows, or why there is none.

@@ -1,17 +1,22 @@
 //! Projection inference: the product space and the index maps of one operation, from its shape constraints.
 
 mod access;
+mod classes;
+mod equation;
 mod error;
+mod loops;
 mod pieces;
 mod projections;
+mod solve;
 
 pub use access::Access;
+pub use equation::{AxisId, Equation, Pin, System, Window};
 pub use error::{Kind, Place, ProjectionError, Slot};
 pub use pieces::{Piece, injective, surjective};
 pub use projections::{Factor, Index, Loop, LoopId, Part, Projections};
 
 use std::collections::BTreeMap;
-use surject_shape::{GroundShape, Logic, ShapeError, ShapeErrorKind};
+use surject_shape::{GroundShape, Logic};
 
 /// The product space and the index maps of one operation.
 ///
@@ -26,6 +31,5 @@ pub fn derive(
     result: &GroundShape,
     sizes: &BTreeMap<String, u64>,
 ) -> Result<Projections, ProjectionError> {
-    let _ = (operands, result, sizes);
-    Err(ShapeError::new(ShapeErrorKind::Undecided, format!("no projections of {logic:?} yet")).into())
+    System::new(logic, operands, result, sizes)?.solve()
 }
