@@ -21,8 +21,8 @@ op slice(x) { v =:+ v1 } grad { g1 =+ g }
 op pow(a, b) {
   v =:+ v1 ** v2
 } grad {
-  g1 =+ where(v2 == 0, 0, g * v2 * v1 ** (v2 - 1));
-  g2 =+ where(0 < v1, g * v1 ** v2 * log(v1), 0)
+  g1 =+ where(v2 == 0, 0, g * v2 * pow(v1, v2 - 1));
+  g2 =+ where(0 < v1, g * pow(v1, v2) * log(v1), 0)
 }
 
 // Sums, maxima and minima over the axes that the spec does not keep. The gradient of a maximum goes to every position

@@ -10,7 +10,7 @@ pub struct Primitive {
 }
 
 /// All primitives by name.
-pub const PRIMITIVES: [Primitive; 40] = {
+pub const PRIMITIVES: [Primitive; 69] = {
     const fn p(name: &'static str, arity: usize) -> Primitive {
         Primitive { name, arity }
     }
@@ -31,6 +31,31 @@ pub const PRIMITIVES: [Primitive; 40] = {
         p("trunc", 1),
         p("tanh_approx", 1),
         p("not", 1),
+        p("abs", 1),
+        p("sign", 1),
+        p("floor", 1),
+        p("ceil", 1),
+        p("round", 1),
+        p("expm1", 1),
+        p("log1p", 1),
+        p("cbrt", 1),
+        p("tan", 1),
+        p("asin", 1),
+        p("acos", 1),
+        p("atan", 1),
+        p("sinh", 1),
+        p("cosh", 1),
+        p("tanh", 1),
+        p("asinh", 1),
+        p("acosh", 1),
+        p("atanh", 1),
+        p("logistic", 1),
+        p("erf", 1),
+        p("erfc", 1),
+        p("erf_inv", 1),
+        p("lgamma", 1),
+        p("digamma", 1),
+        p("is_finite", 1),
         p("uint4x32_to_prec_uniform", 1),
         p("uint4x32_to_prec_uniform1", 1),
         p("arg1", 2),
@@ -45,7 +70,11 @@ pub const PRIMITIVES: [Primitive; 40] = {
         p("max", 2),
         p("min", 2),
         p("mod", 2),
+        p("atan2", 2),
         p("lt", 2),
+        p("le", 2),
+        p("gt", 2),
+        p("ge", 2),
         p("eq", 2),
         p("ne", 2),
         p("or", 2),
