@@ -127,40 +127,17 @@ impl NotationError {
 
     /// The line and the column of the place, both from one.
     pub fn position(&self, source: &str) -> (usize, usize) {
-        let start = floor(source, self.span.start);
-        let line_start = source[..start].rfind('\n').map_or(0, |p| p + 1);
-        (source[..start].matches('\n').count() + 1, source[line_start..start].chars().count() + 1)
+        self.span.position(source)
     }
 
     /// The message with file, line, column, the line itself, a caret, what was expected and advice.
     pub fn render(&self, file: &str, source: &str) -> String {
-        let (number, column) = self.position(source);
-        let start = floor(source, self.span.start);
-        let line_start = source[..start].rfind('\n').map_or(0, |p| p + 1);
-        let line = source[line_start..].lines().next().unwrap_or("");
-        let end = floor(source, self.span.end).clamp(start, start.max(line_start + line.len()));
-        let width = source[start..end].chars().count().max(1);
-        let gutter = " ".repeat(number.to_string().len());
-        let mut text = format!(
-            "{file}:{number}:{column}: {self}\n{gutter} |\n{number} | {line}\n{gutter} | {}{}\n",
-            " ".repeat(column - 1),
-            "^".repeat(width)
-        );
-        if !self.expected.is_empty() {
-            text += &format!("{gutter} = expected: {}\n", self.expected.join(", "));
-        }
-        if let Some(help) = &self.help {
-            text += &format!("{gutter} = help: {help}\n");
-        }
-        text
+        let expected = match self.expected.is_empty() {
+            true => None,
+            false => Some(format!("expected: {}", self.expected.join(", "))),
+        };
+        let help = self.help.as_ref().map(|help| format!("help: {help}"));
+        let notes: Vec<String> = expected.into_iter().chain(help).collect();
+        self.span.excerpt(file, source, &self.to_string(), &notes)
     }
-}
-
-/// The last character boundary at or before a place.
-fn floor(source: &str, at: usize) -> usize {
-    let mut at = at.min(source.len());
-    while !source.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
