@@ -106,7 +106,9 @@ pub fn lower(graph: &Graph, options: &LowerOptions) -> Result<Lowered, TensorErr
         results.push(main.value(*node)?);
     }
     let ports = outputs.iter().map(|n| main.port(*n, options.dtype)).collect::<Result<Vec<_>, _>>()?;
-    let (inputs, indices, state) = (main.inputs, main.indices, main.state);
+    let (inputs, indices, mut state) = (main.inputs, main.indices, main.state);
+    // In the order of declaration, not of first use.
+    state.sort_by_key(|(port, _)| port.node);
     let mut updates = Vec::new();
     for (k, (port, initial)) in state.iter().enumerate() {
         if let Some(var) = main.current.get(&port.node).filter(|var| *var != initial) {
