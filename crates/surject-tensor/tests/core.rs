@@ -71,7 +71,9 @@ fn a_layer_gets_its_shapes_and_its_gradients() {
     assert!((values(&results[0])[0] - loss).abs() < 1e-12);
     assert_eq!(values(&results[1]), gw);
     assert_eq!(values(&results[2]), gb);
-    let first = interp::run(&lowered.program, "init", &[Buffer::splat(Scalar::from_i128(DType::U32, 7), &[])]).unwrap();
+    let first =
+        interp::run(&lowered.program, "init", &[Buffer::splat(Scalar::from_i128(DType::U32, 7), &[])])
+            .unwrap();
     assert!(values(&first[0]).iter().all(|x| (0.0..1.0).contains(x)));
     assert_ne!(values(&first[0])[0], values(&first[0])[1]);
 }
