@@ -76,10 +76,19 @@ impl Emitter<'_> {
             return self.widen(dtype, raw, at);
         }
         let stride = self.vector_loop(scope, address.loops()).map_or(0, |(l, _)| address.coeff(l));
-        let mask = (!guards.is_empty()).then(|| {
-            let mask = self.predicate(guards, at);
-            self.spread(&mask, Elem::I1, at)
-        });
+        let active = self.mask(scope, address.loops());
+        let mask = if guards.is_empty() {
+            active
+        } else {
+            let holds = self.predicate(guards, at);
+            let holds = self.spread(&holds, Elem::I1, at);
+            Some(match active {
+                Some(active) => {
+                    self.op(scope, &format!("arith.andi {holds}, {active} : {}", Elem::I1.ty(lanes)))
+                }
+                None => holds,
+            })
+        };
         let raw = match (stride, mask) {
             (1, None) => {
                 let from = self.element(pointer, &base, memory, scope);
@@ -152,13 +161,22 @@ impl Emitter<'_> {
             return self.line(scope, &format!("llvm.store {raw}, {to} : {ty}, !llvm.ptr"));
         }
         let stride = self.vector_loop(scope, address.loops()).map_or(0, |(l, _)| address.coeff(l));
+        let active = self.mask(scope, address.loops());
         if stride == 1 {
             let to = self.element(pointer, &base, memory, scope);
+            if let Some(mask) = active {
+                let line = format!(
+                    "llvm.intr.masked.store {raw}, {to}, {mask} {{alignment = {size} : i32}} : {ty}, {} into \
+                     !llvm.ptr",
+                    Elem::I1.ty(lanes)
+                );
+                return self.line(scope, &line);
+            }
             let line = format!("llvm.store {raw}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr");
             return self.line(scope, &line);
         }
         let pointers = self.lane_pointers(pointer, address, memory, at);
-        let mask = self.constant(Elem::I1, 1, lanes);
+        let mask = active.unwrap_or_else(|| self.constant(Elem::I1, 1, lanes));
         self.line(scope, &format!(
             "llvm.intr.masked.scatter {raw}, {pointers}, {mask} {{alignment = {size} : i32}} : {ty}, {} into \
              vector<{lanes}x!llvm.ptr>",

@@ -536,7 +536,8 @@ impl Tiles<'_> {
             let part = em.open(line, Vec::new(), None);
             let lanes = c.tile.0 as i64;
             let main = width - width % lanes;
-            for (step, low, high) in [(lanes, 0, main), (1, main, width)] {
+            let rest = (width - main).unsigned_abs().next_power_of_two() as i64;
+            for (step, low, high) in [(lanes, 0, main), (rest, main, width)] {
                 if low < high {
                     self.line(em, part, (&base, &from), (step, low, high))?;
                 }
@@ -554,7 +555,7 @@ impl Tiles<'_> {
         Ok(())
     }
 
-    /// One row of a tile, in vectors or element by element.
+    /// One row of a tile, in vectors; the last may be beyond the end in part.
     fn line(
         &self,
         em: &mut Emitter<'_>,
@@ -570,6 +571,7 @@ impl Tiles<'_> {
         let position = em.op(at_loop, &format!("arith.addi {base}, {iv} : i64"));
         let vector = (lanes > 1).then_some((c.lane, lanes));
         let inner = em.open(at_loop, vec![(c.lane, position)], vector);
+        em.activate(inner, (high - low) as usize, lanes);
         let at = At { scope: inner, lanes };
         let pointer = self.offset(em, inner, from, &iv);
         let (ty, size) = (self.sizes.elem.ty(lanes), self.sizes.elem.size());

@@ -6,7 +6,8 @@
 //! without any pass.
 //!
 //! A scope may bind its loop as a *vector*: then the loop variable is that of lane 0, and what depends on the
-//! loop is a vector of as many elements as the scope has lanes.
+//! loop is a vector of as many elements as the scope has lanes. Of the vector at the end of a loop the last lanes
+//! may lie beyond it: loads give zeros there, and nothing is stored.
 
 use crate::address::{Guard, Lin, LoopId, LoopSet};
 use crate::dag::{Buf, Dag, NodeId};
@@ -131,6 +132,8 @@ struct Scope {
     parent: Option<ScopeId>,
     binds: Vec<(LoopId, String)>,
     vector: Option<(LoopId, usize)>,
+    /// How many lanes of the vector exist, where not all do.
+    active: Option<usize>,
     text: String,
     nodes: HashMap<NodeId, Val>,
     lins: HashMap<Lin, String>,
@@ -257,6 +260,35 @@ impl<'a> Emitter<'a> {
         let iv = self.name();
         let vector = (lanes > 1).then_some((l, lanes));
         (self.open(parent, vec![(l, iv.clone())], vector), iv)
+    }
+
+    /// Opens the scope of what is left of a loop: a vector of which only the first lanes exist. A single element is
+    /// no vector.
+    pub fn open_rest(&mut self, parent: ScopeId, l: LoopId, rest: usize) -> (ScopeId, String, usize) {
+        let lanes = rest.next_power_of_two();
+        let (scope, iv) = self.open_loop(parent, l, lanes);
+        self.activate(scope, rest, lanes);
+        (scope, iv, lanes)
+    }
+
+    /// Makes only the first lanes of a vector exist.
+    pub fn activate(&mut self, scope: ScopeId, active: usize, lanes: usize) {
+        self.scopes[scope.0].active = (active < lanes).then_some(active);
+    }
+
+    /// The lanes that exist, an `i1` for each, of something that depends on these loops; `None`: all do.
+    pub fn mask(&mut self, mut scope: ScopeId, deps: LoopSet) -> Option<String> {
+        loop {
+            let s = &self.scopes[scope.0];
+            if let Some((l, lanes)) = s.vector
+                && deps.contains(l)
+            {
+                let active = s.active?;
+                let list: Vec<&str> = (0..lanes).map(|i| if i < active { "true" } else { "false" }).collect();
+                return Some(self.literal(&format!("dense<[{}]>", list.join(", ")), &Elem::I1.ty(lanes)));
+            }
+            scope = s.parent?;
+        }
     }
 
     /// Closes a scope as an `scf.for` and gives the names of the carried values after it.

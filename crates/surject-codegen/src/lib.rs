@@ -12,6 +12,7 @@
 //! * `contraction` writes sums of products with packed operands (`pack`) and register tiles; `turned` moves square
 //!   blocks through registers where loads and stores run along different loops; `stash` keeps the terms of a
 //!   reduction along a row for the output, and cuts long reductions into parts.
+//! * `scan` writes reductions over windows that grow by one term an output in one step an output.
 //! * `library` writes library operations, `steps` control flow, `memory` the static memory plan, `host` the module.
 //!
 //! # The module
@@ -42,6 +43,7 @@ mod pack;
 mod plan;
 mod pointwise;
 mod row;
+mod scan;
 mod schedule;
 mod solve;
 mod stash;

@@ -95,31 +95,25 @@ impl Pack<'_> {
         match self.mode(em.dag, minor) {
             Mode::Along(l, lanes) => {
                 let end = em.int(minor.count - self.width as i64);
-                let partial = minor.count % self.width as i64 != 0;
+                let (rest, width) = (minor.count % self.width as i64, self.width as i64);
                 let whole = em.open(scope, Vec::new(), None);
-                self.along(em, whole, minor, to, l, lanes)?;
-                if !partial {
+                if minor.count >= width {
+                    self.along(em, whole, minor, to, (l, lanes), self.width)?;
+                }
+                if rest == 0 {
                     em.close_plain(whole);
                     return Ok(());
                 }
                 let inside = em.op(scope, &format!("arith.cmpi sle, {}, {end} : i64", minor.base));
                 em.close_if(whole, &inside);
-                let rest = em.open(scope, Vec::new(), None);
-                self.single(em, rest, minor, to, None)?;
+                let last = em.open(scope, Vec::new(), None);
+                self.along(em, last, minor, to, (l, lanes), rest as usize)?;
                 let outside = em.op(scope, &format!("arith.cmpi sgt, {}, {end} : i64", minor.base));
-                em.close_if(rest, &outside);
+                em.close_if(last, &outside);
                 Ok(())
             }
-            Mode::Across(l) => {
-                let lanes = self.lanes as i64;
-                let extent = em.dag.extent(l);
-                self.across(em, scope, minor, to, l)?;
-                if extent % lanes != 0 {
-                    self.single(em, scope, minor, to, Some((l, extent - extent % lanes)))?;
-                }
-                Ok(())
-            }
-            Mode::Single => self.single(em, scope, minor, to, None),
+            Mode::Across(l) => self.across(em, scope, minor, to, l),
+            Mode::Single => self.single(em, scope, minor, to),
         }
     }
 
@@ -162,26 +156,38 @@ impl Pack<'_> {
         em.line(scope, &format!("llvm.store {value}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"));
     }
 
+    /// Vectors along the rows or columns, of which so many exist; beyond them there are zeros.
     fn along(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
         minor: &Minor,
         to: &str,
-        l: LoopId,
-        lanes: usize,
+        (l, lanes): (LoopId, usize),
+        count: usize,
     ) -> Result<(), CodegenError> {
         let mut vectors = Vec::new();
-        for vector in 0..self.width / lanes {
-            let ahead = em.int((vector * lanes) as i64);
+        for first in (0..self.width).step_by(lanes) {
+            let ahead = em.int(first as i64);
+            let active = count.saturating_sub(first).min(lanes);
             let position = em.op(scope, &format!("arith.addi {}, {ahead} : i64", minor.base));
-            let known = self.known(em, scope, vec![(l, position.clone())], Some((l, lanes)))?;
-            vectors.push((ahead, position, known));
+            let known = match active {
+                0 => Vec::new(),
+                _ => self.known(em, scope, vec![(l, position.clone())], Some((l, lanes)), active)?,
+            };
+            vectors.push((ahead, position, known, active));
         }
         let open = self.nest(em, scope, None);
         let inner = open.last().map_or(scope, |o| o.0);
-        for (ahead, position, known) in vectors {
+        for (ahead, position, known, active) in vectors {
+            if active == 0 {
+                let zero = em.constant(self.elem, 0, lanes);
+                let place = self.place(em, inner, to, &ahead);
+                self.write(em, inner, &zero, &place, lanes);
+                continue;
+            }
             let part = em.open(inner, vec![(l, position)], Some((l, lanes)));
+            em.activate(part, active, lanes);
             known.into_iter().for_each(|(node, value)| em.seed(part, node, value));
             let at = At { scope: part, lanes };
             let value = em.value(self.value, part)?;
@@ -201,10 +207,12 @@ impl Pack<'_> {
         scope: ScopeId,
         binds: Vec<(LoopId, String)>,
         vector: Option<(LoopId, usize)>,
+        active: usize,
     ) -> Result<Vec<(NodeId, Val)>, CodegenError> {
         let sum: LoopSet = self.sum.iter().copied().collect();
         let minor: LoopSet = binds.iter().map(|b| b.0).collect();
         let part = em.open(scope, binds, vector);
+        em.activate(part, active, vector.map_or(1, |v| v.1));
         let mut known = Vec::new();
         for id in em.dag.reachable(&[self.value], false) {
             let deps = em.dag[id].deps;
@@ -238,18 +246,22 @@ impl Pack<'_> {
             let number = self.clamped(em, scope, minor, &ahead);
             let position = digits(em, scope, &minor.loops, &number);
             let binds: Vec<(LoopId, String)> = minor.loops.iter().copied().zip(position).collect();
-            let known = self.known(em, scope, binds.clone(), None)?;
+            let known = self.known(em, scope, binds.clone(), None, 1)?;
             positions.push((binds, known));
         }
         let open = self.nest(em, scope, Some(l));
         let outer = open.last().map_or(scope, |o| o.0);
-        let (inner, iv) = em.open_loop(outer, l, lanes);
-        let extent = em.dag.extent(l);
-        let bounds = Bounds {
-            low: em.int(0),
-            high: em.int(extent - extent % lanes as i64),
-            step: em.int(lanes as i64),
+        // The last vector ends with the loop: some values are written twice where that is not a whole number.
+        let inner = em.open(outer, Vec::new(), Some((l, lanes)));
+        let (iv, extent) = (em.name(), em.dag.extent(l));
+        let bounds = Bounds { low: em.int(0), high: em.int(extent), step: em.int(lanes as i64) };
+        let position = if extent % lanes as i64 == 0 {
+            iv.clone()
+        } else {
+            let last = em.int(extent - lanes as i64);
+            em.op(inner, &format!("arith.minsi {iv}, {last} : i64"))
         };
+        em.bind(inner, l, position);
         // Rows are taken in groups of a power of two, the widest that divides the panel.
         let group = (1usize << self.width.trailing_zeros()).min(lanes);
         let stride = sum_number(em.dag, self.sum, self.width as i64).coeff(l);
@@ -301,14 +313,13 @@ impl Pack<'_> {
         )
     }
 
-    /// One value at a time; the loop `from.0` starts at `from.1`.
+    /// One value at a time.
     fn single(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
         minor: &Minor,
         to: &str,
-        from: Option<(LoopId, i64)>,
     ) -> Result<(), CodegenError> {
         let part = em.open(scope, Vec::new(), None);
         let iv = em.name();
@@ -316,14 +327,8 @@ impl Pack<'_> {
         for (&l, digit) in minor.loops.iter().zip(digits(em, part, &minor.loops, &number)) {
             em.bind(part, l, digit);
         }
-        let mut open = self.nest(em, part, from.map(|f| f.0));
-        let mut inner = open.last().map_or(part, |o| o.0);
-        if let Some((l, low)) = from {
-            let (next, iv) = em.open_loop(inner, l, 1);
-            let bounds = Bounds { low: em.int(low), high: em.int(em.dag.extent(l)), step: em.int(1) };
-            open.push((next, iv, bounds));
-            inner = next;
-        }
+        let open = self.nest(em, part, None);
+        let inner = open.last().map_or(part, |o| o.0);
         let value = em.value(self.value, inner)?;
         let place = self.place(em, inner, to, &iv);
         self.write(em, inner, &value.ssa, &place, 1);

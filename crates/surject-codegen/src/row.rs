@@ -233,7 +233,7 @@ pub fn decode(em: &mut Emitter<'_>, scope: ScopeId, loops: &[LoopId], number: St
 
 pub(crate) struct Row<'a> {
     pub(crate) outputs: &'a [Output],
-    to: (Buf, DType),
+    pub(crate) to: (Buf, DType),
     pub(crate) schedule: &'a Schedule,
 }
 
@@ -262,7 +262,7 @@ pub(crate) fn clip(
 }
 
 impl Row<'_> {
-    /// The last loop: in lanes as far as that goes, then element by element.
+    /// The last loop: in lanes as far as that goes, then what is left as a vector that is not full.
     pub(crate) fn line(
         &self,
         em: &mut Emitter<'_>,
@@ -272,12 +272,15 @@ impl Row<'_> {
     ) -> Result<(), CodegenError> {
         let (extent, lanes) = (em.dag.extent(l), self.schedule.lanes);
         let main = extent - extent % lanes as i64;
-        for (lanes, low, high) in [(lanes, 0, main), (1, main, extent)] {
-            if low == high {
-                continue;
-            }
-            let bounds = clip(em, scope, &range, (low, high), lanes as i64);
+        if main > 0 {
+            let bounds = clip(em, scope, &range, (0, main), lanes as i64);
             let (inner, iv) = em.open_loop(scope, l, lanes);
+            self.point(em, inner)?;
+            em.close_loop(inner, &iv, &bounds, &[]);
+        }
+        if main < extent {
+            let (inner, iv, lanes) = em.open_rest(scope, l, (extent - main) as usize);
+            let bounds = clip(em, scope, &range, (main, extent), lanes as i64);
             self.point(em, inner)?;
             em.close_loop(inner, &iv, &bounds, &[]);
         }

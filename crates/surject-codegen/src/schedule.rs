@@ -169,7 +169,9 @@ fn fit(lanes: usize, extent: i64) -> usize {
 fn share(extent: i64, lanes: usize, native: usize) -> f64 {
     let registers = lanes.div_ceil(native.max(1)) as i64;
     let lanes = lanes as i64;
-    (extent / lanes * registers + extent % lanes) as f64 / extent.max(1) as f64
+    let rest = (extent % lanes) as usize;
+    let last = if rest == 0 { 0 } else { rest.next_power_of_two().div_ceil(native.max(1)) as i64 };
+    (extent / lanes * registers + last) as f64 / extent.max(1) as f64
 }
 
 /// How many elements of vector registers a reduction or a kernel may use per value, by its number of nodes.

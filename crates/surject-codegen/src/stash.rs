@@ -1,7 +1,7 @@
 //! Rewrites of a kernel before it is emitted: what a reduction computes on its way is kept for the output, and a
 //! long reduction into few elements is cut into parts.
 
-use crate::address::{Guard, Lin, LoopId};
+use crate::address::{Guard, GuardFact, Lin, LoopId};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::schedule::{Output, Schedule};
 use std::collections::HashMap;
@@ -21,18 +21,27 @@ pub struct Stash {
 }
 
 /// Copies of nodes with changed operands or addresses.
-struct Rewriter<'a> {
-    dag: &'a mut Dag,
-    ids: HashMap<NodeId, NodeId>,
+pub(crate) struct Rewriter<'a> {
+    pub(crate) dag: &'a mut Dag,
+    pub(crate) ids: HashMap<NodeId, NodeId>,
 }
 
 impl Rewriter<'_> {
-    /// Copies a node, its addresses changed by `f`; operands that were copied are replaced.
-    fn copy(&mut self, id: NodeId, f: &dyn Fn(&Lin) -> Option<Lin>) -> Option<NodeId> {
+    /// Copies a node, its addresses changed by `f`; operands that were copied are replaced, and guards that always
+    /// hold are dropped.
+    pub(crate) fn copy(&mut self, id: NodeId, f: &dyn Fn(&Lin) -> Option<Lin>) -> Option<NodeId> {
         let data = self.dag[id].clone();
         let at = |x: &NodeId| self.ids.get(x).copied().unwrap_or(*x);
+        let extents = &self.dag.extents;
         let guards = |all: &[Guard]| -> Option<Vec<Guard>> {
-            all.iter().map(|g| Some(Guard { expr: f(&g.expr)?, bound: g.bound })).collect()
+            let mut left = Vec::new();
+            for guard in all {
+                let guard = Guard { expr: f(&guard.expr)?, bound: guard.bound };
+                if guard.fact(extents) != GuardFact::Always {
+                    left.push(guard);
+                }
+            }
+            Some(left)
         };
         let node = match &data.node {
             Node::Load { buf, address, guards: g } => {
@@ -40,7 +49,12 @@ impl Rewriter<'_> {
             }
             Node::Index(lin) => Node::Index(f(lin)?),
             Node::Guarded { guards: g, fill, inner } => {
-                Node::Guarded { guards: guards(g)?, fill: *fill, inner: at(inner) }
+                let (left, inner) = (guards(g)?, at(inner));
+                if left.is_empty() {
+                    self.ids.insert(id, inner);
+                    return Some(inner);
+                }
+                Node::Guarded { guards: left, fill: *fill, inner }
             }
             Node::Unary(op, x) => Node::Unary(*op, at(x)),
             Node::Binary(op, x, y) => Node::Binary(*op, at(x), at(y)),

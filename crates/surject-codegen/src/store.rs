@@ -5,6 +5,7 @@ use crate::build::{Builder, Parts, Stop, compose, linearise, sizes};
 use crate::contraction::{self, Contraction, Scratch};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::row::{self, Kernel};
+use crate::scan;
 use crate::schedule::{self, Output, Schedule};
 use crate::stash;
 use crate::{CodegenError, Target};
@@ -131,6 +132,11 @@ impl<'a> Stores<'a> {
     ) -> Result<Outcome, CodegenError> {
         let Pulled { mut dag, outer, mut outputs } = pulled;
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
+        if let Some(scan) = scan::find(&mut dag, &outputs, &outer) {
+            let to = (to, self.function.fields[field].dtype);
+            let kernel = scan::emit(&dag, &outputs, to, &scan, &schedule, self.target)?;
+            return Ok(Outcome::Kernels(vec![kernel]));
+        }
         if let Some(inner) = self.repeated(&dag, &outputs, &schedule, field) {
             return if inner == field { self.push(to, field, stored) } else { Ok(Outcome::First(inner)) };
         }

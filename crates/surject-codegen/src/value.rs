@@ -142,7 +142,7 @@ impl Emitter<'_> {
         Ok(next)
     }
 
-    /// A reduction whose last loop is done in lanes: a vector of partial results, and a scalar one for the rest.
+    /// A reduction whose last loop is done in lanes: a vector of partial results.
     fn reduce_lanes(
         &mut self,
         op: AccOp,
@@ -160,45 +160,32 @@ impl Emitter<'_> {
         let scopes = self.open_nest(at.scope, outer);
         let inner = scopes.last().map_or(at.scope, |s| s.scope);
         let wide = Accumulator::new(self, op, dtype, lanes);
-        let narrow = Accumulator::new(self, op, dtype, 1);
-        let rest = main < extent;
-        let mut state = vec![wide];
-        state.extend(rest.then_some(narrow));
-        let levels: Vec<Vec<String>> =
-            scopes.iter().map(|_| state.iter().map(|_| self.name()).collect()).collect();
-        let before: Vec<String> =
-            levels.last().cloned().unwrap_or_else(|| state.iter().map(|s| s.init.clone()).collect());
-        let mut next = Vec::new();
-        for (accumulator, init) in state.iter().zip(&before) {
-            let whole = accumulator.lanes > 1;
-            let (low, high) = if whole { (0, main) } else { (main, extent) };
-            let bounds = self.whole(low, high, accumulator.lanes as i64);
-            let (scope, iv) = self.open_loop(inner, last, accumulator.lanes);
+        let ty = e.ty(lanes);
+        let levels: Vec<String> = scopes.iter().map(|_| self.name()).collect();
+        let mut next = levels.last().unwrap_or(&wide.init).clone();
+        // Whole vectors, then what is left: lanes beyond the end keep what they have.
+        for (low, high) in [(0, main), (main, extent)] {
+            if low == high {
+                continue;
+            }
+            let bounds = self.whole(low, high, lanes as i64);
+            let (scope, iv) = self.open_loop(inner, last, lanes);
+            self.activate(scope, (high - low) as usize, lanes);
             let name = self.name();
-            let joined = self.join(op, body, dtype, &name, At { scope, lanes: accumulator.lanes })?;
-            let ty = e.ty(accumulator.lanes);
-            let carried = [Carried { name, init: init.clone(), ty, next: joined }];
-            next.push(self.close_loop(scope, &iv, &bounds, &carried).swap_remove(0));
+            let at = At { scope, lanes };
+            let mut joined = self.join(op, body, dtype, &name, at)?;
+            if let Some(mask) = self.mask(scope, std::iter::once(last).collect()) {
+                joined = self.select(at, &mask, &joined, &name, e);
+            }
+            let carried = [Carried { name, init: next, ty: ty.clone(), next: joined }];
+            next = self.close_loop(scope, &iv, &bounds, &carried).swap_remove(0);
         }
         for (depth, open) in scopes.iter().enumerate().rev() {
-            let carried: Vec<Carried> = state
-                .iter()
-                .enumerate()
-                .map(|(i, s)| Carried {
-                    name: levels[depth][i].clone(),
-                    init: if depth == 0 { s.init.clone() } else { levels[depth - 1][i].clone() },
-                    ty: e.ty(s.lanes),
-                    next: next[i].clone(),
-                })
-                .collect();
-            next = self.close_loop(open.scope, &open.iv, &open.bounds, &carried);
+            let init = if depth == 0 { wide.init.clone() } else { levels[depth - 1].clone() };
+            let carried = [Carried { name: levels[depth].clone(), init, ty: ty.clone(), next }];
+            next = self.close_loop(open.scope, &open.iv, &open.bounds, &carried).swap_remove(0);
         }
-        let whole = self.horizontal(op, dtype, &next[0], At { scope: at.scope, lanes })?;
-        let at = At { scope: at.scope, lanes: 1 };
-        match next.get(1) {
-            Some(rest) => self.join_values(op, dtype, &whole, rest, at),
-            None => Ok(whole),
-        }
+        self.horizontal(op, dtype, &next, At { scope: at.scope, lanes })
     }
 
     /// Joins the lanes, halves first, so that the order is always the same.

@@ -1,5 +1,6 @@
 //! Compiled programs against the reference interpreter.
 
+mod assignments;
 mod contractions;
 mod fuzz;
 mod harness;

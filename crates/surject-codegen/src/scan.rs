@@ -1,0 +1,211 @@
+//! Scans: reductions over windows that grow by one term from one output to the next.
+//!
+//! A reduction over `w` at the output `i` whose terms depend on `i + w` alone, and are the neutral element wherever
+//! a term leaves the window, is `y[i] = y[i - 1] ⊕ term`, or from the other end `y[i] = y[i + 1] ⊕ term`: one step
+//! an output instead of one a term. Nothing is subtracted, and no order is changed but that of the operands.
+
+use crate::CodegenError;
+use crate::Target;
+use crate::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
+use crate::dag::{Buf, Dag, Node, NodeId};
+use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
+use crate::row::{Kernel, Row, bind_pointers, clip, finish, open_outer, units};
+use crate::schedule::{Output, Schedule};
+use crate::stash::Rewriter;
+use std::collections::HashMap;
+use surject_ir::{AccOp, DType};
+
+/// A scan.
+#[derive(Clone, Debug)]
+pub struct Scan {
+    /// The reduction.
+    pub node: NodeId,
+    /// The term that an output adds to that before it.
+    pub step: NodeId,
+    /// The operator.
+    pub op: AccOp,
+    /// The loop that is run through in order.
+    pub along: LoopId,
+    /// From the last output to the first?
+    pub backwards: bool,
+}
+
+/// Windows shorter than this are not worth a loop in order.
+const SHORT: i64 = 16;
+
+/// Finds a reduction that is a scan along a loop of the output; the term of its step is added to the graph.
+pub fn find(dag: &mut Dag, outputs: &[Output], outer: &[LoopId]) -> Option<Scan> {
+    let [output] = outputs else { return None };
+    if output.join.is_some() {
+        return None;
+    }
+    let all = dag.reachable(&[output.root], true);
+    let reductions: Vec<NodeId> =
+        all.into_iter().filter(|&n| matches!(dag[n].node, Node::Reduce { .. })).collect();
+    let [node] = reductions[..] else { return None };
+    let Node::Reduce { op, loops, body, .. } = dag[node].node.clone() else { return None };
+    let &[w] = &loops[..] else { return None };
+    if dag.extent(w) < SHORT || dag[node].deps != outer.iter().copied().filter(|&l| dag.extent(l) > 1).collect() {
+        return None;
+    }
+    for &along in outer.iter().filter(|&&l| dag.extent(l) > 1) {
+        if !slides(dag, body, along, w) {
+            continue;
+        }
+        let (length, window) = (dag.extent(along), dag.extent(w));
+        // Positions `t = i + w`: what is dropped, and what the first output has beside its own term.
+        let forwards = (0, (window - 2).max(length - 2));
+        let backwards = (window.min(length), length + window - 2);
+        for (span, backwards) in [(forwards, false), (backwards, true)] {
+            if !vanishes(dag, body, along, op, span) {
+                continue;
+            }
+            let at = Lin::constant(if backwards { 0 } else { window - 1 });
+            let inside = dag.reachable(&[body], true);
+            let mut rewriter = Rewriter { dag, ids: HashMap::new() };
+            let mut step = body;
+            for n in inside {
+                step = rewriter.copy(n, &|lin| lin.substitute(w, &at))?;
+            }
+            return Some(Scan { node, step, op, along, backwards });
+        }
+    }
+    None
+}
+
+/// Do the terms depend on `along + w` alone?
+fn slides(dag: &Dag, body: NodeId, along: LoopId, w: LoopId) -> bool {
+    let same = |lin: &Lin| lin.coeff(along) == lin.coeff(w);
+    let all = |guards: &[Guard]| guards.iter().all(|g| same(&g.expr));
+    dag.reachable(&[body], true).iter().all(|&n| match &dag[n].node {
+        Node::Load { address, guards, .. } => same(address) && all(guards),
+        Node::Index(lin) => same(lin),
+        Node::Guarded { guards, .. } => all(guards),
+        Node::Reduce { .. } | Node::Param(..) => false,
+        _ => true,
+    })
+}
+
+/// Is the term the neutral element wherever `along + w` lies in a span?
+fn vanishes(dag: &Dag, body: NodeId, along: LoopId, op: AccOp, span: (i64, i64)) -> bool {
+    let Node::Guarded { guards, fill, .. } = &dag[body].node else { return false };
+    if span.0 > span.1 || *fill != op.neutral(fill.dtype()) {
+        return false;
+    }
+    // The loop `along` alone runs through the span.
+    let mut extents = dag.extents.clone();
+    extents[along.0 as usize] = span.1 - span.0 + 1;
+    guards.iter().any(|g| {
+        let (c, mut expr) = (g.expr.coeff(along), g.expr.clone());
+        expr.terms.retain(|t| t.0 == along || t.1 != c || dag.extent(t.0) == 1);
+        // Another loop with the same coefficient is the window; a guard with any other loop says nothing here.
+        let only = g.expr.terms.iter().all(|t| t.0 == along || t.1 == c) && g.expr.terms.len() <= 2;
+        let moved = c.checked_mul(span.0).and_then(|m| expr.offset.checked_add(m));
+        match moved {
+            Some(offset) if only => {
+                expr.offset = offset;
+                Guard { expr, bound: g.bound }.fact(&extents) == GuardFact::Never
+            }
+            _ => false,
+        }
+    })
+}
+
+/// Writes the kernel of a scan: the loop in order is innermost, around it one loop in lanes.
+pub fn emit(
+    dag: &Dag,
+    outputs: &[Output],
+    to: (Buf, DType),
+    scan: &Scan,
+    schedule: &Schedule,
+    target: &Target,
+) -> Result<Kernel, CodegenError> {
+    let mut em = Emitter::new(dag);
+    let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).chain([scan.step]).collect();
+    let buffers = bind_pointers(&mut em, to.0, &roots);
+    let mut order: Vec<LoopId> = schedule.order.iter().copied().filter(|&l| l != scan.along).collect();
+    // Lanes where neighbours lie next to each other; else every line is done on its own.
+    let unit = order.iter().copied().find(|&l| outputs.iter().all(|o| o.address.coeff(l) == 1));
+    let size = outputs.iter().map(|o| Elem::of(dag[o.root].dtype).size()).max().unwrap_or(4).max(2);
+    let lanes = unit.map_or(1, |l| {
+        let wide = (2 * target.lanes_bytes / size).min(usize::try_from(dag.extent(l)).unwrap_or(1)).max(1);
+        1usize << wide.ilog2()
+    });
+    if let Some(l) = unit.filter(|_| lanes > 1) {
+        order.retain(|&k| k != l);
+        order.push(l);
+    }
+    let free: LoopSet = order.iter().copied().collect();
+    let points: f64 = schedule.order.iter().map(|&l| dag.extent(l) as f64).product();
+    // A step waits for the one before it.
+    let plan = Schedule { order: order.clone(), lanes, cycles: 6.0 * points / lanes as f64, ..schedule.clone() };
+    let units = units(dag, &order, &plan, target, free);
+    let row = Row { outputs, to, schedule: &plan };
+    let text = format!(
+        "scan {} {} along {} of {:?}, lanes {lanes}, tasks {}",
+        scan.op,
+        if scan.backwards { "backwards" } else { "forwards" },
+        dag.extent(scan.along),
+        order.iter().map(|&l| dag.extent(l)).collect::<Vec<_>>(),
+        units.tasks
+    );
+    let Some((&last, outer)) = order.split_last() else {
+        let root = em.root();
+        line(&mut em, root, &row, scan, 1)?;
+        return finish(em, buffers, 1, to.0, text);
+    };
+    let (mut closing, range) = open_outer(&mut em, &units, outer);
+    let scope = closing.last().map_or(em.root(), |c| c.0);
+    let extent = dag.extent(last);
+    let main = extent - extent % lanes as i64;
+    if main > 0 {
+        let bounds = clip(&mut em, scope, &range, (0, main), lanes as i64);
+        let (inner, iv) = em.open_loop(scope, last, lanes);
+        line(&mut em, inner, &row, scan, lanes)?;
+        em.close_loop(inner, &iv, &bounds, &[]);
+    }
+    if main < extent {
+        let (inner, iv, lanes) = em.open_rest(scope, last, (extent - main) as usize);
+        let bounds = clip(&mut em, scope, &range, (main, extent), lanes as i64);
+        line(&mut em, inner, &row, scan, lanes)?;
+        em.close_loop(inner, &iv, &bounds, &[]);
+    }
+    while let Some((scope, iv, bounds)) = closing.pop() {
+        em.close_loop(scope, &iv, &bounds, &[]);
+    }
+    finish(em, buffers, units.tasks, to.0, text)
+}
+
+/// One line of a scan, or as many as there are lanes.
+fn line(
+    em: &mut Emitter<'_>,
+    scope: ScopeId,
+    row: &Row<'_>,
+    scan: &Scan,
+    lanes: usize,
+) -> Result<(), CodegenError> {
+    let dtype = em.dag[scan.node].dtype;
+    let elem = Elem::of(dtype);
+    let init = em.scalar(scan.op.neutral(dtype), lanes);
+    let inner = em.open(scope, Vec::new(), None);
+    let (iv, state) = (em.name(), em.name());
+    let length = em.dag.extent(scan.along);
+    let position = if scan.backwards {
+        let last = em.int(length - 1);
+        em.op(inner, &format!("arith.subi {last}, {iv} : i64"))
+    } else {
+        iv.clone()
+    };
+    em.bind(inner, scan.along, position);
+    let at = At { scope: inner, lanes };
+    let term = em.value(scan.step, inner)?;
+    let term = em.spread(&term, elem, at);
+    let next = em.join_values(scan.op, dtype, &state, &term, at)?;
+    let sum = em.round_half(at, dtype, next.clone());
+    em.seed(inner, scan.node, Val { ssa: sum, lanes });
+    row.point(em, inner)?;
+    let bounds = Bounds { low: em.int(0), high: em.int(length), step: em.int(1) };
+    let carried = [Carried { name: state, init, ty: elem.ty(lanes), next }];
+    em.close_loop(inner, &iv, &bounds, &carried);
+    Ok(())
+}
