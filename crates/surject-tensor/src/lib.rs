@@ -7,6 +7,7 @@ pub mod graph;
 pub mod lower;
 pub mod operator;
 pub mod prelude;
+pub mod report;
 pub mod spec;
 pub mod tensor;
 
@@ -14,4 +15,5 @@ pub use error::{TensorError, TensorErrorKind};
 pub use graph::{Action, Graph, Kind, Node, NodeId, NodeKind, RowSizes, Site, SizeRef, Sizes, Step, StepId};
 pub use lower::{LowerOptions, Lowered, Port, lower};
 pub use operator::Operator;
+pub use report::{Report, report, report_as};
 pub use tensor::Tensor;

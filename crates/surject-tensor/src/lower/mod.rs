@@ -159,14 +159,14 @@ fn first_values(data: &mut Data, state: &[Port], options: &LowerOptions) -> Resu
 }
 
 /// The tensors whose gradients a backward pass computes.
-struct Wanted {
+pub(crate) struct Wanted {
     /// Somebody reads these.
     read: HashSet<NodeId>,
     /// Gradients have to pass through these, the ones that are read among them.
-    passed: HashSet<NodeId>,
+    pub(crate) passed: HashSet<NodeId>,
 }
 
-fn wanted_gradients(data: &Data, actions: &[Action], outputs: &[NodeId]) -> Wanted {
+pub(crate) fn wanted_gradients(data: &Data, actions: &[Action], outputs: &[NodeId]) -> Wanted {
     let mut wanted = HashSet::new();
     let mut want = |id: NodeId| {
         if let NodeKind::Gradient(of) = data.nodes[id.0 as usize].kind {
