@@ -1,4 +1,4 @@
-//! The library that every program has: operators in the notation of the seeds.
+//! The library that every program has, in the notation of the seeds: operators, layers, optimisers.
 
 use crate::error::{TensorError, TensorErrorKind};
 use crate::operator::Operator;
@@ -7,7 +7,11 @@ use std::sync::{Arc, OnceLock};
 use surject_notation::source::{ItemKind, Source};
 
 /// The texts of the library, with their names.
-pub const TEXTS: [(&str, &str); 1] = [("operators.sj", include_str!("../prelude/operators.sj"))];
+pub const TEXTS: [(&str, &str); 3] = [
+    ("operators.sj", include_str!("../prelude/operators.sj")),
+    ("nn.sj", include_str!("../prelude/nn.sj")),
+    ("optim.sj", include_str!("../prelude/optim.sj")),
+];
 
 type Operators = HashMap<String, Arc<Operator>>;
 
