@@ -229,7 +229,8 @@ impl<'a> Classes<'a> {
                 self.resize(over, over_size, || format!("{n} positions by the stride {stride}"))
             }
             (_, Some(o), Some(w), Some(k)) => {
-                let size = match o.checked_sub(1) {
+                // Without positions of either there is no window to span.
+                let size = match o.checked_sub(1).filter(|_| k > 0) {
                     Some(steps) => {
                         let span = span(k, w.dilation).ok_or_else(too_large)?;
                         let start = stride.checked_mul(steps).ok_or_else(too_large)?;
@@ -240,7 +241,7 @@ impl<'a> Classes<'a> {
                 self.resize(target, size, || law(o, Some(k)))
             }
             (Some(n), None, Some(w), Some(k)) => {
-                let room = span(k, w.dilation).and_then(|span| n.checked_sub(span));
+                let room = span(k, w.dilation).filter(|_| k > 0).and_then(|span| n.checked_sub(span));
                 let steps = room.filter(|room| room.is_multiple_of(stride)).map(|room| room / stride);
                 self.resize(over, steps.and_then(|s| s.checked_add(1)), || {
                     format!(

@@ -1,4 +1,48 @@
 //! Projection inference: the product space and the index maps of one operation, from its shape constraints.
+//!
+//! Knowing sizes is not enough to write loops: two axes of one size may have nothing to do with each other. The constraints
+//! of an operation say which axes do, so they are read a second time, as an equivalence ([`System`] has the six rules),
+//! and solved ([`System::solve`]). The result is [`Projections`]: a product space, and for each tensor the map from its
+//! points to positions. Nobody says what is reduced: a reduction is a loop that the result's map does not mention.
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//! use surject_projection::derive;
+//! use surject_shape::{Dim, GroundRow, GroundShape, Logic};
+//!
+//! let row = |size: u64| GroundRow { trail: vec![Dim::new(size)], ..GroundRow::default() };
+//! let shape = |i: u64, o: u64| GroundShape { input: row(i), output: row(o), ..GroundShape::default() };
+//! // c = a * b, the function a : 5->3 after b : 4->5
+//! let record = derive(&Logic::Compose, &[shape(5, 3), shape(4, 5)], &shape(4, 3), &BTreeMap::new())?;
+//! assert_eq!(record.to_string(), "\
+//! product space {o:3, i:4, k:5}
+//! lhs [o, i]
+//! rhs1 [o, k]
+//! rhs2 [k, i]
+//! reductions {k}
+//! ");
+//! assert!(record.surjective()?.is_yes() && record.injective()?.is_no());
+//! # Ok::<(), surject_projection::ProjectionError>(())
+//! ```
+//!
+//! # Strides, kernels and margins
+//!
+//! A strided axis is at `stride·over + dilation·kernel + offset`. A padded kernel starts half of its *span* earlier, where
+//! the span counts the positions between its ends: `e = (k-1)·dilation + 1`, `left = ⌊e/2⌋`. So a kernel of 3 reads
+//! `oh+kh-1` and one of 2 reads `oh+kh-1` as well; with dilation 2 a kernel of 3 reads `oh+2*kh-2`.
+//!
+//! How far an index may leave its axis is not taken from a rule but from the range of the index ([`Access::before`],
+//! [`Access::after`]). A read outside of the tensor yields a fill, which has to be the neutral element of the accumulation;
+//! a write outside goes to cells of its own, which are cut off ([`Access::push`]). The same holds for a window without
+//! padding that has an offset: its axis is as large as the windows without the offset, so each window being shifted, the
+//! last one overhangs by the offset. The positions it overhangs by do not exist and contribute nothing; nothing is ever
+//! read out of range.
+//!
+//! # Concatenation
+//!
+//! The components of a concatenated axis run one after the other, so they are one factor of the product space; concatenations
+//! that have components in common are coupled and share their factor. [`Projections::pieces`] gives the boxes of loops that
+//! arise, one for each selection of active components that means something.
 
 mod access;
 mod classes;

@@ -78,21 +78,26 @@ impl<'a> Plan<'a> {
         let axes = std::iter::once(&self.system.result).chain(&self.system.operands).flatten();
         for (form, axis) in self.tensors().flatten().zip(axes) {
             for root in form.roots() {
-                let group = self.coupled.get(&root);
-                if kinds.contains_key(&root) || (group.is_some() && self.is_skipped(root)) {
+                if kinds.contains_key(&root) {
                     continue;
                 }
-                kinds.insert(root, self.kind(*axis));
-                match group {
-                    None => factors.push(vec![root]),
-                    Some(group) => match by_group.get(group) {
-                        Some(factor) => factors[*factor].push(root),
-                        None => {
-                            by_group.insert(*group, factors.len());
-                            factors.push(vec![root]);
-                        }
-                    },
+                // A group all of whose components are skipped leaves a factor without loops: nothing is to be done.
+                let factor = match self.coupled.get(&root) {
+                    None => None,
+                    Some(group) => by_group.get(group).copied(),
+                };
+                let factor = factor.unwrap_or_else(|| {
+                    factors.push(Vec::new());
+                    factors.len() - 1
+                });
+                if let Some(group) = self.coupled.get(&root) {
+                    by_group.insert(*group, factor);
+                    if self.is_skipped(root) {
+                        continue;
+                    }
                 }
+                kinds.insert(root, self.kind(*axis));
+                factors[factor].push(root);
             }
         }
         (factors, kinds)
@@ -201,8 +206,5 @@ fn concat(parts: &[(usize, u64)], ids: &BTreeMap<usize, LoopId>) -> Index {
             (None, _) => joined.push(Part::Skip(*size)),
         }
     }
-    match joined.as_slice() {
-        [Part::Loop(id)] => Index::iterate(*id),
-        _ => Index::Concat(joined),
-    }
+    Index::Concat(joined)
 }

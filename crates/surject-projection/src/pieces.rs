@@ -31,8 +31,8 @@ pub struct Piece {
 /// Which operands a piece needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Needs {
-    /// Any.
-    Some,
+    /// At least one.
+    Any,
     /// All.
     All,
 }
@@ -45,7 +45,7 @@ impl Projections {
     /// # Errors
     /// An ambiguous block: two operands take part in one piece. A position that does not fit.
     pub fn pieces(&self) -> Result<Vec<Piece>, ProjectionError> {
-        let pieces = self.selected(Needs::Some)?;
+        let pieces = self.selected(Needs::Any)?;
         if !self.is_coupled() {
             return Ok(pieces);
         }
@@ -127,7 +127,7 @@ impl Projections {
         let operands = operands.map(|(map, extents)| self.access(map, extents, &loops, &space));
         let operands = operands.collect::<Result<Vec<_>, _>>()?;
         let enough = match needs {
-            Needs::Some => operands.is_empty() || operands.iter().any(Option::is_some),
+            Needs::Any => operands.is_empty() || operands.iter().any(Option::is_some),
             Needs::All => operands.iter().all(Option::is_some),
         };
         Ok(enough.then_some(Piece { space, loops, result, operands }))
@@ -190,7 +190,7 @@ impl Projections {
     /// # Errors
     /// A position that does not fit.
     pub fn injective(&self) -> Result<Verdict, ProjectionError> {
-        Ok(injective(&self.selected(Needs::Some)?))
+        Ok(injective(&self.selected(Needs::Any)?))
     }
 
     /// Does every cell of the result get written? If not, the others have to be set to the neutral element.
@@ -200,7 +200,7 @@ impl Projections {
     pub fn surjective(&self) -> Result<Verdict, ProjectionError> {
         let axes = self.result.iter().zip(&self.result_extents);
         let kept = axes.filter(|(index, _)| **index != Index::External).map(|(_, extent)| *extent);
-        Ok(surjective(&self.selected(Needs::Some)?, &kept.collect::<Vec<_>>()))
+        Ok(surjective(&self.selected(Needs::Any)?, &kept.collect::<Vec<_>>()))
     }
 }
 

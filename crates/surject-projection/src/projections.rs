@@ -1,5 +1,6 @@
 //! The record of one operation: its product space and the index map of each of its tensors.
 
+use crate::error::Slot;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -27,7 +28,8 @@ pub struct Loop {
 /// A factor of the product space.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Factor {
-    /// One loop; or the components of coupled concatenations, which run one after the other.
+    /// One loop; or the components of coupled concatenations, which run one after the other. No loop where none of them
+    /// means anything: there is nothing to do then.
     pub loops: Vec<LoopId>,
 }
 
@@ -116,6 +118,33 @@ impl Projections {
         self.factors.iter().filter(free).flat_map(|factor| factor.loops.iter().copied()).collect()
     }
 
+    /// The index map of a tensor, and the sizes of its axes; `None` for an operand that is not there.
+    pub fn map(&self, slot: Slot) -> Option<(&[Index], &[u64])> {
+        match slot {
+            Slot::Result => Some((&self.result, &self.result_extents)),
+            Slot::Operand(n) => Some((self.operands.get(n)?, self.operand_extents.get(n)?)),
+        }
+    }
+
+    /// The record of another assignment of the same operation, whose tensors are named by slots of this one: the same
+    /// product space and the same maps, with a different one of them serving as the result.
+    ///
+    /// The gradient `g1 =+ g * v2` of `v =:+ v1 * v2` has the first operand as its result, and the result and the second
+    /// operand as its operands. What it reduces is again what its result does not mention. `None` where a slot is not
+    /// there.
+    pub fn readdressed(&self, result: Slot, operands: &[Slot]) -> Option<Projections> {
+        let (result, result_extents) = self.map(result)?;
+        let operands = operands.iter().map(|slot| self.map(*slot)).collect::<Option<Vec<_>>>()?;
+        Some(Projections {
+            factors: self.factors.clone(),
+            loops: self.loops.clone(),
+            result: result.to_vec(),
+            operands: operands.iter().map(|(map, _)| map.to_vec()).collect(),
+            result_extents: result_extents.to_vec(),
+            operand_extents: operands.iter().map(|(_, extents)| extents.to_vec()).collect(),
+        })
+    }
+
     fn name(&self, id: LoopId) -> &str {
         self.of(id).map_or("?", |l| l.name.as_str())
     }
@@ -185,6 +214,9 @@ impl fmt::Display for Projections {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("product space {")?;
         joined(f, &self.factors, ", ", |f, factor| {
+            if factor.loops.is_empty() {
+                return f.write_str("0");
+            }
             joined(f, &factor.loops, "^", |f, id| {
                 write!(f, "{}:{}", self.name(*id), self.of(*id).map_or(0, |l| l.size))
             })
