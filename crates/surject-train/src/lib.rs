@@ -1,11 +1,11 @@
 //! What a training program needs beside its step: parameters in files, minibatches, figures, plots.
 //!
-//! A step is a function from buffers to buffers ([`Step`]); what runs it is not known here. [`Session`] keeps its
+//! A step is a function from buffers to buffers ([`Step`]); what runs it is not known here. [`Stepper`] keeps its
 //! state, [`Order`] says which examples it sees, [`Params`] are files of its tensors, [`Log`] and [`plot`] show how it
 //! went. Everything that is random comes from [`Random`], so a run repeats bit for bit from its seed.
 //!
 //! ```
-//! use surject_train::{Layout, Order, Params, Progress, Session, data};
+//! use surject_train::{Layout, Order, Params, Progress, Stepper, data};
 //! use surject_runtime::Buffer;
 //!
 //! # fn main() -> Result<(), surject_train::TrainError> {
@@ -22,15 +22,15 @@
 //! params.insert("w", data::f32_buffer(&[0.0], &[])?)?;
 //!
 //! let inputs = vec![data::f32_buffer(&[0.0; 2], &[2])?];
-//! let mut session = Session::new(step, Layout::in_order(1, 1, ["w"]), inputs, &params)?;
+//! let mut stepper = Stepper::new(step, Layout::in_order(1, 1, ["w"]), inputs, &params)?;
 //! let order = Order::new(&[0, 1, 2, 3], 2, 50, 7)?;
-//! session.fit(
+//! stepper.fit(
 //!     &order,
 //!     &Progress::new(order.all_steps()),
-//!     |session, rows| data::gather_into(&examples, rows, session.input(0)),
+//!     |stepper, rows| data::gather_into(&examples, rows, stepper.input(0)),
 //!     |_, epoch| Ok(format!("loss {:.3}", epoch.loss)),
 //! )?;
-//! let w = session.params()?.get("w").map(|w| w.get(0).as_f64());
+//! let w = stepper.params()?.get("w").map(|w| w.get(0).as_f64());
 //! assert!(w.is_some_and(|w| (w - 2.5).abs() < 0.3));
 //! # Ok(())
 //! # }
@@ -43,7 +43,7 @@ mod params;
 pub mod plot;
 mod progress;
 mod random;
-mod session;
+mod stepper;
 
 pub use data::{Order, Split};
 pub use error::TrainError;
@@ -51,4 +51,4 @@ pub use log::Log;
 pub use params::Params;
 pub use progress::Progress;
 pub use random::Random;
-pub use session::{Epoch, Layout, Session, State, Step};
+pub use stepper::{Epoch, Layout, State, Step, Stepper};

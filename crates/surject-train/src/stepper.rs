@@ -86,7 +86,7 @@ impl Layout {
 
 /// A step with its inputs, its state and its latest outputs. State moves from results to arguments by swapping
 /// buffers: a step copies nothing and allocates nothing.
-pub struct Session<S> {
+pub struct Stepper<S> {
     step: S,
     layout: Layout,
     args: Vec<Buffer>,
@@ -94,14 +94,14 @@ pub struct Session<S> {
     steps: u64,
 }
 
-impl<S: Step> Session<S> {
-    /// A session with these inputs and the state taken from `params` by name; `params` may have more.
+impl<S: Step> Stepper<S> {
+    /// A stepper with these inputs and the state taken from `params` by name; `params` may have more.
     pub fn new(
         step: S,
         layout: Layout,
         inputs: Vec<Buffer>,
         params: &Params,
-    ) -> Result<Session<S>, TrainError> {
+    ) -> Result<Stepper<S>, TrainError> {
         let count = layout.arguments()?;
         if inputs.len() != layout.inputs.len() {
             let (found, expected) = (inputs.len(), layout.inputs.len());
@@ -116,7 +116,7 @@ impl<S: Step> Session<S> {
             args[state.argument] =
                 value.ok_or_else(|| signature(format!("there is no value for `{}`", state.name)))?.clone();
         }
-        Ok(Session { step, layout, args, results: Vec::new(), steps: 0 })
+        Ok(Stepper { step, layout, args, results: Vec::new(), steps: 0 })
     }
 
     /// An input, to be read or overwritten.
@@ -213,8 +213,8 @@ impl<S: Step> Session<S> {
         &mut self,
         order: &Order,
         bar: &Progress,
-        mut load: impl FnMut(&mut Session<S>, &[usize]) -> Result<(), TrainError>,
-        mut after: impl FnMut(&mut Session<S>, &Epoch) -> Result<String, TrainError>,
+        mut load: impl FnMut(&mut Stepper<S>, &[usize]) -> Result<(), TrainError>,
+        mut after: impl FnMut(&mut Stepper<S>, &Epoch) -> Result<String, TrainError>,
     ) -> Result<(), TrainError> {
         for (number, batches) in order.epochs().enumerate() {
             let mut epoch = Epoch { number: number + 1, loss: 0.0, time: Duration::ZERO };

@@ -1,10 +1,10 @@
-//! Sessions: state goes round, minibatches are those of the seed, and wrong steps are refused.
+//! Steppers: state goes round, minibatches are those of the seed, and wrong steps are refused.
 
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use surject_runtime::{Buffer, DType};
 use surject_train::data::{f32_buffer, f32_values, gather, one_hot, padded_batches};
-use surject_train::{Layout, Order, Params, Progress, Session, Split, State, TrainError};
+use surject_train::{Layout, Order, Params, Progress, Split, State, Stepper, TrainError};
 
 type Result<T> = std::result::Result<T, TrainError>;
 
@@ -29,14 +29,14 @@ fn adding(args: &[Buffer], results: &mut Vec<Buffer>) -> Result<()> {
 fn state_goes_round() {
     let layout = Layout::in_order(1, 1, ["w", "v"]);
     let start = params(&[("v", 0.0), ("unused", 9.0), ("w", 10.0)]);
-    let mut session = Session::new(adding, layout, vec![scalar(2.0)], &start).unwrap();
-    session.step().unwrap();
-    *session.input(0) = scalar(5.0);
-    session.step().unwrap();
-    assert_eq!(session.params().unwrap(), params(&[("w", 17.0), ("v", 2.0)]));
-    assert_eq!((session.scalar(0).unwrap(), session.steps()), (5.0, 2));
-    session.adopt(&start).unwrap();
-    assert_eq!(session.params().unwrap(), params(&[("w", 10.0), ("v", 0.0)]));
+    let mut stepper = Stepper::new(adding, layout, vec![scalar(2.0)], &start).unwrap();
+    stepper.step().unwrap();
+    *stepper.input(0) = scalar(5.0);
+    stepper.step().unwrap();
+    assert_eq!(stepper.params().unwrap(), params(&[("w", 17.0), ("v", 2.0)]));
+    assert_eq!((stepper.scalar(0).unwrap(), stepper.steps()), (5.0, 2));
+    stepper.adopt(&start).unwrap();
+    assert_eq!(stepper.params().unwrap(), params(&[("w", 10.0), ("v", 0.0)]));
 }
 
 #[test]
@@ -52,10 +52,10 @@ fn arguments_and_results_may_stand_in_any_order() {
         Ok(())
     };
     let start = params(&[("a", 1.0), ("b", 2.0)]);
-    let mut session = Session::new(step, layout, vec![scalar(3.0)], &start).unwrap();
-    session.step().unwrap();
-    assert_eq!(session.params().unwrap(), params(&[("a", 1.0), ("b", 3.0)]));
-    assert_eq!(session.scalar(0).unwrap(), 1.0);
+    let mut stepper = Stepper::new(step, layout, vec![scalar(3.0)], &start).unwrap();
+    stepper.step().unwrap();
+    assert_eq!(stepper.params().unwrap(), params(&[("a", 1.0), ("b", 3.0)]));
+    assert_eq!(stepper.scalar(0).unwrap(), 1.0);
 }
 
 #[test]
@@ -66,9 +66,9 @@ fn wrong_steps_are_refused() {
             *into = results.clone();
             Ok(())
         };
-        let mut session = Session::new(step, Layout::in_order(1, 1, ["w"]), vec![scalar(1.0)], &start)?;
+        let mut stepper = Stepper::new(step, Layout::in_order(1, 1, ["w"]), vec![scalar(1.0)], &start)?;
         let order = Order::new(&[0], 1, 1, 0)?;
-        session.fit(&order, &Progress::silent(), |_, _| Ok(()), |_, _| Ok(String::new()))
+        stepper.fit(&order, &Progress::silent(), |_, _| Ok(()), |_, _| Ok(String::new()))
     };
     let refused = |results| run(results).unwrap_err().to_string();
     let mut found = vec![
@@ -79,16 +79,16 @@ fn wrong_steps_are_refused() {
         refused(vec![scalar(f32::NAN), scalar(1.0)]),
     ];
     let failing = |_: &[Buffer], _: &mut Vec<Buffer>| Err("the machine is on fire");
-    let mut session = Session::new(failing, Layout::in_order(0, 1, ["w"]), vec![], &start).unwrap();
-    found.push(session.step().unwrap_err().to_string());
-    found.push(session.output(0).unwrap_err().to_string());
+    let mut stepper = Stepper::new(failing, Layout::in_order(0, 1, ["w"]), vec![], &start).unwrap();
+    found.push(stepper.step().unwrap_err().to_string());
+    found.push(stepper.output(0).unwrap_err().to_string());
     let layout = |inputs: &[usize], outputs: &[usize], argument, result| Layout {
         inputs: inputs.to_vec(),
         state: vec![State { name: "w".to_string(), argument, result }],
         outputs: outputs.to_vec(),
     };
     let mut build = |layout, inputs| {
-        let built = Session::new(adding, layout, inputs, &start);
+        let built = Stepper::new(adding, layout, inputs, &start);
         found.push(built.err().map(|e| e.to_string()).unwrap_or_default());
     };
     build(layout(&[0], &[0], 0, None), vec![scalar(1.0)]);
