@@ -3,8 +3,9 @@
 use super::{Call, Writer, region};
 use crate::CodegenError;
 use crate::dag::Dag;
-use crate::emit::ScopeId;
+use crate::emit::{At, Bounds, Elem, Emitter, ScopeId};
 use crate::row::Kernel;
+use std::collections::BTreeSet;
 use surject_ir::{DType, FftKind, Transpose};
 use surject_runtime::library::dtype_code;
 
@@ -42,6 +43,10 @@ pub fn sort(call: &Call<'_>, axis: usize) -> Result<Kernel, CodegenError> {
     if less.reads_memory(&dag) {
         return Err(CodegenError::unsupported("a comparator that reads tensors"));
     }
+    let key = less.key(dag.clone());
+    if let Some((dag, key)) = key {
+        return sort_by_key(call, axis, &dag, &key);
+    }
     let empty = Call { targets: &[], args: &[], ..*call };
     let mut compare = Writer::new(&empty, &dag);
     let (root, zero) = (compare.root(), compare.em.int(0));
@@ -64,6 +69,55 @@ pub fn sort(call: &Call<'_>, axis: usize) -> Result<Kernel, CodegenError> {
     compare.em.close_plain(body);
     let (text, declarations) = compare.em.finish();
 
+    let functions = format!(
+        "llvm.func internal @KERNEL_less(%pair: !llvm.ptr, %before: !llvm.ptr) {{\n{text}llvm.return\n}}\n"
+    );
+    sort_call(call, axis, ("surject_sort", "@KERNEL_less"), None, functions, declarations)
+}
+
+/// A sort by a whole number that each element has: the numbers are computed line by line.
+fn sort_by_key(call: &Call<'_>, axis: usize, dag: &Dag, key: &region::Key) -> Result<Kernel, CodegenError> {
+    let empty = Call { targets: &[], args: &[], ..*call };
+    let mut w = Writer::new(&empty, dag);
+    let root = w.root();
+    let body = w.em.open(root, Vec::new(), None);
+    let iv = w.em.name();
+    let at = w.arith(body, "arith.muli", &iv, "%stride");
+    let mut args = Vec::new();
+    for (i, &operand) in call.args.iter().enumerate() {
+        let entry =
+            w.em.op(body, &format!("llvm.getelementptr %from[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
+        let pointer = w.em.op(body, &format!("llvm.load {entry} : !llvm.ptr -> !llvm.ptr"));
+        let element = w.load(body, &pointer, call.dtype(operand), &at);
+        // Both sides have their places; the key has only one of them.
+        args.extend([element.clone(), element]);
+    }
+    let value = key.function.apply(&mut w, body, &args)?;
+    let value = value.first().and_then(|v| v.first()).cloned();
+    let value = value.ok_or_else(|| CodegenError::malformed("a key without a value"))?;
+    let value = w.ordered(body, key, &value);
+    let to = w.element(body, "%to", &iv, Elem::I64);
+    w.em.line(body, &format!("llvm.store {value}, {to} : i64, !llvm.ptr"));
+    let bounds = Bounds { low: w.em.int(0), high: "%count".into(), step: w.em.int(1) };
+    w.em.close_loop(body, &iv, &bounds, &[]);
+    let (text, declarations) = w.em.finish();
+    let functions = format!(
+        "llvm.func internal @KERNEL_keys(%from: !llvm.ptr, %count: i64, %stride: i64, %to: !llvm.ptr) \
+         {{\n{text}llvm.return\n}}\n"
+    );
+    let bits = key.dtype.size() as i64 * 8;
+    sort_call(call, axis, ("surject_sort_keys", "@KERNEL_keys"), Some(bits), functions, declarations)
+}
+
+/// The call of a sorting function of the runtime.
+fn sort_call(
+    call: &Call<'_>,
+    axis: usize,
+    (name, function): (&str, &str),
+    bits: Option<i64>,
+    functions: String,
+    declarations: BTreeSet<String>,
+) -> Result<Kernel, CodegenError> {
     let none = Dag::default();
     let mut w = Writer::new(call, &none);
     let root = w.root();
@@ -79,8 +133,8 @@ pub fn sort(call: &Call<'_>, axis: usize) -> Result<Kernel, CodegenError> {
         sizes[axis + 1..].iter().product(),
     ]
     .map(|n| w.em.int(n));
-    let function = w.em.op(root, "llvm.mlir.addressof @KERNEL_less : !llvm.ptr");
-    let args = [
+    let function = w.em.op(root, &format!("llvm.mlir.addressof {function} : !llvm.ptr"));
+    let mut args = vec![
         (count, N),
         (inputs, P),
         (outputs, P),
@@ -90,12 +144,49 @@ pub fn sort(call: &Call<'_>, axis: usize) -> Result<Kernel, CodegenError> {
         (inner, N),
         (function, P),
     ];
-    w.runtime(root, "surject_sort", &args);
+    if let Some(bits) = bits {
+        args.push((w.em.int(bits), N));
+    }
+    w.runtime(root, name, &args);
     w.em.declarations.extend(declarations);
-    w.functions = format!(
-        "llvm.func internal @KERNEL_less(%pair: !llvm.ptr, %before: !llvm.ptr) {{\n{text}llvm.return\n}}\n"
-    );
-    call.finish(w, 1, format!("sort {sizes:?} along {axis}"))
+    w.functions = functions;
+    let by = if bits.is_some() { " by key" } else { "" };
+    call.finish(w, 1, format!("sort {sizes:?} along {axis}{by}"))
+}
+
+impl Writer<'_> {
+    /// A key as a whole number without a sign that is ordered as the key is.
+    fn ordered(&mut self, scope: ScopeId, key: &region::Key, value: &str) -> String {
+        let at = At { scope, lanes: 1 };
+        let (mut elem, mut value) = (Elem::of(key.dtype), value.to_string());
+        let bits = elem.bits();
+        let top = |em: &mut Emitter<'_>, elem: Elem| em.constant(elem, 1 << (bits - 1), 1);
+        if key.dtype.is_float() {
+            // The two zeros are one; the numbers below zero are in reverse.
+            let zero = self.em.float(at, elem, 0.0);
+            value = self.em.bin(at, "arith.addf", &value, &zero, elem);
+            let whole = elem.int();
+            let cast = format!("arith.bitcast {value} : {} to {}", elem.name(), whole.name());
+            value = self.em.op(scope, &cast);
+            elem = whole;
+            let (none, sign) = (self.em.constant(elem, 0, 1), top(&mut self.em, elem));
+            let below = self.em.cmpi(at, "slt", &value, &none, elem);
+            let all = self.em.constant(elem, u64::MAX, 1);
+            let flip = self.em.select(at, &below, &all, &sign, elem);
+            value = self.em.bin(at, "arith.xori", &value, &flip, elem);
+        } else if key.dtype.is_signed_int() {
+            let sign = top(&mut self.em, elem);
+            value = self.em.bin(at, "arith.xori", &value, &sign, elem);
+        }
+        if key.descending {
+            let all = self.em.constant(elem, u64::MAX, 1);
+            value = self.em.bin(at, "arith.xori", &value, &all, elem);
+        }
+        if elem == Elem::I64 {
+            return value;
+        }
+        self.em.op(scope, &format!("arith.extui {value} : {} to i64", elem.name()))
+    }
 }
 
 pub fn bitcast_reshape(call: &Call<'_>) -> Result<Kernel, CodegenError> {

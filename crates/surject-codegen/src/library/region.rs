@@ -6,8 +6,8 @@ use crate::address::LoopId;
 use crate::build::{Builder, Parts, Stop};
 use crate::dag::{Dag, Node, NodeId};
 use crate::emit::{ScopeId, Val};
-use std::collections::HashMap;
-use surject_ir::{Region, StatementKind, Var};
+use std::collections::{HashMap, HashSet};
+use surject_ir::{BinaryOp, DType, Region, StatementKind, Var};
 
 /// A scalar function in a graph: its parameters are [`Node::Param`]s that depend on a loop of their own, which the
 /// scope binds in which they have values.
@@ -78,7 +78,66 @@ pub fn inline(call: &Call<'_>, region: &Region, dag: Dag) -> Result<(Dag, Inline
     Ok((dag, Inlined { here, params, results }))
 }
 
+/// A comparator as a comparison of one number of either side.
+pub struct Key {
+    /// The number, from the arguments of the comparator; it uses those of the left sides only.
+    pub function: Inlined,
+    /// Its type.
+    pub dtype: DType,
+    /// Does the larger one come first?
+    pub descending: bool,
+}
+
 impl Inlined {
+    /// Takes apart a comparator of the form `key(left sides) < key(right sides)`; the arguments are a pair for each
+    /// operand.
+    pub fn key(&self, dag: Dag) -> Option<(Dag, Key)> {
+        let [Parts { re, im: None }] = self.results[..] else { return None };
+        let &Node::Binary(op, x, y) = &dag[re].node else { return None };
+        let descending = match op {
+            BinaryOp::Lt => false,
+            BinaryOp::Gt => true,
+            _ => return None,
+        };
+        let dtype = dag[x].dtype;
+        // Halves are computed in a wider type than they have.
+        let known = dtype.is_int() || matches!(dtype, DType::F32 | DType::F64);
+        let places = |side: usize| -> Vec<NodeId> {
+            self.params.iter().skip(side).step_by(2).flat_map(|p| [Some(p.re), p.im]).flatten().collect()
+        };
+        let (left, right) = (places(0), places(1));
+        let mut pairs = vec![(x, y)];
+        let mut seen = HashSet::new();
+        while let Some((x, y)) = pairs.pop() {
+            if !seen.insert((x, y)) {
+                continue;
+            }
+            if let Some(i) = left.iter().position(|&p| p == x) {
+                if right.get(i) != Some(&y) {
+                    return None;
+                }
+                continue;
+            }
+            let (a, b) = (&dag[x], &dag[y]);
+            let same = match (&a.node, &b.node) {
+                (Node::Unary(f, _), Node::Unary(g, _)) => f == g,
+                (Node::Binary(f, ..), Node::Binary(g, ..)) => f == g,
+                (Node::Select(..), Node::Select(..))
+                | (Node::Convert(_), Node::Convert(_))
+                | (Node::Bitcast(_), Node::Bitcast(_)) => true,
+                (Node::Const(_), Node::Const(_)) => x == y,
+                _ => false,
+            };
+            if !same || a.dtype != b.dtype {
+                return None;
+            }
+            pairs.extend(a.node.children().zip(b.node.children()));
+        }
+        let results = vec![Parts { re: x, im: None }];
+        let function = Inlined { here: self.here, params: self.params.clone(), results };
+        known.then_some((dag, Key { function, dtype, descending }))
+    }
+
     /// Does the function read tensors from outside?
     pub fn reads_memory(&self, dag: &Dag) -> bool {
         let roots: Vec<NodeId> = self.results.iter().flat_map(|p| [Some(p.re), p.im]).flatten().collect();

@@ -8,10 +8,12 @@
 //! kernel does not have, and then they have written nothing. No entry unwinds.
 
 mod fft;
+mod keys;
 mod linalg;
 mod sort;
 
 pub use fft::{FftKind, fft, surject_fft};
+pub use keys::{Keys, surject_sort_keys};
 pub use linalg::{
     TransposeA, TriangularSolve, cholesky, surject_cholesky, surject_triangular_solve, triangular_solve,
 };
@@ -70,6 +72,7 @@ pub fn symbols() -> &'static [Symbol] {
         let mut all = vec![
             Symbol::new("surject_parallel", surject_parallel as *const ()),
             Symbol::new("surject_sort", surject_sort as *const ()),
+            Symbol::new("surject_sort_keys", surject_sort_keys as *const ()),
             Symbol::new("surject_cholesky", surject_cholesky as *const ()),
             Symbol::new("surject_triangular_solve", surject_triangular_solve as *const ()),
             Symbol::new("surject_fft", surject_fft as *const ()),

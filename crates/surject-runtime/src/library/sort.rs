@@ -92,19 +92,7 @@ pub unsafe extern "C" fn surject_sort(
     // The casts are exact: none is negative.
     let lines = Lines { outer: outer as usize, len: axis_len as usize, inner: inner as usize };
     // SAFETY: arrays of `n_operands` entries.
-    let operands: Vec<Operand> = unsafe {
-        (0..count)
-            .map(|p| Operand {
-                input: *inputs.add(p),
-                output: *outputs.add(p),
-                size: usize::try_from(*elem_sizes.add(p)).ok(),
-            })
-            .map_while(Operand::checked)
-            .collect()
-    };
-    if operands.len() != count {
-        return 1;
-    }
+    let Some(operands) = (unsafe { operands(count, inputs, outputs, elem_sizes) }) else { return 1 };
     let all = lines.outer * lines.inner;
     // Some thousand elements a task.
     let group = (4096 / lines.len).max(1);
@@ -123,61 +111,85 @@ pub unsafe extern "C" fn surject_sort(
                 unsafe { comparator(pair.as_ptr(), &mut before) };
                 before != 0
             });
-            for operand in &operands {
-                for (k, &from) in order.indices.iter().enumerate() {
-                    // SAFETY: positions within the tensor, and this line belongs to this task alone.
-                    unsafe { operand.copy(lines.position(line, from), lines.position(line, k)) };
-                }
-            }
+            operands.iter().for_each(|o| o.permute(&lines, line, |k| order.indices[k]));
         }
     });
     0
 }
 
-struct Operand {
+/// The operands that a C entry is given; `None` where a size is negative.
+///
+/// # Safety
+/// The arrays have `count` entries.
+pub(super) unsafe fn operands(
+    count: usize,
+    inputs: *const *const u8,
+    outputs: *const *mut u8,
+    elem_sizes: *const i64,
+) -> Option<Vec<Operand>> {
+    (0..count)
+        .map(|p| {
+            // SAFETY: the caller's promise.
+            let (input, output, size) = unsafe { (*inputs.add(p), *outputs.add(p), *elem_sizes.add(p)) };
+            Some(Operand { input, output, size: usize::try_from(size).ok()? })
+        })
+        .collect()
+}
+
+/// A tensor that is sorted into another.
+pub(super) struct Operand {
     input: *const u8,
     output: *mut u8,
-    size: Option<usize>,
+    size: usize,
 }
 
 // SAFETY: the tasks read the input and write disjoint lines of the output.
 unsafe impl Sync for Operand {}
 
 impl Operand {
-    fn checked(self) -> Option<Operand> {
-        self.size.is_some().then_some(self)
-    }
-
-    fn bytes(&self) -> usize {
-        self.size.unwrap_or(0)
-    }
-
     /// The address of an input element.
-    unsafe fn element(&self, position: usize) -> *const u8 {
+    pub(super) unsafe fn element(&self, position: usize) -> *const u8 {
         // SAFETY: the caller stays within the tensor.
-        unsafe { self.input.add(position * self.bytes()) }
+        unsafe { self.input.add(position * self.size) }
     }
 
     /// Copies an input element to an output position.
     unsafe fn copy(&self, from: usize, to: usize) {
-        let size = self.bytes();
+        let size = self.size;
         // SAFETY: the caller stays within the tensors, which do not overlap.
         unsafe {
             std::ptr::copy_nonoverlapping(self.input.add(from * size), self.output.add(to * size), size)
         }
     }
+
+    /// Writes a line of the output: its element `k` is the element `from(k)` of the line of the input.
+    pub(super) fn permute(&self, lines: &Lines, line: usize, from: impl Fn(usize) -> usize) {
+        let (first, step) = (lines.position(line, 0), lines.inner);
+        for k in 0..lines.len {
+            let (from, to) = (first + from(k) * step, first + k * step);
+            // SAFETY: positions within the tensor, and a line belongs to one task alone.
+            unsafe {
+                // Sizes known here make the copies single moves.
+                match self.size {
+                    4 => *self.output.cast::<[u8; 4]>().add(to) = *self.input.cast::<[u8; 4]>().add(from),
+                    8 => *self.output.cast::<[u8; 8]>().add(to) = *self.input.cast::<[u8; 8]>().add(from),
+                    _ => self.copy(from, to),
+                }
+            }
+        }
+    }
 }
 
 /// The lines of a tensor along an axis of length `len`, with `outer` and `inner` elements on either side.
-struct Lines {
-    outer: usize,
-    len: usize,
-    inner: usize,
+pub(super) struct Lines {
+    pub(super) outer: usize,
+    pub(super) len: usize,
+    pub(super) inner: usize,
 }
 
 impl Lines {
     /// The row-major position of element `k` of a line.
-    fn position(&self, line: usize, k: usize) -> usize {
+    pub(super) fn position(&self, line: usize, k: usize) -> usize {
         (line / self.inner * self.len + k) * self.inner + line % self.inner
     }
 }

@@ -1,0 +1,176 @@
+//! Sorting along an axis by a key: a whole number for each element, computed once by compiled code.
+
+use super::product;
+use super::sort::{Lines, operands};
+use crate::pool::parallel_for;
+
+/// Keys in compiled code: of `count` elements, `stride` elements apart, that begin at the addresses given (one an
+/// operand), written one after the other. What has the smaller key comes first.
+pub type Keys = unsafe extern "C" fn(*const *const u8, i64, i64, *mut u64);
+
+/// Lines longer than this are sorted digit by digit.
+const LONG: usize = 1 << 10;
+
+/// Sorts as [`super::surject_sort`] does, by keys below `2^bits`; the sort is stable. Returns 0, or 1 if a size is
+/// negative or the product overflows.
+///
+/// # Safety
+/// As for [`super::surject_sort`]; `keys` reads the elements of a line and writes a key for each, from any thread and
+/// at the same time, and does not unwind.
+#[allow(clippy::too_many_arguments)]
+pub unsafe extern "C" fn surject_sort_keys(
+    n_operands: i64,
+    inputs: *const *const u8,
+    outputs: *const *mut u8,
+    elem_sizes: *const i64,
+    outer: i64,
+    axis_len: i64,
+    inner: i64,
+    keys: Keys,
+    bits: i64,
+) -> i32 {
+    let (Some(count), Some(elements)) = (product(&[n_operands]), product(&[outer, axis_len, inner])) else {
+        return 1;
+    };
+    if count == 0 || elements == 0 {
+        return 0;
+    }
+    // The casts are exact: none is negative.
+    let lines = Lines { outer: outer as usize, len: axis_len as usize, inner: inner as usize };
+    // SAFETY: arrays of `n_operands` entries.
+    let Some(operands) = (unsafe { operands(count, inputs, outputs, elem_sizes) }) else { return 1 };
+    let all = lines.outer * lines.inner;
+    let narrow = bits <= 32 && u32::try_from(lines.len).is_ok();
+    // Some thousand elements a task.
+    let group = (4096 / lines.len).max(1);
+    parallel_for(all.div_ceil(group), &|task| {
+        let mut order = KeyOrder::default();
+        for line in task * group..((task + 1) * group).min(all) {
+            let bases: Vec<*const u8> =
+                // SAFETY: the first position of a line.
+                operands.iter().map(|o| unsafe { o.element(lines.position(line, 0)) }).collect();
+            order.keys.resize(lines.len, 0);
+            // SAFETY: as many elements and keys as the line is long.
+            unsafe { keys(bases.as_ptr(), axis_len, inner, order.keys.as_mut_ptr()) };
+            if narrow {
+                order.narrow();
+                let sorted = |k: usize| order.items[k] as u32 as usize;
+                operands.iter().for_each(|o| o.permute(&lines, line, sorted));
+            } else {
+                order.wide();
+                operands.iter().for_each(|o| o.permute(&lines, line, |k| order.indices[k] as usize));
+            }
+        }
+    });
+    0
+}
+
+/// The order of a line by its keys, with memory that serves line after line.
+#[derive(Default)]
+struct KeyOrder {
+    keys: Vec<u64>,
+    /// Key in the high half, number in the low one.
+    items: Vec<u64>,
+    scratch: Vec<u64>,
+    indices: Vec<u64>,
+}
+
+impl KeyOrder {
+    /// Keys and numbers of 32 bits each.
+    fn narrow(&mut self) {
+        self.items.clear();
+        self.items.extend(self.keys.iter().enumerate().map(|(i, &key)| key << 32 | i as u64));
+        if self.items.len() <= LONG {
+            // The number makes every item different, so the order is the stable one.
+            self.items.sort_unstable();
+        } else {
+            self.digits();
+        }
+    }
+
+    /// Digit by digit from the lowest of the key on, all counted in one pass.
+    fn digits(&mut self) {
+        const BITS: u32 = 11;
+        const SIZE: usize = 1 << BITS;
+        let digit = |item: u64, pass: u32| (item >> (32 + pass * BITS)) as usize & (SIZE - 1);
+        let mut counts = vec![[0usize; SIZE]; 3];
+        for &item in &self.items {
+            for (pass, count) in counts.iter_mut().enumerate() {
+                count[digit(item, pass as u32)] += 1;
+            }
+        }
+        self.scratch.resize(self.items.len(), 0);
+        for (pass, count) in counts.iter_mut().enumerate() {
+            if count.contains(&self.items.len()) {
+                continue;
+            }
+            let mut start = 0;
+            for entry in count.iter_mut() {
+                start += std::mem::replace(entry, start);
+            }
+            for &item in &self.items {
+                let place = &mut count[digit(item, pass as u32)];
+                self.scratch[*place] = item;
+                *place += 1;
+            }
+            std::mem::swap(&mut self.items, &mut self.scratch);
+        }
+    }
+
+    /// Keys of up to 64 bits.
+    fn wide(&mut self) {
+        self.indices.clear();
+        self.indices.extend(0..self.keys.len() as u64);
+        let keys = &self.keys;
+        self.indices.sort_by_key(|&i| keys[i as usize]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    unsafe extern "C" fn own(from: *const *const u8, count: i64, stride: i64, to: *mut u64) {
+        for i in 0..count {
+            // SAFETY: a line of `u32`, as the sort below passes it.
+            unsafe { *to.add(i as usize) = u64::from(*(*from).cast::<u32>().add((i * stride) as usize)) };
+        }
+    }
+
+    proptest! {
+        /// Narrow and wide keys, short and long lines, against the standard library.
+        #[test]
+        fn sorts_stably(seed in any::<u64>(), len in 1usize..3000, outer in 1usize..3, inner in 1usize..3, bits in 1u32..33) {
+            let mut state = seed | 1;
+            let mut next = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 32) as u32 >> (32 - bits)
+            };
+            let keys: Vec<u32> = (0..outer * len * inner).map(|_| next()).collect();
+            let payload: Vec<u64> = (0..keys.len() as u64).collect();
+            for wide in [false, true] {
+                let (mut k, mut p) = (vec![0u32; keys.len()], vec![0u64; keys.len()]);
+                let inputs = [keys.as_ptr().cast::<u8>(), payload.as_ptr().cast()];
+                let outputs = [k.as_mut_ptr().cast::<u8>(), p.as_mut_ptr().cast()];
+                let status = unsafe {
+                    surject_sort_keys(
+                        2, inputs.as_ptr(), outputs.as_ptr(), [4, 8].as_ptr(), outer as i64, len as i64, inner as i64, own,
+                        if wide { 64 } else { 32 },
+                    )
+                };
+                prop_assert_eq!(status, 0);
+                for o in 0..outer {
+                    for i in 0..inner {
+                        let at = |n: usize| (o * len + n) * inner + i;
+                        let mut expected: Vec<usize> = (0..len).map(at).collect();
+                        expected.sort_by_key(|&n| keys[n]);
+                        for (n, &from) in expected.iter().enumerate() {
+                            prop_assert_eq!((k[at(n)], p[at(n)]), (keys[from], from as u64));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
