@@ -1,0 +1,90 @@
+//! The adjoint law for reads: the cotangent of what is read through `M` is `acc + M` of the cotangent.
+
+use crate::solve;
+use crate::sweep::{Result, Sweep};
+use surject_index::{Affine, IndexMap, Space};
+use surject_ir::{AccOp, DType, FieldId, Scalar};
+
+impl Sweep {
+    /// `acc + M g` over the codomain of `M`, where `M` may be partial: what stands outside the guards is dropped.
+    ///
+    /// The forms, in this order: a read through the inverse, where there is one (the collapse law); an accumulation
+    /// along a projection; one over the solutions of `M(p) = d` where these are few (then it can be computed wherever
+    /// it is read); and a push, into a larger space where `M` is partial, which is stored.
+    pub(crate) fn push(&mut self, map: &IndexMap, g: FieldId) -> Result<FieldId> {
+        let dtype = self.dtype(g);
+        if map.domain().is_empty() {
+            return Ok(self.f.fields.constant(map.codomain(), Scalar::zero(dtype)));
+        }
+        if let Some(inverse) = map.inverse(self.nothing(dtype)) {
+            return self.read(inverse, g);
+        }
+        if map.is_total() && map.is_projection().is_some() {
+            return self.sum_along(map.clone(), g);
+        }
+        if let Some((to_domain, to_codomain)) = solve::solutions(map, self.nothing(dtype)) {
+            let solved = self.read(to_domain, g)?;
+            return self.sum_along(to_codomain, solved);
+        }
+        self.push_padded(map, g)
+    }
+
+    /// `acc + M g` for a total map. 16-bit floats are summed in `f32` and rounded once. A sum along anything but a
+    /// projection is stored: it cannot be computed where it is read.
+    pub(crate) fn sum_along(&mut self, map: IndexMap, g: FieldId) -> Result<FieldId> {
+        let dtype = self.dtype(g);
+        let wide = if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype };
+        let projection = map.is_projection().is_some();
+        let g = self.convert(wide, g);
+        let mut sum = self.acc(AccOp::Add, map, g)?;
+        if !projection {
+            sum = self.stored_field(&self.part_name(), sum);
+        }
+        Ok(self.convert(dtype, sum))
+    }
+
+    /// Pushes into a space that has room for every component, and cuts out the codomain. What a guard drops that the
+    /// components do not drop by themselves is replaced by nothing first.
+    fn push_padded(&mut self, map: &IndexMap, g: FieldId) -> Result<FieldId> {
+        if map.is_total() {
+            return self.sum_along(map.clone(), g);
+        }
+        let (domain, codomain) = (map.domain(), map.codomain());
+        let nothing = self.nothing(self.dtype(g));
+        let bare = IndexMap::partial(domain.clone(), codomain.clone(), map.components().to_vec(), vec![], nothing);
+        let bare = self.mapped(bare)?;
+        let g = if bare.guards() == map.guards() {
+            g
+        } else {
+            let identity: Vec<Affine> = (0..domain.rank()).map(|a| Affine::axis(domain.rank(), a)).collect();
+            let guards = map.guards().to_vec();
+            let guarded = IndexMap::partial(domain.clone(), domain.clone(), identity, guards, nothing);
+            let guarded = self.mapped(guarded)?;
+            self.read(guarded, g)?
+        };
+        // Every axis from the smallest to the largest position that its component or the codomain has.
+        let (mut sizes, mut shifts) = (Vec::new(), Vec::new());
+        for (component, extent) in map.components().iter().zip(codomain.extents()) {
+            let (Some((low, high)), Some(n)) = (component.range(domain), extent.as_const()) else {
+                return Err(self.unsupported("a guarded read with sizes that are not known"));
+            };
+            let low = low.min(0);
+            let high = i128::from(high).max(i128::from(n) - 1);
+            sizes.push(u64::try_from(high - i128::from(low) + 1).unwrap_or(0));
+            shifts.push(-low);
+        }
+        let padded = Space::of(&sizes);
+        let shifted = map.components().iter().zip(&shifts).map(|(component, &shift)| {
+            let mut component = component.clone();
+            component.offset += shift;
+            component
+        });
+        let into = self.mapped(IndexMap::total(domain.clone(), padded.clone(), shifted.collect()))?;
+        let sum = self.sum_along(into, g)?;
+        let sum = self.stored_field(&self.part_name(), sum);
+        let rank = codomain.rank();
+        let cut = (0..rank).map(|a| Affine::strided(rank, a, 1, shifts[a])).collect();
+        let cut = self.mapped(IndexMap::total(codomain.clone(), padded, cut))?;
+        self.read(cut, sum)
+    }
+}

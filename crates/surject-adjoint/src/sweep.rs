@@ -1,0 +1,254 @@
+//! The reverse sweep over the statements of a block.
+
+use crate::activity::Activity;
+use crate::options::Ties;
+use crate::{AdjointError, copy};
+use std::collections::HashMap;
+use std::sync::Arc;
+use surject_ir::{
+    Block, DType, FieldId, FieldKind, Function, Statement, StatementKind, TensorType, Var,
+};
+
+pub(crate) type Result<T> = std::result::Result<T, AdjointError>;
+
+/// A function under differentiation.
+pub(crate) struct Sweep {
+    /// The function, to whose variables and fields those of the derivative are added.
+    pub(crate) f: Function,
+    /// What depends on the parameters.
+    pub(crate) activity: Activity,
+    /// Who gets the gradient of an extremum.
+    pub(crate) ties: Ties,
+    /// The cotangents of variables, as the terms of a sum that have arrived so far.
+    pub(crate) cotangents: HashMap<Var, Vec<FieldId>>,
+    /// Where statements are added.
+    pub(crate) out: Vec<Statement>,
+    /// The place of the statement at hand.
+    pub(crate) origin: Option<Arc<str>>,
+    /// What the statement at hand is called in errors, and the variable it defines.
+    subject: (String, String),
+    /// The definitions that are in force, with their order.
+    pub(crate) definitions: HashMap<Var, (usize, Arc<Statement>)>,
+}
+
+impl Sweep {
+    pub(crate) fn new(f: Function, activity: Activity, ties: Ties) -> Sweep {
+        Sweep {
+            f,
+            activity,
+            ties,
+            cotangents: HashMap::new(),
+            out: Vec::new(),
+            origin: None,
+            subject: Default::default(),
+            definitions: HashMap::new(),
+        }
+    }
+
+    /// An error at the statement at hand.
+    pub(crate) fn unsupported(&self, detail: impl Into<String>) -> AdjointError {
+        let (op, variable) = self.subject.clone();
+        AdjointError::Unsupported { op, detail: detail.into(), variable, origin: self.origin.clone() }
+    }
+
+    /// An error at an operation of the statement at hand.
+    pub(crate) fn unsupported_op(&self, op: &str, detail: impl Into<String>) -> AdjointError {
+        let variable = self.subject.1.clone();
+        AdjointError::Unsupported {
+            op: op.to_string(),
+            detail: detail.into(),
+            variable,
+            origin: self.origin.clone(),
+        }
+    }
+
+    /// The variable that the statement at hand defines.
+    pub(crate) fn variable(&self) -> &str {
+        &self.subject.1
+    }
+
+    /// The error of a loop whose number of iterations is not known.
+    pub(crate) fn trip_count(&self, detail: impl Into<String>) -> AdjointError {
+        let variable = self.subject.1.clone();
+        AdjointError::TripCount { detail: detail.into(), variable, origin: self.origin.clone() }
+    }
+
+    /// Does a derivative flow through this variable?
+    pub(crate) fn smooth(&self, var: Var) -> bool {
+        self.activity.var(var).smooth
+    }
+
+    /// Adds a term to the cotangent of a variable.
+    pub(crate) fn contribute(&mut self, var: Var, term: FieldId) {
+        if self.smooth(var) {
+            self.cotangents.entry(var).or_default().push(term);
+        }
+    }
+
+    /// The cotangent of a variable, complete and stored; `None` where nothing has arrived.
+    pub(crate) fn take(&mut self, var: Var) -> Result<Option<FieldId>> {
+        let Some(mut terms) = self.cotangents.remove(&var) else { return Ok(None) };
+        let name = self.cotangent_name(var);
+        if terms.len() > 1 {
+            // Each sum is an assignment of its own; what joins them is pointwise.
+            for term in &mut terms {
+                if self.is_accumulated(*term) {
+                    *term = self.stored_field(&name, *term);
+                }
+            }
+        }
+        let Some(sum) = self.sum(&terms)? else { return Ok(None) };
+        if self.const_of(sum).is_some() {
+            return Ok(Some(sum));
+        }
+        Ok(Some(self.stored_field(&name, sum)))
+    }
+
+    pub(crate) fn cotangent_name(&self, var: Var) -> String {
+        format!("d_{}", self.f.name_of(var))
+    }
+
+    /// Is the field an accumulation, or one converted?
+    fn is_accumulated(&self, field: FieldId) -> bool {
+        match self.f.fields[field].kind {
+            FieldKind::Acc { .. } => true,
+            FieldKind::Convert { x } => matches!(self.f.fields[x].kind, FieldKind::Acc { .. }),
+            _ => false,
+        }
+    }
+
+    /// The sum of terms.
+    pub(crate) fn sum(&mut self, terms: &[FieldId]) -> Result<Option<FieldId>> {
+        let Some((&first, rest)) = terms.split_first() else { return Ok(None) };
+        rest.iter().try_fold(first, |sum, &term| self.add(sum, term)).map(Some)
+    }
+
+    /// Differentiates a block, given the cotangents of its results. Gives the forward statements, perhaps with some
+    /// added or exchanged, and the statements of the reverse sweep.
+    pub(crate) fn block(&mut self, statements: Vec<Statement>) -> Result<(Vec<Statement>, Vec<Statement>)> {
+        let outer = std::mem::take(&mut self.out);
+        let forward = self.hoist(statements)?;
+        for statement in &forward {
+            let shared = Arc::new(statement.clone());
+            for &target in statement.targets() {
+                let number = self.definitions.len();
+                self.definitions.insert(target, (number, shared.clone()));
+            }
+        }
+        let mut slots: Vec<Vec<Statement>> = Vec::with_capacity(forward.len());
+        for statement in forward.into_iter().rev() {
+            slots.push(self.statement(statement)?);
+        }
+        let reverse = std::mem::replace(&mut self.out, outer);
+        Ok((slots.into_iter().rev().flatten().collect(), reverse))
+    }
+
+    /// Differentiates a block that stands in a region of the reverse sweep: the forward statements are run again
+    /// there, then the reverse ones.
+    pub(crate) fn replayed(&mut self, block: Block) -> Result<Vec<Statement>> {
+        let (mut forward, reverse) = self.block(block.statements)?;
+        forward.extend(reverse);
+        Ok(forward)
+    }
+
+    /// Accumulations inside other fields are stored on their own, before: the reverse sweep needs their values and
+    /// stores their cotangents.
+    fn hoist(&mut self, statements: Vec<Statement>) -> Result<Vec<Statement>> {
+        let mut hoisted: HashMap<FieldId, FieldId> = HashMap::new();
+        for statement in statements {
+            let StatementKind::Store { target, field } = statement.kind else {
+                self.out.push(statement);
+                continue;
+            };
+            self.at(&statement);
+            let mut changed = false;
+            for id in self.f.fields.reachable(&[field]) {
+                let nested = id != field
+                    && matches!(self.f.fields[id].kind, FieldKind::Acc { .. })
+                    && self.activity.field(&self.f, id).smooth;
+                if !nested {
+                    continue;
+                }
+                changed = true;
+                if !hoisted.contains_key(&id) {
+                    // What stands inside is hoisted already: children come before parents.
+                    let inner = copy::substitute(&mut self.f, id, &mut hoisted.clone(), &HashMap::new());
+                    let inner = self.typed(inner)?;
+                    let name = format!("{}_part", self.f.name_of(target));
+                    let dependence = self.activity.field(&self.f, inner);
+                    let ty = TensorType::new(self.dtype(inner), self.space(inner));
+                    let part = self.f.var(&name, ty);
+                    self.activity.set(part, dependence);
+                    self.emit(StatementKind::Store { target: part, field: inner });
+                    let tensor = self.f.tensor(part);
+                    hoisted.insert(id, tensor);
+                }
+            }
+            let field = match changed {
+                true => {
+                    let field = copy::substitute(&mut self.f, field, &mut hoisted.clone(), &HashMap::new());
+                    self.typed(field)?
+                }
+                false => field,
+            };
+            self.out.push(Statement { kind: StatementKind::Store { target, field }, origin: statement.origin });
+        }
+        Ok(std::mem::take(&mut self.out))
+    }
+
+    /// Makes a statement the one at hand.
+    pub(crate) fn at(&mut self, statement: &Statement) {
+        self.origin = statement.origin.clone();
+        let op = match &statement.kind {
+            StatementKind::Store { .. } => "assignment",
+            StatementKind::Constant { .. } => "constant",
+            StatementKind::Call { op, .. } => op.name(),
+            StatementKind::While { .. } => "while",
+            StatementKind::If { .. } => "if",
+        };
+        let variable = statement.targets().first().map(|&t| self.f.name_of(t).to_string());
+        self.subject = (op.to_string(), variable.unwrap_or_default());
+    }
+
+    /// The reverse of a statement. Gives what stands in its place in the forward part.
+    fn statement(&mut self, statement: Statement) -> Result<Vec<Statement>> {
+        self.at(&statement);
+        if !statement.targets().iter().any(|t| self.cotangents.contains_key(t)) {
+            return Ok(vec![statement]);
+        }
+        if let StatementKind::Store { target, field } = statement.kind {
+            if let Some(cotangent) = self.take(target)? {
+                self.store(target, field, cotangent)?;
+            }
+            return Ok(vec![statement]);
+        }
+        if let StatementKind::Constant { target, .. } = &statement.kind {
+            self.cotangents.remove(target);
+            return Ok(vec![statement]);
+        }
+        match &statement.kind {
+            StatementKind::While { .. } => self.reverse_while(statement),
+            StatementKind::If { .. } => self.reverse_if(statement),
+            _ => self.reverse_call(statement),
+        }
+    }
+
+    /// The cotangents of the targets of a statement.
+    pub(crate) fn take_all(&mut self, targets: &[Var]) -> Result<Vec<Option<FieldId>>> {
+        targets.iter().map(|&t| self.take(t)).collect()
+    }
+
+    /// A new variable that depends on the parameters as another one does.
+    pub(crate) fn var_like(&mut self, name: &str, var: Var) -> Var {
+        let (ty, dependence) = (self.f.ty(var).clone(), self.activity.var(var));
+        let new = self.f.var(name, ty);
+        self.activity.set(new, dependence);
+        new
+    }
+
+    /// A scalar `i32` constant.
+    pub(crate) fn i32(&mut self, name: &str, value: i128) -> Var {
+        let scalar = surject_ir::Scalar::from_i128(DType::I32, value);
+        self.splat(name, &surject_index::Space::scalar(), scalar)
+    }
+}
