@@ -23,7 +23,8 @@ impl Access {
         for (component, &extent) in components.iter().zip(&extents) {
             let extent = i64::try_from(extent).ok()?;
             if space.is_empty() {
-                (before.push(0), after.push(0));
+                before.push(0);
+                after.push(0);
                 continue;
             }
             let (low, high) = component.range(&space)?;

@@ -156,23 +156,7 @@ impl Projections {
             Index::Fixed(position) => write!(f, "{position}"),
             Index::External => f.write_str("@"),
             Index::Affine { terms, offset } => {
-                for (i, (c, id)) in terms.iter().enumerate() {
-                    let sign = match (i, *c < 0) {
-                        (_, true) => "-",
-                        (0, false) => "",
-                        (_, false) => "+",
-                    };
-                    f.write_str(sign)?;
-                    if c.unsigned_abs() != 1 {
-                        write!(f, "{}*", c.unsigned_abs())?;
-                    }
-                    f.write_str(self.name(*id))?;
-                }
-                match (terms.is_empty(), *offset) {
-                    (true, offset) => write!(f, "{offset}"),
-                    (false, 0) => Ok(()),
-                    (false, offset) => write!(f, "{offset:+}"),
-                }
+                write_affine(f, terms.iter().map(|(c, id)| (*c, self.name(*id))), *offset)
             }
             Index::Concat(parts) => {
                 for (i, part) in parts.iter().enumerate() {
@@ -185,6 +169,32 @@ impl Projections {
                 Ok(())
             }
         })
+    }
+}
+
+/// `2*oh+wh-1`.
+pub(crate) fn write_affine<'a>(
+    f: &mut impl fmt::Write,
+    terms: impl Iterator<Item = (i64, &'a str)>,
+    offset: i64,
+) -> fmt::Result {
+    let mut first = true;
+    for (c, name) in terms {
+        f.write_str(match (first, c < 0) {
+            (_, true) => "-",
+            (true, false) => "",
+            (false, false) => "+",
+        })?;
+        if c.unsigned_abs() != 1 {
+            write!(f, "{}*", c.unsigned_abs())?;
+        }
+        f.write_str(name)?;
+        first = false;
+    }
+    match (first, offset) {
+        (true, offset) => write!(f, "{offset}"),
+        (false, 0) => Ok(()),
+        (false, offset) => write!(f, "{offset:+}"),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::classes::{Classes, span};
 use crate::equation::{AxisId, Equation, Pin, System, Window};
 use crate::error::{Place, ProjectionError};
 use crate::loops::Plan;
-use crate::projections::Projections;
+use crate::projections::{Projections, write_affine};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An index over the roots of classes that have a loop.
@@ -215,8 +215,12 @@ impl<'a> Closing<'a> {
             Form::Fixed(position) => position.to_string(),
             Form::External => "the position of a slice".to_string(),
             Form::Affine { terms, offset } => {
-                let terms = terms.iter().map(|(c, root)| format!("{c}*{}", name(*root)));
-                terms.chain([offset.to_string()]).collect::<Vec<_>>().join(" + ")
+                let names: Vec<String> = terms.iter().map(|(_, root)| name(*root)).collect();
+                let terms = terms.iter().zip(&names).map(|((c, _), name)| (*c, name.as_str()));
+                let mut text = String::new();
+                // Writing to a string cannot fail.
+                let _ = write_affine(&mut text, terms, *offset);
+                text
             }
             Form::Concat(parts) => parts.iter().map(|(root, _)| name(*root)).collect::<Vec<_>>().join("^"),
         }

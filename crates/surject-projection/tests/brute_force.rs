@@ -334,7 +334,8 @@ proptest! {
         // `joint_pieces` takes all sources, `pieces` any, but refuses two.
         let mut all: Vec<_> = expected.iter().filter(|p| p.iter().all(Option::is_some)).cloned().collect();
         let mut joint = points(&record.joint_pieces().unwrap());
-        (all.sort(), joint.sort());
+        all.sort();
+        joint.sort();
         prop_assert_eq!(&joint, &all);
         let coupled = problem.tensors.iter().flatten().any(|r| matches!(r, Read::Concat(_)));
         let clash = coupled && expected.iter().any(|p| p[1..].iter().flatten().count() > 1);
@@ -342,7 +343,8 @@ proptest! {
             Ok(pieces) => {
                 prop_assert!(!clash, "two sources were let through");
                 let mut found = points(&pieces);
-                (expected.sort(), found.sort());
+                expected.sort();
+                found.sort();
                 prop_assert_eq!(&found, &expected);
                 for piece in &pieces {
                     check_margins(&piece.result, &problem.extents[0])?;
@@ -429,7 +431,49 @@ proptest! {
         }
     }
 
-    /// Pointwise operations and composition against their definition.
+    /// Composition against its definition: `c[b, o, i] = a[b, o, k] b[b, k, i]`, units read at 0.
+    #[test]
+    fn composition_contracts_inputs_with_outputs(
+        rows in prop::collection::vec(prop::collection::vec(1u64..4, 0..3), 4),
+        masks in prop::collection::vec((0usize..3, any::<bool>(), any::<bool>()), 5),
+    ) {
+        let row = |sizes: &[u64]| GroundRow { lead: Vec::new(), trail: sizes.iter().map(|n| Dim::new(*n)).collect() };
+        let lower = |sizes: &[u64], (drop, first, second): (usize, bool, bool)| GroundRow {
+            lead: Vec::new(),
+            trail: sizes.iter().zip([first, second]).skip(drop.min(sizes.len()))
+                .map(|(n, unit)| if unit { Dim::Unit } else { Dim::new(*n) }).collect(),
+        };
+        let [batch, output, input, inner] = [&rows[0], &rows[1], &rows[2], &rows[3]];
+        let a = GroundShape { batch: lower(batch, masks[0]), output: lower(output, masks[1]), input: row(inner) };
+        let b = GroundShape { batch: lower(batch, masks[2]), output: lower(inner, masks[3]), input: lower(input, masks[4]) };
+        let c = GroundShape { batch: row(batch), output: row(output), input: row(input) };
+        let record = derive(&Logic::Compose, &[a.clone(), b.clone()], &c, &BTreeMap::new()).unwrap();
+        let mut found = points(&record.pieces().unwrap());
+        let at = |row: &GroundRow, point: &[i64]| {
+            let tail = &point[point.len() - row.trail.len()..];
+            row.trail.iter().zip(tail).map(|(d, p)| if *d == Dim::Unit { 0 } else { *p }).collect::<Vec<i64>>()
+        };
+        let mut expected = Vec::new();
+        let all: Vec<u64> = [batch, output, input, inner].into_iter().flatten().copied().collect();
+        for point in surject_index::Space::of(&all).iter_points().unwrap() {
+            let (pb, rest) = point.split_at(batch.len());
+            let (po, rest) = rest.split_at(output.len());
+            let (pi, pk) = rest.split_at(input.len());
+            expected.push(vec![
+                Some([pb, po, pi].concat()),
+                Some([at(&a.batch, pb), at(&a.output, po), pk.to_vec()].concat()),
+                Some([at(&b.batch, pb), at(&b.output, pk), at(&b.input, pi)].concat()),
+            ]);
+        }
+        found.sort();
+        expected.sort();
+        prop_assert_eq!(found, expected);
+        let contracted: u64 = inner.iter().product();
+        prop_assert_eq!(record.injective().unwrap(), Verdict::from(contracted == 1));
+        prop_assert_eq!(record.surjective().unwrap(), Verdict::Yes(()));
+    }
+
+    /// Pointwise operations against their definition.
     #[test]
     fn broadcasting_reads_units_at_zero(
         result in prop::collection::vec(1u64..4, 0..4),
@@ -453,7 +497,8 @@ proptest! {
             });
             expected.push(std::iter::once(Some(point.clone())).chain(read).collect::<Vec<_>>());
         }
-        (found.sort(), expected.sort());
+        found.sort();
+        expected.sort();
         prop_assert_eq!(found, expected);
         prop_assert_eq!(record.injective().unwrap(), Verdict::Yes(()));
         prop_assert_eq!(record.surjective().unwrap(), Verdict::Yes(()));

@@ -1,5 +1,7 @@
 //! A reader of specs and shapes for the tests. The notation proper belongs to a crate above this one.
 
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use surject_projection::{ProjectionError, Projections, derive};
