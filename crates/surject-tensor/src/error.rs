@@ -34,6 +34,8 @@ pub enum TensorErrorKind {
     Unsupported,
     /// Calls nested too deep.
     TooDeep,
+    /// One name for two tensors.
+    Twice,
 }
 
 impl TensorErrorKind {
@@ -53,6 +55,7 @@ impl TensorErrorKind {
             TensorErrorKind::Accumulation => "SJ0548",
             TensorErrorKind::Unsupported => "SJ0549",
             TensorErrorKind::TooDeep => "SJ0550",
+            TensorErrorKind::Twice => "SJ0551",
         }
     }
 }
@@ -70,12 +73,14 @@ pub struct TensorError {
     pub place: Option<Place>,
     /// What to do.
     pub help: Option<String>,
+    /// The functions it happened in, innermost first, and where they were called.
+    pub calls: Vec<(String, Option<Place>)>,
 }
 
 impl TensorError {
     /// An error without a place.
     pub fn new(kind: TensorErrorKind, message: impl Into<String>) -> TensorError {
-        TensorError { kind, message: message.into(), span: None, place: None, help: None }
+        TensorError { kind, message: message.into(), span: None, place: None, help: None, calls: Vec::new() }
     }
 
     /// The same with advice.

@@ -291,6 +291,13 @@ impl Graph {
         self.tensor(data.node(NodeKind::Range, shape, "range", &site))
     }
 
+    /// A leaf with values of the given kind, and what is known of its shape.
+    pub(crate) fn terminal(&self, kind: NodeKind, sizes: &Sizes, site: Site) -> Tensor {
+        let mut data = self.0.borrow_mut();
+        let shape = data.shape_with(sizes);
+        self.tensor(data.node(kind, shape, "constant", &site))
+    }
+
     /// A size as a number.
     pub fn size(&self, size: SizeRef, site: Site) -> Tensor {
         let kind = NodeKind::Size(size);
@@ -731,7 +738,11 @@ impl Data {
         }
         let role = match node.kind {
             NodeKind::Parameter { .. } => Role::Param,
-            NodeKind::Input | NodeKind::Number(_) | NodeKind::Range | NodeKind::Uniform { .. } => Role::Leaf,
+            NodeKind::Input
+            | NodeKind::Number(_)
+            | NodeKind::Data(_)
+            | NodeKind::Range
+            | NodeKind::Uniform { .. } => Role::Leaf,
             _ => return Ok(()),
         };
         let origin = Arc::new(Origin {

@@ -1,0 +1,103 @@
+//! Functions as values: their stages, and what they took along.
+
+use super::frame::Captured;
+use super::library::LibraryFunction;
+use super::owner::Owner;
+use super::text::Text;
+use crate::error::TensorError;
+use crate::operator::Operator;
+use crate::value::Value;
+use std::collections::HashMap;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+use surject_notation::Span;
+use surject_notation::source::{self, Expr, Name};
+
+/// A function: of a source, of the library, an operator, or of the host program.
+#[derive(Clone)]
+pub struct Function(pub(super) Rc<Callable>);
+
+pub(super) enum Callable {
+    Closure(Closure),
+    Lambda(Lambda),
+    Operator(Arc<Operator>),
+    Builtin(&'static str),
+    Host(String, Box<HostFunction>),
+}
+
+type HostFunction = dyn Fn(&[Value]) -> Result<Value, TensorError>;
+
+/// A `fn` with the stages that were applied.
+#[derive(Clone)]
+pub(super) struct Closure {
+    pub(super) function: Arc<source::Function>,
+    pub(super) text: Arc<Text>,
+    pub(super) captured: Captured,
+    pub(super) stage: Stage,
+}
+
+/// How far a function is applied.
+#[derive(Clone)]
+pub(super) enum Stage {
+    /// Not at all.
+    Defined {
+        /// What owns the definition: none for the library.
+        owner: Option<Rc<Owner>>,
+    },
+    /// It has its configuration, `()` is next.
+    Configured(Rc<HashMap<String, Value>>),
+    /// `()` made an instance.
+    Instance(Rc<HashMap<String, Value>>, Rc<Owner>),
+}
+
+/// `|x, y| …`
+pub(super) struct Lambda {
+    pub(super) parameters: Vec<Name>,
+    pub(super) body: Expr,
+    pub(super) span: Span,
+    pub(super) text: Arc<Text>,
+    pub(super) captured: Captured,
+    pub(super) owner: Rc<Owner>,
+}
+
+impl Function {
+    /// A function of the host program. The name is for errors.
+    pub fn host(
+        name: impl Into<String>,
+        function: impl Fn(&[Value]) -> Result<Value, TensorError> + 'static,
+    ) -> Function {
+        Function(Rc::new(Callable::Host(name.into(), Box::new(function))))
+    }
+
+    /// An operator as a function.
+    pub fn of_operator(operator: Arc<Operator>) -> Function {
+        Function(Rc::new(Callable::Operator(operator)))
+    }
+
+    pub(super) fn of_library(function: LibraryFunction) -> Function {
+        Function(Rc::new(Callable::Closure(Closure {
+            function: function.function,
+            text: function.text,
+            captured: Captured::default(),
+            stage: Stage::Defined { owner: None },
+        })))
+    }
+
+    /// Its name, or what it is.
+    pub fn name(&self) -> &str {
+        match &*self.0 {
+            Callable::Closure(closure) => &closure.function.name.text,
+            Callable::Lambda(_) => "|…|",
+            Callable::Operator(operator) => &operator.name,
+            Callable::Builtin(name) => name,
+            Callable::Host(name, _) => name,
+        }
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "function {}", self.name())
+    }
+}

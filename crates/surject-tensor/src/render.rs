@@ -1,0 +1,58 @@
+//! Errors with the line they are about.
+
+use crate::error::{TensorError, TensorErrorKind};
+use surject_notation::Span;
+
+impl TensorError {
+    /// The message with file, line, column, the line itself, carets, where it comes from, and advice. `source` is the text
+    /// of the file that the place names.
+    pub fn render(&self, file: &str, source: &str) -> String {
+        let mut notes: Vec<String> = Vec::new();
+        let message = match &self.kind {
+            TensorErrorKind::Notation(e) => {
+                if !e.expected.is_empty() {
+                    notes.push(format!("expected: {}", e.expected.join(", ")));
+                }
+                notes.extend(e.help.iter().map(|help| format!("help: {help}")));
+                e.to_string()
+            }
+            TensorErrorKind::Shape(e) => {
+                for (k, origin) in e.labels.iter().enumerate() {
+                    notes.push(format!("{} {origin}", if k == 0 { "from" } else { " and" }));
+                }
+                notes.push(format!("help: {}", e.help()));
+                format!("error[{}]: {}", e.code(), e.message)
+            }
+            TensorErrorKind::Projection(e) => e.to_string(),
+            kind => format!("error[{}]: {}", kind.code(), self.message),
+        };
+        for (function, place) in &self.calls {
+            notes.push(match place {
+                Some(place) => format!("in `{function}`, called at {place}"),
+                None => format!("in `{function}`"),
+            });
+        }
+        notes.extend(self.help.iter().map(|help| format!("help: {help}")));
+        match self.span_in(source) {
+            Some(span) => span.excerpt(file, source, &message, &notes),
+            None => notes.iter().fold(format!("{file}: {message}\n"), |text, note| text + "  = " + note + "\n"),
+        }
+    }
+
+    /// The range of the text: the span, or where the place is.
+    fn span_in(&self, source: &str) -> Option<Span> {
+        let Some(place) = &self.place else { return self.span };
+        if let Some(span) = self.span
+            && span.position(source) == (place.line as usize, place.column as usize)
+        {
+            return Some(span);
+        }
+        let mut start = 0;
+        for _ in 1..place.line {
+            start += source[start..].find('\n')? + 1;
+        }
+        let line = source[start..].lines().next().unwrap_or_default();
+        let column = line.char_indices().nth(place.column.checked_sub(1)? as usize).map_or(line.len(), |(at, _)| at);
+        Some(Span::at(start + column))
+    }
+}
