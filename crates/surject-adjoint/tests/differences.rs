@@ -129,7 +129,7 @@ fn unary_operations() {
         }
     }
     // Digamma and its reflection.
-    let program = single("digamma(x[i] - 3.0) + lgamma(y[i] - 2.0)");
+    let program = single("digamma(x[i] - 3.0f64) + lgamma(y[i] - 2.0f64)");
     assert!(compare(&program, 0.2, 0.8, 3, &Options::default()) == Outcome::Agrees);
 }
 
@@ -160,7 +160,7 @@ fn other_pointwise_fields() {
         "abs(complex(x[i], y[i])) + real(log(complex(x[i], y[i])))",
         "real(pow(complex(x[i], y[i]), complex(y[i], x[i])))",
         "f64(c128(x[i]) * c128(y[i]))",
-        "rem(x[i] * 7.0, y[i]) + floor(x[i]) * y[i]",
+        "rem(x[i] * 7.0f64, y[i]) + floor(x[i]) * y[i]",
     ] {
         let agreed = (0..8).filter(|&seed| {
             compare(&single(expression), 0.2, 2.0, seed, &Options::default()) == Outcome::Agrees
@@ -172,9 +172,9 @@ fn other_pointwise_fields() {
 #[test]
 fn maps_and_accumulations() {
     for (params, body) in [
-        ("x: f64[4,5], w: f64[3]", "z : f64[4,5] =:+ over n<4, o<5, k<3 at [n,o]: (x[n, o + k - 1] where 0 <= o + k - 1 < 5 else -0.0) * w[k]"),
+        ("x: f64[4,5], w: f64[3]", "z : f64[4,5] =:+ over n<4, o<5, k<3 at [n,o]: (x[n, o + k - 1] where 0 <= o + k - 1 < 5 else -0.0f64) * w[k]"),
         ("x: f64[9], w: f64[3]", "z : f64[4] =:+ over o<4, k<3 at [o]: x[2*o + k] * w[k]"),
-        ("x: f64[8], w: f64[3]", "z : f64[4] =:+ over o<4, k<3 at [o]: (x[2*o + k - 1] where 0 <= 2*o + k - 1 < 8 else -0.0) * w[k]"),
+        ("x: f64[8], w: f64[3]", "z : f64[4] =:+ over o<4, k<3 at [o]: (x[2*o + k - 1] where 0 <= 2*o + k - 1 < 8 else -0.0f64) * w[k]"),
         ("x: f64[6]", "z : f64[13] =:+ over i<6 at [2*i + 1]: x[i] * x[i]"),
         ("x: f64[3,4]", "z : f64[12] =:set over i<3, j<4 at [4*i + j]: sin(x[i,j])"),
         ("x: f64[12]", "z : f64[3,4] =: over i<3, j<4: sin(x[4*i + j])"),
@@ -184,8 +184,8 @@ fn maps_and_accumulations() {
         ("x: f64[3,5]", "z : f64[3] =:max over i<3, j<5 at [i]: x[i,j] * x[i,j]"),
         ("x: f64[7]", "z : f64[5] =:min over o<5, k<3 at [o]: x[o + k]"),
         ("x: f64[4,6]", "z : f64[4] =: over i<4: x[i,0] / (+ over a<4, b<6 at [a]: exp(x[a,b] - x[a,0]))"),
-        ("x: f64[2,3]", "z : f64[5,3] =: over i<5, j<3: x[i - 2, j] where 0 <= i - 2 < 2 else 1.0"),
-        ("x: f64[6,6]", "z : f64[6] =: over i<6: x[i, i] where 0 <= 2*i - 3 < 5 else 2.0"),
+        ("x: f64[2,3]", "z : f64[5,3] =: over i<5, j<3: (x[i - 2, j] where 0 <= i - 2 < 2 else 1.0f64)"),
+        ("x: f64[6,6]", "z : f64[6] =: over i<6: (x[i, i] where 0 <= 2*i - 3 < 5 else 2.0f64)"),
     ] {
         let text = format!("func main({params}) -> (z) {{ {body} }}");
         let program = parse(&text).unwrap_or_else(|e| panic!("{body}: {e}"));

@@ -95,7 +95,7 @@ fn refusals_name_the_operation_and_its_place() {
         "func main(x: f32[]) -> (y) { y : f32[] =: bitcast f32(bitcast i32(x[]) + 1i32) @ \"bits.mlir:2:3\" }",
         "func main(x: f32[4], n: i32[]) -> (s) {
            zero : i32[] =: 0i32
-           i : i32[], s : f32[4] = while (zero, x) {
+           last : i32[], s : f32[4] = while (zero, x) {
              cond(i: i32[], c: f32[4]) -> (more) { more : i1[] =: i < n[] }
              body(j: i32[], d: f32[4]) -> (next, e) { e : f32[4] =: over k<4: sin(d[k])\n next : i32[] =: j + 1i32 }
            } @ \"loop.mlir:4:9\"
