@@ -266,7 +266,15 @@ impl Solver {
     fn least(&self, var: u32) -> Dim {
         let state = &self.dims[var as usize];
         match state.at_least {
-            0 if state.flags.discardable => Dim::new(0),
+            // An axis that broadcasts somewhere has positions.
+            0 if state.discarded > 0
+                && state.may_be_empty()
+                && state.upper.is_none()
+                && state.above.is_empty()
+                && state.below.is_empty() =>
+            {
+                Dim::new(0)
+            }
             0 => Dim::Unit,
             1 if state.upper.is_some() || !state.above.is_empty() => Dim::Unit,
             size => Dim::new(size),

@@ -165,6 +165,10 @@ impl Solver {
     /// Gives an open variable its value.
     pub(super) fn bind_dim(&mut self, root: u32, value: Dim, fact: Fact) -> Result<(), ShapeError> {
         let state = &self.dims[root as usize];
+        if value.size() == 0 && !state.may_be_empty() {
+            let fact = self.facts.follows(fact, state.why);
+            return Err(self.error(ShapeErrorKind::Concat, "an axis would have no positions", fact));
+        }
         if value.size() < state.at_least {
             let (at_least, why) = (state.at_least, state.at_least_why);
             let fact = self.facts.follows(fact, why);
@@ -217,6 +221,7 @@ impl Solver {
         let (above, below) = (std::mem::take(&mut taken.above), std::mem::take(&mut taken.below));
         let relations = std::mem::take(&mut taken.relations);
         let (upper, upper_why, flags) = (taken.upper, taken.upper_why, taken.flags);
+        let (declared, discarded) = (taken.declared, taken.discarded);
         let (at_least, at_least_why, why) = (taken.at_least, taken.at_least_why, taken.why);
         let fact = self.facts.follows(fact, why);
         let kept = &mut self.dims[big as usize];
@@ -225,6 +230,8 @@ impl Solver {
         kept.below.extend(below);
         kept.relations.extend(relations);
         kept.flags = kept.flags.join(flags);
+        kept.declared += declared;
+        kept.discarded += discarded;
         self.dims[big as usize].why = self.facts.follows(fact, old_why);
         match (old_upper, upper) {
             (Some(have), _) => {

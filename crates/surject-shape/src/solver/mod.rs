@@ -4,8 +4,10 @@
 //! with a work list, never by recursion. What is bound before [`Solver::close`] is forced by the constraints;
 //! closing then commits what is left.
 
+mod arithmetic;
 mod close;
 mod dims;
+mod lengths;
 mod rank;
 mod relations;
 mod rows;
@@ -13,7 +15,7 @@ mod search;
 mod soft;
 mod totals;
 
-use crate::constraint::{Constraint, Role};
+use crate::constraint::{Constraint, Elems, Role};
 use crate::dim::{Dim, DimTerm, DimVar};
 use crate::error::{ShapeError, ShapeErrorKind};
 use crate::origin::{Fact, Facts, Origin};
@@ -29,7 +31,6 @@ struct Flags {
     param: bool,
     /// No axes are an error, too.
     strict: bool,
-    discardable: bool,
     /// The variable is the numerator of a pending number of elements: guessing it early may make that unsatisfiable.
     numerator: bool,
 }
@@ -44,7 +45,6 @@ impl Flags {
             leaf: self.leaf || other.leaf,
             param: self.param || other.param,
             strict: self.strict || other.strict,
-            discardable: self.discardable || other.discardable,
             numerator: self.numerator || other.numerator,
         }
     }
@@ -66,6 +66,19 @@ struct DimState {
     at_least_why: Fact,
     flags: Flags,
     relations: Vec<u32>,
+    /// The variable itself, whatever its class, was declared to be discardable.
+    discardable: bool,
+    /// How many variables of the class were made by the user, and how many of them are discardable. Those that the solver
+    /// made do not count.
+    declared: u32,
+    discarded: u32,
+}
+
+impl DimState {
+    /// Whether the axis may have no positions: everything it is known by is a discardable component.
+    fn may_be_empty(&self) -> bool {
+        self.discarded == self.declared
+    }
 }
 
 /// One row variable.
@@ -150,7 +163,7 @@ pub struct Solver {
 }
 
 /// More constraints than this are not searched exhaustively.
-const SEARCH_LIMIT: usize = 64;
+const SEARCH_LIMIT: usize = 256;
 
 impl Default for Solver {
     fn default() -> Solver {
@@ -195,7 +208,9 @@ impl Solver {
 
     /// A new dimension variable.
     pub fn fresh_dim(&mut self) -> DimVar {
-        self.fresh_dim_with(Flags::default())
+        let var = self.fresh_dim_with(Flags::default());
+        self.dims[var.0 as usize].declared = 1;
+        var
     }
 
     /// A new row variable.
@@ -217,6 +232,9 @@ impl Solver {
             at_least_why: Fact::TRIVIAL,
             flags,
             relations: Vec::new(),
+            discardable: false,
+            declared: 0,
+            discarded: 0,
         });
         self.open_dims.push(number);
         DimVar(number)
@@ -281,18 +299,12 @@ impl Solver {
             }
             Constraint::TerminalDim(dim, role) => self.mark_dim(dim, Flags::role(role), fact),
             Constraint::Discardable(var) => {
-                self.mark_dim(var.into(), Flags { discardable: true, ..Flags::default() }, Fact::TRIVIAL);
+                if !std::mem::replace(&mut self.dims[var.0 as usize].discardable, true) {
+                    let root = self.find(var.0);
+                    self.dims[root as usize].discarded += 1;
+                }
             }
             Constraint::Concat { target, parts } => {
-                if parts.iter().any(|p| matches!((p, target), (DimTerm::Var(a), DimTerm::Var(b)) if *a == b))
-                    && parts.len() > 1
-                {
-                    return Err(self.error(
-                        ShapeErrorKind::Occurs,
-                        "occurs check failed: a concatenated axis is its own component",
-                        fact,
-                    ));
-                }
                 self.post_relation(relations::Law::Concat { target, parts }, fact);
             }
             Constraint::Affine { input, stride, over, kernel, offset } => {
@@ -303,9 +315,24 @@ impl Solver {
                         fact,
                     ));
                 }
+                if offset > 0 && kernel.is_some_and(|k| !k.padded) {
+                    // The size is stride·(over-1) + 1 + dilation·(kernel-1), so the largest index is the size less one
+                    // plus the offset, whatever the sizes are.
+                    return Err(self.error(
+                        ShapeErrorKind::Stride,
+                        format!(
+                            "a valid kernel fills its axis: at the offset {offset} its last position is {offset} past the end"
+                        ),
+                        fact,
+                    ));
+                }
                 self.post_relation(relations::Law::Affine { input, stride, over, kernel }, fact);
             }
             Constraint::Total { elems, rows, divided_by } => {
+                if matches!(elems, Elems::Number(0) | Elems::Strided { coefficient: 0, .. }) {
+                    let text = "a number of elements is at least 1";
+                    return Err(self.error(ShapeErrorKind::TotalElems, text, fact));
+                }
                 self.post_relation(relations::Law::Total { elems, rows, divided_by }, fact);
             }
             Constraint::Exact { dims, rows } => {

@@ -1,25 +1,32 @@
 //! The exhaustive search, for small problems whose closing failed or whose contradiction depends on where an equation
-//! placed a marker. It enumerates the lengths of the flanks of every row variable, shortest first; once all lengths are
-//! known, the rest is a problem over dimensions.
+//! placed a marker.
+//!
+//! First the lengths of the flanks of every row variable are enumerated, shortest first, under what the constraints say of
+//! lengths alone. For each choice of lengths the rest is a problem over dimensions: propagation decides it up to the
+//! arithmetic of sizes, and where closing fails on that, the axes that take part in it are tried one value after the other.
 
-use super::Solver;
-use crate::constraint::Constraint;
+use super::lengths::{Lengths, rows_of};
+use super::relations::Law;
+use super::{Flags, Solver, Task};
+use crate::constraint::{Constraint, Elems};
+use crate::dim::{Basis, Dim, DimTerm, DimVar};
 use crate::error::{ShapeError, ShapeErrorKind};
 use crate::origin::{Fact, Origin};
-use crate::row::{Row, RowVar};
+use crate::row::Row;
 use std::sync::Arc;
 
-/// How many partial assignments are looked at before the search gives up.
-const BUDGET: usize = 30_000;
-/// The most axes that the row variables have together.
-const MOST_AXES: usize = 16;
+/// How many partial solutions are propagated before the search gives up.
+const BUDGET: usize = 3_000;
 
 struct Search<'a> {
     log: &'a [(Constraint, Arc<Origin>)],
-    rows: Vec<RowVar>,
-    /// For each constraint, the position of its last row variable in `rows`, plus one.
-    ready: Vec<usize>,
     budget: usize,
+    /// The bases that occur.
+    bases: Vec<Basis>,
+    /// The largest size that is tried for an axis that nothing bounds.
+    largest: u64,
+    /// A size was cut off at `largest`, so not finding anything proves nothing.
+    cut: bool,
 }
 
 impl Solver {
@@ -44,118 +51,189 @@ impl Solver {
         if self.searching {
             return Err(error);
         }
-        let mut rows: Vec<RowVar> = Vec::new();
-        let mut explicit = 0;
-        for (constraint, _) in &log {
-            for row in rows_of(constraint) {
-                explicit += row.explicit();
-                if let Some(var) = row.var
-                    && !rows.contains(&var)
-                {
-                    rows.push(var);
-                }
-            }
-        }
-        let last = |c: &Constraint| {
-            rows_of(c)
-                .iter()
-                .filter_map(|r| rows.iter().position(|v| Some(*v) == r.var))
-                .map(|p| p + 1)
-                .max()
-                .unwrap_or(0)
-        };
-        // A row that an equation makes longer than everything that is written out repeats what is written in others.
-        let bound = explicit * rows.len().max(1);
-        let most = bound.min(MOST_AXES);
-        let arithmetic = log.iter().any(|(c, _)| {
-            matches!(c, Constraint::Total { .. } | Constraint::Concat { .. } | Constraint::Affine { .. })
-        });
-        let ready = log.iter().map(|(c, _)| last(c)).collect();
-        let mut search = Search { log: &log, rows, ready, budget: BUDGET };
         let mut base = Solver::new();
         base.searching = true;
         base.log = None;
-        for _ in 0..self.dims.len() {
-            base.fresh_dim();
+        for dim in &self.dims {
+            let var = base.fresh_dim();
+            base.dims[var.0 as usize].declared = u32::from(dim.declared > 0);
         }
         for _ in 0..self.rows.len() {
             base.fresh_row();
         }
-        let found = search.constraints(&mut base, 0).and_then(|()| {
-            // Without row variables there is one assignment; else every sum of lengths is tried.
-            (0..=most).find_map(|sum| search.extend(&base, 0, sum)).ok_or(error.clone())
-        });
+        let mut search = Search::new(&log);
+        let mut lengths = Lengths::new(&log);
+        let found = loop {
+            match lengths.next() {
+                None => break None,
+                Some(choice) => {
+                    if let Some(found) = search.with_lengths(&base, &choice) {
+                        break Some(found);
+                    }
+                }
+            }
+            if search.budget == 0 {
+                break None;
+            }
+        };
         match found {
-            Ok(mut solved) => {
+            Some(mut solved) => {
                 solved.searching = false;
+                solved.facts = std::mem::take(&mut self.facts);
                 *self = solved;
                 Ok(())
             }
-            // Sizes under arithmetic are not enumerated.
-            Err(error) if search.budget == 0 || most < bound || arithmetic => {
+            None if search.budget == 0 || search.cut || !lengths.complete() => {
                 Err(ShapeError { kind: ShapeErrorKind::Undecided, guessed: true, ..error })
             }
-            Err(error) => Err(error),
+            None => Err(error),
         }
     }
 }
 
-impl Search<'_> {
-    /// Adds the constraints whose row variables are the first `assigned`.
-    fn constraints(&self, solver: &mut Solver, assigned: usize) -> Result<(), ShapeError> {
-        for ((constraint, origin), ready) in self.log.iter().zip(&self.ready) {
-            if *ready == assigned {
-                solver.add(constraint.clone(), origin)?;
+impl<'a> Search<'a> {
+    fn new(log: &'a [(Constraint, Arc<Origin>)]) -> Search<'a> {
+        let mut bases = vec![Basis::DEFAULT];
+        let mut largest = 6;
+        let mut see = |term: &DimTerm| {
+            if let DimTerm::Known(Dim::Size { size, basis }) = term {
+                largest = largest.max(*size);
+                if !bases.contains(basis) {
+                    bases.push(*basis);
+                }
+            }
+        };
+        for (constraint, _) in log {
+            rows_of(constraint).into_iter().for_each(|row| row.dims().for_each(|d| see(&d)));
+            match constraint {
+                Constraint::DimEq(a, b) | Constraint::DimLe(a, b) => [a, b].into_iter().for_each(&mut see),
+                Constraint::AtLeast(_, n) => see(&DimTerm::from(*n)),
+                Constraint::Concat { target, parts } => parts.iter().chain([target]).for_each(&mut see),
+                Constraint::Affine { input, over, kernel, .. } => {
+                    [input, over].into_iter().chain(kernel.as_ref().map(|k| &k.size)).for_each(&mut see);
+                }
+                Constraint::Exact { dims, .. } => dims.iter().for_each(&mut see),
+                Constraint::Total { elems, divided_by, .. } => {
+                    divided_by.iter().for_each(&mut see);
+                    if let Elems::Number(n) = elems {
+                        see(&DimTerm::from(*n));
+                    }
+                }
+                _ => {}
             }
         }
-        Ok(())
+        bases.sort_by_key(|b| (*b != Basis::DEFAULT, b.name()));
+        Search { log, budget: BUDGET, bases, largest: largest.min(64), cut: false }
     }
 
-    /// Gives the row variables from `at` on `sum` axes together. The depth is the number of row variables, which is
-    /// bounded by the number of constraints that are searched at all.
-    fn extend(&mut self, solver: &Solver, at: usize, sum: usize) -> Option<Solver> {
+    /// The problem with the lengths of all rows.
+    fn with_lengths(&mut self, base: &Solver, choice: &[(crate::row::RowVar, [usize; 2])]) -> Option<Solver> {
         self.budget = self.budget.checked_sub(1)?;
-        if at == self.rows.len() {
-            if sum > 0 {
-                return None;
-            }
-            let mut closed = solver.clone();
-            if closed.close().is_ok() {
-                return Some(closed);
-            }
-            // A leaf at its bound may miss a number of elements that a smaller one meets.
-            let mut downwards = solver.clone();
+        let mut solver = base.clone();
+        for (var, [lead, trail]) in choice {
+            let mut flank =
+                |n: usize| (0..n).map(|_| solver.fresh_dim_with(Flags::default()).into()).collect::<Vec<_>>();
+            let value = Row::new(flank(*lead), None, flank(*trail));
+            solver.bind_row(*var, value, Fact::TRIVIAL).ok()?;
+        }
+        for (constraint, _) in self.log {
+            solver.post(constraint.clone(), Fact::TRIVIAL).ok()?;
+        }
+        solver.propagate().ok()?;
+        self.values(solver)
+    }
+
+    /// Closes; where that fails, gives the axes under arithmetic values, one after the other. Its depth is the number of
+    /// these axes.
+    fn values(&mut self, solver: Solver) -> Option<Solver> {
+        self.budget = self.budget.checked_sub(1)?;
+        let mut closed = solver.clone();
+        if closed.close().is_ok() {
+            return Some(closed);
+        }
+        let Some((var, most)) = solver.under_arithmetic() else {
+            // A leaf at its bound may be what fails.
+            let mut downwards = solver;
             downwards.dims.iter_mut().for_each(|d| d.flags.leaf = false);
             return downwards.close().is_ok().then_some(downwards);
-        }
-        let here = if at + 1 == self.rows.len() { sum } else { 0 };
-        for rank in here..=sum {
-            for lead in 0..=rank {
-                if self.budget == 0 {
-                    return None;
-                }
-                let mut next = solver.clone();
-                let flags = super::Flags::default();
-                let lead: Vec<_> = (0..lead).map(|_| next.fresh_dim_with(flags).into()).collect();
-                let trail: Vec<_> = (lead.len()..rank).map(|_| next.fresh_dim_with(flags).into()).collect();
-                let bound = next.bind_row(self.rows[at], Row::new(lead, None, trail), Fact::TRIVIAL);
-                if bound.is_ok()
-                    && self.constraints(&mut next, at + 1).is_ok()
-                    && let Some(found) = self.extend(&next, at + 1, sum - rank)
-                {
-                    return Some(found);
-                }
+        };
+        for value in self.candidates(&solver, var, most) {
+            let mut next = solver.clone();
+            next.queue.push_back(Task::DimEq(var.into(), value.into(), Fact::TRIVIAL));
+            if next.propagate().is_ok()
+                && let Some(found) = self.values(next)
+            {
+                return Some(found);
+            }
+            if self.budget == 0 {
+                return None;
             }
         }
         None
     }
+
+    /// The values of an open axis, the likeliest first.
+    fn candidates(&mut self, solver: &Solver, var: DimVar, most: Option<u64>) -> Vec<Dim> {
+        let state = &solver.dims[var.0 as usize];
+        let mut all = Vec::new();
+        match state.upper {
+            Some(upper) if state.flags.leaf => all.extend([upper, Dim::Unit]),
+            Some(upper) => all.extend([Dim::Unit, upper]),
+            None => {
+                all.push(Dim::Unit);
+                self.cut |= most.is_none();
+                for size in 1..=most.unwrap_or(self.largest).min(self.largest) {
+                    all.extend(self.bases.iter().map(|basis| Dim::Size { size, basis: *basis }));
+                }
+                self.cut |= most.is_some_and(|m| m > self.largest);
+            }
+        }
+        if state.discarded > 0 && state.may_be_empty() {
+            all.insert(0, Dim::new(0));
+        }
+        all.retain(|d| d.size() >= state.at_least);
+        all
+    }
 }
 
-fn rows_of(constraint: &Constraint) -> Vec<&Row> {
-    match constraint {
-        Constraint::RowEq(a, b) | Constraint::RowLe(a, b) => vec![a, b],
-        Constraint::Total { rows, .. } | Constraint::Exact { rows, .. } => rows.iter().collect(),
-        Constraint::Terminal(row, _) => vec![row],
-        _ => Vec::new(),
+impl Solver {
+    /// An open axis of a waiting relation, and the largest size that the relation leaves it.
+    fn under_arithmetic(&self) -> Option<(DimVar, Option<u64>)> {
+        let mut found: Option<(DimVar, Option<u64>)> = None;
+        for relation in self.relations.iter().filter(|r| !r.done) {
+            let most = self.most_of(&relation.law);
+            let (dims, rows) = relation.terms();
+            let rows = rows.into_iter().flat_map(|row| self.row(row).dims().collect::<Vec<_>>());
+            for term in dims.into_iter().chain(rows) {
+                if let DimTerm::Var(var) = self.dim(term) {
+                    let bounded = self.dims[var.0 as usize].upper.is_some();
+                    let rank = |most: Option<u64>| if bounded { 0 } else { most.unwrap_or(u64::MAX) };
+                    if found.is_none_or(|(old, m)| {
+                        let old_bounded = self.dims[old.0 as usize].upper.is_some();
+                        rank(most) < if old_bounded { 0 } else { m.unwrap_or(u64::MAX) }
+                    }) {
+                        found = Some((var, most));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// The largest size of any axis under a law.
+    fn most_of(&self, law: &Law) -> Option<u64> {
+        let size = |term: DimTerm| match self.dim(term) {
+            DimTerm::Known(dim) => Some(dim.size()),
+            DimTerm::Var(var) => self.dims[var.0 as usize].upper.map(Dim::size),
+        };
+        match law {
+            Law::Concat { target, .. } => size(*target),
+            Law::Affine { input, .. } => size(*input),
+            Law::Total { elems: Elems::Number(n), .. } => Some(*n),
+            Law::Total { elems: Elems::Strided { coefficient, var }, .. } => {
+                Some(size(*var)?.saturating_mul(*coefficient))
+            }
+            Law::Exact { .. } => None,
+        }
     }
 }

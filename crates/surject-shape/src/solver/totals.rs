@@ -35,7 +35,7 @@ impl Solver {
                 Err(var) => open.push(var),
             }
         }
-        let mut open_rows: Vec<RowVar> = rows.iter().filter_map(|r| r.var).collect();
+        let open_rows: Vec<RowVar> = rows.iter().filter_map(|r| r.var).collect();
         let (number, numerator) = match elems {
             Elems::Number(n) => (Some(n), None),
             Elems::Strided { coefficient, var } => match self.known(var, &mut fact) {
@@ -44,7 +44,7 @@ impl Solver {
             },
         };
         if let Some((coefficient, var)) = numerator {
-            if open_rows.is_empty() && open.is_empty() && self.stage >= 4 {
+            if open_rows.is_empty() && open.is_empty() {
                 return self.numerator(coefficient, var, product, fact);
             }
             // The numerator follows from a bound of the row.
@@ -70,7 +70,6 @@ impl Solver {
             return Err(self.error(ShapeErrorKind::TotalElems, text, fact));
         }
         let left = number / product;
-        open_rows.dedup();
         match (open_rows.as_slice(), open.as_slice()) {
             ([], []) => {
                 if left != 1 {
@@ -79,24 +78,19 @@ impl Solver {
                 }
                 Ok(true)
             }
-            ([], [var]) => {
-                if left >= 2 {
-                    self.at_least(DimTerm::Var(*var), left, fact)?;
-                }
-                if self.stage >= 4 && self.find(var.0) == var.0 && self.dims[var.0 as usize].value.is_none() {
-                    let value = match (left, self.of_size(*var, left, Basis::DEFAULT)) {
-                        (1, Dim::Size { basis: Basis::DEFAULT, .. })
-                            if self.dims[var.0 as usize].at_least == 0 =>
-                        {
-                            Dim::Unit
-                        }
-                        (_, value) => value,
-                    };
-                    self.bind_dim(var.0, value, fact)?;
-                }
+            ([], [var, same @ ..]) if same.iter().all(|v| v == var) => {
+                let Some(size) = root(left, open.len()) else {
+                    let text =
+                        format!("number of elements: {left} is not a product of {} equal sizes", open.len());
+                    return Err(self.error(ShapeErrorKind::TotalElems, text, fact));
+                };
+                self.count(*var, size, fact)?;
                 Ok(false)
             }
-            ([row], []) if self.stage >= 3 => self.spend(*row, left, fact),
+            ([row, same @ ..], []) if self.stage >= 3 && same.iter().all(|r| r == row) => {
+                // The same row several times; where the number is no power, the first guess will fail.
+                self.spend(*row, root(left, open_rows.len()).unwrap_or(left), fact)
+            }
             (many, _) if self.stage >= 5 && !many.is_empty() => {
                 // The last row is the one that takes the axes; the others get none.
                 if let Some((_, others)) = many.split_last() {
@@ -158,9 +152,24 @@ impl Solver {
             let text = format!("shape cannot be strided: {product} elements do not divide by {coefficient}");
             return Err(self.error(ShapeErrorKind::TotalElems, text, fact));
         }
-        let value = self.of_size(var, product / coefficient, Basis::DEFAULT);
-        self.bind_dim(var.0, value, fact)?;
-        Ok(true)
+        self.count(var, product / coefficient, fact)?;
+        Ok(false)
+    }
+
+    /// An axis has this size and a basis that its number of elements does not determine.
+    fn count(&mut self, var: DimVar, size: u64, fact: Fact) -> Result<(), ShapeError> {
+        if size >= 2 {
+            self.at_least(DimTerm::Var(var), size, fact)?;
+        }
+        let state = &self.dims[self.find_const(var.0) as usize];
+        if self.stage < 4 || state.value.is_some() {
+            return Ok(());
+        }
+        let value = match self.of_size(var, size, Basis::DEFAULT) {
+            Dim::Size { size: 1, basis: Basis::DEFAULT } if state.at_least == 0 => Dim::Unit,
+            value => value,
+        };
+        self.bind_dim(self.find_const(var.0), value, fact)
     }
 
     /// Looks at the waiting relations again.
@@ -215,7 +224,8 @@ impl Solver {
             let text = format!("the data has {} axes, its rows have {explicit}", dims.len());
             return Err(self.error(ShapeErrorKind::RankMismatch, text, fact));
         }
-        if open.len() > 1 {
+        let same = open.windows(2).all(|pair| rows[pair[0]].var == rows[pair[1]].var);
+        if open.len() > 1 && !same {
             if self.stage >= 5 {
                 // Of batch, output and input the output row takes the axes, else the last open row.
                 let taker = if rows.len() == 3 && open.contains(&1) { 1 } else { open[open.len() - 1] };
@@ -230,7 +240,11 @@ impl Solver {
             }
             return Ok(false);
         }
-        let middle = dims.len() - explicit;
+        let middle = (dims.len() - explicit) / open.len().max(1);
+        if middle * open.len() != dims.len() - explicit {
+            let text = format!("the data has {} axes, which its rows cannot share", dims.len());
+            return Err(self.error(ShapeErrorKind::RankMismatch, text, fact));
+        }
         let mut at = 0;
         for row in rows {
             let length = row.explicit() + if row.var.is_some() { middle } else { 0 };
@@ -240,4 +254,14 @@ impl Solver {
         }
         Ok(true)
     }
+}
+
+/// The number whose `power`-th power this is.
+fn root(number: u64, power: usize) -> Option<u64> {
+    let power = u32::try_from(power).ok()?;
+    if power <= 1 {
+        return Some(number);
+    }
+    let guess = (number as f64).powf(1.0 / f64::from(power)).round() as u64;
+    (guess.saturating_sub(1)..=guess.saturating_add(1)).find(|r| r.checked_pow(power) == Some(number))
 }

@@ -64,8 +64,9 @@ impl Colours {
                 Elems::Number(n) => n.hash(&mut out),
                 Elems::Strided { coefficient, .. } => (coefficient, true).hash(&mut out),
             },
-            Constraint::Affine { stride, kernel, .. } => {
-                (stride, kernel.map(|Kernel { dilation, padded, .. }| (dilation, padded))).hash(&mut out);
+            Constraint::Affine { stride, kernel, offset, .. } => {
+                (stride, offset, kernel.map(|Kernel { dilation, padded, .. }| (dilation, padded)))
+                    .hash(&mut out);
             }
             Constraint::Terminal(_, role) | Constraint::TerminalDim(_, role) => (*role as u8).hash(&mut out),
             _ => {}
@@ -98,8 +99,94 @@ fn terms(constraint: &Constraint) -> (Vec<DimTerm>, Vec<&Row>) {
     }
 }
 
+/// New numbers for the variables of a problem, in the order in which constraints mention them.
+#[derive(Default)]
+struct Numbers {
+    dims: HashMap<DimVar, DimVar>,
+    rows: HashMap<RowVar, RowVar>,
+}
+
+impl Numbers {
+    fn dim_var(&mut self, var: DimVar) -> DimVar {
+        let next = DimVar(self.dims.len() as u32);
+        *self.dims.entry(var).or_insert(next)
+    }
+
+    fn dim(&mut self, dim: DimTerm) -> DimTerm {
+        match dim {
+            DimTerm::Known(_) => dim,
+            DimTerm::Var(var) => self.dim_var(var).into(),
+        }
+    }
+
+    fn dims(&mut self, dims: &[DimTerm]) -> Vec<DimTerm> {
+        dims.iter().map(|d| self.dim(*d)).collect()
+    }
+
+    fn row(&mut self, row: &Row) -> Row {
+        let lead = self.dims(&row.lead);
+        let next = RowVar(self.rows.len() as u32);
+        let var = row.var.map(|v| *self.rows.entry(v).or_insert(next));
+        Row::new(lead, var, self.dims(&row.trail))
+    }
+
+    fn rows(&mut self, rows: &[Row]) -> Vec<Row> {
+        rows.iter().map(|r| self.row(r)).collect()
+    }
+
+    fn constraint(&mut self, constraint: &Constraint) -> Constraint {
+        match constraint {
+            Constraint::DimEq(a, b) => Constraint::DimEq(self.dim(*a), self.dim(*b)),
+            Constraint::DimLe(a, b) => Constraint::DimLe(self.dim(*a), self.dim(*b)),
+            Constraint::RowEq(a, b) => Constraint::RowEq(self.row(a), self.row(b)),
+            Constraint::RowLe(a, b) => Constraint::RowLe(self.row(a), self.row(b)),
+            Constraint::AtLeast(d, n) => Constraint::AtLeast(self.dim(*d), *n),
+            Constraint::Concat { target, parts } => {
+                Constraint::Concat { target: self.dim(*target), parts: self.dims(parts) }
+            }
+            Constraint::Affine { input, stride, over, kernel, offset } => Constraint::Affine {
+                input: self.dim(*input),
+                stride: *stride,
+                over: self.dim(*over),
+                kernel: kernel.map(|k| Kernel { size: self.dim(k.size), ..k }),
+                offset: *offset,
+            },
+            Constraint::Total { elems, rows, divided_by } => Constraint::Total {
+                elems: match *elems {
+                    Elems::Number(n) => Elems::Number(n),
+                    Elems::Strided { coefficient, var } => Elems::Strided { coefficient, var: self.dim(var) },
+                },
+                rows: self.rows(rows),
+                divided_by: self.dims(divided_by),
+            },
+            Constraint::Exact { dims, rows } => {
+                Constraint::Exact { dims: self.dims(dims), rows: self.rows(rows) }
+            }
+            Constraint::Terminal(row, role) => Constraint::Terminal(self.row(row), *role),
+            Constraint::TerminalDim(dim, role) => Constraint::TerminalDim(self.dim(*dim), *role),
+            Constraint::Discardable(var) => Constraint::Discardable(self.dim_var(*var)),
+        }
+    }
+}
+
+/// The same problem with its constraints in canonical order and its variables numbered as they occur there.
+pub(super) fn canonical(problem: &Problem) -> Problem {
+    let mut numbers = Numbers::default();
+    let constraints: Vec<_> =
+        ordered(problem).into_iter().map(|(c, origin)| (numbers.constraint(&c), origin)).collect();
+    Problem {
+        dims: problem.dims.iter().map(|(name, var)| (name.clone(), numbers.dim_var(*var))).collect(),
+        rows: problem
+            .rows
+            .iter()
+            .map(|(name, var)| (name.clone(), numbers.row(&Row::open(*var)).var.unwrap_or(*var)))
+            .collect(),
+        constraints,
+    }
+}
+
 /// The constraints in canonical order.
-pub(super) fn canonical(problem: &Problem) -> Vec<(Constraint, Arc<Origin>)> {
+fn ordered(problem: &Problem) -> Vec<(Constraint, Arc<Origin>)> {
     let mut colours = Colours { dims: HashMap::new(), rows: HashMap::new() };
     for _ in 0..ROUNDS {
         let mut dims: HashMap<DimVar, u64> = HashMap::new();
@@ -137,8 +224,9 @@ pub(super) fn canonical(problem: &Problem) -> Vec<(Constraint, Arc<Origin>)> {
         }
         colours = Colours { dims, rows };
     }
-    let mut keyed: Vec<(u64, usize)> =
-        problem.constraints.iter().enumerate().map(|(i, (c, _))| (colours.constraint(c), i)).collect();
+    // What may be empty is known first: it decides what the others say.
+    let key = |c: &Constraint| (!matches!(c, Constraint::Discardable(_)), colours.constraint(c));
+    let mut keyed: Vec<_> = problem.constraints.iter().enumerate().map(|(i, (c, _))| (key(c), i)).collect();
     keyed.sort_unstable();
     keyed.into_iter().map(|(_, i)| problem.constraints[i].clone()).collect()
 }

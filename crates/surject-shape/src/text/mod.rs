@@ -123,13 +123,13 @@ pub fn solve_text(file: &str, text: &str) -> Result<Solution, SyntaxError> {
 
 /// Solves a constraint problem.
 pub fn solve(problem: &Problem) -> Solution {
+    let problem = &canonical::canonical(problem);
     let mut solver = problem.solver();
-    let constraints = canonical::canonical(problem);
-    if let Err(error) = add_all(&mut solver, &constraints) {
+    if let Err(error) = add_all(&mut solver, &problem.constraints) {
         if error.guessed {
             // The contradiction depends on where an equation placed a marker.
             let mut fresh = problem.solver();
-            let outcome = match fresh.search_constraints(&constraints, error) {
+            let outcome = match fresh.search_constraints(&problem.constraints, error) {
                 Ok(()) => Ok(Names::new(problem, &fresh).bindings(true)),
                 Err(error) => Err(Box::new(error)),
             };

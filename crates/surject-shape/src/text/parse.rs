@@ -239,7 +239,8 @@ impl Parser<'_> {
         Ok(rows)
     }
 
-    /// `dim a = b`, `dim a = b ^ c`, `dim a = 2*b + 3*c`, with a padding mark `=` or `<` before the plus sign.
+    /// `dim a = b`, `dim a = b ^ c`, `dim a = 2*b + 3*c`, with a padding mark `=` or `<` before the plus sign and an
+    /// `offset 1` after it all.
     fn dim_line(&mut self) -> Fallible<Constraint> {
         let left = self.dim()?;
         if !self.relation()? {
@@ -269,7 +270,8 @@ impl Parser<'_> {
         if stride.is_none() && kernel.is_none() {
             return Ok(Constraint::DimEq(left, over));
         }
-        Ok(Constraint::Affine { input: left, stride: stride.unwrap_or(1), over, kernel, offset: 0 })
+        let offset = if self.take("offset ") { self.number()? } else { 0 };
+        Ok(Constraint::Affine { input: left, stride: stride.unwrap_or(1), over, kernel, offset })
     }
 
     /// A dimension with an optional coefficient.

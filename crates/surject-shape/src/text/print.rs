@@ -121,11 +121,12 @@ pub fn print_constraint(problem: &Problem, constraint: &Constraint) -> String {
         Constraint::RowLe(a, b) => format!("row {} <= {}", row(a), row(b)),
         Constraint::AtLeast(d, n) => format!("atleast {} {n}", dim(d)),
         Constraint::Concat { target, parts } => format!("dim {} = {}", dim(target), list(parts, " ^ ")),
-        Constraint::Affine { input, stride, over, kernel, .. } => {
+        Constraint::Affine { input, stride, over, kernel, offset } => {
             let kernel = kernel.map_or(String::new(), |k| {
                 format!("{}+{}*{}", if k.padded { "=" } else { "<" }, k.dilation, dim(&k.size))
             });
-            format!("dim {} = {stride}*{}{kernel}", dim(input), dim(over))
+            let offset = if *offset > 0 { format!(" offset {offset}") } else { String::new() };
+            format!("dim {} = {stride}*{}{kernel}{offset}", dim(input), dim(over))
         }
         Constraint::Total { elems, rows: r, divided_by } => {
             let elems = match elems {
