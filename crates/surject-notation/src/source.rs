@@ -62,6 +62,7 @@
 mod assign;
 mod ast;
 mod expr;
+mod free;
 mod items;
 mod literal;
 mod primitive;
