@@ -203,12 +203,7 @@ fn lenet(channels1 = 6, channels2 = 16, hidden1 = 120, hidden2 = 84, kernel_size
 // ---------------------------------------------------------------------------------------------------------------
 // Sequences
 
-fn interleave(even, odd) = (even ++ "...|..., i => ...|..., 2*i") + (odd ++ "...|..., i => ...|..., 2*i+1");
-fn deinterleave_even(x) = x ++ "...|..., 2*i => ...|..., i";
-fn deinterleave_odd(x) = x ++ "...|..., 2*i+1 => ...|..., i";
 
-// Class numbers as rows with one 1.
-fn one_hot(classes)()(ids) = ids == range(classes);
 fn embedding(size, classes)()(ids) = { table = normal(), o = [size] } * (ids == range(classes));
 
 // The angle of each position and each frequency base^(-i/n), i < n.

@@ -448,18 +448,34 @@ impl Graph {
         let row =
             |name: &str| TemplateRow { lead: Vec::new(), var: Some(name.to_string()), trail: Vec::new() };
         let whole = TemplateShape { batch: row("batch"), input: row("input"), output: row("output") };
-        let labels: Vec<String> = (0..items.len()).map(|i| format!("item{i}")).collect();
-        let mut result = whole.clone();
-        let lead = match kind {
-            Kind::Batch => &mut result.batch.lead,
-            Kind::Input => &mut result.input.lead,
-            Kind::Output => &mut result.output.lead,
+        let under = |axis: Axis| {
+            let mut shape = whole.clone();
+            let row = match kind {
+                Kind::Batch => &mut shape.batch,
+                Kind::Input => &mut shape.input,
+                Kind::Output => &mut shape.output,
+            };
+            row.lead.push(axis);
+            shape
         };
-        // The claim-free unit of a single item would broadcast; a concatenation of one does not.
-        lead.push(Axis::Concat(labels.clone()));
-        let template = Template { operands: vec![whole; items.len()], result };
+        // Each item gets an axis to be stacked along, so that it takes part in its own component only.
+        let sum = crate::prelude::operator("sum")?;
+        let raised = Template { operands: vec![whole.clone()], result: under(Axis::Fixed(0)) };
+        let raised = Logic::Spec(Arc::new(raised));
+        let raise = |item: &&Tensor| {
+            let label = site.label.as_ref().map(|_| item.label());
+            self.apply(&sum, Some(raised.clone()), &[item], Site { label, ..site.clone() }).map(|(t, _)| t)
+        };
+        let raised = items.iter().map(raise).collect::<Result<Vec<_>, _>>()?;
+        let labels: Vec<String> = (0..items.len()).map(|i| format!("item{i}")).collect();
+        let template = Template {
+            operands: labels.iter().map(|label| under(Axis::Label(label.clone()))).collect(),
+            // The claim-free unit of a single item would broadcast; a concatenation of one does not.
+            result: under(Axis::Concat(labels.clone())),
+        };
         let sizes: Vec<(String, u64)> = labels.into_iter().map(|l| (l, 1)).collect();
-        let (tensor, instance) = self.concat(items, template, &sizes, site.clone())?;
+        let raised: Vec<&Tensor> = raised.iter().collect();
+        let (tensor, instance) = self.concat(&raised, template, &sizes, site.clone())?;
         if let Some(basis) = basis {
             let row = match kind {
                 Kind::Batch => &instance.result.batch,

@@ -65,15 +65,25 @@ impl Scalars<'_> {
             "asin" => unary(self, U::Asin)?,
             "acos" => unary(self, U::Acos)?,
             "atan" => unary(self, U::Atan)?,
+            "asinh" => unary(self, U::Asinh)?,
+            "acosh" => unary(self, U::Acosh)?,
+            "atanh" => unary(self, U::Atanh)?,
             "tanh" | "tanh_approx" => unary(self, U::Tanh)?,
             "erf" => unary(self, U::Erf)?,
+            "erfc" => unary(self, U::Erfc)?,
             "erf_inv" => unary(self, U::ErfInv)?,
+            "lgamma" => unary(self, U::Lgamma)?,
+            "digamma" => unary(self, U::Digamma)?,
             "sqrt" => unary(self, U::Sqrt)?,
             "cbrt" => unary(self, U::Cbrt)?,
             "recip_sqrt" => unary(self, U::Rsqrt)?,
             "floor" => unary(self, U::Floor)?,
             "ceil" => unary(self, U::Ceil)?,
             "round" => unary(self, U::RoundEven)?,
+            "is_finite" => {
+                let finite = unary(self, U::IsFinite)?;
+                self.as_number(finite)?
+            }
             "recip" => self.recip(x[0])?,
             "exp2" => {
                 let ln2 = self.number(std::f64::consts::LN_2);
