@@ -16,6 +16,7 @@
 
 use crate::error::{Kind, Place, ProjectionError, Slot};
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use surject_shape::{
     Constraint, DimTerm, DimVar, GroundRow, GroundShape, Instance, Logic, Row, RowVar, Shape, ShapeError,
     ShapeErrorKind, Solver,
@@ -138,6 +139,45 @@ impl System {
     /// What an identity stands for.
     pub fn place(&self, id: AxisId) -> &Place {
         &self.identities[id.0].place
+    }
+}
+
+/// One line an equation: `output axis 1 of operand 1 is at 2*(the label \`o\`)`.
+impl fmt::Display for System {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // An axis of the spec without a name goes by that of the tensor it was aligned with.
+        let aligned = |id: &AxisId| match self.place(*id) {
+            Place::Unnamed => self.equations.iter().find_map(|equation| match equation {
+                Equation::Same(a, b) if a == id => Some(*b),
+                _ => None,
+            }),
+            _ => None,
+        };
+        let place = |id: &AxisId| self.place(aligned(id).unwrap_or(*id));
+        for equation in &self.equations {
+            match equation {
+                Equation::Same(a, b) if aligned(a) == Some(*b) => {}
+                Equation::Same(a, b) => writeln!(f, "{} is {}", place(a), place(b))?,
+                Equation::Pinned(id, Pin::Fixed(position)) => writeln!(f, "{} is at {position}", place(id))?,
+                Equation::Pinned(id, Pin::External) => {
+                    writeln!(f, "{} is at a position given from outside", place(id))?;
+                }
+                Equation::Iterated(id) => writeln!(f, "{} iterates", place(id))?,
+                Equation::Affine { target, stride, over, window, offset } => {
+                    write!(f, "{} is at {stride}*({})", place(target), place(over))?;
+                    if let Some(window) = window {
+                        write!(f, " + {}*({})", window.dilation, place(&window.kernel))?;
+                        f.write_str(if window.padded { ", padded" } else { "" })?;
+                    }
+                    writeln!(f, "{}", if *offset > 0 { format!(" + {offset}") } else { String::new() })?;
+                }
+                Equation::Concat { target, parts } => {
+                    let parts: Vec<String> = parts.iter().map(|p| place(p).to_string()).collect();
+                    writeln!(f, "{} is one of {}", place(target), parts.join(", "))?;
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -294,8 +334,10 @@ impl Reader {
 
     /// Rule 4.
     fn rows_equal(&mut self, a: &Row, b: &Row) -> Result<(), ProjectionError> {
-        let wrong_rank = |a: usize, b: usize| {
-            ShapeError::new(ShapeErrorKind::RankMismatch, format!("number of axes mismatch: {a} against {b}"))
+        let wrong_rank = |left: usize, right: usize| {
+            let row = a.dims().chain(b.dims()).find_map(|dim| self.row_of(dim)).unwrap_or_default();
+            let message = format!("number of axes mismatch{row}: {left} against {right}");
+            ShapeError::new(ShapeErrorKind::RankMismatch, message)
         };
         let (open, closed) = match (self.flat(a), self.flat(b)) {
             (Some(a), Some(b)) => {
@@ -317,6 +359,15 @@ impl Reader {
         outer.for_each(|(a, b)| self.same(*a, *b));
         self.rows.insert(var, closed[from..from + middle].to_vec());
         Ok(())
+    }
+
+    /// ` of the output of operand 1`, for an axis of a tensor.
+    fn row_of(&self, dim: DimTerm) -> Option<String> {
+        let DimTerm::Var(var) = dim else { return None };
+        match &self.identities[self.ids.get(&var)?.0].place {
+            Place::Axis { slot, kind, .. } => Some(format!(" of the {kind} of {slot}")),
+            _ => None,
+        }
     }
 
     /// Rule 5.

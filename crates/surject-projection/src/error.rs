@@ -33,6 +33,17 @@ pub enum Kind {
     Input,
 }
 
+/// `batch`, `output`, `input`.
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Batch => "batch",
+            Kind::Output => "output",
+            Kind::Input => "input",
+        })
+    }
+}
+
 /// What a projection identity stands for.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Place {
@@ -55,14 +66,7 @@ pub enum Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Axis { slot, kind, position } => {
-                let kind = match kind {
-                    Kind::Batch => "batch",
-                    Kind::Output => "output",
-                    Kind::Input => "input",
-                };
-                write!(f, "{kind} axis {} of {slot}", position + 1)
-            }
+            Place::Axis { slot, kind, position } => write!(f, "{kind} axis {} of {slot}", position + 1),
             Place::Label(name) => write!(f, "the label `{name}`"),
             Place::Unnamed => f.write_str("an axis without a name"),
         }

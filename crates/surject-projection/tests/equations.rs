@@ -112,6 +112,15 @@ fn messages_name_tensors_and_positions() {
     insta::assert_snapshot!(messages.join("\n\n"));
 }
 
+#[test]
+fn equations_as_text() {
+    let list = [
+        system("i, 2*o=+3*k; k => o, 0", &["4,6", "3", "3,1"]),
+        system("a; ..r.. => a^2, ..r..", &["3", "7", "5,7"]),
+    ];
+    insta::assert_snapshot!(list.map(|s| s.to_string()).join("\n"));
+}
+
 /// Too many combinations of components are refused before they are listed.
 #[test]
 fn pieces_are_bounded() {
