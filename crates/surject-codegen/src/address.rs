@@ -25,6 +25,11 @@ impl LoopSet {
         LoopSet(self.0 & !other.0)
     }
 
+    /// The loops that both sets have.
+    pub fn only(self, other: LoopSet) -> LoopSet {
+        LoopSet(self.0 & other.0)
+    }
+
     /// Is the loop in the set?
     pub fn contains(self, l: LoopId) -> bool {
         self.0 >> l.0 & 1 == 1

@@ -68,6 +68,8 @@ pub struct Builder<'a> {
     spilled: &'a HashMap<FieldId, Buf>,
     /// Variables of rank 0 that are values and not memory.
     bound: &'a HashMap<Var, Parts>,
+    /// Variables that are evaluated where they are read, and their fields.
+    inlined: Option<&'a HashMap<Var, FieldId>>,
     /// Loops below this number may be split.
     outer: usize,
     /// The graph.
@@ -90,6 +92,7 @@ impl<'a> Builder<'a> {
             function,
             spilled,
             bound,
+            inlined: None,
             outer: dag.extents.len(),
             dag,
             accesses: Vec::new(),
@@ -97,6 +100,12 @@ impl<'a> Builder<'a> {
             recipes: HashMap::new(),
             values: HashMap::new(),
         }
+    }
+
+    /// Evaluates these variables where they are read.
+    pub fn inlining(mut self, inlined: &'a HashMap<Var, FieldId>) -> Builder<'a> {
+        self.inlined = Some(inlined);
+        self
     }
 
     /// The value of a field at a position.
@@ -147,6 +156,10 @@ impl<'a> Builder<'a> {
             return Ok(Recipe::Leaf);
         }
         Ok(match &node.kind {
+            FieldKind::Tensor(var) if self.inlined.is_some_and(|i| i.contains_key(var)) => {
+                let field = self.inlined.and_then(|i| i.get(var).copied()).unwrap_or(field);
+                Recipe::Read { guards: Vec::new(), of: (field, at) }
+            }
             FieldKind::Tensor(_) | FieldKind::Index { .. } | FieldKind::Const(_) => Recipe::Leaf,
             FieldKind::Read { map, of } => {
                 let access = self.accesses[at].clone();
@@ -229,6 +242,7 @@ impl<'a> Builder<'a> {
             Recipe::Leaf => Parts { re: NodeId(0), im: None },
         };
         Ok(match (&data.kind, recipe) {
+            (FieldKind::Tensor(_), Recipe::Read { .. }) => operand(self, 0),
             (FieldKind::Tensor(var), _) => match self.bound.get(var) {
                 Some(&parts) => parts,
                 None => self.load(Buf(var.0), &data.space.clone(), dtype, &access)?,

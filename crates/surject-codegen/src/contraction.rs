@@ -1,4 +1,5 @@
-//! The contraction emitter: a sum of products of two factors, with packed operands and register tiles.
+//! The contraction emitter: a sum of products of two factors, or another reduction of other arithmetic on two
+//! values, with packed operands and register tiles.
 //!
 //! The loops over the output that only one factor depends on are its rows, or its columns; those that both depend
 //! on are the batch. One loop of the column side is done in lanes. Both factors are evaluated into *panels*: for
@@ -47,12 +48,62 @@ fn product(dag: &Dag, loops: &[LoopId]) -> i64 {
     loops.iter().map(|&l| dag.extent(l)).product()
 }
 
+/// The two values that a term is made of, where one depends on some loops of the output and the other on others: all
+/// that depends on both is arithmetic on them.
+fn factors(dag: &Dag, node: NodeId, body: NodeId) -> Option<(NodeId, NodeId)> {
+    const CORE: usize = 8;
+    let plain = |n: NodeId| matches!(dag[n].dtype, DType::F32 | DType::F64 | DType::I32 | DType::I64);
+    let nodes = dag.reachable(&[body], false);
+    let own = |n: NodeId| dag[n].deps.only(dag[node].deps);
+    // The loops of the output that the leaves read together, joined where they meet in a leaf.
+    let mut groups: Vec<LoopSet> = Vec::new();
+    for &n in nodes.iter().filter(|&&n| dag[n].node.children().next().is_none()) {
+        if own(n) != LoopSet::default() && !groups.contains(&own(n)) {
+            groups.push(own(n));
+        }
+    }
+    let &[a, b] = &groups[..] else { return None };
+    if a.minus(b) == LoopSet::default() || b.minus(a) == LoopSet::default() {
+        return None;
+    }
+    let mixed = |n: NodeId| own(n).minus(a) != LoopSet::default() && own(n).minus(b) != LoopSet::default();
+    let (mut of_a, mut of_b, mut core) = (Vec::new(), Vec::new(), 0);
+    for &n in nodes.iter().filter(|&&n| mixed(n)) {
+        core += 1;
+        let arithmetic = matches!(
+            dag[n].node,
+            Node::Unary(..) | Node::Binary(..) | Node::Select(..) | Node::Convert(_)
+        );
+        if !arithmetic {
+            return None;
+        }
+        for child in dag[n].node.children().filter(|&c| !mixed(c) && dag[c].deps != LoopSet::default()) {
+            // What depends on the loops of both, or on summed ones alone, goes with the first.
+            let side = if own(child).minus(a) == LoopSet::default() { &mut of_a } else { &mut of_b };
+            if !side.contains(&child) {
+                side.push(child);
+            }
+        }
+    }
+    match (&of_a[..], &of_b[..]) {
+        (&[x], &[y])
+            if core <= CORE && plain(x) && dag[x].dtype == dag[y].dtype && dag[x].dtype == dag[node].dtype =>
+        {
+            Some((x, y))
+        }
+        _ => None,
+    }
+}
+
 /// Looks at a reduction. `None` where it is no contraction, or tiles would be mostly empty.
 pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> Option<Contraction> {
-    let Node::Reduce { op: AccOp::Add, loops, body, .. } = &dag[node].node else { return None };
+    let Node::Reduce { op, loops, body, .. } = &dag[node].node else { return None };
     let dtype = dag[node].dtype;
     let suitable = dtype.is_float() || matches!(dtype, DType::I32 | DType::I64 | DType::U32 | DType::U64);
-    let &Node::Binary(BinaryOp::Mul, x, y) = &dag[*body].node else { return None };
+    let (x, y) = match dag[*body].node {
+        Node::Binary(BinaryOp::Mul, x, y) if *op == AccOp::Add && dag[x].deps != dag[y].deps => (x, y),
+        _ => factors(dag, node, *body)?,
+    };
     let (dx, dy) = (dag[x].deps, dag[y].deps);
     if !suitable || loops.iter().any(|&l| !dx.union(dy).contains(l)) {
         return None;
@@ -172,19 +223,19 @@ struct InPlace {
 }
 
 /// A column factor that lies as panels do, or would be read too few times to repay packing: it is a tensor in the
-/// type of the tiles, with one summed loop, its columns next to each other and no panel partly filled.
+/// type of the tiles, with one summed loop and its columns next to each other.
 fn in_place(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<InPlace> {
     let Node::Load { buf, address, guards } = &dag[c.factors[1]].node else { return None };
     let summed: Vec<LoopId> = c.sum.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
     let ([sum], true) = (&summed[..], guards.is_empty()) else { return None };
     let plain = matches!(s.elem, Elem::F32 | Elem::F64 | Elem::I32 | Elem::I64)
         && Elem::in_memory(dag[c.factors[1]].dtype) == s.elem;
-    let whole = address.coeff(c.lane) == 1 && dag.extent(c.lane) % s.width == 0;
+    let (next, whole) = (address.coeff(c.lane) == 1, dag.extent(c.lane) % s.width == 0);
     let stride = address.coeff(*sum);
     let bytes = s.batch * s.all_panels * s.width * s.sum * s.elem.size() as i64;
     let few = s.rows <= FEW_TILES * s.high || bytes <= SMALL_BYTES;
     // A stride of 0 repeats one row.
-    (plain && whole && stride > 0 && (stride == s.width || few)).then(|| InPlace {
+    (plain && next && stride > 0 && (whole && stride == s.width || few)).then(|| InPlace {
         buf: *buf,
         address: address.clone(),
         stride,
@@ -427,7 +478,21 @@ impl Tiles<'_> {
         let row_iv = em.name();
         let start = self.times(&mut em, row, &row_iv, s.sum * s.high);
         let from_rows = self.offset(&mut em, row, &block_pointer, &start);
-        self.tile(&mut em, row, &from_rows, &from_columns, &tile);
+        let (full, rest) = (self.dag.extent(c.lane) / s.width, self.dag.extent(c.lane) % s.width);
+        if self.in_place.is_some() && rest != 0 {
+            let whole = em.int(full);
+            for (predicate, active) in [("ult", s.width), ("uge", rest)] {
+                if full == 0 && active == s.width {
+                    continue;
+                }
+                let part = em.open(row, Vec::new(), None);
+                self.tile(&mut em, part, &from_rows, &from_columns, &tile, active)?;
+                let holds = em.op(row, &format!("arith.cmpi {predicate}, {panel}, {whole} : i64"));
+                em.close_if(part, &holds);
+            }
+        } else {
+            self.tile(&mut em, row, &from_rows, &from_columns, &tile, s.width)?;
+        }
         let ahead = em.op(row, &format!("arith.muli {row_iv}, {high} : i64"));
         let first = em.op(row, &format!("arith.addi {first_row}, {ahead} : i64"));
         self.store(&mut em, row, &first, &panel, &tile)?;
@@ -453,14 +518,24 @@ impl Tiles<'_> {
         Ok(kernel)
     }
 
-    /// The loop over the sum, with the tile in registers, and the tile into memory.
-    fn tile(&self, em: &mut Emitter<'_>, scope: ScopeId, rows: &str, columns: &str, tile: &str) {
-        let s = &self.sizes;
-        let (lanes, vectors, high) = self.c.tile;
+    /// The loop over the sum, with the tile in registers, and the tile into memory. So many columns exist.
+    fn tile(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        rows: &str,
+        columns: &str,
+        tile: &str,
+        active: i64,
+    ) -> Result<(), CodegenError> {
+        let (s, c) = (&self.sizes, self.c);
+        let (lanes, vectors, high) = c.tile;
         let (ty, name, size) = (s.elem.ty(lanes), s.elem.name(), s.elem.size());
-        let float = matches!(s.elem, Elem::F32 | Elem::F64);
-        let zero =
-            if float { em.float(At { scope, lanes }, s.elem, -0.0) } else { em.constant(s.elem, 0, lanes) };
+        let Node::Reduce { op, body, .. } = self.dag[c.node].node else {
+            return Err(CodegenError::malformed("a contraction that reduces nothing"));
+        };
+        let dtype = self.dag[c.node].dtype;
+        let zero = em.scalar(op.neutral(dtype), lanes);
         let inner = em.open(scope, Vec::new(), None);
         let k = em.name();
         let stride = self.in_place.as_ref().map_or(s.width, |p| p.stride);
@@ -468,13 +543,26 @@ impl Tiles<'_> {
         let (a, b) = (self.offset(em, inner, rows, &a), self.offset(em, inner, columns, &b));
         let mut vector = Vec::new();
         for v in 0..vectors {
+            let exist = usize::try_from(active).unwrap_or(0).saturating_sub(v * lanes).min(lanes);
+            if exist == 0 {
+                vector.push(em.constant(s.elem, 0, lanes));
+                continue;
+            }
             let from = em.op(
                 inner,
                 &format!("llvm.getelementptr {b}[{}] : (!llvm.ptr) -> !llvm.ptr, {name}", v * lanes),
             );
-            vector.push(
-                em.op(inner, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}")),
-            );
+            let load = if exist == lanes {
+                format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}")
+            } else {
+                let (mask, none) = (em.first_lanes(exist, lanes), em.constant(s.elem, 0, lanes));
+                format!(
+                    "llvm.intr.masked.load {from}, {mask}, {none} {{alignment = {size} : i32}} : (!llvm.ptr, {}, {ty}) \
+                     -> {ty}",
+                    Elem::I1.ty(lanes)
+                )
+            };
+            vector.push(em.op(inner, &load));
         }
         let mut carried = Vec::new();
         for row in 0..high {
@@ -483,13 +571,13 @@ impl Tiles<'_> {
             let value = em.op(inner, &format!("llvm.load {from} : !llvm.ptr -> {name}"));
             let value = em.op(inner, &format!("vector.broadcast {value} : {name} to {ty}"));
             for column in &vector {
+                // The values of this row and these columns are known here; the rest of the term is arithmetic.
+                let part = em.open(inner, vec![(c.lane, String::new())], Some((c.lane, lanes)));
+                em.seed(part, c.factors[0], Val { ssa: value.clone(), lanes });
+                em.seed(part, c.factors[1], Val { ssa: column.clone(), lanes });
                 let into = em.name();
-                let next = if float {
-                    em.op(inner, &format!("math.fma {value}, {column}, {into} : {ty}"))
-                } else {
-                    let term = em.op(inner, &format!("arith.muli {value}, {column} : {ty}"));
-                    em.op(inner, &format!("arith.addi {into}, {term} : {ty}"))
-                };
+                let next = em.join_term(op, body, dtype, &into, At { scope: part, lanes })?;
+                em.close_plain(part);
                 carried.push(Carried { name: into, init: zero.clone(), ty: ty.clone(), next });
             }
         }
@@ -502,6 +590,7 @@ impl Tiles<'_> {
             );
             em.line(scope, &format!("llvm.store {sum}, {to} {{alignment = 64 : i64}} : {ty}, !llvm.ptr"));
         }
+        Ok(())
     }
 
     /// Evaluates the rest of the stored field on the tile, as far as it lies inside.

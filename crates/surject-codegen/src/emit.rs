@@ -284,11 +284,16 @@ impl<'a> Emitter<'a> {
                 && deps.contains(l)
             {
                 let active = s.active?;
-                let list: Vec<&str> = (0..lanes).map(|i| if i < active { "true" } else { "false" }).collect();
-                return Some(self.literal(&format!("dense<[{}]>", list.join(", ")), &Elem::I1.ty(lanes)));
+                return Some(self.first_lanes(active, lanes));
             }
             scope = s.parent?;
         }
+    }
+
+    /// An `i1` for each lane: does it count among the first?
+    pub fn first_lanes(&mut self, count: usize, lanes: usize) -> String {
+        let list: Vec<&str> = (0..lanes).map(|i| if i < count { "true" } else { "false" }).collect();
+        self.literal(&format!("dense<[{}]>", list.join(", ")), &Elem::I1.ty(lanes))
     }
 
     /// Closes a scope as an `scf.for` and gives the names of the carried values after it.

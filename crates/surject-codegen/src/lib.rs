@@ -36,6 +36,7 @@ mod dag;
 mod emit;
 mod error;
 mod host;
+mod inline;
 mod library;
 mod math;
 mod memory;

@@ -314,7 +314,8 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
             best = (cost, Some((l, lanes)));
         }
     }
-    let mut schedule = Schedule { order, lanes: 1, turned: None, reductions: plans, cycles: best.0 };
+    let cycles = best.0.max(traffic(dag, outputs, outer) / BYTES_A_CYCLE);
+    let mut schedule = Schedule { order, lanes: 1, turned: None, reductions: plans, cycles };
     if let Some((l, lanes)) = best.1 {
         schedule.order.retain(|&k| k != l);
         schedule.order.push(l);
@@ -322,6 +323,28 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
     }
     turn(dag, outputs, &mut schedule, target);
     schedule
+}
+
+/// Bytes that one core moves in a cycle where they do not lie in its own caches.
+const BYTES_A_CYCLE: f64 = 8.0;
+
+/// The bytes of the elements that a kernel writes and reads, each element once for every loop its address uses.
+fn traffic(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> f64 {
+    let points = |lin: &Lin| lin.terms.iter().map(|t| dag.extent(t.0) as f64).product::<f64>();
+    let written = outputs.iter().map(|o| {
+        let all: f64 = outer.iter().map(|&l| dag.extent(l) as f64).product();
+        all.min(points(&o.address)) * Elem::of(dag[o.root].dtype).size() as f64
+    });
+    let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+    let read = dag.reachable(&roots, true).into_iter().map(|n| match &dag[n].node {
+        Node::Load { address, .. } => {
+            // A window reads an element more than once, from a cache.
+            let reach = address.range(&dag.extents).map_or(f64::INFINITY, |(low, high)| (high - low + 1) as f64);
+            points(address).min(reach) * Elem::of(dag[n].dtype).size() as f64
+        }
+        _ => 0.0,
+    });
+    written.chain(read).sum()
 }
 
 /// Turns a schedule to square blocks where loads would be gathered otherwise.

@@ -5,6 +5,7 @@
 //! A value that dies where its successor is made shares the successor's buffer, where that is possible.
 
 use crate::dag::Buf;
+use crate::inline;
 use crate::library;
 use crate::row::Kernel;
 use crate::store::{Stores, buf};
@@ -83,10 +84,13 @@ impl Lowered {
 /// Lowers the body of a function.
 pub fn lower(function: &Function, target: &Target) -> Result<Lowered, CodegenError> {
     let alias = (0..function.vars.len() as u32).map(Buf).collect();
-    let stores = Stores { function, target, temporaries: Vec::new() };
+    let mut uses = Uses::new(function);
+    let inlined = inline::find(function, &uses);
+    uses.inline(&inlined);
+    let stores = Stores { function, target, temporaries: Vec::new(), inlined };
     let mut walker = Walker {
         stores,
-        uses: Uses::new(function),
+        uses,
         kernels: Vec::new(),
         kernel_ids: HashMap::new(),
         constants: Vec::new(),
@@ -129,6 +133,7 @@ impl Walker<'_> {
         steps: &mut Vec<Step>,
     ) -> Result<(), CodegenError> {
         match &statement.kind {
+            StatementKind::Store { target, .. } if self.stores.inlined.contains_key(target) => {}
             StatementKind::Store { target, field } => {
                 let kernels = self.stores.store(buf(*target), *field)?;
                 self.run(kernels, statement, steps);

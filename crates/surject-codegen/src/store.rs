@@ -22,6 +22,8 @@ pub struct Stores<'a> {
     /// The temporaries: accumulations that are stored on their own, and scratch memory. Their numbers follow those
     /// of the variables.
     pub temporaries: Vec<TensorType>,
+    /// Variables that are evaluated where they are read, and their fields.
+    pub inlined: HashMap<Var, FieldId>,
 }
 
 /// What a field becomes over the loops of its space.
@@ -116,7 +118,7 @@ impl<'a> Stores<'a> {
         }
         let address = linearise(&sizes, &position)?;
         let bound = HashMap::new();
-        let mut builder = Builder::new(self.function, stored, &bound, dag);
+        let mut builder = Builder::new(self.function, stored, &bound, dag).inlining(&self.inlined);
         let parts = builder.value(field, position)?;
         let outputs = outputs(address, parts, None)?;
         let (dag, outputs, outer) = schedule::merge(builder.dag, outputs, &outer);
@@ -286,7 +288,7 @@ impl<'a> Stores<'a> {
         let components = compose(&map, &position)?;
         let address = linearise(&target_sizes, &components)?;
         let bound = HashMap::new();
-        let mut builder = Builder::new(self.function, stored, &bound, dag);
+        let mut builder = Builder::new(self.function, stored, &bound, dag).inlining(&self.inlined);
         let parts = match builder.value(of, position) {
             Ok(parts) => parts,
             Err(Stop::Spill(inner)) => return Ok(Outcome::First(inner)),

@@ -31,6 +31,16 @@ impl Uses {
         uses
     }
 
+    /// Lets the readers of these variables read what they are made of.
+    pub fn inline(&mut self, inlined: &HashMap<Var, FieldId>) {
+        let of: HashMap<Var, Vec<Var>> =
+            inlined.iter().map(|(&v, f)| (v, self.fields.get(f).cloned().unwrap_or_default())).collect();
+        for reads in self.fields.values_mut() {
+            let more: Vec<Var> = reads.iter().filter_map(|v| of.get(v)).flatten().copied().collect();
+            reads.extend(more);
+        }
+    }
+
     /// The variables a statement reads. Variables of its own regions may be among them.
     pub fn of(&self, statement: &Statement) -> Vec<Var> {
         let mut found = Vec::new();

@@ -4,6 +4,7 @@ use crate::CodegenError;
 use crate::build::joining;
 use crate::dag::{Node, NodeId};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ReducePlan, ScopeId, Val};
+use std::collections::BTreeSet;
 use surject_ir::{AccOp, BinaryOp, DType};
 
 impl Emitter<'_> {
@@ -12,8 +13,18 @@ impl Emitter<'_> {
         if let Some(value) = self.cached(node, scope) {
             return Ok(value);
         }
-        // Children before parents; the bodies of reductions are evaluated inside their loops.
-        for id in self.dag.reachable(&[node], false) {
+        // Children before parents; the bodies of reductions are evaluated inside their loops, and nothing below a
+        // value that is known.
+        let (mut open, mut missing) = (vec![node], BTreeSet::new());
+        while let Some(id) = open.pop() {
+            if self.cached(id, scope).is_none()
+                && missing.insert(id)
+                && !matches!(self.dag[id].node, Node::Reduce { .. })
+            {
+                open.extend(self.dag[id].node.children());
+            }
+        }
+        for id in missing {
             if self.cached(id, scope).is_none() {
                 let home = self.home(scope, self.dag[id].deps);
                 let lanes = self.lanes(home, self.dag[id].deps);
@@ -212,6 +223,20 @@ impl Emitter<'_> {
             lanes = half;
         }
         Ok(value)
+    }
+
+    /// Joins the value of the body of a tile to an accumulator: products of every float are fused, as halves are
+    /// computed in `f32`.
+    pub(crate) fn join_term(
+        &mut self,
+        op: AccOp,
+        body: NodeId,
+        dtype: DType,
+        into: &str,
+        at: At,
+    ) -> Result<String, CodegenError> {
+        let wide = if dtype.is_float() && dtype != DType::F64 { DType::F32 } else { dtype };
+        self.join(op, body, wide, into, at)
     }
 
     /// Joins the value of the body to an accumulator. A product that is summed is fused.

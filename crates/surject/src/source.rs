@@ -1,6 +1,7 @@
 //! Reading a program from a file, whatever form it has.
 
 use crate::Failure;
+use crate::tensor_source::TensorProgram;
 use std::path::Path;
 use surject_ir::Program;
 use surject_lift::{ImportOptions, LiftError};
@@ -26,6 +27,8 @@ pub enum SourceKind {
     Dialect,
     /// The text form of a `Program` (`.program`).
     Program,
+    /// Tensors without shapes (`.sj`).
+    Tensor,
 }
 
 /// MLIR bytecode begins with these bytes, a portable artifact as well.
@@ -51,12 +54,7 @@ impl Source {
         }
         let kind = match Path::new(&name).extension().and_then(|e| e.to_str()) {
             Some("program") => SourceKind::Program,
-            Some("sj") => {
-                return Err(Failure::unsupported(format!(
-                    "{name}: tensor source (.sj) is not supported; programs are StableHLO text (.mlir), modules of \
-                     the Surject dialect (.mlir) or the text form of assignments (.program)"
-                )));
-            }
+            Some("sj") => SourceKind::Tensor,
             _ if contains(&bytes, b"\"surject.") => SourceKind::Dialect,
             _ => SourceKind::StableHlo,
         };
@@ -89,7 +87,7 @@ impl Source {
     }
 
     /// The program of assignments: of a StableHLO module the function that is asked for, else its entry, so that
-    /// what other functions need does not matter.
+    /// what other functions need does not matter; of tensor source `main`, unless `init` is asked for.
     pub fn program(&self, function: Option<&str>) -> Result<Program, Failure> {
         match self.kind {
             SourceKind::StableHlo => {
@@ -107,7 +105,20 @@ impl Source {
                     .map_err(|e| Failure::bad_input(format!("{}: {e}", self.name)))?;
                 Ok(program)
             }
+            SourceKind::Tensor => {
+                let mut program = self.tensor()?.lowered.program;
+                let wanted = function.unwrap_or("main");
+                if program.function(wanted).is_some() {
+                    program.functions.retain(|f| f.name == wanted);
+                }
+                Ok(program)
+            }
         }
+    }
+
+    /// The program of tensor source.
+    pub fn tensor(&self) -> Result<TensorProgram, Failure> {
+        crate::tensor_source::lower(&self.name, self.text()?)
     }
 
     /// How StableHLO of this source is imported: statements remember line and column.

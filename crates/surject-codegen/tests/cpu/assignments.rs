@@ -63,3 +63,60 @@ fn other_windows_are_not() {
         &[],
     );
 }
+
+#[test]
+fn arithmetic_on_two_values_in_tiles() {
+    for (op, body) in [
+        ("+", "(x[i,k] - y[j,k]) * (x[i,k] - y[j,k])"),
+        ("max", "x[i,k] + y[j,k]"),
+        ("min", "x[i,k] * y[j,k]"),
+        ("+", "max(x[i,k], y[j,k] * x[i,k])"),
+    ] {
+        for (rows, columns, sum) in [(33, 37, 41), (16, 64, 40)] {
+            check_text(
+                &format!(
+                    "func main(x: f32[{rows},{sum}], y: f32[{columns},{sum}]) -> (z) {{\n  z : f32[{rows},{columns}] =: \
+                     over i<{rows}, j<{columns}: 2.0f32 + ({op} over i<{rows}, j<{columns}, k<{sum} at [i,j]: {body})\n}}\n"
+                ),
+                &["contraction"],
+            );
+        }
+    }
+    // The term needs a position of each side, or both sides in one leaf: no tiles, or others.
+    check_text(
+        "func main(x: f32[33,41], y: f32[73]) -> (z) {\n  z : f32[33,33] =: over i<33, j<33: \
+         (+ over i<33, j<33, k<41 at [i,j]: x[i,k] - y[j + k] * x[j,k])\n}\n",
+        &[],
+    );
+}
+
+#[test]
+fn large_values_made_of_little_are_not_stored() {
+    check_text(
+        "func main(x: f32[66,61], y: f32[69,61]) -> (z) {\n  \
+         let t : f32[66,69,61] =: over i<66, j<69, k<61: x[i,k] - y[j,k]\n  \
+         z : f32[66,69] =: over i<66, j<69: sqrt((+ over i<66, j<69, k<61 at [i,j]: t[i,j,k] * t[i,j,k]))\n}\n",
+        &["contraction"],
+    );
+    // Read twice, it is stored.
+    check_text(
+        "func main(x: f32[66,61], y: f32[69,61]) -> (z, w) {\n  \
+         t : f32[66,69,61] =: over i<66, j<69, k<61: x[i,k] - y[j,k]\n  \
+         z : f32[66,69] =: over i<66, j<69: sqrt((+ over i<66, j<69, k<61 at [i,j]: t[i,j,k] * t[i,j,k]))\n  \
+         w : f32[61] =:+ over i<66, j<69, k<61 at [k]: t[i,j,k]\n}\n",
+        &[],
+    );
+}
+
+#[test]
+fn few_rows_by_columns_that_do_not_fill_a_panel() {
+    for (columns, sum) in [(39, 128), (30, 160), (129, 40), (64, 70)] {
+        check_text(
+            &format!(
+                "func main(x: f32[7,{sum}], y: f32[{sum},{columns}]) -> (z) {{\n  z : f32[7,{columns}] =: over i<7, \
+                 j<{columns}: (+ over i<7, j<{columns}, k<{sum} at [i,j]: x[i,k] * y[k,j]) + x[i,0]\n}}\n"
+            ),
+            &["contraction"],
+        );
+    }
+}

@@ -6,6 +6,7 @@ mod opt;
 mod rules;
 mod run;
 mod solve;
+mod tensor;
 
 use crate::Failure;
 use clap::{Parser, Subcommand};
@@ -31,6 +32,8 @@ enum Command {
     Check(check::Arguments),
     /// Lists, checks or explains a file of rewrite rules.
     Rules(rules::Arguments),
+    /// Shows the shapes, constraints, loops and assignments of a tensor program.
+    Infer(crate::infer::Arguments),
     /// Solves a bare constraint problem over shapes.
     Solve(solve::Arguments),
     /// Times programs, alone or against a peer.
@@ -46,6 +49,7 @@ pub fn execute(arguments: Arguments, out: &mut dyn Write) -> Result<(), Failure>
         Command::Opt(a) => opt::execute(&a, out),
         Command::Check(a) => check::execute(&a, out),
         Command::Rules(a) => rules::execute(&a, out),
+        Command::Infer(a) => crate::infer::execute(&a, out),
         Command::Solve(a) => solve::execute(&a, out),
         Command::Bench(a) => crate::bench::execute(&a, out),
         Command::Doctor(a) => doctor::execute(&a, out),

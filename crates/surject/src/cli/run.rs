@@ -1,18 +1,20 @@
 //! `surject run`: runs a program, and compares or shows its results.
 
+use super::tensor;
 use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
 use crate::progress::stage;
-use crate::{Failure, Source};
+use crate::tensor_source::TensorProgram;
+use crate::{Failure, Source, SourceKind};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use surject_ir::{Buffer, Function, TensorType};
+use surject_ir::{Buffer, Function, Program, TensorType};
 use surject_runtime::{compare, npy};
 
 /// Arguments of `surject run`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// The program: StableHLO text, a module of the Surject dialect, or `.program`.
+    /// The program: StableHLO text, a module of the Surject dialect, `.program`, or tensor source (`.sj`).
     program: PathBuf,
     /// The inputs, in order (`NAME.bf16.npy` holds bfloat16 bit patterns as uint16).
     #[arg(short, long = "input", value_name = "IN.npy", num_args = 1..)]
@@ -44,13 +46,15 @@ pub struct Arguments {
     /// Run for at least one second and print compile and run times.
     #[arg(long)]
     time: bool,
+    #[command(flatten)]
+    tensor: tensor::Arguments,
 }
 
 /// Runs the subcommand.
 pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
     let mut times = StageTimes::default();
     let source = Source::load(&arguments.program)?;
-    let (mut program, read) = stage("reading", || source.program(arguments.func.as_deref())).into_pair()?;
+    let ((tensor, mut program), read) = stage("reading", || read(arguments, &source)).into_pair()?;
     times.note("read", read);
     let name = super::function_name(&program, arguments.func.as_deref(), &source.name)?;
     if !arguments.no_opt {
@@ -60,23 +64,36 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
         times.note("optimise", time);
     }
     let function = program.function(&name).cloned().unwrap_or_default();
-    let inputs = load_inputs(&function, &arguments.input)?;
+    let inputs = match &tensor {
+        Some(tensor) => arguments.tensor.arguments(tensor, &program, arguments.backend, &arguments.input)?,
+        None => load_inputs(&function, &arguments.input)?,
+    };
+    let names = match &tensor {
+        Some(tensor) => tensor::result_names(tensor),
+        None => (0..function.body.results.len()).map(|i| format!("out{i}")).collect(),
+    };
     let mut runner = Runner::new(program, &name, arguments.backend, &mut times)?;
     let (mut results, first) = stage("running", || runner.run(&inputs)).into_pair()?;
     let compile = times.total();
     times.note("first run", first);
     if let Some(folder) = &arguments.out {
-        save(folder, &results)?;
+        let outputs = tensor.as_ref().map_or(results.len(), |t| t.lowered.outputs.len());
+        save(folder, &results[..outputs.min(results.len())])?;
+        if let Some(tensor) = &tensor {
+            tensor::save_state(tensor, folder, &results)?;
+        }
     }
     let differing = if arguments.expect.is_empty() {
         if arguments.out.is_none() && !arguments.time {
-            for (i, result) in results.iter().enumerate() {
-                super::print(out, format_args!("out{i} {result:?}\n"))?;
+            for (name, result) in names.iter().zip(&results) {
+                super::print(out, format_args!("{name} {result:?}\n"))?;
             }
         }
         0
     } else {
-        report(arguments, &results, out)?
+        let outputs = tensor.as_ref().map_or(results.len(), |t| t.lowered.outputs.len());
+        let compared = if arguments.expect.len() == outputs { &results[..outputs] } else { &results };
+        report(arguments, compared, out)?
     };
     if arguments.time {
         let stages: Vec<String> = times.0.iter().map(|(name, t)| format!("{name} {t:.2}")).collect();
@@ -91,6 +108,18 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
         0 => Ok(()),
         n => Err(Failure::difference(format!("{n} of {} outputs differ", arguments.expect.len()))),
     }
+}
+
+/// The program; of tensor source also what its arguments and results are, unless another function is asked for.
+fn read(arguments: &Arguments, source: &Source) -> Result<(Option<TensorProgram>, Program), Failure> {
+    let main = arguments.func.as_deref().is_none_or(|name| name == "main");
+    if source.kind == SourceKind::Tensor && main {
+        let tensor = source.tensor()?;
+        let program = tensor.lowered.program.clone();
+        return Ok((Some(tensor), program));
+    }
+    arguments.tensor.refuse(&source.name)?;
+    Ok((None, source.program(arguments.func.as_deref())?))
 }
 
 /// Splits a timed result.
@@ -120,19 +149,23 @@ fn load_inputs(function: &Function, paths: &[PathBuf]) -> Result<Vec<Buffer>, Fa
     }
     let mut inputs = Vec::new();
     for ((path, ty), &param) in paths.iter().zip(wanted).zip(&function.params) {
-        let buffer = npy::read(path).map_err(Failure::bad_input)?;
-        let shape: Vec<u64> = buffer.shape().iter().map(|&n| n as u64).collect();
-        let found = TensorType::new(buffer.dtype(), surject_index::Space::of(&shape));
-        if found != *ty {
-            return Err(Failure::bad_input(format!(
-                "{}: the input `{}` is {ty}, the file holds {found}",
-                path.display(),
-                function.name_of(param)
-            )));
-        }
-        inputs.push(buffer);
+        inputs.push(load(path, ty, &function.name_of(param))?);
     }
     Ok(inputs)
+}
+
+/// Reads a file and checks it against the parameter it is for.
+pub(super) fn load(path: &Path, ty: &TensorType, name: &str) -> Result<Buffer, Failure> {
+    let buffer = npy::read(path).map_err(Failure::bad_input)?;
+    let shape: Vec<u64> = buffer.shape().iter().map(|&n| n as u64).collect();
+    let found = TensorType::new(buffer.dtype(), surject_index::Space::of(&shape));
+    if found != *ty {
+        return Err(Failure::bad_input(format!(
+            "{}: the input `{name}` is {ty}, the file holds {found}",
+            path.display()
+        )));
+    }
+    Ok(buffer)
 }
 
 fn save(folder: &Path, results: &[Buffer]) -> Result<(), Failure> {

@@ -1,0 +1,80 @@
+//! Stored values that are cheaper to compute again than to store: large, made of little, and read once.
+//!
+//! An extraction that stores the difference of every pair of rows, say, before it is squared and summed would
+//! write and read a tensor that is many times larger than what it is made of. Such a value is evaluated where it
+//! is read.
+
+use crate::uses::Uses;
+use std::collections::HashMap;
+use surject_ir::{BinaryOp, Block, FieldId, FieldKind, Function, StatementKind, TensorType, UnaryOp, Var};
+
+/// Smaller values stay in a cache.
+const LARGE: u64 = 1 << 20;
+/// How many times larger than its parts a value must be.
+const TIMES: u64 = 8;
+/// More operations than these are not done again.
+const CHEAP: usize = 4;
+
+/// The variables to evaluate where they are read, and their fields.
+pub fn find(function: &Function, uses: &Uses) -> HashMap<Var, FieldId> {
+    let mut readers: HashMap<Var, Vec<Option<(usize, usize)>>> = HashMap::new();
+    let mut candidates = Vec::new();
+    let mut blocks: Vec<&Block> = vec![&function.body];
+    let mut number = 0;
+    while let Some(block) = blocks.pop() {
+        for &result in &block.results {
+            readers.entry(result).or_default().push(None);
+        }
+        for (i, statement) in block.statements.iter().enumerate() {
+            let mut read = uses.of(statement);
+            read.sort_unstable();
+            read.dedup();
+            // Only a store of the same block may read it.
+            let place = match statement.kind {
+                StatementKind::Store { target, field } => {
+                    candidates.push((number, target, field));
+                    Some((number, i))
+                }
+                _ => None,
+            };
+            for var in read {
+                readers.entry(var).or_default().push(place);
+            }
+            blocks.extend(statement.regions().into_iter().map(|r| &r.body));
+        }
+        number += 1;
+    }
+    let mut inlined = HashMap::new();
+    for (block, target, field) in candidates {
+        let once = matches!(readers.get(&target).map(Vec::as_slice), Some([Some((b, _))]) if *b == block);
+        if once && cheap(function, target, field, &inlined) {
+            inlined.insert(target, field);
+        }
+    }
+    inlined
+}
+
+fn cheap(function: &Function, target: Var, field: FieldId, inlined: &HashMap<Var, FieldId>) -> bool {
+    let bytes = |ty: &TensorType| ty.space.points().unwrap_or(u64::MAX).saturating_mul(ty.dtype.size() as u64);
+    let ty = function.ty(target);
+    if ty.dtype.is_complex() || bytes(ty) < LARGE {
+        return false;
+    }
+    let (mut operations, mut parts) = (0, 0u64);
+    for id in function.fields.reachable(&[field]) {
+        match &function.fields[id].kind {
+            FieldKind::Tensor(var) if inlined.contains_key(var) => return false,
+            FieldKind::Tensor(var) => parts = parts.saturating_add(bytes(function.ty(*var))),
+            FieldKind::Read { .. } | FieldKind::Const(_) | FieldKind::Index { .. } => {}
+            FieldKind::Unary { op: UnaryOp::Neg | UnaryOp::Abs | UnaryOp::Not, .. } => operations += 1,
+            FieldKind::Binary { op, .. }
+                if !matches!(op, BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2) =>
+            {
+                operations += 1;
+            }
+            FieldKind::Select { .. } | FieldKind::Convert { .. } | FieldKind::Bitcast { .. } => operations += 1,
+            _ => return false,
+        }
+    }
+    operations <= CHEAP && parts.saturating_mul(TIMES) <= bytes(ty)
+}
