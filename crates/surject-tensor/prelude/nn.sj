@@ -169,7 +169,7 @@ fn global_avg_pool2d(x) = (x ++ "...|h, w, ..c.. => ...|..c.." ["h", "w"]) /. (d
 
 fn conv_bn_relu(channels, kernel_size = 3, stride = 1, use_padding = true)() {
   let convolve = convolution2d(channels, kernel_size: kernel_size, stride: stride, use_padding: use_padding)();
-  let normalise = batch_norm2d();
+  let normalise = batch_norm2d()();
   |x| relu(normalise(convolve(x)))
 }
 
@@ -177,7 +177,7 @@ fn conv_bn_relu(channels, kernel_size = 3, stride = 1, use_padding = true)() {
 fn resnet_block(channels)() {
   let first = conv_bn_relu(channels)();
   let second = convolution2d(channels)();
-  let normalise = batch_norm2d();
+  let normalise = batch_norm2d()();
   |x| relu(normalise(second(first(x))) + x)
 }
 
@@ -185,9 +185,9 @@ fn resnet_block(channels)() {
 fn resnet_block_down(channels, stride = 2)() {
   let first = conv_bn_relu(channels, stride: stride)();
   let second = convolution2d(channels)();
-  let normalise = batch_norm2d();
+  let normalise = batch_norm2d()();
   let shortcut = convolution2d(channels, kernel_size: 1, stride: stride, use_padding: false)();
-  let normalise_shortcut = batch_norm2d();
+  let normalise_shortcut = batch_norm2d()();
   |x| relu(normalise(second(first(x))) + normalise_shortcut(shortcut(x)))
 }
 
@@ -195,7 +195,7 @@ fn resnet_block_down(channels, stride = 2)() {
 fn lenet(channels1 = 6, channels2 = 16, hidden1 = 120, hidden2 = 84, kernel_size = 5)() {
   let conv1 = conv2d(channels1, kernel_size: kernel_size)();
   let conv2 = conv2d(channels2, kernel_size: kernel_size)();
-  let pool = max_pool2d();
+  let pool = max_pool2d()();
   let classify = mlp([hidden1, hidden2])();
   |x| classify(pool(relu(conv2(pool(relu(conv1(x)))))))
 }
@@ -263,8 +263,8 @@ fn multi_head_attention(heads, d_k, d_v, rotate = |x| x, mask = |scores| scores,
 fn encoder_block(heads, d_k, d_v, d_ff, rotate = |x| x, mask = |scores| scores, drop = |weights| weights)() {
   let attend = multi_head_attention(heads, d_k, d_v, rotate: rotate, mask: mask, drop: drop)();
   let feed = mlp([d_ff])();
-  let norm1 = layer_norm();
-  let norm2 = layer_norm();
+  let norm1 = layer_norm()();
+  let norm2 = layer_norm()();
   let attended = |x| norm1(x + attend(x));
   let fed = |x| norm2(x + feed(x));
   |x| fed(attended(x))
@@ -273,9 +273,9 @@ fn decoder_block(heads, d_k, d_v, d_ff, rotate = |x| x, drop = |weights| weights
   let attend = multi_head_attention(heads, d_k, d_v, rotate: rotate, mask: causal, drop: drop)();
   let consult = cross_attention(heads, d_k, d_v, drop: drop)();
   let feed = mlp([d_ff])();
-  let norm1 = layer_norm();
-  let norm2 = layer_norm();
-  let norm3 = layer_norm();
+  let norm1 = layer_norm()();
+  let norm2 = layer_norm()();
+  let norm3 = layer_norm()();
   let attended = |x| norm1(x + attend(x));
   let informed = |x, memory| norm2(x + consult(x, memory));
   let fed = |x| norm3(x + feed(x));
@@ -294,7 +294,7 @@ fn decoder_only(depth, heads, d_k, d_v, d_ff, rotate = |x| x, drop = |weights| w
 fn transformer(depth, heads, d_model, d_k, d_v, d_ff, drop = |weights| weights)() {
   let encode = encoder(depth, heads, d_k, d_v, d_ff, drop: drop)();
   let decode = decoder(depth, heads, d_k, d_v, d_ff, drop: drop)();
-  let positions = sinusoidal_positions();
+  let positions = sinusoidal_positions()();
   let embed_source = |source| positions({ w_source = normal(), o = [d_model] } * source);
   let embed_target = |target| positions({ w_target = normal(), o = [d_model] } * target);
   |source, target| { w_logits = xavier() } * decode(embed_target(target), encode(embed_source(source)))
@@ -304,7 +304,7 @@ fn transformer(depth, heads, d_model, d_k, d_v, d_ff, drop = |weights| weights)(
 // Losses: means over the batch
 
 fn cross_entropy(logits, target) {
-  let scores = target *. log_softmax()(logits);
+  let scores = target *. log_softmax()()(logits);
   -(scores ++ "..b..|... => 0" ["b"]) /. dim(b)
 }
 fn mean_squared_error(prediction, target) {
