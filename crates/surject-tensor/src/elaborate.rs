@@ -28,6 +28,7 @@ mod items;
 mod library;
 mod literal;
 mod owner;
+mod repeat;
 mod sizes;
 mod specs;
 mod text;

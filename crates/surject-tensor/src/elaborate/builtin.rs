@@ -6,26 +6,21 @@ use super::function::{Callable, Function};
 use super::sizes::row_of;
 use crate::error::{TensorError, TensorErrorKind};
 use crate::graph::{NodeKind, RowSizes, Sizes};
-use crate::prelude;
 use crate::tensor::Tensor;
 use crate::value::{Number, Value};
 use std::rc::Rc;
-use std::sync::Arc;
 use surject_notation::source::{Argument, ExprKind};
 use surject_notation::spec::Kind;
-use surject_notation::{Span, Spec};
-use surject_shape::{Constraint, Elems, Logic};
+use surject_notation::Span;
+use surject_shape::{Constraint, Elems};
 
 /// The functions with how they are called.
-const FUNCTIONS: [(&str, &str); 16] = [
-    ("deinterleave_even", "deinterleave_even(x)"),
-    ("deinterleave_odd", "deinterleave_odd(x)"),
+const FUNCTIONS: [(&str, &str); 14] = [
     ("dim", "dim(size)"),
     ("fill", "fill(number, i: …, o: …, b: …)"),
-    ("interleave", "interleave(a, b)"),
-    ("one_hot", "one_hot(ids, n)"),
     ("range", "range(n, …)"),
     ("rebatch", "rebatch(values, i: …, o: …)"),
+    ("repeat", "repeat(layer, n)` or `repeat(layer, [a, b])"),
     ("reshape", "reshape(values, i: …, o: …, b: …)"),
     ("set_dim", "set_dim(size, n)"),
     ("set_equal", "set_equal(a, b)"),
@@ -33,6 +28,7 @@ const FUNCTIONS: [(&str, &str); 16] = [
     ("slice", "slice(x, index)"),
     ("uniform", "uniform(i: …, o: …, b: …)"),
     ("uniform_at", "uniform_at(number, i: …, o: …, b: …)"),
+    ("update", "update(loss, optimiser)"),
     ("wrap", "wrap(values, i: …, o: …, b: …)"),
 ];
 
@@ -81,7 +77,7 @@ impl Session {
         let mut given = Vec::with_capacity(arguments.len());
         for argument in arguments {
             let key = argument.key.as_ref().map(|key| key.text.clone());
-            let host = key.is_some() || matches!(name, "range" | "set_dim" | "set_equal" | "set_scale" | "dim");
+            let host = key.is_some() || matches!(name, "range" | "set_dim" | "set_equal" | "set_scale" | "dim" | "repeat");
             let value = match host {
                 true => self.host(&argument.value, None)?,
                 false => self.expr(&argument.value, None)?,
@@ -160,13 +156,6 @@ impl Session {
                 let at = self.tensor_of(value.clone(), at(0))?;
                 Ok(self.graph.uniform(&sizes, Some(&at), graph_site).into())
             }
-            ("one_hot", [ids, rest @ ..]) if rest.len() <= 1 => {
-                let ids = self.tensor_of(ids.clone(), at(0))?;
-                let classes = rest.iter().map(|n| Given { key: None, value: n.clone(), span: at(1) });
-                let classes = self.apply_builtin("range", classes.collect(), Site { label: None, ..site })?;
-                let classes = self.tensor_of(classes, span)?;
-                self.operator("eq", &[&classes, &ids], span, site.label)
-            }
             ("reshape" | "rebatch" | "wrap", [values]) => {
                 let values = self.tensor_of(values.clone(), at(0))?;
                 Ok(self.reshaped(name, &values, sizes, at(0), site)?.into())
@@ -177,18 +166,15 @@ impl Session {
                 let sliced = self.graph.slice(&operand, &index, graph_site);
                 Ok(sliced.map_err(|error| self.here(error, span))?.into())
             }
-            ("interleave", [a, b]) => {
-                let (a, b) = (a.clone(), b.clone());
-                let (a, b) = (self.tensor_of(a, at(0))?, self.tensor_of(b, at(1))?);
-                let row = "...|...->..., i => ...|...->..., 2*i";
-                let (a, b) = (self.with_spec(&a, row, span)?, self.with_spec(&b, &format!("{row}+1"), span)?);
-                self.operator("add", &[&a, &b], span, site.label)
+            ("repeat", [Value::Function(layer), count]) => {
+                let (layer, count) = (layer.clone(), count.clone());
+                Ok(self.repeat(&layer, &count, at(1), site)?.into())
             }
-            ("deinterleave_even" | "deinterleave_odd", [x]) => {
-                let x = self.tensor_of(x.clone(), at(0))?;
-                let offset = if name == "deinterleave_odd" { "+1" } else { "" };
-                let spec = format!("...|...->..., 2*i{offset} => ...|...->..., i");
-                Ok(self.with_spec(&x, &spec, span)?.into())
+            ("update", [loss, Value::Function(optimiser)]) => {
+                let (loss, optimiser) = (loss.clone(), optimiser.clone());
+                let loss = self.tensor_of(loss, at(0))?;
+                self.update(&loss, &optimiser, site)?;
+                Ok(Value::Unit)
             }
             _ => {
                 let form = FUNCTIONS.iter().find(|(n, _)| *n == name).map_or(name, |(_, form)| form);
@@ -273,17 +259,6 @@ impl Session {
         let constrained = self.graph.constrain(constraint, &graph_site);
         constrained.map_err(|error| self.here(error, site.span))?;
         Ok(tensor)
-    }
-
-    /// `x ++ spec`
-    fn with_spec(&mut self, x: &Tensor, spec: &str, span: Span) -> Result<Tensor, TensorError> {
-        let parsed = Spec::parse(spec).map_err(|e| self.here(e.into(), span))?;
-        let prepared = crate::spec::prepare(&parsed, &Default::default());
-        let prepared = prepared.map_err(|error| self.here(error, span))?;
-        let logic = Logic::Spec(Arc::new(prepared.template));
-        let site = crate::graph::Site { spec: Some(spec.to_string()), ..self.site(span, None) };
-        let applied = self.graph.apply(&prelude::operator("sum")?, Some(logic), &[x], site);
-        Ok(applied.map_err(|error| self.here(error, span))?.0)
     }
 
     /// Refuses names of which no spec has captured any.

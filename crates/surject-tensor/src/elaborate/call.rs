@@ -89,6 +89,8 @@ impl Session {
             Callable::Lambda(lambda) => self.apply_lambda(lambda, given, site),
             Callable::Operator(operator) => self.apply_operator(operator, given, site),
             Callable::Builtin(name) => self.apply_builtin(name, given, site),
+            Callable::Repeat(layers) => self.apply_repeat(layers, &given, site),
+            Callable::Chain(layers) => self.apply_chain(layers, given, site),
             Callable::Host(name, host) => {
                 self.positional(name, &given)?;
                 let values: Vec<Value> = given.into_iter().map(|g| g.value).collect();
@@ -111,7 +113,7 @@ impl Session {
                 let owner = match owner {
                     Some(owner) => owner.clone(),
                     None => {
-                        let place = Place { at: function.name.span.start, configuration: name.clone() };
+                        let place = Place { text: closure.text.id(), at: function.name.span.start, configuration: String::new() };
                         let library = self.library.clone();
                         library.child(place, || self.free_path(name))
                     }
@@ -125,10 +127,9 @@ impl Session {
                         None => matches!(g.value, Value::Tensor(_)),
                         Some(key) => function.tensors.iter().any(|t| t.text == *key),
                     });
-                let empty = tensors.is_empty() && config.is_empty();
+                let unit = tensors.is_empty() && function.config.is_empty();
                 let configuration = Rc::new(self.configure(closure, config, site)?);
-                if empty {
-                    // `()` applied at once: everything is as it is by default.
+                if unit {
                     return self.instantiate(closure, configuration, site);
                 }
                 let configured = closure.at(Stage::Configured(configuration.clone()));
@@ -136,7 +137,7 @@ impl Session {
                     return Ok(configured.into());
                 }
                 if function.tensors.is_empty() {
-                    let message = format!("`{name}` takes a configuration and `()`, and here is a tensor");
+                    let message = format!("`{name}` takes no tensor before its `()`");
                     return Err(self.wrong(TensorErrorKind::Arguments, tensors[0].span, message));
                 }
                 let owner = self.instance(&function.name.text, &configuration, Site { label: None, ..site });
@@ -174,13 +175,17 @@ impl Session {
     /// The instance of a layer at a place: within one owner and for one configuration it is always the same.
     fn instance(&mut self, name: &str, configuration: &Configuration, site: Site<'_>) -> Rc<Owner> {
         let around = self.frame().owner.clone();
-        let mut parts: Vec<String> = configuration.iter().map(|(key, value)| format!("{key}={value:?}")).collect();
-        parts.sort();
-        let place = Place { at: site.span.start, configuration: format!("{name}({})", parts.join(",")) };
+        let place = self.owned_at(site.span, format!("{name}{}", configuration_text(configuration)));
         around.child(place, || match site.label {
-            Some(label) if label != around.path => self.free_path(label),
-            _ => self.free_path(&around.path_of(name)),
+            Some(label) if label == around.path => around.path.clone(),
+            Some(label) => self.free_path(label),
+            None => self.free_path(&around.path_of(name)),
         })
+    }
+
+    /// A place of the text that is evaluated, for an owner.
+    pub(super) fn owned_at(&self, span: Span, configuration: String) -> Place {
+        Place { text: self.frame().text.id(), at: span.start, configuration }
     }
 
     /// Binds the configuration of a function.
@@ -274,7 +279,7 @@ impl Session {
     }
 
     /// Evaluates within another frame.
-    fn within<T>(
+    pub(super) fn within<T>(
         &mut self,
         frame: Frame,
         call: Span,
@@ -412,4 +417,38 @@ fn takes(names: &[&str]) -> String {
         [] => "nothing".to_string(),
         names => names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "),
     }
+}
+
+/// What tells configurations apart.
+pub(super) fn fingerprint(value: &Value) -> String {
+    match value {
+        Value::Tensor(tensor) => format!("#{}", tensor.id().0),
+        Value::Sizes(values) => values.iter().map(fingerprint).collect::<Vec<_>>().join(" "),
+        Value::Function(function) => match &*function.0 {
+            Callable::Closure(closure) => {
+                let stage = match &closure.stage {
+                    Stage::Defined { .. } => String::new(),
+                    Stage::Configured(names) => configuration_text(names),
+                    Stage::Instance(names, owner) => format!("{}{:p}", configuration_text(names), Rc::as_ptr(owner)),
+                };
+                format!("{}@{}{stage}", closure.function.name.text, closure.text.id())
+            }
+            Callable::Lambda(lambda) => {
+                format!("|{}|{}@{:p}", lambda.span.start, lambda.text.id(), Rc::as_ptr(&lambda.owner))
+            }
+            Callable::Repeat(layers) | Callable::Chain(layers) => {
+                layers.iter().map(|f| fingerprint(&Value::Function(f.clone()))).collect::<Vec<_>>().join(" ")
+            }
+            Callable::Operator(_) | Callable::Builtin(_) => function.name().to_string(),
+            Callable::Host(..) => format!("{:p}", Rc::as_ptr(&function.0)),
+        },
+        other => format!("{other:?}"),
+    }
+}
+
+fn configuration_text(names: &Configuration) -> String {
+    let mut parts: Vec<String> =
+        names.iter().map(|(key, value)| format!("{key}={}", fingerprint(value))).collect();
+    parts.sort();
+    format!("({})", parts.join(","))
 }

@@ -1,7 +1,7 @@
 //! Expressions.
 
 use super::function::{Callable, Function, Lambda};
-use super::owner::{Known, Owner, Place};
+use super::owner::{Known, Owner};
 use super::{MAX_DEPTH, Session, capture};
 use crate::error::{TensorError, TensorErrorKind};
 use crate::graph::{Action, NodeKind, Sizes};
@@ -94,7 +94,8 @@ impl Session {
                 let operand = self.tensor_of(value, a.span)?;
                 self.operator("neg", &[&operand], span, label)
             }
-            (UnaryOp::EmbedFloat, value @ (Value::Number(_) | Value::Size(_))) => Ok(value),
+            // A tensor for a number: a learning rate that changes, say.
+            (UnaryOp::EmbedFloat, value @ (Value::Number(_) | Value::Size(_) | Value::Tensor(_))) => Ok(value),
             (UnaryOp::EmbedInt, Value::Number(n)) if n.whole => Ok(Value::Number(n)),
             (UnaryOp::EmbedInt, value @ Value::Size(_)) => Ok(value),
             (UnaryOp::EmbedIndex, Value::Tensor(tensor)) if self.is_index(&tensor) => Ok(tensor.into()),
@@ -209,7 +210,7 @@ impl Session {
     }
 
     fn lambda(&mut self, parameters: &[Name], body: &Expr, span: Span, label: Option<&str>) -> Value {
-        let place = Place { at: span.start, configuration: String::new() };
+        let place = self.owned_at(span, String::new());
         let around = self.frame().owner.clone();
         let owner = around.child(place, || match label {
             Some(label) if label != around.path => self.free_path(label),

@@ -23,6 +23,10 @@ pub(super) enum Callable {
     Lambda(Lambda),
     Operator(Arc<Operator>),
     Builtin(&'static str),
+    /// Layers, each of which is to have its own `()`.
+    Repeat(Vec<Function>),
+    /// Functions one after the other.
+    Chain(Vec<Function>),
     Host(String, Box<HostFunction>),
 }
 
@@ -91,6 +95,7 @@ impl Function {
             Callable::Lambda(_) => "|…|",
             Callable::Operator(operator) => &operator.name,
             Callable::Builtin(name) => name,
+            Callable::Repeat(_) | Callable::Chain(_) => "repeat",
             Callable::Host(name, _) => name,
         }
     }

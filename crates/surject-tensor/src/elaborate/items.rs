@@ -1,7 +1,6 @@
 //! Declarations and statements.
 
 use super::function::{Callable, Closure, Function, Stage};
-use super::owner::Place;
 use super::{Session, capture};
 use crate::error::{TensorError, TensorErrorKind};
 use crate::operator::Operator;
@@ -69,7 +68,7 @@ impl Session {
 
     /// A function with what it names.
     fn closure(&mut self, function: &source::Function) -> Function {
-        let place = Place { at: function.name.span.start, configuration: String::new() };
+        let place = self.owned_at(function.name.span, String::new());
         let owner = self.frame().owner.clone();
         let owner = owner.child(place, || self.free_path(&owner.path_of(&function.name.text)));
         Function(Rc::new(Callable::Closure(Closure {

@@ -23,6 +23,8 @@ struct Defined {
 /// A place of a text, and what else makes a layer there another one.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Place {
+    /// Which text.
+    pub(super) text: usize,
     /// The first byte.
     pub(super) at: usize,
     /// The configuration.

@@ -23,6 +23,11 @@ impl Text {
         Text { file: file.into(), text: text.into(), lines: [0].into_iter().chain(breaks).collect(), library }
     }
 
+    /// A number that no other text has that lives at the same time.
+    pub(super) fn id(&self) -> usize {
+        self.lines.as_ptr() as usize
+    }
+
     pub(super) fn file(&self) -> &str {
         &self.file
     }
