@@ -15,6 +15,7 @@ use std::collections::{HashMap, HashSet};
 struct Scope {
     dims: Vec<u32>,
     rows: Vec<u32>,
+    relations: Vec<u32>,
 }
 
 impl Solver {
@@ -24,8 +25,11 @@ impl Solver {
     /// A contradiction; a parameter that nothing determines; or, on large problems only, a choice of closing that a later
     /// constraint refutes (small ones are searched exhaustively).
     pub fn close(&mut self) -> Result<(), ShapeError> {
-        let scope =
-            Scope { dims: std::mem::take(&mut self.open_dims), rows: std::mem::take(&mut self.open_rows) };
+        let scope = Scope {
+            dims: std::mem::take(&mut self.open_dims),
+            rows: std::mem::take(&mut self.open_rows),
+            relations: std::mem::take(&mut self.waiting),
+        };
         self.close_scope(scope)
     }
 
@@ -54,6 +58,19 @@ impl Solver {
     fn close_by_stages(&mut self, mut scope: Scope) -> Result<(), ShapeError> {
         let (mut dims_seen, mut rows_seen) = (self.dims.len(), self.rows.len());
         self.stage = 2;
+        // What waits elsewhere is left alone until its own scope is closed.
+        let elsewhere = std::mem::replace(&mut self.waiting, std::mem::take(&mut scope.relations));
+        let result = self.close_stages(&mut scope, &mut dims_seen, &mut rows_seen);
+        self.waiting.extend(elsewhere);
+        result
+    }
+
+    fn close_stages(
+        &mut self,
+        scope: &mut Scope,
+        dims_seen: &mut usize,
+        rows_seen: &mut usize,
+    ) -> Result<(), ShapeError> {
         for number in std::mem::take(&mut self.postponed) {
             self.queue.push_back(Task::Row(number));
         }
@@ -62,9 +79,10 @@ impl Solver {
             self.again();
             self.propagate()?;
             // Variables that propagation made belong to the scope.
-            scope.dims.extend(dims_seen as u32..self.dims.len() as u32);
-            scope.rows.extend(rows_seen as u32..self.rows.len() as u32);
-            (dims_seen, rows_seen) = (self.dims.len(), self.rows.len());
+            scope.dims.extend(*dims_seen as u32..self.dims.len() as u32);
+            scope.rows.extend(*rows_seen as u32..self.rows.len() as u32);
+            (*dims_seen, *rows_seen) = (self.dims.len(), self.rows.len());
+            self.steps += (scope.dims.len() + scope.rows.len()) as u64;
             scope.rows.retain(|r| self.rows[*r as usize].value.is_none());
             let dims = std::mem::take(&mut scope.dims);
             scope.dims = dims
@@ -75,14 +93,14 @@ impl Solver {
                 })
                 .collect();
             match self.stage {
-                3 => self.leaf_rows_with_bound(&scope)?,
+                3 => self.leaf_rows_with_bound(scope)?,
                 4 => {
-                    self.leaf_dims_with_bound(&scope)?;
-                    self.leaf_rows_without_bound(&scope)?;
+                    self.leaf_dims_with_bound(scope)?;
+                    self.leaf_rows_without_bound(scope)?;
                 }
-                5 => self.dims_downwards(&scope, true)?,
-                6 => self.remaining_rows(&scope)?,
-                7 => self.dims_downwards(&scope, false)?,
+                5 => self.dims_downwards(scope, true)?,
+                6 => self.remaining_rows(scope)?,
+                7 => self.dims_downwards(scope, false)?,
                 _ => {}
             }
             self.propagate()?;
@@ -335,7 +353,8 @@ impl Solver {
                 let state = &self.dims[var.0 as usize];
                 terms.extend(state.above.iter().chain(&state.below).map(|e| DimTerm::Var(DimVar(e.0))));
                 for relation in &state.relations {
-                    if seen_relations.insert(*relation) {
+                    if !self.relations[*relation as usize].done && seen_relations.insert(*relation) {
+                        scope.relations.push(*relation);
                         let (dims, rows) = self.relations[*relation as usize].terms();
                         terms.extend(dims);
                         whole.extend(rows);
@@ -354,7 +373,8 @@ impl Solver {
                     }
                 }
                 for relation in &state.relations {
-                    if seen_relations.insert(*relation) {
+                    if !self.relations[*relation as usize].done && seen_relations.insert(*relation) {
+                        scope.relations.push(*relation);
                         let (dims, rows) = self.relations[*relation as usize].terms();
                         terms.extend(dims);
                         whole.extend(rows);

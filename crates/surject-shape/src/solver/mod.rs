@@ -153,6 +153,8 @@ pub struct Solver {
     /// An equation placed a marker that the equation does not determine.
     placed_marker: bool,
     searching: bool,
+    /// What was done so far: tasks of propagation, and variables looked at in closing.
+    steps: u64,
     /// How many variables were bound so far.
     bound_count: u64,
     waiting: Vec<u32>,
@@ -189,6 +191,7 @@ impl Solver {
             log: Some(Vec::new()),
             placed_marker: false,
             searching: false,
+            steps: 0,
             bound_count: 0,
             waiting: Vec::new(),
             exact_markers: false,
@@ -345,6 +348,7 @@ impl Solver {
     /// Works the queue off.
     fn propagate(&mut self) -> Result<(), ShapeError> {
         while let Some(task) = self.queue.pop_front() {
+            self.steps += 1;
             match task {
                 Task::DimEq(a, b, fact) => self.dim_eq(a, b, fact)?,
                 Task::DimLe(a, b, fact) => self.dim_le(a, b, fact)?,
@@ -442,6 +446,12 @@ impl Solver {
                 .collect::<Option<Vec<_>>>()
         };
         Some(GroundRow { lead: ground(&row.lead)?, trail: ground(&row.trail)? })
+    }
+
+    /// How much was done so far, in tasks of propagation and variables looked at in closing: a measure of work that does
+    /// not depend on the machine.
+    pub fn steps(&self) -> u64 {
+        self.steps
     }
 
     /// The atom an open dimension is known to be below.

@@ -175,6 +175,7 @@ impl Solver {
     /// Looks at the waiting relations again.
     pub(super) fn again(&mut self) {
         let mut waiting = std::mem::take(&mut self.waiting);
+        self.steps += waiting.len() as u64;
         waiting.retain(|number| !self.relations[*number as usize].done);
         for number in &waiting {
             self.wake_relation(*number);
