@@ -2,6 +2,7 @@
 
 use crate::equation::{AxisId, Equation, Pin, System, Window};
 use crate::error::{Place, ProjectionError};
+use surject_shape::{ShapeError, ShapeErrorKind};
 
 /// Union-find over the identities of a system. The root of a class is its first identity.
 pub(crate) struct Classes<'a> {
@@ -19,6 +20,7 @@ impl<'a> Classes<'a> {
     /// The classes of the equations, with their pins and sizes.
     pub(crate) fn new(system: &'a System) -> Result<Classes<'a>, ProjectionError> {
         let count = system.identities.len();
+        system.equations.iter().try_for_each(|equation| check(equation, count))?;
         let size = system.identities.iter().enumerate().map(|(i, id)| Some((id.size?, i))).collect();
         let mut classes = Classes {
             system,
@@ -259,6 +261,25 @@ impl<'a> Classes<'a> {
             }
             _ => Ok(false),
         }
+    }
+}
+
+/// Is the equation one of this system, with a law that makes sense?
+fn check(equation: &Equation, identities: usize) -> Result<(), ShapeError> {
+    if equation.ids().iter().any(|id| id.0 >= identities) {
+        let message = "an equation speaks of an axis of another operation";
+        return Err(ShapeError::new(ShapeErrorKind::Spec, message));
+    }
+    match equation {
+        Equation::Affine { stride, window, offset, .. }
+            if *stride == 0 || offset >= stride || window.is_some_and(|w| w.dilation == 0) =>
+        {
+            let message = format!(
+                "a stride and a dilation are at least 1 and an offset is below its stride (stride {stride}, offset {offset})"
+            );
+            Err(ShapeError::new(ShapeErrorKind::Stride, message))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -94,6 +94,20 @@ pub struct System {
     pub(crate) operands: Vec<Vec<AxisId>>,
 }
 
+impl Equation {
+    /// The identities it speaks of.
+    pub(crate) fn ids(&self) -> Vec<AxisId> {
+        match self {
+            Equation::Same(a, b) => vec![*a, *b],
+            Equation::Pinned(id, _) | Equation::Iterated(id) => vec![*id],
+            Equation::Affine { target, over, window, .. } => {
+                [*target, *over].into_iter().chain(window.map(|w| w.kernel)).collect()
+            }
+            Equation::Concat { target, parts } => parts.iter().copied().chain([*target]).collect(),
+        }
+    }
+}
+
 impl System {
     /// The equations of an operation on these shapes. `sizes` are the sizes of the labels of its spec, as far as they are
     /// known from elsewhere.
@@ -136,13 +150,13 @@ impl System {
         (&self.result, &self.operands)
     }
 
-    /// What an identity stands for.
+    /// What an identity of this system stands for.
     pub fn place(&self, id: AxisId) -> &Place {
-        &self.identities[id.0].place
+        self.identities.get(id.0).map_or(&Place::Unnamed, |identity| &identity.place)
     }
 }
 
-/// One line an equation: `output axis 1 of operand 1 is at 2*(the label \`o\`)`.
+/// One line an equation: ``output axis 1 of operand 1 is at 2*(the label `o`)``.
 impl fmt::Display for System {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // An axis of the spec without a name goes by that of the tensor it was aligned with.
@@ -258,12 +272,6 @@ impl Reader {
             }
             Constraint::TerminalDim(dim, _) => self.iterated(*dim),
             Constraint::Affine { input, stride, over, kernel, offset } => {
-                if *stride == 0 || offset >= stride || kernel.is_some_and(|k| k.dilation == 0) {
-                    let message = format!(
-                        "a stride and a dilation are at least 1 and an offset is below its stride (stride {stride}, offset {offset})"
-                    );
-                    return Err(ShapeError::new(ShapeErrorKind::Stride, message).into());
-                }
                 let over = self.iterated_id(*over);
                 let window = kernel.map(|k| Window {
                     dilation: k.dilation,

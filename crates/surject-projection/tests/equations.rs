@@ -77,6 +77,18 @@ fn derived_axes_are_made_of_loops() {
 }
 
 #[test]
+fn foreign_axes_and_zero_strides_are_refused() {
+    let other = system("ij => ij", &["3,4", "3,4"]);
+    let mut small = system("=> ", &[""]);
+    small.equations.push(Equation::Iterated(axis(&other, 0, 1)));
+    fails(&small, "SJ0411");
+    assert!(small.to_string().ends_with("iterates\n"));
+    let mut still = system("i, o => i, o", &["3,0", "3,0"]);
+    still.equations.push(affine(axis(&still, 0, 1), 0, axis(&still, 0, 0), 0));
+    fails(&still, "SJ0406");
+}
+
+#[test]
 fn a_pinned_loop_is_a_constant_term() {
     let mut pinned = system("3*o<+k; k => o", &["9", "3", "3"]);
     let window = axis(&pinned, 1, 0);
