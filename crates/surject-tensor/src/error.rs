@@ -73,6 +73,8 @@ pub struct TensorError {
     pub place: Option<Place>,
     /// What to do.
     pub help: Option<String>,
+    /// What else there is to know, such as the shapes of the tensors it is about.
+    pub notes: Vec<String>,
     /// The functions it happened in, innermost first, and where they were called.
     pub calls: Vec<(String, Option<Place>)>,
 }
@@ -80,7 +82,7 @@ pub struct TensorError {
 impl TensorError {
     /// An error without a place.
     pub fn new(kind: TensorErrorKind, message: impl Into<String>) -> TensorError {
-        TensorError { kind, message: message.into(), span: None, place: None, help: None, calls: Vec::new() }
+        TensorError { kind, message: message.into(), span: None, place: None, help: None, notes: Vec::new(), calls: Vec::new() }
     }
 
     /// The same with advice.
@@ -144,6 +146,9 @@ impl fmt::Display for TensorError {
             TensorErrorKind::Shape(e) => write!(f, "{e}")?,
             TensorErrorKind::Projection(e) => write!(f, "{e}")?,
             kind => write!(f, "error[{}]: {}", kind.code(), self.message)?,
+        }
+        for note in &self.notes {
+            write!(f, "\n  note: {note}")?;
         }
         match &self.help {
             Some(help) => write!(f, "\n  help: {help}"),

@@ -554,7 +554,9 @@ impl Graph {
             place: site.place.clone(),
             ..Origin::default()
         });
-        Ok(self.0.borrow_mut().solver.add(constraint, &origin)?)
+        let mut data = self.0.borrow_mut();
+        let added = data.solver.add(constraint, &origin);
+        added.map_err(|error| data.explained(error.into()))
     }
 
     /// A fresh dimension of the graph's solver.
@@ -583,7 +585,8 @@ impl Graph {
         for root in roots {
             data.mark_used(root)?;
         }
-        Ok(data.solver.close()?)
+        let closed = data.solver.close();
+        closed.map_err(|error| data.explained(error.into()))
     }
 
     /// Closes the shape of one tensor and what it depends on, and nothing else.
@@ -594,7 +597,8 @@ impl Graph {
         let mut data = self.0.borrow_mut();
         data.mark_used(tensor.id())?;
         let shape = data.nodes[tensor.id().0 as usize].shape.clone();
-        data.solver.finish(&[shape.batch, shape.input, shape.output])?;
+        let closed = data.solver.finish(&[shape.batch, shape.input, shape.output]);
+        closed.map_err(|error| data.explained(error.into()))?;
         data.ground(tensor.id())
     }
 
@@ -689,10 +693,9 @@ impl Graph {
         }
         let operands: Vec<NodeId> = operands.iter().map(|t| t.id()).collect();
         let place = site.place.clone();
-        self.0
-            .borrow_mut()
-            .step(operator, logic, &operands, target.map(|t| t.id()), index, sizes, site)
-            .map_err(|e| e.at(place))
+        let mut data = self.0.borrow_mut();
+        let made = data.step(operator, logic, &operands, target.map(|t| t.id()), index, sizes, site);
+        made.map_err(|error| data.explained(error).at(place))
     }
 }
 

@@ -4,7 +4,9 @@
 pub mod dot;
 pub mod elaborate;
 pub mod error;
+mod explain;
 pub mod graph;
+pub mod inline;
 pub mod lower;
 pub mod operator;
 pub mod prelude;
@@ -17,6 +19,7 @@ pub mod value;
 pub use elaborate::{Function, Session};
 pub use error::{TensorError, TensorErrorKind};
 pub use graph::{Action, Graph, Kind, Node, NodeId, NodeKind, RowSizes, Site, SizeRef, Sizes, Step, StepId};
+pub use inline::Layer;
 pub use lower::{LowerOptions, Lowered, Port, lower};
 pub use operator::Operator;
 pub use report::{Report, report, report_as};

@@ -8,6 +8,7 @@ impl TensorError {
     /// of the file that the place names.
     pub fn render(&self, file: &str, source: &str) -> String {
         let mut notes: Vec<String> = Vec::new();
+        let mut shape_help = None;
         let message = match &self.kind {
             TensorErrorKind::Notation(e) => {
                 if !e.expected.is_empty() {
@@ -20,19 +21,21 @@ impl TensorError {
                 for (k, origin) in e.labels.iter().enumerate() {
                     notes.push(format!("{} {origin}", if k == 0 { "from" } else { " and" }));
                 }
-                notes.push(format!("help: {}", e.help()));
+                shape_help = Some(format!("help: {}", e.help()));
                 format!("error[{}]: {}", e.code(), e.message)
             }
             TensorErrorKind::Projection(e) => e.to_string(),
             kind => format!("error[{}]: {}", kind.code(), self.message),
         };
+        notes.extend(self.notes.iter().cloned());
         for (function, place) in &self.calls {
             notes.push(match place {
                 Some(place) => format!("in `{function}`, called at {place}"),
                 None => format!("in `{function}`"),
             });
         }
-        notes.extend(self.help.iter().map(|help| format!("help: {help}")));
+        let help = self.help.as_ref().map(|help| format!("help: {help}"));
+        notes.extend(help.or(shape_help));
         match self.span_in(source) {
             Some(span) => span.excerpt(file, source, &message, &notes),
             None => notes.iter().fold(format!("{file}: {message}\n"), |text, note| text + "  = " + note + "\n"),

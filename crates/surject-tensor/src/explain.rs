@@ -1,0 +1,57 @@
+//! What an error of shapes is about: the tensors that its operations relate, with what is known of their shapes.
+
+use crate::error::{TensorError, TensorErrorKind};
+use crate::graph::Data;
+use std::collections::BTreeSet;
+use surject_shape::{Dim, DimTerm, Row, Shape, Solver, Subject};
+
+/// How many tensors an error shows.
+const SHOWN: usize = 8;
+
+impl Data {
+    /// An error with the shapes of the tensors it is about.
+    pub(crate) fn explained(&self, mut error: TensorError) -> TensorError {
+        let TensorErrorKind::Shape(shape_error) = &error.kind else { return error };
+        if !error.notes.is_empty() {
+            return error;
+        }
+        let named = shape_error.labels.iter().flat_map(|origin| &origin.tensors);
+        let mut seen = BTreeSet::new();
+        for named in named {
+            if let Subject::Shape(shape) = &named.subject
+                && seen.len() < SHOWN
+                && seen.insert(named.name.clone())
+            {
+                error.notes.push(format!("`{}` is {}", named.name, shape_text(&self.solver, shape)));
+            }
+        }
+        error
+    }
+}
+
+/// A shape as far as it is known: `?` is an axis without a size, `...` a row that may grow.
+fn shape_text(solver: &Solver, shape: &Shape) -> String {
+    let mut text = String::new();
+    for (row, mark) in [(&shape.batch, "|"), (&shape.input, "->"), (&shape.output, "")] {
+        let row = solver.row(row.clone());
+        if row.var.is_some() || row.explicit() > 0 {
+            text += &row_text(&row);
+            text += mark;
+        }
+    }
+    match text.as_str() {
+        "" => "a scalar".to_string(),
+        "...|...->..." => "of an unknown shape".to_string(),
+        _ => format!("\"{text}\""),
+    }
+}
+
+fn row_text(row: &Row) -> String {
+    let axis = |dim: &DimTerm| match dim {
+        DimTerm::Known(Dim::Unit) => "1:*".to_string(),
+        DimTerm::Known(dim) => dim.to_string(),
+        DimTerm::Var(_) => "?".to_string(),
+    };
+    let marker = row.var.map(|_| "...".to_string());
+    row.lead.iter().map(axis).chain(marker).chain(row.trail.iter().map(axis)).collect::<Vec<_>>().join(",")
+}
