@@ -94,14 +94,24 @@ pub struct ShapeError {
     pub message: String,
     /// The constraints it follows from, nearest first.
     pub labels: Vec<Arc<Origin>>,
+    /// How many constraints between the last label and the one before it are not listed.
+    pub omitted: usize,
     /// Whether the contradiction depends on a choice that closing made. Where it does not, no solution exists.
     pub guessed: bool,
 }
 
 impl ShapeError {
+    /// Keeps so many labels: the nearest ones and the farthest.
+    pub(crate) fn shorten(&mut self, most: usize) {
+        if self.labels.len() > most {
+            self.omitted += self.labels.len() - most;
+            self.labels.drain(most - 1..self.labels.len() - 1);
+        }
+    }
+
     /// An error without provenance.
     pub fn new(kind: ShapeErrorKind, message: impl Into<String>) -> ShapeError {
-        ShapeError { kind, message: message.into(), labels: Vec::new(), guessed: false }
+        ShapeError { kind, message: message.into(), labels: Vec::new(), omitted: 0, guessed: false }
     }
 
     /// The code.
@@ -128,6 +138,7 @@ impl ShapeError {
             "code": self.code(),
             "message": self.message,
             "lines": self.lines(),
+            "omitted": self.omitted,
             "labels": self.labels.iter().map(|o| o.to_string()).collect::<Vec<_>>(),
             "help": self.help(),
         })
@@ -138,6 +149,9 @@ impl ShapeError {
         let mut text = format!("error[{}]: {}", self.code(), self.message);
         for (i, label) in self.labels.iter().enumerate() {
             // Writing to a string cannot fail.
+            if self.omitted > 0 && i + 1 == self.labels.len() {
+                let _ = write!(text, "\n   and {} more", self.omitted);
+            }
             let _ = write!(text, "\n  {} {label}", if i == 0 { "from" } else { " and" });
         }
         let _ = write!(text, "\n  help: {}", self.help());

@@ -43,6 +43,7 @@ pub mod dim;
 pub mod error;
 pub mod operation;
 pub mod origin;
+mod renumber;
 pub mod row;
 pub mod shape;
 pub mod solver;

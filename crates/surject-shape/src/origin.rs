@@ -1,8 +1,10 @@
 //! Provenance: where a constraint came from, and which facts followed from which.
 
+use crate::constraint::Constraint;
 use crate::dim::DimTerm;
 use crate::row::Row;
 use crate::shape::Shape;
+use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
@@ -78,7 +80,7 @@ impl Named {
 ///     Named::tensor("b", &b),
 /// ]);
 /// let error = solver.pointwise(&[&h, &b], &sum, &Arc::new(origin)).unwrap_err();
-/// assert!(error.message.contains("16") && error.message.contains("10"));
+/// assert_eq!(error.message, "output axis 1 of `h` is 16, but output axis 1 of `b` is 10");
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Origin {
@@ -127,26 +129,47 @@ impl Fact {
     pub(crate) const TRIVIAL: Fact = Fact(u32::MAX);
 }
 
+/// An axis of a row constraint: how far from the outer edge it is, in both rows.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Site {
+    /// The constraint, by its number in the log.
+    pub(crate) constraint: u32,
+    /// Counted from 0 at the edge.
+    pub(crate) place: u16,
+    /// From the end of the row rather than from its front.
+    pub(crate) trail: bool,
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Reason {
     Added(u32),
     Follows(Fact, Fact),
+    At(Fact, Site),
 }
 
-/// All facts of a solver, in an arena in which reasons stand before what follows from them.
+/// All facts of a solver, in an arena in which reasons stand before what follows from them, and the constraints that
+/// were added.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
-    origins: Vec<Arc<Origin>>,
+    pub(crate) log: Vec<(Constraint, Arc<Origin>)>,
     reasons: Vec<Reason>,
+    /// Axes are kept apart: for explaining an error.
+    pub(crate) with_sites: bool,
 }
 
 impl Facts {
     /// The fact of a constraint that is being added.
-    pub(crate) fn added(&mut self, origin: &Arc<Origin>) -> Fact {
-        if !self.origins.last().is_some_and(|last| Arc::ptr_eq(last, origin)) {
-            self.origins.push(origin.clone());
+    pub(crate) fn added(&mut self, constraint: Constraint, origin: &Arc<Origin>) -> Fact {
+        self.log.push((constraint, origin.clone()));
+        self.push(Reason::Added(self.log.len() as u32 - 1))
+    }
+
+    /// The number of the constraint that a fact is.
+    pub(crate) fn number(&self, fact: Fact) -> Option<u32> {
+        match self.reasons.get(fact.0 as usize) {
+            Some(Reason::Added(number)) => Some(*number),
+            _ => None,
         }
-        self.push(Reason::Added(self.origins.len() as u32 - 1))
     }
 
     /// What follows from two facts.
@@ -160,33 +183,72 @@ impl Facts {
         self.push(Reason::Follows(a, b))
     }
 
+    /// What a row constraint says of one axis.
+    pub(crate) fn at(&mut self, fact: Fact, constraint: Option<u32>, place: usize, trail: bool) -> Fact {
+        match constraint {
+            Some(constraint) if self.with_sites => {
+                let place = u16::try_from(place).unwrap_or(u16::MAX);
+                self.push(Reason::At(fact, Site { constraint, place, trail }))
+            }
+            _ => fact,
+        }
+    }
+
     fn push(&mut self, reason: Reason) -> Fact {
         self.reasons.push(reason);
         Fact(self.reasons.len() as u32 - 1)
     }
 
-    /// The origins of a fact, nearest first, each once, at most `limit`.
-    pub(crate) fn chain(&self, fact: Fact, limit: usize) -> Vec<Arc<Origin>> {
-        let mut found: Vec<Arc<Origin>> = Vec::new();
-        let mut seen = std::collections::HashSet::new();
-        let mut queue = std::collections::VecDeque::from([fact]);
+    /// The constraints that a fact follows from and the axes they are about, nearest first, each once.
+    pub(crate) fn leaves(&self, fact: Fact, limit: usize) -> (Vec<u32>, Vec<Site>) {
+        let (mut numbers, mut sites) = (Vec::new(), Vec::new());
+        let mut seen = HashSet::new();
+        let mut queue = VecDeque::from([fact]);
         while let Some(fact) = queue.pop_front() {
             if fact == Fact::TRIVIAL || !seen.insert(fact.0) {
                 continue;
             }
             match self.reasons[fact.0 as usize] {
-                Reason::Added(origin) => {
-                    let origin = &self.origins[origin as usize];
-                    if !found.iter().any(|o| o == origin) {
-                        found.push(origin.clone());
-                        if found.len() == limit {
-                            break;
-                        }
+                Reason::Added(number) => {
+                    numbers.push(number);
+                    if numbers.len() == limit {
+                        break;
                     }
                 }
                 Reason::Follows(a, b) => queue.extend([a, b]),
+                Reason::At(fact, site) => {
+                    sites.push(site);
+                    queue.push_back(fact);
+                }
             }
         }
+        (numbers, sites)
+    }
+
+    /// The origins of a fact, nearest first, each once, at most `limit`.
+    pub(crate) fn chain(&self, fact: Fact, limit: usize) -> Vec<Arc<Origin>> {
+        let (mut found, mut seen): (Vec<Arc<Origin>>, _) = (Vec::new(), HashSet::new());
+        for number in self.leaves(fact, limit.saturating_mul(8)).0 {
+            let origin = &self.log[number as usize].1;
+            if seen.insert(Arc::as_ptr(origin)) {
+                found.push(origin.clone());
+            }
+        }
+        found.truncate(limit);
         found
+    }
+
+    /// How many constraints a fact takes, counting repeated ones as often as they occur; `known` keeps what was counted.
+    pub(crate) fn weight(&self, fact: Fact, known: &mut Vec<u32>) -> u32 {
+        let of = |known: &[u32], fact: Fact| known.get(fact.0 as usize).copied().unwrap_or(0);
+        for reason in &self.reasons[known.len()..] {
+            let weight = match reason {
+                Reason::Added(_) => 1,
+                Reason::Follows(a, b) => of(known, *a).saturating_add(of(known, *b)),
+                Reason::At(fact, _) => of(known, *fact),
+            };
+            known.push(weight);
+        }
+        of(known, fact)
     }
 }

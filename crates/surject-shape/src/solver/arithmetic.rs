@@ -172,15 +172,18 @@ impl Solver {
         fact: Fact,
     ) -> Result<bool, ShapeError> {
         let others: Vec<DimVar> = open.iter().copied().filter(|v| *v != var).collect();
-        let full = sum > 0 || open.len() - others.len() > 1;
-        let settled = self.stage > 1;
-        if full || (settled && others.iter().any(|v| self.least_size((*v).into()) > 0)) {
+        // Where it stands twice, it is empty itself.
+        let twice = open.len() - others.len() > 1;
+        let empty: Vec<DimVar> = if twice { open.to_vec() } else { others };
+        // A problem in text form says first which axes may be empty.
+        let settled = self.stage > 1 || self.exact_markers;
+        if sum > 0 || (settled && empty.iter().any(|v| self.least_size((*v).into()) > 0)) {
             let text = "occurs check failed: a concatenated axis is its own component";
             return Err(ShapeError { guessed: false, ..self.error(ShapeErrorKind::Occurs, text, fact) });
         }
         if settled {
-            for other in others {
-                self.queue.push_back(Task::DimEq(other.into(), Dim::new(0).into(), fact));
+            for part in empty {
+                self.queue.push_back(Task::DimEq(part.into(), Dim::new(0).into(), fact));
             }
         }
         Ok(settled)

@@ -119,7 +119,7 @@ impl Solver {
         Ok(())
     }
 
-    fn missing_hidden(&self, what: &str, fact: Fact) -> ShapeError {
+    pub(super) fn missing_hidden(&self, what: &str, fact: Fact) -> ShapeError {
         self.error(
             ShapeErrorKind::MissingHidden,
             format!(

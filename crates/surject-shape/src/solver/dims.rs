@@ -39,7 +39,8 @@ impl Solver {
         }
     }
 
-    pub(super) fn clash(&self, a: Dim, b: Dim, fact: Fact) -> ShapeError {
+    pub(super) fn clash(&mut self, a: Dim, b: Dim, fact: Fact) -> ShapeError {
+        self.clashed = super::explain::Clash { dims: Some((a, b)), row: None, fact: Some(fact) };
         let (kind, what) = if a.size() != b.size() {
             (ShapeErrorKind::SizeMismatch, "sizes differ")
         } else {

@@ -65,8 +65,11 @@ impl Lengths {
                     vars.push(var);
                 }
             }
-            if let Constraint::Exact { dims, .. } = constraint {
-                explicit += dims.len();
+            // What is written elsewhere may have to stand in the rows; a number of elements needs an axis.
+            match constraint {
+                Constraint::Exact { dims, .. } => explicit += dims.len(),
+                Constraint::Total { rows, .. } => explicit += rows.len(),
+                _ => {}
             }
         }
         let side = |row: &Row| Side {

@@ -7,6 +7,7 @@
 mod arithmetic;
 mod close;
 mod dims;
+mod explain;
 mod lengths;
 mod rank;
 mod relations;
@@ -121,6 +122,10 @@ struct Pending {
     queued: bool,
     /// The variables it is registered with.
     watched: [Option<RowVar>; 2],
+    /// Its number in the log, if it was added as it is.
+    source: Option<u32>,
+    /// How many axes were taken off at each edge.
+    taken: [u16; 2],
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -148,8 +153,6 @@ pub struct Solver {
     /// Variables that were open when they were last looked at.
     open_dims: Vec<u32>,
     open_rows: Vec<u32>,
-    /// The constraints, kept while they are few: they allow the exhaustive search where closing fails.
-    log: Option<Vec<(Constraint, Arc<Origin>)>>,
     /// An equation placed a marker that the equation does not determine.
     placed_marker: bool,
     searching: bool,
@@ -162,10 +165,19 @@ pub struct Solver {
     exact_markers: bool,
     postponed: Vec<u32>,
     soft_bounds: soft::SoftBounds,
+    /// Tasks are taken in the order of the size of their proofs, so that a contradiction has a short one.
+    shortest: Option<Vec<u32>>,
+    /// The constraints that say which axes may be empty, by their numbers in the log.
+    discards: Vec<u32>,
+    /// What an error was about, for its explanation.
+    clashed: explain::Clash,
 }
 
 /// More constraints than this are not searched exhaustively.
 const SEARCH_LIMIT: usize = 256;
+
+/// The most labels of an error before it is explained.
+const LABELS: usize = 20_000;
 
 impl Default for Solver {
     fn default() -> Solver {
@@ -188,7 +200,6 @@ impl Solver {
             rank: rank::RankGraph::default(),
             open_dims: Vec::new(),
             open_rows: Vec::new(),
-            log: Some(Vec::new()),
             placed_marker: false,
             searching: false,
             steps: 0,
@@ -197,6 +208,9 @@ impl Solver {
             exact_markers: false,
             postponed: Vec::new(),
             soft_bounds: soft::SoftBounds::default(),
+            shortest: None,
+            discards: Vec::new(),
+            clashed: explain::Clash::default(),
         }
     }
 
@@ -269,24 +283,20 @@ impl Solver {
         if let Some(failed) = &self.failed {
             return Err((**failed).clone());
         }
-        if let Some(log) = &mut self.log {
-            if log.len() < SEARCH_LIMIT {
-                log.push((constraint.clone(), origin.clone()));
-            } else {
-                self.log = None;
-            }
+        if matches!(constraint, Constraint::Discardable(_)) {
+            self.discards.push(self.facts.log.len() as u32);
         }
-        let fact = self.facts.added(origin);
+        let fact = self.facts.added(constraint.clone(), origin);
         let result = self.post(constraint, fact).and_then(|()| self.propagate());
         self.keep_failure(result)
     }
 
     fn keep_failure(&mut self, result: Result<(), ShapeError>) -> Result<(), ShapeError> {
-        if let Err(error) = &result {
-            self.failed = Some(Box::new(error.clone()));
-            self.queue.clear();
-        }
-        result
+        let Err(error) = result else { return Ok(()) };
+        self.queue.clear();
+        let error = if self.searching { error } else { self.explain(error) };
+        self.failed = Some(Box::new(error.clone()));
+        Err(error)
     }
 
     fn post(&mut self, constraint: Constraint, fact: Fact) -> Result<(), ShapeError> {
@@ -345,9 +355,26 @@ impl Solver {
         Ok(())
     }
 
+    fn next_task(&mut self) -> Option<Task> {
+        let Some(mut known) = self.shortest.take() else { return self.queue.pop_front() };
+        let weight = |task: &Task, known: &mut Vec<u32>| {
+            let fact = match task {
+                Task::DimEq(_, _, fact) | Task::DimLe(_, _, fact) | Task::Upper(_, _, fact) => *fact,
+                Task::Row(number) => self.pending[*number as usize].fact,
+                Task::Limit(var) => self.rows[*var as usize].most_why,
+                Task::Relation(number) => self.relations[*number as usize].fact,
+            };
+            self.facts.weight(fact, known)
+        };
+        let weights: Vec<u32> = self.queue.iter().map(|task| weight(task, &mut known)).collect();
+        let lightest = (0..weights.len()).min_by_key(|i| weights[*i]);
+        self.shortest = Some(known);
+        self.queue.remove(lightest?)
+    }
+
     /// Works the queue off.
     fn propagate(&mut self) -> Result<(), ShapeError> {
-        while let Some(task) = self.queue.pop_front() {
+        while let Some(task) = self.next_task() {
             self.steps += 1;
             match task {
                 Task::DimEq(a, b, fact) => self.dim_eq(a, b, fact)?,
@@ -365,7 +392,8 @@ impl Solver {
         ShapeError {
             kind,
             message: message.into(),
-            labels: self.facts.chain(fact, 12),
+            labels: if self.searching { Vec::new() } else { self.facts.chain(fact, LABELS) },
+            omitted: 0,
             guessed: self.stage > 1 || (self.placed_marker && !self.exact_markers),
         }
     }

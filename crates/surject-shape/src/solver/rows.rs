@@ -13,7 +13,10 @@ impl Solver {
             self.rank.below(sub, sup, [surplus(&a.lead, &b.lead), surplus(&a.trail, &b.trail)], fact);
         }
         let number = self.pending.len() as u32;
-        self.pending.push(Pending { order, a, b, fact, done: false, queued: true, watched: [None; 2] });
+        let source = self.facts.number(fact);
+        let watched = [None; 2];
+        let taken = [0; 2];
+        self.pending.push(Pending { order, a, b, fact, done: false, queued: true, watched, source, taken });
         self.queue.push_back(Task::Row(number));
     }
 
@@ -61,8 +64,8 @@ impl Solver {
         let (a, fact) = self.resolve(a, fact);
         let (b, fact) = self.resolve(b, fact);
         let rest = match order {
-            Order::Equal => self.rows_equal(a, b, fact)?,
-            Order::Below => self.row_below(a, b, fact)?,
+            Order::Equal => self.rows_equal(number, a, b, fact)?,
+            Order::Below => self.row_below(number, a, b, fact)?,
         };
         match rest {
             None => self.pending[number as usize].done = true,
@@ -87,6 +90,7 @@ impl Solver {
     /// Aligns `sub ⊑ sup`; what is left is `⟨ρ⟩ ⊑ l · m · r`.
     fn row_below(
         &mut self,
+        number: u32,
         mut sub: Row,
         mut sup: Row,
         mut fact: Fact,
@@ -96,6 +100,7 @@ impl Solver {
         if lead > 0 || trail > 0 {
             match sup.var {
                 None => {
+                    self.clashed.row = self.pending[number as usize].source;
                     return Err(self.error(
                         ShapeErrorKind::RankMismatch,
                         format!(
@@ -121,12 +126,15 @@ impl Solver {
                 }
             }
         }
-        for (a, b) in sub.lead.iter().zip(&sup.lead) {
+        for (i, (a, b)) in sub.lead.iter().zip(&sup.lead).enumerate() {
+            let fact = self.site(number, fact, i, false);
             self.queue.push_back(Task::DimLe(*a, *b, fact));
         }
-        for (a, b) in sub.trail.iter().rev().zip(sup.trail.iter().rev()) {
+        for (i, (a, b)) in sub.trail.iter().rev().zip(sup.trail.iter().rev()).enumerate() {
+            let fact = self.site(number, fact, i, true);
             self.queue.push_back(Task::DimLe(*a, *b, fact));
         }
+        self.take(number, sub.lead.len(), sub.trail.len());
         let Some(var) = sub.var else { return Ok(None) };
         sup.lead.drain(..sub.lead.len());
         sup.trail.truncate(sup.trail.len() - sub.trail.len());
@@ -258,13 +266,28 @@ impl Solver {
         Ok(())
     }
 
+    /// What a row constraint says of the axis that is `place` axes from the edge of what is left of it.
+    fn site(&mut self, number: u32, fact: Fact, place: usize, trail: bool) -> Fact {
+        let pending = &self.pending[number as usize];
+        let place = place + usize::from(pending.taken[usize::from(trail)]);
+        self.facts.at(fact, pending.source, place, trail)
+    }
+
+    /// So many axes of a row constraint are used up.
+    fn take(&mut self, number: u32, lead: usize, trail: usize) {
+        let taken = &mut self.pending[number as usize].taken;
+        let more = |old: u16, by: usize| old.saturating_add(u16::try_from(by).unwrap_or(u16::MAX));
+        *taken = [more(taken[0], lead), more(taken[1], trail)];
+    }
+
     fn pair(&mut self, a: DimTerm, b: DimTerm, fact: Fact) {
         if a != b {
             self.queue.push_back(Task::DimEq(a, b, fact));
         }
     }
 
-    fn wrong_rank(&self, a: &Row, b: &Row, fact: Fact) -> ShapeError {
+    fn wrong_rank(&mut self, number: u32, a: &Row, b: &Row, fact: Fact) -> ShapeError {
+        self.clashed.row = self.pending[number as usize].source;
         self.error(
             ShapeErrorKind::RankMismatch,
             format!("number of axes mismatch: {} against {}", a.explicit(), b.explicit()),
@@ -275,6 +298,7 @@ impl Solver {
     /// Equality is blind to the marker: the axes are compared in order.
     fn rows_equal(
         &mut self,
+        number: u32,
         mut a: Row,
         mut b: Row,
         fact: Fact,
@@ -282,15 +306,16 @@ impl Solver {
         let (var_a, var_b) = match (a.var, b.var) {
             (None, None) => {
                 if a.explicit() != b.explicit() {
-                    return Err(self.wrong_rank(&a, &b, fact));
+                    return Err(self.wrong_rank(number, &a, &b, fact));
                 }
-                for (x, y) in a.dims().zip(b.dims()).collect::<Vec<_>>() {
+                for (i, (x, y)) in a.dims().zip(b.dims()).enumerate() {
+                    let fact = self.site(number, fact, i, false);
                     self.pair(x, y, fact);
                 }
                 return Ok(None);
             }
-            (None, Some(_)) => return self.rows_equal_closed(b, a, fact),
-            (Some(_), None) => return self.rows_equal_closed(a, b, fact),
+            (None, Some(_)) => return self.rows_equal_closed(number, b, a, fact),
+            (Some(_), None) => return self.rows_equal_closed(number, a, b, fact),
             (Some(a), Some(b)) => (a, b),
         };
         let same = var_a == var_b;
@@ -302,14 +327,17 @@ impl Solver {
             ));
         }
         let lead = a.lead.len().min(b.lead.len());
-        for (x, y) in a.lead.drain(..lead).zip(b.lead.drain(..lead)).collect::<Vec<_>>() {
+        for (i, (x, y)) in a.lead.drain(..lead).zip(b.lead.drain(..lead)).enumerate() {
+            let fact = self.site(number, fact, i, false);
             self.pair(x, y, fact);
         }
         let trail = a.trail.len().min(b.trail.len());
         let (from_a, from_b) = (a.trail.len() - trail, b.trail.len() - trail);
-        for (x, y) in a.trail.drain(from_a..).zip(b.trail.drain(from_b..)).collect::<Vec<_>>() {
+        for (i, (x, y)) in a.trail.drain(from_a..).zip(b.trail.drain(from_b..)).enumerate() {
+            let fact = self.site(number, fact, trail - 1 - i, true);
             self.pair(x, y, fact);
         }
+        self.take(number, lead, trail);
         match (a.explicit(), b.explicit()) {
             (0, 0) if same => Ok(None),
             (0, _) => self.place(var_a, b, fact),
@@ -329,19 +357,22 @@ impl Solver {
 
     fn rows_equal_closed(
         &mut self,
+        number: u32,
         open: Row,
         closed: Row,
         fact: Fact,
     ) -> Result<Option<(Row, Row, Fact)>, ShapeError> {
         let (Some(var), Some(middle)) = (open.var, closed.explicit().checked_sub(open.explicit())) else {
-            return Err(self.wrong_rank(&open, &closed, fact));
+            return Err(self.wrong_rank(number, &open, &closed, fact));
         };
         let flat: Vec<DimTerm> = closed.dims().collect();
         let from = open.lead.len();
-        for (x, y) in open.lead.iter().zip(&flat) {
+        for (i, (x, y)) in open.lead.iter().zip(&flat).enumerate() {
+            let fact = self.site(number, fact, i, false);
             self.pair(*x, *y, fact);
         }
-        for (x, y) in open.trail.iter().zip(&flat[from + middle..]) {
+        for (i, (x, y)) in open.trail.iter().rev().zip(flat.iter().rev()).enumerate() {
+            let fact = self.site(number, fact, i, true);
             self.pair(*x, *y, fact);
         }
         // The variable takes the marker of the closed side, as far as that lies within it.

@@ -8,7 +8,7 @@
 use super::lengths::{Lengths, rows_of};
 use super::relations::Law;
 use super::{Flags, Solver, Task};
-use crate::constraint::{Constraint, Elems};
+use crate::constraint::{Constraint, Elems, Role};
 use crate::dim::{Basis, Dim, DimTerm, DimVar};
 use crate::error::{ShapeError, ShapeErrorKind};
 use crate::origin::{Fact, Origin};
@@ -27,6 +27,8 @@ struct Search<'a> {
     largest: u64,
     /// A size was cut off at `largest`, so not finding anything proves nothing.
     cut: bool,
+    /// A solution was found in which nothing determines a parameter.
+    hidden: bool,
 }
 
 impl Solver {
@@ -39,21 +41,19 @@ impl Solver {
         if constraints.len() > super::SEARCH_LIMIT {
             return Err(ShapeError { kind: ShapeErrorKind::Undecided, ..error });
         }
-        self.log = Some(constraints.to_vec());
-        self.search(error)
+        self.facts.log = constraints.to_vec();
+        let found = self.search(error);
+        self.keep_failure(found)
     }
 
     /// Looks for a solution after `error`; without one, the error stands.
     pub(crate) fn search(&mut self, error: ShapeError) -> Result<(), ShapeError> {
-        let Some(log) = self.log.take() else {
-            return Err(error);
-        };
-        if self.searching {
+        if self.searching || self.facts.log.len() > super::SEARCH_LIMIT {
             return Err(error);
         }
+        let log = self.facts.log.clone();
         let mut base = Solver::new();
         base.searching = true;
-        base.log = None;
         for dim in &self.dims {
             let var = base.fresh_dim();
             base.dims[var.0 as usize].declared = u32::from(dim.declared > 0);
@@ -83,12 +83,23 @@ impl Solver {
                 *self = solved;
                 Ok(())
             }
+            None if search.hidden => Err(ShapeError {
+                labels: parameters(&log),
+                guessed: true,
+                ..self.missing_hidden("the size of an axis", Fact::TRIVIAL)
+            }),
             None if search.budget == 0 || search.cut || !lengths.complete() => {
                 Err(ShapeError { kind: ShapeErrorKind::Undecided, guessed: true, ..error })
             }
             None => Err(error),
         }
     }
+}
+
+/// Where parameters were declared.
+fn parameters(log: &[(Constraint, Arc<Origin>)]) -> Vec<Arc<Origin>> {
+    let of_parameter = |c: &Constraint| matches!(c, Constraint::Terminal(_, role) | Constraint::TerminalDim(_, role) if *role != Role::Leaf);
+    log.iter().filter(|(c, _)| of_parameter(c)).map(|(_, origin)| origin.clone()).collect()
 }
 
 impl<'a> Search<'a> {
@@ -123,7 +134,7 @@ impl<'a> Search<'a> {
             }
         }
         bases.sort_by_key(|b| (*b != Basis::DEFAULT, b.name()));
-        Search { log, budget: BUDGET, bases, largest: largest.min(64), cut: false }
+        Search { log, budget: BUDGET, bases, largest: largest.min(64), cut: false, hidden: false }
     }
 
     /// The problem with the lengths of all rows.
@@ -148,8 +159,9 @@ impl<'a> Search<'a> {
     fn values(&mut self, solver: Solver) -> Option<Solver> {
         self.budget = self.budget.checked_sub(1)?;
         let mut closed = solver.clone();
-        if closed.close().is_ok() {
-            return Some(closed);
+        match closed.close() {
+            Ok(()) => return Some(closed),
+            Err(error) => self.hidden |= error.kind == ShapeErrorKind::MissingHidden,
         }
         let Some((var, most)) = solver.under_arithmetic() else {
             // A leaf at its bound may be what fails.

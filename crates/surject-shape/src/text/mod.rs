@@ -131,49 +131,28 @@ pub fn solve(problem: &Problem) -> Solution {
             let mut fresh = problem.solver();
             let outcome = match fresh.search_constraints(&problem.constraints, error) {
                 Ok(()) => Ok(Names::new(problem, &fresh).bindings(true)),
-                Err(error) => Err(Box::new(error)),
+                Err(error) => Err(in_order(error)),
             };
             return Solution { before_closing: Bindings::default(), outcome };
         }
-        let error = core(problem, error);
-        return Solution { before_closing: Bindings::default(), outcome: Err(Box::new(error)) };
+        // The shortest chain may be among what was not added any more.
+        let error = problem.solver().explained(&problem.constraints, error);
+        return Solution { before_closing: Bindings::default(), outcome: Err(in_order(error)) };
     }
     let before_closing = Names::new(problem, &solver).bindings(false);
     let outcome = match solver.close() {
         Ok(()) => Ok(Names::new(problem, &solver).bindings(true)),
-        Err(error) => Err(Box::new(error)),
+        Err(error) => Err(in_order(error)),
     };
     Solution { before_closing, outcome }
 }
 
-fn add_all(solver: &mut Solver, constraints: &[(Constraint, Arc<Origin>)]) -> Result<(), ShapeError> {
-    constraints.iter().try_for_each(|(constraint, origin)| solver.add(constraint.clone(), origin))
+/// The labels in the order of the text.
+fn in_order(mut error: ShapeError) -> Box<ShapeError> {
+    error.labels.sort_by_key(|label| label.place.as_ref().map(|p| (p.line, p.column)));
+    Box::new(error)
 }
 
-/// More constraints than this keep the whole chain of an error.
-const CORE_LIMIT: usize = 200;
-
-/// The error of a smallest set of constraints that are refuted: each is left out in turn, and stays out if the others
-/// are refuted without it.
-fn core(problem: &Problem, error: ShapeError) -> ShapeError {
-    let mut kept = problem.constraints.clone();
-    if kept.len() > CORE_LIMIT {
-        return error;
-    }
-    let mut error = error;
-    let mut at = 0;
-    while at < kept.len() {
-        let left_out = kept.remove(at);
-        match add_all(&mut problem.solver(), &kept) {
-            Err(smaller) if !smaller.guessed => error = smaller,
-            _ => {
-                kept.insert(at, left_out);
-                at += 1;
-            }
-        }
-    }
-    let mut labels: Vec<Arc<Origin>> = kept.into_iter().map(|(_, origin)| origin).collect();
-    // The nearest first, as the chain has it.
-    labels.sort_by_key(|label| error.labels.iter().position(|l| l == label).unwrap_or(usize::MAX));
-    ShapeError { labels, ..error }
+fn add_all(solver: &mut Solver, constraints: &[(Constraint, Arc<Origin>)]) -> Result<(), ShapeError> {
+    constraints.iter().try_for_each(|(constraint, origin)| solver.add(constraint.clone(), origin))
 }

@@ -1,8 +1,9 @@
 //! The parser of constraint problems (`.con`), one constraint a line.
 
+use super::print::print_row;
 use crate::constraint::{Constraint, Elems, Kernel, Role};
 use crate::dim::{Dim, DimTerm, DimVar};
-use crate::origin::{Origin, Place};
+use crate::origin::{Named, Origin, Place};
 use crate::row::{Row, RowVar};
 use crate::solver::Solver;
 use std::sync::Arc;
@@ -72,7 +73,14 @@ pub fn parse(file: &str, text: &str) -> Result<Problem, SyntaxError> {
         })?;
         let place = Place { file: file.clone(), line: number as u32 + 1, column };
         let text: String = code.iter().collect();
-        let origin = Origin { place: Some(place), ..Origin::operation(text.trim()) };
+        // The sides of a row constraint are known by their text.
+        let named = match &constraint {
+            Constraint::RowEq(a, b) | Constraint::RowLe(a, b) => {
+                [a, b].map(|row| Named::row(print_row(&problem, row), row)).to_vec()
+            }
+            _ => Vec::new(),
+        };
+        let origin = Origin { place: Some(place), ..Origin::operation(text.trim()) }.relating(named);
         problem.constraints.push((constraint, Arc::new(origin)));
     }
     Ok(problem)
