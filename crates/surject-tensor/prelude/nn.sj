@@ -83,26 +83,26 @@ fn layer_norm(epsilon = 0.00001)()(x) {
   let mean = (x ++ "...|..d.. => ...|" ["d"]) /. dim(d);
   let centred = x - mean;
   let variance = ((centred *. centred) ++ "...|... => ...|") /. dim(d);
-  { gamma = 1.0 } *. centred *. recip_sqrt(variance + !.epsilon) + { beta = 0.0 }
+  { gamma = 1.0 } *. (centred *. recip_sqrt(variance + !.epsilon)) + { beta = 0.0 }
 }
 fn rms_norm(epsilon = 0.00001)()(x) {
   let mean_square = ((x *. x) ++ "...|..d.. => ...|" ["d"]) /. dim(d);
-  { gamma = 1.0 } *. x *. recip_sqrt(mean_square + !.epsilon)
+  { gamma = 1.0 } *. (x *. recip_sqrt(mean_square + !.epsilon))
 }
 
-// By the statistics of the batch.
+// By the statistics of the batch. Images have one scale and one shift a channel.
 fn batch_norm1d(epsilon = 0.00001)()(x) {
   let mean = (x ++ "..b..|..c.. => ..c.." ["b"]) /. dim(b);
   let centred = x - mean;
   let variance = ((centred *. centred) ++ "..b..|..c.. => ..c..") /. dim(b);
-  { gamma = 1.0 } *. centred *. recip_sqrt(variance + !.epsilon) + { beta = 0.0 }
+  { gamma = 1.0 } *. (centred *. recip_sqrt(variance + !.epsilon)) + { beta = 0.0 }
 }
 fn batch_norm2d(epsilon = 0.00001)()(x) {
-  let mean = (x ++ "..b..|h, w, ..c.. => ..c.." ["b", "h", "w"]) /. (dim(b) *. dim(h) *. dim(w));
-  let centred = x - mean;
+  let total = x ++ "..b..|h, w, c => c" ["b", "h", "w", "c"];
   let count = dim(b) *. dim(h) *. dim(w);
-  let variance = ((centred *. centred) ++ "..b..|h, w, ..c.. => ..c..") /. count;
-  { gamma = 1.0, i = [] } *. centred *. recip_sqrt(variance + !.epsilon) + { beta = 0.0, i = [] }
+  let centred = x - total /. count;
+  let variance = ((centred *. centred) ++ "..b..|h, w, c => c") /. count;
+  { gamma = 1.0, o = [c] } *. (centred *. recip_sqrt(variance + !.epsilon)) + { beta = 0.0, o = [c] }
 }
 
 // By the statistics of the batch where `training` is 1; by their running averages, which training updates, where it
@@ -116,15 +116,16 @@ fn batch_norm1d_running(momentum = 0.9, epsilon = 0.00001)()(x, training) {
   { running_excess } =+ rate *. (variance - 1.0 - running_excess);
   let centred = x - where(training, mean, running_mean);
   let scale = recip_sqrt(where(training, variance, 1.0 + running_excess) + !.epsilon);
-  { gamma = 1.0 } *. centred *. scale + { beta = 0.0 }
+  { gamma = 1.0 } *. (centred *. scale) + { beta = 0.0 }
 }
 
 // ---------------------------------------------------------------------------------------------------------------
-// Convolutions and pooling
+// Convolutions and pooling. Channels are one axis with a label, no row variable: axes before a row variable only meet
+// the leading axes of other tensors, so that a sum with an image would have both.
 
 fn convolution2d(channels, kernel_size = 3, stride = 1, dilation = 1, use_padding = true)()(x) {
   let y = x +* { kernel = kaiming(), o = [channels] }
-    "...|stride*oh+dilation*kh, stride*ow+dilation*kw, ..ic.. ; kh, kw, ..ic.. -> ..oc.. => ...|oh, ow, ..oc.."
+    "...|stride*oh+dilation*kh, stride*ow+dilation*kw, ic ; kh, kw, ic -> oc => ...|oh, ow, oc"
     ["kh", "kw"];
   set_dim(kh, kernel_size);
   set_dim(kw, kernel_size);
@@ -137,7 +138,7 @@ fn conv2d(channels, kernel_size = 3, stride = 1, dilation = 1, use_padding = tru
 }
 fn conv1d(channels, kernel_size = 3, stride = 1, dilation = 1, use_padding = true)()(x) {
   let y = x +* { kernel = kaiming(), o = [channels] }
-    "...|stride*o+dilation*k, ..ic.. ; k, ..ic.. -> ..oc.. => ...|o, ..oc.." ["k"];
+    "...|stride*o+dilation*k, ic ; k, ic -> oc => ...|o, oc" ["k"];
   set_dim(k, kernel_size);
   y + { bias = 0.0, o = [channels] }
 }
@@ -145,27 +146,27 @@ fn conv1d(channels, kernel_size = 3, stride = 1, dilation = 1, use_padding = tru
 // A kernel for each channel, then a mixture of the channels in each place.
 fn depthwise_separable_conv2d(channels, kernel_size = 3, stride = 1, use_padding = true)()(x) {
   let depthwise = x +* { kernel = kaiming() }
-    "...|stride*oh+kh, stride*ow+kw, ..c.. ; kh, kw, ..c.. => ...|oh, ow, ..c.." ["kh", "kw"];
+    "...|stride*oh+kh, stride*ow+kw, c ; kh, kw, c => ...|oh, ow, c" ["kh", "kw"];
   set_dim(kh, kernel_size);
   set_dim(kw, kernel_size);
   let mixed = depthwise +* { mix = kaiming(), o = [channels] }
-    "...|h, w, ..ic.. ; ..ic.. -> ..oc.. => ...|h, w, ..oc..";
+    "...|h, w, ic ; ic -> oc => ...|h, w, oc";
   mixed + { bias = 0.0, o = [channels] }
 }
 
 fn max_pool2d(window_size = 2, stride = 2, use_padding = false)()(x) {
-  let y = x @^^ "...|stride*oh+wh, stride*ow+ww, ..c.. => ...|oh, ow, ..c.." ["wh", "ww"];
+  let y = x @^^ "...|stride*oh+wh, stride*ow+ww, c => ...|oh, ow, c" ["wh", "ww"];
   set_dim(wh, window_size);
   set_dim(ww, window_size);
   y
 }
 fn avg_pool2d(window_size = 2, stride = 2, use_padding = false)()(x) {
-  let y = x ++ "...|stride*oh+wh, stride*ow+ww, ..c.. => ...|oh, ow, ..c.." ["wh", "ww"];
+  let y = x ++ "...|stride*oh+wh, stride*ow+ww, c => ...|oh, ow, c" ["wh", "ww"];
   set_dim(wh, window_size);
   set_dim(ww, window_size);
   y /. (dim(wh) *. dim(ww))
 }
-fn global_avg_pool2d(x) = (x ++ "...|h, w, ..c.. => ...|..c.." ["h", "w"]) /. (dim(h) *. dim(w));
+fn global_avg_pool2d(x) = (x ++ "...|h, w, c => ...|c" ["h", "w"]) /. (dim(h) *. dim(w));
 
 fn conv_bn_relu(channels, kernel_size = 3, stride = 1, use_padding = true)() {
   let convolve = convolution2d(channels, kernel_size: kernel_size, stride: stride, use_padding: use_padding)();
@@ -186,7 +187,7 @@ fn resnet_block_down(channels, stride = 2)() {
   let first = conv_bn_relu(channels, stride: stride)();
   let second = convolution2d(channels)();
   let normalise = batch_norm2d()();
-  let shortcut = convolution2d(channels, kernel_size: 1, stride: stride, use_padding: false)();
+  let shortcut = convolution2d(channels, kernel_size: 1, stride: stride)();
   let normalise_shortcut = batch_norm2d()();
   |x| relu(normalise(second(first(x))) + normalise_shortcut(shortcut(x)))
 }
