@@ -52,6 +52,11 @@ pub const MAX_CALLS: usize = 100;
 /// How deep expressions may nest, over all calls together.
 pub const MAX_DEPTH: usize = 1200;
 
+/// The names that every text has: functions and operators of the library, and what is built in.
+pub fn library_names() -> impl Iterator<Item = &'static str> {
+    library::names().chain(builtin::names())
+}
+
 /// The evaluation of a text into a graph.
 ///
 /// ```
@@ -159,9 +164,7 @@ impl Session {
                 let message = format!("`{name}` is {}, not a tensor", other.sort());
                 Err(TensorError::new(TensorErrorKind::Sort, message))
             }
-            None => {
-                Err(TensorError::new(TensorErrorKind::Unknown, format!("nothing has the name `{name}`")))
-            }
+            None => Err(TensorError::new(TensorErrorKind::Unknown, format!("nothing has the name `{name}`"))),
         }
     }
 

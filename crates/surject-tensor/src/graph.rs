@@ -338,7 +338,7 @@ impl Graph {
         let parameter = self.tensor(id);
         let copy =
             Operator::assignment(true, source::Accumulator::Set, Term::Cell(Cell::Value(Slot::Rhs(1))));
-        let site = Site { text: Some(format!("the first value of `{label}`")), ..site };
+        let site = Site { text: Some(format!("the first value of {label}")), ..site };
         let step = self.step(&copy.shared(), Logic::Pointwise, &[init], Some(&parameter), None, &[], site)?;
         self.0.borrow_mut().first_values.insert(id, step);
         Ok(parameter)
@@ -447,15 +447,20 @@ impl Graph {
     ) -> Result<Tensor, TensorError> {
         let row =
             |name: &str| TemplateRow { lead: Vec::new(), var: Some(name.to_string()), trail: Vec::new() };
-        let whole = TemplateShape { batch: row("batch"), input: row("input"), output: row("output") };
+        let mut whole = TemplateShape { batch: row("batch"), input: row("input"), output: row("output") };
+        // Items without a marker are stacked to a tensor without one, as a literal of numbers is.
+        let rank = self.common_rank(kind, items);
+        if let Some(rank) = rank {
+            let trail = (0..rank).map(|k| Axis::Label(format!("axis{k}"))).collect();
+            *row_of(&mut whole, kind) = TemplateRow { lead: Vec::new(), var: None, trail };
+        }
         let under = |axis: Axis| {
             let mut shape = whole.clone();
-            let row = match kind {
-                Kind::Batch => &mut shape.batch,
-                Kind::Input => &mut shape.input,
-                Kind::Output => &mut shape.output,
-            };
-            row.lead.push(axis);
+            let row = row_of(&mut shape, kind);
+            match rank {
+                Some(_) => row.trail.insert(0, axis),
+                None => row.lead.push(axis),
+            }
             shape
         };
         // Each item gets an axis to be stacked along, so that it takes part in its own component only.
@@ -482,11 +487,27 @@ impl Graph {
                 Kind::Input => &instance.result.input,
                 Kind::Output => &instance.result.output,
             };
-            let Some(axis) = row.lead.first().copied() else { return Ok(tensor) };
+            let Some(axis) = row.dims().next() else { return Ok(tensor) };
             let dim = Dim::with_basis(items.len() as u64, basis);
             self.constrain(Constraint::DimEq(axis, dim.into()), &site)?;
         }
         Ok(tensor)
+    }
+
+    /// The number of axes of a row that all items have, where the rows are closed and have nothing before their marker.
+    fn common_rank(&self, kind: Kind, items: &[&Tensor]) -> Option<usize> {
+        let data = self.0.borrow();
+        let rank = |item: &&Tensor| {
+            let shape = &data.nodes[item.id().0 as usize].shape;
+            let row = data.solver.row(match kind {
+                Kind::Batch => shape.batch.clone(),
+                Kind::Input => shape.input.clone(),
+                Kind::Output => shape.output.clone(),
+            });
+            (row.var.is_none() && row.lead.is_empty()).then_some(row.trail.len())
+        };
+        let first = items.first().and_then(rank)?;
+        items.iter().all(|item| rank(item) == Some(first)).then_some(first)
     }
 
     /// An assignment `target = …` outside of any operator. `value` reads the operands by their slots.
@@ -696,6 +717,15 @@ impl Graph {
         let mut data = self.0.borrow_mut();
         let made = data.step(operator, logic, &operands, target.map(|t| t.id()), index, sizes, site);
         made.map_err(|error| data.explained(error).at(place))
+    }
+}
+
+/// The row of a kind.
+fn row_of(shape: &mut TemplateShape, kind: Kind) -> &mut TemplateRow {
+    match kind {
+        Kind::Batch => &mut shape.batch,
+        Kind::Input => &mut shape.input,
+        Kind::Output => &mut shape.output,
     }
 }
 

@@ -3,6 +3,9 @@
 use crate::error::{TensorError, TensorErrorKind};
 use surject_notation::Span;
 
+/// How many calls an error shows.
+const CALLS: usize = 6;
+
 impl TensorError {
     /// The message with file, line, column, the line itself, carets, where it comes from, and advice. `source` is the text
     /// of the file that the place names.
@@ -28,17 +31,22 @@ impl TensorError {
             kind => format!("error[{}]: {}", kind.code(), self.message),
         };
         notes.extend(self.notes.iter().cloned());
-        for (function, place) in &self.calls {
+        for (function, place) in self.calls.iter().take(CALLS) {
             notes.push(match place {
                 Some(place) => format!("in `{function}`, called at {place}"),
                 None => format!("in `{function}`"),
             });
         }
+        if self.calls.len() > CALLS {
+            notes.push(format!("in {} more calls", self.calls.len() - CALLS));
+        }
         let help = self.help.as_ref().map(|help| format!("help: {help}"));
         notes.extend(help.or(shape_help));
         match self.span_in(source) {
             Some(span) => span.excerpt(file, source, &message, &notes),
-            None => notes.iter().fold(format!("{file}: {message}\n"), |text, note| text + "  = " + note + "\n"),
+            None => {
+                notes.iter().fold(format!("{file}: {message}\n"), |text, note| text + "  = " + note + "\n")
+            }
         }
     }
 
@@ -55,7 +63,18 @@ impl TensorError {
             start += source[start..].find('\n')? + 1;
         }
         let line = source[start..].lines().next().unwrap_or_default();
-        let column = line.char_indices().nth(place.column.checked_sub(1)? as usize).map_or(line.len(), |(at, _)| at);
-        Some(Span::at(start + column))
+        let column =
+            line.char_indices().nth(place.column.checked_sub(1)? as usize).map_or(line.len(), |(at, _)| at);
+        let at = start + column;
+        // An error that is found when shapes are closed knows the operation it comes from.
+        let operations = match &self.kind {
+            TensorErrorKind::Shape(e) => e.labels.as_slice(),
+            _ => &[],
+        };
+        let written = operations
+            .iter()
+            .filter(|origin| origin.place.as_ref() == Some(place))
+            .find(|origin| source[at..].starts_with(&origin.operation));
+        Some(Span::new(at, at + written.map_or(0, |origin| origin.operation.len())))
     }
 }

@@ -69,7 +69,8 @@ impl Session {
     /// A new tensor that the assignment writes; in a layer it is one for the layer.
     fn define_target(&mut self, define: &Define, span: Span) -> Result<Tensor, TensorError> {
         if let Some(init) = &define.init {
-            let message = format!("`{}` is written by the assignment, and has no first value", define.name.text);
+            let message =
+                format!("`{}` is written by the assignment, and has no first value", define.name.text);
             return Err(self.wrong(TensorErrorKind::Arguments, init.span, message));
         }
         let name = &define.name;

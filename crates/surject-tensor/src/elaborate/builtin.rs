@@ -9,9 +9,9 @@ use crate::graph::{NodeKind, RowSizes, Sizes};
 use crate::tensor::Tensor;
 use crate::value::{Number, Value};
 use std::rc::Rc;
+use surject_notation::Span;
 use surject_notation::source::{Argument, ExprKind};
 use surject_notation::spec::Kind;
-use surject_notation::Span;
 use surject_shape::{Constraint, Elems};
 
 /// The functions with how they are called.
@@ -77,7 +77,8 @@ impl Session {
         let mut given = Vec::with_capacity(arguments.len());
         for argument in arguments {
             let key = argument.key.as_ref().map(|key| key.text.clone());
-            let host = key.is_some() || matches!(name, "range" | "set_dim" | "set_equal" | "set_scale" | "dim" | "repeat");
+            let host = key.is_some()
+                || matches!(name, "range" | "set_dim" | "set_equal" | "set_scale" | "dim" | "repeat");
             let value = match host {
                 true => self.host(&argument.value, None)?,
                 false => self.expr(&argument.value, None)?,
@@ -183,17 +184,17 @@ impl Session {
                     0 => format!("`{name}` is not applied to nothing"),
                     _ => format!("`{name}` does not take {}", sorts.join(", ")),
                 };
-                Err(self.wrong(TensorErrorKind::Arguments, span, message).with_help(format!("write `{form}`")))
+                Err(self
+                    .wrong(TensorErrorKind::Arguments, span, message)
+                    .with_help(format!("write `{form}`")))
             }
         }
     }
 
     /// Takes the sizes of rows out of arguments.
     fn split_sizes(&mut self, name: &str, given: Vec<Given>) -> Result<(Sizes, Vec<Given>), TensorError> {
-        let takes = matches!(
-            name,
-            "range" | "fill" | "uniform" | "uniform_at" | "reshape" | "rebatch" | "wrap"
-        );
+        let takes =
+            matches!(name, "range" | "fill" | "uniform" | "uniform_at" | "reshape" | "rebatch" | "wrap");
         let mut sizes = Sizes::default();
         let mut plain = Vec::new();
         for g in given {
@@ -233,9 +234,9 @@ impl Session {
         let shape = self.graph.shape(values);
         let (NodeKind::Data(_) | NodeKind::Range, Some(shape)) = (&kind, shape) else {
             let message = format!("`{}` is no constant, and only constants are reshaped", values.label());
-            return Err(self.wrong(TensorErrorKind::Sort, at, message).with_help(
-                "a tensor gets another shape by a spec: `x ++ \"a,b => b,a\"`",
-            ));
+            return Err(self
+                .wrong(TensorErrorKind::Sort, at, message)
+                .with_help("a tensor gets another shape by a spec: `x ++ \"a,b => b,a\"`"));
         };
         if let (RowSizes::Free, true) = (&sizes.input, name != "reshape") {
             sizes.input = RowSizes::Sizes(Vec::new());
@@ -275,7 +276,8 @@ impl Session {
             && self.lookup(a)?.is_none()
             && self.lookup(b)?.is_none()
         {
-            let message = format!("insufficient information: no spec has captured `{a}` or `{b}` before `{name}`");
+            let message =
+                format!("insufficient information: no spec has captured `{a}` or `{b}` before `{name}`");
             let error = self.wrong(TensorErrorKind::Size, span, message);
             return Err(error.with_help(format!("capture them: `x ++ \"… => …\" [\"{a}\", \"{b}\"]`")));
         }

@@ -113,7 +113,11 @@ impl Session {
                 let owner = match owner {
                     Some(owner) => owner.clone(),
                     None => {
-                        let place = Place { text: closure.text.id(), at: function.name.span.start, configuration: String::new() };
+                        let place = Place {
+                            text: closure.text.id(),
+                            at: function.name.span.start,
+                            configuration: String::new(),
+                        };
                         let library = self.library.clone();
                         library.child(place, || self.free_path(name))
                     }
@@ -146,9 +150,9 @@ impl Session {
             Stage::Configured(configuration) => {
                 if let Some(first) = given.first() {
                     let message = format!("`{name}` has its configuration, and `()` comes next");
-                    return Err(self.wrong(TensorErrorKind::Arguments, first.span, message).with_help(format!(
-                        "`()` makes the parameters: `let layer = {name}(…)();`, then `layer(x)`"
-                    )));
+                    return Err(self.wrong(TensorErrorKind::Arguments, first.span, message).with_help(
+                        format!("`()` makes the parameters: `let layer = {name}(…)();`, then `layer(x)`"),
+                    ));
                 }
                 self.instantiate(closure, configuration.clone(), site)
             }
@@ -197,7 +201,8 @@ impl Session {
     ) -> Result<Configuration, TensorError> {
         let function = &closure.function;
         let names: Vec<&str> = function.config.iter().map(|p| p.name.text.as_str()).collect();
-        let mut bound = self.bind_arguments(&function.name.text, "configuration", &names, given, site.span)?;
+        let mut bound =
+            self.bind_arguments(&function.name.text, "configuration", &names, given, site.span)?;
         for parameter in &function.config {
             let name = &parameter.name.text;
             if bound.contains_key(name) {
@@ -205,10 +210,9 @@ impl Session {
             }
             let Some(default) = &parameter.default else {
                 let message = format!("`{}` needs its configuration `{name}`", function.name.text);
-                return Err(self.wrong(TensorErrorKind::Arguments, site.span, message).with_help(format!(
-                    "give it by place or by key: `{}({name}: …)`",
-                    function.name.text
-                )));
+                return Err(self
+                    .wrong(TensorErrorKind::Arguments, site.span, message)
+                    .with_help(format!("give it by place or by key: `{}({name}: …)`", function.name.text)));
             };
             let owner = self.frame().owner.clone();
             let frame = self.frame_of(closure, bound.clone(), owner, site.span);
@@ -263,13 +267,18 @@ impl Session {
         }
     }
 
-    fn apply_lambda(&mut self, lambda: &Lambda, given: Vec<Given>, site: Site<'_>) -> Result<Value, TensorError> {
+    fn apply_lambda(
+        &mut self,
+        lambda: &Lambda,
+        given: Vec<Given>,
+        site: Site<'_>,
+    ) -> Result<Value, TensorError> {
         let names: Vec<&str> = lambda.parameters.iter().map(|n| n.text.as_str()).collect();
-        let what = lambda.text.slice(lambda.span);
+        let what = format!("|{}| …", names.join(", "));
         let names = self.bind_all(&what, &names, given, site.span)?;
         let frame = Frame {
             text: lambda.text.clone(),
-            name: None,
+            name: Some(what),
             call: site.span,
             names,
             captured: lambda.captured.clone(),
@@ -316,13 +325,15 @@ impl Session {
         let arity = operator.arity.unwrap_or(given.len());
         if arity != given.len() {
             let (takes, has) = (operands(arity), given.len());
-            let message = format!("`{}` takes {takes}, and here {} {has}", operator.name, if has == 1 { "is" } else { "are" });
+            let message = format!(
+                "`{}` takes {takes}, and here {} {has}",
+                operator.name,
+                if has == 1 { "is" } else { "are" }
+            );
             return Err(self.wrong(TensorErrorKind::Arguments, site.span, message));
         }
-        let tensors = given
-            .into_iter()
-            .map(|g| self.tensor_of(g.value, g.span))
-            .collect::<Result<Vec<Tensor>, _>>()?;
+        let tensors =
+            given.into_iter().map(|g| self.tensor_of(g.value, g.span)).collect::<Result<Vec<Tensor>, _>>()?;
         let tensors: Vec<&Tensor> = tensors.iter().collect();
         match spec {
             Some(spec) => self.apply_spec(operator, &spec, &tensors, site.span, site.label),
@@ -386,7 +397,8 @@ impl Session {
         }
         for g in placed {
             let Some(name) = names.iter().find(|name| !bound.contains_key(**name)) else {
-                let message = format!("`{function}` takes {} as its {what}, and here are {count}", takes(names));
+                let message =
+                    format!("`{function}` takes {} as its {what}, and here are {count}", takes(names));
                 return Err(self.wrong(TensorErrorKind::Arguments, span, message));
             };
             bound.insert(name.to_string(), g.value);
@@ -429,7 +441,9 @@ pub(super) fn fingerprint(value: &Value) -> String {
                 let stage = match &closure.stage {
                     Stage::Defined { .. } => String::new(),
                     Stage::Configured(names) => configuration_text(names),
-                    Stage::Instance(names, owner) => format!("{}{:p}", configuration_text(names), Rc::as_ptr(owner)),
+                    Stage::Instance(names, owner) => {
+                        format!("{}{:p}", configuration_text(names), Rc::as_ptr(owner))
+                    }
                 };
                 format!("{}@{}{stage}", closure.function.name.text, closure.text.id())
             }

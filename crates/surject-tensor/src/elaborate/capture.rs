@@ -1,8 +1,8 @@
 //! Which names a function mentions: those it takes along from where it is defined.
 
+use std::collections::BTreeSet;
 use surject_notation::source::{Body, Expr, ExprKind, Function, Item, ItemKind, Logic, SpecArgument};
 use surject_notation::spec::{AxisKind, Coefficient};
-use std::collections::BTreeSet;
 
 /// The name that says whether convolved axes without a mark are padded.
 pub(super) const PADDING: &str = "use_padding";
@@ -62,7 +62,10 @@ impl<'a> Work<'a> {
             }
             ItemKind::Expr(expr) => self.exprs.push(expr),
             // These stand at the top level only.
-            ItemKind::Input { .. } | ItemKind::Index { .. } | ItemKind::Operation(_) | ItemKind::Output(_) => {}
+            ItemKind::Input { .. }
+            | ItemKind::Index { .. }
+            | ItemKind::Operation(_)
+            | ItemKind::Output(_) => {}
         }
     }
 

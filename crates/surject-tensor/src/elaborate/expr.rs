@@ -86,7 +86,13 @@ impl Session {
     }
 
     #[inline(never)]
-    fn unary(&mut self, op: UnaryOp, a: &Expr, span: Span, label: Option<&str>) -> Result<Value, TensorError> {
+    fn unary(
+        &mut self,
+        op: UnaryOp,
+        a: &Expr,
+        span: Span,
+        label: Option<&str>,
+    ) -> Result<Value, TensorError> {
         let value = self.expr(a, None)?;
         match (op, value) {
             (UnaryOp::Neg, Value::Number(n)) => Ok(Value::Number(Number { value: -n.value, ..n })),
@@ -95,7 +101,9 @@ impl Session {
                 self.operator("neg", &[&operand], span, label)
             }
             // A tensor for a number: a learning rate that changes, say.
-            (UnaryOp::EmbedFloat, value @ (Value::Number(_) | Value::Size(_) | Value::Tensor(_))) => Ok(value),
+            (UnaryOp::EmbedFloat, value @ (Value::Number(_) | Value::Size(_) | Value::Tensor(_))) => {
+                Ok(value)
+            }
             (UnaryOp::EmbedInt, Value::Number(n)) if n.whole => Ok(Value::Number(n)),
             (UnaryOp::EmbedInt, value @ Value::Size(_)) => Ok(value),
             (UnaryOp::EmbedIndex, Value::Tensor(tensor)) if self.is_index(&tensor) => Ok(tensor.into()),
@@ -266,14 +274,16 @@ impl Session {
 
     /// Uniform in `[-0.25, 0.25)`.
     fn default_init(&mut self, label: &str, span: Span) -> Result<Tensor, TensorError> {
-        let random = self.graph.uniform(&Sizes::default(), None, self.site(span, Some(&format!("{label}.uniform"))));
+        let random =
+            self.graph.uniform(&Sizes::default(), None, self.site(span, Some(&format!("{label}.uniform"))));
         let half = self.graph.number(0.5, None, self.site(span, Some("0.5")));
         let site = |what: &str| crate::graph::Site {
             label: Some(format!("{label}.{what}")),
-            text: Some(format!("the first value of `{label}`")),
+            text: Some(format!("the first value of {label}")),
             ..self.site(span, None)
         };
-        let centred = self.graph.apply(&prelude::operator("sub")?, None, &[&random, &half], site("centred"))?.0;
+        let centred =
+            self.graph.apply(&prelude::operator("sub")?, None, &[&random, &half], site("centred"))?.0;
         Ok(self.graph.apply(&prelude::operator("mul")?, None, &[&half, &centred], site("init"))?.0)
     }
 }

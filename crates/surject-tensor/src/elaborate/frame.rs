@@ -92,7 +92,9 @@ impl Session {
         let known = own.chain(library::names().chain(builtin::names()).map(str::to_string));
         let near = known
             .map(|other| (distance(name, &other), other))
-            .filter(|(steps, other)| *steps <= (name.len().max(other.len()) / 3).max(1) && *steps < name.len())
+            .filter(|(steps, other)| {
+                *steps <= (name.len().max(other.len()) / 3).max(1) && *steps < name.len()
+            })
             .min();
         match near {
             Some((_, other)) => error.with_help(format!("did you mean `{other}`?")),
@@ -147,9 +149,9 @@ impl Session {
     /// The functions being applied, innermost first, with the places of their calls in the user's texts.
     fn calls(&self) -> Vec<(String, Option<Place>)> {
         let pairs = self.frames.iter().zip(self.frames.iter().skip(1));
-        let calls = pairs.filter(|(below, _)| !below.text.library).map(|(below, frame)| {
-            (frame.name.clone().unwrap_or_else(|| "|…|".to_string()), below.text.place(frame.call))
-        });
+        let calls = pairs
+            .filter(|(below, _)| !below.text.library)
+            .map(|(below, frame)| (frame.name.clone().unwrap_or_default(), below.text.place(frame.call)));
         let mut calls: Vec<_> = calls.collect();
         calls.reverse();
         calls
@@ -160,10 +162,15 @@ impl Session {
         let frame = self.frame();
         let slice = frame.text.slice(span);
         let text = match (&frame.name, frame.text.library) {
-            (Some(name), true) => format!("{name}: {slice}"),
+            (Some(name), true) if !name.starts_with('|') => format!("{name}: {slice}"),
             _ => slice,
         };
-        graph::Site { label: label.map(str::to_string), text: Some(text), spec: None, place: self.place(span) }
+        graph::Site {
+            label: label.map(str::to_string),
+            text: Some(text),
+            spec: None,
+            place: self.place(span),
+        }
     }
 }
 

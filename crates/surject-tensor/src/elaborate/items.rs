@@ -112,9 +112,10 @@ impl Session {
         };
         let defined = all.iter().filter_map(named).find(|n| error.message.contains(&format!("`{}`", n.text)));
         match defined.and_then(|name| self.frame().text.place(name.span)) {
-            Some(place) => {
-                TensorError { help: Some(format!("it is defined further down, at line {}", place.line)), ..error }
-            }
+            Some(place) => TensorError {
+                help: Some(format!("it is defined further down, at line {}", place.line)),
+                ..error
+            },
             None => error,
         }
     }

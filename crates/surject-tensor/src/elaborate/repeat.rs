@@ -40,7 +40,8 @@ impl Session {
                     match self.apply(layer, given, Site { label: None, ..site })? {
                         Value::Function(layer) => layers.push(layer),
                         other => {
-                            let message = format!("`{}` gives {}, and a layer is needed", layer.name(), other.sort());
+                            let message =
+                                format!("`{}` gives {}, and a layer is needed", layer.name(), other.sort());
                             return Err(self.wrong(TensorErrorKind::Sort, site.span, message));
                         }
                     }
@@ -48,7 +49,10 @@ impl Session {
                 layers
             }
             other => {
-                let message = format!("a number of layers or a list of sizes is needed here, and this is {}", other.sort());
+                let message = format!(
+                    "a number of layers or a list of sizes is needed here, and this is {}",
+                    other.sort()
+                );
                 return Err(self.wrong(TensorErrorKind::Sort, at, message));
             }
         };
@@ -79,7 +83,8 @@ impl Session {
             match instance {
                 Value::Function(function) => made.push(function),
                 other => {
-                    let message = format!("`{}()` gives {}, and a layer is needed", layer.name(), other.sort());
+                    let message =
+                        format!("`{}()` gives {}, and a layer is needed", layer.name(), other.sort());
                     return Err(self.wrong(TensorErrorKind::Sort, site.span, message));
                 }
             }
@@ -129,12 +134,16 @@ impl Session {
                 let site = Site { label: Some(&path), ..site };
                 match session.apply(optimiser, Vec::new(), site)? {
                     Value::Function(update) => {
-                        let given = vec![Given { key: None, value: parameter.clone().into(), span: site.span }];
+                        let given =
+                            vec![Given { key: None, value: parameter.clone().into(), span: site.span }];
                         session.apply(&update, given, Site { label: None, ..site })
                     }
                     other => {
-                        let message =
-                            format!("`{}()` gives {}, and a function of a parameter is needed", optimiser.name(), other.sort());
+                        let message = format!(
+                            "`{}()` gives {}, and a function of a parameter is needed",
+                            optimiser.name(),
+                            other.sort()
+                        );
                         Err(session.wrong(TensorErrorKind::Sort, site.span, message))
                     }
                 }

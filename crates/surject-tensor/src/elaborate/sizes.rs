@@ -6,10 +6,10 @@ use crate::graph::{RowSizes, SizeRef, Sizes};
 use crate::tensor::Tensor;
 use crate::value::{Number, Size, Value};
 use std::rc::Rc;
+use std::sync::Arc;
 use surject_notation::Span;
 use surject_notation::source::{BinaryOp, Expr, ExprKind};
 use surject_notation::spec::Kind;
-use std::sync::Arc;
 use surject_shape::{Constraint, Dim, DimTerm, Elems, Origin, Row, ShapeError, ShapeErrorKind};
 
 impl Session {
@@ -50,7 +50,9 @@ impl Session {
             offset: 0,
         };
         let constraint = match (op, self.plain_dim(x, span)?, self.plain_dim(y, span)?) {
-            (BinaryOp::Add, Some(x), Some(y)) => Constraint::Concat { target: fresh.into(), parts: vec![x, y] },
+            (BinaryOp::Add, Some(x), Some(y)) => {
+                Constraint::Concat { target: fresh.into(), parts: vec![x, y] }
+            }
             (BinaryOp::Compose | BinaryOp::Mul, Some(DimTerm::Known(n)), Some(d))
             | (BinaryOp::Compose | BinaryOp::Mul, Some(d), Some(DimTerm::Known(n)))
                 if n.size() > 0 =>
@@ -170,7 +172,12 @@ impl Session {
             })
             .collect();
         if let Some(numbers) = plain {
-            return self.constant(&[(Kind::Output, numbers.len(), None)], numbers.iter().map(|n| n.value).collect(), span, None);
+            return self.constant(
+                &[(Kind::Output, numbers.len(), None)],
+                numbers.iter().map(|n| n.value).collect(),
+                span,
+                None,
+            );
         }
         let tensors =
             values.iter().map(|v| self.tensor_of(v.clone(), span)).collect::<Result<Vec<_>, _>>()?;
@@ -249,22 +256,30 @@ impl Session {
                 place: site.place,
                 ..Origin::default()
             });
-            let error = ShapeError { labels: vec![origin], ..ShapeError::new(ShapeErrorKind::Stride, message) };
+            let error =
+                ShapeError { labels: vec![origin], ..ShapeError::new(ShapeErrorKind::Stride, message) };
             Err(self.here(error.into(), span))
         };
         let is_row = |value: &Value| matches!(value, Value::Size(Size { size: SizeRef::Row(_), .. }));
         if is_row(a) || is_row(b) {
             let row = if is_row(a) { a } else { b };
             let message = format!("`set_scale` takes sizes of axes, and {} is that of a row", name(row));
-            return Err(self.wrong(TensorErrorKind::Sort, span, message).with_help("capture a label instead"));
+            return Err(self
+                .wrong(TensorErrorKind::Sort, span, message)
+                .with_help("capture a label instead"));
         }
         let Some(factor) = factor.size().filter(|f| *f >= 1) else {
-            let message = format!("the factor of `set_scale` is a whole number, at least 1, and not {}", factor.value);
+            let message =
+                format!("the factor of `set_scale` is a whole number, at least 1, and not {}", factor.value);
             return Err(self.wrong(TensorErrorKind::Size, span, message));
         };
         match (known(a), known(b)) {
             (Some(x), Some(y)) if y.checked_mul(factor) != Some(x) => {
-                return stride(format!("{} is {x} and {} is {y}, which is not {x} = {factor}·{y}", name(a), name(b)));
+                return stride(format!(
+                    "{} is {x} and {} is {y}, which is not {x} = {factor}·{y}",
+                    name(a),
+                    name(b)
+                ));
             }
             (Some(x), None) if x % factor != 0 => {
                 return stride(format!("{} is {x}, which {factor} does not divide", name(a)));

@@ -1,7 +1,7 @@
 //! Specs: as values, prepared for inference, and what they capture.
 
-use super::capture::{PADDING, coefficients};
 use super::Session;
+use super::capture::{PADDING, coefficients};
 use crate::error::{TensorError, TensorErrorKind};
 use crate::graph::{Site, SizeRef};
 use crate::operator::Operator;
