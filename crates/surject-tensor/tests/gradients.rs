@@ -10,7 +10,9 @@ use surject_tensor::prelude;
 /// The intervals in which operators are smooth; the others are tried between -2 and 2.
 fn range(name: &str) -> (f64, f64) {
     match name {
-        "log" | "log2" | "sqrt" | "recip" | "recip_sqrt" | "cbrt" | "lgamma" | "pow" | "div" | "mod" => (0.3, 2.5),
+        "log" | "log2" | "sqrt" | "recip" | "recip_sqrt" | "cbrt" | "lgamma" | "pow" | "div" | "mod" => {
+            (0.3, 2.5)
+        }
         "log1p" => (-0.6, 2.0),
         "asin" | "acos" | "atanh" | "erf_inv" => (-0.8, 0.8),
         "acosh" => (1.2, 3.0),
@@ -71,8 +73,14 @@ fn pointwise_with_broadcasting() {
 #[test]
 fn under_a_spec() {
     let specs: [(&[&str], &[&str]); 3] = [
-        (&["ij=>i", "ij=>ji", "..b..|..r..,j => ..b..|..r..", "ii=>i", "i=>ii"], &["3,4", "3,4", "2|3,4", "3,3", "3"]),
-        (&["ij;jk=>ik", "ij;ij=>j", "i;j=>ij", "...|i;...|j=>...|ij"], &["3,4;4,2", "3,4;3,4", "3;2", "2|3;2|4"]),
+        (
+            &["ij=>i", "ij=>ji", "..b..|..r..,j => ..b..|..r..", "ii=>i", "i=>ii"],
+            &["3,4", "3,4", "2|3,4", "3,3", "3"],
+        ),
+        (
+            &["ij;jk=>ik", "ij;ij=>j", "i;j=>ij", "...|i;...|j=>...|ij"],
+            &["3,4;4,2", "3,4;3,4", "3;2", "2|3;2|4"],
+        ),
         (&["ij;jk;kl=>il", "ij;ij;ij=>i", "i;j;k=>ijk"], &["2,3;3,2;2,3", "2,3;2,3;2,3", "2;3;2"]),
     ];
     for (name, arity) in operators() {
@@ -101,7 +109,9 @@ fn check(text: &str) {
 
 #[test]
 fn composition_transposition_slices() {
-    for (a, b) in [("3->2", "4->3"), ("2|3->2", "2|4->3"), ("3->2", "5|3"), ("2,3->4,2", "2|2,3"), ("3->2", "4->1:*")] {
+    for (a, b) in
+        [("3->2", "4->3"), ("2|3->2", "2|4->3"), ("3->2", "5|3"), ("2,3->4,2", "2|2,3"), ("3->2", "4->1:*")]
+    {
         check(&format!(
             "input a: \"{a}\"; input b: \"{b}\"; input weight;
              let loss = ((a * b) *. weight) ++ \"...|...->... => 0\";"
@@ -161,7 +171,8 @@ fn windows() {
             }
         }
         for sign in ["++", "@^^"] {
-            let set = if window.contains('k') { format!("[\"k\"]; set_dim(k, {kernel})") } else { String::new() };
+            let set =
+                if window.contains('k') { format!("[\"k\"]; set_dim(k, {kernel})") } else { String::new() };
             check(&format!(
                 "input x: \"2|{size},2\"; input weight;
                  let y = x {sign} \"{}\" {set};
@@ -175,7 +186,9 @@ fn windows() {
 /// Images: both axes, unlike strides, several channels.
 #[test]
 fn windows_of_images() {
-    for (h, w, height, width) in [("2*h<+kh", "w<+kw", 7, 5), ("h=+kh", "2*w=+2*kw", 4, 6), ("3*h<+2*kh", "w=+kw", 11, 3)] {
+    for (h, w, height, width) in
+        [("2*h<+kh", "w<+kw", 7, 5), ("h=+kh", "2*w=+2*kw", 4, 6), ("3*h<+2*kh", "w=+kw", 11, 3)]
+    {
         check(&format!(
             "input x: \"2|{height},{width},2\"; input kernel: \"3,3,2->2\"; input weight;
              let y = x +* kernel \"...|{h}, {w}, ..c.. ; kh, kw, ..c.. -> ..d.. => ...|h, w, ..d..\";
@@ -198,7 +211,8 @@ fn windows_of_results() {
 
 #[test]
 fn concatenations() {
-    let head = "input a: \"2\"; input b: \"3\"; input c: \"2\"; input m: \"2,3\"; input n: \"2,1\"; input weight; ";
+    let head =
+        "input a: \"2\"; input b: \"3\"; input c: \"2\"; input m: \"2,3\"; input n: \"2,1\"; input weight; ";
     for y in [
         "[a, b] ++^ \"a; b => a^b\"",
         "[a, b, c] ++^ \"a; b; c => a^b^c\"",
@@ -219,7 +233,9 @@ fn concatenations() {
 #[test]
 fn uses_add_up() {
     check("input x: \"3\"; let y = x *. x; let loss = (y *. x + sin(y) + x) ++ \"...|... => 0\";");
-    check("input x: \"3,3\"; let y = x +* x \"ij;jk=>ik\"; let loss = (y +* x \"ij;ji=>i\") ++ \"...|... => 0\";");
+    check(
+        "input x: \"3,3\"; let y = x +* x \"ij;jk=>ik\"; let loss = (y +* x \"ij;ji=>i\") ++ \"...|... => 0\";",
+    );
     check("input x: \"3\"; let s = x ++ \"i=>0\"; let loss = (x *. s + s) ++ \"...|... => 0\";");
     check("input x: \"3\"; let loss = (tanh(x) *. (0.0 < x)) ++ \"...|... => 0\";");
     check("input x: \"3\"; let loss = (x **. 3 + x **. 2 + 2.0 /. (x **. 2 + 1.0)) ++ \"...|... => 0\";");

@@ -30,7 +30,9 @@ pub fn values(buffer: &Buffer) -> Vec<f64> {
 pub fn buffer(dtype: DType, shape: &[usize], values: &[f64]) -> Buffer {
     let scalars: Vec<Scalar> = values
         .iter()
-        .map(|x| if dtype.is_float() { Scalar::from_f64(dtype, *x) } else { Scalar::from_i128(dtype, *x as i128) })
+        .map(|x| {
+            if dtype.is_float() { Scalar::from_f64(dtype, *x) } else { Scalar::from_i128(dtype, *x as i128) }
+        })
         .collect();
     Buffer::from_scalars(dtype, shape, &scalars).unwrap()
 }
@@ -166,7 +168,10 @@ pub fn check_gradients(text: &str, check: &Check<'_>) -> f64 {
     let results = gradient.run(&given);
     assert_eq!(results[0].values.len(), 1, "the loss is no scalar: {text}");
     let loss = |given: &HashMap<String, Vec<f64>>| forward.run(given)[0].values[0];
-    assert!((loss(&given) - results[0].values[0]).abs() <= 1e-12 * (1.0 + results[0].values[0].abs()), "{text}");
+    assert!(
+        (loss(&given) - results[0].values[0]).abs() <= 1e-12 * (1.0 + results[0].values[0].abs()),
+        "{text}"
+    );
     let mut worst = 0.0f64;
     for (name, found) in names.iter().zip(&results[1..]) {
         let count = found.values.len();
