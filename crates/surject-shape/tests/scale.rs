@@ -2,6 +2,7 @@
 //!
 //! `cargo test --release -p surject-shape --test scale -- --ignored --nocapture` prints the measurements.
 
+#[allow(dead_code)] // Benches print what the programs are made of.
 mod workloads;
 
 use std::sync::Arc;

@@ -12,25 +12,20 @@ use std::collections::{HashMap, HashSet};
 
 /// The variables that are being closed.
 #[derive(Default)]
-struct Scope {
-    dims: Vec<u32>,
-    rows: Vec<u32>,
-    relations: Vec<u32>,
+pub(super) struct Scope {
+    pub(super) dims: Vec<u32>,
+    pub(super) rows: Vec<u32>,
+    pub(super) relations: Vec<u32>,
 }
 
 impl Solver {
     /// Commits every variable.
     ///
     /// # Errors
-    /// A contradiction; a parameter that nothing determines; or, on large problems only, a choice of closing that a later
-    /// constraint refutes (small ones are searched exhaustively).
+    /// A contradiction; a parameter that nothing determines; or [`ShapeErrorKind::Undecided`] where a choice of closing
+    /// was refuted and the search for another one gave up.
     pub fn close(&mut self) -> Result<(), ShapeError> {
-        let scope = Scope {
-            dims: std::mem::take(&mut self.open_dims),
-            rows: std::mem::take(&mut self.open_rows),
-            relations: std::mem::take(&mut self.waiting),
-        };
-        self.close_scope(scope)
+        self.close_scope(None)
     }
 
     /// Commits what the given rows depend on: the open variables connected with them, and nothing else.
@@ -38,21 +33,65 @@ impl Solver {
     /// # Errors
     /// As for [`Solver::close`].
     pub fn finish(&mut self, rows: &[Row]) -> Result<(), ShapeError> {
-        let scope = self.component(rows);
-        self.close_scope(scope)
+        self.close_scope(Some(rows))
     }
 
-    fn close_scope(&mut self, scope: Scope) -> Result<(), ShapeError> {
+    fn scope(&mut self, rows: Option<&[Row]>) -> Scope {
+        match rows {
+            Some(rows) => self.component(rows),
+            None => Scope {
+                dims: std::mem::take(&mut self.open_dims),
+                rows: std::mem::take(&mut self.open_rows),
+                relations: std::mem::take(&mut self.waiting),
+            },
+        }
+    }
+
+    fn close_scope(&mut self, rows: Option<&[Row]>) -> Result<(), ShapeError> {
         if let Some(failed) = &self.failed {
             return Err((**failed).clone());
         }
-        let result = self.close_by_stages(scope);
-        self.stage = 1;
+        let result = self.close_once(rows);
         let result = match result {
-            Err(error) if error.kind != ShapeErrorKind::MissingHidden && error.guessed => self.search(error),
+            Err(error) if error.kind != ShapeErrorKind::MissingHidden && error.guessed && !self.searching => {
+                self.queue.clear();
+                self.close_again(rows, error)
+            }
             other => other,
         };
+        if result.is_ok() {
+            self.closings += 1;
+        }
         self.keep_failure(result)
+    }
+
+    fn close_once(&mut self, rows: Option<&[Row]>) -> Result<(), ShapeError> {
+        let scope = self.scope(rows);
+        let result = self.close_by_stages(scope);
+        self.stage = 1;
+        result
+    }
+
+    /// A choice of closing was refuted: once more without guesses about markers, then by search.
+    fn close_again(&mut self, rows: Option<&[Row]>, error: ShapeError) -> Result<(), ShapeError> {
+        let mut fresh = self.rebuilt()?;
+        if !self.exact_markers {
+            let mut again = fresh.clone();
+            if again.close_once(rows).is_ok() {
+                again.closings = self.closings;
+                *self = again;
+                return Ok(());
+            }
+        }
+        if fresh.facts.log.len() <= super::SEARCH_LIMIT {
+            fresh.search(error)?;
+        } else {
+            fresh.search_parts(error)?;
+            fresh.close_once(rows)?;
+        }
+        fresh.closings = self.closings;
+        *self = fresh;
+        Ok(())
     }
 
     fn close_by_stages(&mut self, mut scope: Scope) -> Result<(), ShapeError> {
@@ -332,7 +371,7 @@ impl Solver {
     }
 
     /// The open variables that are connected with the given rows.
-    fn component(&self, rows: &[Row]) -> Scope {
+    pub(super) fn component(&self, rows: &[Row]) -> Scope {
         let mut scope = Scope::default();
         let (mut seen_dims, mut seen_rows) = (HashSet::new(), HashSet::new());
         let (mut seen_pending, mut seen_relations) = (HashSet::new(), HashSet::new());

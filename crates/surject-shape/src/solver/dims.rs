@@ -191,6 +191,7 @@ impl Solver {
         let above = std::mem::take(&mut state.above);
         let below = std::mem::take(&mut state.below);
         state.value = Some(value);
+        state.closed = if self.stage > 1 { self.closings + 1 } else { 0 };
         self.bound_count += 1;
         let fact = self.facts.follows(fact, merged);
         self.dims[root as usize].why = fact;

@@ -9,7 +9,9 @@ mod close;
 mod dims;
 mod explain;
 mod lengths;
+mod parts;
 mod rank;
+mod rebuild;
 mod relations;
 mod rows;
 mod search;
@@ -69,6 +71,10 @@ struct DimState {
     relations: Vec<u32>,
     /// The variable itself, whatever its class, was declared to be discardable.
     discardable: bool,
+    /// The variable itself was made by the user.
+    user: bool,
+    /// In which closing it was bound, counted from 1.
+    closed: u32,
     /// How many variables of the class were made by the user, and how many of them are discardable. Those that the solver
     /// made do not count.
     declared: u32,
@@ -101,6 +107,8 @@ struct RowState {
     grown: u32,
     /// An equation gave it its axes and placed its marker, which the equation does not determine.
     loose: bool,
+    /// In which closing it was bound, counted from 1.
+    closed: u32,
 }
 
 const NO_LIMIT: u32 = u32::MAX;
@@ -158,6 +166,8 @@ pub struct Solver {
     searching: bool,
     /// What was done so far: tasks of propagation, and variables looked at in closing.
     steps: u64,
+    /// How many closings have succeeded.
+    closings: u32,
     /// How many variables were bound so far.
     bound_count: u64,
     waiting: Vec<u32>,
@@ -203,6 +213,7 @@ impl Solver {
             placed_marker: false,
             searching: false,
             steps: 0,
+            closings: 0,
             bound_count: 0,
             waiting: Vec::new(),
             exact_markers: false,
@@ -227,6 +238,7 @@ impl Solver {
     pub fn fresh_dim(&mut self) -> DimVar {
         let var = self.fresh_dim_with(Flags::default());
         self.dims[var.0 as usize].declared = 1;
+        self.dims[var.0 as usize].user = true;
         var
     }
 
@@ -250,6 +262,8 @@ impl Solver {
             flags,
             relations: Vec::new(),
             discardable: false,
+            user: false,
+            closed: 0,
             declared: 0,
             discarded: 0,
         });
@@ -270,6 +284,7 @@ impl Solver {
             role_why: Fact::TRIVIAL,
             grown,
             loose: false,
+            closed: 0,
         });
         self.open_rows.push(number);
         RowVar(number)
@@ -283,12 +298,35 @@ impl Solver {
         if let Some(failed) = &self.failed {
             return Err((**failed).clone());
         }
+        let fact = self.log_fact(&constraint, origin);
+        let result = self.post(constraint, fact).and_then(|()| self.propagate());
+        let result = match result {
+            // The contradiction depends on where an equation placed a marker.
+            Err(error) if error.guessed && !self.exact_markers && !self.searching => {
+                self.queue.clear();
+                match self.rebuilt() {
+                    Ok(rebuilt) => {
+                        *self = rebuilt;
+                        Ok(())
+                    }
+                    Err(error) => {
+                        // It is explained without guesses, too.
+                        self.exact_markers = true;
+                        Err(error)
+                    }
+                }
+            }
+            other => other,
+        };
+        self.keep_failure(result)
+    }
+
+    /// Notes a constraint; the fact that it is.
+    fn log_fact(&mut self, constraint: &Constraint, origin: &Arc<Origin>) -> Fact {
         if matches!(constraint, Constraint::Discardable(_)) {
             self.discards.push(self.facts.log.len() as u32);
         }
-        let fact = self.facts.added(constraint.clone(), origin);
-        let result = self.post(constraint, fact).and_then(|()| self.propagate());
-        self.keep_failure(result)
+        self.facts.added(constraint.clone(), origin)
     }
 
     fn keep_failure(&mut self, result: Result<(), ShapeError>) -> Result<(), ShapeError> {
@@ -474,6 +512,11 @@ impl Solver {
                 .collect::<Option<Vec<_>>>()
         };
         Some(GroundRow { lead: ground(&row.lead)?, trail: ground(&row.trail)? })
+    }
+
+    /// How many constraints were added.
+    pub fn constraints(&self) -> usize {
+        self.facts.log.len()
     }
 
     /// How much was done so far, in tasks of propagation and variables looked at in closing: a measure of work that does

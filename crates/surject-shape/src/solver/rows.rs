@@ -197,6 +197,7 @@ impl Solver {
         self.bound_count += 1;
         let state = &mut self.rows[var.0 as usize];
         state.value = Some(value);
+        state.closed = if self.stage > 1 { self.closings + 1 } else { 0 };
         state.why = fact;
         let watch = std::mem::take(&mut state.watch);
         let relations = std::mem::take(&mut state.relations);

@@ -48,7 +48,7 @@ impl Solver {
 
     /// Looks for a solution after `error`; without one, the error stands.
     pub(crate) fn search(&mut self, error: ShapeError) -> Result<(), ShapeError> {
-        if self.searching || self.facts.log.len() > super::SEARCH_LIMIT {
+        if self.searching {
             return Err(error);
         }
         let log = self.facts.log.clone();
@@ -56,7 +56,7 @@ impl Solver {
         base.searching = true;
         for dim in &self.dims {
             let var = base.fresh_dim();
-            base.dims[var.0 as usize].declared = u32::from(dim.declared > 0);
+            base.dims[var.0 as usize].declared = u32::from(dim.user);
         }
         for _ in 0..self.rows.len() {
             base.fresh_row();
@@ -91,7 +91,8 @@ impl Solver {
             None if search.budget == 0 || search.cut || !lengths.complete() => {
                 Err(ShapeError { kind: ShapeErrorKind::Undecided, guessed: true, ..error })
             }
-            None => Err(error),
+            // Everything was looked at.
+            None => Err(ShapeError { guessed: false, ..error }),
         }
     }
 }
