@@ -70,10 +70,8 @@ fn factors(dag: &Dag, node: NodeId, body: NodeId) -> Option<(NodeId, NodeId)> {
     let (mut of_a, mut of_b, mut core) = (Vec::new(), Vec::new(), 0);
     for &n in nodes.iter().filter(|&&n| mixed(n)) {
         core += 1;
-        let arithmetic = matches!(
-            dag[n].node,
-            Node::Unary(..) | Node::Binary(..) | Node::Select(..) | Node::Convert(_)
-        );
+        let arithmetic =
+            matches!(dag[n].node, Node::Unary(..) | Node::Binary(..) | Node::Select(..) | Node::Convert(_));
         if !arithmetic {
             return None;
         }
@@ -87,7 +85,10 @@ fn factors(dag: &Dag, node: NodeId, body: NodeId) -> Option<(NodeId, NodeId)> {
     }
     match (&of_a[..], &of_b[..]) {
         (&[x], &[y])
-            if core <= CORE && plain(x) && dag[x].dtype == dag[y].dtype && dag[x].dtype == dag[node].dtype =>
+            if core <= CORE
+                && plain(x)
+                && dag[x].dtype == dag[y].dtype
+                && dag[x].dtype == dag[node].dtype =>
         {
             Some((x, y))
         }

@@ -55,7 +55,8 @@ pub fn find(function: &Function, uses: &Uses) -> HashMap<Var, FieldId> {
 }
 
 fn cheap(function: &Function, target: Var, field: FieldId, inlined: &HashMap<Var, FieldId>) -> bool {
-    let bytes = |ty: &TensorType| ty.space.points().unwrap_or(u64::MAX).saturating_mul(ty.dtype.size() as u64);
+    let bytes =
+        |ty: &TensorType| ty.space.points().unwrap_or(u64::MAX).saturating_mul(ty.dtype.size() as u64);
     let ty = function.ty(target);
     if ty.dtype.is_complex() || bytes(ty) < LARGE {
         return false;
@@ -72,7 +73,9 @@ fn cheap(function: &Function, target: Var, field: FieldId, inlined: &HashMap<Var
             {
                 operations += 1;
             }
-            FieldKind::Select { .. } | FieldKind::Convert { .. } | FieldKind::Bitcast { .. } => operations += 1,
+            FieldKind::Select { .. } | FieldKind::Convert { .. } | FieldKind::Bitcast { .. } => {
+                operations += 1
+            }
             _ => return false,
         }
     }

@@ -45,7 +45,9 @@ pub fn find(dag: &mut Dag, outputs: &[Output], outer: &[LoopId]) -> Option<Scan>
     let [node] = reductions[..] else { return None };
     let Node::Reduce { op, loops, body, .. } = dag[node].node.clone() else { return None };
     let &[w] = &loops[..] else { return None };
-    if dag.extent(w) < SHORT || dag[node].deps != outer.iter().copied().filter(|&l| dag.extent(l) > 1).collect() {
+    if dag.extent(w) < SHORT
+        || dag[node].deps != outer.iter().copied().filter(|&l| dag.extent(l) > 1).collect()
+    {
         return None;
     }
     for &along in outer.iter().filter(|&&l| dag.extent(l) > 1) {
@@ -138,7 +140,8 @@ pub fn emit(
     let free: LoopSet = order.iter().copied().collect();
     let points: f64 = schedule.order.iter().map(|&l| dag.extent(l) as f64).product();
     // A step waits for the one before it.
-    let plan = Schedule { order: order.clone(), lanes, cycles: 6.0 * points / lanes as f64, ..schedule.clone() };
+    let plan =
+        Schedule { order: order.clone(), lanes, cycles: 6.0 * points / lanes as f64, ..schedule.clone() };
     let units = units(dag, &order, &plan, target, free);
     let row = Row { outputs, to, schedule: &plan };
     let text = format!(

@@ -339,7 +339,8 @@ fn traffic(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> f64 {
     let read = dag.reachable(&roots, true).into_iter().map(|n| match &dag[n].node {
         Node::Load { address, .. } => {
             // A window reads an element more than once, from a cache.
-            let reach = address.range(&dag.extents).map_or(f64::INFINITY, |(low, high)| (high - low + 1) as f64);
+            let reach =
+                address.range(&dag.extents).map_or(f64::INFINITY, |(low, high)| (high - low + 1) as f64);
             points(address).min(reach) * Elem::of(dag[n].dtype).size() as f64
         }
         _ => 0.0,

@@ -1,6 +1,7 @@
 //! Rewrites of a kernel before it is emitted: what a reduction computes on its way is kept for the output, and a
 //! long reduction into few elements is cut into parts.
 
+use crate::Target;
 use crate::address::{Guard, GuardFact, Lin, LoopId};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::schedule::{Output, Schedule};
@@ -146,29 +147,68 @@ pub struct Parts {
     pub output: Output,
 }
 
-/// Cuts the only reduction of a kernel, where its output has too few elements to keep the threads busy. The parts
-/// are the tensor `buf` of `count` rows of as many elements as the reduction has values.
-pub fn cut(dag: &Dag, outputs: &[Output], outer: &[LoopId], threads: usize, buf: Buf) -> Option<Parts> {
+/// Cuts the only reduction of a kernel where its output has too few elements to keep the threads busy, or where
+/// its terms are so many that what tiles read again does not stay in a cache.
+pub fn cut(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target, buf: Buf) -> Option<Parts> {
+    let (points, work, longest) = only_reduction(dag, outputs, outer)?;
+    let threads = target.threads as i64;
+    if target.threads < 2 || points >= 2 * threads || work < 1 << 17 {
+        return None;
+    }
+    // The divisor of the longest loop nearest to four parts a thread.
+    let wanted = 4 * threads;
+    let count = divisor(dag.extent(longest), wanted, 2 * wanted)?;
+    if count < threads { None } else { apply(dag, outputs, outer, longest, count, buf) }
+}
+
+/// As [`cut`], for a contraction whose panels are too long: parts of about a thousand terms.
+pub fn cut_panels(
+    dag: &Dag,
+    outputs: &[Output],
+    outer: &[LoopId],
+    target: &Target,
+    buf: Buf,
+) -> Option<Parts> {
+    const TERMS: i64 = 1024;
+    let (points, work, longest) = only_reduction(dag, outputs, outer)?;
+    // A panel of columns and one of rows, as wide as tiles are.
+    if work * (target.lanes_bytes as i64 * 2 + 32) < 2 * target.cache_bytes as i64 {
+        return None;
+    }
+    let count = divisor(dag.extent(longest), work / TERMS, 2 * work / TERMS)?;
+    // Parts are written and read once; that must be little beside the terms of a square output.
+    let side = (points as f64).sqrt();
+    let worth = 4.0 * (count as f64) * points as f64 <= 2.0 * side * work as f64;
+    if worth && work / count <= 4 * TERMS { apply(dag, outputs, outer, longest, count, buf) } else { None }
+}
+
+/// The divisor of a number that is nearest to another, and not 1 nor above a limit.
+fn divisor(n: i64, wanted: i64, most: i64) -> Option<i64> {
+    (2..=most.min(n)).filter(|c| n % c == 0).min_by_key(|c| (c - wanted).abs())
+}
+
+/// The points of the output of a kernel with one reduction, the terms of each, and the longest summed loop.
+fn only_reduction(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Option<(i64, i64, LoopId)> {
     let [output] = outputs else { return None };
-    let points: i64 = outer.iter().map(|&l| dag.extent(l)).product();
-    let all = dag.reachable(&[output.root], true);
-    let reductions: Vec<NodeId> =
-        all.into_iter().filter(|&n| matches!(dag[n].node, Node::Reduce { .. })).collect();
-    let [id] = reductions[..] else { return None };
-    let Node::Reduce { op, loops, body, field } = dag[id].node.clone() else { return None };
-    let work: i64 = loops.iter().map(|&l| dag.extent(l)).product();
-    let dtype = dag[id].dtype;
+    let mut reductions = dag.reachable(&[output.root], true).into_iter().filter_map(|n| match &dag[n].node {
+        Node::Reduce { loops, .. } => Some((dag[n].dtype, loops)),
+        _ => None,
+    });
+    let (Some((dtype, loops)), None) = (reductions.next(), reductions.next()) else { return None };
     let exact = dtype.is_int() || dtype.is_bool() || matches!(dtype, DType::F32 | DType::F64);
-    if threads < 2 || points >= 2 * threads as i64 || work < 1 << 17 || !exact {
-        return None;
-    }
-    // The longest loop, and the divisor of its extent nearest to four parts a thread.
-    let &l = loops.iter().max_by_key(|&&l| dag.extent(l))?;
-    let wanted = 4 * threads as i64;
-    let count = (2..=2 * wanted).filter(|c| dag.extent(l) % c == 0).min_by_key(|c| (c - wanted).abs())?;
-    if count < threads as i64 {
-        return None;
-    }
+    let product = |loops: &[LoopId]| loops.iter().map(|&l| dag.extent(l)).product::<i64>();
+    let &longest = loops.iter().max_by_key(|&&l| dag.extent(l))?;
+    exact.then(|| (product(outer), product(loops), longest))
+}
+
+/// Cuts the only reduction into so many parts along a loop. The parts are the tensor `buf` of `count` rows of as many
+/// elements as the reduction has values.
+fn apply(dag: &Dag, outputs: &[Output], outer: &[LoopId], l: LoopId, count: i64, buf: Buf) -> Option<Parts> {
+    let [output] = outputs else { return None };
+    let all = dag.reachable(&[output.root], true);
+    let id = all.into_iter().find(|&n| matches!(dag[n].node, Node::Reduce { .. }))?;
+    let Node::Reduce { op, loops, body, field } = dag[id].node.clone() else { return None };
+    let dtype = dag[id].dtype;
     let inner = dag.extent(l) / count;
     let mut first = dag.clone();
     let part = first.add_loop(count)?;

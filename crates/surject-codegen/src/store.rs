@@ -11,7 +11,7 @@ use crate::stash;
 use crate::{CodegenError, Target};
 use std::collections::HashMap;
 use surject_index::Space;
-use surject_ir::{AccOp, DType, FieldId, FieldKind, Function, TensorType, Var};
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, Function, TensorType, Var};
 
 /// Makes the kernels of one function's assignments.
 pub struct Stores<'a> {
@@ -144,44 +144,105 @@ impl<'a> Stores<'a> {
         }
         let dtype = self.function.fields[field].dtype;
         let free: LoopSet = outer.iter().copied().collect();
+        let to = (to, dtype);
         match self.contraction(&dag, &outputs, &outer, field) {
             Choice::First(inner) => return Ok(Outcome::First(inner)),
             Choice::Tiles(c, scratch) => {
-                let bytes = |n: i64| TensorType::new(DType::U8, Space::of(&[n.unsigned_abs()]));
-                let buffers = (self.temporary(bytes(scratch.columns)), self.temporary(bytes(scratch.rows)));
-                let kernels =
-                    contraction::emit(&dag, &outputs[0], (to, dtype), &c, &schedule, self.target, buffers)?;
-                return Ok(Outcome::Kernels(kernels));
+                let next = Buf((self.function.vars.len() + self.temporaries.len()) as u32);
+                if let Some(parts) = stash::cut_panels(&dag, &outputs, &outer, self.target, next) {
+                    return self.parts(to, field, parts, &outer);
+                }
+                return Ok(Outcome::Kernels(self.tiles(&dag, &outputs[0], to, (&c, &scratch), &schedule)?));
             }
             Choice::None => {}
         }
+        match self.guarded_product(&dag, &outputs) {
+            Some(inner) if inner == field => return self.push(to.0, field, stored),
+            Some(inner) => return Ok(Outcome::First(inner)),
+            None => {}
+        }
         if self.down_columns(&dag, &outputs, &schedule, field) {
-            return self.push(to, field, stored);
+            return self.push(to.0, field, stored);
         }
         let next = Buf((self.function.vars.len() + self.temporaries.len()) as u32);
-        if let Some(parts) = stash::cut(&dag, &outputs, &outer, self.target.threads, next) {
-            let ty = TensorType::new(parts.dtype, Space::of(&[parts.count.unsigned_abs()]));
-            let buf = self.temporary(ty);
-            let (first, output, loops) = parts.first;
-            let mut kernels = Vec::new();
-            for (dag, output, loops, to) in
-                [(first, output, loops, (buf, parts.dtype)), (parts.second, parts.output, outer, (to, dtype))]
-            {
-                let outputs = [output];
-                let schedule = schedule::choose(&dag, &outputs, &loops, self.target);
-                let free = loops.iter().copied().collect();
-                kernels.push(row::emit(&dag, &outputs, to, &schedule, self.target, free, None)?);
-            }
-            return Ok(Outcome::Kernels(kernels));
+        if let Some(parts) = stash::cut(&dag, &outputs, &outer, self.target, next) {
+            return self.parts(to, field, parts, &outer);
         }
         let mut free = free;
-        let stash = stash::stash(&mut dag, &mut outputs, &schedule, (to, dtype));
+        let stash = stash::stash(&mut dag, &mut outputs, &schedule, to);
         if stash.is_some() {
             // A row is stored twice, so one task has all of it.
             free = free.minus(schedule.order.last().copied().into_iter().collect());
         }
-        let kernel = row::emit(&dag, &outputs, (to, dtype), &schedule, self.target, free, stash)?;
+        let kernel = row::emit(&dag, &outputs, to, &schedule, self.target, free, stash)?;
         Ok(Outcome::Kernels(vec![kernel]))
+    }
+
+    /// The kernels of a contraction, with their scratch memory.
+    fn tiles(
+        &mut self,
+        dag: &Dag,
+        output: &Output,
+        to: (Buf, DType),
+        (c, scratch): (&Contraction, &Scratch),
+        schedule: &Schedule,
+    ) -> Result<Vec<Kernel>, CodegenError> {
+        let bytes = |n: i64| TensorType::new(DType::U8, Space::of(&[n.unsigned_abs()]));
+        let buffers = (self.temporary(bytes(scratch.columns)), self.temporary(bytes(scratch.rows)));
+        contraction::emit(dag, output, to, c, schedule, self.target, buffers)
+    }
+
+    /// The kernels of a reduction in parts: the parts, in tiles if they are a contraction, and what is made of them.
+    fn parts(
+        &mut self,
+        to: (Buf, DType),
+        field: FieldId,
+        parts: stash::Parts,
+        outer: &[LoopId],
+    ) -> Result<Outcome, CodegenError> {
+        let buf = self.temporary(TensorType::new(parts.dtype, Space::of(&[parts.count.unsigned_abs()])));
+        let (first, output, loops) = parts.first;
+        let mut kernels = Vec::new();
+        for (dag, output, loops, to) in
+            [(first, output, loops, (buf, parts.dtype)), (parts.second, parts.output, outer.to_vec(), to)]
+        {
+            let outputs = [output];
+            let schedule = schedule::choose(&dag, &outputs, &loops, self.target);
+            if let Choice::Tiles(c, scratch) = self.contraction(&dag, &outputs, &loops, field) {
+                kernels.extend(self.tiles(&dag, &outputs[0], to, (&c, &scratch), &schedule)?);
+                continue;
+            }
+            let free = loops.iter().copied().collect();
+            kernels.push(row::emit(&dag, &outputs, to, &schedule, self.target, free, None)?);
+        }
+        Ok(Outcome::Kernels(kernels))
+    }
+
+    /// A sum of products along a map with windows, seen from its target: which terms there are depends on the
+    /// position, and a zero in place of a missing one is not the same where the other factor is not finite. Sent
+    /// from its own space it has no conditions, and tiles.
+    fn guarded_product(&self, dag: &Dag, outputs: &[Output]) -> Option<FieldId> {
+        const WORTH: f64 = 100_000.0;
+        let [output] = outputs else { return None };
+        let windows = |field: FieldId| match &self.function.fields[field].kind {
+            FieldKind::Acc { map, .. } => {
+                map.components().iter().any(|c| c.coeffs.iter().filter(|&&k| k != 0).count() > 1)
+            }
+            _ => false,
+        };
+        dag.reachable(&[output.root], false).into_iter().find_map(|n| match &dag[n].node {
+            Node::Reduce { op: AccOp::Add, loops, body, field } => {
+                let Node::Guarded { inner, .. } = dag[*body].node else { return None };
+                let product = matches!(dag[inner].node, Node::Binary(BinaryOp::Mul, ..));
+                let all = dag[n].deps.union(loops.iter().copied().collect());
+                let points: f64 = (0..dag.extents.len())
+                    .filter(|&l| all.contains(LoopId(l as u8)))
+                    .map(|l| dag.extents[l] as f64)
+                    .product();
+                (product && points >= WORTH && windows(*field)).then_some(*field)
+            }
+            _ => None,
+        })
     }
 
     /// Is the field a plain reduction down long columns? Then rows are added to the target one after the other,
@@ -297,8 +358,27 @@ impl<'a> Stores<'a> {
             Err(Stop::Error(error)) => return Err(error),
         };
         let join = (op != AccOp::Set).then_some(op);
+        let mut dag = builder.dag;
+        let mut parts = parts;
+        let mut outer = outer;
+        // Summed before they are sent, where the target alone does not say what is sent to it: then a sum of
+        // products has tiles, and what they give is sent from memory.
+        let summed: Vec<LoopId> = outer
+            .iter()
+            .copied()
+            .filter(|&l| dag.extent(l) > 1 && components.iter().all(|c| c.coeff(l) == 0))
+            .collect();
+        let windows = components.iter().any(|c| c.terms.len() > 1 || c.terms.iter().any(|t| t.1.abs() != 1));
+        if let (Some(_), false, true, None) = (join, summed.is_empty(), windows, parts.im) {
+            let dtype = dag[parts.re].dtype;
+            parts.re = dag.add(Node::Reduce { op, loops: summed.clone(), body: parts.re, field }, dtype);
+            outer.retain(|l| !summed.contains(l));
+            if let Some((more, load)) = self.sent(&mut dag, parts.re, &outer)? {
+                kernels.extend(more);
+                parts.re = load;
+            }
+        }
         let outputs = stop_is_error(outputs(address, parts, join))?;
-        let dag = builder.dag;
         let injective = op == AccOp::Set || map.injective().is_yes();
         let free: LoopSet =
             outer.iter().copied().filter(|&l| injective || separates(&dag, &components, l)).collect();
@@ -314,6 +394,34 @@ impl<'a> Stores<'a> {
         }
         kernels.push(row::emit(&dag, &outputs, (to, data.dtype), &schedule, self.target, free, None)?);
         Ok(Outcome::Kernels(kernels))
+    }
+}
+
+impl Stores<'_> {
+    /// The kernels that store a sum of products over some loops in a temporary, if it is worth tiles, and its
+    /// element there.
+    fn sent(
+        &mut self,
+        dag: &mut Dag,
+        root: NodeId,
+        outer: &[LoopId],
+    ) -> Result<Option<(Vec<Kernel>, NodeId)>, CodegenError> {
+        let Node::Reduce { field, .. } = dag[root].node else { return Ok(None) };
+        let dtype = dag[root].dtype;
+        let sizes: Vec<i64> = outer.iter().map(|&l| dag.extent(l)).collect();
+        let position: Vec<Lin> =
+            outer.iter().map(|&l| if dag.extent(l) == 1 { Lin::default() } else { Lin::var(l) }).collect();
+        let address = linearise(&sizes, &position)?;
+        let outputs = [Output { address: address.clone(), root, join: None }];
+        let Choice::Tiles(c, scratch) = self.contraction(dag, &outputs, outer, field) else {
+            return Ok(None);
+        };
+        let count: i64 = sizes.iter().product();
+        let to = self.temporary(TensorType::new(dtype, Space::of(&[count.unsigned_abs()])));
+        let schedule = schedule::choose(dag, &outputs, outer, self.target);
+        let kernels = self.tiles(dag, &outputs[0], (to, dtype), (&c, &scratch), &schedule)?;
+        let load = dag.add(Node::Load { buf: to, address, guards: Vec::new() }, dtype);
+        Ok(Some((kernels, load)))
     }
 }
 

@@ -7,6 +7,9 @@ use crate::dag::NodeId;
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
 use crate::row::{Row, clip, open_outer, units};
 
+/// Blocks of rows that are done one after the other before the next columns.
+const STRIP: i64 = 8;
+
 impl Row<'_> {
     /// Writes the loops of a schedule whose last loop but one is the one that loads run along. Gives the number of
     /// tasks.
@@ -40,26 +43,40 @@ impl Row<'_> {
                 em.close_loop(inner, &iv, &bounds, &[]);
                 continue;
             }
-            let block = em.open(scope, Vec::new(), None);
-            let row = em.name();
-            let column_scope = em.open(block, Vec::new(), None);
+            // Some blocks of rows at once: loads then run on along a few rows of memory instead of touching all of
+            // them line by line.
+            let strip = em.open(scope, Vec::new(), None);
+            let first = em.name();
+            let length = em.int(STRIP * lanes);
+            let end = em.op(strip, &format!("arith.addi {first}, {length} : i64"));
+            let end = em.op(strip, &format!("arith.minsi {end}, {} : i64", bounds.high));
+            let rows = |em: &mut Emitter<'_>, step: i64| Bounds {
+                low: first.clone(),
+                high: end.clone(),
+                step: em.int(step),
+            };
+            let column_scope = em.open(strip, Vec::new(), None);
             let column = em.name();
-            self.block(em, column_scope, (along, &row), (*last, &column), loads)?;
+            let block = em.open(column_scope, Vec::new(), None);
+            let row = em.name();
+            self.block(em, block, (along, &row), (*last, &column), loads)?;
+            let blocks = rows(em, lanes);
+            em.close_loop(block, &row, &blocks, &[]);
             let inner = Bounds { low: em.int(0), high: em.int(main_columns), step: em.int(lanes) };
             em.close_loop(column_scope, &column, &inner, &[]);
             if main_columns < columns {
-                let inside = Bounds { low: em.int(0), high: em.int(lanes), step: em.int(1) };
-                let line = em.open(block, Vec::new(), None);
-                let iv = em.name();
-                let number = em.op(line, &format!("arith.addi {row}, {iv} : i64"));
-                em.bind(line, along, number);
-                let (point, point_iv) = em.open_loop(line, *last, 1);
+                let (line, iv) = em.open_loop(strip, along, 1);
+                let (point, point_iv, width) =
+                    em.open_rest(line, *last, (columns - main_columns).unsigned_abs() as usize);
                 self.point(em, point)?;
-                let rest = Bounds { low: em.int(main_columns), high: em.int(columns), step: em.int(1) };
+                let rest =
+                    Bounds { low: em.int(main_columns), high: em.int(columns), step: em.int(width as i64) };
                 em.close_loop(point, &point_iv, &rest, &[]);
-                em.close_loop(line, &iv, &inside, &[]);
+                let lines = rows(em, 1);
+                em.close_loop(line, &iv, &lines, &[]);
             }
-            em.close_loop(block, &row, &bounds, &[]);
+            let strips = Bounds { step: length, ..bounds };
+            em.close_loop(strip, &first, &strips, &[]);
         }
         while let Some((scope, iv, bounds)) = closing.pop() {
             em.close_loop(scope, &iv, &bounds, &[]);

@@ -82,6 +82,8 @@ pub struct Executable {
     entry: Entry,
     module: CompiledModule,
     lowered: LoweredModule,
+    /// The sizes of the arguments and of the results.
+    shapes: [Vec<Vec<usize>>; 2],
     arena: Mutex<Arena>,
 }
 
@@ -100,7 +102,8 @@ pub fn compile(
     let entry = module.entry_function(&lowered.entry)?;
     let too_large = || CompileError::Memory { what: "the arena".into(), bytes: lowered.arena_bytes };
     let arena = Arena::new(lowered.arena_bytes).ok_or_else(too_large)?;
-    Ok(Executable { entry, module, lowered, arena: Mutex::new(arena) })
+    let shapes = [&lowered.params, &lowered.results].map(|types| types.iter().map(shape).collect());
+    Ok(Executable { entry, module, lowered, shapes, arena: Mutex::new(arena) })
 }
 
 /// Can there be a buffer of this type?
@@ -150,7 +153,7 @@ impl Executable {
     /// Runs the function.
     pub fn run(&self, args: &[Buffer]) -> Result<Vec<Buffer>, RunError> {
         let args: Vec<&Buffer> = args.iter().collect();
-        self.check("argument", &self.lowered.params, &args)?;
+        self.check("argument", 0, args.iter().copied())?;
         let mut results = self.result_buffers();
         self.run_into(&args, &mut results)?;
         Ok(results)
@@ -158,13 +161,18 @@ impl Executable {
 
     /// Buffers of the types of the results, of zeros.
     pub fn result_buffers(&self) -> Vec<Buffer> {
-        self.lowered.results.iter().map(|ty| Buffer::zeros(ty.dtype, &shape(ty))).collect()
+        self.lowered
+            .results
+            .iter()
+            .zip(&self.shapes[1])
+            .map(|(ty, shape)| Buffer::zeros(ty.dtype, shape))
+            .collect()
     }
 
     /// Runs the function on buffers in place; `results` have the types of the results, and are overwritten.
     pub fn run_into(&self, args: &[&Buffer], results: &mut [Buffer]) -> Result<(), RunError> {
-        self.check("argument", &self.lowered.params, args)?;
-        self.check("result", &self.lowered.results, &results.iter().collect::<Vec<_>>())?;
+        self.check("argument", 0, args.iter().copied())?;
+        self.check("result", 1, results.iter())?;
         let args: Vec<*const u8> = args.iter().map(|b| b.as_ptr()).collect();
         let constants: Vec<*const u8> =
             self.lowered.constants.iter().map(|b: &Arc<Buffer>| b.as_ptr()).collect();
@@ -181,12 +189,19 @@ impl Executable {
         Ok(())
     }
 
-    fn check(&self, what: &'static str, types: &[TensorType], buffers: &[&Buffer]) -> Result<(), RunError> {
+    /// Compares buffers with the types of the arguments (0) or of the results (1).
+    fn check<'b>(
+        &self,
+        what: &'static str,
+        side: usize,
+        buffers: impl ExactSizeIterator<Item = &'b Buffer>,
+    ) -> Result<(), RunError> {
+        let types = if side == 0 { &self.lowered.params } else { &self.lowered.results };
         if buffers.len() != types.len() {
             return Err(RunError::Count { what, found: buffers.len(), expected: types.len() });
         }
-        for (index, (ty, buffer)) in types.iter().zip(buffers).enumerate() {
-            if buffer.dtype() != ty.dtype || buffer.shape() != shape(ty) {
+        for (index, ((ty, shape), buffer)) in types.iter().zip(&self.shapes[side]).zip(buffers).enumerate() {
+            if buffer.dtype() != ty.dtype || buffer.shape() != shape {
                 let sizes: Vec<String> = buffer.shape().iter().map(usize::to_string).collect();
                 let found = format!("{}[{}]", buffer.dtype(), sizes.join(","));
                 return Err(RunError::Type { what, index, found, expected: ty.clone() });

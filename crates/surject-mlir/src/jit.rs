@@ -33,6 +33,7 @@
 //! * **Booleans in memory** are bytes: use `memref<?xi8>`. A `memref<?xi1>` is loaded and stored in bits by vector
 //!   operations.
 
+use crate::cache::{self, Key};
 use crate::guard::on_large_stack;
 use crate::llvm::{Linked, LlvmModule, Machine, Output};
 use crate::raw;
@@ -41,6 +42,7 @@ use crate::symbols;
 use crate::{MlirError, Stage};
 use melior::pass::PassManager;
 use melior::utility::parse_pass_pipeline;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// The passes from explicit code to the `llvm` dialect.
@@ -70,11 +72,14 @@ pub struct JitOptions {
     pub opt_level: u8,
     /// Keep the LLVM IR and the assembly in the result.
     pub dump: bool,
+    /// The folder of compiled modules; where there is none, that of the environment variable `SURJECT_CACHE`, if it
+    /// is set. What was compiled in this process is found in memory.
+    pub cache: Option<PathBuf>,
 }
 
 impl Default for JitOptions {
     fn default() -> JitOptions {
-        JitOptions { opt_level: 2, dump: false }
+        JitOptions { opt_level: 2, dump: false, cache: None }
     }
 }
 
@@ -189,6 +194,11 @@ struct Part {
 fn part(text: &str, options: &JitOptions) -> Result<Part, MlirError> {
     let mut times = CompileTimes::default();
     let machine = Machine::host(options.opt_level)?;
+    let key = Key { text, level: options.opt_level, machine: machine.name() };
+    let cache = options.cache.as_deref();
+    if let Some(object) = (!options.dump).then(|| cache::find(&key, cache)).flatten() {
+        return Ok(Part { object, times, llvm_ir: None, assembly: None });
+    }
     let module = lower(text, &machine, &mut times)?;
     let start = Instant::now();
     module.optimize(options.opt_level, &machine)?;
@@ -203,6 +213,7 @@ fn part(text: &str, options: &JitOptions) -> Result<Part, MlirError> {
     let start = Instant::now();
     let object = module.emit(&machine, Output::Object)?;
     times.codegen = start.elapsed();
+    cache::keep(&key, cache, &object);
     Ok(Part { object, times, llvm_ir, assembly })
 }
 

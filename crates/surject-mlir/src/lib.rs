@@ -2,6 +2,7 @@
 //!
 //! Nothing of MLIR or LLVM is printed to standard error: what they have to say becomes an [`MlirError`].
 
+mod cache;
 pub mod dialect;
 mod error;
 mod executable;

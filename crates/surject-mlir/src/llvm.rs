@@ -183,6 +183,7 @@ unsafe fn check(stage: Stage, error: Handle) -> Result<(), MlirError> {
 pub(crate) struct Machine {
     raw: Handle,
     triple: CString,
+    name: String,
 }
 
 impl Machine {
@@ -216,8 +217,14 @@ impl Machine {
             if raw.is_null() {
                 return Err(MlirError::new(Stage::Codegen, format!("no code generator for {triple:?}")));
             }
-            Ok(Machine { raw, triple })
+            let words = [&triple, &cpu, &features].map(|s| s.to_string_lossy().into_owned());
+            Ok(Machine { raw, triple, name: words.join(" ") })
         }
+    }
+
+    /// The processor and all it can do.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 }
 

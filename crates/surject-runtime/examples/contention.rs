@@ -15,7 +15,10 @@ fn work(steps: u64) {
 
 fn main() {
     let all = threads();
-    println!("{:>12} {:>8} {:>10} {:>10} {:>10} {:>10}", "task us", "threads", "min", "median", "mean", "99 %");
+    println!(
+        "{:>12} {:>8} {:>10} {:>10} {:>10} {:>10}",
+        "task us", "threads", "min", "median", "mean", "99 %"
+    );
     // Steps a microsecond, where nothing interferes.
     let rate = (0..200)
         .map(|_| {

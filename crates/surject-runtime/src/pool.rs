@@ -21,10 +21,14 @@
 //!
 //! One job runs at a time. Its tasks are claimed one by one from an atomic counter, by the caller and by every
 //! worker that is awake; the caller waits for nobody who has not claimed a task, so a worker that the system
-//! does not schedule costs nothing. Idle workers spin for some tens of microseconds and then sleep; so does a caller
+//! does not schedule costs nothing; one that is put aside with a task in hand is taken to the caller's processor
+//! (`stalled`). Idle workers spin for some tens of microseconds and then sleep; so does a caller
 //! whose last tasks run elsewhere. A call from inside a task, and a call while another thread's job runs, runs
 //! its tasks inline, in order.
 
+mod stalled;
+
+use stalled::{Member, Moved};
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -74,6 +78,8 @@ struct Shared {
 struct Pool {
     shared: Arc<Shared>,
     handles: Vec<JoinHandle<()>>,
+    members: Vec<Arc<Member>>,
+    moved: Moved,
 }
 
 thread_local! {
@@ -184,7 +190,12 @@ fn pool() -> &'static Mutex<Pool> {
             wake: Condvar::new(),
             finished: Condvar::new(),
         };
-        Mutex::new(Pool { shared: Arc::new(shared), handles: Vec::new() })
+        Mutex::new(Pool {
+            shared: Arc::new(shared),
+            handles: Vec::new(),
+            members: Vec::new(),
+            moved: Moved::default(),
+        })
     })
 }
 
@@ -196,18 +207,25 @@ impl Pool {
         }
         self.shared.workers.store(workers, Ordering::SeqCst);
         if self.handles.len() > workers {
+            self.moved.forget();
             drop(self.shared.lock());
             self.shared.wake.notify_all();
             for handle in self.handles.drain(workers..) {
                 // A worker catches the panics of tasks, so it ends in order.
                 let _ = handle.join();
             }
+            self.members.truncate(workers);
         }
         while self.handles.len() < workers {
             let (shared, identity) = (self.shared.clone(), self.handles.len());
             let worker = thread::Builder::new().name(format!("surject-{}", identity + 1));
-            match worker.spawn(move || shared.work(identity)) {
-                Ok(handle) => self.handles.push(handle),
+            let member = Arc::<Member>::default();
+            let own = member.clone();
+            match worker.spawn(move || shared.work(identity, &own)) {
+                Ok(handle) => {
+                    self.handles.push(handle);
+                    self.members.push(member);
+                }
                 Err(_) => break,
             }
         }
@@ -216,6 +234,7 @@ impl Pool {
     /// Runs a job of at most [`MAX_CLAIMS`] tasks; gives the first panic.
     fn run(&mut self, tasks: usize, f: Task<'_>) -> Option<Box<dyn Any + Send>> {
         let shared = &*self.shared;
+        self.moved.free();
         // Close the counter, so that no claim of the previous job succeeds, then describe the job, then open.
         let job = (shared.claim.load(Ordering::Relaxed) >> TASK_BITS) + 1;
         shared.claim.store(job << TASK_BITS | TASK_MASK, Ordering::SeqCst);
@@ -232,7 +251,7 @@ impl Pool {
             }
         }
         shared.run_tasks();
-        shared.wait_until_done(tasks);
+        shared.wait_until_done(tasks, &self.members, &mut self.moved);
         shared.panic.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
@@ -290,26 +309,32 @@ impl Shared {
     }
 
     /// The caller's wait for the tasks that others have claimed.
-    fn wait_until_done(&self, tasks: usize) {
+    fn wait_until_done(&self, tasks: usize, members: &[Arc<Member>], moved: &mut Moved) {
         let done = || self.done.load(Ordering::SeqCst) == tasks;
         if spin_until(done) {
             return;
         }
+        moved.fetch(members);
         let mut guard = self.lock();
         self.caller_asleep.store(true, Ordering::SeqCst);
         while !done() {
             guard = self.finished.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
         self.caller_asleep.store(false, Ordering::SeqCst);
+        drop(guard);
+        moved.dismiss();
     }
 
     /// The life of a worker.
-    fn work(&self, identity: usize) {
+    fn work(&self, identity: usize, member: &Member) {
+        member.enter();
         let leave = || identity >= self.workers.load(Ordering::SeqCst);
         // A worker that was woken for nothing sleeps on at once: it may have been put on the caller's core.
         let mut spins = true;
         loop {
+            member.set_busy(true);
             spins |= self.run_tasks();
+            member.set_busy(false);
             if !(spins && spin_until(|| self.has_task() || leave())) {
                 spins = false;
                 let mut guard = self.lock();

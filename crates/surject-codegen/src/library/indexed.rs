@@ -3,7 +3,7 @@
 use super::{Call, Loop, Writer, region, strides};
 use crate::CodegenError;
 use crate::dag::Dag;
-use crate::emit::{Elem, ScopeId};
+use crate::emit::{Bounds, Elem, ScopeId};
 use crate::row::Kernel;
 use surject_ir::{DType, GatherDims, ScatterDims, Var};
 
@@ -203,8 +203,22 @@ pub fn scatter(call: &Call<'_>, dims: &ScatterDims, shared: &[bool]) -> Result<K
     let window_dims: Vec<usize> = (0..shape.len())
         .filter(|d| !dims.inserted_window_dims.contains(d) && !dims.input_batching_dims.contains(d))
         .collect();
+    // Lines: the last axis of the updates is that of the operand, all of it, so lines go whole or not at all.
+    let rank = update_shape.len();
+    let lines = rank > 1
+        && dims.update_window_dims.last() == Some(&(rank - 1))
+        && window_dims.last() == Some(&(shape.len() - 1))
+        && !dims.scatter_dims_to_operand_dims.contains(&(shape.len() - 1))
+        && update_shape.last() == shape.last()
+        && call.args[..n].iter().chain(&call.args[n + 1..]).all(|&v| {
+            matches!(
+                call.dtype(v),
+                DType::F32 | DType::F64 | DType::I32 | DType::I64 | DType::U32 | DType::U64
+            )
+        });
     // All axes in order, as updates are applied; what depends on the batch alone is computed once it is known.
-    let loops = w.nest(root, &update_shape);
+    let nest = if lines { &update_shape[..rank - 1] } else { &update_shape[..] };
+    let loops = w.nest(root, nest);
     let scope_after = |axes: &[usize]| axes.iter().max().map_or(root, |&a| loops[a].scope);
     let known = scope_after(&batch_dims);
     let batch: Vec<String> = batch_dims.iter().map(|&d| loops[d].iv.clone()).collect();
@@ -225,7 +239,9 @@ pub fn scatter(call: &Call<'_>, dims: &ScatterDims, shared: &[bool]) -> Result<K
         position[axis] = w.arith(known, "arith.minsi", &position[axis].clone(), &far);
     }
     for (&axis, &d) in window_dims.iter().zip(&dims.update_window_dims) {
-        position[axis] = w.add(inner, &position[axis].clone(), &loops[d].iv);
+        if d < loops.len() {
+            position[axis] = w.add(inner, &position[axis].clone(), &loops[d].iv);
+        }
     }
     let mut inside: Option<String> = None;
     for (value, &extent) in position.iter().zip(&shape) {
@@ -243,6 +259,18 @@ pub fn scatter(call: &Call<'_>, dims: &ScatterDims, shared: &[bool]) -> Result<K
     let address = w.address(body, &position, &strides(&shape));
     let element: Vec<String> = loops.iter().map(|l| l.iv.clone()).collect();
     let element = w.address(body, &element, &strides(&update_shape));
+    let copies = !(0..n).all(|i| shared.get(i).copied().unwrap_or(false));
+    let kind = if copies { "" } else { " in place" };
+    if lines {
+        let extent = shape.last().copied().unwrap_or(0);
+        let bytes =
+            update_shape.iter().product::<i64>().saturating_mul(call.dtype(call.target()?).size() as i64);
+        let tasks =
+            join_lines(&mut w, call, (n, &join), body, (&address, &element), (extent, bytes), copies)?;
+        w.em.close_if(body, &inside);
+        w.close(loops as Vec<Loop>, &[], &[], Vec::new());
+        return call.finish(w, tasks, format!("scatter of lines{kind} tasks {tasks}"));
+    }
     let mut args = Vec::new();
     for &target in call.targets {
         let pointer = w.pointer(target)?;
@@ -260,5 +288,68 @@ pub fn scatter(call: &Call<'_>, dims: &ScatterDims, shared: &[bool]) -> Result<K
     }
     w.em.close_if(body, &inside);
     w.close(loops as Vec<Loop>, &[], &[], Vec::new());
-    call.finish(w, 1, format!("scatter{}", if shared.iter().all(|&s| s) { " in place" } else { "" }))
+    call.finish(w, 1, format!("scatter{kind}"))
+}
+
+/// Joins a line of updates to a line of the operands, in lanes. Every task has a piece of all lines, so each element
+/// gets its updates in order. Gives the number of tasks.
+fn join_lines(
+    w: &mut Writer<'_>,
+    call: &Call<'_>,
+    (n, join): (usize, &region::Inlined),
+    scope: ScopeId,
+    (address, element): (&str, &str),
+    (extent, bytes): (i64, i64),
+    copies: bool,
+) -> Result<i64, CodegenError> {
+    const LANES: i64 = 16;
+    let root = w.root();
+    // A piece of a line is some vectors. Where the kernel copies the operands first, it is one task.
+    let tasks =
+        if call.threads > 1 && bytes > 1 << 18 && extent >= 4 * LANES { call.threads as i64 } else { 1 };
+    let tasks = if copies { 1 } else { tasks };
+    let piece = (extent / tasks / LANES).max(1) * LANES;
+    let bound = |w: &mut Writer<'_>, number: i64| w.em.int(number);
+    let (mut low, mut high) = (bound(w, 0), bound(w, extent));
+    if tasks > 1 {
+        let (length, last, all) = (bound(w, piece), bound(w, tasks - 1), bound(w, extent));
+        low = w.arith(root, "arith.muli", "%task", &length);
+        let end = w.add(root, &low, &length);
+        let at = crate::emit::At { scope: root, lanes: 1 };
+        let whole = w.em.cmpi(at, "eq", "%task", &last, Elem::I64);
+        high = w.em.select(at, &whole, &all, &end, Elem::I64);
+    }
+    // Whole vectors up to the last multiple of the lanes, then one element after the other.
+    let main = extent - extent % LANES;
+    let limit = bound(w, main);
+    let middle = w.arith(root, "arith.minsi", &high, &limit);
+    let middle = w.arith(root, "arith.maxsi", &middle, &low);
+    for (lanes, from, to) in [(LANES as usize, low, middle.clone()), (1, middle, high)] {
+        let inner = w.em.open(scope, Vec::new(), None);
+        let iv = w.em.name();
+        let (old, new) = (w.add(inner, address, &iv), w.add(inner, element, &iv));
+        let mut args = Vec::new();
+        let both =
+            call.targets.iter().map(|&t| (t, &old)).chain((0..n).map(|i| (call.args[n + 1 + i], &new)));
+        for (var, at) in both {
+            let memory = Elem::in_memory(call.dtype(var));
+            let pointer = w.pointer(var)?;
+            let place = w.element(inner, &pointer, at, memory);
+            let (ty, size) = (memory.ty(lanes), memory.size());
+            let load = format!("llvm.load {place} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}");
+            args.push(vec![w.em.op(inner, &load)]);
+        }
+        let results = join.apply_lanes(w, inner, &args, lanes)?;
+        for (&target, value) in call.targets.iter().zip(&results) {
+            let (memory, pointer) = (Elem::in_memory(call.dtype(target)), w.pointer(target)?);
+            let place = w.element(inner, &pointer, &old, memory);
+            let value = value.first().cloned().unwrap_or_default();
+            let (ty, size) = (memory.ty(lanes), memory.size());
+            let store = format!("llvm.store {value}, {place} {{alignment = {size} : i64}} : {ty}, !llvm.ptr");
+            w.em.line(inner, &store);
+        }
+        let bounds = Bounds { low: from, high: to, step: w.em.int(lanes as i64) };
+        w.em.close_loop(inner, &iv, &bounds, &[]);
+    }
+    Ok(tasks)
 }

@@ -5,7 +5,7 @@ use crate::CodegenError;
 use crate::address::LoopId;
 use crate::build::{Builder, Parts, Stop};
 use crate::dag::{Dag, Node, NodeId};
-use crate::emit::{ScopeId, Val};
+use crate::emit::{At, Elem, ScopeId, Val};
 use std::collections::{HashMap, HashSet};
 use surject_ir::{BinaryOp, DType, Region, StatementKind, Var};
 
@@ -153,16 +153,42 @@ impl Inlined {
         args: &[Vec<String>],
     ) -> Result<Vec<Vec<String>>, CodegenError> {
         writer.em.bind(scope, self.here, String::new());
+        self.results_at(writer, At { scope, lanes: 1 }, args)
+    }
+
+    /// The results in the lanes of a scope of their own inside `scope`, which is closed here.
+    pub fn apply_lanes(
+        &self,
+        writer: &mut Writer<'_>,
+        scope: ScopeId,
+        args: &[Vec<String>],
+        lanes: usize,
+    ) -> Result<Vec<Vec<String>>, CodegenError> {
+        let vector = (lanes > 1).then_some((self.here, lanes));
+        let inner = writer.em.open(scope, vec![(self.here, String::new())], vector);
+        let results = self.results_at(writer, At { scope: inner, lanes }, args)?;
+        writer.em.close_plain(inner);
+        Ok(results)
+    }
+
+    fn results_at(
+        &self,
+        writer: &mut Writer<'_>,
+        at: At,
+        args: &[Vec<String>],
+    ) -> Result<Vec<Vec<String>>, CodegenError> {
         for (param, values) in self.params.iter().zip(args) {
             for (node, value) in [Some(param.re), param.im].into_iter().flatten().zip(values) {
-                writer.em.seed(scope, node, Val { ssa: value.clone(), lanes: 1 });
+                writer.em.seed(at.scope, node, Val { ssa: value.clone(), lanes: at.lanes });
             }
         }
         let mut results = Vec::new();
         for parts in &self.results {
             let mut values = Vec::new();
             for node in [Some(parts.re), parts.im].into_iter().flatten() {
-                values.push(writer.em.value(node, scope)?.ssa);
+                let value = writer.em.value(node, at.scope)?;
+                let elem = Elem::of(writer.em.dag[node].dtype);
+                values.push(writer.em.spread(&value, elem, at));
             }
             results.push(values);
         }

@@ -120,3 +120,60 @@ fn few_rows_by_columns_that_do_not_fill_a_panel() {
         );
     }
 }
+
+/// A small network for images: what its layers and their gradients are as assignments.
+#[test]
+fn layers_of_a_small_network() {
+    let cases = [
+        // Convolution with padding, and its weight gradient along the padded map.
+        (
+            "func main(x: f32[4,8,8,3], k: f32[3,3,3,16], b: f32[16]) -> (y) {\n  \
+             y : f32[4,8,8,16] =: over n<4, h<8, w<8, o<16: max((+ over n<4, h<8, w<8, o<16, i<3, j<3, c<3 at [n,h,w,o]: \
+             (x[n,h + i - 1,w + j - 1,c] where 0 <= h + i - 1 < 8 and 0 <= w + j - 1 < 8 else 0.0f32) * k[i,j,c,o]) + b[o], 0.0f32)\n}\n",
+            "contraction",
+        ),
+        (
+            "func main(x: f32[16,8,8,6], g: f32[16,8,8,16]) -> (k) {\n  \
+             k : f32[5,5,6,16] =:+ over n<16, h<8, w<8, i<5, j<5, c<6, o<16 at [i,j,c,o]: \
+             (x[n,h + i - 2,w + j - 2,c] where 0 <= h + i - 2 < 8 and 0 <= w + j - 2 < 8 else 0.0f32) * g[n,h,w,o]\n}\n",
+            "contraction",
+        ),
+        // The input gradient: a push into the padded space, of which the inside is read.
+        (
+            "func main(g: f32[4,8,8,16], k: f32[3,3,6,16]) -> (x) {\n  \
+             p : f32[4,10,10,6] =:+ over n<4, h<8, w<8, i<3, j<3, c<6, o<16 at [n,h + i,w + j,c]: g[n,h,w,o] * k[i,j,c,o]\n  \
+             x : f32[4,8,8,6] =: over n<4, h<8, w<8, c<6: p[n,h + 1,w + 1,c]\n}\n",
+            "contraction",
+        ),
+        // With a stride, odd and even windows.
+        (
+            "func main(g: f32[8,4,4,16], k: f32[3,3,6,16]) -> (x) {\n  \
+             p : f32[8,9,9,6] =:+ over n<8, h<4, w<4, i<3, j<3, c<6, o<16 at [n,2*h + i,2*w + j,c]: g[n,h,w,o] * k[i,j,c,o]\n  \
+             x : f32[8,8,8,6] =: over n<8, h<8, w<8, c<6: p[n,h + 1,w + 1,c]\n}\n",
+            "contraction",
+        ),
+        // Average pooling backwards: every element gets one term.
+        (
+            "func main(g: f32[5,4,4,12]) -> (x) {\n  \
+             x : f32[5,8,8,12] =:+ over n<5, h<4, w<4, i<2, j<2, c<12 at [n,2*h + i,2*w + j,c]: g[n,h,w,c] * 0.25f32\n}\n",
+            "row",
+        ),
+        // Maximum pooling and its gradient by comparison.
+        (
+            "func main(x: f32[5,8,8,12], g: f32[5,4,4,12]) -> (m, d) {\n  \
+             m : f32[5,4,4,12] =:max over n<5, h<4, w<4, c<12, i<2, j<2 at [n,h,w,c]: x[n,2*h + i,2*w + j,c]\n  \
+             d : f32[5,8,8,12] =:+ over n<5, h<4, w<4, i<2, j<2, c<12 at [n,2*h + i,2*w + j,c]: \
+             select(x[n,2*h + i,2*w + j,c] == m[n,h,w,c], g[n,h,w,c], 0.0f32)\n}\n",
+            "row",
+        ),
+        // Overlapping windows with a stride, backwards.
+        (
+            "func main(g: f32[5,4,4,12]) -> (x) {\n  \
+             x : f32[5,9,9,12] =:+ over n<5, h<4, w<4, i<3, j<3, c<12 at [n,2*h + i,2*w + j,c]: g[n,h,w,c] * 0.25f32\n}\n",
+            "row",
+        ),
+    ];
+    for (text, word) in cases {
+        check_text(text, &[word]);
+    }
+}

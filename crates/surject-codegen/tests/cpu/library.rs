@@ -106,6 +106,33 @@ fn gathers_and_scatters() {
     check(call(op, &[(I, &[9, 60]), (I, &[11]), (I, &[4, 11])], |f| vec![binary(f, BinaryOp::Sub, I)]));
 }
 
+/// Lines of updates, in place and not, shorter and longer than vectors, and in more than one task.
+#[test]
+fn scattered_lines() {
+    for (width, count, dtype) in [(8u64, 9u64, F), (37, 5, I), (70, 3000, F), (129, 1100, DType::F64)] {
+        let dims = ScatterDims {
+            update_window_dims: vec![1],
+            inserted_window_dims: vec![0],
+            scatter_dims_to_operand_dims: vec![0],
+            index_vector_dim: 1,
+            ..ScatterDims::default()
+        };
+        let op = LibOp::Scatter { dims, indices_are_sorted: false, unique_indices: false };
+        let params: &[(DType, &[u64])] = &[(dtype, &[60, width]), (I, &[count, 1]), (dtype, &[count, width])];
+        let mut f = call(op, params, |f| vec![binary(f, BinaryOp::Add, dtype)]);
+        check(f.clone());
+        // The operand is a value of the function, which the call may overwrite.
+        let first = f.tensor(f.params[0]);
+        let twice = f.fields.binary(BinaryOp::Add, first, first).unwrap();
+        let own = f.var_for("", twice);
+        f.body.statements.insert(0, Statement::new(StatementKind::Store { target: own, field: twice }));
+        if let StatementKind::Call { args, .. } = &mut f.body.statements[1].kind {
+            args[0] = own;
+        }
+        check(f);
+    }
+}
+
 /// The larger of two values with its index; the first of equal ones.
 fn arg_max(f: &mut Function) -> Region {
     region(f, &[F, I, F, I], |f, p| {
@@ -150,6 +177,26 @@ fn sorting_and_solvers() {
     for axis in 0..2 {
         let params: &[(DType, &[u64])] = &[(F, &[9, 130]), (I, &[9, 130])];
         check(call(LibOp::Sort { axis, stable: true }, params, less));
+        // By a whole number, the largest first, of a value made of the element.
+        let more = |f: &mut Function| {
+            vec![region(f, &[I, I, F, F], |f, p| {
+                let keys = [0, 1].map(|i| f.fields.binary(BinaryOp::Mul, p[i], p[i]).unwrap());
+                vec![f.fields.binary(BinaryOp::Gt, keys[0], keys[1]).unwrap()]
+            })]
+        };
+        check(call(LibOp::Sort { axis, stable: true }, &[(I, &[5, 60]), (F, &[5, 60])], more));
+        // By two values, one after the other: no key.
+        let both = |f: &mut Function| {
+            vec![region(f, &[I, I, F, F], |f, p| {
+                let equal = f.fields.binary(BinaryOp::Eq, p[0], p[1]).unwrap();
+                let (first, second) = (
+                    f.fields.binary(BinaryOp::Lt, p[0], p[1]).unwrap(),
+                    f.fields.binary(BinaryOp::Lt, p[2], p[3]).unwrap(),
+                );
+                vec![f.fields.select(equal, second, first).unwrap()]
+            })]
+        };
+        check(call(LibOp::Sort { axis, stable: true }, &[(I, &[5, 60]), (F, &[5, 60])], both));
     }
     check(call(LibOp::Fft { kind: FftKind::Rfft, lengths: vec![12] }, &[(F, &[3, 12])], |_| vec![]));
     check(call(

@@ -51,7 +51,8 @@ module {
 #[test]
 fn a_kernel_runs_on_the_thread_pool() {
     for opt_level in 0..=3 {
-        let module = jit::compile(PARALLEL, &JitOptions { opt_level, dump: true }).unwrap();
+        let module =
+            jit::compile(PARALLEL, &JitOptions { opt_level, dump: true, ..JitOptions::default() }).unwrap();
         let x: Vec<f32> = (0..1024).map(|i| i as f32 / 1024.0).collect();
         let mut y = vec![0f32; 1024];
         let entry = module.entry("main").unwrap();
@@ -349,7 +350,8 @@ fn nothing_is_printed_to_standard_error() {
 
 #[test]
 fn the_dump_has_ir_and_assembly() {
-    let module = jit::compile(PARALLEL, &JitOptions { opt_level: 3, dump: true }).unwrap();
+    let module =
+        jit::compile(PARALLEL, &JitOptions { opt_level: 3, dump: true, ..JitOptions::default() }).unwrap();
     assert!(module.llvm_ir.as_ref().unwrap().contains("define void @main(ptr"));
     assert!(module.assembly.as_ref().unwrap().contains("main:"));
     assert!(module.objects().iter().all(|o| o.starts_with(b"\x7fELF")) || cfg!(not(target_os = "linux")));
@@ -392,4 +394,46 @@ fn modules_compile_side_by_side() {
             });
         }
     });
+}
+
+/// Compiles [`PARALLEL`] in a folder of compiled modules; was it found there?
+fn found_in(folder: &std::path::Path) -> bool {
+    let options = JitOptions { cache: Some(folder.to_path_buf()), ..JitOptions::default() };
+    let compiled = jit::compile(PARALLEL, &options).unwrap();
+    assert!(compiled.lookup("main").is_some());
+    compiled.times.codegen.is_zero()
+}
+
+/// Run by [`compiled_modules_are_found_again`] in processes of their own.
+#[test]
+fn a_process_with_a_folder() {
+    let Some(folder) = std::env::var_os("SURJECT_TEST_CACHE") else { return };
+    let expected = std::env::var_os("SURJECT_TEST_FOUND").is_some();
+    assert_eq!(found_in(folder.as_ref()), expected);
+    assert!(found_in(folder.as_ref()), "in memory at least");
+}
+
+#[test]
+fn compiled_modules_are_found_again() {
+    let folder = std::env::temp_dir().join(format!("surject-cache-{}", std::process::id()));
+    let process = |found: bool| {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "jit::a_process_with_a_folder"]).env("SURJECT_TEST_CACHE", &folder);
+        if found {
+            command.env("SURJECT_TEST_FOUND", "1");
+        }
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    };
+    process(false);
+    process(true);
+    // A damaged file is as good as none.
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &bytes[..bytes.len() - 100]).unwrap();
+    }
+    process(false);
+    process(true);
+    std::fs::remove_dir_all(&folder).unwrap();
 }
