@@ -21,7 +21,7 @@ pub struct Arguments {
     file: Option<PathBuf>,
     /// A program; an expression, whose unknown names are inputs of unknown shape (`-e 'a * b'`); or a spec with the
     /// operands a, b, … (`-e 'ij;jk=>ik' --shape a=3,4 --shape b=4,5`).
-    #[arg(short = 'e', value_name = "TEXT")]
+    #[arg(short = 'e', value_name = "TEXT", allow_hyphen_values = true)]
     text: Option<String>,
     /// The shape of an input that the text of `-e` does not declare.
     #[arg(long = "shape", value_name = "NAME=SHAPE", requires = "text")]

@@ -47,7 +47,7 @@ pub struct Arguments {
     #[arg(long)]
     time: bool,
     #[command(flatten)]
-    tensor: tensor::Arguments,
+    tensor: tensor::TensorArguments,
 }
 
 /// Runs the subcommand.

@@ -12,7 +12,7 @@ use surject_tensor::{NodeKind, Port};
 
 /// Arguments of `surject run` for tensor source (`.sj`).
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct TensorArguments {
     /// The position of a static index; without any, they follow the inputs as files (`.sj` only).
     #[arg(long, value_name = "NAME=K")]
     index: Vec<String>,
@@ -24,7 +24,7 @@ pub struct Arguments {
     state: Option<PathBuf>,
 }
 
-impl Arguments {
+impl TensorArguments {
     /// Says what belongs to tensor source only.
     pub fn refuse(&self, file: &str) -> Result<(), Failure> {
         let given = if !self.index.is_empty() {
