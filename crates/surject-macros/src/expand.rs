@@ -91,11 +91,13 @@ impl Invocation {
         }
         let mut text = Text::of(tokens.collect());
         // A last expression needs no `;`, as in Rust.
-        let source = match Source::parse(&text.text) {
-            Ok(source) => Ok(source),
-            Err(open) => Source::parse(&format!("{};", text.text))
-                .map_err(|closed| if open.span.start >= text.text.trim_end().len() { closed } else { open }),
-        };
+        let source = Source::parse(&text.text).or_else(|open| {
+            let end = text.text.trim_end().len();
+            Source::parse(&format!("{};", text.text)).map_err(|closed| {
+                let closed_is_better = open.span.start >= end && closed.span.start < end;
+                if closed_is_better { closed } else { open }
+            })
+        });
         let source = source.map_err(|error| {
             let mut message = error.to_string();
             if !error.expected.is_empty() {

@@ -11,7 +11,7 @@ const TEXTS: [&str; 3] = [
     include_str!("../../surject-tensor/prelude/optim.sj"),
 ];
 
-/// What no text of the library defines. A test of `surject-tensor` holds the list against evaluation.
+/// What no text of the library defines. A test holds the list against evaluation.
 const BUILTIN: &[&str] = &[
     "dim",
     "fill",
@@ -48,4 +48,18 @@ pub fn has(name: &str) -> bool {
         names
     });
     names.contains(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_names_are_those_of_evaluation() {
+        let known: BTreeSet<&str> = surject_tensor::elaborate::library_names().collect();
+        let missing: Vec<&&str> = known.iter().filter(|name| !super::has(name)).collect();
+        assert!(missing.is_empty(), "not known to the macros: {missing:?}");
+        let made_up: Vec<&&str> = super::BUILTIN.iter().filter(|name| !known.contains(**name)).collect();
+        assert!(made_up.is_empty(), "known to the macros only: {made_up:?}");
+    }
 }

@@ -111,14 +111,16 @@ fn error_json(error: &TensorError) -> Value {
 
 /// A text whose last `;` may be missing.
 fn parse_lenient(text: &str) -> Result<Source, Failure> {
-    match Source::parse(text) {
-        Ok(source) => Ok(outputs_last(source)),
-        // What is wrong with the text as it stands is what the user has to know.
-        Err(error) => Source::parse(&format!("{text};")).map(outputs_last).map_err(|closed| {
-            let ends = error.span.start >= text.trim_end().len();
-            notation_failure(if ends { &closed } else { &error }, HERE, text)
-        }),
-    }
+    let open = match Source::parse(text) {
+        Ok(source) => return Ok(outputs_last(source)),
+        Err(error) => error,
+    };
+    let end = text.trim_end().len();
+    Source::parse(&format!("{text};")).map(outputs_last).map_err(|closed| {
+        // Only where nothing but the `;` is missing, the text with it has the mistake that counts.
+        let closed_is_better = open.span.start >= end && closed.span.start < end;
+        notation_failure(if closed_is_better { &closed } else { &open }, HERE, text)
+    })
 }
 
 /// A bare spec becomes the product, or the concatenation, of operands `a`, `b`, ….

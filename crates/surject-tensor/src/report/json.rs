@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 impl Report {
     /// The report as JSON: `{"tensors": […], "steps": […]}`.
     ///
-    /// * a tensor: `name kind text place before shape axes follows`; `axes` in memory order, each `{"row", "size",
+    /// * a tensor: `name kind text place before shape axes follows first_value`; `axes` in memory order, each `{"row", "size",
     ///   "basis"}`; `before` is the principal shape before closing;
     /// * a step: `operation spec place operator result operands first_value constraints labels product_space maps
     ///   assignments gradients`;
@@ -44,6 +44,7 @@ fn tensor(t: &TensorReport) -> Value {
         "shape": t.shape,
         "axes": list(&t.axes, axes),
         "follows": list(&t.follows, derivation),
+        "first_value": t.first_value,
     })
 }
 

@@ -12,9 +12,13 @@ use surject_notation::source::{Accumulator, Slot};
 use surject_projection::{Access, Index, LoopId, Piece, Projections, injective, surjective};
 
 /// Every step with its loops.
-pub(super) fn steps(data: &mut Data, names: &Names, dtype: DType) -> Result<Vec<StepReport>, TensorError> {
+pub(super) fn steps(
+    data: &mut Data,
+    names: &Names,
+    first: &FirstValues,
+    dtype: DType,
+) -> Result<Vec<StepReport>, TensorError> {
     let passed = passed_gradients(data);
-    let first: HashSet<StepId> = data.first_values.values().copied().collect();
     let mut steps = Vec::with_capacity(data.steps.len());
     for number in 0..data.steps.len() {
         let id = StepId(number as u32);
@@ -40,7 +44,7 @@ pub(super) fn steps(data: &mut Data, names: &Names, dtype: DType) -> Result<Vec<
             operator: step.operator.name.clone(),
             result: names.of(step.result).to_string(),
             operands: step.operands.iter().map(|o| names.of(*o).to_string()).collect(),
-            first_value: first.contains(&id),
+            first_value: first.steps.contains(&id),
             constraints: relations::of_step(data, names, step),
             labels: relations::labels(data, step),
             product_space: writer.product_space(),
@@ -50,6 +54,57 @@ pub(super) fn steps(data: &mut Data, names: &Names, dtype: DType) -> Result<Vec<
         });
     }
     Ok(steps)
+}
+
+/// What only the first values of parameters need.
+#[derive(Default)]
+pub(super) struct FirstValues {
+    pub(super) steps: HashSet<StepId>,
+    pub(super) tensors: HashSet<NodeId>,
+}
+
+pub(super) fn first_values(data: &Data) -> FirstValues {
+    let below = |roots: Vec<NodeId>| {
+        let mut seen = HashSet::new();
+        let mut stack = roots;
+        while let Some(node) = stack.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            match data.nodes[node.0 as usize].kind {
+                NodeKind::Result(step) => stack.extend(&data.steps[step.0 as usize].operands),
+                NodeKind::Uniform { at: Some(at), .. } => stack.push(at),
+                NodeKind::Gradient(of) => stack.push(of),
+                _ => {}
+            }
+        }
+        seen
+    };
+    let starts = data.nodes.iter().filter_map(|node| match node.kind {
+        NodeKind::Parameter { init } => Some(init),
+        _ => None,
+    });
+    let starts = below(starts.collect());
+    // Whatever else somebody may ask for: results that no parameter starts from, and what actions name.
+    let mut roots = data.outputs.clone();
+    for action in &data.actions {
+        match action {
+            Action::Assign(step) => roots.extend(&data.steps[step.0 as usize].operands),
+            Action::Forward(node) | Action::Backprop(node) | Action::ZeroGrads(node) => roots.push(*node),
+        }
+    }
+    let others = data.nodes.iter().enumerate().map(|(number, _)| NodeId(number as u32));
+    roots.extend(others.filter(|node| !starts.contains(node)));
+    let needed = below(roots);
+    let mut first = FirstValues::default();
+    first.steps.extend(data.first_values.values());
+    for node in starts.into_iter().filter(|node| !needed.contains(node)) {
+        if let NodeKind::Result(step) = data.nodes[node.0 as usize].kind {
+            first.steps.insert(step);
+        }
+        first.tensors.insert(node);
+    }
+    first
 }
 
 /// The tensors that gradients pass through in some backward pass.

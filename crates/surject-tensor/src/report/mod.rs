@@ -29,7 +29,7 @@ mod print;
 mod relations;
 
 use crate::error::TensorError;
-use crate::graph::{Graph, NodeKind};
+use crate::graph::{Graph, NodeId, NodeKind};
 use names::Names;
 use surject_ir::DType;
 
@@ -63,6 +63,8 @@ pub struct TensorReport {
     pub axes: Vec<AxisReport>,
     /// What each row of axes follows from, for rows that were not written out.
     pub follows: Vec<Derivation>,
+    /// Whether only the first values of parameters need it.
+    pub first_value: bool,
 }
 
 /// An axis of a tensor.
@@ -102,7 +104,7 @@ pub struct StepReport {
     pub result: String,
     /// The names of the operands.
     pub operands: Vec<String>,
-    /// Whether it only gives a parameter its first value.
+    /// Whether only the first values of parameters need it.
     pub first_value: bool,
     /// What it says about the shapes.
     pub constraints: Vec<Relation>,
@@ -199,6 +201,7 @@ pub fn report_as(graph: &Graph, dtype: DType) -> Result<Report, TensorError> {
     graph.infer()?;
     let mut data = graph.0.borrow_mut();
     let names = Names::new(&data);
+    let first = loops::first_values(&data);
     let mut tensors = Vec::with_capacity(data.nodes.len());
     for (number, node) in data.nodes.iter().enumerate() {
         let name = names.of_number(number).to_string();
@@ -213,9 +216,10 @@ pub fn report_as(graph: &Graph, dtype: DType) -> Result<Report, TensorError> {
             shape: names::closed_shape(&data, &node.shape),
             axes: names::axes(&data, &node.shape),
             follows: relations::rows(&data, &node.shape),
+            first_value: first.tensors.contains(&NodeId(number as u32)),
         });
     }
-    let steps = loops::steps(&mut data, &names, dtype)?;
+    let steps = loops::steps(&mut data, &names, &first, dtype)?;
     Ok(Report { tensors, steps })
 }
 

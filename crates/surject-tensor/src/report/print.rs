@@ -1,16 +1,36 @@
 //! The report as text.
 
-use super::{AssignmentReport, Derivation, Report, StepReport, TensorReport};
-use std::fmt::{self, Display, Formatter};
+use super::{AssignmentReport, Derivation, Report, StepReport};
+use std::fmt::{self, Display, Formatter, Write};
 
-/// Every tensor with its shape, then every operation with its constraints, its loops and its assignments.
+/// The file, every tensor with its shape, every operation with its constraints, its loops and its assignments, and in the
+/// end how parameters get their first values. Places are without the file where there is one file only.
 impl Display for Report {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let shown = |t: &&TensorReport| t.kind != "number";
-        let name = self.tensors.iter().filter(shown).map(|t| width(&t.name)).max().unwrap_or(0);
-        let shape = self.tensors.iter().filter(shown).map(|t| width(&t.shape)).max().unwrap_or(0);
+        let mut text = String::new();
+        self.write(&mut text)?;
+        match self.file() {
+            Some(file) => write!(f, "{file}\n\n{}", text.replace(&format!("{file}:"), "")),
+            None => f.write_str(&text),
+        }
+    }
+}
+
+impl Report {
+    /// The file of all places, if there is one.
+    fn file(&self) -> Option<&str> {
+        let places = self.tensors.iter().map(|t| &t.place).chain(self.steps.iter().map(|s| &s.place));
+        let mut files = places.flatten().filter_map(|place| place.rsplitn(3, ':').nth(2));
+        let first = files.next()?;
+        files.all(|file| file == first).then_some(first)
+    }
+
+    fn write(&self, f: &mut String) -> fmt::Result {
+        let shown = || self.tensors.iter().filter(|t| t.kind != "number" && !t.first_value);
+        let name = shown().map(|t| width(&t.name)).max().unwrap_or(0);
+        let shape = shown().map(|t| width(&t.shape)).max().unwrap_or(0);
         writeln!(f, "tensors")?;
-        for tensor in self.tensors.iter().filter(shown) {
+        for tensor in shown() {
             write!(f, "  {}  {}  ", pad(&tensor.name, name), pad(&tensor.shape, shape))?;
             match &tensor.text {
                 Some(text) => write!(f, "{} of `{text}`", tensor.kind)?,
@@ -28,8 +48,15 @@ impl Display for Report {
                 derivation(f, &indent, row)?;
             }
         }
-        for step in &self.steps {
+        for step in self.steps.iter().filter(|s| !s.first_value) {
             write!(f, "\n{step}")?;
+        }
+        let first = || self.steps.iter().filter(|s| s.first_value);
+        if first().next().is_some() {
+            writeln!(f, "\nfirst values of parameters")?;
+            for assignment in first().flat_map(|s| &s.assignments) {
+                writeln!(f, "  {}", assignment.text)?;
+            }
         }
         Ok(())
     }
@@ -48,12 +75,15 @@ fn some(shape: &str) -> &str {
     if shape.is_empty() { "no axes" } else { shape }
 }
 
-fn derivation(f: &mut Formatter<'_>, indent: &str, row: &Derivation) -> fmt::Result {
+/// As many origins are written; all that are known stand in the JSON form.
+const ORIGINS: usize = 2;
+
+fn derivation(f: &mut String, indent: &str, row: &Derivation) -> fmt::Result {
     write!(f, "{indent}{} {}", row.subject, some(&row.value))?;
-    for (k, origin) in row.from.iter().enumerate() {
+    for (k, origin) in row.from.iter().take(ORIGINS).enumerate() {
         write!(f, "{} {origin}", if k == 0 { " from" } else { "," })?;
     }
-    writeln!(f)
+    writeln!(f, "{}", if row.from.len() > ORIGINS { ", …" } else { "" })
 }
 
 impl Display for StepReport {
@@ -63,15 +93,12 @@ impl Display for StepReport {
         }
         write!(f, "{} = `{}`", self.result, self.operation)?;
         match &self.spec {
-            Some(spec) if !self.operation.contains(spec.as_str()) => {
-                writeln!(f, " with the spec \"{spec}\"")?
-            }
+            Some(spec) if !self.operation.contains('"') => writeln!(f, " with the spec \"{spec}\"")?,
             _ => writeln!(f)?,
         }
-        if self.first_value {
-            return self.assignments.iter().try_for_each(|a| writeln!(f, "  {}", a.text));
-        }
-        let constraints = || self.constraints.iter().filter(|c| !empty(&c.values));
+        // Between rows without axes nothing is said, unless nothing else is.
+        let all = self.constraints.iter().all(|c| empty(&c.values));
+        let constraints = || self.constraints.iter().filter(|c| all || !empty(&c.values));
         let wide = constraints().map(|c| width(&c.text)).max().unwrap_or(0);
         for (k, relation) in constraints().enumerate() {
             let head = if k == 0 { "constraints  " } else { "             " };
@@ -104,7 +131,6 @@ impl Display for StepReport {
     }
 }
 
-/// Between rows without axes nothing is said.
 fn empty(values: &str) -> bool {
     matches!(values, "<> ⊑ <>" | "<>")
 }

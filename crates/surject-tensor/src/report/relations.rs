@@ -34,11 +34,17 @@ pub(super) fn rows(data: &Data, shape: &Shape) -> Vec<Derivation> {
 
 fn add_origins(to: &mut Vec<String>, origins: Vec<Arc<Origin>>) {
     for origin in origins {
-        let text = origin.to_string();
+        let text = origin_text(&origin);
         if to.len() < ORIGINS && !to.contains(&text) {
             to.push(text);
         }
     }
+}
+
+/// The origin as one line; a spec that stands in the operation is not repeated.
+fn origin_text(origin: &Origin) -> String {
+    let spec = origin.spec.clone().filter(|_| !origin.operation.contains('"'));
+    Origin { spec, tensors: Vec::new(), ..origin.clone() }.to_string()
 }
 
 /// The labels and row variables of the spec of a step.
@@ -193,6 +199,9 @@ impl Writer {
             }
             Constraint::Discardable(var) => {
                 let (name, value) = self.dim((*var).into());
+                if !is_label(&name) {
+                    return None;
+                }
                 let text = format!("{name} may be empty");
                 Some(Relation { kind: "may be empty", text, values: value })
             }
