@@ -9,9 +9,9 @@ use thiserror::Error;
 pub enum AdjointError {
     /// A derivative would have to flow through something that has no rule.
     #[error(
-        "error[{}]: {}`{op}` cannot be differentiated{}: {detail}",
-        codes::UNSUPPORTED,
+        "{}error[{}]: `{op}` cannot be differentiated{}: {detail}",
         place(.origin),
+        codes::UNSUPPORTED,
         defines(.variable)
     )]
     Unsupported {
@@ -40,9 +40,9 @@ pub enum AdjointError {
     },
     /// The number of iterations of a loop does not follow from constants.
     #[error(
-        "error[{}]: {}`while` cannot be differentiated{}: {detail}",
-        codes::TRIP_COUNT,
+        "{}error[{}]: `while` cannot be differentiated{}: {detail}",
         place(.origin),
+        codes::TRIP_COUNT,
         defines(.variable)
     )]
     TripCount {
@@ -81,6 +81,14 @@ impl AdjointError {
             AdjointError::Selection { .. } => codes::SELECTION,
             AdjointError::TripCount { .. } => codes::TRIP_COUNT,
             AdjointError::Invalid(_) => codes::INVALID,
+        }
+    }
+
+    /// The place that the error is about, where known.
+    pub fn origin(&self) -> Option<&str> {
+        match self {
+            AdjointError::Unsupported { origin, .. } | AdjointError::TripCount { origin, .. } => origin.as_deref(),
+            _ => None,
         }
     }
 

@@ -4,7 +4,7 @@ use crate::activity::Activity;
 use crate::options::{Mode, Options};
 use crate::sweep::{Result, Sweep};
 use crate::{AdjointError, tidy};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use surject_ir::{DType, Function, Program, Scalar, Var};
 
 /// The program of the derivative of a function: it has one function, of the same name and parameters, that yields the
@@ -36,6 +36,7 @@ pub fn gradient(program: &Program, function: &str, options: &Options) -> Result<
             }
         }
     }
+    let named = f.vars.len();
     let statements = std::mem::take(&mut f.body.statements);
     let mut activity_of = f.clone();
     activity_of.body.statements = statements.clone();
@@ -63,14 +64,36 @@ pub fn gradient(program: &Program, function: &str, options: &Options) -> Result<
     body.append(&mut sweep.out);
     let mut f = sweep.f;
     f.body = surject_ir::Block { statements: body, results: yields };
-    let f = tidy::tidy(&f).map_err(|e| AdjointError::Unsupported {
+    let mut f = tidy::tidy(&f, named).map_err(|e| AdjointError::Unsupported {
         op: "function".to_string(),
         detail: e.to_string(),
         variable: String::new(),
         origin: None,
     })?;
+    name_gradients(&mut f, original, &wanted);
     surject_ir::verify::function(&f)?;
     Ok(Program { name: program.name.clone(), functions: vec![f] })
+}
+
+/// Gives the gradients of parameters the plain names: a variable that has one already exchanges names with them.
+fn name_gradients(f: &mut Function, original: &Function, wanted: &[Var]) {
+    let by_name: HashMap<String, usize> = f.vars.iter().enumerate().map(|(i, v)| (v.name.clone(), i)).collect();
+    let first = f.body.results.len() - wanted.len();
+    let mut renamed = HashSet::new();
+    for (k, &param) in wanted.iter().enumerate() {
+        let name = format!("d_{}", original.name_of(param));
+        let result = f.body.results[first + k].0 as usize;
+        // A cotangent that is a parameter keeps its name, and so does one that stands for two parameters.
+        let taken = by_name.get(&name).copied();
+        let fixed = |i: usize| i < f.params.len();
+        if fixed(result) || taken.is_some_and(|t| fixed(t) || f.vars[t].name != name) || !renamed.insert(result) {
+            continue;
+        }
+        let own = std::mem::replace(&mut f.vars[result].name, name);
+        if let Some(taken) = taken.filter(|&t| t != result) {
+            f.vars[taken].name = own;
+        }
+    }
 }
 
 /// Where the cotangent of a result comes from.

@@ -7,20 +7,25 @@ use surject_ir::{
 };
 
 /// The same function without statements, carried values, variables and fields that its results do not need.
-pub(crate) fn tidy(f: &Function) -> Result<Function, TypeError> {
+///
+/// The first `named` variables keep their names; the others are named anew, with the number that made a name unique left
+/// out where it need not be.
+pub(crate) fn tidy(f: &Function, named: usize) -> Result<Function, TypeError> {
     let mut live: HashSet<Var> = f.body.results.iter().copied().collect();
     let statements = live_statements(f, &f.body.statements, &mut live);
-    extract(f, &f.params, &statements, &f.body.results)
+    extract(f, named, &f.params, &statements, &f.body.results)
 }
 
 /// A function of these parameters, statements and results of another one, and of nothing else of it.
 pub(crate) fn extract(
     f: &Function,
+    named: usize,
     params: &[Var],
     statements: &[Statement],
     results: &[Var],
 ) -> Result<Function, TypeError> {
-    let mut rebuild = Rebuild { from: f, to: Function::new(&f.name), vars: HashMap::new(), fields: HashMap::new() };
+    let (to, vars, fields) = (Function::new(&f.name), HashMap::new(), HashMap::new());
+    let mut rebuild = Rebuild { from: f, named, to, vars, fields };
     rebuild.to.params = rebuild.define(params);
     let statements = rebuild.statements(statements)?;
     let results = rebuild.uses(results);
@@ -114,9 +119,24 @@ fn carried(
     }
 }
 
+/// A name without the numbers at its end: `d_x_12_40` is `d_x`.
+fn without_number(name: &str) -> &str {
+    let mut name = name;
+    while let Some((base, number)) = name.rsplit_once('_')
+        && !base.is_empty()
+        && !number.is_empty()
+        && number.bytes().all(|b| b.is_ascii_digit())
+    {
+        name = base;
+    }
+    name
+}
+
 /// A function that is written down again, with variables and fields numbered anew.
 struct Rebuild<'a> {
     from: &'a Function,
+    /// This many variables keep their names.
+    named: usize,
     to: Function,
     vars: HashMap<Var, Var>,
     fields: HashMap<FieldId, FieldId>,
@@ -126,7 +146,8 @@ impl Rebuild<'_> {
     fn define(&mut self, vars: &[Var]) -> Vec<Var> {
         let mut define = |&var: &Var| {
             let info = &self.from.vars[var.0 as usize];
-            let new = self.to.var(&info.name, info.ty.clone());
+            let name = if (var.0 as usize) < self.named { &info.name } else { without_number(&info.name) };
+            let new = self.to.var(name, info.ty.clone());
             self.vars.insert(var, new);
             new
         };

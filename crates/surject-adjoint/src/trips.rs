@@ -64,7 +64,7 @@ impl Sweep {
             },
         };
         statements.push(Statement::new(kind));
-        let function = tidy::extract(&self.f, &[], &statements, &[after]);
+        let function = tidy::extract(&self.f, usize::MAX, &[], &statements, &[after]);
         let function = self.typed(function)?;
         let name = function.name.clone();
         let program = Program { name: String::new(), functions: vec![function] };
