@@ -31,6 +31,10 @@ pub enum Elems {
     /// A number of elements.
     Number(u64),
     /// A multiple of a dimension: `coefficient · var`.
+    ///
+    /// The coefficient is a number and not something to be forced later. It comes from the sizes of element types, which
+    /// do not depend on shapes; a front end that infers them knows them before it closes shapes, and since the order of
+    /// constraints does not matter it adds this one when it does.
     Strided {
         /// The coefficient.
         coefficient: u64,
@@ -52,7 +56,8 @@ pub enum Constraint {
     RowLe(Row, Row),
     /// The axis is as large as at least so many positions.
     AtLeast(DimTerm, u64),
-    /// A concatenated axis: its size is the sum of the sizes of its components.
+    /// A concatenated axis: its size is the sum of the sizes of its components and its basis theirs, a named one before
+    /// `default`. If all components but one are empty it is that component.
     Concat {
         /// The concatenated axis.
         target: DimTerm,
@@ -61,7 +66,7 @@ pub enum Constraint {
     },
     /// An axis that is read at `stride·o + dilation·k + offset`. Its size is `stride·over` without a kernel or with
     /// padding, else `stride·(over-1) + 1 + dilation·(kernel-1)`. The offset selects within a stride and does not
-    /// change the size.
+    /// change the size; a kernel without padding fills its axis to the last position, so that with an offset it is an error.
     Affine {
         /// The axis that is read.
         input: DimTerm,

@@ -6,7 +6,7 @@ mod generator;
 use generator::{Family, lines};
 use std::sync::Arc;
 use surject_shape::{
-    Constraint, Dim, Named, Origin, Role, Row, Shape, ShapeError, ShapeErrorKind, Solver, solve_text,
+    Constraint, Dim, DimTerm, Named, Origin, Role, Row, Shape, ShapeError, ShapeErrorKind, Solver, solve_text,
 };
 
 /// The errors of bare constraint problems.
@@ -136,6 +136,23 @@ fn programs() {
     let (x, w) = (p.data("x", &[32], &[], &[8]), p.parameter("w", None));
     p.compose("h", &w, &x).unwrap();
     show(p.solver.close().unwrap_err());
+
+    // `ij;jk=>ik`: the axis has a letter.
+    let mut p = Program::default();
+    let (a, b) = (p.data("a", &[], &[], &[2, 3]), p.data("b", &[], &[], &[4, 5]));
+    let [i, j, k] = ["i", "j", "k"].map(|letter| {
+        let var = p.solver.fresh_dim();
+        p.solver.name_axis(var, letter);
+        DimTerm::Var(var)
+    });
+    let c = Program::named("c", p.solver.fresh_shape());
+    let origin = Program::origin("c = einsum(a, b)", &c, &[&a, &b]);
+    let origin = Arc::new(Origin { spec: Some("ij;jk=>ik".into()), ..(*origin).clone() });
+    let equations = [(vec![i, j], &a), (vec![j, k], &b), (vec![i, k], &c)];
+    let added = equations.into_iter().try_for_each(|(axes, tensor)| {
+        p.solver.add(Constraint::RowEq(Row::closed(axes), tensor.0.output.clone()), &origin)
+    });
+    show(added.unwrap_err());
     insta::assert_snapshot!(shown.join("\n\n"));
 }
 

@@ -6,7 +6,7 @@
 //! is left out in turn, and stays out if the others are refuted without it.
 
 use super::Solver;
-use crate::constraint::Constraint;
+use crate::constraint::{Constraint, Role};
 use crate::dim::{Dim, DimTerm};
 use crate::error::{ShapeError, ShapeErrorKind};
 use crate::origin::{Fact, Named, Origin, Site, Subject};
@@ -53,6 +53,12 @@ impl Solver {
         let mut error = error;
         let log = &self.facts.log;
         if error.guessed || error.labels.is_empty() {
+            if error.kind == ShapeErrorKind::MissingHidden
+                && let Some(name) = self.parameter_of(&error)
+            {
+                error.message =
+                    error.message.replace("of a parameter", &format!("of the parameter `{name}`"));
+            }
             error.shorten(SHOWN);
             return error;
         }
@@ -82,6 +88,17 @@ impl Solver {
         let mut error = ShapeError { kind, message, labels, omitted: 0, guessed: false };
         error.shorten(SHOWN);
         error
+    }
+
+    /// The name of the parameter that an error is about.
+    fn parameter_of(&self, error: &ShapeError) -> Option<&str> {
+        let declares = |label: &&Arc<Origin>| {
+            self.facts.log.iter().any(|(constraint, origin)| {
+                matches!(constraint, Constraint::Terminal(_, role) if *role != Role::Leaf)
+                    && Arc::ptr_eq(origin, label)
+            })
+        };
+        Some(error.labels.iter().take(SHOWN).find(declares)?.tensors.first()?.name.as_str())
     }
 
     /// The explanation of an error that some of these constraints gave; this solver has their variables only.
@@ -229,7 +246,9 @@ impl Solver {
                 let Some((order, name)) = name_of(origin, row) else { continue };
                 let known = self.known_before(&refutation.core, origin, row);
                 if let Some((front, DimTerm::Known(value))) = axis_of(&known, site) {
-                    found.push(Found { origin, order, name, site, front, value });
+                    let letter =
+                        sides_of(constraint).into_iter().find_map(|r| self.letter(written_at(r, site)?));
+                    found.push(Found { origin, order, name, site, front, value, letter });
                 }
             }
         }
@@ -240,7 +259,12 @@ impl Solver {
         // Both are counted from the same end.
         let from_end = a.front.is_none() || b.front.is_none();
         let why = if x.size() == y.size() { " (the bases differ)" } else { "" };
-        Some(format!("{} is {}, but {} is {}{why}", a.axis(from_end), a.value, b.axis(from_end), b.value))
+        let letter = match (a.letter, b.letter) {
+            (Some(a), Some(b)) if a == b => format!("`{a}`: "),
+            _ => String::new(),
+        };
+        let (left, right) = (a.axis(from_end), b.axis(from_end));
+        Some(format!("{letter}{left} is {}, but {right} is {}{why}", a.value, b.value))
     }
 
     fn rows_of_clash(&self, refutation: &Refutation) -> Option<String> {
@@ -284,6 +308,8 @@ struct Found<'a> {
     /// Its position counted from the front, where that is known.
     front: Option<usize>,
     value: Dim,
+    /// Its letter in the spec.
+    letter: Option<&'a str>,
 }
 
 impl Found<'_> {
@@ -322,6 +348,15 @@ fn name_of<'a>(origin: &'a Origin, row: &Row) -> Option<(usize, RowName<'a>)> {
             _ => None,
         }
     })
+}
+
+/// What is written at a site.
+fn written_at(row: &Row, site: Site) -> Option<DimTerm> {
+    let place = usize::from(site.place);
+    match site.trail {
+        false => row.lead.get(place).or_else(|| row.trail.get(place.checked_sub(row.lead.len())?)).copied(),
+        true => row.trail.len().checked_sub(place + 1).map(|at| row.trail[at]),
+    }
 }
 
 /// The axis at a site: its position counted from the front, where that is known, and what it is.

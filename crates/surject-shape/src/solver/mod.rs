@@ -177,6 +177,9 @@ pub struct Solver {
     soft_bounds: soft::SoftBounds,
     /// Tasks are taken in the order of the size of their proofs, so that a contradiction has a short one.
     shortest: Option<Vec<u32>>,
+    /// The letters of axes in specs, ascending by variable, and the letters by number.
+    letters: Vec<(DimVar, u32)>,
+    letter_names: Vec<Arc<str>>,
     /// The constraints that say which axes may be empty, by their numbers in the log.
     discards: Vec<u32>,
     /// What an error was about, for its explanation.
@@ -220,6 +223,8 @@ impl Solver {
             postponed: Vec::new(),
             soft_bounds: soft::SoftBounds::default(),
             shortest: None,
+            letters: Vec::new(),
+            letter_names: Vec::new(),
             discards: Vec::new(),
             clashed: explain::Clash::default(),
         }
@@ -288,6 +293,23 @@ impl Solver {
         });
         self.open_rows.push(number);
         RowVar(number)
+    }
+
+    /// Gives an axis the letter that a spec has for it, for errors to speak of it.
+    pub fn name_axis(&mut self, var: DimVar, letter: &str) {
+        let number = self.letter_names.iter().position(|n| &**n == letter).unwrap_or_else(|| {
+            self.letter_names.push(letter.into());
+            self.letter_names.len() - 1
+        });
+        let at = self.letters.partition_point(|(v, _)| *v < var);
+        self.letters.insert(at, (var, number as u32));
+    }
+
+    /// The letter of an axis.
+    fn letter(&self, dim: DimTerm) -> Option<&str> {
+        let DimTerm::Var(var) = dim else { return None };
+        let at = self.letters.binary_search_by_key(&var, |(v, _)| *v).ok()?;
+        self.letter_names.get(self.letters[at].1 as usize).map(|n| &**n)
     }
 
     /// Adds a constraint and propagates it. The order in which constraints are added does not matter.
