@@ -91,14 +91,14 @@ impl Solver {
     }
 
     /// The name of the parameter that an error is about.
-    fn parameter_of(&self, error: &ShapeError) -> Option<&str> {
+    fn parameter_of(&self, error: &ShapeError) -> Option<String> {
         let declares = |label: &&Arc<Origin>| {
             self.facts.log.iter().any(|(constraint, origin)| {
                 matches!(constraint, Constraint::Terminal(_, role) if *role != Role::Leaf)
                     && Arc::ptr_eq(origin, label)
             })
         };
-        Some(error.labels.iter().take(SHOWN).find(declares)?.tensors.first()?.name.as_str())
+        Some(error.labels.iter().take(SHOWN).find(declares)?.tensors.first()?.name.clone())
     }
 
     /// The explanation of an error that some of these constraints gave; this solver has their variables only.
