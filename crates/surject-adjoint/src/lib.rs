@@ -31,6 +31,8 @@
 //!   of `z = x + iy` is `∂f/∂x − i ∂f/∂y`.
 //! * **Loops.** A loop through which a derivative flows must have a number of iterations that follows from constants
 //!   of the program. The carried values that the reverse sweep needs are kept, one slice an iteration.
+//! * **Padding.** Where the gradient of a convolution reads outside the cotangent it takes zero times the kernel, as
+//!   the convolution itself takes zero times the kernel outside its operand: an infinite weight gives NaN there.
 //! * **Linear algebra.** `cholesky` and `triangular_solve` read one triangle; the other one has the gradient zero.
 
 #![warn(missing_docs)]
@@ -50,6 +52,7 @@ mod pointwise;
 mod push;
 mod solve;
 mod special;
+mod spread;
 mod sweep;
 mod tidy;
 mod trips;

@@ -2,15 +2,15 @@
 
 use crate::solve;
 use crate::sweep::{Result, Sweep};
-use surject_index::{Affine, IndexMap, Space};
-use surject_ir::{AccOp, DType, FieldId, Scalar};
+use surject_index::{Affine, Fill, IndexMap, Space};
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, Scalar};
 
 impl Sweep {
     /// `acc + M g` over the codomain of `M`, where `M` may be partial: what stands outside the guards is dropped.
     ///
     /// The forms, in this order: a read through the inverse, where there is one (the collapse law); an accumulation
     /// along a projection; one over the solutions of `M(p) = d` where these are few (then it can be computed wherever
-    /// it is read); and a push, into a larger space where `M` is partial, which is stored.
+    /// it is read), perhaps with the cotangent spread; and a push, into a larger space where `M` is partial, which is stored.
     pub(crate) fn push(&mut self, map: &IndexMap, g: FieldId) -> Result<FieldId> {
         let dtype = self.dtype(g);
         if map.domain().is_empty() {
@@ -23,10 +23,29 @@ impl Sweep {
             return self.sum_along(map.clone(), g);
         }
         if let Some((to_domain, to_codomain)) = solve::solutions(map, self.nothing(dtype)) {
-            let solved = self.read(to_domain, g)?;
+            let solved = self.read_solved(to_domain, g)?;
             return self.sum_along(to_codomain, solved);
         }
+        if let Some((dense, product)) = self.spread(map, g)? {
+            return self.push(&dense, product);
+        }
         self.push_padded(map, g)
+    }
+
+    /// `read M g` for the partial map of a pull form, to be summed. Of a product of a cotangent and a factor that is
+    /// defined on the whole box only the cotangent is guarded: outside it is zero, as what a convolution reads outside
+    /// its operand is. A sum of products along affine maps is a contraction, one of guarded products is not.
+    fn read_solved(&mut self, map: IndexMap, g: FieldId) -> Result<FieldId> {
+        if let FieldKind::Binary { op: BinaryOp::Mul, x, y } = self.f.fields[g].kind
+            && let FieldKind::Read { map: inner, of } = self.f.fields[y].kind.clone()
+            && let Some(whole) = without_guards(&map, &inner)
+        {
+            let zero = Fill(Scalar::zero(self.dtype(x)).bits());
+            let cotangent = self.read(map.with_fill(zero), x)?;
+            let factor = self.read(whole, of)?;
+            return self.mul(cotangent, factor);
+        }
+        self.read(map, g)
     }
 
     /// `acc + M g` for a total map. 16-bit floats are summed in `f32` and rounded once. A sum along anything but a
@@ -87,4 +106,15 @@ impl Sweep {
         let cut = self.mapped(IndexMap::total(codomain.clone(), padded, cut))?;
         self.read(cut, sum)
     }
+}
+
+/// The composite of a partial map and a total one, where it is defined on the whole domain all the same.
+fn without_guards(map: &IndexMap, next: &IndexMap) -> Option<IndexMap> {
+    if !next.is_total() {
+        return None;
+    }
+    let rank = map.domain().rank();
+    let pull = |e: &Affine| e.substitute(map.components(), rank);
+    let components = next.components().iter().map(pull).collect::<Option<Vec<_>>>()?;
+    IndexMap::total(map.domain().clone(), next.codomain().clone(), components).ok()
 }
