@@ -61,6 +61,7 @@ pub fn check(block: &Block) -> Result<(), String> {
             let checked = surject_rules::parse("example.rules", &block.text);
             checked.and_then(|file| surject_rules::check(&file)).err().map(|e| e.code)
         }
+        "gradient" => code_of_gradient(&block.text),
         _ => return Ok(()),
     };
     let expected = block.heading.split_whitespace().next().unwrap_or_default();
@@ -79,6 +80,12 @@ fn code_of_module(text: &str) -> Option<&'static str> {
     };
     let options = ImportOptions { file: "example.mlir", source: text.as_bytes(), function: Some("main") };
     import(&module, &options).err().map(|e| e.diagnostic().code)
+}
+
+/// The code that the gradient of a program is refused with.
+fn code_of_gradient(text: &str) -> Option<&'static str> {
+    let program = surject_ir::parse(text).ok()?;
+    surject_adjoint::gradient(&program, "main", &surject_adjoint::Options::default()).err().map(|e| e.code())
 }
 
 /// The codes that have a section of their own in a page.

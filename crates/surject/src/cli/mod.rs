@@ -2,6 +2,7 @@
 
 mod check;
 mod doctor;
+mod grad;
 mod opt;
 mod rules;
 mod run;
@@ -28,6 +29,8 @@ enum Command {
     Run(run::Arguments),
     /// Optimises a program and writes it in any of its forms.
     Opt(opt::Arguments),
+    /// Differentiates a program and writes the gradient in any of its forms.
+    Grad(grad::Arguments),
     /// Runs every function of files with check.expect_* operations.
     Check(check::Arguments),
     /// Lists, checks or explains a file of rewrite rules.
@@ -47,6 +50,7 @@ pub fn execute(arguments: Arguments, out: &mut dyn Write) -> Result<(), Failure>
     match arguments.command {
         Command::Run(a) => run::execute(&a, out),
         Command::Opt(a) => opt::execute(&a, out),
+        Command::Grad(a) => grad::execute(&a, out),
         Command::Check(a) => check::execute(&a, out),
         Command::Rules(a) => rules::execute(&a, out),
         Command::Infer(a) => crate::infer::execute(&a, out),

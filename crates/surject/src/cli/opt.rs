@@ -47,7 +47,7 @@ pub struct Arguments {
 
 /// The forms a program can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Form {
+pub(super) enum Form {
     /// StableHLO text.
     Stablehlo,
     /// A StableHLO portable artifact.
@@ -115,7 +115,7 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
 }
 
 /// The program in one of its forms.
-fn emit(program: &Program, form: Form, name: &str) -> Result<String, Failure> {
+pub(super) fn emit(program: &Program, form: Form, name: &str) -> Result<String, Failure> {
     let fail = |e: &dyn fmt::Display| Failure::unsupported(format!("{name}: {e}"));
     let lowered = || {
         let function = super::function_name(program, None, name)?;
