@@ -134,7 +134,7 @@ impl Lengths {
             return (fits && self.sum == 0 && std::mem::replace(&mut self.sum, 1) == 0).then(Vec::new);
         }
         loop {
-            self.budget = self.budget.checked_sub(1).unwrap_or(0);
+            self.budget = self.budget.saturating_sub(1);
             if self.budget == 0 {
                 return None;
             }
