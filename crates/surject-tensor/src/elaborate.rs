@@ -57,6 +57,12 @@ pub fn library_names() -> impl Iterator<Item = &'static str> {
     library::names().chain(builtin::names())
 }
 
+/// How deep functions may be within functions that they take along.
+const MAX_NESTING: u32 = 1000;
+
+/// How many expressions one text may come to, all calls counted.
+pub const MAX_EVALUATED: u64 = 2_000_000;
+
 /// The evaluation of a text into a graph.
 ///
 /// ```
@@ -83,6 +89,8 @@ pub struct Session {
     taken: BTreeSet<String>,
     /// How deep the expression being evaluated is.
     depth: usize,
+    /// How many expressions were evaluated.
+    evaluated: u64,
 }
 
 impl Session {
@@ -106,6 +114,7 @@ impl Session {
             library: Rc::new(Owner::new(String::new())),
             taken: taken.collect(),
             depth: 0,
+            evaluated: 0,
         }
     }
 
@@ -190,6 +199,7 @@ impl Session {
     fn fresh_owner(&mut self) {
         self.frames.truncate(1);
         self.depth = 0;
+        self.evaluated = 0;
         if let Some(frame) = self.frames.first_mut() {
             frame.owner = Rc::new(Owner::new(String::new()));
         }

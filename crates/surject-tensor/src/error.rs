@@ -9,7 +9,7 @@ use surject_shape::{Place, ShapeError};
 #[derive(Clone, Debug, PartialEq)]
 pub enum TensorErrorKind {
     /// A mistake of notation.
-    Notation(NotationError),
+    Notation(Box<NotationError>),
     /// The shapes do not fit.
     Shape(Box<ShapeError>),
     /// The loops do not fit.
@@ -73,6 +73,13 @@ pub struct TensorError {
     pub place: Option<Place>,
     /// What to do.
     pub help: Option<String>,
+    /// What surrounds it, where something does.
+    pub context: Option<Box<Context>>,
+}
+
+/// What surrounds an error.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Context {
     /// What else there is to know, such as the shapes of the tensors it is about.
     pub notes: Vec<String>,
     /// The functions it happened in, innermost first, and where they were called.
@@ -82,7 +89,7 @@ pub struct TensorError {
 impl TensorError {
     /// An error without a place.
     pub fn new(kind: TensorErrorKind, message: impl Into<String>) -> TensorError {
-        TensorError { kind, message: message.into(), span: None, place: None, help: None, notes: Vec::new(), calls: Vec::new() }
+        TensorError { kind, message: message.into(), span: None, place: None, help: None, context: None }
     }
 
     /// The same with advice.
@@ -105,6 +112,21 @@ impl TensorError {
         self
     }
 
+    /// What surrounds it.
+    pub fn context_mut(&mut self) -> &mut Context {
+        self.context.get_or_insert_default()
+    }
+
+    /// What else there is to know.
+    pub fn notes(&self) -> &[String] {
+        self.context.as_ref().map_or(&[], |context| &context.notes)
+    }
+
+    /// The functions it happened in, innermost first, and where they were called.
+    pub fn calls(&self) -> &[(String, Option<Place>)] {
+        self.context.as_ref().map_or(&[], |context| &context.calls)
+    }
+
     /// The stable code.
     pub fn code(&self) -> &'static str {
         self.kind.code()
@@ -119,7 +141,7 @@ impl TensorError {
 impl From<NotationError> for TensorError {
     fn from(e: NotationError) -> TensorError {
         let span = e.span;
-        TensorError::new(TensorErrorKind::Notation(e), "").spanning(span)
+        TensorError::new(TensorErrorKind::Notation(Box::new(e)), "").spanning(span)
     }
 }
 
@@ -147,7 +169,7 @@ impl fmt::Display for TensorError {
             TensorErrorKind::Projection(e) => write!(f, "{e}")?,
             kind => write!(f, "error[{}]: {}", kind.code(), self.message)?,
         }
-        for note in &self.notes {
+        for note in self.notes() {
             write!(f, "\n  note: {note}")?;
         }
         match &self.help {

@@ -1,7 +1,7 @@
 //! What an error of shapes is about: the tensors that its operations relate, with what is known of their shapes.
 
 use crate::error::{TensorError, TensorErrorKind};
-use crate::graph::Data;
+use crate::graph::{Data, NodeId, Step};
 use std::collections::BTreeSet;
 use surject_shape::{Dim, DimTerm, Row, Shape, Solver, Subject};
 
@@ -12,20 +12,39 @@ impl Data {
     /// An error with the shapes of the tensors it is about.
     pub(crate) fn explained(&self, mut error: TensorError) -> TensorError {
         let TensorErrorKind::Shape(shape_error) = &error.kind else { return error };
-        if !error.notes.is_empty() {
+        if !error.notes().is_empty() {
             return error;
         }
         let named = shape_error.labels.iter().flat_map(|origin| &origin.tensors);
         let mut seen = BTreeSet::new();
+        let mut notes = Vec::new();
         for named in named {
             if let Subject::Shape(shape) = &named.subject
                 && seen.len() < SHOWN
                 && seen.insert(named.name.clone())
             {
-                error.notes.push(format!("`{}` is {}", named.name, shape_text(&self.solver, shape)));
+                notes.push(format!("`{}` is {}", named.name, shape_text(&self.solver, shape)));
             }
         }
+        error.context_mut().notes = notes;
         error
+    }
+}
+
+impl Data {
+    /// An error of the loops of a step, with the names of its tensors.
+    pub(crate) fn explained_step(&self, mut error: TensorError, step: &Step) -> TensorError {
+        let named = |id: &NodeId| {
+            let node = &self.nodes[id.0 as usize];
+            format!("`{}`, which is {}", node.label, shape_text(&self.solver, &node.shape))
+        };
+        let notes = &mut error.context_mut().notes;
+        notes.push(format!("from {}", step.origin));
+        for (k, operand) in step.operands.iter().enumerate() {
+            notes.push(format!("operand {} is {}", k + 1, named(operand)));
+        }
+        notes.push(format!("the result is {}", named(&step.result)));
+        error.at(step.origin.place.clone())
     }
 }
 

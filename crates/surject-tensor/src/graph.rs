@@ -768,6 +768,21 @@ impl Data {
         Shape { batch: row(&sizes.batch), input: row(&sizes.input), output: row(&sizes.output) }
     }
 
+    /// The shape of a slice: that of the whole, with its marker, without the leftmost batch axis.
+    fn sliced_shape(&mut self, whole: NodeId) -> Shape {
+        let mut shape = self.nodes[whole.0 as usize].shape.clone();
+        let mut batch = self.solver.row(shape.batch);
+        if !batch.lead.is_empty() {
+            batch.lead.remove(0);
+        } else if batch.var.is_none() && !batch.trail.is_empty() {
+            batch.trail.remove(0);
+        } else {
+            batch = Row::open(self.solver.fresh_row());
+        }
+        shape.batch = batch;
+        shape
+    }
+
     pub(crate) fn gradient(&mut self, of: NodeId) -> NodeId {
         if let Some(id) = self.gradients.get(&of) {
             return *id;
@@ -834,7 +849,10 @@ impl Data {
                 target
             }
             None => {
-                let shape = self.solver.fresh_shape();
+                let shape = match (&logic, operands) {
+                    (Logic::BatchSlice { .. }, [operand]) => self.sliced_shape(*operand),
+                    _ => self.solver.fresh_shape(),
+                };
                 let label = site.label.clone().unwrap_or_else(|| text.clone());
                 let site = Site { label: Some(label), ..site };
                 self.node(NodeKind::Result(id), shape, "", &site)
@@ -849,6 +867,12 @@ impl Data {
         let shapes: Vec<&Shape> = shapes.iter().collect();
         let result_shape = self.nodes[result.0 as usize].shape.clone();
         let instance = self.solver.operation(&logic, &shapes, &result_shape, &origin)?;
+        if target.is_none() && matches!(logic, Logic::Spec(_)) {
+            // An equation says nothing of the marker, and a new tensor has it where the spec does.
+            let node = &mut self.nodes[result.0 as usize];
+            node.shape = instance.result.clone();
+            node.named = Named::tensor(node.label.clone(), &node.shape);
+        }
         for (label, size) in sizes {
             if let Some(var) = instance.dims.get(label) {
                 let dim = if *size == 1 { Dim::Unit } else { Dim::new(*size) };
@@ -908,7 +932,7 @@ impl Data {
             .filter_map(|(label, var)| Some((label.clone(), self.solver.ground_dim(*var)?.size())))
             .collect();
         let projections = surject_projection::derive(&step.logic, &operands, &result, &sizes)
-            .map_err(|e| TensorError::from(e).at(step.origin.place.clone()))?;
+            .map_err(|e| self.explained_step(TensorError::from(e), step))?;
         let projections = Arc::new(projections);
         self.projections.insert(id, projections.clone());
         Ok(projections)

@@ -62,7 +62,7 @@ impl Inline {
             error.place = Some(self.place());
             error.span = None;
         }
-        for (_, place) in &mut error.calls {
+        for (_, place) in &mut error.context_mut().calls {
             *place = place.take().filter(|p| !outside(p));
         }
         error

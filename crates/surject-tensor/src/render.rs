@@ -27,18 +27,24 @@ impl TensorError {
                 shape_help = Some(format!("help: {}", e.help()));
                 format!("error[{}]: {}", e.code(), e.message)
             }
-            TensorErrorKind::Projection(e) => e.to_string(),
+            TensorErrorKind::Projection(e) => {
+                let text = e.to_string();
+                let mut lines = text.lines().map(str::trim);
+                let message = lines.next().unwrap_or_default().to_string();
+                shape_help = lines.next().map(str::to_string);
+                message
+            }
             kind => format!("error[{}]: {}", kind.code(), self.message),
         };
-        notes.extend(self.notes.iter().cloned());
-        for (function, place) in self.calls.iter().take(CALLS) {
+        notes.extend(self.notes().iter().cloned());
+        for (function, place) in self.calls().iter().take(CALLS) {
             notes.push(match place {
                 Some(place) => format!("in `{function}`, called at {place}"),
                 None => format!("in `{function}`"),
             });
         }
-        if self.calls.len() > CALLS {
-            notes.push(format!("in {} more calls", self.calls.len() - CALLS));
+        if self.calls().len() > CALLS {
+            notes.push(format!("in {} more calls", self.calls().len() - CALLS));
         }
         let help = self.help.as_ref().map(|help| format!("help: {help}"));
         notes.extend(help.or(shape_help));

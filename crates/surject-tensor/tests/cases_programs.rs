@@ -30,7 +30,7 @@ fn shapes(text: &str, expected: &[(&str, &str)]) {
 fn fails(text: &str, code: &str, part: &str) {
     let mut session = Session::new("case.sj", text);
     match session.run_text().and_then(|()| session.graph().infer()) {
-        Ok(()) => panic!("no error"),
+        Ok(()) => panic!("no error: y is {}", show(&session, "y")),
         Err(error) => {
             let message = session.render(&error);
             assert!(error.code() == code && message.contains(part), "{message}");
@@ -153,6 +153,8 @@ cases! {
         => { "data": "2,4|3,3,1", "part": "4|3,3,1", "y": "4|3,3,4" };
     SL03 "input x: \"5,4|2->3\"; index i < 5; let y = x @| i;" => { "y": "4|2->3" };
     SL03_range "input x: \"5,4|2->3\"; index i < 6; let y = x @| i;" => error "SJ0401" "`x`";
+    SL03_sum "input x: \"5,4|3\"; input c: \"6\"; index i < 5; let y = (x @| i) + c;" => error "SJ0401" "`c`";
+    ES35_sum "input a: \"3,4\"; input c: \"3,4\"; let y = (a ++ \"ij=>ji\") + c;" => error "SJ0401" "`c`";
     SL05 "let x = reshape(range(24), o: [3, 4]); let y = wrap([[1, 2, 3], [4, 5, 6]], o: [3]);"
         => { "x": "2|3,4", "y": "2|3" };
 
@@ -188,6 +190,8 @@ cases! {
         let y = fixed + ([a, b] ++^ \"a;b => a^b\");
         let z = ([a, [b, a] ++^ \"a;b => a^b\"] ++^ \"a;b => a^b\") + all;" => { "y": "5", "z": "7" };
     // The one position of a single item claims nothing.
+    BL11_sum "input a: \"3\"; input b: \"2\"; input c: \"6\"; let s = [a, b] ++^ \"a;b => a^b\"; let y = s + c;"
+        => error "SJ0401" "`c`";
     BL15 "input x: \"3\"; let y = [x];" => { "y": "unit,3" };
     BL19 "input x: \"9\"; let y = x ++^ \"a^b^c => b,\" [\"a\", \"c\"]; set_dim(a, 2); set_dim(c, 3);" => { "y": "4" };
     BL19_open "input x: \"9\"; let y = x ++^ \"2^b^3 => b,\";" => { "y": "4" };

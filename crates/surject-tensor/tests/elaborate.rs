@@ -259,6 +259,10 @@ fn depth_is_bounded_on_a_small_stack() {
         format!("{chain} input x; let y = f200(x);"),
         "let f = |g| g(g); let y = f(f);".to_string(),
         "let f = |g, x| [g(g, x), x]; let y = f(f, 1);".to_string(),
+        (0..3000).fold("let f0 = |x| x;".to_string(), |t, k| t + &format!("let f{} = |x| f{k}(x);\n", k + 1)),
+        (0..30).fold("let f0 = |x| x;".to_string(), |t, k| {
+            t + &format!("let f{} = |x| f{k}(f{k}(x));\n", k + 1)
+        }) + "let y = f30(1);",
         format!("let y = {}1{};", "(-relu(".repeat(60), "))".repeat(60)),
         format!("input x; let y = x{};", " + x".repeat(480)),
     ];

@@ -8,7 +8,6 @@ use crate::error::{TensorError, TensorErrorKind};
 use crate::graph::{NodeKind, RowSizes, Sizes};
 use crate::tensor::Tensor;
 use crate::value::{Number, Value};
-use std::rc::Rc;
 use surject_notation::Span;
 use surject_notation::source::{Argument, ExprKind};
 use surject_notation::spec::Kind;
@@ -43,7 +42,7 @@ const NUMBERS: [(&str, f64, bool); 4] = [
 /// What a name stands for without being defined.
 pub(super) fn value(name: &str) -> Option<Value> {
     if let Some((name, _)) = FUNCTIONS.iter().find(|(n, _)| *n == name) {
-        return Some(Value::Function(Function(Rc::new(Callable::Builtin(name)))));
+        return Some(Value::Function(Function::of(Callable::Builtin(name))));
     }
     let (_, value, whole) = *NUMBERS.iter().find(|(n, ..)| *n == name)?;
     Some(Value::Number(Number { value, whole, basis: None }))

@@ -138,7 +138,7 @@ impl Session {
                 }
                 let configured = closure.at(Stage::Configured(configuration.clone()));
                 if tensors.is_empty() {
-                    return Ok(configured.into());
+                    return Ok(self.function(configured, site.span)?.into());
                 }
                 if function.tensors.is_empty() {
                     let message = format!("`{name}` takes no tensor before its `()`");
@@ -173,7 +173,7 @@ impl Session {
         if closure.function.tensors.is_empty() {
             return self.body(closure, (*configuration).clone(), owner, site);
         }
-        Ok(closure.at(Stage::Instance(configuration, owner)).into())
+        Ok(self.function(closure.at(Stage::Instance(configuration, owner)), site.span)?.into())
     }
 
     /// The instance of a layer at a place: within one owner and for one configuration it is always the same.
@@ -408,8 +408,8 @@ impl Session {
 }
 
 impl Closure {
-    fn at(&self, stage: Stage) -> Function {
-        Function(Rc::new(Callable::Closure(Closure { stage, ..self.clone() })))
+    fn at(&self, stage: Stage) -> Callable {
+        Callable::Closure(Closure { stage, ..self.clone() })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Expressions.
 
-use super::function::{Callable, Function, Lambda};
+use super::function::{Callable, Lambda};
 use super::owner::{Known, Owner};
-use super::{MAX_DEPTH, Session, capture};
+use super::{MAX_DEPTH, MAX_EVALUATED, Session, capture};
 use crate::error::{TensorError, TensorErrorKind};
 use crate::graph::{Action, NodeKind, Sizes};
 use crate::prelude;
@@ -20,6 +20,14 @@ impl Session {
         if self.depth >= MAX_DEPTH {
             return Err(self.too_deep(expr.span));
         }
+        if self.evaluated >= MAX_EVALUATED {
+            let message = format!("the program is larger than {MAX_EVALUATED} expressions here");
+            let error = self.wrong(TensorErrorKind::TooDeep, expr.span, message);
+            return Err(error.with_help(
+                "functions that apply functions twice multiply: give intermediate results a name",
+            ));
+        }
+        self.evaluated += 1;
         self.depth += 1;
         let result = self.expr_of(expr, label);
         self.depth -= 1;
@@ -47,7 +55,7 @@ impl Session {
             ExprKind::Einsum(op, operands, spec) => self.einsum(*op, operands, spec, span, label),
             ExprKind::Call(f, arguments) => self.call_expr(f, arguments, span, label),
             ExprKind::Part(of, part) => self.part(of, *part, span),
-            ExprKind::Lambda(parameters, body) => Ok(self.lambda(parameters, body, span, label)),
+            ExprKind::Lambda(parameters, body) => self.lambda(parameters, body, span, label),
         }
     }
 
@@ -217,21 +225,28 @@ impl Session {
         Ok(Value::Unit)
     }
 
-    fn lambda(&mut self, parameters: &[Name], body: &Expr, span: Span, label: Option<&str>) -> Value {
+    fn lambda(
+        &mut self,
+        parameters: &[Name],
+        body: &Expr,
+        span: Span,
+        label: Option<&str>,
+    ) -> Result<Value, TensorError> {
         let place = self.owned_at(span, String::new());
         let around = self.frame().owner.clone();
         let owner = around.child(place, || match label {
             Some(label) if label != around.path => self.free_path(label),
             _ => around.path.clone(),
         });
-        Value::Function(Function(Rc::new(Callable::Lambda(Lambda {
+        let lambda = Callable::Lambda(Lambda {
             parameters: parameters.to_vec(),
             body: body.clone(),
             span,
             text: self.frame().text.clone(),
             captured: self.capture(capture::of_expr(body)),
             owner,
-        }))))
+        });
+        Ok(self.function(lambda, span)?.into())
     }
 
     /// The parameter of an inline definition, made where it is needed first.

@@ -112,8 +112,8 @@ impl Session {
 
     /// An error with its place, if it has none: that of its own span, or the given one.
     pub(super) fn placed(&self, mut error: TensorError, span: Span) -> TensorError {
-        if error.calls.is_empty() {
-            error.calls = self.calls();
+        if error.calls().is_empty() && self.frames.len() > 1 {
+            error.context_mut().calls = self.calls();
         }
         if error.place.is_some() {
             return error;

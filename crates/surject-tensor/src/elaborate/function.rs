@@ -16,7 +16,7 @@ use surject_notation::source::{self, Expr, Name};
 
 /// A function: of a source, of the library, an operator, or of the host program.
 #[derive(Clone)]
-pub struct Function(pub(super) Rc<Callable>);
+pub struct Function(pub(super) Rc<Callable>, u32);
 
 pub(super) enum Callable {
     Closure(Closure),
@@ -71,21 +71,44 @@ impl Function {
         name: impl Into<String>,
         function: impl Fn(&[Value]) -> Result<Value, TensorError> + 'static,
     ) -> Function {
-        Function(Rc::new(Callable::Host(name.into(), Box::new(function))))
+        Function::of(Callable::Host(name.into(), Box::new(function)))
     }
 
     /// An operator as a function.
     pub fn of_operator(operator: Arc<Operator>) -> Function {
-        Function(Rc::new(Callable::Operator(operator)))
+        Function::of(Callable::Operator(operator))
     }
 
     pub(super) fn of_library(function: LibraryFunction) -> Function {
-        Function(Rc::new(Callable::Closure(Closure {
+        Function::of(Callable::Closure(Closure {
             function: function.function,
             text: function.text,
             captured: Captured::default(),
             stage: Stage::Defined { owner: None },
-        })))
+        }))
+    }
+
+    pub(super) fn of(callable: Callable) -> Function {
+        let nesting = match &callable {
+            Callable::Closure(closure) => {
+                let configuration = match &closure.stage {
+                    Stage::Defined { .. } => None,
+                    Stage::Configured(values) | Stage::Instance(values, _) => Some(values),
+                };
+                deepest(closure.captured.values().chain(configuration.iter().flat_map(|c| c.values())))
+            }
+            Callable::Lambda(lambda) => deepest(lambda.captured.values()),
+            Callable::Repeat(functions) | Callable::Chain(functions) => {
+                functions.iter().map(Function::nesting).max().unwrap_or(0)
+            }
+            Callable::Operator(_) | Callable::Builtin(_) | Callable::Host(..) => 0,
+        };
+        Function(Rc::new(callable), nesting + 1)
+    }
+
+    /// How deep functions are within functions.
+    pub(super) fn nesting(&self) -> u32 {
+        self.1
     }
 
     /// Its name, or what it is.
@@ -99,6 +122,10 @@ impl Function {
             Callable::Host(name, _) => name,
         }
     }
+}
+
+fn deepest<'a>(values: impl Iterator<Item = &'a Value>) -> u32 {
+    values.filter_map(|value| value.function().map(Function::nesting)).max().unwrap_or(0)
 }
 
 impl fmt::Debug for Function {

@@ -1,13 +1,14 @@
 //! Declarations and statements.
 
 use super::function::{Callable, Closure, Function, Stage};
-use super::{Session, capture};
+use super::{MAX_NESTING, Session, capture};
 use crate::error::{TensorError, TensorErrorKind};
 use crate::operator::Operator;
 use crate::value::Value;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
+use surject_notation::Span;
 use surject_notation::source::{self, Item, ItemKind};
 
 impl Session {
@@ -44,7 +45,7 @@ impl Session {
                 self.define(&name.text, value);
             }
             ItemKind::Function(function) => {
-                let value = self.closure(function);
+                let value = self.closure(function)?;
                 self.define(&function.name.text, Value::Function(value));
             }
             ItemKind::Operation(operation) => {
@@ -67,16 +68,26 @@ impl Session {
     }
 
     /// A function with what it names.
-    fn closure(&mut self, function: &source::Function) -> Function {
+    fn closure(&mut self, function: &source::Function) -> Result<Function, TensorError> {
         let place = self.owned_at(function.name.span, String::new());
         let owner = self.frame().owner.clone();
         let owner = owner.child(place, || self.free_path(&owner.path_of(&function.name.text)));
-        Function(Rc::new(Callable::Closure(Closure {
+        let closure = Callable::Closure(Closure {
             captured: self.capture(capture::of_function(function)),
             function: Arc::new(function.clone()),
             text: self.frame().text.clone(),
             stage: Stage::Defined { owner: Some(owner) },
-        })))
+        });
+        self.function(closure, function.name.span)
+    }
+
+    /// A function, if it is not made of too many within each other.
+    pub(super) fn function(&self, callable: Callable, span: Span) -> Result<Function, TensorError> {
+        let function = Function::of(callable);
+        match function.nesting() > MAX_NESTING {
+            true => Err(self.too_deep(span)),
+            false => Ok(function),
+        }
     }
 
     /// The values of names that are mentioned, as far as something has them here.

@@ -56,7 +56,7 @@ impl Session {
                 return Err(self.wrong(TensorErrorKind::Sort, at, message));
             }
         };
-        Ok(Function(Rc::new(Callable::Repeat(layers))))
+        self.function(Callable::Repeat(layers), site.span)
     }
 
     /// `()` for every layer.
@@ -89,7 +89,7 @@ impl Session {
                 }
             }
         }
-        Ok(Function(Rc::new(Callable::Chain(made))).into())
+        Ok(self.function(Callable::Chain(made), site.span)?.into())
     }
 
     /// The first argument goes through all functions; the others are given to each.
