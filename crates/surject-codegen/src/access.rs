@@ -1,6 +1,6 @@
 //! Text of loads and stores: addresses, guards, lanes, and the types of memory.
 
-use crate::address::{Guard, Lin, LoopSet};
+use crate::address::{Guard, GuardFact, Lin, LoopSet};
 use crate::emit::{At, Elem, Emitter, ScopeId, Val};
 use surject_ir::DType;
 
@@ -61,6 +61,18 @@ impl Emitter<'_> {
     /// Loads an element, or a vector of them, in its register type.
     pub fn load(&mut self, pointer: &str, dtype: DType, address: &Lin, guards: &[Guard], at: At) -> String {
         let (memory, At { scope, lanes }) = (Elem::in_memory(dtype), at);
+        let facts: Vec<GuardFact> = guards.iter().map(|g| self.fact(g, scope)).collect();
+        if facts.contains(&GuardFact::Never) {
+            // The value is not used.
+            return self.constant(Elem::of(dtype), 0, lanes);
+        }
+        let guards: Vec<Guard> = guards
+            .iter()
+            .zip(facts)
+            .filter(|(_, fact)| *fact == GuardFact::Sometimes)
+            .map(|(guard, _)| guard.clone())
+            .collect();
+        let guards = guards.as_slice();
         let (ty, size) = (memory.ty(lanes), memory.size());
         let base = self.lin(address, scope);
         if lanes == 1 {

@@ -9,7 +9,7 @@
 //! loop is a vector of as many elements as the scope has lanes. Of the vector at the end of a loop the last lanes
 //! may lie beyond it: loads give zeros there, and nothing is stored.
 
-use crate::address::{Guard, Lin, LoopId, LoopSet};
+use crate::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::dag::{Buf, Dag, NodeId};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
@@ -134,6 +134,8 @@ struct Scope {
     vector: Option<(LoopId, usize)>,
     /// How many lanes of the vector exist, where not all do.
     active: Option<usize>,
+    /// A part of a loop that is all that runs here: its first value, and its end.
+    span: Option<(LoopId, i64, i64)>,
     text: String,
     nodes: HashMap<NodeId, Val>,
     lins: HashMap<Lin, String>,
@@ -294,6 +296,35 @@ impl<'a> Emitter<'a> {
     pub fn first_lanes(&mut self, count: usize, lanes: usize) -> String {
         let list: Vec<&str> = (0..lanes).map(|i| if i < count { "true" } else { "false" }).collect();
         self.literal(&format!("dense<[{}]>", list.join(", ")), &Elem::I1.ty(lanes))
+    }
+
+    /// Says that only a part of a loop runs in a scope.
+    pub fn limit(&mut self, scope: ScopeId, l: LoopId, low: i64, high: i64) {
+        self.scopes[scope.0].span = Some((l, low, high));
+    }
+
+    /// What is known of a guard in a scope.
+    pub fn fact(&self, guard: &Guard, mut scope: ScopeId) -> GuardFact {
+        loop {
+            let s = &self.scopes[scope.0];
+            if let Some((l, low, high)) = s.span
+                && guard.expr.coeff(l) != 0
+            {
+                // The loop counts from the start of its part.
+                let start = Lin { terms: vec![(l, 1)], offset: low };
+                let mut extents = self.dag.extents.clone();
+                extents[l.0 as usize] = high - low;
+                let expr = guard.expr.substitute(l, &start);
+                return expr
+                    .map_or(GuardFact::Sometimes, |expr| Guard { expr, bound: guard.bound }.fact(&extents));
+            }
+            // A loop may be open again further in, with all of its values.
+            let bound = s.binds.iter().any(|b| guard.expr.coeff(b.0) != 0);
+            match s.parent {
+                Some(parent) if !bound => scope = parent,
+                _ => return guard.fact(&self.dag.extents),
+            }
+        }
     }
 
     /// Closes a scope as an `scf.for` and gives the names of the carried values after it.

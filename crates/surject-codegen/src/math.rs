@@ -1,7 +1,7 @@
 //! Transcendental functions.
 //!
 //! `f32` has vector code of its own for the functions of neural networks: the argument is reduced, a polynomial
-//! of Cephes (S. Moshier) is evaluated with fused multiply-adds, and what lies outside the range of the reduction
+//! of Cephes (S. Moshier; of M. Giles for the inverse error function) is evaluated with fused multiply-adds, and what lies outside the range of the reduction
 //! is put right by selects. NaN gives NaN, infinities their limits, subnormal arguments and results are kept.
 //! Everything else calls the functions of [`surject_runtime::math`], lane by lane.
 
@@ -20,6 +20,7 @@ pub fn unary(em: &mut Emitter<'_>, at: At, op: UnaryOp, e: Elem, x: &str) -> Res
             Log1p => Some(log1p(em, at, x)),
             Logistic => Some(logistic(em, at, x)),
             Tanh => Some(tanh(em, at, x)),
+            ErfInv => Some(erf_inv(em, at, x)),
             _ => None,
         };
         if let Some(value) = own {
@@ -245,4 +246,52 @@ fn tanh(em: &mut Emitter<'_>, at: At, x: &str) -> String {
     let limit = em.float(at, F, 0.625);
     let is_near = em.cmpf(at, "olt", &size, &limit, F);
     em.select(at, &is_near, &near, &far, F)
+}
+
+/// The polynomials of M. Giles, "Approximating the erfinv function": near zero, and towards the ends.
+const ERF_INV: [[f64; 9]; 2] = [
+    [
+        2.810_226_36e-8,
+        3.432_739_39e-7,
+        -3.523_387_7e-6,
+        -4.391_506_54e-6,
+        2.185_808_7e-4,
+        -1.253_725_03e-3,
+        -4.177_681_64e-3,
+        2.466_407_27e-1,
+        1.501_409_41,
+    ],
+    [
+        -2.002_142_57e-4,
+        1.009_505_58e-4,
+        1.349_343_22e-3,
+        -3.673_428_44e-3,
+        5.739_507_73e-3,
+        -7.622_461_3e-3,
+        9.438_870_47e-3,
+        1.001_674_06,
+        2.832_976_82,
+    ],
+];
+
+fn erf_inv(em: &mut Emitter<'_>, at: At, x: &str) -> String {
+    // (1 − |x|) (1 + |x|): near the ends 1 − x² would have lost what counts.
+    let (size, one) = (em.un(at, "math.absf", x, F), em.float(at, F, 1.0));
+    let (less, more) = (em.bin(at, "arith.subf", &one, &size, F), em.bin(at, "arith.addf", &one, &size, F));
+    let u = em.bin(at, "arith.mulf", &less, &more, F);
+    let w = log(em, at, &u);
+    let w = em.un(at, "arith.negf", &w, F);
+    let (five, half, three) = (em.float(at, F, 5.0), em.float(at, F, 2.5), em.float(at, F, 3.0));
+    let near = em.cmpf(at, "olt", &w, &five, F);
+    let inner = em.bin(at, "arith.subf", &w, &half, F);
+    let root = em.un(at, "math.sqrt", &w, F);
+    let outer = em.bin(at, "arith.subf", &root, &three, F);
+    let (a, b) = (em.horner(at, &inner, &ERF_INV[0]), em.horner(at, &outer, &ERF_INV[1]));
+    let p = em.select(at, &near, &a, &b, F);
+    let y = em.bin(at, "arith.mulf", &p, x, F);
+    // At the ends the polynomial is not infinite.
+    let end = em.cmpf(at, "oeq", &size, &one, F);
+    let infinity = em.float(at, F, f64::INFINITY);
+    let infinite = em.bin(at, "arith.mulf", x, &infinity, F);
+    em.select(at, &end, &infinite, &y, F)
 }

@@ -342,7 +342,7 @@ impl Pack<'_> {
 /// Transposes rows of `lanes` elements, a power of two of them and no more than `lanes`: the result, read as one
 /// sequence, has the first elements of all rows, then the second ones, and so on. Each round merges pairs of
 /// sequences element by element, so one is left after as many rounds as the number of rows has bits.
-fn interleave(
+pub fn interleave(
     em: &mut Emitter<'_>,
     scope: ScopeId,
     rows: Vec<String>,

@@ -10,6 +10,7 @@ use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Emitter, ScopeId, Val};
 use crate::schedule::{Output, Schedule};
 use crate::stash::Stash;
+use std::collections::BTreeSet;
 use surject_ir::DType;
 
 /// A function of tasks: `@kernel_N(%task: i64, %ptrs: !llvm.ptr)`.
@@ -270,21 +271,57 @@ impl Row<'_> {
         l: LoopId,
         range: (Option<String>, Option<String>),
     ) -> Result<(), CodegenError> {
-        let (extent, lanes) = (em.dag.extent(l), self.schedule.lanes);
-        let main = extent - extent % lanes as i64;
-        if main > 0 {
-            let bounds = clip(em, scope, &range, (0, main), lanes as i64);
-            let (inner, iv) = em.open_loop(scope, l, lanes);
-            self.point(em, inner)?;
-            em.close_loop(inner, &iv, &bounds, &[]);
-        }
-        if main < extent {
-            let (inner, iv, lanes) = em.open_rest(scope, l, (extent - main) as usize);
-            let bounds = clip(em, scope, &range, (main, extent), lanes as i64);
-            self.point(em, inner)?;
-            em.close_loop(inner, &iv, &bounds, &[]);
+        // Where the task has all of the loop, it is cut where conditions on it change: inside a part they are known.
+        let cuts = if range.0.is_none() { self.cuts(em.dag, l) } else { Vec::new() };
+        let ends = cuts.iter().copied().chain([em.dag.extent(l)]);
+        for (start, end) in [0].into_iter().chain(cuts.iter().copied()).zip(ends) {
+            let lanes = self.schedule.lanes;
+            let main = end - (end - start) % lanes as i64;
+            if main > start {
+                let bounds = clip(em, scope, &range, (start, main), lanes as i64);
+                let (inner, iv) = em.open_loop(scope, l, lanes);
+                if !cuts.is_empty() {
+                    em.limit(inner, l, start, main);
+                }
+                self.point(em, inner)?;
+                em.close_loop(inner, &iv, &bounds, &[]);
+            }
+            if main < end {
+                let (inner, iv, lanes) = em.open_rest(scope, l, (end - main) as usize);
+                let bounds = clip(em, scope, &range, (main, end), lanes as i64);
+                if !cuts.is_empty() {
+                    em.limit(inner, l, main, end);
+                }
+                self.point(em, inner)?;
+                em.close_loop(inner, &iv, &bounds, &[]);
+            }
         }
         Ok(())
+    }
+
+    /// Where conditions on a loop alone begin or end to hold; nothing where that would be too much code.
+    fn cuts(&self, dag: &Dag, l: LoopId) -> Vec<i64> {
+        const PARTS: usize = 6;
+        const NODES: usize = 60;
+        let roots: Vec<NodeId> = self.outputs.iter().map(|o| o.root).collect();
+        let nodes = dag.reachable(&roots, true);
+        let mut cuts = BTreeSet::new();
+        for &n in &nodes {
+            let guards = match &dag[n].node {
+                Node::Load { guards, .. } | Node::Guarded { guards, .. } => guards.as_slice(),
+                _ => &[],
+            };
+            for guard in guards {
+                let offset = guard.expr.offset;
+                match guard.expr.terms[..] {
+                    [(k, 1)] if k == l => cuts.extend([-offset, guard.bound - offset]),
+                    [(k, -1)] if k == l => cuts.extend([offset + 1, offset - guard.bound + 1]),
+                    _ => {}
+                }
+            }
+        }
+        cuts.retain(|&c| c > 0 && c < dag.extent(l));
+        if cuts.len() < PARTS && nodes.len() <= NODES { cuts.into_iter().collect() } else { Vec::new() }
     }
 
     /// The outputs at one point, or at the lanes of a vector.

@@ -138,6 +138,7 @@ fn cost(data: &NodeData, operand: Option<Elem>) -> (f64, bool) {
         Node::Unary(op, _) => match op {
             Exp | Logistic | Expm1 | Log | Tanh if single => (18.0, false),
             Log1p if single => (25.0, false),
+            ErfInv if single => (45.0, false),
             Sqrt | Rsqrt => (6.0, false),
             Neg | Abs | Sign | Floor | Ceil | RoundEven | RoundAway | Not | IsFinite | Popcount
             | CountLeadingZeros => (1.0, false),

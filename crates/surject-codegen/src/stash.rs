@@ -157,8 +157,11 @@ pub fn cut(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target, buf
     }
     // The divisor of the longest loop nearest to four parts a thread.
     let wanted = 4 * threads;
-    let count = divisor(dag.extent(longest), wanted, 2 * wanted)?;
-    if count < threads { None } else { apply(dag, outputs, outer, longest, count, buf) }
+    // What other numbers leave over is little where the loop is long.
+    let extent = dag.extent(longest);
+    let count = divisor(extent, wanted, 2 * wanted).filter(|&c| c >= threads);
+    let count = count.or((extent >= 8 * wanted).then_some(wanted))?;
+    apply(dag, outputs, outer, longest, count, buf)
 }
 
 /// As [`cut`], for a contraction whose panels are too long: parts of about a thousand terms.
@@ -219,7 +222,7 @@ fn apply(dag: &Dag, outputs: &[Output], outer: &[LoopId], l: LoopId, count: i64,
     for n in dag.reachable(&[body], true) {
         root = rewriter.copy(n, &|lin| lin.substitute(l, &number))?;
     }
-    let root = first.add(Node::Reduce { op, loops, body: root, field }, dtype);
+    let root = first.add(Node::Reduce { op, loops: loops.clone(), body: root, field }, dtype);
     // The values of the reduction in the order of its own loops.
     let own: Vec<LoopId> = outer.iter().copied().filter(|&l| dag[id].deps.contains(l)).collect();
     let mut place = Lin::default();
@@ -236,7 +239,21 @@ fn apply(dag: &Dag, outputs: &[Output], outer: &[LoopId], l: LoopId, count: i64,
     let over = second.add_loop(count)?;
     let load = Node::Load { buf, address: place.plus(&Lin::var(over), stride)?, guards: Vec::new() };
     let load = second.add(load, dtype);
-    let joined = second.add(Node::Reduce { op, loops: vec![over], body: load, field }, dtype);
+    let mut joined = second.add(Node::Reduce { op, loops: vec![over], body: load, field }, dtype);
+    let rest = dag.extent(l) - inner * count;
+    if rest > 0 {
+        // What the parts leave over.
+        let after = second.add_loop(rest)?;
+        let number = Lin::var(after).plus(&Lin::constant(inner * count), 1)?;
+        let mut rewriter = Rewriter { dag: &mut second, ids: HashMap::new() };
+        let mut root = body;
+        for n in dag.reachable(&[body], true) {
+            root = rewriter.copy(n, &|lin| lin.substitute(l, &number))?;
+        }
+        let loops = loops.iter().copied().map(|k| if k == l { after } else { k }).collect();
+        let left = second.add(Node::Reduce { op, loops, body: root, field }, dtype);
+        joined = second.binary(op.binary()?, joined, left);
+    }
     let mut rewriter = Rewriter { dag: &mut second, ids: HashMap::from([(id, joined)]) };
     for n in dag.reachable(&[output.root], false) {
         if n != id && dag[n].node.children().any(|c| rewriter.ids.contains_key(&c)) {

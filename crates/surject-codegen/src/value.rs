@@ -1,6 +1,7 @@
 //! Text of a value: the nodes of an expression, reductions included.
 
 use crate::CodegenError;
+use crate::address::GuardFact;
 use crate::build::joining;
 use crate::dag::{Node, NodeId};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ReducePlan, ScopeId, Val};
@@ -63,7 +64,14 @@ impl Emitter<'_> {
             Node::Const(value) => self.scalar(*value, at.lanes),
             Node::Guarded { guards, fill, inner } => {
                 let e = Elem::of(dtype);
+                let facts: Vec<GuardFact> = guards.iter().map(|g| self.fact(g, at.scope)).collect();
+                if facts.contains(&GuardFact::Never) {
+                    return Ok(self.scalar(*fill, at.lanes));
+                }
                 let value = self.operand(*inner, at)?;
+                if facts.iter().all(|f| *f == GuardFact::Always) {
+                    return Ok(value);
+                }
                 let inside = self.predicate(guards, at);
                 let inside = self.spread(&inside, Elem::I1, at);
                 let fill = self.scalar(*fill, at.lanes);

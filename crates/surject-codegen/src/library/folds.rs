@@ -3,9 +3,10 @@
 use super::{Call, Writer, region, strides};
 use crate::CodegenError;
 use crate::dag::Dag;
-use crate::emit::{At, Elem, ScopeId};
+use crate::emit::{At, Bounds, Carried, Elem, ScopeId, Val};
+use crate::pack::interleave;
 use crate::row::Kernel;
-use surject_ir::{DType, Window};
+use surject_ir::{DType, Var, Window};
 
 /// Joins parts of several values into one list.
 fn flat(values: &[Vec<String>]) -> Vec<String> {
@@ -37,6 +38,11 @@ fn initial(
 pub fn reduce(call: &Call<'_>, axes: &[usize]) -> Result<Kernel, CodegenError> {
     let n = call.targets.len();
     let (dag, join) = region::inline(call, call.region(0)?, Dag::default())?;
+    let real = |&v: &Var| !call.dtype(v).is_complex() && call.dtype(v).size() <= 8;
+    let last = call.sizes(call.target()?)?.last().copied().unwrap_or(1);
+    if !axes.is_empty() && last >= LANES && call.targets.iter().all(real) {
+        return reduce_lanes(call, axes, &dag, &join);
+    }
     let mut w = Writer::new(call, &dag);
     let dtypes: Vec<DType> = call.targets.iter().map(|&t| call.dtype(t)).collect();
     let types: Vec<String> = dtypes.iter().flat_map(|&d| w.part_types(d)).collect();
@@ -68,6 +74,157 @@ pub fn reduce(call: &Call<'_>, axes: &[usize]) -> Result<Kernel, CodegenError> {
     }
     w.close(vec![open], &[], &[], Vec::new());
     call.finish(w, tasks, format!("reduce {shape:?} over {axes:?} tasks {tasks}"))
+}
+
+impl Writer<'_> {
+    /// A vector of elements that lie so far apart, in their register type.
+    fn lanes_of(
+        &mut self,
+        scope: ScopeId,
+        (pointer, address): (&str, &str),
+        dtype: DType,
+        stride: i64,
+        lanes: usize,
+    ) -> String {
+        let memory = Elem::in_memory(dtype);
+        let from = self.element(scope, pointer, address, memory);
+        let (ty, size) = (memory.ty(lanes), memory.size());
+        let raw = if stride == 1 {
+            self.em.op(scope, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}"))
+        } else {
+            let (steps, mask) =
+                (self.em.steps(Elem::I64, stride, lanes), self.em.constant(Elem::I1, 1, lanes));
+            let none = self.em.constant(memory, 0, lanes);
+            let pointers = format!(
+                "llvm.getelementptr {from}[{steps}] : (!llvm.ptr, vector<{lanes}xi64>) -> vector<{lanes}x!llvm.ptr>, {}",
+                memory.name()
+            );
+            let pointers = self.em.op(scope, &pointers);
+            let gather = format!(
+                "llvm.intr.masked.gather {pointers}, {mask}, {none} {{alignment = {size} : i32}} : \
+                 (vector<{lanes}x!llvm.ptr>, {}, {ty}) -> {ty}",
+                Elem::I1.ty(lanes)
+            );
+            self.em.op(scope, &gather)
+        };
+        self.em.widen(dtype, raw, At { scope, lanes })
+    }
+}
+
+/// Outputs that are reduced side by side.
+const LANES: i64 = 16;
+
+/// A reduction of many outputs: neighbours along their last axis are the lanes of vectors, and each of them is joined
+/// in the order of its elements.
+fn reduce_lanes(
+    call: &Call<'_>,
+    axes: &[usize],
+    dag: &Dag,
+    join: &region::Inlined,
+) -> Result<Kernel, CodegenError> {
+    let (n, lanes) = (call.targets.len(), LANES as usize);
+    let mut w = Writer::new(call, dag);
+    let dtypes: Vec<DType> = call.targets.iter().map(|&t| call.dtype(t)).collect();
+    let types: Vec<String> = dtypes.iter().map(|&d| Elem::of(d).ty(lanes)).collect();
+    let root = w.root();
+    let inits: Vec<String> = initial(&mut w, call, n, &dtypes)?
+        .into_iter()
+        .zip(&dtypes)
+        .map(|(mut parts, &d)| {
+            let value = Val { ssa: parts.swap_remove(0), lanes: 1 };
+            w.em.spread(&value, Elem::of(d), At { scope: root, lanes })
+        })
+        .collect();
+    let shape = call.sizes(call.arg(0)?)?;
+    let kept: Vec<usize> = (0..shape.len()).filter(|a| !axes.contains(a)).collect();
+    let out: Vec<i64> = kept.iter().map(|&a| shape[a]).collect();
+    let (Some(&last), Some(&length)) = (kept.last(), out.last()) else {
+        return Err(CodegenError::malformed("a reduction to nothing in lanes"));
+    };
+    // The last vector of a line ends with it: some outputs are computed twice.
+    let mut blocks = out.clone();
+    if let Some(count) = blocks.last_mut() {
+        *count = (length + LANES - 1) / LANES;
+    }
+    let work = shape.iter().product::<i64>().saturating_mul(8 * n as i64);
+    let (open, mut digits, tasks) = w.share(call, &blocks, work);
+    if let Some(digit) = digits.last_mut() {
+        let (lanes, end) = (w.em.int(LANES), w.em.int(length - LANES));
+        let first = w.arith(open.scope, "arith.muli", digit, &lanes);
+        *digit = w.arith(open.scope, "arith.minsi", &first, &end);
+    }
+    let own = strides(&shape);
+    let extents: Vec<i64> = axes.iter().map(|&a| shape[a]).collect();
+    let Some((&length_in, outer)) = extents.split_last() else {
+        return Err(CodegenError::malformed("a reduction over nothing in lanes"));
+    };
+    let (loops, state) = w.carrying(open.scope, outer, &types);
+    let around = loops.last().map_or(open.scope, |l| l.scope);
+    let mut state = if outer.is_empty() { inits.clone() } else { state };
+    // Where the elements of one output lie next to each other, square blocks are loaded and transposed: loads that
+    // take one element of each line touch every line again for every element.
+    let inner_axis = axes.last().copied().unwrap_or(0);
+    let square = own[inner_axis] == 1 && own[last] != 1 && dtypes.iter().all(|d| Elem::of(*d).size() == 4);
+    let main = if square { length_in - length_in % LANES } else { 0 };
+    for (step, low, high) in [(LANES, 0, main), (1, main, length_in)] {
+        if low == high {
+            continue;
+        }
+        let inner = w.em.open(around, Vec::new(), None);
+        let iv = w.em.name();
+        let mut position = vec![String::new(); shape.len()];
+        kept.iter().zip(&digits).for_each(|(&a, digit)| position[a].clone_from(digit));
+        axes.iter().zip(&loops).for_each(|(&a, l)| position[a].clone_from(&l.iv));
+        position[inner_axis].clone_from(&iv);
+        let address = w.address(inner, &position, &own);
+        let names: Vec<String> = types.iter().map(|_| w.em.name()).collect();
+        let mut terms: Vec<Vec<String>> = Vec::new();
+        for (i, &dtype) in dtypes.iter().enumerate() {
+            let pointer = w.pointer(call.arg(i)?)?;
+            terms.push(if step == 1 {
+                vec![w.lanes_of(inner, (&pointer, &address), dtype, own[last], lanes)]
+            } else {
+                let mut lines = Vec::new();
+                for line in 0..LANES {
+                    let ahead = w.em.int(line * own[last]);
+                    let at = w.add(inner, &address, &ahead);
+                    lines.push(w.lanes_of(inner, (&pointer, &at), dtype, 1, lanes));
+                }
+                interleave(&mut w.em, inner, lines, Elem::of(dtype), lanes)
+            });
+        }
+        let mut next = names.clone();
+        for k in 0..terms.first().map_or(0, Vec::len) {
+            let args = next.into_iter().chain(terms.iter().map(|t| t[k].clone())).map(|v| vec![v]);
+            let args: Vec<Vec<String>> = args.collect();
+            next = flat(&join.apply_lanes(&mut w, inner, &args, lanes)?);
+        }
+        let carried: Vec<Carried> = (0..types.len())
+            .map(|i| Carried {
+                name: names[i].clone(),
+                init: state[i].clone(),
+                ty: types[i].clone(),
+                next: next[i].clone(),
+            })
+            .collect();
+        let bounds = Bounds { low: w.em.int(low), high: w.em.int(high), step: w.em.int(step) };
+        state = w.em.close_loop(inner, &iv, &bounds, &carried);
+    }
+    let results = w.close(loops, &inits, &types, state);
+    let to = w.address(open.scope, &digits, &strides(&out));
+    for ((&target, value), &dtype) in call.targets.iter().zip(results).zip(&dtypes) {
+        let (pointer, memory) = (w.pointer(target)?, Elem::in_memory(dtype));
+        let raw = w.em.narrow(dtype, value, At { scope: open.scope, lanes });
+        let place = w.element(open.scope, &pointer, &to, memory);
+        let store = format!(
+            "llvm.store {raw}, {place} {{alignment = {} : i64}} : {}, !llvm.ptr",
+            memory.size(),
+            memory.ty(lanes)
+        );
+        w.em.line(open.scope, &store);
+    }
+    w.close(vec![open], &[], &[], Vec::new());
+    call.finish(w, tasks, format!("reduce {shape:?} over {axes:?} in lanes, tasks {tasks}"))
 }
 
 /// The address of an element of a window, and whether it is in the operand. Outside, the address is 0.

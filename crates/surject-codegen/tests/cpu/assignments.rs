@@ -177,3 +177,21 @@ fn layers_of_a_small_network() {
         check_text(text, &[word]);
     }
 }
+
+/// Conditions on the last loop cut it into parts in which they are known.
+#[test]
+fn pieces_side_by_side() {
+    // A concatenation of a padded and reversed tensor, one from an offset on, and one as it is.
+    check_text(
+        "func main(a: f32[5,37], b: f32[5,37]) -> (y) {\n  y : f32[5,111] =: over i<5, j<111: \
+         (a[i,-j + 37] where 0 <= -j + 37 < 37 else -0.0f32) + (b[i,j - 37] where 0 <= j - 40 < 34 else -0.0f32) \
+         + (a[i,j - 74] where 0 <= j - 74 < 37 else -0.0f32)\n}\n",
+        &[],
+    );
+    check_text(
+        "func main(a: f32[3,4]) -> (y, z) {\n  \
+         y : f32[3,40] =: over i<3, j<40: exp((a[i,j - 17] where 0 <= j - 17 < 4 else 1.5f32))\n  \
+         z : f32[40] =: over j<40: (+ over j<40, i<3 at [j]: (a[i,j - 36] where 0 <= j - 36 < 4 else 2.0f32))\n}\n",
+        &[],
+    );
+}

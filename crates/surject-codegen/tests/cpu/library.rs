@@ -147,6 +147,15 @@ fn folds() {
         let params: &[(DType, &[u64])] = &[(F, &[4, 33, 5]), (I, &[4, 33, 5]), (F, &[]), (I, &[])];
         check(call(LibOp::Reduce { axes }, params, |f| vec![arg_max(f)]));
     }
+    // Many outputs, side by side: the reduced axis is the first, the last, or in the middle.
+    for (axes, sizes) in [(vec![0], [9u64, 37]), (vec![1], [37, 9]), (vec![1], [16, 40])] {
+        let params: &[(DType, &[u64])] = &[(F, &sizes), (I, &sizes), (F, &[]), (I, &[])];
+        check(call(LibOp::Reduce { axes }, params, |f| vec![arg_max(f)]));
+    }
+    for (axes, dtype) in [(vec![0, 2], DType::BF16), (vec![2], DType::F64), (vec![0], DType::U8)] {
+        let params: &[(DType, &[u64])] = &[(dtype, &[3, 35, 18]), (dtype, &[])];
+        check(call(LibOp::Reduce { axes }, params, |f| vec![binary(f, BinaryOp::Sub, dtype)]));
+    }
     let window = Window {
         sizes: vec![3, 2],
         strides: vec![2, 1],

@@ -187,3 +187,31 @@ fn vector_functions_within_four_units() {
         assert!(worst.0 <= 4, "{op}: {} ulp at {:e}: {:e}, exactly {:e}", worst.0, worst.1, worst.2, worst.3);
     }
 }
+
+/// The inverse error function, against the error function in `f64`.
+#[test]
+fn the_inverse_error_function() {
+    let mut list: Vec<Scalar> =
+        (-2000..=2000).map(|i| Scalar::from_f64(DType::F32, f64::from(i) / 2000.0)).collect();
+    list.extend((1..90).map(|i| Scalar::from_f64(DType::F32, 2f64.powi(-i))));
+    list.extend((2..24).map(|i| Scalar::from_f64(DType::F32, 2f64.powi(-i) - 1.0)));
+    list.extend([1.5, f64::NAN].map(|v| Scalar::from_f64(DType::F32, v)));
+    let (mut f, p) = function(&[(DType::F32, &[list.len() as u64])]);
+    let field = f.fields.unary(UnaryOp::ErfInv, p[0]).unwrap();
+    result(&mut f, field);
+    let program = surject_ir::Program { name: String::new(), functions: vec![f] };
+    let module = surject_codegen::lower(&program, "main", &surject_codegen::Target::host()).unwrap();
+    let found = execute(&module, &[line(&list)]);
+    for (i, x) in list.iter().enumerate() {
+        let (x, y) = (x.as_f64(), found[0].get(i).as_f64());
+        if x.abs() > 1.0 || x.is_nan() {
+            assert!(y.is_nan(), "{x}: {y}");
+        } else if x.abs() == 1.0 {
+            assert_eq!(y, x * f64::INFINITY);
+        } else {
+            let exact =
+                surject_ir::eval::unary(UnaryOp::ErfInv, Scalar::from_f64(DType::F64, x)).unwrap().as_f64();
+            assert!((y - exact).abs() <= 1e-6 * exact.abs() + 1e-45, "{x}: {y}, exactly {exact}");
+        }
+    }
+}

@@ -188,7 +188,7 @@ fn transpositions_in_blocks() {
 
 #[test]
 fn long_reductions() {
-    for sizes in [[300, 1000], [2000, 70], [3, 100_000]] {
+    for sizes in [[300, 1000], [2000, 70], [3, 100_000], [499, 521], [4001, 67]] {
         let (mut f, p) = function(&[(DType::F32, &sizes)]);
         let all = space(&sizes);
         for axes in [&[][..], &[0], &[1]] {
