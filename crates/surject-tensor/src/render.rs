@@ -72,15 +72,19 @@ impl TensorError {
         let column =
             line.char_indices().nth(place.column.checked_sub(1)? as usize).map_or(line.len(), |(at, _)| at);
         let at = start + column;
-        // An error that is found when shapes are closed knows the operation it comes from.
-        let operations = match &self.kind {
-            TensorErrorKind::Shape(e) => e.labels.as_slice(),
-            _ => &[],
+        // An error that is found when shapes are closed knows the operations it comes from.
+        let operations: Vec<&str> = match &self.kind {
+            TensorErrorKind::Shape(e) => {
+                let here = e.labels.iter().filter(|origin| origin.place.as_ref() == Some(place));
+                here.map(|origin| origin.operation.as_str()).collect()
+            }
+            _ => {
+                let from = format!("from {place}: `");
+                let here = self.notes().iter().filter_map(|note| note.strip_prefix(&from));
+                here.filter_map(|rest| rest.split('`').next()).collect()
+            }
         };
-        let written = operations
-            .iter()
-            .filter(|origin| origin.place.as_ref() == Some(place))
-            .find(|origin| source[at..].starts_with(&origin.operation));
-        Some(Span::new(at, at + written.map_or(0, |origin| origin.operation.len())))
+        let written = operations.iter().find(|operation| source[at..].starts_with(**operation));
+        Some(Span::new(at, at + written.map_or(0, |operation| operation.len())))
     }
 }

@@ -7,11 +7,14 @@ use surject_notation::{NotationError, NotationErrorKind, ShapeSpec, Spec};
 use surject_shape as shape;
 use surject_shape::{Dim, DimTerm, Row, RowVar, Shape, Solver, Template, TemplateRow, TemplateShape};
 
+/// The number of a name, if it has one.
+pub type Numbers<'a> = dyn Fn(&str) -> Option<u64> + 'a;
+
 /// What the surroundings of a spec decide.
 #[derive(Default)]
 pub struct Surroundings<'a> {
     /// The numbers that names of coefficients stand for.
-    pub numbers: Option<&'a dyn Fn(&str) -> Option<u64>>,
+    pub numbers: Option<&'a Numbers<'a>>,
     /// Whether convolved axes without a mark are padded.
     pub padding: Option<bool>,
 }

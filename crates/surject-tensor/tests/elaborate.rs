@@ -295,3 +295,15 @@ fn the_page_of_errors_is_true() {
     let expected: Vec<String> = (541..=551).map(|n| format!("SJ{n:04}")).collect();
     assert_eq!(sections, expected);
 }
+
+/// A long text is evaluated in time linear in its length.
+#[test]
+fn long_texts() {
+    let text = (0..20_000).fold(String::from("input x: \"4\";\nlet y0 = x;\n"), |text, k| {
+        text + &format!("let y{} = relu(y{k}) + x;\n", k + 1)
+    });
+    let start = std::time::Instant::now();
+    let s = session(&text);
+    assert_eq!(shape(&s, "y20000"), "4");
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}

@@ -15,6 +15,9 @@ use surject_notation::source::{self, SpecArgument};
 use surject_notation::spec::CaptureTarget;
 use surject_shape::{Instance, Logic};
 
+/// The logic of an assignment: with the sizes of its labels, and the spec by which it captures.
+pub(super) type AssignmentLogic = (Logic, Vec<(String, u64)>, Option<Rc<SpecValue>>);
+
 impl Session {
     /// A spec with what its surroundings say.
     pub(super) fn spec_value(&mut self, argument: &SpecArgument) -> Result<Rc<SpecValue>, TensorError> {
@@ -123,7 +126,7 @@ impl Session {
         logic: Option<&source::Logic>,
         arity: usize,
         span: Span,
-    ) -> Result<(Logic, Vec<(String, u64)>, Option<Rc<SpecValue>>), TensorError> {
+    ) -> Result<AssignmentLogic, TensorError> {
         let argument = match logic {
             None | Some(source::Logic::Pointwise) => return Ok((Logic::Pointwise, Vec::new(), None)),
             Some(source::Logic::Compose) => return Ok((Logic::Compose, Vec::new(), None)),

@@ -55,8 +55,10 @@ impl Builder<'_> {
         let projections = self.data.projections(step)?;
         let (target, slot) = self.data.resolve(step, rule.target)?;
         self.fetch_cells(step, &rule.value)?;
-        let place = self.data.steps[step.0 as usize].origin.place.clone();
-        let pieces = self.pieces(step, &projections).map_err(|e| TensorError::from(e).at(place))?;
+        let pieces = self.pieces(step, &projections).map_err(|e| {
+            let step = &self.data.steps[step.0 as usize];
+            self.data.explained_step(TensorError::from(e), step)
+        })?;
         let assignment = Assignment {
             step,
             rule,
