@@ -55,7 +55,9 @@ impl Story {
     fn read(text: &str) -> Result<Story, Failed> {
         let alphabet: Vec<char> = text.chars().collect::<BTreeSet<_>>().into_iter().collect();
         if alphabet.len() != LETTERS {
-            return Err(format!("the story has {} different characters, not {LETTERS}", alphabet.len()).into());
+            return Err(
+                format!("the story has {} different characters, not {LETTERS}", alphabet.len()).into()
+            );
         }
         let text = text.chars().filter_map(|c| alphabet.binary_search(&c).ok()).collect();
         Ok(Story { alphabet, text })
@@ -82,12 +84,13 @@ fn train(arguments: &Arguments) -> Result<(), Failed> {
 
     let size = |batch| format!("\"{batch}, {CONTEXT}|{LETTERS}\"");
     let inputs = format!("input text: {0};\ninput next: {0};\n", size(BATCH));
-    let learn = "let loss = cross_entropy(net(text), next);\n\
+    let learn = "let loss = cross_entropy(net(text), next);\nloss.backprop;\n\
                  update(loss, adam(learning_rate: 0.002));\noutput loss;\n";
     let training = compile("transformer.sj", &format!("{NET}{inputs}{learn}"), common)?;
     let first = training.first_values(common.seed)?;
     let mut training = training.stepper(&first)?;
-    let answer = format!("input text: {};\nlet scores_of_next = net(text);\noutput scores_of_next;\n", size(1));
+    let answer =
+        format!("input text: {};\nlet scores_of_next = net(text);\noutput scores_of_next;\n", size(1));
     let mut reader = compile("transformer.sj", &format!("{NET}{answer}"), common)?.stepper(&first)?;
 
     let entropy = story.entropy();
@@ -112,18 +115,33 @@ fn train(arguments: &Arguments) -> Result<(), Failed> {
     bar.finish();
 
     let curve = |name: &str, column: &str| Curve { name: name.into(), points: log.points("epoch", column) };
-    let by_frequency =
-        Curve { name: "frequencies only".into(), points: vec![(1.0, entropy), ((*epochs).max(1) as f64, entropy)] };
+    let by_frequency = Curve {
+        name: "frequencies only".into(),
+        points: vec![(1.0, entropy), ((*epochs).max(1) as f64, entropy)],
+    };
     let labels = Labels { title: "A transformer reads a story", x: "epoch", y: "cross entropy (nats)" };
-    curves(out.join("loss.svg"), labels, &[curve("training", "loss"), curve("held out", "held_out_loss"), by_frequency])?;
+    curves(
+        out.join("loss.svg"),
+        labels,
+        &[curve("training", "loss"), curve("held out", "held_out_loss"), by_frequency],
+    )?;
     log.write(out.join("metrics.csv"))?;
     training.params()?.save(out.join("trained.safetensors"))?;
     let written = continue_text(&mut reader, &story, "The clerk", *write, u64::from(common.seed))?;
     std::fs::write(out.join("written.txt"), &written)?;
 
     let last = |column: &str| log.column(column).and_then(|c| c.last().copied()).unwrap_or(f64::NAN);
-    println!("{} characters, {epochs} epochs, {} steps of {:.2} ms", known.len(), order.all_steps(), last("step_ms"));
-    println!("loss {:.4}, held out {:.4}, frequencies only {entropy:.4}", last("loss"), last("held_out_loss"));
+    println!(
+        "{} characters, {epochs} epochs, {} steps of {:.2} ms",
+        known.len(),
+        order.all_steps(),
+        last("step_ms")
+    );
+    println!(
+        "loss {:.4}, held out {:.4}, frequencies only {entropy:.4}",
+        last("loss"),
+        last("held_out_loss")
+    );
     println!("plots, figures and parameters are in {}\n\n{written}", out.display());
     Ok(())
 }

@@ -62,15 +62,14 @@ fn train(arguments: &Arguments) -> Result<(), Failed> {
     let split = Split::stratified(&points.class, 0.2, seed)?;
     let order = Order::new(&split.train, BATCH, *epochs, seed)?;
     let inputs = format!("input points: \"{BATCH}|2\";\ninput targets: \"{BATCH}|{ARMS}\";\n");
-    let learn = "let loss = cross_entropy(net(points), targets);\n\
+    let learn = "let loss = cross_entropy(net(points), targets);\nloss.backprop;\n\
                  update(loss, sgd(learning_rate: 0.05, momentum: 0.9, weight_decay: 0.0001));\noutput loss;\n";
     let training = compile("spiral.sj", &format!("{NET}{inputs}{learn}"), common)?;
     let first = training.first_values(common.seed)?;
     let mut training = training.stepper(&first)?;
     let inputs = format!("input points: \"{COLUMNS}|2\";\n");
     let answer = "let scores = net(points);\noutput scores;\n";
-    let mut decision =
-        compile("spiral.sj", &format!("{NET}{inputs}{answer}"), common)?.stepper(&first)?;
+    let mut decision = compile("spiral.sj", &format!("{NET}{inputs}{answer}"), common)?.stepper(&first)?;
 
     let bar = Progress::new(order.all_steps());
     let mut log = Log::new(&["epoch", "loss", "accuracy"]);

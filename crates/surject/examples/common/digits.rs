@@ -115,10 +115,19 @@ pub fn train(network: &Network, arguments: &Arguments) -> Result<(), Failed> {
     training.params()?.save(out.join("trained.safetensors"))?;
 
     let last = |column: &str| log.column(column).and_then(|c| c.last().copied()).unwrap_or(f64::NAN);
-    println!("{}: {} parameters, {} images, {epochs} epochs", network.name, only(&first, &names)?.elements(), split.train.len());
+    println!(
+        "{}: {} parameters, {} images, {epochs} epochs",
+        network.name,
+        only(&first, &names)?.elements(),
+        split.train.len()
+    );
     println!("loss {:.6}, held out {:.6}", last("loss"), last("held_out_loss"));
     println!("{:.2} % of {} images held out are recognised", last("accuracy") * 100.0, split.test.len());
-    println!("a step takes {:.3} ms; plots, figures and parameters are in {}", last("step_ms"), out.display());
+    println!(
+        "a step takes {:.3} ms; plots, figures and parameters are in {}",
+        last("step_ms"),
+        out.display()
+    );
     Ok(())
 }
 
@@ -126,7 +135,7 @@ pub fn train(network: &Network, arguments: &Arguments) -> Result<(), Failed> {
 fn training_text(network: &Network) -> String {
     format!(
         "{}\ninput images: \"{BATCH}|8, 8, 1\";\ninput targets: \"{BATCH}|10\";\n\
-         let loss = cross_entropy(net(images), targets);\n\
+         let loss = cross_entropy(net(images), targets);\nloss.backprop;\n\
          update(loss, sgd(learning_rate: {LEARNING_RATE}, momentum: {MOMENTUM}, weight_decay: {WEIGHT_DECAY}));\n\
          output loss;\n",
         network.text
