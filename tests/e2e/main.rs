@@ -2,6 +2,7 @@
 
 mod cases;
 mod command;
+mod gradients;
 mod rule_files;
 mod stages;
 mod support;
