@@ -155,6 +155,12 @@ def decoder_block(path, x, memory, heads, d_k, d_v, d_ff):
     return layer_norm(f"{path}.norm3", x + mlp(f"{path}.feed", x, [d_ff], x.shape[-1]))
 
 
+def decoder(x, memory):
+    for k in (1, 2):
+        x = decoder_block(f"net.{k}", x, memory, 2, 2, 3, 5)
+    return x
+
+
 def stack(x, causal):
     for k in (1, 2):
         x = encoder_block(f"net.{k}", x, 2, 2, 2, 4, causal)
@@ -226,6 +232,7 @@ CASES = {
     "encoder_block": lambda: encoder_block("block", SEQUENCE, 2, 2, 3, 5),
     "decoder_block": lambda: decoder_block("block", SEQUENCE, leaf("m", 2, 4, 5), 2, 2, 3, 5),
     "encoder": lambda: stack(SEQUENCE, False),
+    "decoder": lambda: decoder(SEQUENCE, leaf("m", 2, 4, 5)),
     "decoder_only": lambda: stack(SEQUENCE, True),
     "transformer": lambda: transformer(leaf("s", 1, 3, 5), leaf("t", 1, 2, 6)) - leaf("goal", 1, 2, 4),
     "cross_entropy": lambda: -(B * jax.nn.log_softmax(A, -1)).sum(-1).mean(),

@@ -130,6 +130,11 @@ const CASES: &[Case] = &[
         "2,3|4",
     ),
     case("encoder", "input x: \"2,3|4\"; let net = encoder(2, 2, 2, 2, 4)(); let y = net(x);", "2,3|4"),
+    case(
+        "decoder",
+        "input x: \"2,3|4\"; input m: \"2,4|5\"; let net = decoder(2, 2, 2, 3, 5)(); let y = net(x, m);",
+        "2,3|4",
+    ),
     case("decoder_only", "input x: \"2,3|4\"; let net = decoder_only(2, 2, 2, 2, 4)(); let y = net(x);", "2,3|4"),
     case(
         "transformer",
@@ -165,6 +170,22 @@ fn gradients() {
         }
     }
     assert!(failed.is_empty(), "{failed:?}");
+}
+
+/// Random numbers are the same going forward and back.
+#[test]
+fn gradients_through_dropout() {
+    for (shape, y) in [
+        ("4|5", "dropout(0.4)()(x, step)"),
+        ("2,3|4", "encoder_block(2, 2, 2, 3, drop: |w| dropout(0.3)()(w, step))()(x)"),
+        ("3|4", "x + 0.1 *. normal_at(step) *. x"),
+    ] {
+        let text = format!(
+            "input x: \"{shape}\"; index step < 9; input weight; let y = {y};
+             let loss = (y *. weight) ++ \"...|...->... => 0\";"
+        );
+        check_gradients(&text, &Check { fixed: &[("step", &[4.0])], tolerance: 2e-6, ..Check::default() });
+    }
 }
 
 /// The values of a leaf, which `layers.py` draws alike: from the bytes of its name.
