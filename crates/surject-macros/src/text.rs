@@ -67,8 +67,11 @@ impl Writer {
                     self.spaced = true;
                 }
                 TokenTree::Punct(punct) => {
-                    self.token(&punct.as_char().to_string(), punct.span(), true);
-                    self.spaced = punct.spacing() == Spacing::Alone;
+                    // `~logic:` is one word of the notation.
+                    let sign = punct.as_char();
+                    self.spaced &= sign != ':';
+                    self.token(&sign.to_string(), punct.span(), true);
+                    self.spaced = punct.spacing() == Spacing::Alone && sign != '~';
                 }
                 TokenTree::Ident(ident) => {
                     let name = ident.to_string();

@@ -194,14 +194,14 @@ pub fn report(graph: &Graph) -> Result<Report, TensorError> {
 /// # Errors
 /// As there.
 pub fn report_as(graph: &Graph, dtype: DType) -> Result<Report, TensorError> {
-    let before = {
+    let (before, first) = {
         let data = graph.0.borrow();
-        names::open_shapes(&data)
+        let first = loops::first_values(&data);
+        (names::open_shapes(&data, &first.tensors), first)
     };
     graph.infer()?;
     let mut data = graph.0.borrow_mut();
     let names = Names::new(&data);
-    let first = loops::first_values(&data);
     let mut tensors = Vec::with_capacity(data.nodes.len());
     for (number, node) in data.nodes.iter().enumerate() {
         let name = names.of_number(number).to_string();

@@ -100,15 +100,25 @@ fn shape_text(batch: &str, input: &str, output: &str) -> String {
     text + output
 }
 
-/// The shapes of all tensors as far as they are known.
-pub(super) fn open_shapes(data: &Data) -> Vec<String> {
+/// The shapes of all tensors as far as they are known. The tensors in `last` get the last letters.
+pub(super) fn open_shapes(data: &Data, last: &HashSet<NodeId>) -> Vec<String> {
     let mut letters = Letters::default();
     let mut text = |shape: &Shape| {
         let mut row = |row: &Row| letters.row(&data.solver.row(row));
         let (batch, input, output) = (row(&shape.batch), row(&shape.input), row(&shape.output));
         shape_text(&batch, &input, &output)
     };
-    data.nodes.iter().map(|node| text(&node.shape)).collect()
+    let mut shapes = vec![String::new(); data.nodes.len()];
+    for turn in [false, true] {
+        for (number, node) in data.nodes.iter().enumerate() {
+            // Numbers are shown nowhere.
+            let late = last.contains(&NodeId(number as u32)) || matches!(node.kind, NodeKind::Number(_));
+            if late == turn {
+                shapes[number] = text(&node.shape);
+            }
+        }
+    }
+    shapes
 }
 
 /// The axes of a row that is closed, without its marker.
