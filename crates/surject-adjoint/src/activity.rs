@@ -43,7 +43,8 @@ pub(crate) struct Activity {
 impl Activity {
     /// The dependences of a function on these parameters.
     pub(crate) fn new(function: &Function, parameters: &[Var]) -> Activity {
-        let mut activity = Activity { vars: vec![Dependence::default(); function.vars.len()], ..Activity::default() };
+        let mut activity =
+            Activity { vars: vec![Dependence::default(); function.vars.len()], ..Activity::default() };
         for &p in parameters {
             activity.vars[p.0 as usize].smooth = true;
         }
@@ -159,12 +160,7 @@ impl Activity {
     }
 
     /// The carried values of a loop whose derivatives are needed when those of `wanted` are.
-    pub(crate) fn useful_carries(
-        &self,
-        function: &Function,
-        body: &Region,
-        wanted: &[usize],
-    ) -> Vec<usize> {
+    pub(crate) fn useful_carries(&self, function: &Function, body: &Region, wanted: &[usize]) -> Vec<usize> {
         let mut marks: HashSet<Var> = wanted.iter().map(|&k| body.body.results[k]).collect();
         marks.retain(|&v| self.var(v).smooth);
         loop {

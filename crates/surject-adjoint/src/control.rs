@@ -13,7 +13,8 @@ impl Sweep {
             return Ok(vec![statement]);
         };
         let seeds = self.take_all(targets)?;
-        let mut captured: BTreeSet<Var> = branches.iter().flat_map(|b| uses::free(&self.f.fields, b)).collect();
+        let mut captured: BTreeSet<Var> =
+            branches.iter().flat_map(|b| uses::free(&self.f.fields, b)).collect();
         captured.retain(|&v| self.smooth(v));
         // What has arrived from behind waits outside.
         let waiting: Vec<(Var, Option<Vec<FieldId>>)> =

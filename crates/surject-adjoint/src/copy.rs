@@ -2,9 +2,7 @@
 
 use crate::sweep::{Result, Sweep};
 use std::collections::HashMap;
-use surject_ir::{
-    Block, FieldId, FieldKind, Function, Region, Statement, StatementKind, TypeError, Var,
-};
+use surject_ir::{Block, FieldId, FieldKind, Function, Region, Statement, StatementKind, TypeError, Var};
 
 /// A field with some fields and some tensors exchanged. `known` gives the fields that are exchanged and learns the
 /// others.
@@ -45,9 +43,7 @@ fn node(
         FieldKind::Acc { op, map, of: x } => f.fields.acc(op, map, of(x)),
         FieldKind::Unary { op, x } => f.fields.unary(op, of(x)),
         FieldKind::Binary { op, x, y } => f.fields.binary(op, of(x), of(y)),
-        FieldKind::Select { cond, on_true, on_false } => {
-            f.fields.select(of(cond), of(on_true), of(on_false))
-        }
+        FieldKind::Select { cond, on_true, on_false } => f.fields.select(of(cond), of(on_true), of(on_false)),
         FieldKind::Convert { x } => Ok(f.fields.convert(field.dtype, of(x))),
         FieldKind::Bitcast { x } => f.fields.bitcast(field.dtype, of(x)),
         FieldKind::ReducePrecision { exponent, mantissa, x } => {

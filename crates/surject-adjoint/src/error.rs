@@ -87,7 +87,9 @@ impl AdjointError {
     /// The place that the error is about, where known.
     pub fn origin(&self) -> Option<&str> {
         match self {
-            AdjointError::Unsupported { origin, .. } | AdjointError::TripCount { origin, .. } => origin.as_deref(),
+            AdjointError::Unsupported { origin, .. } | AdjointError::TripCount { origin, .. } => {
+                origin.as_deref()
+            }
             _ => None,
         }
     }

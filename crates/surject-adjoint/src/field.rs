@@ -116,7 +116,9 @@ impl Sweep {
                 vec![(x, self.typed(rounded)?)]
             }
             FieldKind::Bitcast { .. } => {
-                return Err(self.unsupported_op("bitcast", "a derivative would have to pass through the bits"));
+                return Err(
+                    self.unsupported_op("bitcast", "a derivative would have to pass through the bits")
+                );
             }
             _ => Vec::new(),
         })

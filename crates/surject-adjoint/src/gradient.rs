@@ -77,7 +77,8 @@ pub fn gradient(program: &Program, function: &str, options: &Options) -> Result<
 
 /// Gives the gradients of parameters the plain names: a variable that has one already exchanges names with them.
 fn name_gradients(f: &mut Function, original: &Function, wanted: &[Var]) {
-    let by_name: HashMap<String, usize> = f.vars.iter().enumerate().map(|(i, v)| (v.name.clone(), i)).collect();
+    let by_name: HashMap<String, usize> =
+        f.vars.iter().enumerate().map(|(i, v)| (v.name.clone(), i)).collect();
     let first = f.body.results.len() - wanted.len();
     let mut renamed = HashSet::new();
     for (k, &param) in wanted.iter().enumerate() {
@@ -86,7 +87,10 @@ fn name_gradients(f: &mut Function, original: &Function, wanted: &[Var]) {
         // A cotangent that is a parameter keeps its name, and so does one that stands for two parameters.
         let taken = by_name.get(&name).copied();
         let fixed = |i: usize| i < f.params.len();
-        if fixed(result) || taken.is_some_and(|t| fixed(t) || f.vars[t].name != name) || !renamed.insert(result) {
+        if fixed(result)
+            || taken.is_some_and(|t| fixed(t) || f.vars[t].name != name)
+            || !renamed.insert(result)
+        {
             continue;
         }
         let own = std::mem::replace(&mut f.vars[result].name, name);
@@ -125,11 +129,16 @@ fn parameters(f: &Function, options: &Options) -> Result<Vec<Var>> {
     for &position in positions {
         let Some(&param) = f.params.get(position) else {
             let count = f.params.len();
-            return Err(selection(format!("`{}` has {count} parameters, there is no number {position}", f.name)));
+            return Err(selection(format!(
+                "`{}` has {count} parameters, there is no number {position}",
+                f.name
+            )));
         };
         if !differentiable(param) {
             let (name, ty) = (f.name_of(param), f.ty(param));
-            return Err(selection(format!("the parameter {position} (`{name}`: {ty}) is not floating or complex")));
+            return Err(selection(format!(
+                "the parameter {position} (`{name}`: {ty}) is not floating or complex"
+            )));
         }
         if !seen.insert(position) {
             return Err(selection(format!("the parameter {position} is asked for twice")));

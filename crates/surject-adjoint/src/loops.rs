@@ -76,7 +76,8 @@ impl Sweep {
         statement: &Statement,
     ) -> Result<Vec<(usize, Var)>> {
         let count = l.inits.len();
-        let invariant: Vec<usize> = (0..count).filter(|&k| l.body.body.results[k] == l.body.params[k]).collect();
+        let invariant: Vec<usize> =
+            (0..count).filter(|&k| l.body.body.results[k] == l.body.params[k]).collect();
         let mut vars: HashMap<Var, Var> = invariant.iter().map(|&k| (l.body.params[k], l.inits[k])).collect();
         let mut around: BTreeSet<Var> = uses::free(&self.f.fields, l.body).into_iter().collect();
         around.extend(invariant.iter().map(|&k| l.inits[k]));

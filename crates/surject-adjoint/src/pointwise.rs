@@ -202,11 +202,7 @@ impl Sweep {
     }
 
     /// `c · slope`
-    fn times(
-        &mut self,
-        c: FieldId,
-        slope: impl FnOnce(&mut Sweep) -> Result<FieldId>,
-    ) -> Result<FieldId> {
+    fn times(&mut self, c: FieldId, slope: impl FnOnce(&mut Sweep) -> Result<FieldId>) -> Result<FieldId> {
         let slope = slope(self)?;
         self.mul(c, slope)
     }

@@ -70,7 +70,8 @@ impl Sweep {
         }
         let (domain, codomain) = (map.domain(), map.codomain());
         let nothing = self.nothing(self.dtype(g));
-        let bare = IndexMap::partial(domain.clone(), codomain.clone(), map.components().to_vec(), vec![], nothing);
+        let bare =
+            IndexMap::partial(domain.clone(), codomain.clone(), map.components().to_vec(), vec![], nothing);
         let bare = self.mapped(bare)?;
         let g = if bare.guards() == map.guards() {
             g

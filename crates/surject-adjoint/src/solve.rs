@@ -87,7 +87,9 @@ mod tests {
     fn windows() {
         check("(o<7, k<3) -> [o + k] in [9]");
         check("(o<9, k<3) -> [o + k - 1] in [9] where 0 <= o + k - 1 < 9 else 0x0");
-        check("(n<2, o<5, p<5, k<3, l<2) -> [n, o + 2*k - 1, p - l + 1] in [2,6,7] where 0 <= o + 2*k - 1 < 6 else 0x0");
+        check(
+            "(n<2, o<5, p<5, k<3, l<2) -> [n, o + 2*k - 1, p - l + 1] in [2,6,7] where 0 <= o + 2*k - 1 < 6 else 0x0",
+        );
         check("(i<4, j<3) -> [i + j, 2 - j] in [6,3]");
         check("(i<5, j<2) -> [i, 0, j] in [5,1,2]");
     }

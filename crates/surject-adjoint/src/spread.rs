@@ -107,7 +107,9 @@ fn dense(
         e
     };
     let components = map.components().iter().map(divided).collect();
-    let guards = map.guards().iter().map(|g| Guard { expr: divided(&g.expr), bound: g.bound.clone() }).collect();
-    let dense = IndexMap::partial(Space::new(extents), map.codomain().clone(), components, guards, fill).ok()?;
+    let guards =
+        map.guards().iter().map(|g| Guard { expr: divided(&g.expr), bound: g.bound.clone() }).collect();
+    let dense =
+        IndexMap::partial(Space::new(extents), map.codomain().clone(), components, guards, fill).ok()?;
     Some((steps, dense))
 }

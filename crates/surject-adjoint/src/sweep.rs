@@ -5,9 +5,7 @@ use crate::options::Ties;
 use crate::{AdjointError, copy};
 use std::collections::HashMap;
 use std::sync::Arc;
-use surject_ir::{
-    Block, DType, FieldId, FieldKind, Function, Statement, StatementKind, TensorType, Var,
-};
+use surject_ir::{Block, DType, FieldId, FieldKind, Function, Statement, StatementKind, TensorType, Var};
 
 pub(crate) type Result<T> = std::result::Result<T, AdjointError>;
 
@@ -191,7 +189,8 @@ impl Sweep {
                 }
                 false => field,
             };
-            self.out.push(Statement { kind: StatementKind::Store { target, field }, origin: statement.origin });
+            self.out
+                .push(Statement { kind: StatementKind::Store { target, field }, origin: statement.origin });
         }
         Ok(std::mem::take(&mut self.out))
     }

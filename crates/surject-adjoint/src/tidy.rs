@@ -2,9 +2,7 @@
 
 use crate::uses;
 use std::collections::{HashMap, HashSet};
-use surject_ir::{
-    Block, FieldId, FieldKind, Function, Region, Statement, StatementKind, TypeError, Var,
-};
+use surject_ir::{Block, FieldId, FieldKind, Function, Region, Statement, StatementKind, TypeError, Var};
 
 /// The same function without statements, carried values, variables and fields that its results do not need.
 ///
@@ -38,7 +36,11 @@ pub(crate) fn extract(
 const LOOK_INTO: usize = 5;
 
 /// The statements of a block whose targets are live behind it. `live` becomes what is live before it.
-pub(crate) fn live_statements(f: &Function, statements: &[Statement], live: &mut HashSet<Var>) -> Vec<Statement> {
+pub(crate) fn live_statements(
+    f: &Function,
+    statements: &[Statement],
+    live: &mut HashSet<Var>,
+) -> Vec<Statement> {
     live_at(f, statements, live, 0)
 }
 
@@ -48,7 +50,8 @@ fn live_at(f: &Function, statements: &[Statement], live: &mut HashSet<Var>, dept
         if !statement.targets().iter().any(|t| live.contains(t)) {
             continue;
         }
-        let statement = if depth < LOOK_INTO { narrowed(f, statement, live, depth + 1) } else { statement.clone() };
+        let statement =
+            if depth < LOOK_INTO { narrowed(f, statement, live, depth + 1) } else { statement.clone() };
         statement.targets().iter().for_each(|t| {
             live.remove(t);
         });
@@ -111,7 +114,8 @@ fn carried(
         let results = (0..targets.len()).filter(|&k| kept[k]).map(|k| body.body.results[k]);
         let mut needed: HashSet<Var> = results.collect();
         live_at(f, &body.body.statements, &mut needed, depth);
-        let next: Vec<bool> = (0..targets.len()).map(|k| kept[k] || needed.contains(&body.params[k])).collect();
+        let next: Vec<bool> =
+            (0..targets.len()).map(|k| kept[k] || needed.contains(&body.params[k])).collect();
         if next == kept {
             return (0..targets.len()).filter(|&k| kept[k]).collect();
         }

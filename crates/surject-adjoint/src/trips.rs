@@ -38,8 +38,7 @@ impl Sweep {
         let space = surject_index::Space::scalar();
         let zero = self.splat("zero", &space, Scalar::zero(DType::I64));
         statements.append(&mut self.out);
-        let [in_cond, in_body, after] =
-            ["n", "n", "n"].map(|name| self.var(name, count_type.clone()));
+        let [in_cond, in_body, after] = ["n", "n", "n"].map(|name| self.var(name, count_type.clone()));
         let (number, one) = (self.f.tensor(in_body), self.f.fields.constant(&space, Scalar::one(DType::I64)));
         let next = self.binary(BinaryOp::Add, number, one)?;
         let next = self.stored("n", next);

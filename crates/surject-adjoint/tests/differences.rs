@@ -2,9 +2,7 @@
 
 use surject_adjoint::{AdjointError, Mode, Options, Ties, gradient};
 use surject_ir::testing::{Rng, random_program_with};
-use surject_ir::{
-    BinaryOp, Buffer, DType, Function, Program, Scalar, UnaryOp, interp, parse, print,
-};
+use surject_ir::{BinaryOp, Buffer, DType, Function, Program, Scalar, UnaryOp, interp, parse, print};
 
 /// A number in (-1, 1) that is no multiple of anything.
 fn uniform(rng: &mut Rng) -> f64 {
@@ -72,9 +70,8 @@ fn compare(program: &Program, low: f64, high: f64, seed: u64, options: &Options)
         let results: Vec<Buffer> = floats.iter().map(|&i| results[i].clone()).collect();
         values(&results).zip(values(&cotangents)).map(|(r, c)| r * c).sum()
     };
-    let difference = |h: f64| {
-        (value(&moved(&args, &direction, h)) - value(&moved(&args, &direction, -h))) / (2.0 * h)
-    };
+    let difference =
+        |h: f64| (value(&moved(&args, &direction, h)) - value(&moved(&args, &direction, -h))) / (2.0 * h);
     let (near, nearer) = (difference(2e-5), difference(7e-6));
     let one_sided = (value(&moved(&args, &direction, 7e-6)) - value(&args)) / 7e-6;
     let size = 1.0 + nearer.abs();
@@ -85,8 +82,12 @@ fn compare(program: &Program, low: f64, high: f64, seed: u64, options: &Options)
     let primals = run(&args);
     assert_eq!(results[..primals.len()], primals, "the results changed");
     let gradients = &results[primals.len()..];
-    let wanted: Vec<Buffer> =
-        args.iter().zip(&direction).filter(|(a, _)| a.dtype() == DType::F64).map(|(_, d)| d.clone()).collect();
+    let wanted: Vec<Buffer> = args
+        .iter()
+        .zip(&direction)
+        .filter(|(a, _)| a.dtype() == DType::F64)
+        .map(|(_, d)| d.clone())
+        .collect();
     let product: f64 = values(gradients).zip(values(&wanted)).map(|(g, v)| g * v).sum();
     if !smooth || !product.is_finite() || !nearer.is_finite() {
         return Outcome::Skipped;
@@ -102,9 +103,7 @@ fn compare(program: &Program, low: f64, high: f64, seed: u64, options: &Options)
 
 /// A program of one operation of `x` (and `y`), `f64[4]`.
 fn single(expression: &str) -> Program {
-    let text = format!(
-        "func main(x: f64[4], y: f64[4]) -> (z) {{ z : f64[4] =: over i<4: {expression} }}"
-    );
+    let text = format!("func main(x: f64[4], y: f64[4]) -> (z) {{ z : f64[4] =: over i<4: {expression} }}");
     parse(&text).unwrap_or_else(|e| panic!("{expression}: {e}"))
 }
 
@@ -124,7 +123,8 @@ fn unary_operations() {
             _ => (-2.5, 2.5),
         };
         for seed in 0..6 {
-            let outcome = compare(&single(&format!("{}(x[i])", op.name())), low, high, seed, &Options::default());
+            let outcome =
+                compare(&single(&format!("{}(x[i])", op.name())), low, high, seed, &Options::default());
             assert!(outcome == Outcome::Agrees, "{op}");
         }
     }
@@ -172,9 +172,15 @@ fn other_pointwise_fields() {
 #[test]
 fn maps_and_accumulations() {
     for (params, body) in [
-        ("x: f64[4,5], w: f64[3]", "z : f64[4,5] =:+ over n<4, o<5, k<3 at [n,o]: (x[n, o + k - 1] where 0 <= o + k - 1 < 5 else -0.0f64) * w[k]"),
+        (
+            "x: f64[4,5], w: f64[3]",
+            "z : f64[4,5] =:+ over n<4, o<5, k<3 at [n,o]: (x[n, o + k - 1] where 0 <= o + k - 1 < 5 else -0.0f64) * w[k]",
+        ),
         ("x: f64[9], w: f64[3]", "z : f64[4] =:+ over o<4, k<3 at [o]: x[2*o + k] * w[k]"),
-        ("x: f64[8], w: f64[3]", "z : f64[4] =:+ over o<4, k<3 at [o]: (x[2*o + k - 1] where 0 <= 2*o + k - 1 < 8 else -0.0f64) * w[k]"),
+        (
+            "x: f64[8], w: f64[3]",
+            "z : f64[4] =:+ over o<4, k<3 at [o]: (x[2*o + k - 1] where 0 <= 2*o + k - 1 < 8 else -0.0f64) * w[k]",
+        ),
         ("x: f64[6]", "z : f64[13] =:+ over i<6 at [2*i + 1]: x[i] * x[i]"),
         ("x: f64[3,4]", "z : f64[12] =:set over i<3, j<4 at [4*i + j]: sin(x[i,j])"),
         ("x: f64[12]", "z : f64[3,4] =: over i<3, j<4: sin(x[4*i + j])"),
@@ -211,7 +217,11 @@ fn products_with_zeros() {
 }
 
 fn random_programs(regions: bool, seeds: std::ops::Range<u64>, size: usize) -> [usize; 3] {
-    let options = surject_ir::testing::Options { dtypes: vec![DType::F64, DType::F64, DType::F64, DType::I1], tame: true, regions };
+    let options = surject_ir::testing::Options {
+        dtypes: vec![DType::F64, DType::F64, DType::F64, DType::I1],
+        tame: true,
+        regions,
+    };
     let mut counts = [0; 3];
     for seed in seeds {
         let program = random_program_with(seed, size, &options);

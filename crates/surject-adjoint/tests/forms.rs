@@ -115,7 +115,8 @@ fn refusals_name_the_operation_and_its_place() {
 #[test]
 fn selections() {
     let program =
-        parse("func main(x: f32[2], n: i32[]) -> (a, b, n) { a : f32[] =: x[0]\n b : f32[] =: x[1] }").unwrap();
+        parse("func main(x: f32[2], n: i32[]) -> (a, b, n) { a : f32[] =: x[0]\n b : f32[] =: x[1] }")
+            .unwrap();
     let fault = |options: Options, function: &str| gradient(&program, function, &options).unwrap_err();
     let parameters = |list: &[usize]| Options {
         parameters: Some(list.to_vec()),

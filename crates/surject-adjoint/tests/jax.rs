@@ -19,7 +19,8 @@ fn load(folder: &Path) -> Program {
     let path = folder.join("program.mlir");
     let text = std::fs::read_to_string(&path).unwrap();
     let module = surject_stablehlo::parse(&text).unwrap();
-    import(&module, &ImportOptions { file: "program.mlir", source: text.as_bytes(), ..Default::default() }).unwrap()
+    import(&module, &ImportOptions { file: "program.mlir", source: text.as_bytes(), ..Default::default() })
+        .unwrap()
 }
 
 fn arrays(folder: &Path, stem: &str) -> Vec<Buffer> {

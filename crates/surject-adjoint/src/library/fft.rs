@@ -2,10 +2,16 @@
 
 use crate::sweep::{Result, Sweep};
 use surject_index::{Affine, Fill, IndexMap, Space};
-use surject_ir::{BinaryOp, DType, FieldId, FftKind, LibOp, Scalar, Var};
+use surject_ir::{BinaryOp, DType, FftKind, FieldId, LibOp, Scalar, Var};
 
 impl Sweep {
-    pub(crate) fn reverse_fft(&mut self, kind: FftKind, lengths: &[u64], operand: Var, c: FieldId) -> Result<()> {
+    pub(crate) fn reverse_fft(
+        &mut self,
+        kind: FftKind,
+        lengths: &[u64],
+        operand: Var,
+        c: FieldId,
+    ) -> Result<()> {
         if !self.smooth(operand) {
             return Ok(());
         }

@@ -2,9 +2,7 @@
 
 use crate::sweep::{Result, Sweep};
 use surject_index::Space;
-use surject_ir::{
-    BinaryOp, DType, FieldId, GatherDims, LibOp, Scalar, ScatterDims, UnaryOp, Var,
-};
+use surject_ir::{BinaryOp, DType, FieldId, GatherDims, LibOp, Scalar, ScatterDims, UnaryOp, Var};
 
 impl Sweep {
     /// The cotangent of a gather is added back at the positions that were read. A gather clamps its indices and a
@@ -30,16 +28,18 @@ impl Sweep {
         let zeros = vec![0; last.len()];
         let clamped = self.clamped(indices, dims.index_vector_dim, &zeros, &last)?;
         let clamped = self.stored("indices", clamped);
-        let scatter = LibOp::Scatter {
-            dims: scatter_dims(dims),
-            indices_are_sorted,
-            unique_indices: false,
-        };
+        let scatter = LibOp::Scatter { dims: scatter_dims(dims), indices_are_sorted, unique_indices: false };
         self.scatter_add(operand, scatter, clamped, c)
     }
 
     /// Adds updates to the cotangent of a tensor.
-    pub(crate) fn scatter_add(&mut self, operand: Var, op: LibOp, indices: Var, updates: FieldId) -> Result<()> {
+    pub(crate) fn scatter_add(
+        &mut self,
+        operand: Var,
+        op: LibOp,
+        indices: Var,
+        updates: FieldId,
+    ) -> Result<()> {
         let base = self.so_far(operand)?;
         let updates = self.stored(&self.part_name(), updates);
         let join = self.join(self.f.ty(operand).dtype, Some(BinaryOp::Add))?;
@@ -89,7 +89,15 @@ impl Sweep {
         let dtype = self.dtype(x);
         let nearest = |bound: i128| {
             let largest = (0..128).map(|k| (1i128 << k.min(126)) - 1).filter(|&v| fits(v)).max().unwrap_or(0);
-            if fits(bound) { bound } else if bound > 0 { largest } else if dtype.is_unsigned_int() { 0 } else { -largest - 1 }
+            if fits(bound) {
+                bound
+            } else if bound > 0 {
+                largest
+            } else if dtype.is_unsigned_int() {
+                0
+            } else {
+                -largest - 1
+            }
         };
         let bounds: Vec<i128> = bounds.iter().map(|&b| nearest(b)).collect();
         let mut field = self.integer(x, bounds[0]);

@@ -15,7 +15,13 @@ struct Triangle {
 impl Sweep {
     /// For `A = L Lᵀ` the cotangent of the symmetric `A` is `L⁻ᵀ Φ(Lᵀ L̄) L⁻¹`, where `Φ` keeps the lower triangle and
     /// half the diagonal. Only one triangle of `A` is read: its elements off the diagonal stand for two.
-    pub(crate) fn reverse_cholesky(&mut self, lower: bool, factor: Var, operand: Var, c: FieldId) -> Result<()> {
+    pub(crate) fn reverse_cholesky(
+        &mut self,
+        lower: bool,
+        factor: Var,
+        operand: Var,
+        c: FieldId,
+    ) -> Result<()> {
         if !self.smooth(operand) {
             return Ok(());
         }
@@ -57,7 +63,9 @@ impl Sweep {
         args: &[Var],
         c: FieldId,
     ) -> Result<()> {
-        let &LibOp::TriangularSolve { left_side, lower, unit_diagonal, transpose } = op else { return Ok(()) };
+        let &LibOp::TriangularSolve { left_side, lower, unit_diagonal, transpose } = op else {
+            return Ok(());
+        };
         let (a, b) = (args[0], args[1]);
         let dtype = self.f.ty(a).dtype;
         let transposed = match transpose {
@@ -118,7 +126,8 @@ impl Sweep {
         let extents: Vec<Extent> =
             left.extents()[..rank - 1].iter().chain(right.extents().get(rank - 1)).cloned().collect();
         // The product space: batch, row, column, then what is summed.
-        let space = Space::new(extents.into_iter().chain([left.extent(rank - 1).clone()]).collect::<Vec<_>>());
+        let space =
+            Space::new(extents.into_iter().chain([left.extent(rank - 1).clone()]).collect::<Vec<_>>());
         let axis = |a: usize| Affine::axis(rank + 1, a);
         let batch = || (0..rank - 2).map(axis);
         let to_left = batch().chain([axis(rank - 2), axis(rank)]).collect();
@@ -136,8 +145,10 @@ impl Sweep {
     fn triangle(&mut self, x: FieldId, triangle: Triangle) -> Result<FieldId> {
         let space = self.space(x);
         let rank = space.rank();
-        let (row, column) =
-            (self.f.fields.index(&space, rank - 2, DType::I32), self.f.fields.index(&space, rank - 1, DType::I32));
+        let (row, column) = (
+            self.f.fields.index(&space, rank - 2, DType::I32),
+            self.f.fields.index(&space, rank - 1, DType::I32),
+        );
         let (row, column) = (self.typed(row)?, self.typed(column)?);
         let inside = self.binary(if triangle.lower { BinaryOp::Gt } else { BinaryOp::Lt }, row, column)?;
         let diagonal = self.binary(BinaryOp::Eq, row, column)?;

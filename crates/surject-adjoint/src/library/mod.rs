@@ -27,7 +27,7 @@ impl Sweep {
                 self.reverse_gather((dims, slice_sizes), *indices_are_sorted, args, c)?;
             }
             (LibOp::Scatter { dims, unique_indices, .. }, Some(c)) if targets.len() == 1 => {
-                self.reverse_scatter(dims, *unique_indices, args, &regions[0], c)?;
+                self.reverse_scatter(dims, *unique_indices, args, &regions[0], targets[0], c)?;
             }
             (LibOp::DynamicSlice { .. }, Some(c)) => self.reverse_dynamic_slice(args, c)?,
             (LibOp::DynamicUpdateSlice, Some(c)) => self.reverse_dynamic_update_slice(args, c)?,

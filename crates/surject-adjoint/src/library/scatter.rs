@@ -2,26 +2,29 @@
 
 use super::indexed::gather_dims;
 use super::{Joined, joined};
+use crate::options::Ties;
 use crate::sweep::{Result, Sweep};
 use surject_index::{Affine, IndexMap, Space};
 use surject_ir::{BinaryOp, DType, FieldId, LibOp, Region, Scalar, ScatterDims, Var};
 
 impl Sweep {
     /// Sums pass the cotangent on; where elements are replaced, only the last update of a position gets it, and the
-    /// input gets nothing there; products need positions that are written once.
+    /// input gets nothing there; extrema go to who they come from; products need positions that are written once.
     pub(crate) fn reverse_scatter(
         &mut self,
         dims: &ScatterDims,
         unique: bool,
         args: &[Var],
         region: &Region,
+        output: Var,
         c: FieldId,
     ) -> Result<()> {
         let (input, indices, updates) = (args[0], args[1], args[2]);
         let Some((kind, _)) = joined(&self.f.fields, region) else {
             return Err(self.unsupported("its body is not one operation of its parameters"));
         };
-        let op = |unique| LibOp::Scatter { dims: dims.clone(), indices_are_sorted: false, unique_indices: unique };
+        let op =
+            |unique| LibOp::Scatter { dims: dims.clone(), indices_are_sorted: false, unique_indices: unique };
         match kind {
             Joined::Old => self.contribute(input, c),
             Joined::Op(BinaryOp::Add) => {
@@ -68,10 +71,62 @@ impl Sweep {
                     self.contribute(input, term);
                 }
             }
+            Joined::Op(BinaryOp::Max | BinaryOp::Min) if self.ties != Ties::First => {
+                self.scattered_extremum(dims, [input, indices, updates], output, c)?;
+            }
             Joined::Op(op) => {
                 let why = if op == BinaryOp::Mul { " of positions that may repeat" } else { "" };
                 return Err(self.unsupported(format!("its body is `{op}`{why}")));
             }
+        }
+        Ok(())
+    }
+
+    /// Where updates join by an extremum, the old element and the updates that equal the result get the cotangent: in
+    /// equal parts, or each the whole of it.
+    fn scattered_extremum(
+        &mut self,
+        dims: &ScatterDims,
+        [input, indices, updates]: [Var; 3],
+        output: Var,
+        c: FieldId,
+    ) -> Result<()> {
+        let (old, new, result) = (self.f.tensor(input), self.f.tensor(updates), self.f.tensor(output));
+        let kept = self.binary(BinaryOp::Eq, old, result)?;
+        let reached = self.gathered(dims, indices, updates, result)?;
+        let chosen = self.binary(BinaryOp::Eq, new, reached)?;
+        let share = match self.ties {
+            Ties::Split => {
+                let dtype = self.dtype(c);
+                let wide = if dtype.bits() == 16 { DType::F32 } else { dtype };
+                let ones = |s: &mut Sweep, x: FieldId, mask: FieldId| {
+                    let space = s.space(x);
+                    let one = s.f.fields.constant(&space, Scalar::one(wide));
+                    s.masked(mask, one)
+                };
+                let (base, terms) = (ones(self, old, kept)?, ones(self, new, chosen)?);
+                let name = self.part_name();
+                let (base, terms) = (self.stored(&name, base), self.stored(&name, terms));
+                let op =
+                    LibOp::Scatter { dims: dims.clone(), indices_are_sorted: false, unique_indices: false };
+                let join = self.join(wide, Some(BinaryOp::Add))?;
+                let count = self.call_one(&name, op, vec![base, indices, terms], vec![join])?;
+                let count = self.f.tensor(count);
+                let whole = self.convert(wide, c);
+                let share = self.div(whole, count)?;
+                let share = self.convert(dtype, share);
+                self.stored_field(&name, share)
+            }
+            _ => c,
+        };
+        if self.smooth(input) {
+            let term = self.masked(kept, share)?;
+            self.contribute(input, term);
+        }
+        if self.smooth(updates) {
+            let term = self.gathered(dims, indices, updates, share)?;
+            let term = self.masked(chosen, term)?;
+            self.contribute(updates, term);
         }
         Ok(())
     }
@@ -142,7 +197,13 @@ impl Sweep {
 
     /// Is an update the one that stays, of those that are written to its position? The numbers of the updates are
     /// scattered in their place, and each is compared with the one found there.
-    fn last_written(&mut self, dims: &ScatterDims, input: Var, indices: Var, updates: Var) -> Result<FieldId> {
+    fn last_written(
+        &mut self,
+        dims: &ScatterDims,
+        input: Var,
+        indices: Var,
+        updates: Var,
+    ) -> Result<FieldId> {
         let (space, update_space) = (self.f.ty(input).space.clone(), self.f.ty(updates).space.clone());
         let number = self.point_number(&update_space)?;
         // Counted from 1: zero is what stands where nothing is written.

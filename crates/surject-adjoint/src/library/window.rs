@@ -39,8 +39,12 @@ impl Sweep {
         let space = out.product(&inside);
         let components: Vec<Affine> = (0..rank)
             .map(|a| {
-                let mut at =
-                    Affine::strided(2 * rank, a, window.strides[a] as i64, window.padding[a].0.saturating_neg());
+                let mut at = Affine::strided(
+                    2 * rank,
+                    a,
+                    window.strides[a] as i64,
+                    window.padding[a].0.saturating_neg(),
+                );
                 at.coeffs[rank + a] = 1;
                 at
             })

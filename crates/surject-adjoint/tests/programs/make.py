@@ -272,7 +272,8 @@ def scatters(x, u, at):
     a = x.at[at].add(u)
     b = x.at[at[1:3]].set(u[:2])
     c = x.at[jnp.array([0, 3])].multiply(u[:2], unique_indices=True)
-    return jnp.sum(a ** 2) + jnp.sum(b ** 3) + jnp.sum(jnp.sin(c))
+    d = jax.ops.segment_max(u, jnp.array([2, 0, 2, 7]), 3)
+    return jnp.sum(a ** 2) + jnp.sum(b ** 3) + jnp.sum(jnp.sin(c)) + jnp.sum(jnp.maximum(d, -5) ** 2)
 
 
 @program((4,), (4,))
