@@ -32,7 +32,7 @@ pub struct Pack<'a> {
 
 /// How the values of a panel are found.
 enum Mode {
-    /// As vectors along the one loop of the rows or columns, of so many lanes.
+    /// As vectors along the last loop of the rows or columns, of so many lanes.
     Along(LoopId, usize),
     /// As vectors along a summed loop, which are transposed.
     Across(LoopId),
@@ -67,9 +67,10 @@ impl Pack<'_> {
         };
         // The largest power of two that divides the width.
         let along = (1usize << self.width.trailing_zeros()).min(self.lanes);
-        if let [l] = minor.loops[..] {
-            let depends = dag[self.value].deps.contains(l);
-            if along > 1 && depends && steady(l) {
+        // Of several loops the last one alone tells the rows of a panel apart if its extent is a multiple of them.
+        if let Some((&l, outer)) = minor.loops.split_last() {
+            let fits = outer.is_empty() || dag.extent(l) % self.width as i64 == 0;
+            if along > 1 && fits && dag[self.value].deps.contains(l) && steady(l) {
                 return Mode::Along(l, along);
             }
         }
@@ -170,23 +171,25 @@ impl Pack<'_> {
         for first in (0..self.width).step_by(lanes) {
             let ahead = em.int(first as i64);
             let active = count.saturating_sub(first).min(lanes);
-            let position = em.op(scope, &format!("arith.addi {}, {ahead} : i64", minor.base));
+            let number = em.op(scope, &format!("arith.addi {}, {ahead} : i64", minor.base));
+            let binds: Vec<(LoopId, String)> =
+                minor.loops.iter().copied().zip(digits(em, scope, &minor.loops, &number)).collect();
             let known = match active {
                 0 => Vec::new(),
-                _ => self.known(em, scope, vec![(l, position.clone())], Some((l, lanes)), active)?,
+                _ => self.known(em, scope, binds.clone(), Some((l, lanes)), active)?,
             };
-            vectors.push((ahead, position, known, active));
+            vectors.push((ahead, binds, known, active));
         }
         let open = self.nest(em, scope, None);
         let inner = open.last().map_or(scope, |o| o.0);
-        for (ahead, position, known, active) in vectors {
+        for (ahead, binds, known, active) in vectors {
             if active == 0 {
                 let zero = em.constant(self.elem, 0, lanes);
                 let place = self.place(em, inner, to, &ahead);
                 self.write(em, inner, &zero, &place, lanes);
                 continue;
             }
-            let part = em.open(inner, vec![(l, position)], Some((l, lanes)));
+            let part = em.open(inner, binds, Some((l, lanes)));
             em.activate(part, active, lanes);
             known.into_iter().for_each(|(node, value)| em.seed(part, node, value));
             let at = At { scope: part, lanes };

@@ -195,3 +195,19 @@ fn pieces_side_by_side() {
         &[],
     );
 }
+
+/// Rows of several loops, the last of which fills panels: weights of a convolution, and a transposed operand.
+#[test]
+fn rows_along_the_last_of_several_loops() {
+    check_text(
+        "func main(x: f32[5,9,8,16], g: f32[5,9,8,24]) -> (k) {\n  \
+         k : f32[3,3,16,24] =:+ over i<3, j<3, c<16, o<24, n<5, h<9, w<8 at [i,j,c,o]: \
+         (x[n,h + i - 1,w + j - 1,c] where 0 <= h + i - 1 < 9 and 0 <= w + j - 1 < 8 else 0.0f32) * g[n,h,w,o]\n}\n",
+        &["contraction"],
+    );
+    check_text(
+        "func main(x: f32[7,6,40], g: f32[7,33]) -> (z) {\n  \
+         z : f32[6,40,33] =:+ over i<6, j<40, k<33, n<7 at [i,j,k]: exp(x[n,i,j]) * g[n,k]\n}\n",
+        &["contraction"],
+    );
+}
