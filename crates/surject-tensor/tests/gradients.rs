@@ -3,7 +3,7 @@
 mod support;
 
 use std::collections::BTreeSet;
-use support::{Check, check_gradients};
+use support::{Check, Random, check_gradients};
 use surject_notation::source::{ItemKind, Source};
 use surject_tensor::prelude;
 
@@ -252,4 +252,59 @@ fn ties_and_stops() {
         let g = a.grad; let h = b.grad; output g, h;";
     let found = support::run(text, &[("a", &[1.0, 2.0, 3.0]), ("b", &[1.0, 3.0, 2.0])]);
     assert_eq!((&found[0].values[..], &found[1].values[..]), (&[1.0, 0.0, 1.0][..], &[1.0, 1.0, 0.0][..]));
+}
+
+/// Random specs: rows of all kinds, repeated labels, labels that only one side has, axes of size one.
+#[test]
+fn random_specs() {
+    let mut random = Random(11);
+    let mut below = |n: u64| random.word() % n;
+    const OPERATORS: [(&str, usize); 9] = [
+        ("mul", 2),
+        ("add", 2),
+        ("tropical", 2),
+        ("einsum3", 3),
+        ("fma", 3),
+        ("sum", 1),
+        ("max_reduce", 1),
+        ("tanh", 1),
+        ("where", 3),
+    ];
+    for _ in 0..150 {
+        let (operator, arity) = OPERATORS[below(9) as usize];
+        let sizes: Vec<u64> = (0..4).map(|_| 1 + below(3)).collect();
+        let mut used = BTreeSet::new();
+        let mut shapes = Vec::new();
+        for _ in 0..arity {
+            let mut rows = [(String::new(), Vec::new()), Default::default(), Default::default()];
+            for _ in 0..1 + below(3) {
+                let label = below(4) as usize;
+                used.insert(label);
+                let (spec, shape): &mut (String, Vec<String>) = &mut rows[below(3) as usize];
+                spec.push(['a', 'b', 'c', 'd'][label]);
+                shape.push(sizes[label].to_string());
+            }
+            let [batch, input, output] = rows;
+            let spec = format!("{}|{}->{}", batch.0, input.0, output.0);
+            shapes
+                .push((spec, format!("{}|{}->{}", batch.1.join(","), input.1.join(","), output.1.join(","))));
+        }
+        // A label twice in the result leaves positions that nothing writes, which for maxima are infinite.
+        let mut result: [String; 3] = Default::default();
+        for label in used {
+            if below(2) == 0 {
+                result[below(3) as usize].push(['a', 'b', 'c', 'd'][label]);
+            }
+        }
+        let specs: Vec<&str> = shapes.iter().map(|(spec, _)| spec.as_str()).collect();
+        let spec = format!("{}=>{}|{}->{}", specs.join(";"), result[0], result[1], result[2]);
+        let names = &["x", "y", "z"][..arity];
+        let inputs: String =
+            names.iter().zip(&shapes).map(|(n, (_, shape))| format!("input {n}: \"{shape}\"; ")).collect();
+        check(&format!(
+            "{inputs}input weight; let r = {operator}({}, \"{spec}\");
+             let loss = (r *. weight) ++ \"...|...->... => 0\";",
+            names.join(", ")
+        ));
+    }
 }
