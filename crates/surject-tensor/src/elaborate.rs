@@ -50,7 +50,10 @@ use text::Text;
 pub const MAX_CALLS: usize = 100;
 
 /// How deep expressions may nest, over all calls together.
-pub const MAX_DEPTH: usize = 1200;
+pub const MAX_DEPTH: usize = 700;
+
+/// How much of the stack evaluation may take, in bytes; threads commonly have 2 MiB.
+const MAX_STACK: usize = 3 << 19;
 
 /// The names that every text has: functions and operators of the library, and what is built in.
 pub fn library_names() -> impl Iterator<Item = &'static str> {
@@ -91,6 +94,8 @@ pub struct Session {
     depth: usize,
     /// How many expressions were evaluated.
     evaluated: u64,
+    /// Where the stack was when evaluation began.
+    stack: usize,
 }
 
 impl Session {
@@ -104,7 +109,7 @@ impl Session {
         let text = Arc::new(Text::new(file, text, false));
         let taken = (0..graph.len() as u32)
             .map(|id| graph.node(NodeId(id)))
-            .filter(|node| matches!(node.kind, NodeKind::Parameter { .. }))
+            .filter(|node| matches!(node.kind, NodeKind::Parameter { .. } | NodeKind::Assigned))
             .map(|node| node.label);
         Session {
             graph: graph.clone(),
@@ -115,6 +120,7 @@ impl Session {
             taken: taken.collect(),
             depth: 0,
             evaluated: 0,
+            stack: stack_pointer(),
         }
     }
 
@@ -182,6 +188,7 @@ impl Session {
     /// # Errors
     /// A mistake of arguments or of shapes.
     pub fn call(&mut self, function: &Function, values: &[Value]) -> Result<Value, TensorError> {
+        self.stack = stack_pointer();
         let arguments = values.iter().map(call::Given::plain).collect();
         self.apply(function, arguments, call::Site::default())
     }
@@ -200,8 +207,15 @@ impl Session {
         self.frames.truncate(1);
         self.depth = 0;
         self.evaluated = 0;
+        self.stack = stack_pointer();
         if let Some(frame) = self.frames.first_mut() {
             frame.owner = Rc::new(Owner::new(String::new()));
         }
     }
+}
+
+/// Where the stack is.
+fn stack_pointer() -> usize {
+    let here = 0u8;
+    std::ptr::from_ref(&here).addr()
 }

@@ -494,7 +494,7 @@ impl Graph {
         Ok(tensor)
     }
 
-    /// The number of axes of a row that all items have, where the rows are closed and have nothing before their marker.
+    /// The number of axes that a row of the items has, where those that are closed have nothing before their marker.
     fn common_rank(&self, kind: Kind, items: &[&Tensor]) -> Option<usize> {
         let data = self.0.borrow();
         let rank = |item: &&Tensor| {
@@ -506,8 +506,10 @@ impl Graph {
             });
             (row.var.is_none() && row.lead.is_empty()).then_some(row.trail.len())
         };
-        let first = items.first().and_then(rank)?;
-        items.iter().all(|item| rank(item) == Some(first)).then_some(first)
+        // The others are made alike by the operation.
+        let mut known = items.iter().filter_map(rank);
+        let first = known.next()?;
+        known.all(|rank| rank == first).then_some(first)
     }
 
     /// An assignment `target = …` outside of any operator. `value` reads the operands by their slots.

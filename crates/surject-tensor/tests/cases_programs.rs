@@ -195,4 +195,52 @@ cases! {
     BL15 "input x: \"3\"; let y = [x];" => { "y": "unit,3" };
     BL19 "input x: \"9\"; let y = x ++^ \"a^b^c => b,\" [\"a\", \"c\"]; set_dim(a, 2); set_dim(c, 3);" => { "y": "4" };
     BL19_open "input x: \"9\"; let y = x ++^ \"2^b^3 => b,\";" => { "y": "4" };
+
+    // Programs of the same kinds.
+    pointwise_bases "input a: \"4:batch\"; input b: \"4:other\"; let y = a + b;" => error "SJ0402" "`b`";
+    pointwise_inferred "input x; input a: \"4:batch\"; let y = x + a;" => { "x": "4:batch", "y": "4:batch" };
+    pointwise_scalar "input a: \"2|3:rgb\"; let y = a *. 2.5 - 1;" => { "y": "2|3:rgb" };
+    pointwise_unit "input a: \"1:*,3\"; input b: \"2,3\"; let y = a + b;" => { "y": "2,3" };
+    compose_mismatch "input a: \"5->3\"; input b: \"4->6\"; let y = a * b;" => error "SJ0401" "`b`";
+    compose_batch "input a: \"7|5->3\"; input b: \"4->5\"; let y = a * b;" => { "y": "7|4->3" };
+    compose_vector "input a: \"5->3\"; let y = a * [1, 2, 3, 4, 5];" => { "y": "3" };
+    lone_parameter "let y = { x };" => { };
+    parameter_sizes "let y = { w, i = [2], o = [3, 4:idx], b = [5] } + 0;" => { "y": "5|2->3,4:idx" };
+    literal_mixed "let y = [| [(1, 2), (3, 4), (5, 6)] |];" => { "y": "1|2->3" };
+    literal_ragged "let y = [[1, 2], [3]];" => error "SJ0517" "another shape";
+    reduce_all "input a: \"2|3->4\"; let y = a ++ \"...|...->... => 0\";" => { "y": "1" };
+    reduce_to_scalar "input a: \"2|3->4\"; let y = a ++ \"...|...->... => \";" => { "y": "" };
+    max_rows "input a: \"2|3\"; let y = a @^^ \"...|... => ...|0\";" => { "y": "2|1" };
+    batch_to_output "input a: \"2,3|4\"; let y = a ++ \"..b..|o => ..b..,o\";" => { "y": "2,3,4" };
+    diagonal "input a: \"3,3\"; let y = a ++ \"ii => i\"; input b: \"3,4\"; " => { "y": "3" };
+    diagonal_mismatch "input a: \"3,4\"; let y = a ++ \"ii => i\";" => error "SJ0401" "`a`";
+    fixed_index "input a: \"3,4\"; let y = a ++ \"2i => i\";" => { "y": "4" };
+    fixed_beyond "input a: \"3,4\"; let y = a ++ \"3i => i\";" => error "SJ0409" "3";
+    attention "input q: \"8,5|4,16\"; input k: \"8,7|4,16\";
+        let s = (q +* k \"... s|h d ; ... t|h d => ... s|t -> h\" [\"h\", \"d\"]) /. sqrt(dim(d));"
+        => { "s": "8,5|7->4", "h": "4", "d": "16" };
+    cut "input x: \"5\"; let a = x ++^ \"a^b => a,\" [\"a\", \"b\"]; set_dim(b, 2);" => { "b": "2" };
+    cut_by_size "input x: \"5\"; let a = x ++^ \"a^2 => a,\";" => { "a": "3" };
+    concat_matrix "input a: \"2,3\"; input b: \"4,3\"; let y = [a, b] ++^ \"i,k; j,k => i^j,k\";" => { "y": "6,3" };
+    concat_mismatch "input a: \"2,3\"; input b: \"4,5\"; let y = [a, b] ++^ \"i,k; j,k => i^j,k\";"
+        => error "SJ0401" "`b`";
+    concat_basis "input a: \"2:p\"; input b: \"4:q\"; let y = [a, b] ++^ \"i; j => i^j\";" => error "SJ0402" "p";
+    stack_mismatch "input a: \"2\"; input b: \"3\"; let y = [a, b];" => error "SJ0401" "`b`";
+    stack_numbers "input a; let y = [a, 1.0, 2] + [0, 0, 0];" => { "y": "3" };
+    strided "input x: \"8\"; let y = x ++ \"2*i+1 => i,\";" => { "y": "4" };
+    strided_odd "input x: \"7\"; let y = x ++ \"2*i => i,\";" => error "SJ0406" "7";
+    padded_even "input x: \"7\"; let y = x +* { k } \"2*o=+k; k => o\" [\"k\"]; set_dim(k, 3);" => error "SJ0406" "7";
+    dilated "input x: \"9\"; let y = x +* { w } \"o<+2*k; k => o\" [\"k\"]; set_dim(k, 3);" => { "y": "5", "w": "3" };
+    ambient_padding "input x: \"9\"; fn c(use_padding)()(x) { let y = x +* { w } \"o+k; k => o\" [\"k\"]; set_dim(k, 3); y }
+        let p = c(true)(); let v = c(false)(); let a = p(x); let b = v(x);" => { "a": "9", "b": "7" };
+    slice_twice "input x: \"5,4|3\"; index i < 5; index j < 4; let y = x @| i @| j;" => { "y": "3" };
+    slice_free "input x; index i < 5; let y = (x @| i) + [1, 2];" => { "x": "5|2", "y": "2" };
+    slice_none "input x: \"3\"; index i < 5; let y = x @| i;" => error "SJ0403" "`x`";
+    embedded_index "index i < 5; let y = [0, 0] + !@i;" => { "y": "2" };
+    assertion_rows "input x: \"2,3|4\"; x ++ \"..b..|o => o|..b..\" [\"b\"]; set_dim(b, 6);" => { "b": "6" };
+    assertion_rows_wrong "input x: \"2,3|4\"; x ++ \"..b..|o => o|..b..\" [\"b\"]; set_dim(b, 7);" => error "SJ0408" "7";
+    scaled "input x: \"6\"; input y: \"n\"; x ++ \"i => i\" [\"i\"]; y ++ \"j => j\" [\"j\"]; set_scale(i, j, 2);"
+        => { "y": "3" };
+    one_hot_rows "let ids = [| 1, 0, 2 |]; let y = one_hot(3)()(ids);" => { "y": "3|3" };
+    one_hot_used "input ids: \"6|\"; let y = { w, i = [11], o = [4] } * one_hot(11)()(ids);" => { "y": "6|4" };
 }

@@ -258,21 +258,26 @@ fn depth_is_bounded_on_a_small_stack() {
     let texts = [
         format!("{chain} input x; let y = f200(x);"),
         "let f = |g| g(g); let y = f(f);".to_string(),
+        "let f = |g| ----------g(g); let y = f(f);".to_string(),
+        format!("let f = |g| {}g(g){}; let y = f(f);", "relu(1 + ".repeat(10), ")".repeat(10)),
+        "fn f(g)()(x) { let h = g(g)(); [h(x), relu(h(x), x)] } let y = f(f)()(1);".to_string(),
         "let f = |g, x| [g(g, x), x]; let y = f(f, 1);".to_string(),
         (0..3000).fold("let f0 = |x| x;".to_string(), |t, k| t + &format!("let f{} = |x| f{k}(x);\n", k + 1)),
         (0..30).fold("let f0 = |x| x;".to_string(), |t, k| {
             t + &format!("let f{} = |x| f{k}(f{k}(x));\n", k + 1)
         }) + "let y = f30(1);",
         format!("let y = {}1{};", "(-relu(".repeat(60), "))".repeat(60)),
-        format!("input x; let y = x{};", " + x".repeat(480)),
     ];
-    for text in texts {
+    let run = |text: String| {
         let run = move || {
             let mut session = Session::new("deep.sj", &text);
             session.run_text().err().map(|error| error.code())
         };
-        let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap();
-        let code = thread.join().unwrap();
+        std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap()
+    };
+    assert_eq!(run(format!("input x; let y = x{};", " + x".repeat(480))), None);
+    for text in texts {
+        let code = run(text);
         assert!(matches!(code, None | Some("SJ0550") | Some("SJ0504")), "{code:?}");
     }
 }

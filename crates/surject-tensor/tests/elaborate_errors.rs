@@ -101,3 +101,68 @@ fn wrong_programs() {
     }
     insta::assert_snapshot!(shown);
 }
+
+/// Texts with tokens taken away, doubled and exchanged are programs or errors.
+#[test]
+fn mangled_programs_do_not_panic() {
+    let corpus = PROGRAMS.iter().map(|(_, text)| text.to_string()).chain(MORE.iter().map(|t| t.to_string()));
+    let corpus: Vec<Vec<String>> = corpus.map(|text| tokens(&text)).collect();
+    let mut seed = 7u64;
+    let mut random = |below: usize| {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (seed >> 33) as usize % below.max(1)
+    };
+    let mut programs = 0;
+    for _ in 0..ROUNDS {
+        let mut text = corpus[random(corpus.len())].clone();
+        for _ in 0..=random(3) {
+            let other = &corpus[random(corpus.len())];
+            let at = random(text.len());
+            match random(3) {
+                0 => drop(text.remove(at)),
+                1 => text[at] = other[random(other.len())].clone(),
+                _ => text.insert(at, other[random(other.len())].clone()),
+            }
+            if text.is_empty() {
+                text.push("1".to_string());
+            }
+        }
+        let text = text.concat();
+        let shown = text.clone();
+        let run = std::panic::catch_unwind(move || {
+            let mut session = Session::new("mangled.sj", &text);
+            let graph = session.graph().clone();
+            match session.run_text().and_then(|()| lower(&graph, &LowerOptions::default())) {
+                Ok(_) => true,
+                Err(error) => session.render(&error).is_empty(),
+            }
+        });
+        programs += usize::from(run.unwrap_or_else(|_| panic!("{shown}")));
+    }
+    assert!(programs > ROUNDS / 100, "{programs}");
+}
+
+const ROUNDS: usize = 5000;
+
+const MORE: &[&str] = &[
+    "input x: \"10|2\"; fn dense(n)()(x) = relu({ w } * x + { b = 0., o = [n] }); let net = repeat(dense, [4, 3])(); \
+     let loss = (net(x) *. net(x)) ++ \"...|... => 0\"; loss.zero_grads; loss.backprop; update(loss, sgd()); output loss;",
+    "input a: \"2|3->4\"; let y = a ++ \"b|...->o => o|...->b\" [\"b\", \"o\"]; set_dim(b, 2); let z = dim(b) + o; output y, z;",
+    "index s < 2; let data = rebatch(range(72), o: [3, 3, 1]); let part = data @| s; let c = conv2d(4)(); output part;",
+    "input x: \"3\"; let y = [[x; x]; { c }]; let t = (x, x); let b = [| x, x |]; let n = [(1, 2):q, (3, 4):q]; output y, t, b;",
+    "op leak(x) { v =:+ where(v1 < 0, 0.1 * v1, v1) } grad { g1 =+ where(v1 < 0, 0.1 * g, g) } let y = leak([1, -1]); output y;",
+    "input g: \"2\"; { v } =+ g *. 2.0; { u } =: v * g ~logic:\"ij\"; g.grad =: v; let w = |p, q| p - q **. 2; output v;",
+];
+
+/// Words, numbers, strings, blanks and signs.
+fn tokens(text: &str) -> Vec<String> {
+    let mut tokens: Vec<String> = Vec::new();
+    let class = |c: char| if c.is_alphanumeric() || c == '_' { 0 } else { 1 + u32::from(c) };
+    for c in text.chars() {
+        match tokens.last_mut() {
+            Some(last) if class(c) == 0 && last.chars().next_back().map(class) == Some(0) => last.push(c),
+            _ => tokens.push(c.to_string()),
+        }
+    }
+    tokens
+}

@@ -2,7 +2,7 @@
 
 use super::function::{Callable, Lambda};
 use super::owner::{Known, Owner};
-use super::{MAX_DEPTH, MAX_EVALUATED, Session, capture};
+use super::{MAX_DEPTH, MAX_EVALUATED, MAX_STACK, Session, capture, stack_pointer};
 use crate::error::{TensorError, TensorErrorKind};
 use crate::graph::{Action, NodeKind, Sizes};
 use crate::prelude;
@@ -17,7 +17,7 @@ use surject_notation::source::{
 impl Session {
     /// The value of an expression. A tensor that it makes gets the label.
     pub(super) fn expr(&mut self, expr: &Expr, label: Option<&str>) -> Result<Value, TensorError> {
-        if self.depth >= MAX_DEPTH {
+        if self.depth >= MAX_DEPTH || self.stack.abs_diff(stack_pointer()) > MAX_STACK {
             return Err(self.too_deep(expr.span));
         }
         if self.evaluated >= MAX_EVALUATED {
