@@ -3,6 +3,7 @@
 mod cases;
 mod command;
 mod gradients;
+mod infer;
 mod rule_files;
 mod stages;
 mod support;

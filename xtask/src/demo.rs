@@ -1,4 +1,4 @@
-//! The demo: a transformer block from JAX through every stage.
+//! The demo: a program without shapes, and a transformer block from JAX through every stage.
 
 use crate::setup;
 use crate::shell::{self, Outcome, cargo, program, root};
@@ -17,6 +17,7 @@ pub fn run() -> Outcome {
         run_in(&surject, args)
     };
     step("what is installed", &["doctor"])?;
+    without_shapes(&surject)?;
     println!("\n== the program as JAX exported it: StableHLO ({file})");
     let text = std::fs::read_to_string(root().join(&file)).map_err(|e| format!("{file}: {e}"))?;
     text.lines().take(12).for_each(|line| println!("{}", line.chars().take(150).collect::<String>()));
@@ -44,6 +45,25 @@ pub fn run() -> Outcome {
         "native code through MLIR against JAX's results",
         &cpu.iter().map(String::as_str).collect::<Vec<_>>(),
     )
+}
+
+/// One page about a program without shapes: its text, what was inferred, its loops, and what it computes.
+fn without_shapes(surject: &Path) -> Outcome {
+    let file = "tests/infer/conv_dense.sj";
+    let step = |title: &str, args: &[&str]| {
+        println!("\n== {title}");
+        run_in(surject, args)
+    };
+    println!("\n== a program without shapes ({file})");
+    let text = std::fs::read_to_string(root().join(file)).map_err(|e| format!("{file}: {e}"))?;
+    print!("{text}");
+    step("what is inferred, and from what: shapes, constraints, loops", &["infer", file])?;
+    step("a program of assignments", &["opt", file, "--no-opt", "--emit", "program"])?;
+    step("after rewriting: the loops that run", &["opt", file, "--emit", "program"])?;
+    let image = "tests/infer/conv_dense.npy";
+    let run = |backend| ["run", file, "-i", image, "--seed", "1", "--backend", backend];
+    step("its result, interpreted", &run("interp"))?;
+    step("its result, compiled", &run("cpu"))
 }
 
 fn run_in(surject: &Path, args: &[&str]) -> Outcome {

@@ -21,7 +21,8 @@ struct Arguments {
 enum Task {
     /// Installs MLIR 22 and what else the build needs.
     Setup,
-    /// Builds Surject and takes a transformer block exported from JAX through every stage.
+    /// Builds Surject, infers and runs a program without shapes, and takes a transformer block from JAX through every
+    /// stage.
     Demo,
     /// Formatting, lints, every test, documentation, and the cross-check against XLA.
     Test {

@@ -16,6 +16,7 @@ pub mod tensor_source;
 pub use failure::{Failure, Status};
 pub use pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
 pub use source::{Source, SourceKind};
+pub use surject_tensor::{assign, op};
 
 pub use surject_egraph as egraph;
 pub use surject_index as index;
