@@ -46,7 +46,32 @@ macro_rules! cases {
             $(shapes($text, &[$(($name, $shape)),*]);)?
             $(fails($text, $code, $part);)?
         }
-    )*};
+    )*
+        const IDS: &[&str] = &[$(stringify!($id)),*];
+    };
+}
+
+/// The cases of whole programs; those with values only are in `cases_values.rs`.
+#[test]
+fn every_case_has_a_test() {
+    let odd = |kind: &'static str, last: u32| (1..=last).step_by(2).map(move |n| format!("{kind}{n:02}"));
+    let kinds = [
+        ("PW", 7),
+        ("CM", 5),
+        ("TR", 1),
+        ("FU", 13),
+        ("ES", 41),
+        ("CP", 17),
+        ("SL", 5),
+        ("CV", 19),
+        ("BL", 19),
+    ];
+    let elsewhere = ["CV13", "CV15", "BL13", "BL17"];
+    for id in kinds.into_iter().flat_map(|(kind, last)| odd(kind, last)) {
+        let tested =
+            IDS.iter().any(|name| name.split('_').next() == Some(&id)) || elsewhere.contains(&id.as_str());
+        assert!(tested, "{id}");
+    }
 }
 
 cases! {

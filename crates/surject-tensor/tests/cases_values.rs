@@ -51,6 +51,10 @@ values! {
         let gx = x.grad; let gk = k.grad; output loss, gx, gk;"
         given { "x": [1.0; 16], "k": [0.0, 0.0, 0.0, 10.0] }
         => [[44.0], [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 0.0, 4.0]];
+    CV15 "let x = reshape(range(16), o: [4, 4]) - 16; let ones = reshape(range(9), o: [3, 3]) *. 0 + 1;
+        let m = x @^^ \"oh=+kh, ow=+kw => oh, ow\" [\"kh\", \"kw\"]; set_dim(kh, 3); set_dim(kw, 3);
+        let y = x +* ones \"oh=+kh, ow=+kw; kh, kw => oh, ow\"; output m, y;"
+        => [[-11.0, -10.0, -9.0, -9.0, -7.0, -6.0, -5.0, -5.0, -3.0, -2.0, -1.0, -1.0, -3.0, -2.0, -1.0, -1.0], [-54.0, -78.0, -72.0, -46.0, -69.0, -99.0, -90.0, -57.0, -45.0, -63.0, -54.0, -33.0, -22.0, -30.0, -24.0, -14.0]];
     CV17 "input x: \"2,4\"; let y = interleave(deinterleave_even(x), deinterleave_odd(x)); output y;"
         given { "x": count(8) } => [count(8)];
     BL05 "input x: \"2\"; let l = [x, -x]; let b = [| x, -x |]; let t = (x, -x); output l, b, t;"
