@@ -92,6 +92,19 @@ fn dropout_keeps_its_share() {
     }
 }
 
+/// What was computed before an assignment has the gradient of the values that it was computed with.
+#[test]
+fn gradients_are_of_the_values_that_were_read() {
+    let text = "input x: \"2\"; let y = { w, o = [2] } *. w *. x; y.forward; w =: 10.0 *. w;
+        let loss = y ++ \"i=>0\"; loss.backprop; let g = w.grad; output loss, g, w;";
+    let program = Program::of(text);
+    let given = [("x", vec![2.0, 3.0]), ("w", vec![1.0, 5.0])].map(|(n, v)| (n.to_string(), v));
+    let found = program.run(&HashMap::from(given));
+    assert_eq!(found[0].values, [2.0 + 75.0]);
+    assert_eq!(found[1].values, [4.0, 30.0]);
+    assert_eq!(found[2].values, [10.0, 50.0]);
+}
+
 /// Runs `main` again and again, each time with the state that it left.
 fn train(
     program: &Program,

@@ -132,7 +132,8 @@ impl Builder<'_> {
         slot: Slot,
         projections: &Projections,
     ) -> Result<Var, TensorError> {
-        let var = self.current[&node];
+        let then = if self.backward { self.read.get(&(step, node)).copied() } else { None };
+        let var = then.unwrap_or_else(|| self.current[&node]);
         let axes = external_axes(projections, slot);
         match axes.first() {
             None => Ok(var),

@@ -209,6 +209,11 @@ struct Builder<'a> {
     seed: Seed,
     /// The newest version of every tensor that has one.
     current: HashMap<NodeId, Var>,
+    /// The versions of operands that steps have read: a gradient is that of the values that were computed with, also
+    /// where assignments have written since.
+    read: HashMap<(StepId, NodeId), Var>,
+    /// Whether gradients are being computed.
+    backward: bool,
     /// The parameters of the function for inputs and indices.
     arguments: HashMap<NodeId, Var>,
     /// Whether this is `main`: only there is state an argument.
@@ -226,6 +231,8 @@ impl<'a> Builder<'a> {
             dtype: options.dtype,
             seed: Seed::Number(options.seed),
             current: HashMap::new(),
+            read: HashMap::new(),
+            backward: false,
             arguments: HashMap::new(),
             main: name == "main",
             inputs: Vec::new(),
@@ -310,6 +317,11 @@ impl<'a> Builder<'a> {
 
     /// Runs what a step writes going forward.
     fn forward(&mut self, step: StepId) -> Result<(), TensorError> {
+        for operand in self.data.steps[step.0 as usize].operands.clone() {
+            if let Some(var) = self.current.get(&operand) {
+                self.read.insert((step, operand), *var);
+            }
+        }
         for rule in self.data.forward(step) {
             self.rule(step, &rule)?;
         }
@@ -368,7 +380,10 @@ impl<'a> Builder<'a> {
                     Cell::Value(_) | Cell::Local(_) => true,
                 };
                 if passes {
-                    self.rule(id, rule)?;
+                    self.backward = true;
+                    let done = self.rule(id, rule);
+                    self.backward = false;
+                    done?;
                 }
             }
         }
