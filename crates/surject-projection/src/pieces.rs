@@ -57,10 +57,14 @@ impl Projections {
                 let names: Vec<String> = active
                     .map(|id| format!("`{}` is active", self.of(*id).map_or("?", |l| &l.name)))
                     .collect();
+                let active = match names.is_empty() {
+                    true => "only one component has any".to_string(),
+                    false => names.join(" and "),
+                };
                 return Err(ProjectionError::Ambiguous {
                     first: Slot::Operand(first),
                     second: Slot::Operand(second),
-                    active: names.join(" and "),
+                    active,
                 });
             }
         }
