@@ -14,8 +14,7 @@ fn shown(words: &[&str]) -> String {
     text.replace(&format!("{}/", folder.display()), "")
 }
 
-const PROGRAMS: [&str; 7] =
-    ["matmul", "mlp", "attention", "convolution", "concat", "train_step", "conv_dense"];
+const PROGRAMS: [&str; 6] = ["matmul", "mlp", "attention", "convolution", "concat", "train_step"];
 
 #[test]
 fn text() {
@@ -174,6 +173,23 @@ fn inputs_of_tensor_source_are_checked() {
     assert!(refused(&["-i", &x, &t, "--index", "stop=1"]).contains("there is no static index `stop`"));
     assert!(refused(&["-i", &x, &t, "--index", "step"]).contains("--index NAME=K"));
     assert!(refused(&["-i", &x, &t, "--index", "step=100"]).contains("below 100"));
+    std::fs::remove_dir_all(&folder).expect("the folder is ours");
+}
+
+#[test]
+fn the_program_of_the_demo_runs_alike_on_both_back_ends() {
+    let file = program("conv_dense");
+    let image = file.replace(".sj", ".npy");
+    let folder = folder("demo");
+    let out = folder.to_str().expect("paths are text");
+    surject(&["run", &file, "-i", &image, "--seed", "1", "--backend", "interp", "--out", out])
+        .expect("it runs");
+    let expected = folder.join("out0.npy");
+    let words = ["run", &file, "-i", &image, "--seed", "1", "--expect", expected.to_str().expect("text")];
+    let text = surject(&words).unwrap_or_else(|f| panic!("{f}"));
+    assert!(text.starts_with("out0 ok"), "{text}");
+    let shown = shown(&["infer", &file]);
+    assert!(shown.contains("scores") && shown.contains("4|10"), "{shown}");
     std::fs::remove_dir_all(&folder).expect("the folder is ours");
 }
 

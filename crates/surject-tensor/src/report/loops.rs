@@ -84,8 +84,7 @@ pub(super) fn first_values(data: &Data) -> FirstValues {
         NodeKind::Parameter { init } => Some(init),
         _ => None,
     });
-    let starts = below(starts.collect());
-    // Whatever else somebody may ask for: results that no parameter starts from, and what actions name.
+    let mut starts = below(starts.collect());
     let mut roots = data.outputs.clone();
     for action in &data.actions {
         match action {
@@ -93,7 +92,21 @@ pub(super) fn first_values(data: &Data) -> FirstValues {
             Action::Forward(node) | Action::Backprop(node) | Action::ZeroGrads(node) => roots.push(*node),
         }
     }
-    let others = data.nodes.iter().enumerate().map(|(number, _)| NodeId(number as u32));
+    // What is made from them on the side and nobody asks for: it captures a size.
+    let asked = below(roots.clone());
+    let is_parameter = |id: &NodeId| {
+        matches!(data.nodes[id.0 as usize].kind, NodeKind::Parameter { .. } | NodeKind::Number(_))
+    };
+    for (number, node) in data.nodes.iter().enumerate() {
+        let id = NodeId(number as u32);
+        if let NodeKind::Result(step) = node.kind
+            && !asked.contains(&id)
+            && data.steps[step.0 as usize].operands.iter().any(|o| starts.contains(o) && !is_parameter(o))
+        {
+            starts.insert(id);
+        }
+    }
+    let others = (0..data.nodes.len()).map(|number| NodeId(number as u32));
     roots.extend(others.filter(|node| !starts.contains(node)));
     let needed = below(roots);
     let mut first = FirstValues::default();
