@@ -214,7 +214,7 @@ impl Graph {
         Graph(Rc::new(RefCell::new(Data {
             nodes: Vec::new(),
             steps: Vec::new(),
-            solver: Solver::new(),
+            solver: Solver::with_standing_markers(),
             actions: Vec::new(),
             outputs: Vec::new(),
             gradients: HashMap::new(),

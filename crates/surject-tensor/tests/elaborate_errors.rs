@@ -27,6 +27,10 @@ const PROGRAMS: &[(&str, &str)] = &[
         "pieces that do not add up",
         "input a: \"3\";\ninput b: \"2\";\ninput c: \"6\";\nlet y = ([a, b] ++^ \"a;b => a^b\") + c;",
     ),
+    (
+        "unlike axes of an input without a shape",
+        "input x;\ninput a: \"3\";\ninput c: \"5\";\nlet s = x +* a \"i; i => i\";\nlet y = x + c;",
+    ),
     ("an index beyond the axis", "input x: \"2,5\";\nlet y = x ++ \"3 i => i\";"),
     ("a slice of another size", "input xs: \"8|2\";\nindex step < 10;\nlet x = xs @| step;"),
     ("a slice by no index", "input xs: \"8|2\";\ninput i;\nlet x = xs @| i;"),

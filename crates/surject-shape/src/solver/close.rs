@@ -53,7 +53,12 @@ impl Solver {
         }
         let result = self.close_once(rows);
         let result = match result {
-            Err(error) if error.kind != ShapeErrorKind::MissingHidden && error.guessed && !self.searching => {
+            Err(error)
+                if error.kind != ShapeErrorKind::MissingHidden
+                    && error.guessed
+                    && !self.searching
+                    && !self.standing_markers =>
+            {
                 self.queue.clear();
                 self.close_again(rows, error)
             }

@@ -173,6 +173,8 @@ pub struct Solver {
     waiting: Vec<u32>,
     /// Inequalities over rows whose markers an equation placed wait for closing.
     exact_markers: bool,
+    /// Where an equation placed a marker, there it stays.
+    standing_markers: bool,
     postponed: Vec<u32>,
     soft_bounds: soft::SoftBounds,
     /// Tasks are taken in the order of the size of their proofs, so that a contradiction has a short one.
@@ -220,6 +222,7 @@ impl Solver {
             bound_count: 0,
             waiting: Vec::new(),
             exact_markers: false,
+            standing_markers: false,
             postponed: Vec::new(),
             soft_bounds: soft::SoftBounds::default(),
             shortest: None,
@@ -237,6 +240,13 @@ impl Solver {
     /// everything that is bound before is forced and every contradiction is proved.
     pub fn with_exact_markers() -> Solver {
         Solver { exact_markers: true, ..Solver::new() }
+    }
+
+    /// A solver for programs: the first equation that gives a row variable its axes places its marker as well, where the
+    /// other side has it, and there it stays (as in the seeds). No solution with another marker is looked for: it would
+    /// make an outer product of what a user wrote as a sum of unlike shapes.
+    pub fn with_standing_markers() -> Solver {
+        Solver { standing_markers: true, ..Solver::new() }
     }
 
     /// A new dimension variable.
@@ -454,7 +464,7 @@ impl Solver {
             message: message.into(),
             labels: if self.searching { Vec::new() } else { self.facts.chain(fact, LABELS) },
             omitted: 0,
-            guessed: self.stage > 1 || (self.placed_marker && !self.exact_markers),
+            guessed: self.stage > 1 || (self.placed_marker && !self.exact_markers && !self.standing_markers),
         }
     }
 
