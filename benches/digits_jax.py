@@ -5,11 +5,14 @@
 
 The example trains first and leaves its start (`initial.safetensors`), the order of the examples (`order.npy`,
 `held_out.npy`), its figures (`metrics.csv`) and its settings (`settings.json`) in a folder. JAX then trains the same
-network from that start on those minibatches, and the losses of each epoch are compared. Last, the time of a step is
-taken on both sides, alternating: T seconds of the example (`--time`), T seconds of JAX (jitted, warmed up, state
-donated), R rounds; the minimum and the median are over all rounds. A ratio is JAX's time over Surject's: above 1 Surject is
-faster. The examples are built with `cargo build --release --examples -p surject`; SURJECT_EXAMPLES names another
-folder than `target/release/examples`. XLA's thread count is that of the machine; SURJECT_THREADS sets ours.
+network from that start on those minibatches, and the losses of each epoch are compared. Training magnifies roundings;
+how much is shown by JAX itself from a start whose parameters are the next larger floats ("JAX nudged").
+
+Last, the time of a step is taken on both sides, alternating: T seconds of the example (`--time`), T seconds of JAX
+(jitted, warmed up, state donated), R rounds; the minimum and the median are over all rounds. A ratio is JAX's time over
+Surject's: above 1 Surject is faster. The examples are built with `cargo build --release --examples -p surject`;
+SURJECT_EXAMPLES names another folder than `target/release/examples`. XLA's thread count is that of the machine;
+SURJECT_THREADS sets ours.
 """
 import argparse
 import csv
@@ -120,14 +123,16 @@ def start_of(folder, settings):
     return params, [jnp.zeros_like(p) for p in params]
 
 
-def train(network, folder, settings, order):
-    """The mean loss of each epoch and the accuracy on the images held out."""
+def train(network, folder, settings, order, nudged=False):
+    """The mean loss of each epoch and the accuracy on the images held out; nudged: from a start one rounding away."""
     images, labels = digits()
     targets = np.eye(10, dtype=np.float32)[labels]
     held_out = np.load(f"{folder}/held_out.npy")
     accuracy = jax.jit(lambda p: jnp.mean(jnp.argmax(network(p, images[held_out]), -1) == labels[held_out]))
     step = make_step(network, settings)
     params, velocity = start_of(folder, settings)
+    if nudged:
+        params = [jnp.nextafter(p, jnp.inf) for p in params]
     losses, accuracies = [], []
     for epoch in order:
         total = 0.0
@@ -175,6 +180,7 @@ def main():
         metrics = list(csv.DictReader(open(f"{folder}/metrics.csv")))
         order = np.load(f"{folder}/order.npy")
         losses, accuracies = train(network, folder, settings, order)
+        nudged, _ = train(network, folder, settings, order, nudged=True)
         ours, theirs, compiled, state = [], [], [], {}
         for _ in range(options.rounds):
             line = example(options.network, folder, "--seed", str(options.seed), "--time", str(options.seconds)).split()
@@ -185,8 +191,9 @@ def main():
     epochs = [
         {"epoch": e + 1, "surject_loss": float(row["loss"]), "jax_loss": loss,
          "relative_difference": abs(float(row["loss"]) - loss) / loss,
+         "relative_difference_of_nudged_jax": abs(other - loss) / loss,
          "surject_accuracy": float(row["accuracy"]), "jax_accuracy": accuracy}
-        for e, (row, loss, accuracy) in enumerate(zip(metrics, losses, accuracies))
+        for e, (row, loss, other, accuracy) in enumerate(zip(metrics, losses, nudged, accuracies))
     ]
     ours_median, ours_min = float(np.median([m for m, _ in ours])), min(m for _, m in ours)
     report = {
@@ -195,11 +202,13 @@ def main():
         "jax_step_ms": {"median": float(np.median(theirs)), "min": min(theirs), "compile": state["compile_ms"]},
         "ratio_median": float(np.median(theirs)) / ours_median, "ratio_min": min(theirs) / ours_min,
         "largest_relative_difference": max((e["relative_difference"] for e in epochs), default=0.0),
+        "largest_relative_difference_of_nudged_jax": max(
+            (e["relative_difference_of_nudged_jax"] for e in epochs), default=0.0),
         "epochs": epochs,
     }
     for e in epochs:
-        print("epoch {epoch:3}  loss {surject_loss:.6f} (JAX {jax_loss:.6f}, apart {relative_difference:.1e})  "
-              "held out {surject_accuracy:.4f} (JAX {jax_accuracy:.4f})".format(**e))
+        print("epoch {epoch:3}  loss {surject_loss:.6f} (JAX {jax_loss:.6f}, apart {relative_difference:.1e}; JAX nudged "
+              "{relative_difference_of_nudged_jax:.1e})  held out {surject_accuracy:.4f} (JAX {jax_accuracy:.4f})".format(**e))
     for side in ("surject", "jax"):
         print("{:8} step: median {median:.3f} ms, min {min:.3f} ms, compiled in {compile:.0f} ms".format(
             side, **report[f"{side}_step_ms"]))
