@@ -134,7 +134,7 @@ impl Invocation {
             })
             .collect();
         let graph = match graph {
-            Some(graph) => quote!(::core::option::Option::Some(::core::clone::Clone::clone(&#graph))),
+            Some(graph) => quote!(::core::option::Option::Some(#house::inline::InGraph::graph_of(&#graph))),
             None => quote!(::core::option::Option::None),
         };
         let text = &text.text;

@@ -1,16 +1,28 @@
 //! The notation inside Rust: what [`crate::op!`] and [`crate::assign!`] become.
 //!
 //! ```
-//! use surject_tensor::{Graph, Site, TensorError, assign, op};
+//! use surject_tensor::{Graph, Site, Tensor, TensorError, assign, op};
+//!
+//! fn step(x: &Tensor, target: &Tensor) -> Result<(), TensorError> {
+//!     let (hidden, lr) = (16, 0.1);
+//!     let layer = op! { |x| relu({ w } * x + { b, o = [hidden] }) }?;
+//!     let out = op! { in x; { out, o = [1] } }?;
+//!     let loss = op! { (out * layer(x) - target) **. 2 ++ "...|... => 0" }?;
+//!     assign! {
+//!         loss.backprop;
+//!         out =- lr * out.grad ~logic:".";
+//!     }
+//! }
 //!
 //! # fn main() -> Result<(), TensorError> {
 //! let graph = Graph::new();
-//! let x = graph.input("x", None, Site::default())?;
-//! let hidden = 16;
-//! let layer = op! { |x| relu({ w } * x + { b, o = [hidden] }) }?;
-//! let h = layer.call(&[&x])?;
-//! let y = op! { h + layer(x) }?; // the same parameters
-//! # let _ = y;
+//! let shape = |text| surject_notation::ShapeSpec::parse(text);
+//! let x = graph.input("x", Some(&shape("8|4")?), Site::default())?;
+//! let target = graph.input("target", Some(&shape("8|1")?), Site::default())?;
+//! step(&x, &target)?;
+//! let lowered = surject_tensor::lower(&graph, &Default::default())?;
+//! let state: Vec<String> = lowered.state.iter().map(|p| format!("{} {}", p.label, p.ty)).collect();
+//! assert_eq!(state, ["out f32[1,16]", "w f32[16,4]", "b f32[16]"]);
 //! # Ok(()) }
 //! ```
 
@@ -149,6 +161,30 @@ impl Capture for Layer {
     fn capture(&self) -> Value {
         let layer = self.clone();
         Value::Function(Function::host(self.name(), move |values| layer.apply(values)))
+    }
+}
+
+/// What says in which graph a text is evaluated, after `in`: a graph, or a tensor of it.
+pub trait InGraph {
+    /// The graph.
+    fn graph_of(&self) -> Graph;
+}
+
+impl InGraph for Graph {
+    fn graph_of(&self) -> Graph {
+        self.clone()
+    }
+}
+
+impl InGraph for Tensor {
+    fn graph_of(&self) -> Graph {
+        self.graph().clone()
+    }
+}
+
+impl<T: InGraph + ?Sized> InGraph for &T {
+    fn graph_of(&self) -> Graph {
+        (**self).graph_of()
     }
 }
 
@@ -348,7 +384,7 @@ impl fmt::Debug for Layer {
 /// # Ok(()) }
 /// ```
 ///
-/// Without a tensor to say it, `in` names the graph:
+/// Where no tensor is named, `in` says the graph: by itself, or by a tensor of it.
 ///
 /// ```
 /// # fn main() -> Result<(), surject_tensor::TensorError> {
