@@ -49,9 +49,9 @@ pub fn flops() -> Result<f64, Failure> {
          %x = llvm.load %p {{alignment = 4 : i64}} : !llvm.ptr -> {ty}\n"
     );
     let list = |f: &dyn Fn(usize) -> String| (0..CHAINS).map(f).collect::<Vec<_>>().join(", ");
-    let _ = write!(
+    let _ = writeln!(
         body,
-        "%r:{CHAINS} = scf.for %i = %low to %high step %one iter_args({}) -> ({}) : i64 {{\n",
+        "%r:{CHAINS} = scf.for %i = %low to %high step %one iter_args({}) -> ({}) : i64 {{",
         list(&|i| format!("%a{i} = %x")),
         list(&|_| ty.clone())
     );
