@@ -149,7 +149,7 @@ fn load_inputs(function: &Function, paths: &[PathBuf]) -> Result<Vec<Buffer>, Fa
     }
     let mut inputs = Vec::new();
     for ((path, ty), &param) in paths.iter().zip(wanted).zip(&function.params) {
-        inputs.push(load(path, ty, &function.name_of(param))?);
+        inputs.push(load(path, ty, function.name_of(param))?);
     }
     Ok(inputs)
 }
