@@ -1,6 +1,6 @@
 //! A transformer of two blocks that learns to continue a text, character by character, and writes some of its own.
 //!
-//! `cargo run --release --example char_transformer -- --epochs 8 --seed 0 --out /tmp/transformer`
+//! `cargo run --release --example char_transformer -- --epochs 6 --seed 0 --out /tmp/transformer`
 
 mod common;
 
@@ -19,8 +19,8 @@ const NET: &str = include_str!("networks/transformer.sj");
 const CONTEXT: usize = 64;
 /// The pieces of text that a step sees.
 const BATCH: usize = 16;
-/// Pieces begin at every eighth character.
-const STRIDE: usize = 8;
+/// Pieces begin at every fifth character.
+const STRIDE: usize = 5;
 /// The number of different characters.
 const LETTERS: usize = 48;
 /// The share of the text, its end, that is held out.
@@ -32,7 +32,7 @@ const TEMPERATURE: f64 = 0.7;
 #[derive(Parser, Clone, Debug)]
 struct Arguments {
     /// How often the story is seen, from each of its pieces.
-    #[arg(long, default_value_t = 8)]
+    #[arg(long, default_value_t = 6)]
     epochs: usize,
     /// How many characters are written at the end.
     #[arg(long, default_value_t = 500)]
@@ -85,7 +85,7 @@ fn train(arguments: &Arguments) -> Result<(), Failed> {
     let size = |batch| format!("\"{batch}, {CONTEXT}|{LETTERS}\"");
     let inputs = format!("input text: {0};\ninput next: {0};\n", size(BATCH));
     let learn = "let loss = cross_entropy(net(text), next);\nloss.backprop;\n\
-                 update(loss, adam(learning_rate: 0.002));\noutput loss;\n";
+                 update(loss, adamw(learning_rate: 0.001, weight_decay: 0.5));\noutput loss;\n";
     let training = compile("transformer.sj", &format!("{NET}{inputs}{learn}"), common)?;
     let first = training.first_values(common.seed)?;
     let mut training = training.stepper(&first)?;
