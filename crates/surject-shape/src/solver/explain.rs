@@ -243,8 +243,9 @@ impl Solver {
         let mut found: Vec<Found<'_>> = Vec::new();
         for site in sites {
             let (constraint, origin) = &self.facts.log[site.constraint as usize];
-            for row in sides_of(constraint) {
-                let Some((order, name)) = name_of(origin, row) else { continue };
+            let sides = sides_of(constraint);
+            for (name, row) in names_of(origin, &sides).into_iter().zip(sides) {
+                let Some((order, name)) = name else { continue };
                 let known = self.known_before(&refutation.core, origin, row);
                 if let Some((front, DimTerm::Known(value))) = axis_of(&known, site) {
                     let letter =
@@ -271,7 +272,7 @@ impl Solver {
     fn rows_of_clash(&self, refutation: &Refutation) -> Option<String> {
         let (constraint, origin) = self.facts.log.get(refutation.clash.row? as usize)?;
         let [a, b] = sides_of(constraint)[..] else { return None };
-        let ((_, left), (_, right)) = (name_of(origin, a)?, name_of(origin, b)?);
+        let [Some((_, left)), Some((_, right))] = names_of(origin, &[a, b])[..] else { return None };
         let known = |row: &Row| show(&self.known_before(&refutation.core, origin, row));
         let verb = match constraint {
             Constraint::RowEq(..) => "are not as many as",
@@ -291,6 +292,7 @@ fn sides_of(constraint: &Constraint) -> Vec<&Row> {
 }
 
 /// A row by its name.
+#[derive(Clone, Copy)]
 struct RowName<'a> {
     tensor: &'a str,
     /// `output `, or nothing for a row that is no tensor's.
@@ -335,20 +337,42 @@ impl RowName<'_> {
     }
 }
 
-/// The name under which an operation has a row, and the place of its tensor there. The first tensor is the result, which
-/// is looked at last.
-fn name_of<'a>(origin: &'a Origin, row: &Row) -> Option<(usize, RowName<'a>)> {
-    let tensors = origin.tensors.iter().enumerate();
-    tensors.clone().skip(1).chain(tensors.take(1)).find_map(|(order, named): (usize, &'a Arc<Named>)| {
-        let name = |kind, by_text| Some((order, RowName { tensor: named.name.as_str(), kind, by_text }));
-        match &named.subject {
-            Subject::Shape(shape) if shape.output == *row => name("output ", false),
-            Subject::Shape(shape) if shape.input == *row => name("input ", false),
-            Subject::Shape(shape) if shape.batch == *row => name("batch ", false),
-            Subject::Row(other) if other == row => name("", true),
-            _ => None,
+/// The names under which an operation has the sides of a constraint, and the places of their tensors there. Rows of
+/// several tensors may be alike: most operations relate rows of one kind.
+fn names_of<'a>(origin: &'a Origin, sides: &[&Row]) -> Vec<Option<(usize, RowName<'a>)>> {
+    let all: Vec<Vec<_>> = sides.iter().map(|row| candidates(origin, row)).collect();
+    if let [left, right] = &all[..] {
+        let pairs = || left.iter().flat_map(|a| right.iter().map(move |b| (*a, *b)));
+        if let Some((a, b)) = pairs().find(|((i, a), (j, b))| i != j && a.kind == b.kind) {
+            return vec![Some(a), Some(b)];
         }
-    })
+    }
+    all.into_iter().map(|names| names.first().copied()).collect()
+}
+
+/// The names that a row may have. The first tensor is the result, which is looked at last.
+fn candidates<'a>(origin: &'a Origin, row: &Row) -> Vec<(usize, RowName<'a>)> {
+    let tensors = origin.tensors.iter().enumerate();
+    let named = tensors.clone().skip(1).chain(tensors.take(1));
+    named
+        .flat_map(|(order, named): (usize, &'a Arc<Named>)| {
+            let rows = match &named.subject {
+                Subject::Shape(s) => {
+                    vec![
+                        ("output ", false, &s.output),
+                        ("input ", false, &s.input),
+                        ("batch ", false, &s.batch),
+                    ]
+                }
+                Subject::Row(other) => vec![("", true, other)],
+                Subject::Dim(_) => Vec::new(),
+            };
+            let alike = rows.into_iter().filter(|(_, _, other)| *other == row);
+            alike.map(move |(kind, by_text, _)| {
+                (order, RowName { tensor: named.name.as_str(), kind, by_text })
+            })
+        })
+        .collect()
 }
 
 /// What is written at a site.
