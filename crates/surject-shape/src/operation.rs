@@ -182,6 +182,12 @@ impl Solver {
     ) -> Result<Instance, ShapeError> {
         let elaboration =
             elaboration.map_err(|error| ShapeError { labels: vec![origin.clone()], ..error })?;
+        for (label, var) in &elaboration.instance.dims {
+            // Labels that no user can write are those of front ends.
+            if label.starts_with(|c: char| c.is_alphabetic()) {
+                self.name_axis(*var, label);
+            }
+        }
         for constraint in elaboration.constraints {
             self.add(constraint, origin)?;
         }
