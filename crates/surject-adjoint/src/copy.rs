@@ -24,7 +24,7 @@ pub(crate) fn substitute(
 }
 
 /// One node with its children exchanged.
-fn node(
+pub(crate) fn node(
     f: &mut Function,
     id: FieldId,
     known: &HashMap<FieldId, FieldId>,

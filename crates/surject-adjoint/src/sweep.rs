@@ -9,6 +9,9 @@ use surject_ir::{Block, DType, FieldId, FieldKind, Function, Statement, Statemen
 
 pub(crate) type Result<T> = std::result::Result<T, AdjointError>;
 
+/// A part of a field with this many operations is stored on its own.
+const LONG: usize = 64;
+
 /// A function under differentiation.
 pub(crate) struct Sweep {
     /// The function, to whose variables and fields those of the derivative are added.
@@ -150,7 +153,8 @@ impl Sweep {
     }
 
     /// Accumulations inside other fields are stored on their own, before: the reverse sweep needs their values and
-    /// stores their cotangents.
+    /// stores their cotangents. Long fields are stored in parts for the same reason: what is stored on the way back
+    /// must not compute the whole of them again.
     fn hoist(&mut self, statements: Vec<Statement>) -> Result<Vec<Statement>> {
         let mut hoisted: HashMap<FieldId, FieldId> = HashMap::new();
         for statement in statements {
@@ -159,36 +163,39 @@ impl Sweep {
                 continue;
             };
             self.at(&statement);
-            let mut changed = false;
+            // What a product space holds is never stored.
+            let product = match self.f.fields[field].kind {
+                FieldKind::Acc { of, .. } => Some(self.space(of)),
+                _ => None,
+            };
+            let mut known: HashMap<FieldId, FieldId> = HashMap::new();
+            let mut sizes: HashMap<FieldId, usize> = HashMap::new();
             for id in self.f.fields.reachable(&[field]) {
-                let nested = id != field
-                    && matches!(self.f.fields[id].kind, FieldKind::Acc { .. })
-                    && self.activity.field(&self.f, id).smooth;
-                if !nested {
+                let node = self.f.fields[id].clone();
+                if let Some(&part) = hoisted.get(&id).filter(|_| id != field) {
+                    known.insert(id, part);
                     continue;
                 }
-                changed = true;
-                if !hoisted.contains_key(&id) {
-                    // What stands inside is hoisted already: children come before parents.
-                    let inner = copy::substitute(&mut self.f, id, &mut hoisted.clone(), &HashMap::new());
-                    let inner = self.typed(inner)?;
-                    let name = format!("{}_part", self.f.name_of(target));
-                    let dependence = self.activity.field(&self.f, inner);
-                    let ty = TensorType::new(self.dtype(inner), self.space(inner));
-                    let part = self.f.var(&name, ty);
-                    self.activity.set(part, dependence);
-                    self.emit(StatementKind::Store { target: part, field: inner });
-                    let tensor = self.f.tensor(part);
-                    hoisted.insert(id, tensor);
+                let new = copy::node(&mut self.f, id, &known, &HashMap::new());
+                let new = self.typed(new)?;
+                let inside = node.kind.children().map(|c| sizes.get(&c).copied().unwrap_or(0)).sum::<usize>();
+                let sum = matches!(node.kind, FieldKind::Acc { .. });
+                let long = inside >= LONG && product.as_ref() != Some(&node.space);
+                if id == field || !(sum || long) || !self.is_smooth(id) {
+                    known.insert(id, new);
+                    sizes.insert(id, (inside + 1).min(LONG));
+                    continue;
                 }
+                let dependence = self.activity.field(&self.f, new);
+                let ty = TensorType::new(node.dtype, node.space);
+                let part = self.f.var(&format!("{}_part", self.f.name_of(target)), ty);
+                self.activity.set(part, dependence);
+                self.emit(StatementKind::Store { target: part, field: new });
+                let tensor = self.f.tensor(part);
+                hoisted.insert(id, tensor);
+                known.insert(id, tensor);
             }
-            let field = match changed {
-                true => {
-                    let field = copy::substitute(&mut self.f, field, &mut hoisted.clone(), &HashMap::new());
-                    self.typed(field)?
-                }
-                false => field,
-            };
+            let field = known.get(&field).copied().unwrap_or(field);
             self.out
                 .push(Statement { kind: StatementKind::Store { target, field }, origin: statement.origin });
         }

@@ -45,7 +45,8 @@ const PROGRAMS: &[(&str, &str)] = &[
 /// Numbers without ties.
 fn numbers(dtype: DType, sizes: &[usize], seed: usize) -> Buffer {
     let count: usize = sizes.iter().product();
-    let value = |i: usize| 1.7 * (((i * 7919 + seed * 104_729) % 1_000_003) as f64 * 0.618_033_988_75).fract() - 0.8;
+    let value =
+        |i: usize| 1.7 * (((i * 7919 + seed * 104_729) % 1_000_003) as f64 * 0.618_033_988_75).fract() - 0.8;
     let values: Vec<Scalar> = (0..count).map(|i| Scalar::from_f64(dtype, value(i))).collect();
     Buffer::from_scalars(dtype, sizes, &values).unwrap()
 }
@@ -72,7 +73,8 @@ fn slots_and_the_adjoint_law_agree() {
         };
         let (forward, by_slots) = (build(false), build(true));
         assert!(forward.updates.is_empty());
-        let labels = |l: &surject_tensor::Lowered| l.state.iter().map(|p| p.label.clone()).collect::<Vec<_>>();
+        let labels =
+            |l: &surject_tensor::Lowered| l.state.iter().map(|p| p.label.clone()).collect::<Vec<_>>();
         assert_eq!(labels(&forward), labels(&by_slots), "{name}");
         let mut arguments: Vec<Buffer> = forward
             .inputs
@@ -98,7 +100,10 @@ fn slots_and_the_adjoint_law_agree() {
             assert_eq!(a.shape(), b.shape(), "{name}: result {k}");
             for i in 0..a.len() {
                 let (a, b) = (a.get(i).as_f64(), b.get(i).as_f64());
-                assert!((a - b).abs() <= 1e-9 * (1.0 + a.abs()), "{name}: result {k} at {i}: {a} by slots, {b} by the law");
+                assert!(
+                    (a - b).abs() <= 1e-9 * (1.0 + a.abs()),
+                    "{name}: result {k} at {i}: {a} by slots, {b} by the law"
+                );
             }
         }
     }
