@@ -5,8 +5,9 @@
 mod common;
 
 use clap::Parser;
-use common::{Failed, Options, Step, compile, conclude};
+use common::{Failed, Options, Step, compile, conclude, prepare};
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use surject::runtime::Buffer;
 use surject_train::plot::{Curve, Labels, curves};
@@ -32,8 +33,8 @@ const TEMPERATURE: f64 = 0.7;
 #[derive(Parser, Clone, Debug)]
 struct Arguments {
     /// How often the story is seen, from each of its pieces.
-    #[arg(long, default_value_t = 6)]
-    epochs: usize,
+    #[arg(long, default_value = "6")]
+    epochs: NonZeroUsize,
     /// How many characters are written at the end.
     #[arg(long, default_value_t = 500)]
     write: usize,
@@ -74,24 +75,23 @@ impl Story {
 
 fn train(arguments: &Arguments) -> Result<(), Failed> {
     let Arguments { epochs, common, write } = arguments;
-    let out = &common.out;
-    std::fs::create_dir_all(out)?;
+    let out = prepare(common)?;
     let story = Story::read(STORY)?;
     let cut = (story.text.len() as f64 * (1.0 - HELD_OUT)) as usize;
     let (known, unknown) = story.text.split_at(cut);
     let starts: Vec<usize> = (0..known.len() - CONTEXT).step_by(STRIDE).collect();
-    let order = Order::new(&starts, BATCH, *epochs, u64::from(common.seed))?;
+    let order = Order::new(&starts, BATCH, epochs.get(), u64::from(common.seed))?;
 
     let size = |batch| format!("\"{batch}, {CONTEXT}|{LETTERS}\"");
     let inputs = format!("input text: {0};\ninput next: {0};\n", size(BATCH));
     let learn = "let loss = cross_entropy(net(text), next);\nloss.backprop;\n\
                  update(loss, adamw(learning_rate: 0.001, weight_decay: 0.5));\noutput loss;\n";
-    let training = compile("transformer.sj", &format!("{NET}{inputs}{learn}"), common)?;
+    let training = compile("training.sj", &format!("{NET}{inputs}{learn}"), common)?;
     let first = training.first_values(common.seed)?;
     let mut training = training.stepper(&first)?;
     let answer =
         format!("input text: {};\nlet scores_of_next = net(text);\noutput scores_of_next;\n", size(1));
-    let mut reader = compile("transformer.sj", &format!("{NET}{answer}"), common)?.stepper(&first)?;
+    let mut reader = compile("reading.sj", &format!("{NET}{answer}"), common)?.stepper(&first)?;
 
     let entropy = story.entropy();
     let bar = Progress::new(order.all_steps());
@@ -122,7 +122,7 @@ fn train(arguments: &Arguments) -> Result<(), Failed> {
     let curve = |name: &str, column: &str| Curve { name: name.into(), points: log.points("epoch", column) };
     let by_frequency = Curve {
         name: "frequencies only".into(),
-        points: vec![(1.0, entropy), ((*epochs).max(1) as f64, entropy)],
+        points: vec![(1.0, entropy), (epochs.get() as f64, entropy)],
     };
     let labels = Labels { title: "A transformer reads a story", x: "epoch", y: "cross entropy (nats)" };
     curves(

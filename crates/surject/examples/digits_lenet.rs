@@ -9,6 +9,6 @@ use common::digits::{Arguments, Network, train};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let network = Network { name: "LeNet", file: "lenet.sj", text: include_str!("networks/lenet.sj") };
+    let network = Network { name: "LeNet", text: include_str!("networks/lenet.sj") };
     common::conclude(train(&network, &Arguments::parse()))
 }

@@ -9,6 +9,6 @@ use common::digits::{Arguments, Network, train};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let network = Network { name: "MLP", file: "mlp.sj", text: include_str!("networks/mlp.sj") };
+    let network = Network { name: "MLP", text: include_str!("networks/mlp.sj") };
     common::conclude(train(&network, &Arguments::parse()))
 }

@@ -5,7 +5,8 @@
 mod common;
 
 use clap::Parser;
-use common::{Failed, Options, Step, compile, conclude};
+use common::{Failed, Options, Step, compile, conclude, prepare};
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use surject_train::plot::{Curve, Labels, Points, Regions, Window, curves, scatter};
 use surject_train::{Log, Order, Progress, Random, Split, Stepper, TrainError, data};
@@ -23,8 +24,8 @@ const ROWS: usize = 120;
 #[derive(Parser, Clone, Debug)]
 struct Arguments {
     /// How often every point is seen.
-    #[arg(long, default_value_t = 100)]
-    epochs: usize,
+    #[arg(long, default_value = "100")]
+    epochs: NonZeroUsize,
     #[command(flatten)]
     common: Options,
 }
@@ -49,8 +50,7 @@ fn spiral(seed: u64) -> Points {
 
 fn train(arguments: &Arguments) -> Result<(), Failed> {
     let Arguments { epochs, common } = arguments;
-    let out = &common.out;
-    std::fs::create_dir_all(out)?;
+    let out = prepare(common)?;
     let seed = u64::from(common.seed);
     let points = spiral(seed);
     let window = Window { x: -1.2..1.2, y: -1.2..1.2 };
@@ -60,16 +60,16 @@ fn train(arguments: &Arguments) -> Result<(), Failed> {
     let coordinates = coordinates(&points.at)?;
     let targets = data::one_hot(&points.class, ARMS)?;
     let split = Split::stratified(&points.class, 0.2, seed)?;
-    let order = Order::new(&split.train, BATCH, *epochs, seed)?;
+    let order = Order::new(&split.train, BATCH, epochs.get(), seed)?;
     let inputs = format!("input points: \"{BATCH}|2\";\ninput targets: \"{BATCH}|{ARMS}\";\n");
     let learn = "let loss = cross_entropy(net(points), targets);\nloss.backprop;\n\
                  update(loss, sgd(learning_rate: 0.05, momentum: 0.9, weight_decay: 0.0001));\noutput loss;\n";
-    let training = compile("spiral.sj", &format!("{NET}{inputs}{learn}"), common)?;
+    let training = compile("training.sj", &format!("{NET}{inputs}{learn}"), common)?;
     let first = training.first_values(common.seed)?;
     let mut training = training.stepper(&first)?;
     let inputs = format!("input points: \"{COLUMNS}|2\";\n");
     let answer = "let scores = net(points);\noutput scores;\n";
-    let mut decision = compile("spiral.sj", &format!("{NET}{inputs}{answer}"), common)?.stepper(&first)?;
+    let mut decision = compile("decision.sj", &format!("{NET}{inputs}{answer}"), common)?.stepper(&first)?;
 
     let bar = Progress::new(order.all_steps());
     let mut log = Log::new(&["epoch", "loss", "accuracy"]);

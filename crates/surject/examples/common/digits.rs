@@ -1,9 +1,10 @@
 //! Training a classifier of the optical digits.
 
-use super::{Failed, Options, Step, compile, highest, log_probability, time};
+use super::{Failed, Options, Step, compile, highest, log_probability, prepare, time};
 use flate2::read::GzDecoder;
 use serde_json::json;
 use std::io::Read;
+use std::num::NonZeroUsize;
 use surject_train::plot::{Curve, Labels, curves};
 use surject_train::{Log, Order, Params, Progress, Split, Stepper, data};
 
@@ -19,8 +20,6 @@ const WEIGHT_DECAY: f64 = 0.001;
 pub struct Network {
     /// What it is called.
     pub name: &'static str,
-    /// The file with its text.
-    pub file: &'static str,
     /// The text: it defines `net`, a function from images `batch | height, width, channels` to logits.
     pub text: &'static str,
 }
@@ -29,8 +28,8 @@ pub struct Network {
 #[derive(clap::Parser, Clone, Debug)]
 pub struct Arguments {
     /// How often every image is seen.
-    #[arg(long, default_value_t = 20)]
-    pub epochs: usize,
+    #[arg(long, default_value = "20")]
+    pub epochs: NonZeroUsize,
     /// Do not train: time a step for so many seconds.
     #[arg(long, value_name = "SECONDS")]
     pub time: Option<f64>,
@@ -63,25 +62,24 @@ fn digits() -> Result<Digits, Failed> {
 /// Trains a network and says how many of the images held out it gets right.
 pub fn train(network: &Network, arguments: &Arguments) -> Result<(), Failed> {
     let Arguments { epochs, common, .. } = arguments;
-    let out = &common.out;
-    std::fs::create_dir_all(out)?;
+    let out = prepare(common)?;
     let digits = digits()?;
     let seed = u64::from(common.seed);
     let split = Split::stratified(&digits.labels, HELD_OUT, seed)?;
-    let order = Order::new(&split.train, BATCH, (*epochs).max(1), seed)?;
+    let order = Order::new(&split.train, BATCH, epochs.get(), seed)?;
 
-    let training = compile(network.file, &training_text(network), common)?;
+    let training = compile("training.sj", &training_text(network), common)?;
     let first = training.first_values(common.seed)?;
     let compile_ms = training.compile_ms;
     let mut training = training.stepper(&first)?;
     if let Some(seconds) = arguments.time {
-        let rows = order.epochs().next().and_then(<[_]>::first).cloned().unwrap_or_default();
-        data::gather_into(&digits.images, &rows, training.input(0))?;
-        data::gather_into(&digits.targets, &rows, training.input(1))?;
+        let rows = &split.train[..BATCH];
+        data::gather_into(&digits.images, rows, training.input(0))?;
+        data::gather_into(&digits.targets, rows, training.input(1))?;
         return time(&mut training, compile_ms, seconds);
     }
 
-    let evaluation = compile(network.file, &evaluation_text(network), common)?;
+    let evaluation = compile("evaluation.sj", &evaluation_text(network), common)?;
     let names: Vec<String> = evaluation.state().map(str::to_string).collect();
     let mut evaluation = evaluation.stepper(&first)?;
     only(&first, &names)?.save(out.join("initial.safetensors"))?;

@@ -5,7 +5,7 @@
 pub mod digits;
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 use surject::ir::{Program, TensorType, interp};
@@ -31,6 +31,13 @@ pub struct Options {
     pub backend: Backend,
 }
 
+/// Makes the folder of a run.
+pub fn prepare(options: &Options) -> Result<&Path, Failed> {
+    let out = options.out.as_path();
+    std::fs::create_dir_all(out).map_err(|e| format!("{}: {e}", out.display()))?;
+    Ok(out)
+}
+
 /// Runs an example and reports how it ended.
 pub fn conclude(result: Result<(), Failed>) -> ExitCode {
     match result {
@@ -53,10 +60,12 @@ pub struct Compiled {
     pub compile_ms: f64,
 }
 
-/// Compiles a text: infers its shapes, optimises its assignments, makes machine code. `file` is the name under which
-/// errors speak of it.
+/// Compiles a text: infers its shapes, optimises its assignments, makes machine code. The text is left as `file` in the
+/// folder of the run, for `surject infer` and `surject opt`; errors point into it.
 pub fn compile(file: &str, text: &str, options: &Options) -> Result<Compiled, Failed> {
-    let mut session = Session::new(file, text);
+    let path = options.out.join(file);
+    std::fs::write(&path, text)?;
+    let mut session = Session::new(&path.display().to_string(), text);
     session.run_text().map_err(|e| session.render(&e))?;
     let settings = LowerOptions { seed: options.seed, name: file.to_string(), ..LowerOptions::default() };
     let lowered = lower(session.graph(), &settings).map_err(|e| session.render(&e))?;
