@@ -38,11 +38,9 @@ pub struct Arguments {
 pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
     let (mut session, source, last) = match (&arguments.file, &arguments.text) {
         (Some(path), _) => {
-            let name = path.display().to_string();
-            let text =
-                std::fs::read_to_string(path).map_err(|e| Failure::bad_input(format!("{name}: {e}")))?;
-            let source = parse(&name, &text)?;
-            (Session::new(&name, &text), source, None)
+            let file = crate::Source::load(path)?;
+            let source = parse(&file.name, file.text()?)?;
+            (Session::new(&file.name, file.text()?), source, None)
         }
         (None, text) => {
             let text = text.as_deref().unwrap_or_default();
