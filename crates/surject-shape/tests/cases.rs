@@ -408,6 +408,12 @@ cases! {
         let found = |text: &str| spec(text).discardable().into_iter().collect::<Vec<_>>().join("");
         assert_eq!(["a^b=>a", "a^b=>b", "a^b=>a^b", "b^c=>a,", "a;b=>a^b", "a;b=>a^c"].map(found), ["b", "a", "", "", "", ""]);
     }
+    DISCARDED {
+        // The component that the other side does not take is empty where nothing says otherwise.
+        for (text, expected) in [("a^b=>a,", "5"), ("a^b=>b,", "5"), ("a=>a^b,", "5")] {
+            assert_eq!(einsum(text, &["5"]), expected);
+        }
+    }
     BL19 {
         let mut p = Program::new();
         let origin = p.origin.clone();

@@ -314,7 +314,9 @@ impl Solver {
         }
         // What a relation derives, or what a number of elements depends on, is guessed last, and one at a time.
         let derived = |s: &Solver, v: u32| (s.is_derived(v), s.dims[v as usize].flags.numerator);
-        let chosen = held_back.iter().copied().min_by_key(|v| derived(self, *v));
+        // A component that nothing takes goes first: what is left of its axis belongs to the others.
+        let kept = |s: &Solver, v: u32| s.least(v) != Dim::new(0);
+        let chosen = held_back.iter().copied().min_by_key(|v| (derived(self, *v), kept(self, *v)));
         if let Some(var) = chosen
             && (!leaves || derived(self, var) == (false, false))
         {
