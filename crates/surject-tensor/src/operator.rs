@@ -9,7 +9,7 @@ use crate::error::{TensorError, TensorErrorKind};
 use std::sync::Arc;
 use surject_notation::Span;
 use surject_notation::source::{
-    Accumulator, Assignment, BinaryOp, Expr, ExprKind, Logic, Number, Operation, Primitive, Slot, UnaryOp,
+    Accumulator, Assignment, Expr, ExprKind, Logic, Number, Operation, Primitive, Slot, UnaryOp,
 };
 
 /// An operator.
@@ -190,7 +190,7 @@ impl Reader<'_> {
                 Term::Number(x) => Some(Term::Number(-x)),
                 term => apply("neg", vec![term]),
             },
-            ExprKind::Binary(op, x, y) => match primitive_of(*op) {
+            ExprKind::Binary(op, x, y) => match op.primitive() {
                 Some(name) => {
                     let terms = vec![self.term(x)?, self.term(y)?];
                     apply(name, terms)
@@ -260,22 +260,4 @@ impl Reader<'_> {
         let message = format!("in the operator `{}`: {message}", self.item.name.text);
         TensorError::new(TensorErrorKind::Operator, message).with_help(help).spanning(span)
     }
-}
-
-/// The primitive of a sign between scalars.
-pub(crate) fn primitive_of(op: BinaryOp) -> Option<&'static str> {
-    Some(match op {
-        BinaryOp::Or => "or",
-        BinaryOp::And => "and",
-        BinaryOp::Less => "lt",
-        BinaryOp::Equal => "eq",
-        BinaryOp::NotEqual => "ne",
-        BinaryOp::Add => "add",
-        BinaryOp::Sub => "sub",
-        BinaryOp::Compose | BinaryOp::Mul => "mul",
-        BinaryOp::Div | BinaryOp::PointDiv => "div",
-        BinaryOp::Pow | BinaryOp::PointPow => "pow",
-        BinaryOp::Mod => "mod",
-        BinaryOp::Slice => return None,
-    })
 }

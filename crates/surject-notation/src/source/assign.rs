@@ -37,20 +37,10 @@ fn plain(arguments: &[Argument]) -> Option<Vec<&Expr>> {
 
 /// The primitive of a sign that is one at the outermost place of an assignment.
 pub(super) fn infix_primitive(op: BinaryOp) -> Option<&'static str> {
-    Some(match op {
-        BinaryOp::Or => "or",
-        BinaryOp::And => "and",
-        BinaryOp::Less => "lt",
-        BinaryOp::Equal => "eq",
-        BinaryOp::NotEqual => "ne",
-        BinaryOp::Add => "add",
-        BinaryOp::Sub => "sub",
-        BinaryOp::Compose => "mul",
-        BinaryOp::Div => "div",
-        BinaryOp::Pow => "pow",
-        BinaryOp::Mod => "mod",
-        BinaryOp::Mul | BinaryOp::PointDiv | BinaryOp::Slice | BinaryOp::PointPow => return None,
-    })
+    match op {
+        BinaryOp::Mul | BinaryOp::PointDiv | BinaryOp::PointPow => None,
+        op => op.primitive(),
+    }
 }
 
 impl Parser<'_> {

@@ -314,6 +314,26 @@ pub enum BinaryOp {
     Pow,
 }
 
+impl BinaryOp {
+    /// The primitive that the sign stands for between scalars.
+    pub fn primitive(self) -> Option<&'static str> {
+        Some(match self {
+            BinaryOp::Or => "or",
+            BinaryOp::And => "and",
+            BinaryOp::Less => "lt",
+            BinaryOp::Equal => "eq",
+            BinaryOp::NotEqual => "ne",
+            BinaryOp::Add => "add",
+            BinaryOp::Sub => "sub",
+            BinaryOp::Compose | BinaryOp::Mul => "mul",
+            BinaryOp::Div | BinaryOp::PointDiv => "div",
+            BinaryOp::Pow | BinaryOp::PointPow => "pow",
+            BinaryOp::Mod => "mod",
+            BinaryOp::Slice => return None,
+        })
+    }
+}
+
 /// Operators with a spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SpecOp {

@@ -148,7 +148,7 @@ impl Session {
                 return Ok(sliced.map_err(|error| self.here(error, span))?.into());
             }
             BinaryOp::Compose => "matmul",
-            other => crate::operator::primitive_of(other).unwrap_or("add"),
+            other => other.primitive().unwrap_or("add"),
         };
         self.operator(name, &[&x, &y], span, label)
     }
