@@ -156,8 +156,7 @@ impl Builder<'_> {
     fn sliced(&mut self, var: Var, step: StepId, axis: usize) -> Result<Var, TensorError> {
         let ty = self.function.ty(var).clone();
         let sizes = ty.space.sizes().unwrap_or_default();
-        let cut: Vec<u64> =
-            sizes.iter().enumerate().map(|(a, n)| if a == axis { 1 } else { *n as u64 }).collect();
+        let cut = cut_at(&sizes, axis);
         let mut args = vec![var];
         args.extend(self.starts(step, sizes.len(), axis)?);
         let slice = self.function.var("slice", TensorType::new(ty.dtype, Space::of(&cut)));
@@ -184,8 +183,7 @@ impl Builder<'_> {
         };
         let ty = self.function.ty(whole).clone();
         let sizes = ty.space.sizes().unwrap_or_default();
-        let cut: Vec<u64> =
-            sizes.iter().enumerate().map(|(a, n)| if a == axis { 1 } else { *n as u64 }).collect();
+        let cut = cut_at(&sizes, axis);
         let cut = Space::of(&cut);
         let kept: Vec<usize> = (0..sizes.len()).filter(|a| *a != axis).collect();
         let map = IndexMap::projection(&cut, &kept);
@@ -217,6 +215,11 @@ fn insert_axis(from: &Space, to: &Space, axis: usize) -> Result<IndexMap, Tensor
     let mut components: Vec<Affine> = (0..rank).map(|a| Affine::axis(rank, a)).collect();
     components.insert(axis, Affine::fixed(rank, 0));
     IndexMap::total(from.clone(), to.clone(), components).map_err(|e| impossible(e.to_string()))
+}
+
+/// The sizes of the slice at one position of an axis.
+fn cut_at(sizes: &[i64], axis: usize) -> Vec<u64> {
+    sizes.iter().enumerate().map(|(a, n)| if a == axis { 1 } else { *n as u64 }).collect()
 }
 
 /// The axes of a slot whose position is given from outside.
