@@ -15,7 +15,7 @@ use crate::address::{Lin, LoopId, LoopSet};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
 use crate::pack::{Minor, Pack, digits};
-use crate::row::{Kernel, finish, name_pointers};
+use crate::row::{Kernel, Share, finish, name_pointers};
 use crate::schedule::{Output, Schedule};
 use crate::{CodegenError, Target};
 use surject_ir::{AccOp, BinaryOp, DType};
@@ -125,7 +125,9 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
     };
     let sides = [(x, only(dx, dy)), (y, only(dy, dx))];
     let work = product(dag, &of(deps)) as f64 * product(dag, loops) as f64;
-    if work < SMALL || product(dag, loops) < 4 {
+    // Sums of halves are not rounded term by term in tiles: the eager ones are to be compared.
+    let eager = target.eager && !matches!(dtype, DType::F16 | DType::BF16);
+    if work < if eager { 64.0 } else { SMALL } || product(dag, loops) < 4 {
         return None;
     }
     let lanes = target.lanes_bytes / Elem::of(dtype).size();
@@ -144,7 +146,8 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             let fill = |n: i64, tile: i64| n as f64 / (((n + tile - 1) / tile).max(1) * tile) as f64;
             let unit = if stride(lane) == 1 { 1.0 } else { 0.6 };
             let score = fill(extent, (lanes * vectors) as i64) * fill(count, high as i64) * unit;
-            if score > 0.3 && best.as_ref().is_none_or(|b| score > b.0) {
+            let least = if eager { 0.0 } else { 0.3 };
+            if score > least && best.as_ref().is_none_or(|b| score > b.0) {
                 let contraction = Contraction {
                     node,
                     factors: [rows.0, columns.0],
@@ -208,8 +211,29 @@ impl Sizes {
         let groups = (all_panels + group - 1) / group;
         let items = batch * blocks * groups;
         let flops = 2.0 * batch as f64 * rows as f64 * sum as f64 * (all_panels * width) as f64;
-        let tasks = if target.threads <= 1 || flops < 400_000.0 { 1 } else { items.min(most) };
+        let tasks =
+            if target.threads <= 1 || (flops < 400_000.0 && !target.eager) { 1 } else { items.min(most) };
         Sizes { width, high, rows, sum, panels, all_panels, batch, block, blocks, groups, group, tasks, elem }
+    }
+
+    /// Those of a kernel that does a range of at most so many rows.
+    fn for_range(self, most: i64) -> Sizes {
+        let block = (most + self.high - 1) / self.high * self.high;
+        // Every task has packed rows of its own.
+        Sizes { block, groups: 1, group: self.all_panels, tasks: 2, ..self }
+    }
+}
+
+impl Contraction {
+    /// The rows of a tile.
+    pub fn high(&self) -> i64 {
+        self.tile.2 as i64
+    }
+
+    /// An estimate of the cycles of one core: a multiply-add of a vector each, those beyond the end included.
+    fn cycles(&self, s: &Sizes) -> f64 {
+        let rows = (s.rows + s.high - 1) / s.high * s.high;
+        s.batch as f64 * rows as f64 * s.sum as f64 * (s.all_panels * s.width) as f64 / self.tile.0 as f64
     }
 }
 
@@ -284,8 +308,66 @@ pub fn emit(
     if emitter.in_place.is_none() {
         kernels.push(emitter.pack_columns(columns)?);
     }
-    kernels.push(emitter.compute(columns, rows)?);
+    kernels.push(emitter.compute(columns, rows, Share::Task)?);
     Ok(kernels)
+}
+
+/// The kernel that computes a range of at most so many rows of one batch, all columns of them.
+pub(crate) fn emit_range(
+    (dag, output, to): (&Dag, &Output, (Buf, DType)),
+    c: &Contraction,
+    schedule: &Schedule,
+    target: &Target,
+    (columns, rows): (Buf, Buf),
+    most: i64,
+) -> Result<Kernel, CodegenError> {
+    let sizes = Sizes::new(dag, c, target).for_range(most);
+    let in_place = in_place(dag, c, &sizes);
+    let columns = in_place.as_ref().map_or(columns, |p| p.buf);
+    let emitter = Tiles { dag, c, sizes, schedule, output, to, target, in_place };
+    emitter.compute(columns, rows, Share::Range)
+}
+
+/// Do the tiles read the column factor where it lies?
+pub(crate) fn reads_columns_in_place(dag: &Dag, c: &Contraction, target: &Target) -> bool {
+    in_place(dag, c, &Sizes::new(dag, c, target)).is_some()
+}
+
+/// The bytes of columns that a block of rows is multiplied with, and the rows of a block.
+pub(crate) fn columns(dag: &Dag, c: &Contraction, target: &Target) -> (i64, i64) {
+    let s = Sizes::new(dag, c, target);
+    (s.all_panels * s.width * s.sum * s.elem.size() as i64, s.block)
+}
+
+/// Bytes of packed rows for a range of so many rows.
+pub(crate) fn row_bytes(dag: &Dag, c: &Contraction, target: &Target, most: i64) -> i64 {
+    let s = Sizes::new(dag, c, target).for_range(most);
+    s.block * s.sum * s.elem.size() as i64
+}
+
+/// Where the tiles read: the row factor and the rest of the stored field, but not what only the column factor reads.
+pub(crate) fn read_by_tiles(dag: &Dag, output: &Output, c: &Contraction) -> Vec<NodeId> {
+    let mut roots = vec![c.factors[0]];
+    for id in dag.reachable(&[output.root], false) {
+        match &dag[id].node {
+            Node::Load { .. } => roots.push(id),
+            Node::Reduce { body, .. } if id != c.node => roots.push(*body),
+            _ => {}
+        }
+    }
+    roots
+}
+
+/// What is computed at once: rows of one batch, and the panels of a group of columns.
+struct Item {
+    scope: ScopeId,
+    /// The variable and the bounds of the loop over items.
+    close: Option<(String, Bounds)>,
+    batch: String,
+    group: String,
+    first_row: String,
+    /// The number of rows.
+    here: String,
 }
 
 struct Tiles<'a> {
@@ -386,18 +468,10 @@ impl Tiles<'_> {
         finish(em, buffers, tasks, columns, format!("pack {total} x [{} {}] tasks {tasks}", s.sum, s.width))
     }
 
-    fn compute(&self, columns: Buf, rows: Buf) -> Result<Kernel, CodegenError> {
+    fn compute(&self, columns: Buf, rows: Buf, share: Share) -> Result<Kernel, CodegenError> {
         let (s, c) = (&self.sizes, self.c);
         let mut em = self.emitter();
-        // What the rest of the stored field and the row factor read, but not what only the column factor reads.
-        let mut roots = vec![c.factors[0]];
-        for id in self.dag.reachable(&[self.output.root], false) {
-            match &self.dag[id].node {
-                Node::Load { .. } => roots.push(id),
-                Node::Reduce { body, .. } if id != c.node => roots.push(*body),
-                _ => {}
-            }
-        }
+        let roots = read_by_tiles(self.dag, self.output, c);
         let buffers = buffers(self.dag, &[self.to.0, columns, rows], &roots);
         name_pointers(&mut em, &buffers);
         let root = em.root();
@@ -411,19 +485,13 @@ impl Tiles<'_> {
         let own = self.times(&mut em, root, "%task", if s.tasks > 1 { s.block * s.sum } else { 0 });
         let block_pointer = self.offset(&mut em, root, &rows_pointer, &own);
 
-        let (item, iv, bounds) = open_share(&mut em, s.batch * s.blocks * s.groups, s.tasks);
-        let (groups, blocks) = (em.int(s.groups), em.int(s.blocks));
-        let group = em.op(item, &format!("arith.remui {iv}, {groups} : i64"));
-        let rest = em.op(item, &format!("arith.divui {iv}, {groups} : i64"));
-        let block = em.op(item, &format!("arith.remui {rest}, {blocks} : i64"));
-        let batch = em.op(item, &format!("arith.divui {rest}, {blocks} : i64"));
+        let Item { scope: item, close, batch, group, first_row, here } = match share {
+            Share::Task => self.open_item(&mut em),
+            Share::Range => self.open_range(&mut em),
+        };
         for (&l, digit) in c.batch.iter().zip(digits(&mut em, item, &c.batch, &batch)) {
             em.bind(item, l, digit);
         }
-        let first_row = self.times(&mut em, item, &block, s.block);
-        let (count, length) = (em.int(s.rows), em.int(s.block));
-        let left = em.op(item, &format!("arith.subi {count}, {first_row} : i64"));
-        let here = em.op(item, &format!("arith.minsi {left}, {length} : i64"));
         let (high, up) = (em.int(s.high), em.int(s.high - 1));
         let padded = em.op(item, &format!("arith.addi {here}, {up} : i64"));
         let tiles = em.op(item, &format!("arith.divui {padded}, {high} : i64"));
@@ -499,7 +567,10 @@ impl Tiles<'_> {
         self.store(&mut em, row, &first, &panel, &tile)?;
         em.close_loop(row, &row_iv, &tile_bounds, &[]);
         em.close_loop(column, &column_iv, &Bounds { low, high: end, step: one }, &[]);
-        em.close_loop(item, &iv, &bounds, &[]);
+        match close {
+            Some((iv, bounds)) => drop(em.close_loop(item, &iv, &bounds, &[])),
+            None => em.close_plain(item),
+        }
         let text = format!(
             "contraction batch {} rows {} columns {} x {}{} sum {}, tile {}x{}, block {}, groups {}, tasks {}",
             s.batch,
@@ -516,7 +587,35 @@ impl Tiles<'_> {
         );
         let mut kernel = finish(em, buffers, s.tasks, self.to.0, text)?;
         kernel.writes.push(rows);
+        kernel.cycles = c.cycles(s);
         Ok(kernel)
+    }
+
+    /// Opens the loop over the items of a task: a block of rows of a batch, and a group of columns.
+    fn open_item(&self, em: &mut Emitter<'_>) -> Item {
+        let s = &self.sizes;
+        let (item, iv, bounds) = open_share(em, s.batch * s.blocks * s.groups, s.tasks);
+        let (groups, blocks) = (em.int(s.groups), em.int(s.blocks));
+        let group = em.op(item, &format!("arith.remui {iv}, {groups} : i64"));
+        let rest = em.op(item, &format!("arith.divui {iv}, {groups} : i64"));
+        let block = em.op(item, &format!("arith.remui {rest}, {blocks} : i64"));
+        let batch = em.op(item, &format!("arith.divui {rest}, {blocks} : i64"));
+        let first_row = self.times(em, item, &block, s.block);
+        let (count, length) = (em.int(s.rows), em.int(s.block));
+        let left = em.op(item, &format!("arith.subi {count}, {first_row} : i64"));
+        let here = em.op(item, &format!("arith.minsi {left}, {length} : i64"));
+        Item { scope: item, close: Some((iv, bounds)), batch, group, first_row, here }
+    }
+
+    /// The rows from `%low` to `%high`, counted through all batches, and all columns.
+    fn open_range(&self, em: &mut Emitter<'_>) -> Item {
+        let root = em.root();
+        let scope = em.open(root, Vec::new(), None);
+        let (group, count) = (em.int(0), em.int(self.sizes.rows));
+        let batch = em.op(scope, &format!("arith.divui %low, {count} : i64"));
+        let first_row = em.op(scope, &format!("arith.remui %low, {count} : i64"));
+        let here = em.op(scope, "arith.subi %high, %low : i64");
+        Item { scope, close: None, batch, group, first_row, here }
     }
 
     /// The loop over the sum, with the tile in registers, and the tile into memory. So many columns exist.

@@ -13,6 +13,8 @@
 //!   blocks through registers where loads and stores run along different loops; `stash` keeps the terms of a
 //!   reduction along a row for the output, and cuts long reductions into parts.
 //! * `scan` writes reductions over windows that grow by one term an output in one step an output.
+//! * `fuse` runs kernels together that need of each other no more than the same rows (`recipe`): a task takes some rows
+//!   through all of them, and what lies between stays in its cache.
 //! * `library` writes library operations, `steps` control flow, `memory` the static memory plan, `host` the module.
 //!
 //! # The module
@@ -35,6 +37,7 @@ mod contraction;
 mod dag;
 mod emit;
 mod error;
+mod fuse;
 mod host;
 mod inline;
 mod library;
@@ -43,6 +46,7 @@ mod memory;
 mod pack;
 mod plan;
 mod pointwise;
+mod recipe;
 mod row;
 mod scan;
 mod schedule;

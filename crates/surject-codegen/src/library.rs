@@ -121,6 +121,8 @@ impl Call<'_> {
             functions: writer.functions,
             summary,
             writes: self.targets.iter().map(|&t| buf(t)).collect(),
+            cycles: 0.0,
+            recipe: None,
         })
     }
 }

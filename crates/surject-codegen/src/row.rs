@@ -8,9 +8,11 @@ use crate::Target;
 use crate::address::{LoopId, LoopSet};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Emitter, ScopeId, Val};
+use crate::recipe::Recipe;
 use crate::schedule::{Output, Schedule};
 use crate::stash::Stash;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use surject_ir::DType;
 
 /// A function of tasks: `@kernel_N(%task: i64, %ptrs: !llvm.ptr)`.
@@ -30,10 +32,23 @@ pub struct Kernel {
     pub functions: String,
     /// The tensors it writes, among `buffers`.
     pub writes: Vec<Buf>,
+    /// An estimate of its work, in cycles of one core.
+    pub cycles: f64,
+    /// What it was made from, if its work can be cut.
+    pub recipe: Option<Arc<Recipe>>,
 }
 
 /// Cycles below which a task is not worth handing to another thread: about 20 µs.
 const TASK_CYCLES: f64 = 60_000.0;
+
+/// Which units a run of a kernel does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Share {
+    /// Those of `%task`.
+    Task,
+    /// Those from `%low` to `%high`.
+    Range,
+}
 
 /// How the units of work are cut.
 pub(crate) struct Units {
@@ -44,6 +59,7 @@ pub(crate) struct Units {
     pub(crate) piece: i64,
     pub(crate) tasks: i64,
     pub(crate) total: i64,
+    pub(crate) share: Share,
 }
 
 /// Cuts the loops of `order`, the last of them into pieces.
@@ -54,9 +70,10 @@ pub(crate) fn units(
     target: &Target,
     free: LoopSet,
 ) -> Units {
-    let none = Units { prefix: Vec::new(), pieces: 1, piece: 0, tasks: 1, total: 1 };
+    let none = Units { prefix: Vec::new(), pieces: 1, piece: 0, tasks: 1, total: 1, share: Share::Task };
     let most = (4 * target.threads) as f64;
-    let tasks = (schedule.cycles / TASK_CYCLES).floor().min(most) as i64;
+    let cycles = if target.eager { f64::INFINITY } else { schedule.cycles };
+    let tasks = (cycles / TASK_CYCLES).floor().min(most) as i64;
     let Some((&last, outer)) = order.split_last() else { return none };
     if tasks <= 1 || target.threads <= 1 {
         return none;
@@ -83,7 +100,7 @@ pub(crate) fn units(
         pieces = (dag.extent(last) + piece - 1) / piece;
         total *= pieces;
     }
-    Units { prefix, pieces, piece, tasks: tasks.min(total).max(1), total }
+    Units { prefix, pieces, piece, tasks: tasks.min(total).max(1), total, share: Share::Task }
 }
 
 /// Writes a kernel. `types` are the element types in memory of the outputs; they go to `to`. Tasks may only be cut
@@ -97,18 +114,34 @@ pub fn emit(
     free: LoopSet,
     stash: Option<Stash>,
 ) -> Result<Kernel, CodegenError> {
+    if let Some((along, loads)) = &schedule.turned {
+        let mut em = Emitter::new(dag);
+        let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+        let buffers = bind_pointers(&mut em, to.0, &roots);
+        let row = Row { outputs, to, schedule };
+        let tasks = row.turned(&mut em, *along, loads, target, free)?;
+        return finish(em, buffers, tasks, to.0, summary(dag, &roots, schedule, tasks));
+    }
+    let units = units(dag, &schedule.order, schedule, target, free);
+    emit_units(dag, outputs, to, schedule, units, stash)
+}
+
+/// Writes a kernel whose units of work are decided.
+pub(crate) fn emit_units(
+    dag: &Dag,
+    outputs: &[Output],
+    to: (Buf, DType),
+    schedule: &Schedule,
+    units: Units,
+    stash: Option<Stash>,
+) -> Result<Kernel, CodegenError> {
     let mut em = Emitter::new(dag);
     em.reductions.clone_from(&schedule.reductions);
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let buffers = bind_pointers(&mut em, to.0, &roots);
     em.stash = stash.and_then(|s| em.pointers.get(&s.to).cloned().map(|pointer| (s, pointer)));
-    let units = units(dag, &schedule.order, schedule, target, free);
     let mut scope = em.root();
     let row = Row { outputs, to, schedule };
-    if let Some((along, loads)) = &schedule.turned {
-        let tasks = row.turned(&mut em, *along, loads, target, free)?;
-        return finish(em, buffers, tasks, to.0, summary(dag, &roots, schedule, tasks));
-    }
     let Some((&last, outer)) = schedule.order.split_last() else {
         row.point(&mut em, scope)?;
         return finish(em, buffers, 1, to.0, summary(dag, &roots, schedule, 1));
@@ -122,7 +155,9 @@ pub fn emit(
         em.close_loop(scope, &iv, &bounds, &[]);
     }
     let text = summary(dag, &roots, schedule, units.tasks);
-    finish(em, buffers, units.tasks, to.0, text)
+    let mut kernel = finish(em, buffers, units.tasks, to.0, text)?;
+    kernel.cycles = schedule.cycles;
+    Ok(kernel)
 }
 
 /// An open loop, to be closed: scope, variable, bounds.
@@ -138,7 +173,7 @@ pub(crate) fn open_outer(
     let mut closing: Vec<Open> = Vec::new();
     let mut range = (None, None);
     let (mut scope, mut inner) = (em.root(), outer);
-    if units.tasks > 1 {
+    if units.tasks > 1 || units.share == Share::Range {
         let (bounds, unit_scope, iv) = open_units(em, units);
         closing.push((unit_scope, iv.clone(), bounds));
         scope = unit_scope;
@@ -200,18 +235,35 @@ pub fn finish(
     }
     let (body, declarations) = em.finish();
     let declarations = declarations.into_iter().collect();
-    Ok(Kernel { body, buffers, tasks, declarations, functions: String::new(), summary, writes: vec![to] })
+    Ok(Kernel {
+        body,
+        buffers,
+        tasks,
+        declarations,
+        functions: String::new(),
+        summary,
+        writes: vec![to],
+        cycles: 0.0,
+        recipe: None,
+    })
 }
 
-/// Opens the loop over the units of a task: `task · total / tasks` up to the start of the next task.
+/// Opens the loop over the units of a run: those of a range, or from `task · total / tasks` up to the start of the
+/// next task.
 fn open_units(em: &mut Emitter<'_>, units: &Units) -> (Bounds, ScopeId, String) {
     let root = em.root();
-    let (one, tasks, total) = (em.int(1), em.int(units.tasks), em.int(units.total));
-    let next = em.op(root, &format!("arith.addi %task, {one} : i64"));
-    let [low, high] = ["%task", next.as_str()].map(|task| {
-        let scaled = em.op(root, &format!("arith.muli {task}, {total} : i64"));
-        em.op(root, &format!("arith.divui {scaled}, {tasks} : i64"))
-    });
+    let one = em.int(1);
+    let [low, high] = match units.share {
+        Share::Range => ["%low".to_string(), "%high".to_string()],
+        Share::Task => {
+            let (tasks, total) = (em.int(units.tasks), em.int(units.total));
+            let next = em.op(root, &format!("arith.addi %task, {one} : i64"));
+            ["%task", next.as_str()].map(|task| {
+                let scaled = em.op(root, &format!("arith.muli {task}, {total} : i64"));
+                em.op(root, &format!("arith.divui {scaled}, {tasks} : i64"))
+            })
+        }
+    };
     let scope = em.open(root, Vec::new(), None);
     let iv = em.name();
     (Bounds { low, high, step: one }, scope, iv)

@@ -5,13 +5,14 @@
 //! A value that dies where its successor is made shares the successor's buffer, where that is possible.
 
 use crate::dag::Buf;
+use crate::fuse;
 use crate::inline;
 use crate::library;
 use crate::row::Kernel;
 use crate::store::{Stores, buf};
 use crate::uses::Uses;
 use crate::{CodegenError, Target};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use surject_ir::{Block, Buffer, Function, Statement, StatementKind, TensorType, Var};
 
@@ -70,14 +71,93 @@ pub struct Lowered {
 }
 
 impl Lowered {
-    /// The buffer whose memory this buffer has.
-    pub fn memory(&self, mut of: Buf) -> Buf {
-        while let Some(&next) = self.alias.get(of.0 as usize)
-            && next != of
-        {
-            of = next;
+    /// Runs kernels together where that pays, and drops those that nothing runs any more.
+    fn fuse(&mut self, function: &Function, target: &Target) -> Result<(), CodegenError> {
+        let alias = std::mem::take(&mut self.alias);
+        let memory = |of: Buf| root(&alias, of);
+        let mut kept: HashSet<Buf> = function.body.results.iter().map(|&r| memory(buf(r))).collect();
+        kept.extend(function.params.iter().map(|&p| memory(buf(p))));
+        kept.extend(self.constants.iter().map(|c| memory(c.0)));
+        let mut touched: HashMap<Buf, usize> = HashMap::new();
+        let mut work: Vec<&[Step]> = vec![&self.steps];
+        while let Some(steps) = work.pop() {
+            for step in steps {
+                match step {
+                    Step::Run { buffers, .. } => {
+                        let all: HashSet<Buf> = buffers.iter().map(|&b| memory(b)).collect();
+                        all.into_iter().for_each(|b| *touched.entry(b).or_default() += 1);
+                    }
+                    Step::Copy { from, to } => kept.extend([memory(*from), memory(*to)]),
+                    Step::While { condition, flag, body } => {
+                        kept.insert(memory(*flag));
+                        work.extend([condition.as_slice(), body]);
+                    }
+                    Step::If { index, branches } => {
+                        kept.insert(memory(*index));
+                        work.extend(branches.iter().map(Vec::as_slice));
+                    }
+                }
+            }
         }
-        of
+        let steps = std::mem::take(&mut self.steps);
+        let (kernels, types) = (&mut self.kernels, &mut self.types);
+        let mut world = fuse::World { target, kernels, types, memory: &memory, kept, touched };
+        self.steps = fuse::fuse(steps, &mut world)?;
+        self.alias = alias;
+        self.alias.extend((self.alias.len()..self.types.len()).map(|b| Buf(b as u32)));
+        self.renumber();
+        Ok(())
+    }
+
+    /// Numbers the kernels in the order in which they first run, each distinct text once.
+    fn renumber(&mut self) {
+        let old = std::mem::take(&mut self.kernels);
+        let mut numbers: HashMap<usize, usize> = HashMap::new();
+        let mut texts: HashMap<(String, i64), usize> = HashMap::new();
+        let mut steps = std::mem::take(&mut self.steps);
+        let mut place = |kernel: &mut usize| {
+            let number = *numbers.entry(*kernel).or_insert_with(|| {
+                let text = &old[*kernel];
+                let key = (format!("{}{}", text.body, text.functions), text.tasks);
+                *texts.entry(key).or_insert_with(|| {
+                    self.kernels.push(text.clone());
+                    self.kernels.len() - 1
+                })
+            });
+            *kernel = number;
+        };
+        each_run(&mut steps, &mut place);
+        self.steps = steps;
+    }
+
+    /// The buffer whose memory this buffer has.
+    pub fn memory(&self, of: Buf) -> Buf {
+        root(&self.alias, of)
+    }
+}
+
+/// Follows aliases to the buffer that owns the memory.
+fn root(alias: &[Buf], mut of: Buf) -> Buf {
+    while let Some(&next) = alias.get(of.0 as usize)
+        && next != of
+    {
+        of = next;
+    }
+    of
+}
+
+/// Shows the kernel of every run, in order.
+fn each_run(steps: &mut [Step], f: &mut dyn FnMut(&mut usize)) {
+    for step in steps {
+        match step {
+            Step::Run { kernel, .. } => f(kernel),
+            Step::Copy { .. } => {}
+            Step::While { condition, body, .. } => {
+                each_run(condition, f);
+                each_run(body, f);
+            }
+            Step::If { branches, .. } => branches.iter_mut().for_each(|b| each_run(b, f)),
+        }
     }
 }
 
@@ -99,9 +179,10 @@ pub fn lower(function: &Function, target: &Target) -> Result<Lowered, CodegenErr
     let steps = walker.block(&function.body, &[])?;
     let mut types: Vec<TensorType> = function.vars.iter().map(|v| v.ty.clone()).collect();
     types.extend(walker.stores.temporaries);
-    let Walker { kernels, constants, mut alias, .. } = walker;
-    alias.extend((alias.len()..types.len()).map(|b| Buf(b as u32)));
-    Ok(Lowered { kernels, steps, types, constants, alias })
+    let Walker { kernels, constants, alias, .. } = walker;
+    let mut lowered = Lowered { kernels, steps, types, constants, alias };
+    lowered.fuse(function, target)?;
+    Ok(lowered)
 }
 
 struct Walker<'a> {
@@ -204,13 +285,8 @@ impl Walker<'_> {
         }
     }
 
-    fn memory(&self, mut of: Buf) -> Buf {
-        while let Some(&next) = self.alias.get(of.0 as usize)
-            && next != of
-        {
-            of = next;
-        }
-        of
+    fn memory(&self, of: Buf) -> Buf {
+        root(&self.alias, of)
     }
 
     /// May a statement overwrite an operand? It must be the last use, and the memory must belong to this block.

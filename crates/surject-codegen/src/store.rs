@@ -4,12 +4,14 @@ use crate::address::{Lin, LoopId, LoopSet};
 use crate::build::{Builder, Parts, Stop, compose, linearise, sizes};
 use crate::contraction::{self, Contraction, Scratch};
 use crate::dag::{Buf, Dag, Node, NodeId};
+use crate::recipe::Recipe;
 use crate::row::{self, Kernel};
 use crate::scan;
 use crate::schedule::{self, Output, Schedule};
 use crate::stash;
 use crate::{CodegenError, Target};
 use std::collections::HashMap;
+use std::sync::Arc;
 use surject_index::Space;
 use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, Function, TensorType, Var};
 
@@ -174,7 +176,8 @@ impl<'a> Stores<'a> {
             // A row is stored twice, so one task has all of it.
             free = free.minus(schedule.order.last().copied().into_iter().collect());
         }
-        let kernel = row::emit(&dag, &outputs, to, &schedule, self.target, free, stash)?;
+        let mut kernel = row::emit(&dag, &outputs, to, &schedule, self.target, free, stash.clone())?;
+        kernel.recipe = Some(Arc::new(Recipe::Row { dag, outputs, to, schedule, free, stash }));
         Ok(Outcome::Kernels(vec![kernel]))
     }
 
@@ -189,7 +192,18 @@ impl<'a> Stores<'a> {
     ) -> Result<Vec<Kernel>, CodegenError> {
         let bytes = |n: i64| TensorType::new(DType::U8, Space::of(&[n.unsigned_abs()]));
         let buffers = (self.temporary(bytes(scratch.columns)), self.temporary(bytes(scratch.rows)));
-        contraction::emit(dag, output, to, c, schedule, self.target, buffers)
+        let mut kernels = contraction::emit(dag, output, to, c, schedule, self.target, buffers)?;
+        if let Some(tiles) = kernels.last_mut() {
+            tiles.recipe = Some(Arc::new(Recipe::Tiles {
+                dag: dag.clone(),
+                output: output.clone(),
+                to,
+                contraction: c.clone(),
+                schedule: schedule.clone(),
+                scratch: buffers,
+            }));
+        }
+        Ok(kernels)
     }
 
     /// The kernels of a reduction in parts: the parts, in tiles if they are a contraction, and what is made of them.

@@ -11,6 +11,9 @@ pub struct Target {
     pub threads: usize,
     /// Bytes of the second-level cache that one thread may count on.
     pub cache_bytes: usize,
+    /// Treats small programs as if they were large: work is shared between threads, tiled and fused wherever that is
+    /// possible at all. Slower, but it shows in tests what is otherwise only done to what is too large to interpret.
+    pub eager: bool,
 }
 
 impl Target {
@@ -35,7 +38,7 @@ impl Target {
 
     /// A machine with 128-bit vectors, 16 registers and two threads: text made for it is the same everywhere.
     pub const fn generic() -> Target {
-        Target { lanes_bytes: 16, registers: 16, threads: 2, cache_bytes: 256 * 1024 }
+        Target { lanes_bytes: 16, registers: 16, threads: 2, cache_bytes: 256 * 1024, eager: false }
     }
 
     /// A machine as [`Target::generic`] with 512-bit vectors and 32 registers.

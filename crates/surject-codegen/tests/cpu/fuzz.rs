@@ -18,6 +18,8 @@ fn compare_seeds(seeds: std::ops::Range<u64>, size: usize, options: &Options) ->
             1 => Target::wide(),
             _ => Target::host(),
         };
+        // Half of them as if they were large.
+        let target = Target { eager: seed / 3 % 2 == 1, ..target };
         let module = match lower(&program, "main", &target) {
             Ok(module) => module,
             Err(error @ CodegenError::Unsupported { .. }) => {

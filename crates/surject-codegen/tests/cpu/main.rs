@@ -2,6 +2,7 @@
 
 mod assignments;
 mod contractions;
+mod fused;
 mod fuzz;
 mod harness;
 mod library;

@@ -1,0 +1,325 @@
+//! Several kernels as one: a task takes a few rows through all of them.
+//!
+//! Kernels that follow each other often agree on the outermost indices of what they write and read: row `i` of a
+//! product becomes row `i` of a softmax, which row `i` of the next product needs. Where the maps say so
+//! (`recipe`), a task computes some rows of the first, the same rows of the second, and so on. What lies between
+//! never leaves the cache of its thread: the scores of attention, say, exist for some rows at a time and not as a
+//! tensor. And the threads meet once instead of once a kernel.
+//!
+//! Whether that pays is estimated in cycles ([`Estimate`]): the bytes that need not be moved and the meetings that
+//! are saved, against packed columns that are run through more often because a task has fewer rows at once.
+//!
+//! A part of a kernel is asked for its rows with pointers that are moved back by the rows before them, so the
+//! addresses in it are those of the whole tensor.
+
+mod chain;
+
+use crate::dag::Buf;
+use crate::memory::bytes;
+use crate::recipe::{Cut, Recipe};
+use crate::row::Kernel;
+use crate::steps::Step;
+use crate::{CodegenError, Target};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use surject_ir::TensorType;
+
+/// What fusing needs to know of a function, and what it adds to it.
+pub struct World<'a> {
+    /// The machine.
+    pub target: &'a Target,
+    /// The kernels; more are added.
+    pub kernels: &'a mut Vec<Kernel>,
+    /// The types of the buffers; scratch memory is added.
+    pub types: &'a mut Vec<TensorType>,
+    /// The buffer whose memory each buffer has.
+    pub memory: &'a dyn Fn(Buf) -> Buf,
+    /// Memory that is read or written otherwise than by a kernel: results, conditions, copies.
+    pub kept: HashSet<Buf>,
+    /// How many runs of kernels touch each memory.
+    pub touched: HashMap<Buf, usize>,
+}
+
+/// The memory that a step reads (`false`) and writes (`true`).
+type Touch = Vec<(Buf, bool)>;
+
+/// Cycles of one core that the threads need to meet after a kernel: about two microseconds.
+const MEETING: f64 = 6_000.0;
+/// Fused kernels save at least so many cycles.
+const LEAST: f64 = 3_000.0;
+/// Cycles below which all is done by one task.
+const SHARED: f64 = 120_000.0;
+/// Bytes a cycle from memory or a cache that the threads share, and from a thread's own cache.
+const FAR: f64 = 8.0;
+const NEAR: f64 = 32.0;
+
+/// A kernel among those that are fused.
+struct Member {
+    /// Its number among the steps.
+    at: usize,
+    kernel: usize,
+    buffers: Vec<Buf>,
+    cut: Cut,
+    /// Memory, is it written, bytes of a part.
+    accesses: Vec<(Buf, bool, Option<i64>)>,
+}
+
+/// Kernels to fuse, and how.
+struct Chain {
+    members: Vec<Member>,
+    /// Steps that go before and after it.
+    before: Vec<usize>,
+    after: Vec<usize>,
+    /// What lies between, with the bytes of a part.
+    between: Vec<(Buf, i64)>,
+    /// Parts that are done at once; ranges do not cross multiples of the other number.
+    most: i64,
+    segment: i64,
+    tasks: i64,
+    estimate: Estimate,
+}
+
+/// What fusing saves, in cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Estimate {
+    /// Bytes that stay in a cache, and meetings.
+    saved: f64,
+    /// Columns that are run through once more.
+    lost: f64,
+}
+
+/// Fuses kernels of these steps, and of those inside.
+pub fn fuse(steps: Vec<Step>, world: &mut World<'_>) -> Result<Vec<Step>, CodegenError> {
+    let mut steps = steps;
+    for step in &mut steps {
+        match step {
+            Step::While { condition, body, .. } => {
+                *condition = fuse(std::mem::take(condition), world)?;
+                *body = fuse(std::mem::take(body), world)?;
+            }
+            Step::If { branches, .. } => {
+                for branch in branches {
+                    *branch = fuse(std::mem::take(branch), world)?;
+                }
+            }
+            Step::Run { .. } | Step::Copy { .. } => {}
+        }
+    }
+    let mut result = Vec::new();
+    let mut start = 0;
+    while start < steps.len() {
+        let Some(chain) = best(&steps, start, world)? else {
+            result.push(steps[start].clone());
+            start += 1;
+            continue;
+        };
+        let end = chain.members.last().map_or(start, |m| m.at) + 1;
+        result.extend(chain.before.iter().map(|&i| steps[i].clone()));
+        result.push(chain::emit(&chain, &steps, world)?);
+        // What was put off may start a chain of its own.
+        let mut rest: Vec<Step> = chain.after.iter().map(|&i| steps[i].clone()).collect();
+        rest.extend_from_slice(&steps[end..]);
+        steps = rest;
+        start = 0;
+    }
+    Ok(result)
+}
+
+/// The best chain that starts with a step.
+fn best(steps: &[Step], start: usize, world: &World<'_>) -> Result<Option<Chain>, CodegenError> {
+    const AHEAD: usize = 3;
+    let mut counts: Vec<i64> = Vec::new();
+    if recipe(&steps[start], world).is_none() {
+        return Ok(None);
+    }
+    for step in steps[start..].iter().take(AHEAD) {
+        for count in recipe(step, world).map(|r| r.counts()).unwrap_or_default() {
+            if !counts.contains(&count) {
+                counts.push(count);
+            }
+        }
+    }
+    let mut best: Option<Chain> = None;
+    for count in counts {
+        let Some(chain) = grow(steps, start, count, world)? else { continue };
+        let net = |c: &Chain| c.estimate.saved - c.estimate.lost;
+        if best.as_ref().is_none_or(|b| net(&chain) > net(b)) {
+            best = Some(chain);
+        }
+    }
+    Ok(best)
+}
+
+fn recipe<'w>(step: &Step, world: &'w World<'_>) -> Option<&'w Arc<Recipe>> {
+    match step {
+        Step::Run { kernel, .. } => world.kernels[*kernel].recipe.as_ref(),
+        _ => None,
+    }
+}
+
+/// The longest chain of kernels that can all be cut into so many parts, if one pays.
+fn grow(steps: &[Step], start: usize, parts: i64, world: &World<'_>) -> Result<Option<Chain>, CodegenError> {
+    /// More kernels than these are one function too long to compile.
+    const MOST: usize = 12;
+    /// How far ahead a kernel is looked for.
+    const WINDOW: usize = 24;
+    let mut members: Vec<Member> = Vec::new();
+    let mut chosen = None;
+    let (mut before, mut after): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    for (at, step) in steps.iter().enumerate().skip(start).take(WINDOW) {
+        let Some(touch) = touch(step, world) else { break };
+        let clear = |others: &[usize]| {
+            others
+                .iter()
+                .all(|&o| self::touch(&steps[o], world).is_some_and(|other| !conflict(&touch, &other)))
+        };
+        let joins = member(step, at, parts, world).filter(|m| {
+            let segments = || members.iter().filter_map(|o| o.cut.segment);
+            m.cut.segment.is_none_or(|s| segments().all(|o| o == s))
+                && members.iter().all(|o| apart(o, m))
+                && clear(&after)
+        });
+        if let Some(member) = joins {
+            members.push(member);
+            if members.len() > 1
+                && let Some(chain) = settle(&members, &before, &after, parts, world)?
+            {
+                chosen = Some((chain, members.len()));
+            }
+            if members.len() == MOST {
+                break;
+            }
+        } else if members.is_empty() {
+            return Ok(None);
+        } else {
+            let of_members: Vec<usize> = members.iter().map(|m| m.at).collect();
+            if clear(&of_members) && clear(&after) {
+                before.push(at);
+            } else {
+                after.push(at);
+            }
+        }
+    }
+    Ok(chosen.map(|(chain, count)| {
+        members.truncate(count);
+        Chain { members, ..chain }
+    }))
+}
+
+/// What a step touches; `None` for control flow.
+fn touch(step: &Step, world: &World<'_>) -> Option<Touch> {
+    match step {
+        Step::Run { buffers, writes, .. } => {
+            Some(buffers.iter().map(|b| ((world.memory)(*b), writes.contains(b))).collect())
+        }
+        Step::Copy { from, to } => Some(vec![((world.memory)(*from), false), ((world.memory)(*to), true)]),
+        Step::While { .. } | Step::If { .. } => None,
+    }
+}
+
+/// Must two steps stay in their order?
+fn conflict(a: &Touch, b: &Touch) -> bool {
+    a.iter().any(|x| b.iter().any(|y| x.0 == y.0 && (x.1 || y.1)))
+}
+
+/// A step as a member of a chain of so many parts.
+fn member(step: &Step, at: usize, parts: i64, world: &World<'_>) -> Option<Member> {
+    let Step::Run { kernel, buffers, .. } = step else { return None };
+    let data = &world.kernels[*kernel];
+    let recipe = data.recipe.as_ref()?;
+    let cut = recipe.cut(parts)?;
+    // The kernel was made for buffers of its own.
+    let here = |buf: Buf| {
+        let place = data.buffers.iter().position(|&b| b == buf)?;
+        Some((world.memory)(buffers[place]))
+    };
+    let accesses = recipe.accesses(&cut, world.target).into_iter();
+    let accesses: Option<Vec<_>> = accesses.map(|a| Some((here(a.buf)?, a.write, a.share))).collect();
+    Some(Member { at, kernel: *kernel, buffers: buffers.clone(), cut, accesses: accesses? })
+}
+
+/// Do the same parts of two kernels need nothing of each other's other parts?
+fn apart(a: &Member, b: &Member) -> bool {
+    a.accesses
+        .iter()
+        .all(|x| b.accesses.iter().all(|y| x.0 != y.0 || !(x.1 || y.1) || (x.2.is_some() && x.2 == y.2)))
+}
+
+/// Decides how kernels are fused; `None` where it does not pay.
+fn settle(
+    members: &[Member],
+    before: &[usize],
+    after: &[usize],
+    parts: i64,
+    world: &World<'_>,
+) -> Result<Option<Chain>, CodegenError> {
+    let target = world.target;
+    let threads = target.threads.max(1) as i64;
+    let recipes: Vec<_> = members.iter().filter_map(|m| world.kernels[m.kernel].recipe.as_ref()).collect();
+    let kernels = || members.iter().map(|m| &world.kernels[m.kernel]);
+
+    // What is written and read inside and nowhere else.
+    let mut between: Vec<(Buf, i64)> = Vec::new();
+    let mut moved = 0.0;
+    for (i, member) in members.iter().enumerate() {
+        for &(buf, write, share) in &member.accesses {
+            let touching: Vec<usize> = members
+                .iter()
+                .enumerate()
+                .filter(|(_, m)| m.accesses.iter().any(|a| a.0 == buf))
+                .map(|(j, _)| j)
+                .collect();
+            let first = touching.first() == Some(&i);
+            let Some(share) = share.filter(|_| write && first && touching.len() > 1) else { continue };
+            let reads_first = member.accesses.iter().any(|a| a.0 == buf && !a.1);
+            let size = bytes(&world.types[buf.0 as usize])?;
+            let far = if size > (target.cache_bytes as u64) { FAR } else { NEAR };
+            moved += touching.len() as f64 * size as f64 / far;
+            let inside = world.touched.get(&buf) == Some(&touching.len()) && !world.kept.contains(&buf);
+            let whole = share.checked_mul(parts).is_some_and(|n| n as u64 == size);
+            if inside && whole && !reads_first && !between.iter().any(|b| b.0 == buf) {
+                between.push((buf, share));
+            }
+        }
+    }
+
+    let step = recipes.iter().map(|r| r.step()).max().unwrap_or(1);
+    let segment = members.iter().find_map(|m| m.cut.segment).unwrap_or(parts);
+    let own = recipes.iter().filter_map(|r| r.columns(target)).map(|c| c.1).min();
+    let even = parts / (4 * threads) / step * step;
+    let mut most = own.unwrap_or(i64::MAX).min(even).min(segment).max(step);
+    let scratch = |most: i64| -> i64 {
+        let rows: i64 = recipes.iter().map(|r| r.row_bytes(most, target)).max().unwrap_or(0);
+        rows + between.iter().map(|b| b.1 * most).sum::<i64>()
+    };
+    while most > step && scratch(most) > target.cache_bytes as i64 {
+        most = (most / 2 / step * step).max(step);
+    }
+    let ranges = parts / segment * ((segment + most - 1) / most);
+    let cycles: f64 = kernels().map(|k| k.cycles).sum();
+    let tasks = if threads == 1 || (cycles < SHARED && !target.eager) { 1 } else { ranges.min(4 * threads) };
+    let shared = kernels().filter(|k| k.tasks > 1).count();
+    if scratch(most) > 2 * target.cache_bytes as i64 || (shared > 0 && tasks < threads && !target.eager) {
+        return Ok(None);
+    }
+    let mut estimate = Estimate { saved: moved / threads as f64, lost: 0.0 };
+    if threads > 1 {
+        estimate.saved += shared.saturating_sub(1) as f64 * MEETING;
+    }
+    for (bytes, block) in recipes.iter().filter_map(|r| r.columns(target)) {
+        let runs = parts / segment * ((segment + block - 1) / block);
+        let far = if bytes > target.cache_bytes as i64 { 2.0 * FAR } else { 2.0 * NEAR };
+        estimate.lost += (ranges - runs).max(0) as f64 * bytes as f64 / far / threads as f64;
+    }
+    let pays = target.eager || estimate.saved - estimate.lost > LEAST;
+    Ok(pays.then(|| Chain {
+        members: Vec::new(),
+        before: before.to_vec(),
+        after: after.to_vec(),
+        between,
+        most,
+        segment,
+        tasks,
+        estimate,
+    }))
+}

@@ -1,0 +1,235 @@
+//! The text of a chain: a loop over ranges, with a call of every part in it.
+
+use super::{Chain, Member, World};
+use crate::CodegenError;
+use crate::dag::Buf;
+use crate::row::Kernel;
+use crate::steps::Step;
+use std::collections::HashMap;
+use std::fmt::Write;
+use surject_index::Space;
+use surject_ir::{DType, TensorType};
+
+/// The text of a function under construction.
+#[derive(Default)]
+struct Text {
+    text: String,
+    names: usize,
+}
+
+impl Text {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    fn op(&mut self, operation: &str) -> String {
+        self.names += 1;
+        let name = format!("%{}", self.names - 1);
+        self.line(&format!("{name} = {operation}"));
+        name
+    }
+
+    fn int(&mut self, value: i64) -> String {
+        self.op(&format!("arith.constant {value} : i64"))
+    }
+
+    /// `a op b` of 64-bit integers.
+    fn arith(&mut self, op: &str, a: &str, b: &str) -> String {
+        self.op(&format!("arith.{op} {a}, {b} : i64"))
+    }
+
+    /// The place of an entry in an array of pointers.
+    fn entry(&mut self, array: &str, i: usize) -> String {
+        self.op(&format!("llvm.getelementptr {array}[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"))
+    }
+
+    fn load(&mut self, array: &str, i: usize) -> String {
+        let at = self.entry(array, i);
+        self.op(&format!("llvm.load {at} : !llvm.ptr -> !llvm.ptr"))
+    }
+
+    fn store(&mut self, pointer: &str, array: &str, i: usize) {
+        let at = self.entry(array, i);
+        self.line(&format!("llvm.store {pointer}, {at} : !llvm.ptr, !llvm.ptr"));
+    }
+
+    /// A pointer so many bytes further on.
+    fn ahead(&mut self, pointer: &str, bytes: &str) -> String {
+        self.op(&format!("llvm.getelementptr {pointer}[{bytes}] : (!llvm.ptr, i64) -> !llvm.ptr, i8"))
+    }
+}
+
+/// Where a task keeps what lies between: the offset of each, and the bytes of all.
+fn places(chain: &Chain) -> (HashMap<Buf, i64>, i64) {
+    const ALIGN: i64 = 64;
+    let mut placed: Vec<(i64, i64, (usize, usize))> = Vec::new();
+    let mut offsets = HashMap::new();
+    for &(buf, share) in &chain.between {
+        let touching = |m: &&Member| m.accesses.iter().any(|a| a.0 == buf);
+        let times: Vec<usize> =
+            chain.members.iter().enumerate().filter(|(_, m)| touching(m)).map(|m| m.0).collect();
+        let span = (times.first().copied().unwrap_or(0), times.last().copied().unwrap_or(0));
+        let size = (share * chain.most + ALIGN - 1) / ALIGN * ALIGN;
+        let mut busy: Vec<(i64, i64)> =
+            placed.iter().filter(|p| p.2.0 <= span.1 && span.0 <= p.2.1).map(|p| (p.0, p.1)).collect();
+        busy.sort_unstable();
+        let mut offset = 0;
+        for (low, high) in busy {
+            if low - offset >= size {
+                break;
+            }
+            offset = offset.max(high);
+        }
+        placed.push((offset, offset + size, span));
+        offsets.insert(buf, offset);
+    }
+    (offsets, placed.iter().map(|p| p.1).max().unwrap_or(0))
+}
+
+/// Makes the kernel of a chain, and the step that runs it.
+pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Result<Step, CodegenError> {
+    let target = world.target;
+    let parts: Vec<Kernel> = {
+        let made = chain.members.iter().map(|m| {
+            let recipe = world.kernels[m.kernel].recipe.as_ref();
+            let recipe = recipe.ok_or_else(|| CodegenError::malformed("a kernel without a recipe"))?;
+            recipe.range(&m.cut, chain.most, target)
+        });
+        made.collect::<Result<_, _>>()?
+    };
+    let (offsets, own_bytes) = places(chain);
+    let mut scratch = |bytes: i64| {
+        world.types.push(TensorType::new(DType::U8, Space::of(&[bytes.unsigned_abs()])));
+        Buf(world.types.len() as u32 - 1)
+    };
+    let kept = scratch(chain.tasks * own_bytes);
+    let mut buffers: Vec<Buf> = vec![kept];
+    let mut writes = vec![kept];
+    let (mut text, mut functions) = (Text::default(), String::new());
+    let one = text.int(1);
+    let zero = text.int(0);
+
+    // The ranges of the task.
+    let per = (chain.segment + chain.most - 1) / chain.most;
+    let count = chain.members.first().map_or(0, |m| m.cut.parts) / chain.segment * per;
+    let (tasks, total) = (text.int(chain.tasks), text.int(count));
+    let next = text.arith("addi", "%task", &one);
+    let [low, high] = ["%task", next.as_str()].map(|task| {
+        let scaled = text.arith("muli", task, &total);
+        text.arith("divui", &scaled, &tasks)
+    });
+
+    // The pointers of every part; those that move with the range are stored inside.
+    let base = text.load("%ptrs", 0);
+    let each = text.int(own_bytes);
+    let ahead = text.arith("muli", "%task", &each);
+    let base = text.ahead(&base, &ahead);
+    let mut tables = Vec::new();
+    let mut moving: Vec<(String, usize, Buf, i64)> = Vec::new();
+    let mut placed: HashMap<Buf, String> = HashMap::new();
+    for (number, (member, part)) in chain.members.iter().zip(&parts).enumerate() {
+        let kernel = &world.kernels[member.kernel];
+        let recipe = kernel.recipe.as_ref();
+        let rows = recipe.and_then(|r| r.rows());
+        let length = text.int(part.buffers.len() as i64);
+        let table = text.op(&format!("llvm.alloca {length} x !llvm.ptr : (i64) -> !llvm.ptr"));
+        for (i, buf) in part.buffers.iter().enumerate() {
+            let here = if rows == Some(*buf) {
+                let bytes = recipe.map_or(0, |r| r.row_bytes(chain.most, target));
+                world
+                    .types
+                    .push(TensorType::new(DType::U8, Space::of(&[(chain.tasks * bytes).unsigned_abs()])));
+                let rows = Buf(world.types.len() as u32 - 1);
+                writes.push(rows);
+                rows
+            } else {
+                let place = kernel.buffers.iter().position(|b| b == buf);
+                let place = place.ok_or_else(|| CodegenError::malformed("a part with a new tensor"))?;
+                member.buffers[place]
+            };
+            let memory = if rows == Some(*buf) { here } else { (world.memory)(here) };
+            if let Some(&(_, share)) = chain.between.iter().find(|b| b.0 == memory) {
+                moving.push((table.clone(), i, memory, share));
+                placed.entry(memory).or_insert_with(|| {
+                    let offset = text.int(offsets.get(&memory).copied().unwrap_or(0));
+                    text.ahead(&base, &offset)
+                });
+                continue;
+            }
+            let place = buffers.iter().position(|&b| b == here).unwrap_or_else(|| {
+                buffers.push(here);
+                buffers.len() - 1
+            });
+            if part.writes.contains(buf) && !writes.contains(&here) {
+                writes.push(here);
+            }
+            let pointer = text.load("%ptrs", place);
+            text.store(&pointer, &table, i);
+        }
+        let _ = write!(
+            functions,
+            "llvm.func internal @KERNEL_part{number}(%low: i64, %high: i64, %task: i64, %ptrs: !llvm.ptr) {{\n{}\
+             llvm.return\n}}\n{}",
+            part.body,
+            part.functions.replace("@KERNEL", &format!("@KERNEL_part{number}"))
+        );
+        tables.push(table);
+    }
+
+    // Range by range.
+    let (per, segment, most) = (text.int(per), text.int(chain.segment), text.int(chain.most));
+    text.line(&format!("scf.for %range = {low} to {high} step {one} : i64 {{"));
+    let number = text.arith("divui", "%range", &per);
+    let inside = text.arith("remui", "%range", &per);
+    let first = text.arith("muli", &number, &segment);
+    let end = text.arith("addi", &first, &segment);
+    let ahead = text.arith("muli", &inside, &most);
+    let low = text.arith("addi", &first, &ahead);
+    let high = text.arith("addi", &low, &most);
+    let high = text.arith("minsi", &high, &end);
+    let back = text.arith("subi", &zero, &low);
+    for (table, i, memory, share) in moving {
+        let share = text.int(share);
+        let distance = text.arith("muli", &back, &share);
+        let place = placed.get(&memory).cloned().unwrap_or_default();
+        let pointer = text.ahead(&place, &distance);
+        text.store(&pointer, &table, i);
+    }
+    for (i, table) in tables.iter().enumerate() {
+        text.line(&format!(
+            "llvm.call @KERNEL_part{i}({low}, {high}, %task, {table}) : (i64, i64, i64, !llvm.ptr) -> ()"
+        ));
+    }
+    text.line("}");
+
+    let mut declarations: Vec<String> = parts.iter().flat_map(|p| p.declarations.clone()).collect();
+    declarations.sort_unstable();
+    declarations.dedup();
+    let members: Vec<&str> = parts.iter().map(|p| p.summary.as_str()).collect();
+    let summary = format!(
+        "fused: {} rows at a time of {}, tasks {}, saves {:.0} cycles: {}",
+        chain.most,
+        chain.members.first().map_or(0, |m| m.cut.parts),
+        chain.tasks,
+        chain.estimate.saved - chain.estimate.lost,
+        members.join("; ")
+    );
+    let cycles = parts.iter().map(|p| p.cycles).sum();
+    let origin = chain.members.last().and_then(|m| match &steps[m.at] {
+        Step::Run { origin, .. } => origin.clone(),
+        _ => None,
+    });
+    world.kernels.push(Kernel {
+        body: text.text,
+        buffers: buffers.clone(),
+        tasks: chain.tasks,
+        declarations,
+        summary,
+        functions,
+        writes: writes.clone(),
+        cycles,
+        recipe: None,
+    });
+    Ok(Step::Run { kernel: world.kernels.len() - 1, buffers, writes, origin })
+}

@@ -1,0 +1,291 @@
+//! What a kernel was made from, and how its work can be cut along the outermost indices of its output.
+//!
+//! A kernel whose output is `n` parts of equal size, one behind the other, can be asked for a range of them:
+//! `part(%low, %high, %task, %ptrs)` computes the parts `low..high` alone. What it reads may be cut the same way, so
+//! that the parts `low..high` of the output need no other parts of that tensor than `low..high`. Where this holds
+//! for the readers of a tensor too, a task can take a few parts through several kernels (`fuse`).
+
+use crate::address::{Lin, LoopId, LoopSet};
+use crate::contraction::{self, Contraction};
+use crate::dag::{Buf, Dag, Node, NodeId};
+use crate::emit::Elem;
+use crate::row::{self, Kernel, Share, Units};
+use crate::schedule::{Output, Schedule};
+use crate::stash::Stash;
+use crate::{CodegenError, Target};
+use surject_ir::DType;
+
+/// What a kernel was made from.
+#[derive(Clone, Debug)]
+pub enum Recipe {
+    /// A kernel of the row emitter.
+    Row {
+        /// The expression.
+        dag: Dag,
+        /// What is written.
+        outputs: Vec<Output>,
+        /// Where it is written.
+        to: (Buf, DType),
+        /// How.
+        schedule: Schedule,
+        /// The loops that may be cut.
+        free: LoopSet,
+        /// What a reduction keeps for the output.
+        stash: Option<Stash>,
+    },
+    /// The tiles of a contraction.
+    Tiles {
+        /// The expression.
+        dag: Dag,
+        /// What is written.
+        output: Output,
+        /// Where it is written.
+        to: (Buf, DType),
+        /// The contraction.
+        contraction: Contraction,
+        /// How the factors are evaluated.
+        schedule: Schedule,
+        /// Packed columns and packed rows.
+        scratch: (Buf, Buf),
+    },
+}
+
+/// A way to cut the work of a kernel into parts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cut {
+    /// The number of parts.
+    pub parts: i64,
+    /// How many parts one step of each loop is.
+    weights: Vec<(LoopId, i64)>,
+    /// A loop of which a part has so many steps.
+    piece: Option<(LoopId, i64)>,
+    /// Parts that may lie in one range: it must not cross a multiple of this.
+    pub segment: Option<i64>,
+}
+
+/// How a kernel that is cut touches a tensor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Access {
+    /// The tensor.
+    pub buf: Buf,
+    /// Is it written?
+    pub write: bool,
+    /// The bytes of it that belong to one part, where no part touches what belongs to another.
+    pub share: Option<i64>,
+}
+
+impl Cut {
+    /// The elements that a part has of a tensor which is touched here; `None` where parts are not apart.
+    fn share(&self, dag: &Dag, at: &Lin) -> Option<i64> {
+        let (unit, rest) = match self.piece {
+            Some((l, steps)) => (at.coeff(l).checked_mul(steps)?, Some((l, steps))),
+            None => (at.coeff(self.weights.last()?.0), None),
+        };
+        let aligned = self.weights.iter().all(|&(l, weight)| unit.checked_mul(weight) == Some(at.coeff(l)));
+        if unit <= 0 || !aligned {
+            return None;
+        }
+        let mut inside = at.clone();
+        inside.terms.retain(|t| !self.weights.iter().any(|w| w.0 == t.0));
+        let mut extents = dag.extents.clone();
+        if let Some((l, steps)) = rest {
+            extents[l.0 as usize] = steps;
+        }
+        let (low, high) = inside.range(&extents)?;
+        (low >= 0 && high < unit).then_some(unit)
+    }
+}
+
+/// Collects what a kernel touches.
+struct Accesses<'a> {
+    dag: &'a Dag,
+    cut: &'a Cut,
+    found: Vec<Access>,
+}
+
+impl Accesses<'_> {
+    /// Elements of so many bytes at an address; `None`: anywhere.
+    fn touch(&mut self, buf: Buf, write: bool, size: usize, at: Option<&Lin>) {
+        let share = at.and_then(|at| self.cut.share(self.dag, at));
+        let share = share.and_then(|n| n.checked_mul(size as i64));
+        match self.found.iter_mut().find(|a| a.buf == buf && a.write == write) {
+            Some(access) if access.share != share => access.share = None,
+            Some(_) => {}
+            None => self.found.push(Access { buf, write, share }),
+        }
+    }
+
+    /// Everything that some nodes load, but from one tensor.
+    fn read(&mut self, roots: &[NodeId], but: Option<Buf>) {
+        for id in self.dag.reachable(roots, true) {
+            if let Node::Load { buf, address, .. } = &self.dag[id].node
+                && Some(*buf) != but
+            {
+                self.touch(*buf, false, Elem::in_memory(self.dag[id].dtype).size(), Some(address));
+            }
+        }
+    }
+}
+
+impl Recipe {
+    fn dag(&self) -> &Dag {
+        match self {
+            Recipe::Row { dag, .. } | Recipe::Tiles { dag, .. } => dag,
+        }
+    }
+
+    /// The numbers of parts that the work can be cut into, those that its loops suggest.
+    pub fn counts(&self) -> Vec<i64> {
+        let mut counts = Vec::new();
+        match self {
+            Recipe::Row { dag, schedule, .. } => {
+                let mut product = 1;
+                for &l in &schedule.order {
+                    product *= dag.extent(l);
+                    counts.push(product);
+                }
+                counts.pop();
+                counts.reverse();
+            }
+            Recipe::Tiles { dag, contraction: c, .. } => {
+                counts.push(c.batch.iter().chain(&c.rows).map(|&l| dag.extent(l)).product());
+            }
+        }
+        counts.retain(|&n| n > 1);
+        counts
+    }
+
+    /// A way to cut the work into so many parts.
+    pub fn cut(&self, parts: i64) -> Option<Cut> {
+        match self {
+            Recipe::Row { dag, outputs, schedule, free, .. } => {
+                if schedule.turned.is_some() || outputs.iter().any(|o| o.join.is_some()) {
+                    return None;
+                }
+                let (&last, outer) = schedule.order.split_last()?;
+                let (mut prefix, mut left) = (Vec::new(), parts);
+                for &l in outer {
+                    if left == 1 {
+                        break;
+                    }
+                    if !free.contains(l) || left % dag.extent(l) != 0 {
+                        return None;
+                    }
+                    left /= dag.extent(l);
+                    prefix.push(l);
+                }
+                let mut weights = Vec::new();
+                let mut weight = left;
+                for &l in prefix.iter().rev() {
+                    weights.insert(0, (l, weight));
+                    weight *= dag.extent(l);
+                }
+                let steps = dag.extent(last) / left;
+                let whole = dag.extent(last) % left == 0 && steps % schedule.lanes as i64 == 0;
+                let piece = (left > 1).then_some((last, steps));
+                // What is summed once for all parts would be summed again for every range.
+                let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+                let own = dag.reachable(&roots, false).iter().all(|&n| {
+                    !matches!(dag[n].node, Node::Reduce { .. })
+                        || weights.iter().all(|w| dag[n].deps.contains(w.0))
+                });
+                let fits = left == 1 || (prefix.len() == outer.len() && whole && free.contains(last));
+                (own && fits).then_some(Cut { parts, weights, piece, segment: None })
+            }
+            Recipe::Tiles { dag, contraction: c, .. } => {
+                let mut weights = Vec::new();
+                let mut weight = 1;
+                for &l in c.batch.iter().chain(&c.rows).rev() {
+                    weights.insert(0, (l, weight));
+                    weight *= dag.extent(l);
+                }
+                let rows = c.rows.iter().map(|&l| dag.extent(l)).product();
+                (weight == parts && rows > 1).then_some(Cut {
+                    parts,
+                    weights,
+                    piece: None,
+                    segment: Some(rows),
+                })
+            }
+        }
+    }
+
+    /// Every tensor that the kernel touches when it is cut, its own scratch memory for rows left out.
+    pub fn accesses(&self, cut: &Cut, target: &Target) -> Vec<Access> {
+        let dag = self.dag();
+        let mut found = Accesses { dag, cut, found: Vec::new() };
+        match self {
+            Recipe::Row { outputs, to, stash, .. } => {
+                let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+                // What is kept in the output is written before it is read.
+                found.read(&roots, stash.as_ref().map(|s| s.to));
+                let size = Elem::in_memory(to.1.part()).size();
+                for output in outputs {
+                    found.touch(to.0, true, size, Some(&output.address));
+                }
+                if let Some(stash) = stash {
+                    found.touch(stash.to, true, size, Some(&stash.address));
+                }
+            }
+            Recipe::Tiles { output, to, contraction: c, scratch, .. } => {
+                found.read(&contraction::read_by_tiles(dag, output, c), None);
+                found.touch(to.0, true, Elem::in_memory(to.1).size(), Some(&output.address));
+                if contraction::reads_columns_in_place(dag, c, target) {
+                    found.read(&[c.factors[1]], None);
+                } else {
+                    found.touch(scratch.0, false, 1, None);
+                }
+            }
+        }
+        found.found
+    }
+
+    /// What one range of parts costs beside the work itself: the bytes of packed columns that it runs through, and
+    /// the parts that the kernel alone would take at once. `None` where it runs through none.
+    pub fn columns(&self, target: &Target) -> Option<(i64, i64)> {
+        match self {
+            Recipe::Row { .. } => None,
+            Recipe::Tiles { dag, contraction: c, .. } => Some(contraction::columns(dag, c, target)),
+        }
+    }
+
+    /// The rows of a tile; 1 where there are none.
+    pub fn step(&self) -> i64 {
+        match self {
+            Recipe::Row { .. } => 1,
+            Recipe::Tiles { contraction: c, .. } => c.high(),
+        }
+    }
+
+    /// Bytes of packed rows for a range of so many parts.
+    pub fn row_bytes(&self, most: i64, target: &Target) -> i64 {
+        match self {
+            Recipe::Row { .. } => 0,
+            Recipe::Tiles { dag, contraction: c, .. } => contraction::row_bytes(dag, c, target, most),
+        }
+    }
+
+    /// The scratch memory for packed rows.
+    pub fn rows(&self) -> Option<Buf> {
+        match self {
+            Recipe::Row { .. } => None,
+            Recipe::Tiles { scratch, .. } => Some(scratch.1),
+        }
+    }
+
+    /// The kernel of a range of parts: its body uses `%low`, `%high`, `%task` and `%ptrs`. A range has at most
+    /// so many parts.
+    pub fn range(&self, cut: &Cut, most: i64, target: &Target) -> Result<Kernel, CodegenError> {
+        match self {
+            Recipe::Row { dag, outputs, to, schedule, stash, .. } => {
+                let (pieces, piece) = cut.piece.map_or((1, 0), |(l, steps)| (dag.extent(l) / steps, steps));
+                let prefix = cut.weights.iter().map(|w| w.0).collect();
+                let units = Units { prefix, pieces, piece, tasks: 1, total: cut.parts, share: Share::Range };
+                row::emit_units(dag, outputs, *to, schedule, units, stash.clone())
+            }
+            Recipe::Tiles { dag, output, to, contraction: c, schedule, scratch } => {
+                contraction::emit_range((dag, output, *to), c, schedule, target, *scratch, most)
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Kernels that run together, a few rows at a time.
+
+use crate::harness::*;
+use surject_codegen::{Target, lower};
+use surject_ir::{Function, Program};
+
+fn parsed(text: &str) -> Function {
+    let program: Program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    surject_ir::verify(&program).unwrap();
+    program.functions.into_iter().next().unwrap()
+}
+
+/// Compares with the interpreter, and gives the plan of the eager target.
+fn checked(text: &str) -> String {
+    let function = parsed(text);
+    check_with(function.clone(), 1e-4, None);
+    let program = Program { name: String::new(), functions: vec![function] };
+    let target = Target { eager: true, ..Target::wide() };
+    lower(&program, "main", &target).unwrap().plan.to_string()
+}
+
+/// Scores, their softmax and what it weighs, each stored.
+fn attention(b: u64, h: u64, q: u64, k: u64, d: u64) -> String {
+    format!(
+        "func main(x: f32[{b},{q},{h},{d}], y: f32[{b},{k},{h},{d}], z: f32[{b},{k},{h},{d}]) -> (o) {{
+  s : f32[{b},{h},{q},{k}] =:+ over b<{b}, h<{h}, q<{q}, k<{k}, d<{d} at [b,h,q,k]: x[b,q,h,d] * y[b,k,h,d]
+  let m : f32[{b},{h},{q}] =:max over b<{b}, h<{h}, q<{q}, k<{k} at [b,h,q]: s[b,h,q,k]
+  let e : f32[{b},{h},{q},{k}] =: over b<{b}, h<{h}, q<{q}, k<{k}: exp(s[b,h,q,k] - m[b,h,q])
+  let n : f32[{b},{h},{q}] =:+ over b<{b}, h<{h}, q<{q}, k<{k} at [b,h,q]: e[b,h,q,k]
+  p : f32[{b},{h},{q},{k}] =: over b<{b}, h<{h}, q<{q}, k<{k}: e[b,h,q,k] / n[b,h,q]
+  o : f32[{b},{q},{h},{d}] =:+ over b<{b}, q<{q}, h<{h}, d<{d}, k<{k} at [b,q,h,d]: p[b,h,q,k] * z[b,k,h,d]
+}}
+"
+    )
+}
+
+#[test]
+fn attention_keeps_its_scores_in_the_cache_of_a_task() {
+    for (b, h, q, k, d) in [(2, 3, 16, 20, 8), (1, 2, 37, 41, 17), (3, 1, 8, 64, 32), (2, 2, 33, 16, 16)] {
+        let plan = checked(&attention(b, h, q, k, d));
+        assert!(plan.contains("fused"), "{plan}");
+    }
+    // Neither the scores nor their softmax exist as tensors.
+    let program = Program { name: String::new(), functions: vec![parsed(&attention(1, 8, 1024, 1024, 64))] };
+    let module = lower(&program, "main", &Target::wide()).unwrap();
+    assert!(module.arena_bytes < 8 * 1024 * 1024 * 4 / 2, "{}", module.plan);
+    insta::assert_snapshot!(module.plan);
+}
+
+#[test]
+fn layers_row_by_row() {
+    for (n, a, b, c) in [(64, 24, 40, 16), (50, 33, 17, 70), (32, 64, 128, 10), (9, 12, 8, 8)] {
+        let text = format!(
+            "func main(x: f32[{n},{a}], v: f32[{a},{b}], w: f32[{b},{c}], u: f32[{c}]) -> (z, g) {{
+  y : f32[{n},{b}] =: over i<{n}, j<{b}: tanh((+ over i<{n}, j<{b}, k<{a} at [i,j]: x[i,k] * v[k,j]) * 1.0f32)
+  z : f32[{n},{c}] =: over i<{n}, j<{c}: (+ over i<{n}, j<{c}, k<{b} at [i,j]: y[i,k] * w[k,j]) + u[j]
+  m : f32[{n}] =:max over i<{n}, j<{c} at [i]: z[i,j]
+  g : f32[{n},{b}] =: over i<{n}, j<{b}: (+ over i<{n}, j<{b}, k<{c} at [i,j]: z[i,k] * w[j,k]) * (1.0f32 - y[i,j]) - m[i]
+}}
+"
+        );
+        checked(&text);
+    }
+}
+
+/// A state is read by one kernel and written by a later one, in place.
+#[test]
+fn a_loop_that_updates_its_state() {
+    for (n, d) in [(16, 24), (33, 16), (8, 40)] {
+        let text = format!(
+            "func main(h0: f32[{n},{d}], w: f32[{d},{d}]) -> (h, i) {{
+  zero : i32[] =: 0i32
+  h : f32[{n},{d}], i : i32[] = while (h0, zero) {{
+    cond(ch: f32[{n},{d}], ci: i32[]) -> (more) {{
+      more : i1[] =: ci < 3i32
+    }}
+    body(bh: f32[{n},{d}], bi: i32[]) -> (next, step) {{
+      p : f32[{n},{d}] =: over i<{n}, j<{d}: (+ over i<{n}, j<{d}, k<{d} at [i,j]: bh[i,k] * w[k,j]) * 0.1f32
+      next : f32[{n},{d}] =: over i<{n}, j<{d}: tanh(p[i,j]) + p[i,{d} - 1 - j]
+      step : i32[] =: bi + 1i32
+    }}
+  }}
+}}
+"
+        );
+        checked(&text);
+    }
+}
+
+/// Rows that need other rows are not taken apart.
+#[test]
+fn what_crosses_rows_is_not_fused() {
+    let text = "func main(x: f32[40,16], w: f32[16,16]) -> (z) {
+  y : f32[40,16] =:+ over i<40, j<16, k<16 at [i,j]: x[i,k] * w[k,j]
+  z : f32[40,16] =: over i<40, j<16: y[39 - i,j] + exp(y[i,j])
+}
+";
+    let plan = checked(text);
+    assert!(!plan.contains("fused"), "{plan}");
+    let text = "func main(x: f32[40,16], w: f32[16,16]) -> (z) {
+  y : f32[40,16] =:+ over i<40, j<16, k<16 at [i,j]: x[i,k] * w[k,j]
+  let s : f32[16] =:+ over i<40, j<16 at [j]: y[i,j]
+  z : f32[40,16] =: over i<40, j<16: y[i,j] - s[j]
+}
+";
+    let plan = checked(text);
+    assert!(!plan.contains("fused"), "{plan}");
+}
