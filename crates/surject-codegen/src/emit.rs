@@ -367,6 +367,28 @@ impl<'a> Emitter<'a> {
         self.line(parent, &format!("scf.if {condition} {{\n{body}}}"));
     }
 
+    /// Closes a scope as the side of an `scf.if` where the condition holds, and gives the value: one of the scope, or
+    /// else one that is known before.
+    pub fn close_either(
+        &mut self,
+        scope: ScopeId,
+        condition: &str,
+        ty: &str,
+        then: &str,
+        known: &str,
+    ) -> String {
+        let body = std::mem::take(&mut self.scopes[scope.0].text);
+        let (parent, name) = (self.parent(scope), self.name());
+        self.line(
+            parent,
+            &format!(
+                "{name} = scf.if {condition} -> ({ty}) {{\n{body}scf.yield {then} : {ty}\n}} else {{\n\
+                 scf.yield {known} : {ty}\n}}"
+            ),
+        );
+        name
+    }
+
     /// Closes a scope whose text needs no operation around it.
     pub fn close_plain(&mut self, scope: ScopeId) {
         let body = std::mem::take(&mut self.scopes[scope.0].text);

@@ -212,7 +212,6 @@ impl Emitter<'_> {
         if let Some(predicate) = comparison {
             return Ok(self.cmpf(at, predicate, x, y, e));
         }
-        let name = if e == Elem::F64 { "f64" } else { "f32" };
         let value = match op {
             Add => self.bin(at, "arith.addf", x, y, e),
             Sub => self.bin(at, "arith.subf", x, y, e),
@@ -220,9 +219,7 @@ impl Emitter<'_> {
             Div => self.bin(at, "arith.divf", x, y, e),
             Max => return Ok(self.bin(at, "arith.maximumf", x, y, e)),
             Min => return Ok(self.bin(at, "arith.minimumf", x, y, e)),
-            Rem => self.call(at, &format!("surject_fmod_{name}"), &[x, y], e),
-            Pow => self.call(at, &format!("surject_pow_{name}"), &[x, y], e),
-            Atan2 => self.call(at, &format!("surject_atan2_{name}"), &[x, y], e),
+            Rem | Pow | Atan2 => math::binary(self, at, op, e, x, y),
             NextAfter => return self.next_after(at, dtype, x, y),
             _ => return Err(CodegenError::malformed(format!("`{op}` of {dtype}"))),
         };

@@ -133,18 +133,25 @@ fn used(dag: &Dag, outputs: &[Output], l: LoopId) -> bool {
 fn cost(data: &NodeData, operand: Option<Elem>) -> (f64, bool) {
     use UnaryOp::*;
     let single = operand == Some(Elem::F32);
+    let double = operand == Some(Elem::F64);
     match &data.node {
         Node::Const(_) | Node::Param(..) | Node::Bitcast(_) | Node::Reduce { .. } => (0.0, false),
         Node::Unary(op, _) => match op {
             Exp | Logistic | Expm1 | Log | Tanh if single => (18.0, false),
             Log1p if single => (25.0, false),
+            Erf if single => (25.0, false),
             ErfInv if single => (45.0, false),
+            Erfc | Cbrt | Asin | Acos | Atan if single => (50.0, false),
+            Exp | Logistic | Expm1 | Log | Log1p | Tanh if double => (30.0, false),
+            Sin | Cos | Tan | Sinh | Cosh | Asinh | Acosh | Atanh if single || double => (50.0, false),
             Sqrt | Rsqrt => (6.0, false),
             Neg | Abs | Sign | Floor | Ceil | RoundEven | RoundAway | Not | IsFinite | Popcount
             | CountLeadingZeros => (1.0, false),
             _ => (25.0, true),
         },
         Node::Binary(BinaryOp::Div, ..) => (5.0, operand.is_some_and(|e| e == e.int())),
+        Node::Binary(BinaryOp::Pow, ..) if single || double => (70.0, false),
+        Node::Binary(BinaryOp::Atan2, ..) if single => (50.0, false),
         Node::Binary(BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2, ..) => (30.0, true),
         _ => (1.0, false),
     }

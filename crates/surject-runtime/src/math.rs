@@ -65,8 +65,8 @@ functions! {
     tanh(x) = libm::tanh, surject_tanh_f32, surject_tanh_f64;
     /// The inverse of the hyperbolic sine.
     asinh(x) = libm::asinh, surject_asinh_f32, surject_asinh_f64;
-    /// The inverse of the hyperbolic cosine, not negative.
-    acosh(x) = libm::acosh, surject_acosh_f32, surject_acosh_f64;
+    /// The inverse of the hyperbolic cosine, not negative; NaN below 1.
+    acosh(x) = crate::special::acosh, surject_acosh_f32, surject_acosh_f64;
     /// The inverse of the hyperbolic tangent.
     atanh(x) = libm::atanh, surject_atanh_f32, surject_atanh_f64;
     /// `e^x`.

@@ -5,6 +5,11 @@
 
 use std::f64::consts::{PI, SQRT_2};
 
+/// The inverse of the hyperbolic cosine. That of `libm` is finite for some arguments below 1.
+pub(crate) fn acosh(x: f64) -> f64 {
+    if x < 1.0 { f64::NAN } else { libm::acosh(x) }
+}
+
 /// `1 / (1 + e^-x)`, without overflow on either side.
 pub(crate) fn logistic(x: f64) -> f64 {
     if x >= 0.0 {
@@ -162,6 +167,12 @@ mod tests {
         }
         assert!(digamma(0.0).is_nan() && digamma(-3.0).is_nan() && digamma(f64::NEG_INFINITY).is_nan());
         assert_eq!(digamma(f64::INFINITY), f64::INFINITY);
+    }
+
+    #[test]
+    fn acosh_is_not_defined_below_one() {
+        assert!([0.5, -1.0, -8192.0, f64::NEG_INFINITY, f64::NAN].iter().all(|&x| acosh(x).is_nan()));
+        assert_eq!((acosh(1.0), acosh(f64::INFINITY)), (0.0, f64::INFINITY));
     }
 
     #[test]

@@ -6,6 +6,8 @@ mod fused;
 mod fuzz;
 mod harness;
 mod library;
+mod math;
+mod math_double;
 mod plans;
 mod pointwise;
 mod rows;

@@ -1,0 +1,99 @@
+//! The error function, its complement and its inverse, for `f32`.
+
+use super::exponential;
+use super::formula::F;
+use super::logarithm;
+
+/// `erf x / x − 1` in `x²` for `|x| < 0.93`, to 2^-31.
+const NEAR: [f64; 7] = [
+    8.31677529992583e-05,
+    -0.0008130012712447982,
+    0.005199906675845042,
+    -0.026858941513548475,
+    0.11283687188807051,
+    -0.37612633188435673,
+    0.128379166579812,
+];
+/// `log(1 − erf x)` on `[0.92, 4]`, to 2^-29 of the error function.
+const FAR: [f64; 7] = [
+    0.00019593638083312864,
+    -0.0030432100377244015,
+    0.02222689491322669,
+    -0.10393155163267154,
+    -0.6371822910402539,
+    -1.127675604579042,
+    -0.00019567997733204478,
+];
+
+/// The error function.
+pub fn erf(x: F<'_>) -> F<'_> {
+    let size = x.abs();
+    let z = x * x;
+    let near = x.fma(z.poly(&NEAR), x);
+    // Beyond 4 the result is 1.
+    let rest = exponential::exp_normal(size.not_above(4.0).poly(&FAR));
+    let far = (rest.number(1.0) - rest).with_sign(x);
+    size.lt(0.925).pick(near, far)
+}
+
+/// `e^(x²) (1 − erf x)` in `(x − 3) / (x + 3)` on `[0, 10.2]`, to 2^-29.
+const SCALED: [f64; 11] = [
+    5.591583359078372e-05,
+    2.888014042996925e-05,
+    -0.0005945695516446693,
+    0.0007157312163738567,
+    0.004268876143069776,
+    -0.024394231684663415,
+    0.07166586418607482,
+    -0.15011578179203533,
+    0.2456037975637776,
+    -0.3262335638283891,
+    0.17900115126472357,
+];
+
+/// `1 − erf x` of an `f32` that was widened.
+pub fn erfc(x: F<'_>) -> F<'_> {
+    // Beyond this bound an `f32` is zero.
+    let size = x.abs().not_above(10.2);
+    let t = (size - 3.0) / (size + 3.0);
+    let y = exponential::exp_normal(-(size * size)) * t.poly(&SCALED);
+    x.lt(0.0).pick(x.number(2.0) - y, y)
+}
+
+/// The polynomials of M. Giles, "Approximating the erfinv function": near zero, and towards the ends.
+const INVERSE: [[f64; 9]; 2] = [
+    [
+        2.810_226_36e-8,
+        3.432_739_39e-7,
+        -3.523_387_7e-6,
+        -4.391_506_54e-6,
+        2.185_808_7e-4,
+        -1.253_725_03e-3,
+        -4.177_681_64e-3,
+        2.466_407_27e-1,
+        1.501_409_41,
+    ],
+    [
+        -2.002_142_57e-4,
+        1.009_505_58e-4,
+        1.349_343_22e-3,
+        -3.673_428_44e-3,
+        5.739_507_73e-3,
+        -7.622_461_3e-3,
+        9.438_870_47e-3,
+        1.001_674_06,
+        2.832_976_82,
+    ],
+];
+
+/// The inverse of the error function.
+pub fn erf_inv(x: F<'_>) -> F<'_> {
+    // (1 − |x|) (1 + |x|): near the ends 1 − x² would have lost what counts.
+    let size = x.abs();
+    let w = -logarithm::log((size.number(1.0) - size) * (size + 1.0));
+    let a = (w - 2.5).poly(&INVERSE[0]);
+    let b = (w.sqrt() - 3.0).poly(&INVERSE[1]);
+    let y = w.lt(5.0).pick(a, b) * x;
+    // At the ends the polynomial is not infinite.
+    size.equal(1.0).pick(x * f64::INFINITY, y)
+}

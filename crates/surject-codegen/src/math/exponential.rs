@@ -1,0 +1,135 @@
+//! Exponentials and what is made of them, in either precision.
+
+use super::formula::{F, N};
+
+/// `(e^r − 1 − r) / r²` on `|r| ≤ ln 2 / 2`, for `f32` (Cephes, S. Moshier) and `f64`.
+const EXP: [f64; 6] = [
+    1.987_569_15e-4,
+    1.398_199_950_7e-3,
+    8.333_451_907_3e-3,
+    4.166_579_589_4e-2,
+    1.666_666_545_9e-1,
+    5.000_000_120_1e-1,
+];
+const EXP_DOUBLE: [f64; 10] = [
+    2.511797967479442e-08,
+    2.7631413501249605e-07,
+    2.755721592954415e-06,
+    2.4801489591514816e-05,
+    0.00019841269917795736,
+    0.0013888888947330134,
+    0.008333333333307016,
+    0.04166666666651433,
+    0.166666666666667,
+    0.5000000000000013,
+];
+
+/// `n` and `r` with `x = n ln 2 + r` and `|r| ≤ ln 2 / 2`, for arguments of which an exponential is finite.
+pub fn reduce<'p>(x: F<'p>) -> (N<'p>, F<'p>) {
+    let (n, integer) = x.nearest(std::f64::consts::LOG2_E);
+    let r = if x.is_double() {
+        n.fma(-1.908_214_929_270_587_7e-10, n.fma(-6.931_471_803_691_238e-1, x))
+    } else {
+        n.fma(2.121_944_400_546_905_8e-4, n.fma(-0.693_359_375, x))
+    };
+    (integer, r)
+}
+
+/// `e^r − 1 − r` where [`reduce`] leaves `r`.
+pub fn beyond_linear<'p>(r: F<'p>) -> (F<'p>, F<'p>) {
+    let p = if r.is_double() { r.poly(&EXP_DOUBLE) } else { r.poly(&EXP) };
+    (p, r * r)
+}
+
+/// `y · 2^n`, where `2^n` alone may be subnormal or too large.
+pub fn scale<'p>(y: F<'p>, n: N<'p>) -> F<'p> {
+    let first = n.halve(1);
+    y * first.power_of_two() * (n - first).power_of_two()
+}
+
+/// `e^x`
+pub fn exp(x: F<'_>) -> F<'_> {
+    // Beyond these bounds the result is infinite or zero, and the scaling gives that.
+    let x = if x.is_double() { x.clamp(-746.0, 710.0) } else { x.clamp(-105.0, 90.0) };
+    let (n, r) = reduce(x);
+    let (p, square) = beyond_linear(r);
+    scale(p.fma(square, r) + 1.0, n)
+}
+
+/// `e^x` for arguments of which it is a normal number.
+pub fn exp_normal(x: F<'_>) -> F<'_> {
+    let (n, r) = reduce(x);
+    let (p, square) = beyond_linear(r);
+    (p.fma(square, r) + 1.0) * n.power_of_two()
+}
+
+/// `e^x − 1`
+pub fn expm1(original: F<'_>) -> F<'_> {
+    // Beyond the upper bound the result is infinite; at the bound 2^n stays finite.
+    let x = if original.is_double() { original.clamp(-40.0, 709.9) } else { original.clamp(-20.0, 88.8) };
+    let (n, r) = reduce(x);
+    let (p, square) = beyond_linear(r);
+    let q = p.fma(square, r);
+    // 2^n q + (2^n − 1), halved on the way so that 2^128 does not occur.
+    let half = (n - 1).power_of_two();
+    let y = half.fma(q, half - 0.5);
+    // Keeps −0.
+    original.equal(0.0).pick(original, y + y)
+}
+
+/// `1 / (1 + e^-x)`, by `e^-|x| / (1 + e^-|x|)`: the exponential is never infinite.
+pub fn logistic(x: F<'_>) -> F<'_> {
+    let e = exp(-x.abs());
+    let d = e + 1.0;
+    let q = e / d;
+    // What the sum lost counts where it is near 1.
+    let q = (-q).fma(e - (d - 1.0), q);
+    x.lt(0.0).pick(q, q.number(1.0) - q)
+}
+
+/// `(tanh x / x − 1) / x²` for small `x` (Cephes, S. Moshier).
+const TANH: [f64; 5] = [
+    -5.704_988_727_45e-3,
+    2.063_908_879_54e-2,
+    -5.373_971_555_31e-2,
+    1.333_144_220_36e-1,
+    -3.333_328_194_22e-1,
+];
+
+/// The hyperbolic tangent.
+pub fn tanh(x: F<'_>) -> F<'_> {
+    let size = x.abs();
+    if x.is_double() {
+        // With t = e^(−2|x|) − 1: −t / (t + 2), which is 1 − (2t + 2) / (t + 2).
+        let t = expm1(size * -2.0);
+        let near = size.lt(1.0);
+        let quotient = near.pick(-t, t.fma(-2.0, -2.0)) / (t + 2.0);
+        return near.pick(quotient, quotient + 1.0).with_sign(x);
+    }
+    // Near zero a polynomial, elsewhere 1 − 2 / (e^2|x| + 1).
+    let z = x * x;
+    let near = (z.poly(&TANH) * z).fma(x, x);
+    let e = exp(size + size);
+    let far = x.number(-2.0) / (e + 1.0) + 1.0;
+    size.lt(0.625).pick(near, far).with_sign(x)
+}
+
+/// The hyperbolic sine of an `f64`; of an `f32` that was widened it is right in all of its bits.
+pub fn sinh(x: F<'_>) -> F<'_> {
+    let size = x.abs();
+    // Of half the argument: where e^|x| is too large, half of it may not be.
+    let root = exp(size * 0.5);
+    let large = root * 0.5 * root;
+    let e = expm1(size.not_above(40.0));
+    let small = (e + e / (e + 1.0)) * 0.5;
+    size.gt(40.0).pick(large, small).with_sign(x)
+}
+
+/// The hyperbolic cosine of an `f64`.
+pub fn cosh(x: F<'_>) -> F<'_> {
+    let size = x.abs();
+    let root = exp(size * 0.5);
+    let large = root * 0.5 * root;
+    let e = exp(size.not_above(40.0)) * 0.5;
+    size.gt(40.0).pick(large, e + e.number(0.25) / e)
+}

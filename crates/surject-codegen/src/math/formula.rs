@@ -1,0 +1,391 @@
+//! Formulas over the lanes of a vector: arithmetic on Rust values that writes operations.
+//!
+//! A [`Pen`] writes at one place. Its values are [`F`] (floats of either width), [`N`] (integers of the same width) and
+//! [`B`] (truths); `a * b + 1.0` writes a product, a constant and a sum. Values of one formula belong to one pen.
+
+use crate::emit::{At, Elem, Emitter};
+use std::cell::RefCell;
+use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Sub};
+
+/// What a pen writes to.
+trait Paper {
+    fn write(&mut self, at: At, operation: &str) -> String;
+    fn literal(&mut self, elem: Elem, bits: u64, lanes: usize) -> String;
+}
+
+impl Paper for Emitter<'_> {
+    fn write(&mut self, at: At, operation: &str) -> String {
+        self.op(at.scope, operation)
+    }
+
+    fn literal(&mut self, elem: Elem, bits: u64, lanes: usize) -> String {
+        self.constant(elem, bits, lanes)
+    }
+}
+
+/// Writes a formula.
+pub struct Pen<'p> {
+    paper: RefCell<&'p mut dyn Paper>,
+    at: At,
+    names: RefCell<Vec<String>>,
+}
+
+/// Floats, one a lane.
+#[derive(Clone, Copy)]
+pub struct F<'p> {
+    pen: &'p Pen<'p>,
+    id: usize,
+    e: Elem,
+}
+
+/// Integers, one a lane.
+#[derive(Clone, Copy)]
+pub struct N<'p> {
+    pen: &'p Pen<'p>,
+    id: usize,
+    e: Elem,
+}
+
+/// Truths, one a lane.
+#[derive(Clone, Copy)]
+pub struct B<'p> {
+    pen: &'p Pen<'p>,
+    id: usize,
+}
+
+impl<'p> Pen<'p> {
+    /// A pen that writes here.
+    pub fn new(em: &'p mut Emitter<'_>, at: At) -> Pen<'p> {
+        Pen { paper: RefCell::new(em), at, names: RefCell::default() }
+    }
+
+    /// A value that is there.
+    pub fn value(&'p self, name: &str, e: Elem) -> F<'p> {
+        F { pen: self, id: self.keep(name.to_string()), e }
+    }
+
+    fn keep(&self, name: String) -> usize {
+        let mut names = self.names.borrow_mut();
+        names.push(name);
+        names.len() - 1
+    }
+
+    fn name(&self, id: usize) -> String {
+        self.names.borrow()[id].clone()
+    }
+
+    fn write(&self, operation: &str) -> usize {
+        let name = self.paper.borrow_mut().write(self.at, operation);
+        self.keep(name)
+    }
+
+    fn literal(&self, e: Elem, bits: u64) -> usize {
+        let name = self.paper.borrow_mut().literal(e, bits, self.at.lanes);
+        self.keep(name)
+    }
+
+    fn ty(&self, e: Elem) -> String {
+        e.ty(self.at.lanes)
+    }
+
+    fn two(&self, operation: &str, a: usize, b: usize, e: Elem) -> usize {
+        self.write(&format!("{operation} {}, {} : {}", self.name(a), self.name(b), self.ty(e)))
+    }
+
+    fn one(&self, operation: &str, a: usize, e: Elem) -> usize {
+        self.write(&format!("{operation} {} : {}", self.name(a), self.ty(e)))
+    }
+
+    fn cast(&self, operation: &str, a: usize, from: Elem, to: Elem) -> usize {
+        self.write(&format!("{operation} {} : {} to {}", self.name(a), self.ty(from), self.ty(to)))
+    }
+
+    fn select(&self, c: usize, a: usize, b: usize, e: Elem) -> usize {
+        let ty = self.ty(e);
+        let types = if self.at.lanes == 1 { ty } else { format!("{}, {ty}", self.ty(Elem::I1)) };
+        self.write(&format!("arith.select {}, {}, {} : {types}", self.name(c), self.name(a), self.name(b)))
+    }
+}
+
+/// An operand: a value or a number.
+pub trait Arg<'p> {
+    /// The value, with the type of the other operand.
+    fn beside(self, other: F<'p>) -> F<'p>;
+}
+
+impl<'p> Arg<'p> for F<'p> {
+    fn beside(self, _: F<'p>) -> F<'p> {
+        self
+    }
+}
+
+impl<'p> Arg<'p> for f64 {
+    fn beside(self, other: F<'p>) -> F<'p> {
+        other.number(self)
+    }
+}
+
+impl<'p> F<'p> {
+    fn of(self, id: usize) -> F<'p> {
+        F { id, ..self }
+    }
+
+    /// The name of the value.
+    pub fn ssa(self) -> String {
+        self.pen.name(self.id)
+    }
+
+    /// Is it an `f64`?
+    pub fn is_double(self) -> bool {
+        self.e == Elem::F64
+    }
+
+    /// A number in every lane.
+    pub fn number(self, value: f64) -> F<'p> {
+        let bits = if self.is_double() { value.to_bits() } else { (value as f32).to_bits().into() };
+        self.of(self.pen.literal(self.e, bits))
+    }
+
+    /// `self · b + c`, rounded once.
+    pub fn fma(self, b: impl Arg<'p>, c: impl Arg<'p>) -> F<'p> {
+        let (b, c, pen) = (b.beside(self), c.beside(self), self.pen);
+        let text = format!("math.fma {}, {}, {} : {}", self.ssa(), b.ssa(), c.ssa(), pen.ty(self.e));
+        self.of(pen.write(&text))
+    }
+
+    /// A polynomial, highest coefficient first.
+    pub fn poly(self, coefficients: &[f64]) -> F<'p> {
+        let mut sum = self.number(coefficients[0]);
+        for &c in &coefficients[1..] {
+            sum = sum.fma(self, c);
+        }
+        sum
+    }
+
+    /// The absolute value.
+    pub fn abs(self) -> F<'p> {
+        self.of(self.pen.one("math.absf", self.id, self.e))
+    }
+
+    /// The square root.
+    pub fn sqrt(self) -> F<'p> {
+        self.of(self.pen.one("math.sqrt", self.id, self.e))
+    }
+
+    /// The largest integer not above.
+    pub fn floor(self) -> F<'p> {
+        self.of(self.pen.one("math.floor", self.id, self.e))
+    }
+
+    /// With the sign of another.
+    pub fn with_sign(self, sign: F<'p>) -> F<'p> {
+        self.of(self.pen.two("math.copysign", self.id, sign.id, self.e))
+    }
+
+    /// As `f64`.
+    pub fn widen(self) -> F<'p> {
+        if self.is_double() {
+            return self;
+        }
+        F { pen: self.pen, id: self.pen.cast("arith.extf", self.id, Elem::F32, Elem::F64), e: Elem::F64 }
+    }
+
+    /// As `f32`.
+    pub fn narrow(self) -> F<'p> {
+        F { pen: self.pen, id: self.pen.cast("arith.truncf", self.id, Elem::F64, Elem::F32), e: Elem::F32 }
+    }
+
+    /// The bits.
+    pub fn bits(self) -> N<'p> {
+        let e = self.e.int();
+        N { pen: self.pen, id: self.pen.cast("arith.bitcast", self.id, self.e, e), e }
+    }
+
+    fn compare(self, predicate: &str, other: impl Arg<'p>) -> B<'p> {
+        let other = other.beside(self);
+        B { pen: self.pen, id: self.pen.two(&format!("arith.cmpf {predicate},"), self.id, other.id, self.e) }
+    }
+
+    /// Less; false for NaN.
+    pub fn lt(self, other: impl Arg<'p>) -> B<'p> {
+        self.compare("olt", other)
+    }
+
+    /// Greater; false for NaN.
+    pub fn gt(self, other: impl Arg<'p>) -> B<'p> {
+        self.compare("ogt", other)
+    }
+
+    /// Equal; false for NaN.
+    pub fn equal(self, other: impl Arg<'p>) -> B<'p> {
+        self.compare("oeq", other)
+    }
+
+    /// Not equal; true for NaN.
+    pub fn unequal(self, other: impl Arg<'p>) -> B<'p> {
+        self.compare("une", other)
+    }
+
+    /// Is either NaN?
+    pub fn unordered(self, other: F<'p>) -> B<'p> {
+        self.compare("uno", other)
+    }
+
+    /// Not below `low` and not above `high`; NaN stays.
+    pub fn clamp(self, low: f64, high: f64) -> F<'p> {
+        self.not_below(low).not_above(high)
+    }
+
+    /// Not below a number; NaN stays.
+    pub fn not_below(self, low: f64) -> F<'p> {
+        self.lt(low).pick(self.number(low), self)
+    }
+
+    /// Not above a number; NaN stays.
+    pub fn not_above(self, high: f64) -> F<'p> {
+        self.gt(high).pick(self.number(high), self)
+    }
+
+    /// The nearest integer to `self · factor`, for products below 2^21 (2^50 for `f64`), as a float and as an integer.
+    /// What is not finite gives NaN and any integer.
+    pub fn nearest(self, factor: f64) -> (F<'p>, N<'p>) {
+        // The sum with 1.5 · 2^mantissa leaves the rounded integer in the low bits.
+        let magic: f64 = if self.is_double() { 6_755_399_441_055_744.0 } else { 12_582_912.0 };
+        let base = if self.is_double() { magic.to_bits() as i64 } else { (magic as f32).to_bits().into() };
+        let shifted = self.fma(factor, magic);
+        (shifted - magic, shifted.bits() - base)
+    }
+}
+
+impl<'p> N<'p> {
+    fn of(self, id: usize) -> N<'p> {
+        N { id, ..self }
+    }
+
+    /// A number in every lane.
+    pub fn number(self, value: i64) -> N<'p> {
+        self.of(self.pen.literal(self.e, value as u64))
+    }
+
+    fn with(self, operation: &str, other: N<'p>) -> N<'p> {
+        self.of(self.pen.two(operation, self.id, other.id, self.e))
+    }
+
+    /// Shifted left.
+    pub fn shl(self, by: i64) -> N<'p> {
+        self.with("arith.shli", self.number(by))
+    }
+
+    /// Shifted right, filled with zeros.
+    pub fn shr(self, by: i64) -> N<'p> {
+        self.with("arith.shrui", self.number(by))
+    }
+
+    /// Shifted right, filled with the sign.
+    pub fn halve(self, by: i64) -> N<'p> {
+        self.with("arith.shrsi", self.number(by))
+    }
+
+    /// The float with these bits.
+    pub fn as_bits(self) -> F<'p> {
+        let e = if self.e == Elem::I64 { Elem::F64 } else { Elem::F32 };
+        F { pen: self.pen, id: self.pen.cast("arith.bitcast", self.id, self.e, e), e }
+    }
+
+    /// The same number as a float.
+    pub fn to_float(self) -> F<'p> {
+        let e = if self.e == Elem::I64 { Elem::F64 } else { Elem::F32 };
+        F { pen: self.pen, id: self.pen.cast("arith.sitofp", self.id, self.e, e), e }
+    }
+
+    /// `2^self` for what is a normal number.
+    pub fn power_of_two(self) -> F<'p> {
+        let (bias, mantissa) = if self.e == Elem::I64 { (1023, 52) } else { (127, 23) };
+        (self + bias).shl(mantissa).as_bits()
+    }
+
+    /// Is it zero?
+    pub fn is_zero(self) -> B<'p> {
+        let zero = self.number(0);
+        B { pen: self.pen, id: self.pen.two("arith.cmpi eq,", self.id, zero.id, self.e) }
+    }
+}
+
+impl<'p> B<'p> {
+    /// The first where it holds, else the second.
+    pub fn pick(self, x: F<'p>, y: impl Arg<'p>) -> F<'p> {
+        let y = y.beside(x);
+        x.of(self.pen.select(self.id, x.id, y.id, x.e))
+    }
+
+    /// As [`B::pick`], for integers.
+    pub fn pick_integer(self, x: N<'p>, y: N<'p>) -> N<'p> {
+        x.of(self.pen.select(self.id, x.id, y.id, x.e))
+    }
+
+    /// The name of the value.
+    pub fn ssa(self) -> String {
+        self.pen.name(self.id)
+    }
+
+    fn with(self, operation: &str, other: B<'p>) -> B<'p> {
+        B { pen: self.pen, id: self.pen.two(operation, self.id, other.id, Elem::I1) }
+    }
+}
+
+macro_rules! arithmetic {
+    ($($trait:ident $method:ident $operation:literal)*) => { $(
+        impl<'p, A: Arg<'p>> $trait<A> for F<'p> {
+            type Output = F<'p>;
+            fn $method(self, other: A) -> F<'p> {
+                let other = other.beside(self);
+                self.of(self.pen.two($operation, self.id, other.id, self.e))
+            }
+        }
+    )* };
+}
+
+arithmetic! { Add add "arith.addf" Sub sub "arith.subf" Mul mul "arith.mulf" Div div "arith.divf" }
+
+impl<'p> Neg for F<'p> {
+    type Output = F<'p>;
+    fn neg(self) -> F<'p> {
+        self.of(self.pen.one("arith.negf", self.id, self.e))
+    }
+}
+
+macro_rules! bitwise {
+    ($($trait:ident $method:ident $operation:literal)*) => { $(
+        impl<'p> $trait<N<'p>> for N<'p> {
+            type Output = N<'p>;
+            fn $method(self, other: N<'p>) -> N<'p> {
+                self.with($operation, other)
+            }
+        }
+
+        impl<'p> $trait<i64> for N<'p> {
+            type Output = N<'p>;
+            fn $method(self, other: i64) -> N<'p> {
+                self.with($operation, self.number(other))
+            }
+        }
+    )* };
+}
+
+bitwise! {
+    Add add "arith.addi" Sub sub "arith.subi" BitAnd bitand "arith.andi" BitOr bitor "arith.ori" BitXor bitxor "arith.xori"
+}
+
+impl<'p> BitAnd for B<'p> {
+    type Output = B<'p>;
+    fn bitand(self, other: B<'p>) -> B<'p> {
+        self.with("arith.andi", other)
+    }
+}
+
+impl<'p> BitOr for B<'p> {
+    type Output = B<'p>;
+    fn bitor(self, other: B<'p>) -> B<'p> {
+        self.with("arith.ori", other)
+    }
+}

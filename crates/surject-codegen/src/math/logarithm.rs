@@ -1,0 +1,141 @@
+//! Logarithms and what is made of them, in either precision.
+
+use super::formula::F;
+use std::f64::consts::{FRAC_1_SQRT_2, LN_2};
+
+/// `(log(1 + m) − m + m²/2) / m³` on `[√½ − 1, √2 − 1)` (Cephes, S. Moshier).
+const LOG: [f64; 9] = [
+    7.037_683_629_2e-2,
+    -1.151_461_031_0e-1,
+    1.167_699_874_0e-1,
+    -1.242_014_084_6e-1,
+    1.424_932_278_7e-1,
+    -1.666_805_766_5e-1,
+    2.000_071_476_5e-1,
+    -2.499_999_399_3e-1,
+    3.333_333_117_4e-1,
+];
+
+/// `(2 atanh(s) / s − 2) / s²` in `s²`, for `|s| ≤ (√2 − 1) / (√2 + 1)`.
+const ATANH: [f64; 7] = [
+    0.14796105302655924,
+    0.153140358633918,
+    0.18183564864929133,
+    0.22222198563532622,
+    0.2857142874247429,
+    0.39999999999414326,
+    0.6666666666666734,
+];
+
+/// `n` and `m` with `x = 2^n m` and `m` in `[√½, √2)`, for positive finite `x`, subnormal ones included; `n` as a float.
+pub fn split(x: F<'_>) -> (F<'_>, F<'_>) {
+    let double = x.is_double();
+    let (smallest, up, bias, mantissa) =
+        if double { (f64::MIN_POSITIVE, 52, 1022, 52) } else { (f64::from(f32::MIN_POSITIVE), 23, 126, 23) };
+    let tiny = x.lt(smallest);
+    let bits = tiny.pick(x * 2f64.powi(up), x).bits();
+    let bias_here = tiny.pick_integer(bits.number(bias + i64::from(up)), bits.number(bias));
+    let power = bits.shr(mantissa) - bias_here;
+    let m = ((bits & ((1 << mantissa) - 1)) | (bias << mantissa)).as_bits();
+    // m is in [½, 1)
+    let low = m.lt(FRAC_1_SQRT_2);
+    let power = power.to_float();
+    (low.pick(power - 1.0, power), low.pick(m + m, m))
+}
+
+/// 0 → −∞, negative → NaN, +∞ and NaN → themselves.
+fn with_ends<'p>(x: F<'p>, y: F<'p>) -> F<'p> {
+    let y = x.lt(f64::INFINITY).pick(y, x);
+    let y = x.equal(0.0).pick(x.number(f64::NEG_INFINITY), y);
+    x.lt(0.0).pick(x.number(f64::NAN), y)
+}
+
+/// `log x + c` for a small correction `c` of a positive finite `x`, if there is one.
+fn log_and<'p>(x: F<'p>, c: Option<F<'p>>) -> F<'p> {
+    let (n, m) = split(x);
+    let f = m - 1.0;
+    if x.is_double() {
+        let s = f / (f + 2.0);
+        let t = s * s;
+        let half = f * f * 0.5;
+        let tail = n * 1.908_214_929_270_587_7e-10;
+        let tail = c.map_or(tail, |c| tail + c);
+        let sum = s.fma(t.poly(&ATANH).fma(t, half), tail);
+        return n.fma(6.931_471_803_691_238e-1, f - (half - sum));
+    }
+    let z = f * f;
+    let p = n.fma(-2.121_944_400_546_905_8e-4, f.poly(&LOG) * f * z);
+    let p = c.map_or(p, |c| p + c);
+    let p = z.fma(-0.5, p);
+    n.fma(0.693_359_375, f + p)
+}
+
+/// The natural logarithm.
+pub fn log(x: F<'_>) -> F<'_> {
+    with_ends(x, log_and(x, None))
+}
+
+/// `log(1 + x)`, with what `1 + x` lost.
+pub fn log1p(x: F<'_>) -> F<'_> {
+    let u = x + 1.0;
+    let part = u - 1.0;
+    let lost = (x.number(1.0) - (u - part)) + (x - part);
+    let y = with_ends(u, log_and(u, Some(lost / u)));
+    // Keeps −0.
+    x.equal(0.0).pick(x, y)
+}
+
+/// `log₂(1 + f) / f` on `[√½ − 1, √2 − 1)`, to 2^-38.
+const LOG2: [f64; 14] = [
+    -0.06973906191561222,
+    0.1325122336865192,
+    -0.13462952623327526,
+    0.13027560430713095,
+    -0.14249858582604705,
+    0.16021666347180288,
+    -0.18043675520760133,
+    0.2061071234996477,
+    -0.2404464333973941,
+    0.28853879571287155,
+    -0.36067379314033476,
+    0.4808983488030289,
+    -0.7213475203275349,
+    1.4426950408865742,
+];
+
+/// `log₂ x` of a positive normal `f64`, to 2^-38.
+pub fn log2_short(x: F<'_>) -> F<'_> {
+    let bits = x.bits();
+    // The exponent of x / √½, and what is left in [√½, √2).
+    let offset = FRAC_1_SQRT_2.to_bits() as i64;
+    let power = (bits - offset).halve(52);
+    let f = (bits - power.shl(52)).as_bits() - 1.0;
+    f.fma(f.poly(&LOG2), power.to_float())
+}
+
+/// `asinh x` of an `f64`.
+pub fn asinh(x: F<'_>) -> F<'_> {
+    let size = x.abs();
+    // Far out log(2x), where the square would be infinite.
+    let near = size.not_above(1e9);
+    let square = near * near;
+    let small = near + square / ((square + 1.0).sqrt() + 1.0);
+    let far = size.gt(1e9);
+    let y = log1p(far.pick(size - 1.0, small));
+    (y + far.pick(x.number(LN_2), 0.0)).with_sign(x)
+}
+
+/// `acosh x` of an `f64`; NaN below 1.
+pub fn acosh(x: F<'_>) -> F<'_> {
+    let t = x - 1.0;
+    let far = x.gt(1e9);
+    let small = t + (t * (t + 2.0)).sqrt();
+    let y = log1p(far.pick(t, small)) + far.pick(x.number(LN_2), 0.0);
+    x.lt(1.0).pick(x.number(f64::NAN), y)
+}
+
+/// `atanh x` of an `f64`.
+pub fn atanh(x: F<'_>) -> F<'_> {
+    let size = x.abs();
+    (log1p((size + size) / (size.number(1.0) - size)) * 0.5).with_sign(x)
+}

@@ -1,0 +1,137 @@
+//! Powers and cube roots.
+
+use super::exponential;
+use super::formula::F;
+use super::logarithm;
+
+/// `2^r` for `|r| ≤ ½`, to 2^-29.
+const EXP2: [f64; 7] = [
+    0.00015345786401865048,
+    0.0013399957814255587,
+    0.009618489260126163,
+    0.05550328711343841,
+    0.24022646885831603,
+    0.6931472057672613,
+    1.0000000005551117,
+];
+
+/// `2^x` of an `f64` that is at most 200, to 2^-29.
+fn exp2_short(x: F<'_>) -> F<'_> {
+    let (n, integer) = x.nearest(1.0);
+    (x - n).poly(&EXP2) * integer.power_of_two()
+}
+
+/// What C99 says of `x^y`, given `|x|^y` for numbers.
+fn with_ends<'p>(x: F<'p>, y: F<'p>, power: F<'p>) -> F<'p> {
+    let floor = y.floor();
+    let half = y * 0.5;
+    let odd = floor.equal(y) & half.floor().unequal(half);
+    // Of an odd power the sign is that of the base, zero and infinity included.
+    let signed = odd.pick(power.with_sign(x), power);
+    let finite_negative = x.lt(0.0) & x.gt(f64::NEG_INFINITY);
+    let undefined = finite_negative & floor.unequal(y);
+    let value = undefined.pick(x.number(f64::NAN), signed);
+    let value = x.unordered(y).pick(x + y, value);
+    let unit = x.abs().equal(1.0) & y.abs().equal(f64::INFINITY);
+    (y.equal(0.0) | x.equal(1.0) | unit).pick(x.number(1.0), value)
+}
+
+/// `x^y` of `f32` that were widened: right after rounding to `f32` up to a unit in the last place.
+pub fn pow_short<'p>(x: F<'p>, y: F<'p>) -> F<'p> {
+    let size = x.abs();
+    let log = logarithm::log2_short(size);
+    let log = size.equal(0.0).pick(x.number(f64::NEG_INFINITY), log);
+    let log = size.equal(f64::INFINITY).pick(size, log);
+    // Beyond these bounds an `f32` is infinite or zero.
+    with_ends(x, y, exp2_short((y * log).clamp(-200.0, 200.0)))
+}
+
+/// `(atanh(s) / s − 1 − s²/3) / s⁴` in `s²` for `|s| ≤ (√2 − 1) / (√2 + 1)`, to 2^-80.
+const ATANH: [f64; 9] = [
+    0.05506724084049637,
+    0.05211442701906606,
+    0.058843374379419715,
+    0.06666620200909643,
+    0.07692308376924886,
+    0.09090909084622897,
+    0.11111111111145312,
+    0.14285714285714188,
+    0.2,
+];
+
+/// A number as the sum of two.
+#[derive(Clone, Copy)]
+struct Pair<'p>(F<'p>, F<'p>);
+
+/// The product with what was lost.
+fn product<'p>(a: F<'p>, b: F<'p>) -> Pair<'p> {
+    let p = a * b;
+    Pair(p, a.fma(b, -p))
+}
+
+/// The sum with what was lost.
+fn sum<'p>(a: F<'p>, b: F<'p>) -> Pair<'p> {
+    let s = a + b;
+    let part = s - a;
+    Pair(s, (a - (s - part)) + (b - part))
+}
+
+/// The sum with what was lost, where the first is zero or not the smaller one.
+fn quick_sum<'p>(a: F<'p>, b: F<'p>) -> Pair<'p> {
+    let s = a + b;
+    Pair(s, b - (s - a))
+}
+
+/// The natural logarithm of a positive finite `f64` with twenty more bits.
+fn long_log(x: F<'_>) -> Pair<'_> {
+    let (n, m) = logarithm::split(x);
+    // s = (m − 1) / (m + 1), t = s²
+    let f = m - 1.0;
+    let g = quick_sum(m.number(1.0), m);
+    let s = f / g.0;
+    let rest = (g.0.fma(-s, f) - s * g.1) / g.0;
+    let t = product(s, s);
+    let t = Pair(t.0, t.1 + s * rest * 2.0);
+    // u = 1/3 + t q
+    let q = t.0.poly(&ATANH);
+    let a = product(t.0, q);
+    let u = quick_sum(q.number(1.0 / 3.0), a.0);
+    let u = Pair(u.0, u.1 + (a.1 + (t.1 * q + 1.850_371_707_708_594e-17)));
+    // w = 1 + t u
+    let v = product(t.0, u.0);
+    let v = Pair(v.0, v.1 + (t.0 * u.1 + t.1 * u.0));
+    let w = quick_sum(v.0.number(1.0), v.0);
+    let w = Pair(w.0, w.1 + v.1);
+    // log m = 2 s w
+    let s2 = s + s;
+    let l = product(s2, w.0);
+    let l = Pair(l.0, l.1 + (s2 * w.1 + (rest + rest) * w.0));
+    let whole = sum(n * 6.931_471_803_691_238e-1, l.0);
+    let low = whole.1 + n.fma(1.908_214_929_270_587_7e-10, l.1);
+    quick_sum(whole.0, low)
+}
+
+/// `x^y` of `f64`.
+pub fn pow<'p>(x: F<'p>, y: F<'p>) -> F<'p> {
+    let size = x.abs();
+    let log = long_log(size);
+    // Where something is infinite, what was lost is not a number and does not matter.
+    let log_high = size.equal(0.0).pick(x.number(f64::NEG_INFINITY), log.0);
+    let log_high = size.equal(f64::INFINITY).pick(size, log_high);
+    let exponent = product(y, log_high);
+    let low = exponent.1 + y * log.1;
+    let high = exponent.0.clamp(-746.0, 710.0);
+    let low = high.equal(exponent.0).pick(low, 0.0);
+    let (n, r) = exponential::reduce(high);
+    let r = r + low;
+    let (p, square) = exponential::beyond_linear(r);
+    with_ends(x, y, exponential::scale(p.fma(square, r) + 1.0, n))
+}
+
+/// The cube root of an `f32` that was widened.
+pub fn cbrt_short(x: F<'_>) -> F<'_> {
+    let size = x.abs();
+    let root = exp2_short(logarithm::log2_short(size) * (1.0 / 3.0)).with_sign(x);
+    // Zeros, infinities and NaN are their own roots.
+    (size.gt(0.0) & size.lt(f64::INFINITY)).pick(root, x)
+}
