@@ -2,6 +2,7 @@
 
 use crate::harness::*;
 use crate::pointwise::special;
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2, FRAC_PI_4, PI, SQRT_2};
 use surject_codegen::{Target, lower};
 use surject_ir::{BinaryOp, Buffer, DType, Function, Program, Scalar, UnaryOp, eval};
 
@@ -35,8 +36,36 @@ fn between(low: f64, high: f64, count: usize) -> impl Iterator<Item = f64> {
 pub fn switch_points() -> Vec<f64> {
     let mut list = Vec::new();
     for centre in [
-        0.0, 0.25, 0.3466, 0.5, 0.625, 0.7071, 0.7854, 0.925, 1.0, 1.4142, 1.5708, 2.3562, 3.1416, 4.0, 5.0,
-        9.2, 9.4, 10.05, 17.33, 20.0, 40.0, 44.0, 87.3, 88.0, 88.72, 89.4, 103.3, 103.97, 710.0, 745.0,
+        0.0,
+        0.25,
+        0.3466,
+        0.5,
+        0.625,
+        FRAC_1_SQRT_2,
+        FRAC_PI_4,
+        0.925,
+        1.0,
+        SQRT_2,
+        FRAC_PI_2,
+        2.3562,
+        PI,
+        4.0,
+        5.0,
+        9.2,
+        9.4,
+        10.05,
+        17.33,
+        20.0,
+        40.0,
+        44.0,
+        87.3,
+        88.0,
+        88.72,
+        89.4,
+        103.3,
+        103.97,
+        710.0,
+        745.0,
     ] {
         for x in between(-1e-2, 1e-2, 120).chain(between(-1e-6, 1e-6, 60)) {
             list.extend([centre + x, -centre - x]);
@@ -46,8 +75,8 @@ pub fn switch_points() -> Vec<f64> {
     list.extend(between(-120.0, 120.0, 6000));
     list.extend(between(0.0, 2.0, 4000).map(|x| x - 1.0));
     // The multiples of π/2.
-    list.extend((1..2000).map(|k| f64::from(k) * std::f64::consts::FRAC_PI_2));
-    list.extend((1..200).map(|k| f64::from(k * k * k) * 77.0 * std::f64::consts::FRAC_PI_2));
+    list.extend((1..2000).map(|k| f64::from(k) * FRAC_PI_2));
+    list.extend((1..200).map(|k| f64::from(k * k * k) * 77.0 * FRAC_PI_2));
     list
 }
 

@@ -151,7 +151,8 @@ fn ends_in_double_precision() {
 #[test]
 fn powers_in_double_precision() {
     let (mut xs, mut ys) = pairs(DType::F64);
-    (xs.truncate(20_000), ys.truncate(20_000));
+    xs.truncate(20_000);
+    ys.truncate(20_000);
     let args = [line(DType::F64, &xs), line(DType::F64, &ys)];
     let n = xs.len() as u64;
     let (mut f, p) = function(&[(DType::F64, &[n]), (DType::F64, &[n])]);
