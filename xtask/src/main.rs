@@ -1,6 +1,7 @@
-//! The project's own commands: `cargo xtask {setup,demo,test,bench,xla}`. They install what is missing, so that
+//! The project's own commands: `cargo xtask {setup,demo,test,bench,peers,compare,xla,programs}`. They install what is missing, so that
 //! a fresh Debian machine needs nothing but cargo and root (or sudo) for the packages.
 
+mod compare;
 mod demo;
 mod setup;
 mod shell;
@@ -38,6 +39,10 @@ enum Task {
         /// Workloads to run side by side; all when none is named.
         workloads: Vec<String>,
     },
+    /// Installs the peers of `surject bench`, XLA and IREE, into `.venv`.
+    Peers,
+    /// Times the suite against XLA and IREE, and writes `papers/xla-comparison` again.
+    Compare(compare::Arguments),
     /// Exports every public program, lets XLA run it, and compares.
     Xla,
     /// Makes the example programs of `tests/programs` again, with JAX.
@@ -50,6 +55,8 @@ fn main() -> ExitCode {
         Task::Demo => demo::run(),
         Task::Test { no_xla } => test::everything(!no_xla),
         Task::Bench { xla_only, workloads } => test::bench(!xla_only, &workloads),
+        Task::Peers => setup::peers().map(drop),
+        Task::Compare(arguments) => compare::run(&arguments),
         Task::Xla => test::xla(),
         Task::Programs => test::programs(),
     };

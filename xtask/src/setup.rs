@@ -21,6 +21,9 @@ const PACKAGES: [&str; 11] = [
 /// The Python packages of the oracle, pinned: the text JAX prints changes between versions.
 const JAX: &str = "jax[cpu]==0.10.2";
 
+/// The Python packages of the other peer of `surject bench`, pinned: its flags change between versions.
+const IREE: [&str; 2] = ["iree-base-compiler==3.13.0", "iree-base-runtime==3.13.0"];
+
 /// Installs the Debian packages that are missing.
 pub fn packages() -> Outcome {
     let missing: Vec<&str> = PACKAGES.into_iter().filter(|p| !installed(p)).collect();
@@ -62,6 +65,16 @@ pub fn jax() -> Outcome<PathBuf> {
             run(&mut program("python3", &["-m", "venv", "--clear", &venv]))?;
         }
         run(&mut program(&python, &["-m", "pip", "install", "--quiet", JAX]))?;
+    }
+    Ok(python)
+}
+
+/// The Python of the virtual environment with every peer of `surject bench`, installed if they are missing.
+pub fn peers() -> Outcome<PathBuf> {
+    let python = jax()?;
+    if !succeeds(&mut program(&python, &["-c", "import iree.compiler.api, iree.runtime"])) {
+        let args: Vec<&str> = ["-m", "pip", "install", "--quiet"].into_iter().chain(IREE).collect();
+        run(&mut program(&python, &args))?;
     }
     Ok(python)
 }

@@ -150,6 +150,11 @@ impl Executable {
         self.lowered.arena_bytes
     }
 
+    /// The bytes of literal tensors.
+    pub fn constant_bytes(&self) -> u64 {
+        self.lowered.constants.iter().map(|c| c.len() as u64 * c.dtype().size() as u64).sum()
+    }
+
     /// Runs the function.
     pub fn run(&self, args: &[Buffer]) -> Result<Vec<Buffer>, RunError> {
         let args: Vec<&Buffer> = args.iter().collect();

@@ -6,7 +6,9 @@ use surject::cli;
 
 fn main() -> ExitCode {
     // clap ends with status 2 on bad usage, as every other bad input does.
-    match cli::execute(cli::Arguments::parse(), &mut std::io::stdout().lock()) {
+    let arguments = cli::Arguments::parse();
+    arguments.settle();
+    match cli::execute(arguments, &mut std::io::stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if !failure.message.is_empty() {

@@ -67,7 +67,7 @@ pub fn flops() -> Result<f64, Failure> {
     let _ = writeln!(body, "llvm.store {sum}, %p {{alignment = 4 : i64}} : {ty}, !llvm.ptr");
     let tasks = SHARES * threads;
     let mut arrays = [Buffer::zeros(DType::F32, &[tasks * lanes])];
-    let time = least(&module(&body, tasks), &mut arrays, 60)?;
+    let time = least(&module(&body, tasks), &mut arrays, 30)?;
     Ok((2 * CHAINS * STEPS * lanes * tasks) as f64 / time)
 }
 

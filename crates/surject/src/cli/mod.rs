@@ -45,6 +45,15 @@ enum Command {
     Doctor(doctor::Arguments),
 }
 
+impl Arguments {
+    /// What a command needs of its process before it starts; this may start the process again with the same words.
+    pub fn settle(&self) {
+        if let Command::Bench(a) = &self.command {
+            a.settle();
+        }
+    }
+}
+
 /// Runs the command line; what it says goes to `out`.
 pub fn execute(arguments: Arguments, out: &mut dyn Write) -> Result<(), Failure> {
     match arguments.command {
