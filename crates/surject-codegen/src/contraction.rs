@@ -465,7 +465,11 @@ impl Tiles<'_> {
             Pack { value: factor, sum: &c.sum, width: s.width as usize, lanes: c.tile.0, elem: s.elem };
         pack.emit(&mut em, scope, &minor, &to)?;
         em.close_loop(scope, &iv, &bounds, &[]);
-        finish(em, buffers, tasks, columns, format!("pack {total} x [{} {}] tasks {tasks}", s.sum, s.width))
+        let text = format!("pack {total} x [{} {}] tasks {tasks}", s.sum, s.width);
+        let mut kernel = finish(em, buffers, tasks, columns, text)?;
+        // Every element is read and written.
+        kernel.cycles = 2.0 * bytes as f64 / crate::schedule::BYTES_A_CYCLE;
+        Ok(kernel)
     }
 
     fn compute(&self, columns: Buf, rows: Buf, share: Share) -> Result<Kernel, CodegenError> {

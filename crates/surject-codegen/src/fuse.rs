@@ -18,6 +18,7 @@ use crate::dag::Buf;
 use crate::memory::bytes;
 use crate::recipe::{Cut, Recipe};
 use crate::row::Kernel;
+use crate::schedule::BYTES_A_CYCLE;
 use crate::steps::Step;
 use crate::{CodegenError, Target};
 use std::collections::{HashMap, HashSet};
@@ -50,7 +51,7 @@ const LEAST: f64 = 3_000.0;
 /// Cycles below which all is done by one task.
 const SHARED: f64 = 120_000.0;
 /// Bytes a cycle from memory or a cache that the threads share, and from a thread's own cache.
-const FAR: f64 = 8.0;
+const FAR: f64 = BYTES_A_CYCLE;
 const NEAR: f64 = 32.0;
 
 /// A kernel among those that are fused.

@@ -20,11 +20,22 @@ pub struct Texts {
 }
 
 /// Writes the module; in parts, one for each of so many threads where there is enough for them to do.
-pub fn module(lowered: &Lowered, memory: &Memory, threads: usize) -> Result<Texts, CodegenError> {
-    let mut host = Host { lowered, memory, text: String::new(), names: 0, pointers: HashMap::new() };
+///
+/// A profile is kept at this offset of the arena, if there is one.
+pub fn module(
+    lowered: &Lowered,
+    memory: &Memory,
+    threads: usize,
+    profile: Option<u64>,
+) -> Result<Texts, CodegenError> {
+    let (text, pointers) = (String::new(), HashMap::new());
+    let mut host = Host { lowered, memory, text, names: 0, pointers, profile, runs: 0 };
     host.entry()?;
     let mut declarations: BTreeSet<&str> =
         BTreeSet::from(["llvm.func @surject_parallel(!llvm.ptr, i64, !llvm.ptr)"]);
+    if profile.is_some() {
+        declarations.insert("llvm.func @surject_clock() -> i64");
+    }
     for kernel in &lowered.kernels {
         declarations.extend(kernel.declarations.iter().map(String::as_str));
     }
@@ -71,7 +82,13 @@ struct Host<'a> {
     text: String,
     names: usize,
     pointers: HashMap<Buf, String>,
+    profile: Option<u64>,
+    /// Runs of kernels so far.
+    runs: u64,
 }
+
+/// Bytes of the profile of a run: how often, and nanoseconds.
+pub const PROFILE_BYTES: u64 = 16;
 
 impl Host<'_> {
     fn line(&mut self, line: &str) {
@@ -201,6 +218,7 @@ impl Host<'_> {
                 self.op(&format!("llvm.getelementptr %pointers[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
             self.line(&format!("llvm.store {pointer}, {at} : !llvm.ptr, !llvm.ptr"));
         }
+        let start = self.profile.map(|_| self.op("llvm.call @surject_clock() : () -> i64"));
         let tasks = self.lowered.kernels[kernel].tasks;
         if tasks == 1 {
             let zero = self.int(0);
@@ -212,6 +230,24 @@ impl Host<'_> {
                 "llvm.call @surject_parallel({function}, {tasks}, %pointers) : (!llvm.ptr, i64, !llvm.ptr) -> ()"
             ));
         }
+        if let (Some(profile), Some(start)) = (self.profile, start) {
+            let end = self.op("llvm.call @surject_clock() : () -> i64");
+            let time = self.op(&format!("arith.subi {end}, {start} : i64"));
+            let one = self.int(1);
+            let at = profile + self.runs * PROFILE_BYTES;
+            self.add(&one, at);
+            self.add(&time, at + PROFILE_BYTES / 2);
+        }
+        self.runs += 1;
         Ok(())
+    }
+
+    /// Adds to an `i64` at an offset of the arena.
+    fn add(&mut self, value: &str, offset: u64) {
+        let offset = self.int(offset);
+        let at = self.op(&format!("llvm.getelementptr %arena[{offset}] : (!llvm.ptr, i64) -> !llvm.ptr, i8"));
+        let old = self.op(&format!("llvm.load {at} : !llvm.ptr -> i64"));
+        let new = self.op(&format!("arith.addi {old}, {value} : i64"));
+        self.line(&format!("llvm.store {new}, {at} : i64, !llvm.ptr"));
     }
 }

@@ -88,14 +88,38 @@ pub struct LoweredModule {
     pub constants: Vec<Arc<Buffer>>,
     /// What was decided.
     pub plan: Plan,
+    /// Where in the arena a profile is kept, if one is taken: for each run of a kernel in the plan, how often it ran and
+    /// its nanoseconds, each a `u64`. They only grow; they are zero if the arena is.
+    pub profile: Option<u64>,
+}
+
+/// How a function is lowered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Measures every run of a kernel.
+    pub profile: bool,
 }
 
 /// Lowers a function of a program for a machine. The program must satisfy `surject_ir::verify`.
 pub fn lower(program: &Program, function: &str, target: &Target) -> Result<LoweredModule, CodegenError> {
+    lower_with(program, function, target, Options::default())
+}
+
+/// As [`lower`], with options.
+pub fn lower_with(
+    program: &Program,
+    function: &str,
+    target: &Target,
+    options: Options,
+) -> Result<LoweredModule, CodegenError> {
     let found = program.function(function).ok_or_else(|| CodegenError::NoFunction(function.to_string()))?;
     let lowered = steps::lower(found, target)?;
-    let memory = memory::plan(found, &lowered)?;
-    let texts = host::module(&lowered, &memory, target.threads)?;
+    let mut memory = memory::plan(found, &lowered)?;
+    let profile = options.profile.then_some(memory.arena_bytes);
+    if options.profile {
+        memory.arena_bytes += lowered.runs() as u64 * host::PROFILE_BYTES;
+    }
+    let texts = host::module(&lowered, &memory, target.threads, profile)?;
     Ok(LoweredModule {
         text: texts.whole,
         parts: texts.parts,
@@ -103,7 +127,8 @@ pub fn lower(program: &Program, function: &str, target: &Target) -> Result<Lower
         params: found.params.iter().map(|&p| found.ty(p).clone()).collect(),
         results: found.result_types(),
         arena_bytes: memory.arena_bytes,
-        plan: plan::plan(found, &lowered, &memory)?,
+        plan: plan::plan(found, &lowered, &memory, target.threads)?,
+        profile,
         constants: lowered.constants.into_iter().map(|c| c.1).collect(),
     })
 }

@@ -3,6 +3,7 @@
 use crate::CodegenError;
 use crate::dag::Buf;
 use crate::memory::{Memory, Place, bytes};
+use crate::schedule::BYTES_A_CYCLE;
 use crate::steps::{Lowered, Step};
 use std::fmt;
 use surject_ir::Function;
@@ -27,15 +28,45 @@ pub struct KernelPlan {
     pub reads: Vec<String>,
     /// Bytes of everything read and written.
     pub bytes: u64,
+    /// An estimate of the time of a run in microseconds; 0 for control flow.
+    pub estimate: f64,
+    /// The runs that were measured and the microseconds of one, where a profile was taken.
+    pub measured: Option<(u64, f64)>,
     /// The kind of the kernel, its loops and reductions.
     pub summary: String,
     /// Where it came from.
     pub origin: Option<String>,
 }
 
-/// Describes a lowering.
-pub fn plan(function: &Function, lowered: &Lowered, memory: &Memory) -> Result<Plan, CodegenError> {
-    let mut writer = Writer { function, lowered, memory, lines: Vec::new() };
+/// The clock of estimates, in cycles a microsecond: a round number near to that of machines of today. What counts in
+/// an estimate is how it compares with the others of a plan.
+const CYCLES: f64 = 3_000.0;
+
+impl Plan {
+    /// Adds what a profile measured: runs and nanoseconds of each run of a kernel, in the order of the lines.
+    pub fn measure(&mut self, profile: &[(u64, u64)]) {
+        let kernels = self.lines.iter_mut().map(|l| &mut l.1).filter(|l| l.is_run());
+        for (line, &(runs, nanoseconds)) in kernels.zip(profile) {
+            line.measured = (runs > 0).then(|| (runs, nanoseconds as f64 / runs as f64 / 1e3));
+        }
+    }
+}
+
+impl KernelPlan {
+    /// Is it a run of a kernel?
+    pub fn is_run(&self) -> bool {
+        self.name.starts_with("kernel_")
+    }
+}
+
+/// Describes a lowering for so many threads.
+pub fn plan(
+    function: &Function,
+    lowered: &Lowered,
+    memory: &Memory,
+    threads: usize,
+) -> Result<Plan, CodegenError> {
+    let mut writer = Writer { function, lowered, memory, threads, lines: Vec::new() };
     writer.steps(&lowered.steps, 0)?;
     for (from, to) in &memory.copies {
         let name = writer.name(*from);
@@ -54,6 +85,7 @@ struct Writer<'a> {
     function: &'a Function,
     lowered: &'a Lowered,
     memory: &'a Memory,
+    threads: usize,
     lines: Vec<(usize, KernelPlan)>,
 }
 
@@ -88,12 +120,17 @@ impl Writer<'_> {
                     let names = |w: &Writer<'_>, written: bool| -> Vec<String> {
                         buffers.iter().filter(|b| writes.contains(b) == written).map(|&b| w.name(b)).collect()
                     };
+                    let made = &self.lowered.kernels[*kernel];
+                    let cycles = if made.cycles > 0.0 { made.cycles } else { total as f64 / BYTES_A_CYCLE };
+                    let shared = made.tasks.min(self.threads as i64).max(1) as f64;
                     let line = KernelPlan {
+                        estimate: cycles / shared / CYCLES,
+                        measured: None,
                         name: format!("kernel_{kernel}"),
                         writes: names(self, true),
                         reads: names(self, false),
                         bytes: total,
-                        summary: self.lowered.kernels[*kernel].summary.clone(),
+                        summary: made.summary.clone(),
                         origin: origin.as_ref().map(|o| o.to_string()),
                     };
                     self.lines.push((depth, line));
@@ -142,11 +179,29 @@ impl fmt::Display for Plan {
             if line.bytes > 0 {
                 write!(f, "  {} B", line.bytes)?;
             }
+            if line.is_run() {
+                write!(f, "  ~{} us", rounded(line.estimate))?;
+            }
+            if let Some((runs, time)) = line.measured {
+                write!(f, ", measured {} us", rounded(time))?;
+                if runs > 1 {
+                    write!(f, " in {runs} runs")?;
+                }
+            }
             if let Some(origin) = &line.origin {
                 write!(f, "  ({origin})")?;
             }
             writeln!(f)?;
         }
         writeln!(f, "arena {} B", self.arena_bytes)
+    }
+}
+
+/// Microseconds with two digits that count.
+fn rounded(time: f64) -> String {
+    match time {
+        t if t >= 10.0 => format!("{t:.0}"),
+        t if t >= 1.0 => format!("{t:.1}"),
+        t => format!("{t:.2}"),
     }
 }

@@ -334,7 +334,7 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
 }
 
 /// Bytes that one core moves in a cycle where they do not lie in its own caches.
-const BYTES_A_CYCLE: f64 = 8.0;
+pub(crate) const BYTES_A_CYCLE: f64 = 8.0;
 
 /// The bytes of the elements that a kernel writes and reads, each element once for every loop its address uses.
 fn traffic(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> f64 {

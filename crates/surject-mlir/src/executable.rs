@@ -16,12 +16,18 @@ pub struct CompileOptions {
     pub target: Target,
     /// How the module is compiled.
     pub jit: JitOptions,
+    /// How the program is lowered.
+    pub lower: surject_codegen::Options,
 }
 
 impl Default for CompileOptions {
     /// For this machine.
     fn default() -> CompileOptions {
-        CompileOptions { target: Target::host(), jit: JitOptions::default() }
+        CompileOptions {
+            target: Target::host(),
+            jit: JitOptions::default(),
+            lower: surject_codegen::Options::default(),
+        }
     }
 }
 
@@ -94,7 +100,7 @@ pub fn compile(
     options: &CompileOptions,
 ) -> Result<Executable, CompileError> {
     surject_ir::verify(program)?;
-    let lowered = surject_codegen::lower(program, function, &options.target)?;
+    let lowered = surject_codegen::lower_with(program, function, &options.target, options.lower)?;
     for (what, types) in [("an argument", &lowered.params), ("a result", &lowered.results)] {
         types.iter().try_for_each(|ty| fits(what, ty))?;
     }
@@ -128,6 +134,19 @@ impl Executable {
     /// What the code generator decided.
     pub fn plan(&self) -> &Plan {
         &self.lowered.plan
+    }
+
+    /// What every run of a kernel in [`Executable::plan`] took since this was compiled: how often it ran, and
+    /// nanoseconds. `None` if no profile is taken ([`surject_codegen::Options::profile`]).
+    pub fn profile(&self) -> Option<Vec<(u64, u64)>> {
+        let start = usize::try_from(self.lowered.profile?).ok()?;
+        let runs = self.plan().lines.iter().filter(|l| l.1.is_run()).count();
+        let arena = self.arena.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the arena ends with 16 bytes for each run, which were zeros at first, and no run is going on. They
+        // are aligned because everything in the arena is.
+        let slots =
+            unsafe { std::slice::from_raw_parts(arena.start.as_ptr().add(start).cast::<[u64; 2]>(), runs) };
+        Some(slots.iter().map(|&[count, time]| (count, time)).collect())
     }
 
     /// The generated module.

@@ -121,12 +121,22 @@ impl Runner {
         backend: Backend,
         times: &mut StageTimes,
     ) -> Result<Runner, Failure> {
+        Runner::with(program, function, backend, &surject_mlir::CompileOptions::default(), times)
+    }
+
+    /// As [`Runner::new`], with options for native code.
+    pub fn with(
+        program: Program,
+        function: &str,
+        backend: Backend,
+        options: &surject_mlir::CompileOptions,
+        times: &mut StageTimes,
+    ) -> Result<Runner, Failure> {
         match backend {
             Backend::Interp => Ok(Runner::Interp { program, function: function.to_string() }),
             Backend::Cpu => {
-                let options = surject_mlir::CompileOptions::default();
                 let (executable, time) =
-                    stage("compiling", || surject_mlir::compile(&program, function, &options));
+                    stage("compiling", || surject_mlir::compile(&program, function, options));
                 let executable = executable.map_err(Failure::unsupported)?;
                 let spent = executable.times();
                 let milliseconds = |d: std::time::Duration| d.as_secs_f64() * 1e3;

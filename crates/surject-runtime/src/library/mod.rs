@@ -23,6 +23,7 @@ use crate::pool::{parallel_for, surject_parallel};
 use crate::{Buffer, DType, math};
 use num_complex::Complex;
 use std::sync::OnceLock;
+use std::time::Instant;
 
 /// Why a library kernel refuses its operands.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -71,6 +72,7 @@ pub fn symbols() -> &'static [Symbol] {
     SYMBOLS.get_or_init(|| {
         let mut all = vec![
             Symbol::new("surject_parallel", surject_parallel as *const ()),
+            Symbol::new("surject_clock", surject_clock as *const ()),
             Symbol::new("surject_sort", surject_sort as *const ()),
             Symbol::new("surject_sort_keys", surject_sort_keys as *const ()),
             Symbol::new("surject_cholesky", surject_cholesky as *const ()),
@@ -81,6 +83,12 @@ pub fn symbols() -> &'static [Symbol] {
         all.sort_by_key(|s| s.name);
         all
     })
+}
+
+/// Nanoseconds of a clock that only moves forward, for profiles.
+pub extern "C" fn surject_clock() -> i64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as i64
 }
 
 /// The number by which the C entries call an element type: its position in [`DType::ALL`].

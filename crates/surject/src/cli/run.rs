@@ -46,6 +46,9 @@ pub struct Arguments {
     /// Run for at least one second and print compile and run times.
     #[arg(long)]
     time: bool,
+    /// Run for at least one second and print the plan: kernel by kernel, what it was estimated to take and what it took.
+    #[arg(long)]
+    profile: bool,
     #[command(flatten)]
     tensor: tensor::TensorArguments,
 }
@@ -72,7 +75,12 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
         Some(tensor) => tensor::result_names(tensor),
         None => (0..function.body.results.len()).map(|i| format!("out{i}")).collect(),
     };
-    let mut runner = Runner::new(program, &name, arguments.backend, &mut times)?;
+    if arguments.profile && arguments.backend != Backend::Cpu {
+        return Err(Failure::bad_input("--profile measures compiled code; it needs `--backend cpu`"));
+    }
+    let mut options = surject_mlir::CompileOptions::default();
+    options.lower.profile = arguments.profile;
+    let mut runner = Runner::with(program, &name, arguments.backend, &options, &mut times)?;
     let (mut results, first) = stage("running", || runner.run(&inputs)).into_pair()?;
     let compile = times.total();
     times.note("first run", first);
@@ -84,7 +92,7 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
         }
     }
     let differing = if arguments.expect.is_empty() {
-        if arguments.out.is_none() && !arguments.time {
+        if arguments.out.is_none() && !arguments.time && !arguments.profile {
             for (name, result) in names.iter().zip(&results) {
                 super::print(out, format_args!("{name} {result:?}\n"))?;
             }
@@ -103,6 +111,9 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
             out,
             format_args!("time: compile_ms {compile:.2} median_ms {median:.4} min_ms {min:.4}\n"),
         )?;
+    }
+    if arguments.profile {
+        profile(&mut runner, &inputs, &mut results, out)?;
     }
     match differing {
         0 => Ok(()),
@@ -195,6 +206,30 @@ fn report(arguments: &Arguments, results: &[Buffer], out: &mut dyn Write) -> Res
         super::print(out, format_args!("out{i} {word} {report}\n"))?;
     }
     Ok(differing)
+}
+
+/// Prints the plan with what every kernel took, over at least one second and ten runs.
+fn profile(
+    runner: &mut Runner,
+    inputs: &[Buffer],
+    results: &mut Vec<Buffer>,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let counts = |runner: &Runner| match runner {
+        Runner::Cpu(executable) => executable.profile().unwrap_or_default(),
+        Runner::Interp { .. } => Vec::new(),
+    };
+    // The first run met cold memory.
+    let before = counts(runner);
+    measure(runner, inputs, results)?;
+    let spent: Vec<(u64, u64)> =
+        counts(runner).iter().zip(&before).map(|(a, b)| (a.0 - b.0, a.1 - b.1)).collect();
+    if let Runner::Cpu(executable) = runner {
+        let mut plan = executable.plan().clone();
+        plan.measure(&spent);
+        super::print(out, format_args!("{plan}"))?;
+    }
+    Ok(())
 }
 
 /// Median and minimum of the time of a run, in milliseconds, over at least one second and ten runs.
