@@ -4,6 +4,7 @@ use crate::CodegenError;
 use crate::address::{Guard, GuardFact, Lin, LoopId};
 use crate::complex;
 use crate::dag::{Buf, Dag, Node, NodeId};
+use crate::phase::{self, Residues};
 use crate::solve::{Refusal, solve};
 use std::collections::HashMap;
 use surject_index::{Affine, IndexMap, Space};
@@ -25,6 +26,9 @@ pub enum Stop {
     Spill(FieldId),
     /// This loop must be split into an outer loop and an inner one of this extent.
     Split(LoopId, i64),
+    /// These loops and these axes of accumulations must be taken apart by their remainders, or this accumulation
+    /// must be stored on its own first.
+    Phase(Residues, FieldId),
     /// It cannot be compiled.
     Error(CodegenError),
 }
@@ -53,12 +57,16 @@ enum Recipe {
         guards: Vec<Guard>,
         of: Point,
     },
-    /// `guards` are those of the fibre: outside them there is no term.
-    Acc {
-        free: Vec<LoopId>,
-        guards: Vec<Guard>,
-        of: Point,
-    },
+    /// The points that reach the position, in one part for each choice of remainders of the axes that have some.
+    Acc(Vec<Fibres>),
+}
+
+/// Points of an accumulation that reach a position: `guards` are those of the fibre, outside them there is no term.
+#[derive(Clone, Debug)]
+struct Fibres {
+    free: Vec<LoopId>,
+    guards: Vec<Guard>,
+    of: Point,
 }
 
 /// Builds the expressions of one kernel.
@@ -70,8 +78,12 @@ pub struct Builder<'a> {
     bound: &'a HashMap<Var, Parts>,
     /// Variables that are evaluated where they are read, and their fields.
     inlined: Option<&'a HashMap<Var, FieldId>>,
+    /// Axes of accumulations that are taken apart by their remainders.
+    residues: Option<&'a HashMap<(FieldId, usize), i64>>,
     /// Loops below this number may be split.
     outer: usize,
+    /// The axes that each of the other loops runs through.
+    axes: HashMap<LoopId, Vec<(FieldId, usize)>>,
     /// The graph.
     pub dag: Dag,
     accesses: Vec<Access>,
@@ -93,6 +105,8 @@ impl<'a> Builder<'a> {
             spilled,
             bound,
             inlined: None,
+            residues: None,
+            axes: HashMap::new(),
             outer: dag.extents.len(),
             dag,
             accesses: Vec::new(),
@@ -105,6 +119,12 @@ impl<'a> Builder<'a> {
     /// Evaluates these variables where they are read.
     pub fn inlining(mut self, inlined: &'a HashMap<Var, FieldId>) -> Builder<'a> {
         self.inlined = Some(inlined);
+        self
+    }
+
+    /// Takes these axes of accumulations apart by their remainders modulo these numbers.
+    pub fn taking_apart(mut self, residues: &'a HashMap<(FieldId, usize), i64>) -> Builder<'a> {
+        self.residues = Some(residues);
         self
     }
 
@@ -123,10 +143,11 @@ impl<'a> Builder<'a> {
                 self.recipes.insert(point, recipe);
             }
             let recipe = self.recipes[&point].clone();
-            let needs: &[Point] = match &recipe {
-                Recipe::Leaf => &[],
-                Recipe::Pointwise(points) => points,
-                Recipe::Read { of, .. } | Recipe::Acc { of, .. } => std::slice::from_ref(of),
+            let needs: Vec<Point> = match &recipe {
+                Recipe::Leaf => Vec::new(),
+                Recipe::Pointwise(points) => points.clone(),
+                Recipe::Read { of, .. } => vec![*of],
+                Recipe::Acc(fibres) => fibres.iter().map(|f| f.of).collect(),
             };
             let missing: Vec<Point> =
                 needs.iter().copied().filter(|p| !self.values.contains_key(p)).collect();
@@ -178,55 +199,109 @@ impl<'a> Builder<'a> {
                 let guards = join(&access.guards, &new);
                 Recipe::Read { guards: new, of: (*of, self.access(Access { components, guards })) }
             }
-            FieldKind::Acc { map, of, .. } => self.base_change(field, at, map, *of)?,
+            FieldKind::Acc { map, of, .. } => {
+                let domain = sizes(map.domain())?;
+                let modulus = |axis: usize| self.residues?.get(&(field, axis)).copied();
+                let moduli: Vec<i64> = (0..domain.len()).map(|axis| modulus(axis).unwrap_or(1)).collect();
+                let mut fibres = Vec::new();
+                for remainders in choices(&moduli, &domain) {
+                    fibres.push(self.base_change((field, at), map, *of, &moduli, &remainders)?);
+                }
+                Recipe::Acc(fibres)
+            }
             kind => Recipe::Pointwise(kind.children().map(|c| (c, at)).collect()),
         })
     }
 
+    /// The points that reach a position, along every axis those whose number has a remainder.
     fn base_change(
         &mut self,
-        field: FieldId,
-        at: usize,
+        (field, at): Point,
         map: &IndexMap,
         of: FieldId,
-    ) -> Result<Recipe, Stop> {
+        moduli: &[i64],
+        remainders: &[i64],
+    ) -> Result<Fibres, Stop> {
         let access = self.accesses[at].clone();
-        let sizes = sizes(map.domain())?;
+        let domain = sizes(map.domain())?;
+        let extents: Vec<i64> = domain
+            .iter()
+            .zip(moduli.iter().zip(remainders))
+            .map(|(&n, (&m, &r))| (n - r + m - 1) / m)
+            .collect();
         let position: Vec<Lin> = access.components.clone();
         // The unknowns: reduction loops that the position does not use, shared between accumulations.
         let mut used: Vec<LoopId> = Vec::new();
         let busy = |l: LoopId| {
             position.iter().chain(access.guards.iter().map(|g| &g.expr)).any(|lin| lin.coeff(l) != 0)
         };
-        for &size in &sizes {
+        for (axis, &extent) in extents.iter().enumerate() {
             let pooled = (self.outer..self.dag.extents.len()).map(|l| LoopId(l as u8));
             let mut fitting =
-                pooled.filter(|&l| self.dag.extent(l) == size && !used.contains(&l) && !busy(l));
+                pooled.filter(|&l| self.dag.extent(l) == extent && !used.contains(&l) && !busy(l));
             let unknown = match fitting.next() {
                 Some(l) => l,
-                None => self.dag.add_loop(size).ok_or(Stop::Spill(field))?,
+                None => self.dag.add_loop(extent).ok_or(Stop::Spill(field))?,
             };
             used.push(unknown);
+            let axes = self.axes.entry(unknown).or_default();
+            if !axes.contains(&(field, axis)) {
+                axes.push((field, axis));
+            }
         }
-        let unknowns: Vec<Lin> = used
-            .iter()
-            .zip(&sizes)
-            .map(|(&l, &size)| if size == 1 { Lin::default() } else { Lin::var(l) })
-            .collect();
+        let overflow = || CodegenError::overflow("an address");
+        let numbered = |lin: &Lin, axis: usize| {
+            let scaled = if extents[axis] == 1 { Some(Lin::default()) } else { lin.times(moduli[axis]) };
+            scaled.and_then(|lin| lin.plus(&Lin::constant(remainders[axis]), 1)).ok_or_else(overflow)
+        };
+        let mut unknowns = Vec::new();
+        for (axis, &l) in used.iter().enumerate() {
+            unknowns.push(numbered(&Lin::var(l), axis)?);
+        }
         let left = compose(map, &unknowns)?;
-        let fibre = solve(&left, &position, &used, &self.dag.extents).map_err(|refusal| match refusal {
-            Refusal::Split(l, inner) if (l.0 as usize) < self.outer => Stop::Split(l, inner),
-            _ => Stop::Spill(field),
-        })?;
+        let fibre = solve(&left, &position, &used, &self.dag.extents)
+            .map_err(|refusal| self.refused(refusal, field))?;
         let free: Vec<LoopId> = fibre.free.iter().copied().filter(|&l| self.dag.extent(l) != 1).collect();
-        let components = fibre
-            .axes
-            .iter()
-            .zip(&sizes)
-            .map(|(lin, &size)| if size == 1 { Lin::default() } else { lin.clone() })
-            .collect();
+        let mut components = Vec::new();
+        for (axis, lin) in fibre.axes.iter().enumerate() {
+            components.push(numbered(lin, axis)?);
+        }
         let guards = join(&access.guards, &fibre.guards);
-        Ok(Recipe::Acc { free, guards: fibre.guards, of: (of, self.access(Access { components, guards })) })
+        Ok(Fibres { free, guards: fibre.guards, of: (of, self.access(Access { components, guards })) })
+    }
+
+    /// What is to be done where an accumulation has no form over the loops at hand.
+    fn refused(&self, refusal: Refusal, field: FieldId) -> Stop {
+        let is_outer = |l: LoopId| (l.0 as usize) < self.outer;
+        let FieldKind::Acc { op, .. } = self.function.fields[field].kind else { return Stop::Spill(field) };
+        let dtype = self.function.fields[field].dtype;
+        match refusal {
+            // What is stored on its own unless its positions can be told apart is not looked for otherwise.
+            Refusal::Split(..) if self.is_inlined(field) => Stop::Spill(field),
+            Refusal::Split(l, inner) if is_outer(l) => Stop::Split(l, inner),
+            Refusal::Residues(loops, split) => {
+                let mut residues = Residues::default();
+                for (l, modulus) in loops {
+                    if is_outer(l) {
+                        residues.outer.push((l, modulus));
+                    } else {
+                        let axes = self.axes.get(&l).into_iter().flatten();
+                        residues.axes.extend(axes.map(|&axis| (axis, modulus)));
+                    }
+                }
+                let windows = !residues.outer.is_empty() && !residues.axes.is_empty();
+                match split {
+                    _ if windows && op != AccOp::Set && !dtype.is_complex() => Stop::Phase(residues, field),
+                    Some((l, inner)) if is_outer(l) && !self.is_inlined(field) => Stop::Split(l, inner),
+                    _ => Stop::Spill(field),
+                }
+            }
+            _ => Stop::Spill(field),
+        }
+    }
+
+    fn is_inlined(&self, field: FieldId) -> bool {
+        self.inlined.is_some_and(|inlined| inlined.values().any(|&f| f == field))
     }
 
     fn evaluate(&mut self, (field, at): Point, recipe: &Recipe) -> Result<Parts, Stop> {
@@ -237,9 +312,9 @@ impl<'a> Builder<'a> {
         }
         let operand = |builder: &Builder<'_>, i: usize| match recipe {
             Recipe::Pointwise(points) => builder.values[&points[i]],
-            Recipe::Read { of, .. } | Recipe::Acc { of, .. } => builder.values[of],
-            // A leaf has no operand.
-            Recipe::Leaf => Parts { re: NodeId(0), im: None },
+            Recipe::Read { of, .. } => builder.values[of],
+            // They have no operand, or one for each part.
+            Recipe::Leaf | Recipe::Acc(_) => Parts { re: NodeId(0), im: None },
         };
         Ok(match (&data.kind, recipe) {
             (FieldKind::Tensor(_), Recipe::Read { .. }) => operand(self, 0),
@@ -257,10 +332,26 @@ impl<'a> Builder<'a> {
                 let fill = Scalar::from_bits(dtype, map.fill().map_or(0, |f| f.0));
                 self.guarded(inner, guards, fill)
             }
-            (FieldKind::Acc { op, .. }, Recipe::Acc { free, guards, .. }) => {
-                let inner = operand(self, 0);
-                let body = self.guarded(inner, guards, op.neutral(dtype));
-                if free.is_empty() { body } else { self.reduce(*op, free, body, field)? }
+            (FieldKind::Acc { op, .. }, Recipe::Acc(fibres)) => {
+                let mut parts = Vec::new();
+                for fibre in fibres {
+                    let inner = self.values[&fibre.of];
+                    let body = self.guarded(inner, &fibre.guards, op.neutral(dtype));
+                    if fibres.len() == 1 {
+                        parts.push(if fibre.free.is_empty() {
+                            body
+                        } else {
+                            self.reduce(*op, &fibre.free, body, field)?
+                        });
+                        continue;
+                    }
+                    let reduced = phase::part(&mut self.dag, (*op, &fibre.free, field), body.re)?;
+                    parts.push(Parts { re: reduced, im: None });
+                }
+                match parts[..] {
+                    [one] => one,
+                    _ => Parts { re: phase::joined(&mut self.dag, *op, dtype, &parts)?, im: None },
+                }
             }
             (FieldKind::Unary { op, .. }, _) => {
                 let x = operand(self, 0);
@@ -353,6 +444,17 @@ impl<'a> Builder<'a> {
         let im = self.dag.add(Node::Load { buf, address: im, guards }, part);
         Ok(Parts { re, im: Some(im) })
     }
+}
+
+/// The remainders of every axis, for every choice that some point of a domain of these sizes has.
+fn choices(moduli: &[i64], sizes: &[i64]) -> Vec<Vec<i64>> {
+    let mut all: Vec<Vec<i64>> = vec![Vec::new()];
+    for (&modulus, &size) in moduli.iter().zip(sizes) {
+        // An axis without points has one choice, which has none either.
+        let count = modulus.min(size).max(1);
+        all = all.iter().flat_map(|c| (0..count).map(move |r| [c.as_slice(), &[r]].concat())).collect();
+    }
+    all
 }
 
 /// The row-major position of a point.

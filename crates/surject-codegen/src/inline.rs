@@ -1,4 +1,6 @@
 //! Stored values that are cheaper to compute again than to store: large, made of little, and read once.
+//! Tensors with holes are among them, as a window that runs over one may skip the holes (`phase`); where it cannot,
+//! they are stored after all.
 //!
 //! An extraction that stores the difference of every pair of rows, say, before it is squared and summed would
 //! write and read a tensor that is many times larger than what it is made of. Such a value is evaluated where it
@@ -6,7 +8,9 @@
 
 use crate::uses::Uses;
 use std::collections::HashMap;
-use surject_ir::{BinaryOp, Block, FieldId, FieldKind, Function, StatementKind, TensorType, UnaryOp, Var};
+use surject_ir::{
+    AccOp, BinaryOp, Block, FieldId, FieldKind, Function, StatementKind, TensorType, UnaryOp, Var,
+};
 
 /// Smaller values stay in a cache.
 const LARGE: u64 = 1 << 20;
@@ -47,11 +51,45 @@ pub fn find(function: &Function, uses: &Uses) -> HashMap<Var, FieldId> {
     let mut inlined = HashMap::new();
     for (block, target, field) in candidates {
         let once = matches!(readers.get(&target).map(Vec::as_slice), Some([Some((b, _))]) if *b == block);
-        if once && cheap(function, target, field, &inlined) {
+        if once && (cheap(function, target, field, &inlined) || holes(function, field, &inlined)) {
             inlined.insert(target, field);
         }
     }
     inlined
+}
+
+/// Is it something simple along an injective map with a stride?
+fn holes(function: &Function, field: FieldId, inlined: &HashMap<Var, FieldId>) -> bool {
+    let FieldKind::Acc { op, map, of } = &function.fields[field].kind else { return false };
+    let strided = map.components().iter().any(|c| c.coeffs.iter().any(|k| k.abs() > 1));
+    let single = map.components().iter().all(|c| c.coeffs.iter().filter(|&&k| k != 0).count() <= 1);
+    if *op == AccOp::Set || !strided || !single || !map.injective().is_yes() {
+        return false;
+    }
+    let mut operations = 0;
+    for id in function.fields.reachable(&[*of]) {
+        match &function.fields[id].kind {
+            FieldKind::Tensor(var) if inlined.contains_key(var) => return false,
+            FieldKind::Tensor(_) | FieldKind::Read { .. } | FieldKind::Const(_) => {}
+            kind => match simple(kind) {
+                true => operations += 1,
+                false => return false,
+            },
+        }
+    }
+    operations <= CHEAP
+}
+
+/// An operation that costs little.
+fn simple(kind: &FieldKind) -> bool {
+    match kind {
+        FieldKind::Unary { op, .. } => matches!(op, UnaryOp::Neg | UnaryOp::Abs | UnaryOp::Not),
+        FieldKind::Binary { op, .. } => {
+            !matches!(op, BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2)
+        }
+        FieldKind::Select { .. } | FieldKind::Convert { .. } | FieldKind::Bitcast { .. } => true,
+        _ => false,
+    }
 }
 
 fn cheap(function: &Function, target: Var, field: FieldId, inlined: &HashMap<Var, FieldId>) -> bool {
@@ -67,16 +105,10 @@ fn cheap(function: &Function, target: Var, field: FieldId, inlined: &HashMap<Var
             FieldKind::Tensor(var) if inlined.contains_key(var) => return false,
             FieldKind::Tensor(var) => parts = parts.saturating_add(bytes(function.ty(*var))),
             FieldKind::Read { .. } | FieldKind::Const(_) | FieldKind::Index { .. } => {}
-            FieldKind::Unary { op: UnaryOp::Neg | UnaryOp::Abs | UnaryOp::Not, .. } => operations += 1,
-            FieldKind::Binary { op, .. }
-                if !matches!(op, BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2) =>
-            {
-                operations += 1;
-            }
-            FieldKind::Select { .. } | FieldKind::Convert { .. } | FieldKind::Bitcast { .. } => {
-                operations += 1
-            }
-            _ => return false,
+            kind => match simple(kind) {
+                true => operations += 1,
+                false => return false,
+            },
         }
     }
     operations <= CHEAP && parts.saturating_mul(TIMES) <= bytes(ty)

@@ -7,6 +7,8 @@
 //!   stored field into a reduction over loops of its own, by base change (`solve`). What has no such form, or would
 //!   be evaluated much more often in place, is stored on its own first (`store`); what cannot be pulled at all is
 //!   pushed: the target is filled with the neutral element and the product space is looped over.
+//! * `phase` takes an output apart by the remainders of its positions, where windows run over tensors with holes:
+//!   each phase has a kernel that visits no hole.
 //! * `schedule` merges and orders loops and chooses which of them is done in lanes; `row` writes the kernel. A value
 //!   is written where the loops it depends on are known (`emit`, `value`).
 //! * `contraction` writes sums of products with packed operands (`pack`) and register tiles; `turned` moves square
@@ -44,6 +46,7 @@ mod library;
 mod math;
 mod memory;
 mod pack;
+mod phase;
 mod plan;
 mod pointwise;
 mod recipe;

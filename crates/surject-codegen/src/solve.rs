@@ -18,10 +18,13 @@ pub struct Fibre {
 }
 
 /// Why the points have no such form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// They would have if this loop were split into an outer loop and an inner one of this extent.
     Split(LoopId, i64),
+    /// They would have if each of these loops had a fixed remainder modulo its number: the position is that of a
+    /// stride. Splitting a loop, as [`Refusal::Split`] would, is not enough.
+    Residues(Vec<(LoopId, i64)>, Option<(LoopId, i64)>),
     /// They have not.
     NotAffine,
 }
@@ -96,7 +99,7 @@ impl System<'_> {
                     }
                     return Ok(());
                 }
-                Err(split @ Refusal::Split(..)) if refusal == Refusal::NotAffine => refusal = split,
+                Err(other) if refusal == Refusal::NotAffine => refusal = other,
                 Err(_) => {}
             }
         }
@@ -165,17 +168,26 @@ impl System<'_> {
         Ok((solutions, Some(rest)))
     }
 
-    /// The split of a loop that would make a remainder fit.
+    /// The split of a loop that would make a remainder fit, or the remainders that would make it known.
     fn split(&self, lower: &Lin, radix: i64) -> Refusal {
+        let mut split = None;
         for &(l, f) in &lower.terms {
             if f > 0 && radix % f == 0 {
                 let inner = radix / f;
                 if inner > 1 && self.extent(l) > inner && self.extent(l) % inner == 0 {
-                    return Refusal::Split(l, inner);
+                    split = Some((l, inner));
+                    break;
                 }
             }
         }
-        Refusal::NotAffine
+        match (split, &lower.terms[..]) {
+            (Some((l, inner)), [_]) => Refusal::Split(l, inner),
+            (_, [_, _, ..]) => {
+                let modulus = |f: i64| radix / gcd(radix, f);
+                Refusal::Residues(lower.terms.iter().map(|&(l, f)| (l, modulus(f))).collect(), split)
+            }
+            _ => Refusal::NotAffine,
+        }
     }
 
     /// Records a solution and puts it into everything that uses the unknown.
@@ -199,6 +211,15 @@ impl System<'_> {
             self.guards.push(guard);
         }
     }
+}
+
+/// The greatest common divisor.
+pub fn gcd(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    i64::try_from(a).unwrap_or(1)
 }
 
 #[cfg(test)]
@@ -262,5 +283,19 @@ mod tests {
         let refused = |n| solve(&map, &[lin(&[(0, 1)], 0)], &[LoopId(1)], &[n, 4]).unwrap_err();
         assert_eq!(refused(8), Refusal::Split(LoopId(0), 2));
         assert_eq!(refused(7), Refusal::NotAffine);
+    }
+
+    #[test]
+    fn strides_of_a_window_ask_for_remainders() {
+        // 6 u3 = 4 q0 + q1 - 1: q0 has 3 remainders that matter, q1 has 6.
+        let position = [lin(&[(0, 4), (1, 1)], -1)];
+        let refused = solve(&[lin(&[(3, 6)], 0)], &position, &[LoopId(3)], &[50, 5, 1, 9]).unwrap_err();
+        assert_eq!(refused, Refusal::Residues(vec![(LoopId(0), 3), (LoopId(1), 6)], None));
+        // q0 = 3 q0' + 1, q1 = 6 q1' + 3: what is left is a multiple. With 6 q1' + 4 there is no point.
+        let fixed = |r: i64| [lin(&[(0, 12), (1, 6)], 3 + r)];
+        let fibre = solve(&[lin(&[(3, 6)], 0)], &fixed(3), &[LoopId(3)], &[16, 1, 1, 50]).unwrap();
+        assert_eq!(fibre.axes, vec![lin(&[(0, 2), (1, 1)], 1)]);
+        let none = solve(&[lin(&[(3, 6)], 0)], &fixed(4), &[LoopId(3)], &[16, 1, 1, 50]).unwrap();
+        assert!(none.guards.iter().any(|g| g.fact(&[16, 1, 1, 50]) == GuardFact::Never));
     }
 }

@@ -4,6 +4,7 @@ use crate::address::{Lin, LoopId, LoopSet};
 use crate::build::{Builder, Parts, Stop, compose, linearise, sizes};
 use crate::contraction::{self, Contraction, Scratch};
 use crate::dag::{Buf, Dag, Node, NodeId};
+use crate::phase::{self, Change, Shape};
 use crate::recipe::Recipe;
 use crate::row::{self, Kernel};
 use crate::scan;
@@ -86,54 +87,126 @@ impl<'a> Stores<'a> {
         }
         let mut stored = done.clone();
         stored.remove(&field);
-        let mut splits = Vec::new();
+        let mut shape = Shape::default();
+        let none = vec![0; SPLITS];
         loop {
-            match self.pull(field, &stored, &splits) {
-                Ok(pulled) => return self.kernels(to, field, pulled, &stored),
-                Err(Stop::Split(l, inner)) if splits.len() < SPLITS => splits.push((l, inner)),
+            match self.pull(field, &stored, &shape, &none) {
+                Ok(Some(_)) if shape.instead.is_some() => return self.phases(to, field, &shape, &stored),
+                Ok(Some(pulled)) => {
+                    return match self.kernels(to, field, pulled)? {
+                        Outcome::First(inner) if inner == field => self.push(to, field, &stored),
+                        outcome => Ok(outcome),
+                    };
+                }
+                Err(Stop::Split(l, inner)) if shape.changes.len() < SPLITS => {
+                    shape.changes.push(Change::Split(l, inner));
+                }
+                Err(Stop::Phase(residues, inner)) if inner != field => {
+                    if !shape.refine(&residues, inner) {
+                        return Ok(Outcome::First(inner));
+                    }
+                }
                 Err(Stop::Spill(inner)) if inner != field => return Ok(Outcome::First(inner)),
-                Err(Stop::Spill(_) | Stop::Split(..)) => return self.push(to, field, &stored),
+                Ok(None) | Err(Stop::Spill(_) | Stop::Split(..) | Stop::Phase(..)) => {
+                    return match shape.instead {
+                        Some(inner) => Ok(Outcome::First(inner)),
+                        None => self.push(to, field, &stored),
+                    };
+                }
                 Err(Stop::Error(error)) => return Err(error),
             }
         }
     }
 
-    /// The expression of a field over the loops of its space.
+    /// The kernels of a field whose positions are taken apart by their remainders.
+    fn phases(
+        &mut self,
+        to: Buf,
+        field: FieldId,
+        shape: &Shape,
+        stored: &HashMap<FieldId, Buf>,
+    ) -> Result<Outcome, CodegenError> {
+        let instead = shape.instead.unwrap_or(field);
+        let mut pulled = Vec::new();
+        for remainders in shape.phases() {
+            match self.pull(field, stored, shape, &remainders) {
+                Ok(Some(phase)) => pulled.push(phase),
+                Ok(None) => {}
+                Err(Stop::Error(error)) => return Err(error),
+                Err(_) => return Ok(Outcome::First(instead)),
+            }
+        }
+        let mut kernels = Vec::new();
+        for mut phase in pulled {
+            kernels.extend(self.fixed(&mut phase)?);
+            match self.kernels(to, field, phase)? {
+                // A phase has only some of the rows that its target has: it does not run with others.
+                Outcome::Kernels(more) => {
+                    kernels.extend(more.into_iter().map(|kernel| Kernel { recipe: None, ..kernel }));
+                }
+                Outcome::First(inner) => {
+                    return Ok(Outcome::First(if inner == field { instead } else { inner }));
+                }
+            }
+        }
+        Ok(Outcome::Kernels(kernels))
+    }
+
+    /// Stores what a phase sums for many of its positions alike.
+    fn fixed(&mut self, phase: &mut Pulled) -> Result<Vec<Kernel>, CodegenError> {
+        let mut kernels = Vec::new();
+        for output in &mut phase.outputs {
+            for node in phase::fixed(&phase.dag, output.root, &phase.outer) {
+                let dag = &mut phase.dag;
+                let dtype = dag[node].dtype;
+                let own: Vec<LoopId> =
+                    phase.outer.iter().copied().filter(|&l| dag[node].deps.contains(l)).collect();
+                let sizes: Vec<i64> = own.iter().map(|&l| dag.extent(l)).collect();
+                let position: Vec<Lin> = own.iter().map(|&l| Lin::var(l)).collect();
+                let address = linearise(&sizes, &position)?;
+                let count: i64 = sizes.iter().product();
+                let buf = self.temporary(TensorType::new(dtype, Space::of(&[count.unsigned_abs()])));
+                let outputs = [Output { address: address.clone(), root: node, join: None }];
+                let schedule = schedule::choose(dag, &outputs, &own, self.target);
+                let free = own.iter().copied().collect();
+                kernels.push(row::emit(dag, &outputs, (buf, dtype), &schedule, self.target, free, None)?);
+                let load = dag.add(Node::Load { buf, address, guards: Vec::new() }, dtype);
+                output.root = phase::replace(dag, output.root, node, load)
+                    .ok_or_else(|| CodegenError::overflow("an address"))?;
+            }
+        }
+        Ok(kernels)
+    }
+
+    /// The expression of a field over the loops of its space, or those positions that have some remainders. `None`:
+    /// there is no such position.
     fn pull(
         &self,
         field: FieldId,
         stored: &HashMap<FieldId, Buf>,
-        splits: &[(LoopId, i64)],
-    ) -> Result<Pulled, Stop> {
+        shape: &Shape,
+        remainders: &[i64],
+    ) -> Result<Option<Pulled>, Stop> {
         let space = &self.function.fields[field].space;
         let sizes = sizes(space)?;
         let (mut dag, mut outer, mut position) = box_loops(&sizes)?;
-        for &(l, inner) in splits {
-            let new = dag.add_loop(inner).ok_or(Stop::Spill(field))?;
-            dag.extents[l.0 as usize] /= inner;
-            let digits = Lin::var(l).times(inner).and_then(|lin| lin.plus(&Lin::var(new), 1));
-            let digits = digits.ok_or_else(|| CodegenError::overflow("an address"))?;
-            for lin in &mut position {
-                *lin = lin.substitute(l, &digits).ok_or_else(|| CodegenError::overflow("an address"))?;
-            }
-            outer.push(new);
+        phase::apply(shape, remainders, &mut dag, &mut outer, &mut position).ok_or(Stop::Spill(field))?;
+        if outer.iter().any(|&l| dag.extent(l) == 0) {
+            return Ok(None);
         }
         let address = linearise(&sizes, &position)?;
         let bound = HashMap::new();
-        let mut builder = Builder::new(self.function, stored, &bound, dag).inlining(&self.inlined);
+        let mut builder = Builder::new(self.function, stored, &bound, dag)
+            .inlining(&self.inlined)
+            .taking_apart(&shape.residues);
         let parts = builder.value(field, position)?;
         let outputs = outputs(address, parts, None)?;
         let (dag, outputs, outer) = schedule::merge(builder.dag, outputs, &outer);
-        Ok(Pulled { dag, outer, outputs })
+        Ok(Some(Pulled { dag, outer, outputs }))
     }
 
-    fn kernels(
-        &mut self,
-        to: Buf,
-        field: FieldId,
-        pulled: Pulled,
-        stored: &HashMap<FieldId, Buf>,
-    ) -> Result<Outcome, CodegenError> {
+    /// The kernels of an expression. That the field itself comes first means that it is better sent to its target.
+    fn kernels(&mut self, to: Buf, field: FieldId, pulled: Pulled) -> Result<Outcome, CodegenError> {
         let Pulled { mut dag, outer, mut outputs } = pulled;
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
         if let Some(scan) = scan::find(&mut dag, &outputs, &outer) {
@@ -142,7 +215,7 @@ impl<'a> Stores<'a> {
             return Ok(Outcome::Kernels(vec![kernel]));
         }
         if let Some(inner) = self.repeated(&dag, &outputs, &schedule, field) {
-            return if inner == field { self.push(to, field, stored) } else { Ok(Outcome::First(inner)) };
+            return Ok(Outcome::First(inner));
         }
         let dtype = self.function.fields[field].dtype;
         let free: LoopSet = outer.iter().copied().collect();
@@ -158,13 +231,11 @@ impl<'a> Stores<'a> {
             }
             Choice::None => {}
         }
-        match self.guarded_product(&dag, &outputs) {
-            Some(inner) if inner == field => return self.push(to.0, field, stored),
-            Some(inner) => return Ok(Outcome::First(inner)),
-            None => {}
+        if let Some(inner) = self.guarded_product(&dag, &outputs) {
+            return Ok(Outcome::First(inner));
         }
         if self.down_columns(&dag, &outputs, &schedule, field) {
-            return self.push(to.0, field, stored);
+            return Ok(Outcome::First(field));
         }
         let next = Buf((self.function.vars.len() + self.temporaries.len()) as u32);
         if let Some(parts) = stash::cut(&dag, &outputs, &outer, self.target, next) {
@@ -369,6 +440,7 @@ impl<'a> Stores<'a> {
             Err(Stop::Spill(inner)) => return Ok(Outcome::First(inner)),
             // The body is stored on its own, where its loops can be split.
             Err(Stop::Split(..)) => return Ok(Outcome::First(of)),
+            Err(Stop::Phase(_, inner)) => return Ok(Outcome::First(inner)),
             Err(Stop::Error(error)) => return Err(error),
         };
         let join = (op != AccOp::Set).then_some(op);
@@ -458,7 +530,9 @@ enum Outcome {
 fn stop_is_error<T>(result: Result<T, Stop>) -> Result<T, CodegenError> {
     result.map_err(|stop| match stop {
         Stop::Error(error) => error,
-        Stop::Spill(_) | Stop::Split(..) => CodegenError::unsupported("a tensor of more than 128 axes"),
+        Stop::Spill(_) | Stop::Split(..) | Stop::Phase(..) => {
+            CodegenError::unsupported("a tensor of more than 128 axes")
+        }
     })
 }
 

@@ -43,7 +43,7 @@ pub fn inline(call: &Call<'_>, region: &Region, dag: Dag) -> Result<(Dag, Inline
                 dag = builder.dag;
                 let value = value.map_err(|stop| match stop {
                     Stop::Error(error) => error,
-                    Stop::Spill(_) | Stop::Split(..) => unsupported(),
+                    Stop::Spill(_) | Stop::Split(..) | Stop::Phase(..) => unsupported(),
                 })?;
                 bound.insert(*target, value);
             }

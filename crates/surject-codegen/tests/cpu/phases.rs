@@ -1,0 +1,159 @@
+//! Windows over tensors with holes: convolutions of dilated tensors, sums and maxima over them.
+
+use crate::harness::*;
+use surject_codegen::{Target, lower};
+use surject_index::{Affine, Fill, IndexMap};
+use surject_ir::{AccOp, BinaryOp, DType, Function, Program, Scalar};
+
+/// One axis of a window: points of the tensor, distance of the points, taps, distance of the taps, step of the
+/// window, padding before and after.
+#[derive(Clone, Copy, Debug)]
+pub struct Axis {
+    size: u64,
+    holes: i64,
+    taps: u64,
+    dilation: i64,
+    step: i64,
+    pad: (i64, i64),
+}
+
+impl Axis {
+    fn dilated(&self) -> u64 {
+        (self.size - 1) * self.holes as u64 + 1
+    }
+
+    fn positions(&self) -> Option<u64> {
+        let taps = (self.taps as i64 - 1) * self.dilation + 1;
+        let length = self.dilated() as i64 + self.pad.0 + self.pad.1 - taps;
+        (length >= 0).then(|| (length / self.step + 1) as u64)
+    }
+}
+
+/// What is done with the elements under a window.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// They are multiplied by weights and summed, also over channels.
+    Product,
+    /// They are joined.
+    Join(AccOp),
+}
+
+/// `n × axes × channels`, dilated into a tensor of its own, then read by windows.
+pub fn windows(axes: &[Axis], channels: (u64, u64), kind: Kind, dtype: DType) -> Option<Function> {
+    let n = axes.len();
+    let (inputs, filters) = channels;
+    let positions: Vec<u64> = axes.iter().map(Axis::positions).collect::<Option<_>>()?;
+    let sized = |f: &dyn Fn(&Axis) -> u64, after: &[u64]| -> Vec<u64> {
+        [2].into_iter().chain(axes.iter().map(f)).chain(after.iter().copied()).collect()
+    };
+    let small = sized(&|a| a.size, &[inputs]);
+    let taps: Vec<u64> = axes.iter().map(|a| a.taps).chain([inputs, filters]).collect();
+    let (mut f, p) = function(&[(dtype, &small), (dtype, &taps)]);
+    let large = sized(&Axis::dilated, &[inputs]);
+    let mut components = vec![Affine::axis(n + 2, 0)];
+    components.extend(axes.iter().enumerate().map(|(i, a)| Affine::strided(n + 2, i + 1, a.holes, 0)));
+    components.push(Affine::axis(n + 2, n + 1));
+    let op = match kind {
+        Kind::Product => AccOp::Add,
+        Kind::Join(op) => op,
+    };
+    let dilate = IndexMap::total(space(&small), space(&large), components).unwrap();
+    let dilated = f.fields.acc(op, dilate, p[0]).unwrap();
+    let var = store(&mut f, dilated);
+    let dilated = f.tensor(var);
+    // Batch, positions, filters; taps, channels. Without weights the channels take the place of the filters.
+    let product = matches!(kind, Kind::Product);
+    let mut all = vec![2];
+    all.extend(&positions);
+    all.push(if product { filters } else { inputs });
+    all.extend(axes.iter().map(|a| a.taps));
+    if product {
+        all.push(inputs);
+    }
+    let rank = all.len();
+    let at = |i: usize, a: &Axis| {
+        let mut lin = Affine::strided(rank, i + 1, a.step, -a.pad.0);
+        lin.coeffs[n + 2 + i] = a.dilation;
+        lin
+    };
+    let mut components = vec![Affine::axis(rank, 0)];
+    components.extend(axes.iter().enumerate().map(|(i, a)| at(i, a)));
+    components.push(Affine::axis(rank, if product { rank - 1 } else { n + 1 }));
+    let fill = if product { Scalar::zero(dtype) } else { op.neutral(dtype) };
+    let map = IndexMap::partial(space(&all), space(&large), components, vec![], Fill(fill.bits())).unwrap();
+    let mut x = f.fields.read(map, dilated).unwrap();
+    if product {
+        let weights: Vec<usize> = (n + 2..rank).chain([n + 1]).collect();
+        let w = f.fields.read(IndexMap::projection(&space(&all), &weights), p[1]).unwrap();
+        x = f.fields.binary(BinaryOp::Mul, x, w).unwrap();
+    }
+    let outer: Vec<usize> = (0..n + 2).collect();
+    let y = f.fields.acc(op, IndexMap::projection(&space(&all), &outer), x).unwrap();
+    result(&mut f, y);
+    Some(f)
+}
+
+fn axis(size: u64, holes: i64, taps: u64, dilation: i64, step: i64, pad: (i64, i64)) -> Axis {
+    Axis { size, holes, taps, dilation, step, pad }
+}
+
+#[test]
+fn dilated_convolutions() {
+    let mut state = 0x2545_f491_4f6c_dd1du64;
+    let mut next = |n: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % n
+    };
+    let mut done = 0;
+    while done < 20 {
+        let rank = 1 + next(2) as usize;
+        let mut random = || Axis {
+            size: 1 + next(9),
+            holes: 1 + next(4) as i64,
+            taps: 1 + next(5),
+            dilation: 1 + next(3) as i64,
+            step: 1 + next(2) as i64,
+            pad: (next(5) as i64 - 1, next(5) as i64 - 1),
+        };
+        let axes: Vec<Axis> = (0..rank).map(|_| random()).collect();
+        let channels = [(1, 3), (16, 33), (20, 7)][next(3) as usize];
+        let kinds = [Kind::Product, Kind::Product, Kind::Join(AccOp::Add), Kind::Join(AccOp::Max)];
+        let kind = kinds[next(4) as usize];
+        let dtype = [DType::F32, DType::F32, DType::F64, DType::I32, DType::BF16][next(5) as usize];
+        let Some(function) = windows(&axes, channels, kind, dtype) else { continue };
+        done += 1;
+        check_with(function, if dtype == DType::BF16 { 0.3 } else { 1e-4 }, None);
+    }
+}
+
+#[test]
+fn a_hole_times_an_infinity() {
+    // With taps at an odd distance every second product is of a hole.
+    let axes = [axis(9, 2, 3, 1, 1, (1, 2)), axis(8, 3, 4, 1, 1, (2, 1))];
+    let function = windows(&axes, (8, 16), Kind::Product, DType::F32).unwrap();
+    let mut args: Vec<_> =
+        function.params.iter().enumerate().map(|(i, &p)| values(function.ty(p), i as u64 + 7)).collect();
+    args[1].set(5, Scalar::from_f64(DType::F32, f64::INFINITY));
+    args[1].set(300, Scalar::from_f64(DType::F32, f64::NAN));
+    check_with(function, 1e-4, Some(args));
+}
+
+#[test]
+fn no_hole_is_visited() {
+    let plan = |function: Function| {
+        let program = Program { name: String::new(), functions: vec![function] };
+        lower(&program, "main", &Target::wide()).unwrap().plan.to_string()
+    };
+    let twice = axis(28, 2, 3, 1, 1, (1, 2));
+    let mut text = String::new();
+    for (name, axes, kind) in [
+        ("convolution, every second", vec![twice, twice], Kind::Product),
+        ("convolution, every third", vec![axis(50, 3, 4, 1, 1, (0, 0))], Kind::Product),
+        ("too many phases", vec![axis(20, 5, 5, 1, 1, (0, 0)); 2], Kind::Product),
+        ("sums", vec![axis(28, 2, 2, 1, 1, (1, 0)), axis(28, 2, 2, 1, 1, (1, 0))], Kind::Join(AccOp::Add)),
+    ] {
+        let function = windows(&axes, (64, 64), kind, DType::F32).unwrap();
+        text.push_str(&format!("{name}\n{}\n", plan(function)));
+    }
+    insta::assert_snapshot!(text);
+}
