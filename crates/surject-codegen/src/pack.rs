@@ -2,7 +2,7 @@
 
 use crate::CodegenError;
 use crate::address::{LoopId, LoopSet};
-use crate::contraction::sum_number;
+use crate::contraction::{pairs, sum_number};
 use crate::dag::{Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
 
@@ -28,6 +28,8 @@ pub struct Pack<'a> {
     pub lanes: usize,
     /// The type of the elements of a panel.
     pub elem: Elem,
+    /// The summed loop of which an element holds two points, as 16-bit integers.
+    pub pairs: Option<LoopId>,
 }
 
 /// How the values of a panel are found.
@@ -74,10 +76,13 @@ impl Pack<'_> {
                 return Mode::Along(l, along);
             }
         }
-        let across =
-            self.sum.iter().copied().rev().find(|&l| {
-                steady(l) && dag.extent(l) >= self.lanes as i64 && dag[self.value].deps.contains(l)
-            });
+        let across = self.sum.iter().copied().rev().find(|&l| {
+            let (lanes, taken) = match self.pairs {
+                Some(pairs) => (2 * self.lanes as i64, l == pairs),
+                None => (self.lanes as i64, true),
+            };
+            steady(l) && taken && dag.extent(l) >= lanes && dag[self.value].deps.contains(l)
+        });
         match (across, &minor.loops[..]) {
             (Some(l), _) if self.lanes > 1 => Mode::Across(l),
             (_, &[l]) if along > 1 && dag[self.value].deps.contains(l) => Mode::Along(l, along),
@@ -132,7 +137,9 @@ impl Pack<'_> {
             }
             let outer = open.last().map_or(scope, |o| o.0);
             let (inner, iv) = em.open_loop(outer, l, 1);
-            let bounds = Bounds { low: em.int(0), high: em.int(em.dag.extent(l)), step: em.int(1) };
+            let extent = em.dag.extent(l);
+            let count = if self.pairs == Some(l) { (extent + 1) / 2 } else { extent };
+            let bounds = Bounds { low: em.int(0), high: em.int(count), step: em.int(1) };
             open.push((inner, iv, bounds));
         }
         open
@@ -146,7 +153,7 @@ impl Pack<'_> {
 
     /// The address of a value in the panel.
     fn place(&self, em: &mut Emitter<'_>, scope: ScopeId, to: &str, offset: &str) -> String {
-        let number = em.lin(&sum_number(em.dag, self.sum, self.width as i64), scope);
+        let number = em.lin(&sum_number(em.dag, self.sum, self.pairs, self.width as i64), scope);
         let at = em.op(scope, &format!("arith.addi {number}, {offset} : i64"));
         let ty = self.elem.name();
         em.op(scope, &format!("llvm.getelementptr {to}[{at}] : (!llvm.ptr, i64) -> !llvm.ptr, {ty}"))
@@ -192,15 +199,56 @@ impl Pack<'_> {
             let part = em.open(inner, binds, Some((l, lanes)));
             em.activate(part, active, lanes);
             known.into_iter().for_each(|(node, value)| em.seed(part, node, value));
-            let at = At { scope: part, lanes };
-            let value = em.value(self.value, part)?;
-            let value = em.spread(&value, self.elem, at);
+            let value = self.element(em, part, &open, lanes)?;
             let place = self.place(em, part, to, &ahead);
             self.write(em, part, &value, &place, lanes);
             em.close_plain(part);
         }
         self.close(em, open);
         Ok(())
+    }
+
+    /// An element of the panel, or so many next to each other: the value at the point where the summed loops are, or
+    /// the pair of values at two points.
+    fn element(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        open: &[(ScopeId, String, Bounds)],
+        lanes: usize,
+    ) -> Result<String, CodegenError> {
+        let at = At { scope, lanes };
+        let Some(l) = self.pairs else {
+            let value = em.value(self.value, scope)?;
+            return Ok(em.spread(&value, self.elem, at));
+        };
+        // The loop counts pairs.
+        let opened = self.sum.iter().copied().filter(|&l| em.dag.extent(l) != 1).position(|k| k == l);
+        let number = opened.and_then(|i| open.get(i)).map(|o| o.1.clone());
+        let number = number.ok_or_else(|| CodegenError::malformed("a loop of pairs that is not open"))?;
+        let (one, extent) = (em.int(1), em.dag.extent(l));
+        let first = em.op(scope, &format!("arith.shli {number}, {one} : i64"));
+        let mut second = em.op(scope, &format!("arith.addi {first}, {one} : i64"));
+        let last = em.int(extent - 1);
+        let mut inside = None;
+        if extent % 2 == 1 {
+            inside = Some(em.op(scope, &format!("arith.cmpi sle, {second}, {last} : i64")));
+            second = em.op(scope, &format!("arith.minsi {second}, {last} : i64"));
+        }
+        let mut values = Vec::new();
+        for position in [first, second] {
+            let part = em.open(scope, vec![(l, position)], None);
+            let value = em.value(self.value, part)?;
+            values.push(em.spread(&value, self.elem, At { scope: part, lanes }));
+            em.close_plain(part);
+        }
+        if let Some(inside) = inside {
+            // Beyond the end there is nothing: the other factor is multiplied by zero.
+            let zero = em.constant(self.elem, 0, lanes);
+            let ty = self.elem.ty(lanes);
+            values[1] = em.op(scope, &format!("arith.select {inside}, {}, {zero} : {ty}", values[1]));
+        }
+        Ok(pairs::pair(em, scope, (&values[0], &values[1]), lanes))
     }
 
     /// The values that depend on the row or column alone, computed before the summed loops.
@@ -254,9 +302,11 @@ impl Pack<'_> {
         }
         let open = self.nest(em, scope, Some(l));
         let outer = open.last().map_or(scope, |o| o.0);
-        // The last vector ends with the loop: some values are written twice where that is not a whole number.
-        let inner = em.open(outer, Vec::new(), Some((l, lanes)));
-        let (iv, extent) = (em.name(), em.dag.extent(l));
+        // The last vector ends with the loop: some values are written twice where that is not a whole number. Of
+        // pairs there are whole ones first.
+        let wide = if self.pairs.is_some() { 2 * lanes } else { lanes };
+        let inner = em.open(outer, Vec::new(), None);
+        let (iv, extent) = (em.name(), em.dag.extent(l) / (wide / lanes) as i64);
         let bounds = Bounds { low: em.int(0), high: em.int(extent), step: em.int(lanes as i64) };
         let position = if extent % lanes as i64 == 0 {
             iv.clone()
@@ -264,18 +314,27 @@ impl Pack<'_> {
             let last = em.int(extent - lanes as i64);
             em.op(inner, &format!("arith.minsi {iv}, {last} : i64"))
         };
+        let start = if wide == lanes {
+            position.clone()
+        } else {
+            em.op(inner, &format!("arith.addi {position}, {position} : i64"))
+        };
         em.bind(inner, l, position);
         // Rows are taken in groups of a power of two, the widest that divides the panel.
         let group = (1usize << self.width.trailing_zeros()).min(lanes);
-        let stride = sum_number(em.dag, self.sum, self.width as i64).coeff(l);
+        let stride = sum_number(em.dag, self.sum, self.pairs, self.width as i64).coeff(l);
         for first in (0..self.width).step_by(group) {
             let mut rows = Vec::new();
             for (binds, known) in &positions[first..first + group] {
-                let part = em.open(inner, binds.clone(), None);
+                let along = em.open(inner, vec![(l, start.clone())], Some((l, wide)));
+                let part = em.open(along, binds.clone(), None);
                 known.iter().for_each(|(node, value)| em.seed(part, *node, value.clone()));
                 let value: Val = em.value(self.value, part)?;
-                rows.push(em.spread(&value, self.elem, At { scope: part, lanes }));
+                let value = em.spread(&value, self.elem, At { scope: part, lanes: wide });
+                let whole = wide == lanes;
+                rows.push(if whole { value } else { pairs::neighbours(em, part, &value, lanes) });
                 em.close_plain(part);
+                em.close_plain(along);
             }
             let turned = interleave(em, inner, rows, self.elem, lanes);
             let dense = stride == self.width as i64 && group == self.width;
@@ -297,6 +356,24 @@ impl Pack<'_> {
             }
         }
         em.close_loop(inner, &iv, &bounds, &[]);
+        if wide != lanes && em.dag.extent(l) % 2 == 1 {
+            // The pair of the last point and nothing.
+            let (number, last) = (em.int(extent), em.int(em.dag.extent(l) - 1));
+            for (i, (binds, _)) in positions.iter().enumerate() {
+                let place = em.open(outer, vec![(l, number.clone())], None);
+                let ahead = em.int(i as i64);
+                let to = self.place(em, place, to, &ahead);
+                em.close_plain(place);
+                let mut binds = binds.clone();
+                binds.push((l, last.clone()));
+                let part = em.open(outer, binds, None);
+                let value = em.value(self.value, part)?;
+                let mask = em.constant(self.elem, 0xffff, 1);
+                let value = em.op(part, &format!("arith.andi {}, {mask} : {}", value.ssa, self.elem.name()));
+                self.write(em, part, &value, &to, 1);
+                em.close_plain(part);
+            }
+        }
         self.close(em, open);
         Ok(())
     }
@@ -332,9 +409,9 @@ impl Pack<'_> {
         }
         let open = self.nest(em, part, None);
         let inner = open.last().map_or(part, |o| o.0);
-        let value = em.value(self.value, inner)?;
+        let value = self.element(em, inner, &open, 1)?;
         let place = self.place(em, inner, to, &iv);
-        self.write(em, inner, &value.ssa, &place, 1);
+        self.write(em, inner, &value, &place, 1);
         self.close(em, open);
         let bounds = Bounds { low: em.int(0), high: em.int(self.width as i64), step: em.int(1) };
         em.close_loop(part, &iv, &bounds, &[]);

@@ -11,6 +11,8 @@ pub struct Target {
     pub threads: usize,
     /// Bytes of the second-level cache that one thread may count on.
     pub cache_bytes: usize,
+    /// Has it an instruction that multiplies pairs of 16-bit integers and adds the two products (`pmaddwd`)?
+    pub pairs: bool,
     /// Treats small programs as if they were large: work is shared between threads, tiled and fused wherever that is
     /// possible at all. Slower, but it shows in tests what is otherwise only done to what is too large to interpret.
     pub eager: bool,
@@ -29,6 +31,8 @@ impl Target {
         } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
             (target.lanes_bytes, target.registers) = (32, 16);
         }
+        // 128-bit vectors have it everywhere; so have wider ones where they have integers at all.
+        target.pairs = cfg!(target_arch = "x86_64");
         #[cfg(target_arch = "aarch64")]
         {
             target.registers = 32;
@@ -38,7 +42,14 @@ impl Target {
 
     /// A machine with 128-bit vectors, 16 registers and two threads: text made for it is the same everywhere.
     pub const fn generic() -> Target {
-        Target { lanes_bytes: 16, registers: 16, threads: 2, cache_bytes: 256 * 1024, eager: false }
+        Target {
+            lanes_bytes: 16,
+            registers: 16,
+            threads: 2,
+            cache_bytes: 256 * 1024,
+            pairs: false,
+            eager: false,
+        }
     }
 
     /// A machine as [`Target::generic`] with 512-bit vectors and 32 registers.

@@ -139,3 +139,52 @@ fn convolutions() {
     check_with(convolution(2, 9, 5, 20, 1), 1e-4, None);
     check_with(convolution(1, 12, 16, 33, 2), 1e-4, None);
 }
+
+/// A product of 8-bit integers, converted to 32 bits, with zero points subtracted or not.
+fn narrow(sizes: [u64; 3], types: [DType; 2], zero: Option<i128>, turned: bool) -> Function {
+    let [m, k, n] = sizes;
+    let of_y: &[u64] = if turned { &[n, k] } else { &[k, n] };
+    let (mut f, p) = function(&[(types[0], &[m, k]), (types[1], of_y)]);
+    let factors: Vec<FieldId> = p
+        .iter()
+        .map(|&x| {
+            let wide = f.fields.convert(DType::I32, x);
+            let Some(zero) = zero else { return wide };
+            let space = f.fields[wide].space.clone();
+            let zero = f.fields.constant(&space, Scalar::from_i128(DType::I32, zero));
+            f.fields.binary(BinaryOp::Sub, wide, zero).unwrap()
+        })
+        .collect();
+    let y: &[usize] = if turned { &[1, 2] } else { &[2, 1] };
+    let c = contract(&mut f, &[m, n, k], &[0, 1], (factors[0], &[0, 2]), (factors[1], y));
+    result(&mut f, c);
+    f
+}
+
+#[test]
+fn products_of_narrow_integers() {
+    use DType::{I8, I16, U8, U16};
+    for types in [[I8, I8], [U8, I8], [I16, U8], [I16, I16], [U16, I8]] {
+        for (sizes, turned) in
+            [([33, 64, 50], false), ([40, 37, 48], true), ([20, 71, 40], false), ([17, 66, 33], true)]
+        {
+            for zero in [None, Some(-7)] {
+                let function = narrow(sizes, types, zero, turned);
+                // The extremes among them: products of the smallest numbers overflow where they are added.
+                let args = function.params.iter().enumerate().map(|(i, &p)| {
+                    let mut buffer = values(function.ty(p), i as u64 + 3);
+                    let low = Scalar::from_i128(
+                        types[i],
+                        if types[i].is_unsigned_int() { 0 } else { i16::MIN.into() },
+                    );
+                    let low = if types[i] == I8 { Scalar::from_i128(I8, i8::MIN.into()) } else { low };
+                    (0..buffer.len()).step_by(3).for_each(|e| buffer.set(e, low));
+                    (0..buffer.len()).step_by(7).for_each(|e| buffer.set(e, low));
+                    buffer
+                });
+                let args = args.collect();
+                check_with(function, 0.0, Some(args));
+            }
+        }
+    }
+}

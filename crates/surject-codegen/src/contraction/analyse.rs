@@ -1,0 +1,131 @@
+//! Which reductions are contractions, and in which tiles.
+
+use super::{Contraction, pairs, product};
+use crate::Target;
+use crate::address::{LoopId, LoopSet};
+use crate::dag::{Dag, Node, NodeId};
+use crate::emit::Elem;
+use crate::schedule::Output;
+use surject_ir::{AccOp, BinaryOp, DType};
+
+/// Fewer multiplications than these are left to the row emitter.
+const SMALL: f64 = 30_000.0;
+
+/// The two values that a term is made of, where one depends on some loops of the output and the other on others: all
+/// that depends on both is arithmetic on them.
+fn factors(dag: &Dag, node: NodeId, body: NodeId) -> Option<(NodeId, NodeId)> {
+    const CORE: usize = 8;
+    let plain = |n: NodeId| matches!(dag[n].dtype, DType::F32 | DType::F64 | DType::I32 | DType::I64);
+    let nodes = dag.reachable(&[body], false);
+    let own = |n: NodeId| dag[n].deps.only(dag[node].deps);
+    // The loops of the output that the leaves read together, joined where they meet in a leaf.
+    let mut groups: Vec<LoopSet> = Vec::new();
+    for &n in nodes.iter().filter(|&&n| dag[n].node.children().next().is_none()) {
+        if own(n) != LoopSet::default() && !groups.contains(&own(n)) {
+            groups.push(own(n));
+        }
+    }
+    let &[a, b] = &groups[..] else { return None };
+    if a.minus(b) == LoopSet::default() || b.minus(a) == LoopSet::default() {
+        return None;
+    }
+    let mixed = |n: NodeId| own(n).minus(a) != LoopSet::default() && own(n).minus(b) != LoopSet::default();
+    let (mut of_a, mut of_b, mut core) = (Vec::new(), Vec::new(), 0);
+    for &n in nodes.iter().filter(|&&n| mixed(n)) {
+        core += 1;
+        let arithmetic =
+            matches!(dag[n].node, Node::Unary(..) | Node::Binary(..) | Node::Select(..) | Node::Convert(_));
+        if !arithmetic {
+            return None;
+        }
+        for child in dag[n].node.children().filter(|&c| !mixed(c) && dag[c].deps != LoopSet::default()) {
+            // What depends on the loops of both, or on summed ones alone, goes with the first.
+            let side = if own(child).minus(a) == LoopSet::default() { &mut of_a } else { &mut of_b };
+            if !side.contains(&child) {
+                side.push(child);
+            }
+        }
+    }
+    match (&of_a[..], &of_b[..]) {
+        (&[x], &[y])
+            if core <= CORE
+                && plain(x)
+                && dag[x].dtype == dag[y].dtype
+                && dag[x].dtype == dag[node].dtype =>
+        {
+            Some((x, y))
+        }
+        _ => None,
+    }
+}
+
+/// Looks at a reduction. `None` where it is no contraction, or tiles would be mostly empty.
+pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> Option<Contraction> {
+    let Node::Reduce { op, loops, body, .. } = &dag[node].node else { return None };
+    let dtype = dag[node].dtype;
+    let suitable = dtype.is_float() || matches!(dtype, DType::I32 | DType::I64 | DType::U32 | DType::U64);
+    let (x, y) = match dag[*body].node {
+        Node::Binary(BinaryOp::Mul, x, y) if *op == AccOp::Add && dag[x].deps != dag[y].deps => (x, y),
+        _ => factors(dag, node, *body)?,
+    };
+    let (dx, dy) = (dag[x].deps, dag[y].deps);
+    if !suitable || loops.iter().any(|&l| !dx.union(dy).contains(l)) {
+        return None;
+    }
+    let of = |set: LoopSet| -> Vec<LoopId> {
+        let all = (0..dag.extents.len()).map(|l| LoopId(l as u8));
+        all.filter(|&l| set.contains(l) && dag.extent(l) > 1).collect()
+    };
+    let deps = dag[node].deps;
+    let stride = |l: LoopId| outputs.iter().map(|o| o.address.coeff(l).abs()).max().unwrap_or(0);
+    let by_stride = |mut loops: Vec<LoopId>| {
+        loops.sort_by_key(|&l| (std::cmp::Reverse(stride(l)), l));
+        loops
+    };
+    let both = of(LoopSet::from_iter(of(dx).into_iter().filter(|&l| dy.contains(l) && deps.contains(l))));
+    let only = |a: LoopSet, b: LoopSet| -> Vec<LoopId> {
+        by_stride(of(a).into_iter().filter(|&l| deps.contains(l) && !b.contains(l)).collect())
+    };
+    let sides = [(x, only(dx, dy)), (y, only(dy, dx))];
+    let work = product(dag, &of(deps)) as f64 * product(dag, loops) as f64;
+    // Sums of halves are not rounded term by term in tiles: the eager ones are to be compared.
+    let eager = target.eager && !matches!(dtype, DType::F16 | DType::BF16);
+    if work < if eager { 64.0 } else { SMALL } || product(dag, loops) < 4 {
+        return None;
+    }
+    let lanes = target.lanes_bytes / Elem::of(dtype).size();
+    let pairs = pairs::find(dag, (*op, *body), loops, target);
+    let mut best: Option<(f64, Contraction)> = None;
+    for (rows, columns) in [(&sides[0], &sides[1]), (&sides[1], &sides[0])] {
+        for &lane in &columns.1 {
+            let extent = dag.extent(lane);
+            let vectors = if extent > lanes as i64 { 2 } else { 1 };
+            let high = match (target.registers >= 32, vectors) {
+                (true, 2) => 8,
+                (true, _) => 16,
+                (false, 2) => 4,
+                (false, _) => 8,
+            };
+            let count = product(dag, &rows.1);
+            let fill = |n: i64, tile: i64| n as f64 / (((n + tile - 1) / tile).max(1) * tile) as f64;
+            let unit = if stride(lane) == 1 { 1.0 } else { 0.6 };
+            let score = fill(extent, (lanes * vectors) as i64) * fill(count, high as i64) * unit;
+            let least = if eager { 0.0 } else { 0.3 };
+            if score > least && best.as_ref().is_none_or(|b| score > b.0) {
+                let contraction = Contraction {
+                    node,
+                    factors: [rows.0, columns.0],
+                    batch: by_stride(both.clone()),
+                    rows: rows.1.clone(),
+                    columns: columns.1.iter().copied().filter(|&l| l != lane).collect(),
+                    lane,
+                    sum: loops.clone(),
+                    tile: (lanes, vectors, high),
+                    pairs,
+                };
+                best = Some((score, contraction));
+            }
+        }
+    }
+    best.map(|b| b.1)
+}

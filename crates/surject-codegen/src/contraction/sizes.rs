@@ -1,0 +1,135 @@
+//! How a contraction is cut: panels, blocks of rows, groups of columns, tasks.
+
+use super::{Contraction, product};
+use crate::Target;
+use crate::address::{Lin, LoopId};
+use crate::dag::{Buf, Dag, Node};
+use crate::emit::Elem;
+
+/// The sizes that both kernels agree on.
+pub(super) struct Sizes {
+    pub(super) width: i64,
+    pub(super) high: i64,
+    pub(super) rows: i64,
+    pub(super) sum: i64,
+    /// Panels of the lane loop; the last one may be partly filled.
+    pub(super) panels: i64,
+    /// Panels of all column loops.
+    pub(super) all_panels: i64,
+    pub(super) batch: i64,
+    /// Rows packed at once, a multiple of `high`; blocks of them.
+    pub(super) block: i64,
+    pub(super) blocks: i64,
+    /// Column groups, and panels of each.
+    pub(super) groups: i64,
+    pub(super) group: i64,
+    pub(super) tasks: i64,
+    pub(super) elem: Elem,
+}
+
+impl Sizes {
+    pub(super) fn new(dag: &Dag, c: &Contraction, target: &Target) -> Sizes {
+        let (lanes, vectors, high) = c.tile;
+        let (width, high) = ((lanes * vectors) as i64, high as i64);
+        let elem = Elem::of(dag[c.node].dtype);
+        let (rows, sum, batch) = (product(dag, &c.rows), c.terms(dag), product(dag, &c.batch));
+        let panels = (dag.extent(c.lane) + width - 1) / width;
+        let all_panels = panels * product(dag, &c.columns);
+        let most = 4 * target.threads as i64;
+        let row_bytes = sum * elem.size() as i64;
+        let cached = (target.cache_bytes as i64 / row_bytes.max(1) / high).clamp(1, 128 / high);
+        // Enough blocks for every thread, if there are enough rows.
+        let tiles = (rows + high - 1) / high;
+        let wanted = (most + batch - 1) / batch;
+        let block = cached.min((tiles + wanted - 1) / wanted).max(1) * high;
+        let blocks = (rows + block - 1) / block;
+        let groups = if batch * blocks >= 2 * target.threads as i64 {
+            1
+        } else {
+            (most / (batch * blocks)).clamp(1, all_panels)
+        };
+        let group = (all_panels + groups - 1) / groups;
+        let groups = (all_panels + group - 1) / group;
+        let items = batch * blocks * groups;
+        let flops = 2.0 * batch as f64 * rows as f64 * sum as f64 * (all_panels * width) as f64;
+        let tasks =
+            if target.threads <= 1 || (flops < 400_000.0 && !target.eager) { 1 } else { items.min(most) };
+        Sizes { width, high, rows, sum, panels, all_panels, batch, block, blocks, groups, group, tasks, elem }
+    }
+
+    /// Those of a kernel that does a range of at most so many rows.
+    pub(super) fn for_range(self, most: i64) -> Sizes {
+        let block = (most + self.high - 1) / self.high * self.high;
+        // Every task has packed rows of its own.
+        Sizes { block, groups: 1, group: self.all_panels, tasks: 2, ..self }
+    }
+}
+
+impl Contraction {
+    /// The points of the sum, pairs counted once.
+    fn terms(&self, dag: &Dag) -> i64 {
+        let extent = |l: LoopId| if self.pairs == Some(l) { (dag.extent(l) + 1) / 2 } else { dag.extent(l) };
+        self.sum.iter().map(|&l| extent(l)).product()
+    }
+
+    /// The rows of a tile.
+    pub fn high(&self) -> i64 {
+        self.tile.2 as i64
+    }
+
+    /// An estimate of the cycles of one core: a multiply-add of a vector each, those beyond the end included.
+    pub(super) fn cycles(&self, s: &Sizes) -> f64 {
+        let rows = (s.rows + s.high - 1) / s.high * s.high;
+        s.batch as f64 * rows as f64 * s.sum as f64 * (s.all_panels * s.width) as f64 / self.tile.0 as f64
+    }
+}
+
+/// A column factor that tiles read where it lies.
+pub(super) struct InPlace {
+    /// The tensor.
+    pub(super) buf: Buf,
+    /// The position of an element.
+    pub(super) address: Lin,
+    /// The distance from one point of the summed loop to the next.
+    pub(super) stride: i64,
+}
+
+/// A column factor that lies as panels do, or would be read too few times to repay packing: it is a tensor in the
+/// type of the tiles, with one summed loop and its columns next to each other.
+pub(super) fn in_place(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<InPlace> {
+    let Node::Load { buf, address, guards } = &dag[c.factors[1]].node else { return None };
+    let summed: Vec<LoopId> = c.sum.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
+    let ([sum], true) = (&summed[..], guards.is_empty()) else { return None };
+    let plain = matches!(s.elem, Elem::F32 | Elem::F64 | Elem::I32 | Elem::I64)
+        && Elem::in_memory(dag[c.factors[1]].dtype) == s.elem;
+    let (next, whole) = (address.coeff(c.lane) == 1, dag.extent(c.lane) % s.width == 0);
+    let stride = address.coeff(*sum);
+    let bytes = s.batch * s.all_panels * s.width * s.sum * s.elem.size() as i64;
+    let few = s.rows <= FEW_TILES * s.high || bytes <= SMALL_BYTES;
+    // A stride of 0 repeats one row.
+    (plain && next && stride > 0 && (whole && stride == s.width || few)).then(|| InPlace {
+        buf: *buf,
+        address: address.clone(),
+        stride,
+    })
+}
+
+/// Columns that are read by no more row tiles than these are not packed.
+const FEW_TILES: i64 = 4;
+/// Columns that stay in the nearest cache wherever they lie.
+const SMALL_BYTES: i64 = 16_384;
+
+/// The linear number of the summed loops; the loop of pairs counts pairs.
+pub fn sum_number(dag: &Dag, sum: &[LoopId], pairs: Option<LoopId>, factor: i64) -> Lin {
+    let mut lin = Lin::default();
+    let mut stride = factor;
+    for &l in sum.iter().rev() {
+        let extent = if pairs == Some(l) { (dag.extent(l) + 1) / 2 } else { dag.extent(l) };
+        if extent > 1 {
+            lin.terms.push((l, stride));
+        }
+        stride *= extent;
+    }
+    lin.terms.sort_unstable();
+    lin
+}

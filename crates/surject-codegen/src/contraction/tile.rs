@@ -1,0 +1,174 @@
+//! One tile: the loop over the sum with the tile in registers, and what is stored of it.
+
+use super::{Tiles, pairs};
+use crate::CodegenError;
+use crate::dag::Node;
+use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
+use crate::pack::digits;
+
+impl Tiles<'_> {
+    /// The loop over the sum, with the tile in registers, and the tile into memory. So many columns exist.
+    pub(super) fn tile(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        rows: &str,
+        columns: &str,
+        tile: &str,
+        active: i64,
+    ) -> Result<(), CodegenError> {
+        let (s, c) = (&self.sizes, self.c);
+        let (lanes, vectors, high) = c.tile;
+        let (ty, name, size) = (s.elem.ty(lanes), s.elem.name(), s.elem.size());
+        let Node::Reduce { op, body, .. } = self.dag[c.node].node else {
+            return Err(CodegenError::malformed("a contraction that reduces nothing"));
+        };
+        let dtype = self.dag[c.node].dtype;
+        let zero = em.scalar(op.neutral(dtype), lanes);
+        let inner = em.open(scope, Vec::new(), None);
+        let k = em.name();
+        let stride = self.in_place.as_ref().map_or(s.width, |p| p.stride);
+        let (a, b) = (self.times(em, inner, &k, s.high), self.times(em, inner, &k, stride));
+        let (a, b) = (self.offset(em, inner, rows, &a), self.offset(em, inner, columns, &b));
+        let mut vector = Vec::new();
+        for v in 0..vectors {
+            let exist = usize::try_from(active).unwrap_or(0).saturating_sub(v * lanes).min(lanes);
+            if exist == 0 {
+                vector.push(em.constant(s.elem, 0, lanes));
+                continue;
+            }
+            let from = em.op(
+                inner,
+                &format!("llvm.getelementptr {b}[{}] : (!llvm.ptr) -> !llvm.ptr, {name}", v * lanes),
+            );
+            let load = if exist == lanes {
+                format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}")
+            } else {
+                let (mask, none) = (em.first_lanes(exist, lanes), em.constant(s.elem, 0, lanes));
+                format!(
+                    "llvm.intr.masked.load {from}, {mask}, {none} {{alignment = {size} : i32}} : (!llvm.ptr, {}, {ty}) \
+                     -> {ty}",
+                    Elem::I1.ty(lanes)
+                )
+            };
+            vector.push(em.op(inner, &load));
+        }
+        let mut carried = Vec::new();
+        for row in 0..high {
+            let from =
+                em.op(inner, &format!("llvm.getelementptr {a}[{row}] : (!llvm.ptr) -> !llvm.ptr, {name}"));
+            let value = em.op(inner, &format!("llvm.load {from} : !llvm.ptr -> {name}"));
+            let value = em.op(inner, &format!("vector.broadcast {value} : {name} to {ty}"));
+            for column in &vector {
+                if c.pairs.is_some() {
+                    let into = em.name();
+                    let next = pairs::multiply_add(em, inner, (&value, column), &into, lanes);
+                    carried.push(Carried { name: into, init: zero.clone(), ty: ty.clone(), next });
+                    continue;
+                }
+                // The values of this row and these columns are known here; the rest of the term is arithmetic.
+                let part = em.open(inner, vec![(c.lane, String::new())], Some((c.lane, lanes)));
+                em.seed(part, c.factors[0], Val { ssa: value.clone(), lanes });
+                em.seed(part, c.factors[1], Val { ssa: column.clone(), lanes });
+                let into = em.name();
+                let next = em.join_term(op, body, dtype, &into, At { scope: part, lanes })?;
+                em.close_plain(part);
+                carried.push(Carried { name: into, init: zero.clone(), ty: ty.clone(), next });
+            }
+        }
+        let bounds = Bounds { low: em.int(0), high: em.int(s.sum), step: em.int(1) };
+        let sums = em.close_loop(inner, &k, &bounds, &carried);
+        for (i, sum) in sums.iter().enumerate() {
+            let to = em.op(
+                scope,
+                &format!("llvm.getelementptr {tile}[{}] : (!llvm.ptr) -> !llvm.ptr, {name}", i * lanes),
+            );
+            em.line(scope, &format!("llvm.store {sum}, {to} {{alignment = 64 : i64}} : {ty}, !llvm.ptr"));
+        }
+        Ok(())
+    }
+
+    /// Evaluates the rest of the stored field on the tile, as far as it lies inside.
+    pub(super) fn store(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        first_row: &str,
+        panel: &str,
+        tile: &str,
+    ) -> Result<(), CodegenError> {
+        let (s, c) = (&self.sizes, self.c);
+        let extent = self.dag.extent(c.lane);
+        let (count, high) = (em.int(s.rows), em.int(s.high));
+        let left = em.op(scope, &format!("arith.subi {count}, {first_row} : i64"));
+        let here = em.op(scope, &format!("arith.minsi {left}, {high} : i64"));
+        let line = em.open(scope, Vec::new(), None);
+        let iv = em.name();
+        let row = em.op(line, &format!("arith.addi {first_row}, {iv} : i64"));
+        for (&l, digit) in c.rows.iter().zip(digits(em, line, &c.rows, &row)) {
+            em.bind(line, l, digit);
+        }
+        let base = self.times(em, line, panel, s.width);
+        let start = self.times(em, line, &iv, s.width);
+        let from = self.offset(em, line, tile, &start);
+        let (full, rest) = (extent / s.width, extent % s.width);
+        let whole = em.int(full);
+        for (inside, width) in [(true, s.width), (false, rest)] {
+            if width == 0 || (inside && full == 0) {
+                continue;
+            }
+            let part = em.open(line, Vec::new(), None);
+            let lanes = c.tile.0 as i64;
+            let main = width - width % lanes;
+            let rest = (width - main).unsigned_abs().next_power_of_two() as i64;
+            for (step, low, high) in [(lanes, 0, main), (rest, main, width)] {
+                if low < high {
+                    self.line(em, part, (&base, &from), (step, low, high))?;
+                }
+            }
+            if rest == 0 || full == 0 {
+                em.close_plain(part);
+            } else {
+                let predicate = if inside { "ult" } else { "uge" };
+                let holds = em.op(line, &format!("arith.cmpi {predicate}, {panel}, {whole} : i64"));
+                em.close_if(part, &holds);
+            }
+        }
+        let bounds = Bounds { low: em.int(0), high: here, step: em.int(1) };
+        em.close_loop(line, &iv, &bounds, &[]);
+        Ok(())
+    }
+
+    /// One row of a tile, in vectors; the last may be beyond the end in part.
+    fn line(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        (base, from): (&str, &str),
+        (step, low, high): (i64, i64, i64),
+    ) -> Result<(), CodegenError> {
+        let c = self.c;
+        let dtype = self.dag[c.node].dtype;
+        let lanes = step as usize;
+        let at_loop = em.open(scope, Vec::new(), None);
+        let iv = em.name();
+        let position = em.op(at_loop, &format!("arith.addi {base}, {iv} : i64"));
+        let vector = (lanes > 1).then_some((c.lane, lanes));
+        let inner = em.open(at_loop, vec![(c.lane, position)], vector);
+        em.activate(inner, (high - low) as usize, lanes);
+        let at = At { scope: inner, lanes };
+        let pointer = self.offset(em, inner, from, &iv);
+        let (ty, size) = (self.sizes.elem.ty(lanes), self.sizes.elem.size());
+        let sum =
+            em.op(inner, &format!("llvm.load {pointer} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}"));
+        let sum = em.round_half(at, dtype, sum);
+        em.seed(inner, c.node, Val { ssa: sum, lanes });
+        let value = em.value(self.output.root, inner)?;
+        let to = self.pointer(em, self.to.0)?;
+        em.store(&to, self.to.1, &self.output.address, &value, at);
+        em.close_plain(inner);
+        let bounds = Bounds { low: em.int(low), high: em.int(high), step: em.int(step) };
+        em.close_loop(at_loop, &iv, &bounds, &[]);
+        Ok(())
+    }
+}
