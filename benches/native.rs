@@ -1,6 +1,6 @@
 //! Machine code: compiling it and running it. The only bench binary that links MLIR.
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::time::Duration;
 use surject_benches::{TRANSFORMER_BLOCK, arguments, layernorm, matmul, program, softmax};
@@ -55,5 +55,24 @@ fn running(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, compiling, running);
+/// What a call costs beside its kernels: a program of one kernel that adds eight numbers.
+fn calling(c: &mut Criterion) {
+    let text = "func main(x: f32[8], y: f32[8]) -> (z) {\n  z : f32[8] =: over i<8: x[i] + y[i]\n}\n";
+    let program = surject_ir::parse(text).unwrap();
+    let executable = compiled(&program);
+    let args = arguments(&program);
+    let borrowed: Vec<&Buffer> = args.iter().collect();
+    let mut results = executable.result_buffers();
+    let mut group = c.benchmark_group("call");
+    group.bench_function("run_into", |b| {
+        b.iter(|| executable.run_into(black_box(&borrowed), black_box(&mut results)).unwrap());
+    });
+    group.bench_function("run", |b| b.iter(|| executable.run(black_box(&args)).unwrap()));
+    group.bench_function("run_owned", |b| {
+        b.iter_batched(|| args.clone(), |args| executable.run_owned(args).unwrap(), BatchSize::SmallInput);
+    });
+    group.finish();
+}
+
+criterion_group!(benches, compiling, running, calling);
 criterion_main!(benches);

@@ -25,6 +25,7 @@ pub use sizes::sum_number;
 use crate::address::{Lin, LoopId, LoopSet};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{Bounds, Emitter, ScopeId};
+use crate::inplace;
 use crate::pack::{Minor, Pack, digits};
 use crate::row::{Kernel, Share, finish, name_pointers};
 use crate::schedule::{Output, Schedule};
@@ -391,6 +392,7 @@ impl Tiles<'_> {
         let mut kernel = finish(em, buffers, s.tasks, self.to.0, text)?;
         kernel.writes.push(rows);
         kernel.cycles = c.cycles(s);
+        kernel.in_place = inplace::operands(self.dag, std::slice::from_ref(self.output), Some(c.node));
         Ok(kernel)
     }
 

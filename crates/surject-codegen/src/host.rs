@@ -4,7 +4,7 @@ use crate::dag::Buf;
 use crate::memory::{Memory, Place, bytes};
 use crate::row::Kernel;
 use crate::steps::{Lowered, Step};
-use crate::{CodegenError, ENTRY};
+use crate::{CodegenError, ENTRY, INIT};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
@@ -30,7 +30,10 @@ pub fn module(
 ) -> Result<Texts, CodegenError> {
     let (text, pointers) = (String::new(), HashMap::new());
     let mut host = Host { lowered, memory, text, names: 0, pointers, profile, runs: 0 };
-    host.entry()?;
+    if !lowered.init.is_empty() {
+        host.function(INIT, &lowered.init, &[])?;
+    }
+    host.function(ENTRY, &lowered.steps, &memory.copies)?;
     let mut declarations: BTreeSet<&str> =
         BTreeSet::from(["llvm.func @surject_parallel(!llvm.ptr, i64, !llvm.ptr)"]);
     if profile.is_some() {
@@ -108,11 +111,17 @@ impl Host<'_> {
         self.op(&format!("arith.constant {value} : i64"))
     }
 
-    fn entry(&mut self) -> Result<(), CodegenError> {
+    /// Writes a function that runs steps, and then copies buffers to results.
+    fn function(&mut self, name: &str, steps: &[Step], copies: &[(Buf, usize)]) -> Result<(), CodegenError> {
+        self.names = 0;
+        let mut used = BTreeSet::new();
+        self.used(steps, &mut used);
+        used.extend(copies.iter().map(|c| self.lowered.memory(c.0)));
         self.line(&format!(
-            "llvm.func @{ENTRY}(%args: !llvm.ptr, %results: !llvm.ptr, %arena: !llvm.ptr, %constants: !llvm.ptr) {{"
+            "llvm.func @{name}(%args: !llvm.ptr, %results: !llvm.ptr, %arena: !llvm.ptr, %constants: !llvm.ptr) {{"
         ));
         let mut places: Vec<(Buf, Place)> = self.memory.places.iter().map(|(b, p)| (*b, *p)).collect();
+        places.retain(|p| used.contains(&p.0));
         places.sort_by_key(|p| p.0);
         for (buf, place) in places {
             let pointer = match place {
@@ -131,14 +140,32 @@ impl Host<'_> {
         let most = self.lowered.kernels.iter().map(|k| k.buffers.len()).max().unwrap_or(0).max(1);
         let count = self.int(most as i64);
         let _ = writeln!(self.text, "%pointers = llvm.alloca {count} x !llvm.ptr : (i64) -> !llvm.ptr");
-        let lowered = self.lowered;
-        self.steps(&lowered.steps)?;
-        for (from, result) in &self.memory.copies {
+        self.steps(steps)?;
+        for (from, result) in copies {
             let to = self.element("%results", *result);
             self.copy(*from, &to)?;
         }
         self.line("llvm.return\n}");
         Ok(())
+    }
+
+    /// The memory that steps touch.
+    fn used(&self, steps: &[Step], into: &mut BTreeSet<Buf>) {
+        for step in steps {
+            match step {
+                Step::Run { buffers, .. } => into.extend(buffers.iter().map(|&b| self.lowered.memory(b))),
+                Step::Copy { from, to } => into.extend([from, to].map(|&b| self.lowered.memory(b))),
+                Step::While { condition, flag, body } => {
+                    into.insert(self.lowered.memory(*flag));
+                    self.used(condition, into);
+                    self.used(body, into);
+                }
+                Step::If { index, branches } => {
+                    into.insert(self.lowered.memory(*index));
+                    branches.iter().for_each(|b| self.used(b, into));
+                }
+            }
+        }
     }
 
     /// An entry of an array of pointers.

@@ -24,7 +24,8 @@
 //! * `@entry(%args, %results, %arena, %constants)`, all `!llvm.ptr`: arrays of data pointers, in the order of
 //!   [`LoweredModule::params`], [`LoweredModule::results`] and [`LoweredModule::constants`]; `%arena` is a block of
 //!   [`LoweredModule::arena_bytes`] bytes, aligned to 64. Tensors are aligned to their element type; nothing
-//!   overlaps. An empty tensor needs a pointer, which is never read through.
+//!   overlaps, except where [`LoweredModule::donations`] says so. An empty tensor needs a pointer, which is never read
+//!   through.
 //! * Everything is an `llvm.func` with `scf`, `arith`, `math`, `vector` and `llvm` operations inside; memory is
 //!   reached through `llvm.getelementptr`, there is no memref. The dialects `arith`, `math`, `vector`, `scf` and
 //!   `llvm` must be known; the passes of `convert-vector-to-llvm`, `convert-math-to-llvm`, `convert-scf-to-cf`,
@@ -34,15 +35,19 @@
 mod access;
 mod address;
 mod build;
+mod coalesce;
 mod complex;
 mod contraction;
 mod dag;
 mod emit;
 mod error;
 mod fuse;
+mod hoist;
 mod host;
 mod inline;
+mod inplace;
 mod library;
+mod live;
 mod math;
 mod memory;
 mod pack;
@@ -72,6 +77,9 @@ use surject_ir::{Buffer, Program, TensorType};
 /// The name of the entry function of every module.
 pub const ENTRY: &str = "entry";
 
+/// The name of the function that runs once before it.
+pub const INIT: &str = "init";
+
 /// A function as an MLIR module.
 #[derive(Clone, Debug)]
 pub struct LoweredModule {
@@ -81,11 +89,17 @@ pub struct LoweredModule {
     pub parts: Vec<String>,
     /// The name of the entry function.
     pub entry: String,
+    /// The name of the function that fills a part of the arena with what depends on literals alone, if there is any. It
+    /// has the signature of the entry and runs once, before it; arguments and results may be null.
+    pub init: Option<String>,
     /// The types of the arguments.
     pub params: Vec<TensorType>,
     /// The types of the results.
     pub results: Vec<TensorType>,
-    /// The size of the arena.
+    /// For each result, the argument whose memory it may have: that argument is not read any more when the result is
+    /// first written, or only element by element where it is written. No two results have the same.
+    pub donations: Vec<Option<usize>>,
+    /// The size of the arena. What it holds is kept between runs.
     pub arena_bytes: u64,
     /// The literals the module reads.
     pub constants: Vec<Arc<Buffer>>,
@@ -116,7 +130,9 @@ pub fn lower_with(
     options: Options,
 ) -> Result<LoweredModule, CodegenError> {
     let found = program.function(function).ok_or_else(|| CodegenError::NoFunction(function.to_string()))?;
-    let lowered = steps::lower(found, target)?;
+    let mut lowered = steps::lower(found, target)?;
+    let donations = coalesce::coalesce(found, &mut lowered)?;
+    lowered.renumber();
     let mut memory = memory::plan(found, &lowered)?;
     let profile = options.profile.then_some(memory.arena_bytes);
     if options.profile {
@@ -129,6 +145,8 @@ pub fn lower_with(
         entry: ENTRY.to_string(),
         params: found.params.iter().map(|&p| found.ty(p).clone()).collect(),
         results: found.result_types(),
+        init: (!lowered.init.is_empty()).then(|| INIT.to_string()),
+        donations,
         arena_bytes: memory.arena_bytes,
         plan: plan::plan(found, &lowered, &memory, target.threads)?,
         profile,

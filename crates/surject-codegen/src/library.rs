@@ -123,6 +123,8 @@ impl Call<'_> {
             writes: self.targets.iter().map(|&t| buf(t)).collect(),
             cycles: 0.0,
             recipe: None,
+            in_place: Vec::new(),
+            copies: false,
         })
     }
 }

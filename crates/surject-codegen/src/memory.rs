@@ -1,10 +1,11 @@
 //! The static memory plan: where every buffer lies.
 //!
-//! Buffers that are never alive at the same time share memory. A buffer is alive from the first step that touches it
-//! to the last one; one that is touched inside a loop but not first there is alive until the loop ends.
+//! Buffers that are never alive at the same time (`live`) share memory. What is made when the module is loaded has its
+//! own for good.
 
 use crate::CodegenError;
 use crate::dag::Buf;
+use crate::live::lives;
 use crate::steps::{Lowered, Step};
 use std::collections::HashMap;
 use surject_ir::{Function, TensorType};
@@ -62,83 +63,95 @@ pub fn plan(function: &Function, lowered: &Lowered) -> Result<Memory, CodegenErr
             Some(_) => copies.push((memory, i)),
         }
     }
-    let mut spans = Spans { lowered, spans: HashMap::new(), time: 0 };
-    spans.walk(&lowered.steps);
-    let mut intervals: Vec<(u64, (usize, usize), Buf)> = Vec::new();
-    for (buf, span) in spans.spans {
-        if !places.contains_key(&buf) {
-            intervals.push((bytes(&lowered.types[buf.0 as usize])?.div_ceil(ALIGN) * ALIGN, span, buf));
+    let mut kept: Vec<Buf> = Vec::new();
+    for step in &lowered.init {
+        if let Step::Run { writes, .. } = step {
+            kept.extend(writes.iter().map(|&w| lowered.memory(w)));
         }
     }
-    // The largest first; the rest makes the order the same in every run.
-    intervals.sort_by_key(|&(size, span, buf)| (std::cmp::Reverse(size), span, buf));
+    let results: Vec<Buf> = function.body.results.iter().map(|&r| Buf(r.0)).collect();
+    let mut lives = lives(lowered, &lowered.steps, &results);
+    for buf in kept {
+        lives.entry(buf).or_default().ranges = vec![(0, usize::MAX)];
+    }
+    let mut needs = Vec::new();
+    for (buf, life) in lives {
+        if !places.contains_key(&buf) {
+            let size = bytes(&lowered.types[buf.0 as usize])?;
+            let size = size.checked_next_multiple_of(ALIGN).ok_or_else(|| CodegenError::overflow("the arena"))?;
+            // What a step writes is written while it reads.
+            let ranges = life.ranges.iter().map(|r| (r.0 / 2 * 2, r.1)).collect();
+            needs.push(Need { buf, size, ranges });
+        }
+    }
+    // Of some orders, the one that needs the least; the number of the buffer makes it the same in every run.
+    let start = |n: &Need| n.ranges.first().map_or(0, |r| r.0);
+    let length = |n: &Need| n.ranges.iter().map(|r| (r.1 - r.0) as u128).sum::<u128>();
+    let orders: [&dyn Fn(&Need) -> (u128, u128); 3] = [
+        &|n| (u128::from(n.size), length(n)),
+        &|n| (u128::from(n.size).saturating_mul(length(n)), 0),
+        &|n| (u128::MAX - start(n) as u128, u128::from(n.size)),
+    ];
+    let mut best: Option<(u64, Vec<(Buf, u64)>)> = None;
+    for order in orders {
+        needs.sort_by_key(|n| (std::cmp::Reverse(order(n)), n.buf));
+        let found = assign(&needs)?;
+        if best.as_ref().is_none_or(|b| found.0 < b.0) {
+            best = Some(found);
+        }
+    }
+    let (arena_bytes, offsets) = best.unwrap_or_default();
+    places.extend(offsets.into_iter().map(|(buf, offset)| (buf, Place::Arena(offset))));
+    Ok(Memory { places, copies, arena_bytes })
+}
+
+/// Memory in the arena.
+struct Need {
+    buf: Buf,
+    size: u64,
+    /// When it is in use.
+    ranges: Vec<(usize, usize)>,
+}
+
+impl Need {
+    /// Are both in use at some time?
+    fn meets(&self, other: &Need) -> bool {
+        let (mut a, mut b) = (self.ranges.iter().peekable(), other.ranges.iter().peekable());
+        while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
+            if x.0 <= y.1 && y.0 <= x.1 {
+                return true;
+            }
+            if x.1 < y.1 {
+                a.next();
+            } else {
+                b.next();
+            }
+        }
+        false
+    }
+}
+
+/// Puts memories into the arena in their order, each into the smallest gap that is large enough: its size, and where
+/// they lie.
+fn assign(needs: &[Need]) -> Result<(u64, Vec<(Buf, u64)>), CodegenError> {
     let mut arena_bytes = 0u64;
-    let mut placed: Vec<(u64, u64, (usize, usize))> = Vec::new();
-    for (size, span, buf) in intervals {
-        let meets = |other: &(usize, usize)| span.0 <= other.1 && other.0 <= span.1;
-        let mut busy: Vec<(u64, u64)> = placed.iter().filter(|p| meets(&p.2)).map(|p| (p.0, p.1)).collect();
+    let mut placed: Vec<(u64, u64, &Need)> = Vec::new();
+    for need in needs {
+        let mut busy: Vec<(u64, u64)> =
+            placed.iter().filter(|p| p.1 > p.0 && p.2.meets(need)).map(|p| (p.0, p.1)).collect();
         busy.sort_unstable();
-        // The smallest gap that is large enough, else the end.
         let (mut end, mut best) = (0u64, None);
         for (low, high) in busy {
             let gap = low.saturating_sub(end);
-            if low >= end && gap >= size && best.is_none_or(|(g, _)| gap < g) && size > 0 {
+            if low >= end && gap >= need.size && best.is_none_or(|(g, _)| gap < g) && need.size > 0 {
                 best = Some((gap, end));
             }
             end = end.max(high);
         }
         let offset = best.map_or(end, |b| b.1);
-        let high = offset.checked_add(size).ok_or_else(|| CodegenError::overflow("the arena"))?;
-        placed.push((offset, high, span));
+        let high = offset.checked_add(need.size).ok_or_else(|| CodegenError::overflow("the arena"))?;
+        placed.push((offset, high, need));
         arena_bytes = arena_bytes.max(high);
-        places.insert(buf, Place::Arena(offset));
     }
-    Ok(Memory { places, copies, arena_bytes })
-}
-
-struct Spans<'a> {
-    lowered: &'a Lowered,
-    spans: HashMap<Buf, (usize, usize)>,
-    time: usize,
-}
-
-impl Spans<'_> {
-    fn touch(&mut self, buf: Buf) {
-        let (memory, time) = (self.lowered.memory(buf), self.time);
-        self.spans.entry(memory).or_insert((time, time)).1 = time;
-    }
-
-    fn walk(&mut self, steps: &[Step]) {
-        for step in steps {
-            self.time += 1;
-            match step {
-                Step::Run { buffers, .. } => buffers.iter().for_each(|&b| self.touch(b)),
-                Step::Copy { from, to } => {
-                    self.touch(*from);
-                    self.touch(*to);
-                }
-                Step::While { condition, flag, body } => {
-                    let start = self.time;
-                    self.walk(condition);
-                    self.time += 1;
-                    self.touch(*flag);
-                    self.walk(body);
-                    self.time += 1;
-                    let end = self.time;
-                    for span in self.spans.values_mut() {
-                        if span.0 < start && span.1 >= start {
-                            span.1 = end;
-                        }
-                    }
-                }
-                Step::If { index, branches } => {
-                    self.touch(*index);
-                    for branch in branches {
-                        self.walk(branch);
-                        self.time += 1;
-                    }
-                }
-            }
-        }
-    }
+    Ok((arena_bytes, placed.into_iter().map(|p| (p.2.buf, p.0)).collect()))
 }

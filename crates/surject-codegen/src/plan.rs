@@ -20,7 +20,7 @@ pub struct Plan {
 /// One run of a kernel, or one line of control flow.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KernelPlan {
-    /// `kernel_3`, `copy`, `while`, `do`, `if`, `branch`.
+    /// `kernel_3`, `copy`, `while`, `do`, `if`, `branch`; `load` before what runs once, `run` after it.
     pub name: String,
     /// What is written, and where it lies.
     pub writes: Vec<String>,
@@ -67,6 +67,11 @@ pub fn plan(
     threads: usize,
 ) -> Result<Plan, CodegenError> {
     let mut writer = Writer { function, lowered, memory, threads, lines: Vec::new() };
+    if !lowered.init.is_empty() {
+        writer.line(0, "load");
+        writer.steps(&lowered.init, 1)?;
+        writer.line(0, "run");
+    }
     writer.steps(&lowered.steps, 0)?;
     for (from, to) in &memory.copies {
         let name = writer.name(*from);
@@ -112,7 +117,7 @@ impl Writer<'_> {
     fn steps(&mut self, steps: &[Step], depth: usize) -> Result<(), CodegenError> {
         for step in steps {
             match step {
-                Step::Run { kernel, buffers, writes, origin } => {
+                Step::Run { kernel, buffers, writes, origin, .. } => {
                     let mut total = 0;
                     for buf in buffers {
                         total += bytes(&self.lowered.types[buf.0 as usize])?;

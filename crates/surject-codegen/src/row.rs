@@ -8,6 +8,7 @@ use crate::Target;
 use crate::address::{LoopId, LoopSet};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Emitter, ScopeId, Val};
+use crate::inplace;
 use crate::recipe::Recipe;
 use crate::schedule::{Output, Schedule};
 use crate::stash::Stash;
@@ -30,12 +31,17 @@ pub struct Kernel {
     pub summary: String,
     /// More functions it needs, as text in which `@KERNEL` stands for its own name.
     pub functions: String,
-    /// The tensors it writes, among `buffers`.
+    /// The tensors it writes, among `buffers`: the output first, then what is its own.
     pub writes: Vec<Buf>,
     /// An estimate of its work, in cycles of one core.
     pub cycles: f64,
     /// What it was made from, if its work can be cut.
     pub recipe: Option<Arc<Recipe>>,
+    /// Tensors that may have the memory of the output: of each the kernel reads the elements at the address of the
+    /// output alone, every one before it is written, and every point of the output is evaluated once.
+    pub in_place: Vec<Buf>,
+    /// Does it copy the one tensor it reads to its output, bit for bit?
+    pub copies: bool,
 }
 
 /// Cycles below which a task is not worth handing to another thread: about 20 µs.
@@ -139,12 +145,16 @@ pub(crate) fn emit_units(
     em.reductions.clone_from(&schedule.reductions);
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let buffers = bind_pointers(&mut em, to.0, &roots);
+    let stashed = stash.is_some();
     em.stash = stash.and_then(|s| em.pointers.get(&s.to).cloned().map(|pointer| (s, pointer)));
     let mut scope = em.root();
     let row = Row { outputs, to, schedule };
     let Some((&last, outer)) = schedule.order.split_last() else {
         row.point(&mut em, scope)?;
-        return finish(em, buffers, 1, to.0, summary(dag, &roots, schedule, 1));
+        let mut kernel = finish(em, buffers, 1, to.0, summary(dag, &roots, schedule, 1))?;
+        kernel.in_place = inplace::operands(dag, outputs, None);
+        kernel.copies = inplace::copies(dag, outputs);
+        return Ok(kernel);
     };
     let (mut closing, range) = open_outer(&mut em, &units, outer);
     if let Some(inner) = closing.last() {
@@ -157,6 +167,10 @@ pub(crate) fn emit_units(
     let text = summary(dag, &roots, schedule, units.tasks);
     let mut kernel = finish(em, buffers, units.tasks, to.0, text)?;
     kernel.cycles = schedule.cycles;
+    if !stashed {
+        kernel.in_place = inplace::operands(dag, outputs, None);
+        kernel.copies = inplace::copies(dag, outputs);
+    }
     Ok(kernel)
 }
 
@@ -245,6 +259,8 @@ pub fn finish(
         writes: vec![to],
         cycles: 0.0,
         recipe: None,
+        in_place: Vec::new(),
+        copies: false,
     })
 }
 

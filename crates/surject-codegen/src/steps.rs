@@ -2,10 +2,12 @@
 //!
 //! Variables become buffers. The values a loop carries live in the buffers of its targets: the parameters of its
 //! regions are those buffers, the initial values are copied into them and the next values after every iteration.
-//! A value that dies where its successor is made shares the successor's buffer, where that is possible.
+//! A library call that changes a part of an operand that dies shares its buffer; what else can share memory does so
+//! afterwards (`coalesce`).
 
 use crate::dag::Buf;
 use crate::fuse;
+use crate::hoist;
 use crate::inline;
 use crate::library;
 use crate::row::Kernel;
@@ -25,8 +27,13 @@ pub enum Step {
         kernel: usize,
         /// The buffers at its pointers.
         buffers: Vec<Buf>,
-        /// Those it writes.
+        /// Those it writes: outputs, and what is its own.
         writes: Vec<Buf>,
+        /// Pairs of which the first may have the memory of the second: what is read only where that is written, and
+        /// before.
+        in_place: Vec<(Buf, Buf)>,
+        /// Does it do nothing but copy what it reads?
+        copies: bool,
         /// Where it comes from.
         origin: Option<Arc<str>>,
     },
@@ -60,6 +67,8 @@ pub enum Step {
 pub struct Lowered {
     /// The kernels, each distinct text once.
     pub kernels: Vec<Kernel>,
+    /// The steps that run once, when the module is loaded; what they write is kept.
+    pub init: Vec<Step>,
     /// The steps.
     pub steps: Vec<Step>,
     /// The types of the buffers: variables, then temporaries.
@@ -71,7 +80,7 @@ pub struct Lowered {
 }
 
 impl Lowered {
-    /// Runs kernels together where that pays, and drops those that nothing runs any more.
+    /// Runs kernels together where that pays.
     fn fuse(&mut self, function: &Function, target: &Target) -> Result<(), CodegenError> {
         let alias = std::mem::take(&mut self.alias);
         let memory = |of: Buf| root(&alias, of);
@@ -105,12 +114,11 @@ impl Lowered {
         self.steps = fuse::fuse(steps, &mut world)?;
         self.alias = alias;
         self.alias.extend((self.alias.len()..self.types.len()).map(|b| Buf(b as u32)));
-        self.renumber();
         Ok(())
     }
 
-    /// Numbers the kernels in the order in which they first run, each distinct text once.
-    fn renumber(&mut self) {
+    /// Numbers the kernels in the order in which they first run, each distinct text once; drops those that do not.
+    pub fn renumber(&mut self) {
         let old = std::mem::take(&mut self.kernels);
         let mut numbers: HashMap<usize, usize> = HashMap::new();
         let mut texts: HashMap<(String, i64), usize> = HashMap::new();
@@ -126,13 +134,14 @@ impl Lowered {
             });
             *kernel = number;
         };
+        each_run(&mut self.init, &mut place);
         each_run(&mut steps, &mut place);
         self.steps = steps;
     }
 
     /// The number of runs of kernels among the steps.
     pub fn runs(&self) -> usize {
-        let (mut count, mut work) = (0, vec![self.steps.as_slice()]);
+        let (mut count, mut work) = (0, vec![self.init.as_slice(), self.steps.as_slice()]);
         while let Some(steps) = work.pop() {
             for step in steps {
                 match step {
@@ -149,6 +158,12 @@ impl Lowered {
     /// The buffer whose memory this buffer has.
     pub fn memory(&self, of: Buf) -> Buf {
         root(&self.alias, of)
+    }
+
+    /// Gives two memories to one of them.
+    pub fn join(&mut self, from: Buf, to: Buf) {
+        let (from, to) = (self.memory(from), self.memory(to));
+        self.alias[from.0 as usize] = to;
     }
 }
 
@@ -195,8 +210,10 @@ pub fn lower(function: &Function, target: &Target) -> Result<Lowered, CodegenErr
     let steps = walker.block(&function.body, &[])?;
     let mut types: Vec<TensorType> = function.vars.iter().map(|v| v.ty.clone()).collect();
     types.extend(walker.stores.temporaries);
-    let Walker { kernels, constants, alias, .. } = walker;
-    let mut lowered = Lowered { kernels, steps, types, constants, alias };
+    let Walker { kernels, constants, mut alias, .. } = walker;
+    alias.extend((alias.len()..types.len()).map(|b| Buf(b as u32)));
+    let mut lowered = Lowered { kernels, init: Vec::new(), steps, types, constants, alias };
+    hoist::hoist(&mut lowered, &function.body.results)?;
     lowered.fuse(function, target)?;
     Ok(lowered)
 }
@@ -263,7 +280,6 @@ impl Walker<'_> {
                     }
                     steps.push(Step::Copy { from: buf(init), to: buf(target) });
                 }
-                self.coalesce(&body.body, &body.params, targets);
                 let condition = self.block(&cond.body, &[])?;
                 let flag =
                     cond.body.results.first().ok_or_else(|| CodegenError::malformed("a loop condition"))?;
@@ -274,7 +290,6 @@ impl Walker<'_> {
             StatementKind::If { targets, index, branches } => {
                 let mut lowered = Vec::new();
                 for branch in branches {
-                    self.coalesce(&branch.body, &[], targets);
                     let mut inner = self.block(&branch.body, &[])?;
                     self.assign(targets, &branch.body.results, &mut inner);
                     lowered.push(inner);
@@ -292,12 +307,15 @@ impl Walker<'_> {
     fn run(&mut self, kernels: Vec<Kernel>, statement: &Statement, steps: &mut Vec<Step>) {
         for kernel in kernels {
             let (buffers, writes) = (kernel.buffers.clone(), kernel.writes.clone());
+            let output = writes.first().copied();
+            let in_place = kernel.in_place.iter().filter_map(|&read| Some((read, output?))).collect();
+            let copies = kernel.copies;
             let key = (format!("{}{}", kernel.body, kernel.functions), kernel.tasks);
             let id = *self.kernel_ids.entry(key).or_insert(self.kernels.len());
             if id == self.kernels.len() {
                 self.kernels.push(kernel);
             }
-            steps.push(Step::Run { kernel: id, buffers, writes, origin: statement.origin.clone() });
+            steps.push(Step::Run { kernel: id, buffers, writes, in_place, copies, origin: statement.origin.clone() });
         }
     }
 
@@ -315,27 +333,6 @@ impl Walker<'_> {
         // Whatever shares the memory counts as a use.
         let later = block.statements[at + 1..].iter().any(|s| self.uses.of(s).iter().any(same));
         (defined || owned.contains(&operand)) && !later && !block.results.iter().any(same)
-    }
-
-    /// Lets results of a block be written straight into the targets they are copied to.
-    fn coalesce(&mut self, block: &Block, params: &[Var], targets: &[Var]) {
-        for (i, (&result, &target)) in block.results.iter().zip(targets).enumerate() {
-            let Some(at) = block.statements.iter().position(|s| s.targets().contains(&result)) else {
-                continue;
-            };
-            // A library call decides on its own what it overwrites; a loop or a choice is written late as a whole.
-            let simple = matches!(block.statements[at].kind, StatementKind::Store { .. });
-            let once = block.results.iter().filter(|&&r| r == result).count() == 1;
-            if !simple || !once {
-                continue;
-            }
-            let old = params.get(i).copied();
-            let is_old = |v: &Var| Some(*v) == old;
-            let read_after = block.statements[at..].iter().any(|s| self.uses.of(s).iter().any(is_old));
-            if !read_after && !block.results.iter().any(is_old) {
-                self.alias[result.0 as usize] = buf(target);
-            }
-        }
     }
 
     /// Copies values to targets as if all at once.

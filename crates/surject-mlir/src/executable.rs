@@ -2,11 +2,10 @@
 
 use crate::MlirError;
 use crate::jit::{self, CompileTimes, CompiledModule, Entry, JitOptions};
-use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use surject_codegen::{CodegenError, LoweredModule, Plan, Target};
 use surject_ir::{Buffer, Program, TensorType};
+use surject_runtime::memory::Block;
 use thiserror::Error;
 
 /// How a program is compiled.
@@ -90,7 +89,36 @@ pub struct Executable {
     lowered: LoweredModule,
     /// The sizes of the arguments and of the results.
     shapes: [Vec<Vec<usize>>; 2],
-    arena: Mutex<Arena>,
+    /// The addresses of the constants.
+    constants: Pointers,
+    arena: Mutex<Block>,
+}
+
+/// Addresses of constants, which live as long as the module that names them, and are only read.
+struct Pointers(Vec<*const u8>);
+
+// SAFETY: what they point at is never written.
+unsafe impl Send for Pointers {}
+// SAFETY: as above.
+unsafe impl Sync for Pointers {}
+
+/// An argument of a run.
+#[derive(Debug)]
+pub enum Argument<'a> {
+    /// It is read.
+    Read(&'a Buffer),
+    /// It is given away: a result may take over its memory.
+    Given(Buffer),
+}
+
+impl Argument<'_> {
+    /// The tensor.
+    pub fn buffer(&self) -> &Buffer {
+        match self {
+            Argument::Read(buffer) => buffer,
+            Argument::Given(buffer) => buffer,
+        }
+    }
 }
 
 /// Compiles a function of a program for this machine.
@@ -107,9 +135,18 @@ pub fn compile(
     let module = jit::compile_parts(&lowered.parts, &options.jit)?;
     let entry = module.entry_function(&lowered.entry)?;
     let too_large = || CompileError::Memory { what: "the arena".into(), bytes: lowered.arena_bytes };
-    let arena = Arena::new(lowered.arena_bytes).ok_or_else(too_large)?;
+    let bytes = usize::try_from(lowered.arena_bytes).map_err(|_| too_large())?;
+    // A profile counts from zero.
+    let arena = if lowered.profile.is_some() { Block::zeroed(bytes) } else { Block::unwritten(bytes) };
+    let mut arena = arena.ok_or_else(too_large)?;
     let shapes = [&lowered.params, &lowered.results].map(|types| types.iter().map(shape).collect());
-    Ok(Executable { entry, module, lowered, shapes, arena: Mutex::new(arena) })
+    let constants = Pointers(lowered.constants.iter().map(|b| b.as_ptr()).collect());
+    if let Some(init) = &lowered.init {
+        let init = module.entry_function(init)?;
+        // SAFETY: as in `call`; it reads no argument and writes no result.
+        unsafe { init(std::ptr::null(), std::ptr::null(), arena.as_mut_ptr(), constants.0.as_ptr()) };
+    }
+    Ok(Executable { entry, module, lowered, shapes, constants, arena: Mutex::new(arena) })
 }
 
 /// Can there be a buffer of this type?
@@ -145,7 +182,7 @@ impl Executable {
         // SAFETY: the arena ends with 16 bytes for each run, which were zeros at first, and no run is going on. They
         // are aligned because everything in the arena is.
         let slots =
-            unsafe { std::slice::from_raw_parts(arena.start.as_ptr().add(start).cast::<[u64; 2]>(), runs) };
+            unsafe { std::slice::from_raw_parts(arena.as_ptr().add(start).cast::<[u64; 2]>(), runs) };
         Some(slots.iter().map(|&[count, time]| (count, time)).collect())
     }
 
@@ -174,22 +211,52 @@ impl Executable {
         self.lowered.constants.iter().map(|c| c.len() as u64 * c.dtype().size() as u64).sum()
     }
 
-    /// Runs the function.
+    /// Runs the function. The results take memory of buffers that were dropped, where there is some.
     pub fn run(&self, args: &[Buffer]) -> Result<Vec<Buffer>, RunError> {
-        let args: Vec<&Buffer> = args.iter().collect();
-        self.check("argument", 0, args.iter().copied())?;
+        self.check("argument", 0, args.iter())?;
         let mut results = self.result_buffers();
-        self.run_into(&args, &mut results)?;
+        self.call(args.iter().map(Buffer::as_ptr), &mut results);
         Ok(results)
     }
 
-    /// Buffers of the types of the results, of zeros.
+    /// Runs the function; a result may take over the memory of an argument that is given away
+    /// ([`Executable::donations`]). With an argument of the wrong type, all that were given are dropped.
+    pub fn run_with(&self, args: Vec<Argument<'_>>) -> Result<Vec<Buffer>, RunError> {
+        self.check("argument", 0, args.iter().map(Argument::buffer))?;
+        let pointers: Vec<*const u8> = args.iter().map(|a| a.buffer().as_ptr()).collect();
+        let mut given: Vec<Option<Buffer>> = Vec::with_capacity(args.len());
+        given.extend(args.into_iter().map(|a| match a {
+            Argument::Read(_) => None,
+            Argument::Given(buffer) => Some(buffer),
+        }));
+        let mut results = Vec::with_capacity(self.lowered.results.len());
+        for ((ty, shape), from) in self.lowered.results.iter().zip(&self.shapes[1]).zip(self.donations()) {
+            let taken = from.and_then(|i| given.get_mut(i)).and_then(Option::take);
+            let taken = taken.and_then(|b| b.recast(ty.dtype, shape));
+            results.push(taken.unwrap_or_else(|| Buffer::unwritten(ty.dtype, shape)));
+        }
+        self.call(pointers.into_iter(), &mut results);
+        Ok(results)
+    }
+
+    /// Runs the function on arguments that are all given away.
+    pub fn run_owned(&self, args: Vec<Buffer>) -> Result<Vec<Buffer>, RunError> {
+        self.run_with(args.into_iter().map(Argument::Given).collect())
+    }
+
+    /// For each result, the argument whose memory it takes over where that is given away: one that is not read any
+    /// more when the result is first written, or only element by element where it is written.
+    pub fn donations(&self) -> &[Option<usize>] {
+        &self.lowered.donations
+    }
+
+    /// Buffers of the types of the results, which hold anything.
     pub fn result_buffers(&self) -> Vec<Buffer> {
         self.lowered
             .results
             .iter()
             .zip(&self.shapes[1])
-            .map(|(ty, shape)| Buffer::zeros(ty.dtype, shape))
+            .map(|(ty, shape)| Buffer::unwritten(ty.dtype, shape))
             .collect()
     }
 
@@ -197,20 +264,25 @@ impl Executable {
     pub fn run_into(&self, args: &[&Buffer], results: &mut [Buffer]) -> Result<(), RunError> {
         self.check("argument", 0, args.iter().copied())?;
         self.check("result", 1, results.iter())?;
-        let args: Vec<*const u8> = args.iter().map(|b| b.as_ptr()).collect();
-        let constants: Vec<*const u8> =
-            self.lowered.constants.iter().map(|b: &Arc<Buffer>| b.as_ptr()).collect();
+        self.call(args.iter().map(|b| b.as_ptr()), results);
+        Ok(())
+    }
+
+    /// Runs the function. Arguments and results are of the right types; an argument is the memory of a result only
+    /// where [`Executable::donations`] says so.
+    fn call(&self, args: impl Iterator<Item = *const u8>, results: &mut [Buffer]) {
+        let args: Vec<*const u8> = args.collect();
         let results: Vec<*mut u8> = results.iter_mut().map(Buffer::as_mut_ptr).collect();
         // A run that panicked (it cannot: compiled code does not unwind) would leave nothing of meaning behind.
-        let arena = self.arena.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut arena = self.arena.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the entry belongs to the module that this owns. The types of all buffers are those that the module
-        // was generated for, and a `Buffer` is aligned; results are exclusive borrows, so nothing overlaps; the arena
-        // has the size that was asked for and is held by this run alone. That the generated code stays inside these
-        // buffers is the invariant of index maps: a read stays inside its tensor wherever its guards hold.
+        // was generated for, and a `Buffer` is aligned; results are exclusive borrows, so nothing overlaps but what
+        // the memory plan has found may; the arena has the size that was asked for and is held by this run alone. That
+        // the generated code stays inside these buffers is the invariant of index maps: a read stays inside its tensor
+        // wherever its guards hold.
         unsafe {
-            (self.entry)(args.as_ptr(), results.as_ptr(), arena.start.as_ptr(), constants.as_ptr());
+            (self.entry)(args.as_ptr(), results.as_ptr(), arena.as_mut_ptr(), self.constants.0.as_ptr());
         }
-        Ok(())
     }
 
     /// Compares buffers with the types of the arguments (0) or of the results (1).
@@ -238,30 +310,4 @@ impl Executable {
 /// The sizes of a type whose extents [`fits`] has found constant.
 fn shape(ty: &TensorType) -> Vec<usize> {
     ty.space.extents().iter().map(|e| e.as_const().unwrap_or(0) as usize).collect()
-}
-
-/// Memory for intermediate tensors, aligned to a cache line.
-struct Arena {
-    start: NonNull<u8>,
-    layout: Layout,
-}
-
-// SAFETY: the memory is owned.
-unsafe impl Send for Arena {}
-
-impl Arena {
-    /// `None` if there is not so much memory.
-    fn new(bytes: u64) -> Option<Arena> {
-        let layout = Layout::from_size_align(usize::try_from(bytes).ok()?.max(64), 64).ok()?;
-        // SAFETY: the size is not zero.
-        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(Arena { start, layout })
-    }
-}
-
-impl Drop for Arena {
-    fn drop(&mut self) {
-        // SAFETY: allocated with this layout.
-        unsafe { dealloc(self.start.as_ptr(), self.layout) }
-    }
 }

@@ -14,7 +14,7 @@ mod session;
 mod symbols;
 
 pub use error::{MlirError, Place, Stage};
-pub use executable::{CompileError, CompileOptions, Executable, RunError, compile};
+pub use executable::{Argument, CompileError, CompileOptions, Executable, RunError, compile};
 
 /// What the code generator may assume of the machine, and what it decided.
 pub use surject_codegen::{Plan, Target};

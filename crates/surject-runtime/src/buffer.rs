@@ -1,23 +1,21 @@
 //! Dense row-major tensors in host memory.
 
+use crate::memory::{ALIGN, Block};
 use crate::{DType, Scalar};
+use std::alloc::{Layout, handle_alloc_error};
 use std::fmt;
 
 /// A dense tensor: element type, sizes of the axes, and the elements in row-major order.
 ///
 /// Invariant: the memory is 64-byte aligned and holds at least `len() * dtype().size()` bytes.
-#[derive(Clone)]
+///
+/// The memory of a buffer that is dropped waits for the next buffer of its size ([`crate::memory`]).
 pub struct Buffer {
     dtype: DType,
     shape: Vec<usize>,
     len: usize,
-    memory: Vec<Line>,
+    memory: Block,
 }
-
-/// A cache line: the unit of allocation, so that every buffer is aligned for any vector.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Line([u8; 64]);
 
 impl Buffer {
     /// A tensor of zeros (false, +0.0).
@@ -25,13 +23,30 @@ impl Buffer {
     /// # Panics
     /// If the size in bytes does not fit in `isize`; sizes from a file are checked where they are read.
     pub fn zeros(dtype: DType, shape: &[usize]) -> Buffer {
+        Buffer::with(dtype, shape, Block::zeroed)
+    }
+
+    /// A tensor whose elements are not known, to be written: valid ones of the type, except that an `i1` may be any
+    /// byte.
+    ///
+    /// # Panics
+    /// As [`Buffer::zeros`].
+    pub fn unwritten(dtype: DType, shape: &[usize]) -> Buffer {
+        Buffer::with(dtype, shape, Block::unwritten)
+    }
+
+    fn with(dtype: DType, shape: &[usize], memory: fn(usize) -> Option<Block>) -> Buffer {
         let len = shape
             .iter()
             .try_fold(1usize, |n, &d| n.checked_mul(d))
             .filter(|n| n.checked_mul(dtype.size()).is_some_and(|b| b < isize::MAX as usize))
             .expect("the size of a buffer fits in memory");
-        let lines = (len * dtype.size()).div_ceil(64).max(1);
-        Buffer { dtype, shape: shape.to_vec(), len, memory: vec![Line([0; 64]); lines] }
+        let bytes = len * dtype.size();
+        let memory = memory(bytes).unwrap_or_else(|| {
+            let layout = Layout::from_size_align(bytes, ALIGN);
+            handle_alloc_error(layout.unwrap_or_else(|_| Layout::new::<u8>()))
+        });
+        Buffer { dtype, shape: shape.to_vec(), len, memory }
     }
 
     /// A tensor with these little-endian bytes; `None` if their number is not `len * dtype.size()`.
@@ -40,7 +55,7 @@ impl Buffer {
         if len.checked_mul(dtype.size())? != bytes.len() {
             return None;
         }
-        let mut buffer = Buffer::zeros(dtype, shape);
+        let mut buffer = Buffer::unwritten(dtype, shape);
         buffer.bytes_mut().copy_from_slice(bytes);
         Some(buffer)
     }
@@ -92,26 +107,26 @@ impl Buffer {
 
     /// The elements as bytes.
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: by the invariant the lines hold at least this many initialised bytes.
-        unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast(), self.len * self.dtype.size()) }
+        // SAFETY: by the invariant the block holds at least this many initialised bytes.
+        unsafe { std::slice::from_raw_parts(self.memory.as_ptr(), self.len * self.dtype.size()) }
     }
 
     /// The elements as bytes, to be written.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as in `bytes`; the borrow of `self` is exclusive.
         unsafe {
-            std::slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast(), self.len * self.dtype.size())
+            std::slice::from_raw_parts_mut(self.memory.as_mut_ptr(), self.len * self.dtype.size())
         }
     }
 
     /// The address of the first element, for compiled code.
     pub fn as_ptr(&self) -> *const u8 {
-        self.memory.as_ptr().cast()
+        self.memory.as_ptr()
     }
 
     /// The address of the first element, for compiled code that writes.
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
-        self.memory.as_mut_ptr().cast()
+        self.memory.as_mut_ptr()
     }
 
     /// The element at row-major position `i`. Panics beyond the end, as indexing does.
@@ -133,6 +148,29 @@ impl Buffer {
             self.shape = shape.to_vec();
             self
         })
+    }
+}
+
+impl Buffer {
+    /// The same memory as a tensor of another type, whose elements are then not known; `None` if its size in bytes
+    /// is another.
+    pub fn recast(mut self, dtype: DType, shape: &[usize]) -> Option<Buffer> {
+        let len = shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d))?;
+        if len.checked_mul(dtype.size()) != Some(self.len * self.dtype.size()) {
+            return None;
+        }
+        (self.dtype, self.len) = (dtype, len);
+        self.shape.clear();
+        self.shape.extend_from_slice(shape);
+        Some(self)
+    }
+}
+
+impl Clone for Buffer {
+    fn clone(&self) -> Buffer {
+        let mut copy = Buffer::unwritten(self.dtype, &self.shape);
+        copy.bytes_mut().copy_from_slice(self.bytes());
+        copy
     }
 }
 

@@ -6,6 +6,7 @@ pub mod compare;
 mod dtype;
 pub mod library;
 pub mod math;
+pub mod memory;
 pub mod npy;
 pub mod pool;
 mod scalar;

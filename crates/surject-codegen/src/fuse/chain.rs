@@ -87,6 +87,23 @@ fn places(chain: &Chain) -> (HashMap<Buf, i64>, i64) {
     (offsets, placed.iter().map(|p| p.1).max().unwrap_or(0))
 }
 
+/// What may have the memory of an output: what it may have it in the member that writes it, if no other member
+/// touches it. A part of the output is written by the one task that reads that part.
+fn in_place(chain: &Chain, steps: &[Step], memory: &dyn Fn(Buf) -> Buf) -> Vec<(Buf, Buf)> {
+    let mut pairs = Vec::new();
+    for member in &chain.members {
+        let Step::Run { in_place, .. } = &steps[member.at] else { continue };
+        pairs.extend(in_place.iter().filter(|(read, write)| {
+            let touched = |buf: Buf| {
+                chain.members.iter().filter(move |m| m.accesses.iter().any(|a| a.0 == memory(buf))).count()
+            };
+            let inside = |buf: Buf| chain.between.iter().any(|b| b.0 == memory(buf));
+            touched(*read) == 1 && !inside(*read) && !inside(*write)
+        }));
+    }
+    pairs
+}
+
 /// Makes the kernel of a chain, and the step that runs it.
 pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Result<Step, CodegenError> {
     let target = world.target;
@@ -230,6 +247,9 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
         writes: writes.clone(),
         cycles,
         recipe: None,
+        in_place: Vec::new(),
+        copies: false,
     });
-    Ok(Step::Run { kernel: world.kernels.len() - 1, buffers, writes, origin })
+    let in_place = in_place(chain, steps, world.memory);
+    Ok(Step::Run { kernel: world.kernels.len() - 1, buffers, writes, in_place, copies: false, origin })
 }

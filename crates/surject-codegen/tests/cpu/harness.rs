@@ -52,8 +52,38 @@ pub fn execute(module: &LoweredModule, args: &[Buffer]) -> Vec<Buffer> {
     let mut arena = Buffer::zeros(DType::U8, &[module.arena_bytes as usize]);
     arena.bytes_mut().fill(0xa5);
     let constants: Vec<*const u8> = module.constants.iter().map(|c| c.as_ptr()).collect();
+    if let Some(init) = &module.init {
+        let init = compiled.entry(init).unwrap();
+        let null = || vec![std::ptr::null_mut::<u8>(); args.len().max(results.len())];
+        let ignored: Vec<*const u8> = null().into_iter().map(<*mut u8>::cast_const).collect();
+        // SAFETY: it uses the arena and the constants alone.
+        unsafe { init.call(&ignored, &null(), arena.as_mut_ptr(), &constants) };
+    }
     // SAFETY: the pointers are those the module asks for.
-    unsafe { entry.call(&arg_pointers, &result_pointers, arena.as_mut_ptr(), &constants) };
+    let mut run = |args: &[*const u8], results: &[*mut u8]| unsafe {
+        entry.call(args, results, arena.as_mut_ptr(), &constants);
+    };
+    run(&arg_pointers, &result_pointers);
+    // Again, on the arena as it is now, and with results in the memory of arguments.
+    let mut again: Vec<Buffer> = results.clone();
+    let mut given: Vec<Buffer> = args.to_vec();
+    for donate in [false, true] {
+        let own = |b: &mut Buffer| b.as_mut_ptr();
+        let given_pointers: Vec<*mut u8> = given.iter_mut().map(own).collect();
+        let own_pointers: Vec<*mut u8> = again.iter_mut().map(own).collect();
+        let pick = |(own, from): (&*mut u8, &Option<usize>)| match from {
+            Some(i) if donate => given_pointers[*i],
+            _ => *own,
+        };
+        let to: Vec<*mut u8> = own_pointers.iter().zip(&module.donations).map(pick).collect();
+        let from: Vec<*const u8> = given_pointers.iter().map(|p| p.cast_const()).collect();
+        run(&from, &to);
+        for (i, (result, &at)) in results.iter().zip(&to).enumerate() {
+            // SAFETY: the result was written there.
+            let bytes = unsafe { std::slice::from_raw_parts(at, result.bytes().len()) };
+            assert!(bytes == result.bytes(), "result {i}, donated: {donate}\n{}\n{}", module.plan, module.text);
+        }
+    }
     results
 }
 

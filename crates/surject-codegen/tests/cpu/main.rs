@@ -8,6 +8,7 @@ mod harness;
 mod library;
 mod math;
 mod math_double;
+mod memory;
 mod phases;
 mod plans;
 mod pointwise;

@@ -1,0 +1,141 @@
+//! What shares memory, what runs once, and what a result may take over.
+
+use crate::harness::*;
+use surject_codegen::{LoweredModule, Target, lower};
+use surject_ir::Program;
+
+/// Lowers a program, runs it against the interpreter, and gives its module for a fixed machine.
+fn module(text: &str) -> LoweredModule {
+    let program: Program = surject_ir::parse(text).expect("the program is well formed");
+    check_with(program.functions[0].clone(), 1e-5, None);
+    lower(&program, "main", &Target::wide()).unwrap()
+}
+
+/// The plan, without what depends on the machine.
+fn plan(text: &str) -> String {
+    module(text).plan.to_string()
+}
+
+#[test]
+fn a_scan_carries_nothing_along() {
+    let plan = plan(
+        "func main(xs: f32[7,64], w: f32[64], h0: f32[64]) -> (h, ys) {
+           zero : i32[] =: 0i32
+           start : f32[7,64] =: over i<7, j<64: 0.0f32
+           n : i32[], v : f32[64], h : f32[64], ys : f32[7,64] = while (zero, w, h0, start) {
+             cond(i: i32[], a: f32[64], c: f32[64], o: f32[7,64]) -> (more) { more : i1[] =: i < 7i32 }
+             body(j: i32[], b: f32[64], d: f32[64], p: f32[7,64]) -> (next, b, e, q) {
+               none : i32[] =: 0i32
+               x : f32[1,64] = call dynamic_slice{sizes=[1,64]}(xs, j, none)
+               e : f32[64] =: over k<64: tanh(d[k] * b[k] + x[0,k])
+               y : f32[1,64] =: over i<1, k<64: e[k]
+               q : f32[7,64] = call dynamic_update_slice(p, y, j, none)
+               next : i32[] =: j + 1i32
+             }
+           }
+         }",
+    );
+    insta::assert_snapshot!(plan);
+}
+
+#[test]
+fn values_that_change_places_are_copied() {
+    let plan = plan(
+        "func main(a0: f32[8], b0: f32[8], c0: f32[8]) -> (a, b, c) {
+           zero : i32[] =: 0i32
+           n : i32[], a : f32[8], b : f32[8], c : f32[8] = while (zero, a0, b0, c0) {
+             cond(i: i32[], a1: f32[8], b1: f32[8], c1: f32[8]) -> (more) { more : i1[] =: i < 5i32 }
+             body(j: i32[], a2: f32[8], b2: f32[8], c2: f32[8]) -> (next, b2, c2, sum) {
+               sum : f32[8] =: over k<8: a2[k] + b2[k] * c2[7 - k]
+               next : i32[] =: j + 1i32
+             }
+           }
+         }",
+    );
+    insta::assert_snapshot!(plan);
+}
+
+#[test]
+fn what_a_loop_repeats_runs_before_it() {
+    let plan = plan(
+        "func main(w: f32[16,16], h0: f32[16]) -> (h, u) {
+           zero : i32[] =: 0i32
+           n : i32[], h : f32[16], u : f32[16] = while (zero, h0, h0) {
+             cond(i: i32[], c: f32[16], o: f32[16]) -> (more) {
+               limit : i32[] =: 3i32
+               more : i1[] =: i < limit
+             }
+             body(j: i32[], d: f32[16], p: f32[16]) -> (next, e, d) {
+               r : f32[16] =:+ over i<16, k<16 at [i]: w[k,i]
+               m : i32[], g : f32[16] = while (zero, d) {
+                 cond(a: i32[], b: f32[16]) -> (less) { less : i1[] =: a < 2i32 }
+                 body(s: i32[], t: f32[16]) -> (s2, t2) {
+                   q : f32[16] =: over k<16: exp(r[k]) + w[0,k]
+                   t2 : f32[16] =: over k<16: t[15 - k] * 0.5f32 + q[k]
+                   s2 : i32[] =: s + 1i32
+                 }
+               }
+               e : f32[16] =: over k<16: tanh(g[k])
+               next : i32[] =: j + 1i32
+             }
+           }
+         }",
+    );
+    insta::assert_snapshot!(plan);
+}
+
+#[test]
+fn what_depends_on_literals_alone_runs_once() {
+    let literal: Vec<String> = (0..48).map(|i| format!("{}.5", i % 7)).collect();
+    let plan = plan(&format!(
+        "func main(x: f32[4,6]) -> (y, z) {{
+           w : f32[6,8] = constant [{}]
+           t : f32[8,6] =: over i<8, j<6: exp(w[j,i])
+           s : f32[8] =:+ over i<8, j<6 at [i]: t[i,j]
+           y : f32[4,8] =:+ over i<4, j<8, k<6 at [i,j]: x[i,k] * t[j,k]
+           z : f32[8] =: over i<8: s[i] * x[0,0]
+         }}",
+        literal.join(", ")
+    ));
+    insta::assert_snapshot!(plan);
+}
+
+#[test]
+fn results_take_over_arguments() {
+    // The gradient step reads a parameter where it writes it; `y` reads `x` backwards; `z` is an argument.
+    let found = module(
+        "func main(w: f32[40], g: f32[40], x: f32[40], v: f32[40]) -> (w2, y, z, s) {
+           w2 : f32[40] =: over i<40: w[i] - 0.1f32 * g[i]
+           y : f32[40] =: over i<40: x[39 - i] + 1.0f32
+           z : f32[40] =: over i<40: v[i]
+           s : f32[40] =: over i<40: x[i] * y[i]
+         }",
+    );
+    insta::assert_snapshot!(format!("{:?}\n{}", found.donations, found.plan));
+    // One that is read after the result is written keeps its memory.
+    let found = module(
+        "func main(w: f32[40]) -> (a, b) {
+           a : f32[40] =: over i<40: exp(w[i])
+           b : f32[40] =: over i<40: w[39 - i] * a[i]
+         }",
+    );
+    assert_eq!(found.donations, [None, None]);
+    let found = module("func main(w: f32[40]) -> (w, w) {\n}\n");
+    assert_eq!(found.donations, [Some(0), None]);
+}
+
+#[test]
+fn a_chain_needs_one_buffer() {
+    let found = module(
+        "func main(x: f32[300,70]) -> (y) {
+           a : f32[300,70] =: over i<300, j<70: exp(x[i,j])
+           s : f32[300] =:max over i<300, j<70 at [i]: a[i,j]
+           b : f32[300,70] =: over i<300, j<70: a[i,j] - s[i]
+           m : f32[300] =:+ over i<300, j<70 at [i]: b[i,j]
+           c : f32[300,70] =: over i<300, j<70: b[i,j] * m[i]
+           y : f32[70] =:+ over i<300, j<70 at [j]: c[i,j]
+         }",
+    );
+    let matrix = 300 * 70 * 4;
+    assert!(found.arena_bytes < matrix + matrix / 8, "{}", found.plan);
+}
