@@ -70,7 +70,8 @@ pub const PIPELINE: &str = "builtin.module(\
 const PLAIN: &str = "builtin.module(\
     convert-scf-to-cf,\
     convert-vector-to-llvm{vector-transpose-lowering=shuffle16x16 force-32bit-vector-indices=0},\
-    convert-math-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts)";
+    convert-math-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,convert-ub-to-llvm,\
+    reconcile-unrealized-casts)";
 
 /// Is [`PLAIN`] enough for a module?
 fn is_plain(text: &str) -> bool {

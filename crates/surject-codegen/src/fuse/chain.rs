@@ -87,19 +87,32 @@ fn places(chain: &Chain) -> (HashMap<Buf, i64>, i64) {
     (offsets, placed.iter().map(|p| p.1).max().unwrap_or(0))
 }
 
-/// What may have the memory of an output: what it may have it in the member that writes it, if no other member
-/// touches it. A part of the output is written by the one task that reads that part.
+/// What may have the memory of an output. The same parts of both lie at the same place; a part of the first must be
+/// read before that of the output is written, by other members or, where the member that writes it allows it, by the
+/// same.
 fn in_place(chain: &Chain, steps: &[Step], memory: &dyn Fn(Buf) -> Buf) -> Vec<(Buf, Buf)> {
+    let inside = |buf: Buf| chain.between.iter().any(|b| b.0 == buf);
+    let touches = |buf: Buf| {
+        let all = chain.members.iter().enumerate();
+        all.flat_map(move |(i, m)| m.accesses.iter().filter(move |a| a.0 == buf).map(move |a| (i, a.1, a.2)))
+    };
+    let mut reads: Vec<Buf> = chain.members.iter().flat_map(|m| m.accesses.iter().map(|a| a.0)).collect();
+    reads.sort_unstable();
+    reads.dedup();
+    reads.retain(|&r| !inside(r) && touches(r).all(|t| !t.1));
     let mut pairs = Vec::new();
-    for member in &chain.members {
+    for (number, member) in chain.members.iter().enumerate() {
         let Step::Run { in_place, .. } = &steps[member.at] else { continue };
-        pairs.extend(in_place.iter().filter(|(read, write)| {
-            let touched = |buf: Buf| {
-                chain.members.iter().filter(move |m| m.accesses.iter().any(|a| a.0 == memory(buf))).count()
-            };
-            let inside = |buf: Buf| chain.between.iter().any(|b| b.0 == memory(buf));
-            touched(*read) == 1 && !inside(*read) && !inside(*write)
-        }));
+        for &(write, _, share) in member.accesses.iter().filter(|a| a.1 && !inside(a.0)) {
+            let first = touches(write).next().is_some_and(|t| t.0 == number);
+            for &read in &reads {
+                let own = in_place.iter().any(|p| (memory(p.0), memory(p.1)) == (read, write));
+                let before = |i: usize| i < number || (i == number && own);
+                if first && share.is_some() && touches(read).all(|t| before(t.0) && t.2 == share) {
+                    pairs.push((read, write));
+                }
+            }
+        }
     }
     pairs
 }
