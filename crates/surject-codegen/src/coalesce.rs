@@ -68,7 +68,12 @@ struct Pair {
     bytes: u64,
 }
 
-fn candidates(lowered: &Lowered, steps: &[Step], depth: usize, pairs: &mut Vec<Pair>) -> Result<(), CodegenError> {
+fn candidates(
+    lowered: &Lowered,
+    steps: &[Step],
+    depth: usize,
+    pairs: &mut Vec<Pair>,
+) -> Result<(), CodegenError> {
     let size = |b: Buf| bytes(&lowered.types[lowered.memory(b).0 as usize]);
     for step in steps {
         match step {

@@ -31,7 +31,9 @@ pub fn hoist(lowered: &mut Lowered, results: &[Var]) -> Result<(), CodegenError>
             size = size.saturating_add(bytes(&lowered.types[w.0 as usize])?);
         }
         let mut written = writes.iter().map(|&w| lowered.memory(w));
-        let own = written.all(|w| counts.writes.get(&w) == Some(&1) && !counts.copied.contains(&w) && !results.contains(&w));
+        let own = written.all(|w| {
+            counts.writes.get(&w) == Some(&1) && !counts.copied.contains(&w) && !results.contains(&w)
+        });
         let reads = buffers.iter().filter(|b| !writes.contains(b)).map(|&b| lowered.memory(b));
         if own && size <= LARGE && reads.clone().all(|b| known.contains(&b)) {
             known.extend(writes.iter().map(|&w| lowered.memory(w)));

@@ -31,7 +31,10 @@ pub fn copies(dag: &Dag, outputs: &[Output]) -> bool {
     let mut from: Option<Buf> = None;
     outputs.iter().all(|o| match &dag[o.root].node {
         Node::Load { buf, address, guards } => {
-            guards.is_empty() && o.join.is_none() && *address == o.address && *from.get_or_insert(*buf) == *buf
+            guards.is_empty()
+                && o.join.is_none()
+                && *address == o.address
+                && *from.get_or_insert(*buf) == *buf
         }
         _ => false,
     })

@@ -78,7 +78,8 @@ pub fn plan(function: &Function, lowered: &Lowered) -> Result<Memory, CodegenErr
     for (buf, life) in lives {
         if !places.contains_key(&buf) {
             let size = bytes(&lowered.types[buf.0 as usize])?;
-            let size = size.checked_next_multiple_of(ALIGN).ok_or_else(|| CodegenError::overflow("the arena"))?;
+            let size =
+                size.checked_next_multiple_of(ALIGN).ok_or_else(|| CodegenError::overflow("the arena"))?;
             // What a step writes is written while it reads.
             let ranges = life.ranges.iter().map(|r| (r.0 / 2 * 2, r.1)).collect();
             needs.push(Need { buf, size, ranges });
@@ -87,7 +88,7 @@ pub fn plan(function: &Function, lowered: &Lowered) -> Result<Memory, CodegenErr
     // Of some orders, the one that needs the least; the number of the buffer makes it the same in every run.
     let start = |n: &Need| n.ranges.first().map_or(0, |r| r.0);
     let length = |n: &Need| n.ranges.iter().map(|r| (r.1 - r.0) as u128).sum::<u128>();
-    let orders: [&dyn Fn(&Need) -> (u128, u128); 3] = [
+    let orders: [&Order<'_>; 3] = [
         &|n| (u128::from(n.size), length(n)),
         &|n| (u128::from(n.size).saturating_mul(length(n)), 0),
         &|n| (u128::MAX - start(n) as u128, u128::from(n.size)),
@@ -104,6 +105,9 @@ pub fn plan(function: &Function, lowered: &Lowered) -> Result<Memory, CodegenErr
     places.extend(offsets.into_iter().map(|(buf, offset)| (buf, Place::Arena(offset))));
     Ok(Memory { places, copies, arena_bytes })
 }
+
+/// What comes first, by the largest number.
+type Order<'a> = dyn Fn(&Need) -> (u128, u128) + 'a;
 
 /// Memory in the arena.
 struct Need {

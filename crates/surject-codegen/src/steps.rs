@@ -315,7 +315,14 @@ impl Walker<'_> {
             if id == self.kernels.len() {
                 self.kernels.push(kernel);
             }
-            steps.push(Step::Run { kernel: id, buffers, writes, in_place, copies, origin: statement.origin.clone() });
+            steps.push(Step::Run {
+                kernel: id,
+                buffers,
+                writes,
+                in_place,
+                copies,
+                origin: statement.origin.clone(),
+            });
         }
     }
 

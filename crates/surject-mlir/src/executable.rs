@@ -181,8 +181,7 @@ impl Executable {
         let arena = self.arena.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the arena ends with 16 bytes for each run, which were zeros at first, and no run is going on. They
         // are aligned because everything in the arena is.
-        let slots =
-            unsafe { std::slice::from_raw_parts(arena.as_ptr().add(start).cast::<[u64; 2]>(), runs) };
+        let slots = unsafe { std::slice::from_raw_parts(arena.as_ptr().add(start).cast::<[u64; 2]>(), runs) };
         Some(slots.iter().map(|&[count, time]| (count, time)).collect())
     }
 

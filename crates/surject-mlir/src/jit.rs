@@ -76,10 +76,30 @@ const PLAIN: &str = "builtin.module(\
 /// Is [`PLAIN`] enough for a module?
 fn is_plain(text: &str) -> bool {
     const NOT: [&str; 10] = [
-        "memref", "func.func", "complex", "affine", "index.", "ub.", "tensor", "vector.transfer", "cast ", "libm",
+        "memref",
+        "func.func",
+        "complex",
+        "affine",
+        "index.",
+        "ub.",
+        "tensor",
+        "vector.transfer",
+        "cast ",
+        "libm",
     ];
     const MATH: [&str; 12] = [
-        "absf", "ceil", "copysign", "ctlz", "ctpop", "cttz", "floor", "fma", "round", "roundeven", "sqrt", "trunc",
+        "absf",
+        "ceil",
+        "copysign",
+        "ctlz",
+        "ctpop",
+        "cttz",
+        "floor",
+        "fma",
+        "round",
+        "roundeven",
+        "sqrt",
+        "trunc",
     ];
     let intrinsic = |rest: &str| {
         let name = rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();

@@ -114,9 +114,7 @@ impl Buffer {
     /// The elements as bytes, to be written.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as in `bytes`; the borrow of `self` is exclusive.
-        unsafe {
-            std::slice::from_raw_parts_mut(self.memory.as_mut_ptr(), self.len * self.dtype.size())
-        }
+        unsafe { std::slice::from_raw_parts_mut(self.memory.as_mut_ptr(), self.len * self.dtype.size()) }
     }
 
     /// The address of the first element, for compiled code.

@@ -78,7 +78,8 @@ impl Drop for Block {
 /// The layout of a block: whole lines, and of large ones one of eight sizes between powers of two.
 fn layout(bytes: usize) -> Option<Layout> {
     let lines = bytes.max(1).checked_next_multiple_of(ALIGN)?;
-    let size = if lines < SMALL { lines } else { lines.checked_next_multiple_of(1 << (lines.ilog2() - 3))? };
+    let size =
+        if lines < SMALL { lines } else { lines.checked_next_multiple_of(1 << (lines.ilog2() - 3))? };
     Layout::from_size_align(size, if size < PAGE { ALIGN } else { PAGE }).ok()
 }
 
@@ -206,7 +207,7 @@ mod tests {
     fn sizes_are_rounded_by_an_eighth_at_most_and_only_once() {
         for bytes in (0..200_000).step_by(7).chain([PAGE - 1, PAGE, PAGE + 1, 77 << 20]) {
             let size = layout(bytes).unwrap().size();
-            assert!(size >= bytes && size % ALIGN == 0, "{bytes}");
+            assert!(size >= bytes && size.is_multiple_of(ALIGN), "{bytes}");
             assert!(size <= (bytes + ALIGN).max(bytes + bytes / 8 + ALIGN), "{bytes} {size}");
             assert_eq!(layout(size).unwrap().size(), size, "{bytes}");
         }

@@ -81,7 +81,12 @@ pub fn execute(module: &LoweredModule, args: &[Buffer]) -> Vec<Buffer> {
         for (i, (result, &at)) in results.iter().zip(&to).enumerate() {
             // SAFETY: the result was written there.
             let bytes = unsafe { std::slice::from_raw_parts(at, result.bytes().len()) };
-            assert!(bytes == result.bytes(), "result {i}, donated: {donate}\n{}\n{}", module.plan, module.text);
+            assert!(
+                bytes == result.bytes(),
+                "result {i}, donated: {donate}\n{}\n{}",
+                module.plan,
+                module.text
+            );
         }
     }
     results
