@@ -50,7 +50,8 @@ impl Emitter<'_> {
         Val { ssa, lanes }
     }
 
-    fn element(&mut self, pointer: &str, address: &str, elem: Elem, scope: ScopeId) -> String {
+    /// The address of an element.
+    pub(crate) fn element(&mut self, pointer: &str, address: &str, elem: Elem, scope: ScopeId) -> String {
         let operation = format!(
             "llvm.getelementptr {pointer}[{address}] : (!llvm.ptr, i64) -> !llvm.ptr, {}",
             elem.name()

@@ -4,6 +4,7 @@ mod external;
 mod folds;
 mod indexed;
 mod region;
+mod select;
 
 use crate::CodegenError;
 use crate::build::sizes;
@@ -44,7 +45,7 @@ pub fn kernels(
         LibOp::Scatter { dims, .. } => indexed::scatter(&call, dims, shared),
         LibOp::Reduce { axes } => folds::reduce(&call, axes),
         LibOp::ReduceWindow { window } => folds::reduce_window(&call, window),
-        LibOp::SelectAndScatter { window } => folds::select_and_scatter(&call, window),
+        LibOp::SelectAndScatter { window } => return select::select_and_scatter(&call, window),
         LibOp::Sort { axis, .. } => external::sort(&call, *axis),
         LibOp::BitcastReshape { .. } => external::bitcast_reshape(&call),
         LibOp::Fft { kind, lengths } => external::fft(&call, *kind, lengths),

@@ -361,7 +361,7 @@ fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, target: &Target)
     let [output] = outputs else { return };
     let nodes = dag.reachable(&[output.root], false);
     let widest = nodes.iter().map(|&n| Elem::of(dag[n].dtype).size()).max().unwrap_or(4);
-    let lanes = (target.lanes_bytes / widest).min(16);
+    let lanes = (target.lanes_bytes / widest).min(32);
     let unit = schedule.order.iter().copied().find(|&l| output.address.coeff(l) == 1);
     let Some(last) = unit.filter(|&l| lanes > 1 && dag.extent(l) >= lanes as i64 && output.join.is_none())
     else {

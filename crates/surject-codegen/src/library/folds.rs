@@ -9,7 +9,7 @@ use crate::row::Kernel;
 use surject_ir::{DType, Var, Window};
 
 /// Joins parts of several values into one list.
-fn flat(values: &[Vec<String>]) -> Vec<String> {
+pub(super) fn flat(values: &[Vec<String>]) -> Vec<String> {
     values.iter().flatten().cloned().collect()
 }
 
@@ -20,7 +20,7 @@ fn grouped(values: &[String], dtypes: &[DType]) -> Vec<Vec<String>> {
 }
 
 /// The initial values, loaded once.
-fn initial(
+pub(super) fn initial(
     w: &mut Writer<'_>,
     call: &Call<'_>,
     n: usize,
@@ -228,7 +228,7 @@ fn reduce_lanes(
 }
 
 /// The address of an element of a window, and whether it is in the operand. Outside, the address is 0.
-fn position(
+pub(super) fn position(
     w: &mut Writer<'_>,
     scope: ScopeId,
     window: &Window,
@@ -262,7 +262,7 @@ fn position(
     (address, inside)
 }
 
-fn sizes_of(window: &Window) -> Vec<i64> {
+pub(super) fn sizes_of(window: &Window) -> Vec<i64> {
     window.sizes.iter().map(|&n| n as i64).collect()
 }
 
@@ -301,62 +301,4 @@ pub fn reduce_window(call: &Call<'_>, window: &Window) -> Result<Kernel, Codegen
     }
     w.close(vec![open], &[], &[], Vec::new());
     call.finish(w, tasks, format!("reduce_window {extents:?} tasks {tasks}"))
-}
-
-pub fn select_and_scatter(call: &Call<'_>, window: &Window) -> Result<Kernel, CodegenError> {
-    let (dag, select) = region::inline(call, call.region(0)?, Dag::default())?;
-    let (dag, scatter) = region::inline(call, call.region(1)?, dag)?;
-    let mut w = Writer::new(call, &dag);
-    let (operand, source, target) = (call.arg(0)?, call.arg(1)?, call.target()?);
-    let (dtype, root) = (call.dtype(target), w.root());
-    let (shape, out) = (call.sizes(operand)?, call.sizes(source)?);
-    let init = initial(&mut w, call, 2, &[dtype])?.swap_remove(0);
-    let (from, by, to) = (w.pointer(operand)?, w.pointer(source)?, w.pointer(target)?);
-    // Fill.
-    let fill = w.open(root, shape.iter().product());
-    w.store(fill.scope, &to, dtype, &fill.iv.clone(), &init);
-    w.close(vec![fill], &[], &[], Vec::new());
-    // Windows in order; the element selected so far is its address and its value.
-    let windows = w.nest(root, &out);
-    let scope = windows.last().map_or(root, |l| l.scope);
-    let extents = sizes_of(window);
-    let mut types = vec!["i1".to_string(), "i64".to_string()];
-    types.extend(w.part_types(dtype));
-    let (zero, no) = (w.em.int(0), w.em.constant(Elem::I1, 0, 1));
-    let mut before = vec![no.clone(), zero];
-    before.extend(init);
-    let (loops, state) = w.carrying(scope, &extents, &types);
-    let state = if extents.is_empty() { before.clone() } else { state };
-    let inner = loops.last().map_or(scope, |l| l.scope);
-    let number: Vec<String> = windows.iter().map(|l| l.iv.clone()).collect();
-    let element: Vec<String> = loops.iter().map(|l| l.iv.clone()).collect();
-    let (address, inside) = position(&mut w, inner, window, &shape, &number, &element);
-    let value = w.load(inner, &from, dtype, &address);
-    let keep = select.apply(&mut w, inner, &[state[2..].to_vec(), value.clone()])?;
-    let keep = keep.first().and_then(|k| k.first()).cloned();
-    let keep = keep.ok_or_else(|| CodegenError::malformed("a selection without an answer"))?;
-    let at = At { scope: inner, lanes: 1 };
-    let yes = w.em.constant(Elem::I1, 1, 1);
-    let held = w.em.bin(at, "arith.andi", &state[0], &keep, Elem::I1);
-    let open = w.em.bin(at, "arith.xori", &held, &yes, Elem::I1);
-    let replace = w.em.bin(at, "arith.andi", &open, &inside, Elem::I1);
-    let mut next = vec![
-        w.em.bin(at, "arith.ori", &state[0], &inside, Elem::I1),
-        w.em.select(at, &replace, &address, &state[1], Elem::I64),
-    ];
-    for (value, old) in value.iter().zip(&state[2..]) {
-        next.push(w.em.select(at, &replace, value, old, Elem::of(dtype)));
-    }
-    let chosen = w.close(loops, &before, &types, next);
-    let body = w.em.open(scope, Vec::new(), None);
-    let source_address = w.address(body, &number, &strides(&out));
-    let addend = w.load(body, &by, dtype, &source_address);
-    let old = w.load(body, &to, dtype, &chosen[1]);
-    let joined = scatter.apply(&mut w, body, &[old, addend])?;
-    if let Some(value) = joined.first() {
-        w.store(body, &to, dtype, &chosen[1], value);
-    }
-    w.em.close_if(body, &chosen[0]);
-    w.close(windows, &[], &[], Vec::new());
-    call.finish(w, 1, format!("select_and_scatter {extents:?}"))
 }

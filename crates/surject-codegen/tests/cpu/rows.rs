@@ -174,7 +174,7 @@ fn nothing_at_all() {
 #[test]
 fn transpositions_in_blocks() {
     for dtype in [DType::F32, DType::F64, DType::BF16, DType::I8, DType::I1] {
-        for sizes in [[32, 48], [37, 65], [16, 300]] {
+        for sizes in [[32, 48], [37, 65], [16, 300], [70, 33], [47, 34], [600, 19]] {
             let (mut f, p) = function(&[(dtype, &[3, sizes[0], sizes[1]]), (dtype, &[sizes[1], sizes[0]])]);
             let all = space(&[3, sizes[1], sizes[0]]);
             let x = f.fields.read(IndexMap::projection(&all, &[0, 2, 1]), p[0]).unwrap();

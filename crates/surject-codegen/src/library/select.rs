@@ -1,0 +1,354 @@
+//! Windows that select an element each, to which an element of another tensor is sent.
+//!
+//! Windows whose numbers differ along an axis on which windows do not overlap never send to the same element: those
+//! axes are shared among tasks. Along the others windows run in order. Where windows are no wider than one element
+//! along the last axis, neighbours there are the lanes of vectors.
+
+use super::folds::{flat, initial, position, sizes_of};
+use super::{Call, Loop, Writer, region, strides};
+use crate::CodegenError;
+use crate::dag::Dag;
+use crate::emit::{At, Bounds, Elem, ScopeId, Val};
+use crate::row::Kernel;
+use surject_ir::{DType, Window};
+
+/// Windows that are selected side by side.
+const LANES: usize = 16;
+
+/// Do windows with different numbers on an axis never meet?
+fn separate(window: &Window, axis: usize) -> bool {
+    let reach = (window.sizes[axis] as i64 - 1).saturating_mul(window.window_dilations[axis] as i64) + 1;
+    window.strides[axis] as i64 >= reach
+}
+
+/// Is every element of an axis of the operand in a window?
+fn covered(window: &Window, axis: usize, extent: i64, windows: i64) -> bool {
+    let (stride, size) = (window.strides[axis] as i64, window.sizes[axis] as i64);
+    let (low, dense) = (window.padding[axis].0, window.window_dilations[axis] == 1 || size == 1);
+    let end = (windows - 1).saturating_mul(stride).saturating_add(size - low);
+    window.base_dilations[axis] == 1 && dense && stride <= size && low >= 0 && windows > 0 && end >= extent
+}
+
+/// Does an axis run through the operand as it is, a window an element?
+fn plain(window: &Window, axis: usize) -> bool {
+    let one = [window.sizes[axis], window.strides[axis], window.base_dilations[axis]] == [1, 1, 1];
+    one && window.padding[axis].0 == 0
+}
+
+/// The kernels of a selection: the target is filled, where windows leave elements out or share them, and then
+/// every window joins its element.
+pub fn select_and_scatter(call: &Call<'_>, window: &Window) -> Result<Vec<Kernel>, CodegenError> {
+    let (target, source) = (call.target()?, call.arg(1)?);
+    let (dtype, shape, out) = (call.dtype(target), call.sizes(target)?, call.sizes(source)?);
+    let rank = shape.len();
+    let lanes = rank > 0
+        && plain(window, rank - 1)
+        && out.last() == shape.last()
+        && shape[rank - 1] >= 4
+        && !dtype.is_complex();
+    let alone = lanes
+        && (0..rank).all(|a| separate(window, a))
+        && (0..rank).all(|a| covered(window, a, shape[a], out[a]));
+    let mut kernels = Vec::new();
+    if !alone {
+        kernels.push(fill(call)?);
+    }
+    if !out.contains(&0) {
+        kernels.push(if lanes { in_lanes(call, window, alone)? } else { one_by_one(call, window)? });
+    }
+    Ok(kernels)
+}
+
+/// Fills the target with the initial value.
+fn fill(call: &Call<'_>) -> Result<Kernel, CodegenError> {
+    const PIECE: i64 = 1024;
+    let dag = Dag::default();
+    let mut w = Writer::new(call, &dag);
+    let target = call.target()?;
+    let (dtype, total) = (call.dtype(target), call.sizes(target)?.iter().product::<i64>());
+    let init = initial(&mut w, call, 2, &[dtype])?.swap_remove(0);
+    let (to, root) = (w.pointer(target)?, w.root());
+    let bytes = total.saturating_mul(dtype.size() as i64);
+    let (open, digits, tasks) = w.share(call, &[(total + PIECE - 1) / PIECE], bytes);
+    let lanes = if dtype.is_complex() { 1 } else { LANES };
+    let main = total - total % lanes as i64;
+    let piece = w.em.int(PIECE);
+    let low = w.arith(open.scope, "arith.muli", &digits[0], &piece);
+    let high = w.add(open.scope, &low, &piece);
+    for (lanes, from, end) in [(lanes, 0, main), (1, main, total)] {
+        if from == end {
+            continue;
+        }
+        let (first, last) = (w.em.int(from), w.em.int(end));
+        let first = w.arith(open.scope, "arith.maxsi", &low, &first);
+        let last = w.arith(open.scope, "arith.minsi", &high, &last);
+        let inner = w.em.open(open.scope, Vec::new(), None);
+        let iv = w.em.name();
+        if lanes == 1 {
+            w.store(inner, &to, dtype, &iv, &init);
+        } else {
+            let value = Val { ssa: init[0].clone(), lanes: 1 };
+            let value = w.em.spread(&value, Elem::of(dtype), At { scope: root, lanes });
+            w.store_lanes(inner, (&to, &iv), dtype, value, (lanes, lanes));
+        }
+        let bounds = Bounds { low: first, high: last, step: w.em.int(lanes as i64) };
+        w.em.close_loop(inner, &iv, &bounds, &[]);
+    }
+    w.close(vec![open], &[], &[], Vec::new());
+    call.finish(w, tasks, format!("fill tasks {tasks}"))
+}
+
+impl Writer<'_> {
+    /// Loads the first `active` of `lanes` neighbours, as a vector of register type.
+    fn load_lanes(
+        &mut self,
+        scope: ScopeId,
+        (pointer, address): (&str, &str),
+        dtype: DType,
+        (active, lanes): (usize, usize),
+    ) -> String {
+        let memory = Elem::in_memory(dtype);
+        let from = self.element(scope, pointer, address, memory);
+        let (ty, size) = (memory.ty(lanes), memory.size());
+        let load = if active == lanes {
+            format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}")
+        } else {
+            let (mask, other) = (self.em.first_lanes(active, lanes), self.em.constant(memory, 0, lanes));
+            format!(
+                "llvm.intr.masked.load {from}, {mask}, {other} {{alignment = {size} : i32}} : \
+                 (!llvm.ptr, {}, {ty}) -> {ty}",
+                Elem::I1.ty(lanes)
+            )
+        };
+        let raw = self.em.op(scope, &load);
+        self.em.widen(dtype, raw, At { scope, lanes })
+    }
+
+    /// Stores the first `active` of `lanes` neighbours.
+    pub(super) fn store_lanes(
+        &mut self,
+        scope: ScopeId,
+        (pointer, address): (&str, &str),
+        dtype: DType,
+        value: String,
+        (active, lanes): (usize, usize),
+    ) {
+        let memory = Elem::in_memory(dtype);
+        let raw = self.em.narrow(dtype, value, At { scope, lanes });
+        let to = self.element(scope, pointer, address, memory);
+        let (ty, size) = (memory.ty(lanes), memory.size());
+        let store = if active == lanes {
+            format!("llvm.store {raw}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr")
+        } else {
+            let mask = self.em.first_lanes(active, lanes);
+            let bits = Elem::I1.ty(lanes);
+            format!(
+                "llvm.intr.masked.store {raw}, {to}, {mask} {{alignment = {size} : i32}} : {ty}, {bits} into !llvm.ptr"
+            )
+        };
+        self.em.line(scope, &store);
+    }
+
+    /// The loops over the numbers of windows: the share of a task in the axes on which windows are apart, then the
+    /// others in order. Axes from `end` on are left out. Gives the loops, the numbers and the tasks.
+    fn windows(
+        &mut self,
+        call: &Call<'_>,
+        window: &Window,
+        out: &[i64],
+        work: i64,
+    ) -> (Vec<Loop>, Vec<String>, i64) {
+        let (shared, ordered): (Vec<usize>, Vec<usize>) =
+            (0..out.len()).partition(|&axis| separate(window, axis));
+        let sizes = |axes: &[usize]| axes.iter().map(|&a| out[a]).collect::<Vec<i64>>();
+        let (open, digits, tasks) = self.share(call, &sizes(&shared), work);
+        let nest = self.nest(open.scope, &sizes(&ordered));
+        let mut number = vec![String::new(); out.len()];
+        shared.iter().zip(digits).for_each(|(&axis, digit)| number[axis] = digit);
+        ordered.iter().zip(&nest).for_each(|(&axis, l)| number[axis].clone_from(&l.iv));
+        let mut loops = vec![open];
+        loops.extend(nest);
+        (loops, number, tasks)
+    }
+}
+
+/// What all windows of a kernel have in common.
+struct Selection<'a> {
+    window: &'a Window,
+    shape: Vec<i64>,
+    select: region::Inlined,
+    scatter: region::Inlined,
+    init: String,
+    /// The operand, the source and the target.
+    pointers: [String; 3],
+    dtype: DType,
+    /// Does no other window send to the same elements?
+    alone: bool,
+}
+
+/// Windows side by side along the last axis.
+fn in_lanes(call: &Call<'_>, window: &Window, alone: bool) -> Result<Kernel, CodegenError> {
+    let (dag, select) = region::inline(call, call.region(0)?, Dag::default())?;
+    let (dag, scatter) = region::inline(call, call.region(1)?, dag)?;
+    let mut w = Writer::new(call, &dag);
+    let (operand, source, target) = (call.arg(0)?, call.arg(1)?, call.target()?);
+    let (dtype, shape, out) = (call.dtype(target), call.sizes(operand)?, call.sizes(source)?);
+    let extents = sizes_of(window);
+    let init = initial(&mut w, call, 2, &[dtype])?.swap_remove(0).swap_remove(0);
+    let pointers = [w.pointer(operand)?, w.pointer(source)?, w.pointer(target)?];
+    let work = out.iter().chain(&extents).product::<i64>().saturating_mul(4);
+    let Some((&line, around)) = out.split_last() else {
+        return Err(CodegenError::malformed("windows of rank 0 in lanes"));
+    };
+    let (loops, mut number, tasks) = w.windows(call, window, around, work);
+    let scope = loops.last().map_or(w.root(), |l| l.scope);
+    let selection = Selection { window, shape, select, scatter, init, pointers, dtype, alone };
+    number.push(String::new());
+    let main = line - line % LANES as i64;
+    let rest = (line - main) as usize;
+    for (from, end, active, lanes) in
+        [(0, main, LANES, LANES), (main, line, rest, rest.next_power_of_two().max(2))]
+    {
+        if from == end {
+            continue;
+        }
+        let inner = w.em.open(scope, Vec::new(), None);
+        let iv = w.em.name();
+        if let Some(last) = number.last_mut() {
+            last.clone_from(&iv);
+        }
+        let address = w.address(inner, &number, &strides(&out));
+        let addend = w.load_lanes(inner, (&selection.pointers[1], &address), dtype, (active, lanes));
+        selection.windows(&mut w, inner, &number, addend, (active, lanes))?;
+        let bounds =
+            Bounds { low: w.em.int(from), high: w.em.int(end), step: w.em.int(LANES as i64) };
+        w.em.close_loop(inner, &iv, &bounds, &[]);
+    }
+    w.close(loops, &[], &[], Vec::new());
+    call.finish(w, tasks, format!("select_and_scatter {extents:?} in lanes, tasks {tasks}"))
+}
+
+impl Selection<'_> {
+    /// Selects in some windows side by side, then joins what is sent to each of their elements.
+    fn windows(
+        &self,
+        w: &mut Writer<'_>,
+        scope: ScopeId,
+        number: &[String],
+        addend: String,
+        (active, lanes): (usize, usize),
+    ) -> Result<(), CodegenError> {
+        let e = Elem::of(self.dtype);
+        let extents = sizes_of(self.window);
+        let [operand, _, target] = &self.pointers;
+        let init = Val { ssa: self.init.clone(), lanes: 1 };
+        let root = w.root();
+        let init = w.em.spread(&init, e, At { scope: root, lanes });
+        // Found something, the number of the element selected so far, and its value.
+        let before =
+            vec![w.em.constant(Elem::I1, 0, lanes), w.em.constant(Elem::I32, u64::MAX, lanes), init.clone()];
+        let types = [Elem::I1.ty(lanes), Elem::I32.ty(lanes), e.ty(lanes)];
+        let (loops, state) = w.carrying(scope, &extents, &types);
+        let inner = loops.last().map_or(scope, |l| l.scope);
+        let element: Vec<String> = loops.iter().map(|l| l.iv.clone()).collect();
+        let (address, inside) = position(w, inner, self.window, &self.shape, number, &element);
+        let at = At { scope: inner, lanes };
+        let value = w.load_lanes(inner, (operand, &address), self.dtype, (active, lanes));
+        let keep =
+            flat(&self.select.apply_lanes(w, inner, &[vec![state[2].clone()], vec![value.clone()]], lanes)?);
+        let keep = keep.first().ok_or_else(|| CodegenError::malformed("a selection without an answer"))?;
+        let yes = w.em.constant(Elem::I1, 1, lanes);
+        let inside = w.em.spread(&Val { ssa: inside, lanes: 1 }, Elem::I1, at);
+        let held = w.em.bin(at, "arith.andi", &state[0], keep, Elem::I1);
+        let open = w.em.bin(at, "arith.xori", &held, &yes, Elem::I1);
+        let replace = w.em.bin(at, "arith.andi", &open, &inside, Elem::I1);
+        let number_here = self.count(w, inner, &element, lanes);
+        let next = vec![
+            w.em.bin(at, "arith.ori", &state[0], &inside, Elem::I1),
+            w.em.select(at, &replace, &number_here, &state[1], Elem::I32),
+            w.em.select(at, &replace, &value, &state[2], e),
+        ];
+        let chosen = w.close(loops, &before, &types, next);
+        // Every element of the windows, with what is sent to it.
+        let loops = w.nest(scope, &extents);
+        let inner = loops.last().map_or(scope, |l| l.scope);
+        let element: Vec<String> = loops.iter().map(|l| l.iv.clone()).collect();
+        let (address, inside) = position(w, inner, self.window, &self.shape, number, &element);
+        let body = w.em.open(inner, Vec::new(), None);
+        let at = At { scope: body, lanes };
+        let old = if self.alone {
+            init
+        } else {
+            w.load_lanes(body, (target, &address), self.dtype, (active, lanes))
+        };
+        let joined = flat(&self.scatter.apply_lanes(w, body, &[vec![old.clone()], vec![addend]], lanes)?);
+        let joined = joined.first().ok_or_else(|| CodegenError::malformed("a scatter without a value"))?;
+        let number_here = self.count(w, body, &element, lanes);
+        let here = w.em.cmpi(at, "eq", &chosen[1], &number_here, Elem::I32);
+        let value = w.em.select(at, &here, joined, &old, e);
+        w.store_lanes(body, (target, &address), self.dtype, value, (active, lanes));
+        w.em.close_if(body, &inside);
+        w.close(loops, &[], &[], Vec::new());
+        Ok(())
+    }
+
+    /// The number of an element in its window, in every lane.
+    fn count(&self, w: &mut Writer<'_>, scope: ScopeId, element: &[String], lanes: usize) -> String {
+        let number = w.address(scope, element, &strides(&sizes_of(self.window)));
+        let ssa = w.em.op(scope, &format!("arith.trunci {number} : i64 to i32"));
+        w.em.spread(&Val { ssa, lanes: 1 }, Elem::I32, At { scope, lanes })
+    }
+}
+
+/// One window after the other; the element selected so far is its address and its value.
+fn one_by_one(call: &Call<'_>, window: &Window) -> Result<Kernel, CodegenError> {
+    let (dag, select) = region::inline(call, call.region(0)?, Dag::default())?;
+    let (dag, scatter) = region::inline(call, call.region(1)?, dag)?;
+    let mut w = Writer::new(call, &dag);
+    let (operand, source, target) = (call.arg(0)?, call.arg(1)?, call.target()?);
+    let (dtype, shape, out) = (call.dtype(target), call.sizes(operand)?, call.sizes(source)?);
+    let init = initial(&mut w, call, 2, &[dtype])?.swap_remove(0);
+    let (from, by, to) = (w.pointer(operand)?, w.pointer(source)?, w.pointer(target)?);
+    let extents = sizes_of(window);
+    let work = out.iter().chain(&extents).product::<i64>().saturating_mul(16);
+    let (windows, number, tasks) = w.windows(call, window, &out, work);
+    let scope = windows.last().map_or(w.root(), |l| l.scope);
+    let mut types = vec!["i1".to_string(), "i64".to_string()];
+    types.extend(w.part_types(dtype));
+    let (zero, no) = (w.em.int(0), w.em.constant(Elem::I1, 0, 1));
+    let mut before = vec![no, zero];
+    before.extend(init);
+    let (loops, state) = w.carrying(scope, &extents, &types);
+    let state = if extents.is_empty() { before.clone() } else { state };
+    let inner = loops.last().map_or(scope, |l| l.scope);
+    let element: Vec<String> = loops.iter().map(|l| l.iv.clone()).collect();
+    let (address, inside) = position(&mut w, inner, window, &shape, &number, &element);
+    let value = w.load(inner, &from, dtype, &address);
+    let keep = select.apply(&mut w, inner, &[state[2..].to_vec(), value.clone()])?;
+    let keep = keep.first().and_then(|k| k.first()).cloned();
+    let keep = keep.ok_or_else(|| CodegenError::malformed("a selection without an answer"))?;
+    let at = At { scope: inner, lanes: 1 };
+    let yes = w.em.constant(Elem::I1, 1, 1);
+    let held = w.em.bin(at, "arith.andi", &state[0], &keep, Elem::I1);
+    let open = w.em.bin(at, "arith.xori", &held, &yes, Elem::I1);
+    let replace = w.em.bin(at, "arith.andi", &open, &inside, Elem::I1);
+    let mut next = vec![
+        w.em.bin(at, "arith.ori", &state[0], &inside, Elem::I1),
+        w.em.select(at, &replace, &address, &state[1], Elem::I64),
+    ];
+    for (value, old) in value.iter().zip(&state[2..]) {
+        next.push(w.em.select(at, &replace, value, old, Elem::of(dtype)));
+    }
+    let chosen = w.close(loops, &before, &types, next);
+    let body = w.em.open(scope, Vec::new(), None);
+    let source_address = w.address(body, &number, &strides(&out));
+    let addend = w.load(body, &by, dtype, &source_address);
+    let old = w.load(body, &to, dtype, &chosen[1]);
+    let joined = scatter.apply(&mut w, body, &[old, addend])?;
+    if let Some(value) = joined.first() {
+        w.store(body, &to, dtype, &chosen[1], value);
+    }
+    w.em.close_if(body, &chosen[0]);
+    w.close(windows, &[], &[], Vec::new());
+    call.finish(w, tasks, format!("select_and_scatter {extents:?} tasks {tasks}"))
+}
