@@ -36,6 +36,7 @@ mod access;
 mod address;
 mod build;
 mod coalesce;
+mod columns;
 mod complex;
 mod contraction;
 mod dag;

@@ -149,10 +149,21 @@ pub struct Parts {
 
 /// Cuts the only reduction of a kernel where its output has too few elements to keep the threads busy, or where
 /// its terms are so many that what tiles read again does not stay in a cache.
-pub fn cut(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target, buf: Buf) -> Option<Parts> {
+pub fn cut(
+    dag: &Dag,
+    outputs: &[Output],
+    outer: &[LoopId],
+    schedule: &Schedule,
+    target: &Target,
+    buf: Buf,
+) -> Option<Parts> {
     let (points, work, longest) = only_reduction(dag, outputs, outer)?;
     let threads = target.threads as i64;
-    if target.threads < 2 || points >= 2 * threads || work < 1 << 17 {
+    // What is done in lanes is one piece of work.
+    let lanes = schedule.lanes as i64;
+    let few = points < 2 * threads * lanes
+        && points.saturating_mul(work) >= if lanes > 1 { 1 << 18 } else { 1 << 17 };
+    if target.threads < 2 || !few || work < 1 << 10 {
         return None;
     }
     // The divisor of the longest loop nearest to four parts a thread.

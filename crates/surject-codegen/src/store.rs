@@ -2,6 +2,7 @@
 
 use crate::address::{Lin, LoopId, LoopSet};
 use crate::build::{Builder, Parts, Stop, compose, linearise, sizes};
+use crate::columns;
 use crate::contraction::{self, Contraction, Scratch};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::phase::{self, Change, Shape};
@@ -234,11 +235,18 @@ impl<'a> Stores<'a> {
         if let Some(inner) = self.guarded_product(&dag, &outputs) {
             return Ok(Outcome::First(inner));
         }
-        if self.down_columns(&dag, &outputs, &schedule, field) {
-            return Ok(Outcome::First(field));
+        match columns::find(&dag, &outputs, &outer, &schedule) {
+            Some((_, inner)) if inner != field => return Ok(Outcome::First(inner)),
+            Some(_) => {
+                return match columns::kernels(&dag, &outputs[0], &outer, to, self.target)? {
+                    Some(kernels) => Ok(Outcome::Kernels(kernels)),
+                    None => Ok(Outcome::First(field)),
+                };
+            }
+            None => {}
         }
         let next = Buf((self.function.vars.len() + self.temporaries.len()) as u32);
-        if let Some(parts) = stash::cut(&dag, &outputs, &outer, self.target, next) {
+        if let Some(parts) = stash::cut(&dag, &outputs, &outer, &schedule, self.target, next) {
             return self.parts(to, field, parts, &outer);
         }
         let mut free = free;
@@ -328,25 +336,6 @@ impl<'a> Stores<'a> {
             }
             _ => None,
         })
-    }
-
-    /// Is the field a plain reduction down long columns? Then rows are added to the target one after the other,
-    /// which reads memory in order.
-    fn down_columns(&self, dag: &Dag, outputs: &[Output], schedule: &Schedule, top: FieldId) -> bool {
-        let ([output], Some(&last)) = (outputs, schedule.order.last()) else { return false };
-        let Node::Reduce { loops, body, field, .. } = &dag[output.root].node else { return false };
-        let dtype = dag[output.root].dtype;
-        let exact = dtype.is_int() || matches!(dtype, DType::F32 | DType::F64);
-        let points: f64 = loops.iter().chain(&schedule.order).map(|&l| dag.extent(l) as f64).product();
-        let strided = dag.reachable(&[*body], true).iter().any(|&n| match &dag[n].node {
-            Node::Load { address, .. } => {
-                address.coeff(last) == 1 && loops.iter().all(|&l| address.coeff(l).abs() >= 512)
-            }
-            _ => false,
-        });
-        let plain =
-            dag.reachable(&[*body], true).iter().all(|&n| !matches!(dag[n].node, Node::Reduce { .. }));
-        *field == top && exact && strided && plain && schedule.lanes > 1 && points >= 65_536.0
     }
 
     /// The contraction that a kernel is built around, or one that must be stored first to have a kernel of its own.

@@ -194,7 +194,8 @@ impl Row<'_> {
                     let all: Vec<usize> = (0..2 * width).collect();
                     let pairs: Vec<(String, String)> =
                         parts.chunks_exact(2).map(|p| (p[0].clone(), p[1].clone())).collect();
-                    parts = pairs.iter().map(|(a, b)| shuffle(em, scope, (a, b), &all, elem, width)).collect();
+                    parts =
+                        pairs.iter().map(|(a, b)| shuffle(em, scope, (a, b), &all, elem, width)).collect();
                     width *= 2;
                 }
                 lines.extend(parts);

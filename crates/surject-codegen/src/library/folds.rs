@@ -141,17 +141,25 @@ fn reduce_lanes(
     let (Some(&last), Some(&length)) = (kept.last(), out.last()) else {
         return Err(CodegenError::malformed("a reduction to nothing in lanes"));
     };
-    // The last vector of a line ends with it: some outputs are computed twice.
+    // The last vector of a line ends with it: some outputs are computed twice, and stored once.
     let mut blocks = out.clone();
     if let Some(count) = blocks.last_mut() {
         *count = (length + LANES - 1) / LANES;
     }
     let work = shape.iter().product::<i64>().saturating_mul(8 * n as i64);
     let (open, mut digits, tasks) = w.share(call, &blocks, work);
+    let mut own_lanes = None;
     if let Some(digit) = digits.last_mut() {
-        let (lanes, end) = (w.em.int(LANES), w.em.int(length - LANES));
-        let first = w.arith(open.scope, "arith.muli", digit, &lanes);
+        let (count, end) = (w.em.int(LANES), w.em.int(length - LANES));
+        let first = w.arith(open.scope, "arith.muli", digit, &count);
         *digit = w.arith(open.scope, "arith.minsi", &first, &end);
+        if length % LANES != 0 {
+            let before = w.arith(open.scope, "arith.subi", &first, digit);
+            let before = Val { ssa: before, lanes: 1 };
+            let at = At { scope: open.scope, lanes };
+            let (before, numbers) = (w.em.spread(&before, Elem::I64, at), w.em.steps(Elem::I64, 1, lanes));
+            own_lanes = Some(w.em.cmpi(at, "sge", &numbers, &before, Elem::I64));
+        }
     }
     let own = strides(&shape);
     let extents: Vec<i64> = axes.iter().map(|&a| shape[a]).collect();
@@ -216,11 +224,14 @@ fn reduce_lanes(
         let (pointer, memory) = (w.pointer(target)?, Elem::in_memory(dtype));
         let raw = w.em.narrow(dtype, value, At { scope: open.scope, lanes });
         let place = w.element(open.scope, &pointer, &to, memory);
-        let store = format!(
-            "llvm.store {raw}, {place} {{alignment = {} : i64}} : {}, !llvm.ptr",
-            memory.size(),
-            memory.ty(lanes)
-        );
+        let (ty, size) = (memory.ty(lanes), memory.size());
+        let store = match &own_lanes {
+            None => format!("llvm.store {raw}, {place} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"),
+            Some(mask) => format!(
+                "llvm.intr.masked.store {raw}, {place}, {mask} {{alignment = {size} : i32}} : {ty}, {} into !llvm.ptr",
+                Elem::I1.ty(lanes)
+            ),
+        };
         w.em.line(open.scope, &store);
     }
     w.close(vec![open], &[], &[], Vec::new());

@@ -220,8 +220,7 @@ fn in_lanes(call: &Call<'_>, window: &Window, alone: bool) -> Result<Kernel, Cod
         let address = w.address(inner, &number, &strides(&out));
         let addend = w.load_lanes(inner, (&selection.pointers[1], &address), dtype, (active, lanes));
         selection.windows(&mut w, inner, &number, addend, (active, lanes))?;
-        let bounds =
-            Bounds { low: w.em.int(from), high: w.em.int(end), step: w.em.int(LANES as i64) };
+        let bounds = Bounds { low: w.em.int(from), high: w.em.int(end), step: w.em.int(LANES as i64) };
         w.em.close_loop(inner, &iv, &bounds, &[]);
     }
     w.close(loops, &[], &[], Vec::new());
@@ -254,8 +253,12 @@ impl Selection<'_> {
         let (address, inside) = position(w, inner, self.window, &self.shape, number, &element);
         let at = At { scope: inner, lanes };
         let value = w.load_lanes(inner, (operand, &address), self.dtype, (active, lanes));
-        let keep =
-            flat(&self.select.apply_lanes(w, inner, &[vec![state[2].clone()], vec![value.clone()]], lanes)?);
+        let keep = flat(&self.select.apply_lanes(
+            w,
+            inner,
+            &[vec![state[2].clone()], vec![value.clone()]],
+            lanes,
+        )?);
         let keep = keep.first().ok_or_else(|| CodegenError::malformed("a selection without an answer"))?;
         let yes = w.em.constant(Elem::I1, 1, lanes);
         let inside = w.em.spread(&Val { ssa: inside, lanes: 1 }, Elem::I1, at);
