@@ -166,6 +166,16 @@ impl Row<'_> {
         let place = em.lin(&address, corner);
         let base = em.element(&pointer, &place, elem, corner);
         em.close_plain(corner);
+        // The next block; and where memory is touched in a way that LLVM cannot analyse, it does not compare every
+        // load of a block with every store, which takes longer than all else.
+        let next = em.int(rows as i64);
+        let next = em.element(&base, &next, elem, scope);
+        em.line(
+            scope,
+            &format!(
+                "\"llvm.intr.prefetch\"({next}) <{{cache = 1 : i32, hint = 3 : i32, rw = 0 : i32}}> : (!llvm.ptr) -> ()"
+            ),
+        );
         for line in 0..lanes {
             for (k, chunk) in chunks.iter_mut().enumerate() {
                 if line >= block.active || (k + 1) * size <= block.first {
