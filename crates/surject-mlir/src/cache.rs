@@ -2,8 +2,11 @@
 //!
 //! In memory it is kept for as long as the process, up to [`MOST`] bytes; on disk where the user names a folder
 //! (`SURJECT_CACHE`, or [`crate::jit::JitOptions::cache`]). A file holds the text it belongs to and is compared
-//! with it, so a hash that two texts share costs a compilation and nothing else; so does a file that is damaged
-//! or cannot be written.
+//! with it, so a hash that two texts share costs a compilation and nothing else; so does a file that is damaged,
+//! which a checksum tells, or cannot be written.
+//!
+//! Beside machine code by the text of a module, whole executables are kept by what they were made from, on disk
+//! alone. Between the two stands this compiler, so their key also names the file of this process.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -22,7 +25,7 @@ pub(crate) struct Key<'a> {
 
 impl Key<'_> {
     /// All of it as one text.
-    fn whole(&self) -> String {
+    pub(crate) fn whole(&self) -> String {
         let version = env!("CARGO_PKG_VERSION");
         format!("surject {version} O{} {}\n{}\n{}", self.level, self.machine, crate::jit::PIPELINE, self.text)
     }
@@ -58,30 +61,56 @@ pub(crate) fn find(key: &Key<'_>, option: Option<&Path>) -> Option<Vec<u8>> {
     if let Some(object) = memory().lock().unwrap_or_else(PoisonError::into_inner).objects.get(&whole) {
         return Some(object.to_vec());
     }
-    let bytes = std::fs::read(file(&folder(option)?, &whole)).ok()?;
-    let object = bytes.strip_prefix(whole.as_bytes())?;
-    // The last eight bytes are the length, so that a file that ends too early is noticed.
-    let (object, length) = object.split_last_chunk::<8>()?;
-    if u64::from_le_bytes(*length) != object.len() as u64 {
-        return None;
-    }
-    remember(whole, object);
-    Some(object.to_vec())
+    let object = load(&whole, &folder(option)?)?;
+    remember(whole, &object);
+    Some(object)
 }
 
 /// Keeps the object of a module.
 pub(crate) fn keep(key: &Key<'_>, option: Option<&Path>, object: &[u8]) {
     let whole = key.whole();
     if let Some(folder) = folder(option) {
-        let path = file(&folder, &whole);
-        let bytes = [whole.as_bytes(), object, &(object.len() as u64).to_le_bytes()].concat();
-        // Written beside and moved, so that no other process sees half of it. Without a cache it still runs.
-        let beside = path.with_extension(format!("{}", std::process::id()));
-        let _ = std::fs::create_dir_all(&folder)
-            .and_then(|()| std::fs::write(&beside, bytes))
-            .and_then(|()| std::fs::rename(&beside, &path));
+        save(&whole, &folder, object);
     }
     remember(whole, object);
+}
+
+/// The key of an executable that is made from `source` by this process, and the folder for it; `None` where there is
+/// none, or where it cannot be told which compiler this is.
+pub(crate) fn executable(source: &str, option: Option<&Path>) -> Option<(String, PathBuf)> {
+    let folder = folder(option)?;
+    let own = std::fs::metadata(std::env::current_exe().ok()?).ok()?;
+    let changed = own.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?.as_nanos();
+    Some((format!("executable {} {changed}\n{source}", own.len()), folder))
+}
+
+/// What a folder has for a key.
+pub(crate) fn load(whole: &str, folder: &Path) -> Option<Vec<u8>> {
+    let mut bytes = std::fs::read(file(folder, whole)).ok()?;
+    let (rest, sum) = bytes.strip_prefix(whole.as_bytes())?.split_last_chunk::<8>()?;
+    if u64::from_le_bytes(*sum) != checksum(rest) {
+        return None;
+    }
+    bytes.truncate(bytes.len() - 8);
+    Some(bytes.split_off(whole.len()))
+}
+
+/// Keeps something in a folder. It is written beside and moved, so that no other process sees half of it; without a
+/// cache everything still runs.
+pub(crate) fn save(whole: &str, folder: &Path, content: &[u8]) {
+    let path = file(folder, whole);
+    let bytes = [whole.as_bytes(), content, &checksum(content).to_le_bytes()].concat();
+    let beside = path.with_extension(format!("{}", std::process::id()));
+    let _ = std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(&beside, bytes))
+        .and_then(|()| std::fs::rename(&beside, &path));
+}
+
+/// A number that changes with any bit, and with the length.
+fn checksum(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn remember(whole: String, object: &[u8]) {

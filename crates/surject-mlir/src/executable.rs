@@ -1,7 +1,7 @@
 //! Whole programs as machine code.
 
-use crate::MlirError;
 use crate::jit::{self, CompileTimes, CompiledModule, Entry, JitOptions};
+use crate::{MlirError, cache, stored};
 use std::sync::{Mutex, PoisonError};
 use surject_codegen::{CodegenError, LoweredModule, Plan, Target};
 use surject_ir::{Buffer, Program, TensorType};
@@ -133,6 +133,39 @@ pub fn compile(
         types.iter().try_for_each(|ty| fits(what, ty))?;
     }
     let module = jit::compile_parts(&lowered.parts, &options.jit)?;
+    ready(lowered, module)
+}
+
+/// Compiles a function of the program that `make` gives, with its name, or takes the executable from the cache on disk
+/// if the user has one ([`JitOptions::cache`]) and it was put there for this `source` by this very process image:
+/// `source` is the text that `make` reads and everything else that what it gives depends on. An entry that is damaged
+/// is made again.
+pub fn compile_cached<E: From<CompileError>>(
+    source: &str,
+    options: &CompileOptions,
+    make: impl FnOnce() -> Result<(Program, String), E>,
+) -> Result<Executable, E> {
+    let machine = jit::machine(&options.jit).map_err(CompileError::from)?;
+    let wanted = !options.lower.profile && !options.jit.dump;
+    let source = format!("{machine}{:?}\n{source}", options.target);
+    let place = wanted.then(|| cache::executable(&source, options.jit.cache.as_deref())).flatten();
+    if let Some((key, folder)) = &place {
+        let found = cache::load(key, folder).and_then(|bytes| stored::read(&bytes));
+        let linked = found.and_then(|(lowered, objects)| Some((lowered, jit::link(objects).ok()?)));
+        if let Some(executable) = linked.and_then(|(lowered, module)| ready(lowered, module).ok()) {
+            return Ok(executable);
+        }
+    }
+    let (program, function) = make()?;
+    let executable = compile(&program, &function, options)?;
+    if let Some((key, folder)) = &place {
+        cache::save(key, folder, &stored::write(&executable.lowered, executable.module.objects()));
+    }
+    Ok(executable)
+}
+
+/// An executable of a module and its machine code.
+fn ready(lowered: LoweredModule, module: CompiledModule) -> Result<Executable, CompileError> {
     let entry = module.entry_function(&lowered.entry)?;
     let too_large = || CompileError::Memory { what: "the arena".into(), bytes: lowered.arena_bytes };
     let bytes = usize::try_from(lowered.arena_bytes).map_err(|_| too_large())?;

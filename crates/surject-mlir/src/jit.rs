@@ -209,11 +209,7 @@ pub fn compile_parts<T: AsRef<str> + Sync>(
         }),
     };
     let compiled = compiled.into_iter().collect::<Result<Vec<Part>, MlirError>>()?;
-    let start = Instant::now();
-    let objects: Vec<&[u8]> = compiled.iter().map(|p| p.object.as_slice()).collect();
-    let linked = Linked::new(&objects, &symbols::table())?;
-    let mut times = compiled.iter().map(|p| p.times).fold(CompileTimes::default(), CompileTimes::longest);
-    times.link = start.elapsed();
+    let times = compiled.iter().map(|p| p.times).fold(CompileTimes::default(), CompileTimes::longest);
     let join = |text: fn(&Part) -> Option<&String>| -> Option<String> {
         compiled
             .iter()
@@ -222,8 +218,24 @@ pub fn compile_parts<T: AsRef<str> + Sync>(
             .map(|all| all.into_iter().map(String::as_str).collect::<Vec<&str>>().join("\n"))
     };
     let (llvm_ir, assembly) = (join(|p| p.llvm_ir.as_ref()), join(|p| p.assembly.as_ref()));
-    let objects = compiled.into_iter().map(|p| p.object).collect();
-    Ok(CompiledModule { linked, objects, times, llvm_ir, assembly })
+    let module = link(compiled.into_iter().map(|p| p.object).collect())?;
+    let times = CompileTimes { link: module.times.link, ..times };
+    Ok(CompiledModule { times, llvm_ir, assembly, ..module })
+}
+
+/// Links object files of this machine.
+pub(crate) fn link(objects: Vec<Vec<u8>>) -> Result<CompiledModule, MlirError> {
+    let start = Instant::now();
+    let slices: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
+    let linked = Linked::new(&slices, &symbols::table())?;
+    let times = CompileTimes { link: start.elapsed(), ..CompileTimes::default() };
+    Ok(CompiledModule { linked, objects, times, llvm_ir: None, assembly: None })
+}
+
+/// What machine code depends on beside the text of a module.
+pub(crate) fn machine(options: &JitOptions) -> Result<String, MlirError> {
+    let machine = Machine::host(options.opt_level)?;
+    Ok(Key { text: "", level: options.opt_level, machine: machine.name() }.whole())
 }
 
 /// A module as machine code that is not linked.

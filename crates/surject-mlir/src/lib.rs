@@ -11,10 +11,11 @@ pub mod jit;
 mod llvm;
 mod raw;
 mod session;
+mod stored;
 mod symbols;
 
 pub use error::{MlirError, Place, Stage};
-pub use executable::{Argument, CompileError, CompileOptions, Executable, RunError, compile};
+pub use executable::{Argument, CompileError, CompileOptions, Executable, RunError, compile, compile_cached};
 
 /// What the code generator may assume of the machine, and what it decided.
 pub use surject_codegen::{Plan, Target};

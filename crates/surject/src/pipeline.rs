@@ -1,7 +1,7 @@
 //! From a program to its results: optimise, choose a back end, run.
 
-use crate::Failure;
 use crate::progress::stage;
+use crate::{Failure, Source};
 use std::path::PathBuf;
 use surject_egraph::{CostModel, Optimised, Options};
 use surject_ir::{Buffer, Program};
@@ -100,6 +100,18 @@ pub fn load_rules(path: &std::path::Path) -> Result<surject_rules::RuleFile, Fai
     Ok(file)
 }
 
+/// Why there is no native code: there is no program, or it does not compile.
+enum Start {
+    Made(Failure),
+    Compiled(surject_mlir::CompileError),
+}
+
+impl From<surject_mlir::CompileError> for Start {
+    fn from(error: surject_mlir::CompileError) -> Start {
+        Start::Compiled(error)
+    }
+}
+
 /// A function of a program, ready to run on a back end.
 pub enum Runner {
     /// On the reference interpreter.
@@ -153,6 +165,27 @@ impl Runner {
                 Err(Failure::unsupported("the back end `cuda` is not available; `cpu` and `interp` are"))
             }
         }
+    }
+
+    /// Native code of a function of a source, which `make` imports and optimises: from the cache on disk if the user
+    /// has one and it is there. `make` depends on nothing but the source, the name of the function and the cost model.
+    pub fn cached(
+        source: &Source,
+        function: Option<&str>,
+        options: &surject_mlir::CompileOptions,
+        make: impl FnOnce() -> Result<(Program, String), Failure>,
+    ) -> Result<Runner, Failure> {
+        let cost = match std::env::var_os("SURJECT_COST") {
+            Some(path) => std::fs::read_to_string(path).unwrap_or_default(),
+            None => String::new(),
+        };
+        let text = String::from_utf8_lossy(&source.bytes);
+        let key = format!("{:?} {:?} {function:?}\n{cost}\n{text}", source.kind, source.name);
+        let executable = surject_mlir::compile_cached(&key, options, || make().map_err(Start::Made));
+        executable.map(|e| Runner::Cpu(Box::new(e))).map_err(|error| match error {
+            Start::Made(failure) => failure,
+            Start::Compiled(error) => Failure::unsupported(error),
+        })
     }
 
     /// Runs the function once.

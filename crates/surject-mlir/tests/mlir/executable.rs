@@ -6,7 +6,8 @@ use surject_ir::testing::{Options, random_args, random_program, random_program_w
 use surject_ir::{
     AccOp, BinaryOp, Buffer, DType, Function, Program, Scalar, Statement, StatementKind, TensorType, interp,
 };
-use surject_mlir::{CompileError, CompileOptions, Executable, Target, compile};
+use surject_mlir::jit::JitOptions;
+use surject_mlir::{Argument, CompileError, CompileOptions, Executable, Target, compile, compile_cached};
 use surject_runtime::compare::compare;
 
 /// `c = a b` for f32 matrices of these sizes.
@@ -89,6 +90,77 @@ fn buffers_are_reused_and_checked() {
         executable.run_into(&[&a, &b], &mut []).unwrap_err(),
     ];
     insta::assert_snapshot!(errors.map(|e| e.to_string()).join("\n"));
+}
+
+/// A literal, something that depends on it alone, and an argument that a result can take over.
+fn stateful() -> Program {
+    surject_ir::parse(
+        "func main(w: f32[40], x: f32[4]) -> (w2, y) {
+           c : f32[4] = constant [1.0, 2.0, 3.0, 4.0]
+           e : f32[4] =: over i<4: exp(c[3 - i])
+           y : f32[4] =: over i<4: x[i] * e[i]
+           w2 : f32[40] =: over i<40: w[i] - 0.5f32 * w[i]
+         }",
+    )
+    .unwrap()
+}
+
+#[test]
+fn executables_are_kept_on_disk() {
+    let folder = std::env::temp_dir().join(format!("surject-kept-{}", std::process::id()));
+    let jit = JitOptions { cache: Some(folder.clone()), ..JitOptions::default() };
+    let options = CompileOptions { jit, ..CompileOptions::default() };
+    let program = stateful();
+    let args = random_args(&program.functions[0], 3);
+    let expected = compiled(&program).run(&args).unwrap();
+    let mut made = 0;
+    let mut start = |source: &str| {
+        let executable = compile_cached::<CompileError>(source, &options, || {
+            made += 1;
+            Ok((program.clone(), "main".into()))
+        });
+        let executable = executable.unwrap();
+        assert_eq!(executable.run(&args).unwrap(), expected);
+        assert_eq!(executable.plan().to_string(), compiled(&program).plan().to_string());
+        made
+    };
+    assert_eq!([start("a"), start("a"), start("b"), start("a")], [1, 1, 2, 2]);
+    // Whatever is damaged is made again.
+    for damage in 0..3usize {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let mut bytes = std::fs::read(&path).unwrap();
+            let at = bytes.len() - 1 - 400 * damage;
+            match damage {
+                0 => bytes.truncate(at),
+                _ => bytes[at] ^= 0x10,
+            }
+            std::fs::write(&path, bytes).unwrap();
+        }
+        assert_eq!(start("a"), 3 + damage);
+        assert_eq!(start("a"), 3 + damage);
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn arguments_are_given_away() {
+    let program = stateful();
+    let executable = compiled(&program);
+    let args = random_args(&program.functions[0], 5);
+    let expected = executable.run(&args).unwrap();
+    assert_eq!(executable.donations(), [Some(0), Some(1)]);
+    let given = args.clone();
+    let addresses: Vec<*const u8> = given.iter().map(Buffer::as_ptr).collect();
+    let results = executable.run_owned(given).unwrap();
+    assert_eq!(results, expected);
+    assert_eq!(results.iter().map(Buffer::as_ptr).collect::<Vec<_>>(), addresses);
+    // One that is only read stays as it is.
+    let results =
+        executable.run_with(vec![Argument::Read(&args[0]), Argument::Given(args[1].clone())]).unwrap();
+    assert_eq!(results, expected);
+    assert_eq!(executable.run(&args).unwrap(), expected);
+    assert!(executable.run_owned(args[..1].to_vec()).is_err());
 }
 
 #[test]

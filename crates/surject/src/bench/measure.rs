@@ -8,7 +8,7 @@ use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
 use crate::{Failure, Source};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use surject_ir::{Buffer, Function, TensorType};
+use surject_ir::{Buffer, Function, Program, TensorType};
 
 /// The peers of a run.
 pub struct Session<'a> {
@@ -157,13 +157,24 @@ impl Drop for Session<'_> {
 /// From text to runnable.
 pub fn prepare(path: &Path) -> Result<(Runner, Function), Failure> {
     let source = Source::load(path)?;
-    let program = source.program(None)?;
-    let main = program.main().map(|f| f.name.clone());
-    let main = main.ok_or_else(|| Failure::bad_input(format!("{}: no function", source.name)))?;
-    let program = optimise(&program, &OptimiseOptions::default())?.program;
+    let (program, main) = optimised(&source)?;
     let function = program.function(&main).cloned().unwrap_or_default();
     let runner = Runner::new(program, &main, Backend::Cpu, &mut StageTimes::default())?;
     Ok((runner, function))
+}
+
+/// From text to runnable, through the cache on disk if there is one.
+pub fn start(path: &Path) -> Result<Runner, Failure> {
+    let source = Source::load(path)?;
+    Runner::cached(&source, None, &surject_mlir::CompileOptions::default(), || optimised(&source))
+}
+
+/// The program of a source, optimised, and its function.
+fn optimised(source: &Source) -> Result<(Program, String), Failure> {
+    let program = source.program(None)?;
+    let main = program.main().map(|f| f.name.clone());
+    let main = main.ok_or_else(|| Failure::bad_input(format!("{}: no function", source.name)))?;
+    Ok((optimise(&program, &OptimiseOptions::default())?.program, main))
 }
 
 /// Samples of our side, in milliseconds: for so long, and at least three unless that takes four times as long.

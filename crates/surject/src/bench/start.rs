@@ -10,7 +10,7 @@ use std::time::Instant;
 /// Milliseconds from text to runnable in this process.
 pub fn once(path: &Path) -> Result<f64, Failure> {
     let start = Instant::now();
-    let (runner, _) = measure::prepare(path)?;
+    let runner = measure::start(path)?;
     let spent = start.elapsed().as_secs_f64() * 1e3;
     drop(runner);
     Ok(spent)

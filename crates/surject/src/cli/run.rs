@@ -57,30 +57,11 @@ pub struct Arguments {
 pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
     let mut times = StageTimes::default();
     let source = Source::load(&arguments.program)?;
-    let ((tensor, mut program), read) = stage("reading", || read(arguments, &source)).into_pair()?;
-    times.note("read", read);
-    let name = super::function_name(&program, arguments.func.as_deref(), &source.name)?;
-    if !arguments.no_opt {
-        let options = OptimiseOptions { rules: arguments.rules.clone(), ..OptimiseOptions::default() };
-        let (optimised, time) = stage("optimising", || optimise(&program, &options)).into_pair()?;
-        program = optimised.program;
-        times.note("optimise", time);
-    }
-    let function = program.function(&name).cloned().unwrap_or_default();
-    let inputs = match &tensor {
-        Some(tensor) => arguments.tensor.arguments(tensor, &program, arguments.backend, &arguments.input)?,
-        None => load_inputs(&function, &arguments.input)?,
+    let prepared = match kept(arguments, &source, &mut times) {
+        Some(prepared) => prepared,
+        None => prepare(arguments, &source, &mut times)?,
     };
-    let names = match &tensor {
-        Some(tensor) => tensor::result_names(tensor),
-        None => (0..function.body.results.len()).map(|i| format!("out{i}")).collect(),
-    };
-    if arguments.profile && arguments.backend != Backend::Cpu {
-        return Err(Failure::bad_input("--profile measures compiled code; it needs `--backend cpu`"));
-    }
-    let mut options = surject_mlir::CompileOptions::default();
-    options.lower.profile = arguments.profile;
-    let mut runner = Runner::with(program, &name, arguments.backend, &options, &mut times)?;
+    let Prepared { tensor, inputs, names, mut runner } = prepared;
     let (mut results, first) = stage("running", || runner.run(&inputs)).into_pair()?;
     let compile = times.total();
     times.note("first run", first);
@@ -119,6 +100,72 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
         0 => Ok(()),
         n => Err(Failure::difference(format!("{n} of {} outputs differ", arguments.expect.len()))),
     }
+}
+
+/// A program that is ready to run.
+struct Prepared {
+    tensor: Option<TensorProgram>,
+    inputs: Vec<Buffer>,
+    /// The names of the results.
+    names: Vec<String>,
+    runner: Runner,
+}
+
+/// Where the user has a cache on disk, through it. `None` where there is none, or where something is wrong, which
+/// [`prepare`] then says.
+fn kept(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Option<Prepared> {
+    let cache = std::env::var_os("SURJECT_CACHE").is_some_and(|v| !v.is_empty());
+    let plain = !arguments.no_opt && arguments.rules.is_empty() && !arguments.profile;
+    if !cache || !plain || arguments.backend != Backend::Cpu || source.kind != SourceKind::StableHlo {
+        return None;
+    }
+    let make = || {
+        let (_, program) = read(arguments, source)?;
+        let name = super::function_name(&program, arguments.func.as_deref(), &source.name)?;
+        Ok((optimise(&program, &OptimiseOptions::default())?.program, name))
+    };
+    arguments.tensor.refuse(&source.name).ok()?;
+    let options = surject_mlir::CompileOptions::default();
+    let start = || Runner::cached(source, arguments.func.as_deref(), &options, make);
+    let (runner, time) = stage("starting", start).into_pair().ok()?;
+    let Runner::Cpu(executable) = &runner else { return None };
+    if executable.params().len() != arguments.input.len() {
+        return None;
+    }
+    let inputs = arguments.input.iter().zip(executable.params()).map(|(path, ty)| load(path, ty, "").ok());
+    let inputs = inputs.collect::<Option<Vec<Buffer>>>()?;
+    let names = (0..executable.results().len()).map(|i| format!("out{i}")).collect();
+    times.note("start", time);
+    Some(Prepared { tensor: None, inputs, names, runner })
+}
+
+/// Reads, optimises and compiles.
+fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Result<Prepared, Failure> {
+    let ((tensor, mut program), read) = stage("reading", || read(arguments, source)).into_pair()?;
+    times.note("read", read);
+    let name = super::function_name(&program, arguments.func.as_deref(), &source.name)?;
+    if !arguments.no_opt {
+        let options = OptimiseOptions { rules: arguments.rules.clone(), ..OptimiseOptions::default() };
+        let (optimised, time) = stage("optimising", || optimise(&program, &options)).into_pair()?;
+        program = optimised.program;
+        times.note("optimise", time);
+    }
+    let function = program.function(&name).cloned().unwrap_or_default();
+    let inputs = match &tensor {
+        Some(tensor) => arguments.tensor.arguments(tensor, &program, arguments.backend, &arguments.input)?,
+        None => load_inputs(&function, &arguments.input)?,
+    };
+    let names = match &tensor {
+        Some(tensor) => tensor::result_names(tensor),
+        None => (0..function.body.results.len()).map(|i| format!("out{i}")).collect(),
+    };
+    if arguments.profile && arguments.backend != Backend::Cpu {
+        return Err(Failure::bad_input("--profile measures compiled code; it needs `--backend cpu`"));
+    }
+    let mut options = surject_mlir::CompileOptions::default();
+    options.lower.profile = arguments.profile;
+    let runner = Runner::with(program, &name, arguments.backend, &options, times)?;
+    Ok(Prepared { tensor, inputs, names, runner })
 }
 
 /// The program; of tensor source also what its arguments and results are, unless another function is asked for.
