@@ -17,6 +17,8 @@
 //! * `scan` writes reductions over windows that grow by one term an output in one step an output.
 //! * `fuse` runs kernels together that need of each other no more than the same rows (`recipe`): a task takes some rows
 //!   through all of them, and what lies between stays in its cache.
+//! * `hoist` takes what a loop repeats in vain out of it, and what depends on literals alone out of every run;
+//!   `coalesce` gives one memory to values that become each other, as far as their lives (`live`) allow (`inplace`).
 //! * `library` writes library operations, `steps` control flow, `memory` the static memory plan, `host` the module.
 //!
 //! # The module
