@@ -12,17 +12,18 @@
 //! Panels are always full: rows and columns beyond the end repeat the last one, and are not stored.
 //!
 //! `analyse` finds contractions and their tiles, `sizes` cuts them, `pairs` takes factors of few bits two at a
-//! time, `tile` writes the innermost loops.
+//! time, `panels` runs through columns and rows, `tile` writes the innermost loops.
 
 mod analyse;
 pub mod pairs;
+mod panels;
 mod sizes;
 mod tile;
 
 pub use analyse::analyse;
 pub use sizes::sum_number;
 
-use crate::address::{Lin, LoopId, LoopSet};
+use crate::address::LoopId;
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{Bounds, Emitter, ScopeId};
 use crate::inplace;
@@ -30,6 +31,7 @@ use crate::pack::{Minor, Pack, digits};
 use crate::row::{Kernel, Share, finish, name_pointers};
 use crate::schedule::{Output, Schedule};
 use crate::{CodegenError, Target};
+use panels::{Part, Pass};
 use sizes::{InPlace, Sizes, in_place};
 use surject_ir::DType;
 
@@ -54,6 +56,8 @@ pub struct Contraction {
     tile: (usize, usize, usize),
     /// A summed loop whose points are taken two at a time: their values are pairs of 16-bit integers.
     pairs: Option<LoopId>,
+    /// The columns are read in their order in memory, some terms of all tiles at a time.
+    streams: bool,
 }
 
 fn product(dag: &Dag, loops: &[LoopId]) -> i64 {
@@ -74,7 +78,8 @@ pub fn scratch(dag: &Dag, c: &Contraction, target: &Target) -> Option<Scratch> {
     let size = s.elem.size() as i64;
     let packed = s.batch.checked_mul(s.all_panels)?.checked_mul(s.sum)?.checked_mul(s.width * size)?;
     let columns = if packed < 1 << 32 && in_place(dag, c, &s).is_some() { 0 } else { packed };
-    let rows = s.tasks.checked_mul(s.block)?.checked_mul(s.sum)?.checked_mul(size)?;
+    s.block.checked_mul(s.sum)?;
+    let rows = s.tasks.checked_mul(s.own())?.checked_mul(size)?;
     (columns < 1 << 32 && rows < 1 << 32).then_some(Scratch { columns, rows })
 }
 
@@ -119,6 +124,12 @@ pub(crate) fn emit_range(
 /// Do the tiles read the column factor where it lies?
 pub(crate) fn reads_columns_in_place(dag: &Dag, c: &Contraction, target: &Target) -> bool {
     in_place(dag, c, &Sizes::new(dag, c, target)).is_some()
+}
+
+/// Is the column factor read once, in its order, by as many tasks as there are threads?
+pub(crate) fn is_shared_by_columns(dag: &Dag, c: &Contraction, target: &Target) -> bool {
+    let s = Sizes::new(dag, c, target);
+    s.pass > 0 && s.batch * s.groups >= target.threads as i64
 }
 
 /// The bytes of columns that a block of rows is multiplied with, and the rows of a block.
@@ -280,7 +291,7 @@ impl Tiles<'_> {
             &format!("llvm.alloca {size} x {} {{alignment = 64 : i64}} : (i64) -> !llvm.ptr", s.elem.name()),
         );
         // Every task has a block of packed rows.
-        let own = self.times(&mut em, root, "%task", if s.tasks > 1 { s.block * s.sum } else { 0 });
+        let own = self.times(&mut em, root, "%task", if s.tasks > 1 { s.own() } else { 0 });
         let block_pointer = self.offset(&mut em, root, &rows_pointer, &own);
 
         let Item { scope: item, close, batch, group, first_row, here } = match share {
@@ -315,62 +326,24 @@ impl Tiles<'_> {
         pack.emit(&mut em, packing, &minor, &to)?;
         em.close_loop(packing, &number, &tile_bounds, &[]);
 
-        // Column panels, then row tiles.
-        let low = self.times(&mut em, item, &group, s.group);
-        let (step, most) = (em.int(s.group), em.int(s.all_panels));
-        let end = em.op(item, &format!("arith.addi {low}, {step} : i64"));
-        let end = em.op(item, &format!("arith.minsi {end}, {most} : i64"));
-        let column = em.open(item, Vec::new(), None);
-        let column_iv = em.name();
-        let panels = em.int(s.panels);
-        let panel = em.op(column, &format!("arith.remui {column_iv}, {panels} : i64"));
-        let outer = em.op(column, &format!("arith.divui {column_iv}, {panels} : i64"));
-        for (&l, digit) in c.columns.iter().zip(digits(&mut em, column, &c.columns, &outer)) {
-            em.bind(column, l, digit);
-        }
-        let from_columns = match &self.in_place {
-            Some(place) => {
-                let base = self.times(&mut em, column, &panel, s.width);
-                let sum: LoopSet = c.sum.iter().copied().collect();
-                let terms = place.address.terms.iter().copied().filter(|t| !sum.contains(t.0)).collect();
-                let first = Lin { terms, offset: place.address.offset };
-                let part = em.open(column, vec![(c.lane, base)], None);
-                let start = em.lin(&first, part);
-                em.close_plain(part);
-                self.offset(&mut em, column, &columns_pointer, &start)
-            }
-            None => {
-                let batched = self.times(&mut em, column, &batch, s.all_panels);
-                let number = em.op(column, &format!("arith.addi {batched}, {column_iv} : i64"));
-                let start = self.times(&mut em, column, &number, s.sum * s.width);
-                self.offset(&mut em, column, &columns_pointer, &start)
-            }
+        let mut part = Part {
+            item,
+            batch: &batch,
+            group: &group,
+            first_row: &first_row,
+            tiles: &tile_bounds,
+            rows: &block_pointer,
+            columns: &columns_pointer,
+            tile: &tile,
         };
-
-        let row = em.open(column, Vec::new(), None);
-        let row_iv = em.name();
-        let start = self.times(&mut em, row, &row_iv, s.sum * s.high);
-        let from_rows = self.offset(&mut em, row, &block_pointer, &start);
-        let (full, rest) = (self.dag.extent(c.lane) / s.width, self.dag.extent(c.lane) % s.width);
-        if self.in_place.is_some() && rest != 0 {
-            let whole = em.int(full);
-            for (predicate, active) in [("ult", s.width), ("uge", rest)] {
-                if full == 0 && active == s.width {
-                    continue;
-                }
-                let part = em.open(row, Vec::new(), None);
-                self.tile(&mut em, part, &from_rows, &from_columns, &tile, active)?;
-                let holds = em.op(row, &format!("arith.cmpi {predicate}, {panel}, {whole} : i64"));
-                em.close_if(part, &holds);
-            }
+        if s.pass == 0 {
+            self.panels(&mut em, &part, Pass::Whole)?;
         } else {
-            self.tile(&mut em, row, &from_rows, &from_columns, &tile, s.width)?;
+            let kept = em.int(s.block * s.sum);
+            let kept = self.offset(&mut em, item, &block_pointer, &kept);
+            part.tile = &kept;
+            self.passes(&mut em, &part)?;
         }
-        let ahead = em.op(row, &format!("arith.muli {row_iv}, {high} : i64"));
-        let first = em.op(row, &format!("arith.addi {first_row}, {ahead} : i64"));
-        self.store(&mut em, row, &first, &panel, &tile)?;
-        em.close_loop(row, &row_iv, &tile_bounds, &[]);
-        em.close_loop(column, &column_iv, &Bounds { low, high: end, step: one }, &[]);
         match close {
             Some((iv, bounds)) => drop(em.close_loop(item, &iv, &bounds, &[])),
             None => em.close_plain(item),
@@ -381,7 +354,11 @@ impl Tiles<'_> {
             s.rows,
             s.all_panels / s.panels,
             self.dag.extent(c.lane),
-            if self.in_place.is_some() { " in place" } else { "" },
+            match (&self.in_place, s.pass) {
+                (None, _) => "",
+                (Some(_), 0) => " in place",
+                (Some(_), _) => " in passes",
+            },
             if c.pairs.is_some() { format!("{} pairs", s.sum) } else { s.sum.to_string() },
             s.high,
             s.width,

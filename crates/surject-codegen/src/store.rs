@@ -225,7 +225,9 @@ impl<'a> Stores<'a> {
             Choice::First(inner) => return Ok(Outcome::First(inner)),
             Choice::Tiles(c, scratch) => {
                 let next = Buf((self.function.vars.len() + self.temporaries.len()) as u32);
-                if let Some(parts) = stash::cut_panels(&dag, &outputs, &outer, self.target, next) {
+                let shared = contraction::is_shared_by_columns(&dag, &c, self.target);
+                let parts = stash::cut_panels(&dag, &outputs, &outer, self.target, next);
+                if let Some(parts) = parts.filter(|_| !shared) {
                     return self.parts(to, field, parts, &outer);
                 }
                 return Ok(Outcome::Kernels(self.tiles(&dag, &outputs[0], to, (&c, &scratch), &schedule)?));

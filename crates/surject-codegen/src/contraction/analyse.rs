@@ -1,6 +1,6 @@
 //! Which reductions are contractions, and in which tiles.
 
-use super::{Contraction, pairs, product};
+use super::{Contraction, pairs, product, sizes};
 use crate::Target;
 use crate::address::{LoopId, LoopSet};
 use crate::dag::{Dag, Node, NodeId};
@@ -110,6 +110,10 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             let fill = |n: i64, tile: i64| n as f64 / (((n + tile - 1) / tile).max(1) * tile) as f64;
             let unit = if stride(lane) == 1 { 1.0 } else { 0.6 };
             let score = fill(extent, (lanes * vectors) as i64) * fill(count, high as i64) * unit;
+            let streams = sizes::streams(dag, columns.0, lane, loops, count, target);
+            // Where memory is what counts, tiles are as high as there are rows.
+            let high = if streams { high.min(count as usize) } else { high };
+            let score = if streams { score.max(0.5) } else { score };
             let least = if eager { 0.0 } else { 0.3 };
             if score > least && best.as_ref().is_none_or(|b| score > b.0) {
                 let contraction = Contraction {
@@ -122,6 +126,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                     sum: loops.clone(),
                     tile: (lanes, vectors, high),
                     pairs,
+                    streams,
                 };
                 best = Some((score, contraction));
             }

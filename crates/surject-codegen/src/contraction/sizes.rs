@@ -3,7 +3,7 @@
 use super::{Contraction, product};
 use crate::Target;
 use crate::address::{Lin, LoopId};
-use crate::dag::{Buf, Dag, Node};
+use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::Elem;
 
 /// The sizes that both kernels agree on.
@@ -25,6 +25,9 @@ pub(super) struct Sizes {
     pub(super) group: i64,
     pub(super) tasks: i64,
     pub(super) elem: Elem,
+    /// Terms of a pass over all columns of a group, whose tiles are kept in memory; 0: tiles stay in registers for
+    /// the whole sum.
+    pub(super) pass: i64,
 }
 
 impl Sizes {
@@ -43,8 +46,18 @@ impl Sizes {
         let wanted = (most + batch - 1) / batch;
         let block = cached.min((tiles + wanted - 1) / wanted).max(1) * high;
         let blocks = (rows + block - 1) / block;
+        let (pass, block, blocks) = match c.streams {
+            true => (PASS, (rows + high - 1) / high * high, 1),
+            false => (0, block, blocks),
+        };
         let groups = if batch * blocks >= 2 * target.threads as i64 {
             1
+        } else if c.streams {
+            // As many for every thread, each of whole pages.
+            let pages = all_panels * width * elem.size() as i64 / PAGE;
+            let threads = target.threads as i64;
+            let all = (pages / batch).min(most / batch).max(threads);
+            (all / threads * threads).clamp(1, all_panels)
         } else {
             (most / (batch * blocks)).clamp(1, all_panels)
         };
@@ -54,14 +67,34 @@ impl Sizes {
         let flops = 2.0 * batch as f64 * rows as f64 * sum as f64 * (all_panels * width) as f64;
         let tasks =
             if target.threads <= 1 || (flops < 400_000.0 && !target.eager) { 1 } else { items.min(most) };
-        Sizes { width, high, rows, sum, panels, all_panels, batch, block, blocks, groups, group, tasks, elem }
+        Sizes {
+            width,
+            high,
+            rows,
+            sum,
+            panels,
+            all_panels,
+            batch,
+            block,
+            blocks,
+            groups,
+            group,
+            tasks,
+            elem,
+            pass,
+        }
     }
 
     /// Those of a kernel that does a range of at most so many rows.
     pub(super) fn for_range(self, most: i64) -> Sizes {
         let block = (most + self.high - 1) / self.high * self.high;
         // Every task has packed rows of its own.
-        Sizes { block, groups: 1, group: self.all_panels, tasks: 2, ..self }
+        Sizes { block, groups: 1, group: self.all_panels, tasks: 2, pass: 0, ..self }
+    }
+
+    /// Elements that a task has to itself: packed rows, and the tiles that are kept from one pass to the next.
+    pub(super) fn own(&self) -> i64 {
+        self.block * self.sum + if self.pass > 0 { self.group * self.width * self.block } else { 0 }
     }
 }
 
@@ -82,6 +115,37 @@ impl Contraction {
         let rows = (s.rows + s.high - 1) / s.high * s.high;
         s.batch as f64 * rows as f64 * s.sum as f64 * (s.all_panels * s.width) as f64 / self.tile.0 as f64
     }
+}
+
+/// Terms of a pass where columns are streamed: as many rows are read side by side, each from its start to its end.
+const PASS: i64 = 16;
+/// Bytes that lie together in memory.
+const PAGE: i64 = 4096;
+/// More rows than these are worth packed columns.
+const STREAM_ROWS: i64 = 16;
+
+/// Are there so few rows that a contraction is all about reading the columns once, and those lie next to each other in
+/// long rows? Then a tile that runs through the whole sum would touch another page with every term. `body` is the
+/// factor of the columns.
+pub(super) fn streams(
+    dag: &Dag,
+    body: NodeId,
+    lane: LoopId,
+    sum: &[LoopId],
+    rows: i64,
+    target: &Target,
+) -> bool {
+    let Node::Load { address, guards, .. } = &dag[body].node else { return false };
+    let summed: Vec<LoopId> = sum.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
+    let ([sum], true) = (&summed[..], guards.is_empty()) else { return false };
+    let dtype = dag[body].dtype;
+    let elem = Elem::of(dtype);
+    let plain =
+        matches!(elem, Elem::F32 | Elem::F64 | Elem::I32 | Elem::I64) && Elem::in_memory(dtype) == elem;
+    let (width, size) = (dag.extent(lane), elem.size() as i64);
+    let long = width * size >= PAGE / 2 && width * dag.extent(*sum) * size >= 2 * target.cache_bytes as i64;
+    let apart = address.coeff(lane) == 1 && address.coeff(*sum) >= width;
+    plain && apart && rows <= STREAM_ROWS && dag.extent(*sum) >= PASS && (long || target.eager)
 }
 
 /// A column factor that tiles read where it lies.
@@ -107,7 +171,7 @@ pub(super) fn in_place(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<InPlace>
     let bytes = s.batch * s.all_panels * s.width * s.sum * s.elem.size() as i64;
     let few = s.rows <= FEW_TILES * s.high || bytes <= SMALL_BYTES;
     // A stride of 0 repeats one row.
-    (plain && next && stride > 0 && (whole && stride == s.width || few)).then(|| InPlace {
+    (plain && next && stride > 0 && (whole && stride == s.width || few || c.streams)).then(|| InPlace {
         buf: *buf,
         address: address.clone(),
         stride,

@@ -7,15 +7,16 @@ use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
 use crate::pack::digits;
 
 impl Tiles<'_> {
-    /// The loop over the sum, with the tile in registers, and the tile into memory. So many columns exist.
+    /// The loop over the sum, with the tile in registers, and the tile into memory. So many columns exist. With a
+    /// number of terms, those are added to the tile that is in memory.
     pub(super) fn tile(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        rows: &str,
-        columns: &str,
+        (rows, columns): (&str, &str),
         tile: &str,
         active: i64,
+        terms: Option<&str>,
     ) -> Result<(), CodegenError> {
         let (s, c) = (&self.sizes, self.c);
         let (lanes, vectors, high) = c.tile;
@@ -25,11 +26,35 @@ impl Tiles<'_> {
         };
         let dtype = self.dag[c.node].dtype;
         let zero = em.scalar(op.neutral(dtype), lanes);
+        let mut before = Vec::new();
+        for i in (0..high * vectors).filter(|_| terms.is_some()) {
+            let from = em.op(
+                scope,
+                &format!("llvm.getelementptr {tile}[{}] : (!llvm.ptr) -> !llvm.ptr, {name}", i * lanes),
+            );
+            before.push(
+                em.op(scope, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}")),
+            );
+        }
         let inner = em.open(scope, Vec::new(), None);
         let k = em.name();
         let stride = self.in_place.as_ref().map_or(s.width, |p| p.stride);
         let (a, b) = (self.times(em, inner, &k, s.high), self.times(em, inner, &k, stride));
         let (a, b) = (self.offset(em, inner, rows, &a), self.offset(em, inner, columns, &b));
+        if terms.is_some() {
+            // The same columns in the next pass: what lies between is less than a cache holds.
+            let ahead = em.int(s.pass * stride);
+            let next = self.offset(em, inner, &b, &ahead);
+            for line in (0..vectors * lanes).step_by(64 / size) {
+                let at = em.op(
+                    inner,
+                    &format!("llvm.getelementptr {next}[{line}] : (!llvm.ptr) -> !llvm.ptr, {name}"),
+                );
+                em.line(inner, &format!(
+                    "\"llvm.intr.prefetch\"({at}) <{{cache = 1 : i32, hint = 2 : i32, rw = 0 : i32}}> : (!llvm.ptr) -> ()"
+                ));
+            }
+        }
         let mut vector = Vec::new();
         for v in 0..vectors {
             let exist = usize::try_from(active).unwrap_or(0).saturating_sub(v * lanes).min(lanes);
@@ -60,10 +85,11 @@ impl Tiles<'_> {
             let value = em.op(inner, &format!("llvm.load {from} : !llvm.ptr -> {name}"));
             let value = em.op(inner, &format!("vector.broadcast {value} : {name} to {ty}"));
             for column in &vector {
+                let init = before.get(carried.len()).unwrap_or(&zero).clone();
                 if c.pairs.is_some() {
                     let into = em.name();
                     let next = pairs::multiply_add(em, inner, (&value, column), &into, lanes);
-                    carried.push(Carried { name: into, init: zero.clone(), ty: ty.clone(), next });
+                    carried.push(Carried { name: into, init, ty: ty.clone(), next });
                     continue;
                 }
                 // The values of this row and these columns are known here; the rest of the term is arithmetic.
@@ -73,17 +99,18 @@ impl Tiles<'_> {
                 let into = em.name();
                 let next = em.join_term(op, body, dtype, &into, At { scope: part, lanes })?;
                 em.close_plain(part);
-                carried.push(Carried { name: into, init: zero.clone(), ty: ty.clone(), next });
+                carried.push(Carried { name: into, init, ty: ty.clone(), next });
             }
         }
-        let bounds = Bounds { low: em.int(0), high: em.int(s.sum), step: em.int(1) };
+        let count = terms.map_or_else(|| em.int(s.sum), str::to_string);
+        let bounds = Bounds { low: em.int(0), high: count, step: em.int(1) };
         let sums = em.close_loop(inner, &k, &bounds, &carried);
         for (i, sum) in sums.iter().enumerate() {
             let to = em.op(
                 scope,
                 &format!("llvm.getelementptr {tile}[{}] : (!llvm.ptr) -> !llvm.ptr, {name}", i * lanes),
             );
-            em.line(scope, &format!("llvm.store {sum}, {to} {{alignment = 64 : i64}} : {ty}, !llvm.ptr"));
+            em.line(scope, &format!("llvm.store {sum}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"));
         }
         Ok(())
     }

@@ -188,3 +188,13 @@ fn products_of_narrow_integers() {
         }
     }
 }
+
+#[test]
+fn few_rows_by_long_rows_of_columns() {
+    // Read in passes: with an end of a panel, an end of a pass, more than one tile of rows, several groups.
+    for (m, k, n) in [(1, 130, 2100), (7, 257, 1030), (3, 300, 1024), (12, 129, 1100), (16, 64, 4096)] {
+        for dtype in [DType::F32, DType::F64, DType::I32] {
+            check_with(matmul(m, k, n, dtype), 1e-4, None);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The panels of columns and the tiles of rows that are one item of work.
+//!
+//! Mostly a tile runs through the whole sum and is stored. Where there are few rows and many columns (`Sizes::pass`)
+//! that would read a few columns of every row of the column factor, and come back to each of its pages once for
+//! every panel. Then some terms of all tiles are added at a time: the rows of the column factor are read from their
+//! start to their end, a few side by side, and the tiles are kept in memory near by.
+
+use super::{Tiles, digits};
+use crate::CodegenError;
+use crate::address::{Lin, LoopSet};
+use crate::emit::{Bounds, Emitter, ScopeId};
+
+/// The names of an item of work.
+pub(super) struct Part<'a> {
+    pub(super) item: ScopeId,
+    pub(super) batch: &'a str,
+    pub(super) group: &'a str,
+    pub(super) first_row: &'a str,
+    /// The bounds of the loop over row tiles.
+    pub(super) tiles: &'a Bounds,
+    /// The packed rows, and the columns.
+    pub(super) rows: &'a str,
+    pub(super) columns: &'a str,
+    /// A tile in memory, or all of them.
+    pub(super) tile: &'a str,
+}
+
+/// What is done with every tile.
+#[derive(Clone, Copy)]
+pub(super) enum Pass<'a> {
+    /// All terms are added, and it is stored.
+    Whole,
+    /// Terms from the first of these numbers on are added, as many as the second says.
+    Terms(&'a str, &'a str),
+    /// It is stored.
+    Store,
+}
+
+impl Tiles<'_> {
+    /// Some terms of all tiles at a time.
+    pub(super) fn passes(&self, em: &mut Emitter<'_>, part: &Part<'_>) -> Result<(), CodegenError> {
+        let (s, c) = (&self.sizes, self.c);
+        let crate::dag::Node::Reduce { op, .. } = self.dag[c.node].node else {
+            return Err(CodegenError::malformed("a contraction that reduces nothing"));
+        };
+        let (zero, lanes) = (em.int(0), c.tile.0);
+        // The tiles of no terms.
+        let neutral = em.scalar(op.neutral(self.dag[c.node].dtype), lanes);
+        let clear = em.open(part.item, Vec::new(), None);
+        let iv = em.name();
+        let to = self.offset(em, clear, part.tile, &iv);
+        let (ty, size) = (s.elem.ty(lanes), s.elem.size());
+        em.line(clear, &format!("llvm.store {neutral}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"));
+        let bounds = Bounds {
+            low: zero.clone(),
+            high: em.int(s.group * s.width * s.block),
+            step: em.int(lanes as i64),
+        };
+        em.close_loop(clear, &iv, &bounds, &[]);
+
+        let pass = em.open(part.item, Vec::new(), None);
+        let first = em.name();
+        let (all, most) = (em.int(s.sum), em.int(s.pass));
+        let left = em.op(pass, &format!("arith.subi {all}, {first} : i64"));
+        let count = em.op(pass, &format!("arith.minsi {left}, {most} : i64"));
+        let inner = Part { item: pass, ..*part };
+        self.panels(em, &inner, Pass::Terms(&first, &count))?;
+        em.close_loop(pass, &first, &Bounds { low: zero, high: all, step: most }, &[]);
+        self.panels(em, part, Pass::Store)
+    }
+
+    /// Column panels, then row tiles.
+    pub(super) fn panels(
+        &self,
+        em: &mut Emitter<'_>,
+        part: &Part<'_>,
+        pass: Pass<'_>,
+    ) -> Result<(), CodegenError> {
+        let (s, c) = (&self.sizes, self.c);
+        let low = self.times(em, part.item, part.group, s.group);
+        let (step, most) = (em.int(s.group), em.int(s.all_panels));
+        let end = em.op(part.item, &format!("arith.addi {low}, {step} : i64"));
+        let end = em.op(part.item, &format!("arith.minsi {end}, {most} : i64"));
+        let column = em.open(part.item, Vec::new(), None);
+        let column_iv = em.name();
+        let panels = em.int(s.panels);
+        let panel = em.op(column, &format!("arith.remui {column_iv}, {panels} : i64"));
+        let outer = em.op(column, &format!("arith.divui {column_iv}, {panels} : i64"));
+        for (&l, digit) in c.columns.iter().zip(digits(em, column, &c.columns, &outer)) {
+            em.bind(column, l, digit);
+        }
+        let stride = self.in_place.as_ref().map_or(s.width, |p| p.stride);
+        let mut from_columns = match &self.in_place {
+            Some(place) => {
+                let base = self.times(em, column, &panel, s.width);
+                let sum: LoopSet = c.sum.iter().copied().collect();
+                let terms = place.address.terms.iter().copied().filter(|t| !sum.contains(t.0)).collect();
+                let first = Lin { terms, offset: place.address.offset };
+                let scope = em.open(column, vec![(c.lane, base)], None);
+                let start = em.lin(&first, scope);
+                em.close_plain(scope);
+                self.offset(em, column, part.columns, &start)
+            }
+            None => {
+                let batched = self.times(em, column, part.batch, s.all_panels);
+                let number = em.op(column, &format!("arith.addi {batched}, {column_iv} : i64"));
+                let start = self.times(em, column, &number, s.sum * s.width);
+                self.offset(em, column, part.columns, &start)
+            }
+        };
+
+        let row = em.open(column, Vec::new(), None);
+        let row_iv = em.name();
+        let start = self.times(em, row, &row_iv, s.sum * s.high);
+        let mut from_rows = self.offset(em, row, part.rows, &start);
+        let mut tile = part.tile.to_string();
+        let mut count = None;
+        if !matches!(pass, Pass::Whole) {
+            let number = em.op(row, &format!("arith.subi {column_iv}, {low} : i64"));
+            let above = self.times(em, row, &number, s.width * s.block);
+            let beside = self.times(em, row, &row_iv, s.width * s.high);
+            let at = em.op(row, &format!("arith.addi {above}, {beside} : i64"));
+            tile = self.offset(em, row, part.tile, &at);
+        }
+        if let Pass::Terms(first, terms) = pass {
+            let behind = self.times(em, column, first, stride);
+            from_columns = self.offset(em, column, &from_columns, &behind);
+            let behind = self.times(em, row, first, s.high);
+            from_rows = self.offset(em, row, &from_rows, &behind);
+            count = Some(terms);
+        }
+        let (full, rest) = (self.dag.extent(c.lane) / s.width, self.dag.extent(c.lane) % s.width);
+        let from = (from_rows.as_str(), from_columns.as_str());
+        if matches!(pass, Pass::Store) {
+            // The terms are there.
+        } else if self.in_place.is_some() && rest != 0 {
+            let whole = em.int(full);
+            for (predicate, active) in [("ult", s.width), ("uge", rest)] {
+                if full == 0 && active == s.width {
+                    continue;
+                }
+                let scope = em.open(row, Vec::new(), None);
+                self.tile(em, scope, from, &tile, active, count)?;
+                let holds = em.op(row, &format!("arith.cmpi {predicate}, {panel}, {whole} : i64"));
+                em.close_if(scope, &holds);
+            }
+        } else {
+            self.tile(em, row, from, &tile, s.width, count)?;
+        }
+        if !matches!(pass, Pass::Terms(..)) {
+            let ahead = self.times(em, row, &row_iv, s.high);
+            let first = em.op(row, &format!("arith.addi {}, {ahead} : i64", part.first_row));
+            self.store(em, row, &first, &panel, &tile)?;
+        }
+        em.close_loop(row, &row_iv, part.tiles, &[]);
+        let bounds = Bounds { low, high: end, step: em.int(1) };
+        em.close_loop(column, &column_iv, &bounds, &[]);
+        Ok(())
+    }
+}
