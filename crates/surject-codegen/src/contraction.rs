@@ -58,6 +58,8 @@ pub struct Contraction {
     pairs: Option<LoopId>,
     /// The columns are read in their order in memory, some terms of all tiles at a time.
     streams: bool,
+    /// The extent to which the last loop of the rows is filled up, so that the rows of a tile differ in it alone.
+    filled: Option<i64>,
 }
 
 fn product(dag: &Dag, loops: &[LoopId]) -> i64 {
@@ -114,6 +116,7 @@ pub(crate) fn emit_range(
     (columns, rows): (Buf, Buf),
     most: i64,
 ) -> Result<Kernel, CodegenError> {
+    let c = &c.by_rows();
     let sizes = Sizes::new(dag, c, target).for_range(most);
     let in_place = in_place(dag, c, &sizes);
     let columns = in_place.as_ref().map_or(columns, |p| p.buf);
@@ -140,7 +143,7 @@ pub(crate) fn columns(dag: &Dag, c: &Contraction, target: &Target) -> (i64, i64)
 
 /// Bytes of packed rows for a range of so many rows.
 pub(crate) fn row_bytes(dag: &Dag, c: &Contraction, target: &Target, most: i64) -> i64 {
-    let s = Sizes::new(dag, c, target).for_range(most);
+    let s = Sizes::new(dag, &c.by_rows(), target).for_range(most);
     s.block * s.sum * s.elem.size() as i64
 }
 
@@ -236,6 +239,23 @@ impl Tiles<'_> {
         em.op(scope, &format!("arith.muli {a}, {factor} : i64"))
     }
 
+    /// Binds the loops of the rows but the last to the digits of a row, and gives the digit of the last.
+    fn bind_outer_rows(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        row: &str,
+        filled: i64,
+        outer: &[LoopId],
+    ) -> String {
+        let filled = em.int(filled);
+        let rest = em.op(scope, &format!("arith.divui {row}, {filled} : i64"));
+        for (&l, digit) in outer.iter().zip(digits(em, scope, outer, &rest)) {
+            em.bind(scope, l, digit);
+        }
+        em.op(scope, &format!("arith.remui {row}, {filled} : i64"))
+    }
+
     fn pack_columns(&self, columns: Buf) -> Result<Kernel, CodegenError> {
         let (s, c) = (&self.sizes, self.c);
         let mut em = self.emitter();
@@ -314,7 +334,13 @@ impl Tiles<'_> {
         let base = em.op(packing, &format!("arith.addi {first_row}, {ahead} : i64"));
         let start = self.times(&mut em, packing, &number, s.sum * s.high);
         let to = self.offset(&mut em, packing, &block_pointer, &start);
-        let minor = Minor { loops: c.rows.clone(), base, count: s.rows };
+        let minor = match (c.filled, c.rows.split_last()) {
+            (Some(filled), Some((&last, outer))) => {
+                let base = self.bind_outer_rows(&mut em, packing, &base, filled, outer);
+                Minor { loops: vec![last], base, count: self.dag.extent(last) }
+            }
+            _ => Minor { loops: c.rows.clone(), base, count: s.rows },
+        };
         let pack = Pack {
             value: c.factors[0],
             sum: &c.sum,

@@ -70,10 +70,23 @@ impl Pack<'_> {
         // The largest power of two that divides the width.
         let along = (1usize << self.width.trailing_zeros()).min(self.lanes);
         // Of several loops the last one alone tells the rows of a panel apart if its extent is a multiple of them.
+        let mut gathered = None;
         if let Some((&l, outer)) = minor.loops.split_last() {
             let fits = outer.is_empty() || dag.extent(l) % self.width as i64 == 0;
             if along > 1 && fits && dag[self.value].deps.contains(l) && steady(l) {
                 return Mode::Along(l, along);
+            }
+            // Elements that do not lie next to each other are gathered, where the machine does so.
+            let wide = nodes.iter().all(|&n| match &dag[n].node {
+                Node::Load { .. } => Elem::in_memory(dag[n].dtype).size() >= 4,
+                _ => true,
+            });
+            if along > 1
+                && fits
+                && dag[self.value].deps.contains(l)
+                && (outer.is_empty() || wide && self.lanes >= 8)
+            {
+                gathered = Some(l);
             }
         }
         let across = self.sum.iter().copied().rev().find(|&l| {
@@ -83,9 +96,9 @@ impl Pack<'_> {
             };
             steady(l) && taken && dag.extent(l) >= lanes && dag[self.value].deps.contains(l)
         });
-        match (across, &minor.loops[..]) {
+        match (across, gathered) {
             (Some(l), _) if self.lanes > 1 => Mode::Across(l),
-            (_, &[l]) if along > 1 && dag[self.value].deps.contains(l) => Mode::Along(l, along),
+            (_, Some(l)) => Mode::Along(l, along),
             _ => Mode::Single,
         }
     }

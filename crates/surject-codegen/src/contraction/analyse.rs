@@ -127,10 +127,36 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                     tile: (lanes, vectors, high),
                     pairs,
                     streams,
+                    filled: filled(dag, rows.0, &rows.1, loops, (lanes, high)),
                 };
                 best = Some((score, contraction));
             }
         }
     }
     best.map(|b| b.1)
+}
+
+/// The extent to fill the last loop of the rows up to, where the rows of a tile would differ in several loops and could
+/// only be evaluated one by one. `x` is their factor.
+fn filled(
+    dag: &Dag,
+    x: NodeId,
+    rows: &[LoopId],
+    sum: &[LoopId],
+    (lanes, high): (usize, usize),
+) -> Option<i64> {
+    const WASTE: f64 = 1.15;
+    let (&last, outer) = rows.split_last()?;
+    let (extent, high) = (dag.extent(last), high as i64);
+    let nodes = dag.reachable(&[x], true);
+    let steady = |l: LoopId| {
+        nodes.iter().all(|&n| match &dag[n].node {
+            Node::Load { address, .. } => matches!(address.coeff(l), 0 | 1),
+            _ => true,
+        })
+    };
+    let across = sum.iter().any(|&l| steady(l) && dag.extent(l) >= lanes as i64 && dag[x].deps.contains(l));
+    let filled = (extent + high - 1) / high * high;
+    let worth = !outer.is_empty() && filled != extent && !across && filled as f64 <= WASTE * extent as f64;
+    worth.then_some(filled)
 }

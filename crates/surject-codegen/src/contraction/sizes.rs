@@ -35,7 +35,10 @@ impl Sizes {
         let (lanes, vectors, high) = c.tile;
         let (width, high) = ((lanes * vectors) as i64, high as i64);
         let elem = Elem::of(dag[c.node].dtype);
-        let (rows, sum, batch) = (product(dag, &c.rows), c.terms(dag), product(dag, &c.batch));
+        let (mut rows, sum, batch) = (product(dag, &c.rows), c.terms(dag), product(dag, &c.batch));
+        if let (Some(filled), Some((_, outer))) = (c.filled, c.rows.split_last()) {
+            rows = product(dag, outer) * filled;
+        }
         let panels = (dag.extent(c.lane) + width - 1) / width;
         let all_panels = panels * product(dag, &c.columns);
         let most = 4 * target.threads as i64;
@@ -103,6 +106,11 @@ impl Contraction {
     fn terms(&self, dag: &Dag) -> i64 {
         let extent = |l: LoopId| if self.pairs == Some(l) { (dag.extent(l) + 1) / 2 } else { dag.extent(l) };
         self.sum.iter().map(|&l| extent(l)).product()
+    }
+
+    /// The contraction whose rows are numbered one by one: none is filled up.
+    pub(super) fn by_rows(&self) -> Contraction {
+        Contraction { filled: None, ..self.clone() }
     }
 
     /// The rows of a tile.

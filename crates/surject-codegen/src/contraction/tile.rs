@@ -126,14 +126,29 @@ impl Tiles<'_> {
     ) -> Result<(), CodegenError> {
         let (s, c) = (&self.sizes, self.c);
         let extent = self.dag.extent(c.lane);
-        let (count, high) = (em.int(s.rows), em.int(s.high));
-        let left = em.op(scope, &format!("arith.subi {count}, {first_row} : i64"));
+        let mut outside = None;
+        if let (Some(filled), Some((&last, outer))) = (c.filled, c.rows.split_last()) {
+            // All rows of a tile have the same digits but the last.
+            let digit = self.bind_outer_rows(em, scope, first_row, filled, outer);
+            outside = Some((last, digit));
+        }
+        let (count, from) = match &outside {
+            Some((last, digit)) => (em.int(self.dag.extent(*last)), digit.clone()),
+            None => (em.int(s.rows), first_row.to_string()),
+        };
+        let high = em.int(s.high);
+        let left = em.op(scope, &format!("arith.subi {count}, {from} : i64"));
         let here = em.op(scope, &format!("arith.minsi {left}, {high} : i64"));
         let line = em.open(scope, Vec::new(), None);
         let iv = em.name();
-        let row = em.op(line, &format!("arith.addi {first_row}, {iv} : i64"));
-        for (&l, digit) in c.rows.iter().zip(digits(em, line, &c.rows, &row)) {
-            em.bind(line, l, digit);
+        let row = em.op(line, &format!("arith.addi {from}, {iv} : i64"));
+        match outside {
+            Some((last, _)) => em.bind(line, last, row),
+            None => {
+                for (&l, digit) in c.rows.iter().zip(digits(em, line, &c.rows, &row)) {
+                    em.bind(line, l, digit);
+                }
+            }
         }
         let base = self.times(em, line, panel, s.width);
         let start = self.times(em, line, &iv, s.width);
