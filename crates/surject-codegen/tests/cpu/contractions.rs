@@ -138,6 +138,10 @@ pub fn convolution(n: u64, size: u64, channels: u64, filters: u64, stride: i64) 
 fn convolutions() {
     check_with(convolution(2, 9, 5, 20, 1), 1e-4, None);
     check_with(convolution(1, 12, 16, 33, 2), 1e-4, None);
+    // Rows of a panel apart in memory, and a last loop of the rows that is no multiple of a tile.
+    check_with(convolution(2, 16, 3, 20, 2), 1e-4, None);
+    check_with(convolution(2, 15, 3, 20, 1), 1e-4, None);
+    check_with(convolution(1, 30, 3, 9, 2), 1e-4, None);
 }
 
 /// A product of 8-bit integers, converted to 32 bits, with zero points subtracted or not.
@@ -196,5 +200,31 @@ fn few_rows_by_long_rows_of_columns() {
         for dtype in [DType::F32, DType::F64, DType::I32] {
             check_with(matmul(m, k, n, dtype), 1e-4, None);
         }
+    }
+}
+
+#[test]
+fn gradients_of_weights() {
+    // dw[i,j,c,f] = sum over n, y, x of x[n,y+i-1,x+j-1,c] dy[n,y,x,f], with channels that do not fill a tile.
+    for (size, channels, filters, dtype) in
+        [(9, 7, 20, DType::F32), (6, 15, 33, DType::F32), (5, 29, 16, DType::F64), (7, 23, 24, DType::I32)]
+    {
+        let (mut f, p) = function(&[(dtype, &[2, size, size, channels]), (dtype, &[2, size, size, filters])]);
+        let all = space(&[3, 3, channels, filters, 2, size, size]);
+        let at = |o: usize, w: usize| {
+            let mut a = Affine::strided(7, o, 1, -1);
+            a.coeffs[w] = 1;
+            a
+        };
+        let components = vec![Affine::axis(7, 4), at(5, 0), at(6, 1), Affine::axis(7, 2)];
+        let zero = Fill(Scalar::zero(dtype).bits());
+        let map = IndexMap::partial(all.clone(), space(&[2, size, size, channels]), components, vec![], zero)
+            .unwrap();
+        let x = f.fields.read(map, p[0]).unwrap();
+        let y = f.fields.read(IndexMap::projection(&all, &[4, 5, 6, 3]), p[1]).unwrap();
+        let product = f.fields.binary(BinaryOp::Mul, x, y).unwrap();
+        let w = f.fields.acc(AccOp::Add, IndexMap::projection(&all, &[0, 1, 2, 3]), product).unwrap();
+        result(&mut f, w);
+        check_with(f, 1e-4, None);
     }
 }
