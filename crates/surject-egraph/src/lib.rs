@@ -69,6 +69,7 @@ mod report;
 mod saturate;
 mod share;
 mod terms;
+mod unroll;
 mod value;
 
 pub use cost::CostModel;

@@ -9,6 +9,7 @@
 //! # }
 //! ```
 
+mod library;
 mod maps;
 mod regions;
 mod rng;

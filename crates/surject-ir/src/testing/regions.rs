@@ -9,18 +9,19 @@ use surject_index::Space;
 
 impl Generator<'_> {
     pub(super) fn region_statement(&mut self) {
-        match self.rng.below(6) {
+        match self.rng.below(14) {
             0 => self.literal(),
             1 => self.choice(),
             2 => self.counted_loop(),
             3 => self.sort(),
             4 => self.fold(),
-            _ => self.slice(),
+            5 => self.slice(),
+            _ => self.library_statement(),
         }
     }
 
     /// A region: `fill` adds steps and says what is yielded. What it defines is forgotten afterwards.
-    fn region(
+    pub(super) fn region(
         &mut self,
         params: &[TensorType],
         fill: impl FnOnce(&mut Self, &[FieldId]) -> Vec<Var>,
@@ -35,7 +36,7 @@ impl Generator<'_> {
         Region { params, body: Block { statements, results } }
     }
 
-    fn push(&mut self, kind: StatementKind) {
+    pub(super) fn push(&mut self, kind: StatementKind) {
         let origin = self.rng.chance(1, 2).then(|| Arc::from(format!("random:{}", self.rng.below(99))));
         let statement = Statement { kind, origin };
         let targets = statement.targets().to_vec();
@@ -45,12 +46,12 @@ impl Generator<'_> {
         });
     }
 
-    fn targets(&mut self, types: &[TensorType]) -> Vec<Var> {
+    pub(super) fn targets(&mut self, types: &[TensorType]) -> Vec<Var> {
         types.iter().map(|t| self.f.var("", t.clone())).collect()
     }
 
     /// Stores some field of this type.
-    fn stored(&mut self, ty: &TensorType) -> Var {
+    pub(super) fn stored(&mut self, ty: &TensorType) -> Var {
         let field = self.like(ty.dtype, &ty.space);
         self.store(field)
     }
