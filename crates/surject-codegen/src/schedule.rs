@@ -157,10 +157,13 @@ fn cost(data: &NodeData, operand: Option<Elem>) -> (f64, bool) {
     }
 }
 
-/// The most lanes for what depends on a loop.
+/// The most lanes for what depends on a loop. Of mixed widths that counts which a quarter of the values have: a few wider
+/// ones, such as positions, take two registers each.
 fn widest(dag: &Dag, nodes: &[NodeId], l: LoopId, target: &Target, copies: usize) -> usize {
     let sizes = nodes.iter().filter(|n| dag[**n].deps.contains(l)).map(|n| Elem::of(dag[*n].dtype).size());
-    let size = sizes.max().unwrap_or(4).max(2);
+    let mut sizes: Vec<usize> = sizes.collect();
+    sizes.sort_unstable_by_key(|&s| std::cmp::Reverse(s));
+    let size = sizes.get(sizes.len() / 4).map_or(4, |&s| s.max(2));
     // Calls lane by lane are long code; wider vectors gain nothing there.
     let operand = |n: NodeId| dag[n].node.children().next().map(|c| Elem::of(dag[c].dtype));
     let by_lane = nodes.iter().any(|&n| dag[n].deps.contains(l) && cost(&dag[n], operand(n)).1);

@@ -25,9 +25,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use surject_index::{IndexMap, Space};
 
-/// Spaces have at most this many points.
-const MAX_POINTS: u64 = 300;
-
 /// What a random program is made of.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -38,6 +35,8 @@ pub struct Options {
     pub tame: bool,
     /// Also literals, loops, choices and library operations.
     pub regions: bool,
+    /// Also extents of a few vectors, odd ones among them.
+    pub large: bool,
 }
 
 impl Default for Options {
@@ -47,6 +46,7 @@ impl Default for Options {
             dtypes: vec![DType::F32, DType::F32, DType::F64, DType::I32, DType::I1],
             tame: true,
             regions: false,
+            large: false,
         }
     }
 }
@@ -54,7 +54,7 @@ impl Default for Options {
 impl Options {
     /// Everything the representation has.
     pub fn everything() -> Options {
-        Options { dtypes: DType::ALL.to_vec(), tame: false, regions: true }
+        Options { dtypes: DType::ALL.to_vec(), tame: false, regions: true, large: false }
     }
 }
 
@@ -139,8 +139,16 @@ impl Generator<'_> {
         *self.rng.pick(&self.options.dtypes)
     }
 
-    /// A size: mostly 1 to 5, now and then 0 or 6.
+    /// Spaces have at most this many points.
+    fn max_points(&self) -> u64 {
+        if self.options.large { 5000 } else { 300 }
+    }
+
+    /// A size: mostly 1 to 5, now and then 0 or 6; of large programs often more.
     fn size(&mut self) -> u64 {
+        if self.options.large && self.rng.chance(1, 2) {
+            return *self.rng.pick(&[7, 8, 12, 15, 16, 17, 20, 31, 33, 48, 65]);
+        }
         match self.rng.below(30) {
             0 => 0,
             1 => 6,
@@ -150,7 +158,10 @@ impl Generator<'_> {
 
     fn space(&mut self) -> Space {
         let rank = self.rng.below(4);
-        let sizes: Vec<u64> = (0..rank).map(|_| self.size()).collect();
+        let mut sizes: Vec<u64> = (0..rank).map(|_| self.size()).collect();
+        while sizes.iter().product::<u64>() > self.max_points() {
+            sizes.pop();
+        }
         Space::of(&sizes)
     }
 
@@ -295,7 +306,16 @@ impl Generator<'_> {
             UnaryOp::Not,
             UnaryOp::Popcount,
         ];
+        const STEEP: &[UnaryOp] =
+            &[UnaryOp::Exp, UnaryOp::Expm1, UnaryOp::Sinh, UnaryOp::Cosh, UnaryOp::Asinh, UnaryOp::Erfc];
         let x = self.some();
+        if self.options.regions && self.options.tame && self.bound(x) <= 3.0 && self.rng.chance(1, 3) {
+            let op = *self.rng.pick(STEEP);
+            if let Ok(y) = self.f.fields.unary(op, x) {
+                self.add(y, 25.0);
+            }
+            return;
+        }
         let op = *self.rng.pick(if self.options.tame { TAME } else { UnaryOp::ALL });
         if let Ok(y) = self.f.fields.unary(op, x) {
             self.add(y, self.bound(x).max(2.0));
@@ -415,7 +435,7 @@ impl Generator<'_> {
             });
         }
         let product = Space::new(extents);
-        if product.points().is_none_or(|n| n > MAX_POINTS) {
+        if product.points().is_none_or(|n| n > self.max_points()) {
             return;
         }
         let whole: Vec<usize> = (0..left.rank()).collect();

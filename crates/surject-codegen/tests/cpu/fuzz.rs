@@ -5,9 +5,14 @@ use surject_codegen::{CodegenError, Target, lower};
 use surject_ir::testing::{Options, random_args, random_program_with};
 use surject_ir::{DType, interp};
 
-/// Compares programs of these seeds; what is not supported is counted. Loops run a few times only.
-fn compare_seeds(seeds: std::ops::Range<u64>, size: usize, options: &Options) -> Result<usize, String> {
-    let mut unsupported = 0;
+/// Compares programs of these seeds; gives how many were compared and how many are not supported. Loops run a few times
+/// only.
+fn compare_seeds(
+    seeds: std::ops::Range<u64>,
+    size: usize,
+    options: &Options,
+) -> Result<(usize, usize), String> {
+    let (mut compared, mut unsupported) = (0, 0);
     for seed in seeds {
         let program = random_program_with(seed, size, options);
         let args = random_args(&program.functions[0], seed);
@@ -30,6 +35,7 @@ fn compare_seeds(seeds: std::ops::Range<u64>, size: usize, options: &Options) ->
             Err(error) => return Err(format!("seed {seed}: {error}\n{}", surject_ir::print(&program))),
         };
         let found = execute(&module, &args);
+        compared += 1;
         for (i, (a, b)) in found.iter().zip(&expected).enumerate() {
             if let Err(error) = compare(a, b, 1e-3) {
                 let program = surject_ir::print(&program);
@@ -40,7 +46,7 @@ fn compare_seeds(seeds: std::ops::Range<u64>, size: usize, options: &Options) ->
             }
         }
     }
-    Ok(unsupported)
+    Ok((compared, unsupported))
 }
 
 #[test]
@@ -53,9 +59,14 @@ fn random_programs() {
     let range = range.unwrap_or(0..25);
     let few = Options { dtypes: vec![DType::F32, DType::I32, DType::I1], ..Options::default() };
     let all = Options { dtypes: DType::ALL.to_vec(), regions: true, ..Options::default() };
-    for (size, options) in [(6, few), (14, Options::default()), (8, all)] {
-        let refused = compare_seeds(range.clone(), size, &options).unwrap_or_else(|e| panic!("{e}"));
+    let large =
+        Options { dtypes: vec![DType::F32, DType::F32, DType::BF16, DType::I32, DType::I1], ..all.clone() };
+    let large = Options { large: true, ..large };
+    for (size, options) in [(6, few), (14, Options::default()), (8, all), (8, large)] {
+        let (compared, refused) =
+            compare_seeds(range.clone(), size, &options).unwrap_or_else(|e| panic!("{e}"));
         let all = range.end.saturating_sub(range.start) as usize;
+        eprintln!("{compared} of {all} programs agree, {refused} are refused");
         assert!(refused * 3 <= all, "{refused} of {all} programs are refused");
     }
 }

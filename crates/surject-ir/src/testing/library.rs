@@ -1,6 +1,6 @@
 //! Random library operations, scans, convolutions, concatenations and pads.
 
-use super::{Generator, MAX_POINTS};
+use super::Generator;
 use crate::{
     AccOp, BinaryOp, DType, FieldId, FieldKind, GatherDims, LibOp, Scalar, ScatterDims, StatementKind,
     TensorType, Var, Window,
@@ -40,7 +40,7 @@ impl Generator<'_> {
         let types = self.f.types(&args);
         let region_types: Vec<_> = regions.iter().map(|r| self.f.region_type(r)).collect();
         let Ok(results) = op.infer(&types, &region_types) else { return };
-        if results.iter().any(|t| t.space.points().is_none_or(|n| n > 2 * MAX_POINTS)) {
+        if results.iter().any(|t| t.space.points().is_none_or(|n| n > 2 * self.max_points())) {
             return;
         }
         let targets = self.targets(&results);
@@ -112,7 +112,7 @@ impl Generator<'_> {
             .copied()
             .collect();
         let points: u64 = updates.iter().product();
-        if points > MAX_POINTS {
+        if points > self.max_points() {
             return;
         }
         let update = self.stored(&TensorType::new(dtype, Space::of(&updates)));
@@ -340,7 +340,7 @@ impl Generator<'_> {
         product[axis] = out as u64;
         product.extend([channels, k as u64]);
         let (rank, product) = (product.len(), Space::of(&product));
-        if product.points().is_none_or(|n| n > 4 * MAX_POINTS) {
+        if product.points().is_none_or(|n| n > 4 * self.max_points()) {
             return;
         }
         let components = (0..sizes.len()).map(|a| {
@@ -387,7 +387,7 @@ impl Generator<'_> {
         let mut extents = space.extents().to_vec();
         extents[axis] = Extent::Const(total);
         let domain = Space::new(extents);
-        if domain.points().is_none_or(|n| n > MAX_POINTS) {
+        if domain.points().is_none_or(|n| n > self.max_points()) {
             return;
         }
         let (mut sum, mut offset, mut bound) = (None, 0i64, 2.0f64);
@@ -426,7 +426,7 @@ impl Generator<'_> {
             components.push(Affine::strided(rank, a, step, before));
         }
         let target = Space::of(&sizes);
-        if target.points().is_none_or(|n| n > MAX_POINTS) {
+        if target.points().is_none_or(|n| n > self.max_points()) {
             return;
         }
         let Ok(map) = IndexMap::total(space.clone(), target.clone(), components) else { return };

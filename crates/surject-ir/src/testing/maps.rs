@@ -1,15 +1,14 @@
 //! Random index maps.
 
-use super::{Generator, MAX_POINTS};
+use super::Generator;
 use crate::Scalar;
 use surject_index::{Affine, Extent, Fill, IndexMap, Space};
 
-/// A map to an empty space from a space with points has no component to choose.
-fn small(space: &Space) -> bool {
-    space.rank() <= 5 && space.points().is_some_and(|n| n <= MAX_POINTS)
-}
-
 impl Generator<'_> {
+    fn is_small(&self, space: &Space) -> bool {
+        space.rank() <= 5 && space.points().is_some_and(|n| n <= self.max_points())
+    }
+
     /// A permutation of the axes, perhaps with some of them reversed.
     pub(super) fn permutation(&mut self, space: &Space) -> Option<IndexMap> {
         let order = self.rng.order(space.rank());
@@ -93,7 +92,7 @@ impl Generator<'_> {
                 self.read_map_from(&domain, of, fill)
             }
         };
-        map.filter(|m| small(m.domain()))
+        map.filter(|m| self.is_small(m.domain()))
     }
 
     /// A map between two given spaces, partial where it has to be.
@@ -144,6 +143,8 @@ impl Generator<'_> {
             sizes.push((high - low + 1 + before + after) as u64);
             components.push(form);
         }
-        IndexMap::total(from.clone(), Space::of(&sizes), components).ok().filter(|m| small(m.codomain()))
+        IndexMap::total(from.clone(), Space::of(&sizes), components)
+            .ok()
+            .filter(|m| self.is_small(m.codomain()))
     }
 }
