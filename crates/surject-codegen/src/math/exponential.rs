@@ -114,7 +114,30 @@ pub fn tanh(x: F<'_>) -> F<'_> {
     size.lt(0.625).pick(near, far).with_sign(x)
 }
 
-/// The hyperbolic sine of an `f64`; of an `f32` that was widened it is right in all of its bits.
+/// `(sinh x / x − 1) / x²` in `x²` for `|x| < 1`: its series.
+const SINH: [f64; 5] = [1.0 / 39_916_800.0, 1.0 / 362_880.0, 1.0 / 5_040.0, 1.0 / 120.0, 1.0 / 6.0];
+
+/// `e^|x| / 2` of an `f32` that was widened, to 2^-29: beyond the bound both functions are infinite.
+fn half_exp(size: F<'_>) -> F<'_> {
+    super::power::exp2_short(size.not_above(130.0) * std::f64::consts::LOG2_E) * 0.5
+}
+
+/// The hyperbolic sine of an `f32` that was widened.
+pub fn sinh_short(x: F<'_>) -> F<'_> {
+    let (size, z) = (x.abs(), x * x);
+    let half = half_exp(size);
+    let far = half - half.number(0.25) / half;
+    let near = size * (z.poly(&SINH)).fma(z, 1.0);
+    size.lt(1.0).pick(near, far).with_sign(x)
+}
+
+/// The hyperbolic cosine of an `f32` that was widened.
+pub fn cosh_short(x: F<'_>) -> F<'_> {
+    let half = half_exp(x.abs());
+    half + half.number(0.25) / half
+}
+
+/// The hyperbolic sine of an `f64`.
 pub fn sinh(x: F<'_>) -> F<'_> {
     let size = x.abs();
     // Of half the argument: where e^|x| is too large, half of it may not be.

@@ -113,6 +113,33 @@ pub fn log2_short(x: F<'_>) -> F<'_> {
     f.fma(f.poly(&LOG2), power.to_float())
 }
 
+/// Below this the inverse hyperbolic functions of an `f32` are their argument.
+const TINY: f64 = 1.0 / 8192.0;
+
+/// `asinh x` of an `f32` that was widened.
+pub fn asinh_short(x: F<'_>) -> F<'_> {
+    let size = x.abs();
+    let y = log2_short(size + size.fma(size, 1.0).sqrt()) * LN_2;
+    let y = size.lt(TINY).pick(size, y);
+    size.lt(f64::INFINITY).pick(y, size).with_sign(x)
+}
+
+/// `acosh x` of an `f32` that was widened; NaN below 1.
+pub fn acosh_short(x: F<'_>) -> F<'_> {
+    let y = log2_short(x + ((x - 1.0) * (x + 1.0)).sqrt()) * LN_2;
+    let y = x.lt(f64::INFINITY).pick(y, x);
+    x.lt(1.0).pick(x.number(f64::NAN), y)
+}
+
+/// `atanh x` of an `f32` that was widened; NaN beyond ±1.
+pub fn atanh_short(x: F<'_>) -> F<'_> {
+    let size = x.abs();
+    let y = log2_short((size + 1.0) / (size.number(1.0) - size)) * (0.5 * LN_2);
+    let y = size.lt(TINY).pick(size, y);
+    let y = size.lt(1.0).pick(y, f64::NAN);
+    size.equal(1.0).pick(x.number(f64::INFINITY), y).with_sign(x)
+}
+
 /// `asinh x` of an `f64`.
 pub fn asinh(x: F<'_>) -> F<'_> {
     let size = x.abs();

@@ -16,7 +16,7 @@ const EXP2: [f64; 7] = [
 ];
 
 /// `2^x` of an `f64` that is at most 200, to 2^-29.
-fn exp2_short(x: F<'_>) -> F<'_> {
+pub fn exp2_short(x: F<'_>) -> F<'_> {
     let (n, integer) = x.nearest(1.0);
     (x - n).poly(&EXP2) * integer.power_of_two()
 }
