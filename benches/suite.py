@@ -67,6 +67,9 @@ add("einsum_bqhd_bkhd", lambda q, k: jnp.einsum("bqhd,bkhd->bhqk", q, k),
 add("einsum_bij_kj", lambda a, b: jnp.einsum("bij,kj->ikb", a, b), (f32(16, 128, 256), f32(128, 256)), (f32(15, 127, 251), f32(125, 251)))
 add("einsum_ij_jk_kl", lambda a, b, c: jnp.einsum("ij,jk,kl->il", a, b, c),
     (f32(256, 512), f32(512, 512), f32(512, 128)), (f32(251, 509), f32(509, 511), f32(511, 127)))
+add("einsum_bhqk_bkhd", lambda w, v: jnp.einsum("bhqk,bkhd->bqhd", w, v),
+    (f32(2, 8, 256, 256), f32(2, 256, 8, 64)), (f32(2, 7, 251, 241), f32(2, 241, 7, 61)))
+add("einsum_bij_bik", lambda a, b: jnp.einsum("bij,bik->bjk", a, b), (f32(16, 256, 128), f32(16, 256, 192)), (f32(15, 251, 127), f32(15, 251, 189)))
 
 
 # Convolutions.
@@ -131,6 +134,8 @@ add("layernorm", layernorm, (square, f32(1024), f32(1024)), (odd_square, f32(101
 add("layernorm_gradient", grad(layernorm), (square, f32(1024), f32(1024), square), (odd_square, f32(1019), f32(1019), odd_square))
 add("rmsnorm", rmsnorm, (square, f32(1024)), (odd_square, f32(1019)))
 add("batchnorm", batchnorm, (image, f32(64), f32(64)), (odd_image, f32(61), f32(61)))
+add("batchnorm_gradient", lambda x, scale, shift, g: jax.vjp(lambda *a: batchnorm(*a)[0], x, scale, shift)[1](g),
+    (image, f32(64), f32(64), image), (odd_image, f32(61), f32(61), odd_image))
 add("gelu_bias", lambda x, b: jax.nn.gelu(x + b), (square, f32(1024)), (odd_square, f32(1019)))
 add("silu_gate", lambda x, g: jax.nn.silu(g) * x, (square, square), (odd_square, odd_square))
 
@@ -156,6 +161,9 @@ add("transpose_add", lambda x: x.T + 1, (f32(2048, 2048),), (f32(2039, 2029),))
 add("nhwc_to_nchw", lambda x: x.transpose(0, 3, 1, 2), (image,), (odd_image,))
 add("nchw_to_nhwc", lambda x: x.transpose(0, 2, 3, 1) * 2, (f32(8, 64, 56, 56),), (f32(5, 61, 53, 51),))
 add("moves", lambda a, b: jnp.concatenate([jnp.pad(a, ((0, 0), (1, 2)))[:, ::-1], b[:, 3:], a[::-1]], 1), (square, square), (odd_square, odd_square))
+add("moves_reverse", lambda a, b: a[::-1, ::-1] + jnp.pad(b[1:, :-1], ((0, 1), (1, 0)))[::-1], (square, square), (odd_square, odd_square))
+add("moves_rows", lambda a, b: jnp.concatenate([b[::2], lax.rev(a, (1,))[5:], jnp.pad(b, ((3, 0), (0, 0)), constant_values=1)], 0),
+    (square, square), (odd_square, odd_square))
 add("embedding", lambda w, i: w[i], (f32(32_000, 256), below(32_000, 4096)), (f32(31_999, 251), below(31_999, 4001)))
 add("embedding_gradient", lambda w, i, g: jnp.zeros_like(w).at[i].add(g),
     (f32(32_000, 256), below(32_000, 4096), f32(4096, 256)), (f32(31_999, 251), below(31_999, 4001), f32(4001, 251)))
@@ -176,6 +184,7 @@ causal = lambda q, k, v: attend(q, k, v, True)
 heads, odd_heads = f32(2, 256, 8, 64), f32(2, 251, 7, 61)
 long, odd_long = f32(1, 1024, 8, 64), f32(1, 1019, 7, 61)
 add("attention", attend, (heads,) * 3, (odd_heads,) * 3)
+add("attention_gradient", grad(attend), (heads,) * 4, (odd_heads,) * 4)
 add("attention_causal_1024", causal, (long,) * 3, (odd_long,) * 3)
 add("attention_causal_1024_gradient", grad(causal), (long,) * 4, (odd_long,) * 4)
 

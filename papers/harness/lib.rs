@@ -6,9 +6,12 @@
 //! * [`laws`]: a ```` ```law ```` block is a law as it ships.
 //! * [`errors`]: in the pages of error codes, a ```` ```stablehlo ```` or ```` ```rules ```` block gives the error of its heading.
 //!
+//! [`comparison`] writes a paper: that on the times of programs beside those of XLA and IREE.
+//!
 //! Every failure names the file and the line of its block.
 
 pub mod blocks;
+pub mod comparison;
 pub mod errors;
 pub mod join;
 pub mod laws;

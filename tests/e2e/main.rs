@@ -1,5 +1,6 @@
 //! End-to-end tests over the command: programs, stages, and wrong input.
 
+mod bench;
 mod cases;
 mod command;
 mod gradients;

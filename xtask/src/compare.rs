@@ -13,7 +13,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = 3)]
     rounds: usize,
     /// How long each side runs in a round.
-    #[arg(long, default_value_t = 0.08)]
+    #[arg(long, default_value_t = 0.05)]
     seconds: f64,
     /// Do not time again what the last run has timed: `all`, `one`, `starts`.
     #[arg(long, value_delimiter = ',')]
@@ -41,7 +41,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     setup::packages()?;
     let python = setup::peers()?;
     cargo_run(&["build", "--release", "--package", "surject", "--bin", "surject"])?;
-    cargo_run(&["build", "--release", "--package", "surject-papers", "--bin", "xla-comparison"])?;
+    cargo_run(&["build", "--package", "surject-papers", "--bin", "xla-comparison"])?;
     let suite = suite(&python)?;
     let folder = root().join("target/comparison");
     let cache = folder.join("peers");
@@ -83,7 +83,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
             files.push(file);
         }
     }
-    let mut command = Command::new(target().join("release/xla-comparison"));
+    let mut command = Command::new(target().join("debug/xla-comparison"));
     shell::run(command.args(&files).current_dir(root()))?;
     eprintln!("papers/xla-comparison is written; {} s in all", begin.elapsed().as_secs());
     Ok(())

@@ -38,7 +38,7 @@ const SCRIPTS: [(&str, &str); 3] = [
 
 /// How long a peer may take to compile a program, and to run it the first time.
 const PATIENCE: Duration = Duration::from_secs(150);
-const RUN_PATIENCE: Duration = Duration::from_secs(20);
+const RUN_PATIENCE: Duration = Duration::from_secs(10);
 
 /// A peer process.
 pub struct Peer {

@@ -25,6 +25,8 @@ BASE = (
     "--iree-input-type=stablehlo",
     "--iree-input-demote-f64-to-f32=false",
     "--iree-opt-level=O3",
+    # Some programs need more than is allowed by default; the workers' stacks below are as large.
+    "--iree-llvmcpu-stack-allocation-limit=1048576",
 )
 SETTINGS = {"O3": (), "O3, data tiling": ("--iree-dispatch-creation-data-tiling",)}
 CONTRACTION = re.compile(r"stablehlo\.(dot_general|dot|convolution)\b")
@@ -32,7 +34,8 @@ TRIAL = 0.1
 # A run that takes longer is not repeated, in seconds.
 SLOW = 1.0
 # One worker for each processor that this process may use, and pinned to it: faster than workers that may move.
-rt.flags.parse_flags("--task_topology_cpu_ids=" + ",".join(map(str, sorted(os.sched_getaffinity(0)))))
+rt.flags.parse_flags(
+    "--task_topology_cpu_ids=" + ",".join(map(str, sorted(os.sched_getaffinity(0)))), "--task_worker_stack_size=4194304")
 cache = os.environ.get("SURJECT_BENCH_CACHE")
 instance = rt.VmInstance()
 device = rt.get_device("local-task")
