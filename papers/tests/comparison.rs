@@ -39,7 +39,7 @@ fn bars_are_cut_at_the_range() {
     let files = files(&stored()).unwrap();
     let plot = &files.iter().find(|(name, _)| name == "xla.svg").unwrap().1;
     // 16.7 times: inside. No bar leaves the picture.
-    for x in plot.split("x=\"").skip(1) {
+    for x in plot.split("<rect x=\"").skip(1) {
         let x: f64 = x.split('"').next().unwrap().parse().unwrap();
         assert!((0.0..=850.0).contains(&x), "{x}");
     }
@@ -47,7 +47,9 @@ fn bars_are_cut_at_the_range() {
 
 #[test]
 fn another_format_is_refused() {
-    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/comparison/one.json")).unwrap();
+    let text =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/comparison/one.json"))
+            .unwrap();
     assert!(Run::parse(&text).is_ok());
     let error = Run::parse(&text.replacen("\"schema\": 1", "\"schema\": 9", 1)).unwrap_err();
     assert_eq!(error, "schema 9, where 1 is known");
@@ -63,6 +65,9 @@ fn the_paper_is_what_its_runs_give() {
     }
     for (name, text) in files(&Comparison::read(&folder).unwrap()).unwrap() {
         let found = std::fs::read_to_string(folder.join(&name)).unwrap();
-        assert!(found == text, "{name} is not what `cargo run -p surject-papers --bin xla-comparison` writes");
+        assert!(
+            found == text,
+            "{name} is not what `cargo run -p surject-papers --bin xla-comparison` writes"
+        );
     }
 }

@@ -119,7 +119,8 @@ fn the_json() {
 fn a_program_alone() {
     let program = root().join("tests/programs/softmax");
     let file = std::env::temp_dir().join(format!("surject-bench-test-{}.json", std::process::id()));
-    let words = ["bench", program.to_str().expect("text"), "--rounds", "1", "--seconds", "0", "--json", "--out"];
+    let words =
+        ["bench", program.to_str().expect("text"), "--rounds", "1", "--seconds", "0", "--json", "--out"];
     let out = surject(&[&words[..], &[file.to_str().expect("text")]].concat()).expect("it runs");
     let value: serde_json::Value = serde_json::from_str(&out).expect("JSON");
     let row = &value["programs"][0];

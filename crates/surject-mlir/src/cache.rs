@@ -113,6 +113,11 @@ fn checksum(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
+/// Forgets what is in memory; what is on disk stays.
+pub(crate) fn forget() {
+    *memory().lock().unwrap_or_else(PoisonError::into_inner) = Memory::default();
+}
+
 fn remember(whole: String, object: &[u8]) {
     let mut memory = memory().lock().unwrap_or_else(PoisonError::into_inner);
     let size = whole.len() + object.len();

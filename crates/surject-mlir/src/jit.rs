@@ -177,6 +177,11 @@ pub struct CompiledModule {
     pub assembly: Option<String>,
 }
 
+/// Forgets the modules that were compiled in this process, for measuring what compiling costs.
+pub fn forget() {
+    crate::cache::forget();
+}
+
 /// Compiles a module text for this machine. Errors name the line of the text where MLIR knows one.
 pub fn compile(text: &str, options: &JitOptions) -> Result<CompiledModule, MlirError> {
     compile_parts(&[text], options)

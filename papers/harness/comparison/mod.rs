@@ -1,8 +1,8 @@
 //! The comparison with XLA and IREE: pages and plots from the JSON that `surject bench` writes.
 //!
-//! * [`data`]: the JSON, as `surject::bench::run` documents it.
-//! * [`page`]: the text, every figure of which is computed from the JSON.
-//! * [`plot`]: bars.
+//! * the JSON, as `surject::bench::run` documents it ([`data`]);
+//! * the text, every figure of which is computed from the JSON ([`page`]);
+//! * bars, one row a program ([`plot`]).
 
 pub mod data;
 pub mod page;

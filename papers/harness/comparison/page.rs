@@ -57,7 +57,7 @@ fn introduction(text: &mut String, comparison: &Comparison) {
          with {}. A ratio is the peer's time over Surject's: above 1 Surject is faster. Everything on this page, the text \
          with its figures included, is written from the stored runs beside it by one command:\n\n\
          ```sh\ncargo xtask compare                                             # run everything, store, write\n\
-         cargo run -p surject-papers --bin xla-comparison      # write again from what is stored\n```\n",
+         cargo run -p surject-papers --bin xla-comparison                # write again from what is stored\n```\n",
         run.programs.len(),
         versions.join(" and ")
     );

@@ -64,23 +64,23 @@ impl Bars {
         let style = |size: i32, h: HPos| {
             ("sans-serif", size).into_font().color(&BLACK).pos(Pos::new(h, VPos::Center))
         };
-        area.draw(&Text::new(self.title.clone(), (12, 18), style(17, HPos::Left)))?;
+        area.draw(&Text::new(self.title.clone(), (12, 18), style(20, HPos::Left)))?;
         let mut left = LABELS;
         for (name, colour) in self.series.iter().zip(COLOURS) {
             area.draw(&Rectangle::new([(left, 36), (left + 12, 46)], colour.filled()))?;
-            area.draw(&Text::new(name.clone(), (left + 17, 41), style(13, HPos::Left)))?;
+            area.draw(&Text::new(name.clone(), (left + 17, 41), style(15, HPos::Left)))?;
             left += 40 + 7 * name.len() as i32;
         }
         for &mark in &self.marks {
             let x = self.at(mark);
             let weight = if mark == self.origin { 0.7 } else { 0.2 };
             area.draw(&PathElement::new([(x, TOP - 6), (x, height - BOTTOM)], BLACK.mix(weight)))?;
-            area.draw(&Text::new(format!("{mark}"), (x, TOP - 14), style(12, HPos::Center)))?;
+            area.draw(&Text::new(format!("{mark}"), (x, TOP - 14), style(14, HPos::Center)))?;
         }
         for (i, (label, values)) in self.rows.iter().enumerate() {
             let top = TOP + row * i as i32;
             let middle = top + BAR * self.series.len() as i32 / 2;
-            area.draw(&Text::new(label.clone(), (LABELS - 8, middle), style(11, HPos::Right)))?;
+            area.draw(&Text::new(label.clone(), (LABELS - 8, middle), style(14, HPos::Right)))?;
             for (k, value) in values.iter().enumerate() {
                 let Some(value) = value else { continue };
                 let (x, y) = (self.at(*value), top + BAR * k as i32);
@@ -89,7 +89,7 @@ impl Bars {
                 area.draw(&Rectangle::new(corners, COLOURS[k % COLOURS.len()].filled()))?;
                 if k == 0 {
                     let end = x.max(origin) + 5;
-                    area.draw(&Text::new(short(*value), (end, middle), style(10, HPos::Left)))?;
+                    area.draw(&Text::new(short(*value), (end, middle), style(13, HPos::Left)))?;
                 }
             }
         }
