@@ -136,6 +136,7 @@ fn a_program_alone() {
 fn a_program_that_is_not_there_is_a_row() {
     let failure = surject(&["bench", "no/such.mlir", "--rounds", "1"]).expect_err("nothing was timed");
     assert_snapshot!(failure.message, @"1 of 1 programs were not timed");
-    let failure = surject(&["bench", "tests/e2e/snapshots"]).expect_err("no program");
+    let folder = root().join("tests/e2e/snapshots");
+    let failure = surject(&["bench", folder.to_str().expect("text")]).expect_err("no program");
     assert_eq!(failure.status, surject::Status::BadInput);
 }
