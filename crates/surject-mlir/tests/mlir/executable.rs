@@ -227,7 +227,7 @@ proptest! {
     fn integer_programs_agree_with_the_interpreter(seed: u64, size in 1usize..15) {
         use DType::*;
         let dtypes = vec![I1, I8, I16, I32, I64, U8, U16, U32, U64];
-        let options = Options { dtypes, tame: false, regions: false };
+        let options = Options { dtypes, tame: false, regions: false, large: false };
         random_agrees(&random_program_with(seed, size, &options), seed, Some((0.0, 0.0)))?;
     }
 
