@@ -4,6 +4,9 @@ use crate::address::{Guard, GuardFact, Lin, LoopSet};
 use crate::emit::{At, Elem, Emitter, ScopeId, Val};
 use surject_ir::DType;
 
+/// Elements that lie at most so far apart are taken from vectors that hold all that is between them.
+pub(crate) const NEAR: i64 = 8;
+
 impl Emitter<'_> {
     /// Do the guards hold? An `i1` per lane.
     pub fn predicate(&mut self, guards: &[Guard], at: At) -> Val {
@@ -131,6 +134,9 @@ impl Emitter<'_> {
                     &format!("vector.shuffle {loaded}, {loaded} [{}] : {ty}, {ty}", order.join(", ")),
                 )
             }
+            (stride, None) if (2..=NEAR).contains(&stride.abs()) && lanes % 2 == 0 => {
+                self.near(pointer, &base, memory, stride, at)
+            }
             (_, mask) => {
                 let mask = mask.unwrap_or_else(|| self.constant(Elem::I1, 1, lanes));
                 let pointers = self.lane_pointers(pointer, address, memory, at);
@@ -146,6 +152,61 @@ impl Emitter<'_> {
             }
         };
         self.widen(dtype, raw, at)
+    }
+
+    /// Loads elements that lie a few elements apart: what they lie in as two vectors, of which they are chosen. The
+    /// vectors begin and end with elements that are asked for, so nothing outside the tensor is touched.
+    fn near(&mut self, pointer: &str, base: &str, memory: Elem, stride: i64, at: At) -> String {
+        let At { scope, lanes } = at;
+        let (count, apart) = (lanes as i64, stride.abs());
+        let (span, half) = (apart * (count - 1) + 1, apart * count / 2);
+        let ty = memory.ty(half as usize);
+        let first = if stride > 0 { 0 } else { 1 - span };
+        let parts = [first, first + span - half].map(|ahead| {
+            let ahead = self.int(ahead);
+            let position = self.op(scope, &format!("arith.addi {base}, {ahead} : i64"));
+            let from = self.element(pointer, &position, memory, scope);
+            let size = memory.size();
+            self.op(scope, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}"))
+        });
+        let mut order: Vec<String> = (0..count)
+            .map(|i| apart * i)
+            .map(|i| if i < half { i } else { i - (span - half) + half })
+            .map(|i| i.to_string())
+            .collect();
+        if stride < 0 {
+            order.reverse();
+        }
+        self.op(
+            scope,
+            &format!("vector.shuffle {}, {} [{}] : {ty}, {ty}", parts[0], parts[1], order.join(", ")),
+        )
+    }
+
+    /// Stores the values of two neighbours in every lane, whose places follow each other.
+    pub(crate) fn store_pairs(
+        &mut self,
+        pointer: &str,
+        dtype: DType,
+        address: &Lin,
+        values: [&Val; 2],
+        at: At,
+    ) {
+        let (memory, At { scope, lanes }) = (Elem::in_memory(dtype), at);
+        let [a, b] = values.map(|value| {
+            let value = self.spread(value, Elem::of(dtype), at);
+            self.narrow(dtype, value, at)
+        });
+        let order: Vec<String> = (0..lanes).flat_map(|i| [i, lanes + i]).map(|i| i.to_string()).collect();
+        let (ty, wide) = (memory.ty(lanes), memory.ty(2 * lanes));
+        let both = self.op(scope, &format!("vector.shuffle {a}, {b} [{}] : {ty}, {ty}", order.join(", ")));
+        let base = self.lin(address, scope);
+        let to = self.element(pointer, &base, memory, scope);
+        let size = memory.size();
+        self.line(
+            scope,
+            &format!("llvm.store {both}, {to} {{alignment = {size} : i64}} : {wide}, !llvm.ptr"),
+        );
     }
 
     /// A pointer per lane. Lanes outside the guards may point anywhere.

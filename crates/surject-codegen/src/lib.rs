@@ -14,6 +14,7 @@
 //! * `contraction` writes sums of products with packed operands (`pack`) and register tiles; `turned` moves square
 //!   blocks through registers where loads and stores run along different loops; `stash` keeps the terms of a
 //!   reduction along a row for the output, and cuts long reductions into parts.
+//! * `columns` joins rows to the target some at a time, where a reduction would walk down long columns.
 //! * `scan` writes reductions over windows that grow by one term an output in one step an output.
 //! * `fuse` runs kernels together that need of each other no more than the same rows (`recipe`): a task takes some rows
 //!   through all of them, and what lies between stays in its cache.

@@ -5,7 +5,7 @@
 
 use crate::CodegenError;
 use crate::Target;
-use crate::address::{LoopId, LoopSet};
+use crate::address::{Lin, LoopId, LoopSet};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Emitter, ScopeId, Val};
 use crate::inplace;
@@ -400,6 +400,16 @@ impl Row<'_> {
         let mut values = Vec::new();
         for output in self.outputs {
             values.push(em.value(output.root, scope)?);
+        }
+        if let ([re, im], [x, y]) = (self.outputs, values.as_slice())
+            && let Some((l, lanes)) = em.vector_loop(scope, re.address.loops())
+            && re.address.coeff(l) == 2
+            && re.address.plus(&Lin::constant(1), 1).as_ref() == Some(&im.address)
+            && (re.join, im.join) == (None, None)
+            && em.mask(scope, re.address.loops()).is_none()
+        {
+            em.store_pairs(&pointer, self.to.1.part(), &re.address, [x, y], At { scope, lanes });
+            return Ok(());
         }
         for (output, mut value) in self.outputs.iter().zip(values) {
             let lanes = em.lanes(scope, output.address.loops());

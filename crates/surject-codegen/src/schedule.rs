@@ -1,6 +1,7 @@
 //! Decisions about the loops of a kernel: which are one, in which order they run, which of them is done in lanes.
 
 use crate::Target;
+use crate::access::NEAR;
 use crate::address::{Guard, Lin, LoopId, LoopSet};
 use crate::dag::{Dag, Node, NodeData, NodeId};
 use crate::emit::{Elem, ReducePlan};
@@ -226,6 +227,7 @@ impl Chooser<'_> {
                 0 if guards.is_empty() => share,
                 1 => share,
                 -1 => 1.5 * share,
+                c if c.abs() <= NEAR && guards.is_empty() => (share * c.abs() as f64).min(1.5),
                 _ => 1.5,
             },
             _ => share,
@@ -307,6 +309,10 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
                     Some((l, lanes)) if output.address.coeff(l) == 1 => {
                         share(dag.extent(l), lanes, target.lanes_bytes / 4)
                     }
+                    // The two parts of complex numbers are stored together.
+                    Some((l, lanes)) if outputs.len() == 2 && output.address.coeff(l) == 2 => {
+                        2.0 * share(dag.extent(l), lanes, target.lanes_bytes / 4)
+                    }
                     Some(_) => 1.5,
                     None => 1.0,
                 };
@@ -364,29 +370,32 @@ fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, target: &Target)
     let [output] = outputs else { return };
     let nodes = dag.reachable(&[output.root], false);
     let widest = nodes.iter().map(|&n| Elem::of(dag[n].dtype).size()).max().unwrap_or(4);
-    let lanes = (target.lanes_bytes / widest).min(32);
+    let moved = nodes.iter().filter(|&&n| n == output.root || matches!(dag[n].node, Node::Load { .. }));
+    let moved = moved.map(|&n| Elem::in_memory(dag[n].dtype).size()).max().unwrap_or(4);
+    // As many as make a line of memory, where arithmetic does not need too many registers for them.
+    let lanes = (target.lanes_bytes / moved).min(2 * target.lanes_bytes / widest).min(32);
     let unit = schedule.order.iter().copied().find(|&l| output.address.coeff(l) == 1);
-    let Some(last) = unit.filter(|&l| lanes > 1 && dag.extent(l) >= lanes as i64 && output.join.is_none())
-    else {
+    let Some(last) = unit.filter(|&l| lanes > 1 && dag.extent(l) > 1 && output.join.is_none()) else {
         return;
     };
     let along = |u: LoopId| -> Vec<NodeId> {
         let turned = nodes.iter().copied().filter(|&n| match &dag[n].node {
             Node::Load { address, guards, .. } => {
-                guards.is_empty() && address.coeff(u) == 1 && !matches!(address.coeff(last), 0 | 1)
+                guards.is_empty() && address.coeff(u) == 1 && !(0..=NEAR).contains(&address.coeff(last).abs())
             }
             _ => false,
         });
         turned.collect()
     };
-    let candidates = schedule.order.iter().copied().filter(|&u| u != last && dag.extent(u) >= lanes as i64);
+    let least = lanes.min(8) as i64;
+    let candidates = schedule.order.iter().copied().filter(|&u| u != last && dag.extent(u) >= least);
     let best = candidates.map(|u| (u, along(u))).filter(|c| !c.1.is_empty()).max_by_key(|c| c.1.len());
     // A kernel with reductions inside is not about moving elements.
     let reduces = nodes.iter().any(|&n| matches!(dag[n].node, Node::Reduce { .. }));
     if let Some((u, loads)) = best.filter(|_| !reduces) {
         schedule.order.retain(|&k| k != u && k != last);
         schedule.order.extend([u, last]);
-        schedule.lanes = lanes;
+        schedule.lanes = fit(lanes, dag.extent(u));
         schedule.turned = Some((u, loads));
     }
 }

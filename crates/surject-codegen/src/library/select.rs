@@ -150,7 +150,7 @@ impl Writer<'_> {
     }
 
     /// The loops over the numbers of windows: the share of a task in the axes on which windows are apart, then the
-    /// others in order. Axes from `end` on are left out. Gives the loops, the numbers and the tasks.
+    /// others in order. Axes that `out` does not have are left out. Gives the loops, the numbers and the tasks.
     fn windows(
         &mut self,
         call: &Call<'_>,

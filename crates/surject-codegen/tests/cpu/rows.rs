@@ -203,3 +203,29 @@ fn long_reductions() {
         check_with(f, 1e-3, None);
     }
 }
+
+/// Elements that lie a few elements apart, forwards and backwards, and the parts of complex numbers.
+#[test]
+fn strided_moves() {
+    for dtype in [DType::F32, DType::BF16, DType::I8, DType::F64, DType::C64, DType::C128] {
+        for (count, apart) in [(70u64, 2u64), (33, 3), (64, 7), (5, 8), (40, 9)] {
+            let (mut f, p) = function(&[(dtype, &[3, count * apart]), (dtype, &[3, count])]);
+            for (first, step) in [(1, apart as i64), ((count * apart) as i64 - 1, -(apart as i64))] {
+                let along = Affine { coeffs: vec![0, step], offset: first };
+                let rows = Affine { coeffs: vec![1, 0], offset: 0 };
+                let map = total(&[3, count], &[3, count * apart], vec![rows, along]);
+                let x = f.fields.read(map, p[0]).unwrap();
+                let both = f.fields.binary(BinaryOp::Mul, x, p[1]).unwrap();
+                result(&mut f, both);
+            }
+            check(f);
+        }
+        for sizes in [[50u64, 3], [3, 50], [100, 10], [10, 100], [67, 17]] {
+            let (mut f, p) = function(&[(dtype, &[2, sizes[0], sizes[1]])]);
+            let turned = IndexMap::projection(&space(&[2, sizes[1], sizes[0]]), &[0, 2, 1]);
+            let x = f.fields.read(turned, p[0]).unwrap();
+            result(&mut f, x);
+            check(f);
+        }
+    }
+}
