@@ -221,6 +221,7 @@ fn random_programs(regions: bool, seeds: std::ops::Range<u64>, size: usize) -> [
         dtypes: vec![DType::F64, DType::F64, DType::F64, DType::I1],
         tame: true,
         regions,
+        large: false,
     };
     let mut counts = [0; 3];
     for seed in seeds {
