@@ -345,12 +345,21 @@ impl<'a> Builder<'a> {
                         });
                         continue;
                     }
-                    let reduced = phase::part(&mut self.dag, (*op, &fibre.free, field), body.re)?;
-                    parts.push(Parts { re: reduced, im: None });
+                    if body.im.is_some() {
+                        complex::accumulates_by_parts(*op)?;
+                    }
+                    let mut sum = |x| phase::part(&mut self.dag, (*op, &fibre.free, field), x);
+                    parts.push(Parts { re: sum(body.re)?, im: body.im.map(sum).transpose()? });
                 }
                 match parts[..] {
                     [one] => one,
-                    _ => Parts { re: phase::joined(&mut self.dag, *op, dtype, &parts)?, im: None },
+                    _ => {
+                        let mut join =
+                            |nodes: Vec<NodeId>| phase::joined(&mut self.dag, *op, dtype.part(), &nodes);
+                        let re = join(parts.iter().map(|p| p.re).collect())?;
+                        let im: Option<Vec<NodeId>> = parts.iter().map(|p| p.im).collect();
+                        Parts { re, im: im.map(join).transpose()? }
+                    }
                 }
             }
             (FieldKind::Unary { op, .. }, _) => {

@@ -12,7 +12,7 @@
 
 use crate::CodegenError;
 use crate::address::{Guard, Lin, LoopId, LoopSet};
-use crate::build::{Parts, joining};
+use crate::build::joining;
 use crate::dag::{Dag, Node, NodeId};
 use crate::stash::Rewriter;
 use std::collections::HashMap;
@@ -139,10 +139,10 @@ pub fn part(
 }
 
 /// The parts joined: those that depend on the same loops first.
-pub fn joined(dag: &mut Dag, op: AccOp, dtype: DType, parts: &[Parts]) -> Result<NodeId, CodegenError> {
+pub fn joined(dag: &mut Dag, op: AccOp, dtype: DType, parts: &[NodeId]) -> Result<NodeId, CodegenError> {
     let (neutral, join) = (op.neutral(dtype), joining(op)?);
     let mut groups: Vec<(LoopSet, NodeId)> = Vec::new();
-    for part in parts.iter().map(|p| p.re) {
+    for &part in parts {
         if matches!(dag[part].node, Node::Const(value) if value == neutral) {
             continue;
         }

@@ -88,3 +88,15 @@ fn complex_products_are_refused() {
         }
     }
 }
+
+/// A window over complex numbers with holes is taken apart by remainders: both parts are summed.
+#[test]
+fn windows_over_complex_holes() {
+    let text = "func main(x: c64[3]) -> (y) {
+  let t : c64[7] =: over i<7: select((+ over i<3 at [2*i + 2]: true), (+ over i<3 at [2*i + 2]: x[i]), c64(1.875, -1.25))
+  y : c64[7] =:+ over i<7, k<2 at [i]: (t[i + k - 2] where 0 <= i + k - 2 < 7 else c64(0.0, 0.0))
+}
+";
+    let program = surject_ir::parse(text).expect("the program is well formed");
+    check(program.functions[0].clone());
+}
