@@ -160,7 +160,7 @@ pub(crate) fn emit_units(
     if let Some(inner) = closing.last() {
         scope = inner.0;
     }
-    row.line(&mut em, scope, last, range)?;
+    row.lines(&mut em, scope, (outer, last), range)?;
     while let Some((scope, iv, bounds)) = closing.pop() {
         em.close_loop(scope, &iv, &bounds, &[]);
     }
@@ -331,6 +331,36 @@ pub(crate) fn clip(
 }
 
 impl Row<'_> {
+    /// The last loop, once for every part of a loop around it in which the same conditions hold: rows of a
+    /// concatenation come each from one operand.
+    fn lines(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        (outer, last): (&[LoopId], LoopId),
+        range: (Option<String>, Option<String>),
+    ) -> Result<(), CodegenError> {
+        const PARTS: usize = 8;
+        let inner = if range.0.is_none() { self.cuts(em.dag, last).len() + 1 } else { 1 };
+        let cut = outer.iter().map(|&l| (l, self.cuts(em.dag, l))).find(|c| !c.1.is_empty());
+        let Some((l, cuts)) = cut.filter(|c| (c.1.len() + 1) * inner <= PARTS) else {
+            return self.line(em, scope, last, range);
+        };
+        let position = em.lin(&Lin::var(l), scope);
+        let ends = cuts.iter().copied().chain([em.dag.extent(l)]);
+        for (start, end) in [0].into_iter().chain(cuts.iter().copied()).zip(ends) {
+            let first = em.int(start);
+            let offset = em.op(scope, &format!("arith.subi {position}, {first} : i64"));
+            let length = em.int(end - start);
+            let holds = em.op(scope, &format!("arith.cmpi ult, {offset}, {length} : i64"));
+            let part = em.open(scope, Vec::new(), None);
+            em.limit(part, l, start, end);
+            self.line(em, part, last, range.clone())?;
+            em.close_if(part, &holds);
+        }
+        Ok(())
+    }
+
     /// The last loop: in lanes as far as that goes, then what is left as a vector that is not full.
     pub(crate) fn line(
         &self,
