@@ -131,8 +131,14 @@ fn used(dag: &Dag, outputs: &[Output], l: LoopId) -> bool {
 }
 
 /// The cost of a node per element, in cycles of scalar code, and whether vector code does it lane by lane.
-fn cost(data: &NodeData, operand: Option<Elem>) -> (f64, bool) {
+fn cost(dag: &Dag, data: &NodeData, operand: Option<Elem>) -> (f64, bool) {
     use UnaryOp::*;
+    // Dividing by a constant is multiplying.
+    if let Node::Binary(BinaryOp::Div | BinaryOp::Rem, _, by) = data.node
+        && matches!(dag[by].node, Node::Const(value) if value.dtype().is_int())
+    {
+        return (6.0, false);
+    }
     let single = operand == Some(Elem::F32);
     let double = operand == Some(Elem::F64);
     match &data.node {
@@ -167,7 +173,7 @@ fn widest(dag: &Dag, nodes: &[NodeId], l: LoopId, target: &Target, copies: usize
     let size = sizes.get(sizes.len() / 4).map_or(4, |&s| s.max(2));
     // Calls lane by lane are long code; wider vectors gain nothing there.
     let operand = |n: NodeId| dag[n].node.children().next().map(|c| Elem::of(dag[c].dtype));
-    let by_lane = nodes.iter().any(|&n| dag[n].deps.contains(l) && cost(&dag[n], operand(n)).1);
+    let by_lane = nodes.iter().any(|&n| dag[n].deps.contains(l) && cost(dag, &dag[n], operand(n)).1);
     (target.lanes_bytes / size * if by_lane { 1 } else { copies }).max(1)
 }
 
@@ -216,7 +222,7 @@ impl Chooser<'_> {
     fn node_cost(&self, n: NodeId, vector: Option<(LoopId, usize)>) -> f64 {
         let data = &self.dag[n];
         let operand = data.node.children().next().map(|c| Elem::of(self.dag[c].dtype));
-        let (scalar, by_lane) = cost(data, operand);
+        let (scalar, by_lane) = cost(self.dag, data, operand);
         let points = self.points(data.deps);
         let Some((l, lanes)) = vector.filter(|v| data.deps.contains(v.0)) else { return points * scalar };
         let native = self.target.lanes_bytes / Elem::of(data.dtype).size();
