@@ -229,3 +229,19 @@ fn strided_moves() {
         }
     }
 }
+
+/// Each row of a concatenation comes from one operand; columns are cut as well.
+#[test]
+fn rows_of_a_concatenation() {
+    for (a, b, n) in [(5, 7, 33), (1, 12, 64), (40, 3, 17), (64, 64, 70)] {
+        let all = a + b + 4;
+        let text = format!(
+            "func main(x: f32[{a},{n}], y: f32[{b},{n}]) -> (z) {{
+  z : f32[{all},{n}] =: over i<{all}, j<{n}: (x[i,j] where 0 <= i < {a} else -0.0f32) + (y[i - {a},-j + {n} - 1] where 0 <= i - {a} < {b} else -0.0f32) + (x[0,j - 3] where 0 <= i - {a} - {b} < 4 and 0 <= j - 3 < {n} else -0.0f32)
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        check(program.functions[0].clone());
+    }
+}
