@@ -28,7 +28,7 @@ use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{Bounds, Emitter, ScopeId};
 use crate::inplace;
 use crate::pack::{Minor, Pack, digits};
-use crate::row::{Kernel, Share, finish, name_pointers};
+use crate::row::{Kernel, Share, finish, name_pointers, share_of_task};
 use crate::schedule::{Output, Schedule};
 use crate::{CodegenError, Target};
 use panels::{Part, Pass};
@@ -199,16 +199,9 @@ fn buffers(dag: &Dag, first: &[Buf], roots: &[NodeId]) -> Vec<Buf> {
 /// Opens a loop over a share of `total` units, and gives the loop to close and the number of a unit.
 fn open_share(em: &mut Emitter<'_>, total: i64, tasks: i64) -> (ScopeId, String, Bounds) {
     let root = em.root();
-    let (one, count, units) = (em.int(1), em.int(tasks), em.int(total));
-    let mut bounds = Bounds { low: em.int(0), high: units.clone(), step: one.clone() };
-    if tasks > 1 {
-        let next = em.op(root, &format!("arith.addi %task, {one} : i64"));
-        let [low, high] = ["%task", next.as_str()].map(|task| {
-            let scaled = em.op(root, &format!("arith.muli {task}, {units} : i64"));
-            em.op(root, &format!("arith.divui {scaled}, {count} : i64"))
-        });
-        bounds = Bounds { low, high, step: one };
-    }
+    let [low, high] =
+        if tasks > 1 { share_of_task(em, total, tasks) } else { [0, total].map(|bound| em.int(bound)) };
+    let bounds = Bounds { low, high, step: em.int(1) };
     let scope = em.open(root, Vec::new(), None);
     let iv = em.name();
     (scope, iv, bounds)

@@ -17,6 +17,8 @@ pub struct Texts {
     pub whole: String,
     /// See [`crate::LoweredModule::parts`].
     pub parts: Vec<String>,
+    /// The bytes of the profile, if one is kept.
+    pub profile_bytes: u64,
 }
 
 /// Writes the module; in parts, one for each of so many threads where there is enough for them to do.
@@ -34,6 +36,7 @@ pub fn module(
         host.function(INIT, &lowered.init, &[])?;
     }
     host.function(ENTRY, &lowered.steps, &memory.copies)?;
+    let profile_bytes = profile.map_or(0, |_| host.runs * PROFILE_BYTES);
     let mut declarations: BTreeSet<&str> =
         BTreeSet::from(["llvm.func @surject_parallel(!llvm.ptr, i64, !llvm.ptr)"]);
     if profile.is_some() {
@@ -54,7 +57,7 @@ pub fn module(
     whole.push_str(&host.text);
     let count = threads.min(whole.len() / PART_BYTES).min(bodies.len());
     if count < 2 {
-        return Ok(Texts { parts: vec![whole.clone()], whole });
+        return Ok(Texts { parts: vec![whole.clone()], whole, profile_bytes });
     }
     // The longest kernel first, each to the part that is the shortest; the entry is in the first.
     let mut parts = vec![head; count];
@@ -68,7 +71,7 @@ pub fn module(
             let _ = writeln!(parts[0], "llvm.func @kernel_{i}(i64, !llvm.ptr)");
         }
     }
-    Ok(Texts { whole, parts })
+    Ok(Texts { whole, parts, profile_bytes })
 }
 
 /// A kernel from its name on, and the functions it needs.
@@ -91,7 +94,7 @@ struct Host<'a> {
 }
 
 /// Bytes of the profile of a run: how often, and nanoseconds.
-pub const PROFILE_BYTES: u64 = 16;
+const PROFILE_BYTES: u64 = 16;
 
 impl Host<'_> {
     fn line(&mut self, line: &str) {

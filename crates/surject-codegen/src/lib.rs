@@ -139,10 +139,8 @@ pub fn lower_with(
     lowered.renumber();
     let mut memory = memory::plan(found, &lowered)?;
     let profile = options.profile.then_some(memory.arena_bytes);
-    if options.profile {
-        memory.arena_bytes += lowered.runs() as u64 * host::PROFILE_BYTES;
-    }
     let texts = host::module(&lowered, &memory, target.threads, profile)?;
+    memory.arena_bytes += texts.profile_bytes;
     Ok(LoweredModule {
         text: texts.whole,
         parts: texts.parts,

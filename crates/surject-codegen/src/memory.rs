@@ -35,7 +35,7 @@ pub struct Memory {
 }
 
 /// Every offset is a multiple of this: the alignment of any vector, and no line is shared by two buffers.
-const ALIGN: u64 = 64;
+pub const ALIGN: u64 = 64;
 
 /// Bytes of a tensor.
 pub fn bytes(ty: &TensorType) -> Result<u64, CodegenError> {
@@ -109,12 +109,14 @@ pub fn plan(function: &Function, lowered: &Lowered) -> Result<Memory, CodegenErr
 /// What comes first, by the largest number.
 type Order<'a> = dyn Fn(&Need) -> (u128, u128) + 'a;
 
-/// Memory in the arena.
-struct Need {
-    buf: Buf,
-    size: u64,
+/// Memory in the arena, or in a part of it.
+pub struct Need {
+    /// What lies there.
+    pub buf: Buf,
+    /// Bytes.
+    pub size: u64,
     /// When it is in use.
-    ranges: Vec<(usize, usize)>,
+    pub ranges: Vec<(usize, usize)>,
 }
 
 impl Need {
@@ -137,7 +139,7 @@ impl Need {
 
 /// Puts memories into the arena in their order, each into the smallest gap that is large enough: its size, and where
 /// they lie.
-fn assign(needs: &[Need]) -> Result<(u64, Vec<(Buf, u64)>), CodegenError> {
+pub fn assign(needs: &[Need]) -> Result<(u64, Vec<(Buf, u64)>), CodegenError> {
     let mut arena_bytes = 0u64;
     let mut placed: Vec<(u64, u64, &Need)> = Vec::new();
     for need in needs {

@@ -96,6 +96,18 @@ impl Cut {
     }
 }
 
+/// How many parts one step of each loop is, where a step of the last one is so many; and how many parts there are.
+fn weights(dag: &Dag, loops: &[LoopId], unit: i64) -> (Vec<(LoopId, i64)>, i64) {
+    let mut all = unit;
+    let mut weights: Vec<(LoopId, i64)> = Vec::new();
+    for &l in loops.iter().rev() {
+        weights.push((l, all));
+        all *= dag.extent(l);
+    }
+    weights.reverse();
+    (weights, all)
+}
+
 /// Collects what a kernel touches.
 struct Accesses<'a> {
     dag: &'a Dag,
@@ -174,12 +186,7 @@ impl Recipe {
                     left /= dag.extent(l);
                     prefix.push(l);
                 }
-                let mut weights = Vec::new();
-                let mut weight = left;
-                for &l in prefix.iter().rev() {
-                    weights.insert(0, (l, weight));
-                    weight *= dag.extent(l);
-                }
+                let (weights, _) = weights(dag, &prefix, left);
                 let steps = dag.extent(last) / left;
                 let whole = dag.extent(last) % left == 0 && steps % schedule.lanes as i64 == 0;
                 let piece = (left > 1).then_some((last, steps));
@@ -193,19 +200,9 @@ impl Recipe {
                 (own && fits).then_some(Cut { parts, weights, piece, segment: None })
             }
             Recipe::Tiles { dag, contraction: c, .. } => {
-                let mut weights = Vec::new();
-                let mut weight = 1;
-                for &l in c.batch.iter().chain(&c.rows).rev() {
-                    weights.insert(0, (l, weight));
-                    weight *= dag.extent(l);
-                }
+                let (weights, all) = weights(dag, &[c.batch.as_slice(), &c.rows].concat(), 1);
                 let rows = c.rows.iter().map(|&l| dag.extent(l)).product();
-                (weight == parts && rows > 1).then_some(Cut {
-                    parts,
-                    weights,
-                    piece: None,
-                    segment: Some(rows),
-                })
+                (all == parts && rows > 1).then_some(Cut { parts, weights, piece: None, segment: Some(rows) })
             }
         }
     }

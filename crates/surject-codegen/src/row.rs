@@ -264,6 +264,17 @@ pub fn finish(
     })
 }
 
+/// The first unit of `%task` and that of the next one, of so many units for all tasks.
+pub(crate) fn share_of_task(em: &mut Emitter<'_>, total: i64, tasks: i64) -> [String; 2] {
+    let root = em.root();
+    let (one, tasks, total) = (em.int(1), em.int(tasks), em.int(total));
+    let next = em.op(root, &format!("arith.addi %task, {one} : i64"));
+    ["%task", next.as_str()].map(|task| {
+        let scaled = em.op(root, &format!("arith.muli {task}, {total} : i64"));
+        em.op(root, &format!("arith.divui {scaled}, {tasks} : i64"))
+    })
+}
+
 /// Opens the loop over the units of a run: those of a range, or from `task · total / tasks` up to the start of the
 /// next task.
 fn open_units(em: &mut Emitter<'_>, units: &Units) -> (Bounds, ScopeId, String) {
@@ -271,14 +282,7 @@ fn open_units(em: &mut Emitter<'_>, units: &Units) -> (Bounds, ScopeId, String) 
     let one = em.int(1);
     let [low, high] = match units.share {
         Share::Range => ["%low".to_string(), "%high".to_string()],
-        Share::Task => {
-            let (tasks, total) = (em.int(units.tasks), em.int(units.total));
-            let next = em.op(root, &format!("arith.addi %task, {one} : i64"));
-            ["%task", next.as_str()].map(|task| {
-                let scaled = em.op(root, &format!("arith.muli {task}, {total} : i64"));
-                em.op(root, &format!("arith.divui {scaled}, {tasks} : i64"))
-            })
-        }
+        Share::Task => share_of_task(em, units.total, units.tasks),
     };
     let scope = em.open(root, Vec::new(), None);
     let iv = em.name();
@@ -330,6 +334,12 @@ pub(crate) fn clip(
     Bounds { low, high, step: em.int(step) }
 }
 
+/// The parts of a loop of this extent that some cuts make: where each starts and ends.
+fn between(cuts: &[i64], extent: i64) -> impl Iterator<Item = (i64, i64)> {
+    let ends = cuts.iter().copied().chain([extent]);
+    [0].into_iter().chain(cuts.iter().copied()).zip(ends)
+}
+
 impl Row<'_> {
     /// The last loop, once for every part of a loop around it in which the same conditions hold: rows of a
     /// concatenation come each from one operand.
@@ -347,8 +357,7 @@ impl Row<'_> {
             return self.line(em, scope, last, range);
         };
         let position = em.lin(&Lin::var(l), scope);
-        let ends = cuts.iter().copied().chain([em.dag.extent(l)]);
-        for (start, end) in [0].into_iter().chain(cuts.iter().copied()).zip(ends) {
+        for (start, end) in between(&cuts, em.dag.extent(l)) {
             let first = em.int(start);
             let offset = em.op(scope, &format!("arith.subi {position}, {first} : i64"));
             let length = em.int(end - start);
@@ -371,8 +380,7 @@ impl Row<'_> {
     ) -> Result<(), CodegenError> {
         // Where the task has all of the loop, it is cut where conditions on it change: inside a part they are known.
         let cuts = if range.0.is_none() { self.cuts(em.dag, l) } else { Vec::new() };
-        let ends = cuts.iter().copied().chain([em.dag.extent(l)]);
-        for (start, end) in [0].into_iter().chain(cuts.iter().copied()).zip(ends) {
+        for (start, end) in between(&cuts, em.dag.extent(l)) {
             let lanes = self.schedule.lanes;
             let main = end - (end - start) % lanes as i64;
             if main > start {

@@ -139,22 +139,6 @@ impl Lowered {
         self.steps = steps;
     }
 
-    /// The number of runs of kernels among the steps.
-    pub fn runs(&self) -> usize {
-        let (mut count, mut work) = (0, vec![self.init.as_slice(), self.steps.as_slice()]);
-        while let Some(steps) = work.pop() {
-            for step in steps {
-                match step {
-                    Step::Run { .. } => count += 1,
-                    Step::Copy { .. } => {}
-                    Step::While { condition, body, .. } => work.extend([condition.as_slice(), body]),
-                    Step::If { branches, .. } => work.extend(branches.iter().map(Vec::as_slice)),
-                }
-            }
-        }
-        count
-    }
-
     /// The buffer whose memory this buffer has.
     pub fn memory(&self, of: Buf) -> Buf {
         root(&self.alias, of)

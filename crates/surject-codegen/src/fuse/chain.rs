@@ -3,6 +3,7 @@
 use super::{Chain, Member, World};
 use crate::CodegenError;
 use crate::dag::Buf;
+use crate::memory::{self, Need};
 use crate::row::Kernel;
 use crate::steps::Step;
 use std::collections::HashMap;
@@ -61,30 +62,16 @@ impl Text {
 }
 
 /// Where a task keeps what lies between: the offset of each, and the bytes of all.
-fn places(chain: &Chain) -> (HashMap<Buf, i64>, i64) {
-    const ALIGN: i64 = 64;
-    let mut placed: Vec<(i64, i64, (usize, usize))> = Vec::new();
-    let mut offsets = HashMap::new();
-    for &(buf, share) in &chain.between {
-        let touching = |m: &&Member| m.accesses.iter().any(|a| a.0 == buf);
-        let times: Vec<usize> =
-            chain.members.iter().enumerate().filter(|(_, m)| touching(m)).map(|m| m.0).collect();
-        let span = (times.first().copied().unwrap_or(0), times.last().copied().unwrap_or(0));
-        let size = (share * chain.most + ALIGN - 1) / ALIGN * ALIGN;
-        let mut busy: Vec<(i64, i64)> =
-            placed.iter().filter(|p| p.2.0 <= span.1 && span.0 <= p.2.1).map(|p| (p.0, p.1)).collect();
-        busy.sort_unstable();
-        let mut offset = 0;
-        for (low, high) in busy {
-            if low - offset >= size {
-                break;
-            }
-            offset = offset.max(high);
-        }
-        placed.push((offset, offset + size, span));
-        offsets.insert(buf, offset);
-    }
-    (offsets, placed.iter().map(|p| p.1).max().unwrap_or(0))
+fn places(chain: &Chain) -> Result<(HashMap<Buf, i64>, i64), CodegenError> {
+    let needs = chain.between.iter().map(|&(buf, share)| {
+        let touching = |m: &Member| m.accesses.iter().any(|a| a.0 == buf);
+        let first = chain.members.iter().position(touching).unwrap_or(0);
+        let last = chain.members.iter().rposition(touching).unwrap_or(0);
+        let size = (share * chain.most).unsigned_abs().next_multiple_of(memory::ALIGN);
+        Need { buf, size, ranges: vec![(first, last)] }
+    });
+    let (bytes, offsets) = memory::assign(&needs.collect::<Vec<_>>())?;
+    Ok((offsets.into_iter().map(|(buf, offset)| (buf, offset as i64)).collect(), bytes as i64))
 }
 
 /// What may have the memory of an output. The same parts of both lie at the same place; a part of the first must be
@@ -117,6 +104,12 @@ fn in_place(chain: &Chain, steps: &[Step], memory: &dyn Fn(Buf) -> Buf) -> Vec<(
     pairs
 }
 
+/// A new buffer of so many bytes.
+fn scratch(types: &mut Vec<TensorType>, bytes: i64) -> Buf {
+    types.push(TensorType::new(DType::U8, Space::of(&[bytes.unsigned_abs()])));
+    Buf(types.len() as u32 - 1)
+}
+
 /// Makes the kernel of a chain, and the step that runs it.
 pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Result<Step, CodegenError> {
     let target = world.target;
@@ -128,12 +121,8 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
         });
         made.collect::<Result<_, _>>()?
     };
-    let (offsets, own_bytes) = places(chain);
-    let mut scratch = |bytes: i64| {
-        world.types.push(TensorType::new(DType::U8, Space::of(&[bytes.unsigned_abs()])));
-        Buf(world.types.len() as u32 - 1)
-    };
-    let kept = scratch(chain.tasks * own_bytes);
+    let (offsets, own_bytes) = places(chain)?;
+    let kept = scratch(world.types, chain.tasks * own_bytes);
     let mut buffers: Vec<Buf> = vec![kept];
     let mut writes = vec![kept];
     let (mut text, mut functions) = (Text::default(), String::new());
@@ -167,10 +156,7 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
         for (i, buf) in part.buffers.iter().enumerate() {
             let here = if rows == Some(*buf) {
                 let bytes = recipe.map_or(0, |r| r.row_bytes(chain.most, target));
-                world
-                    .types
-                    .push(TensorType::new(DType::U8, Space::of(&[(chain.tasks * bytes).unsigned_abs()])));
-                let rows = Buf(world.types.len() as u32 - 1);
+                let rows = scratch(world.types, chain.tasks * bytes);
                 writes.push(rows);
                 rows
             } else {
