@@ -1,5 +1,5 @@
-//! The project's own commands: `cargo xtask {setup,demo,test,bench,peers,compare,xla,programs}`. They install what is missing, so that
-//! a fresh Debian machine needs nothing but cargo and root (or sudo) for the packages.
+//! The project's own commands: `cargo xtask {setup,demo,test,bench,peers,compare,xla,fuzz,programs}`. They install what
+//! is missing, so that a fresh Debian machine needs nothing but cargo and root (or sudo) for the packages.
 
 mod compare;
 mod demo;
@@ -45,6 +45,11 @@ enum Task {
     Compare(compare::Arguments),
     /// Exports every public program, lets XLA run it, and compares.
     Xla,
+    /// Runs random JAX programs on XLA, the interpreter and the CPU, and compares.
+    Fuzz {
+        /// Which programs: FROM..TO.
+        seeds: String,
+    },
     /// Makes the example programs of `tests/programs` again, with JAX.
     Programs,
 }
@@ -58,6 +63,7 @@ fn main() -> ExitCode {
         Task::Peers => setup::peers().map(drop),
         Task::Compare(arguments) => compare::run(&arguments),
         Task::Xla => test::xla(),
+        Task::Fuzz { seeds } => test::fuzz(&seeds),
         Task::Programs => test::programs(),
     };
     match result {

@@ -24,6 +24,14 @@ pub fn xla() -> Outcome {
     run(program(python, &["tests/xla/cross_check.py"]).env("SURJECT_BIN", binary("debug")))
 }
 
+/// Random JAX programs against XLA, of the seeds of a range.
+pub fn fuzz(seeds: &str) -> Outcome {
+    setup::packages()?;
+    let python = setup::jax()?;
+    run(&mut cargo(&["build", "--release", "--package", "surject", "--bin", "surject"]))?;
+    run(program(python, &["tests/xla/fuzz.py", seeds]).env("SURJECT_BIN", binary("release")))
+}
+
 /// The criterion benches, then both sides in one run.
 pub fn bench(criterion: bool, workloads: &[String]) -> Outcome {
     setup::packages()?;

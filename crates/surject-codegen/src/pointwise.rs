@@ -301,9 +301,8 @@ impl Emitter<'_> {
                 let other = if op == ShrArith { &last } else { &zero };
                 let amount = self.select(at, &inside, y, other, e);
                 match op {
-                    // On unsigned numbers as well the sign bit is what `ShrArith` fills with, if there is one.
-                    ShrArith if signed => self.bin(at, "arith.shrsi", x, &amount, e),
-                    ShrArith => self.bin(at, "arith.shrui", x, &amount, e),
+                    // The highest bit counts as the sign, of unsigned numbers as well.
+                    ShrArith => self.bin(at, "arith.shrsi", x, &amount, e),
                     _ => {
                         let name = if op == Shl { "arith.shli" } else { "arith.shrui" };
                         let shifted = self.bin(at, name, x, &amount, e);

@@ -72,10 +72,11 @@ impl Rewriter<'_> {
     }
 }
 
-/// Is the value worth a store and a load?
-fn costly(dag: &Dag, body: NodeId) -> bool {
+/// Is the value worth a store and a load, when what does not depend on the loop `l` is computed once?
+fn costly(dag: &Dag, body: NodeId, l: LoopId) -> bool {
     use UnaryOp::*;
     dag.reachable(&[body], false).iter().any(|&n| match &dag[n].node {
+        _ if !dag[n].deps.contains(l) => false,
         Node::Unary(op, _) => {
             !matches!(op, Neg | Abs | Sign | Not | Floor | Ceil | IsFinite | RoundEven | RoundAway | Sqrt)
         }
@@ -99,7 +100,7 @@ pub fn stash(dag: &mut Dag, outputs: &mut [Output], schedule: &Schedule, to: (Bu
         let (&[l], body) = (&loops[..], *body) else { continue };
         let fits = dag.extent(l) == dag.extent(last) && dag[id].deps == around && dag[body].dtype == to.1;
         // Reductions inside must not run through the loop of the output.
-        if !fits || l == last || !costly(dag, body) || schedule.order.contains(&l) {
+        if !fits || l == last || !costly(dag, body, l) || schedule.order.contains(&l) {
             continue;
         }
         // The term at the loop of the output.

@@ -256,17 +256,19 @@ impl Emitter<'_> {
         into: &str,
         at: At,
     ) -> Result<String, CodegenError> {
-        let wide = matches!(dtype, DType::F32 | DType::F64);
-        if let (AccOp::Add, true, &Node::Binary(BinaryOp::Mul, x, y)) = (op, wide, &self.dag[body].node) {
+        // A product that is kept is needed by itself.
+        let kept = self.stash.clone().filter(|s| s.0.body == body);
+        let fused = matches!(dtype, DType::F32 | DType::F64) && kept.is_none();
+        if let (AccOp::Add, true, &Node::Binary(BinaryOp::Mul, x, y)) = (op, fused, &self.dag[body].node) {
             let (x, y) = (self.operand(x, at)?, self.operand(y, at)?);
             return Ok(
                 self.op(at.scope, &format!("math.fma {x}, {y}, {into} : {}", Elem::of(dtype).ty(at.lanes)))
             );
         }
         let value = self.operand(body, at)?;
-        if let Some((stash, pointer)) = self.stash.clone().filter(|s| s.0.body == body) {
-            let kept = Val { ssa: value.clone(), lanes: at.lanes };
-            self.store(&pointer, stash.dtype, &stash.address, &kept, at);
+        if let Some((stash, pointer)) = kept {
+            let term = Val { ssa: value.clone(), lanes: at.lanes };
+            self.store(&pointer, stash.dtype, &stash.address, &term, at);
         }
         self.join_values(op, dtype, into, &value, at)
     }

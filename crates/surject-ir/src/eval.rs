@@ -274,7 +274,8 @@ fn integer(op: BinaryOp, x: Scalar, y: Scalar) -> Option<Scalar> {
                     Or => a | b,
                     Xor => a ^ b,
                     Shl => amount.map_or(0, |n| a.wrapping_shl(n)),
-                    ShrArith => a >> amount.unwrap_or(width - 1),
+                    // The highest bit counts as the sign, of unsigned numbers as well.
+                    ShrArith => (a << (128 - width)) >> (128 - width + amount.unwrap_or(width - 1)),
                     ShrLogical => amount.map_or(0, |n| (x.bits() >> n) as i128),
                     _ => return None,
                 },

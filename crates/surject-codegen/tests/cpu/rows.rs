@@ -245,3 +245,20 @@ fn rows_of_a_concatenation() {
         check(program.functions[0].clone());
     }
 }
+
+/// Terms that are summed and needed again, element by element; a product is summed by a fused multiply-add elsewhere.
+#[test]
+fn terms_that_are_kept() {
+    for n in [3, 16, 67] {
+        let text = format!(
+            "func main(x: f32[5,{n}], w: f32[{n}]) -> (y) {{
+  let t : f32[5,{n}] =: over i<5, j<{n}: tanh(x[i,j]) * w[j]
+  let s : f32[5] =:+ over i<5, j<{n} at [i]: t[i,j]
+  y : f32[5,{n}] =: over i<5, j<{n}: t[i,j] - s[i]
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        check(program.functions[0].clone());
+    }
+}

@@ -92,6 +92,8 @@ fn integers() {
     assert_eq!((b(ShrArith, -128, 3), b(ShrArith, -128, 9), b(ShrArith, -5, -1)), (-16, -1, -1));
     assert_eq!((b(ShrLogical, -128, 3), b(ShrLogical, -128, 8)), (16, 0));
     let u8 = |v| int(DType::U8, v);
+    assert_eq!(binary(ShrArith, u8(0b1011_1011), u8(2)), Some(u8(0b1110_1110)));
+    assert_eq!(binary(ShrArith, u8(0b0011_1011), u8(9)), Some(u8(0)));
     assert_eq!(binary(Div, u8(5), u8(0)), Some(u8(255)));
     assert_eq!(unary(UnaryOp::CountLeadingZeros, u8(1)), Some(u8(7)));
     assert_eq!(unary(UnaryOp::CountLeadingZeros, int(DType::I64, 0)), Some(int(DType::I64, 64)));
