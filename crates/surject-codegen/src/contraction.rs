@@ -70,7 +70,7 @@ fn product(dag: &Dag, loops: &[LoopId]) -> i64 {
 pub struct Scratch {
     /// Bytes of the packed columns.
     pub columns: i64,
-    /// Bytes of the packed rows of all tasks.
+    /// Bytes of the packed rows of all workers.
     pub rows: i64,
 }
 
@@ -81,7 +81,7 @@ pub fn scratch(dag: &Dag, c: &Contraction, target: &Target) -> Option<Scratch> {
     let packed = s.batch.checked_mul(s.all_panels)?.checked_mul(s.sum)?.checked_mul(s.width * size)?;
     let columns = if packed < 1 << 32 && in_place(dag, c, &s).is_some() { 0 } else { packed };
     s.block.checked_mul(s.sum)?;
-    let rows = s.tasks.checked_mul(s.own())?.checked_mul(size)?;
+    let rows = s.workers.checked_mul(s.own())?.checked_mul(size)?;
     (columns < 1 << 32 && rows < 1 << 32).then_some(Scratch { columns, rows })
 }
 
@@ -303,9 +303,13 @@ impl Tiles<'_> {
             root,
             &format!("llvm.alloca {size} x {} {{alignment = 64 : i64}} : (i64) -> !llvm.ptr", s.elem.name()),
         );
-        // Every task has a block of packed rows.
-        let own = self.times(&mut em, root, "%task", if s.tasks > 1 { s.own() } else { 0 });
-        let block_pointer = self.offset(&mut em, root, &rows_pointer, &own);
+        // Every worker has a block of packed rows.
+        let block_pointer = if s.workers > 1 {
+            let own = self.times(&mut em, root, "%worker", s.own());
+            self.offset(&mut em, root, &rows_pointer, &own)
+        } else {
+            rows_pointer
+        };
 
         let Item { scope: item, close, batch, group, first_row, here } = match share {
             Share::Task => self.open_item(&mut em),

@@ -31,14 +31,14 @@ pub fn module(
     profile: Option<u64>,
 ) -> Result<Texts, CodegenError> {
     let (text, pointers) = (String::new(), HashMap::new());
-    let mut host = Host { lowered, memory, text, names: 0, pointers, profile, runs: 0 };
+    let mut host = Host { lowered, memory, threads, text, names: 0, pointers, profile, runs: 0 };
     if !lowered.init.is_empty() {
         host.function(INIT, &lowered.init, &[])?;
     }
     host.function(ENTRY, &lowered.steps, &memory.copies)?;
     let profile_bytes = profile.map_or(0, |_| host.runs * PROFILE_BYTES);
     let mut declarations: BTreeSet<&str> =
-        BTreeSet::from(["llvm.func @surject_parallel(!llvm.ptr, i64, !llvm.ptr)"]);
+        BTreeSet::from(["llvm.func @surject_parallel(!llvm.ptr, i64, i64, !llvm.ptr)"]);
     if profile.is_some() {
         declarations.insert("llvm.func @surject_clock() -> i64");
     }
@@ -68,7 +68,7 @@ pub fn module(
         let shortest = (0..count).min_by_key(|&p| (parts[p].len(), p)).unwrap_or(0);
         let _ = write!(parts[shortest], "llvm.func {}", bodies[i]);
         if shortest != 0 {
-            let _ = writeln!(parts[0], "llvm.func @kernel_{i}(i64, !llvm.ptr)");
+            let _ = writeln!(parts[0], "llvm.func @kernel_{i}(i64, i64, !llvm.ptr)");
         }
     }
     Ok(Texts { whole, parts, profile_bytes })
@@ -79,12 +79,14 @@ fn kernel(i: usize, kernel: &Kernel) -> String {
     let name = format!("@kernel_{i}");
     let (body, functions) =
         (kernel.body.replace("@KERNEL", &name), kernel.functions.replace("@KERNEL", &name));
-    format!("{name}(%task: i64, %ptrs: !llvm.ptr) {{\n{body}llvm.return\n}}\n{functions}")
+    format!("{name}(%task: i64, %worker: i64, %ptrs: !llvm.ptr) {{\n{body}llvm.return\n}}\n{functions}")
 }
 
 struct Host<'a> {
     lowered: &'a Lowered,
     memory: &'a Memory,
+    /// The workers that kernels have memory for.
+    threads: usize,
     text: String,
     names: usize,
     pointers: HashMap<Buf, String>,
@@ -252,12 +254,15 @@ impl Host<'_> {
         let tasks = self.lowered.kernels[kernel].tasks;
         if tasks == 1 {
             let zero = self.int(0);
-            self.line(&format!("llvm.call @kernel_{kernel}({zero}, %pointers) : (i64, !llvm.ptr) -> ()"));
-        } else {
-            let (function, tasks) =
-                (self.op(&format!("llvm.mlir.addressof @kernel_{kernel} : !llvm.ptr")), self.int(tasks));
             self.line(&format!(
-                "llvm.call @surject_parallel({function}, {tasks}, %pointers) : (!llvm.ptr, i64, !llvm.ptr) -> ()"
+                "llvm.call @kernel_{kernel}({zero}, {zero}, %pointers) : (i64, i64, !llvm.ptr) -> ()"
+            ));
+        } else {
+            let function = self.op(&format!("llvm.mlir.addressof @kernel_{kernel} : !llvm.ptr"));
+            let (tasks, workers) = (self.int(tasks), self.int(self.threads as i64));
+            self.line(&format!(
+                "llvm.call @surject_parallel({function}, {tasks}, {workers}, %pointers) : \
+                 (!llvm.ptr, i64, i64, !llvm.ptr) -> ()"
             ));
         }
         if let (Some(profile), Some(start)) = (self.profile, start) {

@@ -85,43 +85,27 @@ pub fn plan(function: &Function, lowered: &Lowered) -> Result<Memory, CodegenErr
             needs.push(Need { buf, size, ranges });
         }
     }
-    // Of some orders, the one that needs the least; the number of the buffer makes it the same in every run.
-    let start = |n: &Need| n.ranges.first().map_or(0, |r| r.0);
-    let length = |n: &Need| n.ranges.iter().map(|r| (r.1 - r.0) as u128).sum::<u128>();
-    let orders: [&Order<'_>; 3] = [
-        &|n| (u128::from(n.size), length(n)),
-        &|n| (u128::from(n.size).saturating_mul(length(n)), 0),
-        &|n| (u128::MAX - start(n) as u128, u128::from(n.size)),
-    ];
-    let mut best: Option<(u64, Vec<(Buf, u64)>)> = None;
-    for order in orders {
-        needs.sort_by_key(|n| (std::cmp::Reverse(order(n)), n.buf));
-        let found = assign(&needs)?;
-        if best.as_ref().is_none_or(|b| found.0 < b.0) {
-            best = Some(found);
-        }
-    }
-    let (arena_bytes, offsets) = best.unwrap_or_default();
+    let (arena_bytes, offsets) = assign(needs)?;
     places.extend(offsets.into_iter().map(|(buf, offset)| (buf, Place::Arena(offset))));
     Ok(Memory { places, copies, arena_bytes })
 }
 
 /// What comes first, by the largest number.
-type Order<'a> = dyn Fn(&Need) -> (u128, u128) + 'a;
+type Order<'a, K> = dyn Fn(&Need<K>) -> (u128, u128) + 'a;
 
 /// Memory in the arena, or in a part of it.
-pub struct Need {
+pub struct Need<K> {
     /// What lies there.
-    pub buf: Buf,
+    pub buf: K,
     /// Bytes.
     pub size: u64,
     /// When it is in use.
     pub ranges: Vec<(usize, usize)>,
 }
 
-impl Need {
+impl<K> Need<K> {
     /// Are both in use at some time?
-    fn meets(&self, other: &Need) -> bool {
+    fn meets(&self, other: &Need<K>) -> bool {
         let (mut a, mut b) = (self.ranges.iter().peekable(), other.ranges.iter().peekable());
         while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
             if x.0 <= y.1 && y.0 <= x.1 {
@@ -137,11 +121,34 @@ impl Need {
     }
 }
 
-/// Puts memories into the arena in their order, each into the smallest gap that is large enough: its size, and where
-/// they lie.
-pub fn assign(needs: &[Need]) -> Result<(u64, Vec<(Buf, u64)>), CodegenError> {
+/// The size of an arena, and where everything lies.
+type Places<K> = (u64, Vec<(K, u64)>);
+
+/// Puts memories into an arena so that those that are in use at the same time lie apart.
+pub fn assign<K: Copy + Ord>(mut needs: Vec<Need<K>>) -> Result<Places<K>, CodegenError> {
+    // Of some orders, the one that needs the least; the number of the buffer makes it the same in every run.
+    let start = |n: &Need<K>| n.ranges.first().map_or(0, |r| r.0);
+    let length = |n: &Need<K>| n.ranges.iter().map(|r| (r.1 - r.0) as u128).sum::<u128>();
+    let orders: [&Order<'_, K>; 3] = [
+        &|n| (u128::from(n.size), length(n)),
+        &|n| (u128::from(n.size).saturating_mul(length(n)), 0),
+        &|n| (u128::MAX - start(n) as u128, u128::from(n.size)),
+    ];
+    let mut best: Option<Places<K>> = None;
+    for order in orders {
+        needs.sort_by_key(|n| (std::cmp::Reverse(order(n)), n.buf));
+        let found = in_order(&needs)?;
+        if best.as_ref().is_none_or(|b| found.0 < b.0) {
+            best = Some(found);
+        }
+    }
+    Ok(best.unwrap_or((0, Vec::new())))
+}
+
+/// Puts memories into the arena in their order, each into the smallest gap that is large enough.
+fn in_order<K: Copy>(needs: &[Need<K>]) -> Result<Places<K>, CodegenError> {
     let mut arena_bytes = 0u64;
-    let mut placed: Vec<(u64, u64, &Need)> = Vec::new();
+    let mut placed: Vec<(u64, u64, &Need<K>)> = Vec::new();
     for need in needs {
         let mut busy: Vec<(u64, u64)> =
             placed.iter().filter(|p| p.1 > p.0 && p.2.meets(need)).map(|p| (p.0, p.1)).collect();

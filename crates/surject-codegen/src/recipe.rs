@@ -1,7 +1,7 @@
 //! What a kernel was made from, and how its work can be cut along the outermost indices of its output.
 //!
 //! A kernel whose output is `n` parts of equal size, one behind the other, can be asked for a range of them:
-//! `part(%low, %high, %task, %ptrs)` computes the parts `low..high` alone. What it reads may be cut the same way, so
+//! `part(%low, %high, %ptrs)` computes the parts `low..high` alone. What it reads may be cut the same way, so
 //! that the parts `low..high` of the output need no other parts of that tensor than `low..high`. Where this holds
 //! for the readers of a tensor too, a task can take a few parts through several kernels (`fuse`).
 
@@ -270,8 +270,8 @@ impl Recipe {
         }
     }
 
-    /// The kernel of a range of parts: its body uses `%low`, `%high`, `%task` and `%ptrs`. A range has at most
-    /// so many parts.
+    /// The kernel of a range of parts: its body uses `%low`, `%high` and `%ptrs`, where the pointer to packed rows is
+    /// that of the worker. A range has at most so many parts.
     pub fn range(&self, cut: &Cut, most: i64, target: &Target) -> Result<Kernel, CodegenError> {
         match self {
             Recipe::Row { dag, outputs, to, schedule, stash, .. } => {

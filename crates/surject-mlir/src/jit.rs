@@ -6,8 +6,8 @@
 //! lowered by [`PIPELINE`]. Functions are `func.func` or `llvm.func` and take `i64` and `!llvm.ptr` only, so that their C
 //! ABI is that of the signature. Forms to rely on, each with a test in `tests/mlir/jit.rs`:
 //!
-//! * **Kernels** are functions `(%task: i64, %pointers: !llvm.ptr)`, where `%pointers` is an array of data pointers:
-//!   `llvm.getelementptr %pointers[3] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr` and `llvm.load` give one.
+//! * **Kernels** are functions `(%task: i64, %worker: i64, %pointers: !llvm.ptr)`, where `%pointers` is an array of data
+//!   pointers: `llvm.getelementptr %pointers[3] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr` and `llvm.load` give one.
 //! * **A pointer becomes a memref** in two lines, through a descriptor whose only field that matters is the aligned
 //!   pointer; everything else folds away (a memref of static shape, or a dynamic one-dimensional memref whose size
 //!   nobody asks, reads no other field):
@@ -22,10 +22,10 @@
 //! * **The thread pool** is called with the address of a kernel:
 //!
 //!   ```mlir
-//!   func.func private @surject_parallel(!llvm.ptr, i64, !llvm.ptr)
-//!   %f = func.constant @kernel : (i64, !llvm.ptr) -> ()
-//!   %k = builtin.unrealized_conversion_cast %f : (i64, !llvm.ptr) -> () to !llvm.ptr
-//!   func.call @surject_parallel(%k, %tasks, %pointers) : (!llvm.ptr, i64, !llvm.ptr) -> ()
+//!   func.func private @surject_parallel(!llvm.ptr, i64, i64, !llvm.ptr)
+//!   %f = func.constant @kernel : (i64, i64, !llvm.ptr) -> ()
+//!   %k = builtin.unrealized_conversion_cast %f : (i64, i64, !llvm.ptr) -> () to !llvm.ptr
+//!   func.call @surject_parallel(%k, %tasks, %workers, %pointers) : (!llvm.ptr, i64, i64, !llvm.ptr) -> ()
 //!   ```
 //!
 //! * **The entry** is `func.func @NAME(%args: !llvm.ptr, %results: !llvm.ptr, %arena: !llvm.ptr,

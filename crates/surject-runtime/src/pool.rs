@@ -25,6 +25,9 @@
 //! (`stalled`). Idle workers spin for some tens of microseconds and then sleep; so does a caller
 //! whose last tasks run elsewhere. A call from inside a task, and a call while another thread's job runs, runs
 //! its tasks inline, in order.
+//!
+//! A task is told which worker runs it ([`parallel_on`]): of the tasks that run at the same time no two have the same,
+//! so that what a task needs for itself alone must be there once for every worker and not for every task.
 
 mod stalled;
 
@@ -50,7 +53,8 @@ const TASK_MASK: u64 = (1 << TASK_BITS) - 1;
 /// The largest number of tasks claimed one by one; beyond it, one claim takes several.
 const MAX_CLAIMS: usize = 1 << (TASK_BITS - 1);
 
-type Task<'a> = &'a (dyn Fn(usize) + Sync);
+/// A function of the task and the worker.
+type Task<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// What workers and callers share. Everything a worker touches without holding a claimed task lives here, for
 /// as long as the process.
@@ -61,6 +65,8 @@ struct Shared {
     /// Points at the caller's `Task`, valid while a claimed task of the job is not yet counted in `done`.
     task: AtomicPtr<()>,
     tasks: AtomicUsize,
+    /// Workers with a number at or above this take no task of the job.
+    most: AtomicUsize,
     done: AtomicUsize,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     /// Workers with an identity at or above this leave.
@@ -116,7 +122,13 @@ pub fn set_threads(count: usize) {
 /// Runs `f(0)`, …, `f(tasks - 1)`, each once, in no defined order and possibly at the same time, and returns
 /// when all have ended. If one panics the others still run, and the first panic then reaches the caller.
 pub fn parallel_for(tasks: usize, f: &(dyn Fn(usize) + Sync)) {
-    if tasks <= 1 || threads() == 1 || INSIDE_TASK.get() {
+    parallel_on(tasks, usize::MAX, &|task, _| f(task));
+}
+
+/// As [`parallel_for`], on so many workers at most, the caller included (0 counts as 1): runs `f(task, worker)`. The
+/// number of a worker is below theirs, and no two tasks of this call that run at the same time have the same.
+pub fn parallel_on(tasks: usize, workers: usize, f: &(dyn Fn(usize, usize) + Sync)) {
+    if tasks <= 1 || workers <= 1 || threads() == 1 || INSIDE_TASK.get() {
         return inline(tasks, f);
     }
     let mut pool = match pool().try_lock() {
@@ -126,12 +138,12 @@ pub fn parallel_for(tasks: usize, f: &(dyn Fn(usize) + Sync)) {
     };
     pool.resize(threads() - 1);
     let panic = if tasks <= MAX_CLAIMS {
-        pool.run(tasks, f)
+        pool.run(tasks, workers, f)
     } else {
         let each = tasks.div_ceil(MAX_CLAIMS);
-        pool.run(tasks.div_ceil(each), &|group| {
+        pool.run(tasks.div_ceil(each), workers, &|group, worker| {
             let from = group * each;
-            inline(each.min(tasks - from), &|i| f(from + i));
+            inline(each.min(tasks - from), &|i, _| f(from + i, worker));
         })
     };
     drop(pool);
@@ -140,11 +152,14 @@ pub fn parallel_for(tasks: usize, f: &(dyn Fn(usize) + Sync)) {
     }
 }
 
+/// The number of the caller among the workers.
+const CALLER: usize = 0;
+
 /// Runs the tasks here, in order; all of them, whichever panic.
 fn inline(tasks: usize, f: Task<'_>) {
     let mut first = None;
     for task in 0..tasks {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| f(task))) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| f(task, CALLER))) {
             first.get_or_insert(panic);
         }
     }
@@ -153,24 +168,26 @@ fn inline(tasks: usize, f: Task<'_>) {
     }
 }
 
-/// [`parallel_for`] for compiled code: runs `kernel(0, pointers)`, …, `kernel(tasks - 1, pointers)`. A negative
-/// number of tasks is none.
+/// [`parallel_on`] for compiled code: runs `kernel(0, worker, pointers)`, …, `kernel(tasks - 1, worker, pointers)`. A
+/// negative number of tasks is none, of workers one.
 ///
 /// # Safety
-/// `kernel` may be called with `pointers` and every task number, from any thread and at the same time; it does
-/// not unwind. `pointers` stays valid until this returns.
+/// `kernel` may be called with `pointers`, every task number and every worker number below `workers`, from any thread
+/// and at the same time for different tasks and workers; it does not unwind. `pointers` stays valid until this returns.
 pub unsafe extern "C" fn surject_parallel(
-    kernel: unsafe extern "C" fn(i64, *const *mut u8),
+    kernel: unsafe extern "C" fn(i64, i64, *const *mut u8),
     tasks: i64,
+    workers: i64,
     pointers: *const *mut u8,
 ) {
     struct Pointers(*const *mut u8);
     // SAFETY: the caller promises that the kernel may use them from any thread.
     unsafe impl Sync for Pointers {}
     let pointers = &Pointers(pointers);
-    parallel_for(usize::try_from(tasks).unwrap_or(0), &|task| {
-        // SAFETY: `task` is below `tasks`; the rest is this function's contract.
-        unsafe { kernel(task as i64, pointers.0) }
+    let [tasks, workers] = [tasks, workers].map(|n| usize::try_from(n).unwrap_or(0));
+    parallel_on(tasks, workers, &|task, worker| {
+        // SAFETY: `task` is below `tasks` and `worker` below `workers`, or 0; the rest is this function's contract.
+        unsafe { kernel(task as i64, worker as i64, pointers.0) }
     });
 }
 
@@ -181,6 +198,7 @@ fn pool() -> &'static Mutex<Pool> {
             claim: AtomicU64::new(TASK_MASK),
             task: AtomicPtr::new(std::ptr::null_mut()),
             tasks: AtomicUsize::new(0),
+            most: AtomicUsize::new(0),
             done: AtomicUsize::new(0),
             panic: Mutex::new(None),
             workers: AtomicUsize::new(0),
@@ -232,7 +250,7 @@ impl Pool {
     }
 
     /// Runs a job of at most [`MAX_CLAIMS`] tasks; gives the first panic.
-    fn run(&mut self, tasks: usize, f: Task<'_>) -> Option<Box<dyn Any + Send>> {
+    fn run(&mut self, tasks: usize, workers: usize, f: Task<'_>) -> Option<Box<dyn Any + Send>> {
         let shared = &*self.shared;
         self.moved.free();
         // Close the counter, so that no claim of the previous job succeeds, then describe the job, then open.
@@ -240,17 +258,23 @@ impl Pool {
         shared.claim.store(job << TASK_BITS | TASK_MASK, Ordering::SeqCst);
         shared.task.store((&raw const f).cast_mut().cast(), Ordering::Release);
         shared.tasks.store(tasks, Ordering::Release);
+        shared.most.store(workers, Ordering::Release);
         shared.done.store(0, Ordering::Release);
         shared.claim.store(job << TASK_BITS, Ordering::SeqCst);
 
         let wanted = (tasks - 1).min(self.handles.len());
         if shared.asleep.load(Ordering::SeqCst) > 0 {
             drop(shared.lock());
-            for _ in 0..wanted {
-                shared.wake.notify_one();
+            if workers <= self.handles.len() {
+                // Not all may take part, and it is not known which of them one call would wake.
+                shared.wake.notify_all();
+            } else {
+                for _ in 0..wanted {
+                    shared.wake.notify_one();
+                }
             }
         }
-        shared.run_tasks();
+        shared.run_tasks(CALLER);
         shared.wait_until_done(tasks, &self.members, &mut self.moved);
         shared.panic.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -261,19 +285,20 @@ impl Shared {
         self.lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Is there a task to claim?
-    fn has_task(&self) -> bool {
+    /// Is there a task to claim for this worker?
+    fn has_task(&self, worker: usize) -> bool {
         ((self.claim.load(Ordering::SeqCst) & TASK_MASK) as usize) < self.tasks.load(Ordering::Acquire)
+            && worker < self.most.load(Ordering::Acquire)
     }
 
-    /// Claims a task: its function, its number, and how many the job has.
-    fn claim(&self) -> Option<(*const Task<'static>, usize, usize)> {
+    /// Claims a task for a worker: its function, its number, and how many the job has.
+    fn claim(&self, worker: usize) -> Option<(*const Task<'static>, usize, usize)> {
         let mut claim = self.claim.load(Ordering::Acquire);
         loop {
             let task = self.task.load(Ordering::Acquire);
             let tasks = self.tasks.load(Ordering::Acquire);
             let next = (claim & TASK_MASK) as usize;
-            if next >= tasks {
+            if next >= tasks || worker >= self.most.load(Ordering::Acquire) {
                 return None;
             }
             match self.claim.compare_exchange_weak(claim, claim + 1, Ordering::AcqRel, Ordering::Acquire) {
@@ -283,14 +308,14 @@ impl Shared {
         }
     }
 
-    /// Runs tasks until none is left to claim; tells whether it ran any.
-    fn run_tasks(&self) -> bool {
+    /// Runs tasks as this worker until none is left to claim; tells whether it ran any.
+    fn run_tasks(&self, worker: usize) -> bool {
         let (mut ran, mut tasks) = (0, 0);
         INSIDE_TASK.set(true);
-        while let Some((task, number, of)) = self.claim() {
+        while let Some((task, number, of)) = self.claim(worker) {
             // SAFETY: the task is claimed and not yet counted as done, so the caller is still in `run` and its
             // `f` alive.
-            let outcome = catch_unwind(AssertUnwindSafe(|| unsafe { (*task)(number) }));
+            let outcome = catch_unwind(AssertUnwindSafe(|| unsafe { (*task)(number, worker) }));
             if let Err(panic) = outcome {
                 self.panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(panic);
             }
@@ -328,18 +353,19 @@ impl Shared {
     /// The life of a worker.
     fn work(&self, identity: usize, member: &Member) {
         member.enter();
+        let worker = identity + 1;
         let leave = || identity >= self.workers.load(Ordering::SeqCst);
         // A worker that was woken for nothing sleeps on at once: it may have been put on the caller's core.
         let mut spins = true;
         loop {
             member.set_busy(true);
-            spins |= self.run_tasks();
+            spins |= self.run_tasks(worker);
             member.set_busy(false);
-            if !(spins && spin_until(|| self.has_task() || leave())) {
+            if !(spins && spin_until(|| self.has_task(worker) || leave())) {
                 spins = false;
                 let mut guard = self.lock();
                 self.asleep.fetch_add(1, Ordering::SeqCst);
-                while !self.has_task() && !leave() {
+                while !self.has_task(worker) && !leave() {
                     guard = self.wake.wait(guard).unwrap_or_else(PoisonError::into_inner);
                 }
                 self.asleep.fetch_sub(1, Ordering::SeqCst);
@@ -396,6 +422,31 @@ mod tests {
                     ran.iter().all(|n| n.load(Ordering::Relaxed) == 1),
                     "{threads} threads, {tasks} tasks"
                 );
+            }
+        }
+    }
+
+    /// Tasks that run at the same time have workers of their own, whose numbers are below what was asked for.
+    #[test]
+    fn a_worker_runs_one_task_at_a_time() {
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        for threads in [2, 7, 4, 1] {
+            set_threads(threads);
+            for workers in [0, 1, 2, 3, 9] {
+                let busy = counts(threads.max(workers));
+                for round in 0..200 {
+                    let ran = counts(round % 23);
+                    parallel_on(round % 23, workers, &|i, worker| {
+                        assert!(worker < workers.max(1) && worker < threads);
+                        assert_eq!(busy[worker].fetch_add(1, Ordering::SeqCst), 0);
+                        ran[i].fetch_add(1, Ordering::Relaxed);
+                        if i % 3 == 0 {
+                            thread::yield_now();
+                        }
+                        busy[worker].fetch_sub(1, Ordering::SeqCst);
+                    });
+                    assert!(ran.iter().all(|n| n.load(Ordering::Relaxed) == 1));
+                }
             }
         }
     }
@@ -465,16 +516,17 @@ mod tests {
 
     #[test]
     fn compiled_code_calls_it() {
-        unsafe extern "C" fn kernel(task: i64, pointers: *const *mut u8) {
+        unsafe extern "C" fn kernel(task: i64, worker: i64, pointers: *const *mut u8) {
+            assert!((0..2).contains(&worker));
             // SAFETY: one pointer to 100 `i64`.
             unsafe { *(*pointers).cast::<i64>().add(task as usize) += task * task };
         }
         let mut out = [1i64; 100];
         let pointers = [out.as_mut_ptr().cast::<u8>()];
         // SAFETY: every task writes its own element of a live array.
-        unsafe { surject_parallel(kernel, 100, pointers.as_ptr()) };
+        unsafe { surject_parallel(kernel, 100, 2, pointers.as_ptr()) };
         // SAFETY: no task runs.
-        unsafe { surject_parallel(kernel, -1, pointers.as_ptr()) };
+        unsafe { surject_parallel(kernel, -1, -1, pointers.as_ptr()) };
         assert!(out.iter().enumerate().all(|(i, &v)| v == 1 + (i * i) as i64));
     }
 }

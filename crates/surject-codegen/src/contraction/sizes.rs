@@ -5,6 +5,7 @@ use crate::Target;
 use crate::address::{Lin, LoopId};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::Elem;
+use crate::memory::ALIGN;
 
 /// The sizes that both kernels agree on.
 pub(super) struct Sizes {
@@ -24,6 +25,8 @@ pub(super) struct Sizes {
     pub(super) groups: i64,
     pub(super) group: i64,
     pub(super) tasks: i64,
+    /// Workers that run the tasks at the same time, at most.
+    pub(super) workers: i64,
     pub(super) elem: Elem,
     /// Terms of a pass over all columns of a group, whose tiles are kept in memory; 0: tiles stay in registers for
     /// the whole sum.
@@ -83,6 +86,7 @@ impl Sizes {
             groups,
             group,
             tasks,
+            workers: tasks.min(target.threads as i64).max(1),
             elem,
             pass,
         }
@@ -91,13 +95,15 @@ impl Sizes {
     /// Those of a kernel that does a range of at most so many rows.
     pub(super) fn for_range(self, most: i64) -> Sizes {
         let block = (most + self.high - 1) / self.high * self.high;
-        // Every task has packed rows of its own.
-        Sizes { block, groups: 1, group: self.all_panels, tasks: 2, pass: 0, ..self }
+        Sizes { block, groups: 1, group: self.all_panels, tasks: 1, workers: 1, pass: 0, ..self }
     }
 
-    /// Elements that a task has to itself: packed rows, and the tiles that are kept from one pass to the next.
+    /// Elements that a worker has to itself: packed rows, and the tiles that are kept from one pass to the next. No
+    /// line of a cache is shared by two workers.
     pub(super) fn own(&self) -> i64 {
-        self.block * self.sum + if self.pass > 0 { self.group * self.width * self.block } else { 0 }
+        let line = ALIGN as i64 / self.elem.size() as i64;
+        let kept = if self.pass > 0 { self.group * self.width * self.block } else { 0 };
+        (self.block * self.sum + kept + line - 1) / line * line
     }
 }
 

@@ -61,17 +61,36 @@ impl Text {
     }
 }
 
-/// Where a task keeps what lies between: the offset of each, and the bytes of all.
-fn places(chain: &Chain) -> Result<(HashMap<Buf, i64>, i64), CodegenError> {
-    let needs = chain.between.iter().map(|&(buf, share)| {
+/// What a worker keeps to itself.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Own {
+    /// A part of what lies between.
+    Between(Buf),
+    /// The packed rows of the member with this number.
+    Rows(usize),
+}
+
+/// Where a worker keeps what it has to itself: the offset of each, and the bytes of all.
+fn places(chain: &Chain, world: &World<'_>) -> Result<(HashMap<Own, i64>, i64), CodegenError> {
+    let size = |bytes: i64| bytes.unsigned_abs().next_multiple_of(memory::ALIGN);
+    let mut needs: Vec<Need<Own>> = Vec::new();
+    for &(buf, share) in &chain.between {
         let touching = |m: &Member| m.accesses.iter().any(|a| a.0 == buf);
         let first = chain.members.iter().position(touching).unwrap_or(0);
         let last = chain.members.iter().rposition(touching).unwrap_or(0);
-        let size = (share * chain.most).unsigned_abs().next_multiple_of(memory::ALIGN);
-        Need { buf, size, ranges: vec![(first, last)] }
-    });
-    let (bytes, offsets) = memory::assign(&needs.collect::<Vec<_>>())?;
-    Ok((offsets.into_iter().map(|(buf, offset)| (buf, offset as i64)).collect(), bytes as i64))
+        needs.push(Need {
+            buf: Own::Between(buf),
+            size: size(share * chain.most),
+            ranges: vec![(first, last)],
+        });
+    }
+    for (number, member) in chain.members.iter().enumerate() {
+        let recipe = world.kernels[member.kernel].recipe.as_ref();
+        let bytes = recipe.map_or(0, |r| r.row_bytes(chain.most, world.target));
+        needs.push(Need { buf: Own::Rows(number), size: size(bytes), ranges: vec![(number, number)] });
+    }
+    let (bytes, offsets) = memory::assign(needs)?;
+    Ok((offsets.into_iter().map(|(own, offset)| (own, offset as i64)).collect(), bytes as i64))
 }
 
 /// What may have the memory of an output. The same parts of both lie at the same place; a part of the first must be
@@ -121,8 +140,9 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
         });
         made.collect::<Result<_, _>>()?
     };
-    let (offsets, own_bytes) = places(chain)?;
-    let kept = scratch(world.types, chain.tasks * own_bytes);
+    let (offsets, own_bytes) = places(chain, world)?;
+    let workers = chain.tasks.min(target.threads.max(1) as i64);
+    let kept = scratch(world.types, workers * own_bytes);
     let mut buffers: Vec<Buf> = vec![kept];
     let mut writes = vec![kept];
     let (mut text, mut functions) = (Text::default(), String::new());
@@ -142,7 +162,7 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
     // The pointers of every part; those that move with the range are stored inside.
     let base = text.load("%ptrs", 0);
     let each = text.int(own_bytes);
-    let ahead = text.arith("muli", "%task", &each);
+    let ahead = text.arith("muli", "%worker", &each);
     let base = text.ahead(&base, &ahead);
     let mut tables = Vec::new();
     let mut moving: Vec<(String, usize, Buf, i64)> = Vec::new();
@@ -154,21 +174,20 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
         let length = text.int(part.buffers.len() as i64);
         let table = text.op(&format!("llvm.alloca {length} x !llvm.ptr : (i64) -> !llvm.ptr"));
         for (i, buf) in part.buffers.iter().enumerate() {
-            let here = if rows == Some(*buf) {
-                let bytes = recipe.map_or(0, |r| r.row_bytes(chain.most, target));
-                let rows = scratch(world.types, chain.tasks * bytes);
-                writes.push(rows);
-                rows
-            } else {
-                let place = kernel.buffers.iter().position(|b| b == buf);
-                let place = place.ok_or_else(|| CodegenError::malformed("a part with a new tensor"))?;
-                member.buffers[place]
-            };
-            let memory = if rows == Some(*buf) { here } else { (world.memory)(here) };
+            if rows == Some(*buf) {
+                let offset = text.int(offsets.get(&Own::Rows(number)).copied().unwrap_or(0));
+                let pointer = text.ahead(&base, &offset);
+                text.store(&pointer, &table, i);
+                continue;
+            }
+            let place = kernel.buffers.iter().position(|b| b == buf);
+            let place = place.ok_or_else(|| CodegenError::malformed("a part with a new tensor"))?;
+            let here = member.buffers[place];
+            let memory = (world.memory)(here);
             if let Some(&(_, share)) = chain.between.iter().find(|b| b.0 == memory) {
                 moving.push((table.clone(), i, memory, share));
                 placed.entry(memory).or_insert_with(|| {
-                    let offset = text.int(offsets.get(&memory).copied().unwrap_or(0));
+                    let offset = text.int(offsets.get(&Own::Between(memory)).copied().unwrap_or(0));
                     text.ahead(&base, &offset)
                 });
                 continue;
@@ -185,7 +204,7 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
         }
         let _ = write!(
             functions,
-            "llvm.func internal @KERNEL_part{number}(%low: i64, %high: i64, %task: i64, %ptrs: !llvm.ptr) {{\n{}\
+            "llvm.func internal @KERNEL_part{number}(%low: i64, %high: i64, %ptrs: !llvm.ptr) {{\n{}\
              llvm.return\n}}\n{}",
             part.body,
             part.functions.replace("@KERNEL", &format!("@KERNEL_part{number}"))
@@ -214,7 +233,7 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
     }
     for (i, table) in tables.iter().enumerate() {
         text.line(&format!(
-            "llvm.call @KERNEL_part{i}({low}, {high}, %task, {table}) : (i64, i64, i64, !llvm.ptr) -> ()"
+            "llvm.call @KERNEL_part{i}({low}, {high}, {table}) : (i64, i64, !llvm.ptr) -> ()"
         ));
     }
     text.line("}");

@@ -8,8 +8,8 @@ use surject_mlir::jit::{self, CompiledModule, JitOptions};
 /// `exp(fma(x, x, x))` over 1024 floats, in four tasks of 256.
 const PARALLEL: &str = r#"
 module {
-  func.func private @surject_parallel(!llvm.ptr, i64, !llvm.ptr)
-  func.func @kernel(%task: i64, %pointers: !llvm.ptr) {
+  func.func private @surject_parallel(!llvm.ptr, i64, i64, !llvm.ptr)
+  func.func @kernel(%task: i64, %worker: i64, %pointers: !llvm.ptr) {
     %u = llvm.mlir.poison : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
     %dx = llvm.insertvalue %x, %u[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
@@ -32,8 +32,8 @@ module {
     return
   }
   func.func @main(%args: !llvm.ptr, %results: !llvm.ptr, %arena: !llvm.ptr, %constants: !llvm.ptr) {
-    %f = func.constant @kernel : (i64, !llvm.ptr) -> ()
-    %k = builtin.unrealized_conversion_cast %f : (i64, !llvm.ptr) -> () to !llvm.ptr
+    %f = func.constant @kernel : (i64, i64, !llvm.ptr) -> ()
+    %k = builtin.unrealized_conversion_cast %f : (i64, i64, !llvm.ptr) -> () to !llvm.ptr
     %tasks = arith.constant 4 : i64
     %two = arith.constant 2 : i64
     %pointers = llvm.alloca %two x !llvm.ptr : (i64) -> !llvm.ptr
@@ -42,7 +42,7 @@ module {
     llvm.store %a, %pointers : !llvm.ptr, !llvm.ptr
     %p1 = llvm.getelementptr %pointers[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
     llvm.store %r, %p1 : !llvm.ptr, !llvm.ptr
-    func.call @surject_parallel(%k, %tasks, %pointers) : (!llvm.ptr, i64, !llvm.ptr) -> ()
+    func.call @surject_parallel(%k, %tasks, %two, %pointers) : (!llvm.ptr, i64, i64, !llvm.ptr) -> ()
     return
   }
 }

@@ -25,11 +25,11 @@ fn least(text: &str, arrays: &mut [Buffer], runs: usize) -> Result<f64, Failure>
 
 fn module(body: &str, tasks: usize) -> String {
     format!(
-        "llvm.func @surject_parallel(!llvm.ptr, i64, !llvm.ptr)\n\
-         llvm.func internal @kernel(%task: i64, %ptrs: !llvm.ptr) {{\n{body}llvm.return\n}}\n\
+        "llvm.func @surject_parallel(!llvm.ptr, i64, i64, !llvm.ptr)\n\
+         llvm.func internal @kernel(%task: i64, %worker: i64, %ptrs: !llvm.ptr) {{\n{body}llvm.return\n}}\n\
          llvm.func @entry(%args: !llvm.ptr, %results: !llvm.ptr, %arena: !llvm.ptr, %constants: !llvm.ptr) {{\n\
          %f = llvm.mlir.addressof @kernel : !llvm.ptr\n%n = arith.constant {tasks} : i64\n\
-         llvm.call @surject_parallel(%f, %n, %results) : (!llvm.ptr, i64, !llvm.ptr) -> ()\nllvm.return\n}}\n"
+         llvm.call @surject_parallel(%f, %n, %n, %results) : (!llvm.ptr, i64, i64, !llvm.ptr) -> ()\nllvm.return\n}}\n"
     )
 }
 
