@@ -7,6 +7,7 @@ use crate::steps::{Lowered, Step};
 use crate::{CodegenError, ENTRY, INIT};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
+use surject_ir::Function;
 
 /// Text below which compiling a module in parts costs more than it saves: every part has a context of its own.
 const PART_BYTES: usize = 12_000;
@@ -25,13 +26,15 @@ pub struct Texts {
 ///
 /// A profile is kept at this offset of the arena, if there is one.
 pub fn module(
+    function: &Function,
     lowered: &Lowered,
     memory: &Memory,
     threads: usize,
     profile: Option<u64>,
 ) -> Result<Texts, CodegenError> {
     let (text, pointers) = (String::new(), HashMap::new());
-    let mut host = Host { lowered, memory, threads, text, names: 0, pointers, profile, runs: 0 };
+    let results = function.body.results.len();
+    let mut host = Host { lowered, memory, threads, results, text, names: 0, pointers, profile, runs: 0 };
     if !lowered.init.is_empty() {
         host.function(INIT, &lowered.init, &[])?;
     }
@@ -87,6 +90,8 @@ struct Host<'a> {
     memory: &'a Memory,
     /// The workers that kernels have memory for.
     threads: usize,
+    /// The number of results.
+    results: usize,
     text: String,
     names: usize,
     pointers: HashMap<Buf, String>,
@@ -133,11 +138,10 @@ impl Host<'_> {
                 Place::Arg(i) => self.element("%args", i),
                 Place::Result(i) => self.element("%results", i),
                 Place::Constant(i) => self.element("%constants", i),
-                Place::Arena(offset) => {
-                    let offset = self.int(offset);
-                    self.op(&format!(
-                        "llvm.getelementptr %arena[{offset}] : (!llvm.ptr, i64) -> !llvm.ptr, i8"
-                    ))
+                Place::Arena(offset) => self.ahead("%arena", offset),
+                Place::Lent(number, offset) => {
+                    let lent = self.element("%results", self.results + number);
+                    self.ahead(&lent, offset)
                 }
             };
             self.pointers.insert(buf, pointer);
@@ -171,6 +175,12 @@ impl Host<'_> {
                 }
             }
         }
+    }
+
+    /// A pointer so many bytes further on.
+    fn ahead(&mut self, pointer: &str, bytes: u64) -> String {
+        let bytes = self.int(bytes);
+        self.op(&format!("llvm.getelementptr {pointer}[{bytes}] : (!llvm.ptr, i64) -> !llvm.ptr, i8"))
     }
 
     /// An entry of an array of pointers.
@@ -279,8 +289,7 @@ impl Host<'_> {
 
     /// Adds to an `i64` at an offset of the arena.
     fn add(&mut self, value: &str, offset: u64) {
-        let offset = self.int(offset);
-        let at = self.op(&format!("llvm.getelementptr %arena[{offset}] : (!llvm.ptr, i64) -> !llvm.ptr, i8"));
+        let at = self.ahead("%arena", offset);
         let old = self.op(&format!("llvm.load {at} : !llvm.ptr -> i64"));
         let new = self.op(&format!("arith.addi {old}, {value} : i64"));
         self.line(&format!("llvm.store {new}, {at} : i64, !llvm.ptr"));

@@ -25,8 +25,8 @@
 //! # The module
 //!
 //! * `@entry(%args, %results, %arena, %constants)`, all `!llvm.ptr`: arrays of data pointers, in the order of
-//!   [`LoweredModule::params`], [`LoweredModule::results`] and [`LoweredModule::constants`]; `%arena` is a block of
-//!   [`LoweredModule::arena_bytes`] bytes, aligned to 64. Tensors are aligned to their element type; nothing
+//!   [`LoweredModule::params`], [`LoweredModule::results`] (and behind them those of [`LoweredModule::lent`]) and
+//!   [`LoweredModule::constants`]; `%arena` is a block of [`LoweredModule::arena_bytes`] bytes, aligned to 64. Tensors are aligned to their element type; nothing
 //!   overlaps, except where [`LoweredModule::donations`] says so. An empty tensor needs a pointer, which is never read
 //!   through.
 //! * Everything is an `llvm.func` with `scf`, `arith`, `math`, `vector` and `llvm` operations inside; memory is
@@ -72,6 +72,7 @@ mod uses;
 mod value;
 
 pub use error::CodegenError;
+pub use memory::Lent;
 pub use plan::{KernelPlan, Plan};
 pub use target::Target;
 
@@ -103,6 +104,10 @@ pub struct LoweredModule {
     /// For each result, the argument whose memory it may have: that argument is not read any more when the result is
     /// first written, or only element by element where it is written. No two results have the same.
     pub donations: Vec<Option<usize>>,
+    /// The results whose memory holds other things before they are written. Behind the addresses of the results the
+    /// entry finds one for each of these: that of the result; or, where the result has the memory of an argument, that
+    /// of so many bytes of which nothing else is.
+    pub lent: Vec<Lent>,
     /// The size of the arena. What it holds is kept between runs.
     pub arena_bytes: u64,
     /// The literals the module reads.
@@ -139,7 +144,7 @@ pub fn lower_with(
     lowered.renumber();
     let mut memory = memory::plan(found, &lowered)?;
     let profile = options.profile.then_some(memory.arena_bytes);
-    let texts = host::module(&lowered, &memory, target.threads, profile)?;
+    let texts = host::module(found, &lowered, &memory, target.threads, profile)?;
     memory.arena_bytes += texts.profile_bytes;
     Ok(LoweredModule {
         text: texts.whole,
@@ -149,6 +154,7 @@ pub fn lower_with(
         results: found.result_types(),
         init: (!lowered.init.is_empty()).then(|| INIT.to_string()),
         donations,
+        lent: memory.lent.clone(),
         arena_bytes: memory.arena_bytes,
         plan: plan::plan(found, &lowered, &memory, target.threads)?,
         profile,

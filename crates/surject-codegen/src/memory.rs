@@ -1,7 +1,8 @@
 //! The static memory plan: where every buffer lies.
 //!
 //! Buffers that are never alive at the same time (`live`) share memory. What is made when the module is loaded has its
-//! own for good.
+//! own for good. Before a result is written its memory is lent to what fits there: a training step holds no more than
+//! its parameters, old and new, for most of its run.
 
 use crate::CodegenError;
 use crate::dag::Buf;
@@ -21,6 +22,17 @@ pub enum Place {
     Constant(usize),
     /// At this offset in the arena.
     Arena(u64),
+    /// At an offset in memory that a result lends: which of [`Memory::lent`], and the offset.
+    Lent(usize, u64),
+}
+
+/// Memory that a result lends before it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lent {
+    /// The result with this number.
+    pub result: usize,
+    /// The bytes that are used, from its start on.
+    pub bytes: u64,
 }
 
 /// Where everything lies.
@@ -32,6 +44,8 @@ pub struct Memory {
     pub copies: Vec<(Buf, usize)>,
     /// The size of the arena.
     pub arena_bytes: u64,
+    /// The results whose memory is lent.
+    pub lent: Vec<Lent>,
 }
 
 /// Every offset is a multiple of this: the alignment of any vector, and no line is shared by two buffers.
@@ -54,14 +68,17 @@ pub fn plan(function: &Function, lowered: &Lowered) -> Result<Memory, CodegenErr
         places.insert(*buf, Place::Constant(i));
     }
     let mut copies = Vec::new();
+    // The memory of each result, where it is not written last of all by a copy.
+    let mut written: Vec<Option<Buf>> = Vec::new();
     for (i, &result) in function.body.results.iter().enumerate() {
         let memory = lowered.memory(Buf(result.0));
-        match places.get(&memory) {
-            None => {
-                places.insert(memory, Place::Result(i));
-            }
-            Some(_) => copies.push((memory, i)),
+        let copied = places.contains_key(&memory);
+        if copied {
+            copies.push((memory, i));
+        } else {
+            places.insert(memory, Place::Result(i));
         }
+        written.push((!copied).then_some(memory));
     }
     let mut kept: Vec<Buf> = Vec::new();
     for step in &lowered.init {
@@ -74,70 +91,109 @@ pub fn plan(function: &Function, lowered: &Lowered) -> Result<Memory, CodegenErr
     for buf in kept {
         lives.entry(buf).or_default().ranges = vec![(0, usize::MAX)];
     }
+    let mut lenders = Vec::new();
+    for (memory, &result) in written.iter().zip(&function.body.results) {
+        let life = memory.and_then(|m| lives.get(&m));
+        let mut ranges = life.map_or_else(Vec::new, |l| spans(&l.ranges));
+        // What is kept for good is not put there.
+        ranges.push((usize::MAX, usize::MAX));
+        lenders.push(Lender { bytes: bytes(&lowered.types[result.0 as usize])?, ranges });
+    }
     let mut needs = Vec::new();
     for (buf, life) in lives {
         if !places.contains_key(&buf) {
-            let size = bytes(&lowered.types[buf.0 as usize])?;
-            let size =
-                size.checked_next_multiple_of(ALIGN).ok_or_else(|| CodegenError::overflow("the arena"))?;
-            // What a step writes is written while it reads.
-            let ranges = life.ranges.iter().map(|r| (r.0 / 2 * 2, r.1)).collect();
-            needs.push(Need { buf, size, ranges });
+            let bytes = bytes(&lowered.types[buf.0 as usize])?;
+            needs.push(Need { buf, bytes, ranges: spans(&life.ranges) });
         }
     }
-    let (arena_bytes, offsets) = assign(needs)?;
-    places.extend(offsets.into_iter().map(|(buf, offset)| (buf, Place::Arena(offset))));
-    Ok(Memory { places, copies, arena_bytes })
+    let sizes: HashMap<Buf, u64> = needs.iter().map(|n| (n.buf, n.bytes)).collect();
+    let (arena_bytes, spots) = assign(needs, &lenders)?;
+    let mut lent: Vec<Lent> = Vec::new();
+    for &(buf, spot) in spots.iter().filter(|s| sizes.get(&s.0) != Some(&0)) {
+        let Some(result) = spot.lender else { continue };
+        let end = spot.offset + sizes.get(&buf).copied().unwrap_or(0);
+        match lent.iter_mut().find(|l| l.result == result) {
+            Some(lent) => lent.bytes = lent.bytes.max(end),
+            None => lent.push(Lent { result, bytes: end }),
+        }
+    }
+    lent.sort_by_key(|l| l.result);
+    for (buf, spot) in spots {
+        let lender = spot.lender.and_then(|r| lent.iter().position(|l| l.result == r));
+        let place = lender.map_or(Place::Arena(spot.offset), |l| Place::Lent(l, spot.offset));
+        places.insert(buf, place);
+    }
+    Ok(Memory { places, copies, arena_bytes, lent })
+}
+
+/// When memory is in use: what a step writes is written while it reads.
+fn spans(ranges: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    ranges.iter().map(|r| (r.0 / 2 * 2, r.1)).collect()
 }
 
 /// What comes first, by the largest number.
 type Order<'a, K> = dyn Fn(&Need<K>) -> (u128, u128) + 'a;
 
-/// Memory in the arena, or in a part of it.
+/// Memory that is needed.
 pub struct Need<K> {
     /// What lies there.
     pub buf: K,
-    /// Bytes.
-    pub size: u64,
+    /// How much.
+    pub bytes: u64,
     /// When it is in use.
     pub ranges: Vec<(usize, usize)>,
 }
 
-impl<K> Need<K> {
-    /// Are both in use at some time?
-    fn meets(&self, other: &Need<K>) -> bool {
-        let (mut a, mut b) = (self.ranges.iter().peekable(), other.ranges.iter().peekable());
-        while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
-            if x.0 <= y.1 && y.0 <= x.1 {
-                return true;
-            }
-            if x.1 < y.1 {
-                a.next();
-            } else {
-                b.next();
-            }
+/// Memory that is there in any case.
+pub struct Lender {
+    /// How much.
+    pub bytes: u64,
+    /// When its owner uses it.
+    pub ranges: Vec<(usize, usize)>,
+}
+
+/// Where something lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// In the memory of this lender, or in the arena.
+    pub lender: Option<usize>,
+    /// How far from its start.
+    pub offset: u64,
+}
+
+/// Are both in use at some time?
+fn meet(a: &[(usize, usize)], b: &[(usize, usize)]) -> bool {
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
+        if x.0 <= y.1 && y.0 <= x.1 {
+            return true;
         }
-        false
+        if x.1 < y.1 {
+            a.next();
+        } else {
+            b.next();
+        }
     }
+    false
 }
 
 /// The size of an arena, and where everything lies.
-type Places<K> = (u64, Vec<(K, u64)>);
+type Spots<K> = (u64, Vec<(K, Spot)>);
 
-/// Puts memories into an arena so that those that are in use at the same time lie apart.
-pub fn assign<K: Copy + Ord>(mut needs: Vec<Need<K>>) -> Result<Places<K>, CodegenError> {
+/// Puts memories into an arena, and into what is lent, so that those that are in use at the same time lie apart.
+pub fn assign<K: Copy + Ord>(mut needs: Vec<Need<K>>, lenders: &[Lender]) -> Result<Spots<K>, CodegenError> {
     // Of some orders, the one that needs the least; the number of the buffer makes it the same in every run.
     let start = |n: &Need<K>| n.ranges.first().map_or(0, |r| r.0);
     let length = |n: &Need<K>| n.ranges.iter().map(|r| (r.1 - r.0) as u128).sum::<u128>();
     let orders: [&Order<'_, K>; 3] = [
-        &|n| (u128::from(n.size), length(n)),
-        &|n| (u128::from(n.size).saturating_mul(length(n)), 0),
-        &|n| (u128::MAX - start(n) as u128, u128::from(n.size)),
+        &|n| (u128::from(n.bytes), length(n)),
+        &|n| (u128::from(n.bytes).saturating_mul(length(n)), 0),
+        &|n| (u128::MAX - start(n) as u128, u128::from(n.bytes)),
     ];
-    let mut best: Option<Places<K>> = None;
+    let mut best: Option<Spots<K>> = None;
     for order in orders {
         needs.sort_by_key(|n| (std::cmp::Reverse(order(n)), n.buf));
-        let found = in_order(&needs)?;
+        let found = in_order(&needs, lenders)?;
         if best.as_ref().is_none_or(|b| found.0 < b.0) {
             best = Some(found);
         }
@@ -145,26 +201,44 @@ pub fn assign<K: Copy + Ord>(mut needs: Vec<Need<K>>) -> Result<Places<K>, Codeg
     Ok(best.unwrap_or((0, Vec::new())))
 }
 
-/// Puts memories into the arena in their order, each into the smallest gap that is large enough.
-fn in_order<K: Copy>(needs: &[Need<K>]) -> Result<Places<K>, CodegenError> {
+/// Puts memories in their order, each into the smallest gap that is large enough; where there is none, at the end of
+/// the arena.
+fn in_order<K: Copy>(needs: &[Need<K>], lenders: &[Lender]) -> Result<Spots<K>, CodegenError> {
     let mut arena_bytes = 0u64;
-    let mut placed: Vec<(u64, u64, &Need<K>)> = Vec::new();
+    let mut placed: Vec<(Spot, u64, &Need<K>)> = Vec::new();
     for need in needs {
-        let mut busy: Vec<(u64, u64)> =
-            placed.iter().filter(|p| p.1 > p.0 && p.2.meets(need)).map(|p| (p.0, p.1)).collect();
-        busy.sort_unstable();
-        let (mut end, mut best) = (0u64, None);
-        for (low, high) in busy {
-            let gap = low.saturating_sub(end);
-            if low >= end && gap >= need.size && best.is_none_or(|(g, _)| gap < g) && need.size > 0 {
-                best = Some((gap, end));
+        // The gaps between what is in use at the same time in some place.
+        let gaps = |lender: Option<usize>| {
+            let there = placed.iter().filter(|p| p.0.lender == lender && p.1 > p.0.offset);
+            let mut busy: Vec<(u64, u64)> =
+                there.filter(|p| meet(&p.2.ranges, &need.ranges)).map(|p| (p.0.offset, p.1)).collect();
+            busy.sort_unstable();
+            let (mut end, mut gaps) = (0u64, Vec::new());
+            for (low, high) in busy {
+                if low > end {
+                    gaps.push((low - end, Spot { lender, offset: end }));
+                }
+                end = end.max(high);
             }
-            end = end.max(high);
+            (gaps, end)
+        };
+        let (mut all, end) = gaps(None);
+        for (number, lender) in lenders.iter().enumerate() {
+            if need.bytes <= lender.bytes && !meet(&lender.ranges, &need.ranges) {
+                let (inside, end) = gaps(Some(number));
+                all.extend(inside);
+                let left = lender.bytes.saturating_sub(end);
+                all.push((left, Spot { lender: Some(number), offset: end }));
+            }
         }
-        let offset = best.map_or(end, |b| b.1);
-        let high = offset.checked_add(need.size).ok_or_else(|| CodegenError::overflow("the arena"))?;
-        placed.push((offset, high, need));
-        arena_bytes = arena_bytes.max(high);
+        let fits = all.into_iter().filter(|gap| need.bytes > 0 && gap.0 >= need.bytes);
+        let spot = fits.min_by_key(|gap| gap.0).map_or(Spot { lender: None, offset: end }, |gap| gap.1);
+        let high = spot.offset.checked_add(need.bytes).and_then(|end| end.checked_next_multiple_of(ALIGN));
+        let high = high.ok_or_else(|| CodegenError::overflow("the arena"))?;
+        if spot.lender.is_none() {
+            arena_bytes = arena_bytes.max(high);
+        }
+        placed.push((spot, high, need));
     }
     Ok((arena_bytes, placed.into_iter().map(|p| (p.2.buf, p.0)).collect()))
 }

@@ -101,6 +101,10 @@ impl Writer<'_> {
             Some(Place::Result(i)) => format!("@result{i}"),
             Some(Place::Constant(i)) => format!("@constant{i}"),
             Some(Place::Arena(offset)) => format!("@{offset}"),
+            Some(&Place::Lent(lent, offset)) => {
+                let result = self.memory.lent.get(lent).map_or(0, |l| l.result);
+                format!("@result{result}+{offset}")
+            }
             None => String::new(),
         };
         let vars = self.function.vars.len();

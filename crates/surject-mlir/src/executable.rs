@@ -3,9 +3,10 @@
 use crate::jit::{self, CompileTimes, CompiledModule, Entry, JitOptions};
 use crate::{MlirError, cache, stored};
 use std::sync::{Mutex, PoisonError};
-use surject_codegen::{CodegenError, LoweredModule, Plan, Target};
+use surject_codegen::{CodegenError, Lent, LoweredModule, Plan, Target};
 use surject_ir::{Buffer, Program, TensorType};
-use surject_runtime::memory::Block;
+use surject_runtime::DType;
+use surject_runtime::memory::{ALIGN, Block};
 use thiserror::Error;
 
 /// How a program is compiled.
@@ -91,7 +92,15 @@ pub struct Executable {
     shapes: [Vec<Vec<usize>>; 2],
     /// The addresses of the constants.
     constants: Pointers,
-    arena: Mutex<Block>,
+    own: Mutex<Own>,
+}
+
+/// Memory of an executable.
+struct Own {
+    /// For intermediate tensors.
+    arena: Block,
+    /// What results lend that take over the memory of arguments, once there were any.
+    spare: Option<Buffer>,
 }
 
 /// Addresses of constants, which live as long as the module that names them, and are only read.
@@ -179,7 +188,8 @@ fn ready(lowered: LoweredModule, module: CompiledModule) -> Result<Executable, C
         // SAFETY: as in `call`; it reads no argument and writes no result.
         unsafe { init(std::ptr::null(), std::ptr::null(), arena.as_mut_ptr(), constants.0.as_ptr()) };
     }
-    Ok(Executable { entry, module, lowered, shapes, constants, arena: Mutex::new(arena) })
+    let own = Mutex::new(Own { arena, spare: None });
+    Ok(Executable { entry, module, lowered, shapes, constants, own })
 }
 
 /// Can there be a buffer of this type?
@@ -211,7 +221,7 @@ impl Executable {
     pub fn profile(&self) -> Option<Vec<(u64, u64)>> {
         let start = usize::try_from(self.lowered.profile?).ok()?;
         let runs = self.plan().lines.iter().filter(|l| l.1.is_run()).count();
-        let arena = self.arena.lock().unwrap_or_else(PoisonError::into_inner);
+        let arena = &self.own.lock().unwrap_or_else(PoisonError::into_inner).arena;
         // SAFETY: the arena ends with 16 bytes for each run, which were zeros at first, and no run is going on. They
         // are aligned because everything in the arena is.
         let slots = unsafe { std::slice::from_raw_parts(arena.as_ptr().add(start).cast::<[u64; 2]>(), runs) };
@@ -304,16 +314,38 @@ impl Executable {
     /// where [`Executable::donations`] says so.
     fn call(&self, args: impl Iterator<Item = *const u8>, results: &mut [Buffer]) {
         let args: Vec<*const u8> = args.collect();
-        let results: Vec<*mut u8> = results.iter_mut().map(Buffer::as_mut_ptr).collect();
+        let mut results: Vec<*mut u8> = results.iter_mut().map(Buffer::as_mut_ptr).collect();
         // A run that panicked (it cannot: compiled code does not unwind) would leave nothing of meaning behind.
-        let mut arena = self.arena.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let Own { arena, spare } = &mut *own;
+        self.lend(&args, &mut results, spare);
         // SAFETY: the entry belongs to the module that this owns. The types of all buffers are those that the module
         // was generated for, and a `Buffer` is aligned; results are exclusive borrows, so nothing overlaps but what
-        // the memory plan has found may; the arena has the size that was asked for and is held by this run alone. That
+        // the memory plan has found may, and `lend` adds what it asks for; the arena has the size that was asked for and is held by this run alone. That
         // the generated code stays inside these buffers is the invariant of index maps: a read stays inside its tensor
         // wherever its guards hold.
         unsafe {
             (self.entry)(args.as_ptr(), results.as_ptr(), arena.as_mut_ptr(), self.constants.0.as_ptr());
+        }
+    }
+
+    /// Adds the addresses of what results lend ([`LoweredModule::lent`]).
+    fn lend(&self, args: &[*const u8], results: &mut Vec<*mut u8>, spare: &mut Option<Buffer>) {
+        let size = |lent: &Lent| (lent.bytes as usize).next_multiple_of(ALIGN);
+        let mut before = 0;
+        for lent in &self.lowered.lent {
+            let own = results.get(lent.result).copied().unwrap_or(std::ptr::null_mut());
+            let from = self.lowered.donations.get(lent.result).copied().flatten();
+            results.push(if from.and_then(|i| args.get(i)) == Some(&own.cast_const()) {
+                let all = || self.lowered.lent.iter().map(size).sum();
+                spare
+                    .get_or_insert_with(|| Buffer::unwritten(DType::U8, &[all()]))
+                    .as_mut_ptr()
+                    .wrapping_add(before)
+            } else {
+                own
+            });
+            before += size(lent);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Whole executables as bytes: what was generated, and its machine code.
 
 use std::sync::Arc;
-use surject_codegen::{KernelPlan, LoweredModule, Plan};
+use surject_codegen::{KernelPlan, Lent, LoweredModule, Plan};
 use surject_index::Space;
 use surject_ir::{Buffer, TensorType};
 use surject_runtime::DType;
@@ -19,6 +19,10 @@ pub(crate) fn write(module: &LoweredModule, objects: &[Vec<u8>]) -> Vec<u8> {
         w.list(types, |w, ty| w.ty(ty.dtype, &sizes(ty)));
     }
     w.list(&module.donations, |w, d| w.option(d.as_ref(), |w, &i| w.number(i as u64)));
+    w.list(&module.lent, |w, l| {
+        w.number(l.result as u64);
+        w.number(l.bytes);
+    });
     w.number(module.arena_bytes);
     w.list(&module.constants, |w, c| {
         w.ty(c.dtype(), &c.shape().iter().map(|&n| n as u64).collect::<Vec<u64>>());
@@ -50,6 +54,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Stored> {
     };
     let (params, results) = (r.list(tensor)?, r.list(tensor)?);
     let donations = r.list(|r| r.option(|r| usize::try_from(r.number()?).ok()))?;
+    let lent = r.list(|r| Some(Lent { result: usize::try_from(r.number()?).ok()?, bytes: r.number()? }))?;
     let arena_bytes = r.number()?;
     let constants = r.list(|r| {
         let (dtype, sizes) = r.ty()?;
@@ -82,6 +87,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Stored> {
         params,
         results,
         donations,
+        lent,
         arena_bytes,
         profile: None,
         constants,

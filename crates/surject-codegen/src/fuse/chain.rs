@@ -72,7 +72,7 @@ enum Own {
 
 /// Where a worker keeps what it has to itself: the offset of each, and the bytes of all.
 fn places(chain: &Chain, world: &World<'_>) -> Result<(HashMap<Own, i64>, i64), CodegenError> {
-    let size = |bytes: i64| bytes.unsigned_abs().next_multiple_of(memory::ALIGN);
+    let size = |bytes: i64| bytes.unsigned_abs();
     let mut needs: Vec<Need<Own>> = Vec::new();
     for &(buf, share) in &chain.between {
         let touching = |m: &Member| m.accesses.iter().any(|a| a.0 == buf);
@@ -80,17 +80,17 @@ fn places(chain: &Chain, world: &World<'_>) -> Result<(HashMap<Own, i64>, i64), 
         let last = chain.members.iter().rposition(touching).unwrap_or(0);
         needs.push(Need {
             buf: Own::Between(buf),
-            size: size(share * chain.most),
+            bytes: size(share * chain.most),
             ranges: vec![(first, last)],
         });
     }
     for (number, member) in chain.members.iter().enumerate() {
         let recipe = world.kernels[member.kernel].recipe.as_ref();
         let bytes = recipe.map_or(0, |r| r.row_bytes(chain.most, world.target));
-        needs.push(Need { buf: Own::Rows(number), size: size(bytes), ranges: vec![(number, number)] });
+        needs.push(Need { buf: Own::Rows(number), bytes: size(bytes), ranges: vec![(number, number)] });
     }
-    let (bytes, offsets) = memory::assign(needs)?;
-    Ok((offsets.into_iter().map(|(own, offset)| (own, offset as i64)).collect(), bytes as i64))
+    let (bytes, spots) = memory::assign(needs, &[])?;
+    Ok((spots.into_iter().map(|(own, spot)| (own, spot.offset as i64)).collect(), bytes as i64))
 }
 
 /// What may have the memory of an output. The same parts of both lie at the same place; a part of the first must be

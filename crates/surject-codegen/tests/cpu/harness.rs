@@ -63,7 +63,17 @@ pub fn execute(module: &LoweredModule, args: &[Buffer]) -> Vec<Buffer> {
     let mut run = |args: &[*const u8], results: &[*mut u8]| unsafe {
         entry.call(args, results, arena.as_mut_ptr(), &constants);
     };
-    run(&arg_pointers, &result_pointers);
+    // What a result lends is its own memory, or other memory where it has that of an argument.
+    let mut spare: Vec<Buffer> =
+        module.lent.iter().map(|l| Buffer::zeros(DType::U8, &[l.bytes as usize])).collect();
+    let lending = |results: &[*mut u8], spare: &mut [Buffer], args: &[*const u8]| -> Vec<*mut u8> {
+        let lent = module.lent.iter().zip(spare).map(|(lent, spare)| {
+            let own = results[lent.result];
+            if args.contains(&own.cast_const()) { spare.as_mut_ptr() } else { own }
+        });
+        results.iter().copied().chain(lent).collect()
+    };
+    run(&arg_pointers, &lending(&result_pointers, &mut spare, &arg_pointers));
     // Again, on the arena as it is now, and with results in the memory of arguments.
     let mut again: Vec<Buffer> = results.clone();
     let mut given: Vec<Buffer> = args.to_vec();
@@ -77,7 +87,7 @@ pub fn execute(module: &LoweredModule, args: &[Buffer]) -> Vec<Buffer> {
         };
         let to: Vec<*mut u8> = own_pointers.iter().zip(&module.donations).map(pick).collect();
         let from: Vec<*const u8> = given_pointers.iter().map(|p| p.cast_const()).collect();
-        run(&from, &to);
+        run(&from, &lending(&to, &mut spare, &from));
         for (i, (result, &at)) in results.iter().zip(&to).enumerate() {
             // SAFETY: the result was written there.
             let bytes = unsafe { std::slice::from_raw_parts(at, result.bytes().len()) };
