@@ -34,8 +34,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 SURJECT = os.environ.get("SURJECT_BIN", f"{ROOT}/target/debug/surject")
 
 Value = collections.namedtuple("Value", "array exact")
-MOST = 20_000  # elements
-EXTENTS = (1, 2, 3, 4, 5, 7, 8, 16, 17, 33)
+SMALL = (1, 2, 3, 4, 5, 7, 8, 16, 17, 33)
+LARGE = (1, 3, 10, 32, 63, 64, 100, 128, 131, 200)
 
 
 class Generator:
@@ -43,6 +43,7 @@ class Generator:
 
     def __init__(self, seed, inputs):
         self.rng = np.random.default_rng(seed)
+        self.extents, self.most = sizes_of(seed)
         self.pool = [Value(array, True) for array in inputs]
 
     # Choices.
@@ -61,7 +62,7 @@ class Generator:
                 and (rank is None or v.array.ndim >= rank)]
         if fits:
             return self.pick(fits)
-        return Value(self.fresh(kinds[0], [self.pick(EXTENTS[:7]) for _ in range(max(rank or 0, self.below(4)))]), True)
+        return Value(self.fresh(kinds[0], [self.pick(self.extents[:7]) for _ in range(max(rank or 0, self.below(4)))]), True)
 
     def fresh(self, letter, shape):
         """An array made of iota."""
@@ -248,7 +249,7 @@ class Generator:
         if not x.size:
             return x, v.exact
         mode = self.pick(["clip", "fill"])
-        i = self.indices(n, *[self.pick(EXTENTS[:6]) for _ in range(1 + self.below(2))])
+        i = self.indices(n, *[self.pick(self.extents[:6]) for _ in range(1 + self.below(2))])
         forms = [lambda: jnp.nan_to_num(jnp.take(x, i, a, mode=mode).astype(jnp.float32)) if mode == "fill" and kind(x) in "fV" else jnp.take(x, i, a, mode=mode),
                  lambda: lax.dynamic_slice_in_dim(x, i.reshape(-1)[0] % (n - n // 2), max(1, n // 2), a),
                  lambda: lax.dynamic_index_in_dim(x, i.reshape(-1)[0] % n, a, False),
@@ -265,7 +266,7 @@ class Generator:
         if not x.size:
             return x, v.exact
         n = x.shape[0]
-        i = self.indices(n, self.pick(EXTENTS[:7]))
+        i = self.indices(n, self.pick(self.extents[:7]))
         u = jnp.resize(x * 0.5 if kind(x) == "f" else x, i.shape + x.shape[1:])
         forms = [(lambda: x.at[i].add(u), False), (lambda: x.at[i].max(u), True), (lambda: x.at[i].min(u), True), (lambda: x.at[i[:1]].set(u[:1]), True),
                  (lambda: lax.dynamic_update_slice_in_dim(x, u[:1], i[0], 0), True),
@@ -296,13 +297,13 @@ class Generator:
         sizes = dict(zip(of, x.shape))
         other = [l for l in of if self.chance(0.6)]
         for l in letters[x.ndim:x.ndim + self.below(3)]:
-            sizes[l] = self.pick(EXTENTS)
+            sizes[l] = self.pick(self.extents)
             other.append(l)
         self.rng.shuffle(other)
         out = [l for l in sizes if (l in of) != (l in other) or self.chance(0.4)]
         out = [l for l in out if self.chance(0.9)]
         self.rng.shuffle(out)
-        if int(np.prod([sizes[l] for l in out], dtype=np.int64)) > MOST:
+        if int(np.prod([sizes[l] for l in out], dtype=np.int64)) > self.most:
             out = out[:1]
         shape = tuple(sizes[l] for l in other)
         y = jnp.resize(jnp.tanh(self.value("f").array.astype(x.dtype)), shape) if self.chance(0.5) else self.fresh("f", shape).astype(x.dtype)
@@ -312,7 +313,7 @@ class Generator:
         return jnp.einsum(spec, x, y, preferred_element_type=more) / max(1, summed) ** 0.5, False
 
     def integer_product(self):
-        m, k, n = (self.pick(EXTENTS) for _ in range(3))
+        m, k, n = (self.pick(self.extents) for _ in range(3))
         t = self.pick([jnp.int8, jnp.int32, jnp.int16])
         x = jnp.resize(self.value("i", exact=True).array, (m, k)).astype(t)
         y = jnp.resize(self.value("i", exact=True).array, (k, n)).astype(t)
@@ -396,7 +397,7 @@ class Generator:
 
     def random(self):
         key = jax.random.key(self.below(1000))
-        shape = tuple(self.pick(EXTENTS[:7]) for _ in range(1 + self.below(2)))
+        shape = tuple(self.pick(self.extents[:7]) for _ in range(1 + self.below(2)))
         f = self.pick([lambda: jax.random.normal(key, shape), lambda: jax.random.uniform(key, shape), lambda: jax.random.bernoulli(key, 0.3, shape),
                        lambda: jax.random.randint(key, shape, -9, 9), lambda: jax.random.permutation(key, shape[0]).astype(jnp.int32)])
         return f(), False
@@ -418,7 +419,7 @@ class Generator:
         weights = np.array([w for _, w in self.STEPS])
         number = int(self.rng.choice(len(self.STEPS), p=weights / weights.sum()))
         array, exact = self.STEPS[number][0](self)
-        if array.size <= MOST and array.ndim <= 5:
+        if array.size <= self.most and array.ndim <= 5:
             # Floats stay of moderate size.
             if kind(array) in "fV" and not exact and self.chance(0.3):
                 array = jnp.tanh(array)
@@ -442,13 +443,19 @@ def factors(g, n):
     return g.pick([(first, rest), (rest, first), (first, second, rest // second)])
 
 
+def sizes_of(seed):
+    """The extents of a program, and the most elements of a tensor: every fourth program is large."""
+    return (LARGE, 400_000) if seed % 4 == 3 else (SMALL, 20_000)
+
+
 def program(seed):
     """The function of a seed, and its inputs."""
     rng = np.random.default_rng(seed ^ 0x5EED)
+    extents, most = sizes_of(seed)
     inputs = []
     for _ in range(1 + int(rng.integers(3))):
-        shape = tuple(int(rng.choice(EXTENTS)) for _ in range(int(rng.integers(4))))
-        while np.prod(shape) > MOST / 8:
+        shape = tuple(int(rng.choice(extents)) for _ in range(int(rng.integers(4))))
+        while np.prod(shape) > most / 8:
             shape = shape[1:]
         letter = rng.choice(list("fffffdiub"))
         x = rng.integers(-16, 17, shape) / 8

@@ -38,19 +38,7 @@ pub(crate) fn node(
     if field.kind.children().all(|c| of(c) == c) {
         return Ok(id);
     }
-    match field.kind {
-        FieldKind::Read { map, of: x } => f.fields.read(map, of(x)),
-        FieldKind::Acc { op, map, of: x } => f.fields.acc(op, map, of(x)),
-        FieldKind::Unary { op, x } => f.fields.unary(op, of(x)),
-        FieldKind::Binary { op, x, y } => f.fields.binary(op, of(x), of(y)),
-        FieldKind::Select { cond, on_true, on_false } => f.fields.select(of(cond), of(on_true), of(on_false)),
-        FieldKind::Convert { x } => Ok(f.fields.convert(field.dtype, of(x))),
-        FieldKind::Bitcast { x } => f.fields.bitcast(field.dtype, of(x)),
-        FieldKind::ReducePrecision { exponent, mantissa, x } => {
-            f.fields.reduce_precision(exponent, mantissa, of(x))
-        }
-        FieldKind::Tensor(_) | FieldKind::Index { .. } | FieldKind::Const(_) => Ok(id),
-    }
+    f.fields.again(&field, of)
 }
 
 impl Sweep {

@@ -213,28 +213,11 @@ impl Rebuild<'_> {
 
     fn node(&mut self, id: FieldId) -> Result<FieldId, TypeError> {
         let field = self.from.fields[id].clone();
-        let known = &self.fields;
-        let of = |child: FieldId| known.get(&child).copied().unwrap_or(child);
-        let fields = &mut self.to.fields;
-        match field.kind {
-            FieldKind::Tensor(var) => {
-                let var = self.vars.get(&var).copied().unwrap_or(var);
-                Ok(self.to.tensor(var))
-            }
-            FieldKind::Read { map, of: x } => fields.read(map, of(x)),
-            FieldKind::Acc { op, map, of: x } => fields.acc(op, map, of(x)),
-            FieldKind::Index { axis } => fields.index(&field.space, axis, field.dtype),
-            FieldKind::Const(value) => Ok(fields.constant(&field.space, value)),
-            FieldKind::Unary { op, x } => fields.unary(op, of(x)),
-            FieldKind::Binary { op, x, y } => fields.binary(op, of(x), of(y)),
-            FieldKind::Select { cond, on_true, on_false } => {
-                fields.select(of(cond), of(on_true), of(on_false))
-            }
-            FieldKind::Convert { x } => Ok(fields.convert(field.dtype, of(x))),
-            FieldKind::Bitcast { x } => fields.bitcast(field.dtype, of(x)),
-            FieldKind::ReducePrecision { exponent, mantissa, x } => {
-                fields.reduce_precision(exponent, mantissa, of(x))
-            }
+        if let FieldKind::Tensor(var) = field.kind {
+            let var = self.vars.get(&var).copied().unwrap_or(var);
+            return Ok(self.to.tensor(var));
         }
+        let known = &self.fields;
+        self.to.fields.again(&field, |child| known.get(&child).copied().unwrap_or(child))
     }
 }

@@ -263,27 +263,12 @@ impl<'a> Emitter<'a> {
                 stack.extend(missing);
                 continue;
             }
-            let of = |c: &FieldId| self.copied[c];
-            let fields = &mut self.new.fields;
-            let built = match &field.kind {
+            let built = match field.kind {
                 FieldKind::Tensor(var) => {
-                    let var = self.var(*var)?;
+                    let var = self.var(var)?;
                     Ok(self.new.tensor(var))
                 }
-                FieldKind::Read { map, of: x } => fields.read(map.clone(), of(x)),
-                FieldKind::Acc { op, map, of: x } => fields.acc(*op, map.clone(), of(x)),
-                FieldKind::Index { axis } => fields.index(&field.space, *axis, field.dtype),
-                FieldKind::Const(value) => Ok(fields.constant(&field.space, *value)),
-                FieldKind::Unary { op, x } => fields.unary(*op, of(x)),
-                FieldKind::Binary { op, x, y } => fields.binary(*op, of(x), of(y)),
-                FieldKind::Select { cond, on_true, on_false } => {
-                    fields.select(of(cond), of(on_true), of(on_false))
-                }
-                FieldKind::Convert { x } => Ok(fields.convert(field.dtype, of(x))),
-                FieldKind::Bitcast { x } => fields.bitcast(field.dtype, of(x)),
-                FieldKind::ReducePrecision { exponent, mantissa, x } => {
-                    fields.reduce_precision(*exponent, *mantissa, of(x))
-                }
+                _ => self.new.fields.again(field, |c| self.copied[&c]),
             };
             let built = self.typed(built)?;
             self.copied.insert(top, built);

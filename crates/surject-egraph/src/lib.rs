@@ -57,6 +57,7 @@ mod explain;
 mod import;
 mod index_build;
 mod index_match;
+mod indexed;
 mod kernel;
 mod lang;
 mod laws;

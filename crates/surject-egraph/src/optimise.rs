@@ -38,6 +38,8 @@ pub fn optimise(program: &Program, options: &Options) -> Result<Optimised, Egrap
     surject_ir::verify(program).map_err(|e| EgraphError::Invalid(e.to_string()))?;
     let unrolled = crate::unroll::unroll(program);
     let program = unrolled.as_ref().unwrap_or(program);
+    let assigned = crate::indexed::assign(program);
+    let program = assigned.as_ref().unwrap_or(program);
     let phases = phases(options)?;
     let mut report = Report::new(options, &phases);
     let mut functions = Vec::with_capacity(program.functions.len());

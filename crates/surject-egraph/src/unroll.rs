@@ -225,26 +225,9 @@ impl Unroller {
         let mut new: HashMap<FieldId, FieldId> = HashMap::new();
         for id in self.f.fields.reachable(&[root]) {
             let field = self.f.fields[id].clone();
-            let of = |x: &FieldId| new.get(x).copied().unwrap_or(*x);
-            let fields = &mut self.f.fields;
             let built = match &field.kind {
-                FieldKind::Tensor(var) => match names.get(var) {
-                    Some(&var) => self.f.tensor(var),
-                    None => id,
-                },
-                FieldKind::Read { map, of: x } => fields.read(map.clone(), of(x)).ok()?,
-                FieldKind::Acc { op, map, of: x } => fields.acc(*op, map.clone(), of(x)).ok()?,
-                FieldKind::Index { .. } | FieldKind::Const(_) => id,
-                FieldKind::Unary { op, x } => fields.unary(*op, of(x)).ok()?,
-                FieldKind::Binary { op, x, y } => fields.binary(*op, of(x), of(y)).ok()?,
-                FieldKind::Select { cond, on_true, on_false } => {
-                    fields.select(of(cond), of(on_true), of(on_false)).ok()?
-                }
-                FieldKind::Convert { x } => fields.convert(field.dtype, of(x)),
-                FieldKind::Bitcast { x } => fields.bitcast(field.dtype, of(x)).ok()?,
-                FieldKind::ReducePrecision { exponent, mantissa, x } => {
-                    fields.reduce_precision(*exponent, *mantissa, of(x)).ok()?
-                }
+                FieldKind::Tensor(var) if names.contains_key(var) => self.f.tensor(names[var]),
+                _ => self.f.fields.again(&field, |x| new.get(&x).copied().unwrap_or(x)).ok()?,
             };
             new.insert(id, built);
         }

@@ -308,6 +308,24 @@ impl Fields {
         Ok(self.intern(self[x].space.clone(), dtype, FieldKind::ReducePrecision { exponent, mantissa, x }))
     }
 
+    /// A node like `field`, of this or another arena, over other children. Leaves stay what they are.
+    pub fn again(&mut self, field: &Field, of: impl Fn(FieldId) -> FieldId) -> Result<FieldId, TypeError> {
+        use FieldKind::*;
+        match &field.kind {
+            Tensor(_) | Index { .. } | Const(_) => {
+                Ok(self.intern(field.space.clone(), field.dtype, field.kind.clone()))
+            }
+            Read { map, of: x } => self.read(map.clone(), of(*x)),
+            Acc { op, map, of: x } => self.acc(*op, map.clone(), of(*x)),
+            Unary { op, x } => self.unary(*op, of(*x)),
+            Binary { op, x, y } => self.binary(*op, of(*x), of(*y)),
+            Select { cond, on_true, on_false } => self.select(of(*cond), of(*on_true), of(*on_false)),
+            Convert { x } => Ok(self.convert(field.dtype, of(*x))),
+            Bitcast { x } => self.bitcast(field.dtype, of(*x)),
+            ReducePrecision { exponent, mantissa, x } => self.reduce_precision(*exponent, *mantissa, of(*x)),
+        }
+    }
+
     fn same_space(&self, what: &'static str, x: FieldId, y: FieldId) -> Result<Space, TypeError> {
         let (a, b) = (&self[x].space, &self[y].space);
         if a != b {

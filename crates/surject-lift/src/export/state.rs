@@ -242,21 +242,7 @@ impl State {
 
     /// A pointwise node over other children.
     fn again(&mut self, field: &Field, new: &HashMap<FieldId, FieldId>) -> Result<FieldId> {
-        let at = |id: &FieldId| new.get(id).copied().unwrap_or(*id);
-        let fields = &mut self.function.fields;
-        let made = match &field.kind {
-            FieldKind::Unary { op, x } => fields.unary(*op, at(x)),
-            FieldKind::Binary { op, x, y } => fields.binary(*op, at(x), at(y)),
-            FieldKind::Select { cond, on_true, on_false } => {
-                fields.select(at(cond), at(on_true), at(on_false))
-            }
-            FieldKind::Convert { x } => Ok(fields.convert(field.dtype, at(x))),
-            FieldKind::Bitcast { x } => fields.bitcast(field.dtype, at(x)),
-            FieldKind::ReducePrecision { exponent, mantissa, x } => {
-                fields.reduce_precision(*exponent, *mantissa, at(x))
-            }
-            _ => return Err(self.malformed("a leaf where a pointwise node is expected")),
-        };
+        let made = self.function.fields.again(field, |id| new.get(&id).copied().unwrap_or(id));
         self.ok(made)
     }
 
