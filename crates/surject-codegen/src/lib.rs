@@ -20,7 +20,8 @@
 //!   through all of them, and what lies between stays in its cache.
 //! * `hoist` takes what a loop repeats in vain out of it, and what depends on literals alone out of every run;
 //!   `coalesce` gives one memory to values that become each other, as far as their lives (`live`) allow (`inplace`).
-//! * `library` writes library operations, `steps` control flow, `memory` the static memory plan, `host` the module.
+//! * `library` writes library operations, `steps` control flow, `memory` the static memory plan, for which `order` may
+//!   change the order of the steps, `host` the module.
 //!
 //! # The module
 //!
@@ -54,6 +55,7 @@ mod library;
 mod live;
 mod math;
 mod memory;
+mod order;
 mod pack;
 mod phase;
 mod plan;
@@ -140,6 +142,7 @@ pub fn lower_with(
 ) -> Result<LoweredModule, CodegenError> {
     let found = program.function(function).ok_or_else(|| CodegenError::NoFunction(function.to_string()))?;
     let mut lowered = steps::lower(found, target)?;
+    order::order(found, &mut lowered)?;
     let donations = coalesce::coalesce(found, &mut lowered)?;
     lowered.renumber();
     let mut memory = memory::plan(found, &lowered)?;

@@ -205,13 +205,16 @@ pub fn assign<K: Copy + Ord>(mut needs: Vec<Need<K>>, lenders: &[Lender]) -> Res
 /// the arena.
 fn in_order<K: Copy>(needs: &[Need<K>], lenders: &[Lender]) -> Result<Spots<K>, CodegenError> {
     let mut arena_bytes = 0u64;
-    let mut placed: Vec<(Spot, u64, &Need<K>)> = Vec::new();
+    // What lies in the arena, and in the memory of each lender: from where, and to where.
+    let mut placed: Vec<Vec<(u64, u64, &Need<K>)>> = (0..=lenders.len()).map(|_| Vec::new()).collect();
+    let mut spots = Vec::new();
+    let place = |lender: Option<usize>| lender.map_or(0, |number| number + 1);
     for need in needs {
         // The gaps between what is in use at the same time in some place.
         let gaps = |lender: Option<usize>| {
-            let there = placed.iter().filter(|p| p.0.lender == lender && p.1 > p.0.offset);
+            let there = placed[place(lender)].iter().filter(|p| p.1 > p.0);
             let mut busy: Vec<(u64, u64)> =
-                there.filter(|p| meet(&p.2.ranges, &need.ranges)).map(|p| (p.0.offset, p.1)).collect();
+                there.filter(|p| meet(&p.2.ranges, &need.ranges)).map(|p| (p.0, p.1)).collect();
             busy.sort_unstable();
             let (mut end, mut gaps) = (0u64, Vec::new());
             for (low, high) in busy {
@@ -238,7 +241,8 @@ fn in_order<K: Copy>(needs: &[Need<K>], lenders: &[Lender]) -> Result<Spots<K>, 
         if spot.lender.is_none() {
             arena_bytes = arena_bytes.max(high);
         }
-        placed.push((spot, high, need));
+        placed[place(spot.lender)].push((spot.offset, high, need));
+        spots.push((need.buf, spot));
     }
-    Ok((arena_bytes, placed.into_iter().map(|p| (p.2.buf, p.0)).collect()))
+    Ok((arena_bytes, spots))
 }

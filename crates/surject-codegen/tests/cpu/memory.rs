@@ -139,3 +139,30 @@ fn a_chain_needs_one_buffer() {
     let matrix = 300 * 70 * 4;
     assert!(found.arena_bytes < matrix * 3 / 2, "{}", found.plan);
 }
+
+#[test]
+fn results_lend_their_memory() {
+    let plan = plan(
+        "func main(x: f32[64,64]) -> (s, r) {
+           a : f32[64,64] =: + over i<64, j<64, k<64 at [i,j]: x[i,k] * x[k,j]
+           s : f32[] =: + over i<64, j<64 at []: a[i,j] * a[j,i]
+           r : f32[64,64] =: over i<64, j<64: x[j,i] * 2.0f32 + s[]
+         }",
+    );
+    insta::assert_snapshot!(plan);
+}
+
+#[test]
+fn a_large_tensor_is_read_before_the_next_is_made() {
+    let module = module(
+        "func main(x: f32[64,96]) -> (s, t) {
+           a : f32[64,64] =: + over i<64, j<64, k<96 at [i,j]: x[i,k] * x[j,k]
+           b : f32[64,64] =: + over i<64, j<64, k<96 at [i,j]: tanh(x[i,k]) * x[j,k]
+           s : f32[] =: + over i<64, j<64 at []: a[i,j] * a[j,i]
+           t : f32[] =: + over i<64, j<64 at []: b[i,j] * b[j,i]
+         }",
+    );
+    // The two are never there at the same time.
+    assert!(module.arena_bytes < 64 * (64 + 96 + 64) * 4, "{}", module.plan);
+    insta::assert_snapshot!(module.plan);
+}
