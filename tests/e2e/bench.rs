@@ -139,4 +139,7 @@ fn a_program_that_is_not_there_is_a_row() {
     let folder = root().join("tests/e2e/snapshots");
     let failure = surject(&["bench", folder.to_str().expect("text")]).expect_err("no program");
     assert_eq!(failure.status, surject::Status::BadInput);
+    let failure = surject(&["bench", "no_such_workload"]).expect_err("no workload");
+    assert_eq!(failure.status, surject::Status::BadInput);
+    assert!(failure.message.contains("no workload in"), "{}", failure.message);
 }

@@ -11,6 +11,7 @@ pub fn everything(with_xla: bool) -> Outcome {
     run(cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
     if with_xla {
         xla()?;
+        run_fuzz("0..40", "debug")?;
     }
     // Last, so that the closing lines are those of the test runner.
     run(&mut cargo(&["test", "--workspace", "--no-fail-fast"]))
@@ -27,9 +28,13 @@ pub fn xla() -> Outcome {
 /// Random JAX programs against XLA, of the seeds of a range.
 pub fn fuzz(seeds: &str) -> Outcome {
     setup::packages()?;
-    let python = setup::jax()?;
     run(&mut cargo(&["build", "--release", "--package", "surject", "--bin", "surject"]))?;
-    run(program(python, &["tests/xla/fuzz.py", seeds]).env("SURJECT_BIN", binary("release")))
+    run_fuzz(seeds, "release")
+}
+
+fn run_fuzz(seeds: &str, profile: &str) -> Outcome {
+    let python = setup::jax()?;
+    run(program(python, &["tests/xla/fuzz.py", seeds]).env("SURJECT_BIN", binary(profile)))
 }
 
 /// The criterion benches, then both sides in one run.

@@ -23,8 +23,9 @@ pub use peer::Against;
 /// Arguments of `surject bench`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Programs, or folders that have a `program.mlir`, or folders of such folders. Inputs are the `inN.npy` beside the
-    /// program, and noise where there is none.
+    /// Programs, or folders that have a `program.mlir`, or folders of such folders, or how the names of workloads of the
+    /// suite begin (`matmul`; the suite is in `target/suite`, or where `SURJECT_SUITE` says). Inputs are the `inN.npy`
+    /// beside the program, and noise where there is none.
     #[arg(required_unless_present = "spin")]
     programs: Vec<PathBuf>,
     /// The peers that are timed in the same run, and whose results must be the same.

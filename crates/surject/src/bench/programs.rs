@@ -7,28 +7,53 @@ use surject_runtime::{compare, npy};
 
 /// The programs that some paths name, with short names.
 pub fn find(paths: &[PathBuf]) -> Result<Vec<(String, PathBuf)>, Failure> {
-    let stem = |p: &Path| p.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
     let mut found = Vec::new();
     for path in paths {
-        if !path.is_dir() {
+        if path.is_file() || path.extension().is_some() {
             found.push((stem(path), path.clone()));
-            continue;
-        }
-        if path.join("program.mlir").exists() {
+        } else if path.join("program.mlir").exists() {
             found.push((stem(path), path.join("program.mlir")));
-            continue;
+        } else if path.is_dir() {
+            let inner = below(path, "")?;
+            if inner.is_empty() {
+                let message = format!("{}: no program.mlir in it or below", path.display());
+                return Err(Failure::bad_input(message));
+            }
+            found.extend(inner);
+        } else {
+            found.extend(named(path)?);
         }
-        let read = |e| Failure::bad_input(format!("{}: {e}", path.display()));
-        let mut inner: Vec<PathBuf> =
-            std::fs::read_dir(path).map_err(read)?.filter_map(|e| Some(e.ok()?.path())).collect();
-        inner.retain(|p| p.join("program.mlir").exists());
-        inner.sort();
-        if inner.is_empty() {
-            return Err(Failure::bad_input(format!("{}: no program.mlir in it or below", path.display())));
-        }
-        found.extend(inner.into_iter().map(|p| (stem(&p), p.join("program.mlir"))));
     }
     Ok(found)
+}
+
+/// The workloads of the suite whose names begin like this.
+fn named(prefix: &Path) -> Result<Vec<(String, PathBuf)>, Failure> {
+    let suite =
+        std::env::var_os("SURJECT_SUITE").map_or_else(|| PathBuf::from("target/suite"), PathBuf::from);
+    let (prefix, place) = (prefix.display().to_string(), suite.display());
+    let found = if suite.is_dir() { below(&suite, &prefix)? } else { Vec::new() };
+    if found.is_empty() {
+        return Err(Failure::bad_input(format!(
+            "{prefix}: neither a file nor a folder, and no workload in {place} begins like this \
+             (benches/suite.py writes the suite; SURJECT_SUITE names its folder)"
+        )));
+    }
+    Ok(found)
+}
+
+/// The programs of the folders in a folder whose names begin with a prefix, in order.
+fn below(folder: &Path, prefix: &str) -> Result<Vec<(String, PathBuf)>, Failure> {
+    let read = |e| Failure::bad_input(format!("{}: {e}", folder.display()));
+    let entries = std::fs::read_dir(folder).map_err(read)?;
+    let mut inner: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
+    inner.retain(|p| stem(p).starts_with(prefix) && p.join("program.mlir").exists());
+    inner.sort();
+    Ok(inner.into_iter().map(|p| (stem(&p), p.join("program.mlir"))).collect())
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned())
 }
 
 /// The inputs: files beside the program, else noise.
