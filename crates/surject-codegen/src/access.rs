@@ -105,6 +105,11 @@ impl Emitter<'_> {
                 None => holds,
             })
         };
+        if mask.is_none()
+            && let Some(column) = self.column(pointer, address, memory, at)
+        {
+            return self.widen(dtype, column, at);
+        }
         let raw = match (stride, mask) {
             (1, None) => {
                 let from = self.element(pointer, &base, memory, scope);

@@ -35,6 +35,11 @@ impl LoopSet {
         self.0 >> l.0 & 1 == 1
     }
 
+    /// The loops, in order.
+    pub fn loops(self) -> impl Iterator<Item = LoopId> {
+        (0..LoopSet::LIMIT as u8).map(LoopId).filter(move |&l| self.contains(l))
+    }
+
     /// Have the sets a loop in common?
     pub fn meets(self, other: LoopSet) -> bool {
         self.0 & other.0 != 0

@@ -211,6 +211,7 @@ impl Tiles<'_> {
     fn emitter(&self) -> Emitter<'_> {
         let mut em = Emitter::new(self.dag);
         em.reductions.clone_from(&self.schedule.reductions);
+        em.tables = self.schedule.tables;
         em
     }
 

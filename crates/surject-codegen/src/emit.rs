@@ -96,13 +96,6 @@ impl Elem {
     pub fn ty(self, lanes: usize) -> String {
         if lanes == 1 { self.name().to_string() } else { format!("vector<{lanes}x{}>", self.name()) }
     }
-
-    /// The suffix of overloaded intrinsics.
-    pub fn suffix(self, lanes: usize) -> String {
-        let letter = if matches!(self, Elem::F16 | Elem::F32 | Elem::F64) { 'f' } else { 'i' };
-        let scalar = format!("{letter}{}", self.bits());
-        if lanes == 1 { scalar } else { format!("v{lanes}{scalar}") }
-    }
 }
 
 /// A scope of an [`Emitter`].
@@ -142,6 +135,10 @@ struct Scope {
     broadcasts: HashMap<(String, usize), String>,
     predicates: HashMap<(Vec<Guard>, usize), String>,
     constants: HashMap<String, String>,
+    /// Loops that have one value here.
+    fixed: Vec<(LoopId, i64)>,
+    /// Blocks of short rows, by pointer, first element and the elements that count: their columns.
+    columns: HashMap<(String, Lin, i64), Vec<String>>,
 }
 
 /// How a reduction is done.
@@ -167,6 +164,10 @@ pub struct Emitter<'a> {
     pub declarations: BTreeSet<String>,
     /// Was a loop used where it is not open? The text is then wrong and must not be used.
     pub unbound: bool,
+    /// May entries of tables be taken lane by lane ([`crate::Target::tables`])?
+    pub tables: bool,
+    /// The loop over short rows, where such rows are done in lanes.
+    pub short: Option<LoopId>,
     scopes: Vec<Scope>,
     names: usize,
 }
@@ -205,6 +206,8 @@ impl<'a> Emitter<'a> {
             stash: None,
             declarations: BTreeSet::new(),
             unbound: false,
+            tables: false,
+            short: None,
             scopes: vec![Scope::default()],
             names: 0,
         }
@@ -296,6 +299,32 @@ impl<'a> Emitter<'a> {
     pub fn first_lanes(&mut self, count: usize, lanes: usize) -> String {
         let list: Vec<&str> = (0..lanes).map(|i| if i < count { "true" } else { "false" }).collect();
         self.literal(&format!("dense<[{}]>", list.join(", ")), &Elem::I1.ty(lanes))
+    }
+
+    /// Says that loops have one value in a scope, which binds them.
+    pub fn fix(&mut self, scope: ScopeId, values: &[(LoopId, i64)]) {
+        self.scopes[scope.0].fixed.extend_from_slice(values);
+    }
+
+    /// The value of a loop that has only one at a scope.
+    pub fn fixed(&self, l: LoopId, mut scope: ScopeId) -> Option<i64> {
+        loop {
+            let s = &self.scopes[scope.0];
+            if s.binds.iter().any(|b| b.0 == l) {
+                return s.fixed.iter().find(|f| f.0 == l).map(|f| f.1);
+            }
+            scope = s.parent?;
+        }
+    }
+
+    /// The columns of a block that a scope has.
+    pub(crate) fn known_columns(&self, scope: ScopeId, key: &(String, Lin, i64)) -> Option<Vec<String>> {
+        self.scopes[scope.0].columns.get(key).cloned()
+    }
+
+    /// Keeps the columns of a block.
+    pub(crate) fn keep_columns(&mut self, scope: ScopeId, key: (String, Lin, i64), columns: Vec<String>) {
+        self.scopes[scope.0].columns.insert(key, columns);
     }
 
     /// Says that only a part of a loop runs in a scope.

@@ -15,6 +15,8 @@
 //!   blocks through registers where loads and stores run along different loops; `stash` keeps the terms of a
 //!   reduction along a row for the output, and cuts long reductions into parts.
 //! * `columns` joins rows to the target some at a time, where a reduction would walk down long columns.
+//! * `short` has short rows in lanes: blocks of them are transposed in registers. `keys` compares floats as integers
+//!   where only the largest or the smallest counts.
 //! * `scan` writes reductions over windows that grow by one term an output in one step an output.
 //! * `fuse` runs kernels together that need of each other no more than the same rows (`recipe`): a task takes some rows
 //!   through all of them, and what lies between stays in its cache.
@@ -51,6 +53,7 @@ mod hoist;
 mod host;
 mod inline;
 mod inplace;
+mod keys;
 mod library;
 mod live;
 mod math;
@@ -64,6 +67,7 @@ mod recipe;
 mod row;
 mod scan;
 mod schedule;
+mod short;
 mod solve;
 mod stash;
 mod steps;

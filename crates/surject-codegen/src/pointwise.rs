@@ -412,18 +412,7 @@ impl Emitter<'_> {
                 (Elem::F32, Elem::F64) => self.cast(at, "arith.extf", x, a, b),
                 _ => self.round_half(at, to, x.to_string()),
             },
-            (true, false) => {
-                let name = if to.is_signed_int() { "fptosi" } else { "fptoui" };
-                let (from, result) = (a.ty(at.lanes), b.ty(at.lanes));
-                self.op(
-                    at.scope,
-                    &format!(
-                        "llvm.call_intrinsic \"llvm.{name}.sat.{}.{}\"({x}) : ({from}) -> {result}",
-                        b.suffix(at.lanes),
-                        a.suffix(at.lanes)
-                    ),
-                )
-            }
+            (true, false) => self.to_integer(at, (a, b), to.is_signed_int(), x),
             (false, true) => {
                 let name = if from.is_signed_int() { "arith.sitofp" } else { "arith.uitofp" };
                 if is_half(to) {
@@ -445,6 +434,43 @@ impl Emitter<'_> {
                 }
             }
         }
+    }
+
+    /// A float as an integer: towards zero, the nearest integer there is, and 0 for what is not a number. The argument
+    /// is brought to where the machine's own conversion says the same.
+    fn to_integer(&mut self, at: At, (a, b): (Elem, Elem), signed: bool, x: &str) -> String {
+        let bits = b.bits() as i32;
+        let (low, end) =
+            if signed { (-2f64.powi(bits - 1), 2f64.powi(bits - 1)) } else { (0.0, 2f64.powi(bits)) };
+        let mantissa = if a == Elem::F64 { 53 } else { 24 };
+        // The last float below the end; where integers are finer than floats, what lies at the end or beyond it is
+        // the largest integer.
+        let digits = if signed { bits - 1 } else { bits };
+        let last = if digits <= mantissa { end - 1.0 } else { end - 2f64.powi(digits - mantissa) };
+        let number = self.cmpf(at, "ord", x, x, a);
+        let zero = self.float(at, a, 0.0);
+        let finite = self.select(at, &number, x, &zero, a);
+        let mut value = finite.clone();
+        for (predicate, bound) in [("ogt", low), ("olt", last)] {
+            let bound = self.float(at, a, bound);
+            let inside = self.cmpf(at, predicate, &value, &bound, a);
+            value = self.select(at, &inside, &value, &bound, a);
+        }
+        // Narrow integers by way of wider ones that machines convert to.
+        let wide = if b.bits() < 32 { Elem::I32 } else { b };
+        let name = if signed || b.bits() < 32 { "arith.fptosi" } else { "arith.fptoui" };
+        let mut result = self.cast(at, name, &value, a, wide);
+        if wide != b {
+            result = self.cast(at, "arith.trunci", &result, wide, b);
+        }
+        if digits <= mantissa {
+            return result;
+        }
+        let end = self.float(at, a, end);
+        let beyond = self.cmpf(at, "oge", x, &end, a);
+        let largest =
+            self.constant(b, if signed { (1 << (bits - 1)) - 1 } else { u64::MAX >> (64 - bits) }, at.lanes);
+        self.select(at, &beyond, &largest, &result, b)
     }
 
     /// Rounds `f64` to `f32` so that rounding again, to fewer bits, gives what rounding once would have.

@@ -7,10 +7,11 @@ use crate::CodegenError;
 use crate::Target;
 use crate::address::{Lin, LoopId, LoopSet};
 use crate::dag::{Buf, Dag, Node, NodeId};
-use crate::emit::{At, Bounds, Emitter, ScopeId, Val};
+use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
 use crate::inplace;
 use crate::recipe::Recipe;
 use crate::schedule::{Output, Schedule};
+use crate::short::Short;
 use crate::stash::Stash;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -123,6 +124,7 @@ pub fn emit(
 ) -> Result<Kernel, CodegenError> {
     if let Some((along, loads)) = &schedule.turned {
         let mut em = Emitter::new(dag);
+        em.tables = schedule.tables;
         let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
         let buffers = bind_pointers(&mut em, to.0, &roots);
         let row = Row { outputs, to, schedule };
@@ -144,6 +146,7 @@ pub(crate) fn emit_units(
 ) -> Result<Kernel, CodegenError> {
     let mut em = Emitter::new(dag);
     em.reductions.clone_from(&schedule.reductions);
+    em.tables = schedule.tables;
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let buffers = bind_pointers(&mut em, to.0, &roots);
     let stashed = stash.is_some();
@@ -390,7 +393,10 @@ impl Row<'_> {
                 if !cuts.is_empty() {
                     em.limit(inner, l, start, main);
                 }
-                self.point(em, inner)?;
+                match &self.schedule.short {
+                    Some(short) => self.block_of_rows(em, inner, short)?,
+                    None => self.point(em, inner)?,
+                }
                 em.close_loop(inner, &iv, &bounds, &[]);
             }
             if main < end {
@@ -399,10 +405,50 @@ impl Row<'_> {
                 if !cuts.is_empty() {
                     em.limit(inner, l, main, end);
                 }
-                self.point(em, inner)?;
+                self.rest_of_rows(em, inner)?;
                 em.close_loop(inner, &iv, &bounds, &[]);
             }
         }
+        Ok(())
+    }
+
+    /// As many short rows as there are lanes.
+    fn block_of_rows(&self, em: &mut Emitter<'_>, scope: ScopeId, short: &Short) -> Result<(), CodegenError> {
+        em.short_rows(Some(short.row));
+        match (short.column, self.outputs) {
+            (Some(column), [output]) => {
+                let at = At { scope, lanes: short.lanes };
+                let (dtype, elem) = (self.to.1.part(), Elem::in_memory(self.to.1.part()));
+                let mut columns = Vec::new();
+                for values in em.every(&[column]) {
+                    let inner = em.open_at(scope, &values);
+                    let value = em.value(output.root, inner)?;
+                    let at = At { scope: inner, ..at };
+                    let value = em.spread(&value, Elem::of(dtype), at);
+                    columns.push(em.narrow(dtype, value, at));
+                    em.close_plain(inner);
+                }
+                let mut first = output.address.clone();
+                first.terms.retain(|t| t.0 != column);
+                let place = em.lin(&first, scope);
+                let pointer = em.pointers.get(&self.to.0).cloned();
+                let pointer = pointer.ok_or_else(|| CodegenError::malformed("a kernel without a target"))?;
+                let first = em.element(&pointer, &place, elem, scope);
+                em.store_columns(&first, &columns, elem, at);
+            }
+            _ => self.point(em, scope)?,
+        }
+        em.short_rows(None);
+        Ok(())
+    }
+
+    /// The outputs of a row, or of the last rows that fill no vector.
+    fn rest_of_rows(&self, em: &mut Emitter<'_>, scope: ScopeId) -> Result<(), CodegenError> {
+        let Some(column) = self.schedule.short.and_then(|s| s.column) else { return self.point(em, scope) };
+        let bounds = Bounds { low: em.int(0), high: em.int(em.dag.extent(column)), step: em.int(1) };
+        let (inner, iv) = em.open_loop(scope, column, 1);
+        self.point(em, inner)?;
+        em.close_loop(inner, &iv, &bounds, &[]);
         Ok(())
     }
 

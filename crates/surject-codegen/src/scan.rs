@@ -9,6 +9,7 @@ use crate::Target;
 use crate::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
+use crate::keys;
 use crate::row::{Kernel, Row, bind_pointers, clip, finish, open_outer, units};
 use crate::schedule::{Output, Schedule};
 use crate::stash::Rewriter;
@@ -123,6 +124,7 @@ pub fn emit(
     target: &Target,
 ) -> Result<Kernel, CodegenError> {
     let mut em = Emitter::new(dag);
+    em.tables = schedule.tables;
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).chain([scan.step]).collect();
     let buffers = bind_pointers(&mut em, to.0, &roots);
     let mut order: Vec<LoopId> = schedule.order.iter().copied().filter(|&l| l != scan.along).collect();
@@ -140,8 +142,13 @@ pub fn emit(
     let free: LoopSet = order.iter().copied().collect();
     let points: f64 = schedule.order.iter().map(|&l| dag.extent(l) as f64).product();
     // A step waits for the one before it.
-    let plan =
-        Schedule { order: order.clone(), lanes, cycles: 6.0 * points / lanes as f64, ..schedule.clone() };
+    let plan = Schedule {
+        order: order.clone(),
+        lanes,
+        cycles: 6.0 * points / lanes as f64,
+        short: None,
+        ..schedule.clone()
+    };
     let units = units(dag, &order, &plan, target, free);
     let row = Row { outputs, to, schedule: &plan };
     let text = format!(
@@ -188,8 +195,12 @@ fn line(
     lanes: usize,
 ) -> Result<(), CodegenError> {
     let dtype = em.dag[scan.node].dtype;
-    let elem = Elem::of(dtype);
-    let init = em.scalar(scan.op.neutral(dtype), lanes);
+    let keys = keys::of(scan.op, dtype);
+    let elem = keys.map_or(Elem::of(dtype), |k| k.elem());
+    let init = match keys {
+        Some(keys) => keys.neutral(em, lanes),
+        None => em.scalar(scan.op.neutral(dtype), lanes),
+    };
     let inner = em.open(scope, Vec::new(), None);
     let (iv, state) = (em.name(), em.name());
     let length = em.dag.extent(scan.along);
@@ -202,9 +213,20 @@ fn line(
     em.bind(inner, scan.along, position);
     let at = At { scope: inner, lanes };
     let term = em.value(scan.step, inner)?;
-    let term = em.spread(&term, elem, at);
-    let next = em.join_values(scan.op, dtype, &state, &term, at)?;
-    let sum = em.round_half(at, dtype, next.clone());
+    let term = em.spread(&term, Elem::of(dtype), at);
+    let (next, sum) = match keys {
+        Some(keys) => {
+            let term = keys.key(em, &term, at);
+            let next = keys.join(em, &state, &term, at);
+            let sum = keys.value(em, &next, at);
+            (next, sum)
+        }
+        None => {
+            let next = em.join_values(scan.op, dtype, &state, &term, at)?;
+            (next.clone(), next)
+        }
+    };
+    let sum = em.round_half(at, dtype, sum);
     em.seed(inner, scan.node, Val { ssa: sum, lanes });
     row.point(em, inner)?;
     let bounds = Bounds { low: em.int(0), high: em.int(length), step: em.int(1) };

@@ -5,6 +5,7 @@ use crate::access::NEAR;
 use crate::address::{Guard, Lin, LoopId, LoopSet};
 use crate::dag::{Dag, Node, NodeData, NodeId};
 use crate::emit::{Elem, ReducePlan};
+use crate::short::{self, Short};
 use std::collections::HashMap;
 use surject_ir::{AccOp, BinaryOp, UnaryOp};
 
@@ -29,8 +30,12 @@ pub struct Schedule {
     /// Loads that run along another loop than the last, and that loop: they are done in square blocks, which are
     /// transposed. The loop then is the last but one.
     pub turned: Option<(LoopId, Vec<NodeId>)>,
+    /// Rows that are short: they are the lanes of the last loop, and what runs along them is written out.
+    pub short: Option<Short>,
     /// How each reduction is done.
     pub reductions: HashMap<NodeId, ReducePlan>,
+    /// May functions be computed by tables ([`Target::tables`])?
+    pub tables: bool,
     /// An estimate of the work, in cycles of one core.
     pub cycles: f64,
 }
@@ -201,6 +206,12 @@ fn copies(nodes: usize) -> usize {
     }
 }
 
+/// The cost of a node per element, in cycles of scalar code.
+pub(crate) fn node_cost(dag: &Dag, n: NodeId) -> f64 {
+    let data = &dag[n];
+    cost(dag, data, data.node.children().next().map(|c| Elem::of(dag[c].dtype))).0
+}
+
 struct Chooser<'a> {
     dag: &'a Dag,
     target: &'a Target,
@@ -338,7 +349,21 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         }
     }
     let cycles = best.0.max(traffic(dag, outputs, outer) / BYTES_A_CYCLE);
-    let mut schedule = Schedule { order, lanes: 1, turned: None, reductions: plans, cycles };
+    let mut schedule = Schedule {
+        order,
+        lanes: 1,
+        turned: None,
+        short: None,
+        reductions: plans,
+        tables: target.tables,
+        cycles,
+    };
+    if let Some(short) = short::find(dag, outputs, &schedule.order, target) {
+        schedule.order.retain(|&l| l != short.row && Some(l) != short.column);
+        schedule.order.push(short.row);
+        (schedule.lanes, schedule.short) = (short.lanes, Some(short));
+        return schedule;
+    }
     if let Some((l, lanes)) = best.1 {
         schedule.order.retain(|&k| k != l);
         schedule.order.push(l);

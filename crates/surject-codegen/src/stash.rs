@@ -90,7 +90,12 @@ pub fn stash(dag: &mut Dag, outputs: &mut [Output], schedule: &Schedule, to: (Bu
     let [output] = outputs else { return None };
     let (&last, outer) = schedule.order.split_last()?;
     let float = matches!(to.1, DType::F32 | DType::F64);
-    if output.join.is_some() || schedule.turned.is_some() || !float || output.address.coeff(last) != 1 {
+    if output.join.is_some()
+        || schedule.turned.is_some()
+        || schedule.short.is_some()
+        || !float
+        || output.address.coeff(last) != 1
+    {
         return None;
     }
     let around = outer.iter().copied().collect();

@@ -13,6 +13,8 @@ pub struct Target {
     pub cache_bytes: usize,
     /// Has it an instruction that multiplies pairs of 16-bit integers and adds the two products (`pmaddwd`)?
     pub pairs: bool,
+    /// Has it an instruction that takes one of sixteen `f32` for each lane of a register (`vpermps`)?
+    pub tables: bool,
     /// Treats small programs as if they were large: work is shared between threads, tiled and fused wherever that is
     /// possible at all. Slower, but it shows in tests what is otherwise only done to what is too large to interpret.
     pub eager: bool,
@@ -27,7 +29,7 @@ impl Target {
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512vl")
         {
-            (target.lanes_bytes, target.registers) = (64, 32);
+            (target.lanes_bytes, target.registers, target.tables) = (64, 32, true);
         } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
             (target.lanes_bytes, target.registers) = (32, 16);
         }
@@ -48,6 +50,7 @@ impl Target {
             threads: 2,
             cache_bytes: 256 * 1024,
             pairs: false,
+            tables: false,
             eager: false,
         }
     }

@@ -5,6 +5,7 @@ use crate::address::GuardFact;
 use crate::build::joining;
 use crate::dag::{Node, NodeId};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ReducePlan, ScopeId, Val};
+use crate::keys;
 use std::collections::BTreeSet;
 use surject_ir::{AccOp, BinaryOp, DType};
 
@@ -108,12 +109,28 @@ impl Emitter<'_> {
             Node::Reduce { op, loops, body, .. } => {
                 let plan = self.reductions.get(&id).cloned();
                 let plan = plan.unwrap_or_else(|| ReducePlan { order: loops.clone(), lanes: 1 });
-                let value = if at.lanes == 1 && plan.lanes > 1 {
+                let value = if self.is_written_out(id) && at.lanes > 1 {
+                    let accumulator = Accumulator::new(self, *op, dtype, at.lanes);
+                    let mut joined = accumulator.init;
+                    for values in self.every(loops) {
+                        let inner = self.open_at(at.scope, &values);
+                        joined = self.accumulate(
+                            *op,
+                            *body,
+                            dtype,
+                            &joined,
+                            At { scope: inner, lanes: at.lanes },
+                        )?;
+                        self.close_plain(inner);
+                    }
+                    self.from_accumulator(*op, dtype, joined, at)
+                } else if at.lanes == 1 && plan.lanes > 1 {
                     self.reduce_lanes(*op, *body, dtype, &plan, at)?
                 } else {
                     let scopes = self.open_nest(at.scope, &plan.order);
                     let accumulator = Accumulator::new(self, *op, dtype, at.lanes);
-                    self.reduce_nest(*op, *body, dtype, scopes, accumulator)?
+                    let joined = self.reduce_nest(*op, *body, dtype, scopes, accumulator)?;
+                    self.from_accumulator(*op, dtype, joined, at)
                 };
                 self.round_half(at, dtype, value)
             }
@@ -149,10 +166,10 @@ impl Emitter<'_> {
         for _ in &scopes {
             levels.push(self.name());
         }
-        let Accumulator { init, lanes } = accumulator;
+        let Accumulator { init, lanes, elem } = accumulator;
         let last = levels.last().cloned().unwrap_or_else(|| init.clone());
-        let mut next = self.join(op, body, dtype, &last, At { scope: inner, lanes })?;
-        let ty = Elem::of(dtype).ty(lanes);
+        let mut next = self.accumulate(op, body, dtype, &last, At { scope: inner, lanes })?;
+        let ty = elem.ty(lanes);
         for (depth, open) in scopes.iter().enumerate().rev() {
             let before = if depth == 0 { init.clone() } else { levels[depth - 1].clone() };
             let carried = [Carried { name: levels[depth].clone(), init: before, ty: ty.clone(), next }];
@@ -170,7 +187,6 @@ impl Emitter<'_> {
         plan: &ReducePlan,
         at: At,
     ) -> Result<String, CodegenError> {
-        let e = Elem::of(dtype);
         let Some((&last, outer)) = plan.order.split_last() else {
             return Err(CodegenError::malformed("a reduction without a loop"));
         };
@@ -179,6 +195,7 @@ impl Emitter<'_> {
         let scopes = self.open_nest(at.scope, outer);
         let inner = scopes.last().map_or(at.scope, |s| s.scope);
         let wide = Accumulator::new(self, op, dtype, lanes);
+        let e = wide.elem;
         let ty = e.ty(lanes);
         let levels: Vec<String> = scopes.iter().map(|_| self.name()).collect();
         let mut next = levels.last().unwrap_or(&wide.init).clone();
@@ -192,7 +209,7 @@ impl Emitter<'_> {
             self.activate(scope, (high - low) as usize, lanes);
             let name = self.name();
             let at = At { scope, lanes };
-            let mut joined = self.join(op, body, dtype, &name, at)?;
+            let mut joined = self.accumulate(op, body, dtype, &name, at)?;
             if let Some(mask) = self.mask(scope, std::iter::once(last).collect()) {
                 joined = self.select(at, &mask, &joined, &name, e);
             }
@@ -209,7 +226,7 @@ impl Emitter<'_> {
 
     /// Joins the lanes, halves first, so that the order is always the same.
     fn horizontal(&mut self, op: AccOp, dtype: DType, x: &str, at: At) -> Result<String, CodegenError> {
-        let e = Elem::of(dtype);
+        let e = keys::of(op, dtype).map_or(Elem::of(dtype), |k| k.elem());
         let (mut lanes, mut value) = (at.lanes, x.to_string());
         while lanes > 1 {
             let (half, ty) = (lanes / 2, e.ty(lanes));
@@ -217,7 +234,9 @@ impl Emitter<'_> {
                 let [a, b] = [0, 1].map(|lane| {
                     self.op(at.scope, &format!("vector.extract {value}[{lane}] : {} from {ty}", e.name()))
                 });
-                return self.join_values(op, dtype, &a, &b, At { scope: at.scope, lanes: 1 });
+                let at = At { scope: at.scope, lanes: 1 };
+                let joined = self.join_accumulators(op, dtype, &a, &b, at)?;
+                return Ok(self.from_accumulator(op, dtype, joined, at));
             }
             let part = |em: &mut Self, offset: usize| {
                 em.op(at.scope, &format!(
@@ -227,10 +246,33 @@ impl Emitter<'_> {
                 ))
             };
             let (a, b) = (part(self, 0), part(self, half));
-            value = self.join_values(op, dtype, &a, &b, At { scope: at.scope, lanes: half })?;
+            value = self.join_accumulators(op, dtype, &a, &b, At { scope: at.scope, lanes: half })?;
             lanes = half;
         }
-        Ok(value)
+        Ok(self.from_accumulator(op, dtype, value, At { scope: at.scope, lanes }))
+    }
+
+    /// Joins two accumulators.
+    fn join_accumulators(
+        &mut self,
+        op: AccOp,
+        dtype: DType,
+        x: &str,
+        y: &str,
+        at: At,
+    ) -> Result<String, CodegenError> {
+        match keys::of(op, dtype) {
+            Some(kind) => Ok(kind.join(self, x, y, at)),
+            None => self.join_values(op, dtype, x, y, at),
+        }
+    }
+
+    /// The value of an accumulator.
+    fn from_accumulator(&mut self, op: AccOp, dtype: DType, x: String, at: At) -> String {
+        match keys::of(op, dtype) {
+            Some(kind) => kind.value(self, &x, at),
+            None => x,
+        }
     }
 
     /// Joins the value of the body of a tile to an accumulator: products of every float are fused, as halves are
@@ -247,6 +289,31 @@ impl Emitter<'_> {
         self.join(op, body, wide, into, at)
     }
 
+    /// Joins the value of the body to the accumulator of a reduction.
+    fn accumulate(
+        &mut self,
+        op: AccOp,
+        body: NodeId,
+        dtype: DType,
+        into: &str,
+        at: At,
+    ) -> Result<String, CodegenError> {
+        let Some(kind) = keys::of(op, dtype) else { return self.join(op, body, dtype, into, at) };
+        let value = self.term(body, at)?;
+        let key = kind.key(self, &value, at);
+        Ok(kind.join(self, into, &key, at))
+    }
+
+    /// The value of the body, which is kept where it is needed again.
+    fn term(&mut self, body: NodeId, at: At) -> Result<String, CodegenError> {
+        let value = self.operand(body, at)?;
+        if let Some((stash, pointer)) = self.stash.clone().filter(|s| s.0.body == body) {
+            let kept = Val { ssa: value.clone(), lanes: at.lanes };
+            self.store(&pointer, stash.dtype, &stash.address, &kept, at);
+        }
+        Ok(value)
+    }
+
     /// Joins the value of the body to an accumulator. A product that is summed is fused.
     fn join(
         &mut self,
@@ -257,19 +324,15 @@ impl Emitter<'_> {
         at: At,
     ) -> Result<String, CodegenError> {
         // A product that is kept is needed by itself.
-        let kept = self.stash.clone().filter(|s| s.0.body == body);
-        let fused = matches!(dtype, DType::F32 | DType::F64) && kept.is_none();
+        let kept = self.stash.as_ref().is_some_and(|s| s.0.body == body);
+        let fused = matches!(dtype, DType::F32 | DType::F64) && !kept;
         if let (AccOp::Add, true, &Node::Binary(BinaryOp::Mul, x, y)) = (op, fused, &self.dag[body].node) {
             let (x, y) = (self.operand(x, at)?, self.operand(y, at)?);
             return Ok(
                 self.op(at.scope, &format!("math.fma {x}, {y}, {into} : {}", Elem::of(dtype).ty(at.lanes)))
             );
         }
-        let value = self.operand(body, at)?;
-        if let Some((stash, pointer)) = kept {
-            let term = Val { ssa: value.clone(), lanes: at.lanes };
-            self.store(&pointer, stash.dtype, &stash.address, &term, at);
-        }
+        let value = self.term(body, at)?;
         self.join_values(op, dtype, into, &value, at)
     }
 
@@ -296,10 +359,15 @@ struct OpenLoop {
 struct Accumulator {
     init: String,
     lanes: usize,
+    /// The type of a lane: that of keys, where there are keys.
+    elem: Elem,
 }
 
 impl Accumulator {
     fn new(em: &mut Emitter<'_>, op: AccOp, dtype: DType, lanes: usize) -> Accumulator {
-        Accumulator { init: em.scalar(op.neutral(dtype), lanes), lanes }
+        match keys::of(op, dtype) {
+            Some(kind) => Accumulator { init: kind.neutral(em, lanes), lanes, elem: kind.elem() },
+            None => Accumulator { init: em.scalar(op.neutral(dtype), lanes), lanes, elem: Elem::of(dtype) },
+        }
     }
 }

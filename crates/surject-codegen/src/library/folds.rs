@@ -6,6 +6,7 @@ use crate::dag::Dag;
 use crate::emit::{At, Bounds, Carried, Elem, ScopeId, Val};
 use crate::pack::interleave;
 use crate::row::Kernel;
+use crate::short::{LONGEST, Rows};
 use surject_ir::{DType, Var, Window};
 
 /// Joins parts of several values into one list.
@@ -173,8 +174,10 @@ fn reduce_lanes(
     // take one element of each line touch every line again for every element.
     let inner_axis = axes.last().copied().unwrap_or(0);
     let square = own[inner_axis] == 1 && own[last] != 1 && dtypes.iter().all(|d| Elem::of(*d).size() == 4);
-    let main = if square { length_in - length_in % LANES } else { 0 };
-    for (step, low, high) in [(LANES, 0, main), (1, main, length_in)] {
+    let main = if square && length_in > LONGEST { length_in - length_in % LANES } else { 0 };
+    // What is left of a line is one block of short rows.
+    let rest = if square { (length_in - main).max(1) } else { 1 };
+    for (step, low, high) in [(LANES, 0, main), (rest, main, length_in)] {
         if low == high {
             continue;
         }
@@ -191,6 +194,13 @@ fn reduce_lanes(
             let pointer = w.pointer(call.arg(i)?)?;
             terms.push(if step == 1 {
                 vec![w.lanes_of(inner, (&pointer, &address), dtype, own[last], lanes)]
+            } else if step == rest {
+                let elem = Elem::in_memory(dtype);
+                let first = w.element(inner, &pointer, &address, elem);
+                let rows = Rows { first: &first, stride: own[last], reach: rest, elem };
+                let at = At { scope: inner, lanes };
+                let columns = w.em.columns(&rows, at);
+                columns.into_iter().map(|column| w.em.widen(dtype, column, at)).collect()
             } else {
                 let mut lines = Vec::new();
                 for line in 0..LANES {

@@ -11,6 +11,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Sub};
 trait Paper {
     fn write(&mut self, at: At, operation: &str) -> String;
     fn literal(&mut self, elem: Elem, bits: u64, lanes: usize) -> String;
+    fn list(&mut self, values: &[f32]) -> String;
 }
 
 impl Paper for Emitter<'_> {
@@ -20,6 +21,11 @@ impl Paper for Emitter<'_> {
 
     fn literal(&mut self, elem: Elem, bits: u64, lanes: usize) -> String {
         self.constant(elem, bits, lanes)
+    }
+
+    fn list(&mut self, values: &[f32]) -> String {
+        let bits: Vec<String> = values.iter().map(|v| format!("0x{:08X}", v.to_bits())).collect();
+        Emitter::literal(self, &format!("dense<[{}]>", bits.join(", ")), &Elem::F32.ty(values.len()))
     }
 }
 
@@ -81,6 +87,11 @@ impl<'p> Pen<'p> {
 
     fn literal(&self, e: Elem, bits: u64) -> usize {
         let name = self.paper.borrow_mut().literal(e, bits, self.at.lanes);
+        self.keep(name)
+    }
+
+    fn list(&self, values: &[f32]) -> usize {
+        let name = self.paper.borrow_mut().list(values);
         self.keep(name)
     }
 
@@ -254,6 +265,32 @@ impl<'p> F<'p> {
         let base = if self.is_double() { magic.to_bits() as i64 } else { (magic as f32).to_bits().into() };
         let shifted = self.fma(factor, magic);
         (shifted - magic, shifted.bits() - base)
+    }
+
+    /// The nearest integer to `self · factor`, which chooses an entry of a table by its last four bits.
+    pub fn piece(self, factor: f64) -> (F<'p>, Piece<'p>) {
+        let magic = self.number(12_582_912.0);
+        let shifted = self.fma(factor, magic);
+        (shifted - magic, Piece(shifted.bits()))
+    }
+}
+
+/// The number of an entry of a table of sixteen, one a lane, of sixteen lanes.
+#[derive(Clone, Copy)]
+pub struct Piece<'p>(N<'p>);
+
+impl<'p> Piece<'p> {
+    /// The entries: one instruction of machines that have [`crate::Target::tables`].
+    pub fn take(self, entries: &[f32; 16]) -> F<'p> {
+        let pen = self.0.pen;
+        let table = pen.list(entries);
+        let (floats, numbers) = (Elem::F32.ty(16), Elem::I32.ty(16));
+        let id = pen.write(&format!(
+            "llvm.call_intrinsic \"llvm.x86.avx512.permvar.sf.512\"({}, {}) : ({floats}, {numbers}) -> {floats}",
+            pen.name(table),
+            pen.name(self.0.id)
+        ));
+        F { pen, id, e: Elem::F32 }
     }
 }
 

@@ -15,6 +15,7 @@ mod exponential;
 mod formula;
 mod logarithm;
 mod power;
+mod table;
 mod trigonometric;
 
 use crate::CodegenError;
@@ -32,16 +33,26 @@ struct Method {
     wide: bool,
     /// Arguments of a larger absolute value are left to the run time.
     bound: Option<f64>,
+    /// Does it use tables, and so as many lanes as those have pieces?
+    tables: bool,
 }
 
 impl Method {
-    fn of(op: UnaryOp, e: Elem) -> Option<Method> {
+    fn of(op: UnaryOp, e: Elem, tables: bool) -> Option<Method> {
         use UnaryOp::*;
         use {error_function as error, exponential as exp, logarithm as log, trigonometric as angle};
         let double = e == Elem::F64;
-        let own = |formula| Some(Method { formula, wide: double, bound: None });
-        let wide = |formula| Some(Method { formula, wide: true, bound: None });
-        let up_to = |formula, bound| Some(Method { formula, wide: true, bound: Some(bound) });
+        let own = |formula| Some(Method { formula, wide: double, bound: None, tables: false });
+        let wide = |formula| Some(Method { formula, wide: true, bound: None, tables: false });
+        let up_to = |formula, bound| Some(Method { formula, wide: true, bound: Some(bound), tables: false });
+        let by_table = |formula| Some(Method { formula, wide: false, bound: None, tables: true });
+        if tables && !double {
+            match op {
+                Tanh => return by_table(table::tanh),
+                Erf => return by_table(table::erf),
+                _ => {}
+            }
+        }
         match op {
             Exp => own(exp::exp),
             Expm1 => own(exp::expm1),
@@ -82,8 +93,33 @@ pub fn unary(em: &mut Emitter<'_>, at: At, op: UnaryOp, e: Elem, x: &str) -> Res
         _ => return Err(CodegenError::malformed(format!("`{op}` of a float"))),
     };
     let function = format!("surject_{name}_{}", e.name());
-    let Some(method) = Method::of(op, e) else { return Ok(em.call(at, &function, &[x], e)) };
-    let lanes = if method.wide { DOUBLE_LANES } else { at.lanes };
+    let Some(method) = Method::of(op, e, em.tables) else { return Ok(em.call(at, &function, &[x], e)) };
+    let lanes = match &method {
+        m if m.tables => table::PIECES,
+        m if m.wide => DOUBLE_LANES,
+        _ => at.lanes,
+    };
+    if method.tables && at.lanes < lanes {
+        // Lanes that do not count are filled up.
+        let ty = e.ty(lanes);
+        let full = if at.lanes == 1 {
+            em.op(at.scope, &format!("vector.broadcast {x} : {} to {ty}", e.name()))
+        } else {
+            let order: Vec<String> = (0..lanes).map(|i| (i % at.lanes).to_string()).collect();
+            let own = e.ty(at.lanes);
+            em.op(at.scope, &format!("vector.shuffle {x}, {x} [{}] : {own}, {own}", order.join(", ")))
+        };
+        let value = unary(em, At { lanes, ..at }, op, e, &full)?;
+        return Ok(if at.lanes == 1 {
+            em.op(at.scope, &format!("vector.extract {value}[0] : {} from {ty}", e.name()))
+        } else {
+            em.op(at.scope, &format!(
+                "vector.extract_strided_slice {value} {{offsets = [0], sizes = [{}], strides = [1]}} : {ty} to {}",
+                at.lanes,
+                e.ty(at.lanes)
+            ))
+        });
+    }
     Ok(in_parts(em, at, e, &[x], lanes, |em, at, args| {
         let (value, beyond) = {
             let pen = Pen::new(em, at);

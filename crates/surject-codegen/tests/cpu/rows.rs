@@ -1,8 +1,9 @@
 //! Kernels of the row emitter.
 
 use crate::harness::*;
+use surject_codegen::{Target, lower};
 use surject_index::{Affine, Fill, IndexMap};
-use surject_ir::{AccOp, BinaryOp, DType, FieldId, Function, Scalar, UnaryOp};
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, Function, Program, Scalar, UnaryOp};
 
 fn total(domain: &[u64], codomain: &[u64], components: Vec<Affine>) -> IndexMap {
     IndexMap::total(space(domain), space(codomain), components).unwrap()
@@ -261,4 +262,29 @@ fn terms_that_are_kept() {
         let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         check(program.functions[0].clone());
     }
+}
+
+/// Sums, largest and smallest elements of short rows, and a softmax of them.
+fn short_rows(rows: u64, length: u64, dtype: DType) -> Function {
+    let mut f = softmax(&[rows, length], dtype);
+    let x = f.tensor(f.params[0]);
+    for op in [AccOp::Max, AccOp::Min, AccOp::Add] {
+        let map = IndexMap::projection(&space(&[rows, length]), &[0]);
+        let acc = f.fields.acc(op, map, x).unwrap();
+        result(&mut f, acc);
+    }
+    f
+}
+
+#[test]
+fn short_rows_in_lanes() {
+    for length in [2, 3, 5, 8, 9, 13, 16, 17, 21, 24] {
+        check_with(short_rows(300 + length, length, DType::F32), 1e-4, None);
+    }
+    for dtype in [DType::F64, DType::BF16, DType::F16] {
+        check_with(short_rows(517, 11, dtype), 1e-4, None);
+    }
+    let program = Program { name: String::new(), functions: vec![short_rows(517, 11, DType::F32)] };
+    let module = lower(&program, "main", &Target::wide()).unwrap();
+    insta::assert_snapshot!(module.plan);
 }

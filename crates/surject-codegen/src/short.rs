@@ -1,0 +1,411 @@
+//! Short rows: as many at a time as there are lanes, a column of them in each vector.
+//!
+//! A row of ten elements fills no vector, and its sum is mostly the joining of lanes. So rows lie in lanes: a block of
+//! rows is loaded as it lies in memory, or row by row, and transposed in registers; all loops along a row are written
+//! out, and what is stored along a row is transposed back.
+
+use crate::Target;
+use crate::address::{Lin, LoopId, LoopSet};
+use crate::dag::{Dag, Node, NodeId};
+use crate::emit::{At, Elem, Emitter, ScopeId};
+use crate::schedule::{Output, node_cost};
+
+/// The longest row.
+pub(crate) const LONGEST: i64 = 24;
+
+/// Rows up to this length are put together of the vectors that a block consists of; longer ones are loaded one by one.
+const DIRECT: i64 = 8;
+
+/// Blocks of rows that are worth the code.
+const FEWEST: i64 = 16;
+
+/// A kernel over short rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Short {
+    /// The loop over rows, which is done in lanes.
+    pub row: LoopId,
+    /// The loop along the rows of the output, if it has rows.
+    pub column: Option<LoopId>,
+    /// The lanes.
+    pub lanes: usize,
+}
+
+/// Are the rows of a kernel short, and is something reduced along them?
+pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Target) -> Option<Short> {
+    /// What is written out may cost so much, in cycles of one lane.
+    const MOST: f64 = 4_000.0;
+    let [output] = outputs else { return None };
+    let unit = order.iter().copied().find(|&l| output.address.coeff(l) == 1)?;
+    let row = match dag.extent(unit) {
+        n if n <= LONGEST => order.iter().copied().find(|&l| output.address.coeff(l) == n),
+        _ => None,
+    };
+    let (row, column) = row.map_or((unit, None), |row| (row, Some(unit)));
+    let nodes = dag.reachable(&[output.root], true);
+    let size = nodes.iter().map(|&n| Elem::of(dag[n].dtype).size()).max().unwrap_or(4);
+    let lanes = target.lanes_bytes / size;
+    if output.join.is_some() || lanes < 4 || dag.extent(row) < FEWEST * lanes as i64 {
+        return None;
+    }
+    // The loops along a row: those of reductions, and that of the output.
+    let mut along: LoopSet = column.into_iter().collect();
+    let mut reduces = false;
+    for &n in &nodes {
+        if let Node::Reduce { loops, .. } = &dag[n].node
+            && dag[n].deps.contains(row)
+        {
+            let points = loops.iter().try_fold(1i64, |p, &l| p.checked_mul(dag.extent(l)))?;
+            if points > LONGEST {
+                return None;
+            }
+            along = along.union(loops.iter().copied().collect());
+            reduces = true;
+        }
+    }
+    let (mut rows, mut cost) = (false, 0.0);
+    for &n in &nodes {
+        if let Node::Load { address, guards, .. } = &dag[n].node
+            && address.coeff(row) != 0
+        {
+            let stride = address.coeff(row);
+            let inside = reach(dag, address, along).is_some_and(|reach| reach <= stride);
+            if !guards.is_empty() || !(1..=LONGEST).contains(&stride) || !inside {
+                return None;
+            }
+            rows |= stride > 1;
+        }
+        let copies: f64 =
+            along.loops().filter(|&l| dag[n].deps.contains(l)).map(|l| dag.extent(l) as f64).product();
+        cost += copies * node_cost(dag, n).max(1.0);
+    }
+    (reduces && rows && cost <= MOST).then_some(Short { row, column, lanes })
+}
+
+/// The elements from the first to the last that an address runs through with these loops, if it runs forwards.
+fn reach(dag: &Dag, address: &Lin, along: LoopSet) -> Option<i64> {
+    address.terms.iter().filter(|t| along.contains(t.0)).try_fold(1i64, |sum, &(l, c)| {
+        (c > 0).then_some(())?;
+        c.checked_mul(dag.extent(l) - 1)?.checked_add(sum)
+    })
+}
+
+/// Memory from an element on: its address, the elements from a row to the next, how many of them count in a row, and
+/// their type.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<'a> {
+    pub(crate) first: &'a str,
+    pub(crate) stride: i64,
+    pub(crate) reach: i64,
+    pub(crate) elem: Elem,
+}
+
+/// The steps of a transposition in which a block is turned by one bit of its positions.
+#[derive(Clone, Copy)]
+enum Turn {
+    /// The upper half of the block goes between the elements of the lower one.
+    Together,
+    /// Every second element goes to the upper half.
+    Apart,
+}
+
+impl Emitter<'_> {
+    /// The loop over short rows: loads of elements of the rows are those of blocks.
+    pub(crate) fn short_rows(&mut self, row: Option<LoopId>) {
+        self.short = row;
+    }
+
+    /// A column of a block of rows, if an address is one where rows are done in lanes.
+    pub(crate) fn column(&mut self, pointer: &str, address: &Lin, elem: Elem, at: At) -> Option<String> {
+        let row = self.short?;
+        let stride = address.coeff(row);
+        if !(2..=LONGEST).contains(&stride) {
+            return None;
+        }
+        let (mut base, mut column, mut reach) = (address.clone(), 0, 1);
+        base.terms.clear();
+        for &(l, c) in &address.terms {
+            match self.fixed(l, at.scope) {
+                Some(value) => {
+                    column += c * value;
+                    reach += c * (self.dag.extent(l) - 1);
+                }
+                None => base.terms.push((l, c)),
+            }
+        }
+        let home = self.home(at.scope, base.loops());
+        let key = (pointer.to_string(), base.clone(), reach);
+        if let Some(columns) = self.known_columns(home, &key) {
+            return columns.get(usize::try_from(column).ok()?).cloned();
+        }
+        let place = self.lin(&base, home);
+        let first = self.element(pointer, &place, elem, home);
+        let rows = Rows { first: &first, stride, reach, elem };
+        let columns = self.columns(&rows, At { scope: home, lanes: at.lanes });
+        let found = columns.get(usize::try_from(column).ok()?).cloned();
+        self.keep_columns(home, key, columns);
+        found
+    }
+
+    /// Elements of two vectors.
+    fn pick(&mut self, (a, b): (&str, &str), lanes: usize, order: &[usize], elem: Elem, at: At) -> String {
+        let list: Vec<String> = order.iter().map(|i| i.to_string()).collect();
+        let ty = elem.ty(lanes);
+        self.op(at.scope, &format!("vector.shuffle {a}, {b} [{}] : {ty}, {ty}", list.join(", ")))
+    }
+
+    /// A vector whose lanes are elements of several vectors: for each lane the number of the vector and of the element.
+    fn collect(&mut self, vectors: &[String], places: &[(usize, usize)], elem: Elem, at: At) -> String {
+        let lanes = at.lanes;
+        let mut used: Vec<usize> = places.iter().map(|p| p.0).collect();
+        used.sort_unstable();
+        used.dedup();
+        let first = used.first().copied().unwrap_or(0);
+        let mut done = vec![first];
+        let mut sum = vectors[first].clone();
+        let others = if used.len() > 1 { &used[1..] } else { &used[..] };
+        for (step, &next) in others.iter().enumerate() {
+            let order: Vec<usize> = places
+                .iter()
+                .enumerate()
+                .map(|(lane, &(vector, element))| match vector {
+                    v if v == next && v != first => lanes + element,
+                    v if done.contains(&v) && step == 0 => element,
+                    _ => lane,
+                })
+                .collect();
+            sum = self.pick((&sum, &vectors[next]), lanes, &order, elem, at);
+            done.push(next);
+        }
+        sum
+    }
+
+    /// The columns of as many rows as there are lanes.
+    pub(crate) fn columns(&mut self, rows: &Rows<'_>, at: At) -> Vec<String> {
+        let count = at.lanes as i64;
+        if rows.stride <= DIRECT {
+            // The block as it lies in memory; its last vector ends with it.
+            let total = (count - 1) * rows.stride + rows.reach;
+            let starts: Vec<i64> =
+                (0..(total + count - 1) / count).map(|k| (k * count).min(total - count)).collect();
+            let vectors: Vec<String> =
+                starts.iter().map(|&s| self.part(rows, s, at.lanes, at.lanes, at)).collect();
+            return (0..rows.reach)
+                .map(|column| {
+                    let places: Vec<(usize, usize)> = (0..count)
+                        .map(|lane| {
+                            let element = lane * rows.stride + column;
+                            let k = (element / count).min(starts.len() as i64 - 1) as usize;
+                            (k, (element - starts[k]) as usize)
+                        })
+                        .collect();
+                    self.collect(&vectors, &places, rows.elem, at)
+                })
+                .collect();
+        }
+        let mut columns = Vec::new();
+        let mut from = 0;
+        while from < rows.reach {
+            let some = (rows.reach - from).min(count);
+            let width = (some as usize).next_power_of_two();
+            let end = (count - 1) * rows.stride + rows.reach;
+            let lines: Vec<String> = (0..count)
+                .map(|line| {
+                    let start = line * rows.stride + from;
+                    let there = if start + width as i64 <= end { width } else { some as usize };
+                    self.part(rows, start, width, there, at)
+                })
+                .collect();
+            let vectors = self.joined(lines, width, rows.elem, at);
+            let (high, low) = (at.lanes.trailing_zeros(), width.trailing_zeros());
+            let turned = self.turned_bits(vectors, (high, low), rows.elem, at);
+            columns.extend(turned.into_iter().take(some as usize));
+            from += some;
+        }
+        columns
+    }
+
+    /// Stores columns as the rows of a block, which lie one behind the other.
+    pub(crate) fn store_columns(&mut self, first: &str, columns: &[String], elem: Elem, at: At) {
+        let (length, lanes) = (columns.len(), at.lanes);
+        if length as i64 <= DIRECT {
+            for k in 0..length {
+                let places: Vec<(usize, usize)> =
+                    (k * lanes..(k + 1) * lanes).map(|e| (e % length, e / length)).collect();
+                let vector = self.collect(columns, &places, elem, at);
+                self.store_part(first, (k * lanes) as i64, &vector, (lanes, lanes), elem, at);
+            }
+            return;
+        }
+        for (chunk, some) in columns.chunks(lanes).enumerate() {
+            let width = some.len().next_power_of_two();
+            let mut vectors = some.to_vec();
+            vectors.resize(width, some[some.len() - 1].clone());
+            let (high, low) = (width.trailing_zeros(), lanes.trailing_zeros());
+            let turned = self.turned_bits(vectors, (high, low), elem, at);
+            for line in 0..lanes {
+                let (vector, offset) = (&turned[line * width / lanes], line * width % lanes);
+                let part = if width == lanes {
+                    vector.clone()
+                } else if width == 1 {
+                    self.op(
+                        at.scope,
+                        &format!(
+                            "vector.extract {vector}[{offset}] : {} from {}",
+                            elem.name(),
+                            elem.ty(lanes)
+                        ),
+                    )
+                } else {
+                    self.op(at.scope, &format!(
+                        "vector.extract_strided_slice {vector} {{offsets = [{offset}], sizes = [{width}], strides = [1]}} \
+                         : {} to {}",
+                        elem.ty(lanes),
+                        elem.ty(width)
+                    ))
+                };
+                let ahead = (line * length + chunk * lanes) as i64;
+                self.store_part(first, ahead, &part, (width, some.len()), elem, at);
+            }
+        }
+    }
+
+    /// So many elements from one on, of which the first exist.
+    fn part(&mut self, rows: &Rows<'_>, ahead: i64, width: usize, there: usize, at: At) -> String {
+        let (elem, size) = (rows.elem, rows.elem.size());
+        let ahead = self.int(ahead);
+        let from = self.element(rows.first, &ahead, elem, at.scope);
+        let ty = elem.ty(width);
+        if there == width {
+            return self
+                .op(at.scope, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}"));
+        }
+        let (mask, none) = (self.first_lanes(there, width), self.constant(elem, 0, width));
+        self.op(
+            at.scope,
+            &format!(
+                "llvm.intr.masked.load {from}, {mask}, {none} {{alignment = {size} : i32}} : (!llvm.ptr, {}, {ty}) -> {ty}",
+                Elem::I1.ty(width)
+            ),
+        )
+    }
+
+    /// Stores the first elements of a vector.
+    fn store_part(
+        &mut self,
+        first: &str,
+        ahead: i64,
+        vector: &str,
+        (width, there): (usize, usize),
+        elem: Elem,
+        at: At,
+    ) {
+        let ahead = self.int(ahead);
+        let to = self.element(first, &ahead, elem, at.scope);
+        let (ty, size) = (elem.ty(width), elem.size());
+        if there == width {
+            let line = format!("llvm.store {vector}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr");
+            return self.line(at.scope, &line);
+        }
+        let mask = self.first_lanes(there, width);
+        self.line(
+            at.scope,
+            &format!(
+                "llvm.intr.masked.store {vector}, {to}, {mask} {{alignment = {size} : i32}} : {ty}, {} into !llvm.ptr",
+                Elem::I1.ty(width)
+            ),
+        );
+    }
+
+    /// Rows put together to whole vectors, in order.
+    fn joined(&mut self, lines: Vec<String>, width: usize, elem: Elem, at: At) -> Vec<String> {
+        let (mut parts, mut width) = (lines, width);
+        if width == 1 {
+            let pairs: Vec<(String, String)> =
+                parts.chunks_exact(2).map(|p| (p[0].clone(), p[1].clone())).collect();
+            let ty = elem.ty(2);
+            parts = pairs
+                .iter()
+                .map(|(a, b)| self.op(at.scope, &format!("vector.from_elements {a}, {b} : {ty}")))
+                .collect();
+            width = 2;
+        }
+        while width < at.lanes {
+            let order: Vec<usize> = (0..2 * width).collect();
+            let pairs: Vec<(String, String)> =
+                parts.chunks_exact(2).map(|p| (p[0].clone(), p[1].clone())).collect();
+            parts = pairs.iter().map(|(a, b)| self.pick((a, b), width, &order, elem, at)).collect();
+            width *= 2;
+        }
+        parts
+    }
+
+    /// A block whose positions have so many high and low bits, with the two exchanged.
+    fn turned_bits(
+        &mut self,
+        vectors: Vec<String>,
+        (high, low): (u32, u32),
+        elem: Elem,
+        at: At,
+    ) -> Vec<String> {
+        let (mut vectors, lanes) = (vectors, at.lanes);
+        // Positions are turned to the left by their high bits, or to the right by their low ones.
+        let (turn, steps) = if high <= low { (Turn::Together, high) } else { (Turn::Apart, low) };
+        let half = vectors.len() / 2;
+        for _ in 0..steps {
+            let mut next = vec![String::new(); vectors.len()];
+            if half == 0 {
+                let (from, to) = (&vectors[0], &mut next[0]);
+                let order: Vec<usize> = match turn {
+                    Turn::Together => (0..lanes).map(|i| i / 2 + i % 2 * lanes / 2).collect(),
+                    Turn::Apart => (0..lanes).map(|i| i * 2 % lanes + i * 2 / lanes).collect(),
+                };
+                *to = self.pick((from, from), lanes, &order, elem, at);
+            }
+            for i in 0..half {
+                let (pair, places) = match turn {
+                    Turn::Together => ((&vectors[i], &vectors[i + half]), [2 * i, 2 * i + 1]),
+                    Turn::Apart => ((&vectors[2 * i], &vectors[2 * i + 1]), [i, i + half]),
+                };
+                for (part, place) in places.into_iter().enumerate() {
+                    let order: Vec<usize> = match turn {
+                        Turn::Together => {
+                            (0..lanes).map(|k| part * lanes / 2 + k / 2 + k % 2 * lanes).collect()
+                        }
+                        Turn::Apart => (0..lanes).map(|k| 2 * k + part).collect(),
+                    };
+                    next[place] = self.pick((pair.0, pair.1), lanes, &order, elem, at);
+                }
+            }
+            vectors = next;
+        }
+        vectors
+    }
+
+    /// Opens a scope in which a loop has one value.
+    pub(crate) fn open_at(&mut self, parent: ScopeId, values: &[(LoopId, i64)]) -> ScopeId {
+        let binds = values.iter().map(|&(l, value)| (l, self.int(value))).collect();
+        let scope = self.open(parent, binds, None);
+        self.fix(scope, values);
+        scope
+    }
+
+    /// Every position of some loops, the last running fastest.
+    pub(crate) fn every(&self, loops: &[LoopId]) -> Vec<Vec<(LoopId, i64)>> {
+        let mut all: Vec<Vec<(LoopId, i64)>> = vec![Vec::new()];
+        for &l in loops {
+            let values = 0..self.dag.extent(l);
+            all = all
+                .iter()
+                .flat_map(|before| {
+                    values.clone().map(move |v| before.iter().copied().chain([(l, v)]).collect())
+                })
+                .collect();
+        }
+        all
+    }
+
+    /// Is a node one whose loops are written out here?
+    pub(crate) fn is_written_out(&self, node: NodeId) -> bool {
+        self.short.is_some_and(|row| self.dag[node].deps.contains(row))
+    }
+}
