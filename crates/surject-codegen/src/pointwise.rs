@@ -412,7 +412,7 @@ impl Emitter<'_> {
                 (Elem::F32, Elem::F64) => self.cast(at, "arith.extf", x, a, b),
                 _ => self.round_half(at, to, x.to_string()),
             },
-            (true, false) => self.to_integer(at, (a, b), to.is_signed_int(), x),
+            (true, false) => self.integer_of(at, (a, b), to.is_signed_int(), x),
             (false, true) => {
                 let name = if from.is_signed_int() { "arith.sitofp" } else { "arith.uitofp" };
                 if is_half(to) {
@@ -438,7 +438,7 @@ impl Emitter<'_> {
 
     /// A float as an integer: towards zero, the nearest integer there is, and 0 for what is not a number. The argument
     /// is brought to where the machine's own conversion says the same.
-    fn to_integer(&mut self, at: At, (a, b): (Elem, Elem), signed: bool, x: &str) -> String {
+    fn integer_of(&mut self, at: At, (a, b): (Elem, Elem), signed: bool, x: &str) -> String {
         let bits = b.bits() as i32;
         let (low, end) =
             if signed { (-2f64.powi(bits - 1), 2f64.powi(bits - 1)) } else { (0.0, 2f64.powi(bits)) };

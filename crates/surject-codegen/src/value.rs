@@ -123,14 +123,14 @@ impl Emitter<'_> {
                         )?;
                         self.close_plain(inner);
                     }
-                    self.from_accumulator(*op, dtype, joined, at)
+                    self.accumulated(*op, dtype, joined, at)
                 } else if at.lanes == 1 && plan.lanes > 1 {
                     self.reduce_lanes(*op, *body, dtype, &plan, at)?
                 } else {
                     let scopes = self.open_nest(at.scope, &plan.order);
                     let accumulator = Accumulator::new(self, *op, dtype, at.lanes);
                     let joined = self.reduce_nest(*op, *body, dtype, scopes, accumulator)?;
-                    self.from_accumulator(*op, dtype, joined, at)
+                    self.accumulated(*op, dtype, joined, at)
                 };
                 self.round_half(at, dtype, value)
             }
@@ -236,7 +236,7 @@ impl Emitter<'_> {
                 });
                 let at = At { scope: at.scope, lanes: 1 };
                 let joined = self.join_accumulators(op, dtype, &a, &b, at)?;
-                return Ok(self.from_accumulator(op, dtype, joined, at));
+                return Ok(self.accumulated(op, dtype, joined, at));
             }
             let part = |em: &mut Self, offset: usize| {
                 em.op(at.scope, &format!(
@@ -249,7 +249,7 @@ impl Emitter<'_> {
             value = self.join_accumulators(op, dtype, &a, &b, At { scope: at.scope, lanes: half })?;
             lanes = half;
         }
-        Ok(self.from_accumulator(op, dtype, value, At { scope: at.scope, lanes }))
+        Ok(self.accumulated(op, dtype, value, At { scope: at.scope, lanes }))
     }
 
     /// Joins two accumulators.
@@ -268,7 +268,7 @@ impl Emitter<'_> {
     }
 
     /// The value of an accumulator.
-    fn from_accumulator(&mut self, op: AccOp, dtype: DType, x: String, at: At) -> String {
+    fn accumulated(&mut self, op: AccOp, dtype: DType, x: String, at: At) -> String {
         match keys::of(op, dtype) {
             Some(kind) => kind.value(self, &x, at),
             None => x,

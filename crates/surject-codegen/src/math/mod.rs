@@ -13,6 +13,7 @@
 mod error_function;
 mod exponential;
 mod formula;
+mod gamma;
 mod logarithm;
 mod power;
 mod table;
@@ -33,23 +34,34 @@ struct Method {
     wide: bool,
     /// Arguments of a larger absolute value are left to the run time.
     bound: Option<f64>,
+    /// A formula in `f32` that serves for arguments up to [`trigonometric::BOUND_SHORT`].
+    short: Option<fn(F<'_>) -> F<'_>>,
     /// Does it use tables, and so as many lanes as those have pieces?
     tables: bool,
 }
 
 impl Method {
+    /// The same with a formula for what is not large.
+    fn short(self, formula: fn(F<'_>) -> F<'_>) -> Method {
+        Method { short: Some(formula), ..self }
+    }
+
     fn of(op: UnaryOp, e: Elem, tables: bool) -> Option<Method> {
         use UnaryOp::*;
         use {error_function as error, exponential as exp, logarithm as log, trigonometric as angle};
         let double = e == Elem::F64;
-        let own = |formula| Some(Method { formula, wide: double, bound: None, tables: false });
-        let wide = |formula| Some(Method { formula, wide: true, bound: None, tables: false });
-        let up_to = |formula, bound| Some(Method { formula, wide: true, bound: Some(bound), tables: false });
-        let by_table = |formula| Some(Method { formula, wide: false, bound: None, tables: true });
+        let own = |formula| Some(Method { formula, wide: double, bound: None, short: None, tables: false });
+        let wide = |formula| Some(Method { formula, wide: true, bound: None, short: None, tables: false });
+        let up_to = |formula, bound| {
+            Some(Method { formula, wide: true, bound: Some(bound), short: None, tables: false })
+        };
+        let by_table =
+            |formula| Some(Method { formula, wide: false, bound: None, short: None, tables: true });
         if tables && !double {
             match op {
                 Tanh => return by_table(table::tanh),
                 Erf => return by_table(table::erf),
+                Erfc => return by_table(table::erfc),
                 _ => {}
             }
         }
@@ -65,17 +77,21 @@ impl Method {
             Asinh => wide(if double { log::asinh } else { log::asinh_short }),
             Acosh => wide(if double { log::acosh } else { log::acosh_short }),
             Atanh => wide(if double { log::atanh } else { log::atanh_short }),
+            Erf if double => own(error::erf_double),
+            Erfc if double => own(error::erfc_double),
             Sin if double => up_to(|x| angle::sin(x, true), angle::BOUND_DOUBLE),
             Cos if double => up_to(|x| angle::cos(x, true), angle::BOUND_DOUBLE),
             Tan if double => up_to(|x| angle::tan(x, true), angle::BOUND_DOUBLE),
-            Sin => up_to(|x| angle::sin(x, false), angle::BOUND),
-            Cos => up_to(|x| angle::cos(x, false), angle::BOUND),
+            Sin => up_to(|x| angle::sin(x, false), angle::BOUND).map(|m| m.short(angle::sin_short)),
+            Cos => up_to(|x| angle::cos(x, false), angle::BOUND).map(|m| m.short(angle::cos_short)),
             Tan => up_to(|x| angle::tan(x, false), angle::BOUND),
             _ if double => None,
             Atan => wide(angle::atan),
             Asin => wide(angle::asin),
             Acos => wide(angle::acos),
             Cbrt => wide(power::cbrt_short),
+            Lgamma => wide(gamma::lgamma),
+            Digamma => wide(gamma::digamma),
             Erfc => wide(error::erfc),
             Erf => own(error::erf),
             ErfInv => own(error::erf_inv),
@@ -94,7 +110,26 @@ pub fn unary(em: &mut Emitter<'_>, at: At, op: UnaryOp, e: Elem, x: &str) -> Res
     };
     let function = format!("surject_{name}_{}", e.name());
     let Some(method) = Method::of(op, e, em.tables) else { return Ok(em.call(at, &function, &[x], e)) };
-    let lanes = match &method {
+    if let Some(formula) = method.short {
+        // What is larger is rare, and has a branch of its own.
+        let (value, beyond) = {
+            let pen = Pen::new(em, at);
+            let x = pen.value(x, e);
+            let size = x.abs();
+            let beyond = (size.gt(trigonometric::BOUND_SHORT) & size.lt(f64::INFINITY)).ssa();
+            (formula(x).ssa(), beyond)
+        };
+        let rest = Method { short: None, ..method };
+        return Ok(
+            em.branch_where(at, &beyond, &value, e, |em, at| by_method(em, at, &rest, &function, e, x))
+        );
+    }
+    Ok(by_method(em, at, &method, &function, e, x))
+}
+
+/// A function of a float by a method; what that leaves over is done by the function of the run time.
+fn by_method(em: &mut Emitter<'_>, at: At, method: &Method, function: &str, e: Elem, x: &str) -> String {
+    let lanes = match method {
         m if m.tables => table::PIECES,
         m if m.wide => DOUBLE_LANES,
         _ => at.lanes,
@@ -109,8 +144,8 @@ pub fn unary(em: &mut Emitter<'_>, at: At, op: UnaryOp, e: Elem, x: &str) -> Res
             let own = e.ty(at.lanes);
             em.op(at.scope, &format!("vector.shuffle {x}, {x} [{}] : {own}, {own}", order.join(", ")))
         };
-        let value = unary(em, At { lanes, ..at }, op, e, &full)?;
-        return Ok(if at.lanes == 1 {
+        let value = by_method(em, At { lanes, ..at }, method, function, e, &full);
+        return if at.lanes == 1 {
             em.op(at.scope, &format!("vector.extract {value}[0] : {} from {ty}", e.name()))
         } else {
             em.op(at.scope, &format!(
@@ -118,9 +153,9 @@ pub fn unary(em: &mut Emitter<'_>, at: At, op: UnaryOp, e: Elem, x: &str) -> Res
                 at.lanes,
                 e.ty(at.lanes)
             ))
-        });
+        };
     }
-    Ok(in_parts(em, at, e, &[x], lanes, |em, at, args| {
+    in_parts(em, at, e, &[x], lanes, |em, at, args| {
         let (value, beyond) = {
             let pen = Pen::new(em, at);
             let x = pen.value(&args[0], e);
@@ -133,9 +168,11 @@ pub fn unary(em: &mut Emitter<'_>, at: At, op: UnaryOp, e: Elem, x: &str) -> Res
         };
         match beyond {
             None => value,
-            Some(beyond) => em.call_where(at, &beyond, &function, &args[0], &value, e),
+            Some(beyond) => {
+                em.branch_where(at, &beyond, &value, e, |em, at| em.call(at, function, &[&args[0]], e))
+            }
         }
-    }))
+    })
 }
 
 /// `x^y` or the angle of the point `(y, x)`, of floats.
@@ -192,15 +229,14 @@ fn in_parts(
 }
 
 impl Emitter<'_> {
-    /// A value that is known, or where a condition holds in any lane what a function gives in all of them.
-    fn call_where(
+    /// A value that is known, or where a condition holds in any lane another one in all of them.
+    fn branch_where(
         &mut self,
         at: At,
         condition: &str,
-        function: &str,
-        x: &str,
         known: &str,
         e: Elem,
+        other: impl FnOnce(&mut Self, At) -> String,
     ) -> String {
         let any = if at.lanes == 1 {
             condition.to_string()
@@ -209,7 +245,7 @@ impl Emitter<'_> {
             self.op(at.scope, &format!("vector.reduction <or>, {condition} : {ty} into i1"))
         };
         let scope = self.open(at.scope, Vec::new(), None);
-        let value = self.call(At { scope, lanes: at.lanes }, function, &[x], e);
+        let value = other(self, At { scope, lanes: at.lanes });
         self.close_either(scope, &any, &e.ty(at.lanes), &value, known)
     }
 }

@@ -11,6 +11,9 @@ pub const BOUND: f64 = 1_073_741_824.0;
 /// As [`BOUND`], in double precision.
 pub const BOUND_DOUBLE: f64 = 1_048_576.0;
 
+/// The largest angles whose reduction in `f32` is right.
+pub const BOUND_SHORT: f64 = 100_000.0;
+
 /// π/2 in three parts.
 const HALF_PI: [f64; 3] = [FRAC_PI_2, 6.123_233_995_736_766e-17, -1.497_384_904_859_169_8e-33];
 
@@ -63,13 +66,44 @@ fn quadrant<'p>(x: F<'p>, double: bool) -> (N<'p>, F<'p>, F<'p>) {
     (q, sin, cos)
 }
 
+/// π/2 in three parts of an `f32`.
+const HALF_PI_SHORT: [f64; 3] = [1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15];
+
+/// `(sin x / x − 1) / x²` and `(cos x − 1 + x²/2) / x⁴` in `x²` for `|x| ≤ π/4`, to 2^-28 and 2^-33.
+const SIN_SHORT: [f64; 3] = [-0.00019514083833504275, 0.008332155042224617, -0.1666665458975067];
+const COS_SHORT: [f64; 3] = [2.443483945455391e-05, -0.001388733701678926, 0.04166664626706478];
+
+/// As [`quadrant`], of an `f32`. The first product is of integers and a part of few digits, so its difference is exact.
+fn quadrant_short<'p>(x: F<'p>) -> (N<'p>, F<'p>, F<'p>) {
+    let (n, q) = x.nearest(FRAC_2_PI);
+    let r = HALF_PI_SHORT.iter().fold(x, |r, &part| n.fma(-part, r));
+    let z = r * r;
+    let sin = (z * z.poly(&SIN_SHORT)).fma(r, r);
+    let cos = (z * z.poly(&COS_SHORT)).fma(z, z.fma(-0.5, 1.0));
+    (q, sin, cos)
+}
+
+/// The sine of an `f32`.
+pub fn sin_short(x: F<'_>) -> F<'_> {
+    let (q, sin, cos) = quadrant_short(x);
+    // Keeps −0.
+    x.equal(0.0).pick(x, signed(odd(q).pick(sin, cos), q))
+}
+
+/// The cosine of an `f32`.
+pub fn cos_short(x: F<'_>) -> F<'_> {
+    let (q, sin, cos) = quadrant_short(x);
+    signed(odd(q).pick(cos, sin), q + 1)
+}
+
 fn odd(q: N<'_>) -> B<'_> {
     (q & 1).is_zero()
 }
 
 /// Flips the sign in the quadrants 2 and 3.
 fn signed<'p>(x: F<'p>, q: N<'p>) -> F<'p> {
-    (x.bits() ^ (q & 2).shl(62)).as_bits()
+    let last = if x.is_double() { 62 } else { 30 };
+    (x.bits() ^ (q & 2).shl(last)).as_bits()
 }
 
 /// The sine of an `f64`; with `double` in all of its bits, else to 2^-34.

@@ -122,13 +122,13 @@ const F32_BOUNDS: &[(UnaryOp, f64)] = &[
     (UnaryOp::Tanh, 2.0),
     (UnaryOp::Logistic, 2.0),
     (UnaryOp::Erf, 2.0),
-    (UnaryOp::Sin, 1.0),
-    (UnaryOp::Cos, 1.0),
+    (UnaryOp::Sin, 2.0),
+    (UnaryOp::Cos, 2.0),
     (UnaryOp::Tan, 1.0),
     (UnaryOp::Sqrt, 0.501),
     (UnaryOp::Rsqrt, 2.0),
     (UnaryOp::Cbrt, 1.0),
-    (UnaryOp::Erfc, 1.0),
+    (UnaryOp::Erfc, 2.0),
     (UnaryOp::Asin, 1.0),
     (UnaryOp::Acos, 1.0),
     (UnaryOp::Atan, 1.0),
@@ -138,6 +138,8 @@ const F32_BOUNDS: &[(UnaryOp, f64)] = &[
     (UnaryOp::Acosh, 1.0),
     (UnaryOp::Atanh, 1.0),
     (UnaryOp::ErfInv, 4.0),
+    (UnaryOp::Lgamma, 2.0),
+    (UnaryOp::Digamma, 2.0),
 ];
 
 /// Runs functions of one argument and gives the worst distance of each from the exact value, by a function of the
