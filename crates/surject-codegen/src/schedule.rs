@@ -155,6 +155,8 @@ fn cost(dag: &Dag, data: &NodeData, operand: Option<Elem>) -> (f64, bool) {
             ErfInv if single => (45.0, false),
             Erfc | Cbrt | Asin | Acos | Atan if single => (50.0, false),
             Exp | Logistic | Expm1 | Log | Log1p | Tanh if double => (30.0, false),
+            Erf | Erfc if double => (60.0, false),
+            Lgamma | Digamma if single => (120.0, false),
             Sin | Cos | Tan | Sinh | Cosh | Asinh | Acosh | Atanh if single || double => (50.0, false),
             Sqrt | Rsqrt => (6.0, false),
             Neg | Abs | Sign | Floor | Ceil | RoundEven | RoundAway | Not | IsFinite | Popcount

@@ -62,6 +62,7 @@ pub fn lgamma(x: F<'_>) -> F<'_> {
     let below = reflected.pick(numerator * sine, denominator);
     let log = logarithm::log(above / below);
     let y = log + reflected.pick(-core, core);
+    let y = (x.equal(1.0) | x.equal(2.0)).pick(x.number(0.0), y);
     // At minus infinity there is no fraction.
     x.equal(f64::NEG_INFINITY).pick(x.number(f64::INFINITY), y)
 }

@@ -212,6 +212,28 @@ fn check_single(list: &[f64]) {
     assert!(failed.is_empty(), "{failed}");
 }
 
+/// Against a library whose own results are within a unit.
+#[test]
+fn error_functions_in_double_precision() {
+    let mut list = whole_range(DType::F64, 4);
+    list.extend(switch_points());
+    list.extend(between(-28.0, 28.0, 20_000));
+    let distance = |op, x: f64, y: f64| {
+        let exact = eval::unary(op, Scalar::from_f64(DType::F64, x)).unwrap().as_f64();
+        match exact == y || (exact.is_nan() && y.is_nan()) {
+            true => 0.0,
+            false => (y - exact).abs() / (exact.abs() * f64::EPSILON).max(f64::MIN_POSITIVE * f64::EPSILON),
+        }
+    };
+    let ops = [UnaryOp::Erf, UnaryOp::Erfc];
+    for target in [Target::host(), Target::generic()] {
+        for (op, (units, x, y)) in ops.iter().zip(worst(DType::F64, &list, &ops, &target, distance)) {
+            eprintln!("{op}: {units:.2} units at {x:e}: {y:e}");
+            assert!(units <= 4.0, "{op}: {units:.2} units at {x:e}: {y:e}");
+        }
+    }
+}
+
 /// Pairs of values where something happens and of random ones.
 pub fn pairs(dtype: DType) -> (Vec<f64>, Vec<f64>) {
     let values: Vec<f64> = special(dtype)
