@@ -334,6 +334,15 @@ impl<'a> Emitter<'a> {
 
     /// What is known of a guard in a scope.
     pub fn fact(&self, guard: &Guard, mut scope: ScopeId) -> GuardFact {
+        let values = guard.expr.terms.iter().filter_map(|t| Some((t.0, self.fixed(t.0, scope)?)));
+        let values: Vec<(LoopId, i64)> = values.collect();
+        if !values.is_empty() {
+            let expr = values
+                .iter()
+                .try_fold(guard.expr.clone(), |expr, &(l, value)| expr.substitute(l, &Lin::constant(value)));
+            return expr
+                .map_or(GuardFact::Sometimes, |expr| self.fact(&Guard { expr, bound: guard.bound }, scope));
+        }
         loop {
             let s = &self.scopes[scope.0];
             if let Some((l, low, high)) = s.span

@@ -246,11 +246,25 @@ impl<'a> Writer<'a> {
     /// Opens the loop over the share of a task in some points, and gives their digits. The number of tasks is
     /// chosen by the bytes of work.
     fn share(&mut self, call: &Call<'_>, extents: &[i64], bytes: i64) -> (Loop, Vec<String>, i64) {
+        let root = self.root();
+        self.share_in(root, call, extents, bytes, None)
+    }
+
+    /// As [`Writer::share`], inside another scope, and for a number of tasks that is known.
+    fn share_in(
+        &mut self,
+        parent: ScopeId,
+        call: &Call<'_>,
+        extents: &[i64],
+        bytes: i64,
+        known: Option<i64>,
+    ) -> (Loop, Vec<String>, i64) {
         let total: i64 = extents.iter().product();
         let tasks = (bytes / 65_536).min(4 * call.threads as i64).min(total).max(1);
         let tasks = if call.threads <= 1 { 1 } else { tasks };
+        let tasks = known.unwrap_or(tasks);
         let root = self.root();
-        let mut open = self.open(root, total);
+        let mut open = self.open(parent, total);
         if tasks > 1 {
             let (one, count, points) = (self.em.int(1), self.em.int(tasks), self.em.int(total));
             let next = self.add(root, "%task", &one);

@@ -416,6 +416,13 @@ impl Row<'_> {
     fn block_of_rows(&self, em: &mut Emitter<'_>, scope: ScopeId, short: &Short) -> Result<(), CodegenError> {
         em.short_rows(Some(short.row));
         match (short.column, self.outputs) {
+            (Some(column), _) if short.apart => {
+                for values in em.every(&[column]) {
+                    let inner = em.open_at(scope, &values);
+                    self.point(em, inner)?;
+                    em.close_plain(inner);
+                }
+            }
             (Some(column), [output]) => {
                 let at = At { scope, lanes: short.lanes };
                 let (dtype, elem) = (self.to.1.part(), Elem::in_memory(self.to.1.part()));

@@ -24,31 +24,50 @@ const FEWEST: i64 = 16;
 pub struct Short {
     /// The loop over rows, which is done in lanes.
     pub row: LoopId,
-    /// The loop along the rows of the output, if it has rows.
+    /// The loop along the rows of the output or, where each column of it lies by itself, over the columns.
     pub column: Option<LoopId>,
+    /// Do the columns of the output lie by themselves?
+    pub apart: bool,
     /// The lanes.
     pub lanes: usize,
 }
 
-/// Are the rows of a kernel short, and is something reduced along them?
+impl Short {
+    /// The rows of an output: those that lie one behind the other, or those of what is loaded.
+    fn of(dag: &Dag, output: &Output, order: &[LoopId], nodes: &[NodeId]) -> Option<Short> {
+        let unit = order.iter().copied().find(|&l| output.address.coeff(l) == 1)?;
+        if dag.extent(unit) <= LONGEST
+            && let Some(row) = order.iter().copied().find(|&l| output.address.coeff(l) == dag.extent(unit))
+        {
+            return Some(Short { row, column: Some(unit), apart: false, lanes: 1 });
+        }
+        let column = nodes.iter().find_map(|&n| match &dag[n].node {
+            Node::Load { address, .. } if (2..=LONGEST).contains(&address.coeff(unit)) => {
+                order.iter().copied().find(|&l| {
+                    address.coeff(l) == 1 && dag.extent(l) > 1 && dag.extent(l) <= address.coeff(unit)
+                })
+            }
+            _ => None,
+        });
+        Some(Short { row: unit, column, apart: true, lanes: 1 })
+    }
+}
+
+/// Are the rows of a kernel short, and is something reduced along them, or are they put together or taken apart?
 pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Target) -> Option<Short> {
     /// What is written out may cost so much, in cycles of one lane.
     const MOST: f64 = 4_000.0;
     let [output] = outputs else { return None };
-    let unit = order.iter().copied().find(|&l| output.address.coeff(l) == 1)?;
-    let row = match dag.extent(unit) {
-        n if n <= LONGEST => order.iter().copied().find(|&l| output.address.coeff(l) == n),
-        _ => None,
-    };
-    let (row, column) = row.map_or((unit, None), |row| (row, Some(unit)));
     let nodes = dag.reachable(&[output.root], true);
+    let short = Short::of(dag, output, order, &nodes)?;
+    let row = short.row;
     let size = nodes.iter().map(|&n| Elem::of(dag[n].dtype).size()).max().unwrap_or(4);
     let lanes = target.lanes_bytes / size;
     if output.join.is_some() || lanes < 4 || dag.extent(row) < FEWEST * lanes as i64 {
         return None;
     }
     // The loops along a row: those of reductions, and that of the output.
-    let mut along: LoopSet = column.into_iter().collect();
+    let mut along: LoopSet = short.column.into_iter().collect();
     let mut reduces = false;
     for &n in &nodes {
         if let Node::Reduce { loops, .. } = &dag[n].node
@@ -68,17 +87,19 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
             && address.coeff(row) != 0
         {
             let stride = address.coeff(row);
-            let inside = reach(dag, address, along).is_some_and(|reach| reach <= stride);
-            if !guards.is_empty() || !(1..=LONGEST).contains(&stride) || !inside {
+            let inside = stride == 1 || reach(dag, address, along).is_some_and(|reach| reach <= stride);
+            if guards.iter().any(|g| g.expr.coeff(row) != 0) || !(1..=LONGEST).contains(&stride) || !inside {
                 return None;
             }
             rows |= stride > 1;
         }
-        let copies: f64 =
+        let written: f64 =
             along.loops().filter(|&l| dag[n].deps.contains(l)).map(|l| dag.extent(l) as f64).product();
-        cost += copies * node_cost(dag, n).max(1.0);
+        cost += written * node_cost(dag, n).max(1.0);
     }
-    (reduces && rows && cost <= MOST).then_some(Short { row, column, lanes })
+    let moved = short.column.is_some_and(|column| dag.extent(column) <= DIRECT);
+    let worth = if reduces { rows } else { moved && (rows || !short.apart) };
+    (worth && cost <= MOST).then_some(Short { lanes, ..short })
 }
 
 /// The elements from the first to the last that an address runs through with these loops, if it runs forwards.

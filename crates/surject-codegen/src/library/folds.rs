@@ -79,7 +79,7 @@ pub fn reduce(call: &Call<'_>, axes: &[usize]) -> Result<Kernel, CodegenError> {
 
 impl Writer<'_> {
     /// A vector of elements that lie so far apart, in their register type.
-    fn lanes_of(
+    pub(super) fn lanes_of(
         &mut self,
         scope: ScopeId,
         (pointer, address): (&str, &str),
@@ -287,6 +287,80 @@ pub(super) fn sizes_of(window: &Window) -> Vec<i64> {
     window.sizes.iter().map(|&n| n as i64).collect()
 }
 
+/// The axis along which a window holds all elements from the first one to that of the output.
+fn grows_along(window: &Window, shape: &[i64]) -> Option<usize> {
+    let sizes = sizes_of(window);
+    let along = (0..shape.len()).find(|&a| sizes[a] != 1)?;
+    let plain = |a: usize| {
+        let (one, next) =
+            (window.base_dilations[a] == 1 && window.window_dilations[a] == 1, window.strides[a] == 1);
+        let padding = if a == along { (sizes[a] - 1, 0) } else { (0, 0) };
+        let whole = if a == along { sizes[a] >= shape[a] } else { sizes[a] == 1 };
+        one && next && whole && window.padding[a] == padding
+    };
+    (!shape.contains(&0) && (0..shape.len()).all(plain)).then_some(along)
+}
+
+/// A window that grows by one element an output: each is the one before it joined with one element more. The elements
+/// outside are the initial values, which must leave themselves as they are; whether they do is found out when it runs.
+/// Gives the truth of that.
+fn growing(
+    w: &mut Writer<'_>,
+    call: &Call<'_>,
+    join: &region::Inlined,
+    (inits, dtypes): (&[Vec<String>], &[DType]),
+    along: usize,
+    open: (ScopeId, &[String]),
+) -> Result<(), CodegenError> {
+    let shape = call.sizes(call.arg(0)?)?;
+    let own = strides(&shape);
+    let (scope, others) = open;
+    let types: Vec<String> = dtypes.iter().flat_map(|&d| w.part_types(d)).collect();
+    let (loops, state) = w.carrying(scope, &[shape[along]], &types);
+    let inner = loops.last().map_or(scope, |l| l.scope);
+    let mut position = others.to_vec();
+    position.insert(along, loops.last().map(|l| l.iv.clone()).unwrap_or_default());
+    let address = w.address(inner, &position, &own);
+    let mut args = grouped(&state, dtypes);
+    for (i, &dtype) in dtypes.iter().enumerate() {
+        let pointer = w.pointer(call.arg(i)?)?;
+        args.push(w.load(inner, &pointer, dtype, &address));
+    }
+    let results = flat(&join.apply(w, inner, &args)?);
+    for (&target, value) in call.targets.iter().zip(grouped(&results, dtypes)) {
+        let pointer = w.pointer(target)?;
+        w.store(inner, &pointer, call.dtype(target), &address, &value);
+    }
+    w.close(loops, &flat(inits), &types, results);
+    Ok(())
+}
+
+/// Are the initial values, joined with themselves, what they were?
+fn stays(
+    w: &mut Writer<'_>,
+    join: &region::Inlined,
+    inits: &[Vec<String>],
+    dtypes: &[DType],
+) -> Result<String, CodegenError> {
+    let root = w.root();
+    let at = At { scope: root, lanes: 1 };
+    let args: Vec<Vec<String>> = inits.iter().chain(inits).cloned().collect();
+    let joined = join.apply_lanes(w, root, &args, 1)?;
+    let mut all = w.em.constant(Elem::I1, 1, 1);
+    for ((before, after), &dtype) in inits.iter().zip(&joined).zip(dtypes) {
+        let elem = Elem::of(dtype);
+        for (x, y) in before.iter().zip(after) {
+            let bits = [x, y].map(|v| match elem.int() {
+                int if int != elem => w.em.cast(at, "arith.bitcast", v, elem, int),
+                _ => v.clone(),
+            });
+            let same = w.em.cmpi(at, "eq", &bits[0], &bits[1], elem.int());
+            all = w.em.bin(at, "arith.andi", &all, &same, Elem::I1);
+        }
+    }
+    Ok(all)
+}
+
 pub fn reduce_window(call: &Call<'_>, window: &Window) -> Result<Kernel, CodegenError> {
     let n = call.targets.len();
     let (dag, join) = region::inline(call, call.region(0)?, Dag::default())?;
@@ -297,7 +371,30 @@ pub fn reduce_window(call: &Call<'_>, window: &Window) -> Result<Kernel, Codegen
     let (shape, out) = (call.sizes(call.arg(0)?)?, call.sizes(call.target()?)?);
     let extents = sizes_of(window);
     let work = out.iter().chain(&extents).product::<i64>().saturating_mul(8 * n as i64);
-    let (open, digits, tasks) = w.share(call, &out, work);
+    let mut scope = w.root();
+    let mut closing = None;
+    let mut lines = None;
+    if let Some(along) = grows_along(window, &shape) {
+        let whole = stays(&mut w, &join, &inits, &dtypes)?;
+        let others: Vec<i64> = (0..shape.len()).filter(|&a| a != along).map(|a| shape[a]).collect();
+        let root = w.root();
+        let (yes, no) = (w.em.open(root, Vec::new(), None), w.em.open(root, Vec::new(), None));
+        let truth = w.em.constant(Elem::I1, 1, 1);
+        let not = w.em.bin(At { scope: root, lanes: 1 }, "arith.xori", &whole, &truth, Elem::I1);
+        (scope, closing, lines) = (no, Some((yes, whole, not)), Some((along, others)));
+    }
+    // Either way has as many tasks: the parts of the lines, or of the outputs.
+    let (open, digits, tasks) = match &lines {
+        Some((along, others)) => {
+            let yes = closing.as_ref().map_or(scope, |c| c.0);
+            let steps = work / extents.iter().product::<i64>().max(1) * 8;
+            let (open, digits, tasks) = w.share_in(yes, call, others, steps, None);
+            growing(&mut w, call, &join, (&inits, &dtypes), *along, (open.scope, &digits))?;
+            w.close(vec![open], &[], &[], Vec::new());
+            w.share_in(scope, call, &out, work, Some(tasks))
+        }
+        None => w.share_in(scope, call, &out, work, None),
+    };
     let (loops, state) = w.carrying(open.scope, &extents, &types);
     let state = if extents.is_empty() { flat(&inits) } else { state };
     let inner = loops.last().map_or(open.scope, |l| l.scope);
@@ -321,5 +418,10 @@ pub fn reduce_window(call: &Call<'_>, window: &Window) -> Result<Kernel, Codegen
         w.store(open.scope, &pointer, call.dtype(target), &to, &value);
     }
     w.close(vec![open], &[], &[], Vec::new());
+    if let Some((yes, whole, not)) = closing {
+        w.em.close_if(yes, &whole);
+        w.em.close_if(scope, &not);
+        return call.finish(w, tasks, format!("reduce_window {extents:?} that grows, tasks {tasks}"));
+    }
     call.finish(w, tasks, format!("reduce_window {extents:?} tasks {tasks}"))
 }

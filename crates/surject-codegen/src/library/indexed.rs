@@ -151,6 +151,9 @@ pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kerne
     let batch_dims: Vec<usize> = (0..sizes.len()).filter(|d| !dims.offset_dims.contains(d)).collect();
     let batch_extents: Vec<i64> = batch_dims.iter().map(|&d| sizes[d]).collect();
     let bytes = sizes.iter().product::<i64>() * call.dtype(target).size() as i64;
+    if kept.iter().all(|&d| slice[d] == 1) && gathers_in_lanes(call, dims, &batch_dims, &sizes)? {
+        return gather_elements(call, w, dims, &slice, &batch_dims, bytes);
+    }
     let (open, batch, tasks) = w.share(call, &batch_extents, bytes);
     let scope = open.scope;
     let (from, to, index) = (w.pointer(operand)?, w.pointer(target)?, w.pointer(indices)?);
@@ -319,6 +322,19 @@ fn join_lines(
         let whole = w.em.cmpi(at, "eq", "%task", &last, Elem::I64);
         high = w.em.select(at, &whole, &all, &end, Elem::I64);
     }
+    if tasks == 1 && extent <= MOST_WRITTEN_OUT {
+        // Short lines are written out, in vectors of ever fewer lanes.
+        let mut first = 0;
+        while first < extent {
+            let lanes = LANES.min(1 << (extent - first).ilog2());
+            let inner = w.em.open(scope, Vec::new(), None);
+            let ahead = w.em.int(first);
+            join_at(w, call, (n, join), inner, (address, element, &ahead), lanes as usize)?;
+            w.em.close_plain(inner);
+            first += lanes;
+        }
+        return Ok(1);
+    }
     // Whole vectors up to the last multiple of the lanes, then one element after the other.
     let main = extent - extent % LANES;
     let limit = bound(w, main);
@@ -327,29 +343,150 @@ fn join_lines(
     for (lanes, from, to) in [(LANES as usize, low, middle.clone()), (1, middle, high)] {
         let inner = w.em.open(scope, Vec::new(), None);
         let iv = w.em.name();
-        let (old, new) = (w.add(inner, address, &iv), w.add(inner, element, &iv));
-        let mut args = Vec::new();
-        let both =
-            call.targets.iter().map(|&t| (t, &old)).chain((0..n).map(|i| (call.args[n + 1 + i], &new)));
-        for (var, at) in both {
-            let memory = Elem::in_memory(call.dtype(var));
-            let pointer = w.pointer(var)?;
-            let place = w.element(inner, &pointer, at, memory);
-            let (ty, size) = (memory.ty(lanes), memory.size());
-            let load = format!("llvm.load {place} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}");
-            args.push(vec![w.em.op(inner, &load)]);
-        }
-        let results = join.apply_lanes(w, inner, &args, lanes)?;
-        for (&target, value) in call.targets.iter().zip(&results) {
-            let (memory, pointer) = (Elem::in_memory(call.dtype(target)), w.pointer(target)?);
-            let place = w.element(inner, &pointer, &old, memory);
-            let value = value.first().cloned().unwrap_or_default();
-            let (ty, size) = (memory.ty(lanes), memory.size());
-            let store = format!("llvm.store {value}, {place} {{alignment = {size} : i64}} : {ty}, !llvm.ptr");
-            w.em.line(inner, &store);
-        }
+        join_at(w, call, (n, join), inner, (address, element, &iv), lanes)?;
         let bounds = Bounds { low: from, high: to, step: w.em.int(lanes as i64) };
         w.em.close_loop(inner, &iv, &bounds, &[]);
     }
     Ok(tasks)
+}
+
+/// Lines up to this length are written out.
+const MOST_WRITTEN_OUT: i64 = 64;
+
+/// Joins some neighbours of a line, from so many elements on.
+fn join_at(
+    w: &mut Writer<'_>,
+    call: &Call<'_>,
+    (n, join): (usize, &region::Inlined),
+    inner: ScopeId,
+    (address, element, ahead): (&str, &str, &str),
+    lanes: usize,
+) -> Result<(), CodegenError> {
+    let (old, new) = (w.add(inner, address, ahead), w.add(inner, element, ahead));
+    let mut args = Vec::new();
+    let both = call.targets.iter().map(|&t| (t, &old)).chain((0..n).map(|i| (call.args[n + 1 + i], &new)));
+    for (var, at) in both {
+        let memory = Elem::in_memory(call.dtype(var));
+        let pointer = w.pointer(var)?;
+        let place = w.element(inner, &pointer, at, memory);
+        let (ty, size) = (memory.ty(lanes), memory.size());
+        let load = format!("llvm.load {place} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}");
+        args.push(vec![w.em.op(inner, &load)]);
+    }
+    let results = join.apply_lanes(w, inner, &args, lanes)?;
+    for (&target, value) in call.targets.iter().zip(&results) {
+        let (memory, pointer) = (Elem::in_memory(call.dtype(target)), w.pointer(target)?);
+        let place = w.element(inner, &pointer, &old, memory);
+        let value = value.first().cloned().unwrap_or_default();
+        let (ty, size) = (memory.ty(lanes), memory.size());
+        let store = format!("llvm.store {value}, {place} {{alignment = {size} : i64}} : {ty}, !llvm.ptr");
+        w.em.line(inner, &store);
+    }
+    Ok(())
+}
+
+/// Elements that are gathered at once.
+const GATHERED: i64 = 16;
+
+/// May elements be gathered side by side? The outputs and their indices lie in the order of the last axis.
+fn gathers_in_lanes(
+    call: &Call<'_>,
+    dims: &GatherDims,
+    batch_dims: &[usize],
+    sizes: &[i64],
+) -> Result<bool, CodegenError> {
+    let (target, indices) = (call.target()?, call.arg(1)?);
+    let small = |v: Var| !call.dtype(v).is_complex() && matches!(call.dtype(v).size(), 4 | 8);
+    // A unit axis behind the last batch axis does not matter.
+    let last = batch_dims.last().copied().unwrap_or(0);
+    let long = sizes.get(last).is_some_and(|&n| n >= GATHERED) && sizes[last + 1..].iter().all(|&n| n == 1);
+    let signed = matches!(call.dtype(indices), DType::I32 | DType::I64);
+    let few = call.sizes(call.arg(0)?)?.iter().product::<i64>() < 1 << 31;
+    let batching = dims.start_indices_batching_dims.iter().all(|d| *d + 1 < batch_dims.len());
+    Ok(small(call.arg(0)?) && small(target) && long && signed && few && batching)
+}
+
+/// A gather of single elements, as many at once as there are lanes. The last ones of a line end with it.
+fn gather_elements(
+    call: &Call<'_>,
+    mut w: Writer<'_>,
+    dims: &GatherDims,
+    slice: &[i64],
+    batch_dims: &[usize],
+    bytes: i64,
+) -> Result<Kernel, CodegenError> {
+    let lanes = GATHERED as usize;
+    let (operand, indices, target) = (call.arg(0)?, call.arg(1)?, call.target()?);
+    let (shape, index_shape, sizes) = (call.sizes(operand)?, call.sizes(indices)?, call.sizes(target)?);
+    let (own, out) = (strides(&shape), strides(&sizes));
+    let mut blocks: Vec<i64> = batch_dims.iter().map(|&d| sizes[d]).collect();
+    let length = blocks.last().copied().unwrap_or(GATHERED);
+    if let Some(last) = blocks.last_mut() {
+        *last = (length + GATHERED - 1) / GATHERED;
+    }
+    let (open, mut batch, tasks) = w.share(call, &blocks, bytes);
+    let scope = open.scope;
+    if let Some(digit) = batch.last_mut() {
+        let (count, end) = (w.em.int(GATHERED), w.em.int(length - GATHERED));
+        let first = w.arith(scope, "arith.muli", digit, &count);
+        *digit = w.arith(scope, "arith.minsi", &first, &end);
+    }
+    let (from, to, index) = (w.pointer(operand)?, w.pointer(target)?, w.pointer(indices)?);
+    let at = crate::emit::At { scope, lanes };
+    let elem = Elem::of(call.dtype(indices));
+    // The addresses of the elements fit in 32 bits.
+    let mut base = w.em.constant(Elem::I32, 0, lanes);
+    // How far the components of neighbours lie apart.
+    let mut position = vec![0i64; batch_dims.len()];
+    if let Some(last) = position.last_mut() {
+        *last = 1;
+    }
+    if dims.index_vector_dim < index_shape.len() {
+        position.insert(dims.index_vector_dim.min(position.len()), 0);
+    }
+    let apart: i64 = position.iter().zip(strides(&index_shape)).map(|(p, s)| p * s).sum();
+    for (d, &axis) in dims.start_index_map.iter().enumerate() {
+        let address = component(&mut w, scope, &batch, d, dims.index_vector_dim, &index_shape);
+        let start = w.lanes_of(scope, (&index, &address), call.dtype(indices), apart, lanes);
+        let (zero, most) = (w.em.integer(at, elem, 0), w.em.integer(at, elem, shape[axis] - slice[axis]));
+        let start = w.em.bin(at, "arith.maxsi", &start, &zero, elem);
+        let start = w.em.bin(at, "arith.minsi", &start, &most, elem);
+        let start =
+            if elem == Elem::I64 { w.em.cast(at, "arith.trunci", &start, elem, Elem::I32) } else { start };
+        let step = w.em.integer(at, Elem::I32, own[axis]);
+        let term = w.em.bin(at, "arith.muli", &start, &step, Elem::I32);
+        base = w.em.bin(at, "arith.addi", &base, &term, Elem::I32);
+    }
+    let mut line = w.em.int(0);
+    for (&axis, &d) in dims.operand_batching_dims.iter().zip(&dims.start_indices_batching_dims) {
+        let digit = batch[d - usize::from(d >= dims.index_vector_dim)].clone();
+        line = w.scaled(scope, &line, &digit, own[axis]);
+    }
+    let mut first = w.em.int(0);
+    for (digit, &d) in batch.iter().zip(batch_dims) {
+        first = w.scaled(scope, &first, digit, out[d]);
+    }
+    let memory = Elem::in_memory(call.dtype(target));
+    let (ty, size) = (memory.ty(lanes), memory.size());
+    let start = w.element(scope, &from, &line, memory);
+    let pointers = w.em.op(
+        scope,
+        &format!(
+            "llvm.getelementptr {start}[{base}] : (!llvm.ptr, vector<{lanes}xi32>) -> vector<{lanes}x!llvm.ptr>, {}",
+            memory.name()
+        ),
+    );
+    let (all, none) = (w.em.constant(Elem::I1, 1, lanes), w.em.constant(memory, 0, lanes));
+    let found = w.em.op(
+        scope,
+        &format!(
+            "llvm.intr.masked.gather {pointers}, {all}, {none} {{alignment = {size} : i32}} : \
+             (vector<{lanes}x!llvm.ptr>, {}, {ty}) -> {ty}",
+            Elem::I1.ty(lanes)
+        ),
+    );
+    let place = w.element(scope, &to, &first, memory);
+    w.em.line(scope, &format!("llvm.store {found}, {place} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"));
+    w.close(vec![open], &[], &[], Vec::new());
+    call.finish(w, tasks, format!("gather of elements tasks {tasks}"))
 }
