@@ -39,12 +39,11 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
 
-/// How often an idle thread looks for work before it lets another thread run: a microsecond or two, because the
-/// other may be the one that it waits for.
-const SPINS: u32 = 100;
-
-/// How often it does so before it sleeps: some tens of microseconds in all.
-const ROUNDS: u32 = 20;
+/// How often an idle thread looks for work before it sleeps: some tens of microseconds. It does not yield before: a
+/// process that wants its processor would get it for some milliseconds, and the next job would have one thread less.
+/// Tasks of 100 µs beside a process that keeps one of two processors busy took twice as long, by medians, when idle
+/// threads yielded every two microseconds (`examples/contention.rs`).
+const SPINS: u32 = 2_000;
 
 /// Bits of [`Shared::claim`] that hold the next task; the others hold the number of the job.
 const TASK_BITS: u32 = 24;
@@ -377,16 +376,13 @@ impl Shared {
     }
 }
 
-/// Spins and yields for a while; tells whether the condition came true.
+/// Spins for a while; tells whether the condition came true.
 fn spin_until(condition: impl Fn() -> bool) -> bool {
-    for _ in 0..ROUNDS {
-        for _ in 0..SPINS {
-            if condition() {
-                return true;
-            }
-            std::hint::spin_loop();
+    for _ in 0..SPINS {
+        if condition() {
+            return true;
         }
-        thread::yield_now();
+        std::hint::spin_loop();
     }
     condition()
 }
