@@ -54,8 +54,8 @@ pub struct Contraction {
     pub sum: Vec<LoopId>,
     /// Lanes of a vector, vectors of a tile, rows of a tile.
     tile: (usize, usize, usize),
-    /// A summed loop whose points are taken two at a time: their values are pairs of 16-bit integers.
-    pairs: Option<LoopId>,
+    /// A summed loop whose points are taken two at a time.
+    pairs: Option<pairs::Pairs>,
     /// The columns are read in their order in memory, some terms of all tiles at a time.
     streams: bool,
     /// The extent to which the last loop of the rows is filled up, so that the rows of a tile differ in it alone.
@@ -78,9 +78,10 @@ pub struct Scratch {
 pub fn scratch(dag: &Dag, c: &Contraction, target: &Target) -> Option<Scratch> {
     let s = Sizes::new(dag, c, target);
     let size = s.elem.size() as i64;
-    let packed = s.batch.checked_mul(s.all_panels)?.checked_mul(s.sum)?.checked_mul(s.width * size)?;
+    let panel = s.sum.checked_mul(s.width)?.checked_add(s.mark)?;
+    let packed = s.batch.checked_mul(s.all_panels)?.checked_mul(panel)?.checked_mul(size)?;
     let columns = if packed < 1 << 32 && in_place(dag, c, &s).is_some() { 0 } else { packed };
-    s.block.checked_mul(s.sum)?;
+    s.block.checked_mul(s.sum)?.checked_add(s.block.checked_mul(s.mark)?)?;
     let rows = s.workers.checked_mul(s.own())?.checked_mul(size)?;
     (columns < 1 << 32 && rows < 1 << 32).then_some(Scratch { columns, rows })
 }
@@ -144,7 +145,7 @@ pub(crate) fn columns(dag: &Dag, c: &Contraction, target: &Target) -> (i64, i64)
 /// Bytes of packed rows for a range of so many rows.
 pub(crate) fn row_bytes(dag: &Dag, c: &Contraction, target: &Target, most: i64) -> i64 {
     let s = Sizes::new(dag, &c.by_rows(), target).for_range(most);
-    s.block * s.sum * s.elem.size() as i64
+    s.rows_in_panels() * s.elem.size() as i64
 }
 
 /// Where the tiles read: the row factor and the rest of the stored field, but not what only the column factor reads.
@@ -270,7 +271,7 @@ impl Tiles<'_> {
             em.bind(scope, l, digit);
         }
         let base = em.op(scope, &format!("arith.muli {panel}, {width} : i64"));
-        let start = self.times(&mut em, scope, &iv, s.sum * s.width);
+        let start = self.times(&mut em, scope, &iv, s.column_panel());
         let pointer = self.pointer(&em, columns)?;
         let to = self.offset(&mut em, scope, &pointer, &start);
         let minor = Minor { loops: vec![c.lane], base, count: self.dag.extent(c.lane) };
@@ -283,6 +284,9 @@ impl Tiles<'_> {
             pairs: c.pairs,
         };
         pack.emit(&mut em, scope, &minor, &to)?;
+        if c.has_halves() {
+            pairs::mark(&mut em, scope, &to, s.sum * s.width, c.tile.0);
+        }
         em.close_loop(scope, &iv, &bounds, &[]);
         let text = format!("pack {total} x [{} {}] tasks {tasks}", s.sum, s.width);
         let mut kernel = finish(em, buffers, tasks, columns, text)?;
@@ -330,7 +334,7 @@ impl Tiles<'_> {
         let number = em.name();
         let ahead = em.op(packing, &format!("arith.muli {number}, {high} : i64"));
         let base = em.op(packing, &format!("arith.addi {first_row}, {ahead} : i64"));
-        let start = self.times(&mut em, packing, &number, s.sum * s.high);
+        let start = self.times(&mut em, packing, &number, s.row_panel());
         let to = self.offset(&mut em, packing, &block_pointer, &start);
         let minor = match (c.filled, c.rows.split_last()) {
             (Some(filled), Some((&last, outer))) => {
@@ -348,6 +352,10 @@ impl Tiles<'_> {
             pairs: c.pairs,
         };
         pack.emit(&mut em, packing, &minor, &to)?;
+        if c.has_halves() {
+            let lanes = c.tile.0.min(1 << s.high.trailing_zeros());
+            pairs::mark(&mut em, packing, &to, s.sum * s.high, lanes);
+        }
         em.close_loop(packing, &number, &tile_bounds, &[]);
 
         let mut part = Part {
@@ -363,7 +371,7 @@ impl Tiles<'_> {
         if s.pass == 0 {
             self.panels(&mut em, &part, Pass::Whole)?;
         } else {
-            let kept = em.int(s.block * s.sum);
+            let kept = em.int(s.rows_in_panels());
             let kept = self.offset(&mut em, item, &block_pointer, &kept);
             part.tile = &kept;
             self.passes(&mut em, &part)?;

@@ -160,7 +160,7 @@ pub struct Emitter<'a> {
     pub reductions: HashMap<NodeId, ReducePlan>,
     /// What a reduction stores on its way, and the pointer it goes to.
     pub stash: Option<(crate::stash::Stash, String)>,
-    /// Declarations of outside functions.
+    /// Declarations of outside functions, and functions that kernels share.
     pub declarations: BTreeSet<String>,
     /// Was a loop used where it is not open? The text is then wrong and must not be used.
     pub unbound: bool,

@@ -40,20 +40,14 @@ pub fn module(
     }
     host.function(ENTRY, &lowered.steps, &memory.copies)?;
     let profile_bytes = profile.map_or(0, |_| host.runs * PROFILE_BYTES);
-    let mut declarations: BTreeSet<&str> =
+    let mut outside: BTreeSet<&str> =
         BTreeSet::from(["llvm.func @surject_parallel(!llvm.ptr, i64, i64, !llvm.ptr)"]);
     if profile.is_some() {
-        declarations.insert("llvm.func @surject_clock() -> i64");
-    }
-    for kernel in &lowered.kernels {
-        declarations.extend(kernel.declarations.iter().map(String::as_str));
-    }
-    let mut head = String::new();
-    for declaration in declarations {
-        let _ = writeln!(head, "{declaration}");
+        outside.insert("llvm.func @surject_clock() -> i64");
     }
     let bodies: Vec<String> = lowered.kernels.iter().enumerate().map(|(i, k)| kernel(i, k)).collect();
-    let mut whole = head.clone();
+    let mut order: Vec<usize> = (0..bodies.len()).collect();
+    let mut whole = head(lowered, &order, outside.clone());
     for body in &bodies {
         let _ = write!(whole, "llvm.func internal {body}");
     }
@@ -63,18 +57,37 @@ pub fn module(
         return Ok(Texts { parts: vec![whole.clone()], whole, profile_bytes });
     }
     // The longest kernel first, each to the part that is the shortest; the entry is in the first.
-    let mut parts = vec![head; count];
-    let mut order: Vec<usize> = (0..bodies.len()).collect();
+    let mut members: Vec<Vec<usize>> = vec![Vec::new(); count];
+    let mut lengths = vec![0; count];
+    lengths[0] = host.text.len();
     order.sort_by_key(|&i| (std::cmp::Reverse(bodies[i].len()), i));
-    parts[0].push_str(&host.text);
     for i in order {
-        let shortest = (0..count).min_by_key(|&p| (parts[p].len(), p)).unwrap_or(0);
-        let _ = write!(parts[shortest], "llvm.func {}", bodies[i]);
-        if shortest != 0 {
-            let _ = writeln!(parts[0], "llvm.func @kernel_{i}(i64, i64, !llvm.ptr)");
-        }
+        let shortest = (0..count).min_by_key(|&p| (lengths[p], p)).unwrap_or(0);
+        members[shortest].push(i);
+        lengths[shortest] += bodies[i].len();
     }
-    Ok(Texts { whole, parts, profile_bytes })
+    let parts = members.iter().enumerate().map(|(p, kernels)| {
+        let mut part = head(lowered, kernels, if p == 0 { outside.clone() } else { BTreeSet::new() });
+        if p == 0 {
+            part.push_str(&host.text);
+            for i in members[1..].iter().flatten() {
+                let _ = writeln!(part, "llvm.func @kernel_{i}(i64, i64, !llvm.ptr)");
+            }
+        }
+        for &i in kernels {
+            let _ = write!(part, "llvm.func {}", bodies[i]);
+        }
+        part
+    });
+    Ok(Texts { parts: parts.collect(), whole, profile_bytes })
+}
+
+/// What kernels have in common, and some more.
+fn head<'a>(lowered: &'a Lowered, kernels: &[usize], mut declarations: BTreeSet<&'a str>) -> String {
+    for &i in kernels {
+        declarations.extend(lowered.kernels[i].declarations.iter().map(String::as_str));
+    }
+    declarations.into_iter().flat_map(|d| [d, "\n"]).collect()
 }
 
 /// A kernel from its name on, and the functions it needs.

@@ -2,7 +2,8 @@
 
 use crate::CodegenError;
 use crate::address::{LoopId, LoopSet};
-use crate::contraction::{pairs, sum_number};
+use crate::contraction::pairs::Pairs;
+use crate::contraction::sum_number;
 use crate::dag::{Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
 
@@ -28,8 +29,8 @@ pub struct Pack<'a> {
     pub lanes: usize,
     /// The type of the elements of a panel.
     pub elem: Elem,
-    /// The summed loop of which an element holds two points, as 16-bit integers.
-    pub pairs: Option<LoopId>,
+    /// The summed loop of which an element holds two points.
+    pub pairs: Option<Pairs>,
 }
 
 /// How the values of a panel are found.
@@ -91,7 +92,7 @@ impl Pack<'_> {
         }
         let across = self.sum.iter().copied().rev().find(|&l| {
             let (lanes, taken) = match self.pairs {
-                Some(pairs) => (2 * self.lanes as i64, l == pairs),
+                Some(pairs) => (2 * self.lanes as i64, l == pairs.along),
                 None => (self.lanes as i64, true),
             };
             steady(l) && taken && dag.extent(l) >= lanes && dag[self.value].deps.contains(l)
@@ -151,7 +152,7 @@ impl Pack<'_> {
             let outer = open.last().map_or(scope, |o| o.0);
             let (inner, iv) = em.open_loop(outer, l, 1);
             let extent = em.dag.extent(l);
-            let count = if self.pairs == Some(l) { (extent + 1) / 2 } else { extent };
+            let count = if self.pairs.is_some_and(|p| p.along == l) { (extent + 1) / 2 } else { extent };
             let bounds = Bounds { low: em.int(0), high: em.int(count), step: em.int(1) };
             open.push((inner, iv, bounds));
         }
@@ -231,11 +232,12 @@ impl Pack<'_> {
         lanes: usize,
     ) -> Result<String, CodegenError> {
         let at = At { scope, lanes };
-        let Some(l) = self.pairs else {
+        let Some(pairs) = self.pairs else {
             let value = em.value(self.value, scope)?;
             return Ok(em.spread(&value, self.elem, at));
         };
         // The loop counts pairs.
+        let l = pairs.along;
         let opened = self.sum.iter().copied().filter(|&l| em.dag.extent(l) != 1).position(|k| k == l);
         let number = opened.and_then(|i| open.get(i)).map(|o| o.1.clone());
         let number = number.ok_or_else(|| CodegenError::malformed("a loop of pairs that is not open"))?;
@@ -261,7 +263,7 @@ impl Pack<'_> {
             let ty = self.elem.ty(lanes);
             values[1] = em.op(scope, &format!("arith.select {inside}, {}, {zero} : {ty}", values[1]));
         }
-        Ok(pairs::pair(em, scope, (&values[0], &values[1]), lanes))
+        Ok(pairs.join(em, scope, (&values[0], &values[1]), lanes))
     }
 
     /// The values that depend on the row or column alone, computed before the summed loops.
@@ -344,8 +346,10 @@ impl Pack<'_> {
                 known.iter().for_each(|(node, value)| em.seed(part, *node, value.clone()));
                 let value: Val = em.value(self.value, part)?;
                 let value = em.spread(&value, self.elem, At { scope: part, lanes: wide });
-                let whole = wide == lanes;
-                rows.push(if whole { value } else { pairs::neighbours(em, part, &value, lanes) });
+                rows.push(match self.pairs {
+                    Some(pairs) => pairs.neighbours(em, part, &value, lanes),
+                    None => value,
+                });
                 em.close_plain(part);
                 em.close_plain(along);
             }
@@ -369,7 +373,7 @@ impl Pack<'_> {
             }
         }
         em.close_loop(inner, &iv, &bounds, &[]);
-        if wide != lanes && em.dag.extent(l) % 2 == 1 {
+        if let Some(pairs) = self.pairs.filter(|_| em.dag.extent(l) % 2 == 1) {
             // The pair of the last point and nothing.
             let (number, last) = (em.int(extent), em.int(em.dag.extent(l) - 1));
             for (i, (binds, _)) in positions.iter().enumerate() {
@@ -381,8 +385,9 @@ impl Pack<'_> {
                 binds.push((l, last.clone()));
                 let part = em.open(outer, binds, None);
                 let value = em.value(self.value, part)?;
-                let mask = em.constant(self.elem, 0xffff, 1);
-                let value = em.op(part, &format!("arith.andi {}, {mask} : {}", value.ssa, self.elem.name()));
+                let value = em.spread(&value, self.elem, At { scope: part, lanes: 1 });
+                let zero = em.constant(self.elem, 0, 1);
+                let value = pairs.join(em, part, (&value, &zero), 1);
                 self.write(em, part, &value, &to, 1);
                 em.close_plain(part);
             }

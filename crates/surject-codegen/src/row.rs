@@ -27,7 +27,7 @@ pub struct Kernel {
     pub buffers: Vec<Buf>,
     /// The number of tasks.
     pub tasks: i64,
-    /// Outside functions it calls.
+    /// Outside functions it calls, and functions that it shares with other kernels.
     pub declarations: Vec<String>,
     /// What it is, for the plan.
     pub summary: String,

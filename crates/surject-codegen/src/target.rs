@@ -15,6 +15,8 @@ pub struct Target {
     pub pairs: bool,
     /// Has it an instruction that takes one of sixteen `f32` for each lane of a register (`vpermps`)?
     pub tables: bool,
+    /// Has it an instruction that multiplies pairs of `bf16` and adds the two products in `f32` (`vdpbf16ps`)?
+    pub halves: bool,
     /// Treats small programs as if they were large: work is shared between threads, tiled and fused wherever that is
     /// possible at all. Slower, but it shows in tests what is otherwise only done to what is too large to interpret.
     pub eager: bool,
@@ -30,6 +32,7 @@ impl Target {
             && is_x86_feature_detected!("avx512vl")
         {
             (target.lanes_bytes, target.registers, target.tables) = (64, 32, true);
+            target.halves = is_x86_feature_detected!("avx512bf16");
         } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
             (target.lanes_bytes, target.registers) = (32, 16);
         }
@@ -51,6 +54,7 @@ impl Target {
             cache_bytes: 256 * 1024,
             pairs: false,
             tables: false,
+            halves: false,
             eager: false,
         }
     }

@@ -49,7 +49,8 @@ use std::time::{Duration, Instant};
 ///
 /// * Not among them: `arith-expand`. It replaces `arith.maximumf` by a comparison and a selection, which loses the
 ///   order of −0 and +0. Conversions to `bf16` are LLVM's integer sequence: the instruction of some processors
-///   flushes subnormal numbers, so code is generated as if they had none.
+///   flushes subnormal numbers, so code is generated as if they had none, in functions without products of `bf16`
+///   that is.
 /// * Functions of `math` become LLVM intrinsics where there is one and calls of the C library otherwise, before
 ///   vectors are lowered: calls are made element by element.
 /// * `convert-ub-to-llvm` removes the poison that transfer operations leave; 64-bit indices keep masks right in
@@ -306,6 +307,7 @@ fn lower(text: &str, machine: &Machine, times: &mut CompileTimes) -> Result<Llvm
     // SAFETY: the module lives until the end of this function.
     let translated = unsafe { LlvmModule::translate(module.as_operation().to_raw(), machine) };
     let translated = translated.ok_or_else(|| session.error(Stage::Translate, text))?;
+    translated.allow_halves(machine)?;
     translated.verify()?;
     lap(&mut times.optimize);
     Ok(translated)

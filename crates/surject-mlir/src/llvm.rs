@@ -7,10 +7,12 @@
 
 use crate::{MlirError, Stage};
 use mlir_sys::{
-    LLVMContextCreate, LLVMContextDispose, LLVMContextRef, LLVMContextSetDiagnosticHandler,
-    LLVMCreateMemoryBufferWithMemoryRangeCopy, LLVMDisposeMemoryBuffer, LLVMDisposeMessage,
-    LLVMDisposeModule, LLVMGetBufferSize, LLVMGetBufferStart, LLVMMemoryBufferRef, LLVMModuleRef,
-    LLVMPrintModuleToString, LLVMSetDataLayout, LLVMSetTarget, MlirOperation, mlirTranslateModuleToLLVMIR,
+    LLVMAddTargetDependentFunctionAttr, LLVMContextCreate, LLVMContextDispose, LLVMContextRef,
+    LLVMContextSetDiagnosticHandler, LLVMCreateMemoryBufferWithMemoryRangeCopy, LLVMDisposeMemoryBuffer,
+    LLVMDisposeMessage, LLVMDisposeModule, LLVMGetBasicBlockParent, LLVMGetBufferSize, LLVMGetBufferStart,
+    LLVMGetFirstUse, LLVMGetInstructionParent, LLVMGetNamedFunction, LLVMGetNextUse, LLVMGetUser,
+    LLVMMemoryBufferRef, LLVMModuleRef, LLVMPrintModuleToString, LLVMSetDataLayout, LLVMSetTarget,
+    MlirOperation, mlirTranslateModuleToLLVMIR,
 };
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
@@ -189,11 +191,14 @@ pub(crate) struct Machine {
     raw: Handle,
     triple: CString,
     name: String,
+    /// All the processor can do, products of `bf16` included; `None` if it has none.
+    halves: Option<CString>,
 }
 
 impl Machine {
     /// The code generator for the processor at hand, at an optimisation level of 0 to 3, with all it can do except
-    /// its conversions from `f32` to `bf16`, which flush subnormal numbers: LLVM's integer sequence does not.
+    /// its conversions from `f32` to `bf16`, which flush subnormal numbers: LLVM's integer sequence does not. Its
+    /// products of `bf16` come with these conversions; only functions that ask for a product by name have them.
     pub(crate) fn host(level: u8) -> Result<Machine, MlirError> {
         initialize();
         // SAFETY: plain calls; the strings are owned here and outlive the calls they are passed to.
@@ -201,6 +206,8 @@ impl Machine {
             let own = |message| CString::new(take_message(message)).unwrap_or_default();
             let triple = own(LLVMGetDefaultTargetTriple());
             let (cpu, mut features) = (own(LLVMGetHostCPUName()), take_message(LLVMGetHostCPUFeatures()));
+            let halves = features.split(',').any(|f| f == "+avx512bf16");
+            let halves = halves.then(|| CString::new(features.clone()).unwrap_or_default());
             if cfg!(target_arch = "x86_64") {
                 features.push_str(",-avx512bf16,-avxneconvert");
             }
@@ -223,7 +230,7 @@ impl Machine {
                 return Err(MlirError::new(Stage::Codegen, format!("no code generator for {triple:?}")));
             }
             let words = [&triple, &cpu, &features].map(|s| s.to_string_lossy().into_owned());
-            Ok(Machine { raw, triple, name: words.join(" ") })
+            Ok(Machine { raw, triple, name: words.join(" "), halves })
         }
     }
 
@@ -271,6 +278,30 @@ impl LlvmModule {
             LLVMSetTarget(module, machine.triple.as_ptr());
             Some(LlvmModule { context, module })
         }
+    }
+
+    /// Lets the functions that multiply pairs of `bf16` use the instructions for it. An error where the processor has
+    /// none: LLVM would end the process.
+    pub(crate) fn allow_halves(&self, machine: &Machine) -> Result<(), MlirError> {
+        for bits in [128, 256, 512] {
+            let name = CString::new(format!("llvm.x86.avx512bf16.dpbf16ps.{bits}")).unwrap_or_default();
+            // SAFETY: the module is live; the only users of an intrinsic are calls, which are inside functions.
+            unsafe {
+                let intrinsic = LLVMGetNamedFunction(self.module, name.as_ptr());
+                let mut next = if intrinsic.is_null() { null_mut() } else { LLVMGetFirstUse(intrinsic) };
+                while !next.is_null() {
+                    let Some(features) = &machine.halves else {
+                        let message = "this processor has no products of bf16";
+                        return Err(MlirError::new(Stage::Codegen, message.to_string()));
+                    };
+                    let function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(LLVMGetUser(next)));
+                    let attribute = c"target-features".as_ptr();
+                    LLVMAddTargetDependentFunctionAttr(function, attribute, features.as_ptr());
+                    next = LLVMGetNextUse(next);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// LLVM's own verifier.

@@ -1,15 +1,41 @@
-//! Products of integers of few bits: two terms at once, as pairs of 16-bit integers.
+//! Products of values of few bits: two terms at once.
 //!
-//! What comes of 8 bits, with a zero point subtracted or not, fits into 16 bits. Where the machine multiplies pairs
-//! of them and adds the two products to 32 bits, panels hold two consecutive points of a summed loop in one
-//! element. The sum wraps as a sum of 32-bit products does, so it is the same for all values.
+//! Where the machine multiplies pairs of 16-bit values and adds the two products, panels hold two consecutive points
+//! of a summed loop in one element.
+//!
+//! *Integers.* What comes of 8 bits, with a zero point subtracted or not, fits into 16 bits. The sum wraps as a sum of
+//! 32-bit products does, so it is the same for all values.
+//!
+//! *Halves.* Values that are those of a `bf16`, as such or converted to `f32`. A product of two is exact in `f32`, and
+//! sums are rounded to nearest as those of `f32` are. But the instruction takes subnormal factors for zeros (so does
+//! XLA), and one times a large number is not small. Panels say whether there are such factors ([`mark`]); tiles that
+//! meet one multiply in `f32`. What it does with subnormal sums stays: they become zeros, an error of no more than
+//! 2⁻¹²⁶ a term.
 
 use crate::Target;
 use crate::address::LoopId;
 use crate::dag::{Dag, Node, NodeId};
-use crate::emit::{Elem, Emitter, ScopeId};
+use crate::emit::{Bounds, Carried, Elem, Emitter, ScopeId};
 use std::collections::HashMap;
-use surject_ir::{AccOp, BinaryOp, DType, UnaryOp};
+use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp, eval};
+
+/// What a pair is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// 16-bit integers.
+    Integers,
+    /// Values of `bf16`.
+    Halves,
+}
+
+/// A summed loop whose points are taken two at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pairs {
+    /// The loop.
+    pub along: LoopId,
+    /// What the pairs are of.
+    pub kind: Kind,
+}
 
 /// The summed loop whose points are taken in pairs, if the terms allow it.
 pub(super) fn find(
@@ -17,15 +43,17 @@ pub(super) fn find(
     (op, body): (AccOp, NodeId),
     loops: &[LoopId],
     target: &Target,
-) -> Option<LoopId> {
+) -> Option<Pairs> {
     let Node::Binary(BinaryOp::Mul, x, y) = dag[body].node else { return None };
-    let wide = matches!(dag[body].dtype, DType::I32 | DType::U32);
     let small = |n: NodeId| {
         range(dag, n).is_some_and(|(low, high)| low >= i16::MIN.into() && high <= i16::MAX.into())
     };
-    if !target.pairs || op != AccOp::Add || !wide || !small(x) || !small(y) {
-        return None;
-    }
+    let kind = match dag[body].dtype {
+        _ if op != AccOp::Add => return None,
+        DType::I32 | DType::U32 if target.pairs && small(x) && small(y) => Kind::Integers,
+        DType::BF16 | DType::F32 if target.halves && is_half(dag, x) && is_half(dag, y) => Kind::Halves,
+        _ => return None,
+    };
     // The longest loop leaves the least over; of those that are alike, one that both factors have next to each other.
     let near = |l: LoopId| {
         let nodes = dag.reachable(&[x, y], true);
@@ -35,7 +63,34 @@ pub(super) fn find(
         });
         near.count()
     };
-    loops.iter().copied().filter(|&l| dag.extent(l) > 1).max_by_key(|&l| (dag.extent(l), near(l), l))
+    let along =
+        loops.iter().copied().filter(|&l| dag.extent(l) > 1).max_by_key(|&l| (dag.extent(l), near(l), l))?;
+    Some(Pairs { along, kind })
+}
+
+/// Is every value that of a `bf16`?
+fn is_half(dag: &Dag, root: NodeId) -> bool {
+    let exact = |c: Scalar| eval::convert(c.dtype(), eval::convert(DType::BF16, c)) == c;
+    let mut known: HashMap<NodeId, bool> = HashMap::new();
+    for id in dag.reachable(&[root], false) {
+        let at = |n: &NodeId| known.get(n).copied().unwrap_or(false);
+        let half = match &dag[id].node {
+            _ if dag[id].dtype == DType::BF16 => true,
+            _ if dag[id].dtype != DType::F32 => false,
+            Node::Const(c) => exact(*c),
+            // Eight bits are as many as a `bf16` has.
+            Node::Convert(x) => {
+                matches!(dag[*x].dtype, DType::BF16 | DType::I1 | DType::I8 | DType::U8)
+            }
+            Node::Guarded { fill, inner, .. } => exact(*fill) && at(inner),
+            Node::Select(_, x, y) => at(x) && at(y),
+            Node::Unary(UnaryOp::Neg | UnaryOp::Abs, x) => at(x),
+            Node::Binary(BinaryOp::Min | BinaryOp::Max, x, y) => at(x) && at(y),
+            _ => false,
+        };
+        known.insert(id, half);
+    }
+    known.get(&root).copied().unwrap_or(false)
 }
 
 /// The smallest and the largest value of an integer.
@@ -85,40 +140,171 @@ fn of_type(dtype: DType) -> Option<(i64, i64)> {
     })
 }
 
-/// The pair of two values, the first one low.
-pub fn pair(em: &mut Emitter<'_>, scope: ScopeId, (first, second): (&str, &str), lanes: usize) -> String {
-    let ty = Elem::I32.ty(lanes);
-    let (mask, sixteen) = (em.constant(Elem::I32, 0xffff, lanes), em.constant(Elem::I32, 16, lanes));
-    let low = em.op(scope, &format!("arith.andi {first}, {mask} : {ty}"));
-    let high = em.op(scope, &format!("arith.shli {second}, {sixteen} : {ty}"));
-    em.op(scope, &format!("arith.ori {low}, {high} : {ty}"))
+impl Pairs {
+    /// The type of the elements of a panel.
+    fn elem(self) -> Elem {
+        match self.kind {
+            Kind::Integers => Elem::I32,
+            Kind::Halves => Elem::F32,
+        }
+    }
+
+    /// Bits of panel elements as integers.
+    fn bits(self, em: &mut Emitter<'_>, scope: ScopeId, value: &str, lanes: usize) -> String {
+        match self.kind {
+            Kind::Integers => value.to_string(),
+            Kind::Halves => cast(em, scope, value, (Elem::F32, lanes), (Elem::I32, lanes)),
+        }
+    }
+
+    /// The pair of two values, the first one low.
+    pub fn join(
+        self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        (first, second): (&str, &str),
+        lanes: usize,
+    ) -> String {
+        let ty = Elem::I32.ty(lanes);
+        let [first, second] = [first, second].map(|v| self.bits(em, scope, v, lanes));
+        let sixteen = em.constant(Elem::I32, 16, lanes);
+        let (low, high) = match self.kind {
+            Kind::Integers => {
+                let mask = em.constant(Elem::I32, 0xffff, lanes);
+                let low = em.op(scope, &format!("arith.andi {first}, {mask} : {ty}"));
+                (low, em.op(scope, &format!("arith.shli {second}, {sixteen} : {ty}")))
+            }
+            // The value is in the upper bits, and the lower ones are zero.
+            Kind::Halves => (em.op(scope, &format!("arith.shrui {first}, {sixteen} : {ty}")), second),
+        };
+        let both = em.op(scope, &format!("arith.ori {low}, {high} : {ty}"));
+        cast(em, scope, &both, (Elem::I32, lanes), (self.elem(), lanes))
+    }
+
+    /// Pairs of neighbours in a vector of twice as many lanes.
+    pub fn neighbours(self, em: &mut Emitter<'_>, scope: ScopeId, value: &str, lanes: usize) -> String {
+        let (wide, halves) = (Elem::I32.ty(2 * lanes), Elem::I16.ty(2 * lanes));
+        let mut value = self.bits(em, scope, value, 2 * lanes);
+        if self.kind == Kind::Halves {
+            let sixteen = em.constant(Elem::I32, 16, 2 * lanes);
+            value = em.op(scope, &format!("arith.shrui {value}, {sixteen} : {wide}"));
+        }
+        let narrow = em.op(scope, &format!("arith.trunci {value} : {wide} to {halves}"));
+        cast(em, scope, &narrow, (Elem::I16, 2 * lanes), (self.elem(), lanes))
+    }
+
+    /// `into` and the sums of the products of pairs.
+    pub(super) fn multiply_add(
+        self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        (x, y): (&str, &str),
+        into: &str,
+        lanes: usize,
+    ) -> String {
+        let ty = self.elem().ty(lanes);
+        if self.kind == Kind::Halves {
+            let pairs = format!("vector<{}xbf16>", 2 * lanes);
+            let [x, y] = [x, y].map(|v| em.op(scope, &format!("vector.bitcast {v} : {ty} to {pairs}")));
+            return em.op(
+                scope,
+                &format!(
+                    "llvm.call_intrinsic \"llvm.x86.avx512bf16.dpbf16ps.{}\"({into}, {x}, {y}) : \
+                     ({ty}, {pairs}, {pairs}) -> {ty}",
+                    32 * lanes
+                ),
+            );
+        }
+        let halves = Elem::I16.ty(2 * lanes);
+        let [x, y] = [x, y].map(|v| cast(em, scope, v, (Elem::I32, lanes), (Elem::I16, 2 * lanes)));
+        let name = match lanes {
+            16 => "avx512.pmaddw.d.512",
+            8 => "avx2.pmadd.wd",
+            _ => "sse2.pmadd.wd",
+        };
+        let sum = em.op(
+            scope,
+            &format!("llvm.call_intrinsic \"llvm.x86.{name}\"({x}, {y}) : ({halves}, {halves}) -> {ty}"),
+        );
+        em.op(scope, &format!("arith.addi {into}, {sum} : {ty}"))
+    }
+
+    /// As [`Pairs::multiply_add`] of halves, with whatever factors.
+    pub(super) fn multiply_add_exactly(
+        self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        (x, y): (&str, &str),
+        into: &str,
+        lanes: usize,
+    ) -> String {
+        let ty = Elem::I32.ty(lanes);
+        let (sixteen, upper) =
+            (em.constant(Elem::I32, 16, lanes), em.constant(Elem::I32, 0xffff_0000, lanes));
+        let parts = [x, y].map(|v| {
+            let bits = self.bits(em, scope, v, lanes);
+            let first = em.op(scope, &format!("arith.shli {bits}, {sixteen} : {ty}"));
+            let second = em.op(scope, &format!("arith.andi {bits}, {upper} : {ty}"));
+            [first, second].map(|v| cast(em, scope, &v, (Elem::I32, lanes), (Elem::F32, lanes)))
+        });
+        let [[x0, x1], [y0, y1]] = parts;
+        let ty = Elem::F32.ty(lanes);
+        let sum = em.op(scope, &format!("math.fma {x0}, {y0}, {into} : {ty}"));
+        em.op(scope, &format!("math.fma {x1}, {y1}, {sum} : {ty}"))
+    }
 }
 
-/// Pairs of neighbours in a vector of twice as many lanes.
-pub fn neighbours(em: &mut Emitter<'_>, scope: ScopeId, value: &str, lanes: usize) -> String {
-    let (wide, halves) = (Elem::I32.ty(2 * lanes), Elem::I16.ty(2 * lanes));
-    let narrow = em.op(scope, &format!("arith.trunci {value} : {wide} to {halves}"));
-    em.op(scope, &format!("vector.bitcast {narrow} : {halves} to {}", Elem::I32.ty(lanes)))
-}
-
-/// `into` and the sums of the products of pairs.
-pub(super) fn multiply_add(
+fn cast(
     em: &mut Emitter<'_>,
     scope: ScopeId,
-    (x, y): (&str, &str),
-    into: &str,
-    lanes: usize,
+    value: &str,
+    (from, many): (Elem, usize),
+    (to, lanes): (Elem, usize),
 ) -> String {
-    let (ty, halves) = (Elem::I32.ty(lanes), Elem::I16.ty(2 * lanes));
-    let [x, y] = [x, y].map(|v| em.op(scope, &format!("vector.bitcast {v} : {ty} to {halves}")));
-    let name = match lanes {
-        16 => "avx512.pmaddw.d.512",
-        8 => "avx2.pmadd.wd",
-        _ => "sse2.pmadd.wd",
-    };
-    let sum = em.op(
-        scope,
-        &format!("llvm.call_intrinsic \"llvm.x86.{name}\"({x}, {y}) : ({halves}, {halves}) -> {ty}"),
-    );
-    em.op(scope, &format!("arith.addi {into}, {sum} : {ty}"))
+    if from == to {
+        return value.to_string();
+    }
+    let name = if many > 1 && from.size() != to.size() { "vector.bitcast" } else { "arith.bitcast" };
+    em.op(scope, &format!("{name} {value} : {} to {}", from.ty(many), to.ty(lanes)))
+}
+
+/// Elements behind a panel: the mark.
+pub(super) const MARK: i64 = 16;
+
+/// Writes behind a panel of so many pairs of halves whether one of the halves is subnormal.
+pub(super) fn mark(em: &mut Emitter<'_>, scope: ScopeId, panel: &str, count: i64, lanes: usize) {
+    let (ty, halves, flags) = (Elem::I32.ty(lanes), Elem::I16.ty(2 * lanes), Elem::I1.ty(2 * lanes));
+    let inner = em.open(scope, Vec::new(), None);
+    let iv = em.name();
+    let from =
+        em.op(inner, &format!("llvm.getelementptr {panel}[{iv}] : (!llvm.ptr, i64) -> !llvm.ptr, i32"));
+    let pairs = em.op(inner, &format!("llvm.load {from} {{alignment = 4 : i64}} : !llvm.ptr -> {ty}"));
+    let bits = cast(em, inner, &pairs, (Elem::I32, lanes), (Elem::I16, 2 * lanes));
+    let constant = |em: &mut Emitter<'_>, bits| em.constant(Elem::I16, bits, 2 * lanes);
+    let (size, one, most) = (constant(em, 0x7fff), constant(em, 1), constant(em, 0x7f));
+    // Without the sign: 1 to 0x7f.
+    let size = em.op(inner, &format!("arith.andi {bits}, {size} : {halves}"));
+    let below = em.op(inner, &format!("arith.subi {size}, {one} : {halves}"));
+    let is = em.op(inner, &format!("arith.cmpi ult, {below}, {most} : {halves}"));
+    let name = em.name();
+    let next = em.op(inner, &format!("arith.ori {name}, {is} : {flags}"));
+    let init = em.constant(Elem::I1, 0, 2 * lanes);
+    let bounds = Bounds { low: em.int(0), high: em.int(count), step: em.int(lanes as i64) };
+    let found = em.close_loop(inner, &iv, &bounds, &[Carried { name, init, ty: flags.clone(), next }]);
+    let to = em.op(scope, &format!("llvm.getelementptr {panel}[{count}] : (!llvm.ptr) -> !llvm.ptr, i32"));
+    for found in found {
+        let any = em.op(scope, &format!("vector.reduction <or>, {found} : {flags} into i1"));
+        let any = em.op(scope, &format!("arith.extui {any} : i1 to i32"));
+        em.line(scope, &format!("llvm.store {any}, {to} : i32, !llvm.ptr"));
+    }
+}
+
+/// Not 0 where one of two panels of so many pairs is marked.
+pub(super) fn is_marked(em: &mut Emitter<'_>, scope: ScopeId, panels: [(&str, i64); 2]) -> String {
+    let [x, y] = panels.map(|(panel, count)| {
+        let from =
+            em.op(scope, &format!("llvm.getelementptr {panel}[{count}] : (!llvm.ptr) -> !llvm.ptr, i32"));
+        em.op(scope, &format!("llvm.load {from} : !llvm.ptr -> i32"))
+    });
+    em.op(scope, &format!("arith.ori {x}, {y} : i32"))
 }

@@ -5,10 +5,11 @@
 //! every panel. Then some terms of all tiles are added at a time: the rows of the column factor are read from their
 //! start to their end, a few side by side, and the tiles are kept in memory near by.
 
-use super::{Tiles, digits};
+use super::tile::Inner;
+use super::{Tiles, digits, pairs};
 use crate::CodegenError;
 use crate::address::{Lin, LoopSet};
-use crate::emit::{Bounds, Emitter, ScopeId};
+use crate::emit::{Bounds, Elem, Emitter, ScopeId};
 
 /// The names of an item of work.
 pub(super) struct Part<'a> {
@@ -104,14 +105,14 @@ impl Tiles<'_> {
             None => {
                 let batched = self.times(em, column, part.batch, s.all_panels);
                 let number = em.op(column, &format!("arith.addi {batched}, {column_iv} : i64"));
-                let start = self.times(em, column, &number, s.sum * s.width);
+                let start = self.times(em, column, &number, s.column_panel());
                 self.offset(em, column, part.columns, &start)
             }
         };
 
         let row = em.open(column, Vec::new(), None);
         let row_iv = em.name();
-        let start = self.times(em, row, &row_iv, s.sum * s.high);
+        let start = self.times(em, row, &row_iv, s.row_panel());
         let mut from_rows = self.offset(em, row, part.rows, &start);
         let mut tile = part.tile.to_string();
         let mut count = None;
@@ -131,6 +132,7 @@ impl Tiles<'_> {
         }
         let (full, rest) = (self.dag.extent(c.lane) / s.width, self.dag.extent(c.lane) % s.width);
         let from = (from_rows.as_str(), from_columns.as_str());
+        let inner = Inner { active: s.width, terms: count, exact: false };
         if matches!(pass, Pass::Store) {
             // The terms are there.
         } else if self.in_place.is_some() && rest != 0 {
@@ -140,12 +142,21 @@ impl Tiles<'_> {
                     continue;
                 }
                 let scope = em.open(row, Vec::new(), None);
-                self.tile(em, scope, from, &tile, active, count)?;
+                self.tile(em, scope, from, &tile, Inner { active, ..inner })?;
                 let holds = em.op(row, &format!("arith.cmpi {predicate}, {panel}, {whole} : i64"));
                 em.close_if(scope, &holds);
             }
+        } else if c.has_halves() {
+            let marked = pairs::is_marked(em, row, [(from.0, s.sum * s.high), (from.1, s.sum * s.width)]);
+            for (exact, when) in [(false, "eq"), (true, "ne")] {
+                let scope = em.open(row, Vec::new(), None);
+                self.tile(em, scope, from, &tile, Inner { exact, ..inner })?;
+                let zero = em.constant(Elem::I32, 0, 1);
+                let holds = em.op(row, &format!("arith.cmpi {when}, {marked}, {zero} : i32"));
+                em.close_if(scope, &holds);
+            }
         } else {
-            self.tile(em, row, from, &tile, s.width, count)?;
+            self.tile(em, row, from, &tile, inner)?;
         }
         if !matches!(pass, Pass::Terms(..)) {
             let ahead = self.times(em, row, &row_iv, s.high);

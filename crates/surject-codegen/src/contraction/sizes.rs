@@ -1,5 +1,6 @@
 //! How a contraction is cut: panels, blocks of rows, groups of columns, tasks.
 
+use super::pairs::{Kind, MARK, Pairs};
 use super::{Contraction, product};
 use crate::Target;
 use crate::address::{Lin, LoopId};
@@ -28,6 +29,8 @@ pub(super) struct Sizes {
     /// Workers that run the tasks at the same time, at most.
     pub(super) workers: i64,
     pub(super) elem: Elem,
+    /// Elements behind a panel.
+    pub(super) mark: i64,
     /// Terms of a pass over all columns of a group, whose tiles are kept in memory; 0: tiles stay in registers for
     /// the whole sum.
     pub(super) pass: i64,
@@ -88,6 +91,7 @@ impl Sizes {
             tasks,
             workers: tasks.min(target.threads as i64).max(1),
             elem,
+            mark: if c.has_halves() { MARK } else { 0 },
             pass,
         }
     }
@@ -98,19 +102,40 @@ impl Sizes {
         Sizes { block, groups: 1, group: self.all_panels, tasks: 1, workers: 1, pass: 0, ..self }
     }
 
+    /// Elements from one panel of columns to the next.
+    pub(super) fn column_panel(&self) -> i64 {
+        self.sum * self.width + self.mark
+    }
+
+    /// Elements from one panel of rows to the next.
+    pub(super) fn row_panel(&self) -> i64 {
+        self.sum * self.high + self.mark
+    }
+
+    /// Elements of the packed rows of a block.
+    pub(super) fn rows_in_panels(&self) -> i64 {
+        self.block / self.high * self.row_panel()
+    }
+
     /// Elements that a worker has to itself: packed rows, and the tiles that are kept from one pass to the next. No
     /// line of a cache is shared by two workers.
     pub(super) fn own(&self) -> i64 {
         let line = ALIGN as i64 / self.elem.size() as i64;
         let kept = if self.pass > 0 { self.group * self.width * self.block } else { 0 };
-        (self.block * self.sum + kept + line - 1) / line * line
+        (self.rows_in_panels() + kept + line - 1) / line * line
     }
 }
 
 impl Contraction {
+    /// Are its factors taken in pairs of halves?
+    pub(super) fn has_halves(&self) -> bool {
+        self.pairs.is_some_and(|p| p.kind == Kind::Halves)
+    }
+
     /// The points of the sum, pairs counted once.
     fn terms(&self, dag: &Dag) -> i64 {
-        let extent = |l: LoopId| if self.pairs == Some(l) { (dag.extent(l) + 1) / 2 } else { dag.extent(l) };
+        let paired = |l: LoopId| self.pairs.is_some_and(|p| p.along == l);
+        let extent = |l: LoopId| if paired(l) { (dag.extent(l) + 1) / 2 } else { dag.extent(l) };
         self.sum.iter().map(|&l| extent(l)).product()
     }
 
@@ -198,11 +223,12 @@ const FEW_TILES: i64 = 4;
 const SMALL_BYTES: i64 = 16_384;
 
 /// The linear number of the summed loops; the loop of pairs counts pairs.
-pub fn sum_number(dag: &Dag, sum: &[LoopId], pairs: Option<LoopId>, factor: i64) -> Lin {
+pub fn sum_number(dag: &Dag, sum: &[LoopId], pairs: Option<Pairs>, factor: i64) -> Lin {
     let mut lin = Lin::default();
     let mut stride = factor;
     for &l in sum.iter().rev() {
-        let extent = if pairs == Some(l) { (dag.extent(l) + 1) / 2 } else { dag.extent(l) };
+        let extent =
+            if pairs.is_some_and(|p| p.along == l) { (dag.extent(l) + 1) / 2 } else { dag.extent(l) };
         if extent > 1 {
             lin.terms.push((l, stride));
         }

@@ -1,22 +1,103 @@
 //! One tile: the loop over the sum with the tile in registers, and what is stored of it.
 
-use super::{Tiles, pairs};
+use super::Tiles;
 use crate::CodegenError;
 use crate::dag::Node;
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
 use crate::pack::digits;
+use surject_ir::{AccOp, BinaryOp};
+
+/// How the terms of a tile are summed.
+#[derive(Clone, Copy)]
+pub(super) struct Inner<'a> {
+    /// So many columns exist.
+    pub(super) active: i64,
+    /// So many terms are added to the tile that is in memory; all of them make a new one.
+    pub(super) terms: Option<&'a str>,
+    /// Pairs of halves are multiplied in `f32`.
+    pub(super) exact: bool,
+}
+
+/// Where a tile comes from and goes to: the names of pointers and numbers.
+#[derive(Clone, Copy)]
+struct Ends<'a> {
+    rows: &'a str,
+    columns: &'a str,
+    /// Elements from the columns of one term to those of the next.
+    stride: &'a str,
+    /// The number of terms.
+    count: &'a str,
+    tile: &'a str,
+}
 
 impl Tiles<'_> {
-    /// The loop over the sum, with the tile in registers, and the tile into memory. So many columns exist. With a
-    /// number of terms, those are added to the tile that is in memory.
+    /// The loop over the sum, with the tile in registers, and the tile into memory.
+    ///
+    /// Where a term is nothing but a product, that is a function, which contractions share: it has the registers to
+    /// itself, and it is compiled once.
     pub(super) fn tile(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
         (rows, columns): (&str, &str),
         tile: &str,
-        active: i64,
-        terms: Option<&str>,
+        inner: Inner<'_>,
+    ) -> Result<(), CodegenError> {
+        let (s, c) = (&self.sizes, self.c);
+        let Node::Reduce { op, body, .. } = self.dag[c.node].node else {
+            return Err(CodegenError::malformed("a contraction that reduces nothing"));
+        };
+        let stride = em.int(self.in_place.as_ref().map_or(s.width, |p| p.stride));
+        let count = inner.terms.map_or_else(|| em.int(s.sum), str::to_string);
+        let [x, y] = c.factors;
+        let product = match self.dag[body].node {
+            Node::Binary(BinaryOp::Mul, a, b) => (a, b) == (x, y) || (b, a) == (x, y),
+            _ => false,
+        };
+        if op != AccOp::Add || !product {
+            return self.terms(
+                em,
+                scope,
+                Ends { rows, columns, stride: &stride, count: &count, tile },
+                inner,
+            );
+        }
+        let (lanes, vectors, high) = c.tile;
+        let mut name = format!("@tile_{}_{high}x{vectors}x{lanes}", s.elem.name());
+        for (holds, word) in
+            [(c.pairs.is_some(), "_pairs"), (inner.exact, "_exact"), (inner.terms.is_some(), "_more")]
+        {
+            name.push_str(if holds { word } else { "" });
+        }
+        if inner.active != s.width {
+            name.push_str(&format!("_{}", inner.active));
+        }
+        let mut own = Emitter::new(self.dag);
+        let root = own.root();
+        let ends =
+            Ends { rows: "%rows", columns: "%columns", stride: "%stride", count: "%count", tile: "%tile" };
+        self.terms(&mut own, root, ends, inner)?;
+        let (text, _) = own.finish();
+        em.declarations.insert(format!(
+            "llvm.func internal {name}(%rows: !llvm.ptr, %columns: !llvm.ptr, %stride: i64, %count: i64, \
+             %tile: !llvm.ptr) {{\n{text}llvm.return\n}}"
+        ));
+        em.line(
+            scope,
+            &format!(
+                "llvm.call {name}({rows}, {columns}, {stride}, {count}, {tile}) : \
+                 (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr) -> ()"
+            ),
+        );
+        Ok(())
+    }
+
+    fn terms(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        Ends { rows, columns, stride, count, tile }: Ends<'_>,
+        Inner { active, terms, exact }: Inner<'_>,
     ) -> Result<(), CodegenError> {
         let (s, c) = (&self.sizes, self.c);
         let (lanes, vectors, high) = c.tile;
@@ -36,14 +117,11 @@ impl Tiles<'_> {
                 em.op(scope, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}")),
             );
         }
+        // The same columns in the next pass: what lies between is less than a cache holds.
+        let ahead = terms.map(|_| self.times(em, scope, stride, s.pass));
         let inner = em.open(scope, Vec::new(), None);
-        let k = em.name();
-        let stride = self.in_place.as_ref().map_or(s.width, |p| p.stride);
-        let (a, b) = (self.times(em, inner, &k, s.high), self.times(em, inner, &k, stride));
-        let (a, b) = (self.offset(em, inner, rows, &a), self.offset(em, inner, columns, &b));
-        if terms.is_some() {
-            // The same columns in the next pass: what lies between is less than a cache holds.
-            let ahead = em.int(s.pass * stride);
+        let (a, b) = (em.name(), em.name());
+        if let Some(ahead) = ahead {
             let next = self.offset(em, inner, &b, &ahead);
             for line in (0..vectors * lanes).step_by(64 / size) {
                 let at = em.op(
@@ -86,9 +164,13 @@ impl Tiles<'_> {
             let value = em.op(inner, &format!("vector.broadcast {value} : {name} to {ty}"));
             for column in &vector {
                 let init = before.get(carried.len()).unwrap_or(&zero).clone();
-                if c.pairs.is_some() {
-                    let into = em.name();
-                    let next = pairs::multiply_add(em, inner, (&value, column), &into, lanes);
+                if let Some(pairs) = c.pairs {
+                    let (into, factors) = (em.name(), (value.as_str(), column.as_str()));
+                    let next = if exact {
+                        pairs.multiply_add_exactly(em, inner, factors, &into, lanes)
+                    } else {
+                        pairs.multiply_add(em, inner, factors, &into, lanes)
+                    };
                     carried.push(Carried { name: into, init, ty: ty.clone(), next });
                     continue;
                 }
@@ -102,10 +184,20 @@ impl Tiles<'_> {
                 carried.push(Carried { name: into, init, ty: ty.clone(), next });
             }
         }
-        let count = terms.map_or_else(|| em.int(s.sum), str::to_string);
-        let bounds = Bounds { low: em.int(0), high: count, step: em.int(1) };
-        let sums = em.close_loop(inner, &k, &bounds, &carried);
-        for (i, sum) in sums.iter().enumerate() {
+        let height = em.int(high as i64);
+        for (pointer, from, by) in [(a, rows, height.as_str()), (b, columns, stride)] {
+            let next = self.offset(em, inner, &pointer, by);
+            carried.push(Carried {
+                name: pointer,
+                init: from.to_string(),
+                ty: "!llvm.ptr".to_string(),
+                next,
+            });
+        }
+        let bounds = Bounds { low: em.int(0), high: count.to_string(), step: em.int(1) };
+        let number = em.name();
+        let sums = em.close_loop(inner, &number, &bounds, &carried);
+        for (i, sum) in sums.iter().take(high * vectors).enumerate() {
             let to = em.op(
                 scope,
                 &format!("llvm.getelementptr {tile}[{}] : (!llvm.ptr) -> !llvm.ptr, {name}", i * lanes),

@@ -193,6 +193,55 @@ fn products_of_narrow_integers() {
     }
 }
 
+/// A product of halves, or of integers that are halves too, in `f32`.
+fn halves([m, k, n]: [u64; 3], types: [DType; 2], turned: bool) -> Function {
+    let of_y: &[u64] = if turned { &[n, k] } else { &[k, n] };
+    let (mut f, p) = function(&[(types[0], &[m, k]), (types[1], of_y)]);
+    let factors: Vec<FieldId> = p.iter().map(|&x| f.fields.convert(DType::F32, x)).collect();
+    let y: &[usize] = if turned { &[1, 2] } else { &[2, 1] };
+    let c = contract(&mut f, &[m, n, k], &[0, 1], (factors[0], &[0, 2]), (factors[1], y));
+    result(&mut f, c);
+    f
+}
+
+#[test]
+fn products_of_halves() {
+    use DType::{BF16, I8, U8};
+    for types in [[BF16, BF16], [BF16, U8], [I8, BF16]] {
+        for (sizes, turned) in
+            [([33, 64, 50], false), ([40, 37, 48], true), ([20, 71, 40], false), ([70, 66, 33], true)]
+        {
+            check_with(halves(sizes, types, turned), 1e-5, None);
+        }
+    }
+}
+
+#[test]
+fn subnormal_halves_are_no_zeros() {
+    // One of the summed points: a subnormal number in a few rows, zero in the others, times a large number.
+    for (sizes, turned) in [([50, 64, 40], false), ([50, 35, 40], true), ([17, 64, 70], true)] {
+        for at in [6, 7, sizes[1] as usize - 1] {
+            let function = halves(sizes, [DType::BF16, DType::BF16], turned);
+            let [m, k, n] = sizes.map(|s| s as usize);
+            let mut args: Vec<_> = function
+                .params
+                .iter()
+                .enumerate()
+                .map(|(i, &p)| values(function.ty(p), i as u64 + 3))
+                .collect();
+            for row in 0..m {
+                let bits = if row % 9 == 2 { 1 << (row % 7) } else { 0 };
+                args[0].set(row * k + at, Scalar::from_bits(DType::BF16, bits));
+            }
+            for column in 0..n {
+                let place = if turned { column * k + at } else { at * n + column };
+                args[1].set(place, Scalar::from_f64(DType::BF16, 1e38));
+            }
+            check_with(function, 1e-5, Some(args));
+        }
+    }
+}
+
 #[test]
 fn few_rows_by_long_rows_of_columns() {
     // Read in passes: with an end of a panel, an end of a pass, more than one tile of rows, several groups.

@@ -178,6 +178,28 @@ fn bf16_conversions_round_to_nearest_even_and_keep_subnormals() {
 }
 
 #[test]
+#[cfg(target_arch = "x86_64")]
+fn products_of_bf16_are_an_instruction_or_an_error() {
+    let line = "%pairs = vector.shuffle %v, %v [0, 1, 2, 3, 4, 5, 6, 7] : vector<8xbf16>, vector<8xbf16>
+        %zero = arith.constant dense<0.0> : vector<4xf32>
+        %sums = llvm.call_intrinsic \"llvm.x86.avx512bf16.dpbf16ps.128\"(%zero, %v, %pairs) :
+          (vector<4xf32>, vector<8xbf16>, vector<8xbf16>) -> vector<4xf32>
+        %r = vector.shuffle %sums, %sums [0, 1, 2, 3, 0, 1, 2, 3] : vector<4xf32>, vector<4xf32>";
+    let bits = [1.0f32, 2.0, 3.0, -4.0, 0.5, 0.0, 100.0, 1.0].map(|x| half::bf16::from_f32(x).to_bits());
+    if is_x86_feature_detected!("avx512bf16") && is_x86_feature_detected!("avx512vl") {
+        let y: Vec<f32> = map8("bf16", "f32", line, &bits);
+        assert_eq!(y, [5.0, 25.0, 0.25, 10001.0, 5.0, 25.0, 0.25, 10001.0]);
+    } else {
+        let text = "llvm.func @f(%v: vector<8xbf16>, %zero: vector<4xf32>) -> vector<4xf32> {
+               %s = llvm.call_intrinsic \"llvm.x86.avx512bf16.dpbf16ps.128\"(%zero, %v, %v) :
+                 (vector<4xf32>, vector<8xbf16>, vector<8xbf16>) -> vector<4xf32>
+               llvm.return %s : vector<4xf32>
+             }";
+        assert!(jit::compile(text, &JitOptions::default()).is_err());
+    }
+}
+
+#[test]
 fn f16_conversions_round_once() {
     let x = [1.0f64, 1.00048828125, 1.00048828125001, 65520.0, 65519.9, 5e-8, 1e-30, -2.5];
     let y: Vec<u16> = map8("f64", "f16", "%r = arith.truncf %v : vector<8xf64> to vector<8xf16>", &x);
