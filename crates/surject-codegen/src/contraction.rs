@@ -12,13 +12,16 @@
 //! Panels are always full: rows and columns beyond the end repeat the last one, and are not stored.
 //!
 //! `analyse` finds contractions and their tiles, `sizes` cuts them, `pairs` takes factors of few bits two at a
-//! time, `panels` runs through columns and rows, `tile` writes the innermost loops.
+//! time, `windows` finds rows that need no panel, `panels` runs through columns and rows, `tile` writes the innermost
+//! loops, `direct` stores what needs no more.
 
 mod analyse;
+mod direct;
 pub mod pairs;
 mod panels;
 mod sizes;
 mod tile;
+mod windows;
 
 pub use analyse::analyse;
 pub use sizes::sum_number;
@@ -34,6 +37,7 @@ use crate::{CodegenError, Target};
 use panels::{Part, Pass};
 use sizes::{InPlace, Sizes, in_place};
 use surject_ir::DType;
+use windows::Windows;
 
 /// A contraction that is worth tiles.
 #[derive(Clone, Debug)]
@@ -99,7 +103,8 @@ pub fn emit(
     let sizes = Sizes::new(dag, c, target);
     let in_place = in_place(dag, c, &sizes);
     let columns = in_place.as_ref().map_or(columns, |p| p.buf);
-    let emitter = Tiles { dag, c, sizes, schedule, output, to, target, in_place };
+    let windows = windows::windows(dag, c, &sizes);
+    let emitter = Tiles { dag, c, sizes, schedule, output, to, target, in_place, windows };
     let mut kernels = Vec::new();
     if emitter.in_place.is_none() {
         kernels.push(emitter.pack_columns(columns)?);
@@ -121,7 +126,8 @@ pub(crate) fn emit_range(
     let sizes = Sizes::new(dag, c, target).for_range(most);
     let in_place = in_place(dag, c, &sizes);
     let columns = in_place.as_ref().map_or(columns, |p| p.buf);
-    let emitter = Tiles { dag, c, sizes, schedule, output, to, target, in_place };
+    // A row beyond the range need not exist.
+    let emitter = Tiles { dag, c, sizes, schedule, output, to, target, in_place, windows: None };
     emitter.compute(columns, rows, Share::Range)
 }
 
@@ -182,6 +188,7 @@ struct Tiles<'a> {
     to: (Buf, DType),
     target: &'a Target,
     in_place: Option<InPlace>,
+    windows: Option<Windows>,
 }
 
 /// The buffers of a kernel: some, then those that nodes load.
@@ -234,7 +241,7 @@ impl Tiles<'_> {
         em.op(scope, &format!("arith.muli {a}, {factor} : i64"))
     }
 
-    /// Binds the loops of the rows but the last to the digits of a row, and gives the digit of the last.
+    /// As [`Tiles::bind_rows`], where the last loop is filled up.
     fn bind_outer_rows(
         &self,
         em: &mut Emitter<'_>,
@@ -249,6 +256,19 @@ impl Tiles<'_> {
             em.bind(scope, l, digit);
         }
         em.op(scope, &format!("arith.remui {row}, {filled} : i64"))
+    }
+
+    /// Binds the loops of the rows but the last to the digits of a row, and gives the digit of the last.
+    fn bind_rows(&self, em: &mut Emitter<'_>, scope: ScopeId, row: &str) -> String {
+        if let (Some(filled), Some((_, outer))) = (self.c.filled, self.c.rows.split_last()) {
+            return self.bind_outer_rows(em, scope, row, filled, outer);
+        }
+        let mut places = digits(em, scope, &self.c.rows, row);
+        let last = places.pop().unwrap_or_else(|| row.to_string());
+        for (&l, digit) in self.c.rows.iter().zip(places) {
+            em.bind(scope, l, digit);
+        }
+        last
     }
 
     fn pack_columns(&self, columns: Buf) -> Result<Kernel, CodegenError> {
@@ -295,6 +315,49 @@ impl Tiles<'_> {
         Ok(kernel)
     }
 
+    /// Rows of the block into panels.
+    fn pack_rows(&self, em: &mut Emitter<'_>, part: &Part<'_>) -> Result<(), CodegenError> {
+        let (s, c) = (&self.sizes, self.c);
+        let packing = em.open(part.item, Vec::new(), None);
+        let number = em.name();
+        let ahead = self.times(em, packing, &number, s.high);
+        let first = em.op(packing, &format!("arith.addi {}, {ahead} : i64", part.first_row));
+        let start = self.times(em, packing, &number, s.row_panel());
+        let to = self.offset(em, packing, part.rows, &start);
+        let minor = match (c.filled, c.rows.split_last()) {
+            (Some(filled), Some((&last, outer))) => {
+                let base = self.bind_outer_rows(em, packing, &first, filled, outer);
+                Minor { loops: vec![last], base, count: self.dag.extent(last) }
+            }
+            _ => Minor { loops: c.rows.clone(), base: first.clone(), count: s.rows },
+        };
+        // Only tiles at a border are packed, if others can do without.
+        let place = match &self.windows {
+            Some(windows) if !windows.always => Some(self.place(em, packing, windows, &first)?),
+            _ => None,
+        };
+        let border = em.open(packing, Vec::new(), None);
+        let pack = Pack {
+            value: c.factors[0],
+            sum: &c.sum,
+            width: s.high as usize,
+            lanes: c.tile.0,
+            elem: s.elem,
+            pairs: c.pairs,
+        };
+        pack.emit(em, border, &minor, &to)?;
+        if c.has_halves() {
+            let lanes = c.tile.0.min(1 << s.high.trailing_zeros());
+            pairs::mark(em, border, &to, s.sum * s.high, lanes);
+        }
+        match place.and_then(|p| p.inside) {
+            Some(inside) => em.close_unless(border, &inside),
+            None => em.close_plain(border),
+        }
+        em.close_loop(packing, &number, part.tiles, &[]);
+        Ok(())
+    }
+
     fn compute(&self, columns: Buf, rows: Buf, share: Share) -> Result<Kernel, CodegenError> {
         let (s, c) = (&self.sizes, self.c);
         let mut em = self.emitter();
@@ -327,47 +390,22 @@ impl Tiles<'_> {
         let padded = em.op(item, &format!("arith.addi {here}, {up} : i64"));
         let tiles = em.op(item, &format!("arith.divui {padded}, {high} : i64"));
 
-        // Rows of the block into panels.
         let (zero, one) = (em.int(0), em.int(1));
-        let tile_bounds = Bounds { low: zero.clone(), high: tiles, step: one.clone() };
-        let packing = em.open(item, Vec::new(), None);
-        let number = em.name();
-        let ahead = em.op(packing, &format!("arith.muli {number}, {high} : i64"));
-        let base = em.op(packing, &format!("arith.addi {first_row}, {ahead} : i64"));
-        let start = self.times(&mut em, packing, &number, s.row_panel());
-        let to = self.offset(&mut em, packing, &block_pointer, &start);
-        let minor = match (c.filled, c.rows.split_last()) {
-            (Some(filled), Some((&last, outer))) => {
-                let base = self.bind_outer_rows(&mut em, packing, &base, filled, outer);
-                Minor { loops: vec![last], base, count: self.dag.extent(last) }
-            }
-            _ => Minor { loops: c.rows.clone(), base, count: s.rows },
-        };
-        let pack = Pack {
-            value: c.factors[0],
-            sum: &c.sum,
-            width: s.high as usize,
-            lanes: c.tile.0,
-            elem: s.elem,
-            pairs: c.pairs,
-        };
-        pack.emit(&mut em, packing, &minor, &to)?;
-        if c.has_halves() {
-            let lanes = c.tile.0.min(1 << s.high.trailing_zeros());
-            pairs::mark(&mut em, packing, &to, s.sum * s.high, lanes);
-        }
-        em.close_loop(packing, &number, &tile_bounds, &[]);
-
+        let tile_bounds = Bounds { low: zero, high: tiles, step: one };
         let mut part = Part {
             item,
             batch: &batch,
             group: &group,
             first_row: &first_row,
+            here: &here,
             tiles: &tile_bounds,
             rows: &block_pointer,
             columns: &columns_pointer,
             tile: &tile,
         };
+        if self.windows.as_ref().is_none_or(|w| !w.always) {
+            self.pack_rows(&mut em, &part)?;
+        }
         if s.pass == 0 {
             self.panels(&mut em, &part, Pass::Whole)?;
         } else {
@@ -381,9 +419,14 @@ impl Tiles<'_> {
             None => em.close_plain(item),
         }
         let text = format!(
-            "contraction batch {} rows {} columns {} x {}{} sum {}, tile {}x{}, block {}, groups {}, tasks {}",
+            "contraction batch {} rows {}{} columns {} x {}{} sum {}, tile {}x{}, block {}, groups {}, tasks {}",
             s.batch,
             s.rows,
+            match &self.windows {
+                Some(windows) if windows.always => " in place",
+                Some(_) => " in place inside",
+                None => "",
+            },
             s.all_panels / s.panels,
             self.dag.extent(c.lane),
             match (&self.in_place, s.pass) {

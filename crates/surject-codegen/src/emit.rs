@@ -405,6 +405,13 @@ impl<'a> Emitter<'a> {
         self.line(parent, &format!("scf.if {condition} {{\n{body}}}"));
     }
 
+    /// Closes a scope as an `scf.if` where the condition does not hold.
+    pub fn close_unless(&mut self, scope: ScopeId, condition: &str) {
+        let (parent, yes) = (self.parent(scope), self.literal("true", "i1"));
+        let not = self.op(parent, &format!("arith.xori {condition}, {yes} : i1"));
+        self.close_if(scope, &not);
+    }
+
     /// Closes a scope as the side of an `scf.if` where the condition holds, and gives the value: one of the scope, or
     /// else one that is known before.
     pub fn close_either(

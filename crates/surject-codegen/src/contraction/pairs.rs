@@ -299,12 +299,14 @@ pub(super) fn mark(em: &mut Emitter<'_>, scope: ScopeId, panel: &str, count: i64
     }
 }
 
-/// Not 0 where one of two panels of so many pairs is marked.
+/// Is one of two panels of so many pairs marked?
 pub(super) fn is_marked(em: &mut Emitter<'_>, scope: ScopeId, panels: [(&str, i64); 2]) -> String {
     let [x, y] = panels.map(|(panel, count)| {
         let from =
             em.op(scope, &format!("llvm.getelementptr {panel}[{count}] : (!llvm.ptr) -> !llvm.ptr, i32"));
         em.op(scope, &format!("llvm.load {from} : !llvm.ptr -> i32"))
     });
-    em.op(scope, &format!("arith.ori {x}, {y} : i32"))
+    let both = em.op(scope, &format!("arith.ori {x}, {y} : i32"));
+    let zero = em.constant(Elem::I32, 0, 1);
+    em.op(scope, &format!("arith.cmpi ne, {both}, {zero} : i32"))
 }

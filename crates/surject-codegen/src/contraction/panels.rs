@@ -5,11 +5,13 @@
 //! every panel. Then some terms of all tiles are added at a time: the rows of the column factor are read from their
 //! start to their end, a few side by side, and the tiles are kept in memory near by.
 
+use super::direct::Target;
 use super::tile::Inner;
+use super::windows::Place;
 use super::{Tiles, digits, pairs};
 use crate::CodegenError;
 use crate::address::{Lin, LoopSet};
-use crate::emit::{Bounds, Elem, Emitter, ScopeId};
+use crate::emit::{Bounds, Emitter, ScopeId};
 
 /// The names of an item of work.
 pub(super) struct Part<'a> {
@@ -17,6 +19,8 @@ pub(super) struct Part<'a> {
     pub(super) batch: &'a str,
     pub(super) group: &'a str,
     pub(super) first_row: &'a str,
+    /// The number of rows.
+    pub(super) here: &'a str,
     /// The bounds of the loop over row tiles.
     pub(super) tiles: &'a Bounds,
     /// The packed rows, and the columns.
@@ -70,7 +74,7 @@ impl Tiles<'_> {
         self.panels(em, part, Pass::Store)
     }
 
-    /// Column panels, then row tiles.
+    /// Some column panels, all row tiles, one of these panels after the other.
     pub(super) fn panels(
         &self,
         em: &mut Emitter<'_>,
@@ -82,7 +86,24 @@ impl Tiles<'_> {
         let (step, most) = (em.int(s.group), em.int(s.all_panels));
         let end = em.op(part.item, &format!("arith.addi {low}, {step} : i64"));
         let end = em.op(part.item, &format!("arith.minsi {end}, {most} : i64"));
-        let column = em.open(part.item, Vec::new(), None);
+        let beside = em.open(part.item, Vec::new(), None);
+        let beside_iv = em.name();
+        let until = em.int(s.beside);
+        let until = em.op(beside, &format!("arith.addi {beside_iv}, {until} : i64"));
+        let until = em.op(beside, &format!("arith.minsi {until}, {end} : i64"));
+        let row = em.open(beside, Vec::new(), None);
+        let row_iv = em.name();
+        let start = self.times(em, row, &row_iv, s.row_panel());
+        let mut from_rows = self.offset(em, row, part.rows, &start);
+        let place = match &self.windows {
+            Some(windows) => {
+                let ahead = self.times(em, row, &row_iv, s.high);
+                let first = em.op(row, &format!("arith.addi {}, {ahead} : i64", part.first_row));
+                Some(self.place(em, row, windows, &first)?)
+            }
+            None => None,
+        };
+        let column = em.open(row, Vec::new(), None);
         let column_iv = em.name();
         let panels = em.int(s.panels);
         let panel = em.op(column, &format!("arith.remui {column_iv}, {panels} : i64"));
@@ -110,18 +131,14 @@ impl Tiles<'_> {
             }
         };
 
-        let row = em.open(column, Vec::new(), None);
-        let row_iv = em.name();
-        let start = self.times(em, row, &row_iv, s.row_panel());
-        let mut from_rows = self.offset(em, row, part.rows, &start);
         let mut tile = part.tile.to_string();
         let mut count = None;
         if !matches!(pass, Pass::Whole) {
-            let number = em.op(row, &format!("arith.subi {column_iv}, {low} : i64"));
-            let above = self.times(em, row, &number, s.width * s.block);
-            let beside = self.times(em, row, &row_iv, s.width * s.high);
-            let at = em.op(row, &format!("arith.addi {above}, {beside} : i64"));
-            tile = self.offset(em, row, part.tile, &at);
+            let number = em.op(column, &format!("arith.subi {column_iv}, {low} : i64"));
+            let above = self.times(em, column, &number, s.width * s.block);
+            let ahead = self.times(em, column, &row_iv, s.width * s.high);
+            let at = em.op(column, &format!("arith.addi {above}, {ahead} : i64"));
+            tile = self.offset(em, column, part.tile, &at);
         }
         if let Pass::Terms(first, terms) = pass {
             let behind = self.times(em, column, first, stride);
@@ -131,41 +148,96 @@ impl Tiles<'_> {
             count = Some(terms);
         }
         let (full, rest) = (self.dag.extent(c.lane) / s.width, self.dag.extent(c.lane) % s.width);
-        let from = (from_rows.as_str(), from_columns.as_str());
-        let inner = Inner { active: s.width, terms: count, exact: false };
+        let mut widths = vec![(None, s.width)];
         if matches!(pass, Pass::Store) {
             // The terms are there.
+            widths.clear();
         } else if self.in_place.is_some() && rest != 0 {
-            let whole = em.int(full);
-            for (predicate, active) in [("ult", s.width), ("uge", rest)] {
-                if full == 0 && active == s.width {
-                    continue;
+            // What lies beyond the columns must not be read.
+            let last = if full == 0 { None } else { Some("uge") };
+            widths = vec![(last, rest)];
+            widths.extend((full != 0).then_some((Some("ult"), s.width)));
+        }
+        let from = From { rows: &from_rows, columns: &from_columns, place: place.as_ref() };
+        let to = self.target(em, column, part, &tile, (&row_iv, &panel))?;
+        let whole = em.int(full);
+        for (predicate, active) in widths {
+            let scope = em.open(column, Vec::new(), None);
+            self.sum(em, scope, &from, &to, Inner { active, terms: count, exact: false, windows: None })?;
+            match predicate {
+                Some(predicate) => {
+                    let holds = em.op(column, &format!("arith.cmpi {predicate}, {panel}, {whole} : i64"));
+                    em.close_if(scope, &holds);
                 }
-                let scope = em.open(row, Vec::new(), None);
-                self.tile(em, scope, from, &tile, Inner { active, ..inner })?;
-                let holds = em.op(row, &format!("arith.cmpi {predicate}, {panel}, {whole} : i64"));
-                em.close_if(scope, &holds);
+                None => em.close_plain(scope),
             }
-        } else if c.has_halves() {
-            let marked = pairs::is_marked(em, row, [(from.0, s.sum * s.high), (from.1, s.sum * s.width)]);
-            for (exact, when) in [(false, "eq"), (true, "ne")] {
-                let scope = em.open(row, Vec::new(), None);
-                self.tile(em, scope, from, &tile, Inner { exact, ..inner })?;
-                let zero = em.constant(Elem::I32, 0, 1);
-                let holds = em.op(row, &format!("arith.cmpi {when}, {marked}, {zero} : i32"));
-                em.close_if(scope, &holds);
-            }
-        } else {
-            self.tile(em, row, from, &tile, inner)?;
         }
         if !matches!(pass, Pass::Terms(..)) {
-            let ahead = self.times(em, row, &row_iv, s.high);
-            let first = em.op(row, &format!("arith.addi {}, {ahead} : i64", part.first_row));
-            self.store(em, row, &first, &panel, &tile)?;
+            let ahead = self.times(em, column, &row_iv, s.high);
+            let first = em.op(column, &format!("arith.addi {}, {ahead} : i64", part.first_row));
+            // A tile that begins earlier has the rows from there on.
+            if let Some(earlier) = place.and_then(|p| p.earlier) {
+                let skipped = self.times(em, column, &earlier, s.width);
+                tile = self.offset(em, column, &tile, &skipped);
+            }
+            let rest = em.open(column, Vec::new(), None);
+            self.store(em, rest, &first, &panel, &tile)?;
+            match &to.direct {
+                Some(direct) => em.close_unless(rest, direct),
+                None => em.close_plain(rest),
+            }
         }
-        em.close_loop(row, &row_iv, part.tiles, &[]);
-        let bounds = Bounds { low, high: end, step: em.int(1) };
+        let bounds = Bounds { low: beside_iv.clone(), high: until, step: em.int(1) };
         em.close_loop(column, &column_iv, &bounds, &[]);
+        em.close_loop(row, &row_iv, part.tiles, &[]);
+        let bounds = Bounds { low, high: end, step: em.int(s.beside) };
+        em.close_loop(beside, &beside_iv, &bounds, &[]);
         Ok(())
     }
+
+    /// The sum of a tile, by the loop that fits its factors.
+    fn sum(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        from: &From<'_>,
+        tile: &Target,
+        inner: Inner<'_>,
+    ) -> Result<(), CodegenError> {
+        let (s, packed) = (&self.sizes, (from.rows, from.columns));
+        if self.c.has_halves() {
+            let marked =
+                pairs::is_marked(em, scope, [(from.rows, s.sum * s.high), (from.columns, s.sum * s.width)]);
+            for exact in [false, true] {
+                let part = em.open(scope, Vec::new(), None);
+                self.tile(em, part, packed, tile, Inner { exact, ..inner })?;
+                if exact { em.close_if(part, &marked) } else { em.close_unless(part, &marked) }
+            }
+            return Ok(());
+        }
+        let (Some(windows), Some(place)) = (&self.windows, from.place) else {
+            return self.tile(em, scope, packed, tile, inner);
+        };
+        let part = em.open(scope, Vec::new(), None);
+        let there = Inner { windows: Some(windows), ..inner };
+        self.tile(em, part, (&place.from, from.columns), tile, there)?;
+        let Some(inside) = &place.inside else {
+            em.close_plain(part);
+            return Ok(());
+        };
+        em.close_if(part, inside);
+        let part = em.open(scope, Vec::new(), None);
+        self.tile(em, part, packed, tile, inner)?;
+        em.close_unless(part, inside);
+        Ok(())
+    }
+}
+
+/// Where a tile reads.
+struct From<'a> {
+    /// The packed rows.
+    rows: &'a str,
+    columns: &'a str,
+    /// Where the rows lie, if they need not be packed.
+    place: Option<&'a Place>,
 }

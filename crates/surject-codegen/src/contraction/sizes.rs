@@ -25,6 +25,8 @@ pub(super) struct Sizes {
     /// Column groups, and panels of each.
     pub(super) groups: i64,
     pub(super) group: i64,
+    /// Panels that a row tile is multiplied with one after the other.
+    pub(super) beside: i64,
     pub(super) tasks: i64,
     /// Workers that run the tasks at the same time, at most.
     pub(super) workers: i64,
@@ -72,6 +74,8 @@ impl Sizes {
         };
         let group = (all_panels + groups - 1) / groups;
         let groups = (all_panels + group - 1) / group;
+        let panel_bytes = (width * sum * elem.size() as i64).max(1);
+        let beside = if c.streams { 1 } else { (NEAR / panel_bytes).clamp(1, group) };
         let items = batch * blocks * groups;
         let flops = 2.0 * batch as f64 * rows as f64 * sum as f64 * (all_panels * width) as f64;
         let tasks =
@@ -88,6 +92,7 @@ impl Sizes {
             blocks,
             groups,
             group,
+            beside,
             tasks,
             workers: tasks.min(target.threads as i64).max(1),
             elem,
@@ -99,7 +104,10 @@ impl Sizes {
     /// Those of a kernel that does a range of at most so many rows.
     pub(super) fn for_range(self, most: i64) -> Sizes {
         let block = (most + self.high - 1) / self.high * self.high;
-        Sizes { block, groups: 1, group: self.all_panels, tasks: 1, workers: 1, pass: 0, ..self }
+        let panel_bytes = (self.width * self.sum * self.elem.size() as i64).max(1);
+        let beside = (NEAR / panel_bytes).clamp(1, self.all_panels);
+        let (groups, group, tasks, workers) = (1, self.all_panels, 1, 1);
+        Sizes { beside, block, groups, group, tasks, workers, pass: 0, ..self }
     }
 
     /// Elements from one panel of columns to the next.
@@ -207,8 +215,9 @@ pub(super) fn in_place(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<InPlace>
         && Elem::in_memory(dag[c.factors[1]].dtype) == s.elem;
     let (next, whole) = (address.coeff(c.lane) == 1, dag.extent(c.lane) % s.width == 0);
     let stride = address.coeff(*sum);
-    let bytes = s.batch * s.all_panels * s.width * s.sum * s.elem.size() as i64;
-    let few = s.rows <= FEW_TILES * s.high || bytes <= SMALL_BYTES;
+    let bytes = s.all_panels * s.width * s.sum * s.elem.size() as i64;
+    let dense = stride <= s.all_panels * s.width;
+    let few = s.rows <= FEW_TILES * s.high || dense && bytes <= SMALL_BYTES;
     // A stride of 0 repeats one row.
     (plain && next && stride > 0 && (whole && stride == s.width || few || c.streams)).then(|| InPlace {
         buf: *buf,
@@ -217,10 +226,13 @@ pub(super) fn in_place(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<InPlace>
     })
 }
 
+/// Bytes of panels that stay near by while all rows of a block are multiplied with them, one panel after the other: the
+/// rows of the output are written in longer pieces then.
+const NEAR: i64 = 65_536;
 /// Columns that are read by no more row tiles than these are not packed.
 const FEW_TILES: i64 = 4;
-/// Columns that stay in the nearest cache wherever they lie.
-const SMALL_BYTES: i64 = 16_384;
+/// Columns of a batch that stay in the nearest cache, if there is little between them.
+const SMALL_BYTES: i64 = 32_768;
 
 /// The linear number of the summed loops; the loop of pairs counts pairs.
 pub fn sum_number(dag: &Dag, sum: &[LoopId], pairs: Option<Pairs>, factor: i64) -> Lin {

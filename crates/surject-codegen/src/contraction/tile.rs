@@ -1,8 +1,10 @@
 //! One tile: the loop over the sum with the tile in registers, and what is stored of it.
 
 use super::Tiles;
+use super::direct::Target;
+use super::windows::Windows;
 use crate::CodegenError;
-use crate::dag::Node;
+use crate::dag::{Node, NodeId};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
 use crate::pack::digits;
 use surject_ir::{AccOp, BinaryOp};
@@ -16,6 +18,8 @@ pub(super) struct Inner<'a> {
     pub(super) terms: Option<&'a str>,
     /// Pairs of halves are multiplied in `f32`.
     pub(super) exact: bool,
+    /// The rows are not packed.
+    pub(super) windows: Option<&'a Windows>,
 }
 
 /// Where a tile comes from and goes to: the names of pointers and numbers.
@@ -28,6 +32,8 @@ struct Ends<'a> {
     /// The number of terms.
     count: &'a str,
     tile: &'a str,
+    /// Elements from one row of the tile to the next.
+    apart: &'a str,
 }
 
 impl Tiles<'_> {
@@ -40,27 +46,19 @@ impl Tiles<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         (rows, columns): (&str, &str),
-        tile: &str,
+        to: &Target,
         inner: Inner<'_>,
     ) -> Result<(), CodegenError> {
         let (s, c) = (&self.sizes, self.c);
+        let Target { tile, apart, .. } = to;
         let Node::Reduce { op, body, .. } = self.dag[c.node].node else {
             return Err(CodegenError::malformed("a contraction that reduces nothing"));
         };
         let stride = em.int(self.in_place.as_ref().map_or(s.width, |p| p.stride));
         let count = inner.terms.map_or_else(|| em.int(s.sum), str::to_string);
-        let [x, y] = c.factors;
-        let product = match self.dag[body].node {
-            Node::Binary(BinaryOp::Mul, a, b) => (a, b) == (x, y) || (b, a) == (x, y),
-            _ => false,
-        };
-        if op != AccOp::Add || !product {
-            return self.terms(
-                em,
-                scope,
-                Ends { rows, columns, stride: &stride, count: &count, tile },
-                inner,
-            );
+        if op != AccOp::Add || !self.is_product(body) {
+            let ends = Ends { rows, columns, stride: &stride, count: &count, tile, apart };
+            return self.terms(em, scope, ends, inner);
         }
         let (lanes, vectors, high) = c.tile;
         let mut name = format!("@tile_{}_{high}x{vectors}x{lanes}", s.elem.name());
@@ -72,32 +70,55 @@ impl Tiles<'_> {
         if inner.active != s.width {
             name.push_str(&format!("_{}", inner.active));
         }
+        if let Some(windows) = inner.windows {
+            // The distances are part of the text.
+            let number = |n: i64| n.to_string().replace('-', "m");
+            name.push_str(&format!("_by_{}", number(windows.step)));
+            for (extent, stride) in &windows.nest {
+                name.push_str(&format!("_{extent}x{}", number(*stride)));
+            }
+        }
         let mut own = Emitter::new(self.dag);
         let root = own.root();
-        let ends =
-            Ends { rows: "%rows", columns: "%columns", stride: "%stride", count: "%count", tile: "%tile" };
+        let ends = Ends {
+            rows: "%rows",
+            columns: "%columns",
+            stride: "%stride",
+            count: "%count",
+            tile: "%tile",
+            apart: "%apart",
+        };
         self.terms(&mut own, root, ends, inner)?;
         let (text, _) = own.finish();
         em.declarations.insert(format!(
             "llvm.func internal {name}(%rows: !llvm.ptr, %columns: !llvm.ptr, %stride: i64, %count: i64, \
-             %tile: !llvm.ptr) {{\n{text}llvm.return\n}}"
+             %tile: !llvm.ptr, %apart: i64) {{\n{text}llvm.return\n}}"
         ));
         em.line(
             scope,
             &format!(
-                "llvm.call {name}({rows}, {columns}, {stride}, {count}, {tile}) : \
-                 (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr) -> ()"
+                "llvm.call {name}({rows}, {columns}, {stride}, {count}, {tile}, {apart}) : \
+                 (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, i64) -> ()"
             ),
         );
         Ok(())
+    }
+
+    /// Is a term the product of the two factors?
+    fn is_product(&self, body: NodeId) -> bool {
+        let [x, y] = self.c.factors;
+        match self.dag[body].node {
+            Node::Binary(BinaryOp::Mul, a, b) => (a, b) == (x, y) || (b, a) == (x, y),
+            _ => false,
+        }
     }
 
     fn terms(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        Ends { rows, columns, stride, count, tile }: Ends<'_>,
-        Inner { active, terms, exact }: Inner<'_>,
+        Ends { rows, columns, stride, count, tile, apart }: Ends<'_>,
+        Inner { active, terms, exact, windows }: Inner<'_>,
     ) -> Result<(), CodegenError> {
         let (s, c) = (&self.sizes, self.c);
         let (lanes, vectors, high) = c.tile;
@@ -108,19 +129,44 @@ impl Tiles<'_> {
         let dtype = self.dag[c.node].dtype;
         let zero = em.scalar(op.neutral(dtype), lanes);
         let mut before = Vec::new();
-        for i in (0..high * vectors).filter(|_| terms.is_some()) {
-            let from = em.op(
-                scope,
-                &format!("llvm.getelementptr {tile}[{}] : (!llvm.ptr) -> !llvm.ptr, {name}", i * lanes),
-            );
+        let places = |em: &mut Emitter<'_>| -> Vec<String> {
+            let mut places = Vec::new();
+            let mut row = tile.to_string();
+            for i in 0..high * vectors {
+                if i > 0 && i % vectors == 0 {
+                    row = self.offset(em, scope, &row, apart);
+                }
+                let ahead = i % vectors * lanes;
+                places.push(em.op(
+                    scope,
+                    &format!("llvm.getelementptr {row}[{ahead}] : (!llvm.ptr) -> !llvm.ptr, {name}"),
+                ));
+            }
+            places
+        };
+        for from in if terms.is_some() { places(em) } else { Vec::new() } {
             before.push(
                 em.op(scope, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}")),
             );
         }
         // The same columns in the next pass: what lies between is less than a cache holds.
         let ahead = terms.map(|_| self.times(em, scope, stride, s.pass));
-        let inner = em.open(scope, Vec::new(), None);
-        let (a, b) = (em.name(), em.name());
+        // The loops over the sum, outermost first: how often, and how far the rows are then.
+        let levels: Vec<(String, i64)> = match windows {
+            Some(windows) => windows.nest.iter().map(|&(n, stride)| (em.int(n), stride)).collect(),
+            None => vec![(count.to_string(), high as i64)],
+        };
+        let step = windows.map_or(1, |w| w.step);
+        let mut open: Vec<(ScopeId, Vec<String>)> = Vec::new();
+        for _ in &levels {
+            let outer = open.last().map_or(scope, |o| o.0);
+            let names = (0..high * vectors + 2).map(|_| em.name()).collect();
+            open.push((em.open(outer, Vec::new(), None), names));
+        }
+        let Some((inner, names)) = open.last().cloned() else {
+            return Err(CodegenError::malformed("a contraction that sums nothing"));
+        };
+        let [a, b] = [0, 1].map(|i| names[high * vectors + i].clone());
         if let Some(ahead) = ahead {
             let next = self.offset(em, inner, &b, &ahead);
             for line in (0..vectors * lanes).step_by(64 / size) {
@@ -156,52 +202,74 @@ impl Tiles<'_> {
             };
             vector.push(em.op(inner, &load));
         }
-        let mut carried = Vec::new();
+        let mut next: Vec<String> = Vec::new();
         for row in 0..high {
+            let place = row as i64 * step;
             let from =
-                em.op(inner, &format!("llvm.getelementptr {a}[{row}] : (!llvm.ptr) -> !llvm.ptr, {name}"));
+                em.op(inner, &format!("llvm.getelementptr {a}[{place}] : (!llvm.ptr) -> !llvm.ptr, {name}"));
             let value = em.op(inner, &format!("llvm.load {from} : !llvm.ptr -> {name}"));
             let value = em.op(inner, &format!("vector.broadcast {value} : {name} to {ty}"));
             for column in &vector {
-                let init = before.get(carried.len()).unwrap_or(&zero).clone();
+                let into = names[next.len()].clone();
                 if let Some(pairs) = c.pairs {
-                    let (into, factors) = (em.name(), (value.as_str(), column.as_str()));
-                    let next = if exact {
+                    let factors = (value.as_str(), column.as_str());
+                    next.push(if exact {
                         pairs.multiply_add_exactly(em, inner, factors, &into, lanes)
                     } else {
                         pairs.multiply_add(em, inner, factors, &into, lanes)
-                    };
-                    carried.push(Carried { name: into, init, ty: ty.clone(), next });
+                    });
+                    continue;
+                }
+                if op == AccOp::Add && self.is_product(body) {
+                    // In the same order whatever the order in the term: it is the same function.
+                    let float = s.elem != s.elem.int();
+                    let fused = format!("math.fma {value}, {column}, {into} : {ty}");
+                    next.push(if float {
+                        em.op(inner, &fused)
+                    } else {
+                        let product = em.op(inner, &format!("arith.muli {value}, {column} : {ty}"));
+                        em.op(inner, &format!("arith.addi {into}, {product} : {ty}"))
+                    });
                     continue;
                 }
                 // The values of this row and these columns are known here; the rest of the term is arithmetic.
                 let part = em.open(inner, vec![(c.lane, String::new())], Some((c.lane, lanes)));
                 em.seed(part, c.factors[0], Val { ssa: value.clone(), lanes });
                 em.seed(part, c.factors[1], Val { ssa: column.clone(), lanes });
-                let into = em.name();
-                let next = em.join_term(op, body, dtype, &into, At { scope: part, lanes })?;
+                next.push(em.join_term(op, body, dtype, &into, At { scope: part, lanes })?);
                 em.close_plain(part);
-                carried.push(Carried { name: into, init, ty: ty.clone(), next });
             }
         }
-        let height = em.int(high as i64);
-        for (pointer, from, by) in [(a, rows, height.as_str()), (b, columns, stride)] {
-            let next = self.offset(em, inner, &pointer, by);
-            carried.push(Carried {
-                name: pointer,
-                init: from.to_string(),
-                ty: "!llvm.ptr".to_string(),
-                next,
-            });
+        // The columns go on where they are; the rows of an outer loop go on from where they began.
+        let mut columns_then = self.offset(em, inner, &b, stride);
+        let outermost: Vec<String> = (0..high * vectors)
+            .map(|i| before.get(i).unwrap_or(&zero).clone())
+            .chain([rows.to_string(), columns.to_string()])
+            .collect();
+        let pointer = "!llvm.ptr".to_string();
+        let mut sums = Vec::new();
+        for (depth, (count, by)) in levels.iter().enumerate().rev() {
+            let (level, names) = &open[depth];
+            let by = em.int(*by);
+            let rows_then = self.offset(em, *level, &names[high * vectors], &by);
+            let inits = if depth == 0 { &outermost } else { &open[depth - 1].1 };
+            next.extend([rows_then, columns_then.clone()]);
+            let carried = names.iter().zip(inits).zip(std::mem::take(&mut next)).enumerate();
+            let carried: Vec<Carried> = carried
+                .map(|(i, ((name, init), next))| Carried {
+                    name: name.clone(),
+                    init: init.clone(),
+                    ty: if i < high * vectors { ty.clone() } else { pointer.clone() },
+                    next,
+                })
+                .collect();
+            let bounds = Bounds { low: em.int(0), high: count.clone(), step: em.int(1) };
+            let number = em.name();
+            sums = em.close_loop(*level, &number, &bounds, &carried);
+            next = sums[..high * vectors].to_vec();
+            columns_then = sums[high * vectors + 1].clone();
         }
-        let bounds = Bounds { low: em.int(0), high: count.to_string(), step: em.int(1) };
-        let number = em.name();
-        let sums = em.close_loop(inner, &number, &bounds, &carried);
-        for (i, sum) in sums.iter().take(high * vectors).enumerate() {
-            let to = em.op(
-                scope,
-                &format!("llvm.getelementptr {tile}[{}] : (!llvm.ptr) -> !llvm.ptr, {name}", i * lanes),
-            );
+        for (sum, to) in sums.iter().zip(places(em)) {
             em.line(scope, &format!("llvm.store {sum}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"));
         }
         Ok(())

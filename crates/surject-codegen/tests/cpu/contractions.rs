@@ -142,6 +142,46 @@ fn convolutions() {
     check_with(convolution(2, 16, 3, 20, 2), 1e-4, None);
     check_with(convolution(2, 15, 3, 20, 1), 1e-4, None);
     check_with(convolution(1, 30, 3, 9, 2), 1e-4, None);
+    // Tiles inside, at a border, and across the end of a row.
+    for (batch, size, channels, filters, stride) in
+        [(1, 40, 4, 20, 1), (2, 27, 7, 64, 1), (1, 49, 5, 33, 2), (1, 33, 17, 16, 1), (2, 20, 3, 130, 1)]
+    {
+        check_with(convolution(batch, size, channels, filters, stride), 1e-4, None);
+    }
+}
+
+#[test]
+fn rows_in_place() {
+    // Few columns, and rows of every number; x is read as it lies, turned, and backwards.
+    for dtype in [DType::F32, DType::F64, DType::I32] {
+        for (m, k, n) in [(16, 40, 20), (37, 33, 64), (130, 20, 48), (8, 90, 100), (23, 64, 16)] {
+            check_with(matmul(m, k, n, dtype), 1e-4, None);
+            for step in [1, -1] {
+                let (mut f, p) = function(&[(dtype, &[k, m]), (dtype, &[k, n])]);
+                let all = space(&[m, n, k]);
+                let row =
+                    Affine { coeffs: vec![step, 0, 0], offset: if step < 0 { m as i64 - 1 } else { 0 } };
+                let map = IndexMap::total(all, space(&[k, m]), vec![Affine::axis(3, 2), row]).unwrap();
+                let x = f.fields.read(map, p[0]).unwrap();
+                let c = contract(&mut f, &[m, n, k], &[0, 1], (x, &[0, 1, 2]), (p[1], &[2, 1]));
+                result(&mut f, c);
+                check_with(f, 1e-4, None);
+            }
+        }
+        // c[b,i,j,n] = x[b,j,i,k] y[b,k,n]: rows of two loops, of which the last one fills tiles or does not.
+        for (i, j) in [(5, 8), (3, 29), (20, 3), (4, 16)] {
+            let (mut f, p) = function(&[(dtype, &[2, j, i, 36]), (dtype, &[2, 36, 40])]);
+            let c = contract(
+                &mut f,
+                &[2, i, j, 40, 36],
+                &[0, 1, 2, 3],
+                (p[0], &[0, 2, 1, 4]),
+                (p[1], &[0, 4, 3]),
+            );
+            result(&mut f, c);
+            check_with(f, 1e-4, None);
+        }
+    }
 }
 
 /// A product of 8-bit integers, converted to 32 bits, with zero points subtracted or not.

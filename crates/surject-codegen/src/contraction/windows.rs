@@ -1,0 +1,125 @@
+//! Rows that tiles read where they lie.
+//!
+//! A row of a convolution is a window, and windows overlap: packed, an element is there once for every window that
+//! has it, which costs more than the products where there are few columns. A tile broadcasts single elements of its
+//! rows, so they may lie anywhere, as long as the rows of a tile are equally far apart: then no element is moved, and
+//! the tile is a nest of loops over the sum. That is so for tiles that lie inside all guards, and in
+//! one loop; others have packed rows. Where there are no guards a tile that would go on beyond the end of the loop
+//! begins earlier instead, so that none is packed.
+
+use super::sizes::Sizes;
+use super::{Contraction, Tiles};
+use crate::CodegenError;
+use crate::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
+use crate::dag::{Buf, Dag, Node};
+use crate::emit::{Elem, Emitter, ScopeId};
+
+/// More panels of columns than these are worth packed rows.
+const FEW_PANELS: i64 = 4;
+
+/// A row factor that tiles read where it lies.
+pub(super) struct Windows {
+    /// The tensor.
+    pub(super) buf: Buf,
+    address: Lin,
+    guards: Vec<Guard>,
+    /// The last loop of the rows.
+    last: LoopId,
+    /// Is no tile packed?
+    pub(super) always: bool,
+    /// The distance from one row to the next.
+    pub(super) step: i64,
+    /// The loops over the sum, outermost first: extents and distances.
+    pub(super) nest: Vec<(i64, i64)>,
+}
+
+/// Finds a row factor that is a tensor in the type of the tiles, and is multiplied with few columns.
+pub(super) fn windows(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<Windows> {
+    let mut guards: Vec<Guard> = Vec::new();
+    let mut node = c.factors[0];
+    while let Node::Guarded { guards: more, inner, .. } = &dag[node].node {
+        guards.extend(more.iter().cloned());
+        node = *inner;
+    }
+    let Node::Load { buf, address, guards: more } = &dag[node].node else { return None };
+    guards.extend(more.iter().cloned());
+    guards.retain(|g| g.fact(&dag.extents) != GuardFact::Always);
+    let plain = matches!(s.elem, Elem::F32 | Elem::F64 | Elem::I32 | Elem::I64)
+        && Elem::in_memory(dag[node].dtype) == s.elem;
+    let (&last, outer) = c.rows.split_last()?;
+    let one_loop = outer.is_empty() || c.filled.is_some() || dag.extent(last) % s.high == 0;
+    let few = s.group <= FEW_PANELS && c.pairs.is_none() && s.pass == 0;
+    if !plain || !few || dag.extent(last) < s.high {
+        return None;
+    }
+    // Loops that run through memory as one are one.
+    let mut nest: Vec<(i64, i64)> = Vec::new();
+    for &l in c.sum.iter().filter(|&&l| dag.extent(l) > 1) {
+        let (extent, stride) = (dag.extent(l), address.coeff(l));
+        match nest.last_mut() {
+            Some(outer) if outer.1 == stride.checked_mul(extent)? => *outer = (outer.0 * extent, stride),
+            _ => nest.push((extent, stride)),
+        }
+    }
+    let step = address.coeff(last);
+    let (always, address) = (one_loop && guards.is_empty(), address.clone());
+    (!nest.is_empty()).then_some(Windows { buf: *buf, address, guards, last, always, step, nest })
+}
+
+/// The rows of a tile, where they lie.
+pub(super) struct Place {
+    /// Can they be read there? `None`: always.
+    pub(super) inside: Option<String>,
+    /// The address of the first element, if so.
+    pub(super) from: String,
+    /// So many rows earlier begins the tile.
+    pub(super) earlier: Option<String>,
+}
+
+impl Tiles<'_> {
+    /// How a tile from a row on reads its rows where they lie.
+    pub(super) fn place(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        windows: &Windows,
+        first_row: &str,
+    ) -> Result<Place, CodegenError> {
+        let (s, c) = (&self.sizes, self.c);
+        let rows = em.open(scope, Vec::new(), None);
+        let last = self.bind_rows(em, rows, first_row);
+        let room = em.int(self.dag.extent(windows.last) - s.high);
+        let start = em.op(rows, &format!("arith.minsi {last}, {room} : i64"));
+        em.bind(rows, windows.last, start.clone());
+        let mut holds = em.op(rows, &format!("arith.cmpi eq, {last}, {start} : i64"));
+        let moving: LoopSet = c.sum.iter().copied().collect();
+        let fixed = |lin: &Lin| Lin {
+            terms: lin.terms.iter().copied().filter(|t| !moving.contains(t.0)).collect(),
+            offset: lin.offset,
+        };
+        let mut extents = self.dag.extents.clone();
+        extents[windows.last.0 as usize] = s.high;
+        for guard in &windows.guards {
+            // How far the expression moves inside the tile.
+            let terms = guard.expr.terms.iter().copied();
+            let terms = terms.filter(|t| moving.contains(t.0) || t.0 == windows.last).collect();
+            let (low, high) = Lin { terms, offset: 0 }
+                .range(&extents)
+                .ok_or_else(|| CodegenError::overflow("an address"))?;
+            let first = em.lin(&fixed(&guard.expr), rows);
+            for (by, predicate, bound) in [(low, "sge", 0), (high, "slt", guard.bound)] {
+                let (by, bound) = (em.int(by), em.int(bound));
+                let end = em.op(rows, &format!("arith.addi {first}, {by} : i64"));
+                let inside = em.op(rows, &format!("arith.cmpi {predicate}, {end}, {bound} : i64"));
+                holds = em.op(rows, &format!("arith.andi {holds}, {inside} : i1"));
+            }
+        }
+        let first = em.lin(&fixed(&windows.address), rows);
+        let pointer = self.pointer(em, windows.buf)?;
+        let from = self.offset(em, rows, &pointer, &first);
+        let earlier = em.op(rows, &format!("arith.subi {last}, {start} : i64"));
+        em.close_plain(rows);
+        let (inside, earlier) = if windows.always { (None, Some(earlier)) } else { (Some(holds), None) };
+        Ok(Place { inside, from, earlier })
+    }
+}
