@@ -101,7 +101,7 @@ fn kernel(i: usize, kernel: &Kernel) -> String {
 struct Host<'a> {
     lowered: &'a Lowered,
     memory: &'a Memory,
-    /// The workers that kernels have memory for.
+    /// The most workers that kernels have memory for.
     threads: usize,
     /// The number of results.
     results: usize,
@@ -282,7 +282,9 @@ impl Host<'_> {
             ));
         } else {
             let function = self.op(&format!("llvm.mlir.addressof @kernel_{kernel} : !llvm.ptr"));
-            let (tasks, workers) = (self.int(tasks), self.int(self.threads as i64));
+            // Kernels have memory for no more workers than tasks.
+            let workers = tasks.min(self.threads as i64);
+            let (tasks, workers) = (self.int(tasks), self.int(workers));
             self.line(&format!(
                 "llvm.call @surject_parallel({function}, {tasks}, {workers}, %pointers) : \
                  (!llvm.ptr, i64, i64, !llvm.ptr) -> ()"

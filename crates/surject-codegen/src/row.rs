@@ -18,7 +18,7 @@ use std::sync::Arc;
 use surject_ir::DType;
 
 /// A function of tasks, each done by a worker: `@kernel_N(%task: i64, %worker: i64, %ptrs: !llvm.ptr)`. Tasks that run
-/// at the same time have different workers, whose numbers are below [`Target::threads`].
+/// at the same time have different workers, whose numbers are below [`Target::threads`] and below the number of tasks.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     /// The body of the function.
