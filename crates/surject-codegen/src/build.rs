@@ -262,6 +262,12 @@ impl<'a> Builder<'a> {
         let fibre = solve(&left, &position, &used, &self.dag.extents)
             .map_err(|refusal| self.refused(refusal, field))?;
         let free: Vec<LoopId> = fibre.free.iter().copied().filter(|&l| self.dag.extent(l) != 1).collect();
+        // One point reaches a position of a set, but it is not known which: it is sent from where it is.
+        if !free.is_empty()
+            && matches!(self.function.fields[field].kind, FieldKind::Acc { op: AccOp::Set, .. })
+        {
+            return Err(Stop::Spill(field));
+        }
         let mut components = Vec::new();
         for (axis, lin) in fibre.axes.iter().enumerate() {
             components.push(numbered(lin, axis)?);

@@ -27,6 +27,12 @@ pub fn share(
         let Some(all) = topological(terms, choice, &every) else { return };
         let mut sharing = Sharing::new(terms, roots, choice, model, algebra, &order);
         sharing.place(&all);
+        // What nobody needs yet may be a read away from what is needed: its user sees that only if it has that term.
+        for &class in &all {
+            if sharing.uses[class] == 0 && terms.classes[class].terms.len() > 1 {
+                sharing.prefer(class);
+            }
+        }
         let mut changed = false;
         for &class in order.iter().rev() {
             if sharing.uses[class] > 0 && terms.classes[class].terms.len() > 1 && !sharing.product[class] {
@@ -207,8 +213,24 @@ impl<'a> Sharing<'a> {
 
     /// Gives a class the term that makes the whole cheapest.
     fn improve(&mut self, class: Class) -> bool {
+        let freed = self.release(class);
+        let changed = self.pick(class, freed);
+        self.retain(class);
+        changed
+    }
+
+    /// Gives a class that nobody needs the term that would add the least.
+    fn prefer(&mut self, class: Class) {
+        let added = self.retain(class);
+        self.release(class);
+        self.pick(class, added);
+    }
+
+    /// Gives a class whose operands are released the term that adds the least, if that is less than `now`, which is
+    /// what its own term adds.
+    fn pick(&mut self, class: Class, now: f64) -> bool {
         let before = self.choice[class];
-        let mut best = (self.release(class) * (1.0 - 1e-9), before);
+        let mut best = (now * (1.0 - 1e-9), before);
         for place in 0..self.terms.classes[class].terms.len() {
             let terms = self.terms;
             let term = &terms.classes[class].terms[place];
@@ -228,7 +250,6 @@ impl<'a> Sharing<'a> {
             }
         }
         self.choice[class] = best.1;
-        self.retain(class);
         if best.1 == before {
             return false;
         }

@@ -35,6 +35,21 @@ fn attention_stores_no_transpose() {
     assert_eq!(o.report.stores().1, 7);
 }
 
+/// The mean of a product that is stored anyway is a sum of what is stored, in another order of its axes, and not the
+/// product again.
+#[test]
+fn a_product_and_its_mean() {
+    let text = "func main(x: f32[2,7,6,12], w: f32[3,3,12,8]) -> (y) {
+  p : f32[2,7,6,8] =:+ over i<2, j<7, k<6, l<8, m<3, n<3, o<12 at [i,j,k,l]: (x[i,j + m - 1,k + n - 1,o] where 0 <= k + n - 1 < 6 and 0 <= j + m - 1 < 7 else 0.0f32) * w[m,n,o,l]
+  s : f32[8] =:+ over i<2, j<7, k<6, l<8 at [l]: p[i,j,k,l]
+  y : f32[2,7,6,8] =: over i<2, j<7, k<6, l<8: p[i,j,k,l] - s[l] / 84.0f32
+}
+";
+    let p = surject_ir::parse(text).unwrap();
+    let o = show("product and mean", &p, 1e-5);
+    insta::assert_snapshot!(surject_ir::print(&o.program));
+}
+
 /// The plan of twelve blocks is twelve times the plan of one, and so is the time to find it, about.
 #[test]
 fn blocks_scale() {

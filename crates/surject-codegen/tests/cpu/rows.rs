@@ -288,3 +288,26 @@ fn short_rows_in_lanes() {
     let module = lower(&program, "main", &Target::wide()).unwrap();
     insta::assert_snapshot!(module.plan);
 }
+
+/// A reshape of what is turned around: no loop of the result says by itself where its elements come from.
+#[test]
+fn digits_that_run_backwards() {
+    for (x, read) in
+        [("f32[2,7]", "x[i,j]"), ("f32[1,7]", "x[0,j] * 2.0f32"), ("f32[2,7]", "x[i,j] + x[-i + 1,j]")]
+    {
+        for at in ["-7*i - j + 13", "7*i - j + 6", "-7*i + j + 7", "2*j - i + 1"] {
+            let text = format!(
+                "func main(x: {x}) -> (y, z) {{
+  y : f32[14] =:set over i<2, j<7 at [{at}]: {read}
+  z : f32[14] =: over i<14: exp(y[i]) + y[-i + 13]
+}}
+"
+            );
+            let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            check(program.functions[0].clone());
+            let alone = text.replace("(y, z)", "(z)").replace("  y :", "  let y :");
+            let program = surject_ir::parse(&alone).unwrap_or_else(|e| panic!("{e}\n{alone}"));
+            check(program.functions[0].clone());
+        }
+    }
+}
