@@ -166,3 +166,29 @@ fn a_large_tensor_is_read_before_the_next_is_made() {
     assert!(module.arena_bytes < 64 * (64 + 96 + 64) * 4, "{}", module.plan);
     insta::assert_snapshot!(module.plan);
 }
+
+/// What a worker keeps to itself is there for as many workers as there are tasks, or threads if those are fewer: more
+/// must not run.
+#[test]
+fn no_more_workers_than_have_memory() {
+    let text = "func main(x: f32[3,64,32], y: f32[3,32,64]) -> (z) {
+        z : f32[3,64,64] =: + over b<3, i<64, j<64, k<32 at [b,i,j]: x[b,i,k] * y[b,k,j]
+      }";
+    let program = surject_ir::parse(text).expect("the program is well formed");
+    let mut seen = Vec::new();
+    for threads in [2, 5, 64] {
+        let target = Target { threads, eager: true, ..Target::wide() };
+        let text = lower(&program, "main", &target).unwrap().text;
+        let value = |name: &str| -> i64 {
+            let line = text.lines().rfind(|l| l.starts_with(&format!("{name} = arith.constant "))).unwrap();
+            line.split(' ').nth(3).unwrap().parse().unwrap()
+        };
+        for call in text.lines().filter_map(|l| l.strip_prefix("llvm.call @surject_parallel(")) {
+            let names: Vec<&str> = call.split(')').next().unwrap().split(", ").collect();
+            let (tasks, workers) = (value(names[1]), value(names[2]));
+            assert_eq!(workers, tasks.min(threads as i64), "{text}");
+            seen.push(workers < threads as i64);
+        }
+    }
+    assert!(seen.contains(&true) && seen.contains(&false));
+}
