@@ -42,7 +42,9 @@ pub fn find(
             }
             _ => false,
         });
-        let plain = inside.iter().all(|&n| !matches!(dag[n].node, Node::Reduce { .. }));
+        // A few rows are read side by side anyway.
+        let rows: i64 = loops.iter().map(|&l| dag.extent(l)).product();
+        let plain = rows > ROWS && inside.iter().all(|&n| !matches!(dag[n].node, Node::Reduce { .. }));
         let all = dag[n].deps == over;
         (exact && strided && plain && all && points >= WORTH).then_some((n, *field))
     })
