@@ -91,6 +91,8 @@ struct Walk<'w, 'a> {
     seen: HashSet<(Class, MapId, usize)>,
     reads: HashMap<Class, HashSet<MapId>>,
     inlined: HashSet<Class>,
+    /// The classes evaluated so far, as often as they are, those above before those below.
+    evaluated: Vec<Class>,
     work: f64,
     flops: f64,
     offender: Option<Class>,
@@ -112,6 +114,7 @@ impl Walker<'_> {
             seen: HashSet::new(),
             reads: HashMap::new(),
             inlined: HashSet::new(),
+            evaluated: Vec::new(),
             work: 0.0,
             flops: 0.0,
             offender: None,
@@ -176,6 +179,27 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// The class that this kernel evaluates most often, and at least twice: a grid of which a step reads several
+    /// neighbours, again and again over the steps. Of several the one that the others are made for.
+    fn most_repeated(&self) -> Option<Class> {
+        let mut times: HashMap<Class, usize> = HashMap::new();
+        for &class in &self.evaluated {
+            *times.entry(class).or_default() += 1;
+        }
+        let worth = |class: Class| {
+            let term = self.walker.terms.term(self.walker.choice, class);
+            class != self.root && matches!(term, Some(Term::Point(..) | Term::Acc(..)))
+        };
+        let mut best: Option<(usize, Class)> = None;
+        for &class in &self.evaluated {
+            let count = times[&class];
+            if count > 1 && worth(class) && best.is_none_or(|b| count > b.0) {
+                best = Some((count, class));
+            }
+        }
+        best.map(|b| b.1)
+    }
+
     /// Evaluates a class at the points of a map.
     fn value(&mut self, class: Class, map: MapId, at: At) {
         if self.offender.is_some() {
@@ -191,7 +215,15 @@ impl Walk<'_, '_> {
             }
             return;
         }
-        if at.depth >= MAX_DEPTH || self.seen.len() >= MAX_SIZE {
+        let term = self.walker.terms.term(self.walker.choice, class);
+        if term.is_some_and(Term::is_leaf) {
+            return self.define(class, map, at);
+        }
+        if self.seen.len() >= MAX_SIZE {
+            let most = self.most_repeated().unwrap_or(class);
+            return self.offend(most);
+        }
+        if at.depth >= MAX_DEPTH {
             return self.offend(class);
         }
         if self.seen.insert((class, map, scope)) {
@@ -202,6 +234,7 @@ impl Walk<'_, '_> {
     /// Evaluates the chosen term of a class at the points of a map.
     fn define(&mut self, class: Class, map: MapId, at: At) {
         self.inlined.insert(class);
+        self.evaluated.push(class);
         let runs = self.loops[at.scope].runs * at.weight;
         let deeper = At { depth: at.depth + 1, ..at };
         let terms = self.walker.terms;

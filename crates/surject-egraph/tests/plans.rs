@@ -50,6 +50,24 @@ fn a_product_and_its_mean() {
     insta::assert_snapshot!(surject_ir::print(&o.program));
 }
 
+/// Steps of a grid of which each reads all neighbours: too much for one kernel, so each step is one.
+#[test]
+fn steps_of_a_grid() {
+    let mut text = String::from("func main(x0: f32[12,12]) -> (x6) {\n");
+    for step in 1..=6 {
+        let (old, part) = (format!("x{}", step - 1), format!("p{step}"));
+        text += &format!(
+            "  {part} : f32[12,12] =: over i<12, j<12: {old}[i,j] + ({old}[i - 1,j] where 0 <= i - 1 < 12 else 0.0f32) + ({old}[i + 1,j] where 0 <= i + 1 < 12 else 0.0f32)
+  x{step} : f32[12,12] =: over i<12, j<12: tanh({part}[i,j] + ({part}[i,j - 1] where 0 <= j - 1 < 12 else 0.0f32) + ({part}[i,j + 1] where 0 <= j + 1 < 12 else 0.0f32)) * 2.0f32
+"
+        );
+    }
+    text += "}\n";
+    let p = surject_ir::parse(&text).unwrap();
+    let o = show("grid", &p, 1e-5);
+    assert_eq!(o.report.stores(), (12, 6));
+}
+
 /// The plan of twelve blocks is twelve times the plan of one, and so is the time to find it, about.
 #[test]
 fn blocks_scale() {
