@@ -14,6 +14,8 @@ use surject_ir::{
 
 /// Smaller values stay in a cache.
 const LARGE: u64 = 1 << 20;
+/// What is made of positions alone is computed faster than it is read, unless it stays in the innermost cache.
+const POSITIONS: u64 = 1 << 16;
 /// How many times larger than its parts a value must be.
 const TIMES: u64 = 8;
 /// More operations than these are not done again.
@@ -96,7 +98,7 @@ fn cheap(function: &Function, target: Var, field: FieldId, inlined: &HashMap<Var
     let bytes =
         |ty: &TensorType| ty.space.points().unwrap_or(u64::MAX).saturating_mul(ty.dtype.size() as u64);
     let ty = function.ty(target);
-    if ty.dtype.is_complex() || bytes(ty) < LARGE {
+    if ty.dtype.is_complex() || bytes(ty) < POSITIONS {
         return false;
     }
     let (mut operations, mut parts) = (0, 0u64);
@@ -111,5 +113,6 @@ fn cheap(function: &Function, target: Var, field: FieldId, inlined: &HashMap<Var
             },
         }
     }
-    operations <= CHEAP && parts.saturating_mul(TIMES) <= bytes(ty)
+    let large = parts == 0 || bytes(ty) >= LARGE;
+    large && operations <= CHEAP && parts.saturating_mul(TIMES) <= bytes(ty)
 }

@@ -5,6 +5,7 @@ use crate::CodegenError;
 use crate::dag::Dag;
 use crate::emit::{Bounds, Elem, ScopeId};
 use crate::row::Kernel;
+use crate::short::{LONGEST, Rows};
 use surject_ir::{DType, GatherDims, ScatterDims, Var};
 
 /// A move of a box of elements.
@@ -323,10 +324,12 @@ fn join_lines(
         high = w.em.select(at, &whole, &all, &end, Elem::I64);
     }
     if tasks == 1 && extent <= MOST_WRITTEN_OUT {
-        // Short lines are written out, in vectors of ever fewer lanes.
+        // Short lines are written out, in vectors of ever fewer lanes. The next line may be the same one: what is
+        // stored is loaded again at once, which wide vectors are slow at.
+        const HALF: i64 = LANES / 2;
         let mut first = 0;
         while first < extent {
-            let lanes = LANES.min(1 << (extent - first).ilog2());
+            let lanes = HALF.min(1 << (extent - first).ilog2());
             let inner = w.em.open(scope, Vec::new(), None);
             let ahead = w.em.int(first);
             join_at(w, call, (n, join), inner, (address, element, &ahead), lanes as usize)?;
@@ -445,9 +448,21 @@ fn gather_elements(
         position.insert(dims.index_vector_dim.min(position.len()), 0);
     }
     let apart: i64 = position.iter().zip(strides(&index_shape)).map(|(p, s)| p * s).sum();
+    // Components that lie side by side are columns of short rows.
+    let count = dims.start_index_map.len() as i64;
+    let beside = dims.index_vector_dim + 1 == index_shape.len() && apart == count;
+    let mut columns = Vec::new();
+    if beside && (2..=LONGEST).contains(&count) {
+        let address = component(&mut w, scope, &batch, 0, dims.index_vector_dim, &index_shape);
+        let first = w.element(scope, &index, &address, elem);
+        columns = w.em.columns(&Rows { first: &first, stride: count, reach: count, elem }, at);
+    }
     for (d, &axis) in dims.start_index_map.iter().enumerate() {
         let address = component(&mut w, scope, &batch, d, dims.index_vector_dim, &index_shape);
-        let start = w.lanes_of(scope, (&index, &address), call.dtype(indices), apart, lanes);
+        let start = match columns.get(d) {
+            Some(column) => column.clone(),
+            None => w.lanes_of(scope, (&index, &address), call.dtype(indices), apart, lanes),
+        };
         let (zero, most) = (w.em.integer(at, elem, 0), w.em.integer(at, elem, shape[axis] - slice[axis]));
         let start = w.em.bin(at, "arith.maxsi", &start, &zero, elem);
         let start = w.em.bin(at, "arith.minsi", &start, &most, elem);

@@ -133,6 +133,65 @@ fn scattered_lines() {
     }
 }
 
+/// Single elements, as many side by side as there are lanes, by one index and by two, with batches, along lines that are
+/// no multiple of anything.
+#[test]
+fn gathered_elements() {
+    for (dtype, index, count) in [(F, I, 16u64), (DType::F64, DType::I64, 37), (I, I, 1000)] {
+        let dims = GatherDims {
+            collapsed_slice_dims: vec![0],
+            start_index_map: vec![0],
+            index_vector_dim: 1,
+            ..GatherDims::default()
+        };
+        let op = LibOp::Gather { dims, slice_sizes: vec![1], indices_are_sorted: false };
+        check(call(op, &[(dtype, &[70]), (index, &[count, 1])], |_| vec![]));
+        for (axis, indices) in [(1, [count, 2]), (0, [2, count])] {
+            let dims = GatherDims {
+                collapsed_slice_dims: vec![0, 1],
+                start_index_map: vec![1, 0],
+                index_vector_dim: axis,
+                ..GatherDims::default()
+            };
+            let op = LibOp::Gather { dims, slice_sizes: vec![1, 1], indices_are_sorted: false };
+            check(call(op, &[(dtype, &[30, 70]), (index, &indices)], |_| vec![]));
+        }
+        let dims = GatherDims {
+            collapsed_slice_dims: vec![1],
+            operand_batching_dims: vec![0],
+            start_indices_batching_dims: vec![0],
+            start_index_map: vec![1],
+            index_vector_dim: 2,
+            ..GatherDims::default()
+        };
+        let op = LibOp::Gather { dims, slice_sizes: vec![1, 1], indices_are_sorted: false };
+        check(call(op, &[(dtype, &[5, 70]), (index, &[5, count, 1])], |_| vec![]));
+    }
+}
+
+/// Windows that grow by one element an output, where joining the initial values changes them and where it does not.
+#[test]
+fn growing_windows_of_scalar_functions() {
+    for (axis, sizes) in [(0usize, [40u64, 6]), (1, [6, 40])] {
+        let (mut window, mut padding) = (vec![1, 1], vec![(0, 0), (0, 0)]);
+        (window[axis], padding[axis]) = (43, (42, 0));
+        let ones = vec![1, 1];
+        let window = Window {
+            sizes: window,
+            strides: ones.clone(),
+            base_dilations: ones.clone(),
+            window_dilations: ones,
+            padding,
+        };
+        let op = LibOp::ReduceWindow { window };
+        for join in [BinaryOp::Max, BinaryOp::Sub, BinaryOp::Add] {
+            check(call(op.clone(), &[(F, &sizes), (F, &[])], |f| vec![binary(f, join, F)]));
+        }
+        let params: &[(DType, &[u64])] = &[(F, &sizes), (I, &sizes), (F, &[]), (I, &[])];
+        check(call(op, params, |f| vec![arg_max(f)]));
+    }
+}
+
 /// The larger of two values with its index; the first of equal ones.
 fn arg_max(f: &mut Function) -> Region {
     region(f, &[F, I, F, I], |f, p| {

@@ -311,3 +311,20 @@ fn digits_that_run_backwards() {
         }
     }
 }
+
+/// Rows of a few elements that are put together of tensors, taken apart, and changed by a short one.
+#[test]
+fn short_rows_put_together_and_taken_apart() {
+    for (n, dtype) in [(517u64, "f32"), (530, "i8"), (300, "f64"), (601, "bf16")] {
+        let text = format!(
+            "func main(x: {dtype}[3,{n}], w: {dtype}[3], z: {dtype}[{n},5]) -> (a, b, c) {{
+  a : {dtype}[{n},3] =: over i<{n}, j<3: x[j,i]
+  b : {dtype}[5,{n}] =: over j<5, i<{n}: z[i,j] + z[i,0]
+  c : {dtype}[{n},3] =: over i<{n}, j<3: x[j,i] * w[j] + z[i,j + 1]
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        check(program.functions[0].clone());
+    }
+}
