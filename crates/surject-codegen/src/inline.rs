@@ -25,6 +25,7 @@ const CHEAP: usize = 4;
 pub fn find(function: &Function, uses: &Uses) -> HashMap<Var, FieldId> {
     let mut readers: HashMap<Var, Vec<Option<(usize, usize)>>> = HashMap::new();
     let mut candidates = Vec::new();
+    let mut stores = HashMap::new();
     let mut blocks: Vec<&Block> = vec![&function.body];
     let mut number = 0;
     while let Some(block) = blocks.pop() {
@@ -39,6 +40,7 @@ pub fn find(function: &Function, uses: &Uses) -> HashMap<Var, FieldId> {
             let place = match statement.kind {
                 StatementKind::Store { target, field } => {
                     candidates.push((number, target, field));
+                    stores.insert((number, i), field);
                     Some((number, i))
                 }
                 _ => None,
@@ -52,8 +54,15 @@ pub fn find(function: &Function, uses: &Uses) -> HashMap<Var, FieldId> {
     }
     let mut inlined = HashMap::new();
     for (block, target, field) in candidates {
-        let once = matches!(readers.get(&target).map(Vec::as_slice), Some([Some((b, _))]) if *b == block);
-        if once && (cheap(function, target, field, &inlined) || holes(function, field, &inlined)) {
+        let Some(&[Some(reader)]) = readers.get(&target).map(Vec::as_slice) else { continue };
+        // A reader that reduces may go through its elements more than once.
+        let reduces = stores.get(&reader).is_none_or(|&field| {
+            let all = function.fields.reachable(&[field]);
+            all.into_iter().any(|id| matches!(function.fields[id].kind, FieldKind::Acc { .. }))
+        });
+        let least = if reduces { LARGE } else { POSITIONS };
+        let once = reader.0 == block;
+        if once && (cheap(function, target, field, &inlined, least) || holes(function, field, &inlined)) {
             inlined.insert(target, field);
         }
     }
@@ -94,11 +103,18 @@ fn simple(kind: &FieldKind) -> bool {
     }
 }
 
-fn cheap(function: &Function, target: Var, field: FieldId, inlined: &HashMap<Var, FieldId>) -> bool {
+/// Is it made of little by few operations, and large? What is made of positions need only be of `least` bytes.
+fn cheap(
+    function: &Function,
+    target: Var,
+    field: FieldId,
+    inlined: &HashMap<Var, FieldId>,
+    least: u64,
+) -> bool {
     let bytes =
         |ty: &TensorType| ty.space.points().unwrap_or(u64::MAX).saturating_mul(ty.dtype.size() as u64);
     let ty = function.ty(target);
-    if ty.dtype.is_complex() || bytes(ty) < POSITIONS {
+    if ty.dtype.is_complex() || bytes(ty) < least {
         return false;
     }
     let (mut operations, mut parts) = (0, 0u64);
