@@ -138,6 +138,16 @@ add("batchnorm_gradient", lambda x, scale, shift, g: jax.vjp(lambda *a: batchnor
     (image, f32(64), f32(64), image), (odd_image, f32(61), f32(61), odd_image))
 add("gelu_bias", lambda x, b: jax.nn.gelu(x + b), (square, f32(1024)), (odd_square, f32(1019)))
 add("silu_gate", lambda x, g: jax.nn.silu(g) * x, (square, square), (odd_square, odd_square))
+add("gelu_erf_bias", lambda x, b: jax.nn.gelu(x + b, approximate=False), (square, f32(1024)), (odd_square, f32(1019)))
+for name, function in (("erf", lax.erf), ("erfc", lax.erfc), ("tanh", jnp.tanh), ("sin", jnp.sin)):
+    add(name, function, (square,), (odd_square,))
+for name, function in (("lgamma", lax.lgamma), ("digamma", lax.digamma)):
+    add(name, lambda x, function=function: function(jnp.abs(x) + 0.1), (square,), (odd_square,))
+add("softmax_rows_10", lambda x: jax.nn.softmax(x, -1), (f32(60_000, 10),), (f32(59_999, 11),))
+add("layernorm_rows_16", layernorm, (f32(40_000, 16), f32(16), f32(16)), (f32(39_999, 13), f32(13), f32(13)))
+add("logsumexp_columns", lambda x: jax.nn.logsumexp(x, 0), (square,), (odd_square,))
+add("causal_mask", lambda x: x + jnp.where(jnp.arange(x.shape[-1]) <= jnp.arange(x.shape[-2])[:, None], 0, -1e9),
+    (f32(8, 512, 512),), (f32(9, 333, 335),))
 
 # Reductions.
 tall, odd_tall = f32(4096, 1024), f32(4001, 1019)
@@ -149,6 +159,11 @@ for n in (3, 5, 7):
     add(f"sum_middle_{n}", lambda x: x.sum(1), (f32(4096, n, 64),), (f32(4001, n, 61),))
 add("argmax", lambda x: jnp.argmax(x, -1), (square,), (odd_square,))
 add("argmax_columns", lambda x: jnp.argmax(x, 0), (square,), (odd_square,))
+add("max_inner_9", lambda x: x.max(-1), (f32(60_000, 9),), (f32(59_999, 9),))
+add("argmin_inner_17", lambda x: jnp.argmin(x, -1), (f32(40_000, 17),), (f32(39_999, 17),))
+add("min_and_max_rows", lambda x: (x.min(-1), x.max(-1)), (square,), (odd_square,))
+add("cumulative_max", lambda x: lax.cummax(x, 1), (square,), (odd_square,))
+add("cumulative_logsumexp", lambda x: lax.cumlogsumexp(x, 1), (f32(128, 256),), (f32(101, 301),))
 add("cumsum", lambda x: jnp.cumsum(x, -1), (square,), (odd_square,))
 add("cumsum_columns", lambda x: jnp.cumsum(x, 0), (square,), (odd_square,))
 add("cumsum_1m", jnp.cumsum, (f32(1 << 20),), (f32(999_983),))
@@ -167,6 +182,12 @@ add("moves_rows", lambda a, b: jnp.concatenate([b[::2], lax.rev(a, (1,))[5:], jn
 add("embedding", lambda w, i: w[i], (f32(32_000, 256), below(32_000, 4096)), (f32(31_999, 251), below(31_999, 4001)))
 add("embedding_gradient", lambda w, i, g: jnp.zeros_like(w).at[i].add(g),
     (f32(32_000, 256), below(32_000, 4096), f32(4096, 256)), (f32(31_999, 251), below(31_999, 4001), f32(4001, 251)))
+add("scatter_add_3", lambda x, i, u: x.at[i].add(u), (f32(5000, 3), below(5000, 100_000), f32(100_000, 3)), (f32(4999, 3), below(4999, 99_999), f32(99_999, 3)))
+add("segment_sum", lambda u, i: jax.ops.segment_sum(u, i, 1001), (f32(60_000, 16), np.sort(below(1001, 60_000))), (f32(59_999, 17), np.sort(below(1001, 59_999))))
+add("gather_elements", lambda x, i, j: x[i, j], (f32(704, 600), below(704, 300_000), below(600, 300_000)), (f32(701, 601), below(701, 299_999), below(601, 299_999)))
+add("image_to_planes", lambda x: x.transpose(0, 3, 1, 2), (f32(16, 224, 224, 3),), (f32(15, 225, 223, 3),))
+add("image_from_planes", lambda x: x.transpose(0, 2, 3, 1), (f32(16, 3, 224, 224),), (f32(15, 3, 225, 223),))
+add("to_bytes", lambda x: jnp.clip(jnp.round(x * 255), 0, 255).astype(jnp.uint8), (square,), (odd_square,))
 add("sort_1m", jnp.sort, (f32(1 << 20),), (f32(999_983),))
 add("sort_rows", lambda x: jnp.sort(x, -1), (square,), (odd_square,))
 

@@ -303,7 +303,6 @@ fn grows_along(window: &Window, shape: &[i64]) -> Option<usize> {
 
 /// A window that grows by one element an output: each is the one before it joined with one element more. The elements
 /// outside are the initial values, which must leave themselves as they are; whether they do is found out when it runs.
-/// Gives the truth of that.
 fn growing(
     w: &mut Writer<'_>,
     call: &Call<'_>,

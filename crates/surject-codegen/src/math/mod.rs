@@ -3,7 +3,8 @@
 //! Most functions are written as vector code, by [formulas](formula) that know nothing of scopes and loops: the
 //! argument is reduced, a polynomial is evaluated with fused multiply-adds, and what lies outside the range of the
 //! reduction is put right by selects. NaN gives NaN, infinities their limits, subnormal arguments and results are kept.
-//! Functions of `f32` that are not at the heart of neural networks are computed in `f64` and rounded once.
+//! Functions of `f32` that are not at the heart of neural networks are computed in `f64` and rounded once; some that are
+//! come from tables in registers, where a machine can look those up lane by lane.
 //! Everything else calls the functions of [`surject_runtime::math`], lane by lane; so do angles that are too large for
 //! the reduction, in a branch of their own.
 
