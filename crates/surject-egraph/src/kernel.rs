@@ -27,6 +27,10 @@ const MAX_NEST: usize = 4;
 /// The largest number of terms of a reduction that may be done more than once for the same result.
 const REPEATED_FIBRE: f64 = 8.0;
 
+/// A reduction of so many terms at a point, and so many at all, is not done inside of another one.
+const INNER_FIBRE: f64 = 16.0;
+const INNER_TERMS: f64 = 32768.0;
+
 /// What a kernel costs and touches.
 #[derive(Clone, Debug, Default)]
 pub struct Kernel {
@@ -300,6 +304,11 @@ impl Walk<'_, '_> {
         let again = self.loops[at.scope].runs > info.points && class != self.root;
         let fibre = self.loops[scope].runs / self.loops[at.scope].runs.max(1.0);
         if op != Op::Set && again && fibre > REPEATED_FIBRE {
+            return self.offend(class);
+        }
+        // Inside the loop of another reduction it is neither shared among threads nor done in lanes.
+        let inside = !own && op != Op::Set && class != self.root;
+        if inside && fibre >= INNER_FIBRE && self.loops[scope].runs >= INNER_TERMS {
             return self.offend(class);
         }
         let runs = self.loops[scope].runs * at.weight;

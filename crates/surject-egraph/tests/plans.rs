@@ -50,6 +50,20 @@ fn a_product_and_its_mean() {
     insta::assert_snapshot!(surject_ir::print(&o.program));
 }
 
+/// A mean of the logarithms of sums of rows: the rows are summed by a kernel of their own, which threads share.
+#[test]
+fn a_mean_of_rows() {
+    let text = "func main(x: f32[512,128]) -> (y) {
+  m : f32[512] =:max over i<512, j<128 at [i]: x[i,j]
+  s : f32[512] =:+ over i<512, j<128 at [i]: exp(x[i,j] - m[i])
+  y : f32[] =:+ over i<512 at []: log(s[i]) + m[i]
+}
+";
+    let p = surject_ir::parse(text).unwrap();
+    let o = show("mean of rows", &p, 1e-3);
+    insta::assert_snapshot!(surject_ir::print(&o.program));
+}
+
 /// Steps of a grid of which each reads all neighbours: too much for one kernel, so each step is one.
 #[test]
 fn steps_of_a_grid() {
