@@ -66,3 +66,42 @@ impl Uses {
         }
     }
 }
+
+/// So many of the first elements along an axis of a tensor are all that is read; `None`: maybe all.
+pub fn leading(function: &Function, var: Var, axis: usize) -> Option<i64> {
+    let tensor = |id: FieldId| matches!(function.fields[id].kind, FieldKind::Tensor(v) if v == var);
+    let (mut most, mut blocks) = (0, vec![&function.body]);
+    while let Some(block) = blocks.pop() {
+        if block.results.contains(&var) {
+            return None;
+        }
+        for statement in &block.statements {
+            match &statement.kind {
+                StatementKind::Store { field, .. } => {
+                    if tensor(*field) {
+                        return None;
+                    }
+                    for id in function.fields.reachable(&[*field]) {
+                        let node = &function.fields[id];
+                        match &node.kind {
+                            FieldKind::Read { map, of } if tensor(*of) => {
+                                let (_, last) = map.components().get(axis)?.range(&node.space)?;
+                                most = most.max(last.checked_add(1)?);
+                            }
+                            kind if kind.children().any(tensor) => return None,
+                            _ => {}
+                        }
+                    }
+                }
+                StatementKind::Constant { .. } => {}
+                StatementKind::Call { args, .. } if args.contains(&var) => return None,
+                StatementKind::While { inits, .. } if inits.contains(&var) => return None,
+                StatementKind::If { index, .. } if *index == var => return None,
+                StatementKind::Call { .. } | StatementKind::While { .. } | StatementKind::If { .. } => {}
+            }
+            blocks.extend(statement.regions().into_iter().map(|r| &r.body));
+        }
+    }
+    let length = function.ty(var).space.extent(axis).as_const()?;
+    Some(most.min(i64::try_from(length).ok()?))
+}

@@ -5,6 +5,7 @@ use crate::CodegenError;
 use crate::dag::Dag;
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId};
 use crate::row::Kernel;
+use crate::uses::leading;
 use std::collections::BTreeSet;
 use surject_ir::{DType, FftKind, Transpose};
 use surject_runtime::library::dtype_code;
@@ -72,7 +73,7 @@ pub fn sort(call: &Call<'_>, axis: usize) -> Result<Kernel, CodegenError> {
     let functions = format!(
         "llvm.func internal @KERNEL_less(%pair: !llvm.ptr, %before: !llvm.ptr) {{\n{text}llvm.return\n}}\n"
     );
-    sort_call(call, axis, ("surject_sort", "@KERNEL_less"), None, functions, declarations)
+    sort_call(call, axis, ("surject_sort", "@KERNEL_less"), &[], functions, declarations)
 }
 
 /// A sort by a whole number that each element has: the numbers are computed line by line.
@@ -106,7 +107,11 @@ fn sort_by_key(call: &Call<'_>, axis: usize, dag: &Dag, key: &region::Key) -> Re
          {{\n{text}llvm.return\n}}\n"
     );
     let bits = key.dtype.size() as i64 * 8;
-    sort_call(call, axis, ("surject_sort_keys", "@KERNEL_keys"), Some(bits), functions, declarations)
+    // What nobody reads need not be sorted.
+    let length = call.sizes(call.arg(0)?)?[axis];
+    let first = call.targets.iter().map(|&t| leading(call.function, t, axis).unwrap_or(length)).max();
+    let more = [bits, first.unwrap_or(length)];
+    sort_call(call, axis, ("surject_sort_keys", "@KERNEL_keys"), &more, functions, declarations)
 }
 
 /// The call of a sorting function of the runtime.
@@ -114,7 +119,7 @@ fn sort_call(
     call: &Call<'_>,
     axis: usize,
     (name, function): (&str, &str),
-    bits: Option<i64>,
+    more: &[i64],
     functions: String,
     declarations: BTreeSet<String>,
 ) -> Result<Kernel, CodegenError> {
@@ -144,13 +149,15 @@ fn sort_call(
         (inner, N),
         (function, P),
     ];
-    if let Some(bits) = bits {
-        args.push((w.em.int(bits), N));
-    }
+    args.extend(more.iter().map(|&n| (w.em.int(n), N)));
     w.runtime(root, name, &args);
     w.em.declarations.extend(declarations);
     w.functions = functions;
-    let by = if bits.is_some() { " by key" } else { "" };
+    let by = match *more {
+        [_, first] if first < sizes[axis] => format!(" by key, the first {first}"),
+        [_, _] => " by key".to_string(),
+        _ => String::new(),
+    };
     call.finish(w, 1, format!("sort {sizes:?} along {axis}{by}"))
 }
 

@@ -401,3 +401,40 @@ fn choices() {
         check_with(f, 1e-6, Some(args));
     }
 }
+
+/// Of the elements in order only as many are found as are read.
+#[test]
+fn the_first_of_many() {
+    for (axis, [a, b], reads) in [
+        (1, [3, 500], "k[i,j]; p[i,-j + 4] over i<3, j<5: the first 5"),
+        (0, [300, 4], "k[j,i]; p[2*j,i] over i<4, j<3: the first 5"),
+        (1, [3, 500], "k[i,j]; p[i,j] over i<3, j<400: the first 400"),
+        (1, [3, 500], "k[i,j]; p[i,j + 495] over i<3, j<5: by key"),
+    ] {
+        let (read, rest) = reads.split_once(" over ").unwrap();
+        let (over, wanted) = rest.split_once(": ").unwrap();
+        let (k, p) = read.split_once("; ").unwrap();
+        let extents: Vec<&str> = over.split(", ").filter_map(|l| l.split_once('<')).map(|l| l.1).collect();
+        let shape = extents.join(",");
+        // Many are equal.
+        let text = format!(
+            "func main(x: f32[{a},{b}]) -> (y, z) {{
+  r : f32[{a},{b}] =: over i<{a}, j<{b}: floor(x[i,j])
+  n : i32[{a},{b}] =: over i<{a}, j<{b}: index(i)i32 * 1000i32 + index(j)i32
+  k : f32[{a},{b}], p : i32[{a},{b}] = call sort{{axis={axis}, stable=true}}(r, n) {{
+    region(c: f32[], d: f32[], e: i32[], f: i32[]) -> (g) {{
+      g : i1[] =: c > d
+    }}
+  }}
+  y : f32[{shape}] =: over {over}: {k} * 2.0f32
+  z : i32[{shape}] =: over {over}: {p}
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let module = surject_codegen::lower(&program, "main", &surject_codegen::Target::generic()).unwrap();
+        let plan = module.plan.to_string();
+        assert!(plan.contains(wanted), "{wanted}\n{plan}");
+        check(program.functions[0].clone());
+    }
+}

@@ -11,8 +11,8 @@ pub type Keys = unsafe extern "C" fn(*const *const u8, i64, i64, *mut u64);
 /// Lines longer than this are sorted digit by digit.
 const LONG: usize = 1 << 10;
 
-/// Sorts as [`super::surject_sort`] does, by keys below `2^bits`; the sort is stable. Returns 0, or 1 if a size is
-/// negative or the product overflows.
+/// Sorts as [`super::surject_sort`] does, by keys below `2^bits`; the sort is stable. Of every line of the outputs only
+/// the first `first` elements need be right. Returns 0, or 1 if a size is negative or the product overflows.
 ///
 /// # Safety
 /// As for [`super::surject_sort`]; `keys` reads the elements of a line and writes a key for each, from any thread and
@@ -28,11 +28,13 @@ pub unsafe extern "C" fn surject_sort_keys(
     inner: i64,
     keys: Keys,
     bits: i64,
+    first: i64,
 ) -> i32 {
     let (Some(count), Some(elements)) = (product(&[n_operands]), product(&[outer, axis_len, inner])) else {
         return 1;
     };
-    if count == 0 || elements == 0 {
+    let Some(first) = product(&[first]) else { return 1 };
+    if count == 0 || elements == 0 || first == 0 {
         return 0;
     }
     // The casts are exact: none is negative.
@@ -52,18 +54,25 @@ pub unsafe extern "C" fn surject_sort_keys(
             order.keys.resize(lines.len, 0);
             // SAFETY: as many elements and keys as the line is long.
             unsafe { keys(bases.as_ptr(), axis_len, inner, order.keys.as_mut_ptr()) };
-            if narrow {
+            if first.saturating_mul(FEW) <= lines.len {
+                order.leading(first);
+                operands.iter().for_each(|o| o.permute(&lines, line, first, |k| order.best[k].1));
+            } else if narrow {
                 order.narrow();
                 let sorted = |k: usize| order.items[k] as u32 as usize;
-                operands.iter().for_each(|o| o.permute(&lines, line, sorted));
+                operands.iter().for_each(|o| o.permute(&lines, line, lines.len, sorted));
             } else {
                 order.wide();
-                operands.iter().for_each(|o| o.permute(&lines, line, |k| order.indices[k] as usize));
+                let sorted = |k: usize| order.indices[k] as usize;
+                operands.iter().for_each(|o| o.permute(&lines, line, lines.len, sorted));
             }
         }
     });
     0
 }
+
+/// One element of so many is found without sorting the others.
+const FEW: usize = 8;
 
 /// The order of a line by its keys, with memory that serves line after line.
 #[derive(Default)]
@@ -73,6 +82,8 @@ struct KeyOrder {
     items: Vec<u64>,
     scratch: Vec<u64>,
     indices: Vec<u64>,
+    /// The first elements in order, keys and numbers.
+    best: Vec<(u64, usize)>,
 }
 
 impl KeyOrder {
@@ -117,6 +128,28 @@ impl KeyOrder {
         }
     }
 
+    /// The first elements of the order alone. What is no better than as many others is passed over; of equal ones
+    /// the later is no better.
+    fn leading(&mut self, first: usize) {
+        let most = (4 * first).max(64);
+        let best = &mut self.best;
+        best.clear();
+        let mut bound = None;
+        for (i, &key) in self.keys.iter().enumerate() {
+            if bound.is_some_and(|b| key >= b) {
+                continue;
+            }
+            best.push((key, i));
+            if best.len() == most {
+                best.select_nth_unstable(first - 1);
+                best.truncate(first);
+                bound = best.iter().map(|b| b.0).max();
+            }
+        }
+        best.sort_unstable();
+        best.truncate(first);
+    }
+
     /// Keys of up to 64 bits.
     fn wide(&mut self) {
         self.indices.clear();
@@ -141,7 +174,13 @@ mod tests {
     proptest! {
         /// Narrow and wide keys, short and long lines, against the standard library.
         #[test]
-        fn sorts_stably(seed in any::<u64>(), len in 1usize..3000, outer in 1usize..3, inner in 1usize..3, bits in 1u32..33) {
+        fn sorts_stably(
+            seed in any::<u64>(),
+            (len, first) in (1usize..3000).prop_flat_map(|n| (Just(n), prop_oneof![Just(n), 1..=n, 1..=n.min(40)])),
+            outer in 1usize..3,
+            inner in 1usize..3,
+            bits in 1u32..33,
+        ) {
             let mut state = seed | 1;
             let mut next = || {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -156,7 +195,7 @@ mod tests {
                 let status = unsafe {
                     surject_sort_keys(
                         2, inputs.as_ptr(), outputs.as_ptr(), [4, 8].as_ptr(), outer as i64, len as i64, inner as i64, own,
-                        if wide { 64 } else { 32 },
+                        if wide { 64 } else { 32 }, first as i64,
                     )
                 };
                 prop_assert_eq!(status, 0);
@@ -165,7 +204,7 @@ mod tests {
                         let at = |n: usize| (o * len + n) * inner + i;
                         let mut expected: Vec<usize> = (0..len).map(at).collect();
                         expected.sort_by_key(|&n| keys[n]);
-                        for (n, &from) in expected.iter().enumerate() {
+                        for (n, &from) in expected.iter().enumerate().take(first) {
                             prop_assert_eq!((k[at(n)], p[at(n)]), (keys[from], from as u64));
                         }
                     }

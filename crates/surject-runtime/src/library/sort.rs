@@ -111,7 +111,7 @@ pub unsafe extern "C" fn surject_sort(
                 unsafe { comparator(pair.as_ptr(), &mut before) };
                 before != 0
             });
-            operands.iter().for_each(|o| o.permute(&lines, line, |k| order.indices[k]));
+            operands.iter().for_each(|o| o.permute(&lines, line, lines.len, |k| order.indices[k]));
         }
     });
     0
@@ -162,10 +162,11 @@ impl Operand {
         }
     }
 
-    /// Writes a line of the output: its element `k` is the element `from(k)` of the line of the input.
-    pub(super) fn permute(&self, lines: &Lines, line: usize, from: impl Fn(usize) -> usize) {
+    /// Writes the first elements of a line of the output: element `k` is the element `from(k)` of the line of the
+    /// input.
+    pub(super) fn permute(&self, lines: &Lines, line: usize, count: usize, from: impl Fn(usize) -> usize) {
         let (first, step) = (lines.position(line, 0), lines.inner);
-        for k in 0..lines.len {
+        for k in 0..count.min(lines.len) {
             let (from, to) = (first + from(k) * step, first + k * step);
             // SAFETY: positions within the tensor, and a line belongs to one task alone.
             unsafe {
