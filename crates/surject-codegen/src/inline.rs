@@ -9,7 +9,7 @@
 use crate::uses::Uses;
 use std::collections::HashMap;
 use surject_ir::{
-    AccOp, BinaryOp, Block, FieldId, FieldKind, Function, StatementKind, TensorType, UnaryOp, Var,
+    AccOp, BinaryOp, Block, FieldId, FieldKind, Function, LibOp, StatementKind, TensorType, UnaryOp, Var,
 };
 
 /// Smaller values stay in a cache.
@@ -67,6 +67,95 @@ pub fn find(function: &Function, uses: &Uses) -> HashMap<Var, FieldId> {
         }
     }
     inlined
+}
+
+/// The variables that are positions along an axis, in library calls that need not load them, and the axes: what is
+/// reduced is at a position, which the reduction knows.
+pub fn positions(function: &Function, uses: &Uses) -> HashMap<Var, usize> {
+    let mut found = HashMap::new();
+    let mut others: Vec<Var> = Vec::new();
+    let mut blocks: Vec<&Block> = vec![&function.body];
+    while let Some(block) = blocks.pop() {
+        others.extend(&block.results);
+        for statement in &block.statements {
+            match &statement.kind {
+                StatementKind::Store { target, field } => {
+                    let ty = function.ty(*target);
+                    if let FieldKind::Index { axis } = function.fields[*field].kind
+                        && ty.dtype.is_int()
+                        && ty.dtype.size() >= 4
+                    {
+                        found.insert(*target, axis);
+                    }
+                    uses.direct(statement, &mut others);
+                }
+                StatementKind::Call { op: LibOp::Reduce { .. }, targets, args, .. } => {
+                    others.extend(args.iter().skip(targets.len()));
+                }
+                _ => uses.direct(statement, &mut others),
+            }
+            blocks.extend(statement.regions().into_iter().map(|r| &r.body));
+        }
+    }
+    others.iter().for_each(|var| {
+        found.remove(var);
+    });
+    found
+}
+
+/// The variables that are the indices of a gather and of nothing else, where that computes them itself, with their
+/// fields. Indices are put together of pieces, and each is read once.
+pub fn indices(
+    function: &Function,
+    uses: &Uses,
+    inlined: &HashMap<Var, FieldId>,
+    computes: &dyn Fn(&StatementKind) -> bool,
+) -> HashMap<Var, FieldId> {
+    /// More operations than these are not done with a gather.
+    const MOST: usize = 16;
+    let (mut found, mut literals) = (HashMap::new(), Vec::new());
+    let mut reads: HashMap<Var, usize> = HashMap::new();
+    let mut blocks: Vec<&Block> = vec![&function.body];
+    while let Some(block) = blocks.pop() {
+        let mut stores: HashMap<Var, FieldId> = HashMap::new();
+        let mut all = block.results.clone();
+        for statement in &block.statements {
+            uses.direct(statement, &mut all);
+            match &statement.kind {
+                StatementKind::Store { target, field } => {
+                    stores.insert(*target, *field);
+                }
+                StatementKind::Constant { target, .. } => literals.push(*target),
+                StatementKind::Call { op: LibOp::Gather { .. }, args, .. } if computes(&statement.kind) => {
+                    // Of the same block: what it is made of has not changed.
+                    if let Some((&var, &field)) = args.get(1).and_then(|v| stores.get_key_value(v)) {
+                        found.insert(var, field);
+                    }
+                }
+                _ => {}
+            }
+            blocks.extend(statement.regions().into_iter().map(|r| &r.body));
+        }
+        all.into_iter().for_each(|var| *reads.entry(var).or_default() += 1);
+    }
+    found.retain(|var, field| {
+        let (mut operations, mut varies) = (0, false);
+        let plain =
+            function.fields.reachable(&[*field]).into_iter().all(|id| match &function.fields[id].kind {
+                FieldKind::Tensor(of) => {
+                    // What depends on literals alone is computed when the module is loaded.
+                    varies |= !literals.contains(of);
+                    !inlined.contains_key(of)
+                }
+                FieldKind::Read { .. } | FieldKind::Const(_) | FieldKind::Index { .. } => true,
+                kind => {
+                    operations += 1;
+                    simple(kind)
+                }
+            });
+        plain && varies && operations <= MOST && reads.get(var) == Some(&1)
+    });
+    found
 }
 
 /// Is it something simple along an injective map with a stride?

@@ -6,13 +6,14 @@ mod indexed;
 mod region;
 mod select;
 
-use crate::CodegenError;
 use crate::build::sizes;
 use crate::dag::{Buf, Dag, Node};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId};
 use crate::row::{Kernel, name_pointers};
 use crate::store::{Stores, buf};
-use surject_ir::{DType, Function, LibOp, Region, Var};
+use crate::{CodegenError, Target};
+use std::collections::HashMap;
+use surject_ir::{DType, FieldId, Function, LibOp, Region, StatementKind, Var};
 
 /// How many of the first operands may share memory with the results of the same position.
 pub fn in_place_operands(op: &LibOp, operands: usize) -> usize {
@@ -36,7 +37,15 @@ pub fn kernels(
     if empty {
         return Ok(Vec::new());
     }
-    let call = Call { function: stores.function, threads: stores.target.threads, targets, args, regions };
+    let call = Call {
+        function: stores.function,
+        threads: stores.target.threads,
+        targets,
+        args,
+        regions,
+        positions: &stores.positions,
+        indices: &stores.indices,
+    };
     let in_place = shared.first().copied().unwrap_or(false);
     let kernel = match op {
         LibOp::DynamicSlice { .. } => indexed::dynamic_slice(&call),
@@ -57,6 +66,19 @@ pub fn kernels(
     kernel.map(|k| vec![k])
 }
 
+/// Does a library call compute its indices if they are not stored?
+pub fn computes_indices(function: &Function, target: &Target, call: &StatementKind) -> bool {
+    let StatementKind::Call { op: LibOp::Gather { dims, slice_sizes, .. }, targets, args, regions } = call
+    else {
+        return false;
+    };
+    let (positions, indices) = (HashMap::new(), HashMap::new());
+    let (threads, positions, indices) = (target.threads, &positions, &indices);
+    let call = Call { function, threads, targets, args, regions, positions, indices };
+    targets.iter().all(|&t| !function.ty(t).space.is_empty())
+        && indexed::side_by_side(&call, dims, slice_sizes).unwrap_or(false)
+}
+
 /// A library call.
 struct Call<'a> {
     function: &'a Function,
@@ -64,6 +86,10 @@ struct Call<'a> {
     targets: &'a [Var],
     args: &'a [Var],
     regions: &'a [Region],
+    /// The operands that are positions along an axis, which are not in memory.
+    positions: &'a HashMap<Var, usize>,
+    /// The indices that are computed where they are read.
+    indices: &'a HashMap<Var, FieldId>,
 }
 
 impl Call<'_> {
@@ -100,7 +126,9 @@ impl Call<'_> {
             Node::Load { buf, .. } => Some(buf),
             _ => None,
         });
-        for b in self.targets.iter().chain(self.args).map(|&v| buf(v)).chain(loaded) {
+        let args =
+            self.args.iter().filter(|v| !self.positions.contains_key(v) && !self.indices.contains_key(v));
+        for b in self.targets.iter().chain(args).map(|&v| buf(v)).chain(loaded) {
             if !buffers.contains(&b) {
                 buffers.push(b);
             }

@@ -181,8 +181,12 @@ pub fn lower(function: &Function, target: &Target) -> Result<Lowered, CodegenErr
     let alias = (0..function.vars.len() as u32).map(Buf).collect();
     let mut uses = Uses::new(function);
     let inlined = inline::find(function, &uses);
+    let positions = inline::positions(function, &uses);
+    let computes = |call: &StatementKind| library::computes_indices(function, target, call);
+    let indices = inline::indices(function, &uses, &inlined, &computes);
     uses.inline(&inlined);
-    let stores = Stores { function, target, temporaries: Vec::new(), inlined };
+    uses.inline_in_calls(&indices);
+    let stores = Stores { function, target, temporaries: Vec::new(), inlined, positions, indices };
     let mut walker = Walker {
         stores,
         uses,
@@ -231,7 +235,7 @@ impl Walker<'_> {
         steps: &mut Vec<Step>,
     ) -> Result<(), CodegenError> {
         match &statement.kind {
-            StatementKind::Store { target, .. } if self.stores.inlined.contains_key(target) => {}
+            StatementKind::Store { target, .. } if self.stores.is_evaluated(*target) => {}
             StatementKind::Store { target, field } => {
                 let kernels = self.stores.store(buf(*target), *field)?;
                 self.run(kernels, statement, steps);

@@ -28,6 +28,10 @@ pub struct Stores<'a> {
     pub temporaries: Vec<TensorType>,
     /// Variables that are evaluated where they are read, and their fields.
     pub inlined: HashMap<Var, FieldId>,
+    /// Variables that are positions along an axis, which library calls do not load.
+    pub positions: HashMap<Var, usize>,
+    /// Indices that gathers compute, and their fields.
+    pub indices: HashMap<Var, FieldId>,
 }
 
 /// What a field becomes over the loops of its space.
@@ -41,6 +45,13 @@ struct Pulled {
 const SPLITS: usize = 24;
 
 impl<'a> Stores<'a> {
+    /// Is a variable evaluated where it is read?
+    pub fn is_evaluated(&self, var: Var) -> bool {
+        self.inlined.contains_key(&var)
+            || self.positions.contains_key(&var)
+            || self.indices.contains_key(&var)
+    }
+
     /// A new temporary.
     pub fn temporary(&mut self, ty: TensorType) -> Buf {
         self.temporaries.push(ty);

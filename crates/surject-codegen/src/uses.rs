@@ -7,12 +7,14 @@ use surject_ir::{Block, FieldId, FieldKind, Function, Statement, StatementKind, 
 #[derive(Debug)]
 pub struct Uses {
     fields: HashMap<FieldId, Vec<Var>>,
+    /// What variables are made of that library calls evaluate.
+    parts: HashMap<Var, Vec<Var>>,
 }
 
 impl Uses {
     /// Looks at every stored field of a function.
     pub fn new(function: &Function) -> Uses {
-        let mut uses = Uses { fields: HashMap::new() };
+        let mut uses = Uses { fields: HashMap::new(), parts: HashMap::new() };
         let mut blocks = vec![&function.body];
         while let Some(block) = blocks.pop() {
             for statement in &block.statements {
@@ -41,6 +43,12 @@ impl Uses {
         }
     }
 
+    /// Lets the library calls that read these variables read what they are made of.
+    pub fn inline_in_calls(&mut self, inlined: &HashMap<Var, FieldId>) {
+        self.parts =
+            inlined.iter().map(|(&v, f)| (v, self.fields.get(f).cloned().unwrap_or_default())).collect();
+    }
+
     /// The variables a statement reads. Variables of its own regions may be among them.
     pub fn of(&self, statement: &Statement) -> Vec<Var> {
         let mut found = Vec::new();
@@ -56,11 +64,15 @@ impl Uses {
         found
     }
 
-    fn direct(&self, statement: &Statement, found: &mut Vec<Var>) {
+    /// The variables a statement reads itself, not in its regions.
+    pub fn direct(&self, statement: &Statement, found: &mut Vec<Var>) {
         match &statement.kind {
             StatementKind::Store { field, .. } => found.extend(self.fields.get(field).into_iter().flatten()),
             StatementKind::Constant { .. } => {}
-            StatementKind::Call { args, .. } => found.extend(args),
+            StatementKind::Call { args, .. } => {
+                found.extend(args);
+                found.extend(args.iter().filter_map(|v| self.parts.get(v)).flatten());
+            }
             StatementKind::While { inits, .. } => found.extend(inits),
             StatementKind::If { index, .. } => found.push(*index),
         }

@@ -63,6 +63,11 @@ pub fn reduce(call: &Call<'_>, axes: &[usize]) -> Result<Kernel, CodegenError> {
     let address = w.address(inner, &position, &strides(&shape));
     let mut args = grouped(&next, &dtypes);
     for (i, &dtype) in dtypes.iter().enumerate() {
+        if let Some(&axis) = call.positions.get(&call.arg(i)?) {
+            let at = At { scope: inner, lanes: 1 };
+            args.push(vec![w.em.convert(at, DType::I64, dtype, &position[axis])]);
+            continue;
+        }
         let pointer = w.pointer(call.arg(i)?)?;
         args.push(w.load(inner, &pointer, dtype, &address));
     }
@@ -109,6 +114,39 @@ impl Writer<'_> {
             self.em.op(scope, &gather)
         };
         self.em.widen(dtype, raw, At { scope, lanes })
+    }
+
+    /// Positions for so many terms, from a first one on: those of neighbours are one apart if they are `numbered`, and
+    /// those of the terms if as many are different.
+    fn positions_of(
+        &mut self,
+        scope: ScopeId,
+        first: &str,
+        dtype: DType,
+        (different, terms): (i64, i64),
+        numbered: bool,
+        lanes: usize,
+    ) -> Vec<String> {
+        let (one, many) = (At { scope, lanes: 1 }, At { scope, lanes });
+        let elem = Elem::of(dtype);
+        let start = self.em.convert(one, DType::I64, dtype, first);
+        let mut start = self.em.spread(&Val { ssa: start, lanes: 1 }, elem, many);
+        if numbered {
+            let steps = self.em.steps(elem, 1, lanes);
+            start = self.em.bin(many, "arith.addi", &start, &steps, elem);
+        }
+        let mut all = vec![start.clone()];
+        for k in 1..terms {
+            let next = match different {
+                1 => start.clone(),
+                _ => {
+                    let ahead = self.em.integer(many, elem, k);
+                    self.em.bin(many, "arith.addi", &start, &ahead, elem)
+                }
+            };
+            all.push(next);
+        }
+        all
     }
 }
 
@@ -191,6 +229,13 @@ fn reduce_lanes(
         let names: Vec<String> = types.iter().map(|_| w.em.name()).collect();
         let mut terms: Vec<Vec<String>> = Vec::new();
         for (i, &dtype) in dtypes.iter().enumerate() {
+            if let Some(&axis) = call.positions.get(&call.arg(i)?) {
+                // What runs along the reduced axis is one number for all lanes, what runs along the last one is not.
+                let (first, different) = (&position[axis], if axis == inner_axis { step } else { 1 });
+                let numbered = axis == last;
+                terms.push(w.positions_of(inner, first, dtype, (different, step), numbered, lanes));
+                continue;
+            }
             let pointer = w.pointer(call.arg(i)?)?;
             terms.push(if step == 1 {
                 vec![w.lanes_of(inner, (&pointer, &address), dtype, own[last], lanes)]

@@ -2,11 +2,14 @@
 
 use super::{Call, Loop, Writer, region, strides};
 use crate::CodegenError;
-use crate::dag::Dag;
+use crate::address::{Lin, LoopId};
+use crate::build::{Builder, Stop};
+use crate::dag::{Dag, NodeId};
 use crate::emit::{Bounds, Elem, ScopeId};
 use crate::row::Kernel;
 use crate::short::{LONGEST, Rows};
-use surject_ir::{DType, GatherDims, ScatterDims, Var};
+use std::collections::HashMap;
+use surject_ir::{DType, FieldId, GatherDims, ScatterDims, Var};
 
 /// A move of a box of elements.
 struct Move<'a> {
@@ -140,9 +143,12 @@ fn component(
 }
 
 pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kernel, CodegenError> {
-    let dag = Dag::default();
-    let mut w = Writer::new(call, &dag);
     let (operand, indices, target) = (call.arg(0)?, call.arg(1)?, call.target()?);
+    let (dag, computed) = match call.indices.get(&indices) {
+        Some(&field) => computed_indices(call, dims, field)?,
+        None => (Dag::default(), None),
+    };
+    let mut w = Writer::new(call, &dag);
     let (shape, index_shape, sizes) = (call.sizes(operand)?, call.sizes(indices)?, call.sizes(target)?);
     let slice: Vec<i64> = slice.iter().map(|&n| n as i64).collect();
     let (own, out) = (strides(&shape), strides(&sizes));
@@ -153,7 +159,7 @@ pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kerne
     let batch_extents: Vec<i64> = batch_dims.iter().map(|&d| sizes[d]).collect();
     let bytes = sizes.iter().product::<i64>() * call.dtype(target).size() as i64;
     if kept.iter().all(|&d| slice[d] == 1) && gathers_in_lanes(call, dims, &batch_dims, &sizes)? {
-        return gather_elements(call, w, dims, &slice, &batch_dims, bytes);
+        return gather_elements(call, w, dims, computed.as_ref(), (&slice, &batch_dims), bytes);
     }
     let (open, batch, tasks) = w.share(call, &batch_extents, bytes);
     let scope = open.scope;
@@ -391,6 +397,50 @@ fn join_at(
 /// Elements that are gathered at once.
 const GATHERED: i64 = 16;
 
+/// Indices that are not in memory: the loops over their axes but that of their components, and the components.
+struct Computed {
+    loops: Vec<LoopId>,
+    components: Vec<NodeId>,
+}
+
+/// The graph of indices that are computed where they are read.
+fn computed_indices(
+    call: &Call<'_>,
+    dims: &GatherDims,
+    field: FieldId,
+) -> Result<(Dag, Option<Computed>), CodegenError> {
+    let unsupported = || CodegenError::unsupported("indices over more than 128 axes");
+    let mut dag = Dag::default();
+    let shape = call.sizes(call.arg(1)?)?;
+    let batch = (0..shape.len()).filter(|&axis| axis != dims.index_vector_dim);
+    let loops = batch.map(|axis| dag.add_loop(shape[axis]).ok_or_else(unsupported));
+    let loops = loops.collect::<Result<Vec<_>, _>>()?;
+    let (none, unbound) = (HashMap::new(), HashMap::new());
+    let mut builder = Builder::new(call.function, &none, &unbound, dag);
+    let mut components = Vec::new();
+    for d in 0..dims.start_index_map.len() {
+        let mut position: Vec<Lin> = loops.iter().map(|&l| Lin::var(l)).collect();
+        if dims.index_vector_dim < shape.len() {
+            position.insert(dims.index_vector_dim, Lin::constant(d as i64));
+        }
+        let value = builder.value(field, position).map_err(|stop| match stop {
+            Stop::Error(error) => error,
+            Stop::Spill(_) | Stop::Split(..) | Stop::Phase(..) => {
+                CodegenError::malformed("indices that are no pointwise function")
+            }
+        })?;
+        components.push(value.re);
+    }
+    Ok((builder.dag, Some(Computed { loops, components })))
+}
+
+/// Are single elements gathered side by side?
+pub(super) fn side_by_side(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<bool, CodegenError> {
+    let sizes = call.sizes(call.target()?)?;
+    let batch_dims: Vec<usize> = (0..sizes.len()).filter(|d| !dims.offset_dims.contains(d)).collect();
+    Ok(slice.iter().all(|&n| n == 1) && gathers_in_lanes(call, dims, &batch_dims, &sizes)?)
+}
+
 /// May elements be gathered side by side? The outputs and their indices lie in the order of the last axis.
 fn gathers_in_lanes(
     call: &Call<'_>,
@@ -414,8 +464,8 @@ fn gather_elements(
     call: &Call<'_>,
     mut w: Writer<'_>,
     dims: &GatherDims,
-    slice: &[i64],
-    batch_dims: &[usize],
+    computed: Option<&Computed>,
+    (slice, batch_dims): (&[i64], &[usize]),
     bytes: i64,
 ) -> Result<Kernel, CodegenError> {
     let lanes = GATHERED as usize;
@@ -434,7 +484,7 @@ fn gather_elements(
         let first = w.arith(scope, "arith.muli", digit, &count);
         *digit = w.arith(scope, "arith.minsi", &first, &end);
     }
-    let (from, to, index) = (w.pointer(operand)?, w.pointer(target)?, w.pointer(indices)?);
+    let (from, to) = (w.pointer(operand)?, w.pointer(target)?);
     let at = crate::emit::At { scope, lanes };
     let elem = Elem::of(call.dtype(indices));
     // The addresses of the elements fit in 32 bits.
@@ -452,16 +502,29 @@ fn gather_elements(
     let count = dims.start_index_map.len() as i64;
     let beside = dims.index_vector_dim + 1 == index_shape.len() && apart == count;
     let mut columns = Vec::new();
-    if beside && (2..=LONGEST).contains(&count) {
+    if let Some(computed) = computed {
+        let binds = computed.loops.iter().copied().zip(batch.iter().cloned()).collect();
+        let vector = computed.loops.last().map(|&l| (l, lanes));
+        let inner = w.em.open(scope, binds, vector);
+        for &node in &computed.components {
+            let value = w.em.value(node, inner)?;
+            columns.push(w.em.spread(&value, elem, crate::emit::At { scope: inner, lanes }));
+        }
+        w.em.close_plain(inner);
+    } else if beside && (2..=LONGEST).contains(&count) {
+        let index = w.pointer(indices)?;
         let address = component(&mut w, scope, &batch, 0, dims.index_vector_dim, &index_shape);
         let first = w.element(scope, &index, &address, elem);
         columns = w.em.columns(&Rows { first: &first, stride: count, reach: count, elem }, at);
     }
     for (d, &axis) in dims.start_index_map.iter().enumerate() {
-        let address = component(&mut w, scope, &batch, d, dims.index_vector_dim, &index_shape);
         let start = match columns.get(d) {
             Some(column) => column.clone(),
-            None => w.lanes_of(scope, (&index, &address), call.dtype(indices), apart, lanes),
+            None => {
+                let index = w.pointer(indices)?;
+                let address = component(&mut w, scope, &batch, d, dims.index_vector_dim, &index_shape);
+                w.lanes_of(scope, (&index, &address), call.dtype(indices), apart, lanes)
+            }
         };
         let (zero, most) = (w.em.integer(at, elem, 0), w.em.integer(at, elem, shape[axis] - slice[axis]));
         let start = w.em.bin(at, "arith.maxsi", &start, &zero, elem);

@@ -1,7 +1,7 @@
 //! Library operations and control flow.
 
 use crate::harness::*;
-use surject_index::IndexMap;
+use surject_index::{Affine, Fill, IndexMap};
 use surject_ir::*;
 
 /// A region over scalars of these types; `body` gives the fields of its results.
@@ -235,6 +235,101 @@ fn folds() {
     check(call(LibOp::SelectAndScatter { window }, params, |f| {
         vec![binary(f, BinaryOp::Ge, F), binary(f, BinaryOp::Add, F)]
     }));
+}
+
+/// Values reduced with their positions, which are stored: along the reduced axis, or along one that stays; and some that
+/// are a result as well.
+#[test]
+fn folds_of_positions() {
+    for (axes, sizes) in [
+        (vec![2], [3u64, 37, 17]),
+        (vec![2], [2, 16, 40]),
+        (vec![1], [3, 21, 37]),
+        (vec![0, 2], [4, 18, 5]),
+        (vec![1], [4, 9, 3]),
+    ] {
+        for (axis, dtype, also) in [
+            (0, I, false),
+            (1, I, false),
+            (2, I, false),
+            (2, I, true),
+            (2, DType::I64, false),
+            (1, DType::U8, false),
+        ] {
+            let (mut f, p) = function(&[(F, &sizes), (F, &[]), (dtype, &[])]);
+            let whole = f.fields[p[0]].space.clone();
+            let field = f.fields.index(&whole, axis, dtype).unwrap();
+            let positions = store(&mut f, field);
+            let join = region(&mut f, &[F, dtype, F, dtype], |f, p| {
+                let keep = f.fields.binary(BinaryOp::Ge, p[0], p[2]).unwrap();
+                vec![f.fields.select(keep, p[0], p[2]).unwrap(), f.fields.select(keep, p[1], p[3]).unwrap()]
+            });
+            let args = vec![f.params[0], positions, f.params[1], f.params[2]];
+            let regions = vec![join];
+            let types: Vec<TensorType> = args.iter().map(|&a| f.ty(a).clone()).collect();
+            let scalars =
+                |vars: &[Var], f: &Function| vars.iter().map(|&v| f.ty(v).clone()).collect::<Vec<_>>();
+            let region_types: Vec<_> = regions
+                .iter()
+                .map(|r| RegionType { params: scalars(&r.params, &f), results: scalars(&r.body.results, &f) })
+                .collect();
+            let op = LibOp::Reduce { axes: axes.clone() };
+            let results = op.infer(&types, &region_types).unwrap();
+            let targets: Vec<Var> = results.into_iter().map(|ty| f.var("", ty)).collect();
+            f.body.results.clone_from(&targets);
+            if also {
+                f.body.results.push(positions);
+            }
+            f.body.statements.push(Statement::new(StatementKind::Call { targets, op, args, regions }));
+            check(f);
+        }
+    }
+}
+
+/// Indices that are computed: clamped or wrapped pieces put side by side, read once, or twice.
+#[test]
+fn gathers_at_computed_indices() {
+    for (index, count, twice) in [(I, 37u64, false), (DType::I64, 48, false), (I, 40, true), (I, 5, false)] {
+        for axis in [0usize, 1] {
+            let (mut f, p) = function(&[(F, &[30, 70]), (index, &[count, 1]), (index, &[count, 1])]);
+            let sizes = if axis == 1 { [count, 2] } else { [2, count] };
+            let whole = space(&sizes);
+            let pieces = [0i128, 1].map(|part| {
+                let bound = f.fields.constant(&space(&[count, 1]), Scalar::from_i128(index, 30 + 40 * part));
+                let sum = f.fields.binary(BinaryOp::Add, p[1 + part as usize], bound).unwrap();
+                let zero = f.fields.constant(&space(&[count, 1]), Scalar::from_i128(index, 0));
+                let below = f.fields.binary(BinaryOp::Lt, p[1 + part as usize], zero).unwrap();
+                let piece = f.fields.select(below, sum, p[1 + part as usize]).unwrap();
+                let fill = Fill(Scalar::zero(index).bits());
+                let components = vec![Affine::axis(2, 1 - axis), Affine::strided(2, axis, 1, -(part as i64))];
+                let map = IndexMap::partial(whole.clone(), space(&[count, 1]), components, vec![], fill);
+                f.fields.read(map.unwrap(), piece).unwrap()
+            });
+            let both = f.fields.binary(BinaryOp::Add, pieces[0], pieces[1]).unwrap();
+            let indices = store(&mut f, both);
+            let dims = GatherDims {
+                collapsed_slice_dims: vec![0, 1],
+                start_index_map: vec![0, 1],
+                index_vector_dim: axis,
+                ..GatherDims::default()
+            };
+            let op = LibOp::Gather { dims, slice_sizes: vec![1, 1], indices_are_sorted: false };
+            let args = vec![f.params[0], indices];
+            let target = f.var("", TensorType::new(F, space(&[count])));
+            f.body.results.push(target);
+            if twice {
+                f.body.results.push(indices);
+            }
+            let targets = vec![target];
+            f.body.statements.push(Statement::new(StatementKind::Call {
+                targets,
+                op,
+                args,
+                regions: vec![],
+            }));
+            check(f);
+        }
+    }
 }
 
 /// Windows over axes that they cover or not, overlapping or not, with an element or several along the last axis.
