@@ -86,7 +86,11 @@ pub fn scratch(dag: &Dag, c: &Contraction, target: &Target) -> Option<Scratch> {
     let packed = s.batch.checked_mul(s.all_panels)?.checked_mul(panel)?.checked_mul(size)?;
     let columns = if packed < 1 << 32 && in_place(dag, c, &s).is_some() { 0 } else { packed };
     s.block.checked_mul(s.sum)?.checked_add(s.block.checked_mul(s.mark)?)?;
-    let rows = s.workers.checked_mul(s.own())?.checked_mul(size)?;
+    let rows = match windows::windows(dag, c, &s) {
+        // No tile is packed, and none is kept in memory: there are no passes.
+        Some(windows) if windows.always => 0,
+        _ => s.workers.checked_mul(s.own())?.checked_mul(size)?,
+    };
     (columns < 1 << 32 && rows < 1 << 32).then_some(Scratch { columns, rows })
 }
 

@@ -27,16 +27,23 @@ pub fn order(function: &Function, lowered: &mut Lowered) -> Result<(), CodegenEr
     lowered.steps = steps.clone();
     let before = memory::plan(function, lowered)?.arena_bytes;
     let mut best = (before - before / GAIN, None);
-    for pass in 0..PASSES {
-        let next = if pass % 2 == 0 { graph.forwards(&order) } else { graph.backwards(&order) };
-        if next == order {
-            continue;
-        }
-        order = next;
-        lowered.steps = arranged(&order);
-        let needed = memory::plan(function, lowered)?.arena_bytes;
-        if needed < best.0 {
-            best = (needed, Some(order.clone()));
+    // At first only what frees memory is done early; then, from the order of the text again, all that takes none.
+    for limit in [-1, 0] {
+        order.sort_unstable();
+        for pass in 0..PASSES {
+            let next = match pass % 2 {
+                0 => graph.forwards(&order, limit),
+                _ => graph.backwards(&order, limit),
+            };
+            if next == order {
+                continue;
+            }
+            order = next;
+            lowered.steps = arranged(&order);
+            let needed = memory::plan(function, lowered)?.arena_bytes;
+            if needed < best.0 {
+                best = (needed, Some(order.clone()));
+            }
         }
     }
     lowered.steps = match best.1 {
@@ -103,17 +110,17 @@ impl Graph {
     }
 
     /// What frees memory goes first.
-    fn forwards(&self, order: &[usize]) -> Vec<usize> {
-        self.greedy(order, &self.earlier, &self.later, |buf, first, last| {
+    fn forwards(&self, order: &[usize], limit: i128) -> Vec<usize> {
+        self.greedy(order, limit, &self.earlier, &self.later, |buf, first, last| {
             let ends = last && !self.results.contains(&buf);
             (first, ends)
         })
     }
 
     /// As [`Graph::forwards`], from the last step back: a step frees what it is the first to touch.
-    fn backwards(&self, order: &[usize]) -> Vec<usize> {
+    fn backwards(&self, order: &[usize], limit: i128) -> Vec<usize> {
         let back: Vec<usize> = order.iter().rev().copied().collect();
-        let mut found = self.greedy(&back, &self.later, &self.earlier, |buf, first, last| {
+        let mut found = self.greedy(&back, limit, &self.later, &self.earlier, |buf, first, last| {
             let begins = first && !self.results.contains(&buf);
             (begins, last)
         });
@@ -121,12 +128,13 @@ impl Graph {
         found
     }
 
-    /// Steps in an order in which every step comes after those of `before`: the first of `order`, unless another takes
-    /// no more memory than it frees. `change` says whether a memory comes into use and whether it goes out of use with
+    /// Steps in an order in which every step comes after those of `before`: the first of `order`, unless others take
+    /// at most `limit` bytes more than they free: then the one of them that takes the least. `change` says whether a memory comes into use and whether it goes out of use with
     /// a step that is the first, or the last, to touch it.
     fn greedy(
         &self,
         order: &[usize],
+        limit: i128,
         before: &[Vec<usize>],
         after: &[Vec<usize>],
         change: impl Fn(Buf, bool, bool) -> (bool, bool),
@@ -147,7 +155,7 @@ impl Graph {
                 each.sum()
             };
             let ready = rest.iter().enumerate().filter(|(_, s)| missing[**s] == 0);
-            let frees = ready.map(|(at, &s)| (growth(s), at)).filter(|g| g.0 < 0).min();
+            let frees = ready.map(|(at, &s)| (growth(s), at)).filter(|g| g.0 <= limit).min();
             // The first is always ready: the order was one that may be.
             let step = rest.remove(frees.map_or(0, |g| g.1));
             for buf in &self.touched[step] {

@@ -14,8 +14,23 @@ use crate::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::dag::{Buf, Dag, Node};
 use crate::emit::{Elem, Emitter, ScopeId};
 
-/// More panels of columns than these are worth packed rows.
+/// More panels of columns than these are worth packed rows, unless the rows lie as well as packed ones.
 const FEW_PANELS: i64 = 4;
+/// Terms up to which rows that lie side by side are read from as many places as there are terms.
+const FEW_TERMS: i64 = 32;
+/// Addresses that are multiples of this apart share a set of the nearest cache, and lines that a set may have to hold.
+const SETS_BYTES: i64 = 4096;
+const WAYS: i64 = 4;
+
+/// Are the rows of a tile next to each other for each of a few terms, at places that do not crowd each other out of
+/// the nearest cache? Packing them would only move them.
+fn side_by_side(step: i64, nest: &[(i64, i64)], s: &Sizes) -> bool {
+    let [(terms, stride)] = *nest else { return false };
+    let Some(apart) = stride.checked_mul(s.elem.size() as i64).filter(|&n| n > 0) else { return false };
+    // The largest power of two in the distance says how many sets are in use.
+    let common = (1i64 << apart.trailing_zeros().min(12)).max(64);
+    step == 1 && terms <= FEW_TERMS && terms <= WAYS * (SETS_BYTES / common)
+}
 
 /// A row factor that tiles read where it lies.
 pub(super) struct Windows {
@@ -48,8 +63,8 @@ pub(super) fn windows(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<Windows> 
         && Elem::in_memory(dag[node].dtype) == s.elem;
     let (&last, outer) = c.rows.split_last()?;
     let one_loop = outer.is_empty() || c.filled.is_some() || dag.extent(last) % s.high == 0;
-    let few = s.group <= FEW_PANELS && c.pairs.is_none() && s.pass == 0;
-    if !plain || !few || dag.extent(last) < s.high {
+    let alone = c.pairs.is_none() && s.pass == 0;
+    if !plain || !alone || dag.extent(last) < s.high {
         return None;
     }
     // Loops that run through memory as one are one.
@@ -63,7 +78,8 @@ pub(super) fn windows(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<Windows> 
     }
     let step = address.coeff(last);
     let (always, address) = (one_loop && guards.is_empty(), address.clone());
-    (!nest.is_empty()).then_some(Windows { buf: *buf, address, guards, last, always, step, nest })
+    let good = s.group <= FEW_PANELS || (always && side_by_side(step, &nest, s));
+    (good && !nest.is_empty()).then_some(Windows { buf: *buf, address, guards, last, always, step, nest })
 }
 
 /// The rows of a tile, where they lie.

@@ -317,3 +317,33 @@ fn gradients_of_weights() {
         check_with(f, 1e-4, None);
     }
 }
+
+/// c[i,j] = sum over a few n of x[n,i] y[n,j]
+fn few_terms(m: u64, k: u64, n: u64, dtype: DType) -> Function {
+    let (mut f, p) = function(&[(dtype, &[k, m]), (dtype, &[k, n])]);
+    let c = contract(&mut f, &[m, n, k], &[0, 1], (p[0], &[2, 0]), (p[1], &[2, 1]));
+    result(&mut f, c);
+    f
+}
+
+#[test]
+fn rows_side_by_side_for_a_few_terms() {
+    for (m, k, n, dtype) in [
+        (100, 31, 200, DType::F32),
+        (83, 32, 330, DType::F32),
+        (9, 5, 260, DType::F32),
+        (37, 17, 161, DType::F64),
+        (44, 8, 190, DType::I32),
+        (64, 32, 200, DType::F32),
+    ] {
+        check_with(few_terms(m, k, n, dtype), 1e-4, None);
+    }
+    // Terms that share sets of the cache, and many, are worth packed rows.
+    for (m, k, there) in [(784, 32, true), (781, 32, true), (1024, 32, false), (784, 40, false)] {
+        let program =
+            surject_ir::Program { name: String::new(), functions: vec![few_terms(m, k, 512, DType::F32)] };
+        let target = surject_codegen::Target { threads: 2, ..surject_codegen::Target::wide() };
+        let plan = surject_codegen::lower(&program, "main", &target).unwrap().plan.to_string();
+        assert_eq!(plan.contains(&format!("rows {m} in place")), there, "{plan}");
+    }
+}
