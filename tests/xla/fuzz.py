@@ -479,7 +479,7 @@ def save(path, array):
     return f"{path}.bf16.npy" if narrow else f"{path}.npy"
 
 
-def difference(got, want):
+def difference(got, want, tolerance):
     """None when they agree, else a line."""
     if got.shape != want.shape or got.dtype != want.dtype:
         return f"{got.dtype}{list(got.shape)}, XLA has {want.dtype}{list(want.shape)}"
@@ -487,15 +487,10 @@ def difference(got, want):
         return None if (got == want).all() else f"{(got != want).sum()} of {want.size} differ, e.g. {got[got != want][0]} for {want[got != want][0]}"
     wide = np.complex128 if want.dtype.kind == "c" else np.float64
     g, w = got.astype(wide), want.astype(wide)
-    tolerance = 1e-3
     finite = np.abs(w[np.isfinite(w)])
     scale = max(1.0, float(finite.max())) if finite.size else 1.0
     good = np.isclose(g, w, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
     return None if good.all() else f"{(~good).sum()} of {w.size} differ, e.g. {g[~good].flat[0]} for {w[~good].flat[0]}"
-
-
-def narrow(text):
-    return "bf16" in text or "f16" in text
 
 
 def run(seed, folder, backends):
@@ -511,6 +506,8 @@ def run(seed, folder, backends):
     text = lowered.as_text()
     with open(f"{folder}/program.mlir", "w") as f:
         f.write(text)
+    # Where narrow floats take part, little more than their digits agree.
+    tolerance = 0.06 if "f16" in text else 1e-3
     given = [save(f"{folder}/in{i}", x) for i, x in enumerate(inputs)]
     for i, w in enumerate(want):
         save(f"{folder}/out{i}", w)
@@ -528,23 +525,10 @@ def run(seed, folder, backends):
         for i, w in enumerate(want):
             path = f"{out}/out{i}.npy"
             got = np.load(path) if os.path.exists(path) else np.load(f"{out}/out{i}.bf16.npy").view(ml_dtypes.bfloat16)
-            wide = 40 if narrow(text) else 1
-            message = difference(got, w) if wide == 1 else loose(got, w)
+            message = difference(got, w, tolerance)
             if message:
                 return "differs", f"{backend}, output {i}: {message}"
     return "agree", ""
-
-
-def loose(got, want):
-    """As `difference`, where narrow floats take part."""
-    if want.dtype.kind in "iub" or got.shape != want.shape or got.dtype != want.dtype:
-        return difference(got, want)
-    wide = np.complex128 if want.dtype.kind == "c" else np.float64
-    g, w = got.astype(wide), want.astype(wide)
-    finite = np.abs(w[np.isfinite(w)])
-    scale = max(1.0, float(finite.max())) if finite.size else 1.0
-    good = np.isclose(g, w, rtol=0.06, atol=0.06 * scale, equal_nan=True)
-    return None if good.all() else f"{(~good).sum()} of {w.size} differ, e.g. {g[~good].flat[0]} for {w[~good].flat[0]}"
 
 
 def main():

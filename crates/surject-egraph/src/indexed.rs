@@ -4,7 +4,7 @@
 //! these few are computed, from what is gathered. A scatter into one value everywhere, at most one update an element,
 //! is an assignment: an element is the update where its index is met, else the value. Both are exact.
 
-use crate::live::tensors;
+use crate::live::{nested, tensors};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use surject_index::{Affine, IndexMap, Space};
@@ -83,18 +83,11 @@ impl Rewriter {
         let mut statements = Vec::with_capacity(block.statements.len());
         for statement in &block.statements {
             let mut statement = statement.clone();
-            match &mut statement.kind {
-                StatementKind::Store { target, field } => _ = self.stored.insert(*target, *field),
-                StatementKind::While { cond, body, .. } => {
-                    cond.body = self.block(&cond.body);
-                    body.body = self.block(&body.body);
-                }
-                StatementKind::If { branches, .. } => {
-                    for branch in branches {
-                        branch.body = self.block(&branch.body);
-                    }
-                }
-                _ => {}
+            if let StatementKind::Store { target, field } = statement.kind {
+                self.stored.insert(target, field);
+            }
+            for inner in nested(&mut statement) {
+                *inner = self.block(inner);
             }
             match self.assigned(&statement) {
                 Some(instead) => {

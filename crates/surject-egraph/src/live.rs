@@ -39,21 +39,21 @@ pub fn tensors(function: &Function, field: FieldId) -> Vec<Var> {
     result
 }
 
+/// The blocks that a statement runs by its control flow. The scalar functions of library operations are none.
+pub fn nested(statement: &mut Statement) -> Vec<&mut Block> {
+    match &mut statement.kind {
+        StatementKind::While { cond, body, .. } => vec![&mut cond.body, &mut body.body],
+        StatementKind::If { branches, .. } => branches.iter_mut().map(|b| &mut b.body).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// The block without stores and literals that nobody uses, over the variables of the new function.
 pub fn sweep(function: &Function, block: &mut Block) {
     let kept: Vec<Statement> = live_statements(function, block).into_iter().cloned().collect();
     block.statements = kept;
     for statement in &mut block.statements {
-        match &mut statement.kind {
-            StatementKind::While { cond, body, .. } => {
-                sweep(function, &mut cond.body);
-                sweep(function, &mut body.body);
-            }
-            StatementKind::If { branches, .. } => {
-                branches.iter_mut().for_each(|b| sweep(function, &mut b.body))
-            }
-            _ => {}
-        }
+        nested(statement).into_iter().for_each(|b| sweep(function, b));
     }
 }
 

@@ -4,7 +4,7 @@
 //! is written out: then its iterations can be one kernel, what is carried need not be stored, and what its counters
 //! and tables of integers decide is known. Integers and truths of few elements are computed here, exactly; floats never.
 
-use crate::live::tensors;
+use crate::live::{nested, tensors};
 use std::collections::HashMap;
 use std::sync::Arc;
 use surject_ir::{
@@ -80,17 +80,8 @@ impl Unroller {
         let mut statements = Vec::with_capacity(block.statements.len());
         for statement in &block.statements {
             let mut statement = statement.clone();
-            match &mut statement.kind {
-                StatementKind::While { cond, body, .. } => {
-                    cond.body = self.block(&cond.body);
-                    body.body = self.block(&body.body);
-                }
-                StatementKind::If { branches, .. } => {
-                    for branch in branches {
-                        branch.body = self.block(&branch.body);
-                    }
-                }
-                _ => {}
+            for inner in nested(&mut statement) {
+                *inner = self.block(inner);
             }
             match self.straight(&statement) {
                 Some(straight) => {
