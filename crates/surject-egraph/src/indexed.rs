@@ -417,8 +417,8 @@ struct Met {
 fn met(f: &Function, [input, indices, updates]: [Var; 3], dims: &ScatterDims) -> Option<Met> {
     let [space, at, from] = [input, indices, updates].map(|v| f.ty(v).space.clone());
     let (extents, windows) = (space.sizes()?, from.sizes()?);
-    let signed = f.ty(indices).dtype;
-    if space.is_empty() || from.is_empty() || !(signed.is_signed_int() || signed == DType::U32) {
+    let dtype = f.ty(indices).dtype;
+    if space.is_empty() || from.is_empty() || !(dtype.is_signed_int() || dtype == DType::U32) {
         return None;
     }
     let rank = space.rank();
