@@ -58,6 +58,8 @@ pub struct Contraction {
     pub sum: Vec<LoopId>,
     /// Lanes of a vector, vectors of a tile, rows of a tile.
     tile: (usize, usize, usize),
+    /// The rows of a tile where there are many.
+    usual: usize,
     /// A summed loop whose points are taken two at a time.
     pairs: Option<pairs::Pairs>,
     /// The columns are read in their order in memory, some terms of all tiles at a time.
@@ -84,6 +86,7 @@ pub fn scratch(dag: &Dag, c: &Contraction, target: &Target) -> Option<Scratch> {
     let size = s.elem.size() as i64;
     let panel = s.sum.checked_mul(s.width)?.checked_add(s.mark)?;
     let packed = s.batch.checked_mul(s.all_panels)?.checked_mul(panel)?.checked_mul(size)?;
+    let packed = packed - s.left_out(dag.extent(c.lane)) * size;
     let columns = if packed < 1 << 32 && in_place(dag, c, &s).is_some() { 0 } else { packed };
     s.block.checked_mul(s.sum)?.checked_add(s.block.checked_mul(s.mark)?)?;
     let rows = match windows::windows(dag, c, &s) {
@@ -124,14 +127,14 @@ pub(crate) fn emit_range(
     schedule: &Schedule,
     target: &Target,
     (columns, rows): (Buf, Buf),
-    most: i64,
+    (most, whole): (i64, &dyn Fn(Buf) -> bool),
 ) -> Result<Kernel, CodegenError> {
     let c = &c.by_rows();
     let sizes = Sizes::new(dag, c, target).for_range(most);
     let in_place = in_place(dag, c, &sizes);
     let columns = in_place.as_ref().map_or(columns, |p| p.buf);
-    // A row beyond the range need not exist.
-    let emitter = Tiles { dag, c, sizes, schedule, output, to, target, in_place, windows: None };
+    let windows = windows_of_range(dag, c, &sizes, whole);
+    let emitter = Tiles { dag, c, sizes, schedule, output, to, target, in_place, windows };
     emitter.compute(columns, rows, Share::Range)
 }
 
@@ -153,9 +156,23 @@ pub(crate) fn columns(dag: &Dag, c: &Contraction, target: &Target) -> (i64, i64)
 }
 
 /// Bytes of packed rows for a range of so many rows.
-pub(crate) fn row_bytes(dag: &Dag, c: &Contraction, target: &Target, most: i64) -> i64 {
-    let s = Sizes::new(dag, &c.by_rows(), target).for_range(most);
-    s.rows_in_panels() * s.elem.size() as i64
+pub(crate) fn row_bytes(
+    dag: &Dag,
+    c: &Contraction,
+    target: &Target,
+    most: i64,
+    whole: &dyn Fn(Buf) -> bool,
+) -> i64 {
+    let c = &c.by_rows();
+    let s = Sizes::new(dag, c, target).for_range(most);
+    let packed = windows_of_range(dag, c, &s, whole).is_none();
+    if packed { s.rows_in_panels() * s.elem.size() as i64 } else { 0 }
+}
+
+/// Rows that a range reads where they lie: those of a tensor that is there as a whole, for a tile may begin before
+/// the range.
+fn windows_of_range(dag: &Dag, c: &Contraction, s: &Sizes, whole: &dyn Fn(Buf) -> bool) -> Option<Windows> {
+    windows::windows(dag, c, s).filter(|w| w.always && whole(w.buf))
 }
 
 /// Where the tiles read: the row factor and the rest of the stored field, but not what only the column factor reads.
@@ -306,6 +323,7 @@ impl Tiles<'_> {
             lanes: c.tile.0,
             elem: s.elem,
             pairs: c.pairs,
+            tight: s.tight,
         };
         pack.emit(&mut em, scope, &minor, &to)?;
         if c.has_halves() {
@@ -348,6 +366,7 @@ impl Tiles<'_> {
             lanes: c.tile.0,
             elem: s.elem,
             pairs: c.pairs,
+            tight: false,
         };
         pack.emit(em, border, &minor, &to)?;
         if c.has_halves() {
@@ -447,8 +466,8 @@ impl Tiles<'_> {
         );
         let mut kernel = finish(em, buffers, s.tasks, self.to.0, text)?;
         kernel.writes.push(rows);
-        kernel.cycles = c.cycles(s);
-        kernel.in_place = inplace::operands(self.dag, std::slice::from_ref(self.output), Some(c.node));
+        kernel.cycles = c.cycles(s, self.dag.extent(c.lane));
+        kernel.in_place = inplace::operands(self.dag, std::slice::from_ref(self.output), Some(c.node), None);
         Ok(kernel)
     }
 

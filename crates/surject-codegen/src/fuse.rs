@@ -39,6 +39,19 @@ pub struct World<'a> {
     pub kept: HashSet<Buf>,
     /// How many runs of kernels touch each memory.
     pub touched: HashMap<Buf, usize>,
+    /// Kernels that go on with no chain.
+    pub apart: &'a HashSet<usize>,
+    /// The chains that were made.
+    pub chains: Vec<Fused>,
+}
+
+/// A chain that was made.
+#[derive(Clone, Debug)]
+pub struct Fused {
+    /// Its kernels, with the memory that each writes and that is there after it.
+    pub members: Vec<(usize, Vec<Buf>)>,
+    /// The cycles it saves.
+    pub saved: f64,
 }
 
 /// The memory that a step reads (`false`) and writes (`true`).
@@ -65,6 +78,23 @@ struct Member {
     accesses: Vec<(Buf, bool, Option<i64>)>,
 }
 
+impl Member {
+    /// Is a tensor of the kernel there as a whole, and not in parts, with those that lie between?
+    fn is_whole(&self, between: &[(Buf, i64)], world: &World<'_>) -> impl Fn(Buf) -> bool {
+        let kernel = &world.kernels[self.kernel];
+        let pairs = kernel.buffers.iter().zip(&self.buffers);
+        let whole = pairs.filter(|p| !between.iter().any(|b| b.0 == (world.memory)(*p.1)));
+        let whole: Vec<Buf> = whole.map(|p| *p.0).collect();
+        move |buf| whole.contains(&buf)
+    }
+
+    /// Bytes of packed rows for a range of so many parts.
+    fn row_bytes(&self, between: &[(Buf, i64)], most: i64, world: &World<'_>) -> i64 {
+        let recipe = world.kernels[self.kernel].recipe.as_ref();
+        recipe.map_or(0, |r| r.row_bytes(most, world.target, &self.is_whole(between, world)))
+    }
+}
+
 /// Kernels to fuse, and how.
 struct Chain {
     members: Vec<Member>,
@@ -78,6 +108,17 @@ struct Chain {
     segment: i64,
     tasks: i64,
     estimate: Estimate,
+}
+
+impl Chain {
+    fn fused(&self) -> Fused {
+        let inside = |buf: Buf| self.between.iter().any(|b| b.0 == buf);
+        let left = |m: &Member| m.accesses.iter().filter(|a| a.1 && !inside(a.0)).map(|a| a.0).collect();
+        Fused {
+            members: self.members.iter().map(|m| (m.kernel, left(m))).collect(),
+            saved: self.estimate.saved - self.estimate.lost,
+        }
+    }
 }
 
 /// What fusing saves, in cycles.
@@ -117,6 +158,7 @@ pub fn fuse(steps: Vec<Step>, world: &mut World<'_>) -> Result<Vec<Step>, Codege
         let end = chain.members.last().map_or(start, |m| m.at) + 1;
         result.extend(chain.before.iter().map(|&i| steps[i].clone()));
         result.push(chain::emit(&chain, &steps, world)?);
+        world.chains.push(chain.fused());
         // What was put off may start a chain of its own.
         let mut rest: Vec<Step> = chain.after.iter().map(|&i| steps[i].clone()).collect();
         rest.extend_from_slice(&steps[end..]);
@@ -176,7 +218,9 @@ fn grow(steps: &[Step], start: usize, parts: i64, world: &World<'_>) -> Result<O
         };
         let joins = member(step, at, parts, world).filter(|m| {
             let segments = || members.iter().filter_map(|o| o.cut.segment);
-            m.cut.segment.is_none_or(|s| segments().all(|o| o == s))
+            let goes_on = members.is_empty() || !world.apart.contains(&m.kernel);
+            goes_on
+                && m.cut.segment.is_none_or(|s| segments().all(|o| o == s))
                 && members.iter().all(|o| apart(o, m))
                 && clear(&after)
         });
@@ -290,7 +334,7 @@ fn settle(
     let even = parts / (4 * threads) / step * step;
     let mut most = own.unwrap_or(i64::MAX).min(even).min(segment).max(step);
     let scratch = |most: i64| -> i64 {
-        let rows: i64 = recipes.iter().map(|r| r.row_bytes(most, target)).max().unwrap_or(0);
+        let rows = members.iter().map(|m| m.row_bytes(&between, most, world)).max().unwrap_or(0);
         rows + between.iter().map(|b| b.1 * most).sum::<i64>()
     };
     while most > step && scratch(most) > target.cache_bytes as i64 {

@@ -23,7 +23,7 @@
 //! * `hoist` takes what a loop repeats in vain out of it, and what depends on literals alone out of every run;
 //!   `coalesce` gives one memory to values that become each other, as far as their lives (`live`) allow (`inplace`).
 //! * `library` writes library operations, `steps` control flow, `memory` the static memory plan, for which `order` may
-//!   change the order of the steps, `host` the module.
+//!   change the order of the steps and `thrift` end a chain, `host` the module.
 //!
 //! # The module
 //!
@@ -73,6 +73,7 @@ mod stash;
 mod steps;
 mod store;
 mod target;
+mod thrift;
 mod turned;
 mod uses;
 mod value;
@@ -145,9 +146,7 @@ pub fn lower_with(
     options: Options,
 ) -> Result<LoweredModule, CodegenError> {
     let found = program.function(function).ok_or_else(|| CodegenError::NoFunction(function.to_string()))?;
-    let mut lowered = steps::lower(found, target)?;
-    order::order(found, &mut lowered)?;
-    let donations = coalesce::coalesce(found, &mut lowered)?;
+    let thrift::Settled { mut lowered, donations, .. } = thrift::settle(found, target)?;
     lowered.renumber();
     let mut memory = memory::plan(found, &lowered)?;
     let profile = options.profile.then_some(memory.arena_bytes);

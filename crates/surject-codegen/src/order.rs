@@ -5,10 +5,10 @@
 //! to is kept where the memory plan is smaller for it; otherwise the order stays as it was, for what is made is then
 //! still in a cache when it is read.
 
-use crate::CodegenError;
 use crate::dag::Buf;
 use crate::memory::{self, bytes};
 use crate::steps::{Lowered, Step};
+use crate::{CodegenError, coalesce};
 use std::collections::{HashMap, HashSet};
 use surject_ir::Function;
 
@@ -24,8 +24,15 @@ pub fn order(function: &Function, lowered: &mut Lowered) -> Result<(), CodegenEr
     let graph = Graph::new(function, lowered, &steps)?;
     let arranged = |order: &[usize]| order.iter().map(|&i| steps[i].clone()).collect::<Vec<Step>>();
     let mut order: Vec<usize> = (0..steps.len()).collect();
-    lowered.steps = steps.clone();
-    let before = memory::plan(function, lowered)?.arena_bytes;
+    // Without the text of kernels, which is long and of no account here.
+    let kernels = std::mem::take(&mut lowered.kernels);
+    let needed = |lowered: &Lowered, order: &[usize]| -> Result<u64, CodegenError> {
+        let mut trial = lowered.clone();
+        trial.steps = arranged(order);
+        coalesce::coalesce(function, &mut trial)?;
+        Ok(memory::plan(function, &trial)?.arena_bytes)
+    };
+    let before = needed(lowered, &order)?;
     let mut best = (before - before / GAIN, None);
     // At first only what frees memory is done early; then, from the order of the text again, all that takes none.
     for limit in [-1, 0] {
@@ -39,13 +46,13 @@ pub fn order(function: &Function, lowered: &mut Lowered) -> Result<(), CodegenEr
                 continue;
             }
             order = next;
-            lowered.steps = arranged(&order);
-            let needed = memory::plan(function, lowered)?.arena_bytes;
-            if needed < best.0 {
-                best = (needed, Some(order.clone()));
+            let bytes = needed(lowered, &order)?;
+            if bytes < best.0 {
+                best = (bytes, Some(order.clone()));
             }
         }
     }
+    lowered.kernels = kernels;
     lowered.steps = match best.1 {
         Some(order) => arranged(&order),
         None => steps,

@@ -31,6 +31,8 @@ pub struct Pack<'a> {
     pub elem: Elem,
     /// The summed loop of which an element holds two points.
     pub pairs: Option<Pairs>,
+    /// Has a last panel that is not full only the rows or columns that exist?
+    pub tight: bool,
 }
 
 /// How the values of a panel are found.
@@ -104,6 +106,16 @@ impl Pack<'_> {
         }
     }
 
+    /// Can a last panel that is not full have only the rows or columns that exist? Those of a factor are the points of
+    /// one loop.
+    pub fn may_be_tight(dag: &Dag, value: NodeId, along: LoopId) -> bool {
+        let mut nodes = dag.reachable(&[value], true).into_iter();
+        nodes.all(|n| match &dag[n].node {
+            Node::Load { address, .. } => matches!(address.coeff(along), 0 | 1),
+            _ => true,
+        })
+    }
+
     /// Writes the panel at `to`.
     pub fn emit(
         &self,
@@ -165,9 +177,15 @@ impl Pack<'_> {
         }
     }
 
-    /// The address of a value in the panel.
-    fn place(&self, em: &mut Emitter<'_>, scope: ScopeId, to: &str, offset: &str) -> String {
-        let number = em.lin(&sum_number(em.dag, self.sum, self.pairs, self.width as i64), scope);
+    /// The address of a value in a panel of so many values for each term.
+    fn place(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        (to, width): (&str, usize),
+        offset: &str,
+    ) -> String {
+        let number = em.lin(&sum_number(em.dag, self.sum, self.pairs, width as i64), scope);
         let at = em.op(scope, &format!("arith.addi {number}, {offset} : i64"));
         let ty = self.elem.name();
         em.op(scope, &format!("llvm.getelementptr {to}[{at}] : (!llvm.ptr, i64) -> !llvm.ptr, {ty}"))
@@ -178,7 +196,28 @@ impl Pack<'_> {
         em.line(scope, &format!("llvm.store {value}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"));
     }
 
-    /// Vectors along the rows or columns, of which so many exist; beyond them there are zeros.
+    /// The first of the lanes of a vector alone.
+    fn write_some(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        value: &str,
+        to: &str,
+        (active, lanes): (usize, usize),
+    ) {
+        let (ty, size) = (self.elem.ty(lanes), self.elem.size());
+        let mask = em.first_lanes(active, lanes);
+        em.line(
+            scope,
+            &format!(
+                "llvm.intr.masked.store {value}, {to}, {mask} {{alignment = {size} : i32}} : {ty}, {} into \
+                 !llvm.ptr",
+                Elem::I1.ty(lanes)
+            ),
+        );
+    }
+
+    /// Vectors along the rows or columns, of which so many exist; beyond them there are zeros, or nothing.
     fn along(
         &self,
         em: &mut Emitter<'_>,
@@ -188,8 +227,9 @@ impl Pack<'_> {
         (l, lanes): (LoopId, usize),
         count: usize,
     ) -> Result<(), CodegenError> {
+        let width = if self.tight { count } else { self.width };
         let mut vectors = Vec::new();
-        for first in (0..self.width).step_by(lanes) {
+        for first in (0..width).step_by(lanes) {
             let ahead = em.int(first as i64);
             let active = count.saturating_sub(first).min(lanes);
             let number = em.op(scope, &format!("arith.addi {}, {ahead} : i64", minor.base));
@@ -206,7 +246,7 @@ impl Pack<'_> {
         for (ahead, binds, known, active) in vectors {
             if active == 0 {
                 let zero = em.constant(self.elem, 0, lanes);
-                let place = self.place(em, inner, to, &ahead);
+                let place = self.place(em, inner, (to, width), &ahead);
                 self.write(em, inner, &zero, &place, lanes);
                 continue;
             }
@@ -214,8 +254,12 @@ impl Pack<'_> {
             em.activate(part, active, lanes);
             known.into_iter().for_each(|(node, value)| em.seed(part, node, value));
             let value = self.element(em, part, &open, lanes)?;
-            let place = self.place(em, part, to, &ahead);
-            self.write(em, part, &value, &place, lanes);
+            let place = self.place(em, part, (to, width), &ahead);
+            if self.tight && active < lanes {
+                self.write_some(em, part, &value, &place, (active, lanes));
+            } else {
+                self.write(em, part, &value, &place, lanes);
+            }
             em.close_plain(part);
         }
         self.close(em, open);
@@ -367,7 +411,7 @@ impl Pack<'_> {
                         self.piece(em, inner, &value, piece * group, group)
                     };
                     let offset = em.int((i * points + piece) as i64 * stride + first as i64);
-                    let place = self.place(em, inner, to, &offset);
+                    let place = self.place(em, inner, (to, self.width), &offset);
                     self.write(em, inner, &part, &place, width);
                 }
             }
@@ -379,7 +423,7 @@ impl Pack<'_> {
             for (i, (binds, _)) in positions.iter().enumerate() {
                 let place = em.open(outer, vec![(l, number.clone())], None);
                 let ahead = em.int(i as i64);
-                let to = self.place(em, place, to, &ahead);
+                let to = self.place(em, place, (to, self.width), &ahead);
                 em.close_plain(place);
                 let mut binds = binds.clone();
                 binds.push((l, last.clone()));
@@ -428,7 +472,7 @@ impl Pack<'_> {
         let open = self.nest(em, part, None);
         let inner = open.last().map_or(part, |o| o.0);
         let value = self.element(em, inner, &open, 1)?;
-        let place = self.place(em, inner, to, &iv);
+        let place = self.place(em, inner, (to, self.width), &iv);
         self.write(em, inner, &value, &place, 1);
         self.close(em, open);
         let bounds = Bounds { low: em.int(0), high: em.int(self.width as i64), step: em.int(1) };

@@ -254,11 +254,11 @@ impl Recipe {
         }
     }
 
-    /// Bytes of packed rows for a range of so many parts.
-    pub fn row_bytes(&self, most: i64, target: &Target) -> i64 {
+    /// Bytes of packed rows for a range of so many parts. `whole` says which tensors are there as a whole.
+    pub fn row_bytes(&self, most: i64, target: &Target, whole: &dyn Fn(Buf) -> bool) -> i64 {
         match self {
             Recipe::Row { .. } => 0,
-            Recipe::Tiles { dag, contraction: c, .. } => contraction::row_bytes(dag, c, target, most),
+            Recipe::Tiles { dag, contraction: c, .. } => contraction::row_bytes(dag, c, target, most, whole),
         }
     }
 
@@ -272,7 +272,14 @@ impl Recipe {
 
     /// The kernel of a range of parts: its body uses `%low`, `%high` and `%ptrs`, where the pointer to packed rows is
     /// that of the worker. A range has at most so many parts.
-    pub fn range(&self, cut: &Cut, most: i64, target: &Target) -> Result<Kernel, CodegenError> {
+    /// `whole` says which tensors are there as a whole, and not their parts of the range alone.
+    pub fn range(
+        &self,
+        cut: &Cut,
+        most: i64,
+        target: &Target,
+        whole: &dyn Fn(Buf) -> bool,
+    ) -> Result<Kernel, CodegenError> {
         match self {
             Recipe::Row { dag, outputs, to, schedule, stash, .. } => {
                 let (pieces, piece) = cut.piece.map_or((1, 0), |(l, steps)| (dag.extent(l) / steps, steps));
@@ -281,7 +288,7 @@ impl Recipe {
                 row::emit_units(dag, outputs, *to, schedule, units, stash.clone())
             }
             Recipe::Tiles { dag, output, to, contraction: c, schedule, scratch } => {
-                contraction::emit_range((dag, output, *to), c, schedule, target, *scratch, most)
+                contraction::emit_range((dag, output, *to), c, schedule, target, *scratch, (most, whole))
             }
         }
     }

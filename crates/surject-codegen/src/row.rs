@@ -156,7 +156,7 @@ pub(crate) fn emit_units(
     let Some((&last, outer)) = schedule.order.split_last() else {
         row.point(&mut em, scope)?;
         let mut kernel = finish(em, buffers, 1, to.0, summary(dag, &roots, schedule, 1))?;
-        kernel.in_place = inplace::operands(dag, outputs, None);
+        kernel.in_place = inplace::operands(dag, outputs, None, None);
         kernel.copies = inplace::copies(dag, outputs);
         return Ok(kernel);
     };
@@ -172,7 +172,9 @@ pub(crate) fn emit_units(
     let mut kernel = finish(em, buffers, units.tasks, to.0, text)?;
     kernel.cycles = schedule.cycles;
     if !stashed {
-        kernel.in_place = inplace::operands(dag, outputs, None);
+        // A row in pieces is read by all of their tasks; one with cuts may compute a reduction behind a part of it.
+        let whole = units.pieces == 1 && schedule.short.is_none() && row.cuts(dag, last).is_empty();
+        kernel.in_place = inplace::operands(dag, outputs, None, whole.then_some(last));
         kernel.copies = inplace::copies(dag, outputs);
     }
     Ok(kernel)

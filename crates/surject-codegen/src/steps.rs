@@ -6,7 +6,7 @@
 //! afterwards (`coalesce`).
 
 use crate::dag::Buf;
-use crate::fuse;
+use crate::fuse::{self, Fused};
 use crate::hoist;
 use crate::inline;
 use crate::library;
@@ -63,7 +63,7 @@ pub enum Step {
 }
 
 /// A function as steps, kernels and buffers.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Lowered {
     /// The kernels, each distinct text once.
     pub kernels: Vec<Kernel>,
@@ -80,8 +80,13 @@ pub struct Lowered {
 }
 
 impl Lowered {
-    /// Runs kernels together where that pays.
-    fn fuse(&mut self, function: &Function, target: &Target) -> Result<(), CodegenError> {
+    /// Runs kernels together where that pays; those of `apart` go on with no others. Gives what runs together.
+    pub fn fuse(
+        &mut self,
+        function: &Function,
+        target: &Target,
+        apart: &HashSet<usize>,
+    ) -> Result<Vec<Fused>, CodegenError> {
         let alias = std::mem::take(&mut self.alias);
         let memory = |of: Buf| root(&alias, of);
         let mut kept: HashSet<Buf> = function.body.results.iter().map(|&r| memory(buf(r))).collect();
@@ -110,11 +115,13 @@ impl Lowered {
         }
         let steps = std::mem::take(&mut self.steps);
         let (kernels, types) = (&mut self.kernels, &mut self.types);
-        let mut world = fuse::World { target, kernels, types, memory: &memory, kept, touched };
+        let (memory, chains) = (&memory, Vec::new());
+        let mut world = fuse::World { target, kernels, types, memory, kept, touched, apart, chains };
         self.steps = fuse::fuse(steps, &mut world)?;
+        let chains = world.chains;
         self.alias = alias;
         self.alias.extend((self.alias.len()..self.types.len()).map(|b| Buf(b as u32)));
-        Ok(())
+        Ok(chains)
     }
 
     /// Numbers the kernels in the order in which they first run, each distinct text once; drops those that do not.
@@ -176,7 +183,7 @@ fn each_run(steps: &mut [Step], f: &mut dyn FnMut(&mut usize)) {
     }
 }
 
-/// Lowers the body of a function.
+/// Lowers the body of a function. No kernels run together yet.
 pub fn lower(function: &Function, target: &Target) -> Result<Lowered, CodegenError> {
     let alias = (0..function.vars.len() as u32).map(Buf).collect();
     let mut uses = Uses::new(function);
@@ -202,7 +209,6 @@ pub fn lower(function: &Function, target: &Target) -> Result<Lowered, CodegenErr
     alias.extend((alias.len()..types.len()).map(|b| Buf(b as u32)));
     let mut lowered = Lowered { kernels, init: Vec::new(), steps, types, constants, alias };
     hoist::hoist(&mut lowered, &function.body.results)?;
-    lowered.fuse(function, target)?;
     Ok(lowered)
 }
 

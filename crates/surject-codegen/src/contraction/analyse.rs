@@ -1,6 +1,6 @@
 //! Which reductions are contractions, and in which tiles.
 
-use super::{Contraction, pairs, product, sizes};
+use super::{Contraction, pairs, product, sizes, windows};
 use crate::Target;
 use crate::address::{LoopId, LoopSet};
 use crate::dag::{Dag, Node, NodeId};
@@ -100,7 +100,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
         for &lane in &columns.1 {
             let extent = dag.extent(lane);
             let vectors = if extent > lanes as i64 { 2 } else { 1 };
-            let high = match (target.registers >= 32, vectors) {
+            let usual = match (target.registers >= 32, vectors) {
                 (true, 2) => 8,
                 (true, _) => 16,
                 (false, 2) => 4,
@@ -109,10 +109,14 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             let count = product(dag, &rows.1);
             let fill = |n: i64, tile: i64| n as f64 / (((n + tile - 1) / tile).max(1) * tile) as f64;
             let unit = if stride(lane) == 1 { 1.0 } else { 0.6 };
-            let score = fill(extent, (lanes * vectors) as i64) * fill(count, high as i64) * unit;
+            let panels =
+                product(dag, &columns.1) / extent * ((extent as usize).div_ceil(lanes * vectors) as i64);
+            let in_place = windows::is_plain(dag, (rows.0, dtype), &rows.1, loops, panels);
+            let high = if in_place { even(count, usual) } else { usual };
+            let score = fill(extent, lanes as i64) * fill(count, high as i64) * unit;
             let streams = sizes::streams(dag, columns.0, lane, loops, count, target);
             // Where memory is what counts, tiles are as high as there are rows.
-            let high = if streams { high.min(count as usize) } else { high };
+            let high = if streams { usual.min(count as usize) } else { high };
             let score = if streams { score.max(0.5) } else { score };
             let least = if eager { 0.0 } else { 0.3 };
             if score > least && best.as_ref().is_none_or(|b| score > b.0) {
@@ -125,6 +129,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                     lane,
                     sum: loops.clone(),
                     tile: (lanes, vectors, high),
+                    usual: if streams { high } else { usual },
                     pairs,
                     streams,
                     filled: filled(dag, rows.0, &rows.1, loops, (lanes, high)),
@@ -134,6 +139,12 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
         }
     }
     best.map(|b| b.1)
+}
+
+/// The height of as many tiles as rows need, where these are shared between the tiles.
+fn even(rows: i64, usual: usize) -> usize {
+    let tiles = (rows as usize).div_ceil(usual).max(1);
+    (rows as usize).div_ceil(tiles).max(1)
 }
 
 /// The extent to fill the last loop of the rows up to, where the rows of a tile would differ in several loops and could

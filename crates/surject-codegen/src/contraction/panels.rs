@@ -149,13 +149,13 @@ impl Tiles<'_> {
         }
         let (full, rest) = (self.dag.extent(c.lane) / s.width, self.dag.extent(c.lane) % s.width);
         let mut widths = vec![(None, s.width)];
+        // Packed columns are there in whole vectors; beyond those that lie elsewhere must not be read.
+        let last = if self.in_place.is_some() || s.tight { rest } else { s.columns_of_rest(rest) };
         if matches!(pass, Pass::Store) {
             // The terms are there.
             widths.clear();
-        } else if self.in_place.is_some() && rest != 0 {
-            // What lies beyond the columns must not be read.
-            let last = if full == 0 { None } else { Some("uge") };
-            widths = vec![(last, rest)];
+        } else if last != 0 && last != s.width {
+            widths = vec![(if full == 0 { None } else { Some("uge") }, last)];
             widths.extend((full != 0).then_some((Some("ult"), s.width)));
         }
         let from = From { rows: &from_rows, columns: &from_columns, place: place.as_ref() };

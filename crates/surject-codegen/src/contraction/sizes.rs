@@ -1,15 +1,18 @@
 //! How a contraction is cut: panels, blocks of rows, groups of columns, tasks.
 
 use super::pairs::{Kind, MARK, Pairs};
+use super::windows::windows;
 use super::{Contraction, product};
 use crate::Target;
 use crate::address::{Lin, LoopId};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::Elem;
 use crate::memory::ALIGN;
+use crate::pack::Pack;
 
 /// The sizes that both kernels agree on.
 pub(super) struct Sizes {
+    lanes: i64,
     pub(super) width: i64,
     pub(super) high: i64,
     pub(super) rows: i64,
@@ -33,6 +36,8 @@ pub(super) struct Sizes {
     pub(super) elem: Elem,
     /// Elements behind a panel.
     pub(super) mark: i64,
+    /// Has the last panel of columns only those that exist?
+    pub(super) tight: bool,
     /// Terms of a pass over all columns of a group, whose tiles are kept in memory; 0: tiles stay in registers for
     /// the whole sum.
     pub(super) pass: i64,
@@ -40,6 +45,18 @@ pub(super) struct Sizes {
 
 impl Sizes {
     pub(super) fn new(dag: &Dag, c: &Contraction, target: &Target) -> Sizes {
+        let sizes = Sizes::with_blocks(dag, c, target, MOST_ROWS);
+        let panel = sizes.column_panel() * sizes.elem.size() as i64;
+        let from_cache = panel > NEAREST_BYTES && sizes.all_panels * panel <= SHARED_BYTES;
+        if sizes.pass > 0 || !from_cache || windows(dag, c, &sizes).is_some() {
+            return sizes;
+        }
+        // Rows are packed: few at once, for a panel of columns comes from a cache for every tile anyway.
+        Sizes::with_blocks(dag, c, target, PACKED_ROWS)
+    }
+
+    /// Sizes with blocks of at most so many rows.
+    fn with_blocks(dag: &Dag, c: &Contraction, target: &Target, most_rows: i64) -> Sizes {
         let (lanes, vectors, high) = c.tile;
         let (width, high) = ((lanes * vectors) as i64, high as i64);
         let elem = Elem::of(dag[c.node].dtype);
@@ -51,7 +68,8 @@ impl Sizes {
         let all_panels = panels * product(dag, &c.columns);
         let most = 4 * target.threads as i64;
         let row_bytes = sum * elem.size() as i64;
-        let cached = (target.cache_bytes as i64 / row_bytes.max(1) / high).clamp(1, 128 / high);
+        let cached =
+            (target.cache_bytes as i64 / row_bytes.max(1) / high).clamp(1, (most_rows / high).max(1));
         // Enough blocks for every thread, if there are enough rows.
         let tiles = (rows + high - 1) / high;
         let wanted = (most + batch - 1) / batch;
@@ -81,6 +99,7 @@ impl Sizes {
         let tasks =
             if target.threads <= 1 || (flops < 400_000.0 && !target.eager) { 1 } else { items.min(most) };
         Sizes {
+            lanes: lanes as i64,
             width,
             high,
             rows,
@@ -97,6 +116,12 @@ impl Sizes {
             workers: tasks.min(target.threads as i64).max(1),
             elem,
             mark: if c.has_halves() { MARK } else { 0 },
+            tight: all_panels == panels
+                && batch == 1
+                && c.pairs.is_none()
+                && panels * panel_bytes >= LARGE_BYTES
+                && dag.extent(c.lane) % width != 0
+                && Pack::may_be_tight(dag, c.factors[1], c.lane),
             pass,
         }
     }
@@ -108,6 +133,16 @@ impl Sizes {
         let beside = (NEAR / panel_bytes).clamp(1, self.all_panels);
         let (groups, group, tasks, workers) = (1, self.all_panels, 1, 1);
         Sizes { beside, block, groups, group, tasks, workers, pass: 0, ..self }
+    }
+
+    /// The columns of whole vectors that hold so many.
+    pub(super) fn columns_of_rest(&self, rest: i64) -> i64 {
+        (rest + self.lanes - 1) / self.lanes * self.lanes
+    }
+
+    /// Elements of packed columns that do not exist and are not there.
+    pub(super) fn left_out(&self, extent: i64) -> i64 {
+        if self.tight { (self.panels * self.width - extent) * self.sum } else { 0 }
     }
 
     /// Elements from one panel of columns to the next.
@@ -147,23 +182,34 @@ impl Contraction {
         self.sum.iter().map(|&l| extent(l)).product()
     }
 
-    /// The contraction whose rows are numbered one by one: none is filled up.
+    /// The contraction whose rows are numbered one by one: none is filled up, and tiles have the usual height.
     pub(super) fn by_rows(&self) -> Contraction {
-        Contraction { filled: None, ..self.clone() }
+        let (lanes, vectors, _) = self.tile;
+        Contraction { filled: None, tile: (lanes, vectors, self.usual), ..self.clone() }
     }
 
-    /// The rows of a tile.
+    /// The rows of a tile where they are numbered one by one.
     pub fn high(&self) -> i64 {
-        self.tile.2 as i64
+        self.usual as i64
     }
 
     /// An estimate of the cycles of one core: a multiply-add of a vector each, those beyond the end included.
-    pub(super) fn cycles(&self, s: &Sizes) -> f64 {
+    pub(super) fn cycles(&self, s: &Sizes, extent: i64) -> f64 {
         let rows = (s.rows + s.high - 1) / s.high * s.high;
-        s.batch as f64 * rows as f64 * s.sum as f64 * (s.all_panels * s.width) as f64 / self.tile.0 as f64
+        let columns = s.all_panels / s.panels * s.columns_of_rest(extent);
+        s.batch as f64 * rows as f64 * s.sum as f64 * columns as f64 / self.tile.0 as f64
     }
 }
 
+/// Bytes of packed columns whose last panel is worth code of its own.
+const LARGE_BYTES: i64 = 256 * 1024;
+/// Rows of a block.
+const MOST_ROWS: i64 = 128;
+/// Rows of a block that is packed where a panel of columns does not stay in the nearest cache, and all of them stay in
+/// one that is shared.
+const PACKED_ROWS: i64 = 32;
+const NEAREST_BYTES: i64 = 48 * 1024;
+const SHARED_BYTES: i64 = 8 << 20;
 /// Terms of a pass where columns are streamed: as many rows are read side by side, each from its start to its end.
 const PASS: i64 = 16;
 /// Bytes that lie together in memory.

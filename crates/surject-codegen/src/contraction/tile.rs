@@ -54,7 +54,8 @@ impl Tiles<'_> {
         let Node::Reduce { op, body, .. } = self.dag[c.node].node else {
             return Err(CodegenError::malformed("a contraction that reduces nothing"));
         };
-        let stride = em.int(self.in_place.as_ref().map_or(s.width, |p| p.stride));
+        let packed = if s.tight { inner.active } else { s.width };
+        let stride = em.int(self.in_place.as_ref().map_or(packed, |p| p.stride));
         let count = inner.terms.map_or_else(|| em.int(s.sum), str::to_string);
         if op != AccOp::Add || !self.is_product(body) {
             let ends = Ends { rows, columns, stride: &stride, count: &count, tile, apart };
@@ -121,7 +122,9 @@ impl Tiles<'_> {
         Inner { active, terms, exact, windows }: Inner<'_>,
     ) -> Result<(), CodegenError> {
         let (s, c) = (&self.sizes, self.c);
-        let (lanes, vectors, high) = c.tile;
+        let (lanes, _, high) = c.tile;
+        // Vectors beyond the last column are not computed.
+        let vectors = usize::try_from(active).unwrap_or(0).div_ceil(lanes);
         let (ty, name, size) = (s.elem.ty(lanes), s.elem.name(), s.elem.size());
         let Node::Reduce { op, body, .. } = self.dag[c.node].node else {
             return Err(CodegenError::malformed("a contraction that reduces nothing"));
@@ -182,10 +185,6 @@ impl Tiles<'_> {
         let mut vector = Vec::new();
         for v in 0..vectors {
             let exist = usize::try_from(active).unwrap_or(0).saturating_sub(v * lanes).min(lanes);
-            if exist == 0 {
-                vector.push(em.constant(s.elem, 0, lanes));
-                continue;
-            }
             let from = em.op(
                 inner,
                 &format!("llvm.getelementptr {b}[{}] : (!llvm.ptr) -> !llvm.ptr, {name}", v * lanes),

@@ -1,35 +1,68 @@
 //! Rows that tiles read where they lie.
 //!
-//! A row of a convolution is a window, and windows overlap: packed, an element is there once for every window that
-//! has it, which costs more than the products where there are few columns. A tile broadcasts single elements of its
-//! rows, so they may lie anywhere, as long as the rows of a tile are equally far apart: then no element is moved, and
-//! the tile is a nest of loops over the sum. That is so for tiles that lie inside all guards, and in
-//! one loop; others have packed rows. Where there are no guards a tile that would go on beyond the end of the loop
-//! begins earlier instead, so that none is packed.
+//! A tile broadcasts single elements of its rows, so they may lie anywhere, as long as the rows of a tile are equally
+//! far apart: then no element is moved, and the tile is a nest of loops over the sum. That is so for tiles that lie
+//! inside all guards, and in one loop; others have packed rows. Where there are no guards a tile that would go on beyond
+//! the end of the loop begins earlier instead, so that none is packed.
+//!
+//! Rows of a matrix gain from that whatever they are multiplied with, as long as the nearest cache has room for a line
+//! of each. A row of a convolution is a window, and windows overlap: packed, an element is there once for every window
+//! that has it, which costs more than the products where there are few columns.
 
 use super::sizes::Sizes;
 use super::{Contraction, Tiles};
 use crate::CodegenError;
 use crate::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
-use crate::dag::{Buf, Dag, Node};
+use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{Elem, Emitter, ScopeId};
+use surject_ir::DType;
 
 /// More panels of columns than these are worth packed rows, unless the rows lie as well as packed ones.
 const FEW_PANELS: i64 = 4;
-/// Terms up to which rows that lie side by side are read from as many places as there are terms.
+/// Terms up to which rows that lie side by side are read from places that crowd each other.
 const FEW_TERMS: i64 = 32;
+/// Terms that are a line of memory at least.
+const LINE_TERMS: i64 = 16;
 /// Addresses that are multiples of this apart share a set of the nearest cache, and lines that a set may have to hold.
 const SETS_BYTES: i64 = 4096;
 const WAYS: i64 = 4;
 
-/// Are the rows of a tile next to each other for each of a few terms, at places that do not crowd each other out of
-/// the nearest cache? Packing them would only move them.
+/// Are the terms of a row next to each other in memory? A tile then reads as many lines as it has rows, each to its
+/// end.
+fn one_behind_the_other(nest: &[(i64, i64)]) -> bool {
+    nest.last().is_some_and(|&(terms, stride)| stride == 1 && terms >= LINE_TERMS)
+}
+
+/// Are the rows of a tile next to each other for each term, at places that do not crowd each other out of the nearest
+/// cache? Packing them would only move them.
 fn side_by_side(step: i64, nest: &[(i64, i64)], s: &Sizes) -> bool {
     let [(terms, stride)] = *nest else { return false };
     let Some(apart) = stride.checked_mul(s.elem.size() as i64).filter(|&n| n > 0) else { return false };
     // The largest power of two in the distance says how many sets are in use.
     let common = (1i64 << apart.trailing_zeros().min(12)).max(64);
-    step == 1 && terms <= FEW_TERMS && terms <= WAYS * (SETS_BYTES / common)
+    let crowded = terms > FEW_TERMS || terms > WAYS * (SETS_BYTES / common);
+    step == 1 && (common == 64 || !crowded)
+}
+
+/// Is a row factor a tensor along one loop, in the type of the tiles, of which no row need be packed for so many panels
+/// of columns?
+pub(super) fn is_plain(
+    dag: &Dag,
+    (factor, dtype): (NodeId, DType),
+    rows: &[LoopId],
+    sum: &[LoopId],
+    panels: i64,
+) -> bool {
+    let Node::Load { address, guards, .. } = &dag[factor].node else { return false };
+    let elem = Elem::of(dtype);
+    let plain = matches!(elem, Elem::F32 | Elem::F64 | Elem::I32 | Elem::I64);
+    let mut summed = sum.iter().filter(|&&l| dag.extent(l) > 1).map(|&l| (dag.extent(l), address.coeff(l)));
+    let along = match (summed.next(), summed.next()) {
+        (Some(only), None) => one_behind_the_other(&[only]),
+        _ => false,
+    };
+    let same = Elem::in_memory(dag[factor].dtype) == elem;
+    plain && same && guards.is_empty() && rows.len() == 1 && (panels <= FEW_PANELS || along)
 }
 
 /// A row factor that tiles read where it lies.
@@ -78,7 +111,8 @@ pub(super) fn windows(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<Windows> 
     }
     let step = address.coeff(last);
     let (always, address) = (one_loop && guards.is_empty(), address.clone());
-    let good = s.group <= FEW_PANELS || (always && side_by_side(step, &nest, s));
+    let lies_well = one_behind_the_other(&nest) || side_by_side(step, &nest, s);
+    let good = s.group <= FEW_PANELS || (always && lies_well);
     (good && !nest.is_empty()).then_some(Windows { buf: *buf, address, guards, last, always, step, nest })
 }
 

@@ -85,8 +85,7 @@ fn places(chain: &Chain, world: &World<'_>) -> Result<(HashMap<Own, i64>, i64), 
         });
     }
     for (number, member) in chain.members.iter().enumerate() {
-        let recipe = world.kernels[member.kernel].recipe.as_ref();
-        let bytes = recipe.map_or(0, |r| r.row_bytes(chain.most, world.target));
+        let bytes = member.row_bytes(&chain.between, chain.most, world);
         needs.push(Need { buf: Own::Rows(number), bytes: size(bytes), ranges: vec![(number, number)] });
     }
     let (bytes, spots) = memory::assign(needs, &[])?;
@@ -94,9 +93,9 @@ fn places(chain: &Chain, world: &World<'_>) -> Result<(HashMap<Own, i64>, i64), 
 }
 
 /// What may have the memory of an output. The same parts of both lie at the same place; a part of the first must be
-/// read before that of the output is written, by other members or, where the member that writes it allows it, by the
-/// same.
-fn in_place(chain: &Chain, steps: &[Step], memory: &dyn Fn(Buf) -> Buf) -> Vec<(Buf, Buf)> {
+/// read before that of the output is written, by other members or, where the member that writes it allows it even of
+/// a range of its parts (`parts`), by the same.
+fn in_place(chain: &Chain, parts: &[Kernel], world: &World<'_>) -> Vec<(Buf, Buf)> {
     let inside = |buf: Buf| chain.between.iter().any(|b| b.0 == buf);
     let touches = |buf: Buf| {
         let all = chain.members.iter().enumerate();
@@ -108,11 +107,19 @@ fn in_place(chain: &Chain, steps: &[Step], memory: &dyn Fn(Buf) -> Buf) -> Vec<(
     reads.retain(|&r| !inside(r) && touches(r).all(|t| !t.1));
     let mut pairs = Vec::new();
     for (number, member) in chain.members.iter().enumerate() {
-        let Step::Run { in_place, .. } = &steps[member.at] else { continue };
+        let whole = &world.kernels[member.kernel];
+        // The kernel was made for buffers of its own.
+        let here = |buf: &Buf| {
+            let place = whole.buffers.iter().position(|b| b == buf)?;
+            Some((world.memory)(member.buffers[place]))
+        };
+        let own: Vec<Buf> =
+            parts[number].in_place.iter().filter(|b| whole.in_place.contains(b)).filter_map(here).collect();
+        let output = whole.writes.first().and_then(here);
         for &(write, _, share) in member.accesses.iter().filter(|a| a.1 && !inside(a.0)) {
             let first = touches(write).next().is_some_and(|t| t.0 == number);
             for &read in &reads {
-                let own = in_place.iter().any(|p| (memory(p.0), memory(p.1)) == (read, write));
+                let own = output == Some(write) && own.contains(&read);
                 let before = |i: usize| i < number || (i == number && own);
                 if first && share.is_some() && touches(read).all(|t| before(t.0) && t.2 == share) {
                     pairs.push((read, write));
@@ -136,7 +143,7 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
         let made = chain.members.iter().map(|m| {
             let recipe = world.kernels[m.kernel].recipe.as_ref();
             let recipe = recipe.ok_or_else(|| CodegenError::malformed("a kernel without a recipe"))?;
-            recipe.range(&m.cut, chain.most, target)
+            recipe.range(&m.cut, chain.most, target, &m.is_whole(&chain.between, world))
         });
         made.collect::<Result<_, _>>()?
     };
@@ -268,6 +275,6 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
         in_place: Vec::new(),
         copies: false,
     });
-    let in_place = in_place(chain, steps, world.memory);
+    let in_place = in_place(chain, &parts, world);
     Ok(Step::Run { kernel: world.kernels.len() - 1, buffers, writes, in_place, copies: false, origin })
 }

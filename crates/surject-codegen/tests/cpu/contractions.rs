@@ -338,12 +338,56 @@ fn rows_side_by_side_for_a_few_terms() {
     ] {
         check_with(few_terms(m, k, n, dtype), 1e-4, None);
     }
-    // Terms that share sets of the cache, and many, are worth packed rows.
-    for (m, k, there) in [(784, 32, true), (781, 32, true), (1024, 32, false), (784, 40, false)] {
+    // Terms that share sets of the cache are worth packed rows.
+    for (m, k, there) in [(784, 32, true), (781, 40, true), (784, 300, true), (1024, 32, false)] {
         let program =
             surject_ir::Program { name: String::new(), functions: vec![few_terms(m, k, 512, DType::F32)] };
         let target = surject_codegen::Target { threads: 2, ..surject_codegen::Target::wide() };
         let plan = surject_codegen::lower(&program, "main", &target).unwrap().plan.to_string();
         assert_eq!(plan.contains(&format!("rows {m} in place")), there, "{plan}");
     }
+}
+
+#[test]
+fn rows_one_behind_the_other() {
+    // Rows of a tensor are read where they lie, for any number of columns, also where the last tile begins earlier.
+    for (m, k, n) in [(100, 31, 200), (83, 16, 330), (41, 100, 260), (17, 17, 700)] {
+        for dtype in [DType::F32, DType::F64, DType::I32] {
+            check_with(matmul(m, k, n, dtype), 1e-4, None);
+        }
+    }
+    // In a range of rows of a chain too, if the tensor is there as a whole.
+    let (mut f, p) =
+        function(&[(DType::F32, &[131, 40]), (DType::F32, &[40, 200]), (DType::F32, &[200, 33])]);
+    let a = contract(&mut f, &[131, 200, 40], &[0, 1], (p[0], &[0, 2]), (p[1], &[2, 1]));
+    let a = store(&mut f, a);
+    let a = f.tensor(a);
+    let b = contract(&mut f, &[131, 33, 200], &[0, 1], (a, &[0, 2]), (p[2], &[2, 1]));
+    result(&mut f, b);
+    check_with(f, 1e-4, None);
+}
+
+#[test]
+fn edges_are_as_small_as_they_can_be() {
+    // A last panel of columns in one vector instead of two; tiles as high as few rows need.
+    for (m, k, n) in
+        [(50, 40, 33), (70, 33, 48), (60, 50, 80), (3, 900, 11), (5, 300, 40), (17, 60, 13), (20, 30, 9)]
+    {
+        for dtype in [DType::F32, DType::F64, DType::I64] {
+            check_with(matmul(m, k, n, dtype), 1e-4, None);
+        }
+    }
+    // A last panel in which only the columns that exist have memory, with a factor that is computed.
+    for (k, n) in [(600, 130), (515, 141), (700, 127), (2300, 29)] {
+        check_with(matmul(21, k, n, DType::F32), 1e-4, None);
+        let (mut f, p) = function(&[(DType::F32, &[21, k]), (DType::F32, &[k, n])]);
+        let y = f.fields.unary(UnaryOp::Abs, p[1]).unwrap();
+        let c = contract(&mut f, &[21, n, k], &[0, 1], (p[0], &[0, 2]), (y, &[2, 1]));
+        result(&mut f, c);
+        check_with(f, 1e-4, None);
+    }
+    let program =
+        surject_ir::Program { name: String::new(), functions: vec![matmul(300, 700, 127, DType::F32)] };
+    let module = surject_codegen::lower(&program, "main", &surject_codegen::Target::wide()).unwrap();
+    assert_eq!(module.arena_bytes, (700u64 * 127 * 4).next_multiple_of(64), "{}", module.plan);
 }

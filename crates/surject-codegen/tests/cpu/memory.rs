@@ -167,6 +167,48 @@ fn a_large_tensor_is_read_before_the_next_is_made() {
     insta::assert_snapshot!(module.plan);
 }
 
+#[test]
+fn a_row_is_written_where_its_sum_was_read() {
+    // The gradient of a softmax: every row of `e` is summed, and then overwritten.
+    let plan = plan(
+        "func main(x: f32[90,70], g: f32[90,70]) -> (s, y) {
+           e : f32[90,70] =: over i<90, j<70: exp(x[i,j])
+           s : f32[70,70] =: + over j<70, k<70, i<90 at [j,k]: e[i,j] * e[i,k]
+           let t : f32[90] =: + over i<90, k<70 at [i]: e[i,k] * g[i,k]
+           d : f32[90,70] =: over i<90, j<70: (g[i,j] - t[i]) * e[i,j]
+           y : f32[70] =: + over i<90, j<70 at [j]: d[i,j]
+         }",
+    );
+    insta::assert_snapshot!(plan);
+    // Not where the sum is that of a column.
+    let found = module(
+        "func main(x: f32[70,70]) -> (s, y) {
+           e : f32[70,70] =: over i<70, j<70: exp(x[i,j])
+           s : f32[70,70] =: + over j<70, k<70, i<70 at [j,k]: e[i,j] * e[i,k]
+           let t : f32[70] =: + over i<70, k<70 at [i]: e[k,i] * x[k,i]
+           d : f32[70,70] =: over i<70, j<70: t[i] * e[i,j]
+           y : f32[70] =: + over i<70, j<70 at [j]: d[i,j]
+         }",
+    );
+    assert!(found.plan.to_string().contains("d@result0+0 <- e@0"), "{}", found.plan);
+}
+
+#[test]
+fn a_chain_ends_where_it_leaves_too_much_behind() {
+    // Two layers of a network and the gradient of the first: `b` could follow `a` row by row, but then both are there
+    // together, and the packed columns of the first product.
+    let text = "func main(x: f32[512,700], w: f32[700,512], v: f32[512,12]) -> (r, s) {
+       a : f32[512,512] =: over i<512, j<512: tanh((+ over i<512, j<512, k<700 at [i,j]: x[i,k] * w[k,j]))
+       c : f32[512,12] =: + over i<512, j<12, k<512 at [i,j]: a[i,k] * v[k,j]
+       b : f32[512,512] =: over i<512, j<512: (+ over i<512, j<512, k<12 at [i,j]: c[i,k] * v[j,k]) * a[i,j]
+       r : f32[700,512] =: + over i<700, j<512, k<512 at [i,j]: x[k,i] * b[k,j]
+       s : f32[512,12] =: + over i<512, j<12, k<512 at [i,j]: a[k,i] * c[k,j]
+     }";
+    let program = surject_ir::parse(text).expect("the program is well formed");
+    let found = lower(&program, "main", &Target::wide()).unwrap();
+    assert!(found.arena_bytes < 512 * 512 * 4 * 9 / 8, "{}", found.plan);
+}
+
 /// What a worker keeps to itself is there for as many workers as there are tasks, or threads if those are fewer: more
 /// must not run.
 #[test]
