@@ -11,6 +11,9 @@ use surject_ir::{AccOp, BinaryOp, DType};
 /// Fewer multiplications than these are left to the row emitter.
 const SMALL: f64 = 30_000.0;
 
+/// Rows, and terms, of what is worth tiles of smaller vectors.
+const FULL_TILE: i64 = 16;
+
 /// The two values that a term is made of, where one depends on some loops of the output and the other on others: all
 /// that depends on both is arithmetic on them.
 fn factors(dag: &Dag, node: NodeId, body: NodeId) -> Option<(NodeId, NodeId)> {
@@ -93,12 +96,16 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
     if work < if eager { 64.0 } else { SMALL } || product(dag, loops) < 4 {
         return None;
     }
-    let lanes = target.lanes_bytes / Elem::of(dtype).size();
+    let full = target.lanes_bytes / Elem::of(dtype).size();
     let pairs = pairs::find(dag, (*op, *body), loops, target);
     let mut best: Option<(f64, Contraction)> = None;
     for (rows, columns) in [(&sides[0], &sides[1]), (&sides[1], &sides[0])] {
         for &lane in &columns.1 {
             let extent = dag.extent(lane);
+            let count = product(dag, &rows.1);
+            // Few columns with many rows are multiplied in smaller vectors.
+            let small = pairs.is_none() && count >= FULL_TILE && product(dag, loops) >= FULL_TILE;
+            let lanes = if small { sizes::fitting(extent, full) } else { full };
             let vectors = if extent > lanes as i64 { 2 } else { 1 };
             let usual = match (target.registers >= 32, vectors) {
                 (true, 2) => 8,
@@ -106,7 +113,6 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                 (false, 2) => 4,
                 (false, _) => 8,
             };
-            let count = product(dag, &rows.1);
             let fill = |n: i64, tile: i64| n as f64 / (((n + tile - 1) / tile).max(1) * tile) as f64;
             let unit = if stride(lane) == 1 { 1.0 } else { 0.6 };
             let panels =

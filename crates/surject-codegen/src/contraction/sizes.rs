@@ -96,8 +96,13 @@ impl Sizes {
         let beside = if c.streams { 1 } else { (NEAR / panel_bytes).clamp(1, group) };
         let items = batch * blocks * groups;
         let flops = 2.0 * batch as f64 * rows as f64 * sum as f64 * (all_panels * width) as f64;
-        let tasks =
-            if target.threads <= 1 || (flops < 400_000.0 && !target.eager) { 1 } else { items.min(most) };
+        // Long work in more tasks: a thread that is held up leaves more of it to the others.
+        let more = ((flops / TASK_FLOPS) as i64).min(4 * most);
+        let tasks = match target.threads <= 1 || (flops < 400_000.0 && !target.eager) {
+            true => 1,
+            false if c.streams => items.min(most),
+            false => items.min(most.max(more)),
+        };
         Sizes {
             lanes: lanes as i64,
             width,
@@ -137,7 +142,8 @@ impl Sizes {
 
     /// The columns of whole vectors that hold so many.
     pub(super) fn columns_of_rest(&self, rest: i64) -> i64 {
-        (rest + self.lanes - 1) / self.lanes * self.lanes
+        let last = fitting(rest, self.lanes as usize) as i64;
+        (rest + last - 1) / last * last
     }
 
     /// Elements of packed columns that do not exist and are not there.
@@ -169,6 +175,15 @@ impl Sizes {
     }
 }
 
+/// The lanes of the smallest vector that holds so many columns, or of the largest there is.
+pub(super) fn fitting(columns: i64, lanes: usize) -> usize {
+    let mut fitting = lanes;
+    while fitting > LEAST_LANES && columns <= fitting as i64 / 2 {
+        fitting /= 2;
+    }
+    fitting
+}
+
 impl Contraction {
     /// Are its factors taken in pairs of halves?
     pub(super) fn has_halves(&self) -> bool {
@@ -196,13 +211,15 @@ impl Contraction {
     /// An estimate of the cycles of one core: a multiply-add of a vector each, those beyond the end included.
     pub(super) fn cycles(&self, s: &Sizes, extent: i64) -> f64 {
         let rows = (s.rows + s.high - 1) / s.high * s.high;
-        let columns = s.all_panels / s.panels * s.columns_of_rest(extent);
+        let columns = s.all_panels / s.panels * ((extent + s.lanes - 1) / s.lanes * s.lanes);
         s.batch as f64 * rows as f64 * s.sum as f64 * columns as f64 / self.tile.0 as f64
     }
 }
 
 /// Bytes of packed columns whose last panel is worth code of its own.
 const LARGE_BYTES: i64 = 256 * 1024;
+/// Smaller vectors than these cost no less.
+const LEAST_LANES: usize = 4;
 /// Rows of a block.
 const MOST_ROWS: i64 = 128;
 /// Rows of a block that is packed where a panel of columns does not stay in the nearest cache, and all of them stay in
@@ -210,6 +227,8 @@ const MOST_ROWS: i64 = 128;
 const PACKED_ROWS: i64 = 32;
 const NEAREST_BYTES: i64 = 48 * 1024;
 const SHARED_BYTES: i64 = 8 << 20;
+/// Work of a task where there is a lot of it: about a quarter of a millisecond.
+const TASK_FLOPS: f64 = 3e7;
 /// Terms of a pass where columns are streamed: as many rows are read side by side, each from its start to its end.
 const PASS: i64 = 16;
 /// Bytes that lie together in memory.

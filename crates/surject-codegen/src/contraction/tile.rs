@@ -2,6 +2,7 @@
 
 use super::Tiles;
 use super::direct::Target;
+use super::sizes;
 use super::windows::Windows;
 use crate::CodegenError;
 use crate::dag::{Node, NodeId};
@@ -123,7 +124,8 @@ impl Tiles<'_> {
     ) -> Result<(), CodegenError> {
         let (s, c) = (&self.sizes, self.c);
         let (lanes, _, high) = c.tile;
-        // Vectors beyond the last column are not computed.
+        // Vectors beyond the last column are not computed, and one that is enough has no more lanes than it takes.
+        let lanes = if c.pairs.is_some() { lanes } else { sizes::fitting(active, lanes) };
         let vectors = usize::try_from(active).unwrap_or(0).div_ceil(lanes);
         let (ty, name, size) = (s.elem.ty(lanes), s.elem.name(), s.elem.size());
         let Node::Reduce { op, body, .. } = self.dag[c.node].node else {

@@ -369,16 +369,26 @@ fn rows_one_behind_the_other() {
 
 #[test]
 fn edges_are_as_small_as_they_can_be() {
-    // A last panel of columns in one vector instead of two; tiles as high as few rows need.
-    for (m, k, n) in
-        [(50, 40, 33), (70, 33, 48), (60, 50, 80), (3, 900, 11), (5, 300, 40), (17, 60, 13), (20, 30, 9)]
-    {
+    // A last panel of columns in one vector instead of two; tiles as high as few rows need; small vectors for few columns.
+    for (m, k, n) in [
+        (50, 40, 33),
+        (70, 33, 48),
+        (60, 50, 80),
+        (3, 900, 11),
+        (5, 300, 40),
+        (17, 60, 13),
+        (20, 30, 9),
+        (64, 20, 3),
+        (40, 30, 7),
+        (33, 45, 37),
+        (50, 17, 66),
+    ] {
         for dtype in [DType::F32, DType::F64, DType::I64] {
             check_with(matmul(m, k, n, dtype), 1e-4, None);
         }
     }
     // A last panel in which only the columns that exist have memory, with a factor that is computed.
-    for (k, n) in [(600, 130), (515, 141), (700, 127), (2300, 29)] {
+    for (k, n) in [(600, 130), (515, 141), (700, 127), (2300, 29), (530, 133)] {
         check_with(matmul(21, k, n, DType::F32), 1e-4, None);
         let (mut f, p) = function(&[(DType::F32, &[21, k]), (DType::F32, &[k, n])]);
         let y = f.fields.unary(UnaryOp::Abs, p[1]).unwrap();
