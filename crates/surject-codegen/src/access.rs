@@ -1,6 +1,7 @@
 //! Text of loads and stores: addresses, guards, lanes, and the types of memory.
 
 use crate::address::{Guard, GuardFact, Lin, LoopSet};
+use crate::dag::NodeId;
 use crate::emit::{At, Elem, Emitter, ScopeId, Val};
 use surject_ir::DType;
 
@@ -111,36 +112,21 @@ impl Emitter<'_> {
             return self.widen(dtype, column, at);
         }
         let raw = match (stride, mask) {
-            (1, None) => {
+            (1, mask) => {
                 let from = self.element(pointer, &base, memory, scope);
-                self.op(scope, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}"))
+                self.neighbours(&from, mask.as_deref(), (memory, lanes), scope)
             }
-            (1, Some(mask)) => {
-                let from = self.element(pointer, &base, memory, scope);
-                let other = self.constant(memory, 0, lanes);
-                self.op(
-                    scope,
-                    &format!(
-                        "llvm.intr.masked.load {from}, {mask}, {other} {{alignment = {size} : i32}} : \
-                     (!llvm.ptr, {}, {ty}) -> {ty}",
-                        Elem::I1.ty(lanes)
-                    ),
-                )
-            }
-            (-1, None) => {
+            (-1, mask) => {
                 let back = self.int(1 - lanes as i64);
                 let first = self.op(scope, &format!("arith.addi {base}, {back} : i64"));
                 let from = self.element(pointer, &first, memory, scope);
-                let loaded = self
-                    .op(scope, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}"));
-                let order: Vec<String> = (0..lanes).rev().map(|i| i.to_string()).collect();
-                self.op(
-                    scope,
-                    &format!("vector.shuffle {loaded}, {loaded} [{}] : {ty}, {ty}", order.join(", ")),
-                )
+                let order: Vec<i64> = (0..lanes as i64).rev().collect();
+                let mask = mask.map(|mask| self.shuffled((&mask, &mask), &order, (Elem::I1, lanes), scope));
+                let loaded = self.neighbours(&from, mask.as_deref(), (memory, lanes), scope);
+                self.shuffled((&loaded, &loaded), &order, (memory, lanes), scope)
             }
-            (stride, None) if (2..=NEAR).contains(&stride.abs()) && lanes % 2 == 0 => {
-                self.near(pointer, &base, memory, stride, at)
+            (stride, mask) if (2..=NEAR).contains(&stride.abs()) && lanes % 2 == 0 => {
+                self.near(pointer, &base, memory, (stride, mask.as_deref()), at)
             }
             (_, mask) => {
                 let mask = mask.unwrap_or_else(|| self.constant(Elem::I1, 1, lanes));
@@ -159,33 +145,153 @@ impl Emitter<'_> {
         self.widen(dtype, raw, at)
     }
 
+    /// Loads the elements so far after an address, for a node. An offset that all lanes have in common moves the
+    /// tensor.
+    pub(crate) fn gather(
+        &mut self,
+        pointer: &str,
+        node: NodeId,
+        address: &Lin,
+        (offset, elem): (Val, Elem),
+        at: At,
+    ) -> String {
+        let (dtype, At { scope, lanes }) = (self.dag[node].dtype, at);
+        let memory = Elem::in_memory(dtype);
+        if offset.lanes == 1 {
+            let far = match elem {
+                Elem::I64 => offset.ssa,
+                _ => self.op(scope, &format!("arith.extsi {} : {} to i64", offset.ssa, elem.name())),
+            };
+            let start = self.element(pointer, &far, memory, scope);
+            return self.load(&start, dtype, address, &[], at);
+        }
+        let base = self.lin(address, scope);
+        let start = self.element(pointer, &base, memory, scope);
+        let mut places = offset.ssa;
+        let deps = self.dag[node].deps;
+        let apart = self.vector_loop(scope, deps).map_or(0, |(l, _)| address.coeff(l));
+        if apart != 0 {
+            let steps = self.steps(elem, apart, lanes);
+            places = self.op(scope, &format!("arith.addi {places}, {steps} : {}", elem.ty(lanes)));
+        }
+        if let Some(mask) = self.mask(scope, deps) {
+            // Where there is no lane, the element of the first one.
+            let none = self.constant(elem, 0, lanes);
+            places = self.select(at, &mask, &places, &none, elem);
+        }
+        let raw = self.elements(&start, &places, elem, memory, at);
+        self.widen(dtype, raw, at)
+    }
+
+    /// Loads the elements at some places one by one: on the machines at hand that is faster
+    /// than their instruction for it.
+    fn elements(&mut self, start: &str, places: &str, elem: Elem, memory: Elem, at: At) -> String {
+        let At { scope, lanes } = at;
+        let mut all = Vec::with_capacity(lanes);
+        if elem == Elem::I32 && lanes >= 4 {
+            // Two of them leave a vector at once.
+            let (from, to) = (elem.ty(lanes), Elem::I64.ty(lanes / 2));
+            let pairs = self.op(scope, &format!("vector.bitcast {places} : {from} to {to}"));
+            let bits = self.int(32);
+            for i in 0..lanes / 2 {
+                let pair = self.op(scope, &format!("vector.extract {pairs}[{i}] : i64 from {to}"));
+                let low = self.op(scope, &format!("arith.trunci {pair} : i64 to i32"));
+                all.push(self.op(scope, &format!("arith.extsi {low} : i32 to i64")));
+                all.push(self.op(scope, &format!("arith.shrsi {pair}, {bits} : i64")));
+            }
+        } else {
+            for i in 0..lanes {
+                let (name, ty) = (elem.name(), elem.ty(lanes));
+                let place = self.op(scope, &format!("vector.extract {places}[{i}] : {name} from {ty}"));
+                all.push(match elem {
+                    Elem::I64 => place,
+                    _ => self.op(scope, &format!("arith.extsi {place} : {name} to i64")),
+                });
+            }
+        }
+        let mut loaded = Vec::with_capacity(lanes);
+        for place in all {
+            let from = self.element(start, &place, memory, scope);
+            loaded.push(self.op(scope, &format!("llvm.load {from} : !llvm.ptr -> {}", memory.name())));
+        }
+        self.op(scope, &format!("vector.from_elements {} : {}", loaded.join(", "), memory.ty(lanes)))
+    }
+
     /// Loads elements that lie a few elements apart: what they lie in as two vectors, of which they are chosen. The
     /// vectors begin and end with elements that are asked for, so nothing outside the tensor is touched.
-    fn near(&mut self, pointer: &str, base: &str, memory: Elem, stride: i64, at: At) -> String {
+    fn near(
+        &mut self,
+        pointer: &str,
+        base: &str,
+        memory: Elem,
+        (stride, mask): (i64, Option<&str>),
+        at: At,
+    ) -> String {
         let At { scope, lanes } = at;
         let (count, apart) = (lanes as i64, stride.abs());
         let (span, half) = (apart * (count - 1) + 1, apart * count / 2);
-        let ty = memory.ty(half as usize);
         let first = if stride > 0 { 0 } else { 1 - span };
-        let parts = [first, first + span - half].map(|ahead| {
-            let ahead = self.int(ahead);
+        let none = mask.map(|_| self.constant(Elem::I1, 0, lanes));
+        let parts = [0, span - half].map(|start| {
+            let ahead = self.int(first + start);
             let position = self.op(scope, &format!("arith.addi {base}, {ahead} : i64"));
             let from = self.element(pointer, &position, memory, scope);
-            let size = memory.size();
-            self.op(scope, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}"))
+            // What lies between the elements is not asked for.
+            let mask = mask.zip(none.as_deref()).map(|(mask, none)| {
+                let lane = |e: i64| match e % apart {
+                    0 if stride > 0 => e / apart,
+                    0 => count - 1 - e / apart,
+                    _ => count,
+                };
+                let order: Vec<i64> = (start..start + half).map(lane).collect();
+                self.shuffled((mask, none), &order, (Elem::I1, lanes), scope)
+            });
+            self.neighbours(&from, mask.as_deref(), (memory, half as usize), scope)
         });
-        let mut order: Vec<String> = (0..count)
+        let mut order: Vec<i64> = (0..count)
             .map(|i| apart * i)
             .map(|i| if i < half { i } else { i - (span - half) + half })
-            .map(|i| i.to_string())
             .collect();
         if stride < 0 {
             order.reverse();
         }
+        self.shuffled((&parts[0], &parts[1]), &order, (memory, half as usize), scope)
+    }
+
+    /// Loads neighbours, those that a mask has.
+    pub(crate) fn neighbours(
+        &mut self,
+        from: &str,
+        mask: Option<&str>,
+        (elem, lanes): (Elem, usize),
+        scope: ScopeId,
+    ) -> String {
+        let (ty, size) = (elem.ty(lanes), elem.size());
+        let Some(mask) = mask else {
+            return self
+                .op(scope, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}"));
+        };
+        let other = self.constant(elem, 0, lanes);
         self.op(
             scope,
-            &format!("vector.shuffle {}, {} [{}] : {ty}, {ty}", parts[0], parts[1], order.join(", ")),
+            &format!(
+                "llvm.intr.masked.load {from}, {mask}, {other} {{alignment = {size} : i32}} : \
+                 (!llvm.ptr, {}, {ty}) -> {ty}",
+                Elem::I1.ty(lanes)
+            ),
         )
+    }
+
+    /// Lanes of two vectors, which are numbered one after the other.
+    pub(crate) fn shuffled(
+        &mut self,
+        (a, b): (&str, &str),
+        order: &[i64],
+        (elem, lanes): (Elem, usize),
+        scope: ScopeId,
+    ) -> String {
+        let (list, ty) = (order.iter().map(i64::to_string).collect::<Vec<_>>().join(", "), elem.ty(lanes));
+        self.op(scope, &format!("vector.shuffle {a}, {b} [{list}] : {ty}, {ty}"))
     }
 
     /// Stores the values of two neighbours in every lane, whose places follow each other.
@@ -202,15 +308,24 @@ impl Emitter<'_> {
             let value = self.spread(value, Elem::of(dtype), at);
             self.narrow(dtype, value, at)
         });
-        let order: Vec<String> = (0..lanes).flat_map(|i| [i, lanes + i]).map(|i| i.to_string()).collect();
-        let (ty, wide) = (memory.ty(lanes), memory.ty(2 * lanes));
-        let both = self.op(scope, &format!("vector.shuffle {a}, {b} [{}] : {ty}, {ty}", order.join(", ")));
+        let order: Vec<i64> = (0..lanes as i64).flat_map(|i| [i, lanes as i64 + i]).collect();
+        let both = self.shuffled((&a, &b), &order, (memory, lanes), scope);
         let base = self.lin(address, scope);
         let to = self.element(pointer, &base, memory, scope);
-        let size = memory.size();
+        let (size, wide) = (memory.size(), memory.ty(2 * lanes));
+        let Some(mask) = self.mask(scope, address.loops()) else {
+            return self.line(
+                scope,
+                &format!("llvm.store {both}, {to} {{alignment = {size} : i64}} : {wide}, !llvm.ptr"),
+            );
+        };
+        let mask = self.shuffled((&mask, &mask), &order, (Elem::I1, lanes), scope);
         self.line(
             scope,
-            &format!("llvm.store {both}, {to} {{alignment = {size} : i64}} : {wide}, !llvm.ptr"),
+            &format!(
+                "llvm.intr.masked.store {both}, {to}, {mask} {{alignment = {size} : i32}} : {wide}, {} into !llvm.ptr",
+                Elem::I1.ty(2 * lanes)
+            ),
         );
     }
 

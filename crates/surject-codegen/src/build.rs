@@ -4,7 +4,9 @@ use crate::CodegenError;
 use crate::address::{Guard, GuardFact, Lin, LoopId};
 use crate::complex;
 use crate::dag::{Buf, Dag, Node, NodeId};
+use crate::gather::{Gathered, Start};
 use crate::phase::{self, Residues};
+use crate::positions;
 use crate::solve::{Refusal, solve};
 use std::collections::HashMap;
 use surject_index::{Affine, IndexMap, Space};
@@ -41,12 +43,12 @@ impl From<CodegenError> for Stop {
 
 /// Where a field is evaluated: a position per axis of its space, and where that position exists.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Access {
-    components: Vec<Lin>,
-    guards: Vec<Guard>,
+pub(crate) struct Access {
+    pub(crate) components: Vec<Lin>,
+    pub(crate) guards: Vec<Guard>,
 }
 
-type Point = (FieldId, usize);
+pub(crate) type Point = (FieldId, usize);
 
 /// How the value at a point is made from the values at other points.
 #[derive(Clone, Debug)]
@@ -57,6 +59,8 @@ enum Recipe {
         guards: Vec<Guard>,
         of: Point,
     },
+    /// An element whose index has its components there.
+    Gather(Vec<Start>),
     /// The points that reach the position, in one part for each choice of remainders of the axes that have some.
     Acc(Vec<Fibres>),
 }
@@ -71,13 +75,15 @@ struct Fibres {
 
 /// Builds the expressions of one kernel.
 pub struct Builder<'a> {
-    function: &'a Function,
+    pub(crate) function: &'a Function,
     /// Accumulations that are stored on their own, and where.
     spilled: &'a HashMap<FieldId, Buf>,
     /// Variables of rank 0 that are values and not memory.
     bound: &'a HashMap<Var, Parts>,
     /// Variables that are evaluated where they are read, and their fields.
     inlined: Option<&'a HashMap<Var, FieldId>>,
+    /// Variables that are gathered where they are read.
+    gathers: Option<&'a HashMap<Var, Gathered>>,
     /// Axes of accumulations that are taken apart by their remainders.
     residues: Option<&'a HashMap<(FieldId, usize), i64>>,
     /// Loops below this number may be split.
@@ -86,10 +92,10 @@ pub struct Builder<'a> {
     axes: HashMap<LoopId, Vec<(FieldId, usize)>>,
     /// The graph.
     pub dag: Dag,
-    accesses: Vec<Access>,
+    pub(crate) accesses: Vec<Access>,
     access_ids: HashMap<Access, usize>,
     recipes: HashMap<Point, Recipe>,
-    values: HashMap<Point, Parts>,
+    pub(crate) values: HashMap<Point, Parts>,
 }
 
 impl<'a> Builder<'a> {
@@ -105,6 +111,7 @@ impl<'a> Builder<'a> {
             spilled,
             bound,
             inlined: None,
+            gathers: None,
             residues: None,
             axes: HashMap::new(),
             outer: dag.extents.len(),
@@ -119,6 +126,12 @@ impl<'a> Builder<'a> {
     /// Evaluates these variables where they are read.
     pub fn inlining(mut self, inlined: &'a HashMap<Var, FieldId>) -> Builder<'a> {
         self.inlined = Some(inlined);
+        self
+    }
+
+    /// Gathers these variables where they are read.
+    pub fn gathering(mut self, gathers: &'a HashMap<Var, Gathered>) -> Builder<'a> {
+        self.gathers = Some(gathers);
         self
     }
 
@@ -147,6 +160,13 @@ impl<'a> Builder<'a> {
                 Recipe::Leaf => Vec::new(),
                 Recipe::Pointwise(points) => points.clone(),
                 Recipe::Read { of, .. } => vec![*of],
+                Recipe::Gather(starts) => starts
+                    .iter()
+                    .filter_map(|start| match start {
+                        Start::Computed(point) => Some(*point),
+                        Start::Stored(_) => None,
+                    })
+                    .collect(),
                 Recipe::Acc(fibres) => fibres.iter().map(|f| f.of).collect(),
             };
             let missing: Vec<Point> =
@@ -162,7 +182,7 @@ impl<'a> Builder<'a> {
         Ok(self.values[&root])
     }
 
-    fn access(&mut self, access: Access) -> usize {
+    pub(crate) fn access(&mut self, access: Access) -> usize {
         if let Some(&id) = self.access_ids.get(&access) {
             return id;
         }
@@ -180,6 +200,16 @@ impl<'a> Builder<'a> {
             FieldKind::Tensor(var) if self.inlined.is_some_and(|i| i.contains_key(var)) => {
                 let field = self.inlined.and_then(|i| i.get(var).copied()).unwrap_or(field);
                 Recipe::Read { guards: Vec::new(), of: (field, at) }
+            }
+            FieldKind::Tensor(var) if self.gathers.is_some_and(|g| g.contains_key(var)) => {
+                let access = self.accesses[at].clone();
+                if !access.guards.is_empty() {
+                    return Err(CodegenError::malformed("a gather that is read outside of itself").into());
+                }
+                match self.gathers.and_then(|g| g.get(var)) {
+                    Some(gathered) => Recipe::Gather(self.starts(gathered, &access)),
+                    None => Recipe::Leaf,
+                }
             }
             FieldKind::Tensor(_) | FieldKind::Index { .. } | FieldKind::Const(_) => Recipe::Leaf,
             FieldKind::Read { map, of } => {
@@ -295,7 +325,9 @@ impl<'a> Builder<'a> {
                         residues.axes.extend(axes.map(|&axis| (axis, modulus)));
                     }
                 }
-                let windows = !residues.outer.is_empty() && !residues.axes.is_empty();
+                let none = HashMap::new();
+                let sparse = || crate::inline::holes(self.function, field, self.inlined.unwrap_or(&none));
+                let windows = !residues.outer.is_empty() && (!residues.axes.is_empty() || sparse());
                 match split {
                     _ if windows && op != AccOp::Set && !dtype.is_complex() => Stop::Phase(residues, field),
                     Some((l, inner)) if is_outer(l) && !self.is_inlined(field) => Stop::Split(l, inner),
@@ -320,10 +352,16 @@ impl<'a> Builder<'a> {
             Recipe::Pointwise(points) => builder.values[&points[i]],
             Recipe::Read { of, .. } => builder.values[of],
             // They have no operand, or one for each part.
-            Recipe::Leaf | Recipe::Acc(_) => Parts { re: NodeId(0), im: None },
+            Recipe::Leaf | Recipe::Gather(_) | Recipe::Acc(_) => Parts { re: NodeId(0), im: None },
         };
         Ok(match (&data.kind, recipe) {
             (FieldKind::Tensor(_), Recipe::Read { .. }) => operand(self, 0),
+            (FieldKind::Tensor(var), Recipe::Gather(starts)) => {
+                let gathered = self.gathers.and_then(|g| g.get(var));
+                let gathered = gathered.ok_or_else(|| CodegenError::malformed("a gather of nothing"))?;
+                let re = self.gathered(gathered, dtype, &access.components, starts)?;
+                Parts { re, im: None }
+            }
             (FieldKind::Tensor(var), _) => match self.bound.get(var) {
                 Some(&parts) => parts,
                 None => self.load(Buf(var.0), &data.space.clone(), dtype, &access)?,
@@ -374,7 +412,10 @@ impl<'a> Builder<'a> {
             }
             (FieldKind::Binary { op, .. }, _) => {
                 let (x, y) = (operand(self, 0), operand(self, 1));
-                complex::binary(&mut self.dag, *op, x, y)?
+                match positions::binary(&mut self.dag, *op, x.re, y.re) {
+                    Some(re) if (x.im, y.im) == (None, None) => Parts { re, im: None },
+                    _ => complex::binary(&mut self.dag, *op, x, y)?,
+                }
             }
             (FieldKind::Select { .. }, _) => {
                 let (c, x, y) = (operand(self, 0).re, operand(self, 1), operand(self, 2));
@@ -433,7 +474,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Loads an element. Where the tensor has none, or a guard never holds, the value is never used.
-    fn load(
+    pub(crate) fn load(
         &mut self,
         buf: Buf,
         space: &Space,

@@ -216,7 +216,7 @@ struct Tiles<'a> {
 fn buffers(dag: &Dag, first: &[Buf], roots: &[NodeId]) -> Vec<Buf> {
     let mut buffers = first.to_vec();
     for id in dag.reachable(roots, true) {
-        if let Node::Load { buf, .. } = dag[id].node
+        if let Node::Load { buf, .. } | Node::Gather { buf, .. } = dag[id].node
             && !buffers.contains(&buf)
         {
             buffers.push(buf);

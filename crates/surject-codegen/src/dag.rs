@@ -28,6 +28,15 @@ pub enum Node {
         /// Where the position lies inside the tensor.
         guards: Vec<Guard>,
     },
+    /// An element of a tensor so many elements after an address: a position that is in part known at run time only.
+    Gather {
+        /// The tensor.
+        buf: Buf,
+        /// What the loops say of the row-major position.
+        address: Lin,
+        /// The rest of it, an `i32` or `i64`. Together they always lie inside the tensor.
+        offset: NodeId,
+    },
     /// An affine expression of the loops as a value.
     Index(Lin),
     /// A constant.
@@ -102,6 +111,7 @@ impl Node {
         let (a, b, c) = match *self {
             Node::Load { .. } | Node::Index(_) | Node::Const(_) | Node::Param(..) => (None, None, None),
             Node::Guarded { inner: x, .. }
+            | Node::Gather { offset: x, .. }
             | Node::Unary(_, x)
             | Node::Convert(x)
             | Node::Bitcast(x)
@@ -111,6 +121,36 @@ impl Node {
             Node::Select(x, y, z) => (Some(x), Some(y), Some(z)),
         };
         [a, b, c].into_iter().flatten()
+    }
+
+    /// The node with other operands, and other expressions of the loops; `None` where there is none of these. The loops
+    /// of a reduction stay.
+    pub fn mapped(&self, at: &dyn Fn(NodeId) -> NodeId, lin: &dyn Fn(&Lin) -> Option<Lin>) -> Option<Node> {
+        let all = |guards: &[Guard]| -> Option<Vec<Guard>> {
+            guards.iter().map(|g| Some(Guard { expr: lin(&g.expr)?, bound: g.bound })).collect()
+        };
+        Some(match self {
+            Node::Load { buf, address, guards } => {
+                Node::Load { buf: *buf, address: lin(address)?, guards: all(guards)? }
+            }
+            Node::Gather { buf, address, offset } => {
+                Node::Gather { buf: *buf, address: lin(address)?, offset: at(*offset) }
+            }
+            Node::Index(position) => Node::Index(lin(position)?),
+            Node::Guarded { guards, fill, inner } => {
+                Node::Guarded { guards: all(guards)?, fill: *fill, inner: at(*inner) }
+            }
+            Node::Unary(op, x) => Node::Unary(*op, at(*x)),
+            Node::Binary(op, x, y) => Node::Binary(*op, at(*x), at(*y)),
+            Node::Select(c, x, y) => Node::Select(at(*c), at(*x), at(*y)),
+            Node::Convert(x) => Node::Convert(at(*x)),
+            Node::Bitcast(x) => Node::Bitcast(at(*x)),
+            Node::ReducePrecision(e, m, x) => Node::ReducePrecision(*e, *m, at(*x)),
+            Node::Reduce { op, loops, body, field } => {
+                Node::Reduce { op: *op, loops: loops.clone(), body: at(*body), field: *field }
+            }
+            leaf @ (Node::Const(_) | Node::Param(..)) => leaf.clone(),
+        })
     }
 }
 
@@ -149,6 +189,7 @@ impl Dag {
         let children = key.0.children().fold(LoopSet::default(), |s, c| s.union(self[c].deps));
         let deps = match &key.0 {
             Node::Load { address, guards: g, .. } => address.loops().union(guards(g)),
+            Node::Gather { address, .. } => children.union(address.loops()),
             Node::Index(lin) => lin.loops(),
             Node::Guarded { guards: g, .. } => children.union(guards(g)),
             Node::Reduce { loops, .. } => children.minus(loops.iter().copied().collect()),

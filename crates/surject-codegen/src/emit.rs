@@ -541,7 +541,13 @@ impl<'a> Emitter<'a> {
 
     /// `0, c, 2c, …` over the lanes.
     pub fn steps(&mut self, elem: Elem, c: i64, lanes: usize) -> String {
-        let list: Vec<String> = (0..lanes as i64).map(|i| c.wrapping_mul(i).to_string()).collect();
+        let wrap = |step: i64| match elem {
+            Elem::I8 => i64::from(step as i8),
+            Elem::I16 => i64::from(step as i16),
+            Elem::I32 => i64::from(step as i32),
+            _ => step,
+        };
+        let list: Vec<String> = (0..lanes as i64).map(|i| wrap(c.wrapping_mul(i)).to_string()).collect();
         self.literal(&format!("dense<[{}]>", list.join(", ")), &elem.ty(lanes))
     }
 

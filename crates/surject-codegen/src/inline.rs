@@ -159,7 +159,7 @@ pub fn indices(
 }
 
 /// Is it something simple along an injective map with a stride?
-fn holes(function: &Function, field: FieldId, inlined: &HashMap<Var, FieldId>) -> bool {
+pub(crate) fn holes(function: &Function, field: FieldId, inlined: &HashMap<Var, FieldId>) -> bool {
     let FieldKind::Acc { op, map, of } = &function.fields[field].kind else { return false };
     let strided = map.components().iter().any(|c| c.coeffs.iter().any(|k| k.abs() > 1));
     let single = map.components().iter().all(|c| c.coeffs.iter().filter(|&&k| k != 0).count() <= 1);
@@ -171,6 +171,10 @@ fn holes(function: &Function, field: FieldId, inlined: &HashMap<Var, FieldId>) -
         match &function.fields[id].kind {
             FieldKind::Tensor(var) if inlined.contains_key(var) => return false,
             FieldKind::Tensor(_) | FieldKind::Read { .. } | FieldKind::Const(_) => {}
+            // A mean of some elements is divided before it is sent to them.
+            FieldKind::Binary { op: BinaryOp::Div, .. } if function.fields[id].dtype.is_float() => {
+                operations += 1;
+            }
             kind => match simple(kind) {
                 true => operations += 1,
                 false => return false,

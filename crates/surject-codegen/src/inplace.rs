@@ -18,13 +18,19 @@ pub fn operands(dag: &Dag, outputs: &[Output], apart: Option<NodeId>, row: Optio
     let mut found: BTreeMap<Buf, bool> = BTreeMap::new();
     let mut look = |nodes: Vec<NodeId>, inside: bool| {
         for id in nodes {
-            if let Node::Load { buf, address, guards } = &dag[id].node {
-                let same = guards.is_empty() && outputs.iter().any(|o| o.address == *address);
-                let before = || match (&ahead, outputs) {
-                    (Some(ahead), [output]) => ahead.reads_row(dag, id, &output.address),
-                    _ => false,
-                };
-                *found.entry(*buf).or_insert(true) &= !inside && (same || before());
+            match &dag[id].node {
+                Node::Load { buf, address, guards } => {
+                    let same = guards.is_empty() && outputs.iter().any(|o| o.address == *address);
+                    let before = || match (&ahead, outputs) {
+                        (Some(ahead), [output]) => ahead.reads_row(dag, id, &output.address),
+                        _ => false,
+                    };
+                    *found.entry(*buf).or_insert(true) &= !inside && (same || before());
+                }
+                Node::Gather { buf, .. } => {
+                    found.insert(*buf, false);
+                }
+                _ => {}
             }
         }
     };

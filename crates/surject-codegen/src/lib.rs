@@ -17,6 +17,8 @@
 //! * `columns` joins rows to the target some at a time, where a reduction would walk down long columns.
 //! * `short` has short rows in lanes: blocks of them are transposed in registers. `keys` compares floats as integers
 //!   where only the largest or the smallest counts.
+//! * `gather` makes gathers of single elements expressions, which compute their indices and are evaluated where they are
+//!   read.
 //! * `scan` writes reductions over windows that grow by one term an output in one step an output.
 //! * `fuse` runs kernels together that need of each other no more than the same rows (`recipe`): a task takes some rows
 //!   through all of them, and what lies between stays in its cache.
@@ -49,6 +51,7 @@ mod dag;
 mod emit;
 mod error;
 mod fuse;
+mod gather;
 mod hoist;
 mod host;
 mod inline;
@@ -63,6 +66,7 @@ mod pack;
 mod phase;
 mod plan;
 mod pointwise;
+mod positions;
 mod recipe;
 mod row;
 mod scan;

@@ -6,14 +6,15 @@ mod indexed;
 mod region;
 mod select;
 
+use crate::CodegenError;
 use crate::build::sizes;
 use crate::dag::{Buf, Dag, Node};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId};
+use crate::gather::Gathered;
 use crate::row::{Kernel, name_pointers};
 use crate::store::{Stores, buf};
-use crate::{CodegenError, Target};
 use std::collections::HashMap;
-use surject_ir::{DType, FieldId, Function, LibOp, Region, StatementKind, Var};
+use surject_ir::{DType, Function, LibOp, Region, StatementKind, Var};
 
 /// How many of the first operands may share memory with the results of the same position.
 pub fn in_place_operands(op: &LibOp, operands: usize) -> usize {
@@ -37,6 +38,16 @@ pub fn kernels(
     if empty {
         return Ok(Vec::new());
     }
+    let statement = StatementKind::Call {
+        op: op.clone(),
+        targets: targets.to_vec(),
+        args: args.to_vec(),
+        regions: Vec::new(),
+    };
+    if let (Some(gathered), &[target]) = (Gathered::of(stores.function, &statement), targets) {
+        let gathered = gathered.computing(&stores.indices);
+        return Ok(vec![stores.gather(target, &gathered)?]);
+    }
     let call = Call {
         function: stores.function,
         threads: stores.target.threads,
@@ -44,7 +55,6 @@ pub fn kernels(
         args,
         regions,
         positions: &stores.positions,
-        indices: &stores.indices,
     };
     let in_place = shared.first().copied().unwrap_or(false);
     let kernel = match op {
@@ -66,19 +76,6 @@ pub fn kernels(
     kernel.map(|k| vec![k])
 }
 
-/// Does a library call compute its indices if they are not stored?
-pub fn computes_indices(function: &Function, target: &Target, call: &StatementKind) -> bool {
-    let StatementKind::Call { op: LibOp::Gather { dims, slice_sizes, .. }, targets, args, regions } = call
-    else {
-        return false;
-    };
-    let (positions, indices) = (HashMap::new(), HashMap::new());
-    let (threads, positions, indices) = (target.threads, &positions, &indices);
-    let call = Call { function, threads, targets, args, regions, positions, indices };
-    targets.iter().all(|&t| !function.ty(t).space.is_empty())
-        && indexed::side_by_side(&call, dims, slice_sizes).unwrap_or(false)
-}
-
 /// A library call.
 struct Call<'a> {
     function: &'a Function,
@@ -88,8 +85,6 @@ struct Call<'a> {
     regions: &'a [Region],
     /// The operands that are positions along an axis, which are not in memory.
     positions: &'a HashMap<Var, usize>,
-    /// The indices that are computed where they are read.
-    indices: &'a HashMap<Var, FieldId>,
 }
 
 impl Call<'_> {
@@ -123,11 +118,10 @@ impl Call<'_> {
     fn buffers(&self, dag: &Dag) -> Vec<Buf> {
         let mut buffers: Vec<Buf> = Vec::new();
         let loaded = dag.iter().filter_map(|(_, data)| match data.node {
-            Node::Load { buf, .. } => Some(buf),
+            Node::Load { buf, .. } | Node::Gather { buf, .. } => Some(buf),
             _ => None,
         });
-        let args =
-            self.args.iter().filter(|v| !self.positions.contains_key(v) && !self.indices.contains_key(v));
+        let args = self.args.iter().filter(|v| !self.positions.contains_key(v));
         for b in self.targets.iter().chain(args).map(|&v| buf(v)).chain(loaded) {
             if !buffers.contains(&b) {
                 buffers.push(b);

@@ -130,10 +130,13 @@ impl Accesses<'_> {
     /// Everything that some nodes load, but from one tensor.
     fn read(&mut self, roots: &[NodeId], but: Option<Buf>) {
         for id in self.dag.reachable(roots, true) {
-            if let Node::Load { buf, address, .. } = &self.dag[id].node
-                && Some(*buf) != but
-            {
-                self.touch(*buf, false, Elem::in_memory(self.dag[id].dtype).size(), Some(address));
+            let (buf, address) = match &self.dag[id].node {
+                Node::Load { buf, address, .. } => (*buf, Some(address)),
+                Node::Gather { buf, .. } => (*buf, None),
+                _ => continue,
+            };
+            if Some(buf) != but {
+                self.touch(buf, false, Elem::in_memory(self.dag[id].dtype).size(), address);
             }
         }
     }

@@ -222,7 +222,7 @@ pub(crate) fn open_outer(
 pub fn bind_pointers(em: &mut Emitter<'_>, to: Buf, roots: &[NodeId]) -> Vec<Buf> {
     let mut buffers = vec![to];
     for id in em.dag.reachable(roots, true) {
-        if let Node::Load { buf, .. } = em.dag[id].node
+        if let Node::Load { buf, .. } | Node::Gather { buf, .. } = em.dag[id].node
             && !buffers.contains(&buf)
         {
             buffers.push(buf);
@@ -500,7 +500,6 @@ impl Row<'_> {
             && re.address.coeff(l) == 2
             && re.address.plus(&Lin::constant(1), 1).as_ref() == Some(&im.address)
             && (re.join, im.join) == (None, None)
-            && em.mask(scope, re.address.loops()).is_none()
         {
             em.store_pairs(&pointer, self.to.1.part(), &re.address, [x, y], At { scope, lanes });
             return Ok(());

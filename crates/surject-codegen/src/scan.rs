@@ -84,7 +84,7 @@ fn slides(dag: &Dag, body: NodeId, along: LoopId, w: LoopId) -> bool {
         Node::Load { address, guards, .. } => same(address) && all(guards),
         Node::Index(lin) => same(lin),
         Node::Guarded { guards, .. } => all(guards),
-        Node::Reduce { .. } | Node::Param(..) => false,
+        Node::Reduce { .. } | Node::Gather { .. } | Node::Param(..) => false,
         _ => true,
     })
 }

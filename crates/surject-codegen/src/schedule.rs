@@ -2,7 +2,7 @@
 
 use crate::Target;
 use crate::access::NEAR;
-use crate::address::{Guard, Lin, LoopId, LoopSet};
+use crate::address::{Lin, LoopId, LoopSet};
 use crate::dag::{Dag, Node, NodeData, NodeId};
 use crate::emit::{Elem, ReducePlan};
 use crate::short::{self, Short};
@@ -49,36 +49,17 @@ pub fn merge(dag: Dag, outputs: Vec<Output>, outer: &[LoopId]) -> (Dag, Vec<Outp
             terms: lin.terms.iter().copied().filter(|t| t.0 != a).collect(),
             offset: lin.offset,
         };
-        let drop_all = |guards: &[Guard]| -> Vec<Guard> {
-            guards.iter().map(|g| Guard { expr: drop(&g.expr), bound: g.bound }).collect()
-        };
         let mut result = Dag::default();
         result.extents.clone_from(&dag.extents);
         result.extents[b.0 as usize] *= result.extents[a.0 as usize];
         result.extents[a.0 as usize] = 1;
         let mut ids: Vec<NodeId> = Vec::with_capacity(dag.len());
         for (_, data) in dag.iter() {
-            let at = |id: &NodeId| ids[id.0 as usize];
-            let node = match &data.node {
-                Node::Load { buf, address, guards } => {
-                    Node::Load { buf: *buf, address: drop(address), guards: drop_all(guards) }
-                }
-                Node::Index(lin) => Node::Index(drop(lin)),
-                Node::Guarded { guards, fill, inner } => {
-                    Node::Guarded { guards: drop_all(guards), fill: *fill, inner: at(inner) }
-                }
-                Node::Unary(op, x) => Node::Unary(*op, at(x)),
-                Node::Binary(op, x, y) => Node::Binary(*op, at(x), at(y)),
-                Node::Select(c, x, y) => Node::Select(at(c), at(x), at(y)),
-                Node::Convert(x) => Node::Convert(at(x)),
-                Node::Bitcast(x) => Node::Bitcast(at(x)),
-                Node::ReducePrecision(e, m, x) => Node::ReducePrecision(*e, *m, at(x)),
-                Node::Reduce { op, loops, body, field } => {
-                    let loops = loops.iter().copied().filter(|&l| l != a).collect();
-                    Node::Reduce { op: *op, loops, body: at(body), field: *field }
-                }
-                leaf @ (Node::Const(_) | Node::Param(..)) => leaf.clone(),
-            };
+            let at = |id: NodeId| ids[id.0 as usize];
+            let mut node = data.node.mapped(&at, &|lin| Some(drop(lin))).unwrap_or_else(|| data.node.clone());
+            if let Node::Reduce { loops, .. } = &mut node {
+                loops.retain(|&l| l != a);
+            }
             ids.push(result.add(node, data.dtype));
         }
         for output in &mut outputs {
@@ -106,7 +87,7 @@ fn mergeable(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Option<(LoopId,
                 lins.push(address);
                 lins.extend(guards.iter().map(|g| &g.expr));
             }
-            Node::Index(lin) => lins.push(lin),
+            Node::Gather { address: lin, .. } | Node::Index(lin) => lins.push(lin),
             Node::Guarded { guards, .. } => lins.extend(guards.iter().map(|g| &g.expr)),
             Node::Reduce { loops, .. } => groups.push(loops),
             Node::Param(_, l) => fixed = fixed.union(std::iter::once(*l).collect()),
@@ -167,9 +148,13 @@ fn cost(dag: &Dag, data: &NodeData, operand: Option<Elem>) -> (f64, bool) {
         Node::Binary(BinaryOp::Pow, ..) if single || double => (70.0, false),
         Node::Binary(BinaryOp::Atan2, ..) if single => (50.0, false),
         Node::Binary(BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2, ..) => (30.0, true),
+        Node::Gather { .. } => (2.0, false),
         _ => (1.0, false),
     }
 }
+
+/// The lanes in which elements are loaded one by one.
+const ONE_BY_ONE: usize = 8;
 
 /// The most lanes for what depends on a loop. Of mixed widths that counts which a quarter of the values have: a few wider
 /// ones, such as positions, take two registers each.
@@ -181,7 +166,11 @@ fn widest(dag: &Dag, nodes: &[NodeId], l: LoopId, target: &Target, copies: usize
     // Calls lane by lane are long code; wider vectors gain nothing there.
     let operand = |n: NodeId| dag[n].node.children().next().map(|c| Elem::of(dag[c].dtype));
     let by_lane = nodes.iter().any(|&n| dag[n].deps.contains(l) && cost(dag, &dag[n], operand(n)).1);
-    (target.lanes_bytes / size * if by_lane { 1 } else { copies }).max(1)
+    // So are elements that are loaded one by one.
+    let apart =
+        |n: NodeId| matches!(dag[n].node, Node::Gather { offset, .. } if dag[offset].deps.contains(l));
+    let most = if nodes.iter().any(|&n| apart(n)) { ONE_BY_ONE } else { usize::MAX };
+    (target.lanes_bytes / size * if by_lane { 1 } else { copies }).clamp(1, most)
 }
 
 /// The largest power of two that is not above either.
@@ -242,11 +231,20 @@ impl Chooser<'_> {
         let share = share(self.dag.extent(l), lanes, native);
         let factor = match &data.node {
             _ if by_lane => 1.1,
+            // A vector of elements that lie anywhere is loaded one by one.
+            Node::Gather { offset, .. } if self.dag[*offset].deps.contains(l) => 1.0,
+            Node::Gather { address, .. } => {
+                if matches!(address.coeff(l), 0 | 1) {
+                    share
+                } else {
+                    1.0
+                }
+            }
             Node::Load { address, guards, .. } => match address.coeff(l) {
                 0 if guards.is_empty() => share,
                 1 => share,
                 -1 => 1.5 * share,
-                c if c.abs() <= NEAR && guards.is_empty() => (share * c.abs() as f64).min(1.5),
+                c if c.abs() <= NEAR => (share * c.abs() as f64).min(1.5),
                 _ => 1.5,
             },
             _ => share,
@@ -392,6 +390,10 @@ fn traffic(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> f64 {
             let reach =
                 address.range(&dag.extents).map_or(f64::INFINITY, |(low, high)| (high - low + 1) as f64);
             points(address).min(reach) * Elem::of(dag[n].dtype).size() as f64
+        }
+        Node::Gather { .. } => {
+            let points: f64 = dag[n].deps.loops().map(|l| dag.extent(l) as f64).product();
+            points * Elem::of(dag[n].dtype).size() as f64
         }
         _ => 0.0,
     });

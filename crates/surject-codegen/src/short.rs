@@ -60,6 +60,9 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
     let [output] = outputs else { return None };
     let nodes = dag.reachable(&[output.root], true);
     let short = Short::of(dag, output, order, &nodes)?;
+    if nodes.iter().any(|&n| matches!(dag[n].node, Node::Gather { .. })) {
+        return None;
+    }
     let row = short.row;
     let size = nodes.iter().map(|&n| Elem::of(dag[n].dtype).size()).max().unwrap_or(4);
     let lanes = target.lanes_bytes / size;
@@ -118,6 +121,17 @@ pub(crate) struct Rows<'a> {
     pub(crate) stride: i64,
     pub(crate) reach: i64,
     pub(crate) elem: Elem,
+}
+
+/// Shuffles that pick columns from a block as it lies in memory.
+fn picked(rows: &Rows<'_>) -> i64 {
+    (rows.stride - 1) * rows.reach
+}
+
+/// Shuffles that put rows together and transpose them.
+fn turned(rows: &Rows<'_>, lanes: i64) -> i64 {
+    let width = (rows.reach.unsigned_abs().next_power_of_two() as i64).min(lanes);
+    (lanes - width) + width * i64::from(width.ilog2())
 }
 
 /// The steps of a transposition in which a block is turned by one bit of its positions.
@@ -203,7 +217,7 @@ impl Emitter<'_> {
     /// The columns of as many rows as there are lanes.
     pub(crate) fn columns(&mut self, rows: &Rows<'_>, at: At) -> Vec<String> {
         let count = at.lanes as i64;
-        if rows.stride <= DIRECT {
+        if rows.stride <= DIRECT && picked(rows) <= turned(rows, count) {
             // The block as it lies in memory; its last vector ends with it.
             let total = (count - 1) * rows.stride + rows.reach;
             let starts: Vec<i64> =
@@ -292,22 +306,10 @@ impl Emitter<'_> {
 
     /// So many elements from one on, of which the first exist.
     fn part(&mut self, rows: &Rows<'_>, ahead: i64, width: usize, there: usize, at: At) -> String {
-        let (elem, size) = (rows.elem, rows.elem.size());
-        let ahead = self.int(ahead);
+        let (elem, ahead) = (rows.elem, self.int(ahead));
         let from = self.element(rows.first, &ahead, elem, at.scope);
-        let ty = elem.ty(width);
-        if there == width {
-            return self
-                .op(at.scope, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}"));
-        }
-        let (mask, none) = (self.first_lanes(there, width), self.constant(elem, 0, width));
-        self.op(
-            at.scope,
-            &format!(
-                "llvm.intr.masked.load {from}, {mask}, {none} {{alignment = {size} : i32}} : (!llvm.ptr, {}, {ty}) -> {ty}",
-                Elem::I1.ty(width)
-            ),
-        )
+        let mask = (there < width).then(|| self.first_lanes(there, width));
+        self.neighbours(&from, mask.as_deref(), (elem, width), at.scope)
     }
 
     /// Stores the first elements of a vector.

@@ -2,7 +2,7 @@
 //! long reduction into few elements is cut into parts.
 
 use crate::Target;
-use crate::address::{Guard, GuardFact, Lin, LoopId};
+use crate::address::{GuardFact, Lin, LoopId};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::schedule::{Output, Schedule};
 use std::collections::HashMap;
@@ -32,40 +32,21 @@ impl Rewriter<'_> {
     /// hold are dropped.
     pub(crate) fn copy(&mut self, id: NodeId, f: &dyn Fn(&Lin) -> Option<Lin>) -> Option<NodeId> {
         let data = self.dag[id].clone();
-        let at = |x: &NodeId| self.ids.get(x).copied().unwrap_or(*x);
-        let extents = &self.dag.extents;
-        let guards = |all: &[Guard]| -> Option<Vec<Guard>> {
-            let mut left = Vec::new();
-            for guard in all {
-                let guard = Guard { expr: f(&guard.expr)?, bound: guard.bound };
-                if guard.fact(extents) != GuardFact::Always {
-                    left.push(guard);
-                }
-            }
-            Some(left)
+        let at = |x: NodeId| self.ids.get(&x).copied().unwrap_or(x);
+        // A reduction that does not depend on what changes stays the same node.
+        let mut node = match &data.node {
+            leaf @ Node::Reduce { .. } => leaf.clone(),
+            node => node.mapped(&at, f)?,
         };
-        let node = match &data.node {
-            Node::Load { buf, address, guards: g } => {
-                Node::Load { buf: *buf, address: f(address)?, guards: guards(g)? }
-            }
-            Node::Index(lin) => Node::Index(f(lin)?),
-            Node::Guarded { guards: g, fill, inner } => {
-                let (left, inner) = (guards(g)?, at(inner));
-                if left.is_empty() {
-                    self.ids.insert(id, inner);
-                    return Some(inner);
-                }
-                Node::Guarded { guards: left, fill: *fill, inner }
-            }
-            Node::Unary(op, x) => Node::Unary(*op, at(x)),
-            Node::Binary(op, x, y) => Node::Binary(*op, at(x), at(y)),
-            Node::Select(c, x, y) => Node::Select(at(c), at(x), at(y)),
-            Node::Convert(x) => Node::Convert(at(x)),
-            Node::Bitcast(x) => Node::Bitcast(at(x)),
-            Node::ReducePrecision(e, m, x) => Node::ReducePrecision(*e, *m, at(x)),
-            // A reduction that does not depend on what changes stays the same node.
-            leaf @ (Node::Reduce { .. } | Node::Const(_) | Node::Param(..)) => leaf.clone(),
-        };
+        if let Node::Load { guards, .. } | Node::Guarded { guards, .. } = &mut node {
+            guards.retain(|guard| guard.fact(&self.dag.extents) != GuardFact::Always);
+        }
+        if let Node::Guarded { guards, inner, .. } = &node
+            && guards.is_empty()
+        {
+            self.ids.insert(id, *inner);
+            return Some(*inner);
+        }
         let new = self.dag.add(node, data.dtype);
         self.ids.insert(id, new);
         Some(new)

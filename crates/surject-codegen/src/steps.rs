@@ -7,6 +7,7 @@
 
 use crate::dag::Buf;
 use crate::fuse::{self, Fused};
+use crate::gather::{self, Gathered};
 use crate::hoist;
 use crate::inline;
 use crate::library;
@@ -189,11 +190,15 @@ pub fn lower(function: &Function, target: &Target) -> Result<Lowered, CodegenErr
     let mut uses = Uses::new(function);
     let inlined = inline::find(function, &uses);
     let positions = inline::positions(function, &uses);
-    let computes = |call: &StatementKind| library::computes_indices(function, target, call);
+    let computes = |call: &StatementKind| Gathered::of(function, call).is_some();
     let indices = inline::indices(function, &uses, &inlined, &computes);
     uses.inline(&inlined);
     uses.inline_in_calls(&indices);
-    let stores = Stores { function, target, temporaries: Vec::new(), inlined, positions, indices };
+    let apart =
+        |var: Var| inlined.contains_key(&var) || positions.contains_key(&var) || indices.contains_key(&var);
+    let gathers = gather::find(function, &uses, &apart, &indices);
+    uses.inline_gathers(&gathers);
+    let stores = Stores { function, target, temporaries: Vec::new(), inlined, positions, indices, gathers };
     let mut walker = Walker {
         stores,
         uses,
@@ -249,6 +254,8 @@ impl Walker<'_> {
             StatementKind::Constant { target, value } => {
                 self.constants.push((buf(*target), Arc::clone(value)));
             }
+            StatementKind::Call { targets, .. }
+                if targets.iter().any(|t| self.stores.gathers.contains_key(t)) => {}
             StatementKind::Call { targets, op, args, regions } => {
                 let in_place = library::in_place_operands(op, args.len());
                 let mut shared = Vec::new();

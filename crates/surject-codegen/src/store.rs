@@ -5,6 +5,7 @@ use crate::build::{Builder, Parts, Stop, compose, linearise, sizes};
 use crate::columns;
 use crate::contraction::{self, Contraction, Scratch};
 use crate::dag::{Buf, Dag, Node, NodeId};
+use crate::gather::Gathered;
 use crate::phase::{self, Change, Shape};
 use crate::recipe::Recipe;
 use crate::row::{self, Kernel};
@@ -32,6 +33,8 @@ pub struct Stores<'a> {
     pub positions: HashMap<Var, usize>,
     /// Indices that gathers compute, and their fields.
     pub indices: HashMap<Var, FieldId>,
+    /// Gathers that are evaluated where they are read.
+    pub gathers: HashMap<Var, Gathered>,
 }
 
 /// What a field becomes over the loops of its space.
@@ -149,8 +152,10 @@ impl<'a> Stores<'a> {
             }
         }
         let mut kernels = Vec::new();
-        for mut phase in pulled {
-            kernels.extend(self.fixed(&mut phase)?);
+        for phase in &mut pulled {
+            kernels.extend(self.fixed(phase)?);
+        }
+        for phase in paired(pulled) {
             match self.kernels(to, field, phase)? {
                 // A phase has only some of the rows that its target has: it does not run with others.
                 Outcome::Kernels(more) => {
@@ -210,6 +215,7 @@ impl<'a> Stores<'a> {
         let bound = HashMap::new();
         let mut builder = Builder::new(self.function, stored, &bound, dag)
             .inlining(&self.inlined)
+            .gathering(&self.gathers)
             .taking_apart(&shape.residues);
         let parts = builder.value(field, position)?;
         let outputs = outputs(address, parts, None)?;
@@ -436,7 +442,8 @@ impl<'a> Stores<'a> {
         let components = compose(&map, &position)?;
         let address = linearise(&target_sizes, &components)?;
         let bound = HashMap::new();
-        let mut builder = Builder::new(self.function, stored, &bound, dag).inlining(&self.inlined);
+        let mut builder =
+            Builder::new(self.function, stored, &bound, dag).inlining(&self.inlined).gathering(&self.gathers);
         let parts = match builder.value(of, position) {
             Ok(parts) => parts,
             Err(Stop::Spill(inner)) => return Ok(Outcome::First(inner)),
@@ -483,6 +490,60 @@ impl<'a> Stores<'a> {
         kernels.push(row::emit(&dag, &outputs, (to, data.dtype), &schedule, self.target, free, None)?);
         Ok(Outcome::Kernels(kernels))
     }
+}
+
+/// The phases, two of them as one where every element of the second follows one of the first: they are stored together.
+fn paired(phases: Vec<Pulled>) -> Vec<Pulled> {
+    let mut all: Vec<Pulled> = Vec::new();
+    for phase in phases {
+        match all.iter().enumerate().find_map(|(i, before)| Some((i, pair(before, &phase)?))) {
+            Some((i, both)) => all[i] = both,
+            None => all.push(phase),
+        }
+    }
+    all
+}
+
+fn pair(first: &Pulled, second: &Pulled) -> Option<Pulled> {
+    /// Sums of more terms may have tiles, which store one output.
+    const TERMS: i64 = 16;
+    let ([x], [y]) = (&first.outputs[..], &second.outputs[..]) else { return None };
+    let loops = |p: &Pulled| p.outer.iter().map(|&l| (l, p.dag.extent(l))).collect::<Vec<_>>();
+    let follows = x.address.plus(&Lin::constant(1), 1)? == y.address;
+    let beside = x.address.terms.iter().any(|t| t.1 == 2);
+    if loops(first) != loops(second) || !follows || !beside || (x.join, y.join) != (None, None) {
+        return None;
+    }
+    let mut dag = first.dag.clone();
+    // The loops of reductions are others.
+    let mut names: HashMap<LoopId, LoopId> = first.outer.iter().map(|&l| (l, l)).collect();
+    let mut ids: HashMap<NodeId, NodeId> = HashMap::new();
+    for n in second.dag.reachable(&[y.root], true) {
+        let data = &second.dag[n];
+        let mut inside: Vec<LoopId> = data.deps.loops().collect();
+        if let Node::Reduce { loops, .. } = &data.node {
+            inside.extend(loops);
+            if loops.iter().map(|&l| second.dag.extent(l)).product::<i64>() > TERMS {
+                return None;
+            }
+        }
+        for l in inside {
+            if !names.contains_key(&l) {
+                names.insert(l, dag.add_loop(second.dag.extent(l))?);
+            }
+        }
+        let named = |lin: &Lin| {
+            let start = Lin::constant(lin.offset);
+            lin.terms.iter().try_fold(start, |sum, (l, c)| sum.plus(&Lin::var(*names.get(l)?), *c))
+        };
+        let mut node = data.node.mapped(&|id| ids.get(&id).copied().unwrap_or(id), &named)?;
+        if let Node::Reduce { loops, .. } = &mut node {
+            loops.iter_mut().for_each(|l| *l = names[l]);
+        }
+        ids.insert(n, dag.add(node, data.dtype));
+    }
+    let second = Output { root: *ids.get(&y.root)?, ..y.clone() };
+    Some(Pulled { dag, outer: first.outer.clone(), outputs: vec![x.clone(), second] })
 }
 
 impl Stores<'_> {

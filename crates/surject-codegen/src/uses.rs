@@ -1,5 +1,6 @@
 //! Which variables a statement reads, those of its regions included.
 
+use crate::gather::Gathered;
 use std::collections::HashMap;
 use surject_ir::{Block, FieldId, FieldKind, Function, Statement, StatementKind, Var};
 
@@ -37,6 +38,20 @@ impl Uses {
     pub fn inline(&mut self, inlined: &HashMap<Var, FieldId>) {
         let of: HashMap<Var, Vec<Var>> =
             inlined.iter().map(|(&v, f)| (v, self.fields.get(f).cloned().unwrap_or_default())).collect();
+        for reads in self.fields.values_mut() {
+            let more: Vec<Var> = reads.iter().filter_map(|v| of.get(v)).flatten().copied().collect();
+            reads.extend(more);
+        }
+    }
+
+    /// Lets the stores that read these variables read what they are gathered from.
+    pub fn inline_gathers(&mut self, gathers: &HashMap<Var, Gathered>) {
+        let mut of: HashMap<Var, Vec<Var>> = HashMap::new();
+        for (&var, gathered) in gathers {
+            let mut all = gathered.reads().to_vec();
+            all.extend(self.parts.get(&gathered.indices).into_iter().flatten());
+            of.insert(var, all);
+        }
         for reads in self.fields.values_mut() {
             let more: Vec<Var> = reads.iter().filter_map(|v| of.get(v)).flatten().copied().collect();
             reads.extend(more);

@@ -53,6 +53,16 @@ impl Emitter<'_> {
                 let pointer = pointer.ok_or_else(|| CodegenError::malformed("a tensor without a pointer"))?;
                 self.load(&pointer, dtype, address, guards, at)
             }
+            Node::Gather { buf, address, offset } => {
+                let pointer = self.pointers.get(buf).cloned();
+                let pointer = pointer.ok_or_else(|| CodegenError::malformed("a tensor without a pointer"))?;
+                let offset = (self.value(*offset, at.scope)?, Elem::of(self.dag[*offset].dtype));
+                self.gather(&pointer, id, address, offset, at)
+            }
+            // Narrow integers wrap as a conversion does.
+            Node::Index(lin) if dtype.is_int() && dtype.size() <= 4 => {
+                self.lin_vector(lin, Elem::of(dtype), at)
+            }
             Node::Index(lin) => {
                 // Positions fit in `i64`; narrower integers wrap as a conversion does.
                 let range = lin.range(&self.dag.extents);

@@ -2,14 +2,10 @@
 
 use super::{Call, Loop, Writer, region, strides};
 use crate::CodegenError;
-use crate::address::{Lin, LoopId};
-use crate::build::{Builder, Stop};
-use crate::dag::{Dag, NodeId};
+use crate::dag::Dag;
 use crate::emit::{Bounds, Elem, ScopeId};
 use crate::row::Kernel;
-use crate::short::{LONGEST, Rows};
-use std::collections::HashMap;
-use surject_ir::{DType, FieldId, GatherDims, ScatterDims, Var};
+use surject_ir::{DType, GatherDims, ScatterDims, Var};
 
 /// A move of a box of elements.
 struct Move<'a> {
@@ -144,10 +140,7 @@ fn component(
 
 pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kernel, CodegenError> {
     let (operand, indices, target) = (call.arg(0)?, call.arg(1)?, call.target()?);
-    let (dag, computed) = match call.indices.get(&indices) {
-        Some(&field) => computed_indices(call, dims, field)?,
-        None => (Dag::default(), None),
-    };
+    let dag = Dag::default();
     let mut w = Writer::new(call, &dag);
     let (shape, index_shape, sizes) = (call.sizes(operand)?, call.sizes(indices)?, call.sizes(target)?);
     let slice: Vec<i64> = slice.iter().map(|&n| n as i64).collect();
@@ -158,9 +151,6 @@ pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kerne
     let batch_dims: Vec<usize> = (0..sizes.len()).filter(|d| !dims.offset_dims.contains(d)).collect();
     let batch_extents: Vec<i64> = batch_dims.iter().map(|&d| sizes[d]).collect();
     let bytes = sizes.iter().product::<i64>() * call.dtype(target).size() as i64;
-    if kept.iter().all(|&d| slice[d] == 1) && gathers_in_lanes(call, dims, &batch_dims, &sizes)? {
-        return gather_elements(call, w, dims, computed.as_ref(), (&slice, &batch_dims), bytes);
-    }
     let (open, batch, tasks) = w.share(call, &batch_extents, bytes);
     let scope = open.scope;
     let (from, to, index) = (w.pointer(operand)?, w.pointer(target)?, w.pointer(indices)?);
@@ -392,179 +382,4 @@ fn join_at(
         w.em.line(inner, &store);
     }
     Ok(())
-}
-
-/// Elements that are gathered at once.
-const GATHERED: i64 = 16;
-
-/// Indices that are not in memory: the loops over their axes but that of their components, and the components.
-struct Computed {
-    loops: Vec<LoopId>,
-    components: Vec<NodeId>,
-}
-
-/// The graph of indices that are computed where they are read.
-fn computed_indices(
-    call: &Call<'_>,
-    dims: &GatherDims,
-    field: FieldId,
-) -> Result<(Dag, Option<Computed>), CodegenError> {
-    let unsupported = || CodegenError::unsupported("indices over more than 128 axes");
-    let mut dag = Dag::default();
-    let shape = call.sizes(call.arg(1)?)?;
-    let batch = (0..shape.len()).filter(|&axis| axis != dims.index_vector_dim);
-    let loops = batch.map(|axis| dag.add_loop(shape[axis]).ok_or_else(unsupported));
-    let loops = loops.collect::<Result<Vec<_>, _>>()?;
-    let (none, unbound) = (HashMap::new(), HashMap::new());
-    let mut builder = Builder::new(call.function, &none, &unbound, dag);
-    let mut components = Vec::new();
-    for d in 0..dims.start_index_map.len() {
-        let mut position: Vec<Lin> = loops.iter().map(|&l| Lin::var(l)).collect();
-        if dims.index_vector_dim < shape.len() {
-            position.insert(dims.index_vector_dim, Lin::constant(d as i64));
-        }
-        let value = builder.value(field, position).map_err(|stop| match stop {
-            Stop::Error(error) => error,
-            Stop::Spill(_) | Stop::Split(..) | Stop::Phase(..) => {
-                CodegenError::malformed("indices that are no pointwise function")
-            }
-        })?;
-        components.push(value.re);
-    }
-    Ok((builder.dag, Some(Computed { loops, components })))
-}
-
-/// Are single elements gathered side by side?
-pub(super) fn side_by_side(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<bool, CodegenError> {
-    let sizes = call.sizes(call.target()?)?;
-    let batch_dims: Vec<usize> = (0..sizes.len()).filter(|d| !dims.offset_dims.contains(d)).collect();
-    Ok(slice.iter().all(|&n| n == 1) && gathers_in_lanes(call, dims, &batch_dims, &sizes)?)
-}
-
-/// May elements be gathered side by side? The outputs and their indices lie in the order of the last axis.
-fn gathers_in_lanes(
-    call: &Call<'_>,
-    dims: &GatherDims,
-    batch_dims: &[usize],
-    sizes: &[i64],
-) -> Result<bool, CodegenError> {
-    let (target, indices) = (call.target()?, call.arg(1)?);
-    let small = |v: Var| !call.dtype(v).is_complex() && matches!(call.dtype(v).size(), 4 | 8);
-    // A unit axis behind the last batch axis does not matter.
-    let last = batch_dims.last().copied().unwrap_or(0);
-    let long = sizes.get(last).is_some_and(|&n| n >= GATHERED) && sizes[last + 1..].iter().all(|&n| n == 1);
-    let signed = matches!(call.dtype(indices), DType::I32 | DType::I64);
-    let few = call.sizes(call.arg(0)?)?.iter().product::<i64>() < 1 << 31;
-    let batching = dims.start_indices_batching_dims.iter().all(|d| *d + 1 < batch_dims.len());
-    Ok(small(call.arg(0)?) && small(target) && long && signed && few && batching)
-}
-
-/// A gather of single elements, as many at once as there are lanes. The last ones of a line end with it.
-fn gather_elements(
-    call: &Call<'_>,
-    mut w: Writer<'_>,
-    dims: &GatherDims,
-    computed: Option<&Computed>,
-    (slice, batch_dims): (&[i64], &[usize]),
-    bytes: i64,
-) -> Result<Kernel, CodegenError> {
-    let lanes = GATHERED as usize;
-    let (operand, indices, target) = (call.arg(0)?, call.arg(1)?, call.target()?);
-    let (shape, index_shape, sizes) = (call.sizes(operand)?, call.sizes(indices)?, call.sizes(target)?);
-    let (own, out) = (strides(&shape), strides(&sizes));
-    let mut blocks: Vec<i64> = batch_dims.iter().map(|&d| sizes[d]).collect();
-    let length = blocks.last().copied().unwrap_or(GATHERED);
-    if let Some(last) = blocks.last_mut() {
-        *last = (length + GATHERED - 1) / GATHERED;
-    }
-    let (open, mut batch, tasks) = w.share(call, &blocks, bytes);
-    let scope = open.scope;
-    if let Some(digit) = batch.last_mut() {
-        let (count, end) = (w.em.int(GATHERED), w.em.int(length - GATHERED));
-        let first = w.arith(scope, "arith.muli", digit, &count);
-        *digit = w.arith(scope, "arith.minsi", &first, &end);
-    }
-    let (from, to) = (w.pointer(operand)?, w.pointer(target)?);
-    let at = crate::emit::At { scope, lanes };
-    let elem = Elem::of(call.dtype(indices));
-    // The addresses of the elements fit in 32 bits.
-    let mut base = w.em.constant(Elem::I32, 0, lanes);
-    // How far the components of neighbours lie apart.
-    let mut position = vec![0i64; batch_dims.len()];
-    if let Some(last) = position.last_mut() {
-        *last = 1;
-    }
-    if dims.index_vector_dim < index_shape.len() {
-        position.insert(dims.index_vector_dim.min(position.len()), 0);
-    }
-    let apart: i64 = position.iter().zip(strides(&index_shape)).map(|(p, s)| p * s).sum();
-    // Components that lie side by side are columns of short rows.
-    let count = dims.start_index_map.len() as i64;
-    let beside = dims.index_vector_dim + 1 == index_shape.len() && apart == count;
-    let mut columns = Vec::new();
-    if let Some(computed) = computed {
-        let binds = computed.loops.iter().copied().zip(batch.iter().cloned()).collect();
-        let vector = computed.loops.last().map(|&l| (l, lanes));
-        let inner = w.em.open(scope, binds, vector);
-        for &node in &computed.components {
-            let value = w.em.value(node, inner)?;
-            columns.push(w.em.spread(&value, elem, crate::emit::At { scope: inner, lanes }));
-        }
-        w.em.close_plain(inner);
-    } else if beside && (2..=LONGEST).contains(&count) {
-        let index = w.pointer(indices)?;
-        let address = component(&mut w, scope, &batch, 0, dims.index_vector_dim, &index_shape);
-        let first = w.element(scope, &index, &address, elem);
-        columns = w.em.columns(&Rows { first: &first, stride: count, reach: count, elem }, at);
-    }
-    for (d, &axis) in dims.start_index_map.iter().enumerate() {
-        let start = match columns.get(d) {
-            Some(column) => column.clone(),
-            None => {
-                let index = w.pointer(indices)?;
-                let address = component(&mut w, scope, &batch, d, dims.index_vector_dim, &index_shape);
-                w.lanes_of(scope, (&index, &address), call.dtype(indices), apart, lanes)
-            }
-        };
-        let (zero, most) = (w.em.integer(at, elem, 0), w.em.integer(at, elem, shape[axis] - slice[axis]));
-        let start = w.em.bin(at, "arith.maxsi", &start, &zero, elem);
-        let start = w.em.bin(at, "arith.minsi", &start, &most, elem);
-        let start =
-            if elem == Elem::I64 { w.em.cast(at, "arith.trunci", &start, elem, Elem::I32) } else { start };
-        let step = w.em.integer(at, Elem::I32, own[axis]);
-        let term = w.em.bin(at, "arith.muli", &start, &step, Elem::I32);
-        base = w.em.bin(at, "arith.addi", &base, &term, Elem::I32);
-    }
-    let mut line = w.em.int(0);
-    for (&axis, &d) in dims.operand_batching_dims.iter().zip(&dims.start_indices_batching_dims) {
-        let digit = batch[d - usize::from(d >= dims.index_vector_dim)].clone();
-        line = w.scaled(scope, &line, &digit, own[axis]);
-    }
-    let mut first = w.em.int(0);
-    for (digit, &d) in batch.iter().zip(batch_dims) {
-        first = w.scaled(scope, &first, digit, out[d]);
-    }
-    let memory = Elem::in_memory(call.dtype(target));
-    let (ty, size) = (memory.ty(lanes), memory.size());
-    let start = w.element(scope, &from, &line, memory);
-    let pointers = w.em.op(
-        scope,
-        &format!(
-            "llvm.getelementptr {start}[{base}] : (!llvm.ptr, vector<{lanes}xi32>) -> vector<{lanes}x!llvm.ptr>, {}",
-            memory.name()
-        ),
-    );
-    let (all, none) = (w.em.constant(Elem::I1, 1, lanes), w.em.constant(memory, 0, lanes));
-    let found = w.em.op(
-        scope,
-        &format!(
-            "llvm.intr.masked.gather {pointers}, {all}, {none} {{alignment = {size} : i32}} : \
-             (vector<{lanes}x!llvm.ptr>, {}, {ty}) -> {ty}",
-            Elem::I1.ty(lanes)
-        ),
-    );
-    let place = w.element(scope, &to, &first, memory);
-    w.em.line(scope, &format!("llvm.store {found}, {place} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"));
-    w.close(vec![open], &[], &[], Vec::new());
-    call.finish(w, tasks, format!("gather of elements tasks {tasks}"))
 }

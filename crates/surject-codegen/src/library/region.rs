@@ -141,7 +141,9 @@ impl Inlined {
     /// Does the function read tensors from outside?
     pub fn reads_memory(&self, dag: &Dag) -> bool {
         let roots: Vec<NodeId> = self.results.iter().flat_map(|p| [Some(p.re), p.im]).flatten().collect();
-        dag.reachable(&roots, true).iter().any(|&n| matches!(dag[n].node, Node::Load { .. }))
+        dag.reachable(&roots, true)
+            .iter()
+            .any(|&n| matches!(dag[n].node, Node::Load { .. } | Node::Gather { .. }))
     }
 
     /// The results for these arguments (each as its parts), in a scope of their own inside `scope`, which is

@@ -2,7 +2,7 @@
 //!
 //! Windows whose numbers differ along an axis on which windows do not overlap never send to the same element: those
 //! axes are shared among tasks. Along the others windows run in order. Where windows are no wider than one element
-//! along the last axis, neighbours there are the lanes of vectors.
+//! along the last axis, or lie there one behind the other and never meet, neighbours are the lanes of vectors.
 
 use super::folds::{flat, initial, position, sizes_of};
 use super::{Call, Loop, Writer, region, strides};
@@ -10,6 +10,7 @@ use crate::CodegenError;
 use crate::dag::Dag;
 use crate::emit::{At, Bounds, Elem, ScopeId, Val};
 use crate::row::Kernel;
+use crate::short::{LONGEST, Rows};
 use surject_ir::{DType, Window};
 
 /// Windows that are selected side by side.
@@ -35,26 +36,37 @@ fn plain(window: &Window, axis: usize) -> bool {
     one && window.padding[axis].0 == 0
 }
 
+/// The length of windows that lie one behind the other along an axis, all of them inside the operand.
+fn behind(window: &Window, axis: usize, extent: i64, windows: i64) -> Option<i64> {
+    let (size, dense) = (window.sizes[axis] as i64, window.window_dilations[axis] == 1);
+    let steps = window.strides[axis] as i64 == size && window.base_dilations[axis] == 1;
+    let inside = window.padding[axis].0 == 0 && windows.checked_mul(size).is_some_and(|end| end <= extent);
+    (dense && steps && inside && (2..=LONGEST).contains(&size)).then_some(size)
+}
+
 /// The kernels of a selection: the target is filled, where windows leave elements out or share them, and then
 /// every window joins its element.
 pub fn select_and_scatter(call: &Call<'_>, window: &Window) -> Result<Vec<Kernel>, CodegenError> {
     let (target, source) = (call.target()?, call.arg(1)?);
     let (dtype, shape, out) = (call.dtype(target), call.sizes(target)?, call.sizes(source)?);
     let rank = shape.len();
-    let lanes = rank > 0
-        && plain(window, rank - 1)
-        && out.last() == shape.last()
-        && shape[rank - 1] >= 4
-        && !dtype.is_complex();
-    let alone = lanes
-        && (0..rank).all(|a| separate(window, a))
-        && (0..rank).all(|a| covered(window, a, shape[a], out[a]));
+    let alone = (0..rank).all(|a| separate(window, a));
+    let some = rank > 0 && out[rank - 1] >= 4 && !dtype.is_complex();
+    let step = match some {
+        true if plain(window, rank - 1) && out.last() == shape.last() => Some(1),
+        true if alone => behind(window, rank - 1, shape[rank - 1], out[rank - 1]),
+        _ => None,
+    };
     let mut kernels = Vec::new();
-    if !alone {
+    let all = alone && (0..rank).all(|a| covered(window, a, shape[a], out[a]));
+    if !all || step.is_none() {
         kernels.push(fill(call)?);
     }
     if !out.contains(&0) {
-        kernels.push(if lanes { in_lanes(call, window, alone)? } else { one_by_one(call, window)? });
+        kernels.push(match step {
+            Some(step) => in_lanes(call, window, (alone, step))?,
+            None => one_by_one(call, window)?,
+        });
     }
     Ok(kernels)
 }
@@ -184,10 +196,12 @@ struct Selection<'a> {
     dtype: DType,
     /// Does no other window send to the same elements?
     alone: bool,
+    /// From a window to the next along the last axis, which is also their length there.
+    step: i64,
 }
 
 /// Windows side by side along the last axis.
-fn in_lanes(call: &Call<'_>, window: &Window, alone: bool) -> Result<Kernel, CodegenError> {
+fn in_lanes(call: &Call<'_>, window: &Window, (alone, step): (bool, i64)) -> Result<Kernel, CodegenError> {
     let (dag, select) = region::inline(call, call.region(0)?, Dag::default())?;
     let (dag, scatter) = region::inline(call, call.region(1)?, dag)?;
     let mut w = Writer::new(call, &dag);
@@ -202,25 +216,34 @@ fn in_lanes(call: &Call<'_>, window: &Window, alone: bool) -> Result<Kernel, Cod
     };
     let (loops, mut number, tasks) = w.windows(call, window, around, work);
     let scope = loops.last().map_or(w.root(), |l| l.scope);
-    let selection = Selection { window, shape, select, scatter, init, pointers, dtype, alone };
+    let selection = Selection { window, shape, select, scatter, init, pointers, dtype, alone, step };
     number.push(String::new());
     let main = line - line % LANES as i64;
     let rest = (line - main) as usize;
-    for (from, end, active, lanes) in
-        [(0, main, LANES, LANES), (main, line, rest, rest.next_power_of_two().max(2))]
-    {
+    let most = 1 << (line.unsigned_abs() as usize).min(LANES).ilog2();
+    // Windows that are alone may be done twice: the last ones of a line are as many as the others.
+    let parts = match step {
+        1 => [(0, main, LANES, LANES), (main, line, rest, rest.next_power_of_two().max(2))],
+        _ => [(0, line, most, most), (line, line, 0, 1)],
+    };
+    for (from, end, active, lanes) in parts {
         if from == end {
             continue;
         }
         let inner = w.em.open(scope, Vec::new(), None);
         let iv = w.em.name();
+        let mut first = iv.clone();
+        if step > 1 {
+            let last = w.em.int(line - lanes as i64);
+            first = w.arith(inner, "arith.minsi", &iv, &last);
+        }
         if let Some(last) = number.last_mut() {
-            last.clone_from(&iv);
+            *last = first;
         }
         let address = w.address(inner, &number, &strides(&out));
         let addend = w.load_lanes(inner, (&selection.pointers[1], &address), dtype, (active, lanes));
         selection.windows(&mut w, inner, &number, addend, (active, lanes))?;
-        let bounds = Bounds { low: w.em.int(from), high: w.em.int(end), step: w.em.int(LANES as i64) };
+        let bounds = Bounds { low: w.em.int(from), high: w.em.int(end), step: w.em.int(lanes as i64) };
         w.em.close_loop(inner, &iv, &bounds, &[]);
     }
     w.close(loops, &[], &[], Vec::new());
@@ -247,35 +270,40 @@ impl Selection<'_> {
         let before =
             vec![w.em.constant(Elem::I1, 0, lanes), w.em.constant(Elem::I32, u64::MAX, lanes), init.clone()];
         let types = [Elem::I1.ty(lanes), Elem::I32.ty(lanes), e.ty(lanes)];
-        let (loops, state) = w.carrying(scope, &extents, &types);
+        let around = &extents[..extents.len() - 1];
+        let (loops, state) = w.carrying(scope, around, &types);
         let inner = loops.last().map_or(scope, |l| l.scope);
-        let element: Vec<String> = loops.iter().map(|l| l.iv.clone()).collect();
+        // The first element of a window along the last axis, and the others of it.
+        let mut element: Vec<String> = loops.iter().map(|l| l.iv.clone()).chain([w.em.int(0)]).collect();
         let (address, inside) = position(w, inner, self.window, &self.shape, number, &element);
         let at = At { scope: inner, lanes };
-        let value = w.load_lanes(inner, (operand, &address), self.dtype, (active, lanes));
-        let keep = flat(&self.select.apply_lanes(
-            w,
-            inner,
-            &[vec![state[2].clone()], vec![value.clone()]],
-            lanes,
-        )?);
-        let keep = keep.first().ok_or_else(|| CodegenError::malformed("a selection without an answer"))?;
         let yes = w.em.constant(Elem::I1, 1, lanes);
         let inside = w.em.spread(&Val { ssa: inside, lanes: 1 }, Elem::I1, at);
-        let held = w.em.bin(at, "arith.andi", &state[0], keep, Elem::I1);
-        let open = w.em.bin(at, "arith.xori", &held, &yes, Elem::I1);
-        let replace = w.em.bin(at, "arith.andi", &open, &inside, Elem::I1);
-        let number_here = self.count(w, inner, &element, lanes);
-        let next = vec![
-            w.em.bin(at, "arith.ori", &state[0], &inside, Elem::I1),
-            w.em.select(at, &replace, &number_here, &state[1], Elem::I32),
-            w.em.select(at, &replace, &value, &state[2], e),
-        ];
+        let mut next = if loops.is_empty() { before.clone() } else { state };
+        for (n, value) in self.load(w, inner, (operand, &address), (active, lanes)).into_iter().enumerate() {
+            let keep = flat(&self.select.apply_lanes(
+                w,
+                inner,
+                &[vec![next[2].clone()], vec![value.clone()]],
+                lanes,
+            )?);
+            let keep =
+                keep.first().ok_or_else(|| CodegenError::malformed("a selection without an answer"))?;
+            let held = w.em.bin(at, "arith.andi", &next[0], keep, Elem::I1);
+            let open = w.em.bin(at, "arith.xori", &held, &yes, Elem::I1);
+            let replace = w.em.bin(at, "arith.andi", &open, &inside, Elem::I1);
+            let number_here = self.count(w, inner, &mut element, n, lanes);
+            next = vec![
+                w.em.bin(at, "arith.ori", &next[0], &inside, Elem::I1),
+                w.em.select(at, &replace, &number_here, &next[1], Elem::I32),
+                w.em.select(at, &replace, &value, &next[2], e),
+            ];
+        }
         let chosen = w.close(loops, &before, &types, next);
         // Every element of the windows, with what is sent to it.
-        let loops = w.nest(scope, &extents);
+        let loops = w.nest(scope, around);
         let inner = loops.last().map_or(scope, |l| l.scope);
-        let element: Vec<String> = loops.iter().map(|l| l.iv.clone()).collect();
+        let mut element: Vec<String> = loops.iter().map(|l| l.iv.clone()).chain([w.em.int(0)]).collect();
         let (address, inside) = position(w, inner, self.window, &self.shape, number, &element);
         let body = w.em.open(inner, Vec::new(), None);
         let at = At { scope: body, lanes };
@@ -286,17 +314,67 @@ impl Selection<'_> {
         };
         let joined = flat(&self.scatter.apply_lanes(w, body, &[vec![old.clone()], vec![addend]], lanes)?);
         let joined = joined.first().ok_or_else(|| CodegenError::malformed("a scatter without a value"))?;
-        let number_here = self.count(w, body, &element, lanes);
-        let here = w.em.cmpi(at, "eq", &chosen[1], &number_here, Elem::I32);
-        let value = w.em.select(at, &here, joined, &old, e);
-        w.store_lanes(body, (target, &address), self.dtype, value, (active, lanes));
+        let mut values = Vec::new();
+        for n in 0..self.step as usize {
+            let number_here = self.count(w, body, &mut element, n, lanes);
+            let here = w.em.cmpi(at, "eq", &chosen[1], &number_here, Elem::I32);
+            values.push(w.em.select(at, &here, joined, &old, e));
+        }
+        self.store(w, body, (target, &address), values, (active, lanes));
         w.em.close_if(body, &inside);
         w.close(loops, &[], &[], Vec::new());
         Ok(())
     }
 
-    /// The number of an element in its window, in every lane.
-    fn count(&self, w: &mut Writer<'_>, scope: ScopeId, element: &[String], lanes: usize) -> String {
+    /// The elements of windows side by side along the last axis: those that are first, second, and so on.
+    fn load(
+        &self,
+        w: &mut Writer<'_>,
+        scope: ScopeId,
+        (pointer, address): (&str, &str),
+        (active, lanes): (usize, usize),
+    ) -> Vec<String> {
+        if self.step == 1 {
+            return vec![w.load_lanes(scope, (pointer, address), self.dtype, (active, lanes))];
+        }
+        let (elem, at) = (Elem::in_memory(self.dtype), At { scope, lanes });
+        let first = w.element(scope, pointer, address, elem);
+        let rows = Rows { first: &first, stride: self.step, reach: self.step, elem };
+        let columns = w.em.columns(&rows, at);
+        columns.into_iter().map(|column| w.em.widen(self.dtype, column, at)).collect()
+    }
+
+    /// Stores what [`Selection::load`] loads.
+    fn store(
+        &self,
+        w: &mut Writer<'_>,
+        scope: ScopeId,
+        (pointer, address): (&str, &str),
+        mut values: Vec<String>,
+        (active, lanes): (usize, usize),
+    ) {
+        if self.step == 1 {
+            let value = values.pop().unwrap_or_default();
+            return w.store_lanes(scope, (pointer, address), self.dtype, value, (active, lanes));
+        }
+        let (elem, at) = (Elem::in_memory(self.dtype), At { scope, lanes });
+        let first = w.element(scope, pointer, address, elem);
+        let columns: Vec<String> = values.into_iter().map(|v| w.em.narrow(self.dtype, v, at)).collect();
+        w.em.store_columns(&first, &columns, elem, at);
+    }
+
+    /// The number of an element in its window, in every lane: so many along the last axis from the first.
+    fn count(
+        &self,
+        w: &mut Writer<'_>,
+        scope: ScopeId,
+        element: &mut [String],
+        n: usize,
+        lanes: usize,
+    ) -> String {
+        if let Some(last) = element.last_mut() {
+            *last = w.em.int(n as i64);
+        }
         let number = w.address(scope, element, &strides(&sizes_of(self.window)));
         let ssa = w.em.op(scope, &format!("arith.trunci {number} : i64 to i32"));
         w.em.spread(&Val { ssa, lanes: 1 }, Elem::I32, At { scope, lanes })

@@ -332,6 +332,56 @@ fn gathers_at_computed_indices() {
     }
 }
 
+/// Gathers that are evaluated by what reads them, backwards, where their indices are large enough; along every axis, with
+/// lines that are no multiple of anything, and read twice, which is not evaluated in place.
+#[test]
+fn gathers_where_they_are_read() {
+    let types =
+        [(F, I), (DType::BF16, DType::I64), (DType::U8, DType::I8), (DType::F64, DType::U8), (DType::I1, I)];
+    for (i, (dtype, index)) in types.into_iter().enumerate() {
+        for (axis, count) in [(0usize, 3u64), (1, 1), (1, 37), (2, 9), (2, 66)] {
+            let (own, mut shape) = ([7u64, 30, 11], [7u64, 30, 11]);
+            shape[axis] = count;
+            let others: Vec<usize> = (0..3).filter(|&a| a != axis).collect();
+            let dims = GatherDims {
+                collapsed_slice_dims: vec![axis],
+                operand_batching_dims: others.clone(),
+                start_indices_batching_dims: others,
+                start_index_map: vec![axis],
+                index_vector_dim: 3,
+                ..GatherDims::default()
+            };
+            let op = LibOp::Gather { dims, slice_sizes: vec![1, 1, 1], indices_are_sorted: false };
+            let mut f = call(op, &[(dtype, &own), (index, &shape)], |_| vec![]);
+            let (found, all) = (f.tensor(f.body.results[0]), f.tensor(f.params[1]));
+            let bound = f.fields.constant(&space(&shape), Scalar::from_i128(index, 3));
+            let fill = f.fields.constant(&space(&shape), Scalar::one(dtype));
+            let large = f.fields.binary(BinaryOp::Ge, all, bound).unwrap();
+            let map = IndexMap::reverse(&space(&shape), &[2, i % 2]).unwrap();
+            let back = f.fields.read(map, found).unwrap();
+            let chosen = f.fields.select(large, back, fill).unwrap();
+            f.body.results.clear();
+            result(&mut f, chosen);
+            check(f.clone());
+            let both = f.fields.select(large, back, found).unwrap();
+            result(&mut f, both);
+            check(f);
+        }
+    }
+    // Columns, and a slice that lies across lines.
+    for (shape, slice, offsets) in [([40u64, 50], [40u64, 1], vec![0usize]), ([40, 1], [9, 1], vec![0])] {
+        let dims = GatherDims {
+            offset_dims: offsets,
+            collapsed_slice_dims: vec![1],
+            start_index_map: vec![1],
+            index_vector_dim: 1,
+            ..GatherDims::default()
+        };
+        let op = LibOp::Gather { dims, slice_sizes: slice.to_vec(), indices_are_sorted: false };
+        check(call(op, &[(F, &shape), (I, &[37, 1])], |_| vec![]));
+    }
+}
+
 /// Windows over axes that they cover or not, overlapping or not, with an element or several along the last axis.
 #[test]
 fn selections() {
@@ -350,6 +400,9 @@ fn selections() {
         (window([1, 3, 1], [1, 2, 1], [(0, 0), (1, 1), (0, 0)]), [40, 31, 32], [40, 16, 32]),
         (window([1, 2, 2], [1, 2, 2], none), [40, 32, 32], [40, 16, 16]),
         (window([1, 1, 1], [2, 3, 1], none), [7, 8, 20], [4, 3, 20]),
+        (window([2, 2, 2], [2, 2, 2], none), [4, 6, 57], [2, 3, 28]),
+        (window([1, 3, 3], [1, 3, 3], [(0, 0), (1, 1), (0, 0)]), [5, 7, 51], [5, 3, 17]),
+        (window([1, 2, 9], [2, 2, 9], none), [3, 6, 46], [2, 3, 5]),
         (window([2, 2, 1], [2, 2, 1], [(1, 1), (-1, 0), (0, 0)]), [8, 7, 16], [5, 3, 16]),
     ] {
         for dtype in [F, DType::BF16, I, DType::C64] {

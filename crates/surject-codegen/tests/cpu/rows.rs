@@ -231,6 +231,26 @@ fn strided_moves() {
     }
 }
 
+/// The same where not all of them exist: windows with steps over padded rows, backwards as well.
+#[test]
+fn strided_moves_over_the_edge() {
+    for (dtype, out) in [("f32", "0.5f32"), ("bf16", "2bf16"), ("i8", "3i8"), ("f64", "1.0f64")] {
+        for (n, count, step) in [(56, 28, 2), (55, 28, 2), (99, 33, 3), (70, 9, 8), (20, 20, 1), (23, 70, 2)]
+        {
+            let end = step * count - 2;
+            let text = format!(
+                "func main(x: {dtype}[3,{n}]) -> (y, z) {{
+  y : {dtype}[3,{count}] =:max over i<3, j<{count}, w<3 at [i,j]: (x[i,{step}*j + w - 1] where 0 <= {step}*j + w - 1 < {n} else {out})
+  z : {dtype}[3,{count}] =: over i<3, j<{count}: (x[i,-{step}*j + {end}] where 0 <= -{step}*j + {end} < {n} else {out})
+}}
+"
+            );
+            let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            check(program.functions[0].clone());
+        }
+    }
+}
+
 /// Each row of a concatenation comes from one operand; columns are cut as well.
 #[test]
 fn rows_of_a_concatenation() {

@@ -1,0 +1,322 @@
+//! Gathers that move elements one by one, as expressions: an element of the result is one of the operand, at a position
+//! of which the loops say a part and the indices the rest.
+//!
+//! Such a gather is a kernel like others, which computes its indices where they are needed. One that is read once, by
+//! what goes through its elements once, is evaluated there and never stored.
+
+use crate::CodegenError;
+use crate::address::{Lin, LoopSet};
+use crate::build::{Access, Builder, Point, Stop, linearise, sizes};
+use crate::dag::{Buf, Dag, Node, NodeId};
+use crate::recipe::Recipe;
+use crate::row::{self, Kernel};
+use crate::schedule::{self, Output};
+use crate::store::{Stores, box_loops, buf};
+use crate::uses::Uses;
+use std::collections::HashMap;
+use std::sync::Arc;
+use surject_ir::{
+    BinaryOp, Block, DType, FieldId, FieldKind, Function, GatherDims, LibOp, Scalar, StatementKind, Var,
+};
+
+/// A gather of single elements.
+#[derive(Clone, Debug)]
+pub struct Gathered {
+    operand: Var,
+    /// The tensor of the indices, where it is in memory.
+    pub indices: Var,
+    rank: usize,
+    /// The indices, where they are computed.
+    pub computed: Option<FieldId>,
+    dims: GatherDims,
+    slice: Vec<i64>,
+    shape: Vec<i64>,
+    /// The axes of the result that are not those of slices.
+    batch: Vec<usize>,
+}
+
+impl Gathered {
+    /// The gather of a statement, if no two neighbours of the result are neighbours in the operand whatever the
+    /// indices are: then lines are not moved as a whole.
+    pub fn of(function: &Function, kind: &StatementKind) -> Option<Gathered> {
+        let StatementKind::Call { op: LibOp::Gather { dims, slice_sizes, .. }, targets, args, .. } = kind
+        else {
+            return None;
+        };
+        let (&[target], &[operand, indices]) = (&targets[..], &args[..]) else { return None };
+        let (ty, from) = (function.ty(target), function.ty(operand));
+        let (shape, result) = (sizes(&from.space).ok()?, sizes(&ty.space).ok()?);
+        let (dtype, rank) = (function.ty(indices).dtype, function.ty(indices).space.rank());
+        if ty.dtype.is_complex() || !dtype.is_int() || result.contains(&0) || shape.contains(&0) {
+            return None;
+        }
+        let slice: Vec<i64> = slice_sizes.iter().map(|&n| n as i64).collect();
+        let batch: Vec<usize> = (0..result.len()).filter(|d| !dims.offset_dims.contains(d)).collect();
+        let gathered =
+            Gathered { operand, indices, rank, computed: None, dims: dims.clone(), slice, shape, batch };
+        let last = (0..result.len()).rev().find(|&d| result[d] != 1);
+        let neighbours = last.is_some_and(|d| {
+            let unit = |axis: usize| gathered.shape[axis + 1..].iter().all(|&n| n == 1);
+            gathered.sliced().any(|(axis, at)| at == d && unit(axis))
+        });
+        (!neighbours).then_some(gathered)
+    }
+
+    /// The same, with its indices computed where these say so.
+    pub fn computing(self, indices: &HashMap<Var, FieldId>) -> Gathered {
+        Gathered { computed: indices.get(&self.indices).copied(), ..self }
+    }
+
+    /// The axes of the operand that slices have, and the axes of the result that they become.
+    fn sliced(&self) -> impl Iterator<Item = (usize, usize)> {
+        let apart = |d: &usize| {
+            !self.dims.collapsed_slice_dims.contains(d) && !self.dims.operand_batching_dims.contains(d)
+        };
+        (0..self.shape.len()).filter(apart).zip(self.dims.offset_dims.iter().copied())
+    }
+
+    /// The positions of the components of the index vector of an element of the result.
+    pub(crate) fn components(&self, position: &[Lin]) -> Vec<Vec<Lin>> {
+        let batch: Vec<Lin> = self.batch.iter().map(|&d| position[d].clone()).collect();
+        let component = |d: usize| {
+            let mut all = batch.clone();
+            // Indices without an axis for components have one of them.
+            if self.dims.index_vector_dim < self.rank {
+                all.insert(self.dims.index_vector_dim, Lin::constant(d as i64));
+            }
+            all
+        };
+        (0..self.dims.start_index_map.len()).map(component).collect()
+    }
+
+    /// The element of the operand that is the element of the result at a position, from the components of its index.
+    pub(crate) fn node(
+        &self,
+        dag: &mut Dag,
+        dtype: DType,
+        position: &[Lin],
+        starts: &[NodeId],
+    ) -> Result<NodeId, CodegenError> {
+        let overflow = || CodegenError::overflow("a gather");
+        let strides = strides(&self.shape).ok_or_else(overflow)?;
+        let mut address = Lin::default();
+        for (axis, at) in self.sliced() {
+            address = address.plus(&position[at], strides[axis]).ok_or_else(overflow)?;
+        }
+        let dims = &self.dims;
+        for (&axis, &d) in dims.operand_batching_dims.iter().zip(&dims.start_indices_batching_dims) {
+            let at = self.batch[d - usize::from(d >= dims.index_vector_dim)];
+            address = address.plus(&position[at], strides[axis]).ok_or_else(overflow)?;
+        }
+        let points = self.shape.iter().try_fold(1i64, |p, &n| p.checked_mul(n)).ok_or_else(overflow)?;
+        let wide = if points < 1 << 31 { DType::I32 } else { DType::I64 };
+        let whole = |dtype: DType, n: i64| Scalar::from_i128(dtype, n.into());
+        let mut offset: Option<NodeId> = None;
+        for (&start, &axis) in starts.iter().zip(&dims.start_index_map) {
+            let own = dag[start].dtype;
+            let most = self.shape[axis] - self.slice[axis];
+            let mut at = start;
+            if own.is_signed_int() {
+                let zero = dag.constant(Scalar::zero(own));
+                at = dag.binary(BinaryOp::Max, at, zero);
+            }
+            let bits = own.size() as u32 * 8 - u32::from(own.is_signed_int());
+            // A narrow type may have no number that is too large.
+            if bits >= 63 || most < (1 << bits) - 1 {
+                let most = dag.constant(whole(own, most));
+                at = dag.binary(BinaryOp::Min, at, most);
+            }
+            if own != wide {
+                at = dag.add(Node::Convert(at), wide);
+            }
+            if strides[axis] != 1 {
+                let stride = dag.constant(whole(wide, strides[axis]));
+                at = dag.binary(BinaryOp::Mul, at, stride);
+            }
+            offset = Some(match offset {
+                Some(sum) => dag.binary(BinaryOp::Add, sum, at),
+                None => at,
+            });
+        }
+        let buf = buf(self.operand);
+        Ok(match offset {
+            Some(offset) => dag.add(Node::Gather { buf, address, offset }, dtype),
+            None => dag.add(Node::Load { buf, address, guards: Vec::new() }, dtype),
+        })
+    }
+
+    /// The tensors that it reads, but what its indices are made of.
+    pub fn reads(&self) -> [Var; 2] {
+        [self.operand, self.indices]
+    }
+}
+
+/// The row-major strides of a shape.
+fn strides(shape: &[i64]) -> Option<Vec<i64>> {
+    let mut strides = vec![1i64; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis].checked_mul(shape[axis])?;
+    }
+    Some(strides)
+}
+
+/// The gathers that are evaluated where they are read. `apart` are variables that are evaluated elsewhere themselves.
+pub fn find(
+    function: &Function,
+    uses: &Uses,
+    apart: &dyn Fn(Var) -> bool,
+    indices: &HashMap<Var, FieldId>,
+) -> HashMap<Var, Gathered> {
+    let mut readers: HashMap<Var, Vec<Option<(usize, FieldId)>>> = HashMap::new();
+    let mut candidates: Vec<(usize, Var, Gathered)> = Vec::new();
+    let mut blocks: Vec<&Block> = vec![&function.body];
+    let mut number = 0;
+    while let Some(block) = blocks.pop() {
+        for &result in &block.results {
+            readers.entry(result).or_default().push(None);
+        }
+        for statement in &block.statements {
+            let mut read = Vec::new();
+            uses.direct(statement, &mut read);
+            read.sort_unstable();
+            read.dedup();
+            let reader = match &statement.kind {
+                StatementKind::Store { target, field } if !apart(*target) => Some((number, *field)),
+                _ => None,
+            };
+            for var in read {
+                readers.entry(var).or_default().push(reader);
+            }
+            if let (Some(gathered), &[target]) =
+                (Gathered::of(function, &statement.kind), &statement.targets()[..])
+            {
+                candidates.push((number, target, gathered.computing(indices)));
+            }
+            blocks.extend(statement.regions().into_iter().map(|r| &r.body));
+        }
+        number += 1;
+    }
+    let mut found = HashMap::new();
+    for (block, target, gathered) in candidates {
+        if let Some(&[Some((reader, field))]) = readers.get(&target).map(Vec::as_slice)
+            && reader == block
+            && read_once(function, field, target)
+        {
+            found.insert(target, gathered);
+        }
+    }
+    found
+}
+
+/// Does a field read every element of a tensor at most once, none of them outside, and without reducing?
+fn read_once(function: &Function, field: FieldId, var: Var) -> bool {
+    let fields = &function.fields;
+    let points = |f: FieldId| fields[f].space.points();
+    let tensor = |f: FieldId| matches!(fields[f].kind, FieldKind::Tensor(v) if v == var);
+    let reads = |f: FieldId| fields.reachable(&[f]).into_iter().any(tensor);
+    let all = fields.reachable(&[field]);
+    if all.iter().any(|&id| matches!(fields[id].kind, FieldKind::Acc { .. })) {
+        return false;
+    }
+    // One way from the value to the tensor: as many reads of it as there are spaces it is seen from.
+    let mut ways = 0;
+    for &id in &all {
+        if let FieldKind::Read { map, of } = &fields[id].kind
+            && reads(*of)
+        {
+            if !map.guards().is_empty() {
+                return false;
+            }
+            ways += usize::from(tensor(*of));
+        }
+    }
+    let direct = all.iter().any(|&id| {
+        !matches!(fields[id].kind, FieldKind::Read { .. }) && fields[id].kind.children().any(tensor)
+    });
+    let same = function.ty(var).space.points();
+    ways + usize::from(direct || tensor(field)) <= 1 && points(field) <= same
+}
+
+/// A component of an index.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Start {
+    /// It is computed.
+    Computed(Point),
+    /// It is in memory.
+    Stored(usize),
+}
+
+impl Builder<'_> {
+    /// The element of a gather at a position.
+    pub fn gather(&mut self, gathered: &Gathered, dtype: DType, position: &[Lin]) -> Result<NodeId, Stop> {
+        let access = Access { components: position.to_vec(), guards: Vec::new() };
+        let starts = self.starts(gathered, &access);
+        for start in &starts {
+            if let Start::Computed((field, at)) = *start {
+                self.value(field, self.accesses[at].components.clone())?;
+            }
+        }
+        self.gathered(gathered, dtype, position, &starts)
+    }
+
+    /// Where the components of an index are.
+    pub(crate) fn starts(&mut self, gathered: &Gathered, access: &Access) -> Vec<Start> {
+        let mut starts = Vec::new();
+        for components in gathered.components(&access.components) {
+            let at = self.access(Access { components, guards: access.guards.clone() });
+            starts.push(match gathered.computed {
+                Some(field) => Start::Computed((field, at)),
+                None => Start::Stored(at),
+            });
+        }
+        starts
+    }
+
+    pub(crate) fn gathered(
+        &mut self,
+        gathered: &Gathered,
+        dtype: DType,
+        position: &[Lin],
+        starts: &[Start],
+    ) -> Result<NodeId, Stop> {
+        let mut nodes = Vec::new();
+        for start in starts {
+            nodes.push(match *start {
+                Start::Computed(point) => self.values[&point].re,
+                Start::Stored(at) => {
+                    let ty = self.function.ty(gathered.indices);
+                    let access = self.accesses[at].clone();
+                    self.load(Buf(gathered.indices.0), &ty.space, ty.dtype, &access)?.re
+                }
+            });
+        }
+        Ok(gathered.node(&mut self.dag, dtype, position, &nodes)?)
+    }
+}
+
+impl Stores<'_> {
+    /// The kernel of a gather of single elements.
+    pub fn gather(&mut self, target: Var, gathered: &Gathered) -> Result<Kernel, CodegenError> {
+        let ty = self.function.ty(target);
+        let plain = |stop: Stop| match stop {
+            Stop::Error(error) => error,
+            _ => CodegenError::malformed("indices that are no pointwise function"),
+        };
+        let sizes = sizes(&ty.space)?;
+        let (dag, outer, position) = box_loops(&sizes).map_err(plain)?;
+        let address = linearise(&sizes, &position)?;
+        let (none, unbound) = (HashMap::new(), HashMap::new());
+        let mut builder = Builder::new(self.function, &none, &unbound, dag)
+            .inlining(&self.inlined)
+            .gathering(&self.gathers);
+        let root = builder.gather(gathered, ty.dtype, &position).map_err(plain)?;
+        let outputs = vec![Output { address, root, join: None }];
+        let (dag, outputs, outer) = schedule::merge(builder.dag, outputs, &outer);
+        let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
+        let (to, free): ((Buf, DType), LoopSet) = ((buf(target), ty.dtype), outer.iter().copied().collect());
+        let mut kernel = row::emit(&dag, &outputs, to, &schedule, self.target, free, None)?;
+        kernel.summary = format!("gather {}", kernel.summary);
+        kernel.recipe = Some(Arc::new(Recipe::Row { dag, outputs, to, schedule, free, stash: None }));
+        Ok(kernel)
+    }
+}
