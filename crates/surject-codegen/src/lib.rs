@@ -8,7 +8,7 @@
 //!   be evaluated much more often in place, is stored on its own first (`store`); what cannot be pulled at all is
 //!   pushed: the target is filled with the neutral element and the product space is looped over.
 //! * `phase` takes an output apart by the remainders of its positions, where windows run over tensors with holes:
-//!   each phase has a kernel that visits no hole.
+//!   each phase has a kernel that visits no hole; two whose elements alternate are one (`paired`).
 //! * `schedule` merges and orders loops and chooses which of them is done in lanes; `row` writes the kernel. A value
 //!   is written where the loops it depends on are known (`emit`, `value`).
 //! * `contraction` writes sums of products with packed operands (`pack`) and register tiles; `turned` moves square
@@ -19,6 +19,7 @@
 //!   where only the largest or the smallest counts.
 //! * `gather` makes gathers of single elements expressions, which compute their indices and are evaluated where they are
 //!   read.
+//! * `positions` does arithmetic on positions before there is code.
 //! * `scan` writes reductions over windows that grow by one term an output in one step an output.
 //! * `fuse` runs kernels together that need of each other no more than the same rows (`recipe`): a task takes some rows
 //!   through all of them, and what lies between stays in its cache.
@@ -63,6 +64,7 @@ mod math;
 mod memory;
 mod order;
 mod pack;
+mod paired;
 mod phase;
 mod plan;
 mod pointwise;

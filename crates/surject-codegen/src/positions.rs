@@ -11,6 +11,20 @@ pub(crate) fn binary(dag: &mut Dag, op: BinaryOp, x: NodeId, y: NodeId) -> Optio
     if !dtype.is_int() || [x, y].iter().all(|&n| matches!(dag[n].node, Node::Const(_))) {
         return None;
     }
+    // What was narrow is compared so.
+    if let (Node::Convert(narrow), Node::Const(value)) = (dag[x].node.clone(), &dag[y].node)
+        && op.is_comparison()
+    {
+        let (own, value) = (dag[narrow].dtype, i64::try_from(value.as_i128()?).ok()?);
+        // Every number of the narrow type is one of the wide type.
+        let widens =
+            own.is_int() && own.size() < dtype.size() && (own.is_unsigned_int() || dtype.is_signed_int());
+        if !widens || !holds(own, value) {
+            return None;
+        }
+        let value = dag.constant(Scalar::from_i128(own, value.into()));
+        return Some(dag.binary(op, narrow, value));
+    }
     let (a, b) = (position(dag, x)?, position(dag, y)?);
     match op {
         BinaryOp::Add | BinaryOp::Sub => {
@@ -19,7 +33,7 @@ pub(crate) fn binary(dag: &mut Dag, op: BinaryOp, x: NodeId, y: NodeId) -> Optio
             let (low, high) = sum.range(&dag.extents)?;
             (holds(dtype, low) && holds(dtype, high)).then(|| index(dag, sum, dtype))
         }
-        BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge | BinaryOp::Eq | BinaryOp::Ne => {
+        op if op.is_comparison() => {
             let narrow = |lin: &Lin| {
                 let range = lin.range(&dag.extents);
                 range.is_some_and(|(low, high)| holds(DType::I16, low) && holds(DType::I16, high))
@@ -29,6 +43,16 @@ pub(crate) fn binary(dag: &mut Dag, op: BinaryOp, x: NodeId, y: NodeId) -> Optio
             }
             let [a, b] = [a, b].map(|lin| index(dag, lin, DType::I16));
             Some(dag.binary(op, a, b))
+        }
+        // Of numbers that are not negative, by one that is not zero.
+        BinaryOp::Div | BinaryOp::Rem if b.terms.is_empty() && b.offset > 0 => {
+            let (low, high) = a.range(&dag.extents)?;
+            if dtype.size() <= 2 || low < 0 || !holds(DType::I16, high) || !holds(DType::I16, b.offset) {
+                return None;
+            }
+            let [a, b] = [a, b].map(|lin| index(dag, lin, DType::U16));
+            let narrow = dag.binary(op, a, b);
+            Some(dag.add(Node::Convert(narrow), dtype))
         }
         _ => None,
     }

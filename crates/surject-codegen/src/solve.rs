@@ -86,7 +86,7 @@ impl System<'_> {
             order.sort_by_key(by_count);
             order
         };
-        let mut refusal = Refusal::NotAffine;
+        let (mut refusal, mut weak) = (Refusal::NotAffine, Refusal::NotAffine);
         for &i in &order {
             match self.digits(&equations[i]) {
                 Ok((solutions, remainder)) => {
@@ -98,6 +98,11 @@ impl System<'_> {
                         self.require(Guard { expr, bound: 1 });
                     }
                     return Ok(());
+                }
+                // The remainders of one loop are asked for where nothing else helps.
+                Err(one @ Refusal::Residues(_, None)) if matches!(&one, Refusal::Residues(all, _) if all.len() == 1) =>
+                {
+                    weak = one;
                 }
                 Err(other) if refusal == Refusal::NotAffine => refusal = other,
                 Err(_) => {}
@@ -116,7 +121,7 @@ impl System<'_> {
                 return self.assign(l, value, equations);
             }
         }
-        Err(Refusal::NotAffine)
+        Err(weak)
     }
 
     /// Solves an equation whose unknowns are the digits of a mixed radix: every coefficient is larger than what
@@ -182,7 +187,7 @@ impl System<'_> {
         }
         match (split, &lower.terms[..]) {
             (Some((l, inner)), [_]) => Refusal::Split(l, inner),
-            (_, [_, _, ..]) => {
+            (_, [_, ..]) => {
                 let modulus = |f: i64| radix / gcd(radix, f);
                 Refusal::Residues(lower.terms.iter().map(|&(l, f)| (l, modulus(f))).collect(), split)
             }
@@ -282,7 +287,7 @@ mod tests {
         let map = [lin(&[(1, 2)], 0)];
         let refused = |n| solve(&map, &[lin(&[(0, 1)], 0)], &[LoopId(1)], &[n, 4]).unwrap_err();
         assert_eq!(refused(8), Refusal::Split(LoopId(0), 2));
-        assert_eq!(refused(7), Refusal::NotAffine);
+        assert_eq!(refused(7), Refusal::Residues(vec![(LoopId(0), 2)], None));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::columns;
 use crate::contraction::{self, Contraction, Scratch};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::gather::Gathered;
+use crate::paired;
 use crate::phase::{self, Change, Shape};
 use crate::recipe::Recipe;
 use crate::row::{self, Kernel};
@@ -38,10 +39,10 @@ pub struct Stores<'a> {
 }
 
 /// What a field becomes over the loops of its space.
-struct Pulled {
-    dag: Dag,
-    outer: Vec<LoopId>,
-    outputs: Vec<Output>,
+pub(crate) struct Pulled {
+    pub(crate) dag: Dag,
+    pub(crate) outer: Vec<LoopId>,
+    pub(crate) outputs: Vec<Output>,
 }
 
 /// How often a kernel is rebuilt with one loop more before it is given up as it is.
@@ -152,10 +153,8 @@ impl<'a> Stores<'a> {
             }
         }
         let mut kernels = Vec::new();
-        for phase in &mut pulled {
-            kernels.extend(self.fixed(phase)?);
-        }
-        for phase in paired(pulled) {
+        for mut phase in paired::paired(pulled) {
+            kernels.extend(self.fixed(&mut phase)?);
             match self.kernels(to, field, phase)? {
                 // A phase has only some of the rows that its target has: it does not run with others.
                 Outcome::Kernels(more) => {
@@ -490,60 +489,6 @@ impl<'a> Stores<'a> {
         kernels.push(row::emit(&dag, &outputs, (to, data.dtype), &schedule, self.target, free, None)?);
         Ok(Outcome::Kernels(kernels))
     }
-}
-
-/// The phases, two of them as one where every element of the second follows one of the first: they are stored together.
-fn paired(phases: Vec<Pulled>) -> Vec<Pulled> {
-    let mut all: Vec<Pulled> = Vec::new();
-    for phase in phases {
-        match all.iter().enumerate().find_map(|(i, before)| Some((i, pair(before, &phase)?))) {
-            Some((i, both)) => all[i] = both,
-            None => all.push(phase),
-        }
-    }
-    all
-}
-
-fn pair(first: &Pulled, second: &Pulled) -> Option<Pulled> {
-    /// Sums of more terms may have tiles, which store one output.
-    const TERMS: i64 = 16;
-    let ([x], [y]) = (&first.outputs[..], &second.outputs[..]) else { return None };
-    let loops = |p: &Pulled| p.outer.iter().map(|&l| (l, p.dag.extent(l))).collect::<Vec<_>>();
-    let follows = x.address.plus(&Lin::constant(1), 1)? == y.address;
-    let beside = x.address.terms.iter().any(|t| t.1 == 2);
-    if loops(first) != loops(second) || !follows || !beside || (x.join, y.join) != (None, None) {
-        return None;
-    }
-    let mut dag = first.dag.clone();
-    // The loops of reductions are others.
-    let mut names: HashMap<LoopId, LoopId> = first.outer.iter().map(|&l| (l, l)).collect();
-    let mut ids: HashMap<NodeId, NodeId> = HashMap::new();
-    for n in second.dag.reachable(&[y.root], true) {
-        let data = &second.dag[n];
-        let mut inside: Vec<LoopId> = data.deps.loops().collect();
-        if let Node::Reduce { loops, .. } = &data.node {
-            inside.extend(loops);
-            if loops.iter().map(|&l| second.dag.extent(l)).product::<i64>() > TERMS {
-                return None;
-            }
-        }
-        for l in inside {
-            if !names.contains_key(&l) {
-                names.insert(l, dag.add_loop(second.dag.extent(l))?);
-            }
-        }
-        let named = |lin: &Lin| {
-            let start = Lin::constant(lin.offset);
-            lin.terms.iter().try_fold(start, |sum, (l, c)| sum.plus(&Lin::var(*names.get(l)?), *c))
-        };
-        let mut node = data.node.mapped(&|id| ids.get(&id).copied().unwrap_or(id), &named)?;
-        if let Node::Reduce { loops, .. } = &mut node {
-            loops.iter_mut().for_each(|l| *l = names[l]);
-        }
-        ids.insert(n, dag.add(node, data.dtype));
-    }
-    let second = Output { root: *ids.get(&y.root)?, ..y.clone() };
-    Some(Pulled { dag, outer: first.outer.clone(), outputs: vec![x.clone(), second] })
 }
 
 impl Stores<'_> {

@@ -157,3 +157,30 @@ fn no_hole_is_visited() {
     }
     insta::assert_snapshot!(text);
 }
+
+/// Tensors with holes that are padded: phases whose elements alternate, as many of one as of the other and one more.
+#[test]
+fn padded_holes() {
+    for (dtype, zero, fill) in [("f32", "0.0f32", "0.5f32"), ("bf16", "0bf16", "2bf16"), ("i8", "0i8", "3i8")]
+    {
+        for (n, m, step, low, high) in [(5, 40, 2, 1, 1), (4, 33, 2, 0, 1), (3, 20, 3, 2, 0), (6, 1, 2, 1, 2)]
+        {
+            let (rows, columns) = (step * (n - 1) + 1, step * (m - 1) + 1);
+            let (all, wide) = (rows + low + high, columns + low + high);
+            let inside = format!("0 <= i - {low} < {rows} and 0 <= j - {low} < {columns}");
+            let holes = format!("(h[i - {low},j - {low}] where {inside} else {zero})");
+            let value =
+                format!("select((t[i - {low},j - {low}] where {inside} else false), {holes}, {fill})");
+            let text = format!(
+                "func main(x: {dtype}[{n},{m}]) -> (y) {{
+  let h : {dtype}[{rows},{columns}] =:+ over i<{n}, j<{m} at [{step}*i,{step}*j]: x[i,j]
+  let t : i1[{rows},{columns}] =:or over i<{n}, j<{m} at [{step}*i,{step}*j]: true
+  y : {dtype}[{all},{wide}] =: over i<{all}, j<{wide}: {value}
+}}
+"
+            );
+            let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            check(program.functions[0].clone());
+        }
+    }
+}

@@ -134,3 +134,21 @@ fn conversions_and_exact_operations() {
         check_bits(f, vec![line(&list)]);
     }
 }
+
+/// Sums, remainders and comparisons of positions, which narrow and unsigned integers do not all hold.
+#[test]
+fn arithmetic_on_positions() {
+    for d in ["i8", "u8", "i16", "i32", "u32", "i64", "u64"] {
+        for (n, m) in [(3, 70), (300, 33), (1, 40_000)] {
+            let text = format!(
+                "func main(x: f32[{n},{m}]) -> (y, z) {{
+  y : f32[{n},{m}] =: over i<{n}, j<{m}: select(rem(index(i){d} + index(j){d}, 3{d}) == 1{d}, x[i,j], 0.5f32)
+  z : {d}[{n},{m}] =: over i<{n}, j<{m}: select(index(i){d} - index(j){d} < 2{d}, (index(j){d} + 7{d}) / 5{d}, index(i){d} - 9{d})
+}}
+"
+            );
+            let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            check(program.functions[0].clone());
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Phases side by side: what two of them store lies alternately in memory, and is stored together.
+
+use crate::address::{Lin, LoopId};
+use crate::dag::{Dag, Node, NodeId};
+use crate::schedule::Output;
+use crate::store::Pulled;
+use std::collections::HashMap;
+
+/// The phases, two of them as one where every element of the second follows one of the first: they are stored together.
+pub(crate) fn paired(phases: Vec<Pulled>) -> Vec<Pulled> {
+    let mut all: Vec<Pulled> = Vec::new();
+    for phase in phases {
+        match all.iter().enumerate().find_map(|(i, before)| Some((i, pair(before, &phase)?))) {
+            Some((i, (both, rest))) => {
+                all[i] = both;
+                all.extend(rest);
+            }
+            None => all.push(phase),
+        }
+    }
+    all
+}
+
+/// Two phases as one, and what the first has more: the last of a loop.
+fn pair(first: &Pulled, second: &Pulled) -> Option<(Pulled, Option<Pulled>)> {
+    /// Sums of more terms may have tiles, which store one output.
+    const TERMS: i64 = 16;
+    let ([x], [y]) = (&first.outputs[..], &second.outputs[..]) else { return None };
+    let (a, b) = (&first.dag, &second.dag);
+    let longer: Vec<LoopId> = first.outer.iter().copied().filter(|&l| a.extent(l) != b.extent(l)).collect();
+    let rest = match longer[..] {
+        [] => None,
+        [l] if a.extent(l) == b.extent(l) + 1 && x.address.coeff(l) == 2 => Some(last_of(first, l)?),
+        _ => return None,
+    };
+    let follows = x.address.plus(&Lin::constant(1), 1)? == y.address;
+    let beside = x.address.terms.iter().any(|t| t.1 == 2);
+    if first.outer != second.outer || !follows || !beside || (x.join, y.join) != (None, None) {
+        return None;
+    }
+    let mut dag = first.dag.clone();
+    longer.iter().for_each(|l| dag.extents[l.0 as usize] = b.extent(*l));
+    // The loops of reductions are others.
+    let mut names: HashMap<LoopId, LoopId> = first.outer.iter().map(|&l| (l, l)).collect();
+    let mut ids: HashMap<NodeId, NodeId> = HashMap::new();
+    for n in second.dag.reachable(&[y.root], true) {
+        let data = &second.dag[n];
+        let mut inside: Vec<LoopId> = data.deps.loops().collect();
+        if let Node::Reduce { loops, .. } = &data.node {
+            inside.extend(loops);
+            if loops.iter().map(|&l| second.dag.extent(l)).product::<i64>() > TERMS {
+                return None;
+            }
+        }
+        for l in inside {
+            if !names.contains_key(&l) {
+                names.insert(l, dag.add_loop(second.dag.extent(l))?);
+            }
+        }
+        let named = |lin: &Lin| {
+            let start = Lin::constant(lin.offset);
+            lin.terms.iter().try_fold(start, |sum, (l, c)| sum.plus(&Lin::var(*names.get(l)?), *c))
+        };
+        let mut node = data.node.mapped(&|id| ids.get(&id).copied().unwrap_or(id), &named)?;
+        if let Node::Reduce { loops, .. } = &mut node {
+            loops.iter_mut().for_each(|l| *l = names[l]);
+        }
+        ids.insert(n, dag.add(node, data.dtype));
+    }
+    let second = Output { root: *ids.get(&y.root)?, ..y.clone() };
+    Some((Pulled { dag, outer: first.outer.clone(), outputs: vec![x.clone(), second] }, rest))
+}
+
+/// What a kernel of one output does at the last value of a loop.
+fn last_of(pulled: &Pulled, l: LoopId) -> Option<Pulled> {
+    let output = pulled.outputs.first()?;
+    let last = Lin::constant(pulled.dag.extent(l) - 1);
+    let mut dag = Dag::default();
+    dag.extents.clone_from(&pulled.dag.extents);
+    dag.extents[l.0 as usize] = 1;
+    let mut ids: HashMap<NodeId, NodeId> = HashMap::new();
+    for n in pulled.dag.reachable(&[output.root], true) {
+        let data = &pulled.dag[n];
+        let at = |id| ids.get(&id).copied().unwrap_or(id);
+        let node = data.node.mapped(&at, &|lin| lin.substitute(l, &last))?;
+        ids.insert(n, dag.add(node, data.dtype));
+    }
+    let root = *ids.get(&output.root)?;
+    let outputs = vec![Output { address: output.address.substitute(l, &last)?, root, join: output.join }];
+    let outer = pulled.outer.iter().copied().filter(|&k| k != l).collect();
+    Some(Pulled { dag, outer, outputs })
+}
