@@ -188,7 +188,7 @@ pub fn find(
                 readers.entry(var).or_default().push(reader);
             }
             if let (Some(gathered), &[target]) =
-                (Gathered::of(function, &statement.kind), &statement.targets()[..])
+                (Gathered::of(function, &statement.kind), statement.targets())
             {
                 candidates.push((number, target, gathered.computing(indices)));
             }

@@ -5,6 +5,7 @@ use crate::dag::{Dag, Node, NodeId};
 use crate::schedule::Output;
 use crate::store::Pulled;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// The phases, two of them as one where every element of the second follows one of the first: they are stored together.
 pub(crate) fn paired(phases: Vec<Pulled>) -> Vec<Pulled> {
@@ -53,8 +54,8 @@ fn pair(first: &Pulled, second: &Pulled) -> Option<(Pulled, Option<Pulled>)> {
             }
         }
         for l in inside {
-            if !names.contains_key(&l) {
-                names.insert(l, dag.add_loop(second.dag.extent(l))?);
+            if let Entry::Vacant(name) = names.entry(l) {
+                name.insert(dag.add_loop(second.dag.extent(l))?);
             }
         }
         let named = |lin: &Lin| {
