@@ -119,7 +119,11 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                 product(dag, &columns.1) / extent * ((extent as usize).div_ceil(lanes * vectors) as i64);
             let in_place = windows::is_plain(dag, (rows.0, dtype), &rows.1, loops, panels);
             let high = if in_place { even(count, usual) } else { usual };
-            let score = fill(extent, lanes as i64) * fill(count, high as i64) * unit;
+            // A vector of half the lanes takes about half the time, a smaller one no less.
+            let pace = (2.0 * lanes as f64 / full as f64).min(1.0);
+            // Of two that are as good, the one with whole panels.
+            let whole = if vectors == 1 { 1.0 } else { 0.9 + 0.1 * fill(extent, (lanes * vectors) as i64) };
+            let score = fill(extent, lanes as i64) * fill(count, high as i64) * unit * pace * whole;
             let streams = sizes::streams(dag, columns.0, lane, loops, count, target);
             // Where memory is what counts, tiles are as high as there are rows.
             let high = if streams { usual.min(count as usize) } else { high };

@@ -396,8 +396,12 @@ fn edges_are_as_small_as_they_can_be() {
         result(&mut f, c);
         check_with(f, 1e-4, None);
     }
-    let program =
-        surject_ir::Program { name: String::new(), functions: vec![matmul(300, 700, 127, DType::F32)] };
-    let module = surject_codegen::lower(&program, "main", &surject_codegen::Target::wide()).unwrap();
+    let lowered = |function: Function| {
+        let program = surject_ir::Program { name: String::new(), functions: vec![function] };
+        surject_codegen::lower(&program, "main", &surject_codegen::Target::wide()).unwrap()
+    };
+    let module = lowered(matmul(300, 700, 127, DType::F32));
     assert_eq!(module.arena_bytes, (700u64 * 127 * 4).next_multiple_of(64), "{}", module.plan);
+    let module = lowered(matmul(300, 300, 3, DType::F32));
+    assert!(module.plan.to_string().contains("tile 16x4"), "{}", module.plan);
 }
