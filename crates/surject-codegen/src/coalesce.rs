@@ -10,6 +10,7 @@ use crate::dag::Buf;
 use crate::live::{Life, Write, lives};
 use crate::memory::bytes;
 use crate::steps::{Lowered, Step};
+use crate::swap;
 use std::collections::{HashMap, HashSet};
 use surject_ir::Function;
 
@@ -34,9 +35,11 @@ pub fn coalesce(function: &Function, lowered: &mut Lowered) -> Result<Vec<Option
         classes.try_join(pair.from, pair.to);
     }
     let donations = classes.donations(function, &results);
-    let mut steps = std::mem::take(&mut lowered.steps);
-    drop_copies(lowered, &mut steps);
-    lowered.steps = steps;
+    let mut steps = std::mem::take(&mut classes.lowered.steps);
+    drop_copies(classes.lowered, &mut steps);
+    classes.lowered.steps = steps;
+    let kept: HashSet<Buf> = classes.fixed.union(&classes.returned).copied().collect();
+    swap::swap(classes.lowered, &kept)?;
     Ok(donations)
 }
 

@@ -5,7 +5,7 @@
 //! The rows that are left over are the first value of the target.
 
 use crate::address::{Lin, LoopId, LoopSet};
-use crate::dag::{Buf, Dag, Node, NodeId};
+use crate::dag::{Dag, Node, NodeId};
 use crate::row::{self, Kernel};
 use crate::schedule::{self, Output, Schedule};
 use crate::stash::Rewriter;
@@ -55,7 +55,6 @@ pub fn kernels(
     dag: &Dag,
     output: &Output,
     outer: &[LoopId],
-    to: (Buf, DType),
     target: &Target,
 ) -> Result<Option<Vec<Kernel>>, CodegenError> {
     let Node::Reduce { op, loops, body, field } = dag[output.root].node.clone() else { return Ok(None) };
@@ -92,7 +91,7 @@ pub fn kernels(
     all.push(l);
     let mut kernels = Vec::new();
     for (dag, root, loops, join) in [(first, start, outer.to_vec(), None), (then, rows, all, Some(op))] {
-        let outputs = [Output { address: output.address.clone(), root, join }];
+        let outputs = [Output { root, join, ..output.clone() }];
         let mut schedule = schedule::choose(&dag, &outputs, &loops, target);
         // Loops that tasks may be cut along stand outside; the loop in lanes stays last.
         if schedule.lanes == 1 {
@@ -100,7 +99,7 @@ pub fn kernels(
         } else if let Some((_, outside)) = schedule.order.split_last_mut() {
             outside.sort_by_key(|&l| !free.contains(l));
         }
-        kernels.push(row::emit(&dag, &outputs, to, &schedule, target, free, None)?);
+        kernels.push(row::emit(&dag, &outputs, &schedule, target, free, None)?);
     }
     Ok(Some(kernels))
 }

@@ -331,7 +331,7 @@ impl Tiles<'_> {
         }
         em.close_loop(scope, &iv, &bounds, &[]);
         let text = format!("pack {total} x [{} {}] tasks {tasks}", s.sum, s.width);
-        let mut kernel = finish(em, buffers, tasks, columns, text)?;
+        let mut kernel = finish(em, buffers, tasks, vec![columns], text)?;
         // Every element is read and written.
         kernel.cycles = 2.0 * bytes as f64 / crate::schedule::BYTES_A_CYCLE;
         Ok(kernel)
@@ -464,7 +464,7 @@ impl Tiles<'_> {
             s.groups,
             s.tasks
         );
-        let mut kernel = finish(em, buffers, s.tasks, self.to.0, text)?;
+        let mut kernel = finish(em, buffers, s.tasks, vec![self.to.0], text)?;
         kernel.writes.push(rows);
         kernel.cycles = c.cycles(s, self.dag.extent(c.lane));
         kernel.in_place = inplace::operands(self.dag, std::slice::from_ref(self.output), Some(c.node), None);

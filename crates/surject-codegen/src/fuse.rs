@@ -13,6 +13,7 @@
 //! addresses in it are those of the whole tensor.
 
 mod chain;
+mod outputs;
 
 use crate::dag::Buf;
 use crate::memory::bytes;
@@ -147,6 +148,7 @@ pub fn fuse(steps: Vec<Step>, world: &mut World<'_>) -> Result<Vec<Step>, Codege
             Step::Run { .. } | Step::Copy { .. } => {}
         }
     }
+    steps = outputs::join(steps, world)?;
     let mut result = Vec::new();
     let mut start = 0;
     while start < steps.len() {

@@ -82,7 +82,7 @@ fn out_of_loops(lowered: &Lowered, counts: &Counts, steps: Vec<Step>) -> Vec<Ste
     let mut out = Vec::new();
     for step in steps {
         match step {
-            Step::While { condition, flag, body } => {
+            Step::While { condition, flag, body, swaps } => {
                 let [mut condition, mut body] = [condition, body].map(|b| out_of_loops(lowered, counts, b));
                 let mut inside = Counts::default();
                 inside.count(lowered, &condition);
@@ -101,7 +101,7 @@ fn out_of_loops(lowered: &Lowered, counts: &Counts, steps: Vec<Step>) -> Vec<Ste
                         }
                     }
                 }
-                out.push(Step::While { condition, flag, body });
+                out.push(Step::While { condition, flag, body, swaps });
             }
             Step::If { index, branches } => {
                 let branches = branches.into_iter().map(|b| out_of_loops(lowered, counts, b)).collect();

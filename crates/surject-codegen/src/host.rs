@@ -177,7 +177,7 @@ impl Host<'_> {
             match step {
                 Step::Run { buffers, .. } => into.extend(buffers.iter().map(|&b| self.lowered.memory(b))),
                 Step::Copy { from, to } => into.extend([from, to].map(|&b| self.lowered.memory(b))),
-                Step::While { condition, flag, body } => {
+                Step::While { condition, flag, body, .. } => {
                     into.insert(self.lowered.memory(*flag));
                     self.used(condition, into);
                     self.used(body, into);
@@ -214,13 +214,17 @@ impl Host<'_> {
         let size = bytes(&self.lowered.types[self.lowered.memory(from).0 as usize])?;
         if size > 0 {
             let from = self.pointer(from)?;
-            let size = self.int(size);
-            self.line(&format!(
-                "\"llvm.intr.memcpy\"({to}, {from}, {size}) <{{isVolatile = false}}> : \
-                 (!llvm.ptr, !llvm.ptr, i64) -> ()"
-            ));
+            self.copy_bytes(&from, to, size);
         }
         Ok(())
+    }
+
+    fn copy_bytes(&mut self, from: &str, to: &str, size: u64) {
+        let size = self.int(size);
+        self.line(&format!(
+            "\"llvm.intr.memcpy\"({to}, {from}, {size}) <{{isVolatile = false}}> : \
+             (!llvm.ptr, !llvm.ptr, i64) -> ()"
+        ));
     }
 
     /// Steps in order. Nothing of a nested block is named outside it, so the text nests as the steps do; the work
@@ -235,16 +239,8 @@ impl Host<'_> {
                         self.copy(*from, &to)?;
                     }
                 }
-                Step::While { condition, flag, body } => {
-                    self.line("scf.while : () -> () {");
-                    self.steps(condition)?;
-                    let flag = self.pointer(*flag)?;
-                    let byte = self.op(&format!("llvm.load {flag} : !llvm.ptr -> i8"));
-                    let zero = self.op("arith.constant 0 : i8");
-                    let holds = self.op(&format!("arith.cmpi ne, {byte}, {zero} : i8"));
-                    self.line(&format!("scf.condition({holds})\n}} do {{"));
-                    self.steps(body)?;
-                    self.line("scf.yield\n}");
+                Step::While { condition, flag, body, swaps } => {
+                    self.repeat(condition, *flag, body, swaps)?;
                 }
                 Step::If { index, branches } => {
                     let index = self.pointer(*index)?;
@@ -264,6 +260,67 @@ impl Host<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A loop. It carries the pointers of what changes places; where the last value is not left where the first was, it
+    /// is copied there.
+    fn repeat(
+        &mut self,
+        condition: &[Step],
+        flag: Buf,
+        body: &[Step],
+        swaps: &[(Buf, Buf)],
+    ) -> Result<(), CodegenError> {
+        let around = self.pointers.clone();
+        let bufs: Vec<Buf> = swaps.iter().flat_map(|s| [s.0, s.1]).map(|b| self.lowered.memory(b)).collect();
+        let starts = bufs.iter().map(|&b| self.pointer(b)).collect::<Result<Vec<_>, _>>()?;
+        let [before, after] = [(); 2].map(|()| self.carried(bufs.len()));
+        let types = vec!["!llvm.ptr"; bufs.len()].join(", ");
+        let carries: Vec<String> =
+            before.iter().zip(&starts).map(|(to, from)| format!("{to} = {from}")).collect();
+        let (last, results) = match bufs.len() {
+            0 => (String::new(), "()".to_string()),
+            n => {
+                let [name] = &self.carried(1)[..] else { return Err(CodegenError::malformed("a name")) };
+                (format!("{name}:{n} = "), format!("({types})"))
+            }
+        };
+        self.line(&format!("{last}scf.while ({}) : ({types}) -> {results} {{", carries.join(", ")));
+        self.pointers.extend(bufs.iter().copied().zip(before.iter().cloned()));
+        self.steps(condition)?;
+        let flag = self.pointer(flag)?;
+        let byte = self.op(&format!("llvm.load {flag} : !llvm.ptr -> i8"));
+        let zero = self.op("arith.constant 0 : i8");
+        let holds = self.op(&format!("arith.cmpi ne, {byte}, {zero} : i8"));
+        let typed = |names: &[String]| match names {
+            [] => String::new(),
+            names => format!(" {} : {types}", names.join(", ")),
+        };
+        self.line(&format!("scf.condition({holds}){}\n}} do {{", typed(&before)));
+        if !bufs.is_empty() {
+            let arguments: Vec<String> = after.iter().map(|name| format!("{name}: !llvm.ptr")).collect();
+            self.line(&format!("^bb0({}):", arguments.join(", ")));
+        }
+        self.pointers.extend(bufs.iter().copied().zip(after.iter().cloned()));
+        self.steps(body)?;
+        let swapped: Vec<String> = after.chunks(2).flat_map(|pair| pair.iter().rev().cloned()).collect();
+        self.line(&format!("scf.yield{}\n}}", typed(&swapped)));
+        self.pointers = around;
+        let last = last.split(':').next().unwrap_or_default();
+        for (number, &(value, _)) in swaps.iter().enumerate() {
+            let (from, to) = (format!("{last}#{}", 2 * number), self.pointer(value)?);
+            let moved = self.op(&format!("llvm.icmp \"ne\" {from}, {to} : !llvm.ptr"));
+            self.line(&format!("scf.if {moved} {{"));
+            self.copy_bytes(&from, &to, bytes(&self.lowered.types[self.lowered.memory(value).0 as usize])?);
+            self.line("}");
+        }
+        Ok(())
+    }
+
+    /// Names for so many values that a loop carries.
+    fn carried(&mut self, count: usize) -> Vec<String> {
+        self.names += count;
+        (self.names - count..self.names).map(|n| format!("%{n}")).collect()
     }
 
     fn run(&mut self, kernel: usize, buffers: &[Buf]) -> Result<(), CodegenError> {

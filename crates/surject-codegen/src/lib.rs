@@ -78,6 +78,7 @@ mod solve;
 mod stash;
 mod steps;
 mod store;
+mod swap;
 mod target;
 mod thrift;
 mod turned;

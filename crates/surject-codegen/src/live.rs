@@ -49,7 +49,8 @@ impl Life {
 
 /// The lives of all memory that `steps` touch, by the buffers that own it. `results` are read after the last step.
 pub fn lives(lowered: &Lowered, steps: &[Step], results: &[Buf]) -> HashMap<Buf, Life> {
-    let mut walk = Walk { lowered, first: HashMap::new(), lives: HashMap::new(), time: 0 };
+    let mut walk =
+        Walk { lowered, first: HashMap::new(), lives: HashMap::new(), swapped: HashSet::new(), time: 0 };
     walk.first_writes(steps);
     let end = 2 * walk.time + 2;
     let mut live: Live = results.iter().map(|&r| (lowered.memory(r), end)).collect();
@@ -68,6 +69,9 @@ struct Walk<'a> {
     /// The step that is the first to write some memory: it gives it its value as a whole.
     first: HashMap<Buf, *const Step>,
     lives: HashMap<Buf, Life>,
+    /// What changes places in the loops around: it is not given a value as a whole where it is written, for both places
+    /// hold something until the loop ends.
+    swapped: HashSet<Buf>,
     /// The number of steps, and on the way back that of the step at hand.
     time: usize,
 }
@@ -112,7 +116,8 @@ impl Walk<'_> {
     }
 
     fn begins(&self, step: &Step, memory: Buf) -> bool {
-        matches!(step, Step::Copy { .. }) || self.first.get(&memory).is_some_and(|&s| std::ptr::eq(s, step))
+        let first = || self.first.get(&memory).is_some_and(|&s| std::ptr::eq(s, step));
+        matches!(step, Step::Copy { .. }) || (!self.swapped.contains(&memory) && first())
     }
 
     /// Goes back over steps.
@@ -151,7 +156,18 @@ impl Walk<'_> {
                         live.entry(from).or_insert(at);
                     }
                 }
-                Step::While { condition, flag, body } => self.repeat(condition, *flag, body, live),
+                Step::While { condition, flag, body, swaps } => {
+                    let pairs: Vec<[Buf; 2]> =
+                        swaps.iter().map(|&(a, b)| [self.memory(a), self.memory(b)]).collect();
+                    self.swapped.extend(pairs.iter().flatten());
+                    self.repeat(condition, *flag, body, live);
+                    for [value, next] in pairs {
+                        [value, next].iter().for_each(|b| _ = self.swapped.remove(b));
+                        if let Some(end) = live.remove(&next) {
+                            self.lives.entry(next).or_default().ranges.push((2 * self.time + 2, end));
+                        }
+                    }
+                }
                 Step::If { index, branches } => {
                     self.close(live, 2 * self.time + 1);
                     let after: Vec<Buf> = live.keys().copied().collect();
@@ -183,6 +199,7 @@ impl Walk<'_> {
         let mut body_needs = HashSet::new();
         self.needs(body, &mut body_needs, &mut HashSet::new());
         needed.extend(after.iter().chain(&body_needs).filter(|b| !ended.contains(b)));
+        needed.extend(&self.swapped);
         let mut inside: Live = needed.iter().map(|&b| (b, 2 * self.time)).collect();
         self.time -= 1;
         self.block(body, &mut inside);
@@ -219,7 +236,7 @@ impl Walk<'_> {
                         ended.insert(self.memory(*to));
                     }
                 }
-                Step::While { condition, flag, body } => {
+                Step::While { condition, flag, body, .. } => {
                     self.needs(condition, needed, ended);
                     read(*flag, needed, ended);
                     // The body may not run: what it ends is not ended.

@@ -184,7 +184,7 @@ fn touch(step: &Step, f: &mut dyn FnMut(Buf, bool)) {
             f(*from, false);
             f(*to, true);
         }
-        Step::While { condition, flag, body } => {
+        Step::While { condition, flag, body, .. } => {
             f(*flag, false);
             condition.iter().chain(body).for_each(|s| touch(s, f));
         }

@@ -156,11 +156,15 @@ impl Writer<'_> {
                         self.lines.push((depth, line));
                     }
                 }
-                Step::While { condition, body, .. } => {
+                Step::While { condition, body, swaps, .. } => {
                     self.line(depth, "while");
                     self.steps(condition, depth + 1)?;
                     self.line(depth, "do");
                     self.steps(body, depth + 1)?;
+                    for &(value, next) in swaps {
+                        let text = format!("swap: {} {}", self.name(value), self.name(next));
+                        self.line(depth + 1, &text);
+                    }
                 }
                 Step::If { branches, .. } => {
                     self.line(depth, "if");

@@ -24,8 +24,6 @@ pub enum Recipe {
         dag: Dag,
         /// What is written.
         outputs: Vec<Output>,
-        /// Where it is written.
-        to: (Buf, DType),
         /// How.
         schedule: Schedule,
         /// The loops that may be cut.
@@ -215,15 +213,16 @@ impl Recipe {
         let dag = self.dag();
         let mut found = Accesses { dag, cut, found: Vec::new() };
         match self {
-            Recipe::Row { outputs, to, stash, .. } => {
+            Recipe::Row { outputs, stash, .. } => {
                 let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
                 // What is kept in the output is written before it is read.
                 found.read(&roots, stash.as_ref().map(|s| s.to));
-                let size = Elem::in_memory(to.1.part()).size();
                 for output in outputs {
-                    found.touch(to.0, true, size, Some(&output.address));
+                    let size = Elem::in_memory(dag[output.root].dtype).size();
+                    found.touch(output.to, true, size, Some(&output.address));
                 }
                 if let Some(stash) = stash {
+                    let size = Elem::in_memory(stash.dtype).size();
                     found.touch(stash.to, true, size, Some(&stash.address));
                 }
             }
@@ -284,11 +283,11 @@ impl Recipe {
         whole: &dyn Fn(Buf) -> bool,
     ) -> Result<Kernel, CodegenError> {
         match self {
-            Recipe::Row { dag, outputs, to, schedule, stash, .. } => {
+            Recipe::Row { dag, outputs, schedule, stash, .. } => {
                 let (pieces, piece) = cut.piece.map_or((1, 0), |(l, steps)| (dag.extent(l) / steps, steps));
                 let prefix = cut.weights.iter().map(|w| w.0).collect();
                 let units = Units { prefix, pieces, piece, tasks: 1, total: cut.parts, share: Share::Range };
-                row::emit_units(dag, outputs, *to, schedule, units, stash.clone())
+                row::emit_units(dag, outputs, schedule, units, stash.clone())
             }
             Recipe::Tiles { dag, output, to, contraction: c, schedule, scratch } => {
                 contraction::emit_range((dag, output, *to), c, schedule, target, *scratch, (most, whole))

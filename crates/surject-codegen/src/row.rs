@@ -15,7 +15,6 @@ use crate::short::Short;
 use crate::stash::Stash;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use surject_ir::DType;
 
 /// A function of tasks, each done by a worker: `@kernel_N(%task: i64, %worker: i64, %ptrs: !llvm.ptr)`. Tasks that run
 /// at the same time have different workers, whose numbers are below [`Target::threads`] and below the number of tasks.
@@ -111,12 +110,10 @@ pub(crate) fn units(
     Units { prefix, pieces, piece, tasks: tasks.min(total).max(1), total, share: Share::Task }
 }
 
-/// Writes a kernel. `types` are the element types in memory of the outputs; they go to `to`. Tasks may only be cut
-/// along the loops of `free`.
+/// Writes a kernel. Tasks may only be cut along the loops of `free`.
 pub fn emit(
     dag: &Dag,
     outputs: &[Output],
-    to: (Buf, DType),
     schedule: &Schedule,
     target: &Target,
     free: LoopSet,
@@ -126,20 +123,19 @@ pub fn emit(
         let mut em = Emitter::new(dag);
         em.tables = schedule.tables;
         let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-        let buffers = bind_pointers(&mut em, to.0, &roots);
-        let row = Row { outputs, to, schedule };
+        let buffers = bind_pointers(&mut em, &written(outputs), &roots);
+        let row = Row { outputs, schedule };
         let tasks = row.turned(&mut em, *along, loads, target, free)?;
-        return finish(em, buffers, tasks, to.0, summary(dag, &roots, schedule, tasks));
+        return finish(em, buffers, tasks, written(outputs), summary(dag, &roots, schedule, tasks));
     }
     let units = units(dag, &schedule.order, schedule, target, free);
-    emit_units(dag, outputs, to, schedule, units, stash)
+    emit_units(dag, outputs, schedule, units, stash)
 }
 
 /// Writes a kernel whose units of work are decided.
 pub(crate) fn emit_units(
     dag: &Dag,
     outputs: &[Output],
-    to: (Buf, DType),
     schedule: &Schedule,
     units: Units,
     stash: Option<Stash>,
@@ -148,14 +144,14 @@ pub(crate) fn emit_units(
     em.reductions.clone_from(&schedule.reductions);
     em.tables = schedule.tables;
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-    let buffers = bind_pointers(&mut em, to.0, &roots);
+    let buffers = bind_pointers(&mut em, &written(outputs), &roots);
     let stashed = stash.is_some();
     em.stash = stash.and_then(|s| em.pointers.get(&s.to).cloned().map(|pointer| (s, pointer)));
     let mut scope = em.root();
-    let row = Row { outputs, to, schedule };
+    let row = Row { outputs, schedule };
     let Some((&last, outer)) = schedule.order.split_last() else {
         row.point(&mut em, scope)?;
-        let mut kernel = finish(em, buffers, 1, to.0, summary(dag, &roots, schedule, 1))?;
+        let mut kernel = finish(em, buffers, 1, written(outputs), summary(dag, &roots, schedule, 1))?;
         kernel.in_place = inplace::operands(dag, outputs, None, None);
         kernel.copies = inplace::copies(dag, outputs);
         return Ok(kernel);
@@ -169,7 +165,7 @@ pub(crate) fn emit_units(
         em.close_loop(scope, &iv, &bounds, &[]);
     }
     let text = summary(dag, &roots, schedule, units.tasks);
-    let mut kernel = finish(em, buffers, units.tasks, to.0, text)?;
+    let mut kernel = finish(em, buffers, units.tasks, written(outputs), text)?;
     kernel.cycles = schedule.cycles;
     if !stashed {
         // A row in pieces is read by all of their tasks; one with cuts may compute a reduction behind a part of it.
@@ -218,9 +214,20 @@ pub(crate) fn open_outer(
     (closing, range)
 }
 
-/// Names the pointers of every tensor that is read, after the one that is written.
-pub fn bind_pointers(em: &mut Emitter<'_>, to: Buf, roots: &[NodeId]) -> Vec<Buf> {
-    let mut buffers = vec![to];
+/// The tensors that outputs go to, in order.
+pub fn written(outputs: &[Output]) -> Vec<Buf> {
+    let mut all: Vec<Buf> = Vec::new();
+    for output in outputs {
+        if !all.contains(&output.to) {
+            all.push(output.to);
+        }
+    }
+    all
+}
+
+/// Names the pointers of every tensor that is read, after those that are written.
+pub fn bind_pointers(em: &mut Emitter<'_>, written: &[Buf], roots: &[NodeId]) -> Vec<Buf> {
+    let mut buffers = written.to_vec();
     for id in em.dag.reachable(roots, true) {
         if let Node::Load { buf, .. } | Node::Gather { buf, .. } = em.dag[id].node
             && !buffers.contains(&buf)
@@ -247,7 +254,7 @@ pub fn finish(
     em: Emitter<'_>,
     buffers: Vec<Buf>,
     tasks: i64,
-    to: Buf,
+    writes: Vec<Buf>,
     summary: String,
 ) -> Result<Kernel, CodegenError> {
     if em.unbound {
@@ -262,7 +269,7 @@ pub fn finish(
         declarations,
         functions: String::new(),
         summary,
-        writes: vec![to],
+        writes,
         cycles: 0.0,
         recipe: None,
         in_place: Vec::new(),
@@ -312,7 +319,6 @@ pub fn decode(em: &mut Emitter<'_>, scope: ScopeId, loops: &[LoopId], number: St
 
 pub(crate) struct Row<'a> {
     pub(crate) outputs: &'a [Output],
-    pub(crate) to: (Buf, DType),
     pub(crate) schedule: &'a Schedule,
 }
 
@@ -427,7 +433,8 @@ impl Row<'_> {
             }
             (Some(column), [output]) => {
                 let at = At { scope, lanes: short.lanes };
-                let (dtype, elem) = (self.to.1.part(), Elem::in_memory(self.to.1.part()));
+                let dtype = em.dag[output.root].dtype;
+                let elem = Elem::in_memory(dtype);
                 let mut columns = Vec::new();
                 for values in em.every(&[column]) {
                     let inner = em.open_at(scope, &values);
@@ -440,8 +447,7 @@ impl Row<'_> {
                 let mut first = output.address.clone();
                 first.terms.retain(|t| t.0 != column);
                 let place = em.lin(&first, scope);
-                let pointer = em.pointers.get(&self.to.0).cloned();
-                let pointer = pointer.ok_or_else(|| CodegenError::malformed("a kernel without a target"))?;
+                let pointer = pointer(em, output.to)?;
                 let first = em.element(&pointer, &place, elem, scope);
                 em.store_columns(&first, &columns, elem, at);
             }
@@ -488,26 +494,27 @@ impl Row<'_> {
 
     /// The outputs at one point, or at the lanes of a vector.
     pub(crate) fn point(&self, em: &mut Emitter<'_>, scope: ScopeId) -> Result<(), CodegenError> {
-        let pointer = em.pointers.get(&self.to.0).cloned();
-        let pointer = pointer.ok_or_else(|| CodegenError::malformed("a kernel without a target"))?;
-        // All values before the first store: a complex element is read and written in two parts.
+        // All values before the first store: what is written may have the memory of what is read here.
         let mut values = Vec::new();
         for output in self.outputs {
             values.push(em.value(output.root, scope)?);
         }
         if let ([re, im], [x, y]) = (self.outputs, values.as_slice())
             && let Some((l, lanes)) = em.vector_loop(scope, re.address.loops())
+            && re.to == im.to
             && re.address.coeff(l) == 2
             && re.address.plus(&Lin::constant(1), 1).as_ref() == Some(&im.address)
             && (re.join, im.join) == (None, None)
         {
-            em.store_pairs(&pointer, self.to.1.part(), &re.address, [x, y], At { scope, lanes });
+            let pointer = pointer(em, re.to)?;
+            em.store_pairs(&pointer, em.dag[re.root].dtype, &re.address, [x, y], At { scope, lanes });
             return Ok(());
         }
         for (output, mut value) in self.outputs.iter().zip(values) {
             let lanes = em.lanes(scope, output.address.loops());
             let at = At { scope, lanes };
-            let part = self.to.1.part();
+            let part = em.dag[output.root].dtype;
+            let pointer = pointer(em, output.to)?;
             if let Some(op) = output.join {
                 let old = em.load(&pointer, part, &output.address, &[], at);
                 let new = em.spread(&value, crate::emit::Elem::of(part), at);
@@ -518,6 +525,12 @@ impl Row<'_> {
         }
         Ok(())
     }
+}
+
+/// The pointer of a tensor that is written.
+fn pointer(em: &Emitter<'_>, to: Buf) -> Result<String, CodegenError> {
+    let pointer = em.pointers.get(&to).cloned();
+    pointer.ok_or_else(|| CodegenError::malformed("a kernel without a target"))
 }
 
 /// One line about a kernel: loops, lanes, tasks, reductions.

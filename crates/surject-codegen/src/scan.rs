@@ -7,14 +7,14 @@
 use crate::CodegenError;
 use crate::Target;
 use crate::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
-use crate::dag::{Buf, Dag, Node, NodeId};
+use crate::dag::{Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
 use crate::keys;
-use crate::row::{Kernel, Row, bind_pointers, clip, finish, open_outer, units};
+use crate::row::{Kernel, Row, bind_pointers, clip, finish, open_outer, units, written};
 use crate::schedule::{Output, Schedule};
 use crate::stash::Rewriter;
 use std::collections::HashMap;
-use surject_ir::{AccOp, DType};
+use surject_ir::AccOp;
 
 /// A scan.
 #[derive(Clone, Debug)]
@@ -118,7 +118,6 @@ fn vanishes(dag: &Dag, body: NodeId, along: LoopId, op: AccOp, span: (i64, i64))
 pub fn emit(
     dag: &Dag,
     outputs: &[Output],
-    to: (Buf, DType),
     scan: &Scan,
     schedule: &Schedule,
     target: &Target,
@@ -126,7 +125,7 @@ pub fn emit(
     let mut em = Emitter::new(dag);
     em.tables = schedule.tables;
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).chain([scan.step]).collect();
-    let buffers = bind_pointers(&mut em, to.0, &roots);
+    let buffers = bind_pointers(&mut em, &written(outputs), &roots);
     let mut order: Vec<LoopId> = schedule.order.iter().copied().filter(|&l| l != scan.along).collect();
     // Lanes where neighbours lie next to each other; else every line is done on its own.
     let unit = order.iter().copied().find(|&l| outputs.iter().all(|o| o.address.coeff(l) == 1));
@@ -150,7 +149,7 @@ pub fn emit(
         ..schedule.clone()
     };
     let units = units(dag, &order, &plan, target, free);
-    let row = Row { outputs, to, schedule: &plan };
+    let row = Row { outputs, schedule: &plan };
     let text = format!(
         "scan {} {} along {} of {:?}, lanes {lanes}, tasks {}",
         scan.op,
@@ -162,7 +161,7 @@ pub fn emit(
     let Some((&last, outer)) = order.split_last() else {
         let root = em.root();
         line(&mut em, root, &row, scan, 1)?;
-        return finish(em, buffers, 1, to.0, text);
+        return finish(em, buffers, 1, written(outputs), text);
     };
     let (mut closing, range) = open_outer(&mut em, &units, outer);
     let scope = closing.last().map_or(em.root(), |c| c.0);
@@ -183,7 +182,7 @@ pub fn emit(
     while let Some((scope, iv, bounds)) = closing.pop() {
         em.close_loop(scope, &iv, &bounds, &[]);
     }
-    finish(em, buffers, units.tasks, to.0, text)
+    finish(em, buffers, units.tasks, written(outputs), text)
 }
 
 /// One line of a scan, or as many as there are lanes.

@@ -3,7 +3,7 @@
 use crate::Target;
 use crate::access::NEAR;
 use crate::address::{Lin, LoopId, LoopSet};
-use crate::dag::{Dag, Node, NodeData, NodeId};
+use crate::dag::{Buf, Dag, Node, NodeData, NodeId};
 use crate::emit::{Elem, ReducePlan};
 use crate::short::{self, Short};
 use std::collections::HashMap;
@@ -12,6 +12,8 @@ use surject_ir::{AccOp, BinaryOp, UnaryOp};
 /// A stored value: where it goes and what it is.
 #[derive(Clone, Debug)]
 pub struct Output {
+    /// The tensor that is written.
+    pub to: Buf,
     /// The row-major position that is written, in elements of the type of the node.
     pub address: Lin,
     /// What is written.
@@ -66,7 +68,7 @@ pub fn merge(dag: Dag, outputs: Vec<Output>, outer: &[LoopId]) -> (Dag, Vec<Outp
             *output = Output {
                 address: drop(&output.address),
                 root: ids[output.root.0 as usize],
-                join: output.join,
+                ..output.clone()
             };
         }
         outer.retain(|&l| l != a);

@@ -67,10 +67,11 @@ fn costly(dag: &Dag, body: NodeId, l: LoopId) -> bool {
 
 /// Finds a reduction along the rows of the output whose terms the output needs again, element by element: the terms
 /// are stored into the output while they are summed, and loaded when the output is made.
-pub fn stash(dag: &mut Dag, outputs: &mut [Output], schedule: &Schedule, to: (Buf, DType)) -> Option<Stash> {
+pub fn stash(dag: &mut Dag, outputs: &mut [Output], schedule: &Schedule) -> Option<Stash> {
     let [output] = outputs else { return None };
     let (&last, outer) = schedule.order.split_last()?;
-    let float = matches!(to.1, DType::F32 | DType::F64);
+    let dtype = dag[output.root].dtype;
+    let float = matches!(dtype, DType::F32 | DType::F64);
     if output.join.is_some()
         || schedule.turned.is_some()
         || schedule.short.is_some()
@@ -84,7 +85,7 @@ pub fn stash(dag: &mut Dag, outputs: &mut [Output], schedule: &Schedule, to: (Bu
     for &id in &direct {
         let Node::Reduce { loops, body, .. } = &dag[id].node else { continue };
         let (&[l], body) = (&loops[..], *body) else { continue };
-        let fits = dag.extent(l) == dag.extent(last) && dag[id].deps == around && dag[body].dtype == to.1;
+        let fits = dag.extent(l) == dag.extent(last) && dag[id].deps == around && dag[body].dtype == dtype;
         // Reductions inside must not run through the loop of the output.
         if !fits || l == last || !costly(dag, body, l) || schedule.order.contains(&l) {
             continue;
@@ -102,8 +103,8 @@ pub fn stash(dag: &mut Dag, outputs: &mut [Output], schedule: &Schedule, to: (Bu
         if !direct.contains(&again) || again == output.root {
             continue;
         }
-        let kept = Node::Load { buf: to.0, address: output.address.clone(), guards: Vec::new() };
-        let kept = dag.add(kept, to.1);
+        let kept = Node::Load { buf: output.to, address: output.address.clone(), guards: Vec::new() };
+        let kept = dag.add(kept, dtype);
         let mut rewriter = Rewriter { dag, ids: HashMap::from([(again, kept)]) };
         for &n in &direct {
             let changes = rewriter.dag[n].node.children().any(|c| rewriter.ids.contains_key(&c));
@@ -114,7 +115,7 @@ pub fn stash(dag: &mut Dag, outputs: &mut [Output], schedule: &Schedule, to: (Bu
         let root = *rewriter.ids.get(&output.root)?;
         let address = output.address.substitute(last, &Lin::var(l))?;
         output.root = root;
-        return Some(Stash { body, address, to: to.0, dtype: to.1 });
+        return Some(Stash { body, address, to: output.to, dtype });
     }
     None
 }
@@ -262,8 +263,8 @@ fn apply(dag: &Dag, outputs: &[Output], outer: &[LoopId], l: LoopId, count: i64,
     Some(Parts {
         count: count * stride,
         dtype,
-        first: (first, Output { address, root, join: None }, first_loops),
+        first: (first, Output { to: buf, address, root, join: None }, first_loops),
         second,
-        output: Output { address: output.address.clone(), root: root_second, join: None },
+        output: Output { root: root_second, ..output.clone() },
     })
 }

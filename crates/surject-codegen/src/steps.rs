@@ -53,6 +53,9 @@ pub enum Step {
         flag: Buf,
         /// The steps of the body.
         body: Vec<Step>,
+        /// Memories that change places after every iteration: that of a value the loop carries, and that of its next
+        /// value. After the loop the value is where it was before.
+        swaps: Vec<(Buf, Buf)>,
     },
     /// Runs the branch with this number, the last one if there is none.
     If {
@@ -103,7 +106,7 @@ impl Lowered {
                         all.into_iter().for_each(|b| *touched.entry(b).or_default() += 1);
                     }
                     Step::Copy { from, to } => kept.extend([memory(*from), memory(*to)]),
-                    Step::While { condition, flag, body } => {
+                    Step::While { condition, flag, body, .. } => {
                         kept.insert(memory(*flag));
                         work.extend([condition.as_slice(), body]);
                     }
@@ -286,7 +289,7 @@ impl Walker<'_> {
                     cond.body.results.first().ok_or_else(|| CodegenError::malformed("a loop condition"))?;
                 let mut inner = self.block(&body.body, &body.params)?;
                 self.assign(targets, &body.body.results, &mut inner);
-                steps.push(Step::While { condition, flag: buf(*flag), body: inner });
+                steps.push(Step::While { condition, flag: buf(*flag), body: inner, swaps: Vec::new() });
             }
             StatementKind::If { targets, index, branches } => {
                 let mut lowered = Vec::new();

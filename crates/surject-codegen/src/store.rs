@@ -62,6 +62,11 @@ impl<'a> Stores<'a> {
         Buf((self.function.vars.len() + self.temporaries.len() - 1) as u32)
     }
 
+    /// The number of the next temporary.
+    fn next(&self) -> Buf {
+        Buf((self.function.vars.len() + self.temporaries.len()) as u32)
+    }
+
     /// The kernels that store a field.
     pub fn store(&mut self, to: Buf, field: FieldId) -> Result<Vec<Kernel>, CodegenError> {
         let mut kernels = Vec::new();
@@ -106,10 +111,10 @@ impl<'a> Stores<'a> {
         let mut shape = Shape::default();
         let none = vec![0; SPLITS];
         loop {
-            match self.pull(field, &stored, &shape, &none) {
+            match self.pull(to, field, &stored, &shape, &none) {
                 Ok(Some(_)) if shape.instead.is_some() => return self.phases(to, field, &shape, &stored),
                 Ok(Some(pulled)) => {
-                    return match self.kernels(to, field, pulled)? {
+                    return match self.kernels(field, pulled)? {
                         Outcome::First(inner) if inner == field => self.push(to, field, &stored),
                         outcome => Ok(outcome),
                     };
@@ -145,7 +150,7 @@ impl<'a> Stores<'a> {
         let instead = shape.instead.unwrap_or(field);
         let mut pulled = Vec::new();
         for remainders in shape.phases() {
-            match self.pull(field, stored, shape, &remainders) {
+            match self.pull(to, field, stored, shape, &remainders) {
                 Ok(Some(phase)) => pulled.push(phase),
                 Ok(None) => {}
                 Err(Stop::Error(error)) => return Err(error),
@@ -155,7 +160,7 @@ impl<'a> Stores<'a> {
         let mut kernels = Vec::new();
         for mut phase in paired::paired(pulled) {
             kernels.extend(self.fixed(&mut phase)?);
-            match self.kernels(to, field, phase)? {
+            match self.kernels(field, phase)? {
                 // A phase has only some of the rows that its target has: it does not run with others.
                 Outcome::Kernels(more) => {
                     kernels.extend(more.into_iter().map(|kernel| Kernel { recipe: None, ..kernel }));
@@ -182,10 +187,10 @@ impl<'a> Stores<'a> {
                 let address = linearise(&sizes, &position)?;
                 let count: i64 = sizes.iter().product();
                 let buf = self.temporary(TensorType::new(dtype, Space::of(&[count.unsigned_abs()])));
-                let outputs = [Output { address: address.clone(), root: node, join: None }];
+                let outputs = [Output { to: buf, address: address.clone(), root: node, join: None }];
                 let schedule = schedule::choose(dag, &outputs, &own, self.target);
                 let free = own.iter().copied().collect();
-                kernels.push(row::emit(dag, &outputs, (buf, dtype), &schedule, self.target, free, None)?);
+                kernels.push(row::emit(dag, &outputs, &schedule, self.target, free, None)?);
                 let load = dag.add(Node::Load { buf, address, guards: Vec::new() }, dtype);
                 output.root = phase::replace(dag, output.root, node, load)
                     .ok_or_else(|| CodegenError::overflow("an address"))?;
@@ -198,6 +203,7 @@ impl<'a> Stores<'a> {
     /// there is no such position.
     fn pull(
         &self,
+        to: Buf,
         field: FieldId,
         stored: &HashMap<FieldId, Buf>,
         shape: &Shape,
@@ -217,36 +223,33 @@ impl<'a> Stores<'a> {
             .gathering(&self.gathers)
             .taking_apart(&shape.residues);
         let parts = builder.value(field, position)?;
-        let outputs = outputs(address, parts, None)?;
+        let outputs = outputs(to, address, parts, None)?;
         let (dag, outputs, outer) = schedule::merge(builder.dag, outputs, &outer);
         Ok(Some(Pulled { dag, outer, outputs }))
     }
 
     /// The kernels of an expression. That the field itself comes first means that it is better sent to its target.
-    fn kernels(&mut self, to: Buf, field: FieldId, pulled: Pulled) -> Result<Outcome, CodegenError> {
+    fn kernels(&mut self, field: FieldId, pulled: Pulled) -> Result<Outcome, CodegenError> {
         let Pulled { mut dag, outer, mut outputs } = pulled;
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
         if let Some(scan) = scan::find(&mut dag, &outputs, &outer) {
-            let to = (to, self.function.fields[field].dtype);
-            let kernel = scan::emit(&dag, &outputs, to, &scan, &schedule, self.target)?;
+            let kernel = scan::emit(&dag, &outputs, &scan, &schedule, self.target)?;
             return Ok(Outcome::Kernels(vec![kernel]));
         }
         if let Some(inner) = self.repeated(&dag, &outputs, &schedule, field) {
             return Ok(Outcome::First(inner));
         }
-        let dtype = self.function.fields[field].dtype;
         let free: LoopSet = outer.iter().copied().collect();
-        let to = (to, dtype);
         match self.contraction(&dag, &outputs, &outer, field) {
             Choice::First(inner) => return Ok(Outcome::First(inner)),
             Choice::Tiles(c, scratch) => {
-                let next = Buf((self.function.vars.len() + self.temporaries.len()) as u32);
+                let next = self.next();
                 let shared = contraction::is_shared_by_columns(&dag, &c, self.target);
                 let parts = stash::cut_panels(&dag, &outputs, &outer, self.target, next);
                 if let Some(parts) = parts.filter(|_| !shared) {
-                    return self.parts(to, field, parts, &outer);
+                    return self.parts(field, parts, &outer);
                 }
-                return Ok(Outcome::Kernels(self.tiles(&dag, &outputs[0], to, (&c, &scratch), &schedule)?));
+                return Ok(Outcome::Kernels(self.tiles(&dag, &outputs[0], (&c, &scratch), &schedule)?));
             }
             Choice::None => {}
         }
@@ -256,25 +259,24 @@ impl<'a> Stores<'a> {
         match columns::find(&dag, &outputs, &outer, &schedule) {
             Some((_, inner)) if inner != field => return Ok(Outcome::First(inner)),
             Some(_) => {
-                return match columns::kernels(&dag, &outputs[0], &outer, to, self.target)? {
+                return match columns::kernels(&dag, &outputs[0], &outer, self.target)? {
                     Some(kernels) => Ok(Outcome::Kernels(kernels)),
                     None => Ok(Outcome::First(field)),
                 };
             }
             None => {}
         }
-        let next = Buf((self.function.vars.len() + self.temporaries.len()) as u32);
-        if let Some(parts) = stash::cut(&dag, &outputs, &outer, &schedule, self.target, next) {
-            return self.parts(to, field, parts, &outer);
+        if let Some(parts) = stash::cut(&dag, &outputs, &outer, &schedule, self.target, self.next()) {
+            return self.parts(field, parts, &outer);
         }
         let mut free = free;
-        let stash = stash::stash(&mut dag, &mut outputs, &schedule, to);
+        let stash = stash::stash(&mut dag, &mut outputs, &schedule);
         if stash.is_some() {
             // A row is stored twice, so one task has all of it.
             free = free.minus(schedule.order.last().copied().into_iter().collect());
         }
-        let mut kernel = row::emit(&dag, &outputs, to, &schedule, self.target, free, stash.clone())?;
-        kernel.recipe = Some(Arc::new(Recipe::Row { dag, outputs, to, schedule, free, stash }));
+        let mut kernel = row::emit(&dag, &outputs, &schedule, self.target, free, stash.clone())?;
+        kernel.recipe = Some(Arc::new(Recipe::Row { dag, outputs, schedule, free, stash }));
         Ok(Outcome::Kernels(vec![kernel]))
     }
 
@@ -283,10 +285,10 @@ impl<'a> Stores<'a> {
         &mut self,
         dag: &Dag,
         output: &Output,
-        to: (Buf, DType),
         (c, scratch): (&Contraction, &Scratch),
         schedule: &Schedule,
     ) -> Result<Vec<Kernel>, CodegenError> {
+        let to = (output.to, dag[output.root].dtype);
         let bytes = |n: i64| TensorType::new(DType::U8, Space::of(&[n.unsigned_abs()]));
         let buffers = (self.temporary(bytes(scratch.columns)), self.temporary(bytes(scratch.rows)));
         let mut kernels = contraction::emit(dag, output, to, c, schedule, self.target, buffers)?;
@@ -306,7 +308,6 @@ impl<'a> Stores<'a> {
     /// The kernels of a reduction in parts: the parts, in tiles if they are a contraction, and what is made of them.
     fn parts(
         &mut self,
-        to: (Buf, DType),
         field: FieldId,
         parts: stash::Parts,
         outer: &[LoopId],
@@ -314,17 +315,17 @@ impl<'a> Stores<'a> {
         let buf = self.temporary(TensorType::new(parts.dtype, Space::of(&[parts.count.unsigned_abs()])));
         let (first, output, loops) = parts.first;
         let mut kernels = Vec::new();
-        for (dag, output, loops, to) in
-            [(first, output, loops, (buf, parts.dtype)), (parts.second, parts.output, outer.to_vec(), to)]
+        for (dag, output, loops) in
+            [(first, Output { to: buf, ..output }, loops), (parts.second, parts.output, outer.to_vec())]
         {
             let outputs = [output];
             let schedule = schedule::choose(&dag, &outputs, &loops, self.target);
             if let Choice::Tiles(c, scratch) = self.contraction(&dag, &outputs, &loops, field) {
-                kernels.extend(self.tiles(&dag, &outputs[0], to, (&c, &scratch), &schedule)?);
+                kernels.extend(self.tiles(&dag, &outputs[0], (&c, &scratch), &schedule)?);
                 continue;
             }
             let free = loops.iter().copied().collect();
-            kernels.push(row::emit(&dag, &outputs, to, &schedule, self.target, free, None)?);
+            kernels.push(row::emit(&dag, &outputs, &schedule, self.target, free, None)?);
         }
         Ok(Outcome::Kernels(kernels))
     }
@@ -428,11 +429,11 @@ impl<'a> Stores<'a> {
             let address = linearise(&target_sizes, &position)?;
             let (mut dag, value) = (dag, op.neutral(data.dtype));
             let parts = crate::complex::constant(&mut dag, value);
-            let outputs = stop_is_error(outputs(address, parts, None))?;
+            let outputs = stop_is_error(outputs(to, address, parts, None))?;
             let (dag, outputs, outer) = schedule::merge(dag, outputs, &outer);
             let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
             let free = outer.iter().copied().collect();
-            kernels.push(row::emit(&dag, &outputs, (to, data.dtype), &schedule, self.target, free, None)?);
+            kernels.push(row::emit(&dag, &outputs, &schedule, self.target, free, None)?);
         }
         if empty {
             return Ok(Outcome::Kernels(kernels));
@@ -472,7 +473,7 @@ impl<'a> Stores<'a> {
                 parts.re = load;
             }
         }
-        let outputs = stop_is_error(outputs(address, parts, join))?;
+        let outputs = stop_is_error(outputs(to, address, parts, join))?;
         let injective = op == AccOp::Set || map.injective().is_yes();
         let free: LoopSet =
             outer.iter().copied().filter(|&l| injective || separates(&dag, &components, l)).collect();
@@ -486,7 +487,7 @@ impl<'a> Stores<'a> {
         } else if let Some((_, rest)) = schedule.order.split_last_mut() {
             rest.sort_by_key(|&l| !free.contains(l));
         }
-        kernels.push(row::emit(&dag, &outputs, (to, data.dtype), &schedule, self.target, free, None)?);
+        kernels.push(row::emit(&dag, &outputs, &schedule, self.target, free, None)?);
         Ok(Outcome::Kernels(kernels))
     }
 }
@@ -506,14 +507,15 @@ impl Stores<'_> {
         let position: Vec<Lin> =
             outer.iter().map(|&l| if dag.extent(l) == 1 { Lin::default() } else { Lin::var(l) }).collect();
         let address = linearise(&sizes, &position)?;
-        let outputs = [Output { address: address.clone(), root, join: None }];
+        let to = self.next();
+        let outputs = [Output { to, address: address.clone(), root, join: None }];
         let Choice::Tiles(c, scratch) = self.contraction(dag, &outputs, outer, field) else {
             return Ok(None);
         };
         let count: i64 = sizes.iter().product();
-        let to = self.temporary(TensorType::new(dtype, Space::of(&[count.unsigned_abs()])));
+        self.temporary(TensorType::new(dtype, Space::of(&[count.unsigned_abs()])));
         let schedule = schedule::choose(dag, &outputs, outer, self.target);
-        let kernels = self.tiles(dag, &outputs[0], (to, dtype), (&c, &scratch), &schedule)?;
+        let kernels = self.tiles(dag, &outputs[0], (&c, &scratch), &schedule)?;
         let load = dag.add(Node::Load { buf: to, address, guards: Vec::new() }, dtype);
         Ok(Some((kernels, load)))
     }
@@ -558,15 +560,15 @@ pub fn box_loops(sizes: &[i64]) -> Result<(Dag, Vec<LoopId>, Vec<Lin>), Stop> {
 }
 
 /// The outputs of a value: one, or the two parts of a complex number.
-pub fn outputs(address: Lin, parts: Parts, join: Option<AccOp>) -> Result<Vec<Output>, Stop> {
-    let Some(im) = parts.im else { return Ok(vec![Output { address, root: parts.re, join }]) };
+pub fn outputs(to: Buf, address: Lin, parts: Parts, join: Option<AccOp>) -> Result<Vec<Output>, Stop> {
+    let Some(im) = parts.im else { return Ok(vec![Output { to, address, root: parts.re, join }]) };
     if let Some(op) = join {
         crate::complex::accumulates_by_parts(op)?;
     }
     let overflow = || CodegenError::overflow("a complex tensor");
     let re = address.times(2).ok_or_else(overflow)?;
     let next = re.plus(&Lin::constant(1), 1).ok_or_else(overflow)?;
-    Ok(vec![Output { address: re, root: parts.re, join }, Output { address: next, root: im, join }])
+    Ok(vec![Output { to, address: re, root: parts.re, join }, Output { to, address: next, root: im, join }])
 }
 
 /// Do two points with different values of a loop never meet? Then some component alone tells the value.

@@ -234,3 +234,27 @@ fn no_more_workers_than_have_memory() {
     }
     assert!(seen.contains(&true) && seen.contains(&false));
 }
+
+/// What an iteration makes of all of the value before has a place of its own, and the two change places: after an even
+/// and an odd number of iterations, and after none, the value is where it belongs.
+#[test]
+fn large_values_of_loops_change_places() {
+    let text = |rounds: usize| {
+        format!(
+            "func main(x: f32[64,40], w: f32[64,40]) -> (a, b, s) {{
+               zero : i32[] =: 0i32
+               n : i32[], a : f32[64,40], b : f32[64,40] = while (zero, x, w) {{
+                 cond(i: i32[], a1: f32[64,40], b1: f32[64,40]) -> (more) {{ more : i1[] =: i < {rounds}i32 }}
+                 body(j: i32[], a2: f32[64,40], b2: f32[64,40]) -> (next, a3, b3) {{
+                   a3 : f32[64,40] =: over p<64, q<40: a2[63 - p,q] + 0.5f32 * b2[p,39 - q]
+                   b3 : f32[64,40] =: over p<64, q<40: b2[63 - p,39 - q] * 0.75f32
+                   next : i32[] =: j + 1i32
+                 }}
+               }}
+               s : f32[64,40] =: over p<64, q<40: a[p,q] - b[63 - p,q]
+             }}"
+        )
+    };
+    let plans = [0, 1, 2, 5].map(|rounds| plan(&text(rounds)));
+    insta::assert_snapshot!(plans[3]);
+}

@@ -1,0 +1,304 @@
+//! Kernels over the same points as one kernel of several outputs.
+//!
+//! The moments and the weights that a training step updates, or a value and what its derivative needs, are made point
+//! by point of much the same tensors. One kernel reads each of these once, computes once what the outputs share, and
+//! has in a register what one output needs of another.
+
+use super::{Touch, World, conflict, recipe, touch};
+use crate::CodegenError;
+use crate::address::{Lin, LoopId};
+use crate::dag::{Buf, Dag, Node, NodeId};
+use crate::recipe::Recipe;
+use crate::row::{self, Kernel};
+use crate::schedule::{self, Output, Schedule};
+use crate::steps::Step;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The most outputs of a kernel, nodes of its expression, and tensors it touches: more do not fit the registers.
+const OUTPUTS: usize = 4;
+const NODES: usize = 80;
+const TENSORS: usize = 14;
+
+/// Joins kernels among these steps.
+pub(super) fn join(mut steps: Vec<Step>, world: &mut World<'_>) -> Result<Vec<Step>, CodegenError> {
+    /// How far ahead a kernel is looked for: what is made earlier needs its memory for longer.
+    const WINDOW: usize = 5;
+    let mut start = 0;
+    while start < steps.len() {
+        let end = steps.len().min(start + 1 + WINDOW);
+        let joined = (start + 1..end).find_map(|other| {
+            let at = place(&steps, start, other, world)?;
+            Some((pair(&steps[start], &steps[other], world)?, other, at))
+        });
+        let Some((pair, other, at)) = joined else {
+            start += 1;
+            continue;
+        };
+        let step = emit(pair, [&steps[start], &steps[other]], world)?;
+        steps[at] = step;
+        steps.remove(if at == start { other } else { start });
+    }
+    Ok(steps)
+}
+
+/// Where two steps can stand next to each other: at the first or at the second.
+fn place(steps: &[Step], first: usize, second: usize, world: &World<'_>) -> Option<usize> {
+    let touches: Option<Vec<Touch>> = steps[first..=second].iter().map(|s| touch(s, world)).collect();
+    let touches = touches?;
+    let (a, rest) = touches.split_first()?;
+    let (b, between) = rest.split_last()?;
+    let passes = |one: &Touch| between.iter().all(|o| !conflict(one, o));
+    // What is made later needs its memory for less time.
+    if passes(a) {
+        Some(second)
+    } else if passes(b) {
+        Some(first)
+    } else {
+        None
+    }
+}
+
+/// Makes the kernel, and the step that runs it instead of two.
+fn emit(pair: Pair, steps: [&Step; 2], world: &mut World<'_>) -> Result<Step, CodegenError> {
+    let Pair { dag, mut outputs, schedule } = pair;
+    let [Some(a), Some(b)] = steps.map(|s| touch(s, world)) else {
+        return Err(CodegenError::malformed("control flow among kernels"));
+    };
+    for (memory, _) in a.iter().filter(|x| b.iter().any(|y| x.0 == y.0)) {
+        if let Some(runs) = world.touched.get_mut(memory) {
+            *runs -= 1;
+        }
+    }
+    // What only the two needed stays in a register.
+    let needed = |to: &Buf| world.kept.contains(to) || world.touched.get(to).is_none_or(|&runs| runs > 1);
+    if outputs.iter().any(|o| needed(&o.to)) {
+        outputs.retain(|o| needed(&o.to));
+    }
+    let free = schedule.order.iter().copied().collect();
+    let kernel = row::emit(&dag, &outputs, &schedule, world.target, free, None)?;
+    let (buffers, writes) = (kernel.buffers.clone(), kernel.writes.clone());
+    let pairs = kernel.in_place.iter().flat_map(|&read| writes.iter().map(move |&to| (read, to)));
+    let in_place = pairs.collect();
+    let origin = steps.iter().find_map(|s| match s {
+        Step::Run { origin, .. } => origin.clone(),
+        _ => None,
+    });
+    let recipe = Recipe::Row { dag, outputs, schedule, free, stash: None };
+    world.kernels.push(Kernel { recipe: Some(Arc::new(recipe)), ..kernel });
+    Ok(Step::Run { kernel: world.kernels.len() - 1, buffers, writes, in_place, copies: false, origin })
+}
+
+/// Two kernels as one.
+struct Pair {
+    dag: Dag,
+    outputs: Vec<Output>,
+    schedule: Schedule,
+}
+
+/// A kernel that may be joined: the names of its tensors are those of memory.
+struct Part<'a> {
+    dag: &'a Dag,
+    outputs: &'a [Output],
+    schedule: &'a Schedule,
+    names: HashMap<Buf, Buf>,
+    /// The loops over the output with the distance that a step of each makes, smallest first.
+    axes: Vec<(LoopId, i64)>,
+}
+
+/// A step as such a kernel.
+fn part<'w>(step: &Step, world: &'w World<'_>) -> Option<Part<'w>> {
+    // A copy may turn out to be none.
+    let Step::Run { kernel, buffers, copies: false, .. } = step else { return None };
+    let recipe = recipe(step, world)?;
+    let Recipe::Row { dag, outputs, schedule, stash: None, .. } = recipe.as_ref() else { return None };
+    let (first, more) = outputs.split_first()?;
+    let apart = |a: &Output, b: &Output| a.to != b.to && a.address == b.address;
+    let plain =
+        schedule.turned.is_none() && schedule.short.is_none() && outputs.iter().all(|o| o.join.is_none());
+    if !plain || more.iter().any(|o| !apart(first, o)) {
+        return None;
+    }
+    let mut axes: Vec<(LoopId, i64)> = schedule.order.iter().map(|&l| (l, first.address.coeff(l))).collect();
+    axes.sort_by_key(|a| a.1);
+    let mut next = 1;
+    for &(l, stride) in &axes {
+        if stride != next {
+            return None;
+        }
+        next *= dag.extent(l);
+    }
+    let own = &world.kernels[*kernel].buffers;
+    let names = own.iter().zip(buffers).map(|(&own, &here)| (own, (world.memory)(here))).collect();
+    (first.address.offset == 0).then_some(Part { dag, outputs, schedule, names, axes })
+}
+
+/// Two steps as one kernel, where that is less work than both.
+fn pair(a: &Step, b: &Step, world: &World<'_>) -> Option<Pair> {
+    let parts = [part(a, world)?, part(b, world)?];
+    let count = |p: &Part<'_>| p.axes.iter().map(|a| p.dag.extent(a.0)).product::<i64>();
+    let tensors: Vec<&Buf> = parts.iter().flat_map(|p| p.names.values()).collect();
+    let written =
+        |p: &Part<'_>| -> Vec<Buf> { p.outputs.iter().filter_map(|o| p.names.get(&o.to).copied()).collect() };
+    let (first, second) = (written(&parts[0]), written(&parts[1]));
+    // The second may read what the first writes; nothing else that one of them writes.
+    let meets = second.iter().any(|to| tensors.iter().filter(|t| **t == to).count() > 1)
+        || first.iter().any(|to| parts[0].names.values().filter(|t| *t == to).count() > 1);
+    if count(&parts[0]) != count(&parts[1])
+        || meets
+        || tensors.len() > TENSORS
+        || first.len() + second.len() > OUTPUTS
+    {
+        return None;
+    }
+    let mut joined = Joined::new(&parts)?;
+    for part in &parts {
+        joined.add(part)?;
+    }
+    let shares = joined.shares;
+    let Joined { dag, outputs, outer, .. } = joined;
+    let (dag, outputs, outer) = schedule::merge(dag, outputs, &outer);
+    let schedule = schedule::choose(&dag, &outputs, &outer, world.target);
+    let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+    let nodes = dag.reachable(&roots, true);
+    // A reduction is evaluated as often as before where the rows that it is along stay the last loop.
+    let unit = |outputs: &[Output], schedule: &Schedule| {
+        schedule.order.last().is_none_or(|&l| outputs[0].address.coeff(l) == 1)
+    };
+    let reduces = nodes.iter().any(|&n| matches!(dag[n].node, Node::Reduce { .. }));
+    let in_rows = parts.iter().all(|p| unit(p.outputs, p.schedule)) && unit(&outputs, &schedule);
+    let less = schedule.cycles <= parts.iter().map(|p| p.schedule.cycles).sum();
+    let plain = schedule.turned.is_none() && schedule.short.is_none();
+    // What is done in lanes stays so.
+    let lanes = schedule.lanes > 1 || parts.iter().all(|p| p.schedule.lanes == 1);
+    (shares && plain && lanes && less && nodes.len() <= NODES && (in_rows || !reduces)).then_some(Pair {
+        dag,
+        outputs,
+        schedule,
+    })
+}
+
+/// The expression of several kernels.
+struct Joined {
+    dag: Dag,
+    outputs: Vec<Output>,
+    /// Its loops over the output with the distance that a step of each makes, smallest first.
+    axes: Vec<(LoopId, i64)>,
+    outer: Vec<LoopId>,
+    address: Lin,
+    /// Does a kernel load or compute what one before it has at every point?
+    shares: bool,
+}
+
+impl Joined {
+    /// Loops that are steps of the loops of all parts.
+    fn new(parts: &[Part<'_>]) -> Option<Joined> {
+        let part = parts.first()?;
+        let total: i64 = part.axes.iter().map(|a| part.dag.extent(a.0)).product();
+        let mut strides: Vec<i64> = parts.iter().flat_map(|p| p.axes.iter().map(|a| a.1)).collect();
+        strides.push(total);
+        strides.sort_unstable();
+        strides.dedup();
+        let mut dag = Dag::default();
+        let (mut axes, mut address) = (Vec::new(), Lin::default());
+        for pair in strides.windows(2) {
+            if pair[1] % pair[0] != 0 {
+                return None;
+            }
+            let l = dag.add_loop(pair[1] / pair[0])?;
+            axes.push((l, pair[0]));
+            address = address.plus(&Lin::var(l), pair[0])?;
+        }
+        let outer = axes.iter().rev().map(|a| a.0).collect();
+        Some(Joined { dag, outputs: Vec::new(), axes, outer, address, shares: false })
+    }
+
+    /// Adds a kernel; `None` where it needs other points of what a kernel before it writes.
+    fn add(&mut self, part: &Part<'_>) -> Option<()> {
+        let loops = self.loops(part)?;
+        let roots: Vec<NodeId> = part.outputs.iter().map(|o| o.root).collect();
+        let known = self.dag.len();
+        let all = part.axes.len();
+        let mut ids: HashMap<NodeId, NodeId> = HashMap::new();
+        for id in part.dag.reachable(&roots, true) {
+            let data = &part.dag[id];
+            let lin = |lin: &Lin| {
+                lin.terms
+                    .iter()
+                    .try_fold(Lin::constant(lin.offset), |sum, (l, c)| sum.plus(loops.get(l)?, *c))
+            };
+            let node = data.node.mapped(&|x| ids.get(&x).copied().unwrap_or(x), &lin)?;
+            let node = match node {
+                Node::Param(..) => return None,
+                Node::Load { buf, address, guards } => {
+                    let buf = *part.names.get(&buf)?;
+                    if let Some(output) = self.outputs.iter().find(|o| o.to == buf) {
+                        let here = address == self.address && guards.is_empty();
+                        if !here || self.dag[output.root].dtype != data.dtype {
+                            return None;
+                        }
+                        self.shares = true;
+                        ids.insert(id, output.root);
+                        continue;
+                    }
+                    Node::Load { buf, address, guards }
+                }
+                Node::Gather { buf, address, offset } => {
+                    let buf = *part.names.get(&buf)?;
+                    if self.outputs.iter().any(|o| o.to == buf) {
+                        return None;
+                    }
+                    Node::Gather { buf, address, offset }
+                }
+                Node::Reduce { op, loops: along, body, field } => {
+                    let along: Option<Vec<LoopId>> =
+                        along.iter().map(|l| Some(loops.get(l)?.terms.first()?.0)).collect();
+                    Node::Reduce { op, loops: along?, body, field }
+                }
+                node => node,
+            };
+            let every = data.deps.loops().filter(|l| part.axes.iter().any(|a| a.0 == *l)).count() == all;
+            let new = self.dag.add(node, data.dtype);
+            self.shares |= every && (new.0 as usize) < known;
+            ids.insert(id, new);
+        }
+        for output in part.outputs {
+            let (to, root) = (*part.names.get(&output.to)?, *ids.get(&output.root)?);
+            self.outputs.push(Output { to, address: self.address.clone(), root, join: None });
+        }
+        Some(())
+    }
+
+    /// The loops of a kernel in terms of those here. Loops of reductions are shared by kernels.
+    fn loops(&mut self, part: &Part<'_>) -> Option<HashMap<LoopId, Lin>> {
+        let mut loops = HashMap::new();
+        for &(l, stride) in &part.axes {
+            let end = stride * part.dag.extent(l);
+            let mut sum = Lin::default();
+            for &(own, at) in self.axes.iter().filter(|a| (stride..end).contains(&a.1)) {
+                sum = sum.plus(&Lin::var(own), at / stride)?;
+            }
+            loops.insert(l, sum);
+        }
+        let roots: Vec<NodeId> = part.outputs.iter().map(|o| o.root).collect();
+        let inner = self.axes.len();
+        for id in part.dag.reachable(&roots, true) {
+            let Node::Reduce { loops: along, .. } = &part.dag[id].node else { continue };
+            for &l in along {
+                if loops.contains_key(&l) {
+                    continue;
+                }
+                let extent = part.dag.extent(l);
+                let used = |own: LoopId| loops.values().any(|lin: &Lin| lin.coeff(own) != 0);
+                let pool = (inner..self.dag.extents.len()).map(|l| LoopId(l as u8));
+                let found = pool.into_iter().find(|&own| self.dag.extent(own) == extent && !used(own));
+                let own = match found {
+                    Some(own) => own,
+                    None => self.dag.add_loop(extent)?,
+                };
+                loops.insert(l, Lin::var(own));
+            }
+        }
+        Some(loops)
+    }
+}
