@@ -5,6 +5,7 @@
 //! is an assignment: an element is the update where its index is met, else the value. Both are exact.
 
 use crate::live::{nested, tensors};
+use crate::placed::{self, Known};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use surject_index::{Affine, IndexMap, Space};
@@ -27,8 +28,13 @@ pub fn assign(program: &Program) -> Option<Program> {
         .map(|function| {
             let mut facts = Facts::default();
             facts.block(function, &function.body);
-            let mut rewriter =
-                Rewriter { f: function.clone(), facts, stored: HashMap::new(), changed: false };
+            let mut rewriter = Rewriter {
+                f: function.clone(),
+                facts,
+                stored: HashMap::new(),
+                known: Known::default(),
+                changed: false,
+            };
             let body = rewriter.block(&function.body);
             changed |= rewriter.changed;
             rewriter.f.body = body;
@@ -74,6 +80,7 @@ struct Rewriter {
     facts: Facts,
     /// The stores of the block at hand: what is computed outside of a loop is not computed again inside.
     stored: HashMap<Var, FieldId>,
+    known: Known,
     changed: bool,
 }
 
@@ -86,6 +93,7 @@ impl Rewriter {
             if let StatementKind::Store { target, field } = statement.kind {
                 self.stored.insert(target, field);
             }
+            self.known.add(&self.f, &statement);
             for inner in nested(&mut statement) {
                 *inner = self.block(inner);
             }
@@ -106,6 +114,10 @@ impl Rewriter {
         let StatementKind::Call { targets, op, args, regions } = &statement.kind else { return None };
         let &[target] = &targets[..] else { return None };
         let origin = statement.origin.clone();
+        let splat = |var: Var| self.facts.splats.contains_key(&var);
+        if let Some(field) = placed::assigned(&mut self.f, &self.known, (target, op, args, regions), splat) {
+            return Some(vec![Statement { kind: StatementKind::Store { target, field }, origin }]);
+        }
         match (op, &args[..], &regions[..]) {
             (LibOp::Gather { dims, slice_sizes, .. }, &[operand, indices], []) => {
                 let gather = Gather { op: op.clone(), indices, origin };
@@ -292,37 +304,38 @@ impl Rewriter {
         let old = self.f.fields.constant(&space, value);
         let new = self.f.tensor(updates);
         let new = self.f.fields.read(places.update, new).ok()?;
-        let joined = self.joined(join, old, new)?;
+        let joined = joined(&mut self.f, Some(join), old, new)?;
         match hit {
             Some(hit) => self.f.fields.select(hit, joined, old).ok(),
             None => Some(joined),
         }
     }
+}
 
-    /// What a region of two scalars gives for two fields.
-    fn joined(&mut self, join: &Region, old: FieldId, new: FieldId) -> Option<FieldId> {
-        let (&[a, b], &[result]) = (&join.params[..], &join.body.results[..]) else { return None };
-        let space = self.f.fields[old].space.clone();
-        let mut values = HashMap::from([(a, old), (b, new)]);
-        for statement in &join.body.statements {
-            let StatementKind::Store { target, field: root } = statement.kind else { return None };
-            let mut made: HashMap<FieldId, FieldId> = HashMap::new();
-            for id in self.f.fields.reachable(&[root]) {
-                let field = self.f.fields[id].clone();
-                let built = match &field.kind {
-                    FieldKind::Tensor(var) => *values.get(var)?,
-                    FieldKind::Const(value) => self.f.fields.constant(&space, *value),
-                    kind if kind.is_pointwise() => {
-                        self.f.fields.again(&field, |c| made.get(&c).copied().unwrap_or(c)).ok()?
-                    }
-                    _ => return None,
-                };
-                made.insert(id, built);
-            }
-            values.insert(target, *made.get(&root)?);
+/// What a region of two scalars gives for two fields; the second where there is none.
+pub(crate) fn joined(f: &mut Function, join: Option<&Region>, old: FieldId, new: FieldId) -> Option<FieldId> {
+    let Some(join) = join else { return Some(new) };
+    let (&[a, b], &[result]) = (&join.params[..], &join.body.results[..]) else { return None };
+    let space = f.fields[old].space.clone();
+    let mut values = HashMap::from([(a, old), (b, new)]);
+    for statement in &join.body.statements {
+        let StatementKind::Store { target, field: root } = statement.kind else { return None };
+        let mut made: HashMap<FieldId, FieldId> = HashMap::new();
+        for id in f.fields.reachable(&[root]) {
+            let field = f.fields[id].clone();
+            let built = match &field.kind {
+                FieldKind::Tensor(var) => *values.get(var)?,
+                FieldKind::Const(value) => f.fields.constant(&space, *value),
+                kind if kind.is_pointwise() => {
+                    f.fields.again(&field, |c| made.get(&c).copied().unwrap_or(c)).ok()?
+                }
+                _ => return None,
+            };
+            made.insert(id, built);
         }
-        values.get(&result).copied()
+        values.insert(target, *made.get(&root)?);
     }
+    values.get(&result).copied()
 }
 
 /// What is computed at the points of a gather.

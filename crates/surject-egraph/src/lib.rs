@@ -65,6 +65,7 @@ mod live;
 mod matching;
 mod optimise;
 mod options;
+mod placed;
 mod plan;
 mod report;
 mod saturate;

@@ -1,0 +1,203 @@
+//! Windows at positions that are known when a program is compiled.
+//!
+//! `x.at[1:-1].add(u)` arrives as a scatter, and `lax.dynamic_slice(x, (0, 2), …)` as a dynamic slice, at literal
+//! positions. As assignments, a read or a choice between the update and what was there, they take part in everything
+//! that is done with assignments. All of it is exact.
+
+use crate::indexed::joined;
+use crate::live::tensors;
+use std::collections::HashMap;
+use std::sync::Arc;
+use surject_index::{Affine, Fill, Guard, IndexMap, Space};
+use surject_ir::{
+    Buffer, DType, FieldId, Function, LibOp, Region, Scalar, Statement, StatementKind, Var, interp,
+};
+
+/// A window of fewer elements than one of so many is put where it belongs: that touches no others.
+const FEW: u64 = 4;
+/// Tensors with more elements are not evaluated.
+const POINTS: u64 = 64;
+
+/// The values of small integer tensors that depend on literals alone.
+#[derive(Default)]
+pub(crate) struct Known(HashMap<Var, Arc<Buffer>>);
+
+impl Known {
+    /// Takes note of a statement.
+    pub(crate) fn add(&mut self, f: &Function, statement: &Statement) {
+        let small = |space: &Space| space.points().is_some_and(|n| n <= POINTS);
+        match &statement.kind {
+            StatementKind::Constant { target, value } if value.len() as u64 <= POINTS => {
+                self.0.insert(*target, Arc::clone(value));
+            }
+            StatementKind::Store { target, field } => {
+                let int = f.ty(*target).dtype.is_int();
+                let known = int
+                    && f.fields.reachable(&[*field]).iter().all(|&id| small(&f.fields[id].space))
+                    && tensors(f, *field).iter().all(|v| self.0.contains_key(v));
+                if let Some(value) = known.then(|| interp::field(f, *field, &self.0).ok()).flatten() {
+                    self.0.insert(*target, Arc::new(value));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn values(&self, var: Var) -> Option<Vec<i64>> {
+        let buffer = self.0.get(&var)?;
+        (0..buffer.len()).map(|i| buffer.get(i).as_i128().and_then(|v| i64::try_from(v).ok())).collect()
+    }
+}
+
+/// The call as a field. `splat`: is a tensor one value everywhere?
+pub(crate) fn assigned(
+    f: &mut Function,
+    known: &Known,
+    call: (Var, &LibOp, &[Var], &[Region]),
+    splat: impl Fn(Var) -> bool,
+) -> Option<FieldId> {
+    let (target, op, args, regions) = call;
+    let (&operand, rest) = args.split_first()?;
+    let around = f.ty(operand).space.clone();
+    if around.is_empty() || f.ty(target).space.is_empty() {
+        return None;
+    }
+    match (op, rest, regions) {
+        (LibOp::DynamicSlice { sizes }, starts, []) => {
+            let window = clamped(known, starts, &around, sizes)?;
+            window.slice(f, operand, target)
+        }
+        (LibOp::Gather { dims, slice_sizes, .. }, &[indices], []) => {
+            if !dims.operand_batching_dims.is_empty() {
+                return None;
+            }
+            let starts = known.values(indices)?;
+            let mut offsets = dims.offset_dims.iter();
+            let mut window = Window::default();
+            for (axis, (&extent, &size)) in around.sizes()?.iter().zip(slice_sizes).enumerate() {
+                let own = match dims.collapsed_slice_dims.contains(&axis) {
+                    true => None,
+                    false => Some(*offsets.next()?),
+                };
+                let start = component(&dims.start_index_map, axis, &starts)?;
+                let size = i64::try_from(size).ok()?;
+                window.axes.push((own, size, start.clamp(0, extent - size)));
+            }
+            one(&starts, dims.start_index_map.len())?;
+            window.slice(f, operand, target)
+        }
+        (LibOp::DynamicUpdateSlice, [update, starts @ ..], []) => {
+            let sizes: Option<Vec<u64>> =
+                f.ty(*update).space.sizes()?.iter().map(|&n| u64::try_from(n).ok()).collect();
+            let window = clamped(known, starts, &around, &sizes?)?;
+            window.update(f, [operand, *update], None, splat(operand))
+        }
+        (LibOp::Scatter { dims, .. }, &[indices, updates], [join]) => {
+            if !dims.input_batching_dims.is_empty() {
+                return None;
+            }
+            let starts = known.values(indices)?;
+            one(&starts, dims.scatter_dims_to_operand_dims.len())?;
+            let sizes = f.ty(updates).space.sizes()?;
+            let mut own = dims.update_window_dims.iter();
+            let mut window = Window::default();
+            for axis in 0..around.rank() {
+                let own = match dims.inserted_window_dims.contains(&axis) {
+                    true => None,
+                    false => Some(*own.next()?),
+                };
+                let start = component(&dims.scatter_dims_to_operand_dims, axis, &starts)?;
+                window.axes.push((own, own.map_or(1, |d| sizes[d]), start));
+            }
+            window.update(f, [operand, updates], Some(join), splat(operand))
+        }
+        _ => None,
+    }
+}
+
+/// Is there one index vector?
+fn one(starts: &[i64], length: usize) -> Option<()> {
+    (starts.len() == length).then_some(())
+}
+
+/// The component of an index vector that is for an axis; 0 where there is none.
+fn component(axes: &[usize], axis: usize, starts: &[i64]) -> Option<i64> {
+    match axes.iter().position(|&a| a == axis) {
+        Some(k) => starts.get(k).copied(),
+        None => Some(0),
+    }
+}
+
+/// The window of a dynamic slice, which is moved until it lies inside.
+fn clamped(known: &Known, starts: &[Var], around: &Space, sizes: &[u64]) -> Option<Window> {
+    let mut window = Window::default();
+    for (axis, (&start, (&extent, &size))) in starts.iter().zip(around.sizes()?.iter().zip(sizes)).enumerate()
+    {
+        let &[start] = &known.values(start)?[..] else { return None };
+        let size = i64::try_from(size).ok()?;
+        window.axes.push((Some(axis), size, start.clamp(0, extent - size)));
+    }
+    (window.axes.len() == around.rank()).then_some(window)
+}
+
+/// A window in a tensor: of each of its axes the axis of the window, if it has one, the length, and the start.
+#[derive(Default)]
+struct Window {
+    axes: Vec<(Option<usize>, i64, i64)>,
+}
+
+impl Window {
+    /// What the window shows.
+    fn slice(&self, f: &mut Function, operand: Var, target: Var) -> Option<FieldId> {
+        let (out, from) = (f.ty(target).space.clone(), f.ty(operand).space.clone());
+        let at = |&(axis, _, start): &(Option<usize>, i64, i64)| match axis {
+            Some(d) => Affine::strided(out.rank(), d, 1, start),
+            None => Affine::fixed(out.rank(), start),
+        };
+        let map = IndexMap::total(out.clone(), from, self.axes.iter().map(at).collect()).ok()?;
+        let tensor = f.tensor(operand);
+        f.fields.read(map, tensor).ok()
+    }
+
+    /// The tensor with an update in the window, which `join` makes of both.
+    fn update(
+        &self,
+        f: &mut Function,
+        [operand, update]: [Var; 2],
+        join: Option<&Region>,
+        splat: bool,
+    ) -> Option<FieldId> {
+        let [space, from] = [operand, update].map(|v| f.ty(v).space.clone());
+        let (all, some) = (space.points()?, from.points()?);
+        if some == 0 || (!splat && some.checked_mul(FEW)? < all) {
+            return None;
+        }
+        let rank = space.rank();
+        let mut components = vec![Affine::fixed(rank, 0); from.rank()];
+        let mut guards = Vec::new();
+        for (axis, &(own, length, start)) in self.axes.iter().enumerate() {
+            let place = Affine::strided(rank, axis, 1, start.checked_neg()?);
+            if let Some(d) = own {
+                components[d] = place.clone();
+            }
+            if start != 0 || space.extent(axis).as_const()? != length as u64 {
+                guards.push(Guard { expr: place, bound: (length as u64).into() });
+            }
+        }
+        let old = f.tensor(operand);
+        let new = f.tensor(update);
+        if guards.is_empty() {
+            let map = IndexMap::total(space, from, components).ok()?;
+            let new = f.fields.read(map, new).ok()?;
+            return joined(f, join, old, new);
+        }
+        let map = IndexMap::partial(space.clone(), from, components, guards.clone(), Fill(0)).ok()?;
+        let new = f.fields.read(map, new).ok()?;
+        let joined = joined(f, join, old, new)?;
+        let truth = f.fields.constant(&space, Scalar::from_bits(DType::I1, 1));
+        let here = (0..rank).map(|a| Affine::axis(rank, a)).collect();
+        let inside = IndexMap::partial(space.clone(), space, here, guards, Fill(0)).ok()?;
+        let inside = f.fields.read(inside, truth).ok()?;
+        f.fields.select(inside, joined, old).ok()
+    }
+}
