@@ -22,9 +22,10 @@
 //! * `positions` does arithmetic on positions before there is code.
 //! * `scan` writes reductions over windows that grow by one term an output in one step an output.
 //! * `fuse` runs kernels together that need of each other no more than the same rows (`recipe`): a task takes some rows
-//!   through all of them, and what lies between stays in its cache.
+//!   through all of them, and what lies between stays in its cache. Kernels over the same points are one.
 //! * `hoist` takes what a loop repeats in vain out of it, and what depends on literals alone out of every run;
-//!   `coalesce` gives one memory to values that become each other, as far as their lives (`live`) allow (`inplace`).
+//!   `coalesce` gives one memory to values that become each other, as far as their lives (`live`) allow (`inplace`),
+//!   and `swap` lets two of a loop change places.
 //! * `library` writes library operations, `steps` control flow, `memory` the static memory plan, for which `order` may
 //!   change the order of the steps and `thrift` end a chain, `host` the module.
 //!

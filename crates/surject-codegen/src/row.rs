@@ -354,7 +354,8 @@ fn between(cuts: &[i64], extent: i64) -> impl Iterator<Item = (i64, i64)> {
 
 impl Row<'_> {
     /// The last loop, once for every part of a loop around it in which the same conditions hold: rows of a
-    /// concatenation come each from one operand.
+    /// concatenation come each from one operand. Where that is too much code, once for the longest part, such as the
+    /// inner rows of a stencil, and once for all others, where conditions are looked at.
     fn lines(
         &self,
         em: &mut Emitter<'_>,
@@ -365,33 +366,41 @@ impl Row<'_> {
         const PARTS: usize = 8;
         let inner = if range.0.is_none() { self.cuts(em.dag, last).len() + 1 } else { 1 };
         let cut = outer.iter().map(|&l| (l, self.cuts(em.dag, l))).find(|c| !c.1.is_empty());
-        let Some((l, cuts)) = cut.filter(|c| (c.1.len() + 1) * inner <= PARTS) else {
-            return self.line(em, scope, last, range);
-        };
+        let Some((l, cuts)) = cut else { return self.line(em, scope, last, range, true) };
+        let parts = between(&cuts, em.dag.extent(l));
+        let every = (cuts.len() + 1) * inner <= PARTS;
+        let parts: Vec<(i64, i64)> =
+            if every { parts.collect() } else { parts.max_by_key(|p| p.1 - p.0).into_iter().collect() };
         let position = em.lin(&Lin::var(l), scope);
-        for (start, end) in between(&cuts, em.dag.extent(l)) {
+        for (start, end) in parts {
             let first = em.int(start);
             let offset = em.op(scope, &format!("arith.subi {position}, {first} : i64"));
             let length = em.int(end - start);
             let holds = em.op(scope, &format!("arith.cmpi ult, {offset}, {length} : i64"));
             let part = em.open(scope, Vec::new(), None);
             em.limit(part, l, start, end);
-            self.line(em, part, last, range.clone())?;
+            self.line(em, part, last, range.clone(), true)?;
             em.close_if(part, &holds);
+            if !every {
+                let rest = em.open(scope, Vec::new(), None);
+                self.line(em, rest, last, range.clone(), false)?;
+                em.close_unless(rest, &holds);
+            }
         }
         Ok(())
     }
 
-    /// The last loop: in lanes as far as that goes, then what is left as a vector that is not full.
+    /// The last loop: in lanes as far as that goes, then what is left as a vector that is not full. If asked to, and
+    /// where the task has all of the loop, it is cut where conditions on it change: inside a part they are known.
     pub(crate) fn line(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
         l: LoopId,
         range: (Option<String>, Option<String>),
+        cut: bool,
     ) -> Result<(), CodegenError> {
-        // Where the task has all of the loop, it is cut where conditions on it change: inside a part they are known.
-        let cuts = if range.0.is_none() { self.cuts(em.dag, l) } else { Vec::new() };
+        let cuts = if cut && range.0.is_none() { self.cuts(em.dag, l) } else { Vec::new() };
         for (start, end) in between(&cuts, em.dag.extent(l)) {
             let lanes = self.schedule.lanes;
             let main = end - (end - start) % lanes as i64;
@@ -467,10 +476,12 @@ impl Row<'_> {
         Ok(())
     }
 
-    /// Where conditions on a loop alone begin or end to hold; nothing where that would be too much code.
+    /// Where conditions on a loop alone begin or end to hold. Where that would be too much code, the ends of the part
+    /// that is more than half of the loop, or nothing.
     fn cuts(&self, dag: &Dag, l: LoopId) -> Vec<i64> {
         const PARTS: usize = 6;
         const NODES: usize = 60;
+        const MOST: usize = 300;
         let roots: Vec<NodeId> = self.outputs.iter().map(|o| o.root).collect();
         let nodes = dag.reachable(&roots, true);
         let mut cuts = BTreeSet::new();
@@ -489,7 +500,14 @@ impl Row<'_> {
             }
         }
         cuts.retain(|&c| c > 0 && c < dag.extent(l));
-        if cuts.len() < PARTS && nodes.len() <= NODES { cuts.into_iter().collect() } else { Vec::new() }
+        let mut cuts: Vec<i64> = cuts.into_iter().collect();
+        if cuts.len() >= PARTS || nodes.len() > NODES {
+            let extent = dag.extent(l);
+            let longest = between(&cuts, extent).max_by_key(|p| p.1 - p.0);
+            let long = longest.filter(|p| nodes.len() <= MOST && 2 * (p.1 - p.0) > extent);
+            cuts.retain(|&c| long.is_some_and(|(start, end)| c == start || c == end));
+        }
+        cuts
     }
 
     /// The outputs at one point, or at the lanes of a vector.

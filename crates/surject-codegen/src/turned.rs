@@ -59,7 +59,7 @@ impl Row<'_> {
             if low > 0 && (rows - main_rows) * FEW < rows {
                 let bounds = clip(em, scope, &range, (low, high), 1);
                 let (inner, iv) = em.open_loop(scope, along, 1);
-                self.line(em, inner, *last, (None, None))?;
+                self.line(em, inner, *last, (None, None), true)?;
                 em.close_loop(inner, &iv, &bounds, &[]);
                 continue;
             }

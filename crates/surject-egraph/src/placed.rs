@@ -83,7 +83,7 @@ pub(crate) fn assigned(
                 let size = i64::try_from(size).ok()?;
                 window.axes.push((own, size, start.clamp(0, extent - size)));
             }
-            one(&starts, dims.start_index_map.len())?;
+            one(&f.ty(target).space, &dims.offset_dims)?;
             window.slice(f, operand, target)
         }
         (LibOp::DynamicUpdateSlice, [update, starts @ ..], []) => {
@@ -97,7 +97,7 @@ pub(crate) fn assigned(
                 return None;
             }
             let starts = known.values(indices)?;
-            one(&starts, dims.scatter_dims_to_operand_dims.len())?;
+            one(&f.ty(updates).space, &dims.update_window_dims)?;
             let sizes = f.ty(updates).space.sizes()?;
             let mut own = dims.update_window_dims.iter();
             let mut window = Window::default();
@@ -115,9 +115,11 @@ pub(crate) fn assigned(
     }
 }
 
-/// Is there one index vector?
-fn one(starts: &[i64], length: usize) -> Option<()> {
-    (starts.len() == length).then_some(())
+/// Is there one window in a tensor of windows with these axes?
+fn one(all: &Space, window: &[usize]) -> Option<()> {
+    let sizes = all.sizes()?;
+    let others = sizes.iter().enumerate().filter(|(axis, _)| !window.contains(axis));
+    others.map(|(_, &n)| n).product::<i64>().eq(&1).then_some(())
 }
 
 /// The component of an index vector that is for an axis; 0 where there is none.
@@ -199,5 +201,81 @@ impl Window {
         let inside = IndexMap::partial(space.clone(), space, here, guards, Fill(0)).ok()?;
         let inside = f.fields.read(inside, truth).ok()?;
         f.fields.select(inside, joined, old).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::indexed::assign;
+    use surject_ir::{interp, testing};
+
+    /// The rewritten program, which gives the same bits.
+    fn rewritten(text: &str) -> Option<String> {
+        let program = surject_ir::parse(text).unwrap();
+        surject_ir::verify(&program).unwrap();
+        let new = assign(&program)?;
+        surject_ir::verify(&new).unwrap();
+        let args = testing::random_args(program.main().unwrap(), 11);
+        let run = |p: &surject_ir::Program| interp::run(p, "main", &args).unwrap();
+        assert_eq!(run(&program), run(&new));
+        Some(surject_ir::print(&new))
+    }
+
+    /// A scatter of one window at an index of two literals.
+    fn add(starts: [i32; 2], window: [usize; 2]) -> String {
+        let ([r, c], [i, j]) = (window, starts);
+        format!(
+            "func main(x: f32[6,7], u: f32[{r},{c}]) -> (y) {{
+  place : i32[2] =: over i<2: select(index(i)i32 == 0i32, {i}i32, {j}i32)
+  y : f32[6,7] = call scatter{{update_window_dims=[0,1], inserted_window_dims=[], input_batching_dims=[], \
+scatter_indices_batching_dims=[], scatter_dims_to_operand_dims=[0,1], index_vector_dim=0, \
+indices_are_sorted=true, unique_indices=true}}(x, place, u) {{
+    region(a: f32[], b: f32[]) -> (c) {{
+      c : f32[] =: a + b * 2f32
+    }}
+  }}
+}}
+"
+        )
+    }
+
+    #[test]
+    fn the_inside_of_a_tensor() {
+        insta::assert_snapshot!(rewritten(&add([1, 1], [4, 5])).unwrap());
+    }
+
+    /// Also where parts of the window, or all of it, lie outside; a small window stays a scatter.
+    #[test]
+    fn windows_anywhere() {
+        for (starts, window) in
+            [([0, 0], [6, 7]), ([3, 4], [6, 7]), ([-2, 3], [5, 5]), ([9, 0], [6, 7]), ([0, -7], [6, 7])]
+        {
+            assert!(rewritten(&add(starts, window)).is_some(), "{starts:?} {window:?}");
+        }
+        assert!(rewritten(&add([2, 2], [2, 2])).is_none());
+    }
+
+    /// A row that is set, and one that is taken: the index is moved until the window lies inside.
+    #[test]
+    fn slices_and_rows() {
+        let text = |i: i32| {
+            format!(
+                "func main(x: f32[3,8], u: f32[1,8]) -> (y, s, g) {{
+  i : i32[] =: {i}i32
+  j : i32[] =: 0i32
+  y : f32[3,8] = call dynamic_update_slice(x, u, i, j)
+  s : f32[2,4] = call dynamic_slice{{sizes=[2,4]}}(x, i, i)
+  place : i32[1] =: over a<1: {i}i32
+  g : f32[8] = call gather{{offset_dims=[0], collapsed_slice_dims=[0], operand_batching_dims=[], \
+start_indices_batching_dims=[], start_index_map=[0], index_vector_dim=0, slice_sizes=[1,8], \
+indices_are_sorted=false}}(x, place)
+}}
+"
+            )
+        };
+        for i in [-3, 0, 2, 7] {
+            assert!(rewritten(&text(i)).is_some());
+        }
+        insta::assert_snapshot!(rewritten(&text(1)).unwrap());
     }
 }
