@@ -310,13 +310,13 @@ impl Stores<'_> {
             .inlining(&self.inlined)
             .gathering(&self.gathers);
         let root = builder.gather(gathered, ty.dtype, &position).map_err(plain)?;
-        let outputs = vec![Output { address, root, join: None }];
+        let outputs = vec![Output { to: buf(target), address, root, join: None }];
         let (dag, outputs, outer) = schedule::merge(builder.dag, outputs, &outer);
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
-        let (to, free): ((Buf, DType), LoopSet) = ((buf(target), ty.dtype), outer.iter().copied().collect());
-        let mut kernel = row::emit(&dag, &outputs, to, &schedule, self.target, free, None)?;
+        let free: LoopSet = outer.iter().copied().collect();
+        let mut kernel = row::emit(&dag, &outputs, &schedule, self.target, free, None)?;
         kernel.summary = format!("gather {}", kernel.summary);
-        kernel.recipe = Some(Arc::new(Recipe::Row { dag, outputs, to, schedule, free, stash: None }));
+        kernel.recipe = Some(Arc::new(Recipe::Row { dag, outputs, schedule, free, stash: None }));
         Ok(kernel)
     }
 }

@@ -87,7 +87,7 @@ fn last_of(pulled: &Pulled, l: LoopId) -> Option<Pulled> {
         ids.insert(n, dag.add(node, data.dtype));
     }
     let root = *ids.get(&output.root)?;
-    let outputs = vec![Output { address: output.address.substitute(l, &last)?, root, join: output.join }];
+    let outputs = vec![Output { address: output.address.substitute(l, &last)?, root, ..output.clone() }];
     let outer = pulled.outer.iter().copied().filter(|&k| k != l).collect();
     Some(Pulled { dag, outer, outputs })
 }
