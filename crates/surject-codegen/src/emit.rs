@@ -510,6 +510,13 @@ impl<'a> Emitter<'a> {
         self.literal(&value, &elem.ty(lanes))
     }
 
+    /// Is a value a constant?
+    pub fn is_constant(&self, value: &str) -> bool {
+        let known = |value: &str| self.scopes[0].constants.values().any(|name| name == value);
+        let spread = |scope: &Scope| scope.broadcasts.iter().any(|(from, to)| to == value && known(&from.0));
+        known(value) || self.scopes.iter().any(spread)
+    }
+
     /// A constant from its text.
     pub fn literal(&mut self, value: &str, ty: &str) -> String {
         let operation = match value {

@@ -11,8 +11,16 @@ use surject_ir::{AccOp, DType};
 /// Keys of floats of one width, such that the largest or the smallest of them is wanted.
 #[derive(Clone, Copy)]
 pub(crate) struct Keys {
-    float: Elem,
+    /// What is compared: of a `bf16` its own sixteen bits, though it is computed with in `f32`.
+    float: Float,
     max: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Float {
+    Brain,
+    Single,
+    Double,
 }
 
 /// The keys that an accumulation is done with, if it is one of the largest or the smallest float.
@@ -22,21 +30,31 @@ pub(crate) fn of(op: AccOp, dtype: DType) -> Option<Keys> {
         AccOp::Min => false,
         _ => return None,
     };
-    dtype.is_float().then(|| Keys { float: Elem::of(dtype), max })
+    let float = match dtype {
+        DType::BF16 => Float::Brain,
+        DType::F64 => Float::Double,
+        _ if dtype.is_float() => Float::Single,
+        _ => return None,
+    };
+    Some(Keys { float, max })
 }
 
 impl Keys {
     /// The type of a key.
     pub(crate) fn elem(self) -> Elem {
-        self.float.int()
+        match self.float {
+            Float::Brain => Elem::I16,
+            Float::Single => Elem::I32,
+            Float::Double => Elem::I64,
+        }
     }
 
     /// The bits of infinity, and how many floats of one sign are not a number.
     fn ends(self) -> (i64, i64) {
-        if self.float == Elem::F64 {
-            (0x7ff0_0000_0000_0000, (1 << 52) - 1)
-        } else {
-            (0x7f80_0000, (1 << 23) - 1)
+        match self.float {
+            Float::Brain => (0x7f80, (1 << 7) - 1),
+            Float::Single => (0x7f80_0000, (1 << 23) - 1),
+            Float::Double => (0x7ff0_0000_0000_0000, (1 << 52) - 1),
         }
     }
 
@@ -45,7 +63,7 @@ impl Keys {
         let e = self.elem();
         let last = em.integer(at, e, i64::from(e.bits()) - 1);
         let sign = em.bin(at, "arith.shrsi", bits, &last, e);
-        let size = em.integer(at, e, if e == Elem::I64 { i64::MAX } else { i32::MAX.into() });
+        let size = em.integer(at, e, i64::MAX >> (64 - e.bits()));
         let flip = em.bin(at, "arith.andi", &sign, &size, e);
         em.bin(at, "arith.xori", bits, &flip, e)
     }
@@ -53,7 +71,11 @@ impl Keys {
     /// The key of a float.
     pub(crate) fn key(self, em: &mut Emitter<'_>, x: &str, at: At) -> String {
         let e = self.elem();
-        let bits = em.cast(at, "arith.bitcast", x, self.float, e);
+        let bits = match self.float {
+            Float::Brain => em.narrow(DType::BF16, x.to_string(), at),
+            Float::Single => em.cast(at, "arith.bitcast", x, Elem::F32, e),
+            Float::Double => em.cast(at, "arith.bitcast", x, Elem::F64, e),
+        };
         let number = self.turn(em, &bits, at);
         let count = em.integer(at, e, self.ends().1);
         em.bin(at, if self.max { "arith.subi" } else { "arith.addi" }, &number, &count, e)
@@ -65,7 +87,11 @@ impl Keys {
         let count = em.integer(at, e, self.ends().1);
         let number = em.bin(at, if self.max { "arith.addi" } else { "arith.subi" }, key, &count, e);
         let bits = self.turn(em, &number, at);
-        em.cast(at, "arith.bitcast", &bits, e, self.float)
+        match self.float {
+            Float::Brain => em.widen(DType::BF16, bits, at),
+            Float::Single => em.cast(at, "arith.bitcast", &bits, e, Elem::F32),
+            Float::Double => em.cast(at, "arith.bitcast", &bits, e, Elem::F64),
+        }
     }
 
     /// The key that wins.

@@ -50,6 +50,7 @@ mod columns;
 mod complex;
 mod contraction;
 mod dag;
+mod divide;
 mod emit;
 mod error;
 mod fuse;

@@ -82,6 +82,11 @@ impl Emitter<'_> {
 
     /// Rounds the value of a 16-bit float, computed in `f32`, to that type.
     pub fn round_half(&mut self, at: At, dtype: DType, x: String) -> String {
+        self.round_half_of(at, dtype, x, true)
+    }
+
+    /// As [`Emitter::round_half`]; says whether a NaN may have a payload that fills its lower half.
+    fn round_half_of(&mut self, at: At, dtype: DType, x: String, payload: bool) -> String {
         match dtype {
             DType::F16 => {
                 let half = self.cast(at, "arith.truncf", &x, Elem::F32, Elem::F16);
@@ -96,11 +101,15 @@ impl Emitter<'_> {
                 let almost = self.integer(at, i, 0x7fff);
                 let bias = self.bin(at, "arith.addi", &odd, &almost, i);
                 let sum = self.bin(at, "arith.addi", &bits, &bias, i);
-                // A NaN keeps its upper bits and becomes quiet, so that rounding cannot make it infinite.
-                let quiet = self.integer(at, i, 0x0040_0000);
-                let nan = self.bin(at, "arith.ori", &bits, &quiet, i);
-                let is_nan = self.cmpf(at, "uno", &x, &x, Elem::F32);
-                let chosen = self.select(at, &is_nan, &nan, &sum, i);
+                let chosen = if payload {
+                    // A NaN keeps its upper bits and becomes quiet, so that rounding cannot make it infinite.
+                    let quiet = self.integer(at, i, 0x0040_0000);
+                    let nan = self.bin(at, "arith.ori", &bits, &quiet, i);
+                    let is_nan = self.cmpf(at, "uno", &x, &x, Elem::F32);
+                    self.select(at, &is_nan, &nan, &sum, i)
+                } else {
+                    sum
+                };
                 let mask = self.integer(at, i, -0x10000);
                 let kept = self.bin(at, "arith.andi", &chosen, &mask, i);
                 self.cast(at, "arith.bitcast", &kept, i, Elem::F32)
@@ -223,7 +232,9 @@ impl Emitter<'_> {
             NextAfter => return self.next_after(at, dtype, x, y),
             _ => return Err(CodegenError::malformed(format!("`{op}` of {dtype}"))),
         };
-        Ok(self.round_half(at, dtype, value))
+        // Arithmetic gives a NaN that it was given, of which the lower half is empty as of every half, or the machine's.
+        let payload = !matches!(op, Add | Sub | Mul | Div);
+        Ok(self.round_half_of(at, dtype, value, payload))
     }
 
     fn integer_binary(
@@ -270,29 +281,33 @@ impl Emitter<'_> {
         let (zero, one) = (self.integer(at, e, 0), self.integer(at, e, 1));
         Ok(match op {
             Div | Rem => {
+                // Compilers divide by constants without dividing.
+                let in_lanes = at.lanes > 1 && e != Elem::I64 && !self.is_constant(y);
                 // The divisor 1 stands in where dividing would be undefined.
                 let by_zero = self.cmpi(at, "eq", y, &zero, e);
                 let mut undefined = by_zero.clone();
-                let mut overflow = None;
-                if signed {
+                if signed && !in_lanes {
                     let (minus, least) =
                         (self.integer(at, e, -1), self.integer(at, e, 1i64 << (e.bits() - 1)));
                     let (a, b) = (self.cmpi(at, "eq", x, &least, e), self.cmpi(at, "eq", y, &minus, e));
                     let both = self.bin(at, "arith.andi", &a, &b, Elem::I1);
                     undefined = self.bin(at, "arith.ori", &undefined, &both, Elem::I1);
-                    overflow = Some(both);
                 }
                 let safe = self.select(at, &undefined, &one, y, e);
-                if op == Div {
-                    // The most negative integer divided by 1 is itself, as it is by −1.
-                    let quotient = self.bin(at, pick("arith.divsi", "arith.divui"), x, &safe, e);
-                    let ones = self.integer(at, e, -1);
-                    self.select(at, &by_zero, &ones, &quotient, e)
+                let result = if in_lanes {
+                    self.divide_lanes(at, op, dtype, x, &safe)
                 } else {
-                    let _ = overflow;
-                    let remainder = self.bin(at, pick("arith.remsi", "arith.remui"), x, &safe, e);
-                    self.select(at, &by_zero, x, &remainder, e)
-                }
+                    let name = if op == Div {
+                        pick("arith.divsi", "arith.divui")
+                    } else {
+                        pick("arith.remsi", "arith.remui")
+                    };
+                    self.bin(at, name, x, &safe, e)
+                };
+                // The most negative integer divided by 1 is itself, as it is by −1.
+                let ones = self.integer(at, e, -1);
+                let of_zero = if op == Div { &ones } else { x };
+                self.select(at, &by_zero, of_zero, &result, e)
             }
             Shl | ShrArith | ShrLogical => {
                 let width = self.integer(at, e, e.bits().into());
@@ -447,10 +462,13 @@ impl Emitter<'_> {
         // the largest integer.
         let digits = if signed { bits - 1 } else { bits };
         let last = if digits <= mantissa { end - 1.0 } else { end - 2f64.powi(digits - mantissa) };
-        let number = self.cmpf(at, "ord", x, x, a);
-        let zero = self.float(at, a, 0.0);
-        let finite = self.select(at, &number, x, &zero, a);
-        let mut value = finite.clone();
+        // Where the least integer is 0, the comparison with it does this for what is not a number.
+        let mut value = x.to_string();
+        if signed {
+            let number = self.cmpf(at, "ord", x, x, a);
+            let zero = self.float(at, a, 0.0);
+            value = self.select(at, &number, x, &zero, a);
+        }
         for (predicate, bound) in [("ogt", low), ("olt", last)] {
             let bound = self.float(at, a, bound);
             let inside = self.cmpf(at, predicate, &value, &bound, a);

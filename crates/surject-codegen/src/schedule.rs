@@ -132,11 +132,10 @@ fn cost(dag: &Dag, data: &NodeData, operand: Option<Elem>) -> (f64, bool) {
     match &data.node {
         Node::Const(_) | Node::Param(..) | Node::Bitcast(_) | Node::Reduce { .. } => (0.0, false),
         Node::Unary(op, _) => match op {
-            Exp | Logistic | Expm1 | Log | Tanh if single => (18.0, false),
-            Log1p if single => (25.0, false),
-            Erf if single => (25.0, false),
+            Exp | Logistic | Expm1 | Log | Tanh | Sin | Cos if single => (18.0, false),
+            Log1p | Erf | Cbrt | Atan if single => (25.0, false),
             ErfInv if single => (45.0, false),
-            Erfc | Cbrt | Asin | Acos | Atan if single => (50.0, false),
+            Erfc | Asin | Acos if single => (50.0, false),
             Exp | Logistic | Expm1 | Log | Log1p | Tanh if double => (30.0, false),
             Erf | Erfc if double => (60.0, false),
             Lgamma | Digamma if single => (120.0, false),
@@ -146,9 +145,14 @@ fn cost(dag: &Dag, data: &NodeData, operand: Option<Elem>) -> (f64, bool) {
             | CountLeadingZeros => (1.0, false),
             _ => (25.0, true),
         },
-        Node::Binary(BinaryOp::Div, ..) => (5.0, operand.is_some_and(|e| e == e.int())),
+        Node::Binary(BinaryOp::Div | BinaryOp::Rem, ..)
+            if operand.is_some_and(|e| e == e.int() && e != Elem::I64) =>
+        {
+            (20.0, false)
+        }
+        Node::Binary(BinaryOp::Div, ..) => (5.0, operand == Some(Elem::I64)),
         Node::Binary(BinaryOp::Pow, ..) if single || double => (70.0, false),
-        Node::Binary(BinaryOp::Atan2, ..) if single => (50.0, false),
+        Node::Binary(BinaryOp::Atan2, ..) if single => (35.0, false),
         Node::Binary(BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2, ..) => (30.0, true),
         Node::Gather { .. } => (2.0, false),
         _ => (1.0, false),

@@ -95,8 +95,14 @@ impl Emitter<'_> {
             }
             Node::Binary(op, x, y) => {
                 let from = self.dag[*x].dtype;
-                let (x, y) = (self.operand(*x, at)?, self.operand(*y, at)?);
-                self.binary(at, *op, from, &x, &y)?
+                let (left, right) = (self.operand(*x, at)?, self.operand(*y, at)?);
+                if let (Node::Convert(integer), &Node::Const(by), BinaryOp::Div, DType::F32) =
+                    (&self.dag[*x].node, &self.dag[*y].node, op, dtype)
+                    && let Some(quotient) = self.divide_by(at, self.dag[*integer].dtype, &left, by)
+                {
+                    return Ok(quotient);
+                }
+                self.binary(at, *op, from, &left, &right)?
             }
             Node::Select(c, x, y) => {
                 let (c, x, y) = (self.operand(*c, at)?, self.operand(*x, at)?, self.operand(*y, at)?);

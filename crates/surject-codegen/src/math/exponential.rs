@@ -49,8 +49,9 @@ pub fn scale<'p>(y: F<'p>, n: N<'p>) -> F<'p> {
 
 /// `e^x`
 pub fn exp(x: F<'_>) -> F<'_> {
-    // Beyond these bounds the result is infinite or zero, and the scaling gives that.
-    let x = if x.is_double() { x.clamp(-746.0, 710.0) } else { x.clamp(-105.0, 90.0) };
+    // Beyond these bounds the result is infinite or zero, and the scaling gives that: at the lower one by factors that
+    // are zero, as a product that is too small for a normal number takes machines long.
+    let x = if x.is_double() { x.clamp(-1418.0, 710.0) } else { x.clamp(-176.0, 90.0) };
     let (n, r) = reduce(x);
     let (p, square) = beyond_linear(r);
     scale(p.fma(square, r) + 1.0, n)
@@ -118,24 +119,33 @@ pub fn tanh(x: F<'_>) -> F<'_> {
 /// `(sinh x / x − 1) / x²` in `x²` for `|x| < 1`: its series.
 const SINH: [f64; 5] = [1.0 / 39_916_800.0, 1.0 / 362_880.0, 1.0 / 5_040.0, 1.0 / 120.0, 1.0 / 6.0];
 
-/// `e^|x| / 2` of an `f32` that was widened, to 2^-29: beyond the bound both functions are infinite.
-fn half_exp(size: F<'_>) -> F<'_> {
-    super::power::exp2_short(size.not_above(130.0) * std::f64::consts::LOG2_E) * 0.5
+/// Half of `e^|x|` and of its inverse, of an `f32` that was widened, to 2^-29: beyond the bound both functions are
+/// infinite. The even and the odd powers of what is left of the exponent serve for both.
+fn half_exps(size: F<'_>) -> (F<'_>, F<'_>) {
+    let (r, n) = {
+        let x = size.not_above(130.0) * std::f64::consts::LOG2_E;
+        let (whole, n) = x.nearest(1.0);
+        (x - whole, n)
+    };
+    let z = r * r;
+    let [a6, a5, a4, a3, a2, a1, a0] = super::power::EXP2;
+    let (even, odd) = (z.poly(&[a6, a4, a2, a0]), z.poly(&[a5, a3, a1]) * r);
+    ((even + odd) * (n - 1).power_of_two(), (even - odd) * (n.number(-1) - n).power_of_two())
 }
 
 /// The hyperbolic sine of an `f32` that was widened.
 pub fn sinh_short(x: F<'_>) -> F<'_> {
     let (size, z) = (x.abs(), x * x);
-    let half = half_exp(size);
-    let far = half - half.number(0.25) / half;
+    let (half, inverse) = half_exps(size);
+    let far = half - inverse;
     let near = size * (z.poly(&SINH)).fma(z, 1.0);
     size.lt(1.0).pick(near, far).with_sign(x)
 }
 
 /// The hyperbolic cosine of an `f32` that was widened.
 pub fn cosh_short(x: F<'_>) -> F<'_> {
-    let half = half_exp(x.abs());
-    half + half.number(0.25) / half
+    let (half, inverse) = half_exps(x.abs());
+    half + inverse
 }
 
 /// The hyperbolic sine of an `f64`.

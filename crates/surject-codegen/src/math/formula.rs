@@ -5,7 +5,7 @@
 
 use crate::emit::{At, Elem, Emitter};
 use std::cell::RefCell;
-use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Sub};
+use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
 /// What a pen writes to.
 trait Paper {
@@ -206,6 +206,12 @@ impl<'p> F<'p> {
         F { pen: self.pen, id: self.pen.cast("arith.truncf", self.id, Elem::F64, Elem::F32), e: Elem::F32 }
     }
 
+    /// Towards zero, of what an integer of the same width can be.
+    pub fn to_integer(self) -> N<'p> {
+        let e = self.e.int();
+        N { pen: self.pen, id: self.pen.cast("arith.fptosi", self.id, self.e, e), e }
+    }
+
     /// The bits.
     pub fn bits(self) -> N<'p> {
         let e = self.e.int();
@@ -225,6 +231,11 @@ impl<'p> F<'p> {
     /// Greater; false for NaN.
     pub fn gt(self, other: impl Arg<'p>) -> B<'p> {
         self.compare("ogt", other)
+    }
+
+    /// Not greater; false for NaN.
+    pub fn at_most(self, other: impl Arg<'p>) -> B<'p> {
+        self.compare("ole", other)
     }
 
     /// Equal; false for NaN.
@@ -275,7 +286,7 @@ impl<'p> F<'p> {
     }
 }
 
-/// The number of an entry of a table of sixteen, one a lane, of sixteen lanes.
+/// The number of an entry of a table of sixteen, or of two such, one a lane, of sixteen lanes.
 #[derive(Clone, Copy)]
 pub struct Piece<'p>(N<'p>);
 
@@ -288,6 +299,19 @@ impl<'p> Piece<'p> {
         let id = pen.write(&format!(
             "llvm.call_intrinsic \"llvm.x86.avx512.permvar.sf.512\"({}, {}) : ({floats}, {numbers}) -> {floats}",
             pen.name(table),
+            pen.name(self.0.id)
+        ));
+        F { pen, id, e: Elem::F32 }
+    }
+
+    /// As [`Piece::take`], of two tables side by side, by the last five bits.
+    pub fn take_of_two(self, entries: &[f32; 32]) -> F<'p> {
+        let pen = self.0.pen;
+        let [low, high] = [&entries[..16], &entries[16..]].map(|half| pen.name(pen.list(half)));
+        let (floats, numbers) = (Elem::F32.ty(16), Elem::I32.ty(16));
+        let id = pen.write(&format!(
+            "llvm.call_intrinsic \"llvm.x86.avx512.vpermi2var.ps.512\"({low}, {}, {high}) : \
+             ({floats}, {numbers}, {floats}) -> {floats}",
             pen.name(self.0.id)
         ));
         F { pen, id, e: Elem::F32 }
@@ -306,6 +330,17 @@ impl<'p> N<'p> {
 
     fn with(self, operation: &str, other: N<'p>) -> N<'p> {
         self.of(self.pen.two(operation, self.id, other.id, self.e))
+    }
+
+    /// Does it lie below a bound, as a number without a sign?
+    pub fn below(self, bound: i64) -> B<'p> {
+        let bound = self.number(bound);
+        B { pen: self.pen, id: self.pen.two("arith.cmpi ult,", self.id, bound.id, self.e) }
+    }
+
+    /// Chooses an entry of a table by its last bits.
+    pub fn piece(self) -> Piece<'p> {
+        Piece(self)
     }
 
     /// Shifted left.
@@ -352,11 +387,6 @@ impl<'p> B<'p> {
     /// The first where it holds, else the second.
     pub fn pick(self, x: F<'p>, y: impl Arg<'p>) -> F<'p> {
         let y = y.beside(x);
-        x.of(self.pen.select(self.id, x.id, y.id, x.e))
-    }
-
-    /// As [`B::pick`], for integers.
-    pub fn pick_integer(self, x: N<'p>, y: N<'p>) -> N<'p> {
         x.of(self.pen.select(self.id, x.id, y.id, x.e))
     }
 
@@ -411,6 +441,14 @@ macro_rules! bitwise {
 
 bitwise! {
     Add add "arith.addi" Sub sub "arith.subi" BitAnd bitand "arith.andi" BitOr bitor "arith.ori" BitXor bitxor "arith.xori"
+}
+
+impl<'p> Not for B<'p> {
+    type Output = B<'p>;
+    fn not(self) -> B<'p> {
+        let yes = self.pen.literal(Elem::I1, 1);
+        self.with("arith.xori", B { id: yes, ..self })
+    }
 }
 
 impl<'p> BitAnd for B<'p> {

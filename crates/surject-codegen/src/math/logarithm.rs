@@ -27,20 +27,26 @@ const ATANH: [f64; 7] = [
     0.6666666666666734,
 ];
 
-/// `n` and `m` with `x = 2^n m` and `m` in `[√½, √2)`, for positive finite `x`, subnormal ones included; `n` as a float.
+/// `n` and `m` with `x = 2^n m` and `m` in `[√½, √2)`, for positive normal `x`; `n` as a float.
+pub fn split_normal(x: F<'_>) -> (F<'_>, F<'_>) {
+    let (offset, mantissa) = if x.is_double() {
+        (FRAC_1_SQRT_2.to_bits() as i64, 52)
+    } else {
+        (i64::from((FRAC_1_SQRT_2 as f32).to_bits()), 23)
+    };
+    let bits = x.bits();
+    // The exponent of x / √½.
+    let power = (bits - offset).halve(mantissa);
+    (power.to_float(), (bits - power.shl(mantissa)).as_bits())
+}
+
+/// As [`split_normal`], for positive finite `x`, subnormal ones included.
 pub fn split(x: F<'_>) -> (F<'_>, F<'_>) {
-    let double = x.is_double();
-    let (smallest, up, bias, mantissa) =
-        if double { (f64::MIN_POSITIVE, 52, 1022, 52) } else { (f64::from(f32::MIN_POSITIVE), 23, 126, 23) };
+    let (smallest, up) =
+        if x.is_double() { (f64::MIN_POSITIVE, 52.0f64) } else { (f32::MIN_POSITIVE.into(), 23.0) };
     let tiny = x.lt(smallest);
-    let bits = tiny.pick(x * 2f64.powi(up), x).bits();
-    let bias_here = tiny.pick_integer(bits.number(bias + i64::from(up)), bits.number(bias));
-    let power = bits.shr(mantissa) - bias_here;
-    let m = ((bits & ((1 << mantissa) - 1)) | (bias << mantissa)).as_bits();
-    // m is in [½, 1)
-    let low = m.lt(FRAC_1_SQRT_2);
-    let power = power.to_float();
-    (low.pick(power - 1.0, power), low.pick(m + m, m))
+    let (n, m) = split_normal(tiny.pick(x * up.exp2(), x));
+    (tiny.pick(n - up, n), m)
 }
 
 /// 0 → −∞, negative → NaN, +∞ and NaN → themselves.
@@ -50,18 +56,22 @@ fn with_ends<'p>(x: F<'p>, y: F<'p>) -> F<'p> {
     x.lt(0.0).pick(x.number(f64::NAN), y)
 }
 
+/// `n ln 2 + log(1 + f) + c` of an `f64`, given `s = f / (f + 2)`; `c` is small.
+pub fn log_double<'p>(n: F<'p>, f: F<'p>, s: F<'p>, c: Option<F<'p>>) -> F<'p> {
+    let t = s * s;
+    let half = f * f * 0.5;
+    let tail = n * 1.908_214_929_270_587_7e-10;
+    let tail = c.map_or(tail, |c| tail + c);
+    let sum = s.fma(t.poly(&ATANH).fma(t, half), tail);
+    n.fma(6.931_471_803_691_238e-1, f - (half - sum))
+}
+
 /// `log x + c` for a small correction `c` of a positive finite `x`, if there is one.
 fn log_and<'p>(x: F<'p>, c: Option<F<'p>>) -> F<'p> {
     let (n, m) = split(x);
     let f = m - 1.0;
     if x.is_double() {
-        let s = f / (f + 2.0);
-        let t = s * s;
-        let half = f * f * 0.5;
-        let tail = n * 1.908_214_929_270_587_7e-10;
-        let tail = c.map_or(tail, |c| tail + c);
-        let sum = s.fma(t.poly(&ATANH).fma(t, half), tail);
-        return n.fma(6.931_471_803_691_238e-1, f - (half - sum));
+        return log_double(n, f, f / (f + 2.0), c);
     }
     let z = f * f;
     let p = n.fma(-2.121_944_400_546_905_8e-4, f.poly(&LOG) * f * z);
@@ -105,12 +115,9 @@ const LOG2: [f64; 14] = [
 
 /// `log₂ x` of a positive normal `f64`, to 2^-38.
 pub fn log2_short(x: F<'_>) -> F<'_> {
-    let bits = x.bits();
-    // The exponent of x / √½, and what is left in [√½, √2).
-    let offset = FRAC_1_SQRT_2.to_bits() as i64;
-    let power = (bits - offset).halve(52);
-    let f = (bits - power.shl(52)).as_bits() - 1.0;
-    f.fma(f.poly(&LOG2), power.to_float())
+    let (n, m) = split_normal(x);
+    let f = m - 1.0;
+    f.fma(f.poly(&LOG2), n)
 }
 
 /// Below this the inverse hyperbolic functions of an `f32` are their argument.

@@ -2,11 +2,12 @@
 //!
 //! Most functions are written as vector code, by [formulas](formula) that know nothing of scopes and loops: the
 //! argument is reduced, a polynomial is evaluated with fused multiply-adds, and what lies outside the range of the
-//! reduction is put right by selects. NaN gives NaN, infinities their limits, subnormal arguments and results are kept.
+//! reduction is put right by selects, or where it is rare in a branch of its own. NaN gives NaN, infinities their limits,
+//! subnormal arguments and results are kept.
 //! Functions of `f32` that are not at the heart of neural networks are computed in `f64` and rounded once; some that are
 //! come from tables in registers, where a machine can look those up lane by lane.
 //! Everything else calls the functions of [`surject_runtime::math`], lane by lane; so do angles that are too large for
-//! the reduction, in a branch of their own.
+//! every reduction.
 
 // Coefficients stand as they were computed or published.
 #![allow(clippy::excessive_precision, clippy::unreadable_literal)]
@@ -16,13 +17,14 @@ mod exponential;
 mod formula;
 mod gamma;
 mod logarithm;
+mod pieces;
 mod power;
 mod table;
 mod trigonometric;
 
 use crate::CodegenError;
 use crate::emit::{At, Elem, Emitter};
-use formula::{F, Pen};
+use formula::{B, F, Pen};
 use surject_ir::{BinaryOp, UnaryOp};
 
 /// Lanes of a formula in `f64`: more at once would need more registers than there are.
@@ -35,29 +37,54 @@ struct Method {
     wide: bool,
     /// Arguments of a larger absolute value are left to the run time.
     bound: Option<f64>,
-    /// A formula in `f32` that serves for arguments up to [`trigonometric::BOUND_SHORT`].
-    short: Option<fn(F<'_>) -> F<'_>>,
+    /// A formula in `f32` that serves for nearly every argument.
+    short: Option<Short>,
     /// Does it use tables, and so as many lanes as those have pieces?
+    tables: bool,
+    /// What is done where an argument is mirrored, of which the formula gives the value of the mirror image.
+    mirror: Option<Mirror>,
+}
+
+/// Which arguments are mirrored, and the value of these, given the argument and the value of the formula. It has a
+/// branch of its own; there every value is given to it.
+#[derive(Clone, Copy)]
+struct Mirror {
+    applies: for<'p> fn(F<'p>) -> B<'p>,
+    formula: for<'p> fn(F<'p>, F<'p>) -> F<'p>,
+}
+
+/// A formula in `f32`, and where something else has to be done.
+#[derive(Clone, Copy)]
+struct Short {
+    formula: for<'p> fn(F<'p>) -> (F<'p>, B<'p>),
     tables: bool,
 }
 
 impl Method {
-    /// The same with a formula for what is not large.
-    fn short(self, formula: fn(F<'_>) -> F<'_>) -> Method {
-        Method { short: Some(formula), ..self }
+    /// The same with a formula for nearly every argument.
+    fn short(self, formula: for<'p> fn(F<'p>) -> (F<'p>, B<'p>)) -> Method {
+        Method { short: Some(Short { formula, tables: false }), ..self }
+    }
+
+    /// As [`Method::short`], by tables if there may be any.
+    fn short_by_table(self, formula: for<'p> fn(F<'p>) -> (F<'p>, B<'p>), tables: bool) -> Method {
+        Method { short: tables.then_some(Short { formula, tables: true }), ..self }
     }
 
     fn of(op: UnaryOp, e: Elem, tables: bool) -> Option<Method> {
         use UnaryOp::*;
         use {error_function as error, exponential as exp, logarithm as log, trigonometric as angle};
         let double = e == Elem::F64;
-        let own = |formula| Some(Method { formula, wide: double, bound: None, short: None, tables: false });
-        let wide = |formula| Some(Method { formula, wide: true, bound: None, short: None, tables: false });
-        let up_to = |formula, bound| {
-            Some(Method { formula, wide: true, bound: Some(bound), short: None, tables: false })
+        let method =
+            |formula, wide| Method { formula, wide, bound: None, short: None, tables: false, mirror: None };
+        let own = |formula| Some(method(formula, double));
+        let wide = |formula| Some(method(formula, true));
+        let up_to = |formula, bound| Some(Method { bound: Some(bound), ..method(formula, true) });
+        let by_table = |formula| Some(Method { tables: true, ..method(formula, false) });
+        let mirrored = |formula, image| {
+            let mirror = Mirror { applies: gamma::is_mirrored, formula: image };
+            Some(Method { mirror: Some(mirror), ..method(formula, true) })
         };
-        let by_table =
-            |formula| Some(Method { formula, wide: false, bound: None, short: None, tables: true });
         if tables && !double {
             match op {
                 Tanh => return by_table(table::tanh),
@@ -71,8 +98,8 @@ impl Method {
             Expm1 => own(exp::expm1),
             Logistic => own(exp::logistic),
             Tanh => own(exp::tanh),
-            Log => own(log::log),
-            Log1p => own(log::log1p),
+            Log => own(log::log).map(|m| m.short_by_table(pieces::log, tables && !double)),
+            Log1p => own(log::log1p).map(|m| m.short_by_table(pieces::log1p, tables && !double)),
             Sinh => wide(if double { exp::sinh } else { exp::sinh_short }),
             Cosh => wide(if double { exp::cosh } else { exp::cosh_short }),
             Asinh => wide(if double { log::asinh } else { log::asinh_short }),
@@ -87,12 +114,12 @@ impl Method {
             Cos => up_to(|x| angle::cos(x, false), angle::BOUND).map(|m| m.short(angle::cos_short)),
             Tan => up_to(|x| angle::tan(x, false), angle::BOUND),
             _ if double => None,
-            Atan => wide(angle::atan),
+            Atan => own(angle::atan),
             Asin => wide(angle::asin),
             Acos => wide(angle::acos),
-            Cbrt => wide(power::cbrt_short),
-            Lgamma => wide(gamma::lgamma),
-            Digamma => wide(gamma::digamma),
+            Cbrt => own(power::cbrt),
+            Lgamma => mirrored(gamma::lgamma, gamma::lgamma_mirrored),
+            Digamma => mirrored(gamma::digamma, gamma::digamma_mirrored),
             Erfc => wide(error::erfc),
             Erf => own(error::erf),
             ErfInv => own(error::erf_inv),
@@ -111,21 +138,20 @@ pub fn unary(em: &mut Emitter<'_>, at: At, op: UnaryOp, e: Elem, x: &str) -> Res
     };
     let function = format!("surject_{name}_{}", e.name());
     let Some(method) = Method::of(op, e, em.tables) else { return Ok(em.call(at, &function, &[x], e)) };
-    if let Some(formula) = method.short {
-        // What is larger is rare, and has a branch of its own.
+    // A few values gain nothing from tables.
+    let Some(short) = method.short.filter(|s| !s.tables || at.lanes >= table::PIECES) else {
+        return Ok(by_method(em, at, &method, &function, e, x));
+    };
+    let lanes = if short.tables { table::PIECES } else { at.lanes };
+    Ok(in_parts(em, at, e, &[x], lanes, |em, at, args| {
         let (value, beyond) = {
             let pen = Pen::new(em, at);
-            let x = pen.value(x, e);
-            let size = x.abs();
-            let beyond = (size.gt(trigonometric::BOUND_SHORT) & size.lt(f64::INFINITY)).ssa();
-            (formula(x).ssa(), beyond)
+            let (value, beyond) = (short.formula)(pen.value(&args[0], e));
+            (value.ssa(), beyond.ssa())
         };
-        let rest = Method { short: None, ..method };
-        return Ok(
-            em.branch_where(at, &beyond, &value, e, |em, at| by_method(em, at, &rest, &function, e, x))
-        );
-    }
-    Ok(by_method(em, at, &method, &function, e, x))
+        // The rest is rare, and has a branch of its own.
+        em.branch_where(at, &beyond, &value, e, |em, at| by_method(em, at, &method, &function, e, &args[0]))
+    }))
 }
 
 /// A function of a float by a method; what that leaves over is done by the function of the run time.
@@ -157,16 +183,27 @@ fn by_method(em: &mut Emitter<'_>, at: At, method: &Method, function: &str, e: E
         };
     }
     in_parts(em, at, e, &[x], lanes, |em, at, args| {
-        let (value, beyond) = {
+        let (mut value, beyond, mirror) = {
             let pen = Pen::new(em, at);
             let x = pen.value(&args[0], e);
             let beyond = method.bound.map(|bound| {
                 let size = x.abs();
                 (size.gt(bound) & size.lt(f64::INFINITY)).ssa()
             });
-            let value = (method.formula)(if method.wide { x.widen() } else { x });
-            ((if method.wide && e == Elem::F32 { value.narrow() } else { value }).ssa(), beyond)
+            let x = if method.wide { x.widen() } else { x };
+            let mirror = method.mirror.map(|m| (m.formula, (m.applies)(x).ssa(), x.ssa()));
+            ((method.formula)(x).ssa(), beyond, mirror)
         };
+        let own = if method.wide { Elem::F64 } else { e };
+        if let Some((formula, applies, x)) = mirror {
+            value = em.branch_where(at, &applies, &value, own, |em, at| {
+                let pen = Pen::new(em, at);
+                formula(pen.value(&x, own), pen.value(&value, own)).ssa()
+            });
+        }
+        if own != e {
+            value = Pen::new(em, at).value(&value, own).narrow().ssa();
+        }
         match beyond {
             None => value,
             Some(beyond) => {
@@ -178,21 +215,34 @@ fn by_method(em: &mut Emitter<'_>, at: At, method: &Method, function: &str, e: E
 
 /// `x^y` or the angle of the point `(y, x)`, of floats.
 pub fn binary(em: &mut Emitter<'_>, at: At, op: BinaryOp, e: Elem, x: &str, y: &str) -> String {
-    let formula: Option<for<'p> fn(F<'p>, F<'p>) -> F<'p>> = match (op, e) {
-        (BinaryOp::Pow, Elem::F64) => Some(power::pow),
-        (BinaryOp::Pow, _) => Some(power::pow_short),
-        (BinaryOp::Atan2, Elem::F32) => Some(trigonometric::atan2),
-        _ => None,
+    let (formula, wide): (for<'p> fn(F<'p>, F<'p>) -> F<'p>, bool) = match (op, e) {
+        (BinaryOp::Pow, Elem::F64) => (power::pow, true),
+        (BinaryOp::Pow, _) => (power::pow_short, true),
+        (BinaryOp::Atan2, Elem::F32) => (trigonometric::atan2, false),
+        _ => {
+            let name = if op == BinaryOp::Rem { "fmod" } else { op.name() };
+            return em.call(at, &format!("surject_{name}_{}", e.name()), &[x, y], e);
+        }
     };
-    let Some(formula) = formula else {
-        let name = if op == BinaryOp::Rem { "fmod" } else { op.name() };
-        return em.call(at, &format!("surject_{name}_{}", e.name()), &[x, y], e);
-    };
-    in_parts(em, at, e, &[x, y], DOUBLE_LANES, |em, at, args| {
+    let long = |em: &mut Emitter<'_>, at: At, args: &[String]| {
         let pen = Pen::new(em, at);
-        let [x, y] = [&args[0], &args[1]].map(|name| pen.value(name, e).widen());
-        let value = formula(x, y);
-        (if e == Elem::F32 { value.narrow() } else { value }).ssa()
+        let [x, y] = [&args[0], &args[1]].map(|name| pen.value(name, e));
+        if wide && e == Elem::F32 {
+            return formula(x.widen(), y.widen()).narrow().ssa();
+        }
+        formula(x, y).ssa()
+    };
+    let by_table = op == BinaryOp::Pow && e == Elem::F32 && em.tables && at.lanes >= table::PIECES;
+    if !by_table {
+        return in_parts(em, at, e, &[x, y], if wide { DOUBLE_LANES } else { at.lanes }, long);
+    }
+    in_parts(em, at, e, &[x, y], table::PIECES, |em, at, args| {
+        let (value, beyond) = {
+            let pen = Pen::new(em, at);
+            let (value, beyond) = pieces::pow(pen.value(&args[0], e), pen.value(&args[1], e));
+            (value.ssa(), beyond.ssa())
+        };
+        em.branch_where(at, &beyond, &value, e, |em, at| long(em, at, args))
     })
 }
 

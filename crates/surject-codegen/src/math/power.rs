@@ -5,7 +5,7 @@ use super::formula::F;
 use super::logarithm;
 
 /// `2^r` for `|r| ≤ ½`, to 2^-29.
-const EXP2: [f64; 7] = [
+pub const EXP2: [f64; 7] = [
     0.00015345786401865048,
     0.0013399957814255587,
     0.009618489260126163,
@@ -128,10 +128,25 @@ pub fn pow<'p>(x: F<'p>, y: F<'p>) -> F<'p> {
     with_ends(x, y, exponential::scale(p.fma(square, r) + 1.0, n))
 }
 
-/// The cube root of an `f32` that was widened.
-pub fn cbrt_short(x: F<'_>) -> F<'_> {
+/// Four thirds of the bits of 1, less what makes [`cbrt`] begin as near above as below.
+const CBRT_SEED: f64 = 1_419_902_976.0;
+
+/// `((1 − e)^(−2/3) − 1) / e` for `|e| ≤ 0.104`, to 2^-25 of the power.
+const CBRT: [f64; 5] =
+    [0.4273840855051147, 0.45864637003450287, 0.4938144104686381, 0.555535839971319, 0.6666666629244845];
+
+/// The cube root of an `f32`.
+pub fn cbrt(x: F<'_>) -> F<'_> {
     let size = x.abs();
-    let root = exp2_short(logarithm::log2_short(size) * (1.0 / 3.0)).with_sign(x);
-    // Zeros, infinities and NaN are their own roots.
-    (size.gt(0.0) & size.lt(f64::INFINITY)).pick(root, x)
+    // Subnormal numbers are brought among the others.
+    let tiny = size.lt(f64::from(f32::MIN_POSITIVE));
+    let s = tiny.pick(size * 2f64.powi(24), size);
+    // The bits of a float are nearly its logarithm: a third of them, taken from a constant, are nearly those of
+    // y = s^(−1/3). The root then is s y² (1 − e)^(−2/3) with e = 1 − s y³, where an error of the product counts a third.
+    let y = s.bits().to_float().fma(-1.0 / 3.0, CBRT_SEED).to_integer().as_bits();
+    let near = s * y * y;
+    let e = (-near).fma(y, 1.0);
+    let root = (e * e.poly(&CBRT)).fma(near, near);
+    let root = tiny.pick(root * 2f64.powi(-8), root);
+    size.equal(f64::INFINITY).pick(size, root).with_sign(x)
 }

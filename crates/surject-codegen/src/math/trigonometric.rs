@@ -1,10 +1,11 @@
 //! Sine, cosine and tangent, and their inverses.
 //!
-//! Single precision is computed in `f64` and rounded once. The angle is reduced with π/2 in two or three parts, which
-//! is exact enough up to [`BOUND`] and [`BOUND_DOUBLE`]; what is beyond is left to the functions of the run time.
+//! An angle is reduced with π/2, or π, in two or three parts, which is exact enough up to [`BOUND_SHORT`] in `f32`, and
+//! in `f64` up to [`BOUND`] for a result in single precision and up to [`BOUND_DOUBLE`] for one in double precision;
+//! what is beyond is left to the next of these, and at last to the functions of the run time.
 
 use super::formula::{B, F, N};
-use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, PI};
+use std::f64::consts::{FRAC_1_PI, FRAC_2_PI, FRAC_PI_2, PI};
 
 /// The largest angles whose reduction is right in all bits.
 pub const BOUND: f64 = 1_073_741_824.0;
@@ -66,34 +67,34 @@ fn quadrant<'p>(x: F<'p>, double: bool) -> (N<'p>, F<'p>, F<'p>) {
     (q, sin, cos)
 }
 
-/// π/2 in three parts of an `f32`.
-const HALF_PI_SHORT: [f64; 3] = [1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15];
+/// π in three parts of an `f32`, none of them negative: so zero keeps its sign.
+const PI_SHORT: [f64; 3] = [3.141592502593994, 1.5099578831723193e-07, 1.078060505991553e-14];
 
-/// `(sin x / x − 1) / x²` and `(cos x − 1 + x²/2) / x⁴` in `x²` for `|x| ≤ π/4`, to 2^-28 and 2^-33.
-const SIN_SHORT: [f64; 3] = [-0.00019514083833504275, 0.008332155042224617, -0.1666665458975067];
-const COS_SHORT: [f64; 3] = [2.443483945455391e-05, -0.001388733701678926, 0.04166664626706478];
+/// `(sin x / x − 1) / x²` in `x²` for `|x| ≤ π/2`, to 2^-27.
+const SIN_SHORT: [f64; 4] =
+    [2.605720450938398e-06, -0.000198095771393104, 0.008333065916646724, -0.1666665953858251];
 
-/// As [`quadrant`], of an `f32`. The first product is of integers and a part of few digits, so its difference is exact.
-fn quadrant_short<'p>(x: F<'p>) -> (N<'p>, F<'p>, F<'p>) {
-    let (n, q) = x.nearest(FRAC_2_PI);
-    let r = HALF_PI_SHORT.iter().fold(x, |r, &part| n.fma(-part, r));
+/// The sine of an angle of at most π/2, negative after an odd number of half turns.
+fn half_turn<'p>(r: F<'p>, turns: N<'p>) -> F<'p> {
     let z = r * r;
-    let sin = (z * z.poly(&SIN_SHORT)).fma(r, r);
-    let cos = (z * z.poly(&COS_SHORT)).fma(z, z.fma(-0.5, 1.0));
-    (q, sin, cos)
+    let sine = (z * r).fma(z.poly(&SIN_SHORT), r);
+    // The sign is that of the angle, which it has at −0 too.
+    sine.with_sign((r.bits() ^ turns.shl(31)).as_bits())
 }
 
-/// The sine of an `f32`.
-pub fn sin_short(x: F<'_>) -> F<'_> {
-    let (q, sin, cos) = quadrant_short(x);
-    // Keeps −0.
-    x.equal(0.0).pick(x, signed(odd(q).pick(sin, cos), q))
+/// The sine of an `f32`, and where the angle is too large for it. One polynomial serves every quadrant, as the angle is
+/// reduced by whole half turns. The first product is of integers and a part of few digits, so its difference is exact.
+pub fn sin_short(x: F<'_>) -> (F<'_>, B<'_>) {
+    let (n, turns) = x.nearest(FRAC_1_PI);
+    let r = PI_SHORT.iter().fold(x, |r, &part| n.fma(-part, r));
+    (half_turn(r, turns), x.abs().gt(BOUND_SHORT))
 }
 
-/// The cosine of an `f32`.
-pub fn cos_short(x: F<'_>) -> F<'_> {
-    let (q, sin, cos) = quadrant_short(x);
-    signed(odd(q).pick(cos, sin), q + 1)
+/// The cosine of an `f32`; see [`sin_short`]. It is the sine of what the angle is from the next zero of the cosine.
+pub fn cos_short(x: F<'_>) -> (F<'_>, B<'_>) {
+    let (n, turns) = x.fma(FRAC_1_PI, -0.5).nearest(1.0);
+    let r = PI_SHORT.iter().fold(-x, |r, &part| (n + 0.5).fma(part, r));
+    (half_turn(r, turns), x.abs().gt(BOUND_SHORT))
 }
 
 fn odd(q: N<'_>) -> B<'_> {
@@ -127,43 +128,47 @@ pub fn tan(x: F<'_>, double: bool) -> F<'_> {
     if double { x.equal(0.0).pick(x, y) } else { y }
 }
 
-/// `atan x / x` in `x²` on `[0, 1]`, to 2^-36.
-const ATAN: [f64; 13] = [
-    0.0004329579457837962,
-    -0.003278299363405695,
-    0.011646616091180109,
-    -0.026338629626225577,
-    0.04396727273083999,
-    -0.06042636165158577,
-    0.07503963104872816,
-    -0.09051620526088175,
-    0.11105741758780588,
-    -0.14285271441340902,
-    0.1999998083785993,
-    -0.3333333300532943,
-    0.9999999999906537,
+/// `(atan x / x − 1) / x²` in `x²` on `[0, 1]`, to 2^-25.
+const ATAN: [f64; 8] = [
+    0.00292064604621939,
+    -0.01636774392433122,
+    0.04321156315752516,
+    -0.07552189279692487,
+    0.10665993050034163,
+    -0.1421105241361586,
+    0.19993772488060835,
+    -0.33333152721645065,
 ];
 
-/// The angle of a point in the first quadrant.
-fn angle<'p>(y: F<'p>, x: F<'p>) -> F<'p> {
-    let steep = y.gt(x);
-    let quotient = steep.pick(x, y) / steep.pick(y, x);
-    // 0/0 and ∞/∞ are the angles of points on the axis and on the diagonal.
-    let quotient = y.equal(x).pick(y.equal(0.0).pick(y, 1.0), quotient);
-    let a = quotient * (quotient * quotient).poly(&ATAN);
-    steep.pick(a.number(FRAC_PI_2) - a, a)
+/// What an `f32` loses of π/2.
+const FRAC_PI_2_LOST: f64 = -4.371139000186241e-08;
+
+/// The arc tangent of an `f32` of at most 1.
+fn slope(quotient: F<'_>) -> F<'_> {
+    let z = quotient * quotient;
+    (z * quotient).fma(z.poly(&ATAN), quotient)
 }
 
-/// The arc tangent of an `f64`, to 2^-36.
+/// The arc tangent of an `f32`.
 pub fn atan(x: F<'_>) -> F<'_> {
-    angle(x.abs(), x.number(1.0)).with_sign(x)
+    let size = x.abs();
+    let (one, steep) = (x.number(1.0), size.gt(1.0));
+    // Of a steep one the angle to the other axis, which is subtracted.
+    let a = slope(steep.pick(-one, size) / steep.pick(size, one));
+    steep.pick((a + FRAC_PI_2_LOST) + FRAC_PI_2, a).with_sign(x)
 }
 
-/// The angle of a point, to 2^-36.
+/// The angle of a point, of `f32`.
 pub fn atan2<'p>(y: F<'p>, x: F<'p>) -> F<'p> {
-    let a = angle(y.abs(), x.abs());
-    let left = x.number(1.0).with_sign(x).lt(0.0);
-    let a = left.pick(a.number(PI) - a, a).with_sign(y);
+    let (rise, run) = (y.abs(), x.abs());
+    let (one, steep) = (x.number(1.0), rise.gt(run));
+    let (small, large) = (steep.pick(run, rise), steep.pick(rise, run));
+    // 0/0 and ∞/∞ are the angles of points on the axis and on the diagonal.
+    let quotient = rise.equal(run).pick(rise.equal(0.0).pick(rise, one), small / large);
+    let a = slope(quotient);
+    let a = steep.pick((x.number(FRAC_PI_2_LOST) - a) + FRAC_PI_2, a);
+    let left = one.with_sign(x).lt(0.0);
+    let a = left.pick((x.number(2.0 * FRAC_PI_2_LOST) - a) + PI, a).with_sign(y);
     x.unordered(y).pick(x + y, a)
 }
 

@@ -12,4 +12,5 @@ mod memory;
 mod phases;
 mod plans;
 mod pointwise;
+mod quotients;
 mod rows;

@@ -60,7 +60,7 @@ pub fn special(dtype: DType) -> Vec<Scalar> {
     list
 }
 
-fn line(values: &[Scalar]) -> Buffer {
+pub fn line(values: &[Scalar]) -> Buffer {
     Buffer::from_scalars(values[0].dtype(), &[values.len()], values).unwrap()
 }
 

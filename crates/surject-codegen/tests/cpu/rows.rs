@@ -1,9 +1,10 @@
 //! Kernels of the row emitter.
 
 use crate::harness::*;
+use crate::pointwise::special;
 use surject_codegen::{Target, lower};
 use surject_index::{Affine, Fill, IndexMap};
-use surject_ir::{AccOp, BinaryOp, DType, FieldId, Function, Program, Scalar, UnaryOp};
+use surject_ir::{AccOp, BinaryOp, Buffer, DType, FieldId, Function, Program, Scalar, UnaryOp};
 
 fn total(domain: &[u64], codomain: &[u64], components: Vec<Affine>) -> IndexMap {
     IndexMap::total(space(domain), space(codomain), components).unwrap()
@@ -346,5 +347,34 @@ fn short_rows_put_together_and_taken_apart() {
         );
         let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         check(program.functions[0].clone());
+    }
+}
+
+/// The largest and the smallest of each row, where there are numbers of every kind.
+#[test]
+fn extremes_of_special_values() {
+    for dtype in [DType::BF16, DType::F16, DType::F32, DType::F64] {
+        let list = special(dtype);
+        // Each value last among others that are finite, in rows that are no multiple of a vector.
+        let n = 70;
+        let rows: Vec<Scalar> =
+            (0..list.len() * n)
+                .map(|i| {
+                    if i % n == n - 1 {
+                        list[i / n]
+                    } else {
+                        Scalar::from_f64(dtype, -0.5 * ((i % 3) as f64))
+                    }
+                })
+                .collect();
+        let shape = [list.len(), n];
+        let args = Buffer::from_scalars(dtype, &shape, &rows).unwrap();
+        let (mut f, p) = function(&[(dtype, &[list.len() as u64, n as u64])]);
+        for op in [AccOp::Max, AccOp::Min] {
+            let map = IndexMap::projection(&space(&[list.len() as u64, n as u64]), &[0]);
+            let field = f.fields.acc(op, map, p[0]).unwrap();
+            result(&mut f, field);
+        }
+        check_with(f, 0.0, Some(vec![args]));
     }
 }

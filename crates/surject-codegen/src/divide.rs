@@ -1,0 +1,125 @@
+//! Division without an instruction for it: of integers, of which machines divide one at a time, and by constants.
+
+use crate::emit::{At, Elem, Emitter};
+use surject_ir::{BinaryOp, DType, Scalar};
+
+/// How far a reciprocal is kept below the true one, so that no quotient is too large: more than what it, its factors
+/// and its product are wrong by together.
+const BELOW: f64 = 1.0 / 2_097_152.0;
+
+impl Emitter<'_> {
+    /// The quotient of integers of at most 32 bits, or what is left, in lanes. The divisor is not zero.
+    pub(crate) fn divide_lanes(&mut self, at: At, op: BinaryOp, dtype: DType, x: &str, y: &str) -> String {
+        let (e, signed) = (Elem::of(dtype), dtype.is_signed_int());
+        if e != Elem::I32 {
+            return self.divide_narrow(at, op, dtype, x, y);
+        }
+        let (mut a, mut b, mut sign) = (x.to_string(), y.to_string(), None);
+        if signed {
+            let zero = self.integer(at, e, 0);
+            [a, b] = [x, y].map(|v| {
+                let turned = self.bin(at, "arith.subi", &zero, v, e);
+                self.bin(at, "arith.maxsi", v, &turned, e)
+            });
+            let signs = if op == BinaryOp::Div { self.bin(at, "arith.xori", x, y, e) } else { x.to_string() };
+            let last = self.integer(at, e, 31);
+            sign = Some(self.bin(at, "arith.shrsi", &signs, &last, e));
+        }
+        let result = self.divide_words(at, op, &a, &b);
+        let Some(sign) = sign else { return result };
+        let turned = self.bin(at, "arith.xori", &result, &sign, e);
+        self.bin(at, "arith.subi", &turned, &sign, e)
+    }
+
+    /// Of numbers of 32 bits without a sign: a quotient in `f32` is right in its first twenty bits and not too large, that
+    /// of what it leaves gives the other ones up to one, and a comparison the last.
+    fn divide_words(&mut self, at: At, op: BinaryOp, a: &str, b: &str) -> String {
+        let (e, f) = (Elem::I32, Elem::F32);
+        let divisor = self.cast(at, "arith.uitofp", b, e, f);
+        let below = self.float(at, f, 1.0 - BELOW);
+        let inverse = self.bin(at, "arith.divf", &below, &divisor, f);
+        let mut rest = a.to_string();
+        let mut parts = Vec::new();
+        for _ in 0..2 {
+            let float = self.cast(at, "arith.uitofp", &rest, e, f);
+            let quotient = self.bin(at, "arith.mulf", &float, &inverse, f);
+            let quotient = self.cast(at, "arith.fptoui", &quotient, f, e);
+            let product = self.bin(at, "arith.muli", &quotient, b, e);
+            rest = self.bin(at, "arith.subi", &rest, &product, e);
+            parts.push(quotient);
+        }
+        let less = self.bin(at, "arith.subi", &rest, b, e);
+        let one_more = self.cmpi(at, "uge", &rest, b, e);
+        if op == BinaryOp::Rem {
+            return self.select(at, &one_more, &less, &rest, e);
+        }
+        let sum = self.bin(at, "arith.addi", &parts[0], &parts[1], e);
+        let one = self.integer(at, e, 1);
+        let next = self.bin(at, "arith.addi", &sum, &one, e);
+        self.select(at, &one_more, &next, &sum, e)
+    }
+
+    /// Of fewer bits: half of one more than the dividend lies so far from every integer that the quotient in `f32`, cut
+    /// off, is the right one.
+    fn divide_narrow(&mut self, at: At, op: BinaryOp, dtype: DType, x: &str, y: &str) -> String {
+        let (e, i, f) = (Elem::of(dtype), Elem::I32, Elem::F32);
+        let signed = dtype.is_signed_int();
+        let longer = if signed { "arith.extsi" } else { "arith.extui" };
+        let [a, b] = [x, y].map(|v| {
+            let word = self.cast(at, longer, v, e, i);
+            self.cast(at, "arith.sitofp", &word, i, f)
+        });
+        let quotient = self.bin(at, "arith.divf", &a, &b, f);
+        let quotient = self.cast(at, "arith.fptosi", &quotient, f, i);
+        let quotient = self.cast(at, "arith.trunci", &quotient, i, e);
+        if op == BinaryOp::Div {
+            return quotient;
+        }
+        let product = self.bin(at, "arith.muli", &quotient, y, e);
+        self.bin(at, "arith.subi", x, &product, e)
+    }
+
+    /// The quotient of an `f32` that was an integer of at most 16 bits by a constant: a product with the inverse, in two
+    /// parts, if that is the quotient of all of these.
+    pub(crate) fn divide_by(&mut self, at: At, integer: DType, x: &str, by: Scalar) -> Option<String> {
+        let [high, low] = inverse_parts(integer, by.as_f64() as f32)?;
+        let (high, low) = (self.float(at, Elem::F32, high.into()), self.float(at, Elem::F32, low.into()));
+        let less = self.bin(at, "arith.mulf", x, &low, Elem::F32);
+        Some(self.op(at.scope, &format!("math.fma {x}, {high}, {less} : {}", Elem::F32.ty(at.lanes))))
+    }
+}
+
+/// The inverse of a divisor as a sum, if products with it are the quotients of every integer of a type.
+fn inverse_parts(integer: DType, by: f32) -> Option<[f32; 2]> {
+    if !integer.is_int() || integer.bits() > 16 || !by.is_normal() {
+        return None;
+    }
+    let inverse = 1.0 / f64::from(by);
+    let high = inverse as f32;
+    let low = (inverse - f64::from(high)) as f32;
+    let (first, last) = if integer.is_signed_int() {
+        (-(1i32 << (integer.bits() - 1)), (1i32 << (integer.bits() - 1)) - 1)
+    } else {
+        (0, (1i32 << integer.bits()) - 1)
+    };
+    let same = |n: i32| {
+        let x = n as f32;
+        x.mul_add(high, x * low).to_bits() == (x / by).to_bits()
+    };
+    (first..=last).all(same).then_some([high, low])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inverses() {
+        // Nothing that is no quotient is taken for one: what is refused is divided.
+        let given = |by| inverse_parts(DType::U8, by).is_some();
+        assert!(given(255.0) && given(3.0) && given(127.5) && given(0.25));
+        assert!(!given(0.0) && !given(f32::NAN) && !given(f32::INFINITY) && !given(1e-40));
+        assert!(inverse_parts(DType::I16, 32767.0).is_some());
+        assert!(inverse_parts(DType::I32, 3.0).is_none() && inverse_parts(DType::F32, 3.0).is_none());
+    }
+}
