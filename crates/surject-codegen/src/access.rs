@@ -63,6 +63,23 @@ impl Emitter<'_> {
         self.op(scope, &operation)
     }
 
+    /// Loads a vector of `bf16` as words that hold two each: those in the upper halves are floats but for the lower
+    /// halves, the others are shifted to there.
+    fn load_pairs(&mut self, pointer: &str, base: &str, At { scope, lanes }: At) -> String {
+        let from = self.element(pointer, base, Elem::I16, scope);
+        let at = At { scope, lanes: lanes / 2 };
+        let (i, words) = (Elem::I32, Elem::I32.ty(lanes / 2));
+        let pairs =
+            self.op(scope, &format!("llvm.load {from} {{alignment = 2 : i64}} : !llvm.ptr -> {words}"));
+        let (sixteen, upper) = (self.integer(at, i, 16), self.integer(at, i, -0x10000));
+        let even = self.bin(at, "arith.shli", &pairs, &sixteen, i);
+        let odd = self.bin(at, "arith.andi", &pairs, &upper, i);
+        let order: Vec<String> = (0..lanes).map(|i| i.to_string()).collect();
+        let both = self
+            .op(scope, &format!("vector.shuffle {even}, {odd} [{}] : {words}, {words}", order.join(", ")));
+        self.cast(At { scope, lanes }, "arith.bitcast", &both, i, Elem::F32)
+    }
+
     /// Loads an element, or a vector of them, in its register type.
     pub fn load(&mut self, pointer: &str, dtype: DType, address: &Lin, guards: &[Guard], at: At) -> String {
         let (memory, At { scope, lanes }) = (Elem::in_memory(dtype), at);
@@ -106,6 +123,9 @@ impl Emitter<'_> {
                 None => holds,
             })
         };
+        if mask.is_none() && stride == 1 && dtype == DType::BF16 && self.in_pairs(scope) {
+            return self.load_pairs(pointer, &base, at);
+        }
         if mask.is_none()
             && let Some(column) = self.column(pointer, address, memory, at)
         {

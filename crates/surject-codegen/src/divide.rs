@@ -8,9 +8,12 @@ use surject_ir::{BinaryOp, DType, Scalar};
 const BELOW: f64 = 1.0 / 2_097_152.0;
 
 impl Emitter<'_> {
-    /// The quotient of integers of at most 32 bits, or what is left, in lanes. The divisor is not zero.
+    /// The quotient of integers, or what is left, in lanes, where there is one: the divisor is not zero.
     pub(crate) fn divide_lanes(&mut self, at: At, op: BinaryOp, dtype: DType, x: &str, y: &str) -> String {
         let (e, signed) = (Elem::of(dtype), dtype.is_signed_int());
+        if e == Elem::I64 {
+            return self.divide_long(at, op, signed, x, y);
+        }
         if e != Elem::I32 {
             return self.divide_narrow(at, op, dtype, x, y);
         }
@@ -57,6 +60,32 @@ impl Emitter<'_> {
         let one = self.integer(at, e, 1);
         let next = self.bin(at, "arith.addi", &sum, &one, e);
         self.select(at, &one_more, &next, &sum, e)
+    }
+
+    /// Of 64 bits: in `f64` where both numbers are exact there. A quotient that is no integer then is farther from one
+    /// than it is rounded.
+    fn divide_long(&mut self, at: At, op: BinaryOp, signed: bool, x: &str, y: &str) -> String {
+        let (e, f) = (Elem::I64, Elem::F64);
+        let pick = |s: &'static str, u: &'static str| if signed { s } else { u };
+        let (lowest, count) = if signed { (1i64 << 52, 1 << 53) } else { (0, 1 << 53) };
+        let (lowest, count) = (self.integer(at, e, lowest), self.integer(at, e, count));
+        let [far_x, far_y] = [x, y].map(|v| {
+            let above = self.bin(at, "arith.addi", v, &lowest, e);
+            self.cmpi(at, "uge", &above, &count, e)
+        });
+        let far = self.bin(at, "arith.ori", &far_x, &far_y, Elem::I1);
+        let [a, b] = [x, y].map(|v| self.cast(at, pick("arith.sitofp", "arith.uitofp"), v, e, f));
+        let quotient = self.bin(at, "arith.divf", &a, &b, f);
+        let mut near = self.cast(at, pick("arith.fptosi", "arith.fptoui"), &quotient, f, e);
+        if op == BinaryOp::Rem {
+            let product = self.bin(at, "arith.muli", &near, y, e);
+            near = self.bin(at, "arith.subi", x, &product, e);
+        }
+        let name = match op {
+            BinaryOp::Div => pick("arith.divsi", "arith.divui"),
+            _ => pick("arith.remsi", "arith.remui"),
+        };
+        self.branch_where(at, &far, &near, e, |em, at| em.bin(at, name, x, y, e))
     }
 
     /// Of fewer bits: half of one more than the dividend lies so far from every integer that the quotient in `f32`, cut

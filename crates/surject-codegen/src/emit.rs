@@ -127,6 +127,8 @@ struct Scope {
     vector: Option<(LoopId, usize)>,
     /// How many lanes of the vector exist, where not all do.
     active: Option<usize>,
+    /// Do the lanes of the vector hold the even elements first, then the odd ones?
+    pairs: bool,
     /// A part of a loop that is all that runs here: its first value, and its end.
     span: Option<(LoopId, i64, i64)>,
     text: String,
@@ -279,6 +281,17 @@ impl<'a> Emitter<'a> {
     /// Makes only the first lanes of a vector exist.
     pub fn activate(&mut self, scope: ScopeId, active: usize, lanes: usize) {
         self.scopes[scope.0].active = (active < lanes).then_some(active);
+    }
+
+    /// Lets the lanes of a vector hold the even elements first.
+    pub fn set_pairs(&mut self, scope: ScopeId) {
+        self.scopes[scope.0].pairs = true;
+    }
+
+    /// Do the lanes here hold the even elements first?
+    pub fn in_pairs(&self, scope: ScopeId) -> bool {
+        let scope = &self.scopes[scope.0];
+        scope.pairs || scope.vector.is_none() && scope.parent.is_some_and(|parent| self.in_pairs(parent))
     }
 
     /// The lanes that exist, an `i1` for each, of something that depends on these loops; `None`: all do.

@@ -85,7 +85,8 @@ impl Emitter<'_> {
         self.round_half_of(at, dtype, x, true)
     }
 
-    /// As [`Emitter::round_half`]; says whether a NaN may have a payload that fills its lower half.
+    /// As [`Emitter::round_half`]; says whether a NaN may have a payload that fills its lower half. Arithmetic on halves,
+    /// and what is made of it, gives a NaN that it was given, of which that half is empty, or the machine's own.
     fn round_half_of(&mut self, at: At, dtype: DType, x: String, payload: bool) -> String {
         match dtype {
             DType::F16 => {
@@ -159,7 +160,9 @@ impl Emitter<'_> {
             }
             _ => math::unary(self, at, op, e, x)?,
         };
-        Ok(self.round_half(at, dtype, value))
+        let payload =
+            !matches!(op, Sqrt | Rsqrt | Exp | Expm1 | Log | Log1p | Logistic | Tanh | Erf | Sin | Cos);
+        Ok(self.round_half_of(at, dtype, value, payload))
     }
 
     fn integer_unary(&mut self, at: At, op: UnaryOp, dtype: DType, x: &str) -> Result<String, CodegenError> {
@@ -232,7 +235,6 @@ impl Emitter<'_> {
             NextAfter => return self.next_after(at, dtype, x, y),
             _ => return Err(CodegenError::malformed(format!("`{op}` of {dtype}"))),
         };
-        // Arithmetic gives a NaN that it was given, of which the lower half is empty as of every half, or the machine's.
         let payload = !matches!(op, Add | Sub | Mul | Div);
         Ok(self.round_half_of(at, dtype, value, payload))
     }
@@ -282,11 +284,11 @@ impl Emitter<'_> {
         Ok(match op {
             Div | Rem => {
                 // Compilers divide by constants without dividing.
-                let in_lanes = at.lanes > 1 && e != Elem::I64 && !self.is_constant(y);
+                let in_lanes = at.lanes > 1 && !self.is_constant(y);
                 // The divisor 1 stands in where dividing would be undefined.
                 let by_zero = self.cmpi(at, "eq", y, &zero, e);
                 let mut undefined = by_zero.clone();
-                if signed && !in_lanes {
+                if signed && (!in_lanes || e == Elem::I64) {
                     let (minus, least) =
                         (self.integer(at, e, -1), self.integer(at, e, 1i64 << (e.bits() - 1)));
                     let (a, b) = (self.cmpi(at, "eq", x, &least, e), self.cmpi(at, "eq", y, &minus, e));

@@ -145,12 +145,10 @@ fn cost(dag: &Dag, data: &NodeData, operand: Option<Elem>) -> (f64, bool) {
             | CountLeadingZeros => (1.0, false),
             _ => (25.0, true),
         },
-        Node::Binary(BinaryOp::Div | BinaryOp::Rem, ..)
-            if operand.is_some_and(|e| e == e.int() && e != Elem::I64) =>
-        {
+        Node::Binary(BinaryOp::Div | BinaryOp::Rem, ..) if operand.is_some_and(|e| e == e.int()) => {
             (20.0, false)
         }
-        Node::Binary(BinaryOp::Div, ..) => (5.0, operand == Some(Elem::I64)),
+        Node::Binary(BinaryOp::Div, ..) => (5.0, false),
         Node::Binary(BinaryOp::Pow, ..) if single || double => (70.0, false),
         Node::Binary(BinaryOp::Atan2, ..) if single => (35.0, false),
         Node::Binary(BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2, ..) => (30.0, true),

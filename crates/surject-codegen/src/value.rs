@@ -1,7 +1,7 @@
 //! Text of a value: the nodes of an expression, reductions included.
 
 use crate::CodegenError;
-use crate::address::GuardFact;
+use crate::address::{GuardFact, LoopId};
 use crate::build::joining;
 use crate::dag::{Node, NodeId};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ReducePlan, ScopeId, Val};
@@ -154,7 +154,7 @@ impl Emitter<'_> {
         })
     }
 
-    fn open_nest(&mut self, scope: ScopeId, order: &[crate::address::LoopId]) -> Vec<OpenLoop> {
+    fn open_nest(&mut self, scope: ScopeId, order: &[LoopId]) -> Vec<OpenLoop> {
         let mut scopes: Vec<OpenLoop> = Vec::new();
         for &l in order {
             let outer = scopes.last().map_or(scope, |s| s.scope);
@@ -223,6 +223,9 @@ impl Emitter<'_> {
             let bounds = self.whole(low, high, lanes as i64);
             let (scope, iv) = self.open_loop(inner, last, lanes);
             self.activate(scope, (high - low) as usize, lanes);
+            if low == 0 && main > 0 && self.reads_pairs(op, body, dtype, last) {
+                self.set_pairs(scope);
+            }
             let name = self.name();
             let at = At { scope, lanes };
             let mut joined = self.accumulate(op, body, dtype, &name, at)?;
@@ -238,6 +241,27 @@ impl Emitter<'_> {
             next = self.close_loop(open.scope, &open.iv, &open.bounds, &carried).swap_remove(0);
         }
         self.horizontal(op, dtype, &next, At { scope: at.scope, lanes })
+    }
+
+    /// Can the lanes of a reduction be in any order, and is what it reads along its last loop all `bf16`, side by side?
+    /// Then pairs of elements are read as words.
+    fn reads_pairs(&self, op: AccOp, body: NodeId, dtype: DType, last: LoopId) -> bool {
+        let stashed = self.stash.as_ref().is_some_and(|s| s.0.body == body);
+        // Keys of `bf16` are made of what lies side by side.
+        if stashed || keys::of(op, dtype).is_some() || cfg!(target_endian = "big") {
+            return false;
+        }
+        let mut loads = 0;
+        let fits = self.dag.reachable(&[body], false).into_iter().all(|n| match &self.dag[n].node {
+            _ if !self.dag[n].deps.contains(last) => true,
+            Node::Load { address, guards, .. } => {
+                loads += 1;
+                guards.is_empty() && address.coeff(last) == 1 && self.dag[n].dtype == DType::BF16
+            }
+            Node::Unary(..) | Node::Binary(..) | Node::Select(..) | Node::Convert(_) => true,
+            _ => false,
+        });
+        fits && loads > 0
     }
 
     /// Joins the lanes, halves first, so that the order is always the same.

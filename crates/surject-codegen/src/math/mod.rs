@@ -281,7 +281,7 @@ fn in_parts(
 
 impl Emitter<'_> {
     /// A value that is known, or where a condition holds in any lane another one in all of them.
-    fn branch_where(
+    pub(crate) fn branch_where(
         &mut self,
         at: At,
         condition: &str,

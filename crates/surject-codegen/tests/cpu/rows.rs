@@ -378,3 +378,29 @@ fn extremes_of_special_values() {
         check_with(f, 0.0, Some(vec![args]));
     }
 }
+
+/// Sums of halves, whose elements may be read in any order, and with them what is the same along the row.
+#[test]
+fn sums_of_pairs() {
+    for sizes in [[3u64, 1000], [5, 67], [1, 4096]] {
+        for wide in [DType::BF16, DType::F32] {
+            let (mut f, p) =
+                function(&[(DType::BF16, &sizes), (DType::BF16, &sizes), (DType::F32, &sizes[..1])]);
+            let [x, y] = [p[0], p[1]].map(|x| f.fields.convert(wide, x));
+            let rows = IndexMap::projection(&space(&sizes), &[0]);
+            let scale = f.fields.read(rows.clone(), p[2]).unwrap();
+            let scale = f.fields.convert(wide, scale);
+            let less = f.fields.binary(BinaryOp::Lt, x, scale).unwrap();
+            let product = f.fields.binary(BinaryOp::Mul, x, y).unwrap();
+            let chosen = f.fields.select(less, product, scale).unwrap();
+            let size = f.fields.unary(UnaryOp::Abs, y).unwrap();
+            for (op, term) in
+                [(AccOp::Add, x), (AccOp::Add, product), (AccOp::Add, chosen), (AccOp::Max, size)]
+            {
+                let sum = f.fields.acc(op, rows.clone(), term).unwrap();
+                result(&mut f, sum);
+            }
+            check(f);
+        }
+    }
+}
