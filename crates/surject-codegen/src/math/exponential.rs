@@ -142,10 +142,24 @@ pub fn sinh_short(x: F<'_>) -> F<'_> {
     size.lt(1.0).pick(near, far).with_sign(x)
 }
 
-/// The hyperbolic cosine of an `f32` that was widened.
+/// `(cosh r − 1) / r²` and `(sinh r / r − 1) / r²` in `r²` for `|r| ≤ ln 2 / 2`, to 2^-34 and 2^-26.
+const COSH_SHORT: [f64; 3] = [0.001394626071795379, 0.041666266647471334, 0.5000000079264253];
+const SINH_SHORT: [f64; 2] = [0.008366603384124807, 0.16666542843262716];
+
+/// The hyperbolic cosine of an `f32`.
 pub fn cosh_short(x: F<'_>) -> F<'_> {
-    let (half, inverse) = half_exps(x.abs());
-    half + inverse
+    // Beyond the bound the result is infinite.
+    let size = x.abs().not_above(89.5);
+    let (n, r) = reduce(size);
+    // cosh(n ln 2 + r) = (a + b) cosh r + (a − b) sinh r with a = 2^n / 2 and b = 2^-n / 2; what is
+    // lost of the sums counts little. All is halved once more, as a may be too large.
+    let a = (n - 2).power_of_two();
+    let b = size.lt(60.0).pick((n.number(-2) - n).power_of_two(), 0.0);
+    let (sum, difference) = (a + b, a - b);
+    let z = r * r;
+    let (even, odd) = (z * z.poly(&COSH_SHORT), (z * r).fma(z.poly(&SINH_SHORT), r));
+    let half = a + (difference.fma(odd, sum * even) + b);
+    half + half
 }
 
 /// The hyperbolic sine of an `f64`.

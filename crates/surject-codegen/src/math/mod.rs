@@ -101,7 +101,7 @@ impl Method {
             Log => own(log::log).map(|m| m.short_by_table(pieces::log, tables && !double)),
             Log1p => own(log::log1p).map(|m| m.short_by_table(pieces::log1p, tables && !double)),
             Sinh => wide(if double { exp::sinh } else { exp::sinh_short }),
-            Cosh => wide(if double { exp::cosh } else { exp::cosh_short }),
+            Cosh => own(if double { exp::cosh } else { exp::cosh_short }),
             Asinh => wide(if double { log::asinh } else { log::asinh_short }),
             Acosh => wide(if double { log::acosh } else { log::acosh_short }),
             Atanh => wide(if double { log::atanh } else { log::atanh_short }),

@@ -136,7 +136,7 @@ const F32_BOUNDS: &[(UnaryOp, f64)] = &[
     (UnaryOp::Acos, 1.0),
     (UnaryOp::Atan, 2.0),
     (UnaryOp::Sinh, 1.0),
-    (UnaryOp::Cosh, 1.0),
+    (UnaryOp::Cosh, 2.0),
     (UnaryOp::Asinh, 1.0),
     (UnaryOp::Acosh, 1.0),
     (UnaryOp::Atanh, 1.0),
