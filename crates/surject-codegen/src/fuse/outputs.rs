@@ -106,6 +106,14 @@ struct Part<'a> {
     axes: Vec<(LoopId, i64)>,
 }
 
+impl Part<'_> {
+    fn reduces(&self) -> bool {
+        let roots: Vec<NodeId> = self.outputs.iter().map(|o| o.root).collect();
+        let mut nodes = self.dag.reachable(&roots, true).into_iter();
+        nodes.any(|n| matches!(self.dag[n].node, Node::Reduce { .. }))
+    }
+}
+
 /// A step as such a kernel.
 fn part<'w>(step: &Step, world: &'w World<'_>) -> Option<Part<'w>> {
     // A copy may turn out to be none.
@@ -155,23 +163,25 @@ fn pair(a: &Step, b: &Step, world: &World<'_>) -> Option<Pair> {
     for part in &parts {
         joined.add(part)?;
     }
-    let shares = joined.shares;
-    let Joined { dag, outputs, outer, .. } = joined;
+    let Joined { dag, outputs, outer, shares, sums, .. } = joined;
     let (dag, outputs, outer) = schedule::merge(dag, outputs, &outer);
     let schedule = schedule::choose(&dag, &outputs, &outer, world.target);
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let nodes = dag.reachable(&roots, true);
-    // A reduction is evaluated as often as before where the rows that it is along stay the last loop.
+    let less = schedule.cycles <= parts.iter().map(|p| p.schedule.cycles).sum();
+    let plain = schedule.turned.is_none() && schedule.short.is_none();
+    // A reduction is evaluated as often as before, and in as many lanes, where the rows that it is along stay the last
+    // loop. Two of them would only run one after the other, unless they are the same.
     let unit = |outputs: &[Output], schedule: &Schedule| {
         schedule.order.last().is_none_or(|&l| outputs[0].address.coeff(l) == 1)
     };
-    let reduces = nodes.iter().any(|&n| matches!(dag[n].node, Node::Reduce { .. }));
     let in_rows = parts.iter().all(|p| unit(p.outputs, p.schedule)) && unit(&outputs, &schedule);
-    let less = schedule.cycles <= parts.iter().map(|p| p.schedule.cycles).sum();
-    let plain = schedule.turned.is_none() && schedule.short.is_none();
+    let wide = |p: &Part<'_>| !p.reduces() || schedule.lanes >= p.schedule.lanes;
+    let reductions = parts.iter().filter(|p| p.reduces()).count();
+    let kept = reductions == 0 || (in_rows && parts.iter().all(wide) && (reductions == 1 || sums));
     // What is done in lanes stays so.
     let lanes = schedule.lanes > 1 || parts.iter().all(|p| p.schedule.lanes == 1);
-    (shares && plain && lanes && less && nodes.len() <= NODES && (in_rows || !reduces)).then_some(Pair {
+    (shares && plain && lanes && less && kept && nodes.len() <= NODES).then_some(Pair {
         dag,
         outputs,
         schedule,
@@ -188,6 +198,8 @@ struct Joined {
     address: Lin,
     /// Does a kernel load or compute what one before it has at every point?
     shares: bool,
+    /// Is that a reduction?
+    sums: bool,
 }
 
 impl Joined {
@@ -210,7 +222,7 @@ impl Joined {
             address = address.plus(&Lin::var(l), pair[0])?;
         }
         let outer = axes.iter().rev().map(|a| a.0).collect();
-        Some(Joined { dag, outputs: Vec::new(), axes, outer, address, shares: false })
+        Some(Joined { dag, outputs: Vec::new(), axes, outer, address, shares: false, sums: false })
     }
 
     /// Adds a kernel; `None` where it needs other points of what a kernel before it writes.
@@ -259,7 +271,9 @@ impl Joined {
             };
             let every = data.deps.loops().filter(|l| part.axes.iter().any(|a| a.0 == *l)).count() == all;
             let new = self.dag.add(node, data.dtype);
-            self.shares |= every && (new.0 as usize) < known;
+            let there = every && (new.0 as usize) < known;
+            self.shares |= there;
+            self.sums |= there && matches!(self.dag[new].node, Node::Reduce { .. });
             ids.insert(id, new);
         }
         for output in part.outputs {
