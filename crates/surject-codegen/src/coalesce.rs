@@ -5,17 +5,21 @@
 //! to the other does not count, because both then hold the same. So what a loop only carries along stays where it
 //! came from, and a value that is made once its predecessor is not read any more takes over its memory.
 
-use crate::CodegenError;
 use crate::dag::Buf;
 use crate::live::{Life, Write, lives};
 use crate::memory::bytes;
 use crate::steps::{Lowered, Step};
 use crate::swap;
+use crate::{CodegenError, Target};
 use std::collections::{HashMap, HashSet};
 use surject_ir::Function;
 
 /// Joins memories of `lowered`, and gives the argument whose memory each result may take over.
-pub fn coalesce(function: &Function, lowered: &mut Lowered) -> Result<Vec<Option<usize>>, CodegenError> {
+pub fn coalesce(
+    function: &Function,
+    lowered: &mut Lowered,
+    target: &Target,
+) -> Result<Vec<Option<usize>>, CodegenError> {
     let results: Vec<Buf> = function.body.results.iter().map(|&r| Buf(r.0)).collect();
     let mut fixed: HashSet<Buf> = lowered.constants.iter().map(|c| lowered.memory(c.0)).collect();
     fixed.extend(function.params.iter().map(|p| lowered.memory(Buf(p.0))));
@@ -39,7 +43,7 @@ pub fn coalesce(function: &Function, lowered: &mut Lowered) -> Result<Vec<Option
     drop_copies(classes.lowered, &mut steps);
     classes.lowered.steps = steps;
     let kept: HashSet<Buf> = classes.fixed.union(&classes.returned).copied().collect();
-    swap::swap(classes.lowered, &kept)?;
+    swap::swap(classes.lowered, &kept, target)?;
     Ok(donations)
 }
 

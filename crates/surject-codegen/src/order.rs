@@ -8,7 +8,7 @@
 use crate::dag::Buf;
 use crate::memory::{self, bytes};
 use crate::steps::{Lowered, Step};
-use crate::{CodegenError, coalesce};
+use crate::{CodegenError, Target, coalesce};
 use std::collections::{HashMap, HashSet};
 use surject_ir::Function;
 
@@ -19,7 +19,7 @@ const PASSES: usize = 4;
 const GAIN: u64 = 32;
 
 /// Orders the steps of a function anew, if that saves memory.
-pub fn order(function: &Function, lowered: &mut Lowered) -> Result<(), CodegenError> {
+pub fn order(function: &Function, lowered: &mut Lowered, target: &Target) -> Result<(), CodegenError> {
     let steps = std::mem::take(&mut lowered.steps);
     let graph = Graph::new(function, lowered, &steps)?;
     let arranged = |order: &[usize]| order.iter().map(|&i| steps[i].clone()).collect::<Vec<Step>>();
@@ -29,7 +29,7 @@ pub fn order(function: &Function, lowered: &mut Lowered) -> Result<(), CodegenEr
     let needed = |lowered: &Lowered, order: &[usize]| -> Result<u64, CodegenError> {
         let mut trial = lowered.clone();
         trial.steps = arranged(order);
-        coalesce::coalesce(function, &mut trial)?;
+        coalesce::coalesce(function, &mut trial, target)?;
         Ok(memory::plan(function, &trial)?.arena_bytes)
     };
     let before = needed(lowered, &order)?;

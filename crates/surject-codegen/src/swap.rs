@@ -5,10 +5,10 @@
 //! instead; only the last value is copied, where it is needed after the loop and an odd number of iterations left it in
 //! the other place.
 
-use crate::CodegenError;
 use crate::dag::Buf;
 use crate::memory::bytes;
 use crate::steps::{Lowered, Step};
+use crate::{CodegenError, Target};
 use std::collections::{HashMap, HashSet};
 
 /// Bytes below which a copy costs next to nothing.
@@ -16,11 +16,12 @@ const LEAST: u64 = 4096;
 
 /// Replaces copies at the end of loop bodies. `kept` is memory that belongs to others: arguments, literals, results,
 /// what is made when the module is loaded.
-pub fn swap(lowered: &mut Lowered, kept: &HashSet<Buf>) -> Result<(), CodegenError> {
+pub fn swap(lowered: &mut Lowered, kept: &HashSet<Buf>, target: &Target) -> Result<(), CodegenError> {
     let mut touched = HashMap::new();
     count(lowered, &lowered.steps, &mut touched);
     let mut steps = std::mem::take(&mut lowered.steps);
-    let done = block(lowered, &mut steps, kept, &touched);
+    let least = if target.eager { 1 } else { LEAST };
+    let done = block(lowered, &mut steps, (kept, least), &touched);
     lowered.steps = steps;
     done
 }
@@ -52,14 +53,14 @@ fn count(lowered: &Lowered, steps: &[Step], touched: &mut Touched) {
 fn block(
     lowered: &Lowered,
     steps: &mut [Step],
-    kept: &HashSet<Buf>,
+    (kept, least): (&HashSet<Buf>, u64),
     touched: &Touched,
 ) -> Result<(), CodegenError> {
     for step in steps {
         match step {
             Step::While { condition, body, swaps, .. } => {
-                block(lowered, condition, kept, touched)?;
-                block(lowered, body, kept, touched)?;
+                block(lowered, condition, (kept, least), touched)?;
+                block(lowered, body, (kept, least), touched)?;
                 let mut inside = HashMap::new();
                 count(lowered, body, &mut inside);
                 let copies = body.iter().rev().take_while(|s| matches!(s, Step::Copy { .. })).count();
@@ -69,7 +70,7 @@ fn block(
                     let Step::Copy { from, to } = &body[at] else { break };
                     let pair = (lowered.memory(*to), lowered.memory(*from));
                     let own = |buf: Buf| !kept.contains(&buf) && touched.get(&buf) == inside.get(&buf);
-                    if bytes(&lowered.types[pair.0.0 as usize])? >= LEAST
+                    if bytes(&lowered.types[pair.0.0 as usize])? >= least
                         && own(pair.1)
                         && made(lowered, &body[..first], pair.1)
                         && !copied(lowered, body, at, pair)
@@ -83,7 +84,7 @@ fn block(
             }
             Step::If { branches, .. } => {
                 for branch in branches {
-                    block(lowered, branch, kept, touched)?;
+                    block(lowered, branch, (kept, least), touched)?;
                 }
             }
             Step::Run { .. } | Step::Copy { .. } => {}

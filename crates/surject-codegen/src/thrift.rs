@@ -42,7 +42,7 @@ pub fn settle(function: &Function, target: &Target) -> Result<Settled, CodegenEr
         outside += bytes(function.ty(var))?;
     }
     let share = |bytes: u64| bytes as f64 / (outside + best.arena).max(1) as f64;
-    if best.arena < LITTLE || share(best.arena) < GAIN {
+    if (best.arena < LITTLE && !target.eager) || share(best.arena) < GAIN {
         return Ok(best);
     }
     // Kernels that go on with others where what is left behind is large.
@@ -80,8 +80,8 @@ fn together(
     ends: &HashSet<usize>,
 ) -> Result<Settled, CodegenError> {
     let chains = lowered.fuse(function, target, ends)?;
-    order::order(function, &mut lowered)?;
-    let donations = coalesce::coalesce(function, &mut lowered)?;
+    order::order(function, &mut lowered, target)?;
+    let donations = coalesce::coalesce(function, &mut lowered, target)?;
     let arena = memory::plan(function, &lowered)?.arena_bytes;
     Ok(Settled { lowered, donations, arena, chains })
 }
