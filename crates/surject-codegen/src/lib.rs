@@ -158,6 +158,9 @@ pub fn lower_with(
     let thrift::Settled { mut lowered, donations, .. } = thrift::settle(found, target)?;
     lowered.renumber();
     let mut memory = memory::plan(found, &lowered)?;
+    if options.profile {
+        memory.arena_bytes = memory.arena_bytes.next_multiple_of(memory::ALIGN);
+    }
     let profile = options.profile.then_some(memory.arena_bytes);
     let texts = host::module(found, &lowered, &memory, target.threads, profile)?;
     memory.arena_bytes += texts.profile_bytes;

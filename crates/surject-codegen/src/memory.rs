@@ -107,11 +107,17 @@ pub fn plan(function: &Function, lowered: &Lowered) -> Result<Memory, CodegenErr
         }
     }
     let sizes: HashMap<Buf, u64> = needs.iter().map(|n| (n.buf, n.bytes)).collect();
-    let (arena_bytes, spots) = assign(needs, &lenders)?;
+    let (_, spots) = assign(needs, &lenders)?;
+    let size = |buf: &Buf| sizes.get(buf).copied().unwrap_or(0);
+    let ends = spots.iter().filter(|s| s.1.lender.is_none()).map(|(buf, spot)| match size(buf) {
+        0 => 0,
+        bytes => spot.offset + bytes,
+    });
+    let arena_bytes = ends.max().unwrap_or(0);
     let mut lent: Vec<Lent> = Vec::new();
-    for &(buf, spot) in spots.iter().filter(|s| sizes.get(&s.0) != Some(&0)) {
+    for &(buf, spot) in spots.iter().filter(|s| size(&s.0) > 0) {
         let Some(result) = spot.lender else { continue };
-        let end = spot.offset + sizes.get(&buf).copied().unwrap_or(0);
+        let end = spot.offset + size(&buf);
         match lent.iter_mut().find(|l| l.result == result) {
             Some(lent) => lent.bytes = lent.bytes.max(end),
             None => lent.push(Lent { result, bytes: end }),

@@ -124,7 +124,8 @@ impl Sizes {
             tight: all_panels == panels
                 && batch == 1
                 && c.pairs.is_none()
-                && panels * panel_bytes >= LARGE_BYTES
+                && panels * panel_bytes
+                    >= if panel_bytes <= NEAREST_BYTES / 4 { NEAREST_BYTES } else { LARGE_BYTES }
                 && dag.extent(c.lane) % width != 0
                 && Pack::may_be_tight(dag, c.factors[1], c.lane),
             pass,
@@ -216,7 +217,8 @@ impl Contraction {
     }
 }
 
-/// Bytes of packed columns whose last panel is worth code of its own.
+/// Bytes of packed columns whose last panel is worth code of its own: it takes more time where panels crowd the nearest
+/// cache; where they are small, all that does not stay in that cache is worth it.
 const LARGE_BYTES: i64 = 256 * 1024;
 /// Smaller vectors than these cost no less.
 const LEAST_LANES: usize = 4;
