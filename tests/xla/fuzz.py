@@ -272,6 +272,12 @@ class Generator:
                  (lambda: lax.dynamic_update_slice_in_dim(x, u[:1], i[0], 0), True),
                  (lambda: jax.ops.segment_sum(u, i, 5), False), (lambda: x.at[i[0]].multiply(0.5 if kind(x) == "f" else 2), False),
                  (lambda: x.at[..., ::2].add(1), False)]
+        # Windows at positions that are known.
+        inside = tuple(slice(int(d > 2), d - int(d > 2)) for d in x.shape)
+        starts = [self.below(d + 2) - 1 for d in x.shape]
+        forms += [(lambda: x.at[inside].add(1), False), (lambda: x.at[inside].set(x[inside] * 0), True), (lambda: x.at[0].max(x[-1]), True),
+                  (lambda: lax.dynamic_update_slice(x, x[:1], starts), True),
+                  (lambda: lax.dynamic_slice(x, starts, [max(d - 1, 1) for d in x.shape]), True)]
         if x.ndim > 1:
             j = self.indices(x.shape[1], *i.shape)
             forms.append((lambda: x.at[i, j].add(jnp.resize(u, i.shape + x.shape[2:])), False))
