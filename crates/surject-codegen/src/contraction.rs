@@ -31,12 +31,11 @@ use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{Bounds, Emitter, ScopeId};
 use crate::inplace;
 use crate::pack::{Minor, Pack, digits};
-use crate::row::{Kernel, Share, finish, name_pointers, share_of_task};
+use crate::row::{Kernel, Share, buffers, finish, name_pointers, share_of_task};
 use crate::schedule::{Output, Schedule};
 use crate::{CodegenError, Target};
 use panels::{Part, Pass};
 use sizes::{InPlace, Sizes, in_place};
-use surject_ir::DType;
 use windows::Windows;
 
 /// A contraction that is worth tiles.
@@ -101,7 +100,6 @@ pub fn scratch(dag: &Dag, c: &Contraction, target: &Target) -> Option<Scratch> {
 pub fn emit(
     dag: &Dag,
     output: &Output,
-    to: (Buf, DType),
     c: &Contraction,
     schedule: &Schedule,
     target: &Target,
@@ -111,7 +109,7 @@ pub fn emit(
     let in_place = in_place(dag, c, &sizes);
     let columns = in_place.as_ref().map_or(columns, |p| p.buf);
     let windows = windows::windows(dag, c, &sizes);
-    let emitter = Tiles { dag, c, sizes, schedule, output, to, target, in_place, windows };
+    let emitter = Tiles { dag, c, sizes, schedule, output, target, in_place, windows };
     let mut kernels = Vec::new();
     if emitter.in_place.is_none() {
         kernels.push(emitter.pack_columns(columns)?);
@@ -122,7 +120,7 @@ pub fn emit(
 
 /// The kernel that computes a range of at most so many rows of one batch, all columns of them.
 pub(crate) fn emit_range(
-    (dag, output, to): (&Dag, &Output, (Buf, DType)),
+    (dag, output): (&Dag, &Output),
     c: &Contraction,
     schedule: &Schedule,
     target: &Target,
@@ -134,7 +132,7 @@ pub(crate) fn emit_range(
     let in_place = in_place(dag, c, &sizes);
     let columns = in_place.as_ref().map_or(columns, |p| p.buf);
     let windows = windows_of_range(dag, c, &sizes, whole);
-    let emitter = Tiles { dag, c, sizes, schedule, output, to, target, in_place, windows };
+    let emitter = Tiles { dag, c, sizes, schedule, output, target, in_place, windows };
     emitter.compute(columns, rows, Share::Range)
 }
 
@@ -206,23 +204,9 @@ struct Tiles<'a> {
     sizes: Sizes,
     schedule: &'a Schedule,
     output: &'a Output,
-    to: (Buf, DType),
     target: &'a Target,
     in_place: Option<InPlace>,
     windows: Option<Windows>,
-}
-
-/// The buffers of a kernel: some, then those that nodes load.
-fn buffers(dag: &Dag, first: &[Buf], roots: &[NodeId]) -> Vec<Buf> {
-    let mut buffers = first.to_vec();
-    for id in dag.reachable(roots, true) {
-        if let Node::Load { buf, .. } | Node::Gather { buf, .. } = dag[id].node
-            && !buffers.contains(&buf)
-        {
-            buffers.push(buf);
-        }
-    }
-    buffers
 }
 
 /// Opens a loop over a share of `total` units, and gives the loop to close and the number of a unit.
@@ -242,10 +226,6 @@ impl Tiles<'_> {
         em.reductions.clone_from(&self.schedule.reductions);
         em.tables = self.schedule.tables;
         em
-    }
-
-    fn pointer(&self, em: &Emitter<'_>, buf: Buf) -> Result<String, CodegenError> {
-        em.pointers.get(&buf).cloned().ok_or_else(|| CodegenError::malformed("a tensor without a pointer"))
     }
 
     fn offset(&self, em: &mut Emitter<'_>, scope: ScopeId, pointer: &str, elements: &str) -> String {
@@ -313,7 +293,7 @@ impl Tiles<'_> {
         }
         let base = em.op(scope, &format!("arith.muli {panel}, {width} : i64"));
         let start = self.times(&mut em, scope, &iv, s.column_panel());
-        let pointer = self.pointer(&em, columns)?;
+        let pointer = em.pointer(columns)?;
         let to = self.offset(&mut em, scope, &pointer, &start);
         let minor = Minor { loops: vec![c.lane], base, count: self.dag.extent(c.lane) };
         let pack = Pack {
@@ -385,10 +365,10 @@ impl Tiles<'_> {
         let (s, c) = (&self.sizes, self.c);
         let mut em = self.emitter();
         let roots = read_by_tiles(self.dag, self.output, c);
-        let buffers = buffers(self.dag, &[self.to.0, columns, rows], &roots);
+        let buffers = buffers(self.dag, &[self.output.to, columns, rows], &roots);
         name_pointers(&mut em, &buffers);
         let root = em.root();
-        let (columns_pointer, rows_pointer) = (self.pointer(&em, columns)?, self.pointer(&em, rows)?);
+        let (columns_pointer, rows_pointer) = (em.pointer(columns)?, em.pointer(rows)?);
         let size = em.int(s.high * s.width);
         let tile = em.op(
             root,
@@ -464,7 +444,7 @@ impl Tiles<'_> {
             s.groups,
             s.tasks
         );
-        let mut kernel = finish(em, buffers, s.tasks, vec![self.to.0], text)?;
+        let mut kernel = finish(em, buffers, s.tasks, vec![self.output.to], text)?;
         kernel.writes.push(rows);
         kernel.cycles = c.cycles(s, self.dag.extent(c.lane));
         kernel.in_place = inplace::operands(self.dag, std::slice::from_ref(self.output), Some(c.node), None);

@@ -123,8 +123,8 @@ impl Node {
         [a, b, c].into_iter().flatten()
     }
 
-    /// The node with other operands, and other expressions of the loops; `None` where there is none of these. The loops
-    /// of a reduction stay.
+    /// The node with other operands, and other expressions of the loops, those of a reduction included; `None` where
+    /// there is none of these.
     pub fn mapped(&self, at: &dyn Fn(NodeId) -> NodeId, lin: &dyn Fn(&Lin) -> Option<Lin>) -> Option<Node> {
         let all = |guards: &[Guard]| -> Option<Vec<Guard>> {
             guards.iter().map(|g| Some(Guard { expr: lin(&g.expr)?, bound: g.bound })).collect()
@@ -147,7 +147,11 @@ impl Node {
             Node::Bitcast(x) => Node::Bitcast(at(*x)),
             Node::ReducePrecision(e, m, x) => Node::ReducePrecision(*e, *m, at(*x)),
             Node::Reduce { op, loops, body, field } => {
-                Node::Reduce { op: *op, loops: loops.clone(), body: at(*body), field: *field }
+                let mut own = Vec::new();
+                for &l in loops {
+                    own.extend(lin(&Lin::var(l))?.loops().loops());
+                }
+                Node::Reduce { op: *op, loops: own, body: at(*body), field: *field }
             }
             leaf @ (Node::Const(_) | Node::Param(..)) => leaf.clone(),
         })
@@ -161,6 +165,17 @@ impl Dag {
             self.extents.push(extent);
             LoopId(self.extents.len() as u8 - 1)
         })
+    }
+
+    /// Adds what a node of another graph reaches, with other expressions of the loops.
+    pub fn import(&mut self, from: &Dag, root: NodeId, lin: &dyn Fn(&Lin) -> Option<Lin>) -> Option<NodeId> {
+        let mut ids: HashMap<NodeId, NodeId> = HashMap::new();
+        for id in from.reachable(&[root], true) {
+            let data = &from[id];
+            let node = data.node.mapped(&|x| ids.get(&x).copied().unwrap_or(x), lin)?;
+            ids.insert(id, self.add(node, data.dtype));
+        }
+        ids.get(&root).copied()
     }
 
     /// The extent of a loop.

@@ -9,6 +9,7 @@
 //! loop is a vector of as many elements as the scope has lanes. Of the vector at the end of a loop the last lanes
 //! may lie beyond it: loads give zeros there, and nothing is stored.
 
+use crate::CodegenError;
 use crate::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::dag::{Buf, Dag, NodeId};
 use std::collections::{BTreeSet, HashMap};
@@ -281,6 +282,11 @@ impl<'a> Emitter<'a> {
     /// Makes only the first lanes of a vector exist.
     pub fn activate(&mut self, scope: ScopeId, active: usize, lanes: usize) {
         self.scopes[scope.0].active = (active < lanes).then_some(active);
+    }
+
+    /// The pointer of a tensor.
+    pub fn pointer(&self, buf: Buf) -> Result<String, CodegenError> {
+        self.pointers.get(&buf).cloned().ok_or_else(|| CodegenError::malformed("a tensor without a pointer"))
     }
 
     /// Lets the lanes of a vector hold the even elements first.

@@ -138,7 +138,9 @@ impl Host<'_> {
     fn function(&mut self, name: &str, steps: &[Step], copies: &[(Buf, usize)]) -> Result<(), CodegenError> {
         self.names = 0;
         let mut used = BTreeSet::new();
-        self.used(steps, &mut used);
+        for step in steps {
+            step.touch(&mut |buf, _| _ = used.insert(self.lowered.memory(buf)));
+        }
         used.extend(copies.iter().map(|c| self.lowered.memory(c.0)));
         self.line(&format!(
             "llvm.func @{name}(%args: !llvm.ptr, %results: !llvm.ptr, %arena: !llvm.ptr, %constants: !llvm.ptr) {{"
@@ -169,25 +171,6 @@ impl Host<'_> {
         }
         self.line("llvm.return\n}");
         Ok(())
-    }
-
-    /// The memory that steps touch.
-    fn used(&self, steps: &[Step], into: &mut BTreeSet<Buf>) {
-        for step in steps {
-            match step {
-                Step::Run { buffers, .. } => into.extend(buffers.iter().map(|&b| self.lowered.memory(b))),
-                Step::Copy { from, to } => into.extend([from, to].map(|&b| self.lowered.memory(b))),
-                Step::While { condition, flag, body, .. } => {
-                    into.insert(self.lowered.memory(*flag));
-                    self.used(condition, into);
-                    self.used(body, into);
-                }
-                Step::If { index, branches } => {
-                    into.insert(self.lowered.memory(*index));
-                    branches.iter().for_each(|b| self.used(b, into));
-                }
-            }
-        }
     }
 
     /// A pointer so many bytes further on.

@@ -155,9 +155,8 @@ pub fn lower_with(
     options: Options,
 ) -> Result<LoweredModule, CodegenError> {
     let found = program.function(function).ok_or_else(|| CodegenError::NoFunction(function.to_string()))?;
-    let thrift::Settled { mut lowered, donations, .. } = thrift::settle(found, target)?;
+    let thrift::Settled { mut lowered, donations, mut memory, .. } = thrift::settle(found, target)?;
     lowered.renumber();
-    let mut memory = memory::plan(found, &lowered)?;
     if options.profile {
         memory.arena_bytes = memory.arena_bytes.next_multiple_of(memory::ALIGN);
     }

@@ -181,8 +181,7 @@ impl<'a> Writer<'a> {
     }
 
     fn pointer(&self, var: Var) -> Result<String, CodegenError> {
-        let pointer = self.em.pointers.get(&buf(var)).cloned();
-        pointer.ok_or_else(|| CodegenError::malformed("a tensor without a pointer"))
+        self.em.pointer(buf(var))
     }
 
     fn arith(&mut self, scope: ScopeId, name: &str, a: &str, b: &str) -> String {

@@ -92,7 +92,7 @@ impl Graph {
         let mut last: HashMap<Buf, (Option<usize>, Vec<usize>)> = HashMap::new();
         for (number, step) in steps.iter().enumerate() {
             let mut all: HashMap<Buf, bool> = HashMap::new();
-            touch(step, &mut |buf, write| *all.entry(memory(buf)).or_default() |= write);
+            step.touch(&mut |buf, write| *all.entry(memory(buf)).or_default() |= write);
             let mut before: HashSet<usize> = HashSet::new();
             for (&buf, &write) in &all {
                 let (writer, readers) = last.entry(buf).or_default();
@@ -173,24 +173,5 @@ impl Graph {
             found.push(step);
         }
         found
-    }
-}
-
-/// Tells what a step reads (`false`) and writes (`true`), control flow all that is in it.
-fn touch(step: &Step, f: &mut dyn FnMut(Buf, bool)) {
-    match step {
-        Step::Run { buffers, writes, .. } => buffers.iter().for_each(|&b| f(b, writes.contains(&b))),
-        Step::Copy { from, to } => {
-            f(*from, false);
-            f(*to, true);
-        }
-        Step::While { condition, flag, body, .. } => {
-            f(*flag, false);
-            condition.iter().chain(body).for_each(|s| touch(s, f));
-        }
-        Step::If { index, branches } => {
-            f(*index, false);
-            branches.iter().flatten().for_each(|s| touch(s, f));
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Phases side by side: what two of them store lies alternately in memory, and is stored together.
 
 use crate::address::{Lin, LoopId};
-use crate::dag::{Dag, Node, NodeId};
+use crate::dag::{Dag, Node};
 use crate::schedule::Output;
 use crate::store::Pulled;
 use std::collections::HashMap;
@@ -43,32 +43,25 @@ fn pair(first: &Pulled, second: &Pulled) -> Option<(Pulled, Option<Pulled>)> {
     longer.iter().for_each(|l| dag.extents[l.0 as usize] = b.extent(*l));
     // The loops of reductions are others.
     let mut names: HashMap<LoopId, LoopId> = first.outer.iter().map(|&l| (l, l)).collect();
-    let mut ids: HashMap<NodeId, NodeId> = HashMap::new();
-    for n in second.dag.reachable(&[y.root], true) {
-        let data = &second.dag[n];
-        let mut inside: Vec<LoopId> = data.deps.loops().collect();
-        if let Node::Reduce { loops, .. } = &data.node {
+    for n in b.reachable(&[y.root], true) {
+        let mut inside: Vec<LoopId> = b[n].deps.loops().collect();
+        if let Node::Reduce { loops, .. } = &b[n].node {
             inside.extend(loops);
-            if loops.iter().map(|&l| second.dag.extent(l)).product::<i64>() > TERMS {
+            if loops.iter().map(|&l| b.extent(l)).product::<i64>() > TERMS {
                 return None;
             }
         }
         for l in inside {
             if let Entry::Vacant(name) = names.entry(l) {
-                name.insert(dag.add_loop(second.dag.extent(l))?);
+                name.insert(dag.add_loop(b.extent(l))?);
             }
         }
-        let named = |lin: &Lin| {
-            let start = Lin::constant(lin.offset);
-            lin.terms.iter().try_fold(start, |sum, (l, c)| sum.plus(&Lin::var(*names.get(l)?), *c))
-        };
-        let mut node = data.node.mapped(&|id| ids.get(&id).copied().unwrap_or(id), &named)?;
-        if let Node::Reduce { loops, .. } = &mut node {
-            loops.iter_mut().for_each(|l| *l = names[l]);
-        }
-        ids.insert(n, dag.add(node, data.dtype));
     }
-    let second = Output { root: *ids.get(&y.root)?, ..y.clone() };
+    let root = dag.import(b, y.root, &|lin| {
+        let start = Lin::constant(lin.offset);
+        lin.terms.iter().try_fold(start, |sum, (l, c)| sum.plus(&Lin::var(*names.get(l)?), *c))
+    })?;
+    let second = Output { root, ..y.clone() };
     Some((Pulled { dag, outer: first.outer.clone(), outputs: vec![x.clone(), second] }, rest))
 }
 
@@ -79,14 +72,7 @@ fn last_of(pulled: &Pulled, l: LoopId) -> Option<Pulled> {
     let mut dag = Dag::default();
     dag.extents.clone_from(&pulled.dag.extents);
     dag.extents[l.0 as usize] = 1;
-    let mut ids: HashMap<NodeId, NodeId> = HashMap::new();
-    for n in pulled.dag.reachable(&[output.root], true) {
-        let data = &pulled.dag[n];
-        let at = |id| ids.get(&id).copied().unwrap_or(id);
-        let node = data.node.mapped(&at, &|lin| lin.substitute(l, &last))?;
-        ids.insert(n, dag.add(node, data.dtype));
-    }
-    let root = *ids.get(&output.root)?;
+    let root = dag.import(&pulled.dag, output.root, &|lin| lin.substitute(l, &last))?;
     let outputs = vec![Output { address: output.address.substitute(l, &last)?, root, ..output.clone() }];
     let outer = pulled.outer.iter().copied().filter(|&k| k != l).collect();
     Some(Pulled { dag, outer, outputs })

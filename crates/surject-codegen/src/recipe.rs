@@ -13,7 +13,6 @@ use crate::row::{self, Kernel, Share, Units};
 use crate::schedule::{Output, Schedule};
 use crate::stash::Stash;
 use crate::{CodegenError, Target};
-use surject_ir::DType;
 
 /// What a kernel was made from.
 #[derive(Clone, Debug)]
@@ -37,8 +36,6 @@ pub enum Recipe {
         dag: Dag,
         /// What is written.
         output: Output,
-        /// Where it is written.
-        to: (Buf, DType),
         /// The contraction.
         contraction: Contraction,
         /// How the factors are evaluated.
@@ -226,9 +223,10 @@ impl Recipe {
                     found.touch(stash.to, true, size, Some(&stash.address));
                 }
             }
-            Recipe::Tiles { output, to, contraction: c, scratch, .. } => {
+            Recipe::Tiles { output, contraction: c, scratch, .. } => {
                 found.read(&contraction::read_by_tiles(dag, output, c), None);
-                found.touch(to.0, true, Elem::in_memory(to.1).size(), Some(&output.address));
+                let size = Elem::in_memory(dag[output.root].dtype).size();
+                found.touch(output.to, true, size, Some(&output.address));
                 if contraction::reads_columns_in_place(dag, c, target) {
                     found.read(&[c.factors[1]], None);
                 } else {
@@ -289,8 +287,8 @@ impl Recipe {
                 let units = Units { prefix, pieces, piece, tasks: 1, total: cut.parts, share: Share::Range };
                 row::emit_units(dag, outputs, schedule, units, stash.clone())
             }
-            Recipe::Tiles { dag, output, to, contraction: c, schedule, scratch } => {
-                contraction::emit_range((dag, output, *to), c, schedule, target, *scratch, (most, whole))
+            Recipe::Tiles { dag, output, contraction: c, schedule, scratch } => {
+                contraction::emit_range((dag, output), c, schedule, target, *scratch, (most, whole))
             }
         }
     }

@@ -225,16 +225,22 @@ pub fn written(outputs: &[Output]) -> Vec<Buf> {
     all
 }
 
-/// Names the pointers of every tensor that is read, after those that are written.
-pub fn bind_pointers(em: &mut Emitter<'_>, written: &[Buf], roots: &[NodeId]) -> Vec<Buf> {
-    let mut buffers = written.to_vec();
-    for id in em.dag.reachable(roots, true) {
-        if let Node::Load { buf, .. } | Node::Gather { buf, .. } = em.dag[id].node
+/// The tensors of a kernel: some, then those that nodes load.
+pub fn buffers(dag: &Dag, first: &[Buf], roots: &[NodeId]) -> Vec<Buf> {
+    let mut buffers = first.to_vec();
+    for id in dag.reachable(roots, true) {
+        if let Node::Load { buf, .. } | Node::Gather { buf, .. } = dag[id].node
             && !buffers.contains(&buf)
         {
             buffers.push(buf);
         }
     }
+    buffers
+}
+
+/// Names the pointers of every tensor that is read, after those that are written.
+pub fn bind_pointers(em: &mut Emitter<'_>, written: &[Buf], roots: &[NodeId]) -> Vec<Buf> {
+    let buffers = buffers(em.dag, written, roots);
     name_pointers(em, &buffers);
     buffers
 }
@@ -456,7 +462,7 @@ impl Row<'_> {
                 let mut first = output.address.clone();
                 first.terms.retain(|t| t.0 != column);
                 let place = em.lin(&first, scope);
-                let pointer = pointer(em, output.to)?;
+                let pointer = em.pointer(output.to)?;
                 let first = em.element(&pointer, &place, elem, scope);
                 em.store_columns(&first, &columns, elem, at);
             }
@@ -524,7 +530,7 @@ impl Row<'_> {
             && re.address.plus(&Lin::constant(1), 1).as_ref() == Some(&im.address)
             && (re.join, im.join) == (None, None)
         {
-            let pointer = pointer(em, re.to)?;
+            let pointer = em.pointer(re.to)?;
             em.store_pairs(&pointer, em.dag[re.root].dtype, &re.address, [x, y], At { scope, lanes });
             return Ok(());
         }
@@ -532,7 +538,7 @@ impl Row<'_> {
             let lanes = em.lanes(scope, output.address.loops());
             let at = At { scope, lanes };
             let part = em.dag[output.root].dtype;
-            let pointer = pointer(em, output.to)?;
+            let pointer = em.pointer(output.to)?;
             if let Some(op) = output.join {
                 let old = em.load(&pointer, part, &output.address, &[], at);
                 let new = em.spread(&value, crate::emit::Elem::of(part), at);
@@ -543,12 +549,6 @@ impl Row<'_> {
         }
         Ok(())
     }
-}
-
-/// The pointer of a tensor that is written.
-fn pointer(em: &Emitter<'_>, to: Buf) -> Result<String, CodegenError> {
-    let pointer = em.pointers.get(&to).cloned();
-    pointer.ok_or_else(|| CodegenError::malformed("a kernel without a target"))
 }
 
 /// One line about a kernel: loops, lanes, tasks, reductions.

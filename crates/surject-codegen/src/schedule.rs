@@ -58,10 +58,7 @@ pub fn merge(dag: Dag, outputs: Vec<Output>, outer: &[LoopId]) -> (Dag, Vec<Outp
         let mut ids: Vec<NodeId> = Vec::with_capacity(dag.len());
         for (_, data) in dag.iter() {
             let at = |id: NodeId| ids[id.0 as usize];
-            let mut node = data.node.mapped(&at, &|lin| Some(drop(lin))).unwrap_or_else(|| data.node.clone());
-            if let Node::Reduce { loops, .. } = &mut node {
-                loops.retain(|&l| l != a);
-            }
+            let node = data.node.mapped(&at, &|lin| Some(drop(lin))).unwrap_or_else(|| data.node.clone());
             ids.push(result.add(node, data.dtype));
         }
         for output in &mut outputs {

@@ -66,6 +66,27 @@ pub enum Step {
     },
 }
 
+impl Step {
+    /// Tells what the step reads (`false`) and writes (`true`), control flow all that is in it.
+    pub fn touch(&self, f: &mut dyn FnMut(Buf, bool)) {
+        match self {
+            Step::Run { buffers, writes, .. } => buffers.iter().for_each(|&b| f(b, writes.contains(&b))),
+            Step::Copy { from, to } => {
+                f(*from, false);
+                f(*to, true);
+            }
+            Step::While { condition, flag, body, .. } => {
+                f(*flag, false);
+                condition.iter().chain(body).for_each(|s| s.touch(f));
+            }
+            Step::If { index, branches } => {
+                f(*index, false);
+                branches.iter().flatten().for_each(|s| s.touch(f));
+            }
+        }
+    }
+}
+
 /// A function as steps, kernels and buffers.
 #[derive(Clone, Debug)]
 pub struct Lowered {
@@ -197,11 +218,10 @@ pub fn lower(function: &Function, target: &Target) -> Result<Lowered, CodegenErr
     let indices = inline::indices(function, &uses, &inlined, &computes);
     uses.inline(&inlined);
     uses.inline_in_calls(&indices);
-    let apart =
-        |var: Var| inlined.contains_key(&var) || positions.contains_key(&var) || indices.contains_key(&var);
-    let gathers = gather::find(function, &uses, &apart, &indices);
-    uses.inline_gathers(&gathers);
-    let stores = Stores { function, target, temporaries: Vec::new(), inlined, positions, indices, gathers };
+    let (temporaries, gathers) = (Vec::new(), HashMap::new());
+    let mut stores = Stores { function, target, temporaries, inlined, positions, indices, gathers };
+    stores.gathers = gather::find(function, &uses, &|var| stores.is_evaluated(var), &stores.indices);
+    uses.inline_gathers(&stores.gathers);
     let mut walker = Walker {
         stores,
         uses,

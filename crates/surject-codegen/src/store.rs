@@ -288,15 +288,13 @@ impl<'a> Stores<'a> {
         (c, scratch): (&Contraction, &Scratch),
         schedule: &Schedule,
     ) -> Result<Vec<Kernel>, CodegenError> {
-        let to = (output.to, dag[output.root].dtype);
         let bytes = |n: i64| TensorType::new(DType::U8, Space::of(&[n.unsigned_abs()]));
         let buffers = (self.temporary(bytes(scratch.columns)), self.temporary(bytes(scratch.rows)));
-        let mut kernels = contraction::emit(dag, output, to, c, schedule, self.target, buffers)?;
+        let mut kernels = contraction::emit(dag, output, c, schedule, self.target, buffers)?;
         if let Some(tiles) = kernels.last_mut() {
             tiles.recipe = Some(Arc::new(Recipe::Tiles {
                 dag: dag.clone(),
                 output: output.clone(),
-                to,
                 contraction: c.clone(),
                 schedule: schedule.clone(),
                 scratch: buffers,
@@ -312,12 +310,10 @@ impl<'a> Stores<'a> {
         parts: stash::Parts,
         outer: &[LoopId],
     ) -> Result<Outcome, CodegenError> {
-        let buf = self.temporary(TensorType::new(parts.dtype, Space::of(&[parts.count.unsigned_abs()])));
+        self.temporary(TensorType::new(parts.dtype, Space::of(&[parts.count.unsigned_abs()])));
         let (first, output, loops) = parts.first;
         let mut kernels = Vec::new();
-        for (dag, output, loops) in
-            [(first, Output { to: buf, ..output }, loops), (parts.second, parts.output, outer.to_vec())]
-        {
+        for (dag, output, loops) in [(first, output, loops), (parts.second, parts.output, outer.to_vec())] {
             let outputs = [output];
             let schedule = schedule::choose(&dag, &outputs, &loops, self.target);
             if let Choice::Tiles(c, scratch) = self.contraction(&dag, &outputs, &loops, field) {

@@ -17,8 +17,7 @@ const LEAST: u64 = 4096;
 /// Replaces copies at the end of loop bodies. `kept` is memory that belongs to others: arguments, literals, results,
 /// what is made when the module is loaded.
 pub fn swap(lowered: &mut Lowered, kept: &HashSet<Buf>, target: &Target) -> Result<(), CodegenError> {
-    let mut touched = HashMap::new();
-    count(lowered, &lowered.steps, &mut touched);
+    let touched = count(lowered, &lowered.steps);
     let mut steps = std::mem::take(&mut lowered.steps);
     let least = if target.eager { 1 } else { LEAST };
     let done = block(lowered, &mut steps, (kept, least), &touched);
@@ -29,25 +28,12 @@ pub fn swap(lowered: &mut Lowered, kept: &HashSet<Buf>, target: &Target) -> Resu
 /// How many times each memory is read or written.
 type Touched = HashMap<Buf, usize>;
 
-fn count(lowered: &Lowered, steps: &[Step], touched: &mut Touched) {
+fn count(lowered: &Lowered, steps: &[Step]) -> Touched {
+    let mut touched = HashMap::new();
     for step in steps {
-        let own: Vec<Buf> = match step {
-            Step::Run { buffers, .. } => buffers.clone(),
-            Step::Copy { from, to } => vec![*from, *to],
-            Step::While { condition, flag, body, .. } => {
-                count(lowered, condition, touched);
-                count(lowered, body, touched);
-                vec![*flag]
-            }
-            Step::If { index, branches } => {
-                branches.iter().for_each(|b| count(lowered, b, touched));
-                vec![*index]
-            }
-        };
-        for buf in own {
-            *touched.entry(lowered.memory(buf)).or_default() += 1;
-        }
+        step.touch(&mut |buf, _| *touched.entry(lowered.memory(buf)).or_default() += 1);
     }
+    touched
 }
 
 fn block(
@@ -61,8 +47,7 @@ fn block(
             Step::While { condition, body, swaps, .. } => {
                 block(lowered, condition, (kept, least), touched)?;
                 block(lowered, body, (kept, least), touched)?;
-                let mut inside = HashMap::new();
-                count(lowered, body, &mut inside);
+                let inside = count(lowered, body);
                 let copies = body.iter().rev().take_while(|s| matches!(s, Step::Copy { .. })).count();
                 let first = body.len() - copies;
                 let mut at = first;
@@ -96,9 +81,9 @@ fn block(
 /// Is the first of these steps that touches some memory a kernel that writes it, and does not read it?
 fn made(lowered: &Lowered, steps: &[Step], memory: Buf) -> bool {
     let touches = |step: &&Step| {
-        let mut touched = HashMap::new();
-        count(lowered, std::slice::from_ref(*step), &mut touched);
-        touched.contains_key(&memory)
+        let mut found = false;
+        step.touch(&mut |buf, _| found |= lowered.memory(buf) == memory);
+        found
     };
     match steps.iter().find(touches) {
         Some(Step::Run { buffers, writes, .. }) => {

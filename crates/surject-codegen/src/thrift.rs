@@ -4,7 +4,7 @@
 //! leaves large tensors behind, what it saves in time is weighed against what it costs in memory.
 
 use crate::fuse::Fused;
-use crate::memory::{self, bytes};
+use crate::memory::{self, Memory, bytes};
 use crate::schedule::BYTES_A_CYCLE;
 use crate::steps::{self, Lowered, Step};
 use crate::{CodegenError, Target, coalesce, order};
@@ -28,7 +28,8 @@ pub struct Settled {
     pub lowered: Lowered,
     /// For each result, an argument whose memory it may have.
     pub donations: Vec<Option<usize>>,
-    arena: u64,
+    /// Where everything lies.
+    pub memory: Memory,
     chains: Vec<Fused>,
 }
 
@@ -41,8 +42,8 @@ pub fn settle(function: &Function, target: &Target) -> Result<Settled, CodegenEr
     for &var in function.params.iter().chain(&function.body.results) {
         outside += bytes(function.ty(var))?;
     }
-    let share = |bytes: u64| bytes as f64 / (outside + best.arena).max(1) as f64;
-    if (best.arena < LITTLE && !target.eager) || share(best.arena) < GAIN {
+    let share = |bytes: u64| bytes as f64 / (outside + best.memory.arena_bytes).max(1) as f64;
+    if (best.memory.arena_bytes < LITTLE && !target.eager) || share(best.memory.arena_bytes) < GAIN {
         return Ok(best);
     }
     // Kernels that go on with others where what is left behind is large.
@@ -61,8 +62,8 @@ pub fn settle(function: &Function, target: &Target) -> Result<Settled, CodegenEr
         let mut more = ends.clone();
         more.insert(kernel);
         let found = together(function, target, alone.clone(), &more)?;
-        let all = (outside + best.arena) as f64;
-        let gain = best.arena.saturating_sub(found.arena) as f64 / all;
+        let all = (outside + best.memory.arena_bytes) as f64;
+        let gain = best.memory.arena_bytes.saturating_sub(found.memory.arena_bytes) as f64 / all;
         let saved = |s: &Settled| s.chains.iter().map(|c| c.saved).sum::<f64>();
         let loss = (saved(&best) - saved(&found)).max(0.0) / cycles.max(1.0);
         if gain >= GAIN && loss <= LOSS && gain >= RATE * loss {
@@ -82,8 +83,8 @@ fn together(
     let chains = lowered.fuse(function, target, ends)?;
     order::order(function, &mut lowered, target)?;
     let donations = coalesce::coalesce(function, &mut lowered, target)?;
-    let arena = memory::plan(function, &lowered)?.arena_bytes;
-    Ok(Settled { lowered, donations, arena, chains })
+    let memory = memory::plan(function, &lowered)?;
+    Ok(Settled { lowered, donations, memory, chains })
 }
 
 /// An estimate of the cycles of all steps, those of loops once.

@@ -49,13 +49,11 @@ impl Emitter<'_> {
         let dtype = data.dtype;
         Ok(match &data.node {
             Node::Load { buf, address, guards } => {
-                let pointer = self.pointers.get(buf).cloned();
-                let pointer = pointer.ok_or_else(|| CodegenError::malformed("a tensor without a pointer"))?;
+                let pointer = self.pointer(*buf)?;
                 self.load(&pointer, dtype, address, guards, at)
             }
             Node::Gather { buf, address, offset } => {
-                let pointer = self.pointers.get(buf).cloned();
-                let pointer = pointer.ok_or_else(|| CodegenError::malformed("a tensor without a pointer"))?;
+                let pointer = self.pointer(*buf)?;
                 let offset = (self.value(*offset, at.scope)?, Elem::of(self.dag[*offset].dtype));
                 self.gather(&pointer, id, address, offset, at)
             }

@@ -35,7 +35,7 @@ impl Tiles<'_> {
         let plain = output.root == c.node
             && output.join.is_none()
             && output.address.coeff(c.lane) == 1
-            && Elem::in_memory(self.to.1) == s.elem
+            && Elem::in_memory(self.dag[self.output.root].dtype) == s.elem
             && s.pass == 0;
         if !plain {
             return Ok(in_memory);
@@ -48,7 +48,7 @@ impl Tiles<'_> {
         let column = self.times(em, at, panel, s.width);
         em.bind(at, c.lane, column);
         let start = em.lin(&output.address, at);
-        let pointer = self.pointer(em, self.to.0)?;
+        let pointer = em.pointer(self.output.to)?;
         let place = self.offset(em, at, &pointer, &start);
 
         // All of its rows are in one loop, in this item and in the output; and so are its columns.

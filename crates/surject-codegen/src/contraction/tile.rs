@@ -367,8 +367,8 @@ impl Tiles<'_> {
         let sum = em.round_half(at, dtype, sum);
         em.seed(inner, c.node, Val { ssa: sum, lanes });
         let value = em.value(self.output.root, inner)?;
-        let to = self.pointer(em, self.to.0)?;
-        em.store(&to, self.to.1, &self.output.address, &value, at);
+        let to = em.pointer(self.output.to)?;
+        em.store(&to, self.dag[self.output.root].dtype, &self.output.address, &value, at);
         em.close_plain(inner);
         let bounds = Bounds { low: em.int(low), high: em.int(high), step: em.int(step) };
         em.close_loop(at_loop, &iv, &bounds, &[]);

@@ -165,7 +165,7 @@ impl Tiles<'_> {
             }
         }
         let first = em.lin(&fixed(&windows.address), rows);
-        let pointer = self.pointer(em, windows.buf)?;
+        let pointer = em.pointer(windows.buf)?;
         let from = self.offset(em, rows, &pointer, &first);
         let earlier = em.op(rows, &format!("arith.subi {last}, {start} : i64"));
         em.close_plain(rows);

@@ -262,11 +262,6 @@ impl Joined {
                     }
                     Node::Gather { buf, address, offset }
                 }
-                Node::Reduce { op, loops: along, body, field } => {
-                    let along: Option<Vec<LoopId>> =
-                        along.iter().map(|l| Some(loops.get(l)?.terms.first()?.0)).collect();
-                    Node::Reduce { op, loops: along?, body, field }
-                }
                 node => node,
             };
             let every = data.deps.loops().filter(|l| part.axes.iter().any(|a| a.0 == *l)).count() == all;
