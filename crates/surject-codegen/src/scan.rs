@@ -14,7 +14,7 @@ use crate::row::{Kernel, Row, bind_pointers, clip, finish, open_outer, units, wr
 use crate::schedule::{Output, Schedule};
 use crate::stash::Rewriter;
 use std::collections::HashMap;
-use surject_ir::AccOp;
+use surject_ir::{AccOp, FieldId};
 
 /// A scan.
 #[derive(Clone, Debug)]
@@ -34,46 +34,74 @@ pub struct Scan {
 /// Windows shorter than this are not worth a loop in order.
 const SHORT: i64 = 16;
 
-/// Finds a reduction that is a scan along a loop of the output; the term of its step is added to the graph.
-pub fn find(dag: &mut Dag, outputs: &[Output], outer: &[LoopId]) -> Option<Scan> {
-    let [output] = outputs else { return None };
-    if output.join.is_some() {
-        return None;
-    }
-    let all = dag.reachable(&[output.root], true);
+/// What a kernel with a scan becomes.
+pub enum Found {
+    /// The kernel of the scan, and of what is computed from it point by point.
+    Scan(Scan),
+    /// The scan is stored first: it is read in another order, more than once, or beside other reductions.
+    First(FieldId),
+}
+
+/// Finds a reduction that is a scan; the term of its step is added to the graph. `top` is the field of the kernel.
+pub fn find(dag: &mut Dag, outputs: &[Output], outer: &[LoopId], top: FieldId) -> Option<Found> {
+    let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+    let all = dag.reachable(&roots, true);
     let reductions: Vec<NodeId> =
         all.into_iter().filter(|&n| matches!(dag[n].node, Node::Reduce { .. })).collect();
-    let [node] = reductions[..] else { return None };
-    let Node::Reduce { op, loops, body, .. } = dag[node].node.clone() else { return None };
-    let &[w] = &loops[..] else { return None };
-    if dag.extent(w) < SHORT
-        || dag[node].deps != outer.iter().copied().filter(|&l| dag.extent(l) > 1).collect()
-    {
-        return None;
-    }
-    for &along in outer.iter().filter(|&&l| dag.extent(l) > 1) {
-        if !slides(dag, body, along, w) {
-            continue;
+    let alone = matches!((outputs, &reductions[..]), ([Output { join: None, .. }], [_]));
+    let over: LoopSet = outer.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
+    for node in reductions {
+        let Some((scan, field)) = scan(dag, node) else { continue };
+        if alone && dag[node].deps == over {
+            return Some(Found::Scan(scan));
         }
-        let (length, window) = (dag.extent(along), dag.extent(w));
-        // Positions `t = i + w`: what is dropped, and what the first output has beside its own term.
-        let forwards = (0, (window - 2).max(length - 2));
-        let backwards = (window.min(length), length + window - 2);
-        for (span, backwards) in [(forwards, false), (backwards, true)] {
-            if !vanishes(dag, body, along, op, span) {
-                continue;
-            }
-            let at = Lin::constant(if backwards { 0 } else { window - 1 });
-            let inside = dag.reachable(&[body], true);
-            let mut rewriter = Rewriter { dag, ids: HashMap::new() };
-            let mut step = body;
-            for n in inside {
-                step = rewriter.copy(n, &|lin| lin.substitute(w, &at))?;
-            }
-            return Some(Scan { node, step, op, along, backwards });
+        if field != top {
+            return Some(Found::First(field));
         }
     }
     None
+}
+
+/// A reduction as a scan along a loop that it depends on, and its field.
+fn scan(dag: &mut Dag, node: NodeId) -> Option<(Scan, FieldId)> {
+    let Node::Reduce { op, loops, body, field } = dag[node].node.clone() else { return None };
+    let &[w] = &loops[..] else { return None };
+    if dag.extent(w) < SHORT {
+        return None;
+    }
+    let deps = dag[node].deps;
+    let along = (0..dag.extents.len()).map(|l| LoopId(l as u8)).filter(|&l| deps.contains(l));
+    let along: Vec<LoopId> = along.filter(|&l| dag.extent(l) > 1).collect();
+    // Where the output runs against the window, the window is run through from its end.
+    let end = Lin::var(w).times(-1)?.plus(&Lin::constant(dag.extent(w) - 1), 1)?;
+    for flipped in [false, true] {
+        let body = if flipped { substituted(dag, body, w, &end)? } else { body };
+        for &along in along.iter().filter(|&&l| slides(dag, body, l, w)) {
+            let (length, window) = (dag.extent(along), dag.extent(w));
+            // Positions `t = i + w`: what is dropped, and what the first output has beside its own term.
+            let forwards = (0, (window - 2).max(length - 2));
+            let backwards = (window.min(length), length + window - 2);
+            for (span, backwards) in [(forwards, false), (backwards, true)] {
+                if vanishes(dag, body, along, op, span) {
+                    let at = Lin::constant(if backwards { 0 } else { window - 1 });
+                    let step = substituted(dag, body, w, &at)?;
+                    return Some((Scan { node, step, op, along, backwards }, field));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// A term with something else in the place of a loop.
+fn substituted(dag: &mut Dag, body: NodeId, w: LoopId, at: &Lin) -> Option<NodeId> {
+    let inside = dag.reachable(&[body], true);
+    let mut rewriter = Rewriter { dag, ids: HashMap::new() };
+    let mut new = body;
+    for n in inside {
+        new = rewriter.copy(n, &|lin| lin.substitute(w, at))?;
+    }
+    Some(new)
 }
 
 /// Do the terms depend on `along + w` alone?

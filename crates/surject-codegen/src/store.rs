@@ -232,9 +232,13 @@ impl<'a> Stores<'a> {
     fn kernels(&mut self, field: FieldId, pulled: Pulled) -> Result<Outcome, CodegenError> {
         let Pulled { mut dag, outer, mut outputs } = pulled;
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
-        if let Some(scan) = scan::find(&mut dag, &outputs, &outer) {
-            let kernel = scan::emit(&dag, &outputs, &scan, &schedule, self.target)?;
-            return Ok(Outcome::Kernels(vec![kernel]));
+        match scan::find(&mut dag, &outputs, &outer, field) {
+            Some(scan::Found::Scan(scan)) => {
+                let kernel = scan::emit(&dag, &outputs, &scan, &schedule, self.target)?;
+                return Ok(Outcome::Kernels(vec![kernel]));
+            }
+            Some(scan::Found::First(inner)) => return Ok(Outcome::First(inner)),
+            None => {}
         }
         if let Some(inner) = self.repeated(&dag, &outputs, &schedule, field) {
             return Ok(Outcome::First(inner));

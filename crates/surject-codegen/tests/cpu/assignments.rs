@@ -46,6 +46,41 @@ fn growing_windows_are_scans() {
 }
 
 #[test]
+fn scans_beside_and_inside_of_others() {
+    for (op, fill) in [("+", "-0.0f32"), ("min", "inf_f32")] {
+        let sum = |at: &str, term: &str, position: &str| {
+            format!(
+                "({op} over i<7, j<41, k<41 at {at}: ({term}[i,{position}] where 0 <= {position} < 41 else {fill}))"
+            )
+        };
+        let forwards = sum("[i,j]", "x", "j + k - 40");
+        let reversed = sum("[i,-j + 40]", "x", "j + k - 40");
+        let backwards = sum("[i,j]", "y", "j + k");
+        for (value, words) in [
+            // Read from the other end: one kernel.
+            (format!("tanh({reversed} * 0.1f32)"), vec!["scan", "backwards"]),
+            // Two of them: both are stored, or one of them is the kernel's own.
+            (format!("{forwards} - {backwards} * 0.5f32"), vec!["scan", "forwards", "backwards"]),
+            (format!("{reversed} + y[i,j] * {forwards}"), vec!["scan", "forwards", "backwards"]),
+            // Inside of another reduction, and beside one.
+            ("x[i,j] + (max over i<7, j<41, l<41 at [i,j]: s[i,l])".to_string(), vec!["scan"]),
+            (format!("{forwards} * (+ over i<7, j<41, l<41 at [i,j]: y[i,l])"), vec!["scan"]),
+        ] {
+            check_text(
+                &format!(
+                    "func main(x: f32[7,41], y: f32[7,41]) -> (z) {{
+  let s : f32[7,41] =: over i<7, j<41: {forwards}
+  z : f32[7,41] =: over i<7, j<41: {value}
+}}
+"
+                ),
+                &words,
+            );
+        }
+    }
+}
+
+#[test]
 fn other_windows_are_not() {
     // The window is shorter than the line, or starts earlier, or its terms depend on the output.
     for (window, first) in [(20, 19), (37, 30), (50, 49)] {
