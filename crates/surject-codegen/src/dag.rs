@@ -178,6 +178,20 @@ impl Dag {
         ids.get(&root).copied()
     }
 
+    /// The root with a node replaced, in the bodies of reductions too; `None` on overflow.
+    pub fn replaced(&mut self, root: NodeId, from: NodeId, to: NodeId) -> Option<NodeId> {
+        let mut ids = HashMap::from([(from, to)]);
+        for id in self.reachable(&[root], true) {
+            let data = self[id].clone();
+            if id != from && data.node.children().any(|c| ids.contains_key(&c)) {
+                let at = |x: NodeId| ids.get(&x).copied().unwrap_or(x);
+                let new = self.add(data.node.mapped(&at, &|lin| Some(lin.clone()))?, data.dtype);
+                ids.insert(id, new);
+            }
+        }
+        Some(ids.get(&root).copied().unwrap_or(root))
+    }
+
     /// The extent of a loop.
     pub fn extent(&self, l: LoopId) -> i64 {
         self.extents[l.0 as usize]

@@ -2,7 +2,8 @@
 //! of which the loops say a part and the indices the rest.
 //!
 //! Such a gather is a kernel like others, which computes its indices where they are needed. One that is read once, by
-//! what goes through its elements once, is evaluated there and never stored.
+//! what goes through its elements once, is evaluated there and never stored; so is one that moves lines, where the
+//! reader computes along the same lines.
 
 use crate::CodegenError;
 use crate::address::{Lin, LoopSet};
@@ -15,11 +16,12 @@ use crate::store::{Stores, box_loops, buf};
 use crate::uses::Uses;
 use std::collections::HashMap;
 use std::sync::Arc;
+use surject_index::IndexMap;
 use surject_ir::{
     BinaryOp, Block, DType, FieldId, FieldKind, Function, GatherDims, LibOp, Scalar, StatementKind, Var,
 };
 
-/// A gather of single elements.
+/// A gather whose elements can be expressions.
 #[derive(Clone, Debug)]
 pub struct Gathered {
     operand: Var,
@@ -33,12 +35,21 @@ pub struct Gathered {
     shape: Vec<i64>,
     /// The axes of the result that are not those of slices.
     batch: Vec<usize>,
+    /// The axis of the result along which neighbours are neighbours in the operand whatever the indices are.
+    line: Option<usize>,
 }
 
+/// Shorter lines are moved as a whole.
+const LINE: i64 = 32;
+
 impl Gathered {
-    /// The gather of a statement, if no two neighbours of the result are neighbours in the operand whatever the
-    /// indices are: then lines are not moved as a whole.
+    /// The gather of a statement, if it moves elements one by one.
     pub fn of(function: &Function, kind: &StatementKind) -> Option<Gathered> {
+        Gathered::any(function, kind).filter(|g| g.line.is_none())
+    }
+
+    /// The gather of a statement.
+    fn any(function: &Function, kind: &StatementKind) -> Option<Gathered> {
         let StatementKind::Call { op: LibOp::Gather { dims, slice_sizes, .. }, targets, args, .. } = kind
         else {
             return None;
@@ -52,14 +63,24 @@ impl Gathered {
         }
         let slice: Vec<i64> = slice_sizes.iter().map(|&n| n as i64).collect();
         let batch: Vec<usize> = (0..result.len()).filter(|d| !dims.offset_dims.contains(d)).collect();
-        let gathered =
-            Gathered { operand, indices, rank, computed: None, dims: dims.clone(), slice, shape, batch };
+        let line = None;
+        let gathered = Gathered {
+            operand,
+            indices,
+            rank,
+            computed: None,
+            dims: dims.clone(),
+            slice,
+            shape,
+            batch,
+            line,
+        };
         let last = (0..result.len()).rev().find(|&d| result[d] != 1);
-        let neighbours = last.is_some_and(|d| {
+        let line = last.filter(|&d| {
             let unit = |axis: usize| gathered.shape[axis + 1..].iter().all(|&n| n == 1);
             gathered.sliced().any(|(axis, at)| at == d && unit(axis))
         });
-        (!neighbours).then_some(gathered)
+        Some(Gathered { line, ..gathered })
     }
 
     /// The same, with its indices computed where these say so.
@@ -188,7 +209,7 @@ pub fn find(
                 readers.entry(var).or_default().push(reader);
             }
             if let (Some(gathered), &[target]) =
-                (Gathered::of(function, &statement.kind), statement.targets())
+                (Gathered::any(function, &statement.kind), statement.targets())
             {
                 candidates.push((number, target, gathered.computing(indices)));
             }
@@ -201,6 +222,7 @@ pub fn find(
         if let Some(&[Some((reader, field))]) = readers.get(&target).map(Vec::as_slice)
             && reader == block
             && read_once(function, field, target)
+            && gathered.line.is_none_or(|axis| computes_along(function, field, target, axis))
         {
             found.insert(target, gathered);
         }
@@ -235,6 +257,30 @@ fn read_once(function: &Function, field: FieldId, var: Var) -> bool {
     });
     let same = function.ty(var).space.points();
     ways + usize::from(direct || tensor(field)) <= 1 && points(field) <= same
+}
+
+/// Does a field compute from a tensor along long lines of it, which are lines of its own?
+fn computes_along(function: &Function, field: FieldId, var: Var, axis: usize) -> bool {
+    let fields = &function.fields;
+    let long = function.ty(var).space.extent(axis).as_const().is_some_and(|n| n >= LINE as u64);
+    let tensor = |f: FieldId| matches!(fields[f].kind, FieldKind::Tensor(v) if v == var);
+    let all = fields.reachable(&[field]);
+    let moves = |kind: &FieldKind| matches!(kind, FieldKind::Read { .. } | FieldKind::Tensor(_));
+    let last = fields[field].space.rank().checked_sub(1);
+    let own = |map: &IndexMap| {
+        let c = &map.components()[axis];
+        last.is_some_and(|l| c.coeffs[l] == 1 && c.coeffs.iter().filter(|&&k| k != 0).count() == 1)
+    };
+    let straight = all.iter().all(|&id| match &fields[id].kind {
+        FieldKind::Read { map, of } if tensor(*of) => own(map),
+        // Seen through another read it may lie anywhere.
+        FieldKind::Read { of, .. } => !fields.reachable(&[*of]).into_iter().any(tensor),
+        _ => true,
+    });
+    let direct = all.iter().any(|&id| {
+        !matches!(fields[id].kind, FieldKind::Read { .. }) && fields[id].kind.children().any(tensor)
+    });
+    long && straight && !moves(&fields[field].kind) && (!direct || last == Some(axis))
 }
 
 /// A component of an index.

@@ -44,6 +44,7 @@
 
 mod access;
 mod address;
+mod again;
 mod build;
 mod coalesce;
 mod columns;

@@ -275,15 +275,3 @@ pub fn fixed(dag: &Dag, root: NodeId, outer: &[LoopId]) -> Vec<NodeId> {
     }
     found
 }
-
-/// The root with a node replaced.
-pub fn replace(dag: &mut Dag, root: NodeId, from: NodeId, to: NodeId) -> Option<NodeId> {
-    let mut rewriter = Rewriter { dag, ids: HashMap::from([(from, to)]) };
-    for n in rewriter.dag.reachable(&[root], false) {
-        let changes = rewriter.dag[n].node.children().any(|c| rewriter.ids.contains_key(&c));
-        if n != from && changes && !matches!(rewriter.dag[n].node, Node::Reduce { .. }) {
-            rewriter.copy(n, &|lin| Some(lin.clone()))?;
-        }
-    }
-    rewriter.ids.get(&root).copied().or(Some(root))
-}

@@ -11,7 +11,7 @@ use crate::dag::{Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
 use crate::keys;
 use crate::row::{Kernel, Row, bind_pointers, clip, finish, open_outer, units, written};
-use crate::schedule::{Output, Schedule};
+use crate::schedule::{Output, Schedule, node_cost};
 use crate::stash::Rewriter;
 use std::collections::HashMap;
 use surject_ir::{AccOp, FieldId};
@@ -33,6 +33,8 @@ pub struct Scan {
 
 /// Windows shorter than this are not worth a loop in order.
 const SHORT: i64 = 16;
+/// Cycles of scalar code that are better done in lanes, at the price of a store and a load.
+const COSTLY: f64 = 12.0;
 
 /// What a kernel with a scan becomes.
 pub enum Found {
@@ -52,7 +54,8 @@ pub fn find(dag: &mut Dag, outputs: &[Output], outer: &[LoopId], top: FieldId) -
     let over: LoopSet = outer.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
     for node in reductions {
         let Some((scan, field)) = scan(dag, node) else { continue };
-        if alone && dag[node].deps == over {
+        let own = alone && dag[node].deps == over;
+        if own && (field == top || scan.unit(outputs, outer).is_some() || !epilogue(dag, outputs, node)) {
             return Some(Found::Scan(scan));
         }
         if field != top {
@@ -60,6 +63,28 @@ pub fn find(dag: &mut Dag, outputs: &[Output], outer: &[LoopId], top: FieldId) -
         }
     }
     None
+}
+
+impl Scan {
+    /// The loop that is done in lanes: one along which neighbours lie next to each other. Without it every line is
+    /// done on its own, element by element.
+    pub fn unit(&self, outputs: &[Output], order: &[LoopId]) -> Option<LoopId> {
+        let mut others = order.iter().copied().filter(|&l| l != self.along);
+        others.find(|&l| outputs.iter().all(|o| o.address.coeff(l) == 1))
+    }
+
+    /// Is the term of a step better computed in lanes, and stored first?
+    pub fn costly(&self, dag: &Dag) -> bool {
+        let work: f64 = dag.reachable(&[self.step], true).into_iter().map(|n| node_cost(dag, n)).sum();
+        work >= COSTLY
+    }
+}
+
+/// Is much computed from a scan?
+fn epilogue(dag: &Dag, outputs: &[Output], node: NodeId) -> bool {
+    let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+    let after = dag.reachable(&roots, false).into_iter().filter(|&n| n != node);
+    after.map(|n| node_cost(dag, n)).sum::<f64>() >= COSTLY
 }
 
 /// A reduction as a scan along a loop that it depends on, and its field.
@@ -156,7 +181,7 @@ pub fn emit(
     let buffers = bind_pointers(&mut em, &written(outputs), &roots);
     let mut order: Vec<LoopId> = schedule.order.iter().copied().filter(|&l| l != scan.along).collect();
     // Lanes where neighbours lie next to each other; else every line is done on its own.
-    let unit = order.iter().copied().find(|&l| outputs.iter().all(|o| o.address.coeff(l) == 1));
+    let unit = scan.unit(outputs, &order);
     let size = outputs.iter().map(|o| Elem::of(dag[o.root].dtype).size()).max().unwrap_or(4).max(2);
     let lanes = unit.map_or(1, |l| {
         let wide = (2 * target.lanes_bytes / size).min(usize::try_from(dag.extent(l)).unwrap_or(1)).max(1);

@@ -1,6 +1,7 @@
 //! From an assignment to kernels: what is evaluated in place, what is stored on its own first.
 
 use crate::address::{Lin, LoopId, LoopSet};
+use crate::again;
 use crate::build::{Builder, Parts, Stop, compose, linearise, sizes};
 use crate::columns;
 use crate::contraction::{self, Contraction, Scratch};
@@ -176,27 +177,35 @@ impl<'a> Stores<'a> {
     /// Stores what a phase sums for many of its positions alike.
     fn fixed(&mut self, phase: &mut Pulled) -> Result<Vec<Kernel>, CodegenError> {
         let mut kernels = Vec::new();
-        for output in &mut phase.outputs {
-            for node in phase::fixed(&phase.dag, output.root, &phase.outer) {
-                let dag = &mut phase.dag;
-                let dtype = dag[node].dtype;
-                let own: Vec<LoopId> =
-                    phase.outer.iter().copied().filter(|&l| dag[node].deps.contains(l)).collect();
-                let sizes: Vec<i64> = own.iter().map(|&l| dag.extent(l)).collect();
-                let position: Vec<Lin> = own.iter().map(|&l| Lin::var(l)).collect();
-                let address = linearise(&sizes, &position)?;
-                let count: i64 = sizes.iter().product();
-                let buf = self.temporary(TensorType::new(dtype, Space::of(&[count.unsigned_abs()])));
-                let outputs = [Output { to: buf, address: address.clone(), root: node, join: None }];
-                let schedule = schedule::choose(dag, &outputs, &own, self.target);
-                let free = own.iter().copied().collect();
-                kernels.push(row::emit(dag, &outputs, &schedule, self.target, free, None)?);
-                let load = dag.add(Node::Load { buf, address, guards: Vec::new() }, dtype);
-                output.root = phase::replace(dag, output.root, node, load)
-                    .ok_or_else(|| CodegenError::overflow("an address"))?;
+        for number in 0..phase.outputs.len() {
+            for node in phase::fixed(&phase.dag, phase.outputs[number].root, &phase.outer) {
+                kernels.push(self.apart(phase, node)?.0);
             }
         }
         Ok(kernels)
+    }
+
+    /// Stores a value of an expression first: its kernel, and the load that the expression has in its place.
+    fn apart(&mut self, pulled: &mut Pulled, node: NodeId) -> Result<(Kernel, NodeId), CodegenError> {
+        let dag = &mut pulled.dag;
+        let dtype = dag[node].dtype;
+        let all = (0..dag.extents.len()).map(|l| LoopId(l as u8));
+        let own: Vec<LoopId> = all.filter(|&l| dag[node].deps.contains(l)).collect();
+        let sizes: Vec<i64> = own.iter().map(|&l| dag.extent(l)).collect();
+        let position: Vec<Lin> = own.iter().map(|&l| Lin::var(l)).collect();
+        let address = linearise(&sizes, &position)?;
+        let count: i64 = sizes.iter().product();
+        let buf = self.temporary(TensorType::new(dtype, Space::of(&[count.unsigned_abs()])));
+        let outputs = vec![Output { to: buf, address: address.clone(), root: node, join: None }];
+        let schedule = schedule::choose(dag, &outputs, &own, self.target);
+        let free = own.iter().copied().collect();
+        let kernel = row::emit(dag, &outputs, &schedule, self.target, free, None)?;
+        let load = dag.add(Node::Load { buf, address, guards: Vec::new() }, dtype);
+        for output in &mut pulled.outputs {
+            output.root =
+                dag.replaced(output.root, node, load).ok_or_else(|| CodegenError::overflow("an address"))?;
+        }
+        Ok((kernel, load))
     }
 
     /// The expression of a field over the loops of its space, or those positions that have some remainders. `None`:
@@ -233,9 +242,16 @@ impl<'a> Stores<'a> {
         let Pulled { mut dag, outer, mut outputs } = pulled;
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
         match scan::find(&mut dag, &outputs, &outer, field) {
-            Some(scan::Found::Scan(scan)) => {
-                let kernel = scan::emit(&dag, &outputs, &scan, &schedule, self.target)?;
-                return Ok(Outcome::Kernels(vec![kernel]));
+            Some(scan::Found::Scan(mut scan)) => {
+                let mut rest = Pulled { dag, outer, outputs };
+                let mut kernels = Vec::new();
+                if scan.unit(&rest.outputs, &rest.outer).is_none() && scan.costly(&rest.dag) {
+                    let (first, load) = self.apart(&mut rest, scan.step)?;
+                    kernels.push(first);
+                    scan.step = load;
+                }
+                kernels.push(scan::emit(&rest.dag, &rest.outputs, &scan, &schedule, self.target)?);
+                return Ok(Outcome::Kernels(kernels));
             }
             Some(scan::Found::First(inner)) => return Ok(Outcome::First(inner)),
             None => {}
@@ -259,6 +275,17 @@ impl<'a> Stores<'a> {
         }
         if let Some(inner) = self.guarded_product(&dag, &outputs) {
             return Ok(Outcome::First(inner));
+        }
+        if let Some(node) = again::find(&dag, &outputs, &schedule) {
+            let mut rest = Pulled { dag, outer, outputs };
+            let mut kernels = vec![self.apart(&mut rest, node)?.0];
+            return Ok(match self.kernels(field, rest)? {
+                Outcome::Kernels(more) => {
+                    kernels.extend(more);
+                    Outcome::Kernels(kernels)
+                }
+                first => first,
+            });
         }
         match columns::find(&dag, &outputs, &outer, &schedule) {
             Some((_, inner)) if inner != field => return Ok(Outcome::First(inner)),

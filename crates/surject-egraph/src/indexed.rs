@@ -112,8 +112,18 @@ impl Rewriter {
     /// What stands in the place of a gather or a scatter.
     fn assigned(&mut self, statement: &Statement) -> Option<Vec<Statement>> {
         let StatementKind::Call { targets, op, args, regions } = &statement.kind else { return None };
-        let &[target] = &targets[..] else { return None };
         let origin = statement.origin.clone();
+        if let LibOp::Sort { axis, .. } = op
+            && self.f.ty(args[0]).space.extent(*axis).as_const() == Some(1)
+        {
+            // Lines of one element are sorted.
+            let stores = targets.iter().zip(args).map(|(&target, &arg)| {
+                let kind = StatementKind::Store { target, field: self.f.tensor(arg) };
+                Statement { kind, origin: origin.clone() }
+            });
+            return Some(stores.collect());
+        }
+        let &[target] = &targets[..] else { return None };
         let splat = |var: Var| self.facts.splats.contains_key(&var);
         if let Some(field) = placed::assigned(&mut self.f, &self.known, (target, op, args, regions), splat) {
             return Some(vec![Statement { kind: StatementKind::Store { target, field }, origin }]);
@@ -125,6 +135,15 @@ impl Rewriter {
             }
             (LibOp::Scatter { dims, .. }, &[input, indices, updates], [join]) => {
                 let field = self.scatter([input, indices, updates], dims, join)?;
+                Some(vec![Statement { kind: StatementKind::Store { target, field }, origin }])
+            }
+            (LibOp::ReduceWindow { window }, &[operand, init], [join]) if window.is_point() => {
+                let space = self.f.ty(operand).space.clone();
+                let everywhere = IndexMap::total(space, Space::scalar(), Vec::new()).ok()?;
+                let init = self.f.tensor(init);
+                let init = self.f.fields.read(everywhere, init).ok()?;
+                let element = self.f.tensor(operand);
+                let field = joined(&mut self.f, Some(join), init, element)?;
                 Some(vec![Statement { kind: StatementKind::Store { target, field }, origin }])
             }
             _ => None,
@@ -540,6 +559,25 @@ mod tests {
         assert!(rewritten(&text("exp(t[i,j]) * 2f32", "y, l"), (2, &[1, 2, 3])).is_none());
         assert!(rewritten(&text("exp(t[i,-j + 7])", "y"), (2, &[1, 2, 3])).is_none());
         assert!(rewritten(&text("t[i,-j + 7]", "y"), (2, &[1, 2, 3])).is_none());
+    }
+
+    #[test]
+    fn lines_and_windows_of_one_element() {
+        let text = "func main(x: f32[3,1], i: i32[3,1], start: f32[]) -> (a, b, w) {
+  a : f32[3,1], b : i32[3,1] = call sort{axis=1, stable=true}(x, i) {
+    region(p: f32[], q: f32[], r: i32[], s: i32[]) -> (less) {
+      less : i1[] =: p < q
+    }
+  }
+  w : f32[3,1] = call reduce_window{sizes=[1,1], strides=[1,1], base_dilations=[1,1], window_dilations=[2,1], \
+padding=[[0,0],[0,0]]}(x, start) {
+    region(t: f32[], u: f32[]) -> (v) {
+      v : f32[] =: t - u * 2f32
+    }
+  }
+}
+";
+        insta::assert_snapshot!(rewritten(text, (1, &[1, 2, 3])).unwrap());
     }
 
     #[test]

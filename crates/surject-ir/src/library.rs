@@ -151,3 +151,11 @@ pub struct Window {
     /// Elements added before and after (negative: removed).
     pub padding: Vec<(i64, i64)>,
 }
+
+impl Window {
+    /// Is there a window of one element around each element, and nothing else?
+    pub fn is_point(&self) -> bool {
+        let mut factors = self.sizes.iter().chain(&self.strides).chain(&self.base_dilations);
+        factors.all(|&n| n == 1) && self.padding.iter().all(|&p| p == (0, 0))
+    }
+}

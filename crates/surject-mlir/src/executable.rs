@@ -78,6 +78,14 @@ pub enum RunError {
         /// The type needed.
         expected: TensorType,
     },
+    /// There is not so much memory for a result.
+    #[error("result {index}, {ty}, does not fit in memory")]
+    Memory {
+        /// Which one, from 0.
+        index: usize,
+        /// Its type.
+        ty: TensorType,
+    },
 }
 
 /// A function of a program, compiled for this machine.
@@ -256,9 +264,17 @@ impl Executable {
     /// Runs the function. The results take memory of buffers that were dropped, where there is some.
     pub fn run(&self, args: &[Buffer]) -> Result<Vec<Buffer>, RunError> {
         self.check("argument", 0, args.iter())?;
-        let mut results = self.result_buffers();
+        let mut results = Vec::with_capacity(self.lowered.results.len());
+        for index in 0..self.lowered.results.len() {
+            results.push(self.result_buffer(index)?);
+        }
         self.call(args.iter().map(Buffer::as_ptr), &mut results);
         Ok(results)
+    }
+
+    fn result_buffer(&self, index: usize) -> Result<Buffer, RunError> {
+        let (ty, shape) = (&self.lowered.results[index], &self.shapes[1][index]);
+        Buffer::try_unwritten(ty.dtype, shape).ok_or_else(|| RunError::Memory { index, ty: ty.clone() })
     }
 
     /// Runs the function; a result may take over the memory of an argument that is given away
@@ -272,10 +288,14 @@ impl Executable {
             Argument::Given(buffer) => Some(buffer),
         }));
         let mut results = Vec::with_capacity(self.lowered.results.len());
-        for ((ty, shape), from) in self.lowered.results.iter().zip(&self.shapes[1]).zip(self.donations()) {
+        for (index, from) in self.donations().iter().enumerate() {
             let taken = from.and_then(|i| given.get_mut(i)).and_then(Option::take);
-            let taken = taken.and_then(|b| b.recast(ty.dtype, shape));
-            results.push(taken.unwrap_or_else(|| Buffer::unwritten(ty.dtype, shape)));
+            let taken =
+                taken.and_then(|b| b.recast(self.lowered.results[index].dtype, &self.shapes[1][index]));
+            results.push(match taken {
+                Some(taken) => taken,
+                None => self.result_buffer(index)?,
+            });
         }
         self.call(pointers.into_iter(), &mut results);
         Ok(results)

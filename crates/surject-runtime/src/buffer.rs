@@ -35,18 +35,34 @@ impl Buffer {
         Buffer::with(dtype, shape, Block::unwritten)
     }
 
+    /// As [`Buffer::zeros`]; `None` where there is not so much memory.
+    pub fn try_zeros(dtype: DType, shape: &[usize]) -> Option<Buffer> {
+        Buffer::in_memory(dtype, shape, Block::zeroed).ok()
+    }
+
+    /// As [`Buffer::unwritten`]; `None` where there is not so much memory.
+    pub fn try_unwritten(dtype: DType, shape: &[usize]) -> Option<Buffer> {
+        Buffer::in_memory(dtype, shape, Block::unwritten).ok()
+    }
+
     fn with(dtype: DType, shape: &[usize], memory: fn(usize) -> Option<Block>) -> Buffer {
-        let len = shape
-            .iter()
-            .try_fold(1usize, |n, &d| n.checked_mul(d))
-            .filter(|n| n.checked_mul(dtype.size()).is_some_and(|b| b < isize::MAX as usize))
-            .expect("the size of a buffer fits in memory");
-        let bytes = len * dtype.size();
-        let memory = memory(bytes).unwrap_or_else(|| {
+        Buffer::in_memory(dtype, shape, memory).unwrap_or_else(|bytes| {
+            let bytes = bytes.expect("the size of a buffer fits in memory");
             let layout = Layout::from_size_align(bytes, ALIGN);
             handle_alloc_error(layout.unwrap_or_else(|_| Layout::new::<u8>()))
-        });
-        Buffer { dtype, shape: shape.to_vec(), len, memory }
+        })
+    }
+
+    /// A tensor in memory that is asked for; the bytes that there are not, if that is a number.
+    fn in_memory(
+        dtype: DType,
+        shape: &[usize],
+        memory: fn(usize) -> Option<Block>,
+    ) -> Result<Buffer, Option<usize>> {
+        let len = shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d)).ok_or(None)?;
+        let bytes = len.checked_mul(dtype.size()).filter(|&b| b < isize::MAX as usize).ok_or(None)?;
+        let memory = memory(bytes).ok_or(Some(bytes))?;
+        Ok(Buffer { dtype, shape: shape.to_vec(), len, memory })
     }
 
     /// A tensor with these little-endian bytes; `None` if their number is not `len * dtype.size()`.

@@ -62,6 +62,9 @@ fn scans_beside_and_inside_of_others() {
             // Two of them: both are stored, or one of them is the kernel's own.
             (format!("{forwards} - {backwards} * 0.5f32"), vec!["scan", "forwards", "backwards"]),
             (format!("{reversed} + y[i,j] * {forwards}"), vec!["scan", "forwards", "backwards"]),
+            // What is computed before and after it is done in lanes.
+            (format!("tanh({forwards})"), vec!["scan", "row ["]),
+            (forwards.replace("(x[i,j + k - 40] where", "(t[i,j + k - 40] where"), vec!["scan", "row ["]),
             // Inside of another reduction, and beside one.
             ("x[i,j] + (max over i<7, j<41, l<41 at [i,j]: s[i,l])".to_string(), vec!["scan"]),
             (format!("{forwards} * (+ over i<7, j<41, l<41 at [i,j]: y[i,l])"), vec!["scan"]),
@@ -69,6 +72,7 @@ fn scans_beside_and_inside_of_others() {
             check_text(
                 &format!(
                     "func main(x: f32[7,41], y: f32[7,41]) -> (z) {{
+  let t : f32[7,41] =: over i<7, j<41: exp(y[i,j] * 0.1f32)
   let s : f32[7,41] =: over i<7, j<41: {forwards}
   z : f32[7,41] =: over i<7, j<41: {value}
 }}
@@ -245,4 +249,42 @@ fn rows_along_the_last_of_several_loops() {
          z : f32[6,40,33] =:+ over i<6, j<40, k<33, n<7 at [i,j,k]: exp(x[n,i,j]) * g[n,k]\n}\n",
         &["contraction"],
     );
+}
+
+#[test]
+fn what_inner_loops_alone_say_is_computed_once() {
+    // In a sum over rows, beside it, inside of a reduction of its own, and where a guard keeps it from some points.
+    for value in [
+        "(+ over i<400, j<60 at [i]: x[i,j] * tanh(y[j]))",
+        "(max over i<400, j<60 at [i]: x[i,j] - (+ over i<400, j<60, k<33 at [i,j]: exp(z[k,j])))",
+        "(+ over i<400, j<60 at [i]: (tanh(y[j - 3]) where 0 <= j - 3 < 50 else 0.0f32) * x[i,j])",
+    ] {
+        let value = if value.contains("where") {
+            value.replace("(tanh(y[j - 3]) where", "(t[j - 3] where")
+        } else {
+            value.to_string()
+        };
+        check_text(
+            &format!(
+                "func main(x: f32[400,60], y: f32[60], z: f32[33,60]) -> (r) {{
+  let t : f32[60] =: over j<60: tanh(y[j])
+  r : f32[400] =: over i<400: {value}
+}}
+"
+            ),
+            &["temporary0"],
+        );
+    }
+    // Nothing is gained where the value is cheap, or is there once for every row.
+    for value in [
+        "(+ over i<400, j<60 at [i]: x[i,j] * (y[j] + 1.0f32))",
+        "(+ over i<400, j<60 at [i]: tanh(x[i,0]) * y[j])",
+    ] {
+        let program = format!(
+            "func main(x: f32[400,60], y: f32[60]) -> (r) {{\n  r : f32[400] =: over i<400: {value}\n}}\n"
+        );
+        let plan =
+            lower(&surject_ir::parse(&program).unwrap(), "main", &Target::wide()).unwrap().plan.to_string();
+        assert!(!plan.contains("temporary"), "{plan}");
+    }
 }

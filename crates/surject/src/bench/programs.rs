@@ -64,16 +64,17 @@ pub fn inputs(function: &Function, folder: Option<&Path>) -> Result<Vec<Buffer>,
         let file = folder.map(|f| f.join(npy::file_name(&format!("in{i}"), ty.dtype))).filter(|f| f.exists());
         inputs.push(match file {
             Some(file) => npy::read(&file).map_err(Failure::bad_input)?,
-            None => noise(ty, i as u64 + 1),
+            None => noise(ty, i as u64 + 1)
+                .ok_or_else(|| Failure::unsupported(format!("argument {i}: {ty} does not fit in memory")))?,
         });
     }
     Ok(inputs)
 }
 
-/// Nearly normal numbers; small whole ones of integer types.
-fn noise(ty: &TensorType, seed: u64) -> Buffer {
+/// Nearly normal numbers; small whole ones of integer types. `None` where there is not so much memory.
+fn noise(ty: &TensorType, seed: u64) -> Option<Buffer> {
     let shape: Vec<usize> = ty.space.sizes().unwrap_or_default().iter().map(|&n| n as usize).collect();
-    let mut buffer = Buffer::zeros(ty.dtype, &shape);
+    let mut buffer = Buffer::try_zeros(ty.dtype, &shape)?;
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -89,7 +90,7 @@ fn noise(ty: &TensorType, seed: u64) -> Buffer {
         };
         buffer.set(i, value);
     }
-    buffer
+    Some(buffer)
 }
 
 /// How the results differ from those of a peer, if they do.

@@ -1,0 +1,80 @@
+//! Values that a kernel would compute again and again: what depends on an inner loop alone, inside a loop that it does
+//! not depend on. Stored first, they are computed once.
+
+use crate::address::{LoopId, LoopSet};
+use crate::dag::{Dag, Node, NodeId};
+use crate::schedule::{Output, Schedule, node_cost};
+use std::collections::HashSet;
+
+/// How often a value is computed for every time that it must be.
+const TIMES: f64 = 4.0;
+/// Cycles of scalar code that a load is not worth.
+const CHEAP: f64 = 6.0;
+/// Cycles of scalar code that a kernel more must save.
+const WORTH: f64 = 200_000.0;
+
+/// A value that is better stored first: the topmost one, if there is any.
+pub fn find(dag: &Dag, outputs: &[Output], schedule: &Schedule) -> Option<NodeId> {
+    let mut seen: HashSet<(NodeId, Vec<LoopId>)> = HashSet::new();
+    let mut stack: Vec<(NodeId, Vec<LoopId>)> =
+        outputs.iter().map(|o| (o.root, schedule.order.clone())).collect();
+    while let Some((n, around)) = stack.pop() {
+        if !seen.insert((n, around.clone())) {
+            continue;
+        }
+        let deps = dag[n].deps;
+        let (times, needed) = (runs(dag, deps, &around), points(dag, deps));
+        if times >= TIMES * needed && !dag.reachable(&[n], true).iter().any(|&n| outside(dag, n)) {
+            let work = work(dag, n, &around, schedule);
+            if work >= CHEAP * times && (1.0 - needed / times) * work >= WORTH {
+                return Some(n);
+            }
+        }
+        let inside = inside(dag, n, &around, schedule);
+        stack.extend(dag[n].node.children().map(|c| (c, inside.clone())));
+    }
+    None
+}
+
+/// Is it a value that only the surroundings of a kernel have?
+fn outside(dag: &Dag, n: NodeId) -> bool {
+    matches!(dag[n].node, Node::Param(..))
+}
+
+/// The loops around the operands of a node, which stands inside others.
+fn inside(dag: &Dag, n: NodeId, around: &[LoopId], schedule: &Schedule) -> Vec<LoopId> {
+    let Node::Reduce { loops, .. } = &dag[n].node else { return around.to_vec() };
+    let mut inside = around[..depth(dag[n].deps, around)].to_vec();
+    inside.extend(schedule.reductions.get(&n).map_or(loops, |plan| &plan.order));
+    inside
+}
+
+/// How many of the loops around a value it stands in: it is computed inside the last one that it depends on.
+fn depth(deps: LoopSet, around: &[LoopId]) -> usize {
+    around.iter().rposition(|&l| deps.contains(l)).map_or(0, |d| d + 1)
+}
+
+/// How often a value is computed.
+fn runs(dag: &Dag, deps: LoopSet, around: &[LoopId]) -> f64 {
+    around[..depth(deps, around)].iter().map(|&l| dag.extent(l) as f64).product()
+}
+
+/// How many different values it has.
+fn points(dag: &Dag, deps: LoopSet) -> f64 {
+    let loops = (0..dag.extents.len()).map(|l| LoopId(l as u8)).filter(|&l| deps.contains(l));
+    loops.map(|l| dag.extent(l) as f64).product()
+}
+
+/// The cycles of scalar code in a value, as often as it is computed.
+fn work(dag: &Dag, n: NodeId, around: &[LoopId], schedule: &Schedule) -> f64 {
+    let own = |n: NodeId| node_cost(dag, n) * runs(dag, dag[n].deps, around);
+    let direct = dag.reachable(&[n], false);
+    let bodies = direct.iter().filter(|&&r| matches!(dag[r].node, Node::Reduce { .. })).map(|&r| {
+        let inside = inside(dag, r, around, schedule);
+        let body = dag[r].node.children().next();
+        // The operator joins once a point.
+        let joins: f64 = inside.iter().map(|&l| dag.extent(l) as f64).product();
+        joins + body.map_or(0.0, |b| work(dag, b, &inside, schedule))
+    });
+    direct.iter().map(|&n| own(n)).sum::<f64>() + bodies.sum::<f64>()
+}
