@@ -227,6 +227,26 @@ impl<'a> Emitter<'a> {
         (text, self.declarations)
     }
 
+    /// An emitter of text that stands inside of what this one writes: it has the same pointers, and other names.
+    pub fn inside<'b>(&self, dag: &'b Dag) -> Emitter<'b> {
+        Emitter {
+            pointers: self.pointers.clone(),
+            tables: self.tables,
+            short: self.short,
+            names: self.names,
+            ..Emitter::new(dag)
+        }
+    }
+
+    /// The text of an emitter inside of this one.
+    pub fn close_inside(&mut self, inner: Emitter<'_>) -> String {
+        self.names = inner.names;
+        self.unbound |= inner.unbound;
+        let (text, declarations) = inner.finish();
+        self.declarations.extend(declarations);
+        text
+    }
+
     /// A new name.
     pub fn name(&mut self) -> String {
         self.names += 1;

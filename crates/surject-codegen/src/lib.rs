@@ -85,6 +85,7 @@ mod swap;
 mod target;
 mod thrift;
 mod turned;
+mod unswitch;
 mod uses;
 mod value;
 

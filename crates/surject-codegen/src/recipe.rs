@@ -285,7 +285,7 @@ impl Recipe {
                 let (pieces, piece) = cut.piece.map_or((1, 0), |(l, steps)| (dag.extent(l) / steps, steps));
                 let prefix = cut.weights.iter().map(|w| w.0).collect();
                 let units = Units { prefix, pieces, piece, tasks: 1, total: cut.parts, share: Share::Range };
-                row::emit_units(dag, outputs, schedule, units, stash.clone())
+                row::emit_units(dag, outputs, schedule, (units, target), stash.clone())
             }
             Recipe::Tiles { dag, output, contraction: c, schedule, scratch } => {
                 contraction::emit_range((dag, output), c, schedule, target, *scratch, (most, whole))

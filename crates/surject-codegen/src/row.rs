@@ -13,6 +13,7 @@ use crate::recipe::Recipe;
 use crate::schedule::{Output, Schedule};
 use crate::short::Short;
 use crate::stash::Stash;
+use crate::unswitch;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -129,7 +130,7 @@ pub fn emit(
         return finish(em, buffers, tasks, written(outputs), summary(dag, &roots, schedule, tasks));
     }
     let units = units(dag, &schedule.order, schedule, target, free);
-    emit_units(dag, outputs, schedule, units, stash)
+    emit_units(dag, outputs, schedule, (units, target), stash)
 }
 
 /// Writes a kernel whose units of work are decided.
@@ -137,40 +138,31 @@ pub(crate) fn emit_units(
     dag: &Dag,
     outputs: &[Output],
     schedule: &Schedule,
-    units: Units,
+    (units, target): (Units, &Target),
     stash: Option<Stash>,
 ) -> Result<Kernel, CodegenError> {
     let mut em = Emitter::new(dag);
-    em.reductions.clone_from(&schedule.reductions);
     em.tables = schedule.tables;
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let buffers = bind_pointers(&mut em, &written(outputs), &roots);
     let stashed = stash.is_some();
     em.stash = stash.and_then(|s| em.pointers.get(&s.to).cloned().map(|pointer| (s, pointer)));
-    let mut scope = em.root();
     let row = Row { outputs, schedule };
-    let Some((&last, outer)) = schedule.order.split_last() else {
-        row.point(&mut em, scope)?;
-        let mut kernel = finish(em, buffers, 1, written(outputs), summary(dag, &roots, schedule, 1))?;
-        kernel.in_place = inplace::operands(dag, outputs, None, None);
-        kernel.copies = inplace::copies(dag, outputs);
-        return Ok(kernel);
-    };
-    let (mut closing, range) = open_outer(&mut em, &units, outer);
-    if let Some(inner) = closing.last() {
-        scope = inner.0;
+    match unswitch::find(dag, outputs, schedule).filter(|_| !stashed) {
+        Some(condition) => {
+            unswitch::write(&mut em, outputs, schedule, condition, target, |em, row| row.all(em, &units))?;
+        }
+        None => row.all(&mut em, &units)?,
     }
-    row.lines(&mut em, scope, (outer, last), range)?;
-    while let Some((scope, iv, bounds)) = closing.pop() {
-        em.close_loop(scope, &iv, &bounds, &[]);
-    }
-    let text = summary(dag, &roots, schedule, units.tasks);
-    let mut kernel = finish(em, buffers, units.tasks, written(outputs), text)?;
-    kernel.cycles = schedule.cycles;
+    let last = schedule.order.last().copied();
+    let tasks = if last.is_some() { units.tasks } else { 1 };
+    let mut kernel = finish(em, buffers, tasks, written(outputs), summary(dag, &roots, schedule, tasks))?;
+    kernel.cycles = if last.is_some() { schedule.cycles } else { 0.0 };
     if !stashed {
         // A row in pieces is read by all of their tasks; one with cuts may compute a reduction behind a part of it.
-        let whole = units.pieces == 1 && schedule.short.is_none() && row.cuts(dag, last).is_empty();
-        kernel.in_place = inplace::operands(dag, outputs, None, whole.then_some(last));
+        let whole =
+            |l: &LoopId| units.pieces == 1 && schedule.short.is_none() && row.cuts(dag, *l).is_empty();
+        kernel.in_place = inplace::operands(dag, outputs, None, last.filter(whole));
         kernel.copies = inplace::copies(dag, outputs);
     }
     Ok(kernel)
@@ -359,6 +351,20 @@ fn between(cuts: &[i64], extent: i64) -> impl Iterator<Item = (i64, i64)> {
 }
 
 impl Row<'_> {
+    /// All that a kernel computes.
+    fn all(&self, em: &mut Emitter<'_>, units: &Units) -> Result<(), CodegenError> {
+        em.reductions.clone_from(&self.schedule.reductions);
+        let root = em.root();
+        let Some((&last, outer)) = self.schedule.order.split_last() else { return self.point(em, root) };
+        let (mut closing, range) = open_outer(em, units, outer);
+        let scope = closing.last().map_or(root, |c| c.0);
+        self.lines(em, scope, (outer, last), range)?;
+        while let Some((scope, iv, bounds)) = closing.pop() {
+            em.close_loop(scope, &iv, &bounds, &[]);
+        }
+        Ok(())
+    }
+
     /// The last loop, once for every part of a loop around it in which the same conditions hold: rows of a
     /// concatenation come each from one operand. Where that is too much code, once for the longest part, such as the
     /// inner rows of a stencil, and once for all others, where conditions are looked at.

@@ -404,3 +404,37 @@ fn sums_of_pairs() {
         }
     }
 }
+
+/// What does not depend on the position chooses once, whatever it chooses.
+#[test]
+fn a_choice_for_all_points() {
+    for (value, count) in [
+        ("select(c[], tanh(x[i,j]), y[i,-j + 99] * 2.0f32)", 1),
+        (
+            "select(s[] < 0.5f32, x[i,j], select(c[], y[i,j], 1.0f32)) + select(s[] < 0.5f32, y[i,j], x[i,j])",
+            1,
+        ),
+        ("x[i,j] - (+ over i<200, j<100, k<100 at [i,j]: select(c[], x[i,k], exp(y[i,k] * 0.1f32)))", 1),
+        ("select(c[], 1.0f32, 2.0f32) * x[i,j]", 0),
+    ] {
+        let text = format!(
+            "func main(x: f32[200,100], y: f32[200,100], c: i1[], s: f32[]) -> (z) {{\n  \
+             z : f32[200,100] =: over i<200, j<100: {value}\n}}\n"
+        );
+        let text = text.replace("c[]", "b[i,j]").replace("s[]", "t[i,j]").replace(
+            ") -> (z) {\n",
+            ") -> (z) {\n  let b : i1[200,100] =: over i<200, j<100: c[]\n  let t : f32[200,100] =: over i<200, j<100: s[]\n",
+        );
+        let text = text.replace(
+            "over i<200, j<100, k<100 at [i,j]: select(b[i,j]",
+            "over i<200, j<100, k<100 at [i,j]: select(b[i,k]",
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let module = lower(&program, "main", &Target::wide()).unwrap();
+        let written = module.parts.concat();
+        assert_eq!(written.matches("} else {").count().min(1), count, "{text}\n{written}");
+        for function in program.functions {
+            check_with(function, 1e-4, None);
+        }
+    }
+}
