@@ -1,7 +1,7 @@
 //! Windows at positions that are known when a program is compiled.
 //!
-//! `x.at[1:-1].add(u)` arrives as a scatter, and `lax.dynamic_slice(x, (0, 2), …)` as a dynamic slice, at literal
-//! positions. As assignments, a read or a choice between the update and what was there, they take part in everything
+//! `x.at[1:-1].add(u)` arrives as a scatter, `lax.dynamic_slice(x, (0, 2), …)` as a dynamic slice, at literal
+//! positions, and `jnp.diagonal(x)` as a gather at positions that are an affine sequence. As assignments, a read or a choice between the update and what was there, they take part in everything
 //! that is done with assignments. All of it is exact.
 
 use crate::indexed::joined;
@@ -10,13 +10,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use surject_index::{Affine, Fill, Guard, IndexMap, Space};
 use surject_ir::{
-    Buffer, DType, FieldId, Function, LibOp, Region, Scalar, Statement, StatementKind, Var, interp,
+    Buffer, DType, FieldId, Function, GatherDims, LibOp, Region, Scalar, Statement, StatementKind, Var,
+    interp,
 };
 
 /// A window of fewer elements than one of so many is put where it belongs: that touches no others.
 const FEW: u64 = 4;
 /// Tensors with more elements are not evaluated.
-const POINTS: u64 = 64;
+const POINTS: u64 = 1024;
 
 /// The values of small integer tensors that depend on literals alone.
 #[derive(Default)]
@@ -71,20 +72,24 @@ pub(crate) fn assigned(
             if !dims.operand_batching_dims.is_empty() {
                 return None;
             }
-            let starts = known.values(indices)?;
+            let out = f.ty(target).space.clone();
+            let places = Places::new(known, indices, &f.ty(indices).space, &out, dims)?;
             let mut offsets = dims.offset_dims.iter();
-            let mut window = Window::default();
+            let mut components = Vec::new();
             for (axis, (&extent, &size)) in around.sizes()?.iter().zip(slice_sizes).enumerate() {
-                let own = match dims.collapsed_slice_dims.contains(&axis) {
-                    true => None,
-                    false => Some(*offsets.next()?),
+                let most = extent.checked_sub(i64::try_from(size).ok()?)?;
+                let mut place = match dims.start_index_map.iter().position(|&a| a == axis) {
+                    Some(number) => places.affine(number, most)?,
+                    None => Affine::fixed(out.rank(), 0),
                 };
-                let start = component(&dims.start_index_map, axis, &starts)?;
-                let size = i64::try_from(size).ok()?;
-                window.axes.push((own, size, start.clamp(0, extent - size)));
+                if !dims.collapsed_slice_dims.contains(&axis) {
+                    place.coeffs[*offsets.next()?] = 1;
+                }
+                components.push(place);
             }
-            one(&f.ty(target).space, &dims.offset_dims)?;
-            window.slice(f, operand, target)
+            let map = IndexMap::total(out, around, components).ok()?;
+            let tensor = f.tensor(operand);
+            f.fields.read(map, tensor).ok()
         }
         (LibOp::DynamicUpdateSlice, [update, starts @ ..], []) => {
             let sizes: Option<Vec<u64>> =
@@ -112,6 +117,52 @@ pub(crate) fn assigned(
             window.update(f, [operand, updates], Some(join), splat(operand))
         }
         _ => None,
+    }
+}
+
+/// The index vectors of a gather: of each element of the batch, along these axes of the result.
+struct Places {
+    starts: Vec<i64>,
+    /// The axes of the result, their lengths, and their strides among the indices.
+    batch: Vec<(usize, i64, usize)>,
+    /// The stride of the components of a vector.
+    stride: usize,
+    rank: usize,
+}
+
+impl Places {
+    fn new(known: &Known, indices: Var, space: &Space, out: &Space, dims: &GatherDims) -> Option<Places> {
+        let (starts, sizes, lengths) = (known.values(indices)?, space.sizes()?, out.sizes()?);
+        let mut strides = vec![1usize; sizes.len() + 1];
+        for axis in (0..sizes.len()).rev() {
+            strides[axis] = strides[axis + 1].checked_mul(usize::try_from(sizes[axis]).ok()?)?;
+        }
+        // Indices without an axis for components have one of them.
+        let stride = if dims.index_vector_dim < sizes.len() { strides[dims.index_vector_dim + 1] } else { 1 };
+        let others = (0..sizes.len()).filter(|&a| a != dims.index_vector_dim);
+        let axes = (0..out.rank()).filter(|d| !dims.offset_dims.contains(d));
+        let batch = axes.zip(others).map(|(d, a)| (d, lengths[d], strides[a + 1])).collect();
+        Some(Places { starts, batch, stride, rank: out.rank() })
+    }
+
+    /// A component of the index vectors, each moved until its window lies inside, as an affine expression of the
+    /// position in the result; `None` where it is none.
+    fn affine(&self, number: usize, most: i64) -> Option<Affine> {
+        let at = |offset: usize| Some((*self.starts.get(number * self.stride + offset)?).clamp(0, most));
+        let first = at(0)?;
+        let mut place = Affine::fixed(self.rank, first);
+        let mut points = vec![(0usize, first)];
+        for &(d, length, stride) in &self.batch {
+            let step = if length > 1 { at(stride)?.checked_sub(first)? } else { 0 };
+            place.coeffs[d] = step;
+            let mut all = Vec::with_capacity(points.len() * length.unsigned_abs() as usize);
+            for &(offset, value) in &points {
+                let line = (0..length).map(|i| (offset + i as usize * stride, value + step * i));
+                all.extend(line);
+            }
+            points = all;
+        }
+        points.into_iter().all(|(offset, value)| at(offset) == Some(value)).then_some(place)
     }
 }
 
@@ -253,6 +304,38 @@ indices_are_sorted=true, unique_indices=true}}(x, place, u) {{
             assert!(rewritten(&add(starts, window)).is_some(), "{starts:?} {window:?}");
         }
         assert!(rewritten(&add([2, 2], [2, 2])).is_none());
+    }
+
+    /// A diagonal, columns backwards, pairs of rows, and no sequences.
+    #[test]
+    fn affine_sequences() {
+        let rewritten = |shapes: [&str; 2], place: &str, [offset, collapsed, map]: [&str; 3], sizes: &str| {
+            let [of, axes] = shapes;
+            rewritten(&format!(
+                "func main(x: f32[6,7]) -> (g) {{
+  place : i32[{axes}] =: {place}
+  g : f32[{of}] = call gather{{offset_dims=[{offset}], collapsed_slice_dims=[{collapsed}], operand_batching_dims=[], \
+start_indices_batching_dims=[], start_index_map=[{map}], index_vector_dim=1, slice_sizes=[{sizes}], \
+indices_are_sorted=false}}(x, place)
+}}
+"
+            ))
+        };
+        let diagonal = "over i<5, j<2: index(i)i32 + index(j)i32 * 2i32";
+        let columns = "over i<4, j<1: 6i32 - index(i)i32 * 2i32";
+        let rows = "over i<3, j<1: index(i)i32 * 2i32";
+        let squares = "over i<3, j<1: index(i)i32 * index(i)i32";
+        insta::assert_snapshot!(
+            [
+                rewritten(["5", "5,2"], diagonal, ["", "0,1", "0,1"], "1,1").unwrap(),
+                rewritten(["6,4", "4,1"], columns, ["0", "1", "1"], "6,1").unwrap(),
+                rewritten(["3,2,7", "3,1"], rows, ["1,2", "", "0"], "2,7").unwrap(),
+            ]
+            .join("\n")
+        );
+        // The last row is moved inside: 0, 2 and 3 are no sequence.
+        assert!(rewritten(["3,3,7", "3,1"], rows, ["1,2", "", "0"], "3,7").is_none());
+        assert!(rewritten(["3,7", "3,1"], squares, ["1", "0", "0"], "1,7").is_none());
     }
 
     /// A row that is set, and one that is taken: the index is moved until the window lies inside.
