@@ -68,6 +68,7 @@ mod memory;
 mod order;
 mod pack;
 mod paired;
+mod periodic;
 mod phase;
 mod plan;
 mod pointwise;

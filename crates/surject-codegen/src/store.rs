@@ -8,6 +8,7 @@ use crate::contraction::{self, Contraction, Scratch};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::gather::Gathered;
 use crate::paired;
+use crate::periodic;
 use crate::phase::{self, Change, Shape};
 use crate::recipe::Recipe;
 use crate::row::{self, Kernel};
@@ -179,25 +180,30 @@ impl<'a> Stores<'a> {
         let mut kernels = Vec::new();
         for number in 0..phase.outputs.len() {
             for node in phase::fixed(&phase.dag, phase.outputs[number].root, &phase.outer) {
-                kernels.push(self.apart(phase, node)?.0);
+                let own: Vec<LoopId> = phase.dag[node].deps.loops().collect();
+                kernels.push(self.apart(phase, node, &own)?.0);
             }
         }
         Ok(kernels)
     }
 
-    /// Stores a value of an expression first: its kernel, and the load that the expression has in its place.
-    fn apart(&mut self, pulled: &mut Pulled, node: NodeId) -> Result<(Kernel, NodeId), CodegenError> {
+    /// Stores a value of an expression first, over these loops: its kernel, and the load that the expression has in its
+    /// place.
+    fn apart(
+        &mut self,
+        pulled: &mut Pulled,
+        node: NodeId,
+        own: &[LoopId],
+    ) -> Result<(Kernel, NodeId), CodegenError> {
         let dag = &mut pulled.dag;
         let dtype = dag[node].dtype;
-        let all = (0..dag.extents.len()).map(|l| LoopId(l as u8));
-        let own: Vec<LoopId> = all.filter(|&l| dag[node].deps.contains(l)).collect();
         let sizes: Vec<i64> = own.iter().map(|&l| dag.extent(l)).collect();
         let position: Vec<Lin> = own.iter().map(|&l| Lin::var(l)).collect();
         let address = linearise(&sizes, &position)?;
         let count: i64 = sizes.iter().product();
         let buf = self.temporary(TensorType::new(dtype, Space::of(&[count.unsigned_abs()])));
         let outputs = vec![Output { to: buf, address: address.clone(), root: node, join: None }];
-        let schedule = schedule::choose(dag, &outputs, &own, self.target);
+        let schedule = schedule::choose(dag, &outputs, own, self.target);
         let free = own.iter().copied().collect();
         let kernel = row::emit(dag, &outputs, &schedule, self.target, free, None)?;
         let load = dag.add(Node::Load { buf, address, guards: Vec::new() }, dtype);
@@ -239,6 +245,14 @@ impl<'a> Stores<'a> {
 
     /// The kernels of an expression. That the field itself comes first means that it is better sent to its target.
     fn kernels(&mut self, field: FieldId, pulled: Pulled) -> Result<Outcome, CodegenError> {
+        if let Some((mut rest, repeating)) = periodic::find(&pulled) {
+            let mut kernels = Vec::new();
+            for &value in &repeating.values {
+                kernels.push(self.apart(&mut rest, value, &[repeating.rows, repeating.row])?.0);
+            }
+            let (dag, outputs, outer) = schedule::merge(rest.dag, rest.outputs, &rest.outer);
+            return Ok(self.kernels(field, Pulled { dag, outer, outputs })?.after(kernels));
+        }
         let Pulled { mut dag, outer, mut outputs } = pulled;
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
         match scan::find(&mut dag, &outputs, &outer, field) {
@@ -246,7 +260,8 @@ impl<'a> Stores<'a> {
                 let mut rest = Pulled { dag, outer, outputs };
                 let mut kernels = Vec::new();
                 if scan.unit(&rest.outputs, &rest.outer).is_none() && scan.costly(&rest.dag) {
-                    let (first, load) = self.apart(&mut rest, scan.step)?;
+                    let own: Vec<LoopId> = rest.dag[scan.step].deps.loops().collect();
+                    let (first, load) = self.apart(&mut rest, scan.step, &own)?;
                     kernels.push(first);
                     scan.step = load;
                 }
@@ -277,15 +292,10 @@ impl<'a> Stores<'a> {
             return Ok(Outcome::First(inner));
         }
         if let Some(node) = again::find(&dag, &outputs, &schedule) {
+            let own: Vec<LoopId> = dag[node].deps.loops().collect();
             let mut rest = Pulled { dag, outer, outputs };
-            let mut kernels = vec![self.apart(&mut rest, node)?.0];
-            return Ok(match self.kernels(field, rest)? {
-                Outcome::Kernels(more) => {
-                    kernels.extend(more);
-                    Outcome::Kernels(kernels)
-                }
-                first => first,
-            });
+            let first = self.apart(&mut rest, node, &own)?.0;
+            return Ok(self.kernels(field, rest)?.after(vec![first]));
         }
         match columns::find(&dag, &outputs, &outer, &schedule) {
             Some((_, inner)) if inner != field => return Ok(Outcome::First(inner)),
@@ -562,6 +572,19 @@ enum Outcome {
     Kernels(Vec<Kernel>),
     /// This field must be stored first.
     First(FieldId),
+}
+
+impl Outcome {
+    /// The same after other kernels.
+    fn after(self, mut first: Vec<Kernel>) -> Outcome {
+        match self {
+            Outcome::Kernels(kernels) => {
+                first.extend(kernels);
+                Outcome::Kernels(first)
+            }
+            first => first,
+        }
+    }
 }
 
 fn stop_is_error<T>(result: Result<T, Stop>) -> Result<T, CodegenError> {

@@ -438,3 +438,25 @@ fn a_choice_for_all_points() {
         }
     }
 }
+
+/// Rows of a few channels beside values of the channels run through memory as one loop.
+#[test]
+fn short_rows_with_values_that_repeat() {
+    for (rows, length, blocks) in
+        [(6400, 3, true), (1280, 10, true), (2003, 7, false), (6400, 16, false), (200, 3, false)]
+    {
+        let text = format!(
+            "func main(x: u8[5,{rows},{length}], m: f32[{length}], s: f32[{length}]) -> (z) {{\n  \
+             let t : f32[5,{rows},{length}] =: over i<5, j<{rows}, k<{length}: f32(x[i,j,k]) - m[k]\n  \
+             z : f32[5,{rows},{length}] =: over i<5, j<{rows}, k<{length}: \
+             select(index(k)i32 == 1i32, t[i,j,k] / (s[-k + {}] + 9.0f32), tanh(t[i,j,k]))\n}}\n",
+            length - 1
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let plan = lower(&program, "main", &Target::wide()).unwrap().plan.to_string();
+        assert_eq!(plan.contains("temporary"), blocks, "{plan}");
+        for function in program.functions {
+            check_with(function, 1e-4, None);
+        }
+    }
+}
