@@ -36,7 +36,7 @@ use crate::schedule::{Output, Schedule};
 use crate::{CodegenError, Target};
 use panels::{Part, Pass};
 use sizes::{InPlace, Sizes, in_place};
-use windows::Windows;
+use windows::{Reads, Windows};
 
 /// A contraction that is worth tiles.
 #[derive(Clone, Debug)]
@@ -109,7 +109,8 @@ pub fn emit(
     let in_place = in_place(dag, c, &sizes);
     let columns = in_place.as_ref().map_or(columns, |p| p.buf);
     let windows = windows::windows(dag, c, &sizes);
-    let emitter = Tiles { dag, c, sizes, schedule, output, target, in_place, windows };
+    let mut emitter = Tiles { dag, c, sizes, schedule, output, target, in_place, windows, border: None };
+    emitter.border = emitter.copied_rows();
     let mut kernels = Vec::new();
     if emitter.in_place.is_none() {
         kernels.push(emitter.pack_columns(columns)?);
@@ -132,7 +133,8 @@ pub(crate) fn emit_range(
     let in_place = in_place(dag, c, &sizes);
     let columns = in_place.as_ref().map_or(columns, |p| p.buf);
     let windows = windows_of_range(dag, c, &sizes, whole);
-    let emitter = Tiles { dag, c, sizes, schedule, output, target, in_place, windows };
+    // A range has no tiles at a border.
+    let emitter = Tiles { dag, c, sizes, schedule, output, target, in_place, windows, border: None };
     emitter.compute(columns, rows, Share::Range)
 }
 
@@ -207,6 +209,8 @@ struct Tiles<'a> {
     target: &'a Target,
     in_place: Option<InPlace>,
     windows: Option<Windows>,
+    /// Tiles at a border, if others read rows where they lie, have rows that are copied along this loop.
+    border: Option<(LoopId, Reads)>,
 }
 
 /// Opens a loop over a share of `total` units, and gives the loop to close and the number of a unit.
@@ -317,6 +321,31 @@ impl Tiles<'_> {
         Ok(kernel)
     }
 
+    fn row_pack(&self) -> Pack<'_> {
+        let c = self.c;
+        Pack {
+            value: c.factors[0],
+            sum: &c.sum,
+            width: self.sizes.high as usize,
+            lanes: c.tile.0,
+            elem: self.sizes.elem,
+            pairs: c.pairs,
+            tight: false,
+        }
+    }
+
+    /// Tiles that lie inside read whole rows, so those at a border can have copies of whole rows; turning these into a
+    /// panel takes longer, and ten times the code. Tiles of one vector have a load for every product, and those of
+    /// neighbours in a panel are faster.
+    fn copied_rows(&self) -> Option<(LoopId, Reads)> {
+        let rows = &self.c.rows;
+        let loops = if self.c.filled.is_some() { &rows[rows.len().saturating_sub(1)..] } else { rows };
+        let partly = self.windows.as_ref().is_some_and(|w| !w.always) && self.c.tile.1 > 1;
+        let along = self.row_pack().along_rows(self.dag, loops).filter(|_| partly)?;
+        let terms = self.sizes.sum;
+        Some((along, Reads { step: terms, nest: vec![(terms, 1)] }))
+    }
+
     /// Rows of the block into panels.
     fn pack_rows(&self, em: &mut Emitter<'_>, part: &Part<'_>) -> Result<(), CodegenError> {
         let (s, c) = (&self.sizes, self.c);
@@ -339,16 +368,10 @@ impl Tiles<'_> {
             _ => None,
         };
         let border = em.open(packing, Vec::new(), None);
-        let pack = Pack {
-            value: c.factors[0],
-            sum: &c.sum,
-            width: s.high as usize,
-            lanes: c.tile.0,
-            elem: s.elem,
-            pairs: c.pairs,
-            tight: false,
-        };
-        pack.emit(em, border, &minor, &to)?;
+        match self.border {
+            Some((along, _)) => self.row_pack().emit_rows(em, border, &minor, (&to, along))?,
+            None => self.row_pack().emit(em, border, &minor, &to)?,
+        }
         if c.has_halves() {
             let lanes = c.tile.0.min(1 << s.high.trailing_zeros());
             pairs::mark(em, border, &to, s.sum * s.high, lanes);

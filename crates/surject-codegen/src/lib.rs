@@ -89,6 +89,7 @@ mod turned;
 mod unswitch;
 mod uses;
 mod value;
+mod vectors;
 
 pub use error::CodegenError;
 pub use memory::Lent;

@@ -62,7 +62,7 @@ pub fn digits(em: &mut Emitter<'_>, scope: ScopeId, loops: &[LoopId], number: &s
 }
 
 impl Pack<'_> {
-    fn mode(&self, dag: &Dag, minor: &Minor) -> Mode {
+    fn mode(&self, dag: &Dag, loops: &[LoopId]) -> Mode {
         let nodes = dag.reachable(&[self.value], true);
         let steady = |l: LoopId| {
             nodes.iter().all(|&n| match &dag[n].node {
@@ -74,7 +74,7 @@ impl Pack<'_> {
         let along = (1usize << self.width.trailing_zeros()).min(self.lanes);
         // Of several loops the last one alone tells the rows of a panel apart if its extent is a multiple of them.
         let mut gathered = None;
-        if let Some((&l, outer)) = minor.loops.split_last() {
+        if let Some((&l, outer)) = loops.split_last() {
             let fits = outer.is_empty() || dag.extent(l) % self.width as i64 == 0;
             if along > 1 && fits && dag[self.value].deps.contains(l) && steady(l) {
                 return Mode::Along(l, along);
@@ -106,6 +106,52 @@ impl Pack<'_> {
         }
     }
 
+    /// The loop along which whole rows are copied, if a panel would have to turn them: the last of the sum.
+    pub fn along_rows(&self, dag: &Dag, loops: &[LoopId]) -> Option<LoopId> {
+        let last = self.sum.iter().copied().rev().find(|&l| dag.extent(l) > 1);
+        match self.mode(dag, loops) {
+            Mode::Across(l) if Some(l) == last && self.pairs.is_none() => Some(l),
+            _ => None,
+        }
+    }
+
+    /// Writes the rows of the panel one behind the other, the terms of each in their order.
+    pub fn emit_rows(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        minor: &Minor,
+        (to, l): (&str, LoopId),
+    ) -> Result<(), CodegenError> {
+        let (lanes, row) = (self.lanes as i64, em.open(scope, Vec::new(), None));
+        let iv = em.name();
+        let number = self.clamped(em, row, minor, &iv);
+        for (&l, digit) in minor.loops.iter().zip(digits(em, row, &minor.loops, &number)) {
+            em.bind(row, l, digit);
+        }
+        let terms = em.int(self.sum.iter().map(|&l| em.dag.extent(l)).product::<i64>());
+        let start = em.op(row, &format!("arith.muli {iv}, {terms} : i64"));
+        let open = self.nest(em, row, Some(l));
+        let outer = open.last().map_or(row, |o| o.0);
+        // The last vector ends with the loop.
+        let (across, extent) = (em.open(outer, Vec::new(), None), em.dag.extent(l));
+        let first = em.name();
+        let last = em.int(extent - lanes);
+        let position = em.op(across, &format!("arith.minsi {first}, {last} : i64"));
+        let part = em.open(across, vec![(l, position)], Some((l, self.lanes)));
+        let value = em.value(self.value, part)?;
+        let value = em.spread(&value, self.elem, At { scope: part, lanes: self.lanes });
+        let place = self.place(em, part, (to, 1), &start);
+        self.write(em, part, &value, &place, self.lanes);
+        em.close_plain(part);
+        let bounds = Bounds { low: em.int(0), high: em.int(extent), step: em.int(lanes) };
+        em.close_loop(across, &first, &bounds, &[]);
+        self.close(em, open);
+        let bounds = Bounds { low: em.int(0), high: em.int(self.width as i64), step: em.int(1) };
+        em.close_loop(row, &iv, &bounds, &[]);
+        Ok(())
+    }
+
     /// Can a last panel that is not full have only the rows or columns that exist? Those of a factor are the points of
     /// one loop.
     pub fn may_be_tight(dag: &Dag, value: NodeId, along: LoopId) -> bool {
@@ -124,7 +170,7 @@ impl Pack<'_> {
         minor: &Minor,
         to: &str,
     ) -> Result<(), CodegenError> {
-        match self.mode(em.dag, minor) {
+        match self.mode(em.dag, &minor.loops) {
             Mode::Along(l, lanes) => {
                 let end = em.int(minor.count - self.width as i64);
                 let (rest, width) = (minor.count % self.width as i64, self.width as i64);
@@ -350,8 +396,37 @@ impl Pack<'_> {
         l: LoopId,
     ) -> Result<(), CodegenError> {
         let lanes = self.lanes;
+        // Rows are taken in groups of a power of two, the widest that divides the panel.
+        let group = (1usize << self.width.trailing_zeros()).min(lanes);
+        if group < self.width {
+            let part = em.open(scope, Vec::new(), None);
+            let first = em.name();
+            let base = em.op(part, &format!("arith.addi {}, {first} : i64", minor.base));
+            let ty = self.elem.name();
+            let to = em
+                .op(part, &format!("llvm.getelementptr {to}[{first}] : (!llvm.ptr, i64) -> !llvm.ptr, {ty}"));
+            let minor = Minor { loops: minor.loops.clone(), base, count: minor.count };
+            self.group(em, part, &minor, &to, (l, group))?;
+            let bounds =
+                Bounds { low: em.int(0), high: em.int(self.width as i64), step: em.int(group as i64) };
+            em.close_loop(part, &first, &bounds, &[]);
+            return Ok(());
+        }
+        self.group(em, scope, minor, to, (l, group))
+    }
+
+    /// The first rows or columns of a panel, as vectors along a summed loop.
+    fn group(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        minor: &Minor,
+        to: &str,
+        (l, group): (LoopId, usize),
+    ) -> Result<(), CodegenError> {
+        let lanes = self.lanes;
         let mut positions = Vec::new();
-        for i in 0..self.width {
+        for i in 0..group {
             let ahead = em.int(i as i64);
             let number = self.clamped(em, scope, minor, &ahead);
             let position = digits(em, scope, &minor.loops, &number);
@@ -379,41 +454,32 @@ impl Pack<'_> {
             em.op(inner, &format!("arith.addi {position}, {position} : i64"))
         };
         em.bind(inner, l, position);
-        // Rows are taken in groups of a power of two, the widest that divides the panel.
-        let group = (1usize << self.width.trailing_zeros()).min(lanes);
         let stride = sum_number(em.dag, self.sum, self.pairs, self.width as i64).coeff(l);
-        for first in (0..self.width).step_by(group) {
-            let mut rows = Vec::new();
-            for (binds, known) in &positions[first..first + group] {
-                let along = em.open(inner, vec![(l, start.clone())], Some((l, wide)));
-                let part = em.open(along, binds.clone(), None);
-                known.iter().for_each(|(node, value)| em.seed(part, *node, value.clone()));
-                let value: Val = em.value(self.value, part)?;
-                let value = em.spread(&value, self.elem, At { scope: part, lanes: wide });
-                rows.push(match self.pairs {
-                    Some(pairs) => pairs.neighbours(em, part, &value, lanes),
-                    None => value,
-                });
-                em.close_plain(part);
-                em.close_plain(along);
-            }
-            let turned = interleave(em, inner, rows, self.elem, lanes);
-            let dense = stride == self.width as i64 && group == self.width;
-            for (i, value) in turned.into_iter().enumerate() {
-                // The vector holds `lanes / group` points of the summed loop, `group` rows of each.
-                let points = lanes / group;
-                let pieces = if dense { 1 } else { points };
-                for piece in 0..pieces {
-                    let width = lanes / pieces;
-                    let part = if pieces == 1 {
-                        value.clone()
-                    } else {
-                        self.piece(em, inner, &value, piece * group, group)
-                    };
-                    let offset = em.int((i * points + piece) as i64 * stride + first as i64);
-                    let place = self.place(em, inner, (to, self.width), &offset);
-                    self.write(em, inner, &part, &place, width);
-                }
+        let mut rows = Vec::new();
+        for (binds, known) in &positions {
+            let along = em.open(inner, vec![(l, start.clone())], Some((l, wide)));
+            let part = em.open(along, binds.clone(), None);
+            known.iter().for_each(|(node, value)| em.seed(part, *node, value.clone()));
+            let value: Val = em.value(self.value, part)?;
+            let value = em.spread(&value, self.elem, At { scope: part, lanes: wide });
+            rows.push(match self.pairs {
+                Some(pairs) => pairs.neighbours(em, part, &value, lanes),
+                None => value,
+            });
+            em.close_plain(part);
+            em.close_plain(along);
+        }
+        // A vector holds `lanes / group` points of the summed loop, `group` rows of each.
+        let turned = interleave(em, inner, rows, self.elem, lanes);
+        let dense = stride == self.width as i64 && group == self.width;
+        let pieces = if dense { 1 } else { lanes / group };
+        for (i, value) in turned.into_iter().enumerate() {
+            for piece in 0..pieces {
+                let width = lanes / pieces;
+                let part = em.some_lanes(inner, &value, (self.elem, lanes), (piece * group, width));
+                let offset = em.int((i * (lanes / group) + piece) as i64 * stride);
+                let place = self.place(em, inner, (to, self.width), &offset);
+                self.write(em, inner, &part, &place, width);
             }
         }
         em.close_loop(inner, &iv, &bounds, &[]);
@@ -438,21 +504,6 @@ impl Pack<'_> {
         }
         self.close(em, open);
         Ok(())
-    }
-
-    /// `width` elements of a vector from `first` on.
-    fn piece(&self, em: &mut Emitter<'_>, scope: ScopeId, value: &str, first: usize, width: usize) -> String {
-        let (from, to) = (self.elem.ty(self.lanes), self.elem.ty(width));
-        if width == 1 {
-            return em.op(scope, &format!("vector.extract {value}[{first}] : {to} from {from}"));
-        }
-        em.op(
-            scope,
-            &format!(
-                "vector.extract_strided_slice {value} \
-                 {{offsets = [{first}], sizes = [{width}], strides = [1]}} : {from} to {to}"
-            ),
-        )
     }
 
     /// One value at a time.

@@ -279,25 +279,7 @@ impl Emitter<'_> {
             let turned = self.turned_bits(vectors, (high, low), elem, at);
             for line in 0..lanes {
                 let (vector, offset) = (&turned[line * width / lanes], line * width % lanes);
-                let part = if width == lanes {
-                    vector.clone()
-                } else if width == 1 {
-                    self.op(
-                        at.scope,
-                        &format!(
-                            "vector.extract {vector}[{offset}] : {} from {}",
-                            elem.name(),
-                            elem.ty(lanes)
-                        ),
-                    )
-                } else {
-                    self.op(at.scope, &format!(
-                        "vector.extract_strided_slice {vector} {{offsets = [{offset}], sizes = [{width}], strides = [1]}} \
-                         : {} to {}",
-                        elem.ty(lanes),
-                        elem.ty(width)
-                    ))
-                };
+                let part = self.some_lanes(at.scope, vector, (elem, lanes), (offset, width));
                 let ahead = (line * length + chunk * lanes) as i64;
                 self.store_part(first, ahead, &part, (width, some.len()), elem, at);
             }

@@ -267,23 +267,13 @@ impl Emitter<'_> {
         let e = keys::of(op, dtype).map_or(Elem::of(dtype), |k| k.elem());
         let (mut lanes, mut value) = (at.lanes, x.to_string());
         while lanes > 1 {
-            let (half, ty) = (lanes / 2, e.ty(lanes));
+            let half = lanes / 2;
+            let [a, b] = [0, half].map(|first| self.some_lanes(at.scope, &value, (e, lanes), (first, half)));
             if half == 1 {
-                let [a, b] = [0, 1].map(|lane| {
-                    self.op(at.scope, &format!("vector.extract {value}[{lane}] : {} from {ty}", e.name()))
-                });
                 let at = At { scope: at.scope, lanes: 1 };
                 let joined = self.join_accumulators(op, dtype, &a, &b, at)?;
                 return Ok(self.accumulated(op, dtype, joined, at));
             }
-            let part = |em: &mut Self, offset: usize| {
-                em.op(at.scope, &format!(
-                    "vector.extract_strided_slice {value} {{offsets = [{offset}], sizes = [{half}], strides = [1]}} \
-                     : {ty} to {}",
-                    e.ty(half)
-                ))
-            };
-            let (a, b) = (part(self, 0), part(self, half));
             value = self.join_accumulators(op, dtype, &a, &b, At { scope: at.scope, lanes: half })?;
             lanes = half;
         }

@@ -325,7 +325,7 @@ impl LlvmModule {
             0 => c"default<O0>",
             1 => c"function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
             2 => {
-                c"function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg)"
+                c"function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm))"
             }
             _ => c"default<O3>",
         };

@@ -21,8 +21,8 @@
 //!
 //! One job runs at a time. Its tasks are claimed one by one from an atomic counter, by the caller and by every
 //! worker that is awake; the caller waits for nobody who has not claimed a task, so a worker that the system
-//! does not schedule costs nothing; one that is put aside with a task in hand is taken to the caller's processor
-//! (`stalled`). Idle workers spin for some tens of microseconds and then sleep; so does a caller
+//! does not schedule costs nothing; one that is put aside with a task in hand is taken to the caller's processor, and
+//! none begins a task there (`stalled`). Idle workers spin for some tens of microseconds and then sleep; so does a caller
 //! whose last tasks run elsewhere. A call from inside a task, and a call while another thread's job runs, runs
 //! its tasks inline, in order.
 //!
@@ -31,7 +31,7 @@
 
 mod stalled;
 
-use stalled::{Member, Moved};
+use stalled::{Caller, Member, Moved};
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -68,6 +68,7 @@ struct Shared {
     most: AtomicUsize,
     done: AtomicUsize,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
+    caller: Caller,
     /// Workers with an identity at or above this leave.
     workers: AtomicUsize,
     /// The number of workers that sleep on `wake`; changed under `lock`.
@@ -200,6 +201,7 @@ fn pool() -> &'static Mutex<Pool> {
             most: AtomicUsize::new(0),
             done: AtomicUsize::new(0),
             panic: Mutex::new(None),
+            caller: Caller::default(),
             workers: AtomicUsize::new(0),
             asleep: AtomicUsize::new(0),
             caller_asleep: AtomicBool::new(false),
@@ -252,6 +254,7 @@ impl Pool {
     fn run(&mut self, tasks: usize, workers: usize, f: Task<'_>) -> Option<Box<dyn Any + Send>> {
         let shared = &*self.shared;
         self.moved.free();
+        shared.caller.enter(&self.members);
         // Close the counter, so that no claim of the previous job succeeds, then describe the job, then open.
         let job = (shared.claim.load(Ordering::Relaxed) >> TASK_BITS) + 1;
         shared.claim.store(job << TASK_BITS | TASK_MASK, Ordering::SeqCst);
@@ -357,9 +360,12 @@ impl Shared {
         // A worker that was woken for nothing sleeps on at once: it may have been put on the caller's core.
         let mut spins = true;
         loop {
-            member.set_busy(true);
-            spins |= self.run_tasks(worker);
-            member.set_busy(false);
+            if self.has_task(worker) {
+                member.leave(&self.caller);
+                member.set_busy(true);
+                spins |= self.run_tasks(worker);
+                member.set_busy(false);
+            }
             if !(spins && spin_until(|| self.has_task(worker) || leave())) {
                 spins = false;
                 let mut guard = self.lock();

@@ -163,7 +163,7 @@ impl Tiles<'_> {
         let whole = em.int(full);
         for (predicate, active) in widths {
             let scope = em.open(column, Vec::new(), None);
-            self.sum(em, scope, &from, &to, Inner { active, terms: count, exact: false, windows: None })?;
+            self.sum(em, scope, &from, &to, Inner { active, terms: count, exact: false, reads: None })?;
             match predicate {
                 Some(predicate) => {
                     let holds = em.op(column, &format!("arith.cmpi {predicate}, {panel}, {whole} : i64"));
@@ -219,7 +219,7 @@ impl Tiles<'_> {
             return self.tile(em, scope, packed, tile, inner);
         };
         let part = em.open(scope, Vec::new(), None);
-        let there = Inner { windows: Some(windows), ..inner };
+        let there = Inner { reads: Some(&windows.reads), ..inner };
         self.tile(em, part, (&place.from, from.columns), tile, there)?;
         let Some(inside) = &place.inside else {
             em.close_plain(part);
@@ -227,7 +227,8 @@ impl Tiles<'_> {
         };
         em.close_if(part, inside);
         let part = em.open(scope, Vec::new(), None);
-        self.tile(em, part, packed, tile, inner)?;
+        let border = self.border.as_ref().map(|b| &b.1);
+        self.tile(em, part, packed, tile, Inner { reads: border, ..inner })?;
         em.close_unless(part, inside);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::Tiles;
 use super::direct::Target;
 use super::sizes;
-use super::windows::Windows;
+use super::windows::Reads;
 use crate::CodegenError;
 use crate::dag::{Node, NodeId};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
@@ -19,8 +19,8 @@ pub(super) struct Inner<'a> {
     pub(super) terms: Option<&'a str>,
     /// Pairs of halves are multiplied in `f32`.
     pub(super) exact: bool,
-    /// The rows are not packed.
-    pub(super) windows: Option<&'a Windows>,
+    /// The rows are not in a panel.
+    pub(super) reads: Option<&'a Reads>,
 }
 
 /// Where a tile comes from and goes to: the names of pointers and numbers.
@@ -72,11 +72,11 @@ impl Tiles<'_> {
         if inner.active != s.width {
             name.push_str(&format!("_{}", inner.active));
         }
-        if let Some(windows) = inner.windows {
+        if let Some(reads) = inner.reads {
             // The distances are part of the text.
             let number = |n: i64| n.to_string().replace('-', "m");
-            name.push_str(&format!("_by_{}", number(windows.step)));
-            for (extent, stride) in &windows.nest {
+            name.push_str(&format!("_by_{}", number(reads.step)));
+            for (extent, stride) in &reads.nest {
                 name.push_str(&format!("_{extent}x{}", number(*stride)));
             }
         }
@@ -120,7 +120,7 @@ impl Tiles<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         Ends { rows, columns, stride, count, tile, apart }: Ends<'_>,
-        Inner { active, terms, exact, windows }: Inner<'_>,
+        Inner { active, terms, exact, reads }: Inner<'_>,
     ) -> Result<(), CodegenError> {
         let (s, c) = (&self.sizes, self.c);
         let (lanes, _, high) = c.tile;
@@ -157,11 +157,11 @@ impl Tiles<'_> {
         // The same columns in the next pass: what lies between is less than a cache holds.
         let ahead = terms.map(|_| self.times(em, scope, stride, s.pass));
         // The loops over the sum, outermost first: how often, and how far the rows are then.
-        let levels: Vec<(String, i64)> = match windows {
-            Some(windows) => windows.nest.iter().map(|&(n, stride)| (em.int(n), stride)).collect(),
+        let levels: Vec<(String, i64)> = match reads {
+            Some(reads) => reads.nest.iter().map(|&(n, stride)| (em.int(n), stride)).collect(),
             None => vec![(count.to_string(), high as i64)],
         };
-        let step = windows.map_or(1, |w| w.step);
+        let step = reads.map_or(1, |r| r.step);
         let mut open: Vec<(ScopeId, Vec<String>)> = Vec::new();
         for _ in &levels {
             let outer = open.last().map_or(scope, |o| o.0);

@@ -65,6 +65,14 @@ pub(super) fn is_plain(
     plain && same && guards.is_empty() && rows.len() == 1 && (panels <= FEW_PANELS || along)
 }
 
+/// How a tile reads rows that are not in a panel.
+pub(super) struct Reads {
+    /// The distance from one row to the next.
+    pub(super) step: i64,
+    /// The loops over the sum, outermost first: extents and distances.
+    pub(super) nest: Vec<(i64, i64)>,
+}
+
 /// A row factor that tiles read where it lies.
 pub(super) struct Windows {
     /// The tensor.
@@ -75,10 +83,7 @@ pub(super) struct Windows {
     last: LoopId,
     /// Is no tile packed?
     pub(super) always: bool,
-    /// The distance from one row to the next.
-    pub(super) step: i64,
-    /// The loops over the sum, outermost first: extents and distances.
-    pub(super) nest: Vec<(i64, i64)>,
+    pub(super) reads: Reads,
 }
 
 /// Finds a row factor that is a tensor in the type of the tiles, and is multiplied with few columns.
@@ -92,6 +97,8 @@ pub(super) fn windows(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<Windows> 
     let Node::Load { buf, address, guards: more } = &dag[node].node else { return None };
     guards.extend(more.iter().cloned());
     guards.retain(|g| g.fact(&dag.extents) != GuardFact::Always);
+    guards.sort();
+    guards.dedup();
     let plain = matches!(s.elem, Elem::F32 | Elem::F64 | Elem::I32 | Elem::I64)
         && Elem::in_memory(dag[node].dtype) == s.elem;
     let (&last, outer) = c.rows.split_last()?;
@@ -113,7 +120,10 @@ pub(super) fn windows(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<Windows> 
     let (always, address) = (one_loop && guards.is_empty(), address.clone());
     let lies_well = one_behind_the_other(&nest) || side_by_side(step, &nest, s);
     let good = s.group <= FEW_PANELS || (always && lies_well);
-    (good && !nest.is_empty()).then_some(Windows { buf: *buf, address, guards, last, always, step, nest })
+    (good && !nest.is_empty()).then(|| {
+        let reads = Reads { step, nest };
+        Windows { buf: *buf, address, guards, last, always, reads }
+    })
 }
 
 /// The rows of a tile, where they lie.

@@ -172,15 +172,7 @@ fn by_method(em: &mut Emitter<'_>, at: At, method: &Method, function: &str, e: E
             em.op(at.scope, &format!("vector.shuffle {x}, {x} [{}] : {own}, {own}", order.join(", ")))
         };
         let value = by_method(em, At { lanes, ..at }, method, function, e, &full);
-        return if at.lanes == 1 {
-            em.op(at.scope, &format!("vector.extract {value}[0] : {} from {ty}", e.name()))
-        } else {
-            em.op(at.scope, &format!(
-                "vector.extract_strided_slice {value} {{offsets = [0], sizes = [{}], strides = [1]}} : {ty} to {}",
-                at.lanes,
-                e.ty(at.lanes)
-            ))
-        };
+        return em.some_lanes(at.scope, &value, (e, lanes), (0, at.lanes));
     }
     in_parts(em, at, e, &[x], lanes, |em, at, args| {
         let (mut value, beyond, mirror) = {
@@ -259,24 +251,13 @@ fn in_parts(
         let args: Vec<String> = args.iter().map(|a| a.to_string()).collect();
         return formula(em, at, &args);
     }
-    let (whole, part) = (e.ty(at.lanes), e.ty(lanes));
-    let mut result = em.constant(e, 0, at.lanes);
-    for offset in (0..at.lanes).step_by(lanes) {
-        let args: Vec<String> = args
-            .iter()
-            .map(|a| {
-                em.op(at.scope, &format!(
-                    "vector.extract_strided_slice {a} {{offsets = [{offset}], sizes = [{lanes}], strides = [1]}} \
-                     : {whole} to {part}"
-                ))
-            })
-            .collect();
-        let value = formula(em, At { scope: at.scope, lanes }, &args);
-        result = em.op(at.scope, &format!(
-            "vector.insert_strided_slice {value}, {result} {{offsets = [{offset}], strides = [1]}} : {part} into {whole}"
-        ));
+    let mut parts = Vec::new();
+    for first in (0..at.lanes).step_by(lanes) {
+        let args: Vec<String> =
+            args.iter().map(|a| em.some_lanes(at.scope, a, (e, at.lanes), (first, lanes))).collect();
+        parts.push(formula(em, At { scope: at.scope, lanes }, &args));
     }
-    result
+    em.of_parts(at.scope, parts, e, lanes)
 }
 
 impl Emitter<'_> {

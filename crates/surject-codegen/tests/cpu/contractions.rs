@@ -134,6 +134,12 @@ pub fn convolution(n: u64, size: u64, channels: u64, filters: u64, stride: i64) 
     f
 }
 
+/// For a machine with vectors of 16 lanes.
+fn lowered(function: Function) -> surject_codegen::LoweredModule {
+    let program = surject_ir::Program { name: String::new(), functions: vec![function] };
+    surject_codegen::lower(&program, "main", &surject_codegen::Target::wide()).unwrap()
+}
+
 #[test]
 fn convolutions() {
     check_with(convolution(2, 9, 5, 20, 1), 1e-4, None);
@@ -146,6 +152,19 @@ fn convolutions() {
     for (batch, size, channels, filters, stride) in
         [(1, 40, 4, 20, 1), (2, 27, 7, 64, 1), (1, 49, 5, 33, 2), (1, 33, 17, 16, 1), (2, 20, 3, 130, 1)]
     {
+        check_with(convolution(batch, size, channels, filters, stride), 1e-4, None);
+    }
+}
+
+#[test]
+fn rows_at_a_border_are_copied() {
+    // Whole vectors of channels, and a last one that begins earlier; the rows of a tile in one loop, and in two.
+    for (batch, size, channels, filters, stride) in
+        [(1, 20, 16, 40, 1), (2, 13, 19, 40, 1), (1, 24, 35, 70, 2), (1, 26, 32, 33, 1)]
+    {
+        let module = lowered(convolution(batch, size, channels, filters, stride));
+        let terms = 9 * channels;
+        assert!(module.text.contains(&format!("_by_{terms}_{terms}x1(")), "{}", module.plan);
         check_with(convolution(batch, size, channels, filters, stride), 1e-4, None);
     }
 }
@@ -396,10 +415,6 @@ fn edges_are_as_small_as_they_can_be() {
         result(&mut f, c);
         check_with(f, 1e-4, None);
     }
-    let lowered = |function: Function| {
-        let program = surject_ir::Program { name: String::new(), functions: vec![function] };
-        surject_codegen::lower(&program, "main", &surject_codegen::Target::wide()).unwrap()
-    };
     let module = lowered(matmul(300, 700, 127, DType::F32));
     assert_eq!(module.arena_bytes, 700 * 127 * 4, "{}", module.plan);
     let module = lowered(matmul(300, 300, 3, DType::F32));

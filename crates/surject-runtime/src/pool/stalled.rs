@@ -1,11 +1,16 @@
-//! Workers that hold a task while the system runs something else on their processor.
+//! Workers that wait for a processor.
+//!
+//! Where other processes keep processors busy, the system may as well put a worker that wakes up on the processor of
+//! the caller: both have as much to do as anything else. There the two take turns, and two threads are no faster than
+//! one. So a worker that finds itself there leaves before it takes a task, and waits for its share of another
+//! processor.
 //!
 //! Another process that keeps a processor busy gets its share of it, some milliseconds at a time. A worker that is
 //! put aside with a task in hand would hold up the caller for as long, although the caller's own processor has
 //! nothing to do but wait. So the caller, before it sleeps, looks for workers whose processor time does not grow,
 //! and takes them to its own processor, which it leaves by sleeping. Afterwards they may run anywhere but there.
 
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 
 /// A worker, as the caller sees it.
 #[derive(Default)]
@@ -14,6 +19,15 @@ pub(super) struct Member {
     thread: AtomicI32,
     /// May it hold a task?
     busy: AtomicBool,
+    /// Has it left the processor of the caller, so that it may not run there?
+    left: AtomicBool,
+}
+
+/// Where the caller is: how the system calls it, and the processor it was on when its job began.
+#[derive(Default)]
+pub(super) struct Caller {
+    thread: AtomicI32,
+    processor: AtomicUsize,
 }
 
 impl Member {
@@ -22,9 +36,38 @@ impl Member {
         self.thread.store(system::thread(), Ordering::Release);
     }
 
+    /// Called by the worker itself, before it takes a task: leaves the processor of the caller, if there is another.
+    pub(super) fn leave(&self, caller: &Caller) {
+        let Some(here) = system::processor() else { return };
+        if here == caller.processor.load(Ordering::Relaxed) {
+            let (own, caller) = (self.thread.load(Ordering::Relaxed), caller.thread.load(Ordering::Relaxed));
+            if system::restrict(own, caller, here, false) {
+                self.left.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
     /// Says whether the worker may hold a task.
     pub(super) fn set_busy(&self, busy: bool) {
         self.busy.store(busy, Ordering::Release);
+    }
+}
+
+impl Caller {
+    /// Called by the caller itself, before its job begins. Workers that have left its processor may run there again if
+    /// it runs elsewhere now.
+    pub(super) fn enter(&self, members: &[std::sync::Arc<Member>]) {
+        thread_local! {
+            static THREAD: i32 = system::thread();
+        }
+        let Some(here) = system::processor() else { return };
+        let thread = THREAD.with(|t| *t);
+        self.thread.store(thread, Ordering::Relaxed);
+        if self.processor.swap(here, Ordering::Relaxed) != here {
+            for member in members.iter().filter(|m| m.left.swap(false, Ordering::Relaxed)) {
+                system::release(member.thread.load(Ordering::Relaxed));
+            }
+        }
     }
 }
 
@@ -53,7 +96,7 @@ impl Moved {
         }
         for (thread, time) in before {
             if system::time(thread).is_some_and(|now| now - time < 1_000)
-                && system::restrict(thread, here, true)
+                && system::restrict(thread, 0, here, true)
             {
                 self.processor = Some(here);
                 if !self.threads.contains(&thread) {
@@ -67,7 +110,7 @@ impl Moved {
     pub(super) fn dismiss(&mut self) {
         if let Some(here) = self.processor {
             self.threads.iter().for_each(|&t| {
-                system::restrict(t, here, false);
+                system::restrict(t, 0, here, false);
             });
         }
     }
@@ -125,10 +168,11 @@ mod system {
         (!failed).then_some(time.seconds as u64 * 1_000_000_000 + time.nanoseconds as u64)
     }
 
-    fn own_mask() -> Option<Mask> {
+    /// The processors that a thread may use; 0: this thread.
+    fn mask_of(thread: i32) -> Option<Mask> {
         let mut mask = Mask::default();
         // SAFETY: the mask is as long as it says.
-        (unsafe { sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr()) } >= 0).then_some(mask)
+        (unsafe { sched_getaffinity(thread, size_of_val(&mask), mask.as_mut_ptr()) } >= 0).then_some(mask)
     }
 
     fn set(thread: i32, mask: &Mask) -> bool {
@@ -136,22 +180,23 @@ mod system {
         unsafe { sched_setaffinity(thread, size_of_val(mask), mask.as_ptr()) == 0 }
     }
 
-    /// Lets a thread run on one processor only, or on those of the caller but this one, if there is another.
-    pub(super) fn restrict(thread: i32, processor: usize, only: bool) -> bool {
-        let Some(own) = own_mask() else { return false };
+    /// Lets a thread run on one processor only, or on those of the caller but this one, if there is another; tells
+    /// whether it does.
+    pub(super) fn restrict(thread: i32, caller: i32, processor: usize, only: bool) -> bool {
+        let Some(mut mask) = mask_of(caller) else { return false };
         let bit = 1u64 << (processor % 64);
-        let mut mask = if only { Mask::default() } else { own };
         if only {
+            mask = Mask::default();
             mask[processor / 64] = bit;
         } else {
             mask[processor / 64] &= !bit;
         }
-        set(thread, if mask == Mask::default() { &own } else { &mask })
+        mask != Mask::default() && set(thread, &mask)
     }
 
     /// Lets a thread run where the caller may.
     pub(super) fn release(thread: i32) {
-        if let Some(own) = own_mask() {
+        if let Some(own) = mask_of(0) {
             set(thread, &own);
         }
     }
@@ -169,8 +214,39 @@ mod system {
     pub(super) fn time(_: i32) -> Option<u64> {
         None
     }
-    pub(super) fn restrict(_: i32, _: usize, _: bool) -> bool {
+    pub(super) fn restrict(_: i32, _: i32, _: usize, _: bool) -> bool {
         false
     }
     pub(super) fn release(_: i32) {}
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    /// Where there are two processors, a worker leaves that of the caller, and may come back when the caller is gone.
+    #[test]
+    fn a_worker_leaves_the_processor_of_the_caller() {
+        let member = Arc::<Member>::default();
+        let caller = Caller::default();
+        caller.thread.store(system::thread(), Ordering::Relaxed);
+        let (worker, at) = (member.clone(), &caller);
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                worker.enter();
+                let own = worker.thread.load(Ordering::Relaxed);
+                let here = system::processor().unwrap();
+                assert!(system::restrict(own, 0, here, true));
+                at.processor.store(here, Ordering::Relaxed);
+                worker.leave(at);
+                let left = worker.left.load(Ordering::Relaxed);
+                assert_eq!(left, system::processor() != Some(here));
+                // The caller is elsewhere now.
+                at.processor.store(usize::MAX, Ordering::Relaxed);
+                at.enter(&[worker.clone()]);
+                assert!(!worker.left.load(Ordering::Relaxed));
+            });
+        });
+    }
 }
