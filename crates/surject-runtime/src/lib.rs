@@ -2,6 +2,7 @@
 //! the thread pool, and library kernels behind a C ABI.
 
 mod buffer;
+pub mod caches;
 pub mod compare;
 mod dtype;
 pub mod library;

@@ -41,13 +41,16 @@ pub(super) struct Sizes {
     /// Terms of a pass over all columns of a group, whose tiles are kept in memory; 0: tiles stay in registers for
     /// the whole sum.
     pub(super) pass: i64,
+    /// Bytes of the nearest cache.
+    nearest: i64,
 }
 
 impl Sizes {
     pub(super) fn new(dag: &Dag, c: &Contraction, target: &Target) -> Sizes {
         let sizes = Sizes::with_blocks(dag, c, target, MOST_ROWS);
         let panel = sizes.column_panel() * sizes.elem.size() as i64;
-        let from_cache = panel > NEAREST_BYTES && sizes.all_panels * panel <= SHARED_BYTES;
+        let from_cache =
+            2 * panel > 3 * sizes.nearest && sizes.all_panels * panel <= target.shared_bytes as i64;
         if sizes.pass > 0 || !from_cache || windows(dag, c, &sizes).is_some() {
             return sizes;
         }
@@ -66,7 +69,7 @@ impl Sizes {
         }
         let panels = (dag.extent(c.lane) + width - 1) / width;
         let all_panels = panels * product(dag, &c.columns);
-        let most = 4 * target.threads as i64;
+        let (most, nearest) = (4 * target.threads as i64, target.nearest_bytes as i64);
         let row_bytes = sum * elem.size() as i64;
         let cached =
             (target.cache_bytes as i64 / row_bytes.max(1) / high).clamp(1, (most_rows / high).max(1));
@@ -125,10 +128,11 @@ impl Sizes {
                 && batch == 1
                 && c.pairs.is_none()
                 && panels * panel_bytes
-                    >= if panel_bytes <= NEAREST_BYTES / 4 { NEAREST_BYTES } else { LARGE_BYTES }
+                    >= if 8 * panel_bytes <= 3 * nearest { 3 * nearest / 2 } else { LARGE * nearest }
                 && dag.extent(c.lane) % width != 0
                 && Pack::may_be_tight(dag, c.factors[1], c.lane),
             pass,
+            nearest,
         }
     }
 
@@ -217,9 +221,9 @@ impl Contraction {
     }
 }
 
-/// Bytes of packed columns whose last panel is worth code of its own: it takes more time where panels crowd the nearest
-/// cache; where they are small, all that does not stay in that cache is worth it.
-const LARGE_BYTES: i64 = 256 * 1024;
+/// Packed columns whose last panel is worth code of its own are so many times as large as the nearest cache: it takes
+/// more time where panels crowd that; where they are small, all that does not stay in it is worth it.
+const LARGE: i64 = 8;
 /// Smaller vectors than these cost no less.
 const LEAST_LANES: usize = 4;
 /// Rows of a block.
@@ -227,8 +231,6 @@ const MOST_ROWS: i64 = 128;
 /// Rows of a block that is packed where a panel of columns does not stay in the nearest cache, and all of them stay in
 /// one that is shared.
 const PACKED_ROWS: i64 = 32;
-const NEAREST_BYTES: i64 = 48 * 1024;
-const SHARED_BYTES: i64 = 8 << 20;
 /// Work of a task where there is a lot of it: about a quarter of a millisecond.
 const TASK_FLOPS: f64 = 3e7;
 /// Terms of a pass where columns are streamed: as many rows are read side by side, each from its start to its end.
@@ -284,7 +286,8 @@ pub(super) fn in_place(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<InPlace>
     let stride = address.coeff(*sum);
     let bytes = s.all_panels * s.width * s.sum * s.elem.size() as i64;
     let dense = stride <= s.all_panels * s.width;
-    let few = s.rows <= FEW_TILES * s.high || dense && bytes <= SMALL_BYTES;
+    // They stay in the nearest cache, if there is little between them.
+    let few = s.rows <= FEW_TILES * s.high || dense && bytes <= s.nearest;
     // A stride of 0 repeats one row.
     (plain && next && stride > 0 && (whole && stride == s.width || few || c.streams)).then(|| InPlace {
         buf: *buf,
@@ -298,8 +301,6 @@ pub(super) fn in_place(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<InPlace>
 const NEAR: i64 = 65_536;
 /// Columns that are read by no more row tiles than these are not packed.
 const FEW_TILES: i64 = 4;
-/// Columns of a batch that stay in the nearest cache, if there is little between them.
-const SMALL_BYTES: i64 = 32_768;
 
 /// The linear number of the summed loops; the loop of pairs counts pairs.
 pub fn sum_number(dag: &Dag, sum: &[LoopId], pairs: Option<Pairs>, factor: i64) -> Lin {

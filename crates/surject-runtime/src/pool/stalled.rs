@@ -244,7 +244,7 @@ mod tests {
                 assert_eq!(left, system::processor() != Some(here));
                 // The caller is elsewhere now.
                 at.processor.store(usize::MAX, Ordering::Relaxed);
-                at.enter(&[worker.clone()]);
+                at.enter(std::slice::from_ref(&worker));
                 assert!(!worker.left.load(Ordering::Relaxed));
             });
         });

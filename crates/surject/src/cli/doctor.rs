@@ -49,7 +49,15 @@ fn calibrate(path: &std::path::Path, out: &mut dyn Write) -> Result<(), Failure>
 /// What the code generator takes from this machine.
 fn processor() -> String {
     let target = surject_mlir::Target::host();
-    format!("vectors of {} bits, {} vector registers", target.lanes_bytes * 8, target.registers)
+    let caches = [target.nearest_bytes, target.cache_bytes, target.shared_bytes].map(|n| n / 1024);
+    format!(
+        "vectors of {} bits, {} vector registers; a thread counts on {} KiB of cache, then {}, then {}",
+        target.lanes_bytes * 8,
+        target.registers,
+        caches[0],
+        caches[1],
+        caches[2]
+    )
 }
 
 /// The first line a tool prints for `--version`.
