@@ -1,6 +1,7 @@
 //! Values that a kernel would compute again and again: what depends on an inner loop alone, inside a loop that it does
 //! not depend on. Stored first, they are computed once.
 
+use crate::Target;
 use crate::address::{LoopId, LoopSet};
 use crate::dag::{Dag, Node, NodeId};
 use crate::schedule::{Output, Schedule, node_cost};
@@ -14,7 +15,8 @@ const CHEAP: f64 = 6.0;
 const WORTH: f64 = 200_000.0;
 
 /// A value that is better stored first: the topmost one, if there is any.
-pub fn find(dag: &Dag, outputs: &[Output], schedule: &Schedule) -> Option<NodeId> {
+pub fn find(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &Target) -> Option<NodeId> {
+    let worth = if target.eager { 0.0 } else { WORTH };
     let mut seen: HashSet<(NodeId, Vec<LoopId>)> = HashSet::new();
     let mut stack: Vec<(NodeId, Vec<LoopId>)> =
         outputs.iter().map(|o| (o.root, schedule.order.clone())).collect();
@@ -26,7 +28,7 @@ pub fn find(dag: &Dag, outputs: &[Output], schedule: &Schedule) -> Option<NodeId
         let (times, needed) = (runs(dag, deps, &around), points(dag, deps));
         if times >= TIMES * needed && !dag.reachable(&[n], true).iter().any(|&n| outside(dag, n)) {
             let work = work(dag, n, &around, schedule);
-            if work >= CHEAP * times && (1.0 - needed / times) * work >= WORTH {
+            if work >= CHEAP * times && (1.0 - needed / times) * work >= worth {
                 return Some(n);
             }
         }

@@ -4,6 +4,7 @@
 //! values that repeat written out for many rows, in memory that stays in a cache, all of it runs through memory as one
 //! loop.
 
+use crate::Target;
 use crate::address::{Guard, Lin, LoopId, LoopSet};
 use crate::dag::{Dag, Node, NodeId};
 use crate::schedule::Output;
@@ -13,7 +14,8 @@ use crate::store::Pulled;
 const VECTOR: i64 = 16;
 const LONG: i64 = 64;
 /// How many elements values are written out for, at least and at most.
-const BLOCK: std::ops::RangeInclusive<i64> = 128..=4096;
+const LEAST: i64 = 128;
+const MOST: i64 = 4096;
 /// How often what is written out must be used.
 const USES: i64 = 8;
 /// How many values are written out.
@@ -30,7 +32,8 @@ pub(crate) struct Periodic {
 
 /// The expression with its rows in blocks, and what repeats in a block; `None` where rows are not short or nothing
 /// repeats.
-pub(crate) fn find(pulled: &Pulled) -> Option<(Pulled, Periodic)> {
+pub(crate) fn find(pulled: &Pulled, target: &Target) -> Option<(Pulled, Periodic)> {
+    let (least, uses) = if target.eager { (2, 1) } else { (LEAST, USES) };
     let Pulled { dag, outer, outputs } = pulled;
     let over = |l: &LoopId| dag.extent(*l) > 1;
     let every = |l: LoopId, c: i64| outputs.iter().all(|o| o.address.coeff(l) == c && o.join.is_none());
@@ -43,10 +46,10 @@ pub(crate) fn find(pulled: &Pulled) -> Option<(Pulled, Periodic)> {
     let values = repeating(dag, outputs, rows, row)?;
     // The most rows a block may have that leave no rest.
     let count = dag.extent(rows);
-    let fits = |&n: &i64| count % n == 0 && BLOCK.contains(&(n * length));
-    let block = (1..=count.min(BLOCK.end() / length)).rev().find(fits)?;
+    let fits = |&n: &i64| count % n == 0 && (least..=MOST).contains(&(n * length));
+    let block = (1..=count.min(MOST / length)).rev().find(fits)?;
     let points = outer.iter().try_fold(1i64, |p, &l| p.checked_mul(dag.extent(l)))?;
-    if points / (block * length) < USES {
+    if points / (block * length) < uses {
         return None;
     }
     if block == count {

@@ -148,7 +148,7 @@ pub(crate) fn emit_units(
     let stashed = stash.is_some();
     em.stash = stash.and_then(|s| em.pointers.get(&s.to).cloned().map(|pointer| (s, pointer)));
     let row = Row { outputs, schedule };
-    match unswitch::find(dag, outputs, schedule).filter(|_| !stashed) {
+    match unswitch::find(dag, outputs, schedule, target).filter(|_| !stashed) {
         Some(condition) => {
             unswitch::write(&mut em, outputs, schedule, condition, target, |em, row| row.all(em, &units))?;
         }

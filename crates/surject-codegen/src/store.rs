@@ -245,7 +245,7 @@ impl<'a> Stores<'a> {
 
     /// The kernels of an expression. That the field itself comes first means that it is better sent to its target.
     fn kernels(&mut self, field: FieldId, pulled: Pulled) -> Result<Outcome, CodegenError> {
-        if let Some((mut rest, repeating)) = periodic::find(&pulled) {
+        if let Some((mut rest, repeating)) = periodic::find(&pulled, self.target) {
             let mut kernels = Vec::new();
             for &value in &repeating.values {
                 kernels.push(self.apart(&mut rest, value, &[repeating.rows, repeating.row])?.0);
@@ -291,7 +291,7 @@ impl<'a> Stores<'a> {
         if let Some(inner) = self.guarded_product(&dag, &outputs) {
             return Ok(Outcome::First(inner));
         }
-        if let Some(node) = again::find(&dag, &outputs, &schedule) {
+        if let Some(node) = again::find(&dag, &outputs, &schedule, self.target) {
             let own: Vec<LoopId> = dag[node].deps.loops().collect();
             let mut rest = Pulled { dag, outer, outputs };
             let first = self.apart(&mut rest, node, &own)?.0;

@@ -12,8 +12,8 @@ use crate::{Target, row};
 const WORTH: f64 = 10_000.0;
 
 /// A condition that chooses for the whole kernel.
-pub(crate) fn find(dag: &Dag, outputs: &[Output], schedule: &Schedule) -> Option<NodeId> {
-    if schedule.cycles < WORTH || schedule.turned.is_some() || schedule.short.is_some() {
+pub(crate) fn find(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &Target) -> Option<NodeId> {
+    if (schedule.cycles < WORTH && !target.eager) || schedule.turned.is_some() || schedule.short.is_some() {
         return None;
     }
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
