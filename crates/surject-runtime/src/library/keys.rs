@@ -131,9 +131,24 @@ impl KeyOrder {
     /// The first elements of the order alone. What is no better than as many others is passed over; of equal ones
     /// the later is no better.
     fn leading(&mut self, first: usize) {
+        /// So many are kept in order while the line is gone through.
+        const SORTED: usize = 16;
         let most = (4 * first).max(64);
         let best = &mut self.best;
         best.clear();
+        if first <= SORTED {
+            let mut bound = u64::MAX;
+            for (i, &key) in self.keys.iter().enumerate() {
+                if key >= bound && best.len() == first {
+                    continue;
+                }
+                let place = best.iter().rposition(|b| b.0 <= key).map_or(0, |p| p + 1);
+                best.truncate(first - 1);
+                best.insert(place, (key, i));
+                bound = best.last().map_or(u64::MAX, |b| b.0);
+            }
+            return;
+        }
         let mut bound = None;
         for (i, &key) in self.keys.iter().enumerate() {
             if bound.is_some_and(|b| key >= b) {
