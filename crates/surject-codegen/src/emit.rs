@@ -382,26 +382,33 @@ impl<'a> Emitter<'a> {
             return expr
                 .map_or(GuardFact::Sometimes, |expr| self.fact(&Guard { expr, bound: guard.bound }, scope));
         }
+        // The parts of loops that run here; a loop may be open again further in, with all of its values.
+        let (mut expr, mut extents) = (guard.expr.clone(), Vec::new());
+        let mut seen = LoopSet::default();
         loop {
             let s = &self.scopes[scope.0];
             if let Some((l, low, high)) = s.span
-                && guard.expr.coeff(l) != 0
+                && expr.coeff(l) != 0
+                && !seen.contains(l)
             {
                 // The loop counts from the start of its part.
-                let start = Lin { terms: vec![(l, 1)], offset: low };
-                let mut extents = self.dag.extents.clone();
-                extents[l.0 as usize] = high - low;
-                let expr = guard.expr.substitute(l, &start);
-                return expr
-                    .map_or(GuardFact::Sometimes, |expr| Guard { expr, bound: guard.bound }.fact(&extents));
+                let Some(part) = expr.substitute(l, &Lin { terms: vec![(l, 1)], offset: low }) else {
+                    return GuardFact::Sometimes;
+                };
+                if extents.is_empty() {
+                    extents.clone_from(&self.dag.extents);
+                }
+                (expr, extents[l.0 as usize]) = (part, high - low);
+                seen = seen.union(std::iter::once(l).collect());
             }
-            // A loop may be open again further in, with all of its values.
-            let bound = s.binds.iter().any(|b| guard.expr.coeff(b.0) != 0);
+            seen = seen.union(s.binds.iter().map(|b| b.0).collect());
             match s.parent {
-                Some(parent) if !bound => scope = parent,
-                _ => return guard.fact(&self.dag.extents),
+                Some(parent) => scope = parent,
+                None => break,
             }
         }
+        let extents = if extents.is_empty() { &self.dag.extents } else { &extents };
+        Guard { expr, bound: guard.bound }.fact(extents)
     }
 
     /// Closes a scope as an `scf.for` and gives the names of the carried values after it.

@@ -13,6 +13,7 @@ use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId};
 use crate::gather::Gathered;
 use crate::row::{Kernel, name_pointers};
 use crate::store::{Stores, buf};
+use crate::uses;
 use std::collections::HashMap;
 use surject_ir::{DType, Function, LibOp, Region, StatementKind, Var};
 
@@ -55,6 +56,10 @@ pub fn kernels(
         args,
         regions,
         positions: &stores.positions,
+        written: match op {
+            LibOp::Reduce { .. } => uses::read(stores.function, targets),
+            _ => targets.to_vec(),
+        },
     };
     let in_place = shared.first().copied().unwrap_or(false);
     let kernel = match op {
@@ -85,6 +90,8 @@ struct Call<'a> {
     regions: &'a [Region],
     /// The operands that are positions along an axis, which are not in memory.
     positions: &'a HashMap<Var, usize>,
+    /// The results that are written: where a kernel can leave them out, those that nobody reads are not.
+    written: Vec<Var>,
 }
 
 impl Call<'_> {
@@ -114,7 +121,7 @@ impl Call<'_> {
         self.function.ty(var).dtype
     }
 
-    /// The tensors of the call, each once, targets first, and those that the regions read.
+    /// The tensors of the call, each once, those that are written first, and those that the regions read.
     fn buffers(&self, dag: &Dag) -> Vec<Buf> {
         let mut buffers: Vec<Buf> = Vec::new();
         let loaded = dag.iter().filter_map(|(_, data)| match data.node {
@@ -122,7 +129,7 @@ impl Call<'_> {
             _ => None,
         });
         let args = self.args.iter().filter(|v| !self.positions.contains_key(v));
-        for b in self.targets.iter().chain(args).map(|&v| buf(v)).chain(loaded) {
+        for b in self.written.iter().chain(args).map(|&v| buf(v)).chain(loaded) {
             if !buffers.contains(&b) {
                 buffers.push(b);
             }
@@ -143,7 +150,7 @@ impl Call<'_> {
             declarations: declarations.into_iter().collect(),
             functions: writer.functions,
             summary,
-            writes: self.targets.iter().map(|&t| buf(t)).collect(),
+            writes: self.written.iter().map(|&t| buf(t)).collect(),
             cycles: 0.0,
             recipe: None,
             in_place: Vec::new(),

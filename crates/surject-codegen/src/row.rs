@@ -5,7 +5,7 @@
 
 use crate::CodegenError;
 use crate::Target;
-use crate::address::{Lin, LoopId, LoopSet};
+use crate::address::{Guard, Lin, LoopId, LoopSet};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
 use crate::inplace;
@@ -86,6 +86,9 @@ pub(crate) fn units(
     if tasks <= 1 || target.threads <= 1 {
         return none;
     }
+    // Every thread has as much to do.
+    let threads = target.threads as i64;
+    let tasks = (tasks + threads - 1) / threads * threads;
     let mut prefix = Vec::new();
     let mut total = 1i64;
     for &l in outer {
@@ -104,11 +107,21 @@ pub(crate) fn units(
         let repeats = outer.len() > prefix.len();
         let most = if repeats { tasks.min(target.threads as i64) } else { tasks };
         let wanted = (most + total - 1) / total;
-        piece = (dag.extent(last) / wanted / lanes).max(1) * lanes;
-        pieces = (dag.extent(last) + piece - 1) / piece;
+        (pieces, piece) = cut(dag.extent(last), wanted, lanes, threads / total);
         total *= pieces;
     }
     Units { prefix, pieces, piece, tasks: tasks.min(total).max(1), total, share: Share::Task }
+}
+
+/// Cuts a loop into about so many pieces of whole vectors, so that the one of `threads` that has most has little more
+/// than the others. Gives the number of pieces and their length.
+fn cut(extent: i64, wanted: i64, lanes: i64, threads: i64) -> (i64, i64) {
+    let vectors = (extent + lanes - 1) / lanes;
+    let short = (vectors / wanted).max(1);
+    let pieces = |piece: i64| (vectors + piece - 1) / piece;
+    let longest = |piece: i64| (pieces(piece) + threads.max(1) - 1) / threads.max(1) * piece;
+    let piece = if longest(short + 1) <= longest(short) { short + 1 } else { short };
+    (pieces(piece), piece * lanes)
 }
 
 /// Writes a kernel. Tasks may only be cut along the loops of `free`.
@@ -350,6 +363,25 @@ fn between(cuts: &[i64], extent: i64) -> impl Iterator<Item = (i64, i64)> {
     [0].into_iter().chain(cuts.iter().copied()).zip(ends)
 }
 
+/// Where along a loop a condition begins to hold for all values of the others, and ends to.
+fn holds(guard: &Guard, l: LoopId, dag: &Dag) -> Option<[i64; 2]> {
+    let c = guard.expr.coeff(l);
+    let mut others = guard.expr.clone();
+    others.terms.retain(|t| t.0 != l);
+    let (low, high) = others.range(&dag.extents)?;
+    let [first, end] = match c {
+        0 => return None,
+        1.. => {
+            let end = guard.bound.checked_sub(high)?;
+            [low.checked_neg()?.checked_add(c - 1)?.div_euclid(c), (end - 1).div_euclid(c) + 1]
+        }
+        _ => [high.checked_sub(guard.bound)?.div_euclid(-c) + 1, low.div_euclid(-c) + 1],
+    };
+    // A window is inside most of the time or it is not worth the code.
+    let most = 2 * (end.min(dag.extent(l)) - first.max(0)) > dag.extent(l);
+    (low == high || most).then_some([first, end])
+}
+
 impl Row<'_> {
     /// All that a kernel computes.
     fn all(&self, em: &mut Emitter<'_>, units: &Units) -> Result<(), CodegenError> {
@@ -365,7 +397,7 @@ impl Row<'_> {
         Ok(())
     }
 
-    /// The last loop, once for every part of a loop around it in which the same conditions hold: rows of a
+    /// The last loop, once for every part of the loops around it in which the same conditions hold: rows of a
     /// concatenation come each from one operand. Where that is too much code, once for the longest part, such as the
     /// inner rows of a stencil, and once for all others, where conditions are looked at.
     fn lines(
@@ -377,8 +409,12 @@ impl Row<'_> {
     ) -> Result<(), CodegenError> {
         const PARTS: usize = 8;
         let inner = if range.0.is_none() { self.cuts(em.dag, last).len() + 1 } else { 1 };
-        let cut = outer.iter().map(|&l| (l, self.cuts(em.dag, l))).find(|c| !c.1.is_empty());
-        let Some((l, cuts)) = cut else { return self.line(em, scope, last, range, true) };
+        let mut loops = outer.iter().map(|&l| (l, self.cuts(em.dag, l)));
+        let Some((l, cuts)) = loops.find(|c| !c.1.is_empty()) else {
+            return self.line(em, scope, last, range, true);
+        };
+        let inner = loops.map(|c| c.1.len() + 1).product::<usize>() * inner;
+        let further = outer.iter().position(|&o| o == l).map_or(outer, |at| &outer[at + 1..]);
         let parts = between(&cuts, em.dag.extent(l));
         let every = (cuts.len() + 1) * inner <= PARTS;
         let parts: Vec<(i64, i64)> =
@@ -391,7 +427,7 @@ impl Row<'_> {
             let holds = em.op(scope, &format!("arith.cmpi ult, {offset}, {length} : i64"));
             let part = em.open(scope, Vec::new(), None);
             em.limit(part, l, start, end);
-            self.line(em, part, last, range.clone(), true)?;
+            self.lines(em, part, (further, last), range.clone())?;
             em.close_if(part, &holds);
             if !every {
                 let rest = em.open(scope, Vec::new(), None);
@@ -488,8 +524,8 @@ impl Row<'_> {
         Ok(())
     }
 
-    /// Where conditions on a loop alone begin or end to hold. Where that would be too much code, the ends of the part
-    /// that is more than half of the loop, or nothing.
+    /// Where conditions on a loop begin or end to hold whatever the others are. Where that would be too much code, the
+    /// ends of the part that is more than half of the loop, or nothing.
     fn cuts(&self, dag: &Dag, l: LoopId) -> Vec<i64> {
         const PARTS: usize = 6;
         const NODES: usize = 60;
@@ -502,14 +538,7 @@ impl Row<'_> {
                 Node::Load { guards, .. } | Node::Guarded { guards, .. } => guards.as_slice(),
                 _ => &[],
             };
-            for guard in guards {
-                let offset = guard.expr.offset;
-                match guard.expr.terms[..] {
-                    [(k, 1)] if k == l => cuts.extend([-offset, guard.bound - offset]),
-                    [(k, -1)] if k == l => cuts.extend([offset + 1, offset - guard.bound + 1]),
-                    _ => {}
-                }
-            }
+            cuts.extend(guards.iter().filter_map(|g| holds(g, l, dag)).flatten());
         }
         cuts.retain(|&c| c > 0 && c < dag.extent(l));
         let mut cuts: Vec<i64> = cuts.into_iter().collect();

@@ -167,6 +167,10 @@ fn vanishes(dag: &Dag, body: NodeId, along: LoopId, op: AccOp, span: (i64, i64))
     })
 }
 
+/// Registers of values that are scanned side by side: a step waits for the one before it, and a line of memory that is
+/// far from the next should be one of several.
+const WIDE: usize = 8;
+
 /// Writes the kernel of a scan: the loop in order is innermost, around it one loop in lanes.
 pub fn emit(
     dag: &Dag,
@@ -184,7 +188,7 @@ pub fn emit(
     let unit = scan.unit(outputs, &order);
     let size = outputs.iter().map(|o| Elem::of(dag[o.root].dtype).size()).max().unwrap_or(4).max(2);
     let lanes = unit.map_or(1, |l| {
-        let wide = (2 * target.lanes_bytes / size).min(usize::try_from(dag.extent(l)).unwrap_or(1)).max(1);
+        let wide = (WIDE * target.lanes_bytes / size).min(usize::try_from(dag.extent(l)).unwrap_or(1)).max(1);
         1usize << wide.ilog2()
     });
     if let Some(l) = unit.filter(|_| lanes > 1) {
@@ -201,7 +205,10 @@ pub fn emit(
         short: None,
         ..schedule.clone()
     };
-    let units = units(dag, &order, &plan, target, free);
+    // A piece of the last loop runs through all that is in order.
+    let mut around = order.clone();
+    around.insert(order.len().saturating_sub(1), scan.along);
+    let units = units(dag, &around, &plan, target, free);
     let row = Row { outputs, schedule: &plan };
     let text = format!(
         "scan {} {} along {} of {:?}, lanes {lanes}, tasks {}",

@@ -180,6 +180,17 @@ fn fit(lanes: usize, extent: i64) -> usize {
     1 << limit.ilog2()
 }
 
+/// As [`fit`], but a loop that one vector can hold is one vector, of which a part of the last register is missing.
+fn cover(lanes: usize, extent: i64, native: usize) -> usize {
+    /// Fewer are a part of a register.
+    const LEAST: usize = 9;
+    let all = usize::try_from(extent).unwrap_or(usize::MAX);
+    match all.checked_next_power_of_two() {
+        Some(whole) if all >= LEAST && whole <= lanes && whole - all < native => whole,
+        _ => fit(lanes, extent),
+    }
+}
+
 /// The share of the scalar work that is left when a loop is done in lanes, of which a register holds `native`.
 fn share(extent: i64, lanes: usize, native: usize) -> f64 {
     let registers = lanes.div_ceil(native.max(1)) as i64;
@@ -341,7 +352,8 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
     for &l in order.iter().rev() {
         let wide = widest(dag, &all, l, target, copies(all.len()));
         let store = outputs.iter().map(|o| Elem::of(dag[o.root].dtype).size()).max().unwrap_or(4).max(2);
-        let lanes = fit(wide.min(target.lanes_bytes / store * 4), dag.extent(l));
+        let lanes =
+            cover(wide.min(target.lanes_bytes / store * 4), dag.extent(l), target.lanes_bytes / store);
         // The lanes of a vector must not meet at one element.
         let meets = outputs.iter().any(|o| o.join.is_some() && o.address.coeff(l) == 0);
         let cost = if lanes < 2 || meets { f64::INFINITY } else { total(Some((l, lanes))) };

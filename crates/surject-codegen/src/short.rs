@@ -128,6 +128,16 @@ fn picked(rows: &Rows<'_>) -> i64 {
     (rows.stride - 1) * rows.reach
 }
 
+/// Bytes that are loaded at once where vectors are put together of chunks, and transposed within them. Chunks of this
+/// size join a vector as they are loaded, and shuffles inside them are the cheapest there are.
+pub(crate) const CHUNK: usize = 16;
+
+/// The elements of a chunk, if chunks put vectors of so many lanes together and rows hold one.
+fn chunk(rows: &Rows<'_>, lanes: usize) -> Option<usize> {
+    let size = CHUNK / rows.elem.size();
+    (size > 1 && lanes > size && lanes % size == 0 && rows.reach > size as i64).then_some(size)
+}
+
 /// Shuffles that put rows together and transpose them.
 fn turned(rows: &Rows<'_>, lanes: i64) -> i64 {
     let width = (rows.reach.unsigned_abs().next_power_of_two() as i64).min(lanes);
@@ -182,7 +192,14 @@ impl Emitter<'_> {
     }
 
     /// Elements of two vectors.
-    fn pick(&mut self, (a, b): (&str, &str), lanes: usize, order: &[usize], elem: Elem, at: At) -> String {
+    pub(crate) fn pick(
+        &mut self,
+        (a, b): (&str, &str),
+        lanes: usize,
+        order: &[usize],
+        elem: Elem,
+        at: At,
+    ) -> String {
         let list: Vec<String> = order.iter().map(|i| i.to_string()).collect();
         let ty = elem.ty(lanes);
         self.op(at.scope, &format!("vector.shuffle {a}, {b} [{}] : {ty}, {ty}", list.join(", ")))
@@ -237,6 +254,9 @@ impl Emitter<'_> {
                 })
                 .collect();
         }
+        if let Some(size) = chunk(rows, at.lanes) {
+            return self.chunked(rows, size, at);
+        }
         let mut columns = Vec::new();
         let mut from = 0;
         while from < rows.reach {
@@ -257,6 +277,68 @@ impl Emitter<'_> {
             from += some;
         }
         columns
+    }
+
+    /// As [`Emitter::columns`], from chunks of so many elements of each row. The last chunk of a row ends with it.
+    fn chunked(&mut self, rows: &Rows<'_>, size: usize, at: At) -> Vec<String> {
+        let (mut columns, width) = (Vec::new(), size as i64);
+        while (columns.len() as i64) < rows.reach {
+            let known = columns.len() as i64;
+            let from = known.min(rows.reach - width);
+            let chunks: Vec<String> = (0..at.lanes as i64)
+                .map(|line| self.part(rows, line * rows.stride + from, size, size, at))
+                .collect();
+            let turned = self.turned_chunks(chunks, (size, at.lanes), rows.elem, at.scope);
+            columns.extend(turned.into_iter().skip((known - from) as usize));
+        }
+        columns
+    }
+
+    /// Columns of lines of which each is a chunk of so many elements: vectors are put together of the chunks of every
+    /// `size`-th line, and transposed chunk by chunk.
+    pub(crate) fn turned_chunks(
+        &mut self,
+        chunks: Vec<String>,
+        (size, lanes): (usize, usize),
+        elem: Elem,
+        scope: ScopeId,
+    ) -> Vec<String> {
+        let at = At { scope, lanes };
+        let mut lines: Vec<String> = Vec::with_capacity(size);
+        for r in 0..size {
+            let parts = chunks.iter().skip(r).step_by(size).cloned().collect();
+            lines.extend(self.joined(parts, size, elem, at));
+        }
+        self.interleaved(lines, (size, lanes), elem, at)
+    }
+
+    /// As many lines as a chunk has elements, transposed chunk by chunk.
+    pub(crate) fn interleaved(
+        &mut self,
+        lines: Vec<String>,
+        (size, lanes): (usize, usize),
+        elem: Elem,
+        at: At,
+    ) -> Vec<String> {
+        let mut lines = lines;
+        // Interleaving the halves of a list as often as it can be halved transposes it.
+        let mut step = 1;
+        while step < size {
+            let mut next = Vec::with_capacity(size);
+            for i in 0..size / 2 {
+                for half in [0, size / 2] {
+                    let order: Vec<usize> = (0..lanes / size)
+                        .flat_map(|q| (0..size / 2).map(move |j| q * size + half + j))
+                        .flat_map(|lane| [lane, lanes + lane])
+                        .collect();
+                    let pair = (lines[i].as_str(), lines[i + size / 2].as_str());
+                    next.push(self.pick(pair, lanes, &order, elem, at));
+                }
+            }
+            lines = next;
+            step *= 2;
+        }
+        lines
     }
 
     /// Stores columns as the rows of a block, which lie one behind the other.

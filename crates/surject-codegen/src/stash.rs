@@ -158,8 +158,10 @@ pub fn cut(
     let wanted = 4 * threads;
     // What other numbers leave over is little where the loop is long.
     let extent = dag.extent(longest);
-    let count = divisor(extent, wanted, 2 * wanted).filter(|&c| c >= threads);
-    let count = count.or((extent >= 8 * wanted).then_some(wanted))?;
+    // As many for every thread, if there is any such number.
+    let even = divisor(extent, wanted, 2 * wanted).filter(|&c| c >= threads);
+    let left = (extent >= 8 * wanted).then_some(wanted);
+    let count = even.filter(|c| c % threads == 0).or(left).or(even)?;
     apply(dag, outputs, outer, longest, count, buf)
 }
 

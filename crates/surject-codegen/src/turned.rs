@@ -2,10 +2,11 @@
 
 use crate::CodegenError;
 use crate::Target;
-use crate::address::{LoopId, LoopSet};
+use crate::address::{Lin, LoopId, LoopSet};
 use crate::dag::{Node, NodeId};
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
 use crate::row::{Row, clip, open_outer, units};
+use crate::short::CHUNK;
 
 /// Blocks of rows that are done one after the other before the next columns.
 const STRIP: i64 = 16;
@@ -13,8 +14,12 @@ const STRIP: i64 = 16;
 /// Rows are few where there are more than so many times as many.
 const FEW: i64 = 32;
 
-/// Bytes that are loaded at once: vectors are put together of such chunks, and transposed within them.
-const CHUNK: usize = 16;
+/// What moves from and to tensors of more than so many times the cache of a thread comes from far away: it is asked for
+/// a block ahead, as no machine foresees the lines of a block.
+const FAR: i64 = 32;
+
+/// Lines of memory so far apart, or a multiple of it, meet in one place of a cache.
+const ALIAS: i64 = 2048;
 
 /// A block of a kernel: rows from `row` on, columns from `column` on.
 struct Block<'a> {
@@ -25,6 +30,16 @@ struct Block<'a> {
     /// The lanes of a row, and how many of them exist.
     lanes: usize,
     active: usize,
+    reach: Reach,
+}
+
+/// How blocks reach memory.
+#[derive(Clone, Copy)]
+struct Reach {
+    /// Is what is read, and what is written, far away?
+    far: bool,
+    /// Do the rows that are written meet in one place of a cache? Then it has no room for what is yet to be written.
+    meet: bool,
 }
 
 impl Row<'_> {
@@ -43,6 +58,7 @@ impl Row<'_> {
             return Err(CodegenError::malformed("a block with less than two loops"));
         };
         let (lanes, full) = (self.schedule.lanes as i64, self.schedule.lanes);
+        let reach = self.reach(em, along, loads, target);
         let units = units(em.dag, &order[..order.len() - 1], self.schedule, target, free);
         let (mut closing, range) = open_outer(em, &units, outer);
         let scope = closing.last().map_or(em.root(), |c| c.0);
@@ -76,7 +92,7 @@ impl Row<'_> {
                 let inner = em.open(scope, Vec::new(), None);
                 let iv = em.name();
                 let row = if low == 0 { iv.clone() } else { em.int(rows - full as i64) };
-                let block = Block { row: &row, column, first: skipped, lanes, active };
+                let block = Block { row: &row, column, first: skipped, lanes, active, reach };
                 self.block(em, inner, along, *last, loads, &block)?;
                 let steps = Bounds { low: first.clone(), high: end.clone(), step: em.int(full as i64) };
                 em.close_loop(inner, &iv, &steps, &[]);
@@ -102,6 +118,21 @@ impl Row<'_> {
         Ok(units.tasks)
     }
 
+    fn reach(&self, em: &Emitter<'_>, along: LoopId, loads: &[NodeId], target: &Target) -> Reach {
+        let far = |address: &Lin, size: usize| {
+            let range = address.range(&em.dag.extents);
+            range.is_none_or(|(low, high)| (high - low) / FAR >= target.cache_bytes as i64 / size as i64)
+        };
+        let read = loads.iter().all(|&n| match &em.dag[n].node {
+            Node::Load { address, .. } => far(address, Elem::in_memory(em.dag[n].dtype).size()),
+            _ => false,
+        });
+        let [output] = self.outputs else { return Reach { far: false, meet: false } };
+        let size = Elem::in_memory(em.dag[output.root].dtype).size();
+        let apart = output.address.coeff(along).saturating_mul(size as i64);
+        Reach { far: read && far(&output.address, size), meet: apart % ALIAS == 0 }
+    }
+
     /// One block: the loads along the rows, transposed; then row by row in lanes along the columns.
     fn block(
         &self,
@@ -112,10 +143,23 @@ impl Row<'_> {
         loads: &[NodeId],
         block: &Block<'_>,
     ) -> Result<(), CodegenError> {
-        let Block { row, column, first, lanes, active } = *block;
+        let Block { row, column, first, lanes, active, reach } = *block;
         let mut turned: Vec<(NodeId, Vec<String>)> = Vec::new();
         for &load in loads {
             turned.push((load, self.transposed(em, scope, along, last, load, block)?));
+        }
+        if let ([output], true, false) = (self.outputs, reach.far, reach.meet) {
+            // The lines that the next block of the row ends in.
+            let binds = vec![(last, column.to_string()), (along, row.to_string())];
+            let corner = em.open(scope, binds, None);
+            let place = em.lin(&output.address, corner);
+            let elem = Elem::in_memory(em.dag[output.root].dtype);
+            let base = em.element(&em.pointer(output.to)?, &place, elem, corner);
+            em.close_plain(corner);
+            let apart = output.address.coeff(along);
+            for i in first..self.schedule.lanes {
+                prefetch(em, scope, (&base, i as i64 * apart + 2 * lanes as i64 - 1), elem, Ask::Write);
+            }
         }
         for i in first..self.schedule.lanes {
             let ahead = em.int(i as i64);
@@ -168,21 +212,32 @@ impl Row<'_> {
         em.close_plain(corner);
         // The next block; and where memory is touched in a way that LLVM cannot analyse, it does not compare every
         // load of a block with every store, which takes longer than all else.
-        let next = em.int(rows as i64);
-        let next = em.element(&base, &next, elem, scope);
-        em.line(
-            scope,
-            &format!(
-                "\"llvm.intr.prefetch\"({next}) <{{cache = 1 : i32, hint = 3 : i32, rw = 0 : i32}}> : (!llvm.ptr) -> ()"
-            ),
-        );
+        prefetch(em, scope, (&base, rows as i64), elem, Ask::Now);
+        let apart = address.coeff(last);
+        if block.reach.far {
+            for line in (0..lanes as i64).filter(|line| *line < block.active as i64) {
+                let ahead = (lanes as i64 + line).checked_mul(apart).ok_or_else(malformed)?;
+                prefetch(em, scope, (&base, ahead), elem, Ask::Soon);
+            }
+        }
+        if !block.reach.meet && (block.first, lanes, block.active) == (0, rows, rows) {
+            let lines: Option<Vec<i64>> = (0..lanes as i64).map(|line| line.checked_mul(apart)).collect();
+            let lines = lines.ok_or_else(malformed)?;
+            let lines = lines.iter().map(|&ahead| {
+                let ahead = em.int(ahead);
+                let from = em.element(&base, &ahead, elem, scope);
+                em.neighbours(&from, None, (elem, rows), scope)
+            });
+            let lines: Vec<String> = lines.collect();
+            return Ok(square(em, scope, &lines, size, elem));
+        }
         for line in 0..lanes {
             for (k, chunk) in chunks.iter_mut().enumerate() {
                 if line >= block.active || (k + 1) * size <= block.first {
                     chunk.push(em.literal(zero, &elem.ty(size)));
                     continue;
                 }
-                let ahead = (line as i64).checked_mul(address.coeff(last)).ok_or_else(malformed)?;
+                let ahead = (line as i64).checked_mul(apart).ok_or_else(malformed)?;
                 let ahead = em.int(ahead.checked_add((k * size) as i64).ok_or_else(malformed)?);
                 let from = em.element(&base, &ahead, elem, scope);
                 let (ty, bytes) = (elem.ty(size), elem.size());
@@ -196,52 +251,67 @@ impl Row<'_> {
                 result.extend(std::iter::repeat_n(String::new(), size));
                 continue;
             }
-            let mut lines: Vec<String> = Vec::with_capacity(size);
-            for r in 0..size {
-                let mut parts: Vec<String> = chunk.iter().skip(r).step_by(size).cloned().collect();
-                let mut width = size;
-                while parts.len() > 1 {
-                    let all: Vec<usize> = (0..2 * width).collect();
-                    let pairs: Vec<(String, String)> =
-                        parts.chunks_exact(2).map(|p| (p[0].clone(), p[1].clone())).collect();
-                    parts =
-                        pairs.iter().map(|(a, b)| shuffle(em, scope, (a, b), &all, elem, width)).collect();
-                    width *= 2;
-                }
-                lines.extend(parts);
-            }
-            // Interleaving the halves of a list as often as it can be halved transposes it.
-            let mut step = 1;
-            while step < size {
-                let mut next = Vec::with_capacity(size);
-                for i in 0..size / 2 {
-                    for half in [0, size / 2] {
-                        let mask: Vec<usize> = (0..lanes / size)
-                            .flat_map(|q| (0..size / 2).map(move |j| q * size + half + j))
-                            .flat_map(|lane| [lane, lanes + lane])
-                            .collect();
-                        let pair = (lines[i].as_str(), lines[i + size / 2].as_str());
-                        next.push(shuffle(em, scope, pair, &mask, elem, lanes));
-                    }
-                }
-                lines = next;
-                step *= 2;
-            }
-            result.extend(lines);
+            result.extend(em.turned_chunks(chunk, (size, lanes), elem, scope));
         }
         Ok(result)
     }
 }
 
-/// Elements of two vectors of so many lanes.
-fn shuffle(
-    em: &mut Emitter<'_>,
-    scope: ScopeId,
-    (a, b): (&str, &str),
-    mask: &[usize],
-    elem: Elem,
-    lanes: usize,
-) -> String {
-    let (list, ty) = (mask.iter().map(|i| i.to_string()).collect::<Vec<_>>().join(", "), elem.ty(lanes));
-    em.op(scope, &format!("vector.shuffle {a}, {b} [{list}] : {ty}, {ty}"))
+/// What memory is asked for.
+#[derive(Clone, Copy)]
+enum Ask {
+    Write,
+    Now,
+    Soon,
+}
+
+/// Asks for the memory so many elements after an address, to be written or read, into the first or the second cache.
+fn prefetch(em: &mut Emitter<'_>, scope: ScopeId, (base, ahead): (&str, i64), elem: Elem, what: Ask) {
+    let ahead = em.int(ahead);
+    let at = em.element(base, &ahead, elem, scope);
+    let (hint, rw) = match what {
+        Ask::Write => (3, 1),
+        Ask::Now => (3, 0),
+        Ask::Soon => (2, 0),
+    };
+    em.line(
+        scope,
+        &format!(
+            "\"llvm.intr.prefetch\"({at}) <{{cache = 1 : i32, hint = {hint} : i32, rw = {rw} : i32}}> : (!llvm.ptr) -> ()"
+        ),
+    );
+}
+
+/// The columns of as many whole lines as each has elements: transposed in chunks of so many elements, and chunk by chunk.
+fn square(em: &mut Emitter<'_>, scope: ScopeId, lines: &[String], size: usize, elem: Elem) -> Vec<String> {
+    let lanes = lines.len();
+    let at = At { scope, lanes };
+    // Of each group of lines the columns of a chunk: in the vector `t` of a group, chunk `q` has column `q · size + t`.
+    let groups: Vec<Vec<String>> =
+        lines.chunks(size).map(|group| em.interleaved(group.to_vec(), (size, lanes), elem, at)).collect();
+    let mut columns = vec![String::new(); lanes];
+    for t in 0..size {
+        let mut vectors: Vec<String> = groups.iter().map(|group| group[t].clone()).collect();
+        // The bits of the group and of the chunk change places, one after the other.
+        let mut bit = 1;
+        while bit < vectors.len() {
+            let (chunks, mut next) = (vectors.len(), vectors.clone());
+            for i in (0..chunks).filter(|i| i & bit == 0) {
+                let pick = |half: usize| -> Vec<usize> {
+                    let of = |q: usize| if q & bit == 0 { q | half } else { chunks + (q & !bit | half) };
+                    (0..chunks).map(of).flat_map(|q| (0..size).map(move |e| q * size + e)).collect()
+                };
+                for half in [0, bit] {
+                    let pair = (vectors[i].as_str(), vectors[i | bit].as_str());
+                    next[i | half] = em.pick(pair, lanes, &pick(half), elem, at);
+                }
+            }
+            vectors = next;
+            bit *= 2;
+        }
+        for (q, vector) in vectors.into_iter().enumerate() {
+            columns[q * size + t] = vector;
+        }
+    }
+    columns
 }

@@ -94,6 +94,13 @@ impl Uses {
     }
 }
 
+/// The tensors among these that are read at all, or else all of them.
+pub fn read(function: &Function, vars: &[Var]) -> Vec<Var> {
+    let never = |v: &Var| function.ty(*v).space.rank() > 0 && leading(function, *v, 0) == Some(0);
+    let some: Vec<Var> = vars.iter().copied().filter(|v| !never(v)).collect();
+    if some.is_empty() { vars.to_vec() } else { some }
+}
+
 /// So many of the first elements along an axis of a tensor are all that is read; `None`: maybe all.
 pub fn leading(function: &Function, var: Var, axis: usize) -> Option<i64> {
     let tensor = |id: FieldId| matches!(function.fields[id].kind, FieldKind::Tensor(v) if v == var);

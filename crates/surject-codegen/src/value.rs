@@ -1,7 +1,7 @@
 //! Text of a value: the nodes of an expression, reductions included.
 
 use crate::CodegenError;
-use crate::address::{GuardFact, LoopId};
+use crate::address::{Guard, GuardFact, LoopId};
 use crate::build::joining;
 use crate::dag::{Node, NodeId};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ReducePlan, ScopeId, Val};
@@ -123,7 +123,8 @@ impl Emitter<'_> {
             Node::Reduce { op, loops, body, .. } => {
                 let plan = self.reductions.get(&id).cloned();
                 let plan = plan.unwrap_or_else(|| ReducePlan { order: loops.clone(), lanes: 1 });
-                let value = if self.is_written_out(id) && at.lanes > 1 {
+                let written_out = self.is_written_out(id) || self.few_terms(loops, *body, at.scope);
+                let value = if written_out && at.lanes > 1 {
                     let accumulator = Accumulator::new(self, *op, dtype, at.lanes);
                     let mut joined = accumulator.init;
                     for values in self.every(loops) {
@@ -150,6 +151,22 @@ impl Emitter<'_> {
             }
             Node::Param(..) => return Err(CodegenError::malformed("a parameter without a value")),
         })
+    }
+
+    /// Has a reduction so few and so short terms, all of them there, that a loop over them would be most of the work?
+    fn few_terms(&self, loops: &[LoopId], body: NodeId, scope: ScopeId) -> bool {
+        const TERMS: i64 = 9;
+        const NODES: usize = 8;
+        let terms: i64 = loops.iter().map(|&l| self.dag.extent(l)).product();
+        let nodes = self.dag.reachable(&[body], false);
+        let there = |guards: &[Guard]| guards.iter().all(|g| self.fact(g, scope) == GuardFact::Always);
+        (2..=TERMS).contains(&terms)
+            && nodes.len() <= NODES
+            && nodes.iter().all(|&n| match &self.dag[n].node {
+                Node::Load { guards, .. } | Node::Guarded { guards, .. } => there(guards),
+                Node::Reduce { .. } | Node::Gather { .. } => false,
+                _ => true,
+            })
     }
 
     fn open_nest(&mut self, scope: ScopeId, order: &[LoopId]) -> Vec<OpenLoop> {

@@ -48,7 +48,7 @@ pub fn sort(call: &Call<'_>, axis: usize) -> Result<Kernel, CodegenError> {
     if let Some((dag, key)) = key {
         return sort_by_key(call, axis, &dag, &key);
     }
-    let empty = Call { targets: &[], args: &[], ..*call };
+    let empty = Call { targets: &[], args: &[], written: Vec::new(), ..*call };
     let mut compare = Writer::new(&empty, &dag);
     let (root, zero) = (compare.root(), compare.em.int(0));
     let body = compare.em.open(root, Vec::new(), None);
@@ -78,7 +78,7 @@ pub fn sort(call: &Call<'_>, axis: usize) -> Result<Kernel, CodegenError> {
 
 /// A sort by a whole number that each element has: the numbers are computed line by line.
 fn sort_by_key(call: &Call<'_>, axis: usize, dag: &Dag, key: &region::Key) -> Result<Kernel, CodegenError> {
-    let empty = Call { targets: &[], args: &[], ..*call };
+    let empty = Call { targets: &[], args: &[], written: Vec::new(), ..*call };
     let mut w = Writer::new(&empty, dag);
     let root = w.root();
     let body = w.em.open(root, Vec::new(), None);

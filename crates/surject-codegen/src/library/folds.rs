@@ -2,12 +2,12 @@
 
 use super::{Call, Writer, region, strides};
 use crate::CodegenError;
-use crate::dag::Dag;
+use crate::dag::{Dag, NodeId};
 use crate::emit::{At, Bounds, Carried, Elem, ScopeId, Val};
 use crate::pack::interleave;
 use crate::row::Kernel;
 use crate::short::{LONGEST, Rows};
-use surject_ir::{DType, Var, Window};
+use surject_ir::{DType, FieldKind, Function, Scalar, StatementKind, Var, Window};
 
 /// Joins parts of several values into one list.
 pub(super) fn flat(values: &[Vec<String>]) -> Vec<String> {
@@ -75,8 +75,10 @@ pub fn reduce(call: &Call<'_>, axes: &[usize]) -> Result<Kernel, CodegenError> {
     let results = w.close(loops, &flat(&inits), &types, results);
     let to = w.address(open.scope, &digits, &strides(&out));
     for (&target, value) in call.targets.iter().zip(grouped(&results, &dtypes)) {
-        let pointer = w.pointer(target)?;
-        w.store(open.scope, &pointer, call.dtype(target), &to, &value);
+        if call.written.contains(&target) {
+            let pointer = w.pointer(target)?;
+            w.store(open.scope, &pointer, call.dtype(target), &to, &value);
+        }
     }
     w.close(vec![open], &[], &[], Vec::new());
     call.finish(w, tasks, format!("reduce {shape:?} over {axes:?} tasks {tasks}"))
@@ -213,6 +215,7 @@ fn reduce_lanes(
     let inner_axis = axes.last().copied().unwrap_or(0);
     let square = own[inner_axis] == 1 && own[last] != 1 && dtypes.iter().all(|d| Elem::of(*d).size() == 4);
     let main = if square && length_in > LONGEST { length_in - length_in % LANES } else { 0 };
+    let ascending = ascending(call, dag, join, axes)?;
     // What is left of a line is one block of short rows.
     let rest = if square { (length_in - main).max(1) } else { 1 };
     for (step, low, high) in [(LANES, 0, main), (rest, main, length_in)] {
@@ -260,7 +263,9 @@ fn reduce_lanes(
         for k in 0..terms.first().map_or(0, Vec::len) {
             let args = next.into_iter().chain(terms.iter().map(|t| t[k].clone())).map(|v| vec![v]);
             let args: Vec<Vec<String>> = args.collect();
-            next = flat(&join.apply_lanes(&mut w, inner, &args, lanes)?);
+            // Of the first element nothing is known: it may be the initial value.
+            let known = if k > 0 { ascending.as_slice() } else { &[] };
+            next = flat(&join.apply_knowing(&mut w, inner, &args, lanes, known)?);
         }
         let carried: Vec<Carried> = (0..types.len())
             .map(|i| Carried {
@@ -276,6 +281,9 @@ fn reduce_lanes(
     let results = w.close(loops, &inits, &types, state);
     let to = w.address(open.scope, &digits, &strides(&out));
     for ((&target, value), &dtype) in call.targets.iter().zip(results).zip(&dtypes) {
+        if !call.written.contains(&target) {
+            continue;
+        }
         let (pointer, memory) = (w.pointer(target)?, Elem::in_memory(dtype));
         let raw = w.em.narrow(dtype, value, At { scope: open.scope, lanes });
         let place = w.element(open.scope, &pointer, &to, memory);
@@ -291,6 +299,43 @@ fn reduce_lanes(
     }
     w.close(vec![open], &[], &[], Vec::new());
     call.finish(w, tasks, format!("reduce {shape:?} over {axes:?} in lanes, tasks {tasks}"))
+}
+
+/// What is known of the comparisons of positions, in a reduction along one axis, from the second element of it on:
+/// positions along that axis only grow, and start with one that is not above the first.
+fn ascending(
+    call: &Call<'_>,
+    dag: &Dag,
+    join: &region::Inlined,
+    axes: &[usize],
+) -> Result<Vec<(NodeId, bool)>, CodegenError> {
+    let &[axis] = axes else { return Ok(Vec::new()) };
+    let n = call.targets.len();
+    let mut known = Vec::new();
+    for i in 0..n {
+        let (arg, init) = (call.arg(i)?, call.arg(n + i)?);
+        let dtype = call.dtype(arg);
+        let last = call.sizes(arg)?[axis] - 1;
+        let holds = Scalar::from_i128(dtype, last.into()).as_i128() == Some(last.into());
+        let before = literal(call.function, init).and_then(Scalar::as_i128);
+        let along = call.positions.get(&arg) == Some(&axis);
+        if along && dtype.is_int() && holds && before.is_some_and(|first| first <= 0) {
+            known.extend(join.while_ascending(dag, i));
+        }
+    }
+    Ok(known)
+}
+
+/// The literal that a variable is.
+fn literal(function: &Function, var: Var) -> Option<Scalar> {
+    function.body.statements.iter().find_map(|statement| match &statement.kind {
+        &StatementKind::Store { target, field } if target == var => match function.fields[field].kind {
+            FieldKind::Const(value) => Some(value),
+            _ => None,
+        },
+        StatementKind::Constant { target, value } if *target == var && value.len() == 1 => Some(value.get(0)),
+        _ => None,
+    })
 }
 
 /// The address of an element of a window, and whether it is in the operand. Outside, the address is 0.

@@ -138,6 +138,45 @@ impl Inlined {
         known.then_some((dag, Key { function, dtype, descending }))
     }
 
+    /// The comparisons of a carried value with the element that is joined to it, and what they are while every carried
+    /// value is less than every element: the first half of the parameters are the values, and this is about number `i`
+    /// of them, if the function only ever chooses between it and its element. A comparison that is known is none that
+    /// the next step waits for.
+    pub fn while_ascending(&self, dag: &Dag, i: usize) -> Vec<(NodeId, bool)> {
+        let (Some(own), Some(element)) = (self.params.get(i), self.params.get(self.params.len() / 2 + i))
+        else {
+            return Vec::new();
+        };
+        let (own, element) = (own.re, element.re);
+        let mut open: Vec<NodeId> = self.results.get(i).map(|r| r.re).into_iter().collect();
+        if open.is_empty() {
+            return Vec::new();
+        }
+        while let Some(n) = open.pop() {
+            match dag[n].node {
+                _ if n == own || n == element => {}
+                Node::Select(_, x, y) => open.extend([x, y]),
+                _ => return Vec::new(),
+            }
+        }
+        let comparisons = dag.iter().filter_map(|(id, data)| {
+            let &Node::Binary(op, x, y) = &data.node else { return None };
+            let less = match (x, y) {
+                _ if (x, y) == (own, element) => true,
+                _ if (y, x) == (own, element) => false,
+                _ => return None,
+            };
+            match op {
+                BinaryOp::Lt | BinaryOp::Le => Some((id, less)),
+                BinaryOp::Gt | BinaryOp::Ge => Some((id, !less)),
+                BinaryOp::Eq => Some((id, false)),
+                BinaryOp::Ne => Some((id, true)),
+                _ => None,
+            }
+        });
+        comparisons.collect()
+    }
+
     /// Does the function read tensors from outside?
     pub fn reads_memory(&self, dag: &Dag) -> bool {
         let roots: Vec<NodeId> = self.results.iter().flat_map(|p| [Some(p.re), p.im]).flatten().collect();
@@ -166,8 +205,24 @@ impl Inlined {
         args: &[Vec<String>],
         lanes: usize,
     ) -> Result<Vec<Vec<String>>, CodegenError> {
+        self.apply_knowing(writer, scope, args, lanes, &[])
+    }
+
+    /// As [`Inlined::apply_lanes`], where some conditions are known.
+    pub fn apply_knowing(
+        &self,
+        writer: &mut Writer<'_>,
+        scope: ScopeId,
+        args: &[Vec<String>],
+        lanes: usize,
+        known: &[(NodeId, bool)],
+    ) -> Result<Vec<Vec<String>>, CodegenError> {
         let vector = (lanes > 1).then_some((self.here, lanes));
         let inner = writer.em.open(scope, vec![(self.here, String::new())], vector);
+        for &(node, holds) in known {
+            let ssa = writer.em.constant(Elem::I1, holds.into(), lanes);
+            writer.em.seed(inner, node, Val { ssa, lanes });
+        }
         let results = self.results_at(writer, At { scope: inner, lanes }, args)?;
         writer.em.close_plain(inner);
         Ok(results)
