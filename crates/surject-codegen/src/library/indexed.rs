@@ -3,7 +3,7 @@
 use super::{Call, Loop, Writer, region, strides};
 use crate::CodegenError;
 use crate::dag::Dag;
-use crate::emit::{Bounds, Elem, ScopeId};
+use crate::emit::{At, Bounds, Elem, ScopeId};
 use crate::row::Kernel;
 use surject_ir::{DType, GatherDims, ScatterDims, Var};
 
@@ -195,14 +195,9 @@ pub fn scatter(call: &Call<'_>, dims: &ScatterDims, shared: &[bool]) -> Result<K
             w.copy(root, &to, &from, bytes);
         }
     }
-    let indices = call.arg(n)?;
-    let (shape, index_shape) = (call.sizes(call.arg(0)?)?, call.sizes(indices)?);
-    let update_shape = call.sizes(call.arg(n + 1)?)?;
-    let batch_dims: Vec<usize> =
-        (0..update_shape.len()).filter(|d| !dims.update_window_dims.contains(d)).collect();
-    let window_dims: Vec<usize> = (0..shape.len())
-        .filter(|d| !dims.inserted_window_dims.contains(d) && !dims.input_batching_dims.contains(d))
-        .collect();
+    let updates = Updates::of(call, dims, n)?;
+    let (shape, update_shape) = (&updates.shape, &updates.update_shape);
+    let (window_dims, batch_dims) = (&updates.window_dims, &updates.batch_dims);
     // Lines: the last axis of the updates is that of the operand, all of it, so lines go whole or not at all.
     let rank = update_shape.len();
     let lines = rank > 1
@@ -218,55 +213,30 @@ pub fn scatter(call: &Call<'_>, dims: &ScatterDims, shared: &[bool]) -> Result<K
         });
     // All axes in order, as updates are applied; what depends on the batch alone is computed once it is known.
     let nest = if lines { &update_shape[..rank - 1] } else { &update_shape[..] };
-    let loops = w.nest(root, nest);
-    let scope_after = |axes: &[usize]| axes.iter().max().map_or(root, |&a| loops[a].scope);
-    let known = scope_after(&batch_dims);
-    let batch: Vec<String> = batch_dims.iter().map(|&d| loops[d].iv.clone()).collect();
-    let inner = loops.last().map_or(root, |l| l.scope);
-    let index = w.pointer(indices)?;
-    let mut position = vec![w.em.int(0); shape.len()];
-    for (d, &axis) in dims.scatter_dims_to_operand_dims.iter().enumerate() {
-        let address = component(&mut w, known, &batch, d, dims.index_vector_dim, &index_shape);
-        position[axis] = w.index(known, &index, call.dtype(indices), &address)?;
-    }
-    for (&axis, &d) in dims.input_batching_dims.iter().zip(&dims.scatter_indices_batching_dims) {
-        position[axis] = batch[d - usize::from(d >= dims.index_vector_dim)].clone();
-    }
-    // A start beyond every position stays beyond it, also where adding to it would overflow.
-    let most = shape.iter().copied().max().unwrap_or(0);
-    for &axis in &dims.scatter_dims_to_operand_dims {
-        let far = w.em.int(most);
-        position[axis] = w.arith(known, "arith.minsi", &position[axis].clone(), &far);
-    }
-    for (&axis, &d) in window_dims.iter().zip(&dims.update_window_dims) {
-        if d < loops.len() {
-            position[axis] = w.add(inner, &position[axis].clone(), &loops[d].iv);
-        }
-    }
-    let mut inside: Option<String> = None;
-    for (value, &extent) in position.iter().zip(&shape) {
-        let holds = w.below(inner, value, extent);
-        inside = Some(match inside {
-            None => holds,
-            Some(other) => {
-                let at = crate::emit::At { scope: inner, lanes: 1 };
-                w.em.bin(at, "arith.andi", &other, &holds, Elem::I1)
-            }
-        });
-    }
-    let inside = inside.unwrap_or_else(|| w.em.constant(Elem::I1, 1, 1));
-    let body = w.em.open(inner, Vec::new(), None);
-    let address = w.address(body, &position, &strides(&shape));
-    let element: Vec<String> = loops.iter().map(|l| l.iv.clone()).collect();
-    let element = w.address(body, &element, &strides(&update_shape));
     let copies = !(0..n).all(|i| shared.get(i).copied().unwrap_or(false));
     let kind = if copies { "" } else { " in place" };
+    let extent = shape.last().copied().unwrap_or(0);
+    let bytes = update_shape.iter().product::<i64>().saturating_mul(call.dtype(call.target()?).size() as i64);
+    let tasks = tasks_of_lines(call, (extent, bytes), copies);
+    let mut from = 0;
+    if let (true, 1, &[count]) = (lines && extent <= MOST_WRITTEN_OUT, tasks, nest) {
+        from = count - count % RUN;
+        runs(&mut w, call, (n, &join), &updates, from)?;
+    }
+    let mut loops = w.nest(root, nest);
+    if let Some(l) = loops.first_mut().filter(|_| from > 0) {
+        l.bounds.low = w.em.int(from);
+    }
+    let scope_after = |axes: &[usize]| axes.iter().max().map_or(root, |&a| loops[a].scope);
+    let known = scope_after(batch_dims);
+    let inner = loops.last().map_or(root, |l| l.scope);
+    let number: Vec<String> = loops.iter().map(|l| l.iv.clone()).collect();
+    let (position, inside) = updates.place(&mut w, call, (known, inner), &number)?;
+    let body = w.em.open(inner, Vec::new(), None);
+    let address = w.address(body, &position, &strides(shape));
+    let element = w.address(body, &number, &strides(update_shape));
     if lines {
-        let extent = shape.last().copied().unwrap_or(0);
-        let bytes =
-            update_shape.iter().product::<i64>().saturating_mul(call.dtype(call.target()?).size() as i64);
-        let tasks =
-            join_lines(&mut w, call, (n, &join), body, (&address, &element), (extent, bytes), copies)?;
+        join_lines(&mut w, call, (n, &join), body, (&address, &[element]), extent, tasks)?;
         w.em.close_if(body, &inside);
         w.close(loops as Vec<Loop>, &[], &[], Vec::new());
         return call.finish(w, tasks, format!("scatter of lines{kind} tasks {tasks}"));
@@ -291,23 +261,145 @@ pub fn scatter(call: &Call<'_>, dims: &ScatterDims, shared: &[bool]) -> Result<K
     call.finish(w, 1, format!("scatter{kind}"))
 }
 
-/// Joins a line of updates to a line of the operands, in lanes. Every task has a piece of all lines, so each element
-/// gets its updates in order. Gives the number of tasks.
+/// The updates of a scatter.
+struct Updates<'a> {
+    dims: &'a ScatterDims,
+    indices: Var,
+    shape: Vec<i64>,
+    index_shape: Vec<i64>,
+    update_shape: Vec<i64>,
+    /// The axes of the updates that number them.
+    batch_dims: Vec<usize>,
+    /// The axes of the operand along which an update lies.
+    window_dims: Vec<usize>,
+}
+
+impl<'a> Updates<'a> {
+    fn of(call: &Call<'_>, dims: &'a ScatterDims, n: usize) -> Result<Updates<'a>, CodegenError> {
+        let indices = call.arg(n)?;
+        let (shape, index_shape) = (call.sizes(call.arg(0)?)?, call.sizes(indices)?);
+        let update_shape = call.sizes(call.arg(n + 1)?)?;
+        let batch_dims = (0..update_shape.len()).filter(|d| !dims.update_window_dims.contains(d)).collect();
+        let window_dims = (0..shape.len())
+            .filter(|d| !dims.inserted_window_dims.contains(d) && !dims.input_batching_dims.contains(d))
+            .collect();
+        Ok(Updates { dims, indices, shape, index_shape, update_shape, batch_dims, window_dims })
+    }
+
+    /// Where the element with these numbers goes in the operand, and whether it is there: what depends on the batch
+    /// alone is computed where that is `known`. A last number may be missing, and counts as 0.
+    fn place(
+        &self,
+        w: &mut Writer<'_>,
+        call: &Call<'_>,
+        (known, inner): (ScopeId, ScopeId),
+        number: &[String],
+    ) -> Result<(Vec<String>, String), CodegenError> {
+        let Updates { dims, shape, .. } = self;
+        let batch: Vec<String> = self.batch_dims.iter().map(|&d| number[d].clone()).collect();
+        let index = w.pointer(self.indices)?;
+        let mut position = vec![w.em.int(0); shape.len()];
+        for (d, &axis) in dims.scatter_dims_to_operand_dims.iter().enumerate() {
+            let address = component(w, known, &batch, d, dims.index_vector_dim, &self.index_shape);
+            position[axis] = w.index(known, &index, call.dtype(self.indices), &address)?;
+        }
+        for (&axis, &d) in dims.input_batching_dims.iter().zip(&dims.scatter_indices_batching_dims) {
+            position[axis] = batch[d - usize::from(d >= dims.index_vector_dim)].clone();
+        }
+        // A start beyond every position stays beyond it, also where adding to it would overflow.
+        let most = shape.iter().copied().max().unwrap_or(0);
+        for &axis in &dims.scatter_dims_to_operand_dims {
+            let far = w.em.int(most);
+            position[axis] = w.arith(known, "arith.minsi", &position[axis].clone(), &far);
+        }
+        for (&axis, &d) in self.window_dims.iter().zip(&dims.update_window_dims) {
+            if let Some(ahead) = number.get(d) {
+                position[axis] = w.add(inner, &position[axis].clone(), ahead);
+            }
+        }
+        let mut inside: Option<String> = None;
+        for (value, &extent) in position.iter().zip(shape) {
+            let holds = w.below(inner, value, extent);
+            inside = Some(match inside {
+                None => holds,
+                Some(other) => {
+                    w.em.bin(At { scope: inner, lanes: 1 }, "arith.andi", &other, &holds, Elem::I1)
+                }
+            });
+        }
+        let inside = inside.unwrap_or_else(|| w.em.constant(Elem::I1, 1, 1));
+        Ok((position, inside))
+    }
+}
+
+/// Updates that are looked at together.
+const RUN: i64 = 8;
+
+/// The first updates of short lines, some at a time: where all of them go to one line, as those of sorted indices do,
+/// that line stays in registers. Each would wait for what the one before it stored.
+fn runs(
+    w: &mut Writer<'_>,
+    call: &Call<'_>,
+    (n, join): (usize, &region::Inlined),
+    updates: &Updates<'_>,
+    count: i64,
+) -> Result<(), CodegenError> {
+    let root = w.root();
+    let open = w.open(root, count);
+    let at = At { scope: open.scope, lanes: 1 };
+    let (stride, extent) = (strides(&updates.update_shape), updates.shape.last().copied().unwrap_or(0));
+    let mut places = Vec::new();
+    for u in 0..RUN {
+        let ahead = w.em.int(u);
+        let number = [w.add(open.scope, &open.iv, &ahead)];
+        let (position, inside) = updates.place(w, call, (open.scope, open.scope), &number)?;
+        let address = w.address(open.scope, &position, &strides(&updates.shape));
+        let element = w.address(open.scope, &number, &stride);
+        places.push((address, element, inside));
+    }
+    let mut one = places[0].2.clone();
+    for (address, _, inside) in &places[1..] {
+        let same = w.em.cmpi(at, "eq", address, &places[0].0, Elem::I64);
+        let same = w.em.bin(at, "arith.andi", &same, inside, Elem::I1);
+        one = w.em.bin(at, "arith.andi", &one, &same, Elem::I1);
+    }
+    let together = w.em.open(open.scope, Vec::new(), None);
+    let elements: Vec<String> = places.iter().map(|p| p.1.clone()).collect();
+    join_lines(w, call, (n, join), together, (&places[0].0, &elements), extent, 1)?;
+    w.em.close_if(together, &one);
+    let apart = w.em.open(open.scope, Vec::new(), None);
+    for (address, element, inside) in &places {
+        let body = w.em.open(apart, Vec::new(), None);
+        join_lines(w, call, (n, join), body, (address, std::slice::from_ref(element)), extent, 1)?;
+        w.em.close_if(body, inside);
+    }
+    w.em.close_unless(apart, &one);
+    let bounds = Bounds { step: w.em.int(RUN), ..open.bounds.clone() };
+    w.close(vec![Loop { bounds, ..open }], &[], &[], Vec::new());
+    Ok(())
+}
+
+/// Vectors of a line.
+const LANES: i64 = 16;
+
+/// The tasks that share lines, a piece of every line each. Where the kernel copies the operands first, it is one task.
+fn tasks_of_lines(call: &Call<'_>, (extent, bytes): (i64, i64), copies: bool) -> i64 {
+    let shared = call.threads > 1 && bytes > 1 << 18 && extent >= 4 * LANES && !copies;
+    if shared { call.threads as i64 } else { 1 }
+}
+
+/// Joins lines of updates to a line of the operands, in lanes. Every task has a piece of all lines, so each element
+/// gets its updates in order.
 fn join_lines(
     w: &mut Writer<'_>,
     call: &Call<'_>,
     (n, join): (usize, &region::Inlined),
     scope: ScopeId,
-    (address, element): (&str, &str),
-    (extent, bytes): (i64, i64),
-    copies: bool,
-) -> Result<i64, CodegenError> {
-    const LANES: i64 = 16;
+    (address, elements): (&str, &[String]),
+    extent: i64,
+    tasks: i64,
+) -> Result<(), CodegenError> {
     let root = w.root();
-    // A piece of a line is some vectors. Where the kernel copies the operands first, it is one task.
-    let tasks =
-        if call.threads > 1 && bytes > 1 << 18 && extent >= 4 * LANES { call.threads as i64 } else { 1 };
-    let tasks = if copies { 1 } else { tasks };
     let piece = (extent / tasks / LANES).max(1) * LANES;
     let bound = |w: &mut Writer<'_>, number: i64| w.em.int(number);
     let (mut low, mut high) = (bound(w, 0), bound(w, extent));
@@ -328,11 +420,11 @@ fn join_lines(
             let lanes = HALF.min(1 << (extent - first).ilog2());
             let inner = w.em.open(scope, Vec::new(), None);
             let ahead = w.em.int(first);
-            join_at(w, call, (n, join), inner, (address, element, &ahead), lanes as usize)?;
+            join_at(w, call, (n, join), inner, (address, elements, &ahead), lanes as usize)?;
             w.em.close_plain(inner);
             first += lanes;
         }
-        return Ok(1);
+        return Ok(());
     }
     // Whole vectors up to the last multiple of the lanes, then one element after the other.
     let main = extent - extent % LANES;
@@ -342,41 +434,50 @@ fn join_lines(
     for (lanes, from, to) in [(LANES as usize, low, middle.clone()), (1, middle, high)] {
         let inner = w.em.open(scope, Vec::new(), None);
         let iv = w.em.name();
-        join_at(w, call, (n, join), inner, (address, element, &iv), lanes)?;
+        join_at(w, call, (n, join), inner, (address, elements, &iv), lanes)?;
         let bounds = Bounds { low: from, high: to, step: w.em.int(lanes as i64) };
         w.em.close_loop(inner, &iv, &bounds, &[]);
     }
-    Ok(tasks)
+    Ok(())
 }
 
 /// Lines up to this length are written out.
 const MOST_WRITTEN_OUT: i64 = 64;
 
-/// Joins some neighbours of a line, from so many elements on.
+/// Joins some neighbours of lines, from so many elements on.
 fn join_at(
     w: &mut Writer<'_>,
     call: &Call<'_>,
     (n, join): (usize, &region::Inlined),
     inner: ScopeId,
-    (address, element, ahead): (&str, &str, &str),
+    (address, elements, ahead): (&str, &[String], &str),
     lanes: usize,
 ) -> Result<(), CodegenError> {
-    let (old, new) = (w.add(inner, address, ahead), w.add(inner, element, ahead));
-    let mut args = Vec::new();
-    let both = call.targets.iter().map(|&t| (t, &old)).chain((0..n).map(|i| (call.args[n + 1 + i], &new)));
-    for (var, at) in both {
-        let memory = Elem::in_memory(call.dtype(var));
-        let pointer = w.pointer(var)?;
-        let place = w.element(inner, &pointer, at, memory);
+    let place = |w: &mut Writer<'_>, var: Var, at: &str| -> Result<(String, Elem), CodegenError> {
+        let (memory, pointer) = (Elem::in_memory(call.dtype(var)), w.pointer(var)?);
+        Ok((w.element(inner, &pointer, at, memory), memory))
+    };
+    let load = |w: &mut Writer<'_>, var: Var, at: &str| -> Result<Vec<String>, CodegenError> {
+        let (place, memory) = place(w, var, at)?;
         let (ty, size) = (memory.ty(lanes), memory.size());
         let load = format!("llvm.load {place} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}");
-        args.push(vec![w.em.op(inner, &load)]);
+        Ok(vec![w.em.op(inner, &load)])
+    };
+    let old = w.add(inner, address, ahead);
+    let mut values = Vec::new();
+    for &target in call.targets {
+        values.push(load(w, target, &old)?);
     }
-    let results = join.apply_lanes(w, inner, &args, lanes)?;
-    for (&target, value) in call.targets.iter().zip(&results) {
-        let (memory, pointer) = (Elem::in_memory(call.dtype(target)), w.pointer(target)?);
-        let place = w.element(inner, &pointer, &old, memory);
+    for element in elements {
+        let new = w.add(inner, element, ahead);
+        for &update in &call.args[n + 1..] {
+            values.push(load(w, update, &new)?);
+        }
+        values = join.apply_lanes(w, inner, &values, lanes)?;
+    }
+    for (&target, value) in call.targets.iter().zip(&values) {
         let value = value.first().cloned().unwrap_or_default();
+        let (place, memory) = place(w, target, &old)?;
         let (ty, size) = (memory.ty(lanes), memory.size());
         let store = format!("llvm.store {value}, {place} {{alignment = {size} : i64}} : {ty}, !llvm.ptr");
         w.em.line(inner, &store);

@@ -133,6 +133,33 @@ fn scattered_lines() {
     }
 }
 
+/// Updates of which many in a row go to one line, to no line, or each to another.
+#[test]
+fn scattered_lines_in_runs() {
+    for (width, dtype) in [(8u64, F), (17, DType::F64), (64, I)] {
+        for count in [7u64, 8, 61] {
+            let dims = ScatterDims {
+                update_window_dims: vec![1],
+                inserted_window_dims: vec![0],
+                scatter_dims_to_operand_dims: vec![0],
+                index_vector_dim: 1,
+                ..ScatterDims::default()
+            };
+            let op = LibOp::Scatter { dims, indices_are_sorted: false, unique_indices: false };
+            let params: &[(DType, &[u64])] =
+                &[(dtype, &[6, width]), (I, &[count, 1]), (dtype, &[count, width])];
+            let f = call(op, params, |f| vec![binary(f, BinaryOp::Add, dtype)]);
+            for (run, first) in [(20, 0), (8, 0), (20, -1), (3, 2), (1, 4)] {
+                let mut args: Vec<Buffer> = (0..3).map(|i| values(f.ty(f.params[i]), i as u64)).collect();
+                for i in 0..count {
+                    args[1].set(i as usize, Scalar::from_i128(I, i128::from(i / run) + first));
+                }
+                check_with(f.clone(), 1e-5, Some(args));
+            }
+        }
+    }
+}
+
 /// Single elements, as many side by side as there are lanes, by one index and by two, with batches, along lines that are
 /// no multiple of anything.
 #[test]
@@ -282,6 +309,43 @@ fn folds_of_positions() {
             }
             f.body.statements.push(Statement::new(StatementKind::Call { targets, op, args, regions }));
             check(f);
+        }
+    }
+}
+
+/// The least of a row and where it is, the first of equal ones and of what is no number; where nobody asks for the least
+/// itself, and where positions begin with a literal that the first position is above, is, or is not.
+#[test]
+fn least_with_their_positions() {
+    for (rows, length) in [(37, 17), (16, 5), (40, 40), (33, 24), (50, 33)] {
+        for (before, results) in [(0, "i"), (0, "m, i"), (-3, "i"), (5, "i")] {
+            let text = format!(
+                "func main(x: f32[{rows},{length}]) -> ({results}) {{
+  p : i32[{rows},{length}] =: over i<{rows}, j<{length}: index(j)i32
+  a : f32[] =: inf_f32
+  b : i32[] =: {before}i32
+  m : f32[{rows}], i : i32[{rows}] = call reduce{{axes=[1]}}(x, p, a, b) {{
+    region(s: f32[], t: i32[], u: f32[], v: i32[]) -> (y, z) {{
+      c : i1[] =: or(s < u, s != s)
+      d : i1[] =: or(c, and(s == u, t < v))
+      y : f32[] =: select(c, s, u)
+      z : i32[] =: select(d, t, v)
+    }}
+  }}
+}}
+"
+            );
+            let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            let f = program.functions[0].clone();
+            let mut x = values(f.ty(f.params[0]), 3);
+            let some = [1.0, 2.0, 0.0, -0.0, f64::INFINITY, f64::NAN, 3.0, f64::NEG_INFINITY];
+            for i in 0..x.len() {
+                let seed = i.wrapping_mul(2_654_435_761) >> 7;
+                // Rows with and without what is no number.
+                let kinds = if i / length % 3 == 0 { 8 } else { 5 };
+                x.set(i, Scalar::from_f64(F, some[seed % kinds]));
+            }
+            check_with(f, 0.0, Some(vec![x]));
         }
     }
 }

@@ -188,9 +188,65 @@ fn transpositions_in_blocks() {
     }
 }
 
+/// As if all memory were far away: blocks ask for what the next ones need, also behind the ends of tensors.
+#[test]
+fn transpositions_of_what_is_far_away() {
+    for (dtype, sizes) in
+        [(DType::F32, [70, 33]), (DType::BF16, [47, 512]), (DType::F32, [512, 40]), (DType::F64, [64, 90])]
+    {
+        let (mut f, p) = function(&[(dtype, &sizes)]);
+        let turned = IndexMap::projection(&space(&[sizes[1], sizes[0]]), &[1, 0]);
+        let x = f.fields.read(turned, p[0]).unwrap();
+        result(&mut f, x);
+        let args = [values(f.ty(f.params[0]), 5)];
+        let program = Program { name: String::new(), functions: vec![f] };
+        let expected = surject_ir::interp::run(&program, "main", &args).unwrap();
+        for target in [Target::host(), Target::generic(), Target::wide()] {
+            let module = lower(&program, "main", &Target { cache_bytes: 32, ..target }).unwrap();
+            assert_eq!(execute(&module, &args), expected, "{}", module.text);
+        }
+    }
+}
+
+/// Windows that are inside but at the edges of one axis, of several, and along the lanes; some run backwards.
+#[test]
+fn windows_inside_and_at_the_edges() {
+    for (stride, size, pad, back) in [(2, 3, 1, false), (1, 3, 1, true), (1, 2, 1, false), (3, 5, 2, true)] {
+        let shape = [2u64, 23, 21, 61];
+        let out: Vec<u64> =
+            shape[1..].iter().map(|n| (n + 2 * pad as u64 - size) / stride as u64 + 1).collect();
+        for lanes in [false, true] {
+            let last = if lanes { out[2] } else { shape[3] };
+            let mut window = vec![shape[0], out[0], out[1], last, size, size];
+            let over = if lanes { [2, 3] } else { [1, 2] };
+            if lanes {
+                window[1] = shape[1];
+            }
+            let window = space(&window);
+            let mut components: Vec<Affine> = (0..4).map(|axis| Affine::axis(6, axis)).collect();
+            for (k, &axis) in over.iter().enumerate() {
+                let mut at = Affine::strided(6, axis, stride, -pad);
+                at.coeffs[4 + k] = if back { -1 } else { 1 };
+                at.offset += if back { size as i64 - 1 } else { 0 };
+                components[axis] = at;
+            }
+            let (mut f, p) = function(&[(DType::F32, &shape)]);
+            for op in [AccOp::Max, AccOp::Add] {
+                let fill = Fill(op.neutral(DType::F32).bits());
+                let read = IndexMap::partial(window.clone(), space(&shape), components.clone(), vec![], fill)
+                    .unwrap();
+                let terms = f.fields.read(read, p[0]).unwrap();
+                let pooled = f.fields.acc(op, IndexMap::projection(&window, &[0, 1, 2, 3]), terms).unwrap();
+                result(&mut f, pooled);
+            }
+            check(f);
+        }
+    }
+}
+
 #[test]
 fn long_reductions() {
-    for sizes in [[300, 1000], [2000, 70], [3, 100_000], [499, 521], [4001, 67]] {
+    for sizes in [[300, 1000], [2703, 61], [2000, 70], [3, 100_000], [499, 521], [4001, 67]] {
         let (mut f, p) = function(&[(DType::F32, &sizes)]);
         let all = space(&sizes);
         for axes in [&[][..], &[0], &[1]] {
