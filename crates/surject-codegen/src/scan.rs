@@ -168,8 +168,11 @@ fn vanishes(dag: &Dag, body: NodeId, along: LoopId, op: AccOp, span: (i64, i64))
 }
 
 /// Registers of values that are scanned side by side: a step waits for the one before it, and a line of memory that is
-/// far from the next should be one of several.
-const WIDE: usize = 8;
+/// far from the next should be one of several. Where a step is long, there is no room for so many.
+fn side_by_side(dag: &Dag, roots: &[NodeId]) -> usize {
+    const SHORT: usize = 16;
+    if dag.reachable(roots, true).len() <= SHORT { 8 } else { 2 }
+}
 
 /// Writes the kernel of a scan: the loop in order is innermost, around it one loop in lanes.
 pub fn emit(
@@ -187,8 +190,9 @@ pub fn emit(
     // Lanes where neighbours lie next to each other; else every line is done on its own.
     let unit = scan.unit(outputs, &order);
     let size = outputs.iter().map(|o| Elem::of(dag[o.root].dtype).size()).max().unwrap_or(4).max(2);
+    let wide = side_by_side(dag, &roots);
     let lanes = unit.map_or(1, |l| {
-        let wide = (WIDE * target.lanes_bytes / size).min(usize::try_from(dag.extent(l)).unwrap_or(1)).max(1);
+        let wide = (wide * target.lanes_bytes / size).min(usize::try_from(dag.extent(l)).unwrap_or(1)).max(1);
         1usize << wide.ilog2()
     });
     if let Some(l) = unit.filter(|_| lanes > 1) {
@@ -201,14 +205,11 @@ pub fn emit(
     let plan = Schedule {
         order: order.clone(),
         lanes,
-        cycles: 6.0 * points / lanes as f64,
+        cycles: 6.0 * points / lanes.min(2 * target.lanes_bytes / size) as f64,
         short: None,
         ..schedule.clone()
     };
-    // A piece of the last loop runs through all that is in order.
-    let mut around = order.clone();
-    around.insert(order.len().saturating_sub(1), scan.along);
-    let units = units(dag, &around, &plan, target, free);
+    let units = units(dag, &order, &plan, target, free);
     let row = Row { outputs, schedule: &plan };
     let text = format!(
         "scan {} {} along {} of {:?}, lanes {lanes}, tasks {}",

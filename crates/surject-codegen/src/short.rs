@@ -135,7 +135,7 @@ pub(crate) const CHUNK: usize = 16;
 /// The elements of a chunk, if chunks put vectors of so many lanes together and rows hold one.
 fn chunk(rows: &Rows<'_>, lanes: usize) -> Option<usize> {
     let size = CHUNK / rows.elem.size();
-    (size > 1 && lanes > size && lanes % size == 0 && rows.reach > size as i64).then_some(size)
+    (size > 1 && lanes > size && lanes.is_multiple_of(size) && rows.reach > size as i64).then_some(size)
 }
 
 /// Shuffles that put rows together and transpose them.
