@@ -145,7 +145,7 @@ struct Scope {
 }
 
 /// How a reduction is done.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReducePlan {
     /// Its loops, outermost first.
     pub order: Vec<LoopId>,

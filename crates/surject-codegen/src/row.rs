@@ -554,10 +554,8 @@ impl Row<'_> {
     /// The outputs at one point, or at the lanes of a vector.
     pub(crate) fn point(&self, em: &mut Emitter<'_>, scope: ScopeId) -> Result<(), CodegenError> {
         // All values before the first store: what is written may have the memory of what is read here.
-        let mut values = Vec::new();
-        for output in self.outputs {
-            values.push(em.value(output.root, scope)?);
-        }
+        let roots: Vec<NodeId> = self.outputs.iter().map(|o| o.root).collect();
+        let values = em.values(&roots, scope)?;
         if let ([re, im], [x, y]) = (self.outputs, values.as_slice())
             && let Some((l, lanes)) = em.vector_loop(scope, re.address.loops())
             && re.to == im.to

@@ -15,9 +15,14 @@ impl Emitter<'_> {
         if let Some(value) = self.cached(node, scope) {
             return Ok(value);
         }
+        self.values(&[node], scope).map(|mut values| values.swap_remove(0))
+    }
+
+    /// The values of nodes at a scope. Reductions along the same loops that need nothing of each other run together.
+    pub fn values(&mut self, nodes: &[NodeId], scope: ScopeId) -> Result<Vec<Val>, CodegenError> {
         // Children before parents; the bodies of reductions are evaluated inside their loops, and nothing below a
         // value that is known.
-        let (mut open, mut missing) = (vec![node], BTreeSet::new());
+        let (mut open, mut missing) = (nodes.to_vec(), BTreeSet::new());
         while let Some(id) = open.pop() {
             if self.cached(id, scope).is_none()
                 && missing.insert(id)
@@ -26,15 +31,71 @@ impl Emitter<'_> {
                 open.extend(self.dag[id].node.children());
             }
         }
-        for id in missing {
+        for &id in &missing {
             if self.cached(id, scope).is_none() {
                 let home = self.home(scope, self.dag[id].deps);
-                let lanes = self.lanes(home, self.dag[id].deps);
-                let ssa = self.node(id, At { scope: home, lanes })?;
-                self.seed(home, id, Val { ssa, lanes });
+                let at = At { scope: home, lanes: self.lanes(home, self.dag[id].deps) };
+                let group = self.together(id, &missing, at);
+                let values = match group.len() {
+                    1 => vec![self.node(id, at)?],
+                    _ => self.reduce(&group, at)?,
+                };
+                for (id, ssa) in group.into_iter().zip(values) {
+                    self.seed(home, id, Val { ssa, lanes: at.lanes });
+                }
             }
         }
-        self.cached(node, scope).ok_or_else(|| CodegenError::malformed("a value without a scope"))
+        let found = nodes.iter().map(|&n| {
+            self.cached(n, scope).ok_or_else(|| CodegenError::malformed("a value without a scope"))
+        });
+        found.collect()
+    }
+
+    /// The reductions among these that can run with one of them: along the same loops, in the same lanes, and none
+    /// of them needs another.
+    fn together(&self, id: NodeId, missing: &BTreeSet<NodeId>, at: At) -> Vec<NodeId> {
+        /// Lanes of the values of all of them.
+        const LANES: usize = 256;
+        let mut group = vec![id];
+        let Node::Reduce { loops, .. } = &self.dag[id].node else { return group };
+        if self.stash.is_some() || self.written_out(id, at) {
+            return group;
+        }
+        let plan = self.plan(id);
+        let each = if at.lanes > 1 { at.lanes } else { plan.lanes };
+        for &other in missing.range(id..).skip(1) {
+            let Node::Reduce { loops: along, body, .. } = &self.dag[other].node else { continue };
+            let deps = self.dag[other].deps;
+            let home = self.home(at.scope, deps);
+            let inside = || self.dag.reachable(&[*body], true);
+            let fits = along == loops
+                && home == at.scope
+                && self.lanes(home, deps) == at.lanes
+                && self.plan(other) == plan
+                && self.cached(other, at.scope).is_none()
+                && !self.written_out(other, at)
+                && (group.len() + 1) * each <= LANES
+                && inside().iter().all(|n| !group.contains(n));
+            if fits {
+                group.push(other);
+            }
+        }
+        group
+    }
+
+    /// How a reduction is done.
+    fn plan(&self, id: NodeId) -> ReducePlan {
+        let loops = || match &self.dag[id].node {
+            Node::Reduce { loops, .. } => loops.clone(),
+            _ => Vec::new(),
+        };
+        self.reductions.get(&id).cloned().unwrap_or_else(|| ReducePlan { order: loops(), lanes: 1 })
+    }
+
+    /// Are the terms of a reduction written one after the other?
+    fn written_out(&self, id: NodeId, at: At) -> bool {
+        let Node::Reduce { loops, body, .. } = &self.dag[id].node else { return false };
+        at.lanes > 1 && (self.is_written_out(id) || self.few_terms(loops, *body, at.scope))
     }
 
     /// A value in as many lanes as asked for.
@@ -121,32 +182,18 @@ impl Emitter<'_> {
                 self.reduce_precision(at, dtype, *exponent, *mantissa, &x)
             }
             Node::Reduce { op, loops, body, .. } => {
-                let plan = self.reductions.get(&id).cloned();
-                let plan = plan.unwrap_or_else(|| ReducePlan { order: loops.clone(), lanes: 1 });
-                let written_out = self.is_written_out(id) || self.few_terms(loops, *body, at.scope);
-                let value = if written_out && at.lanes > 1 {
-                    let accumulator = Accumulator::new(self, *op, dtype, at.lanes);
-                    let mut joined = accumulator.init;
-                    for values in self.every(loops) {
-                        let inner = self.open_at(at.scope, &values);
-                        joined = self.accumulate(
-                            *op,
-                            *body,
-                            dtype,
-                            &joined,
-                            At { scope: inner, lanes: at.lanes },
-                        )?;
-                        self.close_plain(inner);
-                    }
-                    self.accumulated(*op, dtype, joined, at)
-                } else if at.lanes == 1 && plan.lanes > 1 {
-                    self.reduce_lanes(*op, *body, dtype, &plan, at)?
-                } else {
-                    let scopes = self.open_nest(at.scope, &plan.order);
-                    let accumulator = Accumulator::new(self, *op, dtype, at.lanes);
-                    let joined = self.reduce_nest(*op, *body, dtype, scopes, accumulator)?;
-                    self.accumulated(*op, dtype, joined, at)
-                };
+                if !self.written_out(id, at) {
+                    return self.reduce(&[id], at).map(|mut values| values.swap_remove(0));
+                }
+                let accumulator = Accumulator::new(self, *op, dtype, at.lanes);
+                let mut joined = accumulator.init;
+                for values in self.every(loops) {
+                    let inner = self.open_at(at.scope, &values);
+                    let part = At { scope: inner, lanes: at.lanes };
+                    joined = self.accumulate(*op, *body, dtype, &joined, part)?;
+                    self.close_plain(inner);
+                }
+                let value = self.accumulated(*op, dtype, joined, at);
                 self.round_half(at, dtype, value)
             }
             Node::Param(..) => return Err(CodegenError::malformed("a parameter without a value")),
@@ -183,41 +230,76 @@ impl Emitter<'_> {
         Bounds { low: self.int(low), high: self.int(high), step: self.int(step) }
     }
 
-    /// The innermost iteration of a reduction, then the loops around it.
-    fn reduce_nest(
-        &mut self,
-        op: AccOp,
-        body: NodeId,
-        dtype: DType,
-        scopes: Vec<OpenLoop>,
-        accumulator: Accumulator,
-    ) -> Result<String, CodegenError> {
-        let inner = scopes.last().map_or(self.root(), |s| s.scope);
-        let mut levels = Vec::new();
-        for _ in &scopes {
-            levels.push(self.name());
-        }
-        let Accumulator { init, lanes, elem } = accumulator;
-        let last = levels.last().cloned().unwrap_or_else(|| init.clone());
-        let mut next = self.accumulate(op, body, dtype, &last, At { scope: inner, lanes })?;
-        let ty = elem.ty(lanes);
-        for (depth, open) in scopes.iter().enumerate().rev() {
-            let before = if depth == 0 { init.clone() } else { levels[depth - 1].clone() };
-            let carried = [Carried { name: levels[depth].clone(), init: before, ty: ty.clone(), next }];
-            next = self.close_loop(open.scope, &open.iv, &open.bounds, &carried).swap_remove(0);
-        }
-        Ok(next)
+    /// Reductions along the same loops, in one nest of them.
+    fn reduce(&mut self, group: &[NodeId], at: At) -> Result<Vec<String>, CodegenError> {
+        let dag = self.dag;
+        let terms = group.iter().filter_map(|&id| match &dag[id].node {
+            &Node::Reduce { op, body, .. } => Some(Term { op, body, dtype: dag[id].dtype }),
+            _ => None,
+        });
+        let terms: Vec<Term> = terms.collect();
+        let plan = group.first().map_or_else(ReducePlan::default, |&id| self.plan(id));
+        let values = if at.lanes == 1 && plan.lanes > 1 {
+            self.reduce_lanes(&terms, &plan, at)?
+        } else {
+            let scopes = self.open_nest(at.scope, &plan.order);
+            let wide = self.accumulators(&terms, at.lanes);
+            let inner = scopes.last().map_or(self.root(), |s| s.scope);
+            let levels = self.levels(&scopes, &terms);
+            let last =
+                levels.last().cloned().unwrap_or_else(|| wide.iter().map(|w| w.init.clone()).collect());
+            let mut next = Vec::new();
+            for (term, into) in terms.iter().zip(&last) {
+                let at = At { scope: inner, lanes: at.lanes };
+                next.push(self.accumulate(term.op, term.body, term.dtype, into, at)?);
+            }
+            let next = self.close_nest(&scopes, &levels, &wide, next);
+            terms.iter().zip(next).map(|(t, x)| self.accumulated(t.op, t.dtype, x, at)).collect()
+        };
+        Ok(terms.iter().zip(values).map(|(t, x)| self.round_half(at, t.dtype, x)).collect())
     }
 
-    /// A reduction whose last loop is done in lanes: a vector of partial results.
+    fn accumulators(&mut self, terms: &[Term], lanes: usize) -> Vec<Accumulator> {
+        terms.iter().map(|t| Accumulator::new(self, t.op, t.dtype, lanes)).collect()
+    }
+
+    /// Names for what every loop of a nest carries.
+    fn levels(&mut self, scopes: &[OpenLoop], terms: &[Term]) -> Vec<Vec<String>> {
+        scopes.iter().map(|_| terms.iter().map(|_| self.name()).collect()).collect()
+    }
+
+    /// Closes the loops of a nest, which carry values.
+    fn close_nest(
+        &mut self,
+        scopes: &[OpenLoop],
+        levels: &[Vec<String>],
+        wide: &[Accumulator],
+        next: Vec<String>,
+    ) -> Vec<String> {
+        let mut next = next;
+        for (depth, open) in scopes.iter().enumerate().rev() {
+            let carried: Vec<Carried> = wide
+                .iter()
+                .enumerate()
+                .map(|(i, w)| Carried {
+                    name: levels[depth][i].clone(),
+                    init: if depth == 0 { w.init.clone() } else { levels[depth - 1][i].clone() },
+                    ty: w.elem.ty(w.lanes),
+                    next: next[i].clone(),
+                })
+                .collect();
+            next = self.close_loop(open.scope, &open.iv, &open.bounds, &carried);
+        }
+        next
+    }
+
+    /// Reductions whose last loop is done in lanes: vectors of partial results.
     fn reduce_lanes(
         &mut self,
-        op: AccOp,
-        body: NodeId,
-        dtype: DType,
+        terms: &[Term],
         plan: &ReducePlan,
         at: At,
-    ) -> Result<String, CodegenError> {
+    ) -> Result<Vec<String>, CodegenError> {
         let Some((&last, outer)) = plan.order.split_last() else {
             return Err(CodegenError::malformed("a reduction without a loop"));
         };
@@ -225,11 +307,10 @@ impl Emitter<'_> {
         let main = extent - extent % lanes as i64;
         let scopes = self.open_nest(at.scope, outer);
         let inner = scopes.last().map_or(at.scope, |s| s.scope);
-        let wide = Accumulator::new(self, op, dtype, lanes);
-        let e = wide.elem;
-        let ty = e.ty(lanes);
-        let levels: Vec<String> = scopes.iter().map(|_| self.name()).collect();
-        let mut next = levels.last().unwrap_or(&wide.init).clone();
+        let wide = self.accumulators(terms, lanes);
+        let levels = self.levels(&scopes, terms);
+        let mut next =
+            levels.last().cloned().unwrap_or_else(|| wide.iter().map(|w| w.init.clone()).collect());
         // Whole vectors, then what is left: lanes beyond the end keep what they have.
         for (low, high) in [(0, main), (main, extent)] {
             if low == high {
@@ -238,24 +319,25 @@ impl Emitter<'_> {
             let bounds = self.whole(low, high, lanes as i64);
             let (scope, iv) = self.open_loop(inner, last, lanes);
             self.activate(scope, (high - low) as usize, lanes);
-            if low == 0 && main > 0 && self.reads_pairs(op, body, dtype, last) {
+            let pairs = |t: &Term| self.reads_pairs(t.op, t.body, t.dtype, last);
+            if low == 0 && main > 0 && terms.iter().all(pairs) {
                 self.set_pairs(scope);
             }
-            let name = self.name();
-            let at = At { scope, lanes };
-            let mut joined = self.accumulate(op, body, dtype, &name, at)?;
-            if let Some(mask) = self.mask(scope, std::iter::once(last).collect()) {
-                joined = self.select(at, &mask, &joined, &name, e);
+            let mut carried = Vec::new();
+            for ((term, wide), init) in terms.iter().zip(&wide).zip(next) {
+                let (name, e) = (self.name(), wide.elem);
+                let at = At { scope, lanes };
+                let mut joined = self.accumulate(term.op, term.body, term.dtype, &name, at)?;
+                if let Some(mask) = self.mask(scope, std::iter::once(last).collect()) {
+                    joined = self.select(at, &mask, &joined, &name, e);
+                }
+                carried.push(Carried { name, init, ty: e.ty(lanes), next: joined });
             }
-            let carried = [Carried { name, init: next, ty: ty.clone(), next: joined }];
-            next = self.close_loop(scope, &iv, &bounds, &carried).swap_remove(0);
+            next = self.close_loop(scope, &iv, &bounds, &carried);
         }
-        for (depth, open) in scopes.iter().enumerate().rev() {
-            let init = if depth == 0 { wide.init.clone() } else { levels[depth - 1].clone() };
-            let carried = [Carried { name: levels[depth].clone(), init, ty: ty.clone(), next }];
-            next = self.close_loop(open.scope, &open.iv, &open.bounds, &carried).swap_remove(0);
-        }
-        self.horizontal(op, dtype, &next, At { scope: at.scope, lanes })
+        let next = self.close_nest(&scopes, &levels, &wide, next);
+        let at = At { scope: at.scope, lanes };
+        terms.iter().zip(next).map(|(t, x)| self.horizontal(t.op, t.dtype, &x, at)).collect()
     }
 
     /// Can the lanes of a reduction be in any order, and is what it reads along its last loop all `bf16`, side by side?
@@ -393,6 +475,13 @@ impl Emitter<'_> {
         let wide = if dtype.is_float() && dtype != DType::F64 { DType::F32 } else { dtype };
         self.binary(at, joining(op)?, wide, x, y)
     }
+}
+
+/// What a reduction joins.
+struct Term {
+    op: AccOp,
+    body: NodeId,
+    dtype: DType,
 }
 
 struct OpenLoop {

@@ -171,14 +171,16 @@ fn pair(a: &Step, b: &Step, world: &World<'_>) -> Option<Pair> {
     let less = schedule.cycles <= parts.iter().map(|p| p.schedule.cycles).sum();
     let plain = schedule.turned.is_none() && schedule.short.is_none();
     // A reduction is evaluated as often as before, and in as many lanes, where the rows that it is along stay the last
-    // loop. Two of them would only run one after the other, unless they are the same.
+    // loop. Two of them would only run one after the other, unless they are the same or run together.
     let unit = |outputs: &[Output], schedule: &Schedule| {
         schedule.order.last().is_none_or(|&l| outputs[0].address.coeff(l) == 1)
     };
     let in_rows = parts.iter().all(|p| unit(p.outputs, p.schedule)) && unit(&outputs, &schedule);
     let wide = |p: &Part<'_>| !p.reduces() || schedule.lanes >= p.schedule.lanes;
     let reductions = parts.iter().filter(|p| p.reduces()).count();
-    let kept = reductions == 0 || (in_rows && parts.iter().all(wide) && (reductions == 1 || sums));
+    let room = parts.iter().all(wide) || schedule.lanes * size_of::<f32>() >= world.target.lanes_bytes;
+    let alike = reductions == 2 && room && alike(&dag, &schedule, &nodes);
+    let kept = reductions == 0 || (in_rows && (alike || parts.iter().all(wide) && (reductions == 1 || sums)));
     // What is done in lanes stays so.
     let lanes = schedule.lanes > 1 || parts.iter().all(|p| p.schedule.lanes == 1);
     (shares && plain && lanes && less && kept && nodes.len() <= NODES).then_some(Pair {
@@ -186,6 +188,25 @@ fn pair(a: &Step, b: &Step, world: &World<'_>) -> Option<Pair> {
         outputs,
         schedule,
     })
+}
+
+/// Are all reductions along the same loops, done in the same way, and is none inside another?
+fn alike(dag: &Dag, schedule: &Schedule, nodes: &[NodeId]) -> bool {
+    let reductions = nodes.iter().filter_map(|&n| match &dag[n].node {
+        Node::Reduce { loops, body, .. } => Some((n, loops, *body)),
+        _ => None,
+    });
+    let all: Vec<(NodeId, &Vec<LoopId>, NodeId)> = reductions.collect();
+    let plain = |body: NodeId| {
+        let inside = dag.reachable(&[body], true);
+        inside.iter().all(|&n| !matches!(dag[n].node, Node::Reduce { .. }))
+    };
+    all.windows(2).all(|pair| {
+        let [(a, of_a, _), (b, of_b, _)] = pair else { return false };
+        of_a == of_b
+            && schedule.reductions.get(a) == schedule.reductions.get(b)
+            && dag[*a].deps == dag[*b].deps
+    }) && all.iter().all(|&(_, _, body)| plain(body))
 }
 
 /// The expression of several kernels.

@@ -106,3 +106,30 @@ fn what_crosses_rows_is_not_fused() {
     let plan = checked(text);
     assert!(!plan.contains("fused"), "{plan}");
 }
+
+/// Sums down the same rows and extremes along them, of tensors that they share: one kernel, one loop over the terms. One
+/// that needs another comes after it.
+#[test]
+fn reductions_of_the_same_terms_run_together() {
+    for (rows, columns, dtype) in
+        [(300, 61, "f32"), (517, 64, "f32"), (70, 130, "f64"), (90, 33, "bf16"), (64, 200, "i32")]
+    {
+        let text = format!(
+            "func main(x: {dtype}[{rows},{columns}], g: {dtype}[{rows},{columns}]) -> (a, b, c, l, m, n) {{
+  a : {dtype}[{columns}] =:+ over j<{columns}, i<{rows} at [j]: x[i,j] * g[i,j]
+  b : {dtype}[{columns}] =:max over j<{columns}, i<{rows} at [j]: g[i,j]
+  c : {dtype}[{columns}] =:+ over j<{columns}, i<{rows} at [j]: max(x[i,j], b[j])
+  l : {dtype}[{rows}] =:min over i<{rows}, j<{columns} at [i]: x[i,j]
+  m : {dtype}[{rows}] =:max over i<{rows}, j<{columns} at [i]: x[i,j]
+  n : {dtype}[{rows}] =:max over i<{rows}, j<{columns} at [i]: min(x[i,j], m[i]) + l[i]
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        check_with(program.functions[0].clone(), 1e-3, None);
+        let module = lower(&program, "main", &Target::wide()).unwrap();
+        let plan = module.plan.to_string();
+        let together = plan.lines().filter(|l| l.contains(", min [") && l.contains(", max [")).count();
+        assert_eq!(together, 1, "{plan}");
+    }
+}
