@@ -7,6 +7,7 @@ use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::gather::{Gathered, Start};
 use crate::phase::{self, Residues};
 use crate::positions;
+use crate::renumber::{self, renumbered};
 use crate::solve::{Refusal, solve};
 use std::collections::HashMap;
 use surject_index::{Affine, IndexMap, Space};
@@ -231,6 +232,13 @@ impl<'a> Builder<'a> {
             }
             FieldKind::Acc { map, of, .. } => {
                 let domain = sizes(map.domain())?;
+                if let Some(of) = renumbered(self.function, field, &|var| self.is_apart(var)) {
+                    let Access { components, guards } = self.accesses[at].clone();
+                    let components =
+                        renumber::numbered(&domain, linearise(&sizes(&node.space)?, &components)?);
+                    let access = self.access(Access { components, guards });
+                    return Ok(Recipe::Read { guards: Vec::new(), of: (of, access) });
+                }
                 let modulus = |axis: usize| self.residues?.get(&(field, axis)).copied();
                 let moduli: Vec<i64> = (0..domain.len()).map(|axis| modulus(axis).unwrap_or(1)).collect();
                 let mut fibres = Vec::new();
@@ -338,6 +346,12 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Is a tensor evaluated where it is read?
+    fn is_apart(&self, var: Var) -> bool {
+        self.inlined.is_some_and(|i| i.contains_key(&var))
+            || self.gathers.is_some_and(|g| g.contains_key(&var))
+    }
+
     fn is_inlined(&self, field: FieldId) -> bool {
         self.inlined.is_some_and(|inlined| inlined.values().any(|&f| f == field))
     }
@@ -355,7 +369,7 @@ impl<'a> Builder<'a> {
             Recipe::Leaf | Recipe::Gather(_) | Recipe::Acc(_) => Parts { re: NodeId(0), im: None },
         };
         Ok(match (&data.kind, recipe) {
-            (FieldKind::Tensor(_), Recipe::Read { .. }) => operand(self, 0),
+            (FieldKind::Tensor(_) | FieldKind::Acc { .. }, Recipe::Read { .. }) => operand(self, 0),
             (FieldKind::Tensor(var), Recipe::Gather(starts)) => {
                 let gathered = self.gathers.and_then(|g| g.get(var));
                 let gathered = gathered.ok_or_else(|| CodegenError::malformed("a gather of nothing"))?;

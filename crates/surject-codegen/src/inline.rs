@@ -6,6 +6,7 @@
 //! write and read a tensor that is many times larger than what it is made of. Such a value is evaluated where it
 //! is read.
 
+use crate::renumber::seldom;
 use crate::uses::Uses;
 use std::collections::HashMap;
 use surject_ir::{
@@ -62,7 +63,9 @@ pub fn find(function: &Function, uses: &Uses) -> HashMap<Var, FieldId> {
         });
         let least = if reduces { LARGE } else { POSITIONS };
         let once = reader.0 == block;
-        if once && (cheap(function, target, field, &inlined, least) || holes(function, field, &inlined)) {
+        let seldom = || stores.get(&reader).is_some_and(|&r| seldom(function, r, target, field, &inlined));
+        let instead = || holes(function, field, &inlined) || seldom();
+        if once && (cheap(function, target, field, &inlined, least) || instead()) {
             inlined.insert(target, field);
         }
     }

@@ -74,6 +74,7 @@ mod plan;
 mod pointwise;
 mod positions;
 mod recipe;
+mod renumber;
 mod row;
 mod scan;
 mod schedule;

@@ -32,7 +32,8 @@ impl Known {
                 self.0.insert(*target, Arc::clone(value));
             }
             StatementKind::Store { target, field } => {
-                let int = f.ty(*target).dtype.is_int();
+                let dtype = f.ty(*target).dtype;
+                let int = dtype.is_int() || dtype.is_bool();
                 let known = int
                     && f.fields.reachable(&[*field]).iter().all(|&id| small(&f.fields[id].space))
                     && tensors(f, *field).iter().all(|v| self.0.contains_key(v));

@@ -288,3 +288,37 @@ fn what_inner_loops_alone_say_is_computed_once() {
         assert!(!plan.contains("temporary"), "{plan}");
     }
 }
+
+/// A reshape between shapes that have no common refinement is read in place; of what is computed before one only the
+/// elements that are read are computed.
+#[test]
+fn what_is_numbered_anew_is_read_in_place() {
+    let text =
+        |body: &str| format!("func main(x: f32[30,7,12], y: f32[30,7,12], c: i1[]) -> (z) {{\n{body}\n}}\n");
+    let view = text(
+        "  let t : f32[2520] =:set over i<30, j<7, k<12 at [84*i + 12*j + k]: x[i,j,k]
+  z : f32[8,5,63] =: over i<8, j<5, k<63: t[315*i + 63*j + k] - t[315*i - k + 62] * 2.0f32",
+    );
+    let few = text(
+        "  t : f32[2520] =:set over i<30, j<7, k<12 at [84*i + 12*j + k]: tanh(x[i,j,k]) * y[i,j,k]
+  z : f32[6,5] =:+ over i<6, j<5, k<3 at [i,j]: t[66*i + 5*j + k]",
+    );
+    for text in [view, few] {
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let plan = lower(&program, "main", &Target::wide()).unwrap().plan.to_string();
+        assert_eq!(plan.matches("kernel_").count(), 1, "{plan}");
+        check_text(&text, &[]);
+    }
+    // Half of the elements are read, or in another order than they are numbered in.
+    let half = text(
+        "  t : f32[2520] =:set over i<30, j<7, k<12 at [84*i + 12*j + k]: tanh(x[i,j,k])
+  z : f32[1200] =: over i<1200: t[2*i]",
+    );
+    let turned = text(
+        "  t : f32[2520] =:set over i<30, j<7, k<12 at [84*i + j + 7*k]: x[i,j,k]
+  z : f32[8,5,63] =: over i<8, j<5, k<63: t[315*i + 63*j + k]",
+    );
+    for text in [half, turned] {
+        check_text(&text, &["t@"]);
+    }
+}
