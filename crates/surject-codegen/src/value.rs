@@ -142,7 +142,9 @@ impl Emitter<'_> {
                 if facts.iter().all(|f| *f == GuardFact::Always) {
                     return Ok(value);
                 }
-                let inside = self.predicate(guards, at);
+                let open = guards.iter().zip(facts).filter(|(_, fact)| *fact == GuardFact::Sometimes);
+                let open: Vec<Guard> = open.map(|(guard, _)| guard.clone()).collect();
+                let inside = self.predicate(&open, at);
                 let inside = self.spread(&inside, Elem::I1, at);
                 let fill = self.scalar(*fill, at.lanes);
                 self.select(at, &inside, &value, &fill, e)

@@ -97,6 +97,7 @@ impl<'a> Search<'a> {
         }
         search.build(roots);
         search.improve(&order, time);
+        search.narrow(&order);
         Some(search.plan)
     }
 
@@ -328,6 +329,35 @@ impl<'a> Search<'a> {
         }
         self.roll_back();
         Vec::new()
+    }
+
+    /// Stores what a value is widened from in place of the wide value: it takes less memory, widening is nothing beside
+    /// reading, and whoever reads it sees how few bits there are.
+    fn narrow(&mut self, order: &[Class]) {
+        for &class in order {
+            let term = self.terms.term(&self.plan.choice, class);
+            let Some(Term::Point(Some(Op::Convert(wide)), operand)) = term else { continue };
+            let &[inner] = &operand[..] else { continue };
+            let from = self.terms.classes[inner].dtype;
+            let leaf = self.terms.term(&self.plan.choice, inner).is_none_or(Term::is_leaf);
+            let stays = self.root[class] || leaf || !self.plan.kernels.contains_key(&class);
+            if stays || self.plan.stored[inner] || from.is_bool() || from.size() >= wide.size() {
+                continue;
+            }
+            let mut all = self.readers[class].clone();
+            all.extend(&self.users[inner]);
+            all.insert(inner);
+            all.remove(&class);
+            let all: Vec<Class> = all.into_iter().collect();
+            (self.plan.stored[class], self.plan.stored[inner]) = (false, true);
+            match self.recost(&all, f64::MAX) {
+                Some(kernels) => {
+                    self.remove(class);
+                    self.commit(all, kernels);
+                }
+                None => (self.plan.stored[class], self.plan.stored[inner]) = (true, false),
+            }
+        }
     }
 
     fn cost_of(&self, classes: &[Class]) -> f64 {

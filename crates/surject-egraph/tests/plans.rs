@@ -113,3 +113,19 @@ fn training_steps_scale() {
         assert!(after <= 4 * layers, "{after} kernels for {layers} layers");
     }
 }
+
+/// Of a value that is widened the narrow one is stored: a quantised factor in bytes.
+#[test]
+fn narrow_values_are_stored() {
+    let text = "func main(x: f32[64,32], w: i8[48,32], s: f32[]) -> (y) {
+  t : i8[64,32] =: over i<64, k<32: i8(min(127.0f32, max(-127.0f32, round_even(x[i,k] / s[]))))
+  u : i32[64,32] =: over i<64, k<32: i32(t[i,k])
+  y : i32[64,48] =:+ over i<64, j<48, k<32 at [i,j]: u[i,k] * i32(w[j,k])
+}
+";
+    let p = surject_ir::parse(text).unwrap();
+    let o = show("quantised product", &p, 1e-5);
+    let printed = surject_ir::print(&o.program);
+    let stored = |l: &str| !l.trim_start().starts_with("let") && l.contains(": i8[64,32] =:");
+    assert!(printed.lines().any(stored), "{printed}");
+}

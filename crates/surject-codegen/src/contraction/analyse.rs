@@ -142,7 +142,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                     usual: if streams { high } else { usual },
                     pairs,
                     streams,
-                    filled: filled(dag, rows.0, &rows.1, loops, (lanes, high)),
+                    filled: filled(dag, rows.0, &rows.1, loops, (lanes, high, product(dag, &columns.1))),
                 };
                 best = Some((score, contraction));
             }
@@ -158,15 +158,17 @@ fn even(rows: i64, usual: usize) -> usize {
 }
 
 /// The extent to fill the last loop of the rows up to, where the rows of a tile would differ in several loops and could
-/// only be evaluated one by one. `x` is their factor.
+/// only be evaluated one by one, which takes as long as some vectors of columns. `x` is their factor.
 fn filled(
     dag: &Dag,
     x: NodeId,
     rows: &[LoopId],
     sum: &[LoopId],
-    (lanes, high): (usize, usize),
+    (lanes, high, columns): (usize, usize, i64),
 ) -> Option<i64> {
-    const WASTE: f64 = 1.15;
+    const WASTE: f64 = 0.15;
+    const MOST: f64 = 0.3;
+    const VECTORS: f64 = 2.0;
     let (&last, outer) = rows.split_last()?;
     let (extent, high) = (dag.extent(last), high as i64);
     let nodes = dag.reachable(&[x], true);
@@ -178,6 +180,9 @@ fn filled(
     };
     let across = sum.iter().any(|&l| steady(l) && dag.extent(l) >= lanes as i64 && dag[x].deps.contains(l));
     let filled = (extent + high - 1) / high * high;
-    let worth = !outer.is_empty() && filled != extent && !across && filled as f64 <= WASTE * extent as f64;
-    worth.then_some(filled)
+    let waste = (filled - extent) as f64 / extent as f64;
+    // Of more rows than terms most are windows that lie inside, and are not evaluated at all.
+    let long = product(dag, sum) > product(dag, rows);
+    let little = waste <= WASTE || long && waste <= MOST && waste * columns as f64 <= VECTORS * lanes as f64;
+    (!outer.is_empty() && filled != extent && !across && little).then_some(filled)
 }

@@ -314,9 +314,13 @@ fn few_rows_by_long_rows_of_columns() {
 #[test]
 fn gradients_of_weights() {
     // dw[i,j,c,f] = sum over n, y, x of x[n,y+i-1,x+j-1,c] dy[n,y,x,f], with channels that do not fill a tile.
-    for (size, channels, filters, dtype) in
-        [(9, 7, 20, DType::F32), (6, 15, 33, DType::F32), (5, 29, 16, DType::F64), (7, 23, 24, DType::I32)]
-    {
+    for (size, channels, filters, dtype) in [
+        (9, 7, 20, DType::F32),
+        (6, 15, 33, DType::F32),
+        (5, 29, 16, DType::F64),
+        (7, 23, 24, DType::I32),
+        (8, 20, 36, DType::F32),
+    ] {
         let (mut f, p) = function(&[(dtype, &[2, size, size, channels]), (dtype, &[2, size, size, filters])]);
         let all = space(&[3, 3, channels, filters, 2, size, size]);
         let at = |o: usize, w: usize| {

@@ -446,6 +446,42 @@ fn gathers_where_they_are_read() {
     }
 }
 
+/// Lines that are gathered by what computes something of them: indices out of bounds, lines that are slices, several
+/// indices, lines of narrow types, and lines that are too short for it.
+#[test]
+fn lines_where_they_are_read() {
+    for (dtype, index, [rows, line, slice], count) in [
+        (F, I, [9u64, 37, 37], 21u64),
+        (DType::BF16, DType::I64, [5, 64, 64], 3),
+        (DType::F64, DType::U8, [300, 20, 17], 8),
+        (DType::I8, I, [4, 100, 70], 1),
+        (F, I, [6, 15, 15], 40),
+    ] {
+        let dims = GatherDims {
+            offset_dims: vec![1],
+            collapsed_slice_dims: vec![0],
+            start_index_map: if slice == line { vec![0] } else { vec![0, 1] },
+            index_vector_dim: 1,
+            ..GatherDims::default()
+        };
+        let components = dims.start_index_map.len() as u64;
+        let op = LibOp::Gather { dims, slice_sizes: vec![1, slice], indices_are_sorted: false };
+        let mut f = call(op, &[(dtype, &[rows, line]), (index, &[count, components])], |_| vec![]);
+        let found = f.tensor(f.body.results[0]);
+        let by = f.var("by", TensorType::new(dtype, space(&[count])));
+        f.params.push(by);
+        let by = f.tensor(by);
+        let scale = f.fields.read(IndexMap::projection(&space(&[count, slice]), &[0]), by).unwrap();
+        let scaled = f.fields.binary(BinaryOp::Mul, found, scale).unwrap();
+        f.body.results.clear();
+        result(&mut f, scaled);
+        check(f.clone());
+        let sum = f.fields.binary(BinaryOp::Add, scaled, found).unwrap();
+        result(&mut f, sum);
+        check(f);
+    }
+}
+
 /// Windows over axes that they cover or not, overlapping or not, with an element or several along the last axis.
 #[test]
 fn selections() {
