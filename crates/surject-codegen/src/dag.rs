@@ -16,6 +16,11 @@ pub struct NodeId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Buf(pub u32);
 
+impl Buf {
+    /// Memory of whoever runs a kernel, for a row at a time: it is no tensor of the function.
+    pub const OWN: Buf = Buf(u32::MAX);
+}
+
 /// A scalar operation. No node has a complex type: complex numbers are pairs of nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Node {

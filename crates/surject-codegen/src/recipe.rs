@@ -218,7 +218,7 @@ impl Recipe {
                     let size = Elem::in_memory(dag[output.root].dtype).size();
                     found.touch(output.to, true, size, Some(&output.address));
                 }
-                if let Some(stash) = stash {
+                if let Some(stash) = stash.as_ref().filter(|s| s.to != Buf::OWN) {
                     let size = Elem::in_memory(stash.dtype).size();
                     found.touch(stash.to, true, size, Some(&stash.address));
                 }

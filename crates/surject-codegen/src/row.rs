@@ -159,6 +159,13 @@ pub(crate) fn emit_units(
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let buffers = bind_pointers(&mut em, &written(outputs), &roots);
     let stashed = stash.is_some();
+    if let Some(stash) = stash.as_ref().filter(|s| s.to == Buf::OWN) {
+        let (root, elem) = (em.root(), Elem::in_memory(stash.dtype).name());
+        let count = em.int(stash.points(dag));
+        let own = format!("llvm.alloca {count} x {elem} {{alignment = 64 : i64}} : (i64) -> !llvm.ptr");
+        let own = em.op(root, &own);
+        em.pointers.insert(Buf::OWN, own);
+    }
     em.stash = stash.and_then(|s| em.pointers.get(&s.to).cloned().map(|pointer| (s, pointer)));
     let row = Row { outputs, schedule };
     match unswitch::find(dag, outputs, schedule, target).filter(|_| !stashed) {
@@ -235,6 +242,7 @@ pub fn buffers(dag: &Dag, first: &[Buf], roots: &[NodeId]) -> Vec<Buf> {
     let mut buffers = first.to_vec();
     for id in dag.reachable(roots, true) {
         if let Node::Load { buf, .. } | Node::Gather { buf, .. } = dag[id].node
+            && buf != Buf::OWN
             && !buffers.contains(&buf)
         {
             buffers.push(buf);

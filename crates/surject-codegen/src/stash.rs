@@ -13,12 +13,19 @@ use surject_ir::{DType, UnaryOp};
 pub struct Stash {
     /// The body of the reduction.
     pub body: NodeId,
-    /// Where its value goes: the position in the output, over the loop of the reduction.
+    /// Where its value goes: the position in the output, or in the row, over the loop of the reduction.
     pub address: Lin,
-    /// The output.
+    /// The output; or memory for a row, where elements of the output have no room for the value.
     pub to: Buf,
     /// Its element type.
     pub dtype: DType,
+}
+
+impl Stash {
+    /// The elements of a row that is kept.
+    pub(crate) fn points(&self, dag: &Dag) -> i64 {
+        self.address.terms.iter().map(|t| dag.extent(t.0)).product()
+    }
 }
 
 /// Copies of nodes with changed operands or addresses.
@@ -53,6 +60,9 @@ impl Rewriter<'_> {
     }
 }
 
+/// The elements of a row that is kept on the stack.
+const OWN_POINTS: i64 = 8192;
+
 /// Is the value worth a store and a load, when what does not depend on the loop `l` is computed once?
 fn costly(dag: &Dag, body: NodeId, l: LoopId) -> bool {
     use UnaryOp::*;
@@ -66,16 +76,18 @@ fn costly(dag: &Dag, body: NodeId, l: LoopId) -> bool {
 }
 
 /// Finds a reduction along the rows of the output whose terms the output needs again, element by element: the terms
-/// are stored into the output while they are summed, and loaded when the output is made.
+/// are stored into the output while they are summed, and loaded when the output is made. Where the output is rounded to
+/// half as many bits, they are stored aside, a row at a time.
 pub fn stash(dag: &mut Dag, outputs: &mut [Output], schedule: &Schedule) -> Option<Stash> {
     let [output] = outputs else { return None };
     let (&last, outer) = schedule.order.split_last()?;
     let dtype = dag[output.root].dtype;
     let float = matches!(dtype, DType::F32 | DType::F64);
+    let aside = matches!(dtype, DType::F16 | DType::BF16) && dag.extent(last) <= OWN_POINTS;
     if output.join.is_some()
         || schedule.turned.is_some()
         || schedule.short.is_some()
-        || !float
+        || !(float || aside)
         || output.address.coeff(last) != 1
     {
         return None;
@@ -85,7 +97,8 @@ pub fn stash(dag: &mut Dag, outputs: &mut [Output], schedule: &Schedule) -> Opti
     for &id in &direct {
         let Node::Reduce { loops, body, .. } = &dag[id].node else { continue };
         let (&[l], body) = (&loops[..], *body) else { continue };
-        let fits = dag.extent(l) == dag.extent(last) && dag[id].deps == around && dag[body].dtype == dtype;
+        let kept = if aside { DType::F32 } else { dtype };
+        let fits = dag.extent(l) == dag.extent(last) && dag[id].deps == around && dag[body].dtype == kept;
         // Reductions inside must not run through the loop of the output.
         if !fits || l == last || !costly(dag, body, l) || schedule.order.contains(&l) {
             continue;
@@ -103,8 +116,10 @@ pub fn stash(dag: &mut Dag, outputs: &mut [Output], schedule: &Schedule) -> Opti
         if !direct.contains(&again) || again == output.root {
             continue;
         }
-        let kept = Node::Load { buf: output.to, address: output.address.clone(), guards: Vec::new() };
-        let kept = dag.add(kept, dtype);
+        let (to, place) =
+            if aside { (Buf::OWN, Lin::var(last)) } else { (output.to, output.address.clone()) };
+        let dtype = kept;
+        let kept = dag.add(Node::Load { buf: to, address: place.clone(), guards: Vec::new() }, dtype);
         let mut rewriter = Rewriter { dag, ids: HashMap::from([(again, kept)]) };
         for &n in &direct {
             let changes = rewriter.dag[n].node.children().any(|c| rewriter.ids.contains_key(&c));
@@ -113,9 +128,9 @@ pub fn stash(dag: &mut Dag, outputs: &mut [Output], schedule: &Schedule) -> Opti
             }
         }
         let root = *rewriter.ids.get(&output.root)?;
-        let address = output.address.substitute(last, &Lin::var(l))?;
+        let address = place.substitute(last, &Lin::var(l))?;
         output.root = root;
-        return Some(Stash { body, address, to: output.to, dtype });
+        return Some(Stash { body, address, to, dtype });
     }
     None
 }

@@ -167,7 +167,7 @@ fn filled(
     (lanes, high, columns): (usize, usize, i64),
 ) -> Option<i64> {
     const WASTE: f64 = 0.15;
-    const MOST: f64 = 0.3;
+    const MOST: f64 = 1.0;
     const VECTORS: f64 = 2.0;
     let (&last, outer) = rows.split_last()?;
     let (extent, high) = (dag.extent(last), high as i64);
@@ -181,8 +181,9 @@ fn filled(
     let across = sum.iter().any(|&l| steady(l) && dag.extent(l) >= lanes as i64 && dag[x].deps.contains(l));
     let filled = (extent + high - 1) / high * high;
     let waste = (filled - extent) as f64 / extent as f64;
-    // Of more rows than terms most are windows that lie inside, and are not evaluated at all.
-    let long = product(dag, sum) > product(dag, rows);
+    // Of more rows than terms most are windows that lie inside, and are not evaluated at all, if a tile is no longer
+    // than the loop.
+    let long = product(dag, sum) > product(dag, rows) || extent < high;
     let little = waste <= WASTE || long && waste <= MOST && waste * columns as f64 <= VECTORS * lanes as f64;
     (!outer.is_empty() && filled != extent && !across && little).then_some(filled)
 }

@@ -341,6 +341,24 @@ fn terms_that_are_kept() {
     }
 }
 
+/// Terms that are kept aside, for the output has too few bits for them: of rows of every length, one after the other.
+#[test]
+fn terms_that_are_kept_aside() {
+    for (n, half) in [(3, "bf16"), (40, "bf16"), (67, "f16"), (8192, "bf16"), (8193, "f16")] {
+        let text = format!(
+            "func main(x: {half}[5,{n}]) -> (y) {{
+  let m : f32[5] =:max over i<5, j<{n} at [i]: f32(x[i,j])
+  let t : f32[5,{n}] =: over i<5, j<{n}: exp(f32(x[i,j]) - m[i])
+  let s : f32[5] =:+ over i<5, j<{n} at [i]: t[i,j]
+  y : {half}[5,{n}] =: over i<5, j<{n}: {half}(t[i,j] / s[i])
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        check_with(program.functions[0].clone(), 2e-2, None);
+    }
+}
+
 /// Sums, largest and smallest elements of short rows, and a softmax of them.
 fn short_rows(rows: u64, length: u64, dtype: DType) -> Function {
     let mut f = softmax(&[rows, length], dtype);
