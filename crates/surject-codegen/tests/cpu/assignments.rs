@@ -286,6 +286,8 @@ fn what_inner_loops_alone_say_is_computed_once() {
         let plan =
             lower(&surject_ir::parse(&program).unwrap(), "main", &Target::wide()).unwrap().plan.to_string();
         assert!(!plan.contains("temporary"), "{plan}");
+    }
+}
 
 /// Windows over the edge, along loops around the lanes: most of them lie inside as a whole, with strides, gaps between
 /// their points, edges on one side only, and extents of which there is no inside.
