@@ -289,67 +289,6 @@ fn what_inner_loops_alone_say_is_computed_once() {
     }
 }
 
-/// Windows over the edge, along loops around the lanes: most of them lie inside as a whole, with strides, gaps between
-/// their points, edges on one side only, and extents of which there is no inside.
-#[test]
-fn windows_inside_and_over_the_edge() {
-    for (size, taps, step, gap, first) in [
-        (9, 3, 1, 1, 1),
-        (8, 3, 2, 1, 0),
-        (11, 2, 3, 2, -1),
-        (5, 5, 1, 1, 2),
-        (3, 7, 1, 1, 3),
-        (12, 3, 1, 4, 4),
-    ] {
-        let out = (size + step - 1) / step;
-        let at = |o: &str, k: &str| {
-            let first = format!("{} {}", if first < 0 { '+' } else { '-' }, i64::abs(first));
-            match (step, gap) {
-                (1, 1) => format!("{o} + {k} {first}"),
-                (_, 1) => format!("{step}*{o} + {k} {first}"),
-                (1, _) => format!("{o} + {gap}*{k} {first}"),
-                _ => format!("{step}*{o} + {gap}*{k} {first}"),
-            }
-        };
-        let (i, j) = (at("i", "k"), at("j", "l"));
-        for (op, fill, channels) in
-            [("+", "0.0f32", 19), ("max", "bits(0xff800000)f32", 32), ("+", "2.0f32", 3)]
-        {
-            check_text(
-                &format!(
-                    "func main(x: f32[2,{size},{size},{channels}]) -> (y) {{\n  \
-                     y : f32[2,{out},{out},{channels}] =:{op} over n<2, i<{out}, j<{out}, c<{channels}, k<{taps}, \
-                     l<{taps} at [n,i,j,c]: (x[n,{i},{j},c] where 0 <= {i} < {size} and 0 <= {j} < {size} \
-                     else {fill})\n}}\n"
-                ),
-                &[],
-            );
-        }
-    }
-}
-
-/// Rows and reductions that fill most of a vector are done in one.
-#[test]
-fn vectors_that_are_filled_in_part() {
-    for (n, words) in [(5, "5/8"), (12, "12/16"), (15, "15/16")] {
-        check_text(
-            &format!(
-                "func main(x: f32[7,5,{n}], y: f32[5]) -> (s, z) {{\n  \
-                 s : f32[5] =:+ over i<7, j<5, c<{n} at [j]: x[i,j,c]\n  \
-                 z : f32[7,5,{n}] =: over i<7, j<5, c<{n}: exp(x[i,j,c] - y[j])\n}}\n"
-            ),
-            &[],
-        );
-        let text = format!(
-            "func main(x: f32[7,5,{n}], y: f32[5]) -> (z) {{\n  z : f32[5] =:+ over i<7, j<5, c<{n} at [j]: x[i,j,c] * y[j]\n}}\n"
-        );
-        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let target = Target { tables: true, ..Target::wide() };
-        let plan = lower(&program, "main", &target).unwrap().plan.to_string();
-        assert!(plan.contains(words), "no `{words}` in\n{plan}");
-    }
-}
-
 /// A reshape between shapes that have no common refinement is read in place; of what is computed before one only the
 /// elements that are read are computed.
 #[test]
