@@ -637,16 +637,16 @@ impl<'a> Emitter<'a> {
         }
         let inner: Vec<(LoopId, String)> = self.scopes[home.0].binds.clone();
         let (mine, rest): (Vec<_>, Vec<_>) = lin.terms.iter().partition(|t| inner.iter().any(|b| b.0 == t.0));
-        let rest = Lin { terms: rest, offset: lin.offset };
-        let mut sum = (rest != Lin::default()).then(|| {
-            let outer = self.parent(home);
-            self.lin(&rest, outer)
-        });
         if mine.is_empty() {
             // A defect of the schedule, which the caller reports: no scope binds the loops that are left.
             self.unbound = true;
             return self.int(lin.offset);
         }
+        let rest = Lin { terms: rest, offset: lin.offset };
+        let mut sum = (rest != Lin::default()).then(|| {
+            let outer = self.parent(home);
+            self.lin(&rest, outer)
+        });
         for (l, c) in mine {
             let Some((_, iv)) = inner.iter().find(|b| b.0 == l) else { continue };
             let term = if c == 1 {

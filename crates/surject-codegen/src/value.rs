@@ -202,15 +202,23 @@ impl Emitter<'_> {
         })
     }
 
-    /// Has a reduction so few and so short terms, all of them there, that a loop over them would be most of the work?
+    /// Has a reduction over a window so few and so short terms, all of them there, that a loop over them would be most
+    /// of the work? Rows that are summed some at a time have no conditions, and are better left to the loop.
     fn few_terms(&self, loops: &[LoopId], body: NodeId, scope: ScopeId) -> bool {
         const TERMS: i64 = 9;
         const NODES: usize = 8;
         let terms: i64 = loops.iter().map(|&l| self.dag.extent(l)).product();
         let nodes = self.dag.reachable(&[body], false);
         let there = |guards: &[Guard]| guards.iter().all(|g| self.fact(g, scope) == GuardFact::Always);
+        let windows = || {
+            nodes.iter().any(|&n| match &self.dag[n].node {
+                Node::Load { guards, .. } | Node::Guarded { guards, .. } => !guards.is_empty(),
+                _ => false,
+            })
+        };
         (2..=TERMS).contains(&terms)
             && nodes.len() <= NODES
+            && windows()
             && nodes.iter().all(|&n| match &self.dag[n].node {
                 Node::Load { guards, .. } | Node::Guarded { guards, .. } => there(guards),
                 Node::Reduce { .. } | Node::Gather { .. } => false,
@@ -246,7 +254,7 @@ impl Emitter<'_> {
         } else {
             let scopes = self.open_nest(at.scope, &plan.order);
             let wide = self.accumulators(&terms, at.lanes);
-            let inner = scopes.last().map_or(self.root(), |s| s.scope);
+            let inner = scopes.last().map_or(at.scope, |s| s.scope);
             let levels = self.levels(&scopes, &terms);
             let last =
                 levels.last().cloned().unwrap_or_else(|| wide.iter().map(|w| w.init.clone()).collect());
