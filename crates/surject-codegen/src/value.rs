@@ -35,7 +35,7 @@ impl Emitter<'_> {
             if self.cached(id, scope).is_none() {
                 let home = self.home(scope, self.dag[id].deps);
                 let at = At { scope: home, lanes: self.lanes(home, self.dag[id].deps) };
-                let group = self.together(id, &missing, at);
+                let group = self.together(id, &missing, (scope, at));
                 let values = match group.len() {
                     1 => vec![self.node(id, at)?],
                     _ => self.reduce(&group, at)?,
@@ -52,8 +52,8 @@ impl Emitter<'_> {
     }
 
     /// The reductions among these that can run with one of them: along the same loops, in the same lanes, and none
-    /// of them needs another.
-    fn together(&self, id: NodeId, missing: &BTreeSet<NodeId>, at: At) -> Vec<NodeId> {
+    /// of them needs another. They are needed at `scope`, and the one is evaluated at `at`.
+    fn together(&self, id: NodeId, missing: &BTreeSet<NodeId>, (scope, at): (ScopeId, At)) -> Vec<NodeId> {
         /// Lanes of the values of all of them.
         const LANES: usize = 256;
         let mut group = vec![id];
@@ -66,7 +66,7 @@ impl Emitter<'_> {
         for &other in missing.range(id..).skip(1) {
             let Node::Reduce { loops: along, body, .. } = &self.dag[other].node else { continue };
             let deps = self.dag[other].deps;
-            let home = self.home(at.scope, deps);
+            let home = self.home(scope, deps);
             let inside = || self.dag.reachable(&[*body], true);
             let fits = along == loops
                 && home == at.scope

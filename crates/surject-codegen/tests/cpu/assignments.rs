@@ -322,3 +322,16 @@ fn what_is_numbered_anew_is_read_in_place() {
         check_text(&text, &["t@"]);
     }
 }
+
+/// Two sums along loops of one length, of which one stands further in: they do not run together.
+#[test]
+fn sums_at_different_depths() {
+    check_text(
+        "func main(x: i32[3,1]) -> (t) {
+  let s : i32[2,2,3] =:xor over i<3, j<1 at [0,0,-i + 2]: x[i,j] + x[i,j]
+  t : i32[5,4] =:+ over i<3, j<1, k<2, l<2 at [3*k,2*k]: x[i,0] + s[k,l,i]
+}
+",
+        &[],
+    );
+}
