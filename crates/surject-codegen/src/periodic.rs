@@ -10,12 +10,12 @@ use crate::dag::{Dag, Node, NodeId};
 use crate::schedule::Output;
 use crate::store::Pulled;
 
-/// Rows that fill whole vectors are not short, nor are longer ones.
-const VECTOR: i64 = 16;
+/// Rows that fill three quarters of their vectors are not short, nor are longer ones.
+const VECTOR: u64 = 16;
 const LONG: i64 = 64;
-/// How many elements values are written out for, at least and at most.
+/// How many elements values are written out for, at least and at most: of several values all stay in the innermost cache.
 const LEAST: i64 = 128;
-const MOST: i64 = 4096;
+const MOST: i64 = 1024;
 /// How often what is written out must be used.
 const USES: i64 = 8;
 /// How many values are written out.
@@ -39,7 +39,7 @@ pub(crate) fn find(pulled: &Pulled, target: &Target) -> Option<(Pulled, Periodic
     let every = |l: LoopId, c: i64| outputs.iter().all(|o| o.address.coeff(l) == c && o.join.is_none());
     let row = outer.iter().copied().filter(over).find(|&l| every(l, 1))?;
     let length = dag.extent(row);
-    if length >= LONG || length % VECTOR == 0 {
+    if length >= LONG || 4 * length >= 3 * (length as u64).next_multiple_of(VECTOR) as i64 {
         return None;
     }
     let rows = outer.iter().copied().filter(over).find(|&l| every(l, length))?;
