@@ -228,16 +228,24 @@ impl Chooser<'_> {
             .product()
     }
 
-    /// The cost of nodes when this loop is done in so many lanes.
-    fn cost(&self, nodes: &[NodeId], vector: Option<(LoopId, usize)>) -> f64 {
-        nodes.iter().map(|&n| self.node_cost(n, vector)).sum()
+    /// The cost of nodes in a nest of loops, outermost first, of which this one is done in so many lanes.
+    fn cost(&self, nodes: &[NodeId], nest: &[LoopId], vector: Option<(LoopId, usize)>) -> f64 {
+        nodes.iter().map(|&n| self.node_cost(n, nest, vector)).sum()
     }
 
-    fn node_cost(&self, n: NodeId, vector: Option<(LoopId, usize)>) -> f64 {
+    fn node_cost(&self, n: NodeId, nest: &[LoopId], vector: Option<(LoopId, usize)>) -> f64 {
         let data = &self.dag[n];
         let operand = data.node.children().next().map(|c| Elem::of(self.dag[c].dtype));
         let (scalar, by_lane) = cost(self.dag, data, operand);
-        let points = self.points(data.deps);
+        // A value is computed inside the last loop that it depends on, as often as all loops around that run.
+        let depth = nest.iter().rposition(|&l| data.deps.contains(l)).map_or(0, |d| d + 1);
+        let runs = |&l: &LoopId| match vector {
+            Some((v, lanes)) if v == l && !data.deps.contains(l) => {
+                (self.dag.extent(l) as f64 / lanes as f64).ceil()
+            }
+            _ => self.dag.extent(l) as f64,
+        };
+        let points: f64 = nest[..depth].iter().map(runs).product();
         let Some((l, lanes)) = vector.filter(|v| data.deps.contains(v.0)) else { return points * scalar };
         let native = self.target.lanes_bytes / Elem::of(data.dtype).size();
         let share = share(self.dag.extent(l), lanes, native);
@@ -264,8 +272,19 @@ impl Chooser<'_> {
         points * scalar * factor
     }
 
+    /// The loops around the terms of a reduction: those that it depends on and all around them, then its own.
+    fn nest(&self, id: NodeId, around: &[LoopId], own: &[LoopId]) -> Vec<LoopId> {
+        let deps = self.dag[id].deps;
+        let depth = around.iter().rposition(|&l| deps.contains(l)).map_or(0, |d| d + 1);
+        // A reduction inside of another one stands in the loops of that, too.
+        let (mut nest, inside): (Vec<LoopId>, _) = (around[..depth].to_vec(), deps.loops());
+        nest.extend(inside.filter(|l| !around.contains(l)));
+        nest.extend(own);
+        nest
+    }
+
     /// The loop order and the lanes of a reduction that is not inside a vector.
-    fn reduction(&self, id: NodeId) -> ReducePlan {
+    fn reduction(&self, id: NodeId, around: &[LoopId]) -> ReducePlan {
         let Node::Reduce { loops, body, .. } = &self.dag[id].node else { return ReducePlan::default() };
         let nodes = self.dag.reachable(&[*body], false);
         let stride = |l: LoopId| -> i64 {
@@ -277,15 +296,17 @@ impl Chooser<'_> {
         };
         let mut order = loops.clone();
         order.sort_by_key(|&l| (std::cmp::Reverse(stride(l)), l));
-        let mut best = (self.cost(&nodes, None), None);
+        let mut best = (self.cost(&nodes, &self.nest(id, around, &order), None), None);
         for &l in loops {
+            let inside: Vec<LoopId> = order.iter().copied().filter(|&k| k != l).chain([l]).collect();
+            let nest = self.nest(id, around, &inside);
             let wide = widest(self.dag, &nodes, l, self.target, copies(nodes.len()));
             let lanes = fit(wide, self.dag.extent(l));
             if lanes < 4 {
                 continue;
             }
-            let cost =
-                self.cost(&nodes, Some((l, lanes))) + self.points(self.dag[id].deps) * lanes as f64 / 4.0;
+            let cost = self.cost(&nodes, &nest, Some((l, lanes)))
+                + self.points(self.dag[id].deps) * lanes as f64 / 4.0;
             if cost < best.0 {
                 best = (cost, Some((l, lanes)));
             }
@@ -316,7 +337,8 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
     let all = dag.reachable(&roots, true);
     let reductions: Vec<NodeId> =
         all.iter().copied().filter(|n| matches!(dag[*n].node, Node::Reduce { .. })).collect();
-    let plans: HashMap<NodeId, ReducePlan> = reductions.iter().map(|&r| (r, chooser.reduction(r))).collect();
+    let plans: HashMap<NodeId, ReducePlan> =
+        reductions.iter().map(|&r| (r, chooser.reduction(r, &order))).collect();
     let points = chooser.points(order.iter().copied().collect());
     // What a node costs depends on the reduction it is in: its body is done in the lanes of the reduction, unless
     // the whole reduction is inside the vector of the output.
@@ -325,12 +347,17 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         .map(|&r| (r, dag[r].node.children().flat_map(|b| dag.reachable(&[b], false)).collect()))
         .collect();
     let total = |vector: Option<(LoopId, usize)>| -> f64 {
-        let mut sum = chooser.cost(&dag.reachable(&roots, false), vector);
+        let mut around = order.clone();
+        if let Some((l, _)) = vector {
+            around.retain(|&k| k != l);
+            around.push(l);
+        }
+        let mut sum = chooser.cost(&dag.reachable(&roots, false), &around, vector);
         for (r, nodes) in &bodies {
             let inside = vector.filter(|v| dag[*r].deps.contains(v.0));
             let plan = &plans[r];
             let own = plan.order.last().filter(|_| plan.lanes > 1).map(|&l| (l, plan.lanes));
-            sum += chooser.cost(nodes, inside.or(own));
+            sum += chooser.cost(nodes, &chooser.nest(*r, &around, &plan.order), inside.or(own));
         }
         for output in outputs {
             sum += points
