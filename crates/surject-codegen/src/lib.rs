@@ -17,10 +17,14 @@
 //! * `columns` joins rows to the target some at a time, where a reduction would walk down long columns.
 //! * `short` has short rows in lanes: blocks of them are transposed in registers. `keys` compares floats as integers
 //!   where only the largest or the smallest counts.
-//! * `gather` makes gathers of single elements expressions, which compute their indices and are evaluated where they are
-//!   read.
+//! * `gather` makes gathers expressions: those of single elements compute their indices, and what is computed from a
+//!   gather along its lines takes the elements from where they are.
+//! * `again` stores first what a kernel would compute again and again, `periodic` writes out what repeats beside short
+//!   rows, `renumber` reads reshapes without a common refinement in place, and `unswitch` writes a kernel twice where one
+//!   condition chooses for all of its points.
 //! * `positions` does arithmetic on positions before there is code.
-//! * `scan` writes reductions over windows that grow by one term an output in one step an output.
+//! * `scan` writes reductions over windows that grow by one term an output in one step an output; beside others they are
+//!   stored first.
 //! * `fuse` runs kernels together that need of each other no more than the same rows (`recipe`): a task takes some rows
 //!   through all of them, and what lies between stays in its cache. Kernels over the same points are one.
 //! * `hoist` takes what a loop repeats in vain out of it, and what depends on literals alone out of every run;
@@ -52,6 +56,7 @@ mod complex;
 mod contraction;
 mod dag;
 mod divide;
+mod elem;
 mod emit;
 mod error;
 mod fuse;

@@ -1,0 +1,86 @@
+//! Types of values in registers and in memory.
+
+use surject_ir::DType;
+
+/// The type of a value in a register. Halves are computed in `f32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Elem {
+    I1,
+    I8,
+    I16,
+    I32,
+    I64,
+    F16,
+    F32,
+    F64,
+}
+
+impl Elem {
+    /// The register type of an element type; that of its parts for a complex type.
+    pub fn of(dtype: DType) -> Elem {
+        match dtype {
+            DType::I1 => Elem::I1,
+            DType::I8 | DType::U8 => Elem::I8,
+            DType::I16 | DType::U16 => Elem::I16,
+            DType::I32 | DType::U32 => Elem::I32,
+            DType::I64 | DType::U64 => Elem::I64,
+            DType::F16 | DType::BF16 | DType::F32 | DType::C64 => Elem::F32,
+            DType::F64 | DType::C128 => Elem::F64,
+        }
+    }
+
+    /// The type in memory.
+    pub fn in_memory(dtype: DType) -> Elem {
+        match dtype {
+            DType::I1 => Elem::I8,
+            DType::BF16 => Elem::I16,
+            DType::F16 => Elem::F16,
+            other => Elem::of(other),
+        }
+    }
+
+    /// Bytes.
+    pub fn size(self) -> usize {
+        match self {
+            Elem::I1 | Elem::I8 => 1,
+            Elem::I16 | Elem::F16 => 2,
+            Elem::I32 | Elem::F32 => 4,
+            Elem::I64 | Elem::F64 => 8,
+        }
+    }
+
+    /// Bits.
+    pub fn bits(self) -> u32 {
+        if self == Elem::I1 { 1 } else { self.size() as u32 * 8 }
+    }
+
+    /// The integer type of the same width.
+    pub fn int(self) -> Elem {
+        match self {
+            Elem::F16 => Elem::I16,
+            Elem::F32 => Elem::I32,
+            Elem::F64 => Elem::I64,
+            other => other,
+        }
+    }
+
+    /// The name in MLIR.
+    pub fn name(self) -> &'static str {
+        match self {
+            Elem::I1 => "i1",
+            Elem::I8 => "i8",
+            Elem::I16 => "i16",
+            Elem::I32 => "i32",
+            Elem::I64 => "i64",
+            Elem::F16 => "f16",
+            Elem::F32 => "f32",
+            Elem::F64 => "f64",
+        }
+    }
+
+    /// The MLIR type of this many lanes.
+    pub fn ty(self, lanes: usize) -> String {
+        if lanes == 1 { self.name().to_string() } else { format!("vector<{lanes}x{}>", self.name()) }
+    }
+}
