@@ -219,7 +219,7 @@ pub fn scatter(call: &Call<'_>, dims: &ScatterDims, shared: &[bool]) -> Result<K
     let bytes = update_shape.iter().product::<i64>().saturating_mul(call.dtype(call.target()?).size() as i64);
     let tasks = tasks_of_lines(call, (extent, bytes), copies);
     let mut from = 0;
-    if let (true, 1, &[count]) = (lines && extent <= MOST_WRITTEN_OUT, tasks, nest) {
+    if let (true, 1, &[count]) = (lines && RUN_LINES.contains(&extent), tasks, nest) {
         from = count - count % RUN;
         runs(&mut w, call, (n, &join), &updates, from)?;
     }
@@ -334,6 +334,8 @@ impl<'a> Updates<'a> {
 
 /// Updates that are looked at together.
 const RUN: i64 = 8;
+/// Lines of so many elements are worth looking: of shorter ones little is kept, and longer ones are not written out.
+const RUN_LINES: std::ops::RangeInclusive<i64> = 8..=MOST_WRITTEN_OUT;
 
 /// The first updates of short lines, some at a time: where all of them go to one line, as those of sorted indices do,
 /// that line stays in registers. Each would wait for what the one before it stored.
