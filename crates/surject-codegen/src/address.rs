@@ -40,6 +40,12 @@ impl LoopSet {
         (0..LoopSet::LIMIT as u8).map(LoopId).filter(move |&l| self.contains(l))
     }
 
+    /// How many of the loops around a value that depends on these it stands in: it is computed inside the last one that
+    /// it depends on.
+    pub fn depth(self, around: &[LoopId]) -> usize {
+        around.iter().rposition(|&l| self.contains(l)).map_or(0, |d| d + 1)
+    }
+
     /// Have the sets a loop in common?
     pub fn meets(self, other: LoopSet) -> bool {
         self.0 & other.0 != 0

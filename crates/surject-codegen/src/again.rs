@@ -25,7 +25,7 @@ pub fn find(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &Target)
             continue;
         }
         let deps = dag[n].deps;
-        let (times, needed) = (runs(dag, deps, &around), points(dag, deps));
+        let (times, needed) = (runs(dag, deps, &around), dag.points(deps));
         if times >= TIMES * needed && !dag.reachable(&[n], true).iter().any(|&n| outside(dag, n)) {
             let work = work(dag, n, &around, schedule);
             if work >= CHEAP * times && (1.0 - needed / times) * work >= worth {
@@ -46,25 +46,14 @@ fn outside(dag: &Dag, n: NodeId) -> bool {
 /// The loops around the operands of a node, which stands inside others.
 fn inside(dag: &Dag, n: NodeId, around: &[LoopId], schedule: &Schedule) -> Vec<LoopId> {
     let Node::Reduce { loops, .. } = &dag[n].node else { return around.to_vec() };
-    let mut inside = around[..depth(dag[n].deps, around)].to_vec();
+    let mut inside = around[..dag[n].deps.depth(around)].to_vec();
     inside.extend(schedule.reductions.get(&n).map_or(loops, |plan| &plan.order));
     inside
 }
 
-/// How many of the loops around a value it stands in: it is computed inside the last one that it depends on.
-fn depth(deps: LoopSet, around: &[LoopId]) -> usize {
-    around.iter().rposition(|&l| deps.contains(l)).map_or(0, |d| d + 1)
-}
-
 /// How often a value is computed.
 fn runs(dag: &Dag, deps: LoopSet, around: &[LoopId]) -> f64 {
-    around[..depth(deps, around)].iter().map(|&l| dag.extent(l) as f64).product()
-}
-
-/// How many different values it has.
-fn points(dag: &Dag, deps: LoopSet) -> f64 {
-    let loops = (0..dag.extents.len()).map(|l| LoopId(l as u8)).filter(|&l| deps.contains(l));
-    loops.map(|l| dag.extent(l) as f64).product()
+    around[..deps.depth(around)].iter().map(|&l| dag.extent(l) as f64).product()
 }
 
 /// The cycles of scalar code in a value, as often as it is computed.
@@ -75,7 +64,7 @@ fn work(dag: &Dag, n: NodeId, around: &[LoopId], schedule: &Schedule) -> f64 {
         let inside = inside(dag, r, around, schedule);
         let body = dag[r].node.children().next();
         // The operator joins once a point.
-        let joins: f64 = inside.iter().map(|&l| dag.extent(l) as f64).product();
+        let joins = dag.points(inside.iter().copied().collect());
         joins + body.map_or(0.0, |b| work(dag, b, &inside, schedule))
     });
     direct.iter().map(|&n| own(n)).sum::<f64>() + bodies.sum::<f64>()

@@ -8,9 +8,8 @@ use crate::address::{Lin, LoopId, LoopSet};
 use crate::dag::{Dag, Node, NodeId};
 use crate::row::{self, Kernel};
 use crate::schedule::{self, Output, Schedule};
-use crate::stash::Rewriter;
+use crate::stash;
 use crate::{CodegenError, Target};
-use std::collections::HashMap;
 use surject_ir::{DType, FieldId};
 
 /// Rows that are joined at a time.
@@ -68,13 +67,8 @@ pub fn kernels(
     let some = |dag: &mut Dag, count: i64, first: &Lin| -> Option<NodeId> {
         let r = dag.add_loop(count)?;
         let number = first.plus(&Lin::var(r), 1)?;
-        let inside = dag.reachable(&[body], true);
-        let mut rewriter = Rewriter { dag, ids: HashMap::new() };
-        let mut root = body;
-        for n in inside {
-            root = rewriter.copy(n, &|lin| lin.substitute(l, &number))?;
-        }
-        Some(dag.add(Node::Reduce { op, loops: vec![r], body: root, field }, dtype))
+        let body = stash::substituted(dag, body, l, &number)?;
+        Some(dag.add(Node::Reduce { op, loops: vec![r], body, field }, dtype))
     };
     let mut first = dag.clone();
     let start = if rest == 0 {

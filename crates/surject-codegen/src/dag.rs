@@ -202,6 +202,11 @@ impl Dag {
         self.extents[l.0 as usize]
     }
 
+    /// How many points some loops run through.
+    pub fn points(&self, loops: LoopSet) -> f64 {
+        loops.loops().map(|l| self.extent(l) as f64).product()
+    }
+
     /// The number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()

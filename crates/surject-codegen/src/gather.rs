@@ -252,11 +252,18 @@ fn read_once(function: &Function, field: FieldId, var: Var) -> bool {
             ways += usize::from(tensor(*of));
         }
     }
-    let direct = all.iter().any(|&id| {
-        !matches!(fields[id].kind, FieldKind::Read { .. }) && fields[id].kind.children().any(tensor)
-    });
+    let direct = seen_directly(function, field, var);
     let same = function.ty(var).space.points();
     ways + usize::from(direct || tensor(field)) <= 1 && points(field) <= same
+}
+
+/// Does a field compute from a tensor over the space of that?
+fn seen_directly(function: &Function, field: FieldId, var: Var) -> bool {
+    let fields = &function.fields;
+    let tensor = |id: FieldId| matches!(fields[id].kind, FieldKind::Tensor(v) if v == var);
+    fields.reachable(&[field]).into_iter().any(|id| {
+        !matches!(fields[id].kind, FieldKind::Read { .. }) && fields[id].kind.children().any(tensor)
+    })
 }
 
 /// Does a field compute from a tensor along long lines of it, which are lines of its own?
@@ -277,9 +284,7 @@ fn computes_along(function: &Function, field: FieldId, var: Var, axis: usize) ->
         FieldKind::Read { of, .. } => !fields.reachable(&[*of]).into_iter().any(tensor),
         _ => true,
     });
-    let direct = all.iter().any(|&id| {
-        !matches!(fields[id].kind, FieldKind::Read { .. }) && fields[id].kind.children().any(tensor)
-    });
+    let direct = seen_directly(function, field, var);
     long && straight && !moves(&fields[field].kind) && (!direct || last == Some(axis))
 }
 

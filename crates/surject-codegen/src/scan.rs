@@ -12,8 +12,7 @@ use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
 use crate::keys;
 use crate::row::{Kernel, Row, bind_pointers, clip, finish, open_outer, units, written};
 use crate::schedule::{Output, Schedule, node_cost};
-use crate::stash::Rewriter;
-use std::collections::HashMap;
+use crate::stash;
 use surject_ir::{AccOp, FieldId};
 
 /// A scan.
@@ -100,7 +99,7 @@ fn scan(dag: &mut Dag, node: NodeId) -> Option<(Scan, FieldId)> {
     // Where the output runs against the window, the window is run through from its end.
     let end = Lin::var(w).times(-1)?.plus(&Lin::constant(dag.extent(w) - 1), 1)?;
     for flipped in [false, true] {
-        let body = if flipped { substituted(dag, body, w, &end)? } else { body };
+        let body = if flipped { stash::substituted(dag, body, w, &end)? } else { body };
         for &along in along.iter().filter(|&&l| slides(dag, body, l, w)) {
             let (length, window) = (dag.extent(along), dag.extent(w));
             // Positions `t = i + w`: what is dropped, and what the first output has beside its own term.
@@ -109,24 +108,13 @@ fn scan(dag: &mut Dag, node: NodeId) -> Option<(Scan, FieldId)> {
             for (span, backwards) in [(forwards, false), (backwards, true)] {
                 if vanishes(dag, body, along, op, span) {
                     let at = Lin::constant(if backwards { 0 } else { window - 1 });
-                    let step = substituted(dag, body, w, &at)?;
+                    let step = stash::substituted(dag, body, w, &at)?;
                     return Some((Scan { node, step, op, along, backwards }, field));
                 }
             }
         }
     }
     None
-}
-
-/// A term with something else in the place of a loop.
-fn substituted(dag: &mut Dag, body: NodeId, w: LoopId, at: &Lin) -> Option<NodeId> {
-    let inside = dag.reachable(&[body], true);
-    let mut rewriter = Rewriter { dag, ids: HashMap::new() };
-    let mut new = body;
-    for n in inside {
-        new = rewriter.copy(n, &|lin| lin.substitute(w, at))?;
-    }
-    Some(new)
 }
 
 /// Do the terms depend on `along + w` alone?

@@ -221,13 +221,6 @@ struct Chooser<'a> {
 }
 
 impl Chooser<'_> {
-    fn points(&self, loops: LoopSet) -> f64 {
-        (0..self.dag.extents.len())
-            .filter(|&l| loops.contains(LoopId(l as u8)))
-            .map(|l| self.dag.extents[l] as f64)
-            .product()
-    }
-
     /// The cost of nodes in a nest of loops, outermost first, of which this one is done in so many lanes.
     fn cost(&self, nodes: &[NodeId], nest: &[LoopId], vector: Option<(LoopId, usize)>) -> f64 {
         nodes.iter().map(|&n| self.node_cost(n, nest, vector)).sum()
@@ -238,7 +231,7 @@ impl Chooser<'_> {
         let operand = data.node.children().next().map(|c| Elem::of(self.dag[c].dtype));
         let (scalar, by_lane) = cost(self.dag, data, operand);
         // A value is computed inside the last loop that it depends on, as often as all loops around that run.
-        let depth = nest.iter().rposition(|&l| data.deps.contains(l)).map_or(0, |d| d + 1);
+        let depth = data.deps.depth(nest);
         let runs = |&l: &LoopId| match vector {
             Some((v, lanes)) if v == l && !data.deps.contains(l) => {
                 (self.dag.extent(l) as f64 / lanes as f64).ceil()
@@ -275,7 +268,7 @@ impl Chooser<'_> {
     /// The loops around the terms of a reduction: those that it depends on and all around them, then its own.
     fn nest(&self, id: NodeId, around: &[LoopId], own: &[LoopId]) -> Vec<LoopId> {
         let deps = self.dag[id].deps;
-        let depth = around.iter().rposition(|&l| deps.contains(l)).map_or(0, |d| d + 1);
+        let depth = deps.depth(around);
         // A reduction inside of another one stands in the loops of that, too.
         let (mut nest, inside): (Vec<LoopId>, _) = (around[..depth].to_vec(), deps.loops());
         nest.extend(inside.filter(|l| !around.contains(l)));
@@ -306,7 +299,7 @@ impl Chooser<'_> {
                 continue;
             }
             let cost = self.cost(&nodes, &nest, Some((l, lanes)))
-                + self.points(self.dag[id].deps) * lanes as f64 / 4.0;
+                + self.dag.points(self.dag[id].deps) * lanes as f64 / 4.0;
             if cost < best.0 {
                 best = (cost, Some((l, lanes)));
             }
@@ -339,7 +332,7 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         all.iter().copied().filter(|n| matches!(dag[*n].node, Node::Reduce { .. })).collect();
     let plans: HashMap<NodeId, ReducePlan> =
         reductions.iter().map(|&r| (r, chooser.reduction(r, &order))).collect();
-    let points = chooser.points(order.iter().copied().collect());
+    let points = dag.points(order.iter().copied().collect());
     // What a node costs depends on the reduction it is in: its body is done in the lanes of the reduction, unless
     // the whole reduction is inside the vector of the output.
     let bodies: Vec<(NodeId, Vec<NodeId>)> = reductions

@@ -63,6 +63,17 @@ impl Rewriter<'_> {
 /// The elements of a row that is kept on the stack.
 const OWN_POINTS: i64 = 8192;
 
+/// A term with something else in the place of a loop.
+pub(crate) fn substituted(dag: &mut Dag, body: NodeId, l: LoopId, by: &Lin) -> Option<NodeId> {
+    let inside = dag.reachable(&[body], true);
+    let mut rewriter = Rewriter { dag, ids: HashMap::new() };
+    let mut new = body;
+    for n in inside {
+        new = rewriter.copy(n, &|lin| lin.substitute(l, by))?;
+    }
+    Some(new)
+}
+
 /// Is the value worth a store and a load, when what does not depend on the loop `l` is computed once?
 fn costly(dag: &Dag, body: NodeId, l: LoopId) -> bool {
     use UnaryOp::*;

@@ -384,11 +384,7 @@ impl<'a> Stores<'a> {
                 let Node::Guarded { inner, .. } = dag[*body].node else { return None };
                 let product = matches!(dag[inner].node, Node::Binary(BinaryOp::Mul, ..));
                 let all = dag[n].deps.union(loops.iter().copied().collect());
-                let points: f64 = (0..dag.extents.len())
-                    .filter(|&l| all.contains(LoopId(l as u8)))
-                    .map(|l| dag.extents[l] as f64)
-                    .product();
-                (product && points >= WORTH && windows(*field)).then_some(*field)
+                (product && dag.points(all) >= WORTH && windows(*field)).then_some(*field)
             }
             _ => None,
         })
@@ -423,7 +419,7 @@ impl<'a> Stores<'a> {
         for id in dag.reachable(&roots, true) {
             let Node::Reduce { loops, field, .. } = &dag[id].node else { continue };
             let deps = dag[id].deps;
-            let depth = schedule.order.iter().rposition(|&l| deps.contains(l)).map_or(0, |d| d + 1);
+            let depth = deps.depth(&schedule.order);
             let outer = product(&mut schedule.order[..depth].iter().copied());
             let over: LoopSet = schedule.order.iter().copied().collect();
             let others =

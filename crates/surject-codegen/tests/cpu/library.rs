@@ -85,14 +85,7 @@ fn gathers_and_scatters() {
     let op = LibOp::Gather { dims, slice_sizes: vec![2, 3], indices_are_sorted: false };
     check(call(op, &[(DType::F64, &[50, 80]), (DType::I8, &[2, 5])], |_| vec![]));
     for (indices, updates) in [(&[7, 1][..], &[7, 8][..]), (&[400, 1], &[400, 8])] {
-        let dims = ScatterDims {
-            update_window_dims: vec![1],
-            inserted_window_dims: vec![0],
-            scatter_dims_to_operand_dims: vec![0],
-            index_vector_dim: 1,
-            ..ScatterDims::default()
-        };
-        let op = LibOp::Scatter { dims, indices_are_sorted: false, unique_indices: false };
+        let op = scatter_of_lines();
         check(call(op, &[(F, &[60, 8]), (I, indices), (F, updates)], |f| vec![binary(f, BinaryOp::Add, F)]));
     }
     let dims = ScatterDims {
@@ -110,14 +103,7 @@ fn gathers_and_scatters() {
 #[test]
 fn scattered_lines() {
     for (width, count, dtype) in [(8u64, 9u64, F), (37, 5, I), (70, 3000, F), (129, 1100, DType::F64)] {
-        let dims = ScatterDims {
-            update_window_dims: vec![1],
-            inserted_window_dims: vec![0],
-            scatter_dims_to_operand_dims: vec![0],
-            index_vector_dim: 1,
-            ..ScatterDims::default()
-        };
-        let op = LibOp::Scatter { dims, indices_are_sorted: false, unique_indices: false };
+        let op = scatter_of_lines();
         let params: &[(DType, &[u64])] = &[(dtype, &[60, width]), (I, &[count, 1]), (dtype, &[count, width])];
         let mut f = call(op, params, |f| vec![binary(f, BinaryOp::Add, dtype)]);
         check(f.clone());
@@ -133,19 +119,24 @@ fn scattered_lines() {
     }
 }
 
+/// A scatter of lines, each to a line that its index names.
+fn scatter_of_lines() -> LibOp {
+    let dims = ScatterDims {
+        update_window_dims: vec![1],
+        inserted_window_dims: vec![0],
+        scatter_dims_to_operand_dims: vec![0],
+        index_vector_dim: 1,
+        ..ScatterDims::default()
+    };
+    LibOp::Scatter { dims, indices_are_sorted: false, unique_indices: false }
+}
+
 /// Updates of which many in a row go to one line, to no line, or each to another.
 #[test]
 fn scattered_lines_in_runs() {
     for (width, dtype) in [(8u64, F), (17, DType::F64), (64, I)] {
         for count in [7u64, 8, 61] {
-            let dims = ScatterDims {
-                update_window_dims: vec![1],
-                inserted_window_dims: vec![0],
-                scatter_dims_to_operand_dims: vec![0],
-                index_vector_dim: 1,
-                ..ScatterDims::default()
-            };
-            let op = LibOp::Scatter { dims, indices_are_sorted: false, unique_indices: false };
+            let op = scatter_of_lines();
             let params: &[(DType, &[u64])] =
                 &[(dtype, &[6, width]), (I, &[count, 1]), (dtype, &[count, width])];
             let f = call(op, params, |f| vec![binary(f, BinaryOp::Add, dtype)]);
