@@ -334,10 +334,7 @@ impl Emitter<'_> {
         let to = self.element(pointer, &base, memory, scope);
         let (size, wide) = (memory.size(), memory.ty(2 * lanes));
         let Some(mask) = self.mask(scope, address.loops()) else {
-            return self.line(
-                scope,
-                &format!("llvm.store {both}, {to} {{alignment = {size} : i64}} : {wide}, !llvm.ptr"),
-            );
+            return self.put(&both, &to, (memory, 2 * lanes), scope);
         };
         let mask = self.shuffled((&mask, &mask), &order, (Elem::I1, lanes), scope);
         self.line(
@@ -386,8 +383,7 @@ impl Emitter<'_> {
                 );
                 return self.line(scope, &line);
             }
-            let line = format!("llvm.store {raw}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr");
-            return self.line(scope, &line);
+            return self.put(&raw, &to, (memory, lanes), scope);
         }
         let pointers = self.lane_pointers(pointer, address, memory, at);
         let mask = active.unwrap_or_else(|| self.constant(Elem::I1, 1, lanes));

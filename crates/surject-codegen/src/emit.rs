@@ -46,6 +46,8 @@ struct Scope {
     vector: Option<(LoopId, usize)>,
     /// How many lanes of the vector exist, where not all do.
     active: Option<usize>,
+    /// Which lanes of the vector exist, an `i1` for each, where that is known only when the kernel runs.
+    existing: Option<String>,
     /// Do the lanes of the vector hold the even elements first, then the odd ones?
     pairs: bool,
     /// A part of a loop that is all that runs here: its first value, and its end.
@@ -87,6 +89,8 @@ pub struct Emitter<'a> {
     pub unbound: bool,
     /// May entries of tables be taken lane by lane ([`crate::Target::tables`])?
     pub tables: bool,
+    /// Do results go past the caches ([`crate::Target::streams`])?
+    pub streams: bool,
     /// The loop over short rows, where such rows are done in lanes.
     pub short: Option<LoopId>,
     scopes: Vec<Scope>,
@@ -128,6 +132,7 @@ impl<'a> Emitter<'a> {
             declarations: BTreeSet::new(),
             unbound: false,
             tables: false,
+            streams: false,
             short: None,
             scopes: vec![Scope::default()],
             names: 0,
@@ -150,6 +155,7 @@ impl<'a> Emitter<'a> {
         Emitter {
             pointers: self.pointers.clone(),
             tables: self.tables,
+            streams: self.streams,
             short: self.short,
             names: self.names,
             ..Emitter::new(dag)
@@ -222,6 +228,11 @@ impl<'a> Emitter<'a> {
         self.scopes[scope.0].active = (active < lanes).then_some(active);
     }
 
+    /// Makes only those lanes of a vector exist that a mask has.
+    pub(crate) fn exist(&mut self, scope: ScopeId, mask: String) {
+        self.scopes[scope.0].existing = Some(mask);
+    }
+
     /// The pointer of a tensor.
     pub fn pointer(&self, buf: Buf) -> Result<String, CodegenError> {
         self.pointers.get(&buf).cloned().ok_or_else(|| CodegenError::malformed("a tensor without a pointer"))
@@ -245,6 +256,9 @@ impl<'a> Emitter<'a> {
             if let Some((l, lanes)) = s.vector
                 && deps.contains(l)
             {
+                if s.existing.is_some() {
+                    return s.existing.clone();
+                }
                 let active = s.active?;
                 return Some(self.first_lanes(active, lanes));
             }

@@ -135,7 +135,7 @@ pub fn emit(
 ) -> Result<Kernel, CodegenError> {
     if let Some((along, loads)) = &schedule.turned {
         let mut em = Emitter::new(dag);
-        em.tables = schedule.tables;
+        (em.tables, em.streams) = (schedule.tables, schedule.streams.is_some());
         let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
         let buffers = bind_pointers(&mut em, &written(outputs), &roots);
         let row = Row { outputs, schedule };
@@ -156,6 +156,9 @@ pub(crate) fn emit_units(
 ) -> Result<Kernel, CodegenError> {
     let mut em = Emitter::new(dag);
     em.tables = schedule.tables;
+    // Of a part of the work, and of a row that is stored twice, what is stored is read again soon.
+    let again = units.share == Share::Range || stash.as_ref().is_some_and(|s| s.to != Buf::OWN);
+    em.streams = schedule.streams.is_some() && !again;
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let buffers = bind_pointers(&mut em, &written(outputs), &roots);
     let stashed = stash.is_some();
@@ -270,7 +273,7 @@ pub fn name_pointers(em: &mut Emitter<'_>, buffers: &[Buf]) {
 
 /// The kernel of an emitter whose scopes are closed.
 pub fn finish(
-    em: Emitter<'_>,
+    mut em: Emitter<'_>,
     buffers: Vec<Buf>,
     tasks: i64,
     writes: Vec<Buf>,
@@ -279,6 +282,7 @@ pub fn finish(
     if em.unbound {
         return Err(CodegenError::malformed("a loop is used where it is not open"));
     }
+    em.fence();
     let (body, declarations) = em.finish();
     let declarations = declarations.into_iter().collect();
     Ok(Kernel {
@@ -458,6 +462,10 @@ impl Row<'_> {
     ) -> Result<(), CodegenError> {
         let cuts = if cut && range.0.is_none() { self.cuts(em.dag, l) } else { Vec::new() };
         for (start, end) in between(&cuts, em.dag.extent(l)) {
+            if self.is_shifted(em, l, (start, end)) {
+                self.shifted(em, scope, l, &range, (start, end))?;
+                continue;
+            }
             let lanes = self.schedule.lanes;
             let main = end - (end - start) % lanes as i64;
             if main > start {

@@ -6,6 +6,7 @@ use crate::address::{Lin, LoopId, LoopSet};
 use crate::dag::{Buf, Dag, Node, NodeData, NodeId};
 use crate::emit::{Elem, ReducePlan};
 use crate::short::{self, Short};
+use crate::stream;
 use std::collections::HashMap;
 use surject_ir::{AccOp, BinaryOp, UnaryOp};
 
@@ -38,6 +39,8 @@ pub struct Schedule {
     pub reductions: HashMap<NodeId, ReducePlan>,
     /// May functions be computed by tables ([`Target::tables`])?
     pub tables: bool,
+    /// Do results go past the caches ([`Target::streams`])? From so many bytes on a part of a row ends between lines.
+    pub streams: Option<i64>,
     /// An estimate of the work, in cycles of one core.
     pub cycles: f64,
 }
@@ -381,7 +384,7 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
             best = (cost, Some((l, lanes)));
         }
     }
-    let cycles = best.0.max(traffic(dag, outputs, outer) / BYTES_A_CYCLE);
+    let cycles = best.0.max(traffic(dag, outputs) / BYTES_A_CYCLE);
     let mut schedule = Schedule {
         order,
         lanes: 1,
@@ -389,12 +392,14 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         short: None,
         reductions: plans,
         tables: target.tables,
+        streams: None,
         cycles,
     };
     if let Some(short) = short::find(dag, outputs, &schedule.order, target) {
         schedule.order.retain(|&l| l != short.row && Some(l) != short.column);
         schedule.order.push(short.row);
         (schedule.lanes, schedule.short) = (short.lanes, Some(short));
+        schedule.streams = stream::find(dag, outputs, &schedule, target);
         return schedule;
     }
     if let Some((l, lanes)) = best.1 {
@@ -403,6 +408,7 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         schedule.lanes = lanes;
     }
     turn(dag, outputs, &mut schedule, target);
+    schedule.streams = stream::find(dag, outputs, &schedule, target);
     schedule
 }
 
@@ -410,12 +416,8 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
 pub(crate) const BYTES_A_CYCLE: f64 = 8.0;
 
 /// The bytes of the elements that a kernel writes and reads, each element once for every loop its address uses.
-fn traffic(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> f64 {
+fn traffic(dag: &Dag, outputs: &[Output]) -> f64 {
     let points = |lin: &Lin| lin.terms.iter().map(|t| dag.extent(t.0) as f64).product::<f64>();
-    let written = outputs.iter().map(|o| {
-        let all: f64 = outer.iter().map(|&l| dag.extent(l) as f64).product();
-        all.min(points(&o.address)) * Elem::of(dag[o.root].dtype).size() as f64
-    });
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let read = dag.reachable(&roots, true).into_iter().map(|n| match &dag[n].node {
         Node::Load { address, .. } => {
@@ -430,7 +432,7 @@ fn traffic(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> f64 {
         }
         _ => 0.0,
     });
-    written.chain(read).sum()
+    read.sum::<f64>() + stream::written(dag, outputs)
 }
 
 /// Turns a schedule to square blocks where loads would be gathered otherwise.

@@ -33,6 +33,11 @@ pub struct Short {
 }
 
 impl Short {
+    /// Are blocks of rows stored as the whole vectors that they consist of?
+    pub(crate) fn stores_blocks(&self, dag: &Dag) -> bool {
+        !self.apart && self.column.is_some_and(|column| dag.extent(column) <= DIRECT)
+    }
+
     /// The rows of an output: those that lie one behind the other, or those of what is loaded.
     fn of(dag: &Dag, output: &Output, order: &[LoopId], nodes: &[NodeId]) -> Option<Short> {
         let unit = order.iter().copied().find(|&l| output.address.coeff(l) == 1)?;
@@ -390,8 +395,7 @@ impl Emitter<'_> {
         let to = self.element(first, &ahead, elem, at.scope);
         let (ty, size) = (elem.ty(width), elem.size());
         if there == width {
-            let line = format!("llvm.store {vector}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr");
-            return self.line(at.scope, &line);
+            return self.put(vector, &to, (elem, width), at.scope);
         }
         let mask = self.first_lanes(there, width);
         self.line(

@@ -15,7 +15,7 @@ pub struct Stash {
     pub body: NodeId,
     /// Where its value goes: the position in the output, or in the row, over the loop of the reduction.
     pub address: Lin,
-    /// The output; or memory for a row, where elements of the output have no room for the value.
+    /// The output; or memory for a row, where elements of the output have no room for the value or are not read again.
     pub to: Buf,
     /// Its element type.
     pub dtype: DType,
@@ -88,13 +88,14 @@ fn costly(dag: &Dag, body: NodeId, l: LoopId) -> bool {
 
 /// Finds a reduction along the rows of the output whose terms the output needs again, element by element: the terms
 /// are stored into the output while they are summed, and loaded when the output is made. Where the output is rounded to
-/// half as many bits, they are stored aside, a row at a time.
+/// half as many bits, or goes past the caches, they are stored aside, a row at a time.
 pub fn stash(dag: &mut Dag, outputs: &mut [Output], schedule: &Schedule) -> Option<Stash> {
     let [output] = outputs else { return None };
     let (&last, outer) = schedule.order.split_last()?;
     let dtype = dag[output.root].dtype;
     let float = matches!(dtype, DType::F32 | DType::F64);
-    let aside = matches!(dtype, DType::F16 | DType::BF16) && dag.extent(last) <= OWN_POINTS;
+    let half = matches!(dtype, DType::F16 | DType::BF16);
+    let aside = (half || float && schedule.streams.is_some()) && dag.extent(last) <= OWN_POINTS;
     if output.join.is_some()
         || schedule.turned.is_some()
         || schedule.short.is_some()
@@ -108,7 +109,7 @@ pub fn stash(dag: &mut Dag, outputs: &mut [Output], schedule: &Schedule) -> Opti
     for &id in &direct {
         let Node::Reduce { loops, body, .. } = &dag[id].node else { continue };
         let (&[l], body) = (&loops[..], *body) else { continue };
-        let kept = if aside { DType::F32 } else { dtype };
+        let kept = if half { DType::F32 } else { dtype };
         let fits = dag.extent(l) == dag.extent(last) && dag[id].deps == around && dag[body].dtype == kept;
         // Reductions inside must not run through the loop of the output.
         if !fits || l == last || !costly(dag, body, l) || schedule.order.contains(&l) {

@@ -21,6 +21,8 @@ pub struct Target {
     pub tables: bool,
     /// Has it an instruction that multiplies pairs of `bf16` and adds the two products in `f32` (`vdpbf16ps`)?
     pub halves: bool,
+    /// Has it stores that go past the caches, and a fence behind them (`movntps`, `sfence`)?
+    pub streams: bool,
     /// Treats small programs as if they were large: work is shared between threads, tiled and fused wherever that is
     /// possible at all. Slower, but it shows in tests what is otherwise only done to what is too large to interpret.
     pub eager: bool,
@@ -49,6 +51,7 @@ impl Target {
         }
         // 128-bit vectors have it everywhere; so have wider ones where they have integers at all.
         target.pairs = cfg!(target_arch = "x86_64");
+        target.streams = cfg!(target_arch = "x86_64");
         #[cfg(target_arch = "aarch64")]
         {
             target.registers = 32;
@@ -68,6 +71,7 @@ impl Target {
             pairs: false,
             tables: false,
             halves: false,
+            streams: false,
             eager: false,
         }
     }

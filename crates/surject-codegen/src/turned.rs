@@ -148,7 +148,7 @@ impl Row<'_> {
         for &load in loads {
             turned.push((load, self.transposed(em, scope, along, last, load, block)?));
         }
-        if let ([output], true, false) = (self.outputs, reach.far, reach.meet) {
+        if let ([output], true, false) = (self.outputs, reach.far && !em.streams, reach.meet) {
             // The lines that the next block of the row ends in.
             let binds = vec![(last, column.to_string()), (along, row.to_string())];
             let corner = em.open(scope, binds, None);
@@ -259,14 +259,20 @@ impl Row<'_> {
 
 /// What memory is asked for.
 #[derive(Clone, Copy)]
-enum Ask {
+pub(crate) enum Ask {
     Write,
     Now,
     Soon,
 }
 
 /// Asks for the memory so many elements after an address, to be written or read, into the first or the second cache.
-fn prefetch(em: &mut Emitter<'_>, scope: ScopeId, (base, ahead): (&str, i64), elem: Elem, what: Ask) {
+pub(crate) fn prefetch(
+    em: &mut Emitter<'_>,
+    scope: ScopeId,
+    (base, ahead): (&str, i64),
+    elem: Elem,
+    what: Ask,
+) {
     let ahead = em.int(ahead);
     let at = em.element(base, &ahead, elem, scope);
     let (hint, rw) = match what {

@@ -446,7 +446,10 @@ impl Emitter<'_> {
         let value = self.operand(body, at)?;
         if let Some((stash, pointer)) = self.stash.clone().filter(|s| s.0.body == body) {
             let kept = Val { ssa: value.clone(), lanes: at.lanes };
+            // It is read again soon.
+            let streams = std::mem::take(&mut self.streams);
             self.store(&pointer, stash.dtype, &stash.address, &kept, at);
+            self.streams = streams;
         }
         Ok(value)
     }

@@ -143,7 +143,7 @@ pub fn check_with(function: Function, tolerance: f64, args: Option<Vec<Buffer>>)
     let program = Program { name: String::new(), functions: vec![function] };
     surject_ir::verify(&program).unwrap();
     let expected = surject_ir::interp::run(&program, &name, &args).unwrap();
-    let eager = Target { eager: true, ..Target::wide() };
+    let eager = Target { eager: true, streams: Target::host().streams, ..Target::wide() };
     for target in [Target::host(), Target::generic(), Target { threads: 1, ..Target::wide() }, eager] {
         let module = lower(&program, &name, &target).unwrap();
         let found = execute(&module, &args);

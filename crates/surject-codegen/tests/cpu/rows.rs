@@ -39,6 +39,42 @@ fn softmax_in_one_kernel() {
     check(softmax(&[6, 33], DType::F16));
 }
 
+/// Rows that begin anywhere in a line, and elements of all sizes in one kernel, stored past the caches.
+#[test]
+fn rows_from_line_to_line() {
+    for sizes in
+        [&[3, 1][..], &[5, 15], &[4, 16], &[3, 17], &[2, 3, 63], &[5, 67], &[3, 200], &[4, 1021], &[4099]]
+    {
+        let (mut f, p) = function(&[(DType::F32, sizes), (DType::I8, sizes), (DType::F64, sizes)]);
+        let double = f.fields.binary(BinaryOp::Add, p[0], p[0]).unwrap();
+        let wide = f.fields.convert(DType::BF16, double);
+        let narrow = f.fields.binary(BinaryOp::Mul, p[1], p[1]).unwrap();
+        let square = f.fields.binary(BinaryOp::Mul, p[2], p[2]).unwrap();
+        for field in [double, wide, narrow, square] {
+            result(&mut f, field);
+        }
+        check(f);
+    }
+    // Parts of rows: a row of another tensor between elements of its own.
+    let (mut f, p) = function(&[(DType::F32, &[7, 100]), (DType::F32, &[7, 41])]);
+    let mut fields = Vec::new();
+    for (x, length, first) in [(p[0], 100, 0i64), (p[1], 41, 100)] {
+        let at = vec![Affine::axis(2, 0), Affine::strided(2, 1, 1, -first)];
+        let none = Fill(Scalar::from_f64(DType::F32, -0.0).bits());
+        let map = IndexMap::partial(space(&[7, 141]), space(&[7, length]), at, vec![], none).unwrap();
+        fields.push(f.fields.read(map, x).unwrap());
+    }
+    let both = f.fields.binary(BinaryOp::Add, fields[0], fields[1]).unwrap();
+    result(&mut f, both);
+    check(f.clone());
+    // What the caches hold does not go past them.
+    let program = Program { name: String::new(), functions: vec![f] };
+    for eager in [true, false] {
+        let module = lower(&program, "main", &Target { eager, streams: true, ..Target::wide() }).unwrap();
+        assert_eq!(module.text.contains("nontemporal"), eager);
+    }
+}
+
 pub fn matmul(m: u64, k: u64, n: u64, dtype: DType) -> Function {
     let (mut f, p) = function(&[(dtype, &[m, k]), (dtype, &[k, n])]);
     let all = space(&[m, n, k]);

@@ -71,8 +71,20 @@ pub fn flops() -> Result<f64, Failure> {
     Ok((2 * CHAINS * STEPS * lanes * tasks) as f64 / time)
 }
 
-/// Bytes a second, read and written, of a copy whose two sides have so many bytes together.
+/// Bytes a second, read and written, of a copy whose two sides have so many bytes together: the faster of one that
+/// stores through the caches and one that stores past them.
 pub fn bandwidth(bytes: f64) -> Result<f64, Failure> {
+    let near = copy(bytes, "alignment = 4 : i64", "")?;
+    if !Target::host().streams {
+        return Ok(near);
+    }
+    let fence = "llvm.call_intrinsic \"llvm.x86.sse.sfence\"() : () -> ()\n";
+    // Buffers begin with a line, and so does what a task has of them.
+    let line = Target::host().lanes_bytes;
+    Ok(near.max(copy(bytes, &format!("alignment = {line} : i64, nontemporal"), fence)?))
+}
+
+fn copy(bytes: f64, store: &str, fence: &str) -> Result<f64, Failure> {
     const UNROLL: usize = 4;
     let (threads, lanes) = (pool::threads(), Target::host().lanes_bytes / 4);
     let line = UNROLL * lanes;
@@ -93,11 +105,11 @@ pub fn bandwidth(bytes: f64) -> Result<f64, Failure> {
              %p{i} = llvm.getelementptr %from[%k{i}] : (!llvm.ptr, i64) -> !llvm.ptr, f32\n\
              %q{i} = llvm.getelementptr %to[%k{i}] : (!llvm.ptr, i64) -> !llvm.ptr, f32\n\
              %v{i} = llvm.load %p{i} {{alignment = 4 : i64}} : !llvm.ptr -> {ty}\n\
-             llvm.store %v{i}, %q{i} {{alignment = 4 : i64}} : {ty}, !llvm.ptr\n",
+             llvm.store %v{i}, %q{i} {{{store}}} : {ty}, !llvm.ptr\n",
             i * lanes
         );
     }
-    body.push_str("}\n");
+    let _ = write!(body, "}}\n{fence}");
     let mut arrays = [0, 1].map(|_| Buffer::splat(Scalar::from_f64(DType::F32, 1.0), &[each * tasks]));
     let time = least(&module(&body, tasks), &mut arrays, 12)?;
     Ok((8 * each * tasks) as f64 / time)

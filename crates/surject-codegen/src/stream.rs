@@ -1,0 +1,188 @@
+//! Results that do not fit in the caches go past them.
+//!
+//! A store into a line that no cache has fetches the line first, for nothing if all of it is stored. Where a kernel
+//! stores more than the caches hold, it stores whole lines past them: of a copy of 64 MiB that saves a third of the
+//! traffic. A line that is stored in part goes through the caches, so rows are done from line to line where they do not
+//! all begin with one.
+
+use crate::CodegenError;
+use crate::Target;
+use crate::address::{Lin, LoopId};
+use crate::dag::Dag;
+use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
+use crate::row::{Row, clip};
+use crate::schedule::{Output, Schedule};
+use crate::turned::{Ask, prefetch};
+
+/// Bytes of a line of memory.
+const LINE: i64 = 64;
+
+/// The least bytes of a store that goes past the caches.
+const LEAST: usize = 16;
+
+/// Lines of a part of a row that is worth the code for its ends.
+const LINES: i64 = 8;
+
+/// The bytes of the elements that a kernel writes.
+pub(crate) fn written(dag: &Dag, outputs: &[Output]) -> f64 {
+    outputs.iter().map(|o| dag.points(o.address.loops()) * size(dag, o) as f64).sum()
+}
+
+/// Is more written than the caches hold, each element once?
+pub(crate) fn is_worth(dag: &Dag, outputs: &[Output], target: &Target) -> bool {
+    let once = outputs.iter().all(|o| o.join.is_none());
+    // Of the last cache a thread counts on half of what it has.
+    let most = if target.eager { 0 } else { 2 * target.shared_bytes * target.threads };
+    target.streams && once && written(dag, outputs) >= most as f64
+}
+
+/// How a kernel of the row emitter with this schedule stores past the caches, if it does: from how many bytes on a part
+/// of a row is worth the code for its ends.
+pub(crate) fn find(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &Target) -> Option<i64> {
+    let &last = schedule.order.last().filter(|_| is_worth(dag, outputs, target))?;
+    let least = if target.eager { 1 } else { LINES * LINE };
+    let stores_lines = match &schedule.short {
+        Some(short) => short.stores_blocks(dag),
+        None => {
+            let along = outputs.iter().all(|o| o.address.coeff(last) == 1) && schedule.lanes > 1;
+            let long = schedule.turned.is_none() && is_long(dag, outputs, dag.extent(last), least);
+            along && (long || begin_alike(dag, outputs, last))
+        }
+    };
+    stores_lines.then_some(least)
+}
+
+/// Do all rows along a loop begin at the same place of a line?
+pub(crate) fn begin_alike(dag: &Dag, outputs: &[Output], along: LoopId) -> bool {
+    outputs.iter().all(|o| {
+        let whole = |elements: i64| elements.checked_mul(size(dag, o)).is_some_and(|bytes| bytes % LINE == 0);
+        let mut others = o.address.terms.iter().filter(|t| t.0 != along);
+        others.all(|t| whole(t.1)) && whole(o.address.offset)
+    })
+}
+
+fn size(dag: &Dag, output: &Output) -> i64 {
+    Elem::in_memory(dag[output.root].dtype).size() as i64
+}
+
+fn is_long(dag: &Dag, outputs: &[Output], count: i64, least: i64) -> bool {
+    outputs.iter().all(|o| count.saturating_mul(size(dag, o)) >= least)
+}
+
+impl Emitter<'_> {
+    /// Stores a whole vector, past the caches if results go there and it does not lie across lines.
+    pub(crate) fn put(&mut self, vector: &str, to: &str, (elem, lanes): (Elem, usize), scope: ScopeId) {
+        let (ty, size) = (elem.ty(lanes), elem.size());
+        let store = |how: &str, bytes: usize| {
+            format!("llvm.store {vector}, {to} {{alignment = {bytes} : i64{how}}} : {ty}, !llvm.ptr")
+        };
+        let line = (lanes * size).min(LINE as usize);
+        if !self.streams || line < LEAST || !line.is_power_of_two() {
+            return self.line(scope, &store("", size));
+        }
+        let ahead = self.within_line(to, line as i64, scope);
+        let zero = self.int(0);
+        let whole = self.op(scope, &format!("arith.cmpi eq, {ahead}, {zero} : i64"));
+        let (past, near) = (store(", nontemporal", line), store("", size));
+        self.line(scope, &format!("scf.if {whole} {{\n{past}\n}} else {{\n{near}\n}}"));
+    }
+
+    /// Where in a line, or a part of so many bytes, an address is.
+    fn within_line(&mut self, pointer: &str, line: i64, scope: ScopeId) -> String {
+        let address = self.op(scope, &format!("llvm.ptrtoint {pointer} : !llvm.ptr to i64"));
+        let within = self.int(line - 1);
+        self.op(scope, &format!("arith.andi {address}, {within} : i64"))
+    }
+
+    /// Ends a kernel whose results go past the caches: whoever is told that it has run finds them in memory.
+    pub(crate) fn fence(&mut self) {
+        if self.streams {
+            self.line(self.root(), "llvm.call_intrinsic \"llvm.x86.sse.sfence\"() : () -> ()");
+        }
+    }
+}
+
+impl Row<'_> {
+    /// Is a part of the last loop done from line to line?
+    pub(crate) fn is_shifted(&self, em: &Emitter<'_>, l: LoopId, (start, end): (i64, i64)) -> bool {
+        let (Some(least), [first, ..]) = (self.schedule.streams, self.outputs) else { return false };
+        let alike = begin_alike(em.dag, self.outputs, l) && start * size(em.dag, first) % LINE == 0;
+        em.streams
+            && self.schedule.short.is_none()
+            && !alike
+            && is_long(em.dag, self.outputs, end - start, least)
+    }
+
+    /// A part of the last loop from line to line of the first output. Its ends are vectors too, of which only the
+    /// elements that belong there are stored.
+    pub(crate) fn shifted(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        l: LoopId,
+        range: &(Option<String>, Option<String>),
+        (start, end): (i64, i64),
+    ) -> Result<(), CodegenError> {
+        let [output, ..] = self.outputs else {
+            return Err(CodegenError::malformed("a kernel without an output"));
+        };
+        let elem = Elem::in_memory(em.dag[output.root].dtype);
+        let line = LINE / elem.size() as i64;
+        let Bounds { low, high, .. } = clip(em, scope, range, (start, end), 1);
+        let pointer = em.pointer(output.to)?;
+        let [to, last] = [&low, &high].map(|at| {
+            let corner = em.open(scope, vec![(l, at.clone())], None);
+            let place = em.lin(&output.address, corner);
+            let to = em.element(&pointer, &place, elem, corner);
+            em.close_plain(corner);
+            to
+        });
+        // The line that is stored in part is there when the others are stored, which would wait for it.
+        prefetch(em, scope, (&last, -1), elem, Ask::Write);
+        let within = em.within_line(&to, LINE, scope);
+        let (all, size) = (em.int(LINE), em.int(elem.size() as i64));
+        let bytes = em.op(scope, &format!("arith.subi {all}, {within} : i64"));
+        let bytes = em.op(scope, &format!("arith.remui {bytes}, {all} : i64"));
+        let head = em.op(scope, &format!("arith.divui {bytes}, {size} : i64"));
+        let head = em.op(scope, &format!("arith.addi {low}, {head} : i64"));
+        let first = em.op(scope, &format!("arith.minsi {head}, {high} : i64"));
+        self.end(em, scope, l, (&low, &first), (start, end, line))?;
+        let mut from = first;
+        let whole = self.schedule.lanes as i64;
+        for lanes in std::iter::once(whole).chain((whole > line).then_some(line)) {
+            let step = em.int(lanes);
+            let left = em.op(scope, &format!("arith.subi {high}, {from} : i64"));
+            let rest = em.op(scope, &format!("arith.remsi {left}, {step} : i64"));
+            let stop = em.op(scope, &format!("arith.subi {high}, {rest} : i64"));
+            let (inner, iv) = em.open_loop(scope, l, lanes as usize);
+            em.limit(inner, l, start, end);
+            self.point(em, inner)?;
+            em.close_loop(inner, &iv, &Bounds { low: from, high: stop.clone(), step }, &[]);
+            from = stop;
+        }
+        self.end(em, scope, l, (&from, &high), (start, end, line))
+    }
+
+    /// The elements `from..to` of the last loop, fewer than a line has: a vector of which the others do not exist.
+    fn end(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        l: LoopId,
+        (from, to): (&str, &str),
+        (start, end, line): (i64, i64, i64),
+    ) -> Result<(), CodegenError> {
+        let some = em.op(scope, &format!("arith.cmpi slt, {from}, {to} : i64"));
+        let lanes = line as usize;
+        let part = em.open(scope, vec![(l, from.to_string())], Some((l, lanes)));
+        em.limit(part, l, start, end);
+        let (at, ty) = (At { scope: part, lanes }, Elem::I64.ty(lanes));
+        let numbers = em.lin_vector(&Lin::var(l), Elem::I64, at);
+        let bound = em.spread(&Val { ssa: to.to_string(), lanes: 1 }, Elem::I64, at);
+        let there = em.op(part, &format!("arith.cmpi slt, {numbers}, {bound} : {ty}"));
+        em.exist(part, there);
+        self.point(em, part)?;
+        em.close_if(part, &some);
+        Ok(())
+    }
+}
