@@ -52,6 +52,7 @@ pub fn kernels(
     let call = Call {
         function: stores.function,
         threads: stores.target.threads,
+        far: if stores.target.eager { 0 } else { 4 * stores.target.cache_bytes as i64 },
         targets,
         args,
         regions,
@@ -85,6 +86,8 @@ pub fn kernels(
 struct Call<'a> {
     function: &'a Function,
     threads: usize,
+    /// Tensors of more bytes lie far away.
+    far: i64,
     targets: &'a [Var],
     args: &'a [Var],
     regions: &'a [Region],
@@ -380,9 +383,24 @@ impl<'a> Writer<'a> {
         if dtype.is_complex() { vec![ty.clone(), ty] } else { vec![ty] }
     }
 
-    /// Copies bytes.
+    /// Copies bytes: a line of some length in a loop, which is faster than a call that first decides how.
     fn copy(&mut self, scope: ScopeId, to: &str, from: &str, bytes: i64) {
-        let bytes = self.em.int(bytes);
+        const STEP: usize = 256;
+        const LINES: std::ops::Range<i64> = 512..16_384;
+        let whole = if LINES.contains(&bytes) { bytes - bytes % STEP as i64 } else { 0 };
+        let (mut to, mut from) = (to.to_string(), from.to_string());
+        if whole > 0 {
+            let (part, iv) = (self.em.open(scope, Vec::new(), None), self.em.name());
+            let [into, of] = [&to, &from].map(|p| self.element(part, p, &iv, Elem::I8));
+            let vector = self.em.neighbours(&of, None, (Elem::I8, STEP), part);
+            self.em.put(&vector, &into, (Elem::I8, STEP), part);
+            let bounds =
+                Bounds { low: self.em.int(0), high: self.em.int(whole), step: self.em.int(STEP as i64) };
+            self.em.close_loop(part, &iv, &bounds, &[]);
+            let done = self.em.int(whole);
+            [to, from] = [to, from].map(|p| self.element(scope, &p, &done, Elem::I8));
+        }
+        let bytes = self.em.int(bytes - whole);
         self.em.line(
             scope,
             &format!(

@@ -5,7 +5,14 @@ use crate::CodegenError;
 use crate::dag::Dag;
 use crate::emit::{At, Bounds, Elem, ScopeId};
 use crate::row::Kernel;
+use crate::turned::{Ask, prefetch};
 use surject_ir::{DType, GatherDims, ScatterDims, Var};
+
+/// Bytes of a line of memory.
+const LINE: i64 = 64;
+
+/// So many bytes of what is read next are asked for ahead; what comes behind them is then known to be read too.
+const AHEAD: i64 = 512;
 
 /// A move of a box of elements.
 struct Move<'a> {
@@ -15,22 +22,29 @@ struct Move<'a> {
     dtype: DType,
 }
 
+impl Move<'_> {
+    /// How many outer axes are left, and the elements of one copy: the trailing axes that are contiguous on both sides.
+    fn run(&self) -> (usize, i64) {
+        let (mut outer, mut run) = (self.extents.len(), 1i64);
+        while outer > 0 {
+            let axis = outer - 1;
+            let same = self.from.2[axis] == run && self.to.2[axis] == run;
+            if !same && self.extents[axis] != 1 {
+                break;
+            }
+            run *= self.extents[axis];
+            outer = axis;
+        }
+        (outer, run)
+    }
+}
+
 impl Writer<'_> {
     /// Moves a box: pointers, addresses of its first element and strides on both sides. The trailing axes that are
     /// contiguous on both sides are one copy.
     fn move_box(&mut self, scope: ScopeId, step: &Move<'_>) {
         let size = step.dtype.size() as i64;
-        let mut outer = step.extents.len();
-        let mut run = 1i64;
-        while outer > 0 {
-            let axis = outer - 1;
-            let same = step.from.2[axis] == run && step.to.2[axis] == run;
-            if !same && step.extents[axis] != 1 {
-                break;
-            }
-            run *= step.extents[axis];
-            outer = axis;
-        }
+        let (outer, run) = step.run();
         let loops = self.nest(scope, &step.extents[..outer]);
         let inner = loops.last().map_or(scope, |l| l.scope);
         let (mut from, mut to) = (step.from.1.to_string(), step.to.1.to_string());
@@ -154,17 +168,22 @@ pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kerne
     let (open, batch, tasks) = w.share(call, &batch_extents, bytes);
     let scope = open.scope;
     let (from, to, index) = (w.pointer(operand)?, w.pointer(target)?, w.pointer(indices)?);
-    let mut base = w.em.int(0);
-    for (d, &axis) in dims.start_index_map.iter().enumerate() {
-        let address = component(&mut w, scope, &batch, d, dims.index_vector_dim, &index_shape);
-        let start = w.index(scope, &index, call.dtype(indices), &address)?;
-        let start = w.clamp(scope, &start, shape[axis] - slice[axis]);
-        base = w.scaled(scope, &base, &start, own[axis]);
-    }
-    for (&axis, &d) in dims.operand_batching_dims.iter().zip(&dims.start_indices_batching_dims) {
-        let digit = batch[d - usize::from(d >= dims.index_vector_dim)].clone();
-        base = w.scaled(scope, &base, &digit, own[axis]);
-    }
+    // Where the slice of these batch positions begins.
+    let start = |w: &mut Writer<'_>, batch: &[String]| -> Result<String, CodegenError> {
+        let mut base = w.em.int(0);
+        for (d, &axis) in dims.start_index_map.iter().enumerate() {
+            let address = component(w, scope, batch, d, dims.index_vector_dim, &index_shape);
+            let start = w.index(scope, &index, call.dtype(indices), &address)?;
+            let start = w.clamp(scope, &start, shape[axis] - slice[axis]);
+            base = w.scaled(scope, &base, &start, own[axis]);
+        }
+        for (&axis, &d) in dims.operand_batching_dims.iter().zip(&dims.start_indices_batching_dims) {
+            let digit = batch[d - usize::from(d >= dims.index_vector_dim)].clone();
+            base = w.scaled(scope, &base, &digit, own[axis]);
+        }
+        Ok(base)
+    };
+    let base = start(&mut w, &batch)?;
     let mut first = w.em.int(0);
     for (digit, &d) in batch.iter().zip(&batch_dims) {
         first = w.scaled(scope, &first, digit, out[d]);
@@ -178,6 +197,23 @@ pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kerne
         to: (&to, &first, &to_strides),
         dtype: call.dtype(target),
     };
+    let size = step.dtype.size() as i64;
+    let line = step.run().1.saturating_mul(size);
+    if line >= LINE && shape.iter().product::<i64>().saturating_mul(size) > call.far {
+        // Nothing but the indices says where memory is read next.
+        let (ahead, last) =
+            (w.em.int((AHEAD / line).max(1)), w.em.int(batch_extents.iter().product::<i64>() - 1));
+        let next = w.add(scope, &open.iv, &ahead);
+        let next = w.arith(scope, "arith.minsi", &next, &last);
+        let batch = w.digits(scope, &next, &batch_extents);
+        let next = start(&mut w, &batch)?;
+        let bytes = w.em.int(size);
+        let next = w.arith(scope, "arith.muli", &next, &bytes);
+        let next = w.element(scope, &from, &next, Elem::I8);
+        for byte in (0..line.min(AHEAD)).step_by(LINE as usize) {
+            prefetch(&mut w.em, scope, (&next, byte), Elem::I8, Ask::Now);
+        }
+    }
     w.move_box(scope, &step);
     w.close(vec![open], &[], &[], Vec::new());
     call.finish(w, tasks, format!("gather tasks {tasks}"))

@@ -74,8 +74,12 @@ fn gathers_and_scatters() {
         index_vector_dim: 1,
         ..GatherDims::default()
     };
-    let op = LibOp::Gather { dims, slice_sizes: vec![1, 8], indices_are_sorted: false };
-    check(call(op, &[(F, &[150, 8]), (I, &[7, 1])], |_| vec![]));
+    // Lines that are copied at once, in a loop with something left, and by a call.
+    for (dtype, width) in [(F, 8), (DType::U8, 512), (F, 213), (DType::C64, 129), (F, 5000)] {
+        let dims = dims.clone();
+        let op = LibOp::Gather { dims, slice_sizes: vec![1, width], indices_are_sorted: false };
+        check(call(op, &[(dtype, &[50, width]), (I, &[7, 1])], |_| vec![]));
+    }
     let dims = GatherDims {
         offset_dims: vec![0, 2],
         start_index_map: vec![1, 0],
