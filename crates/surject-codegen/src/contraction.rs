@@ -33,7 +33,6 @@ use crate::inplace;
 use crate::pack::{Minor, Pack, digits};
 use crate::row::{Kernel, Share, buffers, finish, name_pointers, share_of_task};
 use crate::schedule::{Output, Schedule};
-use crate::stream;
 use crate::{CodegenError, Target};
 use panels::{Part, Pass};
 use sizes::{InPlace, Sizes, in_place};
@@ -388,10 +387,6 @@ impl Tiles<'_> {
     fn compute(&self, columns: Buf, rows: Buf, share: Share) -> Result<Kernel, CodegenError> {
         let (s, c) = (&self.sizes, self.c);
         let mut em = self.emitter();
-        let output = std::slice::from_ref(self.output);
-        em.streams = share == Share::Task
-            && stream::is_worth(self.dag, output, self.target)
-            && stream::begin_alike(self.dag, output, c.lane);
         let roots = read_by_tiles(self.dag, self.output, c);
         let buffers = buffers(self.dag, &[self.output.to, columns, rows], &roots);
         name_pointers(&mut em, &buffers);

@@ -1,9 +1,9 @@
 //! Results that do not fit in the caches go past them.
 //!
-//! A store into a line that no cache has fetches the line first, for nothing if all of it is stored. Where a kernel
-//! stores more than the caches hold, it stores whole lines past them: of a copy of 64 MiB that saves a third of the
-//! traffic. A line that is stored in part goes through the caches, so rows are done from line to line where they do not
-//! all begin with one.
+//! A store into a line that no cache has fetches the line first, for nothing if all of it is stored. Where a kernel of
+//! the row emitter stores more than the caches hold, it stores whole lines past them: of a copy of 64 MiB that saves a
+//! third of the traffic. (Tiles of products compute for longer than they store, and gain nothing from it.) A line that
+//! is stored in part goes through the caches, so rows are done from line to line where they do not all begin with one.
 
 use crate::CodegenError;
 use crate::Target;
@@ -29,7 +29,7 @@ pub(crate) fn written(dag: &Dag, outputs: &[Output]) -> f64 {
 }
 
 /// Is more written than the caches hold, each element once?
-pub(crate) fn is_worth(dag: &Dag, outputs: &[Output], target: &Target) -> bool {
+fn is_worth(dag: &Dag, outputs: &[Output], target: &Target) -> bool {
     let once = outputs.iter().all(|o| o.join.is_none());
     // Of the last cache a thread counts on half of what it has.
     let most = if target.eager { 0 } else { 2 * target.shared_bytes * target.threads };
@@ -53,7 +53,7 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &
 }
 
 /// Do all rows along a loop begin at the same place of a line?
-pub(crate) fn begin_alike(dag: &Dag, outputs: &[Output], along: LoopId) -> bool {
+fn begin_alike(dag: &Dag, outputs: &[Output], along: LoopId) -> bool {
     outputs.iter().all(|o| {
         let whole = |elements: i64| elements.checked_mul(size(dag, o)).is_some_and(|bytes| bytes % LINE == 0);
         let mut others = o.address.terms.iter().filter(|t| t.0 != along);
