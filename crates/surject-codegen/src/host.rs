@@ -9,8 +9,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use surject_ir::Function;
 
-/// Text below which compiling a module in parts costs more than it saves: every part has a context of its own.
-const PART_BYTES: usize = 12_000;
+/// Text below which compiling a module in parts costs more than it saves: every part is read and linked on its own.
+const PART_BYTES: usize = 6_000;
+
+/// There are more parts than threads, up to so many times, where they are as long as this: how long one takes is not
+/// known before.
+const LONG_BYTES: usize = 60_000;
+const MORE: usize = 4;
 
 /// The module, as one text and in parts.
 pub struct Texts {
@@ -22,7 +27,7 @@ pub struct Texts {
     pub profile_bytes: u64,
 }
 
-/// Writes the module; in parts, one for each of so many threads where there is enough for them to do.
+/// Writes the module; in parts where there is enough to do for so many threads.
 ///
 /// A profile is kept at this offset of the arena, if there is one.
 pub fn module(
@@ -46,48 +51,101 @@ pub fn module(
         outside.insert("llvm.func @surject_clock() -> i64");
     }
     let bodies: Vec<String> = lowered.kernels.iter().enumerate().map(|(i, k)| kernel(i, k)).collect();
-    let mut order: Vec<usize> = (0..bodies.len()).collect();
-    let mut whole = head(lowered, &order, outside.clone());
+    let all: Vec<usize> = (0..bodies.len()).collect();
+    let mut whole = String::new();
+    for declaration in declarations(lowered, &all, outside.clone()) {
+        let _ = writeln!(whole, "{declaration}");
+    }
     for body in &bodies {
         let _ = write!(whole, "llvm.func internal {body}");
     }
     whole.push_str(&host.text);
-    let count = threads.min(whole.len() / PART_BYTES).min(bodies.len());
+    // Functions that kernels share are parts of a module like kernels.
+    let mut shared: Vec<Shared<'_>> = Vec::new();
+    for definition in lowered.kernels.iter().flat_map(|k| &k.declarations) {
+        shared.extend(Shared::of(definition));
+    }
+    shared.sort_unstable();
+    shared.dedup();
+    let kernels = bodies.len();
+    let text = |i: usize| if i < kernels { bodies[i].as_str() } else { shared[i - kernels].definition };
+    let mut order: Vec<usize> = (0..kernels + shared.len()).collect();
+    // The entry may have a part to itself.
+    let more = (whole.len() / LONG_BYTES).min(MORE * threads);
+    let count = threads.min(whole.len() / PART_BYTES).max(more).min(order.len() + 1);
+    let count = if threads > 1 { count } else { 1 };
     if count < 2 {
         return Ok(Texts { parts: vec![whole.clone()], whole, profile_bytes });
     }
-    // The longest kernel first, each to the part that is the shortest; the entry is in the first.
+    // The longest first, each to the part that is the shortest; the entry is in the first.
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut lengths = vec![0; count];
     lengths[0] = host.text.len();
-    order.sort_by_key(|&i| (std::cmp::Reverse(bodies[i].len()), i));
+    order.sort_by_key(|&i| (std::cmp::Reverse(text(i).len()), i));
     for i in order {
         let shortest = (0..count).min_by_key(|&p| (lengths[p], p)).unwrap_or(0);
         members[shortest].push(i);
-        lengths[shortest] += bodies[i].len();
+        lengths[shortest] += text(i).len();
     }
-    let parts = members.iter().enumerate().map(|(p, kernels)| {
-        let mut part = head(lowered, kernels, if p == 0 { outside.clone() } else { BTreeSet::new() });
+    let parts = members.iter().enumerate().map(|(p, members)| {
+        let own: Vec<usize> = members.iter().copied().filter(|&i| i < kernels).collect();
+        let mut part = String::new();
+        let outside = if p == 0 { outside.clone() } else { BTreeSet::new() };
+        for declaration in declarations(lowered, &own, outside) {
+            match Shared::of(declaration) {
+                None => part.push_str(declaration),
+                Some(s) if members.iter().any(|&i| i >= kernels && shared[i - kernels] == s) => continue,
+                Some(s) => part.push_str(&s.declaration()),
+            }
+            part.push('\n');
+        }
         if p == 0 {
             part.push_str(&host.text);
-            for i in members[1..].iter().flatten() {
+            for i in (0..kernels).filter(|i| !own.contains(i)) {
                 let _ = writeln!(part, "llvm.func @kernel_{i}(i64, i64, !llvm.ptr)");
             }
         }
-        for &i in kernels {
-            let _ = write!(part, "llvm.func {}", bodies[i]);
+        for &i in members {
+            let _ = writeln!(part, "llvm.func {}", text(i));
         }
         part
     });
     Ok(Texts { parts: parts.collect(), whole, profile_bytes })
 }
 
-/// What kernels have in common, and some more.
-fn head<'a>(lowered: &'a Lowered, kernels: &[usize], mut declarations: BTreeSet<&'a str>) -> String {
-    for &i in kernels {
-        declarations.extend(lowered.kernels[i].declarations.iter().map(String::as_str));
+/// A function that kernels share.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Shared<'a> {
+    /// From its name on.
+    definition: &'a str,
+}
+
+impl<'a> Shared<'a> {
+    /// `None`: it is not a definition.
+    fn of(text: &'a str) -> Option<Shared<'a>> {
+        text.strip_prefix("llvm.func internal ").map(|definition| Shared { definition })
     }
-    declarations.into_iter().flat_map(|d| [d, "\n"]).collect()
+
+    /// What a part says that does not have it: its name and the types of its arguments.
+    fn declaration(&self) -> String {
+        let head = self.definition.split_once(" {").map_or(self.definition, |(head, _)| head);
+        let name = head.split('(').next().unwrap_or(head);
+        let types: Vec<&str> =
+            head.split(": ").skip(1).map(|t| t.split([',', ')']).next().unwrap_or(t)).collect();
+        format!("llvm.func {name}({})", types.join(", "))
+    }
+}
+
+/// What kernels have in common, and some more.
+fn declarations<'a>(
+    lowered: &'a Lowered,
+    kernels: &[usize],
+    mut all: BTreeSet<&'a str>,
+) -> BTreeSet<&'a str> {
+    for &i in kernels {
+        all.extend(lowered.kernels[i].declarations.iter().map(String::as_str));
+    }
+    all
 }
 
 /// A kernel from its name on, and the functions it needs.

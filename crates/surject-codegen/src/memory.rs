@@ -60,6 +60,13 @@ pub fn bytes(ty: &TensorType) -> Result<u64, CodegenError> {
 
 /// Plans the memory of a function.
 pub fn plan(function: &Function, lowered: &Lowered) -> Result<Memory, CodegenError> {
+    let full = || CodegenError::overflow("the arena");
+    plan_below(function, lowered, u64::MAX)?.ok_or_else(full)
+}
+
+/// As [`plan`]; `None` where the arena would not be smaller than so many bytes, which is mostly known long before all
+/// has its place.
+pub fn plan_below(function: &Function, lowered: &Lowered, most: u64) -> Result<Option<Memory>, CodegenError> {
     let mut places: HashMap<Buf, Place> = HashMap::new();
     for (i, &param) in function.params.iter().enumerate() {
         places.insert(Buf(param.0), Place::Arg(i));
@@ -107,13 +114,19 @@ pub fn plan(function: &Function, lowered: &Lowered) -> Result<Memory, CodegenErr
         }
     }
     let sizes: HashMap<Buf, u64> = needs.iter().map(|n| (n.buf, n.bytes)).collect();
-    let (_, spots) = assign(needs, &lenders)?;
+    // What `assign` counts ends with a whole line.
+    let Some((_, spots)) = assign_below(needs, &lenders, most.saturating_add(ALIGN))? else {
+        return Ok(None);
+    };
     let size = |buf: &Buf| sizes.get(buf).copied().unwrap_or(0);
     let ends = spots.iter().filter(|s| s.1.lender.is_none()).map(|(buf, spot)| match size(buf) {
         0 => 0,
         bytes => spot.offset + bytes,
     });
     let arena_bytes = ends.max().unwrap_or(0);
+    if arena_bytes >= most {
+        return Ok(None);
+    }
     let mut lent: Vec<Lent> = Vec::new();
     for &(buf, spot) in spots.iter().filter(|s| size(&s.0) > 0) {
         let Some(result) = spot.lender else { continue };
@@ -129,7 +142,7 @@ pub fn plan(function: &Function, lowered: &Lowered) -> Result<Memory, CodegenErr
         let place = lender.map_or(Place::Arena(spot.offset), |l| Place::Lent(l, spot.offset));
         places.insert(buf, place);
     }
-    Ok(Memory { places, copies, arena_bytes, lent })
+    Ok(Some(Memory { places, copies, arena_bytes, lent }))
 }
 
 /// When memory is in use: what a step writes is written while it reads.
@@ -169,6 +182,10 @@ pub struct Spot {
 
 /// Are both in use at some time?
 fn meet(a: &[(usize, usize)], b: &[(usize, usize)]) -> bool {
+    let (Some(first), Some(last)) = (a.first().zip(b.first()), a.last().zip(b.last())) else { return false };
+    if last.0.1 < first.1.0 || last.1.1 < first.0.0 {
+        return false;
+    }
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
         if x.0 <= y.1 && y.0 <= x.1 {
@@ -187,7 +204,16 @@ fn meet(a: &[(usize, usize)], b: &[(usize, usize)]) -> bool {
 type Spots<K> = (u64, Vec<(K, Spot)>);
 
 /// Puts memories into an arena, and into what is lent, so that those that are in use at the same time lie apart.
-pub fn assign<K: Copy + Ord>(mut needs: Vec<Need<K>>, lenders: &[Lender]) -> Result<Spots<K>, CodegenError> {
+pub fn assign<K: Copy + Ord>(needs: Vec<Need<K>>, lenders: &[Lender]) -> Result<Spots<K>, CodegenError> {
+    assign_below(needs, lenders, u64::MAX)?.ok_or_else(|| CodegenError::overflow("the arena"))
+}
+
+/// As [`assign`], into an arena of less than so many bytes.
+fn assign_below<K: Copy + Ord>(
+    mut needs: Vec<Need<K>>,
+    lenders: &[Lender],
+    mut most: u64,
+) -> Result<Option<Spots<K>>, CodegenError> {
     // Of some orders, the one that needs the least; the number of the buffer makes it the same in every run.
     let start = |n: &Need<K>| n.ranges.first().map_or(0, |r| r.0);
     let length = |n: &Need<K>| n.ranges.iter().map(|r| (r.1 - r.0) as u128).sum::<u128>();
@@ -199,17 +225,21 @@ pub fn assign<K: Copy + Ord>(mut needs: Vec<Need<K>>, lenders: &[Lender]) -> Res
     let mut best: Option<Spots<K>> = None;
     for order in orders {
         needs.sort_by_key(|n| (std::cmp::Reverse(order(n)), n.buf));
-        let found = in_order(&needs, lenders)?;
-        if best.as_ref().is_none_or(|b| found.0 < b.0) {
+        if let Some(found) = in_order(&needs, lenders, most)? {
+            most = found.0;
             best = Some(found);
         }
     }
-    Ok(best.unwrap_or((0, Vec::new())))
+    Ok(best)
 }
 
 /// Puts memories in their order, each into the smallest gap that is large enough; where there is none, at the end of
-/// the arena.
-fn in_order<K: Copy>(needs: &[Need<K>], lenders: &[Lender]) -> Result<Spots<K>, CodegenError> {
+/// the arena. `None`: the arena is not smaller than so many bytes.
+fn in_order<K: Copy>(
+    needs: &[Need<K>],
+    lenders: &[Lender],
+    most: u64,
+) -> Result<Option<Spots<K>>, CodegenError> {
     let mut arena_bytes = 0u64;
     // What lies in the arena, and in the memory of each lender: from where, and to where.
     let mut placed: Vec<Vec<(u64, u64, &Need<K>)>> = (0..=lenders.len()).map(|_| Vec::new()).collect();
@@ -247,8 +277,11 @@ fn in_order<K: Copy>(needs: &[Need<K>], lenders: &[Lender]) -> Result<Spots<K>, 
         if spot.lender.is_none() {
             arena_bytes = arena_bytes.max(high);
         }
+        if arena_bytes >= most {
+            return Ok(None);
+        }
         placed[place(spot.lender)].push((spot.offset, high, need));
         spots.push((need.buf, spot));
     }
-    Ok((arena_bytes, spots))
+    Ok(Some((arena_bytes, spots)))
 }

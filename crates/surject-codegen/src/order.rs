@@ -9,7 +9,7 @@ use crate::dag::Buf;
 use crate::memory::{self, bytes};
 use crate::steps::{Lowered, Step};
 use crate::{CodegenError, Target, coalesce};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use surject_ir::Function;
 
 /// How often the steps are gone through, forwards and backwards in turn.
@@ -26,13 +26,17 @@ pub fn order(function: &Function, lowered: &mut Lowered, target: &Target) -> Res
     let mut order: Vec<usize> = (0..steps.len()).collect();
     // Without the text of kernels, which is long and of no account here.
     let kernels = std::mem::take(&mut lowered.kernels);
-    let needed = |lowered: &Lowered, order: &[usize]| -> Result<u64, CodegenError> {
+    let needed = |lowered: &Lowered, order: &[usize], most: u64| -> Result<Option<u64>, CodegenError> {
         let mut trial = lowered.clone();
         trial.steps = arranged(order);
         coalesce::coalesce(function, &mut trial, target)?;
-        Ok(memory::plan(function, &trial)?.arena_bytes)
+        Ok(memory::plan_below(function, &trial, most)?.map(|m| m.arena_bytes))
     };
-    let before = needed(lowered, &order)?;
+    let before = needed(lowered, &order, u64::MAX)?.unwrap_or(u64::MAX);
+    if before == 0 {
+        (lowered.kernels, lowered.steps) = (kernels, steps);
+        return Ok(());
+    }
     let mut best = (before - before / GAIN, None);
     // At first only what frees memory is done early; then, from the order of the text again, all that takes none.
     for limit in [-1, 0] {
@@ -46,8 +50,7 @@ pub fn order(function: &Function, lowered: &mut Lowered, target: &Target) -> Res
                 continue;
             }
             order = next;
-            let bytes = needed(lowered, &order)?;
-            if bytes < best.0 {
+            if let Some(bytes) = needed(lowered, &order, best.0)? {
                 best = (bytes, Some(order.clone()));
             }
         }
@@ -136,8 +139,8 @@ impl Graph {
     }
 
     /// Steps in an order in which every step comes after those of `before`: the first of `order`, unless others take
-    /// at most `limit` bytes more than they free: then the one of them that takes the least. `change` says whether a memory comes into use and whether it goes out of use with
-    /// a step that is the first, or the last, to touch it.
+    /// at most `limit` bytes more than they free: then the one of them that takes the least. `change` says whether a
+    /// memory comes into use and whether it goes out of use with a step that is the first, or the last, to touch it.
     fn greedy(
         &self,
         order: &[usize],
@@ -147,30 +150,66 @@ impl Graph {
         change: impl Fn(Buf, bool, bool) -> (bool, bool),
     ) -> Vec<usize> {
         let mut missing: Vec<usize> = before.iter().map(Vec::len).collect();
-        let mut left: HashMap<Buf, usize> = HashMap::new();
-        self.touched.iter().flatten().for_each(|&b| *left.entry(b).or_default() += 1);
+        let mut users: HashMap<Buf, Vec<usize>> = HashMap::new();
+        for (step, touched) in self.touched.iter().enumerate() {
+            touched.iter().for_each(|&b| users.entry(b).or_default().push(step));
+        }
+        let mut left: HashMap<Buf, usize> = users.iter().map(|(&b, all)| (b, all.len())).collect();
         let mut begun: HashSet<Buf> = HashSet::new();
-        let mut rest: Vec<usize> = order.to_vec();
-        let mut found = Vec::new();
-        while !rest.is_empty() {
-            let growth = |step: usize| -> i128 {
-                let each = self.touched[step].iter().map(|b| {
-                    let (begins, ends) = change(*b, !begun.contains(b), left.get(b) == Some(&1));
-                    let size = i128::from(self.sizes.get(b).copied().unwrap_or(0));
-                    size * (i128::from(begins) - i128::from(ends))
-                });
-                each.sum()
-            };
-            let ready = rest.iter().enumerate().filter(|(_, s)| missing[**s] == 0);
-            let frees = ready.map(|(at, &s)| (growth(s), at)).filter(|g| g.0 <= limit).min();
-            // The first is always ready: the order was one that may be.
-            let step = rest.remove(frees.map_or(0, |g| g.1));
-            for buf in &self.touched[step] {
-                begun.insert(*buf);
-                *left.entry(*buf).or_default() -= 1;
+        let mut places = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(at, &step)| places[step] = at);
+        let growth = |step: usize, begun: &HashSet<Buf>, left: &HashMap<Buf, usize>| -> i128 {
+            let each = self.touched[step].iter().map(|b| {
+                let (begins, ends) = change(*b, !begun.contains(b), left.get(b) == Some(&1));
+                let size = i128::from(self.sizes.get(b).copied().unwrap_or(0));
+                size * (i128::from(begins) - i128::from(ends))
+            });
+            each.sum()
+        };
+        // The steps that may be next, what takes least first; and what each of them takes.
+        let mut ready: BTreeSet<(i128, usize)> = BTreeSet::new();
+        let mut takes: Vec<Option<i128>> = vec![None; order.len()];
+        for &step in order.iter().filter(|&&s| missing[s] == 0) {
+            let bytes = growth(step, &begun, &left);
+            ready.insert((bytes, places[step]));
+            takes[step] = Some(bytes);
+        }
+        let (mut found, mut done, mut first) = (Vec::with_capacity(order.len()), vec![false; order.len()], 0);
+        while found.len() < order.len() {
+            while done[order[first]] {
+                first += 1;
             }
-            after[step].iter().for_each(|&a| missing[a] -= 1);
+            // The first that is left is always ready: the order was one that may be.
+            let frees = ready.first().filter(|g| g.0 <= limit);
+            let step = order[frees.map_or(first, |g| g.1)];
+            if let Some(bytes) = takes[step].take() {
+                ready.remove(&(bytes, places[step]));
+            }
+            done[step] = true;
             found.push(step);
+            // What other steps take changes with the first step that touches a memory, and with the last but one.
+            let mut changed: Vec<usize> = Vec::new();
+            for buf in &self.touched[step] {
+                let left = left.entry(*buf).or_default();
+                *left = left.saturating_sub(1);
+                if begun.insert(*buf) || *left == 1 {
+                    let others = users.get(buf).into_iter().flatten().copied();
+                    changed.extend(others.filter(|&s| takes[s].is_some()));
+                }
+            }
+            for &next in &after[step] {
+                missing[next] -= 1;
+                if missing[next] == 0 {
+                    changed.push(next);
+                }
+            }
+            for step in changed {
+                let bytes = growth(step, &begun, &left);
+                if let Some(before) = takes[step].replace(bytes) {
+                    ready.remove(&(before, places[step]));
+                }
+                ready.insert((bytes, places[step]));
+            }
         }
         found
     }

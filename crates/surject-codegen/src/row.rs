@@ -70,22 +70,37 @@ pub(crate) struct Units {
     pub(crate) share: Share,
 }
 
+/// How fine work is divided.
+pub(crate) struct Grain {
+    /// Tasks for each thread, at most.
+    pub(crate) tasks: usize,
+    /// Cycles of a task.
+    pub(crate) cycles: f64,
+    /// The least length of a piece.
+    pub(crate) piece: i64,
+}
+
+impl Grain {
+    /// Rows that are worked through: more tasks, which start with what is in no cache, made them slower.
+    pub(crate) const ROWS: Grain = Grain { tasks: 4, cycles: TASK_CYCLES, piece: 1 };
+}
+
 /// Cuts the loops of `order`, the last of them into pieces.
 pub(crate) fn units(
     dag: &Dag,
     order: &[LoopId],
     schedule: &Schedule,
     target: &Target,
-    free: LoopSet,
+    (free, grain): (LoopSet, &Grain),
 ) -> Units {
     let none = Units { prefix: Vec::new(), pieces: 1, piece: 0, tasks: 1, total: 1, share: Share::Task };
-    let most = (4 * target.threads) as f64;
     let cycles = if target.eager { f64::INFINITY } else { schedule.cycles };
-    let tasks = (cycles / TASK_CYCLES).floor().min(most) as i64;
     let Some((&last, outer)) = order.split_last() else { return none };
-    if tasks <= 1 || target.threads <= 1 {
+    // Less than two of the usual tasks are not handed out.
+    if cycles < 2.0 * TASK_CYCLES || target.threads <= 1 {
         return none;
     }
+    let tasks = (cycles / grain.cycles).floor().min((grain.tasks * target.threads) as f64) as i64;
     // Every thread has as much to do.
     let threads = target.threads as i64;
     let tasks = (tasks + threads - 1) / threads * threads;
@@ -106,11 +121,14 @@ pub(crate) fn units(
         // Every piece runs through all rows: narrow pieces would touch every page once for each of them.
         let repeats = outer.len() > prefix.len();
         let most = if repeats { tasks.min(target.threads as i64) } else { tasks };
-        let wanted = (most + total - 1) / total;
+        let long = (dag.extent(last) + grain.piece - 1) / grain.piece;
+        let wanted = ((most + total - 1) / total).min((long + threads - 1) / threads * threads);
         (pieces, piece) = cut(dag.extent(last), wanted, lanes, threads / total);
         total *= pieces;
     }
-    Units { prefix, pieces, piece, tasks: tasks.min(total).max(1), total, share: Share::Task }
+    // No task has twice as much to do as another.
+    let tasks = if grain.piece > 1 && total < 2 * tasks { total } else { tasks.min(total) };
+    Units { prefix, pieces, piece, tasks: tasks.max(1), total, share: Share::Task }
 }
 
 /// Cuts a loop into about so many pieces of whole vectors, so that the one of `threads` that has most has little more
@@ -142,7 +160,7 @@ pub fn emit(
         let tasks = row.turned(&mut em, *along, loads, target, free)?;
         return finish(em, buffers, tasks, written(outputs), summary(dag, &roots, schedule, tasks));
     }
-    let units = units(dag, &schedule.order, schedule, target, free);
+    let units = units(dag, &schedule.order, schedule, target, (free, &Grain::ROWS));
     emit_units(dag, outputs, schedule, (units, target), stash)
 }
 

@@ -10,7 +10,7 @@ use crate::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::dag::{Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
 use crate::keys;
-use crate::row::{Kernel, Row, bind_pointers, clip, finish, open_outer, units, written};
+use crate::row::{Grain, Kernel, Row, bind_pointers, clip, finish, open_outer, units, written};
 use crate::schedule::{Output, Schedule, node_cost};
 use crate::stash;
 use surject_ir::{AccOp, FieldId};
@@ -46,9 +46,12 @@ pub enum Found {
 /// Finds a reduction that is a scan; the term of its step is added to the graph. `top` is the field of the kernel.
 pub fn find(dag: &mut Dag, outputs: &[Output], outer: &[LoopId], top: FieldId) -> Option<Found> {
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+    let reduces = |node: &Node| matches!(node, Node::Reduce { .. });
+    if !dag.iter().any(|(_, data)| reduces(&data.node)) {
+        return None;
+    }
     let all = dag.reachable(&roots, true);
-    let reductions: Vec<NodeId> =
-        all.into_iter().filter(|&n| matches!(dag[n].node, Node::Reduce { .. })).collect();
+    let reductions: Vec<NodeId> = all.into_iter().filter(|&n| reduces(&dag[n].node)).collect();
     let alone = matches!((outputs, &reductions[..]), ([Output { join: None, .. }], [_]));
     let over: LoopSet = outer.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
     for node in reductions {
@@ -96,6 +99,10 @@ fn scan(dag: &mut Dag, node: NodeId) -> Option<(Scan, FieldId)> {
     let deps = dag[node].deps;
     let along = (0..dag.extents.len()).map(|l| LoopId(l as u8)).filter(|&l| deps.contains(l));
     let along: Vec<LoopId> = along.filter(|&l| dag.extent(l) > 1).collect();
+    // Terms that vanish nowhere leave no window.
+    if along.is_empty() || !matches!(dag[body].node, Node::Guarded { .. }) {
+        return None;
+    }
     // Where the output runs against the window, the window is run through from its end.
     let end = Lin::var(w).times(-1)?.plus(&Lin::constant(dag.extent(w) - 1), 1)?;
     for flipped in [false, true] {
@@ -197,7 +204,7 @@ pub fn emit(
         short: None,
         ..schedule.clone()
     };
-    let units = units(dag, &order, &plan, target, free);
+    let units = units(dag, &order, &plan, target, (free, &Grain::ROWS));
     let row = Row { outputs, schedule: &plan };
     let text = format!(
         "scan {} {} along {} of {:?}, lanes {lanes}, tasks {}",

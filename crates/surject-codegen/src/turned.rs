@@ -5,11 +5,17 @@ use crate::Target;
 use crate::address::{Lin, LoopId, LoopSet};
 use crate::dag::{Node, NodeId};
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
-use crate::row::{Row, clip, open_outer, units};
+use crate::row::{Grain, Row, clip, open_outer, units};
 use crate::short::CHUNK;
 
-/// Blocks of rows that are done one after the other before the next columns.
+/// Blocks of rows that are done one after the other before the next columns, at most.
 const STRIP: i64 = 16;
+
+/// How fine blocks are divided: they gain nothing from what the task before left in a cache, so that a thread which is
+/// held up may leave small pieces to the others. But no piece is shorter than a strip.
+fn grain(lanes: i64, target: &Target) -> Grain {
+    Grain { tasks: 8, cycles: 30_000.0, piece: if target.eager { lanes } else { STRIP * lanes } }
+}
 
 /// Rows are few where there are more than so many times as many.
 const FEW: i64 = 32;
@@ -17,6 +23,11 @@ const FEW: i64 = 32;
 /// What moves from and to tensors of more than so many times the cache of a thread comes from far away: it is asked for
 /// a block ahead, as no machine foresees the lines of a block.
 const FAR: i64 = 32;
+
+/// Rows that are written further apart than this, in bytes, to a tensor of more than [`LONG`] times the cache of a
+/// thread: no machine foresees their next lines either.
+const PAGE: i64 = 4096;
+const LONG: i64 = 8;
 
 /// Lines of memory so far apart, or a multiple of it, meet in one place of a cache.
 const ALIAS: i64 = 2048;
@@ -38,6 +49,8 @@ struct Block<'a> {
 struct Reach {
     /// Is what is read, and what is written, far away?
     far: bool,
+    /// Is what is written asked for ahead?
+    ahead: bool,
     /// Do the rows that are written meet in one place of a cache? Then it has no room for what is yet to be written.
     meet: bool,
 }
@@ -59,10 +72,18 @@ impl Row<'_> {
         };
         let (lanes, full) = (self.schedule.lanes as i64, self.schedule.lanes);
         let reach = self.reach(em, along, loads, target);
-        let units = units(em.dag, &order[..order.len() - 1], self.schedule, target, free);
-        let (mut closing, range) = open_outer(em, &units, outer);
-        let scope = closing.last().map_or(em.root(), |c| c.0);
         let (rows, columns) = (em.dag.extent(along), em.dag.extent(*last));
+        // The longer loop is cut into pieces.
+        let wide = columns > rows && !outer.is_empty();
+        let cut: Vec<LoopId> = outer.iter().copied().chain([if wide { *last } else { along }]).collect();
+        let units = units(em.dag, &cut, self.schedule, target, (free, &grain(lanes, target)));
+        let (mut closing, range) = open_outer(em, &units, outer);
+        let (range, piece) = if wide { ((None, None), range) } else { (range, (None, None)) };
+        let scope = closing.last().map_or(em.root(), |c| c.0);
+        // Strips of a piece are about as long as each other: a short one touches as many lines of memory.
+        let blocks = if !wide && units.pieces > 1 { units.piece } else { rows } / lanes;
+        let strips = ((blocks + STRIP - 1) / STRIP).max(1);
+        let strip_rows = ((blocks + strips - 1) / strips).max(1) * lanes;
         let (main_rows, main_columns) = (rows - rows % lanes, columns - columns % lanes);
         let rest = (columns - main_columns).unsigned_abs() as usize;
         // Whole blocks of rows; then the last rows, as a block that ends with them. A piece of the rows is whole
@@ -75,7 +96,7 @@ impl Row<'_> {
             if low > 0 && (rows - main_rows) * FEW < rows {
                 let bounds = clip(em, scope, &range, (low, high), 1);
                 let (inner, iv) = em.open_loop(scope, along, 1);
-                self.line(em, inner, *last, (None, None), true)?;
+                self.line(em, inner, *last, piece.clone(), true)?;
                 em.close_loop(inner, &iv, &bounds, &[]);
                 continue;
             }
@@ -84,7 +105,7 @@ impl Row<'_> {
             // them line by line.
             let strip = em.open(scope, Vec::new(), None);
             let first = em.name();
-            let length = em.int(STRIP * lanes);
+            let length = em.int(strip_rows);
             let end = em.op(strip, &format!("arith.addi {first}, {length} : i64"));
             let end = em.op(strip, &format!("arith.minsi {end}, {} : i64", bounds.high));
             let skipped = if low == 0 { 0 } else { (lanes - (rows - main_rows)) as usize };
@@ -102,12 +123,16 @@ impl Row<'_> {
                 let column_scope = em.open(strip, Vec::new(), None);
                 let column = em.name();
                 blocks(em, column_scope, &column, full, full)?;
-                let inner = Bounds { low: em.int(0), high: em.int(main_columns), step: em.int(lanes) };
+                let inner = clip(em, strip, &piece, (0, main_columns), lanes);
                 em.close_loop(column_scope, &column, &inner, &[]);
             }
             if rest > 0 {
-                let column = em.int(main_columns);
-                blocks(em, strip, &column, rest.next_power_of_two().max(2), rest)?;
+                // Once, in the piece that ends with them.
+                let column_scope = em.open(strip, Vec::new(), None);
+                let column = em.name();
+                blocks(em, column_scope, &column, rest.next_power_of_two().max(2), rest)?;
+                let inner = clip(em, strip, &piece, (main_columns, columns), lanes);
+                em.close_loop(column_scope, &column, &inner, &[]);
             }
             let strips = Bounds { step: length, ..bounds };
             em.close_loop(strip, &first, &strips, &[]);
@@ -127,10 +152,14 @@ impl Row<'_> {
             Node::Load { address, .. } => far(address, Elem::in_memory(em.dag[n].dtype).size()),
             _ => false,
         });
-        let [output] = self.outputs else { return Reach { far: false, meet: false } };
+        let [output] = self.outputs else { return Reach { far: false, ahead: false, meet: false } };
         let size = Elem::in_memory(em.dag[output.root].dtype).size();
         let apart = output.address.coeff(along).saturating_mul(size as i64);
-        Reach { far: read && far(&output.address, size), meet: apart % ALIAS == 0 }
+        let range = output.address.range(&em.dag.extents).map_or(i64::MAX, |(low, high)| high - low);
+        let long = range / LONG >= target.cache_bytes as i64 / size as i64;
+        let far = read && far(&output.address, size);
+        let apart = apart.saturating_abs();
+        Reach { far, ahead: far || apart >= PAGE && long, meet: apart % ALIAS == 0 }
     }
 
     /// One block: the loads along the rows, transposed; then row by row in lanes along the columns.
@@ -148,7 +177,7 @@ impl Row<'_> {
         for &load in loads {
             turned.push((load, self.transposed(em, scope, along, last, load, block)?));
         }
-        if let ([output], true, false) = (self.outputs, reach.far && !em.streams, reach.meet) {
+        if let ([output], true, false) = (self.outputs, reach.ahead && !em.streams, reach.meet) {
             // The lines that the next block of the row ends in.
             let binds = vec![(last, column.to_string()), (along, row.to_string())];
             let corner = em.open(scope, binds, None);

@@ -43,7 +43,9 @@ use crate::{MlirError, Stage};
 use melior::pass::PassManager;
 use melior::utility::parse_pass_pipeline;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use surject_runtime::pool::threads;
 
 /// The passes from explicit code to the `llvm` dialect.
 ///
@@ -131,7 +133,7 @@ impl Default for JitOptions {
     }
 }
 
-/// Where the time of a compilation went. Of parts that are compiled side by side, the longest counts at each stage.
+/// Where the time of a compilation went: of parts that are compiled side by side, that of a thread, on average.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CompileTimes {
     /// Creating the MLIR context.
@@ -154,15 +156,25 @@ impl CompileTimes {
         self.context + self.parse + self.passes + self.optimize + self.codegen + self.link
     }
 
-    /// The longer time at each stage.
-    fn longest(self, other: CompileTimes) -> CompileTimes {
+    /// What each of so many threads has of the times of some parts.
+    fn shared<'a>(parts: impl Iterator<Item = &'a CompileTimes>, threads: usize) -> CompileTimes {
+        let mut all = CompileTimes::default();
+        for part in parts {
+            all.context += part.context;
+            all.parse += part.parse;
+            all.passes += part.passes;
+            all.optimize += part.optimize;
+            all.codegen += part.codegen;
+            all.link += part.link;
+        }
+        let each = |time: Duration| time / u32::try_from(threads).unwrap_or(1).max(1);
         CompileTimes {
-            context: self.context.max(other.context),
-            parse: self.parse.max(other.parse),
-            passes: self.passes.max(other.passes),
-            optimize: self.optimize.max(other.optimize),
-            codegen: self.codegen.max(other.codegen),
-            link: self.link.max(other.link),
+            context: each(all.context),
+            parse: each(all.parse),
+            passes: each(all.passes),
+            optimize: each(all.optimize),
+            codegen: each(all.codegen),
+            link: each(all.link),
         }
     }
 }
@@ -192,34 +204,37 @@ pub fn compile(text: &str, options: &JitOptions) -> Result<CompiledModule, MlirE
     compile_parts(&[text], options)
 }
 
-/// Compiles modules side by side, a thread for each, and links them into one: what one declares, another may
-/// define. The first error is that of the first part that has one.
+/// Compiles modules side by side, as many at a time as there are threads, and links them into one: what one declares,
+/// another may define. The first error is that of the first part that has one.
 pub fn compile_parts<T: AsRef<str> + Sync>(
     parts: &[T],
     options: &JitOptions,
 ) -> Result<CompiledModule, MlirError> {
-    let compiled: Vec<Result<Part, MlirError>> = match parts {
-        [one] => vec![on_large_stack(|| part(one.as_ref(), options))],
-        _ => std::thread::scope(|scope| {
-            let compile = |text: &T| on_large_stack(|| part(text.as_ref(), options));
-            let started: Vec<_> = parts
-                .iter()
-                .map(|text| {
-                    let thread = std::thread::Builder::new().spawn_scoped(scope, move || compile(text));
-                    (text, thread)
-                })
-                .collect();
-            let lost = |_| Err(MlirError::new(Stage::Codegen, "a thread of the compiler panicked"));
-            let finish = |(text, thread): (&T, std::io::Result<_>)| match thread {
-                Ok(thread) => std::thread::ScopedJoinHandle::join(thread).unwrap_or_else(lost),
-                // The system refuses a thread.
-                Err(_) => compile(text),
-            };
-            started.into_iter().map(finish).collect()
-        }),
+    let side_by_side = threads().min(parts.len());
+    let next = AtomicUsize::new(0);
+    let some = || {
+        let mut compiled = Vec::new();
+        while let Some((number, text)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|number| Some((number, parts.get(number)?)))
+        {
+            compiled.push((number, part(text.as_ref(), options)));
+        }
+        compiled
     };
-    let compiled = compiled.into_iter().collect::<Result<Vec<Part>, MlirError>>()?;
-    let times = compiled.iter().map(|p| p.times).fold(CompileTimes::default(), CompileTimes::longest);
+    let mut compiled: Vec<(usize, Result<Part, MlirError>)> = std::thread::scope(|scope| {
+        // Where the system refuses a thread, the others have more to do.
+        let others: Vec<_> = (1..side_by_side)
+            .filter_map(|_| std::thread::Builder::new().spawn_scoped(scope, || on_large_stack(some)).ok())
+            .collect();
+        let own = on_large_stack(some);
+        let lost = |_| vec![(0, Err(MlirError::new(Stage::Codegen, "a thread of the compiler panicked")))];
+        let others = others.into_iter().flat_map(|thread| thread.join().unwrap_or_else(lost));
+        own.into_iter().chain(others).collect()
+    });
+    compiled.sort_by_key(|part| part.0);
+    let compiled = compiled.into_iter().map(|part| part.1);
+    let compiled = compiled.collect::<Result<Vec<Part>, MlirError>>()?;
+    let times = CompileTimes::shared(compiled.iter().map(|p| &p.times), side_by_side);
     let join = |text: fn(&Part) -> Option<&String>| -> Option<String> {
         compiled
             .iter()
@@ -245,7 +260,9 @@ pub(crate) fn link(objects: Vec<Vec<u8>>) -> Result<CompiledModule, MlirError> {
 /// What machine code depends on beside the text of a module.
 pub(crate) fn machine(options: &JitOptions) -> Result<String, MlirError> {
     let machine = Machine::host(options.opt_level)?;
-    Ok(Key { text: "", level: options.opt_level, machine: machine.name() }.whole())
+    let whole = Key { text: "", level: options.opt_level, machine: machine.name() }.whole();
+    machine.keep();
+    Ok(whole)
 }
 
 /// A module as machine code that is not linked.
@@ -262,6 +279,7 @@ fn part(text: &str, options: &JitOptions) -> Result<Part, MlirError> {
     let key = Key { text, level: options.opt_level, machine: machine.name() };
     let cache = options.cache.as_deref();
     if let Some(object) = (!options.dump).then(|| cache::find(&key, cache)).flatten() {
+        machine.keep();
         return Ok(Part { object, times, llvm_ir: None, assembly: None });
     }
     let module = lower(text, &machine, &mut times)?;
@@ -279,6 +297,8 @@ fn part(text: &str, options: &JitOptions) -> Result<Part, MlirError> {
     let object = module.emit(&machine, Output::Object)?;
     times.codegen = start.elapsed();
     cache::keep(&key, cache, &object);
+    drop(module);
+    machine.keep();
     Ok(Part { object, times, llvm_ir, assembly })
 }
 
@@ -292,7 +312,7 @@ pub fn llvm_dialect(text: &str) -> Result<String, MlirError> {
     on_large_stack(|| {
         let session = Session::new();
         let mut module = session.parse(text)?;
-        run_passes(&session, &mut module, text)?;
+        run_passes(&session, &mut module, (text, plain(text).as_deref()))?;
         // SAFETY: the module is alive.
         Ok(unsafe { raw::print_operation(module.as_operation().to_raw()) })
     })
@@ -302,25 +322,33 @@ pub fn llvm_dialect(text: &str) -> Result<String, MlirError> {
 fn lower(text: &str, machine: &Machine, times: &mut CompileTimes) -> Result<LlvmModule, MlirError> {
     let mut start = Instant::now();
     let mut lap = |into: &mut Duration| *into = std::mem::replace(&mut start, Instant::now()).elapsed();
-    let session = Session::new();
+    let session = Session::kept();
     lap(&mut times.context);
+    let plain = plain(text);
     let mut module = session.parse(text)?;
     lap(&mut times.parse);
-    run_passes(&session, &mut module, text)?;
+    run_passes(&session, &mut module, (text, plain.as_deref()))?;
     lap(&mut times.passes);
-    // SAFETY: the module lives until the end of this function.
+    // SAFETY: the module lives until it is dropped.
     let translated = unsafe { LlvmModule::translate(module.as_operation().to_raw(), machine) };
     let translated = translated.ok_or_else(|| session.error(Stage::Translate, text))?;
+    drop(module);
+    if plain.is_some() {
+        session.keep(text.len());
+    }
     translated.allow_halves(machine)?;
     translated.verify()?;
     lap(&mut times.optimize);
     Ok(translated)
 }
 
-fn run_passes(session: &Session, module: &mut melior::ir::Module<'_>, text: &str) -> Result<(), MlirError> {
+fn run_passes(
+    session: &Session,
+    module: &mut melior::ir::Module<'_>,
+    (text, plain): (&str, Option<&str>),
+) -> Result<(), MlirError> {
     let manager = PassManager::new(session.context());
-    let plain = plain(text);
-    let pipeline = plain.as_deref().unwrap_or(PIPELINE);
+    let pipeline = plain.unwrap_or(PIPELINE);
     // What a pass makes of a module that was verified is verified at the end, by LLVM.
     manager.enable_verifier(cfg!(debug_assertions));
     parse_pass_pipeline(manager.as_operation_pass_manager(), pipeline)

@@ -7,6 +7,7 @@ pub mod dialect;
 mod error;
 mod executable;
 mod guard;
+mod idle;
 pub mod jit;
 mod llvm;
 mod raw;

@@ -5,6 +5,7 @@
 //! API only; the declarations below are those of `llvm-c/{Error,Target,TargetMachine,Orc,LLJIT}.h` and
 //! `llvm-c/Transforms/PassBuilder.h` of LLVM 22, whose libraries `mlir-sys` links.
 
+use crate::idle::Idle;
 use crate::{MlirError, Stage};
 use mlir_sys::{
     LLVMAddTargetDependentFunctionAttr, LLVMContextCreate, LLVMContextDispose, LLVMContextRef,
@@ -90,6 +91,9 @@ unsafe extern "C" {
         options: Handle,
     ) -> Handle;
 
+    fn LLVMOrcCreateLLJITBuilder() -> Handle;
+    fn LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine: Handle) -> Handle;
+    fn LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder: Handle, machines: Handle);
     fn LLVMOrcCreateLLJIT(result: *mut Handle, builder: Handle) -> Handle;
     fn LLVMOrcDisposeLLJIT(jit: Handle) -> Handle;
     fn LLVMOrcLLJITGetExecutionSession(jit: Handle) -> Handle;
@@ -191,15 +195,25 @@ pub(crate) struct Machine {
     raw: Handle,
     triple: CString,
     name: String,
+    level: u8,
     /// All the processor can do, products of `bf16` included; `None` if it has none.
     halves: Option<CString>,
 }
+
+// SAFETY: what it points at belongs to it alone, and to no thread.
+unsafe impl Send for Machine {}
+
+/// Machines of compilations that have ended.
+static MACHINES: Idle<Machine> = Idle::new();
 
 impl Machine {
     /// The code generator for the processor at hand, at an optimisation level of 0 to 3, with all it can do except
     /// its conversions from `f32` to `bf16`, which flush subnormal numbers: LLVM's integer sequence does not. Its
     /// products of `bf16` come with these conversions; only functions that ask for a product by name have them.
     pub(crate) fn host(level: u8) -> Result<Machine, MlirError> {
+        if let Some(machine) = MACHINES.take(|m| m.level == level) {
+            return Ok(machine);
+        }
         initialize();
         // SAFETY: plain calls; the strings are owned here and outlive the calls they are passed to.
         unsafe {
@@ -212,31 +226,40 @@ impl Machine {
                 features.push_str(",-avx512bf16,-avxneconvert");
             }
             let features = CString::new(features).unwrap_or_default();
-            let (mut target, mut message) = (null_mut(), null_mut());
-            if LLVMGetTargetFromTriple(triple.as_ptr(), &mut target, &mut message) != 0 {
-                return Err(MlirError::new(Stage::Codegen, take_message(message)));
-            }
-            let level = c_int::from(level.min(3));
-            let raw = LLVMCreateTargetMachine(
-                target,
-                triple.as_ptr(),
-                cpu.as_ptr(),
-                features.as_ptr(),
-                level,
-                RELOC_PIC,
-                CODE_MODEL_JIT,
-            );
-            if raw.is_null() {
-                return Err(MlirError::new(Stage::Codegen, format!("no code generator for {triple:?}")));
-            }
+            let raw =
+                machine(&triple, &cpu, &features, level).map_err(|m| MlirError::new(Stage::Codegen, m))?;
             let words = [&triple, &cpu, &features].map(|s| s.to_string_lossy().into_owned());
-            Ok(Machine { raw, triple, name: words.join(" "), halves })
+            Ok(Machine { raw, triple, name: words.join(" "), level, halves })
         }
+    }
+
+    /// Leaves it to another compilation, after one that went well.
+    pub(crate) fn keep(self) {
+        MACHINES.give(self);
     }
 
     /// The processor and all it can do.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+}
+
+/// A code generator of LLVM, or why there is none.
+///
+/// # Safety
+/// LLVM is initialised.
+unsafe fn machine(triple: &CStr, cpu: &CStr, features: &CStr, level: u8) -> Result<Handle, String> {
+    let (mut target, mut message) = (null_mut(), null_mut());
+    // SAFETY: the strings outlive the calls they are passed to.
+    unsafe {
+        if LLVMGetTargetFromTriple(triple.as_ptr(), &mut target, &mut message) != 0 {
+            return Err(take_message(message));
+        }
+        let (triple_text, level) = (triple.as_ptr(), c_int::from(level.min(3)));
+        let (cpu, features) = (cpu.as_ptr(), features.as_ptr());
+        let raw =
+            LLVMCreateTargetMachine(target, triple_text, cpu, features, level, RELOC_PIC, CODE_MODEL_JIT);
+        if raw.is_null() { Err(format!("no code generator for {triple:?}")) } else { Ok(raw) }
     }
 }
 
@@ -398,8 +421,15 @@ impl Linked {
         // SAFETY: every handle is used while its owner lives; the reporter's context is boxed and dropped after
         // the session (see `Drop`). The definition takes the names and the unit.
         unsafe {
+            // It only links: of the machine it asks for the layout of data. Left to itself it would ask the processor
+            // for all it can do, which takes longer.
+            let triple = CString::new(take_message(LLVMGetDefaultTargetTriple())).unwrap_or_default();
+            let plain = machine(&triple, c"", c"", 0).map_err(|m| MlirError::new(Stage::Link, m))?;
+            let builder = LLVMOrcCreateLLJITBuilder();
+            let machines = LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(plain);
+            LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder, machines);
             let mut raw = null_mut();
-            check(Stage::Link, LLVMOrcCreateLLJIT(&mut raw, null_mut()))?;
+            check(Stage::Link, LLVMOrcCreateLLJIT(&mut raw, builder))?;
             let linked = Linked { raw, reports: Box::default() };
             LLVMOrcExecutionSessionSetErrorReporter(
                 LLVMOrcLLJITGetExecutionSession(raw),

@@ -19,12 +19,13 @@
 //! worker starts after some 20 us, which is the wake-up of a virtual processor; until then the caller works
 //! alone.
 //!
-//! One job runs at a time. Its tasks are claimed one by one from an atomic counter, by the caller and by every
-//! worker that is awake; the caller waits for nobody who has not claimed a task, so a worker that the system
-//! does not schedule costs nothing; one that is put aside with a task in hand is taken to the caller's processor, and
-//! none begins a task there (`stalled`). Idle workers spin for some tens of microseconds and then sleep; so does a caller
-//! whose last tasks run elsewhere. A call from inside a task, and a call while another thread's job runs, runs
-//! its tasks inline, in order.
+//! One job runs at a time. Its tasks are claimed one by one, by the caller from the first on, and from the last back by
+//! every worker that is awake. Neighbouring tasks mostly touch what lies side by side, and the next job has the same
+//! tensors: so each finds in its own caches what it worked on before, and yet whoever is slower does fewer. The caller
+//! waits for nobody who has not claimed a task, so a worker that the system does not schedule costs nothing; one that is
+//! put aside with a task in hand is soon taken to the caller's processor, and none begins a task there (`stalled`). Idle
+//! workers spin for some tens of microseconds and then sleep; so does a caller whose last tasks run elsewhere. A call
+//! from inside a task, and a call while another thread's job runs, runs its tasks inline, in order.
 //!
 //! A task is told which worker runs it ([`parallel_on`]): of the tasks that run at the same time no two have the same,
 //! so that what a task needs for itself alone must be there once for every worker and not for every task.
@@ -45,12 +46,53 @@ use std::thread::{self, JoinHandle};
 /// threads yielded every two microseconds (`examples/contention.rs`).
 const SPINS: u32 = 2_000;
 
-/// Bits of [`Shared::claim`] that hold the next task; the others hold the number of the job.
-const TASK_BITS: u32 = 24;
-const TASK_MASK: u64 = (1 << TASK_BITS) - 1;
+/// How often a caller looks whether its job is done before it looks whether the workers that are left run: some
+/// microseconds.
+const GLANCE: u32 = 250;
+
+/// Bits of each of the two counts in [`Shared::claim`]; above them is the number of the job.
+const COUNT_BITS: u32 = 15;
+const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
 
 /// The largest number of tasks claimed one by one; beyond it, one claim takes several.
-const MAX_CLAIMS: usize = 1 << (TASK_BITS - 1);
+const MAX_CLAIMS: usize = 1 << (COUNT_BITS - 1);
+
+/// A value of [`Shared::claim`]: how many tasks of a job were claimed from the first on, and how many from the last back.
+#[derive(Clone, Copy)]
+struct Claim(u64);
+
+impl Claim {
+    fn new(job: u64) -> Claim {
+        Claim(job << (2 * COUNT_BITS))
+    }
+
+    fn job(self) -> u64 {
+        self.0 >> (2 * COUNT_BITS)
+    }
+
+    /// No task of the job can be claimed, however many it has.
+    fn closed(self) -> Claim {
+        Claim(self.0 | COUNT_MASK)
+    }
+
+    /// The tasks claimed from either end.
+    fn counts(self) -> [usize; 2] {
+        [self.0 & COUNT_MASK, self.0 >> COUNT_BITS & COUNT_MASK].map(|n| n as usize)
+    }
+
+    fn is_left(self, tasks: usize) -> bool {
+        self.counts().iter().sum::<usize>() < tasks
+    }
+
+    /// The next task of so many for a worker, and the claim that takes it.
+    fn next(self, tasks: usize, worker: usize) -> Option<(usize, Claim)> {
+        let [low, high] = self.counts();
+        self.is_left(tasks).then(|| match worker {
+            CALLER => (low, Claim(self.0 + 1)),
+            _ => (tasks - 1 - high, Claim(self.0 + (1 << COUNT_BITS))),
+        })
+    }
+}
 
 /// A function of the task and the worker.
 type Task<'a> = &'a (dyn Fn(usize, usize) + Sync);
@@ -58,7 +100,7 @@ type Task<'a> = &'a (dyn Fn(usize, usize) + Sync);
 /// What workers and callers share. Everything a worker touches without holding a claimed task lives here, for
 /// as long as the process.
 struct Shared {
-    /// Job number and next task to claim. A successful compare-exchange claims a task, and proves that the
+    /// A [`Claim`]. A successful compare-exchange claims a task, and proves that the
     /// fields below belong to that job, because a new job closes the counter before it writes them.
     claim: AtomicU64,
     /// Points at the caller's `Task`, valid while a claimed task of the job is not yet counted in `done`.
@@ -195,7 +237,7 @@ fn pool() -> &'static Mutex<Pool> {
     static POOL: OnceLock<Mutex<Pool>> = OnceLock::new();
     POOL.get_or_init(|| {
         let shared = Shared {
-            claim: AtomicU64::new(TASK_MASK),
+            claim: AtomicU64::new(Claim::new(0).closed().0),
             task: AtomicPtr::new(std::ptr::null_mut()),
             tasks: AtomicUsize::new(0),
             most: AtomicUsize::new(0),
@@ -256,13 +298,13 @@ impl Pool {
         self.moved.free();
         shared.caller.enter(&self.members);
         // Close the counter, so that no claim of the previous job succeeds, then describe the job, then open.
-        let job = (shared.claim.load(Ordering::Relaxed) >> TASK_BITS) + 1;
-        shared.claim.store(job << TASK_BITS | TASK_MASK, Ordering::SeqCst);
+        let next = Claim::new(Claim(shared.claim.load(Ordering::Relaxed)).job() + 1);
+        shared.claim.store(next.closed().0, Ordering::SeqCst);
         shared.task.store((&raw const f).cast_mut().cast(), Ordering::Release);
         shared.tasks.store(tasks, Ordering::Release);
         shared.most.store(workers, Ordering::Release);
         shared.done.store(0, Ordering::Release);
-        shared.claim.store(job << TASK_BITS, Ordering::SeqCst);
+        shared.claim.store(next.0, Ordering::SeqCst);
 
         let wanted = (tasks - 1).min(self.handles.len());
         if shared.asleep.load(Ordering::SeqCst) > 0 {
@@ -289,7 +331,7 @@ impl Shared {
 
     /// Is there a task to claim for this worker?
     fn has_task(&self, worker: usize) -> bool {
-        ((self.claim.load(Ordering::SeqCst) & TASK_MASK) as usize) < self.tasks.load(Ordering::Acquire)
+        Claim(self.claim.load(Ordering::SeqCst)).is_left(self.tasks.load(Ordering::Acquire))
             && worker < self.most.load(Ordering::Acquire)
     }
 
@@ -299,11 +341,11 @@ impl Shared {
         loop {
             let task = self.task.load(Ordering::Acquire);
             let tasks = self.tasks.load(Ordering::Acquire);
-            let next = (claim & TASK_MASK) as usize;
-            if next >= tasks || worker >= self.most.load(Ordering::Acquire) {
+            let (next, then) = Claim(claim).next(tasks, worker)?;
+            if worker >= self.most.load(Ordering::Acquire) {
                 return None;
             }
-            match self.claim.compare_exchange_weak(claim, claim + 1, Ordering::AcqRel, Ordering::Acquire) {
+            match self.claim.compare_exchange_weak(claim, then.0, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return Some((task.cast_const().cast(), next, tasks)),
                 Err(other) => claim = other,
             }
@@ -338,10 +380,19 @@ impl Shared {
     /// The caller's wait for the tasks that others have claimed.
     fn wait_until_done(&self, tasks: usize, members: &[Arc<Member>], moved: &mut Moved) {
         let done = || self.done.load(Ordering::SeqCst) == tasks;
-        if spin_until(done) {
+        if spin_until(GLANCE, done) {
             return;
         }
-        moved.fetch(members);
+        // Workers that run are left alone, and soon done; one that does not is not waited for.
+        moved.look(members);
+        for _ in 1..SPINS / GLANCE {
+            if spin_until(GLANCE, done) {
+                return;
+            }
+            if moved.fetch(members) {
+                break;
+            }
+        }
         let mut guard = self.lock();
         self.caller_asleep.store(true, Ordering::SeqCst);
         while !done() {
@@ -366,7 +417,7 @@ impl Shared {
                 spins |= self.run_tasks(worker);
                 member.set_busy(false);
             }
-            if !(spins && spin_until(|| self.has_task(worker) || leave())) {
+            if !(spins && spin_until(SPINS, || self.has_task(worker) || leave())) {
                 spins = false;
                 let mut guard = self.lock();
                 self.asleep.fetch_add(1, Ordering::SeqCst);
@@ -383,8 +434,8 @@ impl Shared {
 }
 
 /// Spins for a while; tells whether the condition came true.
-fn spin_until(condition: impl Fn() -> bool) -> bool {
-    for _ in 0..SPINS {
+fn spin_until(spins: u32, condition: impl Fn() -> bool) -> bool {
+    for _ in 0..spins {
         if condition() {
             return true;
         }
@@ -426,6 +477,24 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// The caller takes tasks from the first on, workers from the last back, until they meet.
+    #[test]
+    fn tasks_are_claimed_from_both_ends() {
+        let mut claim = Claim::new(7);
+        let mut order = Vec::new();
+        for worker in [CALLER, 1, 2, CALLER, 1, CALLER, 3] {
+            if let Some((task, then)) = claim.next(5, worker) {
+                order.push(task);
+                claim = then;
+            }
+        }
+        assert_eq!(order, [0, 4, 3, 1, 2]);
+        assert_eq!(claim.job(), 7);
+        let full = Claim::new(7).closed();
+        assert!(full.next(MAX_CLAIMS, CALLER).is_none() && full.next(MAX_CLAIMS, 1).is_none());
+        assert_eq!(full.job(), 7);
     }
 
     /// Tasks that run at the same time have workers of their own, whose numbers are below what was asked for.

@@ -424,3 +424,23 @@ fn edges_are_as_small_as_they_can_be() {
     let module = lowered(matmul(300, 300, 3, DType::F32));
     assert!(module.plan.to_string().contains("tile 16x4"), "{}", module.plan);
 }
+
+/// Where a module is compiled in parts, what kernels share is in one of them, and the others name it.
+#[test]
+fn parts_share_tiles() {
+    let text = "func main(x: f32[96,200], y: f32[200,160], z: f32[160,160]) -> (v, w) {\n  \
+         v : f32[96,160] =:+ over i<96, j<160, k<200 at [i,j]: x[i,k] * y[k,j]\n  \
+         w : f32[96,160] =:+ over i<96, j<160, k<160 at [i,j]: v[i,k] * z[k,j]\n}\n";
+    let program = surject_ir::parse(text).unwrap();
+    let module = surject_codegen::lower(&program, "main", &surject_codegen::Target::wide()).unwrap();
+    assert!(module.parts.len() > 1);
+    let parts = module.parts.concat();
+    let names = module.text.split("llvm.func internal @tile").skip(1).map(|t| t.split('(').next().unwrap());
+    for name in names {
+        let heads: Vec<&str> = parts.lines().filter(|l| l.contains(&format!("func @tile{name}("))).collect();
+        assert_eq!(heads.iter().filter(|l| l.ends_with('{')).count(), 1, "{heads:?}");
+    }
+    for function in program.functions {
+        check(function);
+    }
+}

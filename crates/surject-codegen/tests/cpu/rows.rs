@@ -570,3 +570,22 @@ fn short_rows_with_values_that_repeat() {
         }
     }
 }
+
+/// Blocks that are turned: the longer loop is cut into pieces, and the last of them ends inside a block or a strip.
+#[test]
+fn turned_blocks_in_pieces() {
+    for (batch, rows, columns) in
+        [(3, 40, 700), (3, 700, 40), (2, 37, 611), (2, 611, 37), (1, 530, 545), (2, 40, 6007)]
+    {
+        let text = format!(
+            "func main(x: f32[{batch},{columns},{rows}]) -> (y) {{\n  \
+             y : f32[{batch},{rows},{columns}] =: over i<{batch}, j<{rows}, k<{columns}: x[i,k,j] * 2.0f32\n}}\n"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let plan = lower(&program, "main", &Target::wide()).unwrap().plan.to_string();
+        assert!(plan.contains("blocks"), "{plan}");
+        for function in program.functions {
+            check(function);
+        }
+    }
+}

@@ -7,7 +7,7 @@
 //!
 //! Another process that keeps a processor busy gets its share of it, some milliseconds at a time. A worker that is
 //! put aside with a task in hand would hold up the caller for as long, although the caller's own processor has
-//! nothing to do but wait. So the caller, before it sleeps, looks for workers whose processor time does not grow,
+//! nothing to do but wait. So the caller, while it waits, looks for workers whose processor time does not grow,
 //! and takes them to its own processor, which it leaves by sleeping. Afterwards they may run anywhere but there.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
@@ -77,33 +77,40 @@ pub(super) struct Moved {
     /// The processor that they were taken to, and must not stay on.
     processor: Option<usize>,
     threads: Vec<i32>,
+    /// Workers that held a task when the caller looked, and the nanoseconds that they had run.
+    seen: Vec<(i32, u64)>,
 }
 
 impl Moved {
-    /// Takes the workers that hold a task and do not run to the processor of the caller, who sleeps next.
-    pub(super) fn fetch(&mut self, members: &[std::sync::Arc<Member>]) {
+    /// Notes how long the workers that hold a task have run.
+    pub(super) fn look(&mut self, members: &[std::sync::Arc<Member>]) {
+        self.seen.clear();
         let busy = members.iter().filter(|m| m.busy.load(Ordering::Acquire));
-        let before: Vec<(i32, u64)> = busy
-            .filter_map(|m| {
-                let thread = m.thread.load(Ordering::Acquire);
-                Some((thread, system::time(thread)?))
-            })
-            .collect();
-        let Some(here) = system::processor().filter(|_| !before.is_empty()) else { return };
-        let start = std::time::Instant::now();
-        while start.elapsed().as_nanos() < 4_000 {
-            std::hint::spin_loop();
-        }
-        for (thread, time) in before {
-            if system::time(thread).is_some_and(|now| now - time < 1_000)
-                && system::restrict(thread, 0, here, true)
-            {
-                self.processor = Some(here);
+        self.seen.extend(busy.filter_map(|m| {
+            let thread = m.thread.load(Ordering::Acquire);
+            Some((thread, system::time(thread)?))
+        }));
+    }
+
+    /// Takes the workers that hold a task and have not run since the caller looked, some microseconds ago, to its
+    /// processor: it sleeps next if there are any.
+    pub(super) fn fetch(&mut self, members: &[std::sync::Arc<Member>]) -> bool {
+        let before = std::mem::take(&mut self.seen);
+        self.look(members);
+        let still = |&(thread, time): &(i32, u64)| {
+            self.seen.iter().any(|&(t, now)| t == thread && now.saturating_sub(time) < 1_000)
+        };
+        let Some(here) = system::processor().filter(|_| before.iter().any(still)) else { return false };
+        let mut any = false;
+        for (thread, _) in before.into_iter().filter(still) {
+            if system::restrict(thread, 0, here, true) {
+                (self.processor, any) = (Some(here), true);
                 if !self.threads.contains(&thread) {
                     self.threads.push(thread);
                 }
             }
         }
+        any
     }
 
     /// Sends them away again: this processor is the caller's.
