@@ -4,7 +4,8 @@ plain noise (`inN.npy`); `surject bench` makes the others.
 
     suite.py [FOLDER] [NAME …]      default folder: target/suite; names are prefixes, all when none is given
 
-Every workload has two sizes: its own, and `NAME_odd`, where the extents are no multiples of anything.
+Every workload has two sizes: its own, and `NAME_odd`, where the extents are no multiples of anything. Programs that no
+cache holds are no part of the suite; without arguments they are written too, to target/large.
 """
 import os
 import sys
@@ -18,6 +19,7 @@ from jax import lax
 jax.config.update("jax_default_matmul_precision", "highest")
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WORKLOADS = []
+LARGE = []
 rng = np.random.default_rng(3)
 
 
@@ -287,10 +289,55 @@ for d, odd in ((64, 60), (512, 508)):
 add("decoder12_step", train(12, 4), (f32(2, 128, 256), f32(2, 128, 256), *(weights(256) * 12)), (f32(1, 127, 252), f32(1, 127, 252), *(weights(252) * 12)))
 
 
+# Programs that move, sum or normalise what no cache holds.
+def large(name, function, *arguments):
+    LARGE.append((name, function, arguments))
+
+
+square, wide, ragged, images = f32(4096, 4096), f32(16384, 1024), f32(16383, 1021), f32(64, 56, 56, 64)
+large("add", lambda a, b: a + b, square, square)
+large("scale", lambda a: a * 2 + 1, square)
+large("bias_relu", lambda x, b: jnp.maximum(x + b, 0), wide, f32(1024))
+large("silu_gate", lambda a, b: jax.nn.silu(a) * b, square, square)
+large("choice", lambda x, y: jnp.where(y > 0, x * 1.25, 0), square, square)
+large("to_bf16", lambda x: x.astype(jnp.bfloat16), square)
+large("adam", lambda w, m, v, g: (w - 1e-3 * m / (jnp.sqrt(v) + 1e-8), 0.9 * m + 0.1 * g, 0.999 * v + 1e-3 * g * g), *(f32(2048, 4096),) * 4)
+large("outer_product", lambda a, b: a[:, None] * b, f32(5000), f32(5001))
+large("softmax", lambda x: jax.nn.softmax(x, -1), wide)
+large("softmax_odd", lambda x: jax.nn.softmax(x, -1), ragged)
+large("layernorm", layernorm, wide, f32(1024), f32(1024))
+large("layernorm_odd", layernorm, ragged, f32(1021), f32(1021))
+large("layernorm_gradient", grad(layernorm), wide, f32(1024), f32(1024), wide)
+large("rmsnorm", rmsnorm, wide, f32(1024))
+large("batchnorm", batchnorm, images, f32(64), f32(64))
+large("sum_rows", lambda x: x.sum(1), square)
+large("sum_columns", lambda x: x.sum(0), square)
+large("sum_all", lambda x: x.sum(), square)
+large("transpose", lambda x: x.T, square)
+large("transpose_odd", lambda x: x.T, f32(4095, 4093))
+large("nhwc_to_nchw", lambda x: x.transpose(0, 3, 1, 2), images)
+large("nchw_to_nhwc", lambda x: x.transpose(0, 2, 3, 1), f32(64, 64, 56, 56))
+large("concatenate", lambda a, b: jnp.concatenate([a, b], 1), f32(8192, 1000), f32(8192, 1048))
+large("stack", lambda a, b: jnp.stack([a, b], -1), f32(4096, 2048), f32(4096, 2048))
+large("pad", lambda x: jnp.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0))), images)
+large("slice", lambda x: x[:, 5:-7], wide)
+large("reverse", lambda x: x[:, ::-1], f32(8192, 2048))
+large("rotary", lambda x, c, s: jnp.concatenate([x[..., :32] * c - x[..., 32:] * s, x[..., 32:] * c + x[..., :32] * s], -1),
+      f32(8, 1024, 32, 64), f32(1024, 1, 32), f32(1024, 1, 32))
+large("max_pool", max_pool, f32(64, 112, 112, 32))
+large("embedding", lambda table, at: table[at], f32(50000, 512), below(50000, 16384))
+
+
 def main():
     words = sys.argv[1:]
+    write(WORKLOADS, words)
+    if not words:
+        write(LARGE, [f"{ROOT}/target/large"])
+
+
+def write(workloads, words):
     folder = words[0] if words else f"{ROOT}/target/suite"
-    for name, function, arguments in WORKLOADS:
+    for name, function, arguments in workloads:
         if words[1:] and not any(name.startswith(w) for w in words[1:]):
             continue
         os.makedirs(f"{folder}/{name}", exist_ok=True)

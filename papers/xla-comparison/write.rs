@@ -1,6 +1,6 @@
 //! Writes the comparison with XLA and IREE: `cargo run -p surject-papers --bin xla-comparison [JSON …]`.
 //!
-//! The files named, as `surject bench --out` writes them (`all.json`, `one.json`, `starts.json`), are stored beside the
+//! The files named, as `surject bench --out` writes them (`all.json`, `one.json`, `large.json`, `starts.json`), are stored beside the
 //! page first; then the page, its table and its plots are written from what is stored.
 
 use std::path::{Path, PathBuf};

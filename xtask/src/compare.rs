@@ -15,7 +15,7 @@ pub struct Arguments {
     /// How long each side runs in a round.
     #[arg(long, default_value_t = 0.05)]
     seconds: f64,
-    /// Do not time again what the last run has timed: `all`, `one`, `starts`.
+    /// Do not time again what the last run has timed: `all`, `one`, `large`, `starts`.
     #[arg(long, value_delimiter = ',')]
     keep: Vec<String>,
     /// Only workloads whose names begin so; all when none is given.
@@ -42,26 +42,28 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let python = setup::peers()?;
     cargo_run(&["build", "--release", "--package", "surject", "--bin", "surject"])?;
     cargo_run(&["build", "--package", "surject-papers", "--bin", "xla-comparison"])?;
-    let suite = suite(&python)?;
+    write_suite(&python)?;
+    let (suite, large) = (root().join("target/suite"), root().join("target/large"));
     let folder = root().join("target/comparison");
     let cache = folder.join("peers");
     // What the peers compiled for one run serves the others of this comparison, and no later one.
     let _ = std::fs::remove_dir_all(&cache);
     std::fs::create_dir_all(&cache).map_err(|e| format!("{}: {e}", cache.display()))?;
     let all = std::thread::available_parallelism().map_or(1, usize::from).to_string();
-    let chosen = |names: &[&str]| -> Vec<String> {
-        let wanted = |name: &str| {
-            (names.is_empty() || names.contains(&name))
+    let chosen = |folder: &Path, names: &[&str]| -> Vec<PathBuf> {
+        let wanted = |name: &String| {
+            (names.is_empty() || names.contains(&name.as_str()))
                 && (arguments.workloads.is_empty() || arguments.workloads.iter().any(|w| name.starts_with(w)))
         };
-        workloads(&suite).into_iter().filter(|n| wanted(n)).collect()
+        workloads(folder).into_iter().filter(wanted).map(|name| folder.join(name)).collect()
     };
     let (rounds, seconds) = (arguments.rounds.to_string(), arguments.seconds.to_string());
     let against = ["--against", "xla,iree", "--rounds", &rounds, "--seconds", &seconds];
-    let runs: [(&str, Vec<String>, Vec<&str>); 3] = [
-        ("all", chosen(&[]), [&["--threads", all.as_str(), "--busy"][..], &against].concat()),
-        ("one", chosen(&[]), [&["--threads", "1"][..], &against].concat()),
-        ("starts", chosen(&STARTS), vec!["--starts", "--rounds", "2"]),
+    let runs: [(&str, Vec<PathBuf>, Vec<&str>); 4] = [
+        ("all", chosen(&suite, &[]), [&["--threads", all.as_str(), "--busy"][..], &against].concat()),
+        ("one", chosen(&suite, &[]), [&["--threads", "1"][..], &against].concat()),
+        ("large", chosen(&large, &[]), [&["--threads", all.as_str()][..], &against].concat()),
+        ("starts", chosen(&suite, &STARTS), vec!["--starts", "--rounds", "2"]),
     ];
     let mut files = Vec::new();
     for (name, programs, words) in &runs {
@@ -70,7 +72,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
         if !kept && !programs.is_empty() {
             let _ = std::fs::remove_file(&file);
             let mut command = Command::new(target().join("release/surject"));
-            command.arg("bench").args(programs.iter().map(|p| suite.join(p))).args(words);
+            command.arg("bench").args(programs).args(words);
             command.arg("--out").arg(&file).current_dir(root());
             command.env("SURJECT_PYTHON", &python).env("SURJECT_BENCH_CACHE", &cache);
             eprintln!("{name}: {} programs, {} s since the start", programs.len(), begin.elapsed().as_secs());
@@ -93,16 +95,15 @@ fn cargo_run(args: &[&str]) -> Outcome {
     shell::run(&mut cargo(args))
 }
 
-/// The suite's folder; written again where `suite.py` is newer.
-fn suite(python: &Path) -> Outcome<PathBuf> {
-    let suite = root().join("target/suite");
+/// Writes the programs where `suite.py` is newer than they are.
+fn write_suite(python: &Path) -> Outcome {
     let stamp = root().join("target/suite.written");
     let modified = |path: &Path| std::fs::metadata(path).and_then(|m| m.modified()).ok();
     if modified(&stamp) < modified(&root().join("benches/suite.py")) {
         shell::run(&mut program(python, &["benches/suite.py"]))?;
         std::fs::write(&stamp, "").map_err(|e| format!("{}: {e}", stamp.display()))?;
     }
-    Ok(suite)
+    Ok(())
 }
 
 /// The names of the workloads, in order.

@@ -11,20 +11,23 @@ pub struct Comparison {
     pub all: Run,
     /// On one thread.
     pub one: Run,
+    /// Programs that no cache holds, on all processors.
+    pub large: Option<Run>,
     /// Starts in fresh processes.
     pub starts: Option<Run>,
 }
 
 impl Comparison {
-    /// Reads `all.json`, `one.json` and, if it is there, `starts.json` of a folder.
+    /// Reads `all.json`, `one.json` and, if they are there, `large.json` and `starts.json` of a folder.
     pub fn read(folder: &Path) -> Result<Comparison, String> {
         let read = |name: &str| {
             let path = folder.join(name);
             let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
             Run::parse(&text).map_err(|e| format!("{}: {e}", path.display()))
         };
-        let starts = folder.join("starts.json").exists().then(|| read("starts.json")).transpose()?;
-        Ok(Comparison { all: read("all.json")?, one: read("one.json")?, starts })
+        let there = |name: &str| folder.join(name).exists().then(|| read(name)).transpose();
+        let (large, starts) = (there("large.json")?, there("starts.json")?);
+        Ok(Comparison { all: read("all.json")?, one: read("one.json")?, large, starts })
     }
 
     /// The two runs against peers.

@@ -41,6 +41,7 @@ pub fn page(comparison: &Comparison) -> String {
     busy(&mut text, comparison);
     compilation(&mut text, comparison);
     ceilings(&mut text, comparison);
+    large(&mut text, comparison);
     memory(&mut text, comparison);
     method(&mut text, comparison);
     text
@@ -267,6 +268,50 @@ fn ceilings(text: &mut String, comparison: &Comparison) {
     );
 }
 
+fn large(text: &mut String, comparison: &Comparison) {
+    let Some(run) = &comparison.large else { return };
+    let shares = run.figures(|p| share(p, "copy"));
+    let _ = writeln!(
+        text,
+        "## 6. Beyond the caches\n\nPrograms whose arguments or results no cache holds, {}; they are no part of the suite. The \
+         share is that of a copy of as many bytes from memory to memory, past the caches where that is faster: median {:.2}; \
+         below {COPY}: {}. Reading is faster than writing, so programs that read more than they write can have more than that of a copy.\n",
+        threads(run),
+        median(&shares),
+        listed(&below(&shares, COPY))
+    );
+    for peer in subjects(run) {
+        let least = run.figures(|p| Some(p.ratio(peer)?.min));
+        let low = bars(peer)
+            .1
+            .map_or(String::new(), |bar| format!("; below {bar}: {}", listed(&below(&least, bar))));
+        let _ = writeln!(text, "* Over {}: mean {:.2}{low}.", title(peer), geometric_mean(&least));
+    }
+    let peers = run.peers();
+    let titles: Vec<String> = peers.iter().map(|p| format!(" {} |", title(p))).collect();
+    let _ = writeln!(
+        text,
+        "\n| program | ms |{} share |\n|---|---:|{}---:|",
+        titles.concat(),
+        "---:|".repeat(peers.len())
+    );
+    for p in &run.programs {
+        let Some(own) = &p.surject else { continue };
+        let figure = |v: Option<f64>| v.map_or("-".to_string(), |v| format!("{v:.2}"));
+        let ratios: Vec<String> =
+            peers.iter().map(|peer| format!(" {} |", figure(p.ratio(peer).map(|r| r.min)))).collect();
+        let _ = writeln!(
+            text,
+            "| `{}` | {:.2} |{} {} |",
+            p.name,
+            own.min_ms,
+            ratios.concat(),
+            figure(share(p, "copy"))
+        );
+    }
+    text.push('\n');
+}
+
 fn memory(text: &mut String, comparison: &Comparison) {
     let run = &comparison.all;
     let steps: Vec<&Program> = run.programs.iter().filter(|p| p.is_step() && p.surject.is_some()).collect();
@@ -276,7 +321,7 @@ fn memory(text: &mut String, comparison: &Comparison) {
     let more = run.figures(|p| p.peers.get("xla")?.ratio_memory.filter(|_| p.is_step()));
     let _ = writeln!(
         text,
-        "## 6. Memory of training steps\n\nMebibytes. Ours: arguments, results, literal tensors, and the arena of intermediate \
+        "## 7. Memory of training steps\n\nMebibytes. Ours: arguments, results, literal tensors, and the arena of intermediate \
          tensors, as the executable states them. XLA's: arguments, results and temporaries, as its executable states them \
          (aliases taken off). IREE's run time does not count what its queues allocate. Steps that need more than XLA's: {}.\n\n\
          | step | arguments | results | arena | all | XLA | ratio |\n|---|---:|---:|---:|---:|---:|---:|",
@@ -313,7 +358,7 @@ fn method(text: &mut String, comparison: &Comparison) {
         .count();
     let _ = writeln!(
         text,
-        "## 7. Method\n\n\
+        "## 8. Method\n\n\
          * One process a side, pinned to the same processors, with as many threads. The sides take turns: {} rounds of {} s \
          each (at least three calls, unless they take four times as long), and who is first changes. Our side calls the \
          compiled program on arguments and results in place; XLA's executable is called directly, without the dispatch of \
@@ -337,7 +382,7 @@ fn method(text: &mut String, comparison: &Comparison) {
         );
     }
     text.push_str(
-        "* The runs are stored beside this page: `all.json`, `one.json` and `starts.json`, in the format that\n  \
+        "* The runs are stored beside this page: `all.json`, `one.json`, `large.json` and `starts.json`, in the format that\n  \
          `crates/surject/src/bench/run.rs` documents.\n",
     );
 }
