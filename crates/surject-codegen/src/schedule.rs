@@ -317,6 +317,27 @@ impl Chooser<'_> {
     }
 }
 
+/// Gives reductions that can run together as many lanes as the one of them with the fewest: those along the same loops
+/// that have as many reductions inside, one in another, so that none of them needs another.
+fn keep_step(dag: &Dag, reductions: &[NodeId], plans: &mut HashMap<NodeId, ReducePlan>) {
+    let mut depths: HashMap<NodeId, usize> = HashMap::new();
+    let mut fewest: HashMap<(usize, LoopSet, Vec<LoopId>), usize> = HashMap::new();
+    // Reductions come after those inside of them.
+    for &r in reductions {
+        let inside = dag.reachable(&dag[r].node.children().collect::<Vec<_>>(), true);
+        let depth = inside.iter().filter_map(|n| depths.get(n)).max().map_or(0, |d| d + 1);
+        depths.insert(r, depth);
+        if let Some(plan) = plans.get(&r).filter(|p| p.lanes > 1) {
+            let lanes = fewest.entry((depth, dag[r].deps, plan.order.clone())).or_insert(plan.lanes);
+            *lanes = plan.lanes.min(*lanes);
+        }
+    }
+    for (r, plan) in plans.iter_mut().filter(|p| p.1.lanes > 1) {
+        let key = depths.get(r).map(|&depth| (depth, dag[*r].deps, plan.order.clone()));
+        plan.lanes = key.and_then(|key| fewest.get(&key).copied()).unwrap_or(plan.lanes);
+    }
+}
+
 /// The order of the loops over the output: large strides outside.
 pub fn output_order(outer: &[LoopId], dag: &Dag, outputs: &[Output]) -> Vec<LoopId> {
     let stride = |l: LoopId| outputs.iter().map(|o| o.address.coeff(l).abs()).max().unwrap_or(0);
@@ -333,8 +354,9 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
     let all = dag.reachable(&roots, true);
     let reductions: Vec<NodeId> =
         all.iter().copied().filter(|n| matches!(dag[*n].node, Node::Reduce { .. })).collect();
-    let plans: HashMap<NodeId, ReducePlan> =
+    let mut plans: HashMap<NodeId, ReducePlan> =
         reductions.iter().map(|&r| (r, chooser.reduction(r, &order))).collect();
+    keep_step(dag, &reductions, &mut plans);
     let points = dag.points(order.iter().copied().collect());
     // What a node costs depends on the reduction it is in: its body is done in the lanes of the reduction, unless
     // the whole reduction is inside the vector of the output.

@@ -362,7 +362,11 @@ impl<'a> Stores<'a> {
                 continue;
             }
             let free = loops.iter().copied().collect();
-            kernels.push(row::emit(&dag, &outputs, &schedule, self.target, free, None)?);
+            let mut kernel = row::emit(&dag, &outputs, &schedule, self.target, free, None)?;
+            // Sums of parts of the same tensors may become one kernel.
+            let outputs = outputs.to_vec();
+            kernel.recipe = Some(Arc::new(Recipe::Row { dag, outputs, schedule, free, stash: None }));
+            kernels.push(kernel);
         }
         Ok(Outcome::Kernels(kernels))
     }

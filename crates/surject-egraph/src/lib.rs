@@ -54,6 +54,7 @@ mod dot;
 mod emit;
 mod error;
 mod explain;
+mod factors;
 mod import;
 mod index_build;
 mod index_match;

@@ -9,12 +9,13 @@ use crate::dot::dot;
 use crate::emit::{Emitter, Writing};
 use crate::error::EgraphError;
 use crate::explain::explain;
+use crate::factors::take_out;
 use crate::import::{Imported, Mode, import, needs};
 use crate::laws::{Phase, phases};
 use crate::live::{levels, live_statements, sweep};
 use crate::options::Options;
 use crate::plan::{Plan, Search, topological};
-use crate::report::{BlockReport, PlanFigures, Report};
+use crate::report::{BlockReport, FACTOR, PlanFigures, Report};
 use crate::saturate::{Bounds, Firing, Rules, Stop, saturate};
 use crate::share::share;
 use crate::terms::{Class, Term, Terms};
@@ -42,6 +43,8 @@ pub fn optimise(program: &Program, options: &Options) -> Result<Optimised, Egrap
     let program = assigned.as_ref().unwrap_or(program);
     let phases = phases(options)?;
     let mut report = Report::new(options, &phases);
+    // What is taken out of sums is so by this law; a sum of negations may be a zero of the other sign.
+    let factors = options.waived.zero_sign && phases.iter().any(|p| p.rules.iter().any(|r| r.name == FACTOR));
     let mut functions = Vec::with_capacity(program.functions.len());
     for function in &program.functions {
         let mut driver = Driver {
@@ -59,6 +62,9 @@ pub fn optimise(program: &Program, options: &Options) -> Result<Optimised, Egrap
         let mut block = std::mem::take(&mut new.body);
         sweep(&new, &mut block);
         new.body = block;
+        if factors {
+            report.taken_out += take_out(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
+        }
         functions.push(new);
     }
     let program = Program { name: program.name.clone(), functions };

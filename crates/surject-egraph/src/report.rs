@@ -12,6 +12,9 @@ use std::time::Duration;
 use surject_ir::{AccOp, Block, FieldId, FieldKind, Function, StatementKind, Var};
 use surject_rules::{Exactness, Flags};
 
+/// The law by which factors are taken out of sums.
+pub(crate) const FACTOR: &str = "factor";
+
 /// What an optimisation did to a program.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
@@ -23,6 +26,8 @@ pub struct Report {
     pub exactness: Option<Exactness>,
     /// The rules of the user that equated nothing, and why.
     pub idle: Vec<(String, String)>,
+    /// Sums of which factors were taken out after everything else.
+    pub taken_out: usize,
     /// How long it took.
     pub time: Duration,
 }
@@ -109,6 +114,7 @@ impl Report {
             rules: rules.map(|r| (r.name.clone(), (r.class, r.flags))).collect(),
             exactness: Some(options.exactness),
             idle: Vec::new(),
+            taken_out: 0,
             time: Duration::ZERO,
         }
     }
@@ -139,6 +145,9 @@ impl Report {
             for (rule, count) in &phase.firings {
                 *result.entry(rule.as_str()).or_default() += count;
             }
+        }
+        if self.taken_out > 0 {
+            *result.entry(FACTOR).or_default() += self.taken_out;
         }
         result
     }

@@ -129,3 +129,29 @@ fn narrow_values_are_stored() {
     let stored = |l: &str| !l.trim_start().starts_with("let") && l.contains(": i8[64,32] =:");
     assert!(printed.lines().any(stored), "{printed}");
 }
+
+/// Sums of a normalisation's gradient: what does not change along them is taken out, sums that differ in nothing else are
+/// one, and where two assignments have it, it is stored. A contraction keeps its factors.
+#[test]
+fn factors_of_sums() {
+    let text =
+        "func main(x: f32[32,24], g: f32[32,24], w: f32[24], r: f32[32], a: f32[24,8]) -> (y, u, v, p) {
+  d : f32[32,24] =: over i<32, j<24: g[i,j] * w[j] / r[i]
+  s : f32[32] =:+ over i<32, j<24 at [i]: neg(d[i,j]) * (2.0f32 * x[i,j])
+  t : f32[32] =:+ over i<32, j<24 at [i]: x[i,j] * (r[i] * (w[j] * g[i,j]))
+  y : f32[32,24] =: over i<32, j<24: d[i,j] + s[i] * t[i]
+  u : f32[24] =:+ over j<24, i<32 at [j]: w[j] * x[i,j] * g[i,j]
+  v : f32[24] =: over j<24: exp(u[j]) * (+ over j<24, i<32 at [j]: g[i,j] * x[i,j] / w[j])
+  p : f32[32,8] =:+ over i<32, k<8, j<24 at [i,k]: x[i,j] * r[i] * a[j,k]
+}
+";
+    let p = surject_ir::parse(text).unwrap();
+    let o = show("factors", &p, 1e-3);
+    insta::assert_snapshot!(surject_ir::print(&o.program));
+    assert!(o.report.ledger().iter().any(|(rule, ..)| rule == "factor"));
+    // Without the law nothing is taken out.
+    let options = Options { without: vec!["factor".to_string()], ..Options::default() };
+    let kept = optimise(&p, &options).unwrap();
+    agree(&p, &kept.program, 1e-3);
+    assert_eq!(kept.report.taken_out, 0);
+}

@@ -133,3 +133,23 @@ fn reductions_of_the_same_terms_run_together() {
         assert_eq!(together, 1, "{plan}");
     }
 }
+
+/// Long sums down few columns are made in parts; those of the same tensors, not all of them of one form, are one kernel.
+#[test]
+fn parts_of_sums_run_together() {
+    for (rows, columns) in [(9000, 16), (8197, 24)] {
+        let text = format!(
+            "func main(x: f32[{rows},{columns}], g: f32[{rows},{columns}], m: f32[{columns}]) -> (a, b, c) {{
+  a : f32[{columns}] =:+ over j<{columns}, i<{rows} at [j]: (x[i,j] - m[j]) * (x[i,j] - m[j])
+  b : f32[{columns}] =: over j<{columns}: (+ over j<{columns}, i<{rows} at [j]: (x[i,j] - m[j]) * g[i,j]) * m[j]
+  c : f32[{columns}] =:+ over j<{columns}, i<{rows} at [j]: x[i,j] - m[j]
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        check_with(program.functions[0].clone(), 1e-3, None);
+        let plan = lower(&program, "main", &Target::wide()).unwrap().plan.to_string();
+        let sums = |l: &str| l.matches(", + [").count();
+        assert_eq!(plan.lines().map(sums).max(), Some(3), "{plan}");
+    }
+}

@@ -1,0 +1,288 @@
+//! What does not change along a sum, taken out of it: `+ x * g * r` with `r` the same for all terms is `(+ x * g) * r`.
+//!
+//! The law `factor` says so in the e-graph, where what is stored is decided. This pass comes after that and leaves it
+//! as it is. A product that is needed as a whole elsewhere counts once in a plan, and yet a kernel computes it again
+//! inside every loop: a sum does with fewer factors, and sums of one kernel that differ in what was taken out are one.
+//! Where the sums of several assignments are one, it is stored.
+//!
+//! Only sums are looked at of which some factor depends on every axis. The others are contractions: there a factor costs
+//! least where it is, with the operand that has fewer elements.
+
+use crate::algebra::{Axes, deps_through};
+use crate::live::nested;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use surject_index::{Affine, Component, IndexMap};
+use surject_ir::{
+    AccOp, BinaryOp, Block, DType, FieldId, FieldKind, Function, Statement, StatementKind, TypeError, UnaryOp,
+};
+
+/// Products of more factors are left as they are.
+const FACTORS: usize = 12;
+/// A sum of so many terms for each of its values is worth a store where it is needed twice.
+const TERMS: u64 = 16;
+
+/// Takes factors out of the sums of a function; gives the number of sums that changed.
+pub(crate) fn take_out(function: &mut Function) -> Result<usize, TypeError> {
+    let mut body = std::mem::take(&mut function.body);
+    let mut sums = Sums { f: function, deps: Vec::new(), new: HashMap::new(), made: HashSet::new() };
+    let done = sums.block(&mut body);
+    let changed = sums.made.len();
+    function.body = body;
+    done.map(|()| changed)
+}
+
+struct Sums<'a> {
+    f: &'a mut Function,
+    /// The axes that fields depend on, as far as they are known.
+    deps: Vec<Axes>,
+    /// What fields became.
+    new: HashMap<FieldId, FieldId>,
+    /// Sums that have fewer factors than before.
+    made: HashSet<FieldId>,
+}
+
+/// The factors of the terms of a sum; `true`: of their denominators.
+#[derive(Default)]
+struct Product {
+    varying: Vec<(FieldId, bool)>,
+    fixed: Vec<(FieldId, bool)>,
+    negative: bool,
+}
+
+/// A field as a product.
+enum Opened {
+    Product(FieldId, FieldId),
+    Quotient(FieldId, FieldId),
+    Negative(FieldId),
+    Factor,
+}
+
+impl Sums<'_> {
+    fn block(&mut self, block: &mut Block) -> Result<(), TypeError> {
+        for statement in &mut block.statements {
+            for inner in nested(statement) {
+                self.block(inner)?;
+            }
+            if let StatementKind::Store { field, .. } = &mut statement.kind {
+                *field = self.field(*field)?;
+            }
+        }
+        self.share(block)
+    }
+
+    /// A field with other sums in it.
+    fn field(&mut self, root: FieldId) -> Result<FieldId, TypeError> {
+        for id in self.f.fields.reachable(&[root]) {
+            if self.new.contains_key(&id) {
+                continue;
+            }
+            let node = self.f.fields[id].clone();
+            let same = self.f.fields.again(&node, |c| self.new.get(&c).copied().unwrap_or(c))?;
+            let sum = self.sum(same)?.unwrap_or(same);
+            self.new.insert(id, sum);
+        }
+        Ok(self.new.get(&root).copied().unwrap_or(root))
+    }
+
+    /// A sum without the factors that do not change along it; `None`: it is no sum, or has none.
+    fn sum(&mut self, id: FieldId) -> Result<Option<FieldId>, TypeError> {
+        let sum = &self.f.fields[id];
+        let FieldKind::Acc { op: AccOp::Add, map, of } = &sum.kind else { return Ok(None) };
+        let (map, of) = (map.clone(), *of);
+        let Some(section) = section(&map) else { return Ok(None) };
+        if !matches!(sum.dtype, DType::F32 | DType::F64) || !map.surjective().is_yes() {
+            return Ok(None);
+        }
+        let Some(Product { mut varying, fixed, negative }) = self.product(of, &map.free_axes())? else {
+            return Ok(None);
+        };
+        let whole = Axes::all(map.domain());
+        let is_whole =
+            |sums: &mut Self, f: &(FieldId, bool)| !f.1 && whole.without(sums.deps(f.0)).is_empty();
+        if fixed.is_empty() || !varying.iter().any(|f| is_whole(self, f)) {
+            return Ok(None);
+        }
+        // In one order, so that the same factors are the same product; denominators come last.
+        varying.sort_by_key(|f| (f.1, f.0));
+        let mut terms = varying[0].0;
+        for &(factor, below) in &varying[1..] {
+            terms = self.f.fields.binary(if below { BinaryOp::Div } else { BinaryOp::Mul }, terms, factor)?;
+        }
+        let sum = self.f.fields.acc(AccOp::Add, map, terms)?;
+        self.made.insert(sum);
+        let mut result = sum;
+        for (factor, below) in fixed {
+            let factor = self.read(&section, factor)?;
+            result =
+                self.f.fields.binary(if below { BinaryOp::Div } else { BinaryOp::Mul }, result, factor)?;
+        }
+        if negative {
+            result = self.f.fields.unary(UnaryOp::Neg, result)?;
+        }
+        Ok(Some(result))
+    }
+
+    /// The factors of a field, those apart that depend on none of these axes. `None`: there are too many.
+    fn product(&mut self, of: FieldId, along: &[usize]) -> Result<Option<Product>, TypeError> {
+        let mut product = Product::default();
+        let mut open = vec![(of, false)];
+        while let Some((id, below)) = open.pop() {
+            if product.varying.len() + product.fixed.len() + open.len() >= FACTORS {
+                return Ok(None);
+            }
+            let deps = self.deps(id);
+            if !along.iter().any(|&a| deps.contains(a)) {
+                product.fixed.push((id, below));
+                continue;
+            }
+            match self.opened(id)? {
+                Opened::Product(x, y) => open.extend([(y, below), (x, below)]),
+                Opened::Quotient(x, y) => open.extend([(y, !below), (x, below)]),
+                Opened::Negative(x) => {
+                    product.negative = !product.negative;
+                    open.push((x, below));
+                }
+                Opened::Factor => product.varying.push((id, below)),
+            }
+        }
+        Ok(Some(product))
+    }
+
+    /// A field as a product of others over the same space, behind reads too.
+    fn opened(&mut self, id: FieldId) -> Result<Opened, TypeError> {
+        let fields = &self.f.fields;
+        let (map, of) = match &fields[id].kind {
+            FieldKind::Read { map, of } if map.is_total() => (map.clone(), *of),
+            _ => (IndexMap::identity(&fields[id].space), id),
+        };
+        Ok(match fields[of].kind {
+            FieldKind::Binary { op: BinaryOp::Mul, x, y } => {
+                Opened::Product(self.read(&map, x)?, self.read(&map, y)?)
+            }
+            FieldKind::Binary { op: BinaryOp::Div, x, y } => {
+                Opened::Quotient(self.read(&map, x)?, self.read(&map, y)?)
+            }
+            FieldKind::Unary { op: UnaryOp::Neg, x } => Opened::Negative(self.read(&map, x)?),
+            _ => Opened::Factor,
+        })
+    }
+
+    /// A field at other positions: behind reads what these read, and a constant wherever it is.
+    fn read(&mut self, map: &IndexMap, of: FieldId) -> Result<FieldId, TypeError> {
+        let (mut map, mut of) = (map.clone(), of);
+        while let FieldKind::Read { map: next, of: behind } = &self.f.fields[of].kind
+            && next.is_total()
+            && let Ok(both) = map.then(next)
+        {
+            (map, of) = (both, *behind);
+        }
+        match self.f.fields[of].kind {
+            FieldKind::Const(value) => Ok(self.f.fields.constant(map.domain(), value)),
+            _ => self.f.fields.read(map, of),
+        }
+    }
+
+    /// The axes that a field may depend on.
+    fn deps(&mut self, id: FieldId) -> Axes {
+        for next in self.deps.len()..=id.0 as usize {
+            let field = &self.f.fields[FieldId(next as u32)];
+            let of = |x: &FieldId| self.deps[x.0 as usize];
+            let deps = match &field.kind {
+                FieldKind::Const(_) => Axes::NONE,
+                FieldKind::Index { axis } => Axes::NONE.with(*axis),
+                FieldKind::Read { map, of: x } => deps_through(map, of(x)),
+                FieldKind::Tensor(_) | FieldKind::Acc { .. } => Axes::all(&field.space),
+                kind => kind.children().fold(Axes::NONE, |all, x| all.union(of(&x))),
+            };
+            self.deps.push(deps);
+        }
+        self.deps[id.0 as usize]
+    }
+
+    /// Stores sums that several assignments of a block share.
+    fn share(&mut self, block: &mut Block) -> Result<(), TypeError> {
+        let mut users: BTreeMap<FieldId, Vec<usize>> = BTreeMap::new();
+        for (at, statement) in block.statements.iter().enumerate() {
+            let StatementKind::Store { field, .. } = statement.kind else { continue };
+            let reached = self.f.fields.reachable(&[field]);
+            for id in reached.into_iter().filter(|id| self.made.contains(id) && self.is_long(*id)) {
+                users.entry(id).or_default().push(at);
+            }
+        }
+        users.retain(|_, at| at.len() > 1);
+        // Sums inside of others come first.
+        let mut stored: HashMap<FieldId, FieldId> = HashMap::new();
+        let mut early: Vec<(usize, Statement)> = Vec::new();
+        let mut gone: HashSet<usize> = HashSet::new();
+        for (sum, at) in users {
+            let field = self.replaced(sum, &stored)?;
+            let own = at.iter().copied().find_map(|k| match block.statements[k].kind {
+                StatementKind::Store { target, field } if field == sum => Some((k, target)),
+                _ => None,
+            });
+            let (target, origin) = match own {
+                Some((k, target)) => {
+                    gone.insert(k);
+                    (target, block.statements[k].origin.clone())
+                }
+                None => (self.f.var_for("sum", field), block.statements[at[0]].origin.clone()),
+            };
+            early.push((at[0], Statement { kind: StatementKind::Store { target, field }, origin }));
+            stored.insert(sum, self.f.tensor(target));
+        }
+        if early.is_empty() {
+            return Ok(());
+        }
+        let mut statements = Vec::with_capacity(block.statements.len() + early.len());
+        for (at, mut statement) in std::mem::take(&mut block.statements).into_iter().enumerate() {
+            statements.extend(early.iter().filter(|e| e.0 == at).map(|e| e.1.clone()));
+            if gone.contains(&at) {
+                continue;
+            }
+            if let StatementKind::Store { field, .. } = &mut statement.kind {
+                *field = self.replaced(*field, &stored)?;
+            }
+            statements.push(statement);
+        }
+        block.statements = statements;
+        Ok(())
+    }
+
+    /// A field that reads what is stored.
+    fn replaced(&mut self, root: FieldId, stored: &HashMap<FieldId, FieldId>) -> Result<FieldId, TypeError> {
+        let mut new: HashMap<FieldId, FieldId> = HashMap::new();
+        for id in self.f.fields.reachable(&[root]) {
+            let node = self.f.fields[id].clone();
+            let made = match stored.get(&id) {
+                Some(&tensor) => tensor,
+                None => self.f.fields.again(&node, |c| new.get(&c).copied().unwrap_or(c))?,
+            };
+            new.insert(id, made);
+        }
+        Ok(new.get(&root).copied().unwrap_or(root))
+    }
+
+    /// Has a sum many terms?
+    fn is_long(&self, id: FieldId) -> bool {
+        let FieldKind::Acc { map, .. } = &self.f.fields[id].kind else { return false };
+        match (map.domain().points(), map.codomain().points()) {
+            (Some(terms), Some(values)) => terms >= values.saturating_mul(TERMS),
+            _ => false,
+        }
+    }
+}
+
+/// A point of every fibre of a map whose components are each an axis of its domain, or the only position of one.
+fn section(map: &IndexMap) -> Option<IndexMap> {
+    let rank = map.codomain().rank();
+    let mut places: Vec<Option<usize>> = vec![None; map.domain().rank()];
+    for (place, component) in map.components().iter().enumerate() {
+        match component.component() {
+            Component::Iter(axis) if places[axis].is_none() => places[axis] = Some(place),
+            Component::Fixed(0) => {}
+            _ => return None,
+        }
+    }
+    let component = |place: &Option<usize>| place.map_or(Affine::fixed(rank, 0), |p| Affine::axis(rank, p));
+    IndexMap::total(map.codomain().clone(), map.domain().clone(), places.iter().map(component).collect()).ok()
+}
