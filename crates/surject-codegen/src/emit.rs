@@ -12,6 +12,7 @@
 use crate::CodegenError;
 use crate::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::dag::{Buf, Dag, NodeId};
+use crate::divide::Inverse;
 pub use crate::elem::Elem;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
@@ -93,6 +94,8 @@ pub struct Emitter<'a> {
     pub streams: bool,
     /// The loop over short rows, where such rows are done in lanes.
     pub short: Option<LoopId>,
+    /// The inverses of divisors, by the names of these.
+    pub(crate) inverses: HashMap<String, Inverse>,
     scopes: Vec<Scope>,
     names: usize,
 }
@@ -134,6 +137,7 @@ impl<'a> Emitter<'a> {
             tables: false,
             streams: false,
             short: None,
+            inverses: HashMap::new(),
             scopes: vec![Scope::default()],
             names: 0,
         }

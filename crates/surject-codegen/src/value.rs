@@ -163,6 +163,11 @@ impl Emitter<'_> {
                 {
                     return Ok(quotient);
                 }
+                if *op == BinaryOp::Div
+                    && let Some(quotient) = self.divide_again(at, id, *y, &left)?
+                {
+                    return Ok(quotient);
+                }
                 self.binary(at, *op, from, &left, &right)?
             }
             Node::Select(c, x, y) => {
@@ -188,14 +193,29 @@ impl Emitter<'_> {
                     return self.reduce(&[id], at).map(|mut values| values.swap_remove(0));
                 }
                 let accumulator = Accumulator::new(self, *op, dtype, at.lanes);
-                let mut joined = accumulator.init;
-                for values in self.every(loops) {
+                let terms = self.every(loops);
+                // Every addition waits for the one before it: sums of more terms are made in parts.
+                let apart = match terms.len() {
+                    _ if !dtype.is_float() || *op != AccOp::Add => 1,
+                    12.. => 4,
+                    8.. => 2,
+                    _ => 1,
+                };
+                let mut parts = vec![accumulator.init; apart];
+                for (term, values) in terms.into_iter().enumerate() {
                     let inner = self.open_at(at.scope, &values);
                     let part = At { scope: inner, lanes: at.lanes };
-                    joined = self.accumulate(*op, *body, dtype, &joined, part)?;
+                    let into = &mut parts[term % apart];
+                    *into = self.accumulate(*op, *body, dtype, into, part)?;
                     self.close_plain(inner);
                 }
-                let value = self.accumulated(*op, dtype, joined, at);
+                while parts.len() > 1 {
+                    let last = parts.split_off(parts.len() / 2 + parts.len() % 2);
+                    for (a, b) in parts.iter_mut().zip(last) {
+                        *a = self.join_accumulators(*op, dtype, a, &b, at)?;
+                    }
+                }
+                let value = self.accumulated(*op, dtype, parts.swap_remove(0), at);
                 self.round_half(at, dtype, value)
             }
             Node::Param(..) => return Err(CodegenError::malformed("a parameter without a value")),

@@ -261,6 +261,15 @@ fn in_parts(
 }
 
 impl Emitter<'_> {
+    /// Does a condition hold in any lane?
+    pub(crate) fn any_lane(&mut self, at: At, condition: &str) -> String {
+        if at.lanes == 1 {
+            return condition.to_string();
+        }
+        let ty = Elem::I1.ty(at.lanes);
+        self.op(at.scope, &format!("vector.reduction <or>, {condition} : {ty} into i1"))
+    }
+
     /// A value that is known, or where a condition holds in any lane another one in all of them.
     pub(crate) fn branch_where(
         &mut self,
@@ -270,12 +279,7 @@ impl Emitter<'_> {
         e: Elem,
         other: impl FnOnce(&mut Self, At) -> String,
     ) -> String {
-        let any = if at.lanes == 1 {
-            condition.to_string()
-        } else {
-            let ty = Elem::I1.ty(at.lanes);
-            self.op(at.scope, &format!("vector.reduction <or>, {condition} : {ty} into i1"))
-        };
+        let any = self.any_lane(at, condition);
         let scope = self.open(at.scope, Vec::new(), None);
         let value = other(self, At { scope, lanes: at.lanes });
         self.close_either(scope, &any, &e.ty(at.lanes), &value, known)
