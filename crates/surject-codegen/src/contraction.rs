@@ -474,6 +474,22 @@ impl Tiles<'_> {
         Ok(kernel)
     }
 
+    /// Do the batches of a row of the output lie between it and the next, as the groups of a convolution do, and do the
+    /// columns of all batches stay in a cache meanwhile?
+    fn batch_is_inside(&self) -> bool {
+        let s = &self.sizes;
+        let columns = s.batch * s.all_panels * s.column_panel() * s.elem.size() as i64;
+        if columns > self.target.cache_bytes as i64 {
+            return false;
+        }
+        let apart = |loops: &[LoopId]| {
+            let wide = loops.iter().filter(|&&l| self.dag.extent(l) > 1);
+            wide.map(|&l| self.output.address.coeff(l).saturating_abs()).collect::<Vec<i64>>()
+        };
+        let (batches, rows) = (apart(&self.c.batch), apart(&self.c.rows));
+        batches.iter().max().zip(rows.iter().min()).is_some_and(|(batch, row)| batch < row)
+    }
+
     /// Opens the loop over the items of a task: a block of rows of a batch, and a group of columns.
     fn open_item(&self, em: &mut Emitter<'_>) -> Item {
         let s = &self.sizes;
@@ -481,8 +497,11 @@ impl Tiles<'_> {
         let (groups, blocks) = (em.int(s.groups), em.int(s.blocks));
         let group = em.op(item, &format!("arith.remui {iv}, {groups} : i64"));
         let rest = em.op(item, &format!("arith.divui {iv}, {groups} : i64"));
-        let block = em.op(item, &format!("arith.remui {rest}, {blocks} : i64"));
-        let batch = em.op(item, &format!("arith.divui {rest}, {blocks} : i64"));
+        // What a task writes lies together: where rows are further apart than batches, their blocks go first.
+        let (inner, outer) = if self.batch_is_inside() { ("divui", "remui") } else { ("remui", "divui") };
+        let by = if self.batch_is_inside() { em.int(s.batch) } else { blocks };
+        let block = em.op(item, &format!("arith.{inner} {rest}, {by} : i64"));
+        let batch = em.op(item, &format!("arith.{outer} {rest}, {by} : i64"));
         let first_row = self.times(em, item, &block, s.block);
         let (count, length) = (em.int(s.rows), em.int(s.block));
         let left = em.op(item, &format!("arith.subi {count}, {first_row} : i64"));

@@ -444,3 +444,22 @@ fn parts_share_tiles() {
         check(function);
     }
 }
+
+/// The groups of a row lie beside each other, so that tasks have all of them.
+#[test]
+fn groups_of_a_convolution() {
+    for (groups, rows, columns) in [(4, 300, 16), (3, 301, 15), (4, 37, 33)] {
+        let text = format!(
+            "func main(x: f32[{rows},{groups},20], y: f32[{groups},20,{columns}]) -> (z) {{\n  \
+             z : f32[{rows},{groups},{columns}] =:+ over i<{rows}, g<{groups}, j<{columns}, k<20 at [i,g,j]: \
+             x[i,g,k] * y[g,k,j]\n}}\n"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let target = surject_codegen::Target { eager: true, ..surject_codegen::Target::wide() };
+        let plan = surject_codegen::lower(&program, "main", &target).unwrap().plan.to_string();
+        assert!(plan.contains(&format!("batch {groups}")), "{plan}");
+        for function in program.functions {
+            check(function);
+        }
+    }
+}
