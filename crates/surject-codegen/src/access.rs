@@ -171,7 +171,7 @@ impl Emitter<'_> {
         &mut self,
         pointer: &str,
         node: NodeId,
-        address: &Lin,
+        (address, guards): (&Lin, &[Guard]),
         (offset, elem): (Val, Elem),
         at: At,
     ) -> String {
@@ -183,7 +183,7 @@ impl Emitter<'_> {
                 _ => self.op(scope, &format!("arith.extsi {} : {} to i64", offset.ssa, elem.name())),
             };
             let start = self.element(pointer, &far, memory, scope);
-            return self.load(&start, dtype, address, &[], at);
+            return self.load(&start, dtype, address, guards, at);
         }
         let base = self.lin(address, scope);
         let start = self.element(pointer, &base, memory, scope);
@@ -198,6 +198,19 @@ impl Emitter<'_> {
             // Where there is no lane, the element of the first one.
             let none = self.constant(elem, 0, lanes);
             places = self.select(at, &mask, &places, &none, elem);
+        }
+        if !guards.is_empty() {
+            // Outside, the first element of the tensor.
+            let holds = self.predicate(guards, at);
+            let holds = self.spread(&holds, Elem::I1, at);
+            let zero = self.int(0);
+            let back = self.op(scope, &format!("arith.subi {zero}, {base} : i64"));
+            let ssa = match elem {
+                Elem::I64 => back,
+                _ => self.op(scope, &format!("arith.trunci {back} : i64 to {}", elem.name())),
+            };
+            let back = self.spread(&Val { ssa, lanes: 1 }, elem, at);
+            places = self.select(at, &holds, &places, &back, elem);
         }
         let raw = self.elements(&start, &places, elem, memory, at);
         self.widen(dtype, raw, at)

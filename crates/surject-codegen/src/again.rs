@@ -3,7 +3,7 @@
 
 use crate::Target;
 use crate::address::{LoopId, LoopSet};
-use crate::dag::{Dag, Node, NodeId};
+use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::schedule::{Output, Schedule, node_cost};
 use std::collections::HashSet;
 
@@ -14,8 +14,20 @@ const CHEAP: f64 = 6.0;
 /// Cycles of scalar code that a kernel more must save.
 const WORTH: f64 = 200_000.0;
 
-/// A value that is better stored first: the topmost one, if there is any.
-pub fn find(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &Target) -> Option<NodeId> {
+/// The part of a cycle that an element costs which is picked out of others, with its share of what a kernel more must
+/// save, and how many of them are stored.
+const APART: f64 = 0.25;
+const WORTH_APART: f64 = 20_000.0;
+const MOST_APART: f64 = 65_536.0;
+
+/// A value that is better stored first: the topmost one, if there is any. What is loaded from `first` on was stored so.
+pub fn find(
+    dag: &Dag,
+    outputs: &[Output],
+    schedule: &Schedule,
+    target: &Target,
+    first: Buf,
+) -> Option<NodeId> {
     let worth = if target.eager { 0.0 } else { WORTH };
     let mut seen: HashSet<(NodeId, Vec<LoopId>)> = HashSet::new();
     let mut stack: Vec<(NodeId, Vec<LoopId>)> =
@@ -31,11 +43,23 @@ pub fn find(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &Target)
             if work >= CHEAP * times && (1.0 - needed / times) * work >= worth {
                 return Some(n);
             }
+            let least = if target.eager { 0.0 } else { WORTH_APART };
+            if is_apart(dag, n, schedule, first) && needed <= MOST_APART && APART * times >= least {
+                return Some(n);
+            }
         }
         let inside = inside(dag, n, &around, schedule);
         stack.extend(dag[n].node.children().map(|c| (c, inside.clone())));
     }
     None
+}
+
+/// Is it an element of which neighbours in the lanes lie apart?
+fn is_apart(dag: &Dag, n: NodeId, schedule: &Schedule, first: Buf) -> bool {
+    let Node::Load { buf, address, guards } = &dag[n].node else { return false };
+    let stride = schedule.order.last().map_or(0, |&l| address.coeff(l));
+    let lanes = schedule.lanes > 1 && schedule.is_plain();
+    lanes && guards.is_empty() && stride.abs() > 1 && *buf < first
 }
 
 /// Is it a value that only the surroundings of a kernel have?

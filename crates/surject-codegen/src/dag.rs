@@ -39,8 +39,10 @@ pub enum Node {
         buf: Buf,
         /// What the loops say of the row-major position.
         address: Lin,
-        /// The rest of it, an `i32` or `i64`. Together they always lie inside the tensor.
+        /// The rest of it, an `i32` or `i64`, which is the address of an element of the tensor by itself.
         offset: NodeId,
+        /// Where together they lie inside the tensor.
+        guards: Vec<Guard>,
     },
     /// An affine expression of the loops as a value.
     Index(Lin),
@@ -138,8 +140,9 @@ impl Node {
             Node::Load { buf, address, guards } => {
                 Node::Load { buf: *buf, address: lin(address)?, guards: all(guards)? }
             }
-            Node::Gather { buf, address, offset } => {
-                Node::Gather { buf: *buf, address: lin(address)?, offset: at(*offset) }
+            Node::Gather { buf, address, offset, guards } => {
+                let (address, offset, guards) = (lin(address)?, at(*offset), all(guards)?);
+                Node::Gather { buf: *buf, address, offset, guards }
             }
             Node::Index(position) => Node::Index(lin(position)?),
             Node::Guarded { guards, fill, inner } => {
@@ -228,7 +231,7 @@ impl Dag {
         let children = key.0.children().fold(LoopSet::default(), |s, c| s.union(self[c].deps));
         let deps = match &key.0 {
             Node::Load { address, guards: g, .. } => address.loops().union(guards(g)),
-            Node::Gather { address, .. } => children.union(address.loops()),
+            Node::Gather { address, guards: g, .. } => children.union(address.loops()).union(guards(g)),
             Node::Index(lin) => lin.loops(),
             Node::Guarded { guards: g, .. } => children.union(guards(g)),
             Node::Reduce { loops, .. } => children.minus(loops.iter().copied().collect()),

@@ -530,14 +530,20 @@ impl<'a> Emitter<'a> {
 
     /// `0, c, 2c, …` over the lanes.
     pub fn steps(&mut self, elem: Elem, c: i64, lanes: usize) -> String {
-        let wrap = |step: i64| match elem {
-            Elem::I8 => i64::from(step as i8),
-            Elem::I16 => i64::from(step as i16),
-            Elem::I32 => i64::from(step as i32),
-            _ => step,
+        let steps: Vec<i64> = (0..lanes as i64).map(|i| c.wrapping_mul(i)).collect();
+        self.numbers(elem, &steps)
+    }
+
+    /// An integer for each lane; narrow ones wrap.
+    pub fn numbers(&mut self, elem: Elem, numbers: &[i64]) -> String {
+        let wrap = |number: i64| match elem {
+            Elem::I8 => i64::from(number as i8),
+            Elem::I16 => i64::from(number as i16),
+            Elem::I32 => i64::from(number as i32),
+            _ => number,
         };
-        let list: Vec<String> = (0..lanes as i64).map(|i| wrap(c.wrapping_mul(i)).to_string()).collect();
-        self.literal(&format!("dense<[{}]>", list.join(", ")), &elem.ty(lanes))
+        let list: Vec<String> = numbers.iter().map(|&n| wrap(n).to_string()).collect();
+        self.literal(&format!("dense<[{}]>", list.join(", ")), &elem.ty(numbers.len()))
     }
 
     /// A value with these lanes: itself, or a scalar repeated.

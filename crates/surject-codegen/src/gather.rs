@@ -9,6 +9,7 @@ use crate::CodegenError;
 use crate::address::{Lin, LoopSet};
 use crate::build::{Access, Builder, Point, Stop, linearise, sizes};
 use crate::dag::{Buf, Dag, Node, NodeId};
+use crate::drawn::Drawn;
 use crate::recipe::Recipe;
 use crate::row::{self, Kernel};
 use crate::schedule::{self, Output};
@@ -49,7 +50,7 @@ impl Gathered {
     }
 
     /// The gather of a statement.
-    fn any(function: &Function, kind: &StatementKind) -> Option<Gathered> {
+    pub(crate) fn any(function: &Function, kind: &StatementKind) -> Option<Gathered> {
         let StatementKind::Call { op: LibOp::Gather { dims, slice_sizes, .. }, targets, args, .. } = kind
         else {
             return None;
@@ -110,6 +111,24 @@ impl Gathered {
         (0..self.dims.start_index_map.len()).map(component).collect()
     }
 
+    /// What the loops say of the position in the operand.
+    pub(crate) fn known(&self, position: &[Lin]) -> Vec<Lin> {
+        let mut known = vec![Lin::default(); self.shape.len()];
+        for (axis, at) in self.sliced() {
+            known[axis] = position[at].clone();
+        }
+        let dims = &self.dims;
+        for (&axis, &d) in dims.operand_batching_dims.iter().zip(&dims.start_indices_batching_dims) {
+            known[axis] = position[self.batch[d - usize::from(d >= dims.index_vector_dim)]].clone();
+        }
+        known
+    }
+
+    /// The axis of the operand that each component of an index moves along, and the last start there.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = (usize, i64)> {
+        self.dims.start_index_map.iter().map(|&axis| (axis, self.shape[axis] - self.slice[axis]))
+    }
+
     /// The element of the operand that is the element of the result at a position, from the components of its index.
     pub(crate) fn node(
         &self,
@@ -121,21 +140,15 @@ impl Gathered {
         let overflow = || CodegenError::overflow("a gather");
         let strides = strides(&self.shape).ok_or_else(overflow)?;
         let mut address = Lin::default();
-        for (axis, at) in self.sliced() {
-            address = address.plus(&position[at], strides[axis]).ok_or_else(overflow)?;
-        }
-        let dims = &self.dims;
-        for (&axis, &d) in dims.operand_batching_dims.iter().zip(&dims.start_indices_batching_dims) {
-            let at = self.batch[d - usize::from(d >= dims.index_vector_dim)];
-            address = address.plus(&position[at], strides[axis]).ok_or_else(overflow)?;
+        for (lin, &stride) in self.known(position).iter().zip(&strides) {
+            address = address.plus(lin, stride).ok_or_else(overflow)?;
         }
         let points = self.shape.iter().try_fold(1i64, |p, &n| p.checked_mul(n)).ok_or_else(overflow)?;
         let wide = if points < 1 << 31 { DType::I32 } else { DType::I64 };
         let whole = |dtype: DType, n: i64| Scalar::from_i128(dtype, n.into());
         let mut offset: Option<NodeId> = None;
-        for (&start, &axis) in starts.iter().zip(&dims.start_index_map) {
+        for (&start, (axis, most)) in starts.iter().zip(self.ends()) {
             let own = dag[start].dtype;
-            let most = self.shape[axis] - self.slice[axis];
             let mut at = start;
             if own.is_signed_int() {
                 let zero = dag.constant(Scalar::zero(own));
@@ -161,7 +174,7 @@ impl Gathered {
         }
         let buf = buf(self.operand);
         Ok(match offset {
-            Some(offset) => dag.add(Node::Gather { buf, address, offset }, dtype),
+            Some(offset) => dag.add(Node::Gather { buf, address, offset, guards: Vec::new() }, dtype),
             None => dag.add(Node::Load { buf, address, guards: Vec::new() }, dtype),
         })
     }
@@ -187,6 +200,7 @@ pub fn find(
     uses: &Uses,
     apart: &dyn Fn(Var) -> bool,
     indices: &HashMap<Var, FieldId>,
+    drawn: &HashMap<Var, Drawn>,
 ) -> HashMap<Var, Gathered> {
     let mut readers: HashMap<Var, Vec<Option<(usize, FieldId)>>> = HashMap::new();
     let mut candidates: Vec<(usize, Var, Gathered)> = Vec::new();
@@ -210,6 +224,7 @@ pub fn find(
             }
             if let (Some(gathered), &[target]) =
                 (Gathered::any(function, &statement.kind), statement.targets())
+                && !drawn.contains_key(&target)
             {
                 candidates.push((number, target, gathered.computing(indices)));
             }
@@ -323,6 +338,12 @@ impl Builder<'_> {
         starts
     }
 
+    /// The components of an index that is in memory.
+    pub(crate) fn stored(&mut self, gathered: &Gathered, access: &Access) -> Result<Vec<NodeId>, Stop> {
+        let starts = self.starts(gathered, access);
+        self.components(gathered, &starts)
+    }
+
     pub(crate) fn gathered(
         &mut self,
         gathered: &Gathered,
@@ -330,6 +351,11 @@ impl Builder<'_> {
         position: &[Lin],
         starts: &[Start],
     ) -> Result<NodeId, Stop> {
+        let nodes = self.components(gathered, starts)?;
+        Ok(gathered.node(&mut self.dag, dtype, position, &nodes)?)
+    }
+
+    fn components(&mut self, gathered: &Gathered, starts: &[Start]) -> Result<Vec<NodeId>, Stop> {
         let mut nodes = Vec::new();
         for start in starts {
             nodes.push(match *start {
@@ -341,7 +367,7 @@ impl Builder<'_> {
                 }
             });
         }
-        Ok(gathered.node(&mut self.dag, dtype, position, &nodes)?)
+        Ok(nodes)
     }
 }
 

@@ -6,7 +6,7 @@
 //! write and read a tensor that is many times larger than what it is made of. Such a value is evaluated where it
 //! is read.
 
-use crate::renumber::seldom;
+use crate::renumber::{seldom, shaped_anew};
 use crate::uses::Uses;
 use std::collections::HashMap;
 use surject_ir::{
@@ -55,6 +55,15 @@ pub fn find(function: &Function, uses: &Uses) -> HashMap<Var, FieldId> {
     }
     let mut inlined = HashMap::new();
     for (block, target, field) in candidates {
+        let all = readers.get(&target).map_or(&[][..], Vec::as_slice);
+        // What is a tensor with other axes lies where that lies, however often it is read.
+        if !all.is_empty()
+            && all.iter().all(|reader| reader.is_some_and(|r| r.0 == block))
+            && shaped_anew(function, field, &inlined)
+        {
+            inlined.insert(target, field);
+            continue;
+        }
         let Some(&[Some(reader)]) = readers.get(&target).map(Vec::as_slice) else { continue };
         // A reader that reduces may go through its elements more than once.
         let reduces = stores.get(&reader).is_none_or(|&field| {
@@ -112,7 +121,7 @@ pub fn indices(
     function: &Function,
     uses: &Uses,
     inlined: &HashMap<Var, FieldId>,
-    computes: &dyn Fn(&StatementKind) -> bool,
+    computes: &dyn Fn(&StatementKind, Var) -> bool,
 ) -> HashMap<Var, FieldId> {
     /// More operations than these are not done with a gather.
     const MOST: usize = 16;
@@ -129,7 +138,9 @@ pub fn indices(
                     stores.insert(*target, *field);
                 }
                 StatementKind::Constant { target, .. } => literals.push(*target),
-                StatementKind::Call { op: LibOp::Gather { .. }, args, .. } if computes(&statement.kind) => {
+                StatementKind::Call { op: LibOp::Gather { .. }, targets, args, .. }
+                    if targets.first().is_some_and(|&target| computes(&statement.kind, target)) =>
+                {
                     // Of the same block: what it is made of has not changed.
                     if let Some((&var, &field)) = args.get(1).and_then(|v| stores.get_key_value(v)) {
                         found.insert(var, field);

@@ -50,6 +50,7 @@
 mod access;
 mod address;
 mod again;
+mod braid;
 mod build;
 mod coalesce;
 mod columns;
@@ -57,6 +58,7 @@ mod complex;
 mod contraction;
 mod dag;
 mod divide;
+mod drawn;
 mod elem;
 mod emit;
 mod error;

@@ -39,6 +39,9 @@ pub fn kernels(
     if empty {
         return Ok(Vec::new());
     }
+    if let Some(drawn) = targets.first().and_then(|t| stores.drawn.get(t)).cloned() {
+        return Ok(vec![stores.drawn(targets[0], &drawn)?]);
+    }
     let statement = StatementKind::Call {
         op: op.clone(),
         targets: targets.to_vec(),

@@ -430,8 +430,17 @@ impl Emitter<'_> {
                 _ => self.round_half(at, to, x.to_string()),
             },
             (true, false) => self.integer_of(at, (a, b), to.is_signed_int(), x),
+            (false, true) if from.is_bool() => {
+                let (one, zero) = (self.float(at, b, 1.0), self.float(at, b, 0.0));
+                self.select(at, x, &one, &zero, b)
+            }
             (false, true) => {
                 let name = if from.is_signed_int() { "arith.sitofp" } else { "arith.uitofp" };
+                if is_half(to) && a.bits() <= 16 {
+                    // What has 16 bits is a float, and what has 8 is a half.
+                    let value = self.cast(at, name, x, a, Elem::F32);
+                    return if a.bits() <= 8 { value } else { self.round_half_of(at, to, value, false) };
+                }
                 if is_half(to) {
                     // Rounded once: what does not fit in `f64` is far beyond the precision of a half.
                     let wide = self.cast(at, name, x, a, Elem::F64);

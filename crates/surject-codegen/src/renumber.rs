@@ -40,6 +40,12 @@ pub(crate) fn numbered(sizes: &[i64], number: Lin) -> Vec<Lin> {
     position
 }
 
+/// Is a field a tensor that is numbered anew, and nothing else?
+pub(crate) fn shaped_anew(function: &Function, field: FieldId, inlined: &HashMap<Var, FieldId>) -> bool {
+    renumbered(function, field, &|var| inlined.contains_key(&var))
+        .is_some_and(|of| matches!(function.fields[of].kind, FieldKind::Tensor(_)))
+}
+
 /// Does a field read few of the elements of a tensor that is numbered anew?
 pub(crate) fn seldom(
     function: &Function,

@@ -6,6 +6,7 @@
 use crate::CodegenError;
 use crate::Target;
 use crate::address::{Guard, Lin, LoopId, LoopSet};
+use crate::braid::Braided;
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
 use crate::inplace;
@@ -116,7 +117,8 @@ pub(crate) fn units(
     let (mut pieces, mut piece) = (1, dag.extent(last));
     // Loops that may not be cut run inside a piece.
     let rest_runs_inside = outer[prefix.len()..].iter().all(|&l| !free.contains(l));
-    if rest_runs_inside && total < tasks && free.contains(last) {
+    let free = free.contains(last) && schedule.braid.as_ref().is_none_or(|b| b.cuts.is_empty());
+    if rest_runs_inside && total < tasks && free {
         let lanes = schedule.lanes as i64;
         // Every piece runs through all rows: narrow pieces would touch every page once for each of them.
         let repeats = outer.len() > prefix.len();
@@ -156,7 +158,7 @@ pub fn emit(
         (em.tables, em.streams) = (schedule.tables, schedule.streams.is_some());
         let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
         let buffers = bind_pointers(&mut em, &written(outputs), &roots);
-        let row = Row { outputs, schedule };
+        let row = Row { outputs, schedule, braided: None };
         let tasks = row.turned(&mut em, *along, loads, target, free)?;
         return finish(em, buffers, tasks, written(outputs), summary(dag, &roots, schedule, tasks));
     }
@@ -188,7 +190,7 @@ pub(crate) fn emit_units(
         em.pointers.insert(Buf::OWN, own);
     }
     em.stash = stash.and_then(|s| em.pointers.get(&s.to).cloned().map(|pointer| (s, pointer)));
-    let row = Row { outputs, schedule };
+    let row = Row { outputs, schedule, braided: None };
     match unswitch::find(dag, outputs, schedule, target).filter(|_| !stashed) {
         Some(condition) => {
             unswitch::write(&mut em, outputs, schedule, condition, target, |em, row| row.all(em, &units))?;
@@ -361,6 +363,8 @@ pub fn decode(em: &mut Emitter<'_>, scope: ScopeId, loops: &[LoopId], number: St
 pub(crate) struct Row<'a> {
     pub(crate) outputs: &'a [Output],
     pub(crate) schedule: &'a Schedule,
+    /// The expression of a braid, where its text is written.
+    pub(crate) braided: Option<&'a Braided>,
 }
 
 /// The bounds of a loop over `span`, within the range of the task: the part of the span that is the task's own.
@@ -394,7 +398,7 @@ fn between(cuts: &[i64], extent: i64) -> impl Iterator<Item = (i64, i64)> {
 }
 
 /// Where along a loop a condition begins to hold for all values of the others, and ends to.
-fn holds(guard: &Guard, l: LoopId, dag: &Dag) -> Option<[i64; 2]> {
+pub(crate) fn holds(guard: &Guard, l: LoopId, dag: &Dag) -> Option<[i64; 2]> {
     let c = guard.expr.coeff(l);
     let mut others = guard.expr.clone();
     others.terms.retain(|t| t.0 != l);
@@ -415,6 +419,15 @@ fn holds(guard: &Guard, l: LoopId, dag: &Dag) -> Option<[i64; 2]> {
 impl Row<'_> {
     /// All that a kernel computes.
     fn all(&self, em: &mut Emitter<'_>, units: &Units) -> Result<(), CodegenError> {
+        if let (Some(braid), None) = (&self.schedule.braid, self.braided) {
+            let braided = braid.braided(em.dag, self.outputs);
+            let braided = braided.ok_or_else(|| CodegenError::malformed("rows that are no run"))?;
+            let mut inner = em.inside(&braided.dag);
+            Row { braided: Some(&braided), ..*self }.all(&mut inner, units)?;
+            let (text, root) = (em.close_inside(inner), em.root());
+            em.line(root, &text);
+            return Ok(());
+        }
         em.reductions.clone_from(&self.schedule.reductions);
         let root = em.root();
         let Some((&last, outer)) = self.schedule.order.split_last() else { return self.point(em, root) };
@@ -478,6 +491,10 @@ impl Row<'_> {
         range: (Option<String>, Option<String>),
         cut: bool,
     ) -> Result<(), CodegenError> {
+        if let (Some(braid), Some(braided)) = (&self.schedule.braid, self.braided) {
+            let parts = between(&braid.cuts, em.dag.extent(l)).collect();
+            return self.braid(em, scope, (braid, braided), &range, parts);
+        }
         let cuts = if cut && range.0.is_none() { self.cuts(em.dag, l) } else { Vec::new() };
         for (start, end) in between(&cuts, em.dag.extent(l)) {
             if self.is_shifted(em, l, (start, end)) {
@@ -569,7 +586,9 @@ impl Row<'_> {
         let mut cuts = BTreeSet::new();
         for &n in &nodes {
             let guards = match &dag[n].node {
-                Node::Load { guards, .. } | Node::Guarded { guards, .. } => guards.as_slice(),
+                Node::Load { guards, .. } | Node::Gather { guards, .. } | Node::Guarded { guards, .. } => {
+                    guards.as_slice()
+                }
                 _ => &[],
             };
             cuts.extend(guards.iter().filter_map(|g| holds(g, l, dag)).flatten());
@@ -629,7 +648,11 @@ fn summary(dag: &Dag, roots: &[NodeId], schedule: &Schedule, tasks: i64) -> Stri
         }
         format!("[{}]", parts.join(" "))
     };
-    let kind = if schedule.turned.is_some() { "blocks" } else { "row" };
+    let kind = match &schedule.braid {
+        Some(braid) => format!("rows of {} in", braid.width),
+        None if schedule.turned.is_some() => "blocks".to_string(),
+        None => "row".to_string(),
+    };
     let mut text = format!("{kind} {} tasks {tasks}", loops(&schedule.order, schedule.lanes));
     for id in dag.reachable(roots, true) {
         if let Node::Reduce { op, .. } = &dag[id].node

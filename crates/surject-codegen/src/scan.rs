@@ -202,10 +202,11 @@ pub fn emit(
         lanes,
         cycles: 6.0 * points / lanes.min(2 * target.lanes_bytes / size) as f64,
         short: None,
+        braid: None,
         ..schedule.clone()
     };
     let units = units(dag, &order, &plan, target, (free, &Grain::ROWS));
-    let row = Row { outputs, schedule: &plan };
+    let row = Row { outputs, schedule: &plan, braided: None };
     let text = format!(
         "scan {} {} along {} of {:?}, lanes {lanes}, tasks {}",
         scan.op,

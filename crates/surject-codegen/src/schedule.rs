@@ -3,6 +3,7 @@
 use crate::Target;
 use crate::access::NEAR;
 use crate::address::{Lin, LoopId, LoopSet};
+use crate::braid::{self, Braid};
 use crate::dag::{Buf, Dag, Node, NodeData, NodeId};
 use crate::emit::{Elem, ReducePlan};
 use crate::short::{self, Short};
@@ -35,6 +36,9 @@ pub struct Schedule {
     pub turned: Option<(LoopId, Vec<NodeId>)>,
     /// Rows that are short: they are the lanes of the last loop, and what runs along them is written out.
     pub short: Option<Short>,
+    /// Rows that are short and run on from one to the next: the last loop is that over rows, and its lanes are the rows
+    /// of a block.
+    pub braid: Option<Braid>,
     /// How each reduction is done.
     pub reductions: HashMap<NodeId, ReducePlan>,
     /// May functions be computed by tables ([`Target::tables`])?
@@ -43,6 +47,13 @@ pub struct Schedule {
     pub streams: Option<i64>,
     /// An estimate of the work, in cycles of one core.
     pub cycles: f64,
+}
+
+impl Schedule {
+    /// Is every loop over the output one of `order`, and the last one done element by element or in lanes?
+    pub fn is_plain(&self) -> bool {
+        self.turned.is_none() && self.short.is_none() && self.braid.is_none()
+    }
 }
 
 /// Joins loops that every address runs through as if they were one. Gives the graph, the outputs and the loops
@@ -89,7 +100,11 @@ fn mergeable(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Option<(LoopId,
                 lins.push(address);
                 lins.extend(guards.iter().map(|g| &g.expr));
             }
-            Node::Gather { address: lin, .. } | Node::Index(lin) => lins.push(lin),
+            Node::Gather { address, guards, .. } => {
+                lins.push(address);
+                lins.extend(guards.iter().map(|g| &g.expr));
+            }
+            Node::Index(lin) => lins.push(lin),
             Node::Guarded { guards, .. } => lins.extend(guards.iter().map(|g| &g.expr)),
             Node::Reduce { loops, .. } => groups.push(loops),
             Node::Param(_, l) => fixed = fixed.union(std::iter::once(*l).collect()),
@@ -249,20 +264,15 @@ impl Chooser<'_> {
             _ if by_lane => 1.1,
             // A vector of elements that lie anywhere is loaded one by one.
             Node::Gather { offset, .. } if self.dag[*offset].deps.contains(l) => 1.0,
-            Node::Gather { address, .. } => {
-                if matches!(address.coeff(l), 0 | 1) {
-                    share
-                } else {
-                    1.0
+            Node::Load { address, guards, .. } | Node::Gather { address, guards, .. } => {
+                match address.coeff(l) {
+                    0 if guards.is_empty() => share,
+                    1 => share,
+                    -1 => 1.5 * share,
+                    c if c.abs() <= NEAR => (share * c.abs() as f64).min(1.5),
+                    _ => 1.5,
                 }
             }
-            Node::Load { address, guards, .. } => match address.coeff(l) {
-                0 if guards.is_empty() => share,
-                1 => share,
-                -1 => 1.5 * share,
-                c if c.abs() <= NEAR => (share * c.abs() as f64).min(1.5),
-                _ => 1.5,
-            },
             _ => share,
         };
         points * scalar * factor
@@ -412,12 +422,28 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         lanes: 1,
         turned: None,
         short: None,
+        braid: None,
         reductions: plans,
         tables: target.tables,
         streams: None,
         cycles,
     };
-    if let Some(short) = short::find(dag, outputs, &schedule.order, target) {
+    /// What is picked from vectors is longer code.
+    const BRAID: f64 = 0.9;
+    /// Of more loads than these, columns are had with less.
+    const PICKED: usize = 3;
+    let short = short::find(dag, outputs, &schedule.order, target);
+    let braid = braid::find(dag, outputs, &schedule.order, target)
+        .filter(|b| b.cycles < BRAID * best.0 && (short.is_none() || b.picked <= PICKED));
+    if let Some(braid) = braid {
+        schedule.order.retain(|&l| l != braid.row && !braid.along.contains(&l));
+        schedule.order.push(braid.row);
+        schedule.lanes = braid.rows as usize;
+        schedule.cycles = braid.cycles.max(traffic(dag, outputs, outer) / BYTES_A_CYCLE);
+        schedule.braid = Some(braid);
+        return schedule;
+    }
+    if let Some(short) = short {
         schedule.order.retain(|&l| l != short.row && Some(l) != short.column);
         schedule.order.push(short.row);
         (schedule.lanes, schedule.short) = (short.lanes, Some(short));

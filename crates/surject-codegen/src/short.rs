@@ -211,7 +211,13 @@ impl Emitter<'_> {
     }
 
     /// A vector whose lanes are elements of several vectors: for each lane the number of the vector and of the element.
-    fn collect(&mut self, vectors: &[String], places: &[(usize, usize)], elem: Elem, at: At) -> String {
+    pub(crate) fn collect(
+        &mut self,
+        vectors: &[String],
+        places: &[(usize, usize)],
+        elem: Elem,
+        at: At,
+    ) -> String {
         let lanes = at.lanes;
         let mut used: Vec<usize> = places.iter().map(|p| p.0).collect();
         used.sort_unstable();
@@ -374,7 +380,7 @@ impl Emitter<'_> {
     }
 
     /// So many elements from one on, of which the first exist.
-    fn part(&mut self, rows: &Rows<'_>, ahead: i64, width: usize, there: usize, at: At) -> String {
+    pub(crate) fn part(&mut self, rows: &Rows<'_>, ahead: i64, width: usize, there: usize, at: At) -> String {
         let (elem, ahead) = (rows.elem, self.int(ahead));
         let from = self.element(rows.first, &ahead, elem, at.scope);
         let mask = (there < width).then(|| self.first_lanes(there, width));

@@ -3,6 +3,7 @@
 
 use crate::Target;
 use crate::address::{GuardFact, Lin, LoopId};
+use crate::contraction::Contraction;
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::schedule::{Output, Schedule};
 use std::collections::HashMap;
@@ -96,12 +97,7 @@ pub fn stash(dag: &mut Dag, outputs: &mut [Output], schedule: &Schedule) -> Opti
     let float = matches!(dtype, DType::F32 | DType::F64);
     let half = matches!(dtype, DType::F16 | DType::BF16);
     let aside = (half || float && schedule.streams.is_some()) && dag.extent(last) <= OWN_POINTS;
-    if output.join.is_some()
-        || schedule.turned.is_some()
-        || schedule.short.is_some()
-        || !(float || aside)
-        || output.address.coeff(last) != 1
-    {
+    if output.join.is_some() || !schedule.is_plain() || !(float || aside) || output.address.coeff(last) != 1 {
         return None;
     }
     let around = outer.iter().copied().collect();
@@ -211,6 +207,24 @@ pub fn cut_panels(
     let side = (points as f64).sqrt();
     let worth = 4.0 * (count as f64) * points as f64 <= 2.0 * side * work as f64;
     if worth && work / count <= 4 * TERMS { apply(dag, outputs, outer, longest, count, buf) } else { None }
+}
+
+/// As [`cut`], for a contraction that has hardly any rows, where the factor of the columns does not depend on a summed
+/// loop: the parts along that loop are its rows. Else the columns would be packed once for each of them.
+pub fn cut_rows(dag: &Dag, outputs: &[Output], outer: &[LoopId], c: &Contraction, buf: Buf) -> Option<Parts> {
+    /// Rows that are hardly any, parts that are, and the terms of each.
+    const FEW: i64 = 2;
+    const LEAST: i64 = 16;
+    /// Elements of the parts.
+    const MOST: i64 = 1 << 20;
+    let (points, work, _) = only_reduction(dag, outputs, outer)?;
+    let [rows, columns] = c.factors.map(|factor| dag[factor].deps);
+    let alone = c.sum.iter().copied().filter(|&l| rows.contains(l) && !columns.contains(l));
+    let l = alone.max_by_key(|&l| dag.extent(l))?;
+    let count = dag.extent(l);
+    let few = c.rows.iter().map(|&l| dag.extent(l)).product::<i64>() <= FEW;
+    let worth = count >= LEAST && work / count >= LEAST && count.checked_mul(points)? <= MOST;
+    if few && worth { apply(dag, outputs, outer, l, count, buf) } else { None }
 }
 
 /// The divisor of a number that is nearest to another, and not 1 nor above a limit.

@@ -6,6 +6,7 @@
 //! afterwards (`coalesce`).
 
 use crate::dag::Buf;
+use crate::drawn;
 use crate::fuse::{self, Fused};
 use crate::gather::{self, Gathered};
 use crate::hoist;
@@ -214,13 +215,19 @@ pub fn lower(function: &Function, target: &Target) -> Result<Lowered, CodegenErr
     let mut uses = Uses::new(function);
     let inlined = inline::find(function, &uses);
     let positions = inline::positions(function, &uses);
-    let computes = |call: &StatementKind| Gathered::of(function, call).is_some();
+    let apart = |var: Var| inlined.contains_key(&var) || positions.contains_key(&var);
+    let drawn = drawn::find(function, &uses, &apart, &inlined);
+    let computes = |call: &StatementKind, target: Var| {
+        Gathered::of(function, call).is_some() && !drawn.contains_key(&target)
+    };
     let indices = inline::indices(function, &uses, &inlined, &computes);
     uses.inline(&inlined);
-    uses.inline_in_calls(&indices);
+    let operands = drawn.values().map(|drawn| (drawn.operand, drawn.field));
+    uses.inline_in_calls(&indices.clone().into_iter().chain(operands).collect());
     let (temporaries, gathers) = (Vec::new(), HashMap::new());
-    let mut stores = Stores { function, target, temporaries, inlined, positions, indices, gathers };
-    stores.gathers = gather::find(function, &uses, &|var| stores.is_evaluated(var), &stores.indices);
+    let mut stores = Stores { function, target, temporaries, inlined, positions, indices, gathers, drawn };
+    let apart = |var: Var| stores.is_evaluated(var);
+    stores.gathers = gather::find(function, &uses, &apart, &stores.indices, &stores.drawn);
     uses.inline_gathers(&stores.gathers);
     let mut walker = Walker {
         stores,

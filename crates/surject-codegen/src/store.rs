@@ -6,6 +6,7 @@ use crate::build::{Builder, Parts, Stop, compose, linearise, sizes};
 use crate::columns;
 use crate::contraction::{self, Contraction, Scratch};
 use crate::dag::{Buf, Dag, Node, NodeId};
+use crate::drawn::Drawn;
 use crate::gather::Gathered;
 use crate::paired;
 use crate::periodic;
@@ -38,6 +39,8 @@ pub struct Stores<'a> {
     pub indices: HashMap<Var, FieldId>,
     /// Gathers that are evaluated where they are read.
     pub gathers: HashMap<Var, Gathered>,
+    /// Gathers that compute what they gather.
+    pub drawn: HashMap<Var, Drawn>,
 }
 
 /// What a field becomes over the loops of its space.
@@ -56,6 +59,7 @@ impl<'a> Stores<'a> {
         self.inlined.contains_key(&var)
             || self.positions.contains_key(&var)
             || self.indices.contains_key(&var)
+            || self.drawn.values().any(|drawn| drawn.operand == var)
     }
 
     /// A new temporary.
@@ -281,7 +285,8 @@ impl<'a> Stores<'a> {
                 let next = self.next();
                 let shared = contraction::is_shared_by_columns(&dag, &c, self.target);
                 let parts = stash::cut_panels(&dag, &outputs, &outer, self.target, next);
-                if let Some(parts) = parts.filter(|_| !shared) {
+                let parts = parts.filter(|_| !shared);
+                if let Some(parts) = stash::cut_rows(&dag, &outputs, &outer, &c, next).or(parts) {
                     return self.parts(field, parts, &outer);
                 }
                 return Ok(Outcome::Kernels(self.tiles(&dag, &outputs[0], (&c, &scratch), &schedule)?));
@@ -291,8 +296,11 @@ impl<'a> Stores<'a> {
         if let Some(inner) = self.guarded_product(&dag, &outputs) {
             return Ok(Outcome::First(inner));
         }
-        if let Some(node) = again::find(&dag, &outputs, &schedule, self.target) {
-            let own: Vec<LoopId> = dag[node].deps.loops().collect();
+        let temporaries = Buf(self.function.vars.len() as u32);
+        if let Some(node) = again::find(&dag, &outputs, &schedule, self.target, temporaries) {
+            // What is done in lanes lies side by side.
+            let mut own: Vec<LoopId> = dag[node].deps.loops().collect();
+            own.sort_by_key(|l| schedule.order.last() == Some(l));
             let mut rest = Pulled { dag, outer, outputs };
             let first = self.apart(&mut rest, node, &own)?.0;
             return Ok(self.kernels(field, rest)?.after(vec![first]));

@@ -43,7 +43,7 @@ pub(crate) fn write(
         let reductions = schedule::choose(&dag, &outputs, &schedule.order, target).reductions;
         let schedule = Schedule { reductions, ..schedule.clone() };
         let mut inner = em.inside(&dag);
-        side(&mut inner, &row::Row { outputs: &outputs, schedule: &schedule })?;
+        side(&mut inner, &row::Row { outputs: &outputs, schedule: &schedule, braided: None })?;
         texts.push(em.close_inside(inner));
     }
     em.line(root, &format!("scf.if {chosen} {{\n{}}} else {{\n{}}}", texts[0], texts[1]));

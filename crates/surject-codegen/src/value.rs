@@ -113,10 +113,10 @@ impl Emitter<'_> {
                 let pointer = self.pointer(*buf)?;
                 self.load(&pointer, dtype, address, guards, at)
             }
-            Node::Gather { buf, address, offset } => {
+            Node::Gather { buf, address, offset, guards } => {
                 let pointer = self.pointer(*buf)?;
                 let offset = (self.value(*offset, at.scope)?, Elem::of(self.dag[*offset].dtype));
-                self.gather(&pointer, id, address, offset, at)
+                self.gather(&pointer, id, (address, guards), offset, at)
             }
             // Narrow integers wrap as a conversion does.
             Node::Index(lin) if dtype.is_int() && dtype.size() <= 4 => {

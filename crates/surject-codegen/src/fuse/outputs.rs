@@ -122,8 +122,7 @@ fn part<'w>(step: &Step, world: &'w World<'_>) -> Option<Part<'w>> {
     let Recipe::Row { dag, outputs, schedule, stash: None, .. } = recipe.as_ref() else { return None };
     let (first, more) = outputs.split_first()?;
     let apart = |a: &Output, b: &Output| a.to != b.to && a.address == b.address;
-    let plain =
-        schedule.turned.is_none() && schedule.short.is_none() && outputs.iter().all(|o| o.join.is_none());
+    let plain = schedule.is_plain() && outputs.iter().all(|o| o.join.is_none());
     if !plain || more.iter().any(|o| !apart(first, o)) {
         return None;
     }
@@ -169,7 +168,7 @@ fn pair(a: &Step, b: &Step, world: &World<'_>) -> Option<Pair> {
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let nodes = dag.reachable(&roots, true);
     let less = schedule.cycles <= parts.iter().map(|p| p.schedule.cycles).sum();
-    let plain = schedule.turned.is_none() && schedule.short.is_none();
+    let plain = schedule.is_plain();
     // A reduction is evaluated as often as before, and in as many lanes, where the rows that it is along stay the last
     // loop. Two of them would only run one after the other, unless they are the same or run together.
     let unit = |outputs: &[Output], schedule: &Schedule| {
@@ -276,12 +275,12 @@ impl Joined {
                     }
                     Node::Load { buf, address, guards }
                 }
-                Node::Gather { buf, address, offset } => {
+                Node::Gather { buf, address, offset, guards } => {
                     let buf = *part.names.get(&buf)?;
                     if self.outputs.iter().any(|o| o.to == buf) {
                         return None;
                     }
-                    Node::Gather { buf, address, offset }
+                    Node::Gather { buf, address, offset, guards }
                 }
                 node => node,
             };

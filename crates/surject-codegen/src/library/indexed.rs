@@ -233,31 +233,23 @@ pub fn scatter(call: &Call<'_>, dims: &ScatterDims, shared: &[bool]) -> Result<K
     }
     let updates = Updates::of(call, dims, n)?;
     let (shape, update_shape) = (&updates.shape, &updates.update_shape);
-    let (window_dims, batch_dims) = (&updates.window_dims, &updates.batch_dims);
-    // Lines: the last axis of the updates is that of the operand, all of it, so lines go whole or not at all.
+    let batch_dims = &updates.batch_dims;
+    // Lines: the last axes of the updates are those of the operand, all of them, so lines go whole or not at all.
     let rank = update_shape.len();
-    let lines = rank > 1
-        && dims.update_window_dims.last() == Some(&(rank - 1))
-        && window_dims.last() == Some(&(shape.len() - 1))
-        && !dims.scatter_dims_to_operand_dims.contains(&(shape.len() - 1))
-        && update_shape.last() == shape.last()
-        && call.args[..n].iter().chain(&call.args[n + 1..]).all(|&v| {
-            matches!(
-                call.dtype(v),
-                DType::F32 | DType::F64 | DType::I32 | DType::I64 | DType::U32 | DType::U64
-            )
-        });
+    let whole =
+        if call.args[..n].iter().any(|&v| call.dtype(v).is_complex()) { 0 } else { updates.whole_axes() };
+    let lines = whole > 0 && rank > whole;
     // All axes in order, as updates are applied; what depends on the batch alone is computed once it is known.
-    let nest = if lines { &update_shape[..rank - 1] } else { &update_shape[..] };
+    let nest = if lines { &update_shape[..rank - whole] } else { &update_shape[..] };
     let copies = !(0..n).all(|i| shared.get(i).copied().unwrap_or(false));
     let kind = if copies { "" } else { " in place" };
-    let extent = shape.last().copied().unwrap_or(0);
+    let extent = shape[shape.len() - whole..].iter().product();
     let bytes = update_shape.iter().product::<i64>().saturating_mul(call.dtype(call.target()?).size() as i64);
     let tasks = tasks_of_lines(call, (extent, bytes), copies);
     let mut from = 0;
     if let (true, 1, &[count]) = (lines && RUN_LINES.contains(&extent), tasks, nest) {
         from = count - count % RUN;
-        runs(&mut w, call, (n, &join), &updates, from)?;
+        runs(&mut w, call, (n, &join), &updates, (from, extent))?;
     }
     let mut loops = w.nest(root, nest);
     if let Some(l) = loops.first_mut().filter(|_| from > 0) {
@@ -322,8 +314,21 @@ impl<'a> Updates<'a> {
         Ok(Updates { dims, indices, shape, index_shape, update_shape, batch_dims, window_dims })
     }
 
+    /// How many of the last axes of the updates are the last axes of the operand, whole, wherever an update goes.
+    fn whole_axes(&self) -> usize {
+        let Updates { dims, shape, update_shape, window_dims, .. } = self;
+        let windows = dims.update_window_dims.iter().rev().zip(window_dims.iter().rev());
+        let axes = (0..update_shape.len()).rev().zip((0..shape.len()).rev());
+        let whole = windows.zip(axes).take_while(|&((&own, &axis), last)| {
+            (own, axis) == last
+                && update_shape[own] == shape[axis]
+                && !dims.scatter_dims_to_operand_dims.contains(&axis)
+        });
+        whole.count()
+    }
+
     /// Where the element with these numbers goes in the operand, and whether it is there: what depends on the batch
-    /// alone is computed where that is `known`. A last number may be missing, and counts as 0.
+    /// alone is computed where that is `known`. The last numbers may be missing, and count as 0.
     fn place(
         &self,
         w: &mut Writer<'_>,
@@ -380,12 +385,12 @@ fn runs(
     call: &Call<'_>,
     (n, join): (usize, &region::Inlined),
     updates: &Updates<'_>,
-    count: i64,
+    (count, extent): (i64, i64),
 ) -> Result<(), CodegenError> {
     let root = w.root();
     let open = w.open(root, count);
     let at = At { scope: open.scope, lanes: 1 };
-    let (stride, extent) = (strides(&updates.update_shape), updates.shape.last().copied().unwrap_or(0));
+    let stride = strides(&updates.update_shape);
     let mut places = Vec::new();
     for u in 0..RUN {
         let ahead = w.em.int(u);
@@ -417,8 +422,9 @@ fn runs(
     Ok(())
 }
 
-/// Vectors of a line.
+/// Lanes of the vectors of a line; of narrow elements there are as many as a register of so many bytes has.
 const LANES: i64 = 16;
+const BYTES: i64 = 64;
 
 /// The tasks that share lines, a piece of every line each. Where the kernel copies the operands first, it is one task.
 fn tasks_of_lines(call: &Call<'_>, (extent, bytes): (i64, i64), copies: bool) -> i64 {
@@ -438,6 +444,8 @@ fn join_lines(
     tasks: i64,
 ) -> Result<(), CodegenError> {
     let root = w.root();
+    let widest = call.targets.iter().map(|&v| Elem::of(call.dtype(v)).size() as i64).max().unwrap_or(4);
+    let wide = LANES.max(BYTES / widest);
     let piece = (extent / tasks / LANES).max(1) * LANES;
     let bound = |w: &mut Writer<'_>, number: i64| w.em.int(number);
     let (mut low, mut high) = (bound(w, 0), bound(w, extent));
@@ -464,17 +472,20 @@ fn join_lines(
         }
         return Ok(());
     }
-    // Whole vectors up to the last multiple of the lanes, then one element after the other.
-    let main = extent - extent % LANES;
-    let limit = bound(w, main);
-    let middle = w.arith(root, "arith.minsi", &high, &limit);
-    let middle = w.arith(root, "arith.maxsi", &middle, &low);
-    for (lanes, from, to) in [(LANES as usize, low, middle.clone()), (1, middle, high)] {
+    // Whole vectors as far as they go, then ever narrower ones.
+    let mut from = low;
+    let mut steps = vec![wide, LANES, 1];
+    steps.dedup();
+    for lanes in steps {
+        let (step, length) = (bound(w, lanes), w.arith(root, "arith.subi", &high, &from));
+        let rest = w.arith(root, "arith.remui", &length, &step);
+        let to = w.arith(root, "arith.subi", &high, &rest);
         let inner = w.em.open(scope, Vec::new(), None);
         let iv = w.em.name();
-        join_at(w, call, (n, join), inner, (address, elements, &iv), lanes)?;
-        let bounds = Bounds { low: from, high: to, step: w.em.int(lanes as i64) };
+        join_at(w, call, (n, join), inner, (address, elements, &iv), lanes as usize)?;
+        let bounds = Bounds { low: from, high: to.clone(), step };
         w.em.close_loop(inner, &iv, &bounds, &[]);
+        from = to;
     }
     Ok(())
 }
@@ -495,11 +506,13 @@ fn join_at(
         let (memory, pointer) = (Elem::in_memory(call.dtype(var)), w.pointer(var)?);
         Ok((w.element(inner, &pointer, at, memory), memory))
     };
+    let here = At { scope: inner, lanes };
     let load = |w: &mut Writer<'_>, var: Var, at: &str| -> Result<Vec<String>, CodegenError> {
         let (place, memory) = place(w, var, at)?;
         let (ty, size) = (memory.ty(lanes), memory.size());
         let load = format!("llvm.load {place} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}");
-        Ok(vec![w.em.op(inner, &load)])
+        let raw = w.em.op(inner, &load);
+        Ok(vec![w.em.widen(call.dtype(var), raw, here)])
     };
     let old = w.add(inner, address, ahead);
     let mut values = Vec::new();
@@ -514,7 +527,7 @@ fn join_at(
         values = join.apply_lanes(w, inner, &values, lanes)?;
     }
     for (&target, value) in call.targets.iter().zip(&values) {
-        let value = value.first().cloned().unwrap_or_default();
+        let value = w.em.narrow(call.dtype(target), value.first().cloned().unwrap_or_default(), here);
         let (place, memory) = place(w, target, &old)?;
         let (ty, size) = (memory.ty(lanes), memory.size());
         let store = format!("llvm.store {value}, {place} {{alignment = {size} : i64}} : {ty}, !llvm.ptr");

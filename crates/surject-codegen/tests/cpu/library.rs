@@ -123,6 +123,32 @@ fn scattered_lines() {
     }
 }
 
+/// Lines of more than one axis, some of them short, and of narrow types; and windows that are no lines.
+#[test]
+fn scattered_boxes() {
+    for (dtype, axes, op) in [
+        (F, [5u64, 4, 3], BinaryOp::Add),
+        (DType::U8, [9, 11, 3], BinaryOp::Max),
+        (DType::BF16, [2, 3, 5], BinaryOp::Add),
+        (DType::I1, [1, 70, 1], BinaryOp::Or),
+        (DType::I16, [3, 3, 35], BinaryOp::Min),
+    ] {
+        let [a, b, c] = axes;
+        for (moved, updates) in [(0, [20, a, b, c]), (0, [20, a - a / 2, b, c]), (1, [20, a, b, c])] {
+            let dims = ScatterDims {
+                update_window_dims: vec![1, 2, 3],
+                inserted_window_dims: vec![0],
+                scatter_dims_to_operand_dims: vec![moved],
+                index_vector_dim: 1,
+                ..ScatterDims::default()
+            };
+            let scatter = LibOp::Scatter { dims, indices_are_sorted: false, unique_indices: false };
+            let params: &[(DType, &[u64])] = &[(dtype, &[7, a, b, c]), (I, &[20, 1]), (dtype, &updates)];
+            check(call(scatter, params, |f| vec![binary(f, op, dtype)]));
+        }
+    }
+}
+
 /// A scatter of lines, each to a line that its index names.
 fn scatter_of_lines() -> LibOp {
     let dims = ScatterDims {

@@ -1,7 +1,9 @@
 //! Compiled programs against the reference interpreter.
 
 mod assignments;
+mod braids;
 mod contractions;
+mod drawn;
 mod fused;
 mod fuzz;
 mod harness;
