@@ -2,12 +2,11 @@
 //! long reduction into few elements is cut into parts.
 
 use crate::Target;
-use crate::address::{GuardFact, Lin, LoopId};
-use crate::contraction::Contraction;
+use crate::address::{GuardFact, Lin, LoopId, LoopSet};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::schedule::{Output, Schedule};
 use std::collections::HashMap;
-use surject_ir::{DType, UnaryOp};
+use surject_ir::{AccOp, BinaryOp, DType, UnaryOp};
 
 /// Values that a reduction stores while it runs through a row of the output.
 #[derive(Clone, Debug)]
@@ -209,22 +208,33 @@ pub fn cut_panels(
     if worth && work / count <= 4 * TERMS { apply(dag, outputs, outer, longest, count, buf) } else { None }
 }
 
-/// As [`cut`], for a contraction that has hardly any rows, where the factor of the columns does not depend on a summed
-/// loop: the parts along that loop are its rows. Else the columns would be packed once for each of them.
-pub fn cut_rows(dag: &Dag, outputs: &[Output], outer: &[LoopId], c: &Contraction, buf: Buf) -> Option<Parts> {
-    /// Rows that are hardly any, parts that are, and the terms of each.
-    const FEW: i64 = 2;
+/// As [`cut`], for a sum of products over two loops that only the two together depend on, such as the sum of all rows
+/// of a product: the parts along a loop that one factor has alone are a product with rows and columns, which has tiles.
+pub fn cut_rows(dag: &Dag, outputs: &[Output], outer: &[LoopId], buf: Buf) -> Option<Parts> {
+    /// Parts, the terms of each, and the terms of all that are worth it; the most elements of the parts.
     const LEAST: i64 = 16;
-    /// Elements of the parts.
+    const WORTH: i64 = 100_000;
     const MOST: i64 = 1 << 20;
     let (points, work, _) = only_reduction(dag, outputs, outer)?;
-    let [rows, columns] = c.factors.map(|factor| dag[factor].deps);
-    let alone = c.sum.iter().copied().filter(|&l| rows.contains(l) && !columns.contains(l));
+    let reduction = dag.reachable(&[outputs[0].root], true).into_iter().find_map(|n| match &dag[n].node {
+        Node::Reduce { op: AccOp::Add, loops, body, .. } => Some((loops.clone(), *body)),
+        _ => None,
+    });
+    let (loops, body) = reduction?;
+    let Node::Binary(BinaryOp::Mul, x, y) = dag[body].node else { return None };
+    let (x, y) = (dag[x].deps, dag[y].deps);
+    let over: LoopSet = outer.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
+    // The output runs along the loops of one factor, the sum along one of the other and along some of both.
+    let (mine, other) = match (x.meets(over), y.meets(over)) {
+        (false, true) => (x, y),
+        (true, false) => (y, x),
+        _ => return None,
+    };
+    let alone = loops.iter().copied().filter(|&l| mine.contains(l) && !other.contains(l));
     let l = alone.max_by_key(|&l| dag.extent(l))?;
-    let count = dag.extent(l);
-    let few = c.rows.iter().map(|&l| dag.extent(l)).product::<i64>() <= FEW;
-    let worth = count >= LEAST && work / count >= LEAST && count.checked_mul(points)? <= MOST;
-    if few && worth { apply(dag, outputs, outer, l, count, buf) } else { None }
+    let (count, all) = (dag.extent(l), points.checked_mul(work)?);
+    let worth = all >= WORTH && count >= LEAST && points >= LEAST && work / count >= LEAST;
+    if worth && count.checked_mul(points)? <= MOST { apply(dag, outputs, outer, l, count, buf) } else { None }
 }
 
 /// The divisor of a number that is nearest to another, and not 1 nor above a limit.

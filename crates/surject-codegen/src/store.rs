@@ -285,13 +285,15 @@ impl<'a> Stores<'a> {
                 let next = self.next();
                 let shared = contraction::is_shared_by_columns(&dag, &c, self.target);
                 let parts = stash::cut_panels(&dag, &outputs, &outer, self.target, next);
-                let parts = parts.filter(|_| !shared);
-                if let Some(parts) = stash::cut_rows(&dag, &outputs, &outer, &c, next).or(parts) {
+                if let Some(parts) = parts.filter(|_| !shared) {
                     return self.parts(field, parts, &outer);
                 }
                 return Ok(Outcome::Kernels(self.tiles(&dag, &outputs[0], (&c, &scratch), &schedule)?));
             }
             Choice::None => {}
+        }
+        if let Some(parts) = stash::cut_rows(&dag, &outputs, &outer, self.next()) {
+            return self.parts(field, parts, &outer);
         }
         if let Some(inner) = self.guarded_product(&dag, &outputs) {
             return Ok(Outcome::First(inner));

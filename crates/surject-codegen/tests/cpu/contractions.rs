@@ -463,3 +463,31 @@ fn groups_of_a_convolution() {
         }
     }
 }
+
+/// The rows, and the columns, of a product summed; and products of few terms whose columns lie apart.
+#[test]
+fn thin_products() {
+    for (n, k, m) in [(300, 64, 20), (37, 65, 33), (17, 300, 16)] {
+        let text = format!(
+            "func main(a: f32[{n},{k}], b: f32[{k},{m}]) -> (r, c) {{
+  r : f32[{m}] =:+ over j<{m}, i<{n}, k<{k} at [j]: a[i,k] * b[k,j]
+  c : f32[{n}] =:+ over i<{n}, j<{m}, k<{k} at [i]: a[i,k] * b[k,j]
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        check_with(program.functions[0].clone(), 1e-3, None);
+    }
+    for (n, m, k) in [(900, 64, 3), (700, 37, 2), (1300, 130, 5)] {
+        let text = format!(
+            "func main(g: f32[{n},{k}], w: f32[{m},{k}]) -> (d, s) {{
+  d : f32[{n},{m}] =:+ over i<{n}, j<{m}, k<{k} at [i,j]: g[i,k] * w[j,k]
+  s : f32[{n},{m}] =: over i<{n}, j<{m}: g[i,0] + w[-j + {},1] * w[j,0]
+}}
+",
+            m - 1
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        check(program.functions[0].clone());
+    }
+}

@@ -16,3 +16,4 @@ mod plans;
 mod pointwise;
 mod quotients;
 mod rows;
+mod scatters;

@@ -589,3 +589,18 @@ fn turned_blocks_in_pieces() {
         }
     }
 }
+
+/// A tensor with other axes is no other tensor, however often it is read.
+#[test]
+fn tensors_with_other_axes() {
+    let text = "func main(x: f32[50,16,6], on: i1[]) -> (y, z) {
+  let t : f32[4800] =:set over i<50, j<16, k<6 at [96*i + 6*j + k]: x[i,j,k]
+  y : f32[30,160] =: over i<30, j<160: select(on[], t[160*i + j], t[160*i - j + 159])
+  z : f32[160] =:+ over j<160, i<30 at [j]: t[160*i + j]
+}
+";
+    let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    check(program.functions[0].clone());
+    let module = lower(&program, "main", &Target::wide()).unwrap();
+    insta::assert_snapshot!(module.plan);
+}
