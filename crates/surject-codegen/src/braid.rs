@@ -146,7 +146,8 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
 }
 
 impl Braid {
-    fn touched(&self) -> LoopSet {
+    /// The loops over and along rows.
+    pub(crate) fn touched(&self) -> LoopSet {
         self.along.iter().copied().chain([self.row]).collect()
     }
 

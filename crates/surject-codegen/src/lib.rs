@@ -15,10 +15,12 @@
 //!   blocks through registers where loads and stores run along different loops; `stash` keeps the terms of a
 //!   reduction along a row for the output, and cuts long reductions into parts.
 //! * `columns` joins rows to the target some at a time, where a reduction would walk down long columns.
-//! * `short` has short rows in lanes: blocks of them are transposed in registers. `keys` compares floats as integers
+//! * `short` has short rows in lanes: blocks of them are transposed in registers. `braid` has several short rows in one
+//!   vector, where nothing is reduced: its lanes are picked from what lies in memory as a run. `keys` compares floats as integers
 //!   where only the largest or the smallest counts.
 //! * `gather` makes gathers expressions: those of single elements compute their indices, and what is computed from a
-//!   gather along its lines takes the elements from where they are.
+//!   gather along its lines takes the elements from where they are. What is stored only to be gathered from, and seldom,
+//!   is computed where it is gathered (`drawn`).
 //! * `again` stores first what a kernel would compute again and again, `periodic` writes out what repeats beside short
 //!   rows, `renumber` reads reshapes without a common refinement in place, and `unswitch` writes a kernel twice where one
 //!   condition chooses for all of its points.

@@ -439,8 +439,9 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         schedule.order.retain(|&l| l != braid.row && !braid.along.contains(&l));
         schedule.order.push(braid.row);
         schedule.lanes = braid.rows as usize;
-        schedule.cycles = braid.cycles.max(traffic(dag, outputs, outer) / BYTES_A_CYCLE);
+        schedule.cycles = braid.cycles.max(traffic(dag, outputs) / BYTES_A_CYCLE);
         schedule.braid = Some(braid);
+        schedule.streams = stream::find(dag, outputs, &schedule, target);
         return schedule;
     }
     if let Some(short) = short {

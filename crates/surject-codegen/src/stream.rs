@@ -7,7 +7,7 @@
 
 use crate::CodegenError;
 use crate::Target;
-use crate::address::{Lin, LoopId};
+use crate::address::{Lin, LoopId, LoopSet};
 use crate::dag::Dag;
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
 use crate::row::{Row, clip};
@@ -41,9 +41,14 @@ fn is_worth(dag: &Dag, outputs: &[Output], target: &Target) -> bool {
 pub(crate) fn find(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &Target) -> Option<i64> {
     let &last = schedule.order.last().filter(|_| is_worth(dag, outputs, target))?;
     let least = if target.eager { 1 } else { LINES * LINE };
-    let stores_lines = match &schedule.short {
-        Some(short) => short.stores_blocks(dag),
-        None => {
+    let stores_lines = match (&schedule.short, &schedule.braid) {
+        (Some(short), _) => short.stores_blocks(dag),
+        (_, Some(braid)) => {
+            let block = braid.rows.saturating_mul(braid.width);
+            outputs.iter().all(|o| block.saturating_mul(size(dag, o)) % LINE == 0)
+                && begin_alike_beside(dag, outputs, braid.touched())
+        }
+        (None, None) => {
             let along = outputs.iter().all(|o| o.address.coeff(last) == 1) && schedule.lanes > 1;
             let long = schedule.turned.is_none() && is_long(dag, outputs, dag.extent(last), least);
             along && (long || begin_alike(dag, outputs, last))
@@ -54,9 +59,13 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &
 
 /// Do all rows along a loop begin at the same place of a line?
 fn begin_alike(dag: &Dag, outputs: &[Output], along: LoopId) -> bool {
+    begin_alike_beside(dag, outputs, std::iter::once(along).collect())
+}
+
+fn begin_alike_beside(dag: &Dag, outputs: &[Output], along: LoopSet) -> bool {
     outputs.iter().all(|o| {
         let whole = |elements: i64| elements.checked_mul(size(dag, o)).is_some_and(|bytes| bytes % LINE == 0);
-        let mut others = o.address.terms.iter().filter(|t| t.0 != along);
+        let mut others = o.address.terms.iter().filter(|t| !along.contains(t.0));
         others.all(|t| whole(t.1)) && whole(o.address.offset)
     })
 }
