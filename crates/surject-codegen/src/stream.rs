@@ -31,8 +31,7 @@ pub(crate) fn written(dag: &Dag, outputs: &[Output]) -> f64 {
 /// Is more written than the caches hold, each element once?
 fn is_worth(dag: &Dag, outputs: &[Output], target: &Target) -> bool {
     let once = outputs.iter().all(|o| o.join.is_none());
-    // Of the last cache a thread counts on half of what it has.
-    let most = if target.eager { 0 } else { 2 * target.shared_bytes * target.threads };
+    let most = if target.eager { 0 } else { target.last_bytes };
     target.streams && once && written(dag, outputs) >= most as f64
 }
 

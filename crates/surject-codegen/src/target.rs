@@ -15,6 +15,8 @@ pub struct Target {
     pub cache_bytes: usize,
     /// Bytes of the last cache that one thread may count on.
     pub shared_bytes: usize,
+    /// Bytes of the last cache in all.
+    pub last_bytes: usize,
     /// Has it an instruction that multiplies pairs of 16-bit integers and adds the two products (`pmaddwd`)?
     pub pairs: bool,
     /// Has it an instruction that takes one of sixteen `f32` for each lane of a register (`vpermps`)?
@@ -39,6 +41,7 @@ impl Target {
         // program faster than a quarter.
         target.cache_bytes = known(caches.second / 4, target.cache_bytes);
         target.shared_bytes = known(caches.third / 2, target.shared_bytes);
+        target.last_bytes = known(caches.whole_third, target.last_bytes);
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
@@ -68,6 +71,7 @@ impl Target {
             nearest_bytes: 32 * 1024,
             cache_bytes: 256 * 1024,
             shared_bytes: 8 << 20,
+            last_bytes: 32 << 20,
             pairs: false,
             tables: false,
             halves: false,

@@ -11,6 +11,8 @@ pub struct Caches {
     pub second: usize,
     /// The third: its share.
     pub third: usize,
+    /// All of the third.
+    pub whole_third: usize,
 }
 
 /// Those of this machine; all unknown where the system does not say.
@@ -40,6 +42,9 @@ fn described(read: impl Fn(usize, &str) -> Option<String>) -> Caches {
         };
         if kind.trim() != "Instruction" {
             *share = bytes / sharing;
+            if level.trim() == "3" {
+                caches.whole_third = bytes;
+            }
         }
     }
     caches
@@ -85,7 +90,7 @@ mod tests {
             let column = ["level", "type", "size", "shared_cpu_list"].iter().position(|w| *w == what)?;
             Some(format!("{}\n", table.get(index)?[column]))
         };
-        let expected = Caches { first: 24 << 10, second: 1 << 20, third: 4 << 20 };
+        let expected = Caches { first: 24 << 10, second: 1 << 20, third: 4 << 20, whole_third: 36 << 20 };
         assert_eq!(described(read), expected);
         assert_eq!(described(|_, _| None), Caches::default());
         let odd =
