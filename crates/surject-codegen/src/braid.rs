@@ -8,9 +8,10 @@
 use crate::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::dag::{Dag, Node, NodeId};
 use crate::emit::{At, Elem, Emitter, ScopeId, Val};
-use crate::row::{self, Row, clip};
+use crate::row::{self, Row};
 use crate::schedule::{Output, node_cost};
 use crate::short::{LONGEST, Rows};
+use crate::units::clip;
 use crate::{CodegenError, Target};
 use std::collections::BTreeSet;
 use surject_ir::DType;

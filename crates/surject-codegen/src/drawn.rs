@@ -10,13 +10,11 @@ use crate::address::{Guard, Lin, LoopId, LoopSet};
 use crate::build::{Access, Builder, linearise, sizes};
 use crate::dag::{Dag, Node, NodeId};
 use crate::gather::Gathered;
-use crate::recipe::Recipe;
 use crate::row::{self, Kernel};
 use crate::schedule::{self, Output};
 use crate::store::{Pulled, Stores, box_loops, buf};
 use crate::uses::Uses;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 use surject_ir::{BinaryOp, Block, DType, FieldId, FieldKind, Function, LibOp, Scalar, StatementKind, Var};
 
 /// An element of so many that are stored is asked for at most.
@@ -279,13 +277,6 @@ impl Stores<'_> {
     /// The kernel of a gather that computes what it gathers.
     pub(crate) fn drawn(&mut self, target: Var, drawn: &Drawn) -> Result<Kernel, CodegenError> {
         let pulled = drawn.pull(self.function, target, &self.inlined);
-        let Pulled { dag, outer, outputs } =
-            pulled.ok_or_else(|| CodegenError::malformed("a gather of what cannot be said"))?;
-        let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
-        let free: LoopSet = outer.iter().copied().collect();
-        let mut kernel = row::emit(&dag, &outputs, &schedule, self.target, free, None)?;
-        kernel.summary = format!("gather {}", kernel.summary);
-        kernel.recipe = Some(Arc::new(Recipe::Row { dag, outputs, schedule, free, stash: None }));
-        Ok(kernel)
+        self.gathered(pulled.ok_or_else(|| CodegenError::malformed("a gather of what cannot be said"))?)
     }
 }

@@ -13,7 +13,7 @@ use crate::drawn::Drawn;
 use crate::recipe::Recipe;
 use crate::row::{self, Kernel};
 use crate::schedule::{self, Output};
-use crate::store::{Stores, box_loops, buf};
+use crate::store::{Pulled, Stores, box_loops, buf};
 use crate::uses::Uses;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -389,6 +389,12 @@ impl Stores<'_> {
         let root = builder.gather(gathered, ty.dtype, &position).map_err(plain)?;
         let outputs = vec![Output { to: buf(target), address, root, join: None }];
         let (dag, outputs, outer) = schedule::merge(builder.dag, outputs, &outer);
+        self.gathered(Pulled { dag, outer, outputs })
+    }
+
+    /// The kernel of a gather whose elements are an expression.
+    pub(crate) fn gathered(&self, pulled: Pulled) -> Result<Kernel, CodegenError> {
+        let Pulled { dag, outer, outputs } = pulled;
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
         let free: LoopSet = outer.iter().copied().collect();
         let mut kernel = row::emit(&dag, &outputs, &schedule, self.target, free, None)?;

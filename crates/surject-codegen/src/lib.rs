@@ -6,11 +6,11 @@
 //! * `build` composes every read into the addresses of the loads below it and turns every accumulation inside a
 //!   stored field into a reduction over loops of its own, by base change (`solve`). What has no such form, or would
 //!   be evaluated much more often in place, is stored on its own first (`store`); what cannot be pulled at all is
-//!   pushed: the target is filled with the neutral element and the product space is looped over.
+//!   pushed: the target is filled with the neutral element and the product space is looped over (`push`).
 //! * `phase` takes an output apart by the remainders of its positions, where windows run over tensors with holes:
 //!   each phase has a kernel that visits no hole; two whose elements alternate are one (`paired`).
-//! * `schedule` merges and orders loops and chooses which of them is done in lanes; `row` writes the kernel. A value
-//!   is written where the loops it depends on are known (`emit`, `value`).
+//! * `schedule` merges and orders loops and chooses which of them is done in lanes; `row` writes the kernel,
+//!   whose work `units` cuts. A value is written where the loops it depends on are known (`emit`, `value`).
 //! * `contraction` writes sums of products with packed operands (`pack`) and register tiles; `turned` moves square
 //!   blocks through registers where loads and stores run along different loops; `stash` keeps the terms of a
 //!   reduction along a row for the output, and cuts long reductions into parts.
@@ -83,6 +83,7 @@ mod phase;
 mod plan;
 mod pointwise;
 mod positions;
+mod push;
 mod recipe;
 mod renumber;
 mod row;
@@ -98,6 +99,7 @@ mod swap;
 mod target;
 mod thrift;
 mod turned;
+mod units;
 mod unswitch;
 mod uses;
 mod value;

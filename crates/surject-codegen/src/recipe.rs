@@ -9,9 +9,10 @@ use crate::address::{Lin, LoopId, LoopSet};
 use crate::contraction::{self, Contraction};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::Elem;
-use crate::row::{self, Kernel, Share, Units};
+use crate::row::{self, Kernel};
 use crate::schedule::{Output, Schedule};
 use crate::stash::Stash;
+use crate::units::{Share, Units};
 use crate::{CodegenError, Target};
 
 /// What a kernel was made from.

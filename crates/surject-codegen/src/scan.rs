@@ -10,9 +10,10 @@ use crate::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::dag::{Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
 use crate::keys;
-use crate::row::{Grain, Kernel, Row, bind_pointers, clip, finish, open_outer, units, written};
+use crate::row::{Kernel, Row, bind_pointers, finish, written};
 use crate::schedule::{Output, Schedule, node_cost};
 use crate::stash;
+use crate::units::{Grain, clip, open_outer, units};
 use surject_ir::{AccOp, FieldId};
 
 /// A scan.

@@ -2,7 +2,7 @@
 
 use crate::address::{Lin, LoopId, LoopSet};
 use crate::again;
-use crate::build::{Builder, Parts, Stop, compose, linearise, sizes};
+use crate::build::{Builder, Parts, Stop, linearise, sizes};
 use crate::columns;
 use crate::contraction::{self, Contraction, Scratch};
 use crate::dag::{Buf, Dag, Node, NodeId};
@@ -69,7 +69,7 @@ impl<'a> Stores<'a> {
     }
 
     /// The number of the next temporary.
-    fn next(&self) -> Buf {
+    pub(crate) fn next(&self) -> Buf {
         Buf((self.function.vars.len() + self.temporaries.len()) as u32)
     }
 
@@ -332,7 +332,7 @@ impl<'a> Stores<'a> {
     }
 
     /// The kernels of a contraction, with their scratch memory.
-    fn tiles(
+    pub(crate) fn tiles(
         &mut self,
         dag: &Dag,
         output: &Output,
@@ -405,7 +405,13 @@ impl<'a> Stores<'a> {
     }
 
     /// The contraction that a kernel is built around, or one that must be stored first to have a kernel of its own.
-    fn contraction(&self, dag: &Dag, outputs: &[Output], outer: &[LoopId], top: FieldId) -> Choice {
+    pub(crate) fn contraction(
+        &self,
+        dag: &Dag,
+        outputs: &[Output],
+        outer: &[LoopId],
+        top: FieldId,
+    ) -> Choice {
         let [output] = outputs else { return Choice::None };
         let all: LoopSet = outer.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
         let direct = dag.reachable(&[output.root], false);
@@ -425,7 +431,13 @@ impl<'a> Stores<'a> {
     }
 
     /// An accumulation that would be evaluated much more often in place than on its own.
-    fn repeated(&self, dag: &Dag, outputs: &[Output], schedule: &Schedule, top: FieldId) -> Option<FieldId> {
+    pub(crate) fn repeated(
+        &self,
+        dag: &Dag,
+        outputs: &[Output],
+        schedule: &Schedule,
+        top: FieldId,
+    ) -> Option<FieldId> {
         let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
         let product =
             |loops: &mut dyn Iterator<Item = LoopId>| loops.map(|l| dag.extent(l) as f64).product::<f64>();
@@ -454,121 +466,9 @@ impl<'a> Stores<'a> {
         });
         worst.map(|w| w.0)
     }
-
-    /// An accumulation in push form: the target is filled with the neutral element, then every point of the product
-    /// space is joined to the element it is sent to.
-    fn push(
-        &mut self,
-        to: Buf,
-        field: FieldId,
-        stored: &HashMap<FieldId, Buf>,
-    ) -> Result<Outcome, CodegenError> {
-        let data = &self.function.fields[field];
-        let FieldKind::Acc { op, map, of } = &data.kind else {
-            return Err(CodegenError::malformed("only an accumulation can be pushed"));
-        };
-        let (op, map, of) = (*op, map.clone(), *of);
-        let (target_sizes, product_sizes) = (sizes(map.codomain())?, sizes(map.domain())?);
-        let mut kernels = Vec::new();
-        let empty = map.domain().is_empty();
-        if op != AccOp::Set || empty {
-            let (dag, outer, position) = stop_is_error(box_loops(&target_sizes))?;
-            let address = linearise(&target_sizes, &position)?;
-            let (mut dag, value) = (dag, op.neutral(data.dtype));
-            let parts = crate::complex::constant(&mut dag, value);
-            let outputs = stop_is_error(outputs(to, address, parts, None))?;
-            let (dag, outputs, outer) = schedule::merge(dag, outputs, &outer);
-            let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
-            let free = outer.iter().copied().collect();
-            kernels.push(row::emit(&dag, &outputs, &schedule, self.target, free, None)?);
-        }
-        if empty {
-            return Ok(Outcome::Kernels(kernels));
-        }
-        let (dag, outer, position) = stop_is_error(box_loops(&product_sizes))?;
-        let components = compose(&map, &position)?;
-        let address = linearise(&target_sizes, &components)?;
-        let bound = HashMap::new();
-        let mut builder =
-            Builder::new(self.function, stored, &bound, dag).inlining(&self.inlined).gathering(&self.gathers);
-        let parts = match builder.value(of, position) {
-            Ok(parts) => parts,
-            Err(Stop::Spill(inner)) => return Ok(Outcome::First(inner)),
-            // The body is stored on its own, where its loops can be split.
-            Err(Stop::Split(..)) => return Ok(Outcome::First(of)),
-            Err(Stop::Phase(_, inner)) => return Ok(Outcome::First(inner)),
-            Err(Stop::Error(error)) => return Err(error),
-        };
-        let join = (op != AccOp::Set).then_some(op);
-        let mut dag = builder.dag;
-        let mut parts = parts;
-        let mut outer = outer;
-        // Summed before they are sent, where the target alone does not say what is sent to it: then a sum of
-        // products has tiles, and what they give is sent from memory.
-        let summed: Vec<LoopId> = outer
-            .iter()
-            .copied()
-            .filter(|&l| dag.extent(l) > 1 && components.iter().all(|c| c.coeff(l) == 0))
-            .collect();
-        let windows = components.iter().any(|c| c.terms.len() > 1 || c.terms.iter().any(|t| t.1.abs() != 1));
-        if let (Some(_), false, true, None) = (join, summed.is_empty(), windows, parts.im) {
-            let dtype = dag[parts.re].dtype;
-            parts.re = dag.add(Node::Reduce { op, loops: summed.clone(), body: parts.re, field }, dtype);
-            outer.retain(|l| !summed.contains(l));
-            if let Some((more, load)) = self.sent(&mut dag, parts.re, &outer)? {
-                kernels.extend(more);
-                parts.re = load;
-            }
-        }
-        let outputs = stop_is_error(outputs(to, address, parts, join))?;
-        let injective = op == AccOp::Set || map.injective().is_yes();
-        let free: LoopSet =
-            outer.iter().copied().filter(|&l| injective || separates(&dag, &components, l)).collect();
-        let mut schedule = schedule::choose(&dag, &outputs, &outer, self.target);
-        if let Some(inner) = self.repeated(&dag, &outputs, &schedule, field) {
-            return Ok(Outcome::First(inner));
-        }
-        // Loops that tasks may be cut along stand outside; a loop in lanes stays last.
-        if schedule.lanes == 1 {
-            schedule.order.sort_by_key(|&l| !free.contains(l));
-        } else if let Some((_, rest)) = schedule.order.split_last_mut() {
-            rest.sort_by_key(|&l| !free.contains(l));
-        }
-        kernels.push(row::emit(&dag, &outputs, &schedule, self.target, free, None)?);
-        Ok(Outcome::Kernels(kernels))
-    }
 }
 
-impl Stores<'_> {
-    /// The kernels that store a sum of products over some loops in a temporary, if it is worth tiles, and its
-    /// element there.
-    fn sent(
-        &mut self,
-        dag: &mut Dag,
-        root: NodeId,
-        outer: &[LoopId],
-    ) -> Result<Option<(Vec<Kernel>, NodeId)>, CodegenError> {
-        let Node::Reduce { field, .. } = dag[root].node else { return Ok(None) };
-        let dtype = dag[root].dtype;
-        let sizes: Vec<i64> = outer.iter().map(|&l| dag.extent(l)).collect();
-        let position: Vec<Lin> =
-            outer.iter().map(|&l| if dag.extent(l) == 1 { Lin::default() } else { Lin::var(l) }).collect();
-        let address = linearise(&sizes, &position)?;
-        let to = self.next();
-        let outputs = [Output { to, address: address.clone(), root, join: None }];
-        let Choice::Tiles(c, scratch) = self.contraction(dag, &outputs, outer, field) else {
-            return Ok(None);
-        };
-        let count: i64 = sizes.iter().product();
-        self.temporary(TensorType::new(dtype, Space::of(&[count.unsigned_abs()])));
-        let schedule = schedule::choose(dag, &outputs, outer, self.target);
-        let kernels = self.tiles(dag, &outputs[0], (&c, &scratch), &schedule)?;
-        let load = dag.add(Node::Load { buf: to, address, guards: Vec::new() }, dtype);
-        Ok(Some((kernels, load)))
-    }
-}
-
-enum Choice {
+pub(crate) enum Choice {
     /// There is none.
     None,
     /// This one, with its scratch memory.
@@ -577,7 +477,7 @@ enum Choice {
     First(FieldId),
 }
 
-enum Outcome {
+pub(crate) enum Outcome {
     /// The kernels.
     Kernels(Vec<Kernel>),
     /// This field must be stored first.
@@ -597,7 +497,7 @@ impl Outcome {
     }
 }
 
-fn stop_is_error<T>(result: Result<T, Stop>) -> Result<T, CodegenError> {
+pub(crate) fn stop_is_error<T>(result: Result<T, Stop>) -> Result<T, CodegenError> {
     result.map_err(|stop| match stop {
         Stop::Error(error) => error,
         Stop::Spill(_) | Stop::Split(..) | Stop::Phase(..) => {
@@ -629,15 +529,6 @@ pub fn outputs(to: Buf, address: Lin, parts: Parts, join: Option<AccOp>) -> Resu
     let re = address.times(2).ok_or_else(overflow)?;
     let next = re.plus(&Lin::constant(1), 1).ok_or_else(overflow)?;
     Ok(vec![Output { to, address: re, root: parts.re, join }, Output { to, address: next, root: im, join }])
-}
-
-/// Do two points with different values of a loop never meet? Then some component alone tells the value.
-fn separates(dag: &Dag, components: &[Lin], l: LoopId) -> bool {
-    components.iter().any(|c| {
-        let others = c.terms.iter().filter(|t| t.0 != l);
-        let reach: i128 = others.map(|t| i128::from(t.1.abs()) * i128::from(dag.extent(t.0) - 1)).sum();
-        i128::from(c.coeff(l).abs()) > reach
-    })
 }
 
 /// The variable as memory.

@@ -10,9 +10,10 @@ use crate::Target;
 use crate::address::{Lin, LoopId, LoopSet};
 use crate::dag::Dag;
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
-use crate::row::{Row, clip};
+use crate::row::Row;
 use crate::schedule::{Output, Schedule};
 use crate::turned::{Ask, prefetch};
+use crate::units::clip;
 
 /// Bytes of a line of memory.
 const LINE: i64 = 64;

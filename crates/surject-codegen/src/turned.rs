@@ -5,8 +5,9 @@ use crate::Target;
 use crate::address::{Lin, LoopId, LoopSet};
 use crate::dag::{Node, NodeId};
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
-use crate::row::{Grain, Row, clip, open_outer, units};
+use crate::row::Row;
 use crate::short::CHUNK;
+use crate::units::{Grain, clip, open_outer, units};
 
 /// Blocks of rows that are done one after the other before the next columns, at most.
 const STRIP: i64 = 16;
