@@ -11,6 +11,7 @@ use crate::emit::{At, Elem, Emitter, ScopeId, Val};
 use crate::row::{self, Row};
 use crate::schedule::{Output, node_cost};
 use crate::short::{LONGEST, Rows};
+use crate::solve::gcd;
 use crate::units::clip;
 use crate::{CodegenError, Target};
 use std::collections::BTreeSet;
@@ -72,10 +73,6 @@ pub(crate) struct Braided {
     leaves: Vec<(NodeId, Leaf)>,
 }
 
-fn greatest_common_divisor(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
-}
-
 /// Are the rows of a kernel short, and what it reads near by? `order` are the loops over the outputs.
 pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Target) -> Option<Braid> {
     let every = |l: LoopId, c: i64| outputs.iter().all(|o| o.address.coeff(l) == c && o.join.is_none());
@@ -103,7 +100,7 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
     if native < 4 || 4 * length >= 3 * (length as u64).next_multiple_of(native as u64) as i64 {
         return None;
     }
-    let common = greatest_common_divisor(native, width);
+    let common = gcd(native, width);
     let (rows, vectors) = (native / common, width / common);
     let more = (dag.extent(row) / rows).clamp(1, (2 + vectors - 1) / vectors);
     (braid.rows, braid.lanes) = (rows * more, native as usize);
