@@ -495,14 +495,15 @@ impl Tiles<'_> {
     fn open_item(&self, em: &mut Emitter<'_>) -> Item {
         let s = &self.sizes;
         let (item, iv, bounds) = open_share(em, s.batch * s.blocks * s.groups, s.tasks);
-        let (groups, blocks) = (em.int(s.groups), em.int(s.blocks));
+        let groups = em.int(s.groups);
         let group = em.op(item, &format!("arith.remui {iv}, {groups} : i64"));
         let rest = em.op(item, &format!("arith.divui {iv}, {groups} : i64"));
         // What a task writes lies together: where rows are further apart than batches, their blocks go first.
-        let (inner, outer) = if self.batch_is_inside() { ("divui", "remui") } else { ("remui", "divui") };
-        let by = if self.batch_is_inside() { em.int(s.batch) } else { blocks };
-        let block = em.op(item, &format!("arith.{inner} {rest}, {by} : i64"));
-        let batch = em.op(item, &format!("arith.{outer} {rest}, {by} : i64"));
+        let first = self.batch_is_inside();
+        let count = em.int(if first { s.batch } else { s.blocks });
+        let [fast, slow] =
+            ["remui", "divui"].map(|digit| em.op(item, &format!("arith.{digit} {rest}, {count} : i64")));
+        let (block, batch) = if first { (slow, fast) } else { (fast, slow) };
         let first_row = self.times(em, item, &block, s.block);
         let (count, length) = (em.int(s.rows), em.int(s.block));
         let left = em.op(item, &format!("arith.subi {count}, {first_row} : i64"));

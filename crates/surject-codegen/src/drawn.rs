@@ -9,7 +9,7 @@ use crate::CodegenError;
 use crate::address::{Guard, Lin, LoopId, LoopSet};
 use crate::build::{Access, Builder, linearise, sizes};
 use crate::dag::{Dag, Node, NodeId};
-use crate::gather::Gathered;
+use crate::gather::{Gathered, clamped};
 use crate::row::{self, Kernel};
 use crate::schedule::{self, Output};
 use crate::store::{Pulled, Stores, box_loops, buf};
@@ -115,7 +115,7 @@ impl Drawn {
         {
             let Some(all) = all else { continue };
             own[axis] = own[axis].plus(&Lin::var(all), 1)?;
-            starts.push(Start { value: clamped(&mut builder.dag, index, last), all });
+            starts.push(Start { value: clamped(&mut builder.dag, index, last, DType::I64), all });
         }
         let parts = builder.value(self.field, own).ok()?;
         if parts.im.is_some() {
@@ -133,23 +133,6 @@ impl Drawn {
         let (dag, outputs, outer) = schedule::merge(said.dag, outputs, &outer);
         Some(Pulled { dag, outer, outputs })
     }
-}
-
-/// A start moved into `0..=last`, as an `i64`.
-fn clamped(dag: &mut Dag, start: NodeId, last: i64) -> NodeId {
-    let own = dag[start].dtype;
-    let mut at = start;
-    if own == DType::U64 {
-        // What is no `i64` is beyond the last one.
-        let most = dag.constant(Scalar::from_i128(own, last.into()));
-        at = dag.binary(BinaryOp::Min, at, most);
-    }
-    if own != DType::I64 {
-        at = dag.add(Node::Convert(at), DType::I64);
-    }
-    let (zero, most) = (whole(dag, 0), whole(dag, last));
-    let low = dag.binary(BinaryOp::Max, at, zero);
-    dag.binary(BinaryOp::Min, low, most)
 }
 
 fn whole(dag: &mut Dag, n: i64) -> NodeId {

@@ -10,13 +10,11 @@ use crate::address::{Lin, LoopSet};
 use crate::build::{Access, Builder, Point, Stop, linearise, sizes};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::drawn::Drawn;
-use crate::recipe::Recipe;
-use crate::row::{self, Kernel};
+use crate::row::Kernel;
 use crate::schedule::{self, Output};
 use crate::store::{Pulled, Stores, box_loops, buf};
 use crate::uses::Uses;
 use std::collections::HashMap;
-use std::sync::Arc;
 use surject_index::IndexMap;
 use surject_ir::{
     BinaryOp, Block, DType, FieldId, FieldKind, Function, GatherDims, LibOp, Scalar, StatementKind, Var,
@@ -145,26 +143,11 @@ impl Gathered {
         }
         let points = self.shape.iter().try_fold(1i64, |p, &n| p.checked_mul(n)).ok_or_else(overflow)?;
         let wide = if points < 1 << 31 { DType::I32 } else { DType::I64 };
-        let whole = |dtype: DType, n: i64| Scalar::from_i128(dtype, n.into());
         let mut offset: Option<NodeId> = None;
         for (&start, (axis, most)) in starts.iter().zip(self.ends()) {
-            let own = dag[start].dtype;
-            let mut at = start;
-            if own.is_signed_int() {
-                let zero = dag.constant(Scalar::zero(own));
-                at = dag.binary(BinaryOp::Max, at, zero);
-            }
-            let bits = own.size() as u32 * 8 - u32::from(own.is_signed_int());
-            // A narrow type may have no number that is too large.
-            if bits >= 63 || most < (1 << bits) - 1 {
-                let most = dag.constant(whole(own, most));
-                at = dag.binary(BinaryOp::Min, at, most);
-            }
-            if own != wide {
-                at = dag.add(Node::Convert(at), wide);
-            }
+            let mut at = clamped(dag, start, most, wide);
             if strides[axis] != 1 {
-                let stride = dag.constant(whole(wide, strides[axis]));
+                let stride = dag.constant(Scalar::from_i128(wide, strides[axis].into()));
                 at = dag.binary(BinaryOp::Mul, at, stride);
             }
             offset = Some(match offset {
@@ -183,6 +166,23 @@ impl Gathered {
     pub fn reads(&self) -> [Var; 2] {
         [self.operand, self.indices]
     }
+}
+
+/// A start moved into `0..=most`, as a number of another type that has all of these.
+pub(crate) fn clamped(dag: &mut Dag, start: NodeId, most: i64, to: DType) -> NodeId {
+    let own = dag[start].dtype;
+    let mut at = start;
+    if own.is_signed_int() {
+        let zero = dag.constant(Scalar::zero(own));
+        at = dag.binary(BinaryOp::Max, at, zero);
+    }
+    let bits = own.size() as u32 * 8 - u32::from(own.is_signed_int());
+    // A narrow type may have no number that is too large.
+    if bits >= 63 || most < (1 << bits) - 1 {
+        let most = dag.constant(Scalar::from_i128(own, most.into()));
+        at = dag.binary(BinaryOp::Min, at, most);
+    }
+    if own == to { at } else { dag.add(Node::Convert(at), to) }
 }
 
 /// The row-major strides of a shape.
@@ -397,9 +397,7 @@ impl Stores<'_> {
         let Pulled { dag, outer, outputs } = pulled;
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
         let free: LoopSet = outer.iter().copied().collect();
-        let mut kernel = row::emit(&dag, &outputs, &schedule, self.target, free, None)?;
-        kernel.summary = format!("gather {}", kernel.summary);
-        kernel.recipe = Some(Arc::new(Recipe::Row { dag, outputs, schedule, free, stash: None }));
-        Ok(kernel)
+        let kernel = self.rows(dag, outputs, schedule, free, None)?;
+        Ok(Kernel { summary: format!("gather {}", kernel.summary), ..kernel })
     }
 }

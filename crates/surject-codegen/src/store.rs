@@ -326,9 +326,21 @@ impl<'a> Stores<'a> {
             // A row is stored twice, so one task has all of it.
             free = free.minus(schedule.order.last().copied().into_iter().collect());
         }
+        Ok(Outcome::Kernels(vec![self.rows(dag, outputs, schedule, free, stash)?]))
+    }
+
+    /// A kernel of the row emitter, which knows what it was made from.
+    pub(crate) fn rows(
+        &self,
+        dag: Dag,
+        outputs: Vec<Output>,
+        schedule: Schedule,
+        free: LoopSet,
+        stash: Option<stash::Stash>,
+    ) -> Result<Kernel, CodegenError> {
         let mut kernel = row::emit(&dag, &outputs, &schedule, self.target, free, stash.clone())?;
         kernel.recipe = Some(Arc::new(Recipe::Row { dag, outputs, schedule, free, stash }));
-        Ok(Outcome::Kernels(vec![kernel]))
+        Ok(kernel)
     }
 
     /// The kernels of a contraction, with their scratch memory.
@@ -372,11 +384,8 @@ impl<'a> Stores<'a> {
                 continue;
             }
             let free = loops.iter().copied().collect();
-            let mut kernel = row::emit(&dag, &outputs, &schedule, self.target, free, None)?;
             // Sums of parts of the same tensors may become one kernel.
-            let outputs = outputs.to_vec();
-            kernel.recipe = Some(Arc::new(Recipe::Row { dag, outputs, schedule, free, stash: None }));
-            kernels.push(kernel);
+            kernels.push(self.rows(dag, outputs.to_vec(), schedule, free, None)?);
         }
         Ok(Outcome::Kernels(kernels))
     }

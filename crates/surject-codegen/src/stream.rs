@@ -16,7 +16,7 @@ use crate::turned::{Ask, prefetch};
 use crate::units::clip;
 
 /// Bytes of a line of memory.
-const LINE: i64 = 64;
+pub(crate) const LINE: i64 = 64;
 
 /// The least bytes of a store that goes past the caches.
 const LEAST: usize = 16;

@@ -214,12 +214,11 @@ pub fn compile_parts<T: AsRef<str> + Sync>(
     let next = AtomicUsize::new(0);
     let some = || {
         let mut compiled = Vec::new();
-        while let Some((number, text)) =
-            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|number| Some((number, parts.get(number)?)))
-        {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(text) = parts.get(number) else { return compiled };
             compiled.push((number, part(text.as_ref(), options)));
         }
-        compiled
     };
     let mut compiled: Vec<(usize, Result<Part, MlirError>)> = std::thread::scope(|scope| {
         // Where the system refuses a thread, the others have more to do.

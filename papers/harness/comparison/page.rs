@@ -297,7 +297,6 @@ fn large(text: &mut String, comparison: &Comparison) {
     );
     for p in &run.programs {
         let Some(own) = &p.surject else { continue };
-        let figure = |v: Option<f64>| v.map_or("-".to_string(), |v| format!("{v:.2}"));
         let ratios: Vec<String> =
             peers.iter().map(|peer| format!(" {} |", figure(p.ratio(peer).map(|r| r.min)))).collect();
         let _ = writeln!(
@@ -406,7 +405,6 @@ pub fn table(comparison: &Comparison) -> String {
             let Some(own) = &p.surject else { continue };
             let _ = write!(text, "| `{}` | {:.4} | {:.4} |", p.name, own.min_ms, own.median_ms);
             for peer in &peers {
-                let figure = |v: Option<f64>| v.map_or("-".to_string(), |v| format!("{v:.2}"));
                 let side = p.peers.get(*peer);
                 let ratio = p.ratio(peer);
                 let _ = write!(
@@ -547,6 +545,11 @@ fn bars(peer: &str) -> (Option<f64>, Option<f64>) {
 
 fn threads(run: &Run) -> String {
     format!("{} thread{}", run.threads, if run.threads == 1 { "" } else { "s" })
+}
+
+/// A figure of a table.
+fn figure(value: Option<f64>) -> String {
+    value.map_or("-".to_string(), |v| format!("{v:.2}"))
 }
 
 /// Names with their figures.

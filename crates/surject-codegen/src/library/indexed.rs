@@ -5,11 +5,9 @@ use crate::CodegenError;
 use crate::dag::Dag;
 use crate::emit::{At, Bounds, Elem, ScopeId};
 use crate::row::Kernel;
+use crate::stream::LINE;
 use crate::turned::{Ask, prefetch};
 use surject_ir::{DType, GatherDims, ScatterDims, Var};
-
-/// Bytes of a line of memory.
-const LINE: i64 = 64;
 
 /// So many bytes of what is read next are asked for ahead; what comes behind them is then known to be read too.
 const AHEAD: i64 = 512;
