@@ -3,14 +3,21 @@
 //! Walking down a column takes one piece of every row, and every row lies in another page. So rows are joined to the
 //! target in memory order, some at a time: what is kept in the target is then read and written once for all of them.
 //! The rows that are left over are the first value of the target.
+//!
+//! A task that takes some rows through several kernels (`fuse`) joins them one by one to a target of its own.
 
 use crate::address::{Lin, LoopId, LoopSet};
-use crate::dag::{Dag, Node, NodeId};
-use crate::row::{self, Kernel};
+use crate::dag::{Buf, Dag, Node, NodeId};
+use crate::emit::{Elem, Emitter};
+use crate::recipe::Recipe;
+use crate::row::{self, Kernel, Row};
 use crate::schedule::{self, Output, Schedule};
 use crate::stash;
+use crate::stream::LINE;
+use crate::units::{Grain, Share, Units, units};
 use crate::{CodegenError, Target};
-use surject_ir::{DType, FieldId};
+use std::sync::Arc;
+use surject_ir::{AccOp, DType, FieldId};
 
 /// Rows that are joined at a time.
 const ROWS: i64 = 8;
@@ -49,51 +56,151 @@ pub fn find(
     })
 }
 
-/// The kernels of an output that is such a reduction, if its rows are one loop and many.
-pub fn kernels(
+/// The kernel of an output that is such a reduction, if its rows are one loop and many.
+pub fn kernel(
     dag: &Dag,
     output: &Output,
     outer: &[LoopId],
     target: &Target,
-) -> Result<Option<Vec<Kernel>>, CodegenError> {
+) -> Result<Option<Kernel>, CodegenError> {
     let Node::Reduce { op, loops, body, field } = dag[output.root].node.clone() else { return Ok(None) };
-    let &[l] = &loops[..] else { return Ok(None) };
-    let (extent, dtype) = (dag.extent(l), dag[output.root].dtype);
+    let &[rows] = &loops[..] else { return Ok(None) };
+    let (extent, dtype) = (dag.extent(rows), dag[output.root].dtype);
     if extent < 4 * ROWS {
         return Ok(None);
     }
     let (main, rest) = (extent / ROWS, extent % ROWS);
-    // The reduction over so many rows from `number` on, which is counted by a new loop.
+    let mut both = dag.clone();
+    // The reduction over so many rows from a number on.
     let some = |dag: &mut Dag, count: i64, first: &Lin| -> Option<NodeId> {
         let r = dag.add_loop(count)?;
         let number = first.plus(&Lin::var(r), 1)?;
-        let body = stash::substituted(dag, body, l, &number)?;
+        let body = stash::substituted(dag, body, rows, &number)?;
         Some(dag.add(Node::Reduce { op, loops: vec![r], body, field }, dtype))
     };
-    let mut first = dag.clone();
     let start = if rest == 0 {
-        Some(first.constant(op.neutral(dtype)))
+        Some(both.constant(op.neutral(dtype)))
     } else {
-        some(&mut first, rest, &Lin::constant(main * ROWS))
+        some(&mut both, rest, &Lin::constant(main * ROWS))
     };
-    let mut then = dag.clone();
-    then.extents[l.0 as usize] = main;
-    let rows = Lin::var(l).times(ROWS).and_then(|lin| some(&mut then, ROWS, &lin));
-    let (Some(start), Some(rows)) = (start, rows) else { return Ok(None) };
+    let (Some(start), Some(block)) = (start, both.add_loop(main)) else { return Ok(None) };
+    let number = Lin::var(block).times(ROWS);
+    let Some(joined) = number.and_then(|number| some(&mut both, ROWS, &number)) else { return Ok(None) };
+
+    // Loops that tasks may be cut along stand outside; the loop in lanes stays last.
     let free: LoopSet = outer.iter().copied().collect();
-    let mut all = outer.to_vec();
-    all.push(l);
-    let mut kernels = Vec::new();
-    for (dag, root, loops, join) in [(first, start, outer.to_vec(), None), (then, rows, all, Some(op))] {
-        let outputs = [Output { root, join, ..output.clone() }];
-        let mut schedule = schedule::choose(&dag, &outputs, &loops, target);
-        // Loops that tasks may be cut along stand outside; the loop in lanes stays last.
-        if schedule.lanes == 1 {
-            schedule.order.sort_by_key(|&l| !free.contains(l));
-        } else if let Some((_, outside)) = schedule.order.split_last_mut() {
-            outside.sort_by_key(|&l| !free.contains(l));
-        }
-        kernels.push(row::emit(&dag, &outputs, &schedule, target, free, None)?);
+    let first = [Output { root: start, join: None, ..output.clone() }];
+    let then = [Output { root: joined, join: Some(op), ..output.clone() }];
+    let mut schedule = schedule::choose(&both, &then, &[outer, &[block]].concat(), target);
+    let Some((last, outside)) = schedule.order.split_last_mut() else { return Ok(None) };
+    if *last == block || !schedule.turned.is_none() {
+        return Ok(None);
     }
-    Ok(Some(kernels))
+    outside.sort_by_key(|&l| !free.contains(l));
+    let mut order = schedule.order.clone();
+    order.retain(|&l| l != block);
+    let reductions = schedule::choose(&both, &first, outer, target).reductions;
+    let start = Schedule { order, reductions, ..schedule.clone() };
+
+    let units = units(&both, &schedule.order, &schedule, target, (free, &Grain::ROWS));
+    let mut em = Emitter::new(&both);
+    em.tables = schedule.tables;
+    let (written, roots) = (vec![output.to], [first[0].root, then[0].root]);
+    let buffers = row::bind_pointers(&mut em, &written, &roots);
+    for (outputs, schedule) in [(&first, &start), (&then, &schedule)] {
+        Row { outputs, schedule, braided: None }.all(&mut em, &units)?;
+    }
+    let summary = row::summary(&both, &roots, &schedule, units.tasks);
+    let kernel = row::finish(em, buffers, units.tasks, written, summary)?;
+    let recipe = Columns::new(dag, output, outer, target).map(|c| Arc::new(Recipe::Columns(c)));
+    Ok(Some(Kernel { cycles: schedule.cycles, recipe, ..kernel }))
+}
+
+/// A reduction of rows, one row at a time.
+#[derive(Clone, Debug)]
+pub struct Columns {
+    /// The expression.
+    pub(crate) dag: Dag,
+    /// What is joined to the target for every row.
+    pub(crate) output: Output,
+    /// How: the loop over rows is the first.
+    schedule: Schedule,
+    /// The reduction.
+    op: AccOp,
+    field: FieldId,
+}
+
+impl Columns {
+    /// A target is small beside the cache of a thread, so that it stays there while rows go by.
+    fn new(dag: &Dag, output: &Output, outer: &[LoopId], target: &Target) -> Option<Columns> {
+        let Node::Reduce { op, loops, body, field } = &dag[output.root].node else { return None };
+        let &[rows] = &loops[..] else { return None };
+        let output = Output { root: *body, join: Some(*op), ..output.clone() };
+        let mut schedule =
+            schedule::choose(dag, std::slice::from_ref(&output), &[&[rows], outer].concat(), target);
+        let plain = schedule.is_plain() && schedule.order.last().is_some_and(|&l| l != rows);
+        schedule.order.sort_by_key(|&l| l != rows);
+        let columns = Columns { dag: dag.clone(), output, schedule, op: *op, field: *field };
+        let small = columns.bytes()?.checked_mul(4)? <= target.cache_bytes as i64;
+        (plain && small).then_some(columns)
+    }
+
+    /// The loop over rows.
+    pub(crate) fn rows(&self) -> LoopId {
+        self.schedule.order[0]
+    }
+
+    fn size(&self) -> i64 {
+        Elem::in_memory(self.dag[self.output.root].dtype).size() as i64
+    }
+
+    /// The bytes of a target, whole lines.
+    pub(crate) fn bytes(&self) -> Option<i64> {
+        let (low, high) = self.output.address.range(&self.dag.extents)?;
+        let bytes = high.checked_add(1)?.checked_mul(self.size())?;
+        (low >= 0).then(|| (bytes + LINE - 1) / LINE * LINE)
+    }
+
+    /// The kernel that joins the rows from `%low` to `%high` to the target.
+    pub(crate) fn range(&self, target: &Target) -> Result<Kernel, CodegenError> {
+        let rows = self.rows();
+        let total = self.dag.extent(rows);
+        let units = Units { prefix: vec![rows], pieces: 1, piece: 0, tasks: 1, total, share: Share::Range };
+        let outputs = std::slice::from_ref(&self.output);
+        row::emit_units(&self.dag, outputs, &self.schedule, (units, target), None)
+    }
+
+    /// The kernel that makes the target neutral.
+    pub(crate) fn start(&self, target: &Target) -> Result<Kernel, CodegenError> {
+        let mut dag = self.dag.clone();
+        let root = dag.constant(self.op.neutral(dag[self.output.root].dtype));
+        let outputs = [Output { root, join: None, ..self.output.clone() }];
+        let schedule = schedule::choose(&dag, &outputs, &self.schedule.order[1..], target);
+        let units = Units { prefix: vec![], pieces: 1, piece: 0, tasks: 1, total: 1, share: Share::Task };
+        row::emit_units(&dag, &outputs, &schedule, (units, target), None)
+    }
+
+    /// The kernel that joins so many targets, which lie one behind the other, into one.
+    pub(crate) fn total(
+        &self,
+        (from, to): (Buf, Buf),
+        count: i64,
+        target: &Target,
+    ) -> Result<Kernel, CodegenError> {
+        let mut dag = self.dag.clone();
+        let dtype = dag[self.output.root].dtype;
+        let stride = self.bytes().map(|bytes| bytes / self.size());
+        let each = dag.add_loop(count);
+        let address = each.zip(stride).and_then(|(l, stride)| self.output.address.plus(&Lin::var(l), stride));
+        let (Some(each), Some(address)) = (each, address) else {
+            return Err(CodegenError::malformed("parts of a reduction that no address reaches"));
+        };
+        let body = dag.add(Node::Load { buf: from, address, guards: Vec::new() }, dtype);
+        let node = Node::Reduce { op: self.op, loops: vec![each], body, field: self.field };
+        let root = dag.add(node, dtype);
+        let outputs = vec![Output { to, root, join: None, ..self.output.clone() }];
+        let outer = &self.schedule.order[1..];
+        let schedule = schedule::choose(&dag, &outputs, outer, target);
+        row::whole(dag, outputs, schedule, outer.iter().copied().collect(), None, target)
+    }
 }

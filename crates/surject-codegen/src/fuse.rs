@@ -9,6 +9,9 @@
 //! Whether that pays is estimated in cycles ([`Estimate`]): the bytes that need not be moved and the meetings that
 //! are saved, against packed columns that are run through more often because a task has fewer rows at once.
 //!
+//! A chain may end with reductions down the columns of its rows (`columns`): every task joins its rows to a target of
+//! its own, and one more kernel joins the targets.
+//!
 //! A part of a kernel is asked for its rows with pointers that are moved back by the rows before them, so the
 //! addresses in it are those of the whole tensor.
 
@@ -112,6 +115,17 @@ struct Chain {
 }
 
 impl Chain {
+    /// Is a tensor of a member touched by no other?
+    fn is_last(&self, member: &Member, world: &World<'_>) -> impl Fn(Buf) -> bool {
+        let kernel = &world.kernels[member.kernel];
+        let touching =
+            |buf: Buf| self.members.iter().filter(|m| m.accesses.iter().any(|a| a.0 == buf)).count();
+        let pairs = kernel.buffers.iter().zip(&member.buffers);
+        let alone = pairs.filter(|p| touching((world.memory)(*p.1)) == 1);
+        let alone: Vec<Buf> = alone.map(|p| *p.0).collect();
+        move |buf| alone.contains(&buf)
+    }
+
     fn fused(&self) -> Fused {
         let inside = |buf: Buf| self.between.iter().any(|b| b.0 == buf);
         let left = |m: &Member| m.accesses.iter().filter(|a| a.1 && !inside(a.0)).map(|a| a.0).collect();
@@ -159,7 +173,7 @@ pub fn fuse(steps: Vec<Step>, world: &mut World<'_>) -> Result<Vec<Step>, Codege
         };
         let end = chain.members.last().map_or(start, |m| m.at) + 1;
         result.extend(chain.before.iter().map(|&i| steps[i].clone()));
-        result.push(chain::emit(&chain, &steps, world)?);
+        result.extend(chain::emit(&chain, &steps, world)?);
         world.chains.push(chain.fused());
         // What was put off may start a chain of its own.
         let mut rest: Vec<Step> = chain.after.iter().map(|&i| steps[i].clone()).collect();
@@ -305,21 +319,36 @@ fn settle(
     let recipes: Vec<_> = members.iter().filter_map(|m| world.kernels[m.kernel].recipe.as_ref()).collect();
     let kernels = || members.iter().map(|m| &world.kernels[m.kernel]);
 
-    // What is written and read inside and nowhere else.
+    // What is written and read inside and nowhere else. And what several members read: if it does not fit in the
+    // caches of the threads, it comes from afar for each of them, unless the parts of a range do fit.
     let mut between: Vec<(Buf, i64)> = Vec::new();
-    let mut moved = 0.0;
+    let (mut moved, mut again) = (0.0, 0.0);
+    let mut part = 0;
+    let mut seen: HashSet<Buf> = HashSet::new();
     for (i, member) in members.iter().enumerate() {
         for &(buf, write, share) in &member.accesses {
+            let Some(share) = share else { continue };
+            if seen.insert(buf) {
+                part += share;
+            }
             let touching: Vec<usize> = members
                 .iter()
                 .enumerate()
                 .filter(|(_, m)| m.accesses.iter().any(|a| a.0 == buf))
                 .map(|(j, _)| j)
                 .collect();
-            let first = touching.first() == Some(&i);
-            let Some(share) = share.filter(|_| write && first && touching.len() > 1) else { continue };
-            let reads_first = member.accesses.iter().any(|a| a.0 == buf && !a.1);
+            if touching.first() != Some(&i) || touching.len() == 1 {
+                continue;
+            }
             let size = bytes(&world.types[buf.0 as usize])?;
+            if !write {
+                let written = members.iter().any(|m| m.accesses.iter().any(|a| a.0 == buf && a.1));
+                if !written && size > target.cache_bytes as u64 * threads.unsigned_abs() {
+                    again += (touching.len() - 1) as f64 * size as f64 / FAR;
+                }
+                continue;
+            }
+            let reads_first = member.accesses.iter().any(|a| a.0 == buf && !a.1);
             let far = if size > (target.cache_bytes as u64) { FAR } else { NEAR };
             moved += touching.len() as f64 * size as f64 / far;
             let inside = world.touched.get(&buf) == Some(&touching.len()) && !world.kept.contains(&buf);
@@ -342,23 +371,47 @@ fn settle(
     while most > step && scratch(most) > target.cache_bytes as i64 {
         most = (most / 2 / step * step).max(step);
     }
-    let ranges = parts / segment * ((segment + most - 1) / most);
+    let ranges = |most: i64| parts / segment * ((segment + most - 1) / most);
     let cycles: f64 = kernels().map(|k| k.cycles).sum();
-    let tasks = if threads == 1 || (cycles < SHARED && !target.eager) { 1 } else { ranges.min(4 * threads) };
+    let tasks = |most: i64| {
+        let alone = threads == 1 || (cycles < SHARED && !target.eager);
+        if alone { 1 } else { ranges(most).min(4 * threads) }
+    };
     let shared = kernels().filter(|k| k.tasks > 1).count();
+    let targets: Vec<i64> = recipes.iter().filter_map(|r| r.joined()?.bytes()).collect();
+    let room = 2 * target.cache_bytes as i64;
+    let estimate = |most: i64| {
+        let fits = most.saturating_mul(part) <= room;
+        let saved = if fits { moved + again } else { moved };
+        let mut estimate = Estimate { saved: saved / threads as f64, lost: 0.0 };
+        if threads > 1 {
+            estimate.saved += shared.saturating_sub(1) as f64 * MEETING;
+        }
+        for (bytes, block) in recipes.iter().filter_map(|r| r.columns(target)) {
+            let runs = parts / segment * ((segment + block - 1) / block);
+            let far = if bytes > target.cache_bytes as i64 { 2.0 * FAR } else { 2.0 * NEAR };
+            estimate.lost += (ranges(most) - runs).max(0) as f64 * bytes as f64 / far / threads as f64;
+        }
+        // Targets of their own are joined by a kernel.
+        for bytes in targets.iter().filter(|_| tasks(most) > 1) {
+            estimate.lost += MEETING + (bytes * tasks(most)) as f64 / FAR;
+        }
+        estimate
+    };
+    let net = |most: i64| estimate(most).saved - estimate(most).lost;
+    // As many ranges for every task.
+    let over = |n: i64, by: i64| (n + by - 1) / by;
+    let count = over(segment, (room / part.max(1)).max(1));
+    let count = over(count, 4 * threads) * 4 * threads;
+    let snug = (over(over(segment, count), step) * step).clamp(step, most);
+    if net(snug) > net(most) {
+        most = snug;
+    }
+    let (estimate, tasks) = (estimate(most), tasks(most));
     if scratch(most) > 2 * target.cache_bytes as i64 || (shared > 0 && tasks < threads && !target.eager) {
         return Ok(None);
     }
-    let mut estimate = Estimate { saved: moved / threads as f64, lost: 0.0 };
-    if threads > 1 {
-        estimate.saved += shared.saturating_sub(1) as f64 * MEETING;
-    }
-    for (bytes, block) in recipes.iter().filter_map(|r| r.columns(target)) {
-        let runs = parts / segment * ((segment + block - 1) / block);
-        let far = if bytes > target.cache_bytes as i64 { 2.0 * FAR } else { 2.0 * NEAR };
-        estimate.lost += (ranges - runs).max(0) as f64 * bytes as f64 / far / threads as f64;
-    }
-    let pays = target.eager || estimate.saved - estimate.lost > LEAST;
+    let pays = target.eager || net(most) > LEAST;
     Ok(pays.then(|| Chain {
         members: Vec::new(),
         before: before.to_vec(),

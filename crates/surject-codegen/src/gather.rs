@@ -397,7 +397,7 @@ impl Stores<'_> {
         let Pulled { dag, outer, outputs } = pulled;
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
         let free: LoopSet = outer.iter().copied().collect();
-        let kernel = self.rows(dag, outputs, schedule, free, None)?;
+        let kernel = crate::row::whole(dag, outputs, schedule, free, None, self.target)?;
         Ok(Kernel { summary: format!("gather {}", kernel.summary), ..kernel })
     }
 }

@@ -6,6 +6,7 @@
 //! for the readers of a tensor too, a task can take a few parts through several kernels (`fuse`).
 
 use crate::address::{Lin, LoopId, LoopSet};
+use crate::columns::Columns;
 use crate::contraction::{self, Contraction};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::Elem;
@@ -44,6 +45,8 @@ pub enum Recipe {
         /// Packed columns and packed rows.
         scratch: (Buf, Buf),
     },
+    /// Reductions down columns.
+    Columns(Columns),
 }
 
 /// A way to cut the work of a kernel into parts.
@@ -142,6 +145,7 @@ impl Recipe {
     fn dag(&self) -> &Dag {
         match self {
             Recipe::Row { dag, .. } | Recipe::Tiles { dag, .. } => dag,
+            Recipe::Columns(columns) => &columns.dag,
         }
     }
 
@@ -161,6 +165,7 @@ impl Recipe {
             Recipe::Tiles { dag, contraction: c, .. } => {
                 counts.push(c.batch.iter().chain(&c.rows).map(|&l| dag.extent(l)).product());
             }
+            Recipe::Columns(columns) => counts.push(columns.dag.extent(columns.rows())),
         }
         counts.retain(|&n| n > 1);
         counts
@@ -204,6 +209,10 @@ impl Recipe {
                 let rows = c.rows.iter().map(|&l| dag.extent(l)).product();
                 (all == parts && rows > 1).then_some(Cut { parts, weights, piece: None, segment: Some(rows) })
             }
+            Recipe::Columns(columns) => {
+                let (weights, all) = weights(&columns.dag, &[columns.rows()], 1);
+                (all == parts).then_some(Cut { parts, weights, piece: None, segment: None })
+            }
         }
     }
 
@@ -235,6 +244,10 @@ impl Recipe {
                     found.touch(scratch.0, false, 1, None);
                 }
             }
+            Recipe::Columns(columns) => {
+                found.read(&[columns.output.root], None);
+                found.touch(columns.output.to, true, 1, None);
+            }
         }
         found.found
     }
@@ -243,7 +256,7 @@ impl Recipe {
     /// the parts that the kernel alone would take at once. `None` where it runs through none.
     pub fn columns(&self, target: &Target) -> Option<(i64, i64)> {
         match self {
-            Recipe::Row { .. } => None,
+            Recipe::Row { .. } | Recipe::Columns(_) => None,
             Recipe::Tiles { dag, contraction: c, .. } => Some(contraction::columns(dag, c, target)),
         }
     }
@@ -251,15 +264,23 @@ impl Recipe {
     /// The rows of a tile; 1 where there are none.
     pub fn step(&self) -> i64 {
         match self {
-            Recipe::Row { .. } => 1,
+            Recipe::Row { .. } | Recipe::Columns(_) => 1,
             Recipe::Tiles { contraction: c, .. } => c.high(),
+        }
+    }
+
+    /// The reduction that all parts join.
+    pub(crate) fn joined(&self) -> Option<&Columns> {
+        match self {
+            Recipe::Columns(columns) => Some(columns),
+            Recipe::Row { .. } | Recipe::Tiles { .. } => None,
         }
     }
 
     /// Bytes of packed rows for a range of so many parts. `whole` says which tensors are there as a whole.
     pub fn row_bytes(&self, most: i64, target: &Target, whole: &dyn Fn(Buf) -> bool) -> i64 {
         match self {
-            Recipe::Row { .. } => 0,
+            Recipe::Row { .. } | Recipe::Columns(_) => 0,
             Recipe::Tiles { dag, contraction: c, .. } => contraction::row_bytes(dag, c, target, most, whole),
         }
     }
@@ -267,23 +288,27 @@ impl Recipe {
     /// The scratch memory for packed rows.
     pub fn rows(&self) -> Option<Buf> {
         match self {
-            Recipe::Row { .. } => None,
+            Recipe::Row { .. } | Recipe::Columns(_) => None,
             Recipe::Tiles { scratch, .. } => Some(scratch.1),
         }
     }
 
     /// The kernel of a range of parts: its body uses `%low`, `%high` and `%ptrs`, where the pointer to packed rows is
     /// that of the worker. A range has at most so many parts.
-    /// `whole` says which tensors are there as a whole, and not their parts of the range alone.
+    /// `whole` says which tensors are there as a whole, and not their parts of the range alone; `last` says of which
+    /// what is written is not read again in the range.
     pub fn range(
         &self,
         cut: &Cut,
         most: i64,
         target: &Target,
         whole: &dyn Fn(Buf) -> bool,
+        last: &dyn Fn(Buf) -> bool,
     ) -> Result<Kernel, CodegenError> {
         match self {
             Recipe::Row { dag, outputs, schedule, stash, .. } => {
+                let streams = schedule.streams.filter(|_| outputs.iter().all(|o| last(o.to)));
+                let schedule = &Schedule { streams, ..schedule.clone() };
                 let (pieces, piece) = cut.piece.map_or((1, 0), |(l, steps)| (dag.extent(l) / steps, steps));
                 let prefix = cut.weights.iter().map(|w| w.0).collect();
                 let units = Units { prefix, pieces, piece, tasks: 1, total: cut.parts, share: Share::Range };
@@ -292,6 +317,7 @@ impl Recipe {
             Recipe::Tiles { dag, output, contraction: c, schedule, scratch } => {
                 contraction::emit_range((dag, output), c, schedule, target, *scratch, (most, whole))
             }
+            Recipe::Columns(columns) => columns.range(target),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::recipe::Recipe;
 use crate::schedule::{Output, Schedule};
 use crate::short::Short;
 use crate::stash::Stash;
-use crate::units::{Grain, Share, Units, clip, open_outer, units};
+use crate::units::{Grain, Units, clip, open_outer, units};
 use crate::unswitch;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -70,6 +70,20 @@ pub fn emit(
     emit_units(dag, outputs, schedule, (units, target), stash)
 }
 
+/// A kernel that knows what it was made from.
+pub(crate) fn whole(
+    dag: Dag,
+    outputs: Vec<Output>,
+    schedule: Schedule,
+    free: LoopSet,
+    stash: Option<Stash>,
+    target: &Target,
+) -> Result<Kernel, CodegenError> {
+    let kernel = emit(&dag, &outputs, &schedule, target, free, stash.clone())?;
+    let recipe = Some(Arc::new(Recipe::Row { dag, outputs, schedule, free, stash }));
+    Ok(Kernel { recipe, ..kernel })
+}
+
 /// Writes a kernel whose units of work are decided.
 pub(crate) fn emit_units(
     dag: &Dag,
@@ -80,9 +94,8 @@ pub(crate) fn emit_units(
 ) -> Result<Kernel, CodegenError> {
     let mut em = Emitter::new(dag);
     em.tables = schedule.tables;
-    // Of a part of the work, and of a row that is stored twice, what is stored is read again soon.
-    let again = units.share == Share::Range || stash.as_ref().is_some_and(|s| s.to != Buf::OWN);
-    em.streams = schedule.streams.is_some() && !again;
+    // Of a row that is stored twice, what is stored is read again soon.
+    em.streams = schedule.streams.is_some() && stash.as_ref().is_none_or(|s| s.to == Buf::OWN);
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let buffers = bind_pointers(&mut em, &written(outputs), &roots);
     let stashed = stash.is_some();
@@ -220,7 +233,7 @@ pub(crate) fn holds(guard: &Guard, l: LoopId, dag: &Dag) -> Option<[i64; 2]> {
 
 impl Row<'_> {
     /// All that a kernel computes.
-    fn all(&self, em: &mut Emitter<'_>, units: &Units) -> Result<(), CodegenError> {
+    pub(crate) fn all(&self, em: &mut Emitter<'_>, units: &Units) -> Result<(), CodegenError> {
         if let (Some(braid), None) = (&self.schedule.braid, self.braided) {
             let braided = braid.braided(em.dag, self.outputs);
             let braided = braided.ok_or_else(|| CodegenError::malformed("rows that are no run"))?;
@@ -440,7 +453,7 @@ impl Row<'_> {
 }
 
 /// One line about a kernel: loops, lanes, tasks, reductions.
-fn summary(dag: &Dag, roots: &[NodeId], schedule: &Schedule, tasks: i64) -> String {
+pub(crate) fn summary(dag: &Dag, roots: &[NodeId], schedule: &Schedule, tasks: i64) -> String {
     let loops = |order: &[LoopId], lanes: usize| -> String {
         let mut parts: Vec<String> = order.iter().map(|&l| dag.extent(l).to_string()).collect();
         if lanes > 1

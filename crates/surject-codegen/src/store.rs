@@ -310,10 +310,8 @@ impl<'a> Stores<'a> {
         match columns::find(&dag, &outputs, &outer, &schedule) {
             Some((_, inner)) if inner != field => return Ok(Outcome::First(inner)),
             Some(_) => {
-                return match columns::kernels(&dag, &outputs[0], &outer, self.target)? {
-                    Some(kernels) => Ok(Outcome::Kernels(kernels)),
-                    None => Ok(Outcome::First(field)),
-                };
+                let kernel = columns::kernel(&dag, &outputs[0], &outer, self.target)?;
+                return Ok(kernel.map_or(Outcome::First(field), |k| Outcome::Kernels(vec![k])));
             }
             None => {}
         }
@@ -326,21 +324,7 @@ impl<'a> Stores<'a> {
             // A row is stored twice, so one task has all of it.
             free = free.minus(schedule.order.last().copied().into_iter().collect());
         }
-        Ok(Outcome::Kernels(vec![self.rows(dag, outputs, schedule, free, stash)?]))
-    }
-
-    /// A kernel of the row emitter, which knows what it was made from.
-    pub(crate) fn rows(
-        &self,
-        dag: Dag,
-        outputs: Vec<Output>,
-        schedule: Schedule,
-        free: LoopSet,
-        stash: Option<stash::Stash>,
-    ) -> Result<Kernel, CodegenError> {
-        let mut kernel = row::emit(&dag, &outputs, &schedule, self.target, free, stash.clone())?;
-        kernel.recipe = Some(Arc::new(Recipe::Row { dag, outputs, schedule, free, stash }));
-        Ok(kernel)
+        Ok(Outcome::Kernels(vec![row::whole(dag, outputs, schedule, free, stash, self.target)?]))
     }
 
     /// The kernels of a contraction, with their scratch memory.
@@ -385,7 +369,7 @@ impl<'a> Stores<'a> {
             }
             let free = loops.iter().copied().collect();
             // Sums of parts of the same tensors may become one kernel.
-            kernels.push(self.rows(dag, outputs.to_vec(), schedule, free, None)?);
+            kernels.push(row::whole(dag, outputs.to_vec(), schedule, free, None, self.target)?);
         }
         Ok(Outcome::Kernels(kernels))
     }

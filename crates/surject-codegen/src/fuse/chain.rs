@@ -7,7 +7,6 @@ use crate::memory::{self, Need};
 use crate::row::Kernel;
 use crate::steps::Step;
 use std::collections::HashMap;
-use std::fmt::Write;
 use surject_index::Space;
 use surject_ir::{DType, TensorType};
 
@@ -136,17 +135,58 @@ fn scratch(types: &mut Vec<TensorType>, bytes: i64) -> Buf {
     Buf(types.len() as u32 - 1)
 }
 
-/// Makes the kernel of a chain, and the step that runs it.
-pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Result<Step, CodegenError> {
+/// A kernel of a range as a function.
+fn function(name: &str, part: &Kernel) -> String {
+    format!(
+        "llvm.func internal @KERNEL_{name}(%low: i64, %high: i64, %ptrs: !llvm.ptr) {{\n{}llvm.return\n}}\n{}",
+        part.body,
+        part.functions.replace("@KERNEL", &format!("@KERNEL_{name}"))
+    )
+}
+
+/// What every task joins its rows to, where the target itself is that of all: a target of its own.
+struct Joined {
+    /// The targets of all tasks.
+    targets: Buf,
+    /// The bytes of each.
+    bytes: i64,
+    /// The step that joins them into one.
+    total: Step,
+}
+
+/// The targets of its own that each task has for a member.
+fn joined(member: &Member, tasks: i64, world: &mut World<'_>) -> Result<Option<Joined>, CodegenError> {
+    let kernel = &world.kernels[member.kernel];
+    let Some(recipe) = kernel.recipe.clone() else { return Ok(None) };
+    let Some(columns) = recipe.joined().filter(|_| tasks > 1) else { return Ok(None) };
+    let bytes = columns.bytes().ok_or_else(|| CodegenError::malformed("a target without an end"))?;
+    let targets = scratch(world.types, bytes * tasks);
+    world.touched.insert(targets, 2);
+    let to = member.buffers[0];
+    let kernel = columns.total((targets, to), tasks, world.target)?;
+    let (buffers, writes) = (kernel.buffers.clone(), kernel.writes.clone());
+    world.kernels.push(kernel);
+    let kernel = world.kernels.len() - 1;
+    let total = Step::Run { kernel, buffers, writes, in_place: Vec::new(), copies: false, origin: None };
+    Ok(Some(Joined { targets, bytes, total }))
+}
+
+/// Makes the kernel of a chain, and the steps that run it.
+pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Result<Vec<Step>, CodegenError> {
     let target = world.target;
     let parts: Vec<Kernel> = {
         let made = chain.members.iter().map(|m| {
             let recipe = world.kernels[m.kernel].recipe.as_ref();
             let recipe = recipe.ok_or_else(|| CodegenError::malformed("a kernel without a recipe"))?;
-            recipe.range(&m.cut, chain.most, target, &m.is_whole(&chain.between, world))
+            let (whole, last) = (m.is_whole(&chain.between, world), chain.is_last(m, world));
+            recipe.range(&m.cut, chain.most, target, &whole, &last)
         });
         made.collect::<Result<_, _>>()?
     };
+    let mut own: Vec<Option<Joined>> = Vec::new();
+    for member in &chain.members {
+        own.push(joined(member, chain.tasks, world)?);
+    }
     let (offsets, own_bytes) = places(chain, world)?;
     let workers = chain.tasks.min(target.threads.max(1) as i64);
     let kept = scratch(world.types, workers * own_bytes);
@@ -199,6 +239,8 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
                 });
                 continue;
             }
+            let own = own[number].as_ref().filter(|_| part.writes.contains(buf));
+            let here = own.map_or(here, |own| own.targets);
             let place = buffers.iter().position(|&b| b == here).unwrap_or_else(|| {
                 buffers.push(here);
                 buffers.len() - 1
@@ -206,16 +248,22 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
             if part.writes.contains(buf) && !writes.contains(&here) {
                 writes.push(here);
             }
-            let pointer = text.load("%ptrs", place);
+            let mut pointer = text.load("%ptrs", place);
+            if let Some(own) = own {
+                let each = text.int(own.bytes);
+                let ahead = text.arith("muli", "%task", &each);
+                pointer = text.ahead(&pointer, &ahead);
+            }
             text.store(&pointer, &table, i);
         }
-        let _ = write!(
-            functions,
-            "llvm.func internal @KERNEL_part{number}(%low: i64, %high: i64, %ptrs: !llvm.ptr) {{\n{}\
-             llvm.return\n}}\n{}",
-            part.body,
-            part.functions.replace("@KERNEL", &format!("@KERNEL_part{number}"))
-        );
+        functions.push_str(&function(&format!("part{number}"), part));
+        if let Some(columns) = recipe.and_then(|r| r.joined()) {
+            let start = columns.start(target)?;
+            functions.push_str(&function(&format!("start{number}"), &start));
+            text.line(&format!(
+                "llvm.call @KERNEL_start{number}({zero}, {one}, {table}) : (i64, i64, !llvm.ptr) -> ()"
+            ));
+        }
         tables.push(table);
     }
 
@@ -276,5 +324,7 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
         copies: false,
     });
     let in_place = in_place(chain, &parts, world);
-    Ok(Step::Run { kernel: world.kernels.len() - 1, buffers, writes, in_place, copies: false, origin })
+    let kernel = world.kernels.len() - 1;
+    let run = Step::Run { kernel, buffers, writes, in_place, copies: false, origin };
+    Ok(std::iter::once(run).chain(own.into_iter().flatten().map(|own| own.total)).collect())
 }

@@ -9,11 +9,10 @@ use crate::CodegenError;
 use crate::address::{Lin, LoopId};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::recipe::Recipe;
-use crate::row::{self, Kernel};
+use crate::row;
 use crate::schedule::{self, Output, Schedule};
 use crate::steps::Step;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// The most outputs of a kernel, nodes of its expression, and tensors it touches: more do not fit the registers.
 const OUTPUTS: usize = 4;
@@ -76,7 +75,7 @@ fn emit(pair: Pair, steps: [&Step; 2], world: &mut World<'_>) -> Result<Step, Co
         outputs.retain(|o| needed(&o.to));
     }
     let free = schedule.order.iter().copied().collect();
-    let kernel = row::emit(&dag, &outputs, &schedule, world.target, free, None)?;
+    let kernel = row::whole(dag, outputs, schedule, free, None, world.target)?;
     let (buffers, writes) = (kernel.buffers.clone(), kernel.writes.clone());
     let pairs = kernel.in_place.iter().flat_map(|&read| writes.iter().map(move |&to| (read, to)));
     let in_place = pairs.collect();
@@ -84,8 +83,7 @@ fn emit(pair: Pair, steps: [&Step; 2], world: &mut World<'_>) -> Result<Step, Co
         Step::Run { origin, .. } => origin.clone(),
         _ => None,
     });
-    let recipe = Recipe::Row { dag, outputs, schedule, free, stash: None };
-    world.kernels.push(Kernel { recipe: Some(Arc::new(recipe)), ..kernel });
+    world.kernels.push(kernel);
     Ok(Step::Run { kernel: world.kernels.len() - 1, buffers, writes, in_place, copies: false, origin })
 }
 

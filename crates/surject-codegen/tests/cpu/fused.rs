@@ -134,6 +134,34 @@ fn reductions_of_the_same_terms_run_together() {
     }
 }
 
+/// Reductions down columns end a chain that their rows go through: every task has a target of its own, and the targets
+/// are joined.
+#[test]
+fn columns_of_rows_that_are_at_hand() {
+    for (rows, columns, dtype) in
+        [(300, 260, "f32"), (517, 256, "f32"), (41, 2051, "f32"), (130, 514, "f64"), (256, 300, "i32")]
+    {
+        let text = format!(
+            "func main(x: {dtype}[{rows},{columns}], g: {dtype}[{rows},{columns}]) -> (y, a, b) {{
+  let m : {dtype}[{rows}] =:max over i<{rows}, j<{columns} at [i]: x[i,j]
+  let n : {dtype}[{rows}] =:+ over i<{rows}, j<{columns} at [i]: g[i,j] - m[i]
+  y : {dtype}[{rows},{columns}] =: over i<{rows}, j<{columns}: max(x[i,j], n[i]) - g[i,j]
+  a : {dtype}[{columns}] =:+ over j<{columns}, i<{rows} at [j]: y[i,j] * g[i,j]
+  b : {dtype}[{columns}] =:max over j<{columns}, i<{rows} at [j]: g[i,j]
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        check_with(program.functions[0].clone(), 1e-3, None);
+        let target = Target { eager: true, ..Target::wide() };
+        let plan = lower(&program, "main", &target).unwrap().plan.to_string();
+        let fused = plan.lines().find(|l| l.contains("fused")).unwrap_or_else(|| panic!("{plan}"));
+        assert!(fused.contains("y@") && !fused.contains("a@") && !fused.contains("b@"), "{plan}");
+        let totals = plan.lines().filter(|l| l.starts_with("kernel_") && !l.contains("fused"));
+        assert_eq!(totals.count(), 2, "{plan}");
+    }
+}
+
 /// Long sums down few columns are made in parts; those of the same tensors, not all of them of one form, are one kernel.
 #[test]
 fn parts_of_sums_run_together() {
