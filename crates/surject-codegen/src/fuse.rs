@@ -7,7 +7,8 @@
 //! tensor. And the threads meet once instead of once a kernel.
 //!
 //! Whether that pays is estimated in cycles ([`Estimate`]): the bytes that need not be moved and the meetings that
-//! are saved, against packed columns that are run through more often because a task has fewer rows at once.
+//! are saved, against packed columns that are run through more often because a task has fewer rows at once. What several
+//! kernels of a chain read comes from memory once if the rows are so few that the cache of the thread holds them.
 //!
 //! A chain may end with reductions down the columns of its rows (`columns`): every task joins its rows to a target of
 //! its own, and one more kernel joins the targets.

@@ -159,7 +159,10 @@ impl Recipe {
                     product *= dag.extent(l);
                     counts.push(product);
                 }
-                counts.pop();
+                // What is done in lanes is no part.
+                if schedule.lanes > 1 {
+                    counts.pop();
+                }
                 counts.reverse();
             }
             Recipe::Tiles { dag, contraction: c, .. } => {

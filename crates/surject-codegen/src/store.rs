@@ -16,6 +16,7 @@ use crate::row::{self, Kernel};
 use crate::scan;
 use crate::schedule::{self, Output, Schedule};
 use crate::stash;
+use crate::units::{Grain, units};
 use crate::{CodegenError, Target};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -434,12 +435,20 @@ impl<'a> Stores<'a> {
         let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
         let product =
             |loops: &mut dyn Iterator<Item = LoopId>| loops.map(|l| dag.extent(l) as f64).product::<f64>();
+        // Every task evaluates again what stands outside of the loops that tasks are cut along; as many rows as threads
+        // are one task each.
+        let free = schedule.order.iter().copied().collect();
+        let units = units(dag, &schedule.order, schedule, self.target, (free, &Grain::ROWS));
+        let along = units.prefix.len() + usize::from(units.pieces > 1);
         let mut work: Vec<(FieldId, f64)> = Vec::new();
         for id in dag.reachable(&roots, true) {
             let Node::Reduce { loops, field, .. } = &dag[id].node else { continue };
             let deps = dag[id].deps;
             let depth = deps.depth(&schedule.order);
-            let outer = product(&mut schedule.order[..depth].iter().copied());
+            let mut outer = product(&mut schedule.order[..depth].iter().copied());
+            if depth < along && outer < self.target.threads as f64 {
+                outer = units.tasks as f64;
+            }
             let over: LoopSet = schedule.order.iter().copied().collect();
             let others =
                 (0..dag.extents.len()).map(|l| LoopId(l as u8)).filter(|&l| deps.minus(over).contains(l));

@@ -24,15 +24,16 @@ const TERMS: u64 = 16;
 /// Takes factors out of the sums of a function; gives the number of sums that changed.
 pub(crate) fn take_out(function: &mut Function) -> Result<usize, TypeError> {
     let mut body = std::mem::take(&mut function.body);
-    let mut sums = Sums { f: function, deps: Vec::new(), new: HashMap::new(), made: HashSet::new() };
+    let mut sums = Sums::new(function);
     let done = sums.block(&mut body);
     let changed = sums.made.len();
     function.body = body;
     done.map(|()| changed)
 }
 
-struct Sums<'a> {
-    f: &'a mut Function,
+/// Sums of a function, which become others.
+pub(crate) struct Sums<'a> {
+    pub(crate) f: &'a mut Function,
     /// The axes that fields depend on, as far as they are known.
     deps: Vec<Axes>,
     /// What fields became.
@@ -50,14 +51,18 @@ struct Product {
 }
 
 /// A field as a product.
-enum Opened {
+pub(crate) enum Opened {
     Product(FieldId, FieldId),
     Quotient(FieldId, FieldId),
     Negative(FieldId),
     Factor,
 }
 
-impl Sums<'_> {
+impl<'a> Sums<'a> {
+    pub(crate) fn new(f: &'a mut Function) -> Sums<'a> {
+        Sums { f, deps: Vec::new(), new: HashMap::new(), made: HashSet::new() }
+    }
+
     fn block(&mut self, block: &mut Block) -> Result<(), TypeError> {
         for statement in &mut block.statements {
             for inner in nested(statement) {
@@ -149,7 +154,7 @@ impl Sums<'_> {
     }
 
     /// A field as a product of others over the same space, behind reads too.
-    fn opened(&mut self, id: FieldId) -> Result<Opened, TypeError> {
+    pub(crate) fn opened(&mut self, id: FieldId) -> Result<Opened, TypeError> {
         let fields = &self.f.fields;
         let (map, of) = match &fields[id].kind {
             FieldKind::Read { map, of } if map.is_total() => (map.clone(), *of),
@@ -168,7 +173,7 @@ impl Sums<'_> {
     }
 
     /// A field at other positions: behind reads what these read, and a constant wherever it is.
-    fn read(&mut self, map: &IndexMap, of: FieldId) -> Result<FieldId, TypeError> {
+    pub(crate) fn read(&mut self, map: &IndexMap, of: FieldId) -> Result<FieldId, TypeError> {
         let (mut map, mut of) = (map.clone(), of);
         while let FieldKind::Read { map: next, of: behind } = &self.f.fields[of].kind
             && next.is_total()
@@ -249,7 +254,11 @@ impl Sums<'_> {
     }
 
     /// A field that reads what is stored.
-    fn replaced(&mut self, root: FieldId, stored: &HashMap<FieldId, FieldId>) -> Result<FieldId, TypeError> {
+    pub(crate) fn replaced(
+        &mut self,
+        root: FieldId,
+        stored: &HashMap<FieldId, FieldId>,
+    ) -> Result<FieldId, TypeError> {
         let mut new: HashMap<FieldId, FieldId> = HashMap::new();
         for id in self.f.fields.reachable(&[root]) {
             let node = self.f.fields[id].clone();

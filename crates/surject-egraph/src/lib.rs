@@ -64,6 +64,7 @@ mod lang;
 mod laws;
 mod live;
 mod matching;
+mod moments;
 mod optimise;
 mod options;
 mod placed;

@@ -13,9 +13,10 @@ use crate::factors::take_out;
 use crate::import::{Imported, Mode, import, needs};
 use crate::laws::{Phase, phases};
 use crate::live::{levels, live_statements, sweep};
+use crate::moments::in_blocks;
 use crate::options::Options;
 use crate::plan::{Plan, Search, topological};
-use crate::report::{BlockReport, FACTOR, PlanFigures, Report};
+use crate::report::{BlockReport, FACTOR, PARTS, PlanFigures, Report};
 use crate::saturate::{Bounds, Firing, Rules, Stop, saturate};
 use crate::share::share;
 use crate::terms::{Class, Term, Terms};
@@ -44,7 +45,9 @@ pub fn optimise(program: &Program, options: &Options) -> Result<Optimised, Egrap
     let phases = phases(options)?;
     let mut report = Report::new(options, &phases);
     // What is taken out of sums is so by this law; a sum of negations may be a zero of the other sign.
-    let factors = options.waived.zero_sign && phases.iter().any(|p| p.rules.iter().any(|r| r.name == FACTOR));
+    let has = |law: &str| phases.iter().any(|p| p.rules.iter().any(|r| r.name == law));
+    let factors = options.waived.zero_sign && has(FACTOR);
+    let blocks = factors && has(PARTS);
     let mut functions = Vec::with_capacity(program.functions.len());
     for function in &program.functions {
         let mut driver = Driver {
@@ -64,6 +67,9 @@ pub fn optimise(program: &Program, options: &Options) -> Result<Optimised, Egrap
         new.body = block;
         if factors {
             report.taken_out += take_out(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
+        }
+        if blocks {
+            report.in_blocks += in_blocks(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
         }
         functions.push(new);
     }

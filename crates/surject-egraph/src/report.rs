@@ -14,6 +14,8 @@ use surject_rules::{Exactness, Flags};
 
 /// The law by which factors are taken out of sums.
 pub(crate) const FACTOR: &str = "factor";
+/// The law by which sums are made in parts.
+pub(crate) const PARTS: &str = "acc-acc";
 
 /// What an optimisation did to a program.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +30,8 @@ pub struct Report {
     pub idle: Vec<(String, String)>,
     /// Sums of which factors were taken out after everything else.
     pub taken_out: usize,
+    /// Variances that are made in blocks.
+    pub in_blocks: usize,
     /// How long it took.
     pub time: Duration,
 }
@@ -115,6 +119,7 @@ impl Report {
             exactness: Some(options.exactness),
             idle: Vec::new(),
             taken_out: 0,
+            in_blocks: 0,
             time: Duration::ZERO,
         }
     }
@@ -146,8 +151,10 @@ impl Report {
                 *result.entry(rule.as_str()).or_default() += count;
             }
         }
-        if self.taken_out > 0 {
-            *result.entry(FACTOR).or_default() += self.taken_out;
+        for (law, count) in [(FACTOR, self.taken_out + self.in_blocks), (PARTS, self.in_blocks)] {
+            if count > 0 {
+                *result.entry(law).or_default() += count;
+            }
         }
         result
     }

@@ -604,3 +604,23 @@ fn tensors_with_other_axes() {
     let module = lower(&program, "main", &Target::wide()).unwrap();
     insta::assert_snapshot!(module.plan);
 }
+
+/// What is one value for all tasks is not computed by each of them.
+#[test]
+fn tasks_share_what_is_summed_over_everything() {
+    let text = "func main(x: f32[1000,300]) -> (y, z) {
+  let a : f32[1] =:max over i<1000, j<300 at [0]: x[i,j]
+  let b : f32[1] =:min over i<1000, j<300 at [0]: x[i,j]
+  y : f32[1000,300] =: over i<1000, j<300: (x[i,j] - b[0]) / (a[0] - b[0])
+  let m : f32[1] =: over o<1: (+ over i<1000, j<300 at [0]: x[i,j]) / 300000.0f32
+  let d : f32[1000,300] =: over i<1000, j<300: x[i,j] - m[0]
+  let v : f32[1] =: over o<1: sqrt((+ over i<1000, j<300 at [0]: d[i,j] * d[i,j]) / 300000.0f32)
+  z : f32[1000,300] =: over i<1000, j<300: d[i,j] / v[0]
+}
+";
+    let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}"));
+    check_with(program.functions[0].clone(), 1e-4, None);
+    let plan = lower(&program, "main", &Target::wide()).unwrap().plan.to_string();
+    let last = plan.lines().find(|l| l.contains("y@result0, z@result1")).unwrap_or_else(|| panic!("{plan}"));
+    assert!(last.contains("tasks 8") && [", min", ", max", ", +"].iter().all(|r| !last.contains(r)), "{plan}");
+}
