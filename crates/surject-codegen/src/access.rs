@@ -80,6 +80,21 @@ impl Emitter<'_> {
         self.cast(At { scope, lanes }, "arith.bitcast", &both, i, Elem::F32)
     }
 
+    /// Stores a vector of `bf16` that [`Emitter::load_pairs`] has loaded, or what was computed of such.
+    fn store_as_pairs(&mut self, to: &str, value: &str, At { scope, lanes }: At) {
+        let (i, half) = (Elem::I32, lanes / 2);
+        let bits = self.cast(At { scope, lanes }, "arith.bitcast", value, Elem::F32, i);
+        let [even, odd] = [0, half].map(|first| self.some_lanes(scope, &bits, (i, lanes), (first, half)));
+        let at = At { scope, lanes: half };
+        let sixteen = self.integer(at, i, 16);
+        let low = self.bin(at, "arith.shrui", &even, &sixteen, i);
+        let words = self.bin(at, "arith.ori", &low, &odd, i);
+        // The words lie as their halves do.
+        let (bytes, halves) = (i.ty(half), Elem::I16.ty(lanes));
+        let halves = self.op(scope, &format!("vector.bitcast {words} : {bytes} to {halves}"));
+        self.put(&halves, to, (Elem::I16, lanes), scope);
+    }
+
     /// Loads an element, or a vector of them, in its register type.
     pub fn load(&mut self, pointer: &str, dtype: DType, address: &Lin, guards: &[Guard], at: At) -> String {
         let (memory, At { scope, lanes }) = (Elem::in_memory(dtype), at);
@@ -378,8 +393,12 @@ impl Emitter<'_> {
         let (memory, At { scope, lanes }) = (Elem::in_memory(dtype), at);
         let (ty, size) = (memory.ty(lanes), memory.size());
         let value = self.spread(value, Elem::of(dtype), at);
-        let raw = self.narrow(dtype, value, at);
         let base = self.lin(address, scope);
+        if dtype == DType::BF16 && lanes > 1 && self.in_pairs(scope) {
+            let to = self.element(pointer, &base, memory, scope);
+            return self.store_as_pairs(&to, &value, at);
+        }
+        let raw = self.narrow(dtype, value, at);
         if lanes == 1 {
             let to = self.element(pointer, &base, memory, scope);
             return self.line(scope, &format!("llvm.store {raw}, {to} : {ty}, !llvm.ptr"));

@@ -56,10 +56,11 @@ pub fn find(function: &Function, uses: &Uses) -> HashMap<Var, FieldId> {
     let mut inlined = HashMap::new();
     for (block, target, field) in candidates {
         let all = readers.get(&target).map_or(&[][..], Vec::as_slice);
-        // What is a tensor with other axes lies where that lies, however often it is read.
+        // What is a tensor with other axes lies where that lies, however often it is read; and small integers are loaded
+        // as large ones in no more time.
         if !all.is_empty()
             && all.iter().all(|reader| reader.is_some_and(|r| r.0 == block))
-            && shaped_anew(function, field, &inlined)
+            && (shaped_anew(function, field, &inlined) || widened(function, field, &inlined))
         {
             inlined.insert(target, field);
             continue;
@@ -196,6 +197,14 @@ pub(crate) fn holes(function: &Function, field: FieldId, inlined: &HashMap<Var, 
         }
     }
     operations <= CHEAP
+}
+
+/// Is it a tensor of integers of at most 16 bits, as larger ones?
+fn widened(function: &Function, field: FieldId, inlined: &HashMap<Var, FieldId>) -> bool {
+    let FieldKind::Convert { x: of } = function.fields[field].kind else { return false };
+    let FieldKind::Tensor(var) = function.fields[of].kind else { return false };
+    let (from, to) = (function.ty(var).dtype, function.fields[field].dtype);
+    !inlined.contains_key(&var) && from.is_int() && to.is_int() && from.size() <= 2 && to.size() >= 4
 }
 
 /// An operation that costs little.

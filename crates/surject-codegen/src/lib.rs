@@ -66,6 +66,7 @@ mod emit;
 mod error;
 mod fuse;
 mod gather;
+mod halves;
 mod hoist;
 mod host;
 mod inline;

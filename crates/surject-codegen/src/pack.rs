@@ -61,15 +61,21 @@ pub fn digits(em: &mut Emitter<'_>, scope: ScopeId, loops: &[LoopId], number: &s
     digits
 }
 
+/// Vectors of fewer lanes than these are not worth it.
+const LEAST_LANES: usize = 4;
+
+/// Is what a value reads along a loop the same element, or elements side by side?
+pub fn is_steady(dag: &Dag, value: NodeId, l: LoopId) -> bool {
+    dag.reachable(&[value], true).into_iter().all(|n| match &dag[n].node {
+        Node::Load { address, .. } => matches!(address.coeff(l), 0 | 1),
+        _ => true,
+    })
+}
+
 impl Pack<'_> {
     fn mode(&self, dag: &Dag, loops: &[LoopId]) -> Mode {
         let nodes = dag.reachable(&[self.value], true);
-        let steady = |l: LoopId| {
-            nodes.iter().all(|&n| match &dag[n].node {
-                Node::Load { address, .. } => matches!(address.coeff(l), 0 | 1),
-                _ => true,
-            })
-        };
+        let steady = |l: LoopId| is_steady(dag, self.value, l);
         // The largest power of two that divides the width.
         let along = (1usize << self.width.trailing_zeros()).min(self.lanes);
         // Of several loops the last one alone tells the rows of a panel apart if its extent is a multiple of them.
@@ -92,27 +98,39 @@ impl Pack<'_> {
                 gathered = Some(l);
             }
         }
-        let across = self.sum.iter().copied().rev().find(|&l| {
-            let (lanes, taken) = match self.pairs {
-                Some(pairs) => (2 * self.lanes as i64, l == pairs.along),
-                None => (self.lanes as i64, true),
-            };
-            steady(l) && taken && dag.extent(l) >= lanes && dag[self.value].deps.contains(l)
-        });
-        match (across, gathered) {
+        let across = |least: usize| {
+            self.sum.iter().copied().rev().find(|&l| {
+                let taken = self.pairs.is_none_or(|pairs| l == pairs.along);
+                taken && self.across_lanes(dag, l) >= least && dag[self.value].deps.contains(l) && steady(l)
+            })
+        };
+        match (across(self.lanes), gathered) {
             (Some(l), _) if self.lanes > 1 => Mode::Across(l),
             (_, Some(l)) => Mode::Along(l, along),
-            _ => Mode::Single,
+            _ => across(LEAST_LANES).filter(|_| self.lanes > 1).map_or(Mode::Single, Mode::Across),
         }
     }
 
-    /// The loop along which whole rows are copied, if a panel would have to turn them: the last of the sum.
+    /// The lanes of vectors along a summed loop: a short loop has shorter ones.
+    fn across_lanes(&self, dag: &Dag, l: LoopId) -> usize {
+        let points = dag.extent(l) / if self.pairs.is_some() { 2 } else { 1 };
+        points.checked_ilog2().map_or(1, |bits| self.lanes.min(1 << bits.min(usize::BITS - 2)))
+    }
+
+    /// The loop along which whole rows are copied, if a panel would have to turn them, or to gather their elements: the
+    /// last of the sum.
     pub fn along_rows(&self, dag: &Dag, loops: &[LoopId]) -> Option<LoopId> {
-        let last = self.sum.iter().copied().rev().find(|&l| dag.extent(l) > 1);
-        match self.mode(dag, loops) {
-            Mode::Across(l) if Some(l) == last && self.pairs.is_none() => Some(l),
-            _ => None,
-        }
+        let last = self.sum.iter().copied().rev().find(|&l| dag.extent(l) > 1)?;
+        let copied = match self.mode(dag, loops) {
+            Mode::Across(l) => l == last,
+            // Elements that are gathered.
+            Mode::Along(l, _) if !is_steady(dag, self.value, l) => {
+                let short = self.across_lanes(dag, last) >= LEAST_LANES;
+                short && dag[self.value].deps.contains(last) && is_steady(dag, self.value, last)
+            }
+            _ => false,
+        };
+        (copied && self.pairs.is_none()).then_some(last)
     }
 
     /// Writes the rows of the panel one behind the other, the terms of each in their order.
@@ -123,7 +141,8 @@ impl Pack<'_> {
         minor: &Minor,
         (to, l): (&str, LoopId),
     ) -> Result<(), CodegenError> {
-        let (lanes, row) = (self.lanes as i64, em.open(scope, Vec::new(), None));
+        let lanes = self.across_lanes(em.dag, l);
+        let row = em.open(scope, Vec::new(), None);
         let iv = em.name();
         let number = self.clamped(em, row, minor, &iv);
         for (&l, digit) in minor.loops.iter().zip(digits(em, row, &minor.loops, &number)) {
@@ -136,15 +155,15 @@ impl Pack<'_> {
         // The last vector ends with the loop.
         let (across, extent) = (em.open(outer, Vec::new(), None), em.dag.extent(l));
         let first = em.name();
-        let last = em.int(extent - lanes);
+        let last = em.int(extent - lanes as i64);
         let position = em.op(across, &format!("arith.minsi {first}, {last} : i64"));
-        let part = em.open(across, vec![(l, position)], Some((l, self.lanes)));
+        let part = em.open(across, vec![(l, position)], Some((l, lanes)));
         let value = em.value(self.value, part)?;
-        let value = em.spread(&value, self.elem, At { scope: part, lanes: self.lanes });
+        let value = em.spread(&value, self.elem, At { scope: part, lanes });
         let place = self.place(em, part, (to, 1), &start);
-        self.write(em, part, &value, &place, self.lanes);
+        self.write(em, part, &value, &place, lanes);
         em.close_plain(part);
-        let bounds = Bounds { low: em.int(0), high: em.int(extent), step: em.int(lanes) };
+        let bounds = Bounds { low: em.int(0), high: em.int(extent), step: em.int(lanes as i64) };
         em.close_loop(across, &first, &bounds, &[]);
         self.close(em, open);
         let bounds = Bounds { low: em.int(0), high: em.int(self.width as i64), step: em.int(1) };
@@ -155,11 +174,7 @@ impl Pack<'_> {
     /// Can a last panel that is not full have only the rows or columns that exist? Those of a factor are the points of
     /// one loop.
     pub fn may_be_tight(dag: &Dag, value: NodeId, along: LoopId) -> bool {
-        let mut nodes = dag.reachable(&[value], true).into_iter();
-        nodes.all(|n| match &dag[n].node {
-            Node::Load { address, .. } => matches!(address.coeff(along), 0 | 1),
-            _ => true,
-        })
+        is_steady(dag, value, along)
     }
 
     /// Writes the panel at `to`.
@@ -395,7 +410,7 @@ impl Pack<'_> {
         to: &str,
         l: LoopId,
     ) -> Result<(), CodegenError> {
-        let lanes = self.lanes;
+        let lanes = self.across_lanes(em.dag, l);
         // Rows are taken in groups of a power of two, the widest that divides the panel.
         let group = (1usize << self.width.trailing_zeros()).min(lanes);
         if group < self.width {
@@ -424,7 +439,7 @@ impl Pack<'_> {
         to: &str,
         (l, group): (LoopId, usize),
     ) -> Result<(), CodegenError> {
-        let lanes = self.lanes;
+        let lanes = self.across_lanes(em.dag, l);
         let mut positions = Vec::new();
         for i in 0..group {
             let ahead = em.int(i as i64);

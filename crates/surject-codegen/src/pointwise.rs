@@ -80,45 +80,6 @@ impl Emitter<'_> {
         result
     }
 
-    /// Rounds the value of a 16-bit float, computed in `f32`, to that type.
-    pub fn round_half(&mut self, at: At, dtype: DType, x: String) -> String {
-        self.round_half_of(at, dtype, x, true)
-    }
-
-    /// As [`Emitter::round_half`]; says whether a NaN may have a payload that fills its lower half. Arithmetic on halves,
-    /// and what is made of it, gives a NaN that it was given, of which that half is empty, or the machine's own.
-    fn round_half_of(&mut self, at: At, dtype: DType, x: String, payload: bool) -> String {
-        match dtype {
-            DType::F16 => {
-                let half = self.cast(at, "arith.truncf", &x, Elem::F32, Elem::F16);
-                self.cast(at, "arith.extf", &half, Elem::F16, Elem::F32)
-            }
-            DType::BF16 => {
-                let i = Elem::I32;
-                let bits = self.cast(at, "arith.bitcast", &x, Elem::F32, i);
-                let (sixteen, one) = (self.integer(at, i, 16), self.integer(at, i, 1));
-                let high = self.bin(at, "arith.shrui", &bits, &sixteen, i);
-                let odd = self.bin(at, "arith.andi", &high, &one, i);
-                let almost = self.integer(at, i, 0x7fff);
-                let bias = self.bin(at, "arith.addi", &odd, &almost, i);
-                let sum = self.bin(at, "arith.addi", &bits, &bias, i);
-                let chosen = if payload {
-                    // A NaN keeps its upper bits and becomes quiet, so that rounding cannot make it infinite.
-                    let quiet = self.integer(at, i, 0x0040_0000);
-                    let nan = self.bin(at, "arith.ori", &bits, &quiet, i);
-                    let is_nan = self.cmpf(at, "uno", &x, &x, Elem::F32);
-                    self.select(at, &is_nan, &nan, &sum, i)
-                } else {
-                    sum
-                };
-                let mask = self.integer(at, i, -0x10000);
-                let kept = self.bin(at, "arith.andi", &chosen, &mask, i);
-                self.cast(at, "arith.bitcast", &kept, i, Elem::F32)
-            }
-            _ => x,
-        }
-    }
-
     /// A unary operation on a value of `dtype`.
     pub fn unary(&mut self, at: At, op: UnaryOp, dtype: DType, x: &str) -> Result<String, CodegenError> {
         use UnaryOp::*;

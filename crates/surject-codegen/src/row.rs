@@ -18,6 +18,7 @@ use crate::units::{Grain, Units, clip, open_outer, units};
 use crate::unswitch;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use surject_ir::DType;
 
 /// A function of tasks, each done by a worker: `@kernel_N(%task: i64, %worker: i64, %ptrs: !llvm.ptr)`. Tasks that run
 /// at the same time have different workers, whose numbers are below [`Target::threads`] and below the number of tasks.
@@ -326,7 +327,13 @@ impl Row<'_> {
                 }
                 match &self.schedule.short {
                     Some(short) => self.block_of_rows(em, inner, short)?,
-                    None => self.point(em, inner)?,
+                    None => {
+                        // Of two lanes there would be one word.
+                        if lanes > 2 && self.is_of_halves(em.dag, l) {
+                            em.set_pairs(inner);
+                        }
+                        self.point(em, inner)?;
+                    }
                 }
                 em.close_loop(inner, &iv, &bounds, &[]);
             }
@@ -341,6 +348,27 @@ impl Row<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Is all that a line reads and writes along its loop `bf16`, side by side? Then the lanes may be in any order: pairs of
+    /// elements are read and written as words.
+    fn is_of_halves(&self, dag: &Dag, l: LoopId) -> bool {
+        let roots: Vec<NodeId> = self.outputs.iter().map(|o| o.root).collect();
+        let fits = |n: NodeId| match &dag[n].node {
+            _ if !dag[n].deps.contains(l) => true,
+            Node::Load { address, guards, .. } => {
+                guards.is_empty() && address.coeff(l) == 1 && dag[n].dtype == DType::BF16
+            }
+            Node::Unary(..) | Node::Binary(..) | Node::Select(..) | Node::Convert(_) => true,
+            _ => false,
+        };
+        let stored = |o: &Output| {
+            let root = &dag[o.root];
+            o.join.is_none() && root.dtype == DType::BF16 && root.deps.contains(l) && o.address.coeff(l) == 1
+        };
+        !cfg!(target_endian = "big")
+            && self.outputs.iter().all(stored)
+            && dag.reachable(&roots, false).into_iter().all(fits)
     }
 
     /// As many short rows as there are lanes.

@@ -13,6 +13,9 @@ use crate::schedule::{Output, node_cost};
 /// The longest row.
 pub(crate) const LONGEST: i64 = 24;
 
+/// The longest row of which a function is evaluated that vectors are for: with rows in lanes it has as many arguments.
+const LONGEST_WITH_FUNCTION: i64 = 64;
+
 /// Rows up to this length are put together of the vectors that a block consists of; longer ones are loaded one by one.
 const DIRECT: i64 = 8;
 
@@ -39,15 +42,15 @@ impl Short {
     }
 
     /// The rows of an output: those that lie one behind the other, or those of what is loaded.
-    fn of(dag: &Dag, output: &Output, order: &[LoopId], nodes: &[NodeId]) -> Option<Short> {
+    fn of(dag: &Dag, output: &Output, order: &[LoopId], (nodes, longest): (&[NodeId], i64)) -> Option<Short> {
         let unit = order.iter().copied().find(|&l| output.address.coeff(l) == 1)?;
-        if dag.extent(unit) <= LONGEST
+        if dag.extent(unit) <= longest
             && let Some(row) = order.iter().copied().find(|&l| output.address.coeff(l) == dag.extent(unit))
         {
             return Some(Short { row, column: Some(unit), apart: false, lanes: 1 });
         }
         let column = nodes.iter().find_map(|&n| match &dag[n].node {
-            Node::Load { address, .. } if (2..=LONGEST).contains(&address.coeff(unit)) => {
+            Node::Load { address, .. } if (2..=longest).contains(&address.coeff(unit)) => {
                 order.iter().copied().find(|&l| {
                     address.coeff(l) == 1 && dag.extent(l) > 1 && dag.extent(l) <= address.coeff(unit)
                 })
@@ -62,9 +65,21 @@ impl Short {
 pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Target) -> Option<Short> {
     /// What is written out may cost so much, in cycles of one lane.
     const MOST: f64 = 4_000.0;
+    /// A function costs no less.
+    const FUNCTION: f64 = 15.0;
     let [output] = outputs else { return None };
     let nodes = dag.reachable(&[output.root], true);
-    let short = Short::of(dag, output, order, &nodes)?;
+    // Is its argument made of what is reduced, and nothing else?
+    let function = |n: NodeId| {
+        let reduced = |&r: &NodeId| {
+            matches!(dag[r].node, Node::Reduce { .. }) && dag[n].deps.minus(dag[r].deps) == LoopSet::default()
+        };
+        matches!(dag[n].node, Node::Unary(..))
+            && node_cost(dag, n) >= FUNCTION
+            && dag.reachable(&[n], false).iter().any(reduced)
+    };
+    let longest = if nodes.iter().any(|&n| function(n)) { LONGEST_WITH_FUNCTION } else { LONGEST };
+    let short = Short::of(dag, output, order, (&nodes, longest))?;
     if nodes.iter().any(|&n| matches!(dag[n].node, Node::Gather { .. })) {
         return None;
     }
@@ -82,7 +97,7 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
             && dag[n].deps.contains(row)
         {
             let points = loops.iter().try_fold(1i64, |p, &l| p.checked_mul(dag.extent(l)))?;
-            if points > LONGEST {
+            if points > longest {
                 return None;
             }
             along = along.union(loops.iter().copied().collect());
@@ -96,7 +111,7 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
         {
             let stride = address.coeff(row);
             let inside = stride == 1 || reach(dag, address, along).is_some_and(|reach| reach <= stride);
-            if guards.iter().any(|g| g.expr.coeff(row) != 0) || !(1..=LONGEST).contains(&stride) || !inside {
+            if guards.iter().any(|g| g.expr.coeff(row) != 0) || !(1..=longest).contains(&stride) || !inside {
                 return None;
             }
             rows |= stride > 1;
@@ -168,7 +183,7 @@ impl Emitter<'_> {
     pub(crate) fn column(&mut self, pointer: &str, address: &Lin, elem: Elem, at: At) -> Option<String> {
         let row = self.short?;
         let stride = address.coeff(row);
-        if !(2..=LONGEST).contains(&stride) {
+        if !(2..=LONGEST_WITH_FUNCTION).contains(&stride) {
             return None;
         }
         let (mut base, mut column, mut reach) = (address.clone(), 0, 1);

@@ -5,6 +5,7 @@ use crate::Target;
 use crate::address::{LoopId, LoopSet};
 use crate::dag::{Dag, Node, NodeId};
 use crate::emit::Elem;
+use crate::pack::is_steady;
 use crate::schedule::Output;
 use surject_ir::{AccOp, BinaryOp, DType};
 
@@ -123,7 +124,10 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             let pace = (2.0 * lanes as f64 / full as f64).min(1.0);
             // Of two that are as good, the one with whole panels.
             let whole = if vectors == 1 { 1.0 } else { 0.9 + 0.1 * fill(extent, (lanes * vectors) as i64) };
-            let score = fill(extent, lanes as i64) * fill(count, high as i64) * unit * pace * whole;
+            // A last vector of half the lanes beside others takes half the time; by itself it waits for loads.
+            let used =
+                fill(extent, if extent > lanes as i64 { (lanes as i64 / 2).max(1) } else { lanes as i64 });
+            let score = used * fill(count, high as i64) * unit * pace * whole;
             let streams = sizes::streams(dag, columns.0, lane, loops, count, target);
             // Where memory is what counts, tiles are as high as there are rows.
             let high = if streams { usual.min(count as usize) } else { high };
@@ -171,14 +175,8 @@ fn filled(
     const VECTORS: f64 = 2.0;
     let (&last, outer) = rows.split_last()?;
     let (extent, high) = (dag.extent(last), high as i64);
-    let nodes = dag.reachable(&[x], true);
-    let steady = |l: LoopId| {
-        nodes.iter().all(|&n| match &dag[n].node {
-            Node::Load { address, .. } => matches!(address.coeff(l), 0 | 1),
-            _ => true,
-        })
-    };
-    let across = sum.iter().any(|&l| steady(l) && dag.extent(l) >= lanes as i64 && dag[x].deps.contains(l));
+    let across =
+        sum.iter().any(|&l| is_steady(dag, x, l) && dag.extent(l) >= lanes as i64 && dag[x].deps.contains(l));
     let filled = (extent + high - 1) / high * high;
     let waste = (filled - extent) as f64 / extent as f64;
     // Of more rows than terms most are windows that lie inside, and are not evaluated at all, if a tile is no longer

@@ -147,8 +147,7 @@ impl Sizes {
 
     /// The columns of whole vectors that hold so many.
     pub(super) fn columns_of_rest(&self, rest: i64) -> i64 {
-        let last = fitting(rest, self.lanes as usize) as i64;
-        (rest + last - 1) / last * last
+        covered(rest, self.lanes as usize)
     }
 
     /// Elements of packed columns that do not exist and are not there.
@@ -189,6 +188,21 @@ pub(super) fn fitting(columns: i64, lanes: usize) -> usize {
     fitting
 }
 
+/// The lanes of the vectors that hold so many columns: all there are, but for a last one of no more than it takes.
+pub(super) fn vectors(columns: i64, lanes: usize) -> Vec<usize> {
+    let columns = usize::try_from(columns).unwrap_or(0);
+    let mut vectors = vec![lanes; columns / lanes];
+    if columns % lanes > 0 {
+        vectors.push(fitting((columns % lanes) as i64, lanes));
+    }
+    vectors
+}
+
+/// The columns of the vectors that hold so many.
+pub(super) fn covered(columns: i64, lanes: usize) -> i64 {
+    vectors(columns, lanes).iter().sum::<usize>() as i64
+}
+
 impl Contraction {
     /// Are its factors taken in pairs of halves?
     pub(super) fn has_halves(&self) -> bool {
@@ -216,7 +230,7 @@ impl Contraction {
     /// An estimate of the cycles of one core: a multiply-add of a vector each, those beyond the end included.
     pub(super) fn cycles(&self, s: &Sizes, extent: i64) -> f64 {
         let rows = (s.rows + s.high - 1) / s.high * s.high;
-        let columns = s.all_panels / s.panels * ((extent + s.lanes - 1) / s.lanes * s.lanes);
+        let columns = s.all_panels / s.panels * covered(extent, s.lanes as usize);
         s.batch as f64 * rows as f64 * s.sum as f64 * columns as f64 / self.tile.0 as f64
     }
 }

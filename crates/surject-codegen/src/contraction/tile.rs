@@ -123,16 +123,16 @@ impl Tiles<'_> {
         Inner { active, terms, exact, reads }: Inner<'_>,
     ) -> Result<(), CodegenError> {
         let (s, c) = (&self.sizes, self.c);
-        let (lanes, _, high) = c.tile;
-        // Vectors beyond the last column are not computed, and one that is enough has no more lanes than it takes.
-        let lanes = if c.pairs.is_some() { lanes } else { sizes::fitting(active, lanes) };
-        let vectors = usize::try_from(active).unwrap_or(0).div_ceil(lanes);
-        let (ty, name, size) = (s.elem.ty(lanes), s.elem.name(), s.elem.size());
+        let (most, _, high) = c.tile;
+        // Vectors beyond the last column are not computed, and the last one has no more lanes than it takes.
+        let all = sizes::vectors(active, most);
+        let (vectors, name, size) = (all.len(), s.elem.name(), s.elem.size());
+        let types: Vec<String> = all.iter().map(|&lanes| s.elem.ty(lanes)).collect();
         let Node::Reduce { op, body, .. } = self.dag[c.node].node else {
             return Err(CodegenError::malformed("a contraction that reduces nothing"));
         };
         let dtype = self.dag[c.node].dtype;
-        let zero = em.scalar(op.neutral(dtype), lanes);
+        let zeros: Vec<String> = all.iter().map(|&lanes| em.scalar(op.neutral(dtype), lanes)).collect();
         let mut before = Vec::new();
         let places = |em: &mut Emitter<'_>| -> Vec<String> {
             let mut places = Vec::new();
@@ -141,7 +141,7 @@ impl Tiles<'_> {
                 if i > 0 && i % vectors == 0 {
                     row = self.offset(em, scope, &row, apart);
                 }
-                let ahead = i % vectors * lanes;
+                let ahead = i % vectors * most;
                 places.push(em.op(
                     scope,
                     &format!("llvm.getelementptr {row}[{ahead}] : (!llvm.ptr) -> !llvm.ptr, {name}"),
@@ -149,7 +149,8 @@ impl Tiles<'_> {
             }
             places
         };
-        for from in if terms.is_some() { places(em) } else { Vec::new() } {
+        for (i, from) in if terms.is_some() { places(em) } else { Vec::new() }.iter().enumerate() {
+            let ty = &types[i % vectors];
             before.push(
                 em.op(scope, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}")),
             );
@@ -174,7 +175,7 @@ impl Tiles<'_> {
         let [a, b] = [0, 1].map(|i| names[high * vectors + i].clone());
         if let Some(ahead) = ahead {
             let next = self.offset(em, inner, &b, &ahead);
-            for line in (0..vectors * lanes).step_by(64 / size) {
+            for line in (0..all.iter().sum()).step_by(64 / size) {
                 let at = em.op(
                     inner,
                     &format!("llvm.getelementptr {next}[{line}] : (!llvm.ptr) -> !llvm.ptr, {name}"),
@@ -185,11 +186,11 @@ impl Tiles<'_> {
             }
         }
         let mut vector = Vec::new();
-        for v in 0..vectors {
-            let exist = usize::try_from(active).unwrap_or(0).saturating_sub(v * lanes).min(lanes);
+        for (v, (&lanes, ty)) in all.iter().zip(&types).enumerate() {
+            let exist = usize::try_from(active).unwrap_or(0).saturating_sub(v * most).min(lanes);
             let from = em.op(
                 inner,
-                &format!("llvm.getelementptr {b}[{}] : (!llvm.ptr) -> !llvm.ptr, {name}", v * lanes),
+                &format!("llvm.getelementptr {b}[{}] : (!llvm.ptr) -> !llvm.ptr, {name}", v * most),
             );
             let load = if exist == lanes {
                 format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}")
@@ -208,9 +209,13 @@ impl Tiles<'_> {
             let place = row as i64 * step;
             let from =
                 em.op(inner, &format!("llvm.getelementptr {a}[{place}] : (!llvm.ptr) -> !llvm.ptr, {name}"));
-            let value = em.op(inner, &format!("llvm.load {from} : !llvm.ptr -> {name}"));
-            let value = em.op(inner, &format!("vector.broadcast {value} : {name} to {ty}"));
-            for column in &vector {
+            let single = em.op(inner, &format!("llvm.load {from} : !llvm.ptr -> {name}"));
+            let mut value = String::new();
+            for (v, (column, ty)) in vector.iter().zip(&types).enumerate() {
+                let lanes = all[v];
+                if v == 0 || lanes != all[v - 1] {
+                    value = em.op(inner, &format!("vector.broadcast {single} : {name} to {ty}"));
+                }
                 let into = names[next.len()].clone();
                 if let Some(pairs) = c.pairs {
                     let factors = (value.as_str(), column.as_str());
@@ -244,7 +249,7 @@ impl Tiles<'_> {
         // The columns go on where they are; the rows of an outer loop go on from where they began.
         let mut columns_then = self.offset(em, inner, &b, stride);
         let outermost: Vec<String> = (0..high * vectors)
-            .map(|i| before.get(i).unwrap_or(&zero).clone())
+            .map(|i| before.get(i).unwrap_or(&zeros[i % vectors]).clone())
             .chain([rows.to_string(), columns.to_string()])
             .collect();
         let pointer = "!llvm.ptr".to_string();
@@ -260,7 +265,7 @@ impl Tiles<'_> {
                 .map(|(i, ((name, init), next))| Carried {
                     name: name.clone(),
                     init: init.clone(),
-                    ty: if i < high * vectors { ty.clone() } else { pointer.clone() },
+                    ty: if i < high * vectors { types[i % vectors].clone() } else { pointer.clone() },
                     next,
                 })
                 .collect();
@@ -270,7 +275,8 @@ impl Tiles<'_> {
             next = sums[..high * vectors].to_vec();
             columns_then = sums[high * vectors + 1].clone();
         }
-        for (sum, to) in sums.iter().zip(places(em)) {
+        for (i, (sum, to)) in sums.iter().zip(places(em)).enumerate() {
+            let ty = &types[i % vectors];
             em.line(scope, &format!("llvm.store {sum}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"));
         }
         Ok(())

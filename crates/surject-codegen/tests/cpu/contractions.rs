@@ -31,6 +31,12 @@ fn products_of_every_type() {
     check_with(matmul(64, 64, 64, DType::F32), 1e-4, None);
     check_with(matmul(7, 130, 257, DType::F32), 1e-4, None);
     check_with(matmul(200, 31, 17, DType::F32), 1e-4, None);
+    // The last vector of a row of columns has all lanes, a half, a quarter.
+    for columns in [20, 24, 36, 40, 52, 57] {
+        for dtype in [DType::F32, DType::F64, DType::I32, DType::BF16] {
+            check_with(matmul(40, 37, columns, dtype), if dtype == DType::BF16 { 0.3 } else { 1e-4 }, None);
+        }
+    }
 }
 
 #[test]
@@ -160,12 +166,31 @@ fn convolutions() {
 fn rows_at_a_border_are_copied() {
     // Whole vectors of channels, and a last one that begins earlier; the rows of a tile in one loop, and in two.
     for (batch, size, channels, filters, stride) in
-        [(1, 20, 16, 40, 1), (2, 13, 19, 40, 1), (1, 24, 35, 70, 2), (1, 26, 32, 33, 1)]
+        [(1, 20, 16, 40, 1), (2, 13, 19, 40, 1), (1, 24, 35, 70, 2), (1, 26, 32, 33, 1), (1, 21, 12, 40, 1)]
     {
         let module = lowered(convolution(batch, size, channels, filters, stride));
         let terms = 9 * channels;
         assert!(module.text.contains(&format!("_by_{terms}_{terms}x1(")), "{}", module.plan);
         check_with(convolution(batch, size, channels, filters, stride), 1e-4, None);
+    }
+}
+
+/// Windows over 8-bit integers: the pairs of few channels are vectors of fewer lanes, whether that is a whole number or not.
+#[test]
+fn windows_over_narrow_integers() {
+    for channels in [8, 11, 24, 35] {
+        let text = format!(
+            "func main(x: i8[1,12,13,{channels}], w: i8[3,3,{channels},20]) -> (y) {{
+  t : i32[1,12,13,{channels}] =: over i<1, j<12, k<13, l<{channels}: i32(x[i,j,k,l])
+  y : i32[1,12,13,20] =:+ over i<1, j<12, k<13, l<20, m<3, n<3, o<{channels} at [i,j,k,l]: (t[i,j + m - 1,k + n - 1,o] \
+             where 0 <= k + n - 1 < 13 and 0 <= j + m - 1 < 12 else 0i32) * i32(w[m,n,o,l])
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let module = lowered(program.functions[0].clone());
+        assert!(!module.plan.to_string().contains("t@"), "{}", module.plan);
+        check_with(program.functions[0].clone(), 0.0, None);
     }
 }
 

@@ -90,6 +90,38 @@ fn binary_operations() {
     }
 }
 
+/// Products and sums of halves round to nearest, ties to even, in every bit; and where lanes hold pairs of them they come
+/// back to their places.
+#[test]
+fn halves_round_to_nearest() {
+    let all: Vec<Scalar> = (0..=u16::MAX)
+        .map(|bits| Scalar::from_bits(DType::BF16, bits.into()))
+        .filter(|x| !x.as_f64().is_nan())
+        .collect();
+    let n = all.len();
+    let text = format!(
+        "func main(x: bf16[{n}]) -> (y, z, w) {{
+  y : i16[{n}] =: over i<{n}: bitcast i16(x[i] * 1.296875bf16)
+  z : i16[{n}] =: over i<{n}: bitcast i16(x[i] + 0.03515625bf16)
+  w : bf16[{n}] =: over i<{n}: x[i] * 0.9765625bf16 + x[i]
+}}
+"
+    );
+    let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    check_with(program.functions[0].clone(), 0.0, Some(vec![line(&all)]));
+    // A line that does not fill its last vector, a row of values beside it, and one that is the same for all.
+    for n in [1, 31, 64, 333] {
+        let text = format!(
+            "func main(x: bf16[3,{n}], b: bf16[{n}], c: bf16[3]) -> (y) {{
+  y : bf16[3,{n}] =: over i<3, j<{n}: select(x[i,j] < c[i], x[i,j] * b[j], x[i,j] + c[i])
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        check_with(program.functions[0].clone(), 1e-3, None);
+    }
+}
+
 #[test]
 fn conversions_and_exact_operations() {
     for dtype in DType::ALL.into_iter().filter(|d| !d.is_complex()) {

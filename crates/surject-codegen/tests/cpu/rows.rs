@@ -420,6 +420,29 @@ fn short_rows_in_lanes() {
     insta::assert_snapshot!(module.plan);
 }
 
+/// Rows of which a function is evaluated once are done in lanes where they are longer, too.
+#[test]
+fn short_rows_with_a_function() {
+    let rows = |length: u64, dtype: &str| {
+        let text = format!(
+            "func main(x: {dtype}[300,{length}]) -> (y) {{
+  let m : {dtype}[300] =:max over i<300, j<{length} at [i]: x[i,j]
+  let s : {dtype}[300] =:+ over i<300, j<{length} at [i]: exp(x[i,j] - m[i])
+  y : {dtype}[300,{length}] =: over i<300, j<{length}: tanh(x[i,j] - m[i] - log(s[i]))
+}}
+"
+        );
+        surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}")).functions[0].clone()
+    };
+    for length in [25, 33, 50, 64, 65] {
+        check_with(rows(length, "f32"), 1e-4, None);
+    }
+    check_with(rows(37, "f64"), 1e-4, None);
+    let program = Program { name: String::new(), functions: vec![rows(50, "f32")] };
+    let module = lower(&program, "main", &Target::wide()).unwrap();
+    insta::assert_snapshot!(module.plan);
+}
+
 /// A reshape of what is turned around: no loop of the result says by itself where its elements come from.
 #[test]
 fn digits_that_run_backwards() {
