@@ -6,7 +6,7 @@ use crate::dag::Buf;
 use crate::memory::bytes;
 use crate::steps::{Lowered, Step};
 use crate::store::buf;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use surject_ir::Var;
 
 /// A larger tensor is not kept between runs.
@@ -21,29 +21,42 @@ pub fn hoist(lowered: &mut Lowered, results: &[Var]) -> Result<(), CodegenError>
     let mut known: HashSet<Buf> = lowered.constants.iter().map(|c| lowered.memory(c.0)).collect();
     let results: HashSet<Buf> = results.iter().map(|&r| lowered.memory(buf(r))).collect();
     let (mut init, mut rest) = (Vec::new(), Vec::new());
-    for step in steps {
-        let Step::Run { buffers, writes, .. } = &step else {
-            rest.push(step);
-            continue;
-        };
+    let mut steps = VecDeque::from(steps);
+    while let Some(step) = steps.front() {
+        let written = written(lowered, step);
         let mut size = 0u64;
-        for &w in writes {
+        for &w in &written {
             size = size.saturating_add(bytes(&lowered.types[w.0 as usize])?);
         }
-        let mut written = writes.iter().map(|&w| lowered.memory(w));
-        let own = written.all(|w| {
-            counts.writes.get(&w) == Some(&1) && !counts.copied.contains(&w) && !results.contains(&w)
+        // What is cleared before it is accumulated to is written by steps that follow each other.
+        let run = steps.iter().take_while(|step| fills(lowered, step, &written, &known)).count();
+        let own = written.iter().all(|w| {
+            counts.writes.get(w) == Some(&run) && !counts.copied.contains(w) && !results.contains(w)
         });
-        let reads = buffers.iter().filter(|b| !writes.contains(b)).map(|&b| lowered.memory(b));
-        if own && size <= LARGE && reads.clone().all(|b| known.contains(&b)) {
-            known.extend(writes.iter().map(|&w| lowered.memory(w)));
-            init.push(step);
+        if run > 0 && own && size <= LARGE {
+            known.extend(written);
+            init.extend(steps.drain(..run));
         } else {
-            rest.push(step);
+            rest.extend(steps.pop_front());
         }
     }
     (lowered.init, lowered.steps) = (init, rest);
     Ok(())
+}
+
+/// The memory that a step writes which runs a kernel.
+fn written(lowered: &Lowered, step: &Step) -> HashSet<Buf> {
+    match step {
+        Step::Run { writes, .. } => writes.iter().map(|&w| lowered.memory(w)).collect(),
+        _ => HashSet::new(),
+    }
+}
+
+/// Does a step run a kernel that writes this memory alone, and reads nothing but that and what is known?
+fn fills(lowered: &Lowered, step: &Step, memory: &HashSet<Buf>, known: &HashSet<Buf>) -> bool {
+    let Step::Run { buffers, .. } = step else { return false };
+    let reads = |&b: &Buf| known.contains(&lowered.memory(b)) || memory.contains(&lowered.memory(b));
+    written(lowered, step) == *memory && buffers.iter().all(reads)
 }
 
 /// How memory is written.
