@@ -335,3 +335,20 @@ fn sums_at_different_depths() {
         &[],
     );
 }
+
+/// Where the elements of a tensor with holes are is known when a program is loaded: the clearing and what follows.
+#[test]
+fn places_of_elements_are_known_beforehand() {
+    let text = "func main(x: f32[30,20]) -> (z) {
+  t : f32[59,58] =:+ over i<30, j<20 at [2*i,3*j]: x[i,j]
+  m : i1[59,58] =:or over i<30, j<20 at [2*i,3*j]: true
+  z : f32[61,60] =: over i<61, j<60: select((m[i - 1,j - 2] where 0 <= i - 1 < 59 and 0 <= j - 2 < 58 else false), \
+                (t[i - 1,j - 2] where 0 <= i - 1 < 59 and 0 <= j - 2 < 58 else 0.0f32), 0.5f32)
+}
+";
+    let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let plan = lower(&program, "main", &Target::wide()).unwrap().plan.to_string();
+    let load = plan.split("run").next().unwrap_or_default();
+    assert_eq!((load.matches("kernel_").count(), plan.matches("kernel_").count()), (2, 5), "{plan}");
+    check_text(text, &[]);
+}

@@ -645,5 +645,8 @@ fn tasks_share_what_is_summed_over_everything() {
     check_with(program.functions[0].clone(), 1e-4, None);
     let plan = lower(&program, "main", &Target::wide()).unwrap().plan.to_string();
     let last = plan.lines().find(|l| l.contains("y@result0, z@result1")).unwrap_or_else(|| panic!("{plan}"));
-    assert!(last.contains("tasks 8") && [", min", ", max", ", +"].iter().all(|r| !last.contains(r)), "{plan}");
+    assert!(
+        last.contains("tasks 8") && [", min", ", max", ", +"].iter().all(|r| !last.contains(r)),
+        "{plan}"
+    );
 }
