@@ -92,8 +92,9 @@ pub fn kernel(
     let first = [Output { root: start, join: None, ..output.clone() }];
     let then = [Output { root: joined, join: Some(op), ..output.clone() }];
     let mut schedule = schedule::choose(&both, &then, &[outer, &[block]].concat(), target);
+    let plain = schedule.is_plain();
     let Some((last, outside)) = schedule.order.split_last_mut() else { return Ok(None) };
-    if *last == block || !schedule.turned.is_none() {
+    if *last == block || !plain {
         return Ok(None);
     }
     outside.sort_by_key(|&l| !free.contains(l));

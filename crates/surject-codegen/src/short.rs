@@ -120,7 +120,17 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
             along.loops().filter(|&l| dag[n].deps.contains(l)).map(|l| dag.extent(l) as f64).product();
         cost += written * node_cost(dag, n).max(1.0);
     }
-    let moved = short.column.is_some_and(|column| dag.extent(column) <= DIRECT);
+    // A condition on the column is decided where the column is written out.
+    let decided = |column: LoopId| {
+        let on = |n: &NodeId| match &dag[*n].node {
+            Node::Load { guards, .. } | Node::Guarded { guards, .. } => {
+                guards.iter().any(|g| g.expr.coeff(column) != 0)
+            }
+            _ => false,
+        };
+        nodes.iter().any(on)
+    };
+    let moved = short.column.is_some_and(|column| dag.extent(column) <= DIRECT || decided(column));
     let worth = if reduces { rows } else { moved && (rows || !short.apart) };
     (worth && cost <= MOST).then_some(Short { lanes, ..short })
 }

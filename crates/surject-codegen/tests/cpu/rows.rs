@@ -650,3 +650,20 @@ fn tasks_share_what_is_summed_over_everything() {
         "{plan}"
     );
 }
+
+/// Many columns, each from somewhere else: where each is written out, one of the conditions holds.
+#[test]
+fn columns_side_by_side() {
+    for (rows, count) in [(600, 9), (521, 13), (515, 16), (530, 20)] {
+        let column = |k: usize| format!("(x[i + {k}] where 0 <= k - {k} < 1 else -0.0f32)");
+        let sum = (0..count).map(column).collect::<Vec<_>>().join(" + ");
+        let text = format!(
+            "func main(x: f32[{}]) -> (y) {{\n  y : f32[{rows},{count}] =: over i<{rows}, k<{count}: {sum}\n}}\n",
+            rows + count
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        check_with(program.functions[0].clone(), 0.0, None);
+        let plan = lower(&program, "main", &Target::wide()).unwrap().plan.to_string();
+        assert!(plan.contains(&format!("row [{rows}/16]")), "{plan}");
+    }
+}
