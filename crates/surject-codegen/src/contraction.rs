@@ -16,6 +16,7 @@
 //! loops, `direct` stores what needs no more.
 
 mod analyse;
+mod apart;
 mod direct;
 pub mod pairs;
 mod panels;
@@ -35,6 +36,7 @@ use crate::row::{Kernel, buffers, finish, name_pointers};
 use crate::schedule::{Output, Schedule};
 use crate::units::{Share, share_of_task};
 use crate::{CodegenError, Target};
+use apart::Given;
 use panels::{Part, Pass};
 use sizes::{InPlace, Sizes, in_place};
 use windows::{Reads, Windows};
@@ -86,7 +88,7 @@ pub fn scratch(dag: &Dag, c: &Contraction, target: &Target) -> Option<Scratch> {
     let size = s.elem.size() as i64;
     let panel = s.sum.checked_mul(s.width)?.checked_add(s.mark)?;
     let packed = s.batch.checked_mul(s.all_panels)?.checked_mul(panel)?.checked_mul(size)?;
-    let packed = packed - s.left_out(dag.extent(c.lane)) * size;
+    let packed = packed - (s.left_out(dag.extent(c.lane)) - s.behind(dag.extent(c.lane))) * size;
     let columns = if packed < 1 << 32 && in_place(dag, c, &s).is_some() { 0 } else { packed };
     s.block.checked_mul(s.sum)?.checked_add(s.block.checked_mul(s.mark)?)?;
     let rows = match windows::windows(dag, c, &s) {
@@ -110,8 +112,10 @@ pub fn emit(
     let in_place = in_place(dag, c, &sizes);
     let columns = in_place.as_ref().map_or(columns, |p| p.buf);
     let windows = windows::windows(dag, c, &sizes);
-    let mut emitter = Tiles { dag, c, sizes, schedule, output, target, in_place, windows, border: None };
+    let (apart, border) = (false, None);
+    let mut emitter = Tiles { dag, c, sizes, schedule, output, target, in_place, windows, apart, border };
     emitter.border = emitter.copied_rows();
+    emitter.apart = emitter.is_apart();
     let mut kernels = Vec::new();
     if emitter.in_place.is_none() {
         kernels.push(emitter.pack_columns(columns)?);
@@ -135,7 +139,8 @@ pub(crate) fn emit_range(
     let columns = in_place.as_ref().map_or(columns, |p| p.buf);
     let windows = windows_of_range(dag, c, &sizes, whole);
     // A range has no tiles at a border.
-    let emitter = Tiles { dag, c, sizes, schedule, output, target, in_place, windows, border: None };
+    let (apart, border) = (false, None);
+    let emitter = Tiles { dag, c, sizes, schedule, output, target, in_place, windows, apart, border };
     emitter.compute(columns, rows, Share::Range)
 }
 
@@ -210,6 +215,8 @@ struct Tiles<'a> {
     target: &'a Target,
     in_place: Option<InPlace>,
     windows: Option<Windows>,
+    /// Are packing rows and storing functions, as tiles are?
+    apart: bool,
     /// Tiles at a border, if others read rows where they lie, have rows that are copied along this loop.
     border: Option<(LoopId, Reads)>,
 }
@@ -344,7 +351,7 @@ impl Tiles<'_> {
         let partly = self.windows.as_ref().is_some_and(|w| !w.always) && self.c.tile.1 > 1;
         let along = self.row_pack().along_rows(self.dag, loops).filter(|_| partly)?;
         let terms = self.sizes.sum;
-        Some((along, Reads { step: terms, nest: vec![(terms, 1)] }))
+        Some((along, Reads { step: terms, nest: vec![(terms, 1)], copied: true }))
     }
 
     /// Rows of the block into panels.
@@ -369,13 +376,30 @@ impl Tiles<'_> {
             _ => None,
         };
         let border = em.open(packing, Vec::new(), None);
-        match self.border {
-            Some((along, _)) => self.row_pack().emit_rows(em, border, &minor, (&to, along))?,
-            None => self.row_pack().emit(em, border, &minor, &to)?,
-        }
-        if c.has_halves() {
-            let lanes = c.tile.0.min(1 << s.high.trailing_zeros());
-            pairs::mark(em, border, &to, s.sum * s.high, lanes);
+        let Minor { loops, base, count } = &minor;
+        let write = |em: &mut Emitter<'_>, scope: ScopeId, to: &str, base: &str| {
+            let minor = Minor { loops: loops.clone(), base: base.to_string(), count: *count };
+            match self.border {
+                Some((along, _)) => self.row_pack().emit_rows(em, scope, &minor, (to, along))?,
+                None => self.row_pack().emit(em, scope, &minor, to)?,
+            }
+            if c.has_halves() {
+                let lanes = c.tile.0.min(1 << s.high.trailing_zeros());
+                pairs::mark(em, scope, to, s.sum * s.high, lanes);
+            }
+            Ok(())
+        };
+        if self.apart {
+            let factor = c.factors[0];
+            let loops: Vec<LoopId> = c.batch.iter().chain(&c.rows).copied().collect();
+            let loops: Vec<LoopId> = loops.into_iter().filter(|l| !minor.loops.contains(l)).collect();
+            let tensors = buffers(self.dag, &[], &[factor]);
+            let given = Given { pointers: &[&to], numbers: &[base], loops: &loops, tensors: &tensors };
+            self.apart(em, border, ("rows", given), |em, scope, to, base| {
+                write(em, scope, &to[0], &base[0])
+            })?;
+        } else {
+            write(em, border, &to, base)?;
         }
         match place.and_then(|p| p.inside) {
             Some(inside) => em.close_unless(border, &inside),
@@ -471,6 +495,7 @@ impl Tiles<'_> {
         let mut kernel = finish(em, buffers, s.tasks, vec![self.output.to], text)?;
         kernel.writes.push(rows);
         kernel.cycles = c.cycles(s, self.dag.extent(c.lane));
+        kernel.loss = self.loss();
         kernel.in_place = inplace::operands(self.dag, std::slice::from_ref(self.output), Some(c.node), None);
         Ok(kernel)
     }

@@ -169,8 +169,13 @@ impl<'a> Emitter<'a> {
     /// The text of an emitter inside of this one.
     pub fn close_inside(&mut self, inner: Emitter<'_>) -> String {
         self.names = inner.names;
-        self.unbound |= inner.unbound;
-        let (text, declarations) = inner.finish();
+        self.close_apart(inner)
+    }
+
+    /// The text of an emitter of a function beside this one.
+    pub fn close_apart(&mut self, own: Emitter<'_>) -> String {
+        self.unbound |= own.unbound;
+        let (text, declarations) = own.finish();
         self.declarations.extend(declarations);
         text
     }

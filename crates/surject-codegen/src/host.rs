@@ -4,13 +4,16 @@ use crate::dag::Buf;
 use crate::memory::{Memory, Place, bytes};
 use crate::row::Kernel;
 use crate::steps::{Lowered, Step};
-use crate::{CodegenError, ENTRY, INIT};
+use crate::{CodegenError, ENTRY, INIT, Part};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use surject_ir::Function;
 
 /// Text below which compiling a module in parts costs more than it saves: every part is read and linked on its own.
 const PART_BYTES: usize = 6_000;
+
+/// Text from which what is compiled with the least effort is worth parts of its own.
+const COLD_BYTES: usize = 4_000;
 
 /// There are more parts than threads, up to so many times, where they are as long as this: how long one takes is not
 /// known before.
@@ -22,7 +25,7 @@ pub struct Texts {
     /// All of it.
     pub whole: String,
     /// See [`crate::LoweredModule::parts`].
-    pub parts: Vec<String>,
+    pub parts: Vec<Part>,
     /// The bytes of the profile, if one is kept.
     pub profile_bytes: u64,
 }
@@ -69,25 +72,42 @@ pub fn module(
     shared.dedup();
     let kernels = bodies.len();
     let text = |i: usize| if i < kernels { bodies[i].as_str() } else { shared[i - kernels].definition };
-    let mut order: Vec<usize> = (0..kernels + shared.len()).collect();
+    let is_cold = |i: usize| i < kernels && lowered.kernels[i].cold;
+    let all = 0..kernels + shared.len();
+    // The entry runs once.
+    let cold_bytes =
+        host.text.len() + all.clone().filter(|&i| is_cold(i)).map(|i| text(i).len()).sum::<usize>();
+    let apart = cold_bytes >= COLD_BYTES && all.clone().any(|i| !is_cold(i));
+    let weight = |bytes: usize, cold: bool| if cold && apart { bytes / 2 } else { bytes };
+    let total = whole.len() - (cold_bytes - weight(cold_bytes, true));
     // The entry may have a part to itself.
-    let more = (whole.len() / LONG_BYTES).min(MORE * threads);
-    let count = threads.min(whole.len() / PART_BYTES).max(more).min(order.len() + 1);
-    let count = if threads > 1 { count } else { 1 };
-    if count < 2 {
-        return Ok(Texts { parts: vec![whole.clone()], whole, profile_bytes });
+    let more = (total / LONG_BYTES).min(MORE * threads);
+    let count = threads.min(total / PART_BYTES).max(more).min(all.len() + 1);
+    let count = if threads > 1 { count.max(1) } else { 1 };
+    if count < 2 && !apart {
+        return Ok(Texts { parts: vec![Part::hot(whole.clone())], whole, profile_bytes });
+    }
+    let mut members: Vec<Members> = vec![Members::default(); count];
+    if apart {
+        let share = count * weight(cold_bytes, true) / total.max(1);
+        let cold = share.clamp(1, count.max(2) - 1);
+        members.resize(count.max(cold + 1), Members::default());
+        members.iter_mut().take(cold).for_each(|m| m.cold = true);
     }
     // The longest first, each to the part that is the shortest; the entry is in the first.
-    let mut members: Vec<Vec<usize>> = vec![Vec::new(); count];
-    let mut lengths = vec![0; count];
-    lengths[0] = host.text.len();
+    members[0].weight = weight(host.text.len(), true);
+    let mut order: Vec<usize> = all.collect();
     order.sort_by_key(|&i| (std::cmp::Reverse(text(i).len()), i));
     for i in order {
-        let shortest = (0..count).min_by_key(|&p| (lengths[p], p)).unwrap_or(0);
-        members[shortest].push(i);
-        lengths[shortest] += text(i).len();
+        let cold = apart && is_cold(i);
+        let fits = members.iter_mut().filter(|m| m.cold == cold);
+        if let Some(shortest) = fits.min_by_key(|m| m.weight) {
+            shortest.all.push(i);
+            shortest.weight += weight(text(i).len(), cold);
+        }
     }
-    let parts = members.iter().enumerate().map(|(p, members)| {
+    let mut parts: Vec<(usize, Part)> = Vec::new();
+    for (p, Members { all: members, cold, weight }) in members.iter().enumerate() {
         let own: Vec<usize> = members.iter().copied().filter(|&i| i < kernels).collect();
         let mut part = String::new();
         let outside = if p == 0 { outside.clone() } else { BTreeSet::new() };
@@ -108,9 +128,20 @@ pub fn module(
         for &i in members {
             let _ = writeln!(part, "llvm.func {}", text(i));
         }
-        part
-    });
-    Ok(Texts { parts: parts.collect(), whole, profile_bytes })
+        parts.push((*weight, Part { text: part, cold: *cold }));
+    }
+    // What takes longest is begun first.
+    parts.sort_by_key(|p| std::cmp::Reverse(p.0));
+    Ok(Texts { parts: parts.into_iter().map(|p| p.1).collect(), whole, profile_bytes })
+}
+
+/// What is in a part: kernels, and then functions they share, by number.
+#[derive(Clone, Default)]
+struct Members {
+    all: Vec<usize>,
+    cold: bool,
+    /// How long it takes to compile, in bytes.
+    weight: usize,
 }
 
 /// A function that kernels share.

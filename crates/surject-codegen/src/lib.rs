@@ -55,6 +55,7 @@ mod again;
 mod braid;
 mod build;
 mod coalesce;
+mod cold;
 mod columns;
 mod complex;
 mod contraction;
@@ -126,7 +127,7 @@ pub struct LoweredModule {
     /// The text of the module.
     pub text: String,
     /// The same functions as modules that can be compiled side by side and linked; one where there is little text.
-    pub parts: Vec<String>,
+    pub parts: Vec<Part>,
     /// The name of the entry function.
     pub entry: String,
     /// The name of the function that fills a part of the arena with what depends on literals alone, if there is any. It
@@ -154,6 +155,22 @@ pub struct LoweredModule {
     pub profile: Option<u64>,
 }
 
+/// A module that is compiled by itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Its text.
+    pub text: String,
+    /// Is next to no time of a run spent in it? Then it is compiled with the least effort.
+    pub cold: bool,
+}
+
+impl Part {
+    /// A module on whose speed it depends.
+    pub fn hot(text: impl Into<String>) -> Part {
+        Part { text: text.into(), cold: false }
+    }
+}
+
 /// How a function is lowered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -176,6 +193,7 @@ pub fn lower_with(
     let found = program.function(function).ok_or_else(|| CodegenError::NoFunction(function.to_string()))?;
     let thrift::Settled { mut lowered, donations, mut memory, .. } = thrift::settle(found, target)?;
     lowered.renumber();
+    cold::mark(&mut lowered);
     if options.profile {
         memory.arena_bytes = memory.arena_bytes.next_multiple_of(memory::ALIGN);
     }

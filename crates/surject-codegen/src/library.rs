@@ -158,6 +158,8 @@ impl Call<'_> {
             summary,
             writes: self.written.iter().map(|&t| buf(t)).collect(),
             cycles: 0.0,
+            loss: None,
+            cold: false,
             recipe: None,
             in_place: Vec::new(),
             copies: false,

@@ -40,6 +40,10 @@ pub struct Kernel {
     pub writes: Vec<Buf>,
     /// An estimate of its work, in cycles of one core.
     pub cycles: f64,
+    /// How many cycles longer it takes if it is compiled with the least effort, if that is known.
+    pub loss: Option<f64>,
+    /// Is it compiled with the least effort?
+    pub cold: bool,
     /// What it was made from, if its work can be cut.
     pub recipe: Option<Arc<Recipe>>,
     /// Tensors that may have the memory of the output: of each the kernel reads the elements at the address of the
@@ -194,6 +198,8 @@ pub fn finish(
         summary,
         writes,
         cycles: 0.0,
+        loss: None,
+        cold: false,
         recipe: None,
         in_place: Vec::new(),
         copies: false,

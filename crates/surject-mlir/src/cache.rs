@@ -16,7 +16,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// The most bytes of texts and objects in memory; beyond it, all of them are dropped.
 const MOST: usize = 64 << 20;
 
-/// What an object depends on beside the text: level, processor, and this version of the pipeline.
+/// What an object depends on beside the text: level and what it stands for, processor, and this version of the
+/// pipeline.
 pub(crate) struct Key<'a> {
     pub(crate) text: &'a str,
     pub(crate) level: u8,
@@ -27,7 +28,9 @@ impl Key<'_> {
     /// All of it as one text.
     pub(crate) fn whole(&self) -> String {
         let version = env!("CARGO_PKG_VERSION");
-        format!("surject {version} O{} {}\n{}\n{}", self.level, self.machine, crate::jit::PIPELINE, self.text)
+        let (level, machine, text) = (self.level, self.machine, self.text);
+        let choices = crate::llvm::choices(level);
+        format!("surject {version} O{level} {choices} {machine}\n{}\n{text}", crate::jit::PIPELINE)
     }
 }
 

@@ -40,11 +40,10 @@ use crate::raw;
 use crate::session::Session;
 use crate::symbols;
 use crate::{MlirError, Stage};
-use melior::pass::PassManager;
-use melior::utility::parse_pass_pipeline;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use surject_codegen::Part;
 use surject_runtime::pool::threads;
 
 /// The passes from explicit code to the `llvm` dialect.
@@ -115,10 +114,14 @@ fn plain(text: &str) -> Option<String> {
     })
 }
 
+/// The optimisation level of parts in which no time is spent: loops are cleaned up, and then every instruction is taken
+/// by itself.
+pub const LEAST: u8 = 1;
+
 /// How a module is compiled.
 #[derive(Clone, Debug)]
 pub struct JitOptions {
-    /// The optimisation level, 0 to 3: none, the least, what explicit code needs, all that LLVM has.
+    /// The optimisation level, 0 to 3: none, the least ([`LEAST`]), what explicit code needs, all that LLVM has.
     pub opt_level: u8,
     /// Keep the LLVM IR and the assembly in the result.
     pub dump: bool,
@@ -201,26 +204,23 @@ pub fn forget() {
 
 /// Compiles a module text for this machine. Errors name the line of the text where MLIR knows one.
 pub fn compile(text: &str, options: &JitOptions) -> Result<CompiledModule, MlirError> {
-    compile_parts(&[text], options)
+    compile_parts(&[Part::hot(text)], options)
 }
 
 /// Compiles modules side by side, as many at a time as there are threads, and links them into one: what one declares,
 /// another may define. The first error is that of the first part that has one.
-pub fn compile_parts<T: AsRef<str> + Sync>(
-    parts: &[T],
-    options: &JitOptions,
-) -> Result<CompiledModule, MlirError> {
+pub fn compile_parts(parts: &[Part], options: &JitOptions) -> Result<CompiledModule, MlirError> {
     let side_by_side = threads().min(parts.len());
     let next = AtomicUsize::new(0);
     let some = || {
         let mut compiled = Vec::new();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(text) = parts.get(number) else { return compiled };
-            compiled.push((number, part(text.as_ref(), options)));
+            let Some(one) = parts.get(number) else { return compiled };
+            compiled.push((number, part(one, options)));
         }
     };
-    let mut compiled: Vec<(usize, Result<Part, MlirError>)> = std::thread::scope(|scope| {
+    let mut compiled: Vec<(usize, Result<Object, MlirError>)> = std::thread::scope(|scope| {
         // Where the system refuses a thread, the others have more to do.
         let others: Vec<_> = (1..side_by_side)
             .filter_map(|_| std::thread::Builder::new().spawn_scoped(scope, || on_large_stack(some)).ok())
@@ -232,9 +232,9 @@ pub fn compile_parts<T: AsRef<str> + Sync>(
     });
     compiled.sort_by_key(|part| part.0);
     let compiled = compiled.into_iter().map(|part| part.1);
-    let compiled = compiled.collect::<Result<Vec<Part>, MlirError>>()?;
+    let compiled = compiled.collect::<Result<Vec<Object>, MlirError>>()?;
     let times = CompileTimes::shared(compiled.iter().map(|p| &p.times), side_by_side);
-    let join = |text: fn(&Part) -> Option<&String>| -> Option<String> {
+    let join = |text: fn(&Object) -> Option<&String>| -> Option<String> {
         compiled
             .iter()
             .map(text)
@@ -265,25 +265,27 @@ pub(crate) fn machine(options: &JitOptions) -> Result<String, MlirError> {
 }
 
 /// A module as machine code that is not linked.
-struct Part {
+struct Object {
     object: Vec<u8>,
     times: CompileTimes,
     llvm_ir: Option<String>,
     assembly: Option<String>,
 }
 
-fn part(text: &str, options: &JitOptions) -> Result<Part, MlirError> {
+fn part(part: &Part, options: &JitOptions) -> Result<Object, MlirError> {
+    let text = part.text.as_str();
+    let level = if part.cold { options.opt_level.min(LEAST) } else { options.opt_level };
     let mut times = CompileTimes::default();
-    let machine = Machine::host(options.opt_level)?;
-    let key = Key { text, level: options.opt_level, machine: machine.name() };
+    let machine = Machine::host(level)?;
+    let key = Key { text, level, machine: machine.name() };
     let cache = options.cache.as_deref();
     if let Some(object) = (!options.dump).then(|| cache::find(&key, cache)).flatten() {
         machine.keep();
-        return Ok(Part { object, times, llvm_ir: None, assembly: None });
+        return Ok(Object { object, times, llvm_ir: None, assembly: None });
     }
     let module = lower(text, &machine, &mut times)?;
     let start = Instant::now();
-    module.optimize(options.opt_level, &machine)?;
+    module.optimize(level, &machine)?;
     times.optimize += start.elapsed();
 
     let (mut llvm_ir, mut assembly) = (None, None);
@@ -298,7 +300,7 @@ fn part(text: &str, options: &JitOptions) -> Result<Part, MlirError> {
     cache::keep(&key, cache, &object);
     drop(module);
     machine.keep();
-    Ok(Part { object, times, llvm_ir, assembly })
+    Ok(Object { object, times, llvm_ir, assembly })
 }
 
 /// The LLVM IR of a module text before LLVM's own optimisations.
@@ -311,7 +313,7 @@ pub fn llvm_dialect(text: &str) -> Result<String, MlirError> {
     on_large_stack(|| {
         let session = Session::new();
         let mut module = session.parse(text)?;
-        run_passes(&session, &mut module, (text, plain(text).as_deref()))?;
+        session.run(plain(text).as_deref().unwrap_or(PIPELINE), &mut module, text)?;
         // SAFETY: the module is alive.
         Ok(unsafe { raw::print_operation(module.as_operation().to_raw()) })
     })
@@ -326,7 +328,7 @@ fn lower(text: &str, machine: &Machine, times: &mut CompileTimes) -> Result<Llvm
     let plain = plain(text);
     let mut module = session.parse(text)?;
     lap(&mut times.parse);
-    run_passes(&session, &mut module, (text, plain.as_deref()))?;
+    session.run(plain.as_deref().unwrap_or(PIPELINE), &mut module, text)?;
     lap(&mut times.passes);
     // SAFETY: the module lives until it is dropped.
     let translated = unsafe { LlvmModule::translate(module.as_operation().to_raw(), machine) };
@@ -339,20 +341,6 @@ fn lower(text: &str, machine: &Machine, times: &mut CompileTimes) -> Result<Llvm
     translated.verify()?;
     lap(&mut times.optimize);
     Ok(translated)
-}
-
-fn run_passes(
-    session: &Session,
-    module: &mut melior::ir::Module<'_>,
-    (text, plain): (&str, Option<&str>),
-) -> Result<(), MlirError> {
-    let manager = PassManager::new(session.context());
-    let pipeline = plain.unwrap_or(PIPELINE);
-    // What a pass makes of a module that was verified is verified at the end, by LLVM.
-    manager.enable_verifier(cfg!(debug_assertions));
-    parse_pass_pipeline(manager.as_operation_pass_manager(), pipeline)
-        .map_err(|error| MlirError::new(Stage::Passes, error.to_string()))?;
-    manager.run(module).map_err(|_| session.error(Stage::Passes, text))
 }
 
 impl CompiledModule {

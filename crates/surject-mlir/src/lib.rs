@@ -19,4 +19,4 @@ pub use error::{MlirError, Place, Stage};
 pub use executable::{Argument, CompileError, CompileOptions, Executable, RunError, compile, compile_cached};
 
 /// What the code generator may assume of the machine, and what it decided.
-pub use surject_codegen::{Plan, Target};
+pub use surject_codegen::{Part, Plan, Target};

@@ -6,6 +6,7 @@
 //! `llvm-c/Transforms/PassBuilder.h` of LLVM 22, whose libraries `mlir-sys` links.
 
 use crate::idle::Idle;
+use crate::jit::LEAST;
 use crate::{MlirError, Stage};
 use mlir_sys::{
     LLVMAddTargetDependentFunctionAttr, LLVMContextCreate, LLVMContextDispose, LLVMContextRef,
@@ -41,6 +42,36 @@ const EXPORTED_CALLABLE: u8 = 1 | 4;
 const RELOC_PIC: c_int = 2;
 /// `LLVMCodeModelJITDefault`
 const CODE_MODEL_JIT: c_int = 1;
+
+/// What LLVM is told about its passes. Addresses are explicit, and no loop has many: the pass that reduces their strength
+/// takes a fifth of the time of a compilation, and made no kernel of the suite faster.
+const WORDS: [&CStr; 2] = [c"surject", c"-disable-lsr"];
+
+/// The passes over LLVM IR. Code that arrives here is explicit: its vectors, its unrolling and what stands outside
+/// which loop are chosen. Levels 1 and 2 therefore only clean up, which takes a tenth of the time of LLVM's
+/// standard pipelines and costs a few per cent of run time at most; level 3 is the standard one, inlining included.
+const fn passes(level: u8) -> &'static CStr {
+    match level {
+        0 => c"default<O0>",
+        1 => c"function(early-cse,simplifycfg,loop-mssa(licm))",
+        2 => c"function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm))",
+        _ => c"default<O3>",
+    }
+}
+
+/// What is chosen of LLVM for a level, as text.
+pub(crate) fn choices(level: u8) -> String {
+    format!("{WORDS:?} {:?} {}", passes(level), machine_level(level))
+}
+
+/// The level of machine code: that of the least is none.
+const fn machine_level(level: u8) -> u8 {
+    match level {
+        0..=LEAST => 0,
+        2 => 2,
+        _ => 3,
+    }
+}
 
 /// `LLVMAssemblyFile` and `LLVMObjectFile`.
 #[derive(Clone, Copy)]
@@ -134,9 +165,7 @@ fn initialize() {
     static ONCE: Once = Once::new();
     // SAFETY: registration is idempotent and runs once.
     ONCE.call_once(|| unsafe {
-        // Addresses are explicit, and no loop has many. The pass that reduces their strength takes a fifth of the time
-        // of a compilation, and made no kernel of the suite faster.
-        let words = [c"surject".as_ptr(), c"-disable-lsr".as_ptr()];
+        let words = WORDS.map(CStr::as_ptr);
         LLVMParseCommandLineOptions(words.len() as c_int, words.as_ptr(), c"".as_ptr());
         #[cfg(target_arch = "x86_64")]
         {
@@ -255,7 +284,7 @@ unsafe fn machine(triple: &CStr, cpu: &CStr, features: &CStr, level: u8) -> Resu
         if LLVMGetTargetFromTriple(triple.as_ptr(), &mut target, &mut message) != 0 {
             return Err(take_message(message));
         }
-        let (triple_text, level) = (triple.as_ptr(), c_int::from(level.min(3)));
+        let (triple_text, level) = (triple.as_ptr(), c_int::from(machine_level(level)));
         let (cpu, features) = (cpu.as_ptr(), features.as_ptr());
         let raw =
             LLVMCreateTargetMachine(target, triple_text, cpu, features, level, RELOC_PIC, CODE_MODEL_JIT);
@@ -340,24 +369,14 @@ impl LlvmModule {
         }
     }
 
-    /// Optimises the IR. Code that arrives here is explicit: its vectors, its unrolling and what stands outside
-    /// which loop are chosen. Levels 1 and 2 therefore only clean up, which takes a tenth of the time of LLVM's
-    /// standard pipelines and costs a few per cent of run time at most; level 3 is the standard one, inlining included.
+    /// Optimises the IR.
     pub(crate) fn optimize(&self, level: u8, machine: &Machine) -> Result<(), MlirError> {
-        let passes = match level {
-            0 => c"default<O0>",
-            1 => c"function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
-            2 => {
-                c"function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm))"
-            }
-            _ => c"default<O3>",
-        };
         // SAFETY: module and machine are live; the options are disposed of after their last use.
         unsafe {
             let options = LLVMCreatePassBuilderOptions();
             LLVMPassBuilderOptionsSetLoopVectorization(options, (level >= 3).into());
             LLVMPassBuilderOptionsSetSLPVectorization(options, (level >= 3).into());
-            let error = LLVMRunPasses(self.module, passes.as_ptr(), machine.raw, options);
+            let error = LLVMRunPasses(self.module, passes(level).as_ptr(), machine.raw, options);
             LLVMDisposePassBuilderOptions(options);
             check(Stage::Codegen, error)
         }

@@ -5,7 +5,10 @@ use crate::{MlirError, Place, Stage, guard, raw};
 use melior::Context;
 use melior::dialect::DialectRegistry;
 use melior::ir::{Location, Module};
-use melior::utility::{register_all_dialects, register_all_llvm_translations, register_all_passes};
+use melior::pass::PassManager;
+use melior::utility::{
+    parse_pass_pipeline, register_all_dialects, register_all_llvm_translations, register_all_passes,
+};
 use mlir_sys::{
     MlirDiagnostic, MlirDiagnosticSeverity_MlirDiagnosticError, MlirDiagnosticSeverity_MlirDiagnosticNote,
     MlirLogicalResult, mlirContextAttachDiagnosticHandler, mlirDiagnosticGetLocation, mlirDiagnosticGetNote,
@@ -19,6 +22,8 @@ use std::ffi::c_void;
 /// MLIR prints a diagnostic to standard error only where no handler takes it. The handler attached here takes
 /// every one, so nothing is printed; [`Session::error`] turns what was collected into an [`MlirError`].
 pub(crate) struct Session {
+    /// Passes that have run, by their text: what they match is prepared when they first do. Dropped before the context.
+    managers: RefCell<Vec<(String, PassManager<'static>)>>,
     context: Context,
     /// Boxed: the handler holds its address.
     collected: Box<RefCell<Vec<Collected>>>,
@@ -57,7 +62,7 @@ impl Session {
             let data = (&raw const *collected).cast_mut().cast();
             mlirContextAttachDiagnosticHandler(context.to_raw(), Some(handle), data, None);
         }
-        Session { context, collected, read: 0 }
+        Session { managers: RefCell::default(), context, collected, read: 0 }
     }
 
     /// As [`Session::new`], or one that was kept.
@@ -74,11 +79,6 @@ impl Session {
         }
     }
 
-    /// The context.
-    pub(crate) fn context(&self) -> &Context {
-        &self.context
-    }
-
     /// Parses and verifies a module.
     pub(crate) fn parse(&self, text: &str) -> Result<Module<'_>, MlirError> {
         guard::check(text)?;
@@ -86,6 +86,25 @@ impl Session {
         let module = Module::parse(&self.context, text).ok_or_else(|| self.error(Stage::Parse, text))?;
         self.collected.borrow_mut().clear();
         Ok(module)
+    }
+
+    /// Runs passes on a module of a text.
+    pub(crate) fn run(&self, pipeline: &str, module: &mut Module<'_>, text: &str) -> Result<(), MlirError> {
+        let mut managers = self.managers.borrow_mut();
+        let known = managers.iter().position(|m| m.0 == pipeline);
+        let at = match known {
+            Some(at) => at,
+            None => {
+                let manager = PassManager::new(&self.context);
+                // What a pass makes of a module that was verified is verified at the end, by LLVM.
+                manager.enable_verifier(cfg!(debug_assertions));
+                parse_pass_pipeline(manager.as_operation_pass_manager(), pipeline)
+                    .map_err(|error| MlirError::new(Stage::Passes, error.to_string()))?;
+                managers.push((pipeline.to_string(), manager));
+                managers.len() - 1
+            }
+        };
+        managers[at].1.run(module).map_err(|_| self.error(Stage::Passes, text))
     }
 
     /// What was collected since the last error, as one error with places in `text`.

@@ -19,6 +19,30 @@ pub(super) struct Target {
 }
 
 impl Tiles<'_> {
+    /// Is what is stored the sum itself, column by column?
+    fn is_plain_sum(&self) -> bool {
+        let (output, c) = (self.output, self.c);
+        output.root == c.node
+            && output.join.is_none()
+            && output.address.coeff(c.lane) == 1
+            && Elem::in_memory(self.dag[output.root].dtype) == self.sizes.elem
+            && self.sizes.pass == 0
+    }
+
+    /// The share of the tiles that do not go straight to the output.
+    pub(super) fn through_memory(&self) -> f64 {
+        let (s, c) = (&self.sizes, self.c);
+        let Some(&last) = c.rows.last().filter(|_| self.is_plain_sum()) else { return 1.0 };
+        // Of the tiles that a loop is cut into, the last may be cut off, and where it goes on, so may the first.
+        let cut = |extent: i64, size: i64, ends: i64| match extent % size {
+            0 => 0.0,
+            _ => (ends * size) as f64 / extent as f64,
+        };
+        let ends = if c.rows.len() == 1 || c.filled.is_some() { 1 } else { 2 };
+        let rows = cut(self.dag.extent(last), s.high, ends);
+        (rows + cut(self.dag.extent(c.lane), s.width, 1)).min(1.0)
+    }
+
     /// Where the tile of some rows of an item and a panel goes: the output, if it is whole.
     pub(super) fn target(
         &self,
@@ -32,12 +56,7 @@ impl Tiles<'_> {
         let apart = em.int(s.width);
         let in_memory = Target { tile: tile.to_string(), apart: apart.clone(), direct: None };
         let Some(&last) = c.rows.last() else { return Ok(in_memory) };
-        let plain = output.root == c.node
-            && output.join.is_none()
-            && output.address.coeff(c.lane) == 1
-            && Elem::in_memory(self.dag[self.output.root].dtype) == s.elem
-            && s.pass == 0;
-        if !plain {
+        if !self.is_plain_sum() {
             return Ok(in_memory);
         }
         let at = em.open(scope, Vec::new(), None);

@@ -5,13 +5,15 @@
 //! every panel. Then some terms of all tiles are added at a time: the rows of the column factor are read from their
 //! start to their end, a few side by side, and the tiles are kept in memory near by.
 
+use super::apart::Given;
 use super::direct::Target;
 use super::tile::Inner;
 use super::windows::Place;
-use super::{Tiles, digits, pairs};
+use super::{Tiles, digits, pairs, read_by_tiles};
 use crate::CodegenError;
 use crate::address::{Lin, LoopSet};
 use crate::emit::{Bounds, Emitter, ScopeId};
+use crate::row::buffers;
 
 /// The names of an item of work.
 pub(super) struct Part<'a> {
@@ -149,21 +151,28 @@ impl Tiles<'_> {
         }
         let (full, rest) = (self.dag.extent(c.lane) / s.width, self.dag.extent(c.lane) % s.width);
         let mut widths = vec![(None, s.width)];
+        let mut stride = None;
+        let whole = em.int(full);
         // Packed columns are there in whole vectors; beyond those that lie elsewhere must not be read.
         let last = if self.in_place.is_some() || s.tight { rest } else { s.columns_of_rest(rest) };
         if matches!(pass, Pass::Store) {
             // The terms are there.
             widths.clear();
+        } else if self.in_place.is_none() && s.ends_in_whole_vectors(full, rest) {
+            // As many vectors are read, the last of them into the next term.
+            let last = em.op(column, &format!("arith.cmpi uge, {panel}, {whole} : i64"));
+            let [short, long] = [rest, s.width].map(|width| em.int(width));
+            stride = Some(em.op(column, &format!("arith.select {last}, {short}, {long} : i64")));
         } else if last != 0 && last != s.width {
             widths = vec![(if full == 0 { None } else { Some("uge") }, last)];
             widths.extend((full != 0).then_some((Some("ult"), s.width)));
         }
         let from = From { rows: &from_rows, columns: &from_columns, place: place.as_ref() };
         let to = self.target(em, column, part, &tile, (&row_iv, &panel))?;
-        let whole = em.int(full);
         for (predicate, active) in widths {
             let scope = em.open(column, Vec::new(), None);
-            self.sum(em, scope, &from, &to, Inner { active, terms: count, exact: false, reads: None })?;
+            let inner = Inner { active, stride: stride.as_deref(), terms: count, exact: false, reads: None };
+            self.sum(em, scope, &from, &to, inner)?;
             match predicate {
                 Some(predicate) => {
                     let holds = em.op(column, &format!("arith.cmpi {predicate}, {panel}, {whole} : i64"));
@@ -181,7 +190,21 @@ impl Tiles<'_> {
                 tile = self.offset(em, column, &tile, &skipped);
             }
             let rest = em.open(column, Vec::new(), None);
-            self.store(em, rest, &first, &panel, &tile)?;
+            if self.stores_apart() {
+                let tensors =
+                    buffers(self.dag, &[self.output.to], &read_by_tiles(self.dag, self.output, c)[1..]);
+                let given = Given {
+                    pointers: &[&tile],
+                    numbers: &[&first, &panel],
+                    loops: &c.batch,
+                    tensors: &tensors,
+                };
+                self.apart(em, rest, ("store", given), |em, scope, tile, at| {
+                    self.store(em, scope, &at[0], &at[1], &tile[0])
+                })?;
+            } else {
+                self.store(em, rest, &first, &panel, &tile)?;
+            }
             match &to.direct {
                 Some(direct) => em.close_unless(rest, direct),
                 None => em.close_plain(rest),

@@ -15,6 +15,8 @@ use surject_ir::{AccOp, BinaryOp};
 pub(super) struct Inner<'a> {
     /// So many columns exist.
     pub(super) active: i64,
+    /// Elements from the columns of one term to those of the next, where that is not as many as exist.
+    pub(super) stride: Option<&'a str>,
     /// So many terms are added to the tile that is in memory; all of them make a new one.
     pub(super) terms: Option<&'a str>,
     /// Pairs of halves are multiplied in `f32`.
@@ -30,7 +32,7 @@ struct Ends<'a> {
     columns: &'a str,
     /// Elements from the columns of one term to those of the next.
     stride: &'a str,
-    /// The number of terms.
+    /// The number of terms, of rows that are not in a panel that of the innermost loop.
     count: &'a str,
     tile: &'a str,
     /// Elements from one row of the tile to the next.
@@ -56,8 +58,10 @@ impl Tiles<'_> {
             return Err(CodegenError::malformed("a contraction that reduces nothing"));
         };
         let packed = if s.tight { inner.active } else { s.width };
-        let stride = em.int(self.in_place.as_ref().map_or(packed, |p| p.stride));
-        let count = inner.terms.map_or_else(|| em.int(s.sum), str::to_string);
+        let known = self.in_place.as_ref().map_or(packed, |p| p.stride);
+        let stride = inner.stride.map_or_else(|| em.int(known), str::to_string);
+        let terms = inner.reads.and_then(|r| r.nest.last()).map_or(s.sum, |innermost| innermost.0);
+        let count = inner.terms.map_or_else(|| em.int(terms), str::to_string);
         if op != AccOp::Add || !self.is_product(body) {
             let ends = Ends { rows, columns, stride: &stride, count: &count, tile, apart };
             return self.terms(em, scope, ends, inner);
@@ -75,9 +79,15 @@ impl Tiles<'_> {
         if let Some(reads) = inner.reads {
             // The distances are part of the text.
             let number = |n: i64| n.to_string().replace('-', "m");
-            name.push_str(&format!("_by_{}", number(reads.step)));
-            for (extent, stride) in &reads.nest {
-                name.push_str(&format!("_{extent}x{}", number(*stride)));
+            if reads.are_dense(high) {
+                name.push_str("_dense");
+            } else {
+                name.push_str(&format!("_by_{}", number(reads.step)));
+                let (last, outer) = reads.nest.split_last().map_or((1, &[][..]), |(l, outer)| (l.1, outer));
+                for (extent, stride) in outer {
+                    name.push_str(&format!("_{extent}x{}", number(*stride)));
+                }
+                name.push_str(&format!("_x{}", number(last)));
             }
         }
         let mut own = Emitter::new(self.dag);
@@ -107,7 +117,7 @@ impl Tiles<'_> {
     }
 
     /// Is a term the product of the two factors?
-    fn is_product(&self, body: NodeId) -> bool {
+    pub(super) fn is_product(&self, body: NodeId) -> bool {
         let [x, y] = self.c.factors;
         match self.dag[body].node {
             Node::Binary(BinaryOp::Mul, a, b) => (a, b) == (x, y) || (b, a) == (x, y),
@@ -120,7 +130,7 @@ impl Tiles<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         Ends { rows, columns, stride, count, tile, apart }: Ends<'_>,
-        Inner { active, terms, exact, reads }: Inner<'_>,
+        Inner { active, terms, exact, reads, .. }: Inner<'_>,
     ) -> Result<(), CodegenError> {
         let (s, c) = (&self.sizes, self.c);
         let (most, _, high) = c.tile;
@@ -159,10 +169,23 @@ impl Tiles<'_> {
         let ahead = terms.map(|_| self.times(em, scope, stride, s.pass));
         // The loops over the sum, outermost first: how often, and how far the rows are then.
         let levels: Vec<(String, i64)> = match reads {
-            Some(reads) => reads.nest.iter().map(|&(n, stride)| (em.int(n), stride)).collect(),
+            Some(Reads { nest, .. }) => {
+                let counts = nest.iter().enumerate();
+                let count = |(i, &(n, stride)): (usize, &(i64, i64))| match i + 1 == nest.len() {
+                    true => (count.to_string(), stride),
+                    false => (em.int(n), stride),
+                };
+                counts.map(count).collect()
+            }
             None => vec![(count.to_string(), high as i64)],
         };
         let step = reads.map_or(1, |r| r.step);
+        let dense = reads.is_some_and(|r| r.are_dense(high));
+        let ahead_of_row: Vec<String> = if dense {
+            (0..high).map(|row| self.times(em, scope, count, row as i64)).collect()
+        } else {
+            Vec::new()
+        };
         let mut open: Vec<(ScopeId, Vec<String>)> = Vec::new();
         for _ in &levels {
             let outer = open.last().map_or(scope, |o| o.0);
@@ -207,8 +230,13 @@ impl Tiles<'_> {
         let mut next: Vec<String> = Vec::new();
         for row in 0..high {
             let place = row as i64 * step;
-            let from =
-                em.op(inner, &format!("llvm.getelementptr {a}[{place}] : (!llvm.ptr) -> !llvm.ptr, {name}"));
+            let from = match ahead_of_row.get(row) {
+                Some(place) => self.offset(em, inner, &a, place),
+                None => em.op(
+                    inner,
+                    &format!("llvm.getelementptr {a}[{place}] : (!llvm.ptr) -> !llvm.ptr, {name}"),
+                ),
+            };
             let single = em.op(inner, &format!("llvm.load {from} : !llvm.ptr -> {name}"));
             let mut value = String::new();
             for (v, (column, ty)) in vector.iter().zip(&types).enumerate() {

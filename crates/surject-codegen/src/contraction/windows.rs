@@ -71,6 +71,19 @@ pub(super) struct Reads {
     pub(super) step: i64,
     /// The loops over the sum, outermost first: extents and distances.
     pub(super) nest: Vec<(i64, i64)>,
+    /// Are they copies, the terms of all rows one behind the other?
+    pub(super) copied: bool,
+}
+
+/// The most rows of a tile whose distances are in registers all at once.
+const FEW_ROWS: usize = 8;
+
+impl Reads {
+    /// Do so few rows lie one behind the other that their distance is no part of the code of a tile? All copies of rows
+    /// are then read by the same code, which is a little slower.
+    pub(super) fn are_dense(&self, high: usize) -> bool {
+        high <= FEW_ROWS && self.copied
+    }
 }
 
 /// A row factor that tiles read where it lies.
@@ -121,7 +134,7 @@ pub(super) fn windows(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<Windows> 
     let lies_well = one_behind_the_other(&nest) || side_by_side(step, &nest, s);
     let good = s.group <= FEW_PANELS || (always && lies_well);
     (good && !nest.is_empty()).then(|| {
-        let reads = Reads { step, nest };
+        let reads = Reads { step, nest, copied: false };
         Windows { buf: *buf, address, guards, last, always, reads }
     })
 }

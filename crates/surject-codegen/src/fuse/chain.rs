@@ -319,6 +319,8 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
         functions,
         writes: writes.clone(),
         cycles,
+        loss: None,
+        cold: false,
         recipe: None,
         in_place: Vec::new(),
         copies: false,

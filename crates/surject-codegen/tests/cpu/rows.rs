@@ -564,7 +564,7 @@ fn a_choice_for_all_points() {
         );
         let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let module = lower(&program, "main", &Target::wide()).unwrap();
-        let written = module.parts.concat();
+        let written: String = module.parts.iter().map(|p| p.text.as_str()).collect();
         assert_eq!(written.matches("} else {").count().min(1), count, "{text}\n{written}");
         for function in program.functions {
             check_with(function, 1e-4, None);

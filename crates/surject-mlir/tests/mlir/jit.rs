@@ -2,8 +2,8 @@
 
 use std::ffi::OsStr;
 use std::process::Command;
-use surject_mlir::Stage;
 use surject_mlir::jit::{self, CompiledModule, JitOptions};
+use surject_mlir::{Part, Stage};
 
 /// `exp(fma(x, x, x))` over 1024 floats, in four tasks of 256.
 const PARALLEL: &str = r#"
@@ -388,16 +388,19 @@ fn parts_call_each_other() {
          %y = llvm.call @second(%x) : (i64) -> i64\nllvm.return %y : i64\n}",
         "llvm.func @second(%x: i64) -> i64 {\n%y = arith.addi %x, %x : i64\nllvm.return %y : i64\n}",
     ];
+    let [one, other] = parts.map(Part::hot);
+    // The other with the least effort.
+    let parts = [one, Part { cold: true, ..other }];
     let module = jit::compile_parts(&parts, &JitOptions { dump: true, ..JitOptions::default() }).unwrap();
     let address = module.lookup("first").unwrap();
     let first: extern "C" fn(i64) -> i64 = unsafe { std::mem::transmute(address) };
     assert_eq!(first(21), 42);
     assert_eq!(module.objects().len(), 2);
     assert_eq!(module.llvm_ir.unwrap().matches("define").count(), 2);
-    let wrong = jit::compile_parts(&[parts[0], "llvm.func @second("], &JitOptions::default());
+    let wrong = [parts[0].clone(), Part::hot("llvm.func @second(")];
+    let wrong = jit::compile_parts(&wrong, &JitOptions::default());
     assert_eq!(wrong.err().unwrap().stage, Stage::Parse);
-    let none: [&str; 0] = [];
-    assert!(jit::compile_parts(&none, &JitOptions::default()).unwrap().lookup("first").is_none());
+    assert!(jit::compile_parts(&[], &JitOptions::default()).unwrap().lookup("first").is_none());
     let missing = jit::compile_parts(&parts[..1], &JitOptions::default()).unwrap();
     assert!(missing.entry("first").is_err());
 }
