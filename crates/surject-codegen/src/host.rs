@@ -74,9 +74,11 @@ pub fn module(
     let text = |i: usize| if i < kernels { bodies[i].as_str() } else { shared[i - kernels].definition };
     let is_cold = |i: usize| i < kernels && lowered.kernels[i].cold;
     let all = 0..kernels + shared.len();
-    // The entry runs once.
-    let cold_bytes =
-        host.text.len() + all.clone().filter(|&i| is_cold(i)).map(|i| text(i).len()).sum::<usize>();
+    // The entry runs once, unless there is a loop in it.
+    let loops =
+        lowered.steps.iter().chain(&lowered.init).any(|s| matches!(s, Step::While { .. } | Step::If { .. }));
+    let cold_bytes = if loops { 0 } else { host.text.len() };
+    let cold_bytes = cold_bytes + all.clone().filter(|&i| is_cold(i)).map(|i| text(i).len()).sum::<usize>();
     let apart = cold_bytes >= COLD_BYTES && all.clone().any(|i| !is_cold(i));
     let weight = |bytes: usize, cold: bool| if cold && apart { bytes / 2 } else { bytes };
     let total = whole.len() - (cold_bytes - weight(cold_bytes, true));
@@ -94,8 +96,9 @@ pub fn module(
         members.resize(count.max(cold + 1), Members::default());
         members.iter_mut().take(cold).for_each(|m| m.cold = true);
     }
-    // The longest first, each to the part that is the shortest; the entry is in the first.
-    members[0].weight = weight(host.text.len(), true);
+    // The longest first, each to the part that is the shortest; the entry is in the first of those it belongs to.
+    let first = if loops { members.iter().position(|m| !m.cold).unwrap_or(0) } else { 0 };
+    members[first].weight = weight(host.text.len(), !loops);
     let mut order: Vec<usize> = all.collect();
     order.sort_by_key(|&i| (std::cmp::Reverse(text(i).len()), i));
     for i in order {
@@ -110,7 +113,7 @@ pub fn module(
     for (p, Members { all: members, cold, weight }) in members.iter().enumerate() {
         let own: Vec<usize> = members.iter().copied().filter(|&i| i < kernels).collect();
         let mut part = String::new();
-        let outside = if p == 0 { outside.clone() } else { BTreeSet::new() };
+        let outside = if p == first { outside.clone() } else { BTreeSet::new() };
         for declaration in declarations(lowered, &own, outside) {
             match Shared::of(declaration) {
                 None => part.push_str(declaration),
@@ -119,7 +122,7 @@ pub fn module(
             }
             part.push('\n');
         }
-        if p == 0 {
+        if p == first {
             part.push_str(&host.text);
             for i in (0..kernels).filter(|i| !own.contains(i)) {
                 let _ = writeln!(part, "llvm.func @kernel_{i}(i64, i64, !llvm.ptr)");
