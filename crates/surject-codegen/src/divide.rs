@@ -144,8 +144,13 @@ impl Emitter<'_> {
         let (dag, dtype) = (self.dag, self.dag[quotient].dtype);
         let elem = Elem::of(dtype);
         let home = self.home(at.scope, dag[y].deps);
-        let constant = matches!(dag[y].node, Node::Const(_));
-        if at.lanes == 1 || !matches!(dtype, DType::F32 | DType::F64) || home == at.scope || constant {
+        if at.lanes == 1 || !matches!(dtype, DType::F32 | DType::F64) {
+            return Ok(None);
+        }
+        if let Node::Const(by) = dag[y].node {
+            return Ok(self.divide_by_constant(at, elem, x, by.as_f64()));
+        }
+        if home == at.scope {
             return Ok(None);
         }
         let own = |l| !dag[y].deps.contains(l);
@@ -166,6 +171,23 @@ impl Emitter<'_> {
         let scope = self.open(at.scope, Vec::new(), None);
         let other = self.bin(At { scope, lanes: at.lanes }, "arith.divf", x, &by, elem);
         Ok(Some(self.close_either(scope, &inverse.unusual, &ty, &other, &near)))
+    }
+
+    /// As [`Emitter::divide_again`], by what is known here. The inverse of a power of two has one part.
+    fn divide_by_constant(&mut self, at: At, elem: Elem, x: &str, by: f64) -> Option<String> {
+        let usual = (2f64.powi(-60)..=2f64.powi(60)).contains(&by.abs());
+        let [high, low] = parts_towards_zero(by);
+        if !usual || elem != Elem::F32 && low != 0.0 {
+            return None;
+        }
+        let ty = elem.ty(at.lanes);
+        let constant = self.float(at, elem, high);
+        if low == 0.0 {
+            return Some(self.bin(at, "arith.mulf", x, &constant, elem));
+        }
+        let low = self.float(at, elem, low);
+        let less = self.bin(at, "arith.mulf", x, &low, elem);
+        Some(self.op(at.scope, &format!("math.fma {x}, {constant}, {less} : {ty}")))
     }
 
     /// The inverse of a divisor, where that is known: rounded towards zero, and what is missing to it, which is never
@@ -210,6 +232,15 @@ impl Emitter<'_> {
     }
 }
 
+/// The inverse of a number as a sum of floats of its sign: in `f32` rounded towards zero, and what is missing to it.
+fn parts_towards_zero(by: f64) -> [f64; 2] {
+    let inverse = 1.0 / by;
+    let near = inverse as f32;
+    let over = f64::from(near).abs() > inverse.abs();
+    let high = f64::from(if over { f32::from_bits(near.to_bits() - 1) } else { near });
+    [high, inverse - high]
+}
+
 /// The inverse of a divisor as a sum, if products with it are the quotients of every integer of a type.
 fn inverse_parts(integer: DType, by: f32) -> Option<[f32; 2]> {
     if !integer.is_int() || integer.bits() > 16 || !by.is_normal() {
@@ -233,6 +264,26 @@ fn inverse_parts(integer: DType, by: f32) -> Option<[f32; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Quotients by the parts of an inverse are the rounded ones or, seldom, neighbours of them.
+    #[test]
+    fn parts_of_inverses() {
+        let (mut all, mut wrong) = (0, 0);
+        for by in [3.0f32, 255.0, 0.1, 784.0, -7.5, 1e-9, 1e9, 0.3333] {
+            let [high, low] = parts_towards_zero(f64::from(by)).map(|p| p as f32);
+            assert!(high * by > 0.0 && low * by >= 0.0);
+            assert_eq!((f32::INFINITY.mul_add(high, f32::INFINITY * low)), f32::INFINITY / by);
+            for i in 0..40_000u32 {
+                let x = f32::from_bits(0x3000_0000 + i * 13_001);
+                let (found, true_one) = (x.mul_add(high, x * low), x / by);
+                all += 1;
+                wrong += u32::from(found != true_one);
+                assert!(found.to_bits().abs_diff(true_one.to_bits()) <= 1, "{x} / {by}");
+            }
+        }
+        assert!(wrong * 1000 < all, "{wrong} of {all}");
+        assert_eq!(parts_towards_zero(8.0), [0.125, 0.0]);
+    }
 
     #[test]
     fn inverses() {
