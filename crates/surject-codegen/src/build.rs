@@ -1,10 +1,11 @@
 //! From a field to the expression of a kernel.
 
 use crate::CodegenError;
-use crate::address::{Guard, GuardFact, Lin, LoopId};
+use crate::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::complex;
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::gather::{Gathered, Start};
+use crate::inline;
 use crate::phase::{self, Residues};
 use crate::positions;
 use crate::renumber::{self, renumbered};
@@ -239,6 +240,14 @@ impl<'a> Builder<'a> {
                     let access = self.access(Access { components, guards });
                     return Ok(Recipe::Read { guards: Vec::new(), of: (of, access) });
                 }
+                let known = self.spilled.contains_key(of);
+                if !known
+                    && self.is_inlined(field)
+                    && self.meets_again(at, map)
+                    && inline::is_costly(self.function, *of)
+                {
+                    return Err(Stop::Spill(*of));
+                }
                 let modulus = |axis: usize| self.residues?.get(&(field, axis)).copied();
                 let moduli: Vec<i64> = (0..domain.len()).map(|axis| modulus(axis).unwrap_or(1)).collect();
                 let mut fibres = Vec::new();
@@ -249,6 +258,18 @@ impl<'a> Builder<'a> {
             }
             kind => Recipe::Pointwise(kind.children().map(|c| (c, at)).collect()),
         })
+    }
+
+    /// Do windows over a tensor with holes share the elements between them?
+    fn meets_again(&self, at: usize, map: &IndexMap) -> bool {
+        let components = &self.accesses[at].components;
+        let loops: LoopSet = components.iter().flat_map(|lin| lin.loops().loops()).collect();
+        let places: i64 = loops
+            .loops()
+            .filter(|l| l.0 as usize >= self.outer)
+            .fold(1, |n, l| n.saturating_mul(self.dag.extent(l)));
+        let steps = map.components().iter().flat_map(|c| c.coeffs.iter()).filter(|&&c| c != 0);
+        places > steps.fold(1i64, |n, c| n.saturating_mul(c.saturating_abs()))
     }
 
     /// The points that reach a position, along every axis those whose number has a remainder.
@@ -334,7 +355,7 @@ impl<'a> Builder<'a> {
                     }
                 }
                 let none = HashMap::new();
-                let sparse = || crate::inline::holes(self.function, field, self.inlined.unwrap_or(&none));
+                let sparse = || inline::holes(self.function, field, self.inlined.unwrap_or(&none));
                 let windows = !residues.outer.is_empty() && (!residues.axes.is_empty() || sparse());
                 match split {
                     _ if windows && op != AccOp::Set && !dtype.is_complex() => Stop::Phase(residues, field),
@@ -463,10 +484,7 @@ impl<'a> Builder<'a> {
         if body.im.is_some() {
             complex::accumulates_by_parts(op)?;
         }
-        Ok(complex::map(&mut self.dag, body, |dag, x| {
-            let dtype = dag[x].dtype;
-            dag.add(Node::Reduce { op, loops: loops.to_vec(), body: x, field }, dtype)
-        }))
+        Ok(complex::map(&mut self.dag, body, |dag, x| phase::reduced(dag, (op, loops, field), x)))
     }
 
     fn guarded(&mut self, inner: Parts, guards: &[Guard], fill: Scalar) -> Parts {

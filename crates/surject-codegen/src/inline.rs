@@ -82,6 +82,31 @@ pub fn find(function: &Function, uses: &Uses) -> HashMap<Var, FieldId> {
     inlined
 }
 
+/// Is a value, made of stored ones point by point, better computed once than for every window that meets it?
+pub(crate) fn is_costly(function: &Function, field: FieldId) -> bool {
+    let reached = function.fields.reachable(&[field]);
+    let is_made = |id: &FieldId| !matches!(function.fields[*id].kind, FieldKind::Acc { .. });
+    let costs = |id: &FieldId| match function.fields[*id].kind {
+        FieldKind::Binary { op, .. } => {
+            matches!(op, BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2)
+        }
+        FieldKind::Unary { op, .. } => !matches!(
+            op,
+            UnaryOp::Neg
+                | UnaryOp::Abs
+                | UnaryOp::Not
+                | UnaryOp::Sign
+                | UnaryOp::Floor
+                | UnaryOp::Ceil
+                | UnaryOp::Real
+                | UnaryOp::Imag
+                | UnaryOp::IsFinite
+        ),
+        _ => false,
+    };
+    reached.iter().all(is_made) && reached.iter().any(costs)
+}
+
 /// The variables that are positions along an axis, in library calls that need not load them, and the axes: what is
 /// reduced is at a position, which the reduction knows.
 pub fn positions(function: &Function, uses: &Uses) -> HashMap<Var, usize> {

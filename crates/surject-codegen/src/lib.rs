@@ -77,6 +77,7 @@ mod library;
 mod live;
 mod math;
 mod memory;
+mod narrow;
 mod order;
 mod pack;
 mod paired;

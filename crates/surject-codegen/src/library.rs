@@ -1,5 +1,6 @@
 //! Library operations: loops over run-time positions, folds with a scalar function, and calls into the runtime.
 
+mod chosen;
 mod external;
 mod folds;
 mod indexed;

@@ -14,6 +14,7 @@ use crate::CodegenError;
 use crate::address::{Guard, Lin, LoopId, LoopSet};
 use crate::build::joining;
 use crate::dag::{Dag, Node, NodeId};
+use crate::narrow::narrowed;
 use crate::stash::Rewriter;
 use std::collections::HashMap;
 use surject_ir::{AccOp, BinaryOp, DType, FieldId, Scalar, eval};
@@ -123,7 +124,6 @@ pub fn part(
     (op, loops, field): (AccOp, &[LoopId], FieldId),
     body: NodeId,
 ) -> Result<NodeId, CodegenError> {
-    let dtype = dag[body].dtype;
     let body = fold(dag, body)?;
     if loops.is_empty() {
         return Ok(body);
@@ -135,7 +135,26 @@ pub fn part(
             return Ok(body);
         }
     }
-    Ok(dag.add(Node::Reduce { op, loops: loops.to_vec(), body, field }, dtype))
+    Ok(reduced(dag, (op, loops, field), body))
+}
+
+/// A reduction, over what its windows meet.
+pub fn reduced(dag: &mut Dag, (op, loops, field): (AccOp, &[LoopId], FieldId), body: NodeId) -> NodeId {
+    let dtype = dag[body].dtype;
+    let Some(narrow) = narrowed(dag, op, loops, body) else {
+        return dag.add(Node::Reduce { op, loops: loops.to_vec(), body, field }, dtype);
+    };
+    let whole = match narrow.loops.is_empty() {
+        true => narrow.body,
+        false => dag.add(Node::Reduce { op, loops: narrow.loops, body: narrow.body, field }, dtype),
+    };
+    match narrow.join {
+        Some((join, fill)) => {
+            let fill = dag.constant(fill);
+            dag.binary(join, whole, fill)
+        }
+        None => whole,
+    }
 }
 
 /// The parts joined: those that depend on the same loops first.

@@ -220,7 +220,7 @@ impl<'a> Sums<'a> {
         let mut early: Vec<(usize, Statement)> = Vec::new();
         let mut gone: HashSet<usize> = HashSet::new();
         for (sum, at) in users {
-            let field = self.replaced(sum, &stored)?;
+            let field = replaced(self.f, sum, &stored)?;
             let own = at.iter().copied().find_map(|k| match block.statements[k].kind {
                 StatementKind::Store { target, field } if field == sum => Some((k, target)),
                 _ => None,
@@ -245,30 +245,12 @@ impl<'a> Sums<'a> {
                 continue;
             }
             if let StatementKind::Store { field, .. } = &mut statement.kind {
-                *field = self.replaced(*field, &stored)?;
+                *field = replaced(self.f, *field, &stored)?;
             }
             statements.push(statement);
         }
         block.statements = statements;
         Ok(())
-    }
-
-    /// A field that reads what is stored.
-    pub(crate) fn replaced(
-        &mut self,
-        root: FieldId,
-        stored: &HashMap<FieldId, FieldId>,
-    ) -> Result<FieldId, TypeError> {
-        let mut new: HashMap<FieldId, FieldId> = HashMap::new();
-        for id in self.f.fields.reachable(&[root]) {
-            let node = self.f.fields[id].clone();
-            let made = match stored.get(&id) {
-                Some(&tensor) => tensor,
-                None => self.f.fields.again(&node, |c| new.get(&c).copied().unwrap_or(c))?,
-            };
-            new.insert(id, made);
-        }
-        Ok(new.get(&root).copied().unwrap_or(root))
     }
 
     /// Has a sum many terms?
@@ -279,6 +261,24 @@ impl<'a> Sums<'a> {
             _ => false,
         }
     }
+}
+
+/// A field with other fields in the place of some.
+pub(crate) fn replaced(
+    f: &mut Function,
+    root: FieldId,
+    others: &HashMap<FieldId, FieldId>,
+) -> Result<FieldId, TypeError> {
+    let mut new: HashMap<FieldId, FieldId> = HashMap::new();
+    for id in f.fields.reachable(&[root]) {
+        let node = f.fields[id].clone();
+        let made = match others.get(&id) {
+            Some(&other) => other,
+            None => f.fields.again(&node, |c| new.get(&c).copied().unwrap_or(c))?,
+        };
+        new.insert(id, made);
+    }
+    Ok(new.get(&root).copied().unwrap_or(root))
 }
 
 /// A point of every fibre of a map whose components are each an axis of its domain, or the only position of one.

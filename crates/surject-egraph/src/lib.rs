@@ -75,6 +75,7 @@ mod share;
 mod terms;
 mod unroll;
 mod value;
+mod windows;
 
 pub use cost::CostModel;
 pub use error::EgraphError;

@@ -12,7 +12,7 @@
 //! and what does not change along a part is taken out of its sum. Like [`crate::factors`] this comes after it is decided
 //! what is stored.
 
-use crate::factors::{Opened, Sums};
+use crate::factors::{Opened, Sums, replaced};
 use crate::live::nested;
 use std::collections::{HashMap, HashSet};
 use surject_index::{Affine, Component, Extent, IndexMap, Space};
@@ -319,11 +319,11 @@ fn write(sums: &mut Sums<'_>, block: &mut Block, variance: &Variance) -> Result<
 
     // A mean that is not stored is made of the parts too.
     let first = HashMap::from([(*of_terms, all)]);
-    let all_squares = sums.replaced(all_squares, &first)?;
+    let all_squares = replaced(sums.f, all_squares, &first)?;
     let new = HashMap::from([(*of_terms, all), (*of_squares, all_squares)]);
     for statement in &mut block.statements {
         if let StatementKind::Store { field, .. } = &mut statement.kind {
-            *field = sums.replaced(*field, &new)?;
+            *field = replaced(sums.f, *field, &new)?;
         }
     }
     let origin = block.statements[*at].origin.clone();

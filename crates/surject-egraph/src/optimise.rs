@@ -20,6 +20,7 @@ use crate::report::{BlockReport, FACTOR, PARTS, PlanFigures, Report};
 use crate::saturate::{Bounds, Firing, Rules, Stop, saturate};
 use crate::share::share;
 use crate::terms::{Class, Term, Terms};
+use crate::windows::take_apart;
 use egg::Id;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -71,6 +72,7 @@ pub fn optimise(program: &Program, options: &Options) -> Result<Optimised, Egrap
         if blocks {
             report.in_blocks += in_blocks(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
         }
+        take_apart(&mut new)?;
         functions.push(new);
     }
     let program = Program { name: program.name.clone(), functions };

@@ -155,3 +155,22 @@ fn factors_of_sums() {
     agree(&p, &kept.program, 1e-3);
     assert_eq!(kept.report.taken_out, 0);
 }
+
+/// Windows along several axes are joined along one after the other where that is less: not where they do not overlap and
+/// vectors run beside them, nor where a sum counts what lies outside.
+#[test]
+fn windows_axis_by_axis() {
+    let text = "func main(x: f32[2,61,63,3], y: f32[2,41,40,17], z: f32[3,17,18,40], b: bf16[2,41,40,16]) -> (s, t, u, v, k, m, n) {
+  s : f32[2,31,32,3] =:max over i<2, j<31, k<32, l<3, m<3, n<3 at [i,j,k,l]: (x[i,2*j + m - 1,2*k + n - 1,l] where 0 <= 2*j + m - 1 < 61 and 0 <= 2*k + n - 1 < 63 else -inf_f32)
+  t : f32[2,41,40,17] =: over i<2, j<41, k<40, l<17: (+ over i<2, j<41, k<40, l<17, m<5, n<5 at [i,j,k,l]: (y[i,j + m - 2,k + n - 2,l] where 0 <= j + m - 2 < 41 and 0 <= k + n - 2 < 40 else 0.0f32)) / 25.0f32
+  u : f32[3,8,9,19] =:min over i<3, j<8, k<9, l<19, m<3, n<2, o<4 at [i,j,k,l]: z[i,2*j + m,2*k + n,2*l + o]
+  v : f32[2,17,39,36] =:+ over j<39, i<2, k<36, l<17, m<3, n<5 at [i,l,j,k]: (y[i,j + m,k + n,l] where 0 <= j + m < 40 else 0.0f32)
+  k : f32[2,20,20,17] =:max over i<2, j<20, k<20, l<17, m<2, n<2 at [i,j,k,l]: y[i,2*j + m,2*k + n,l]
+  m : f32[2,41,40,17] =:+ over i<2, j<41, k<40, l<17, m<5, n<5 at [i,j,k,l]: (y[i,j + m - 2,k + n - 2,l] where 0 <= j + m - 2 < 41 and 0 <= k + n - 2 < 40 else 1.0f32)
+  n : bf16[2,41,40,16] =:+ over i<2, j<41, k<40, l<16, m<5, n<5 at [i,j,k,l]: (b[i,j + m - 2,k + n - 2,l] where 0 <= j + m - 2 < 41 and 0 <= k + n - 2 < 40 else 0bf16)
+}
+";
+    let p = surject_ir::parse(text).unwrap();
+    let o = show("windows", &p, 1e-3);
+    insta::assert_snapshot!(surject_ir::print(&o.program));
+}

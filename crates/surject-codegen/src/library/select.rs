@@ -2,8 +2,10 @@
 //!
 //! Windows whose numbers differ along an axis on which windows do not overlap never send to the same element: those
 //! axes are shared among tasks. Along the others windows run in order. Where windows are no wider than one element
-//! along the last axis, or lie there one behind the other and never meet, neighbours are the lanes of vectors.
+//! along the last axis, or lie there one behind the other and never meet, neighbours are the lanes of vectors; other
+//! windows choose in lanes and send one by one ([`chosen`](super::chosen)).
 
+use super::chosen::{self, Line};
 use super::folds::{flat, initial, position, sizes_of};
 use super::{Call, Loop, Writer, region, strides};
 use crate::CodegenError;
@@ -31,7 +33,7 @@ fn covered(window: &Window, axis: usize, extent: i64, windows: i64) -> bool {
 }
 
 /// Does an axis run through the operand as it is, a window an element?
-fn plain(window: &Window, axis: usize) -> bool {
+pub(super) fn plain(window: &Window, axis: usize) -> bool {
     let one = [window.sizes[axis], window.strides[axis], window.base_dilations[axis]] == [1, 1, 1];
     one && window.padding[axis].0 == 0
 }
@@ -63,9 +65,10 @@ pub fn select_and_scatter(call: &Call<'_>, window: &Window) -> Result<Vec<Kernel
         kernels.push(fill(call)?);
     }
     if !out.contains(&0) {
-        kernels.push(match step {
-            Some(step) => in_lanes(call, window, (alone, step))?,
-            None => one_by_one(call, window)?,
+        kernels.push(match (step, Line::of(window, &shape, &out, dtype)) {
+            (Some(step), _) => in_lanes(call, window, (alone, step))?,
+            (None, Some(line)) => chosen::in_lanes(call, window, &line)?,
+            (None, None) => one_by_one(call, window)?,
         });
     }
     Ok(kernels)
@@ -163,7 +166,7 @@ impl Writer<'_> {
 
     /// The loops over the numbers of windows: the share of a task in the axes on which windows are apart, then the
     /// others in order. Axes that `out` does not have are left out. Gives the loops, the numbers and the tasks.
-    fn windows(
+    pub(super) fn windows(
         &mut self,
         call: &Call<'_>,
         window: &Window,
@@ -381,55 +384,106 @@ impl Selection<'_> {
     }
 }
 
-/// One window after the other; the element selected so far is its address and its value.
+/// A window by itself: the element selected so far is its address and its value.
+pub(super) struct Single<'a> {
+    pub(super) window: &'a Window,
+    pub(super) shape: Vec<i64>,
+    pub(super) out: Vec<i64>,
+    pub(super) select: region::Inlined,
+    pub(super) scatter: region::Inlined,
+    pub(super) init: Vec<String>,
+    /// The operand, the source and the target.
+    pub(super) pointers: [String; 3],
+    pub(super) dtype: DType,
+}
+
+impl<'a> Single<'a> {
+    /// What all windows have in common, in a writer over the graph of the two functions.
+    pub(super) fn new(
+        w: &mut Writer<'_>,
+        call: &Call<'_>,
+        window: &'a Window,
+        (select, scatter): (region::Inlined, region::Inlined),
+    ) -> Result<Single<'a>, CodegenError> {
+        let (operand, source, target) = (call.arg(0)?, call.arg(1)?, call.target()?);
+        let (dtype, shape, out) = (call.dtype(target), call.sizes(operand)?, call.sizes(source)?);
+        let init = initial(w, call, 2, &[dtype])?.swap_remove(0);
+        let pointers = [w.pointer(operand)?, w.pointer(source)?, w.pointer(target)?];
+        Ok(Single { window, shape, out, select, scatter, init, pointers, dtype })
+    }
+
+    /// Selects in the window of a number, and joins what is sent to the element.
+    pub(super) fn window(
+        &self,
+        w: &mut Writer<'_>,
+        scope: ScopeId,
+        number: &[String],
+    ) -> Result<(), CodegenError> {
+        let (dtype, extents, [operand, source, target]) = (self.dtype, sizes_of(self.window), &self.pointers);
+        let mut types = vec!["i1".to_string(), "i64".to_string()];
+        types.extend(w.part_types(dtype));
+        let (zero, no) = (w.em.int(0), w.em.constant(Elem::I1, 0, 1));
+        let mut before = vec![no, zero];
+        before.extend(self.init.iter().cloned());
+        let (loops, state) = w.carrying(scope, &extents, &types);
+        let state = if extents.is_empty() { before.clone() } else { state };
+        let inner = loops.last().map_or(scope, |l| l.scope);
+        let element: Vec<String> = loops.iter().map(|l| l.iv.clone()).collect();
+        let (address, inside) = position(w, inner, self.window, &self.shape, number, &element);
+        let value = w.load(inner, operand, dtype, &address);
+        let keep = self.select.apply(w, inner, &[state[2..].to_vec(), value.clone()])?;
+        let keep = keep.first().and_then(|k| k.first()).cloned();
+        let keep = keep.ok_or_else(|| CodegenError::malformed("a selection without an answer"))?;
+        let at = At { scope: inner, lanes: 1 };
+        let yes = w.em.constant(Elem::I1, 1, 1);
+        let held = w.em.bin(at, "arith.andi", &state[0], &keep, Elem::I1);
+        let open = w.em.bin(at, "arith.xori", &held, &yes, Elem::I1);
+        let replace = w.em.bin(at, "arith.andi", &open, &inside, Elem::I1);
+        let mut next = vec![
+            w.em.bin(at, "arith.ori", &state[0], &inside, Elem::I1),
+            w.em.select(at, &replace, &address, &state[1], Elem::I64),
+        ];
+        for (value, old) in value.iter().zip(&state[2..]) {
+            next.push(w.em.select(at, &replace, value, old, Elem::of(dtype)));
+        }
+        let chosen = w.close(loops, &before, &types, next);
+        let body = w.em.open(scope, Vec::new(), None);
+        let from = w.address(body, number, &strides(&self.out));
+        let addend = w.load(body, source, dtype, &from);
+        self.send(w, body, target, &chosen[1], addend)?;
+        w.em.close_if(body, &chosen[0]);
+        Ok(())
+    }
+
+    /// Joins a value to an element of the target.
+    pub(super) fn send(
+        &self,
+        w: &mut Writer<'_>,
+        scope: ScopeId,
+        target: &str,
+        address: &str,
+        addend: Vec<String>,
+    ) -> Result<(), CodegenError> {
+        let old = w.load(scope, target, self.dtype, address);
+        let joined = self.scatter.apply(w, scope, &[old, addend])?;
+        if let Some(value) = joined.first() {
+            w.store(scope, target, self.dtype, address, value);
+        }
+        Ok(())
+    }
+}
+
+/// One window after the other.
 fn one_by_one(call: &Call<'_>, window: &Window) -> Result<Kernel, CodegenError> {
     let (dag, select) = region::inline(call, call.region(0)?, Dag::default())?;
     let (dag, scatter) = region::inline(call, call.region(1)?, dag)?;
     let mut w = Writer::new(call, &dag);
-    let (operand, source, target) = (call.arg(0)?, call.arg(1)?, call.target()?);
-    let (dtype, shape, out) = (call.dtype(target), call.sizes(operand)?, call.sizes(source)?);
-    let init = initial(&mut w, call, 2, &[dtype])?.swap_remove(0);
-    let (from, by, to) = (w.pointer(operand)?, w.pointer(source)?, w.pointer(target)?);
+    let single = Single::new(&mut w, call, window, (select, scatter))?;
     let extents = sizes_of(window);
-    let work = out.iter().chain(&extents).product::<i64>().saturating_mul(16);
-    let (windows, number, tasks) = w.windows(call, window, &out, work);
+    let work = single.out.iter().chain(&extents).product::<i64>().saturating_mul(16);
+    let (windows, number, tasks) = w.windows(call, window, &single.out, work);
     let scope = windows.last().map_or(w.root(), |l| l.scope);
-    let mut types = vec!["i1".to_string(), "i64".to_string()];
-    types.extend(w.part_types(dtype));
-    let (zero, no) = (w.em.int(0), w.em.constant(Elem::I1, 0, 1));
-    let mut before = vec![no, zero];
-    before.extend(init);
-    let (loops, state) = w.carrying(scope, &extents, &types);
-    let state = if extents.is_empty() { before.clone() } else { state };
-    let inner = loops.last().map_or(scope, |l| l.scope);
-    let element: Vec<String> = loops.iter().map(|l| l.iv.clone()).collect();
-    let (address, inside) = position(&mut w, inner, window, &shape, &number, &element);
-    let value = w.load(inner, &from, dtype, &address);
-    let keep = select.apply(&mut w, inner, &[state[2..].to_vec(), value.clone()])?;
-    let keep = keep.first().and_then(|k| k.first()).cloned();
-    let keep = keep.ok_or_else(|| CodegenError::malformed("a selection without an answer"))?;
-    let at = At { scope: inner, lanes: 1 };
-    let yes = w.em.constant(Elem::I1, 1, 1);
-    let held = w.em.bin(at, "arith.andi", &state[0], &keep, Elem::I1);
-    let open = w.em.bin(at, "arith.xori", &held, &yes, Elem::I1);
-    let replace = w.em.bin(at, "arith.andi", &open, &inside, Elem::I1);
-    let mut next = vec![
-        w.em.bin(at, "arith.ori", &state[0], &inside, Elem::I1),
-        w.em.select(at, &replace, &address, &state[1], Elem::I64),
-    ];
-    for (value, old) in value.iter().zip(&state[2..]) {
-        next.push(w.em.select(at, &replace, value, old, Elem::of(dtype)));
-    }
-    let chosen = w.close(loops, &before, &types, next);
-    let body = w.em.open(scope, Vec::new(), None);
-    let source_address = w.address(body, &number, &strides(&out));
-    let addend = w.load(body, &by, dtype, &source_address);
-    let old = w.load(body, &to, dtype, &chosen[1]);
-    let joined = scatter.apply(&mut w, body, &[old, addend])?;
-    if let Some(value) = joined.first() {
-        w.store(body, &to, dtype, &chosen[1], value);
-    }
-    w.em.close_if(body, &chosen[0]);
+    single.window(&mut w, scope, &number)?;
     w.close(windows, &[], &[], Vec::new());
     call.finish(w, tasks, format!("select_and_scatter {extents:?} tasks {tasks}"))
 }

@@ -17,3 +17,4 @@ mod pointwise;
 mod quotients;
 mod rows;
 mod scatters;
+mod selections;

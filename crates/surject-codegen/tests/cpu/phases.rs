@@ -158,6 +158,73 @@ fn no_hole_is_visited() {
     insta::assert_snapshot!(text);
 }
 
+/// Windows that are wider than what they run over: of most of their places there is no element.
+#[test]
+fn wide_windows() {
+    let mut plans = String::new();
+    for (kind, dtype) in [
+        (Kind::Join(AccOp::Add), DType::F32),
+        (Kind::Join(AccOp::Max), DType::F32),
+        (Kind::Join(AccOp::Add), DType::BF16),
+        (Kind::Join(AccOp::Mul), DType::I32),
+    ] {
+        for axes in [
+            vec![axis(1, 1, 9, 1, 1, (8, 8)), axis(1, 1, 7, 1, 1, (6, 6))],
+            vec![axis(3, 1, 8, 1, 1, (7, 7)), axis(2, 1, 7, 1, 1, (3, 3))],
+            vec![axis(2, 4, 11, 1, 1, (4, 9)), axis(2, 1, 5, 1, 2, (5, 3))],
+            vec![axis(2, 1, 6, 3, 1, (12, 15)), axis(40, 1, 3, 1, 1, (1, 1))],
+        ] {
+            let function = windows(&axes, (17, 17), kind, dtype).unwrap();
+            if dtype == DType::F32 {
+                let program = Program { name: String::new(), functions: vec![function.clone()] };
+                plans.push_str(&lower(&program, "main", &Target::wide()).unwrap().plan.to_string());
+            }
+            check_with(function, if dtype == DType::BF16 { 0.3 } else { 1e-4 }, None);
+        }
+    }
+    insta::assert_snapshot!(plans);
+}
+
+/// What lies beyond counts once it counts at all, whatever it is.
+#[test]
+fn wide_windows_over_other_fills() {
+    for (dtype, op, fill) in [
+        ("f32", "+", "0.0f32"),
+        ("f32", "+", "1.0f32"),
+        ("f32", "max", "0.25f32"),
+        ("i32", "min", "-1i32"),
+        ("i32", "+", "3i32"),
+    ] {
+        let text = format!(
+            "func main(x: {dtype}[6,2]) -> (y) {{
+  y : {dtype}[6,20] =:{op} over i<6, j<20, k<9 at [i,j]: (x[i,j + k - 11] where 0 <= j + k - 11 < 2 else {fill})
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        check(program.functions[0].clone());
+    }
+}
+
+/// A quotient between the holes is computed once where several windows meet it, and where it is met if one does.
+#[test]
+fn quotients_between_holes() {
+    let mut plans = String::new();
+    for (taps, out) in [(3, 18), (2, 18)] {
+        let text = format!(
+            "func main(x: f32[4,9,20]) -> (y) {{
+  h : f32[4,17,20] =:+ over i<4, j<9, k<20 at [i,2*j,k]: x[i,j,k] / 9.0f32
+  y : f32[4,{out},20] =:+ over i<4, j<{out}, k<20, m<{taps} at [i,j,k]: (h[i,j + m - 1,k] where 0 <= j + m - 1 < 17 else 0.0f32)
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        plans.push_str(&lower(&program, "main", &Target::wide()).unwrap().plan.to_string());
+        check(program.functions[0].clone());
+    }
+    insta::assert_snapshot!(plans);
+}
+
 /// Tensors with holes that are padded: phases whose elements alternate, as many of one as of the other and one more.
 #[test]
 fn padded_holes() {
