@@ -234,7 +234,7 @@ fn cut(sums: &Sums<'_>, terms: FieldId, map: &IndexMap, far: i64) -> Option<Cut>
         return None;
     }
     // From the last axis on, as long as a block is small; then a part of the next.
-    let (mut inside, mut outside): (Vec<(usize, i64)>, Vec<(usize, i64)>) = (Vec::new(), Vec::new());
+    let (mut inside, mut outside) = (Vec::new(), Vec::new());
     let (mut count, mut room, mut open) = (1, BLOCK / size, true);
     for &a in order.iter().rev() {
         let n = sizes[a];
