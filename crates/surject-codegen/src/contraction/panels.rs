@@ -193,10 +193,11 @@ impl Tiles<'_> {
             if self.stores_apart() {
                 let tensors =
                     buffers(self.dag, &[self.output.to], &read_by_tiles(self.dag, self.output, c)[1..]);
+                let loops = [c.batch.as_slice(), &c.columns].concat();
                 let given = Given {
                     pointers: &[&tile],
                     numbers: &[&first, &panel],
-                    loops: &c.batch,
+                    loops: &loops,
                     tensors: &tensors,
                 };
                 self.apart(em, rest, ("store", given), |em, scope, tile, at| {

@@ -352,3 +352,20 @@ fn places_of_elements_are_known_beforehand() {
     assert_eq!((load.matches("kernel_").count(), plan.matches("kernel_").count()), (2, 5), "{plan}");
     check_text(text, &[]);
 }
+
+/// Columns of several loops beside rows of one, long tiles, and more done with the sum than stored: what stores tiles
+/// is a function that knows all of these loops.
+#[test]
+fn columns_of_several_loops() {
+    for (n, rows, terms, m) in [(3, 90, 130, 483), (5, 41, 200, 50), (2, 17, 300, 33)] {
+        let text = format!(
+            "func main(x: f32[{n},{terms},{m}], w: f32[{rows},{terms}], b: f32[{rows}]) -> (y, z) {{
+  y : f32[{n},{rows},{m}] =:+ over i<{n}, o<{rows}, j<{m}, k<{terms} at [i,o,j]: w[o,k] * x[i,k,j]
+  z : f32[{n},{rows},{m}] =: over i<{n}, o<{rows}, j<{m}: max((+ over i<{n}, o<{rows}, j<{m}, k<{terms} at [i,o,j]: w[o,k] * x[i,k,j]) + b[o], 0f32)
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        check_with(program.functions[0].clone(), 1e-4, None);
+    }
+}
