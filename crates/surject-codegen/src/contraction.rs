@@ -88,7 +88,7 @@ pub fn scratch(dag: &Dag, c: &Contraction, target: &Target) -> Option<Scratch> {
     let size = s.elem.size() as i64;
     let panel = s.sum.checked_mul(s.width)?.checked_add(s.mark)?;
     let packed = s.batch.checked_mul(s.all_panels)?.checked_mul(panel)?.checked_mul(size)?;
-    let packed = packed - (s.left_out(dag.extent(c.lane)) - s.behind(dag.extent(c.lane))) * size;
+    let packed = packed - s.left_out(dag.extent(c.lane)) * size;
     let columns = if packed < 1 << 32 && in_place(dag, c, &s).is_some() { 0 } else { packed };
     s.block.checked_mul(s.sum)?.checked_add(s.block.checked_mul(s.mark)?)?;
     let rows = match windows::windows(dag, c, &s) {

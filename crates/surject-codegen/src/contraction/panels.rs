@@ -151,18 +151,12 @@ impl Tiles<'_> {
         }
         let (full, rest) = (self.dag.extent(c.lane) / s.width, self.dag.extent(c.lane) % s.width);
         let mut widths = vec![(None, s.width)];
-        let mut stride = None;
         let whole = em.int(full);
         // Packed columns are there in whole vectors; beyond those that lie elsewhere must not be read.
         let last = if self.in_place.is_some() || s.tight { rest } else { s.columns_of_rest(rest) };
         if matches!(pass, Pass::Store) {
             // The terms are there.
             widths.clear();
-        } else if self.in_place.is_none() && s.ends_in_whole_vectors(full, rest) {
-            // As many vectors are read, the last of them into the next term.
-            let last = em.op(column, &format!("arith.cmpi uge, {panel}, {whole} : i64"));
-            let [short, long] = [rest, s.width].map(|width| em.int(width));
-            stride = Some(em.op(column, &format!("arith.select {last}, {short}, {long} : i64")));
         } else if last != 0 && last != s.width {
             widths = vec![(if full == 0 { None } else { Some("uge") }, last)];
             widths.extend((full != 0).then_some((Some("ult"), s.width)));
@@ -171,7 +165,7 @@ impl Tiles<'_> {
         let to = self.target(em, column, part, &tile, (&row_iv, &panel))?;
         for (predicate, active) in widths {
             let scope = em.open(column, Vec::new(), None);
-            let inner = Inner { active, stride: stride.as_deref(), terms: count, exact: false, reads: None };
+            let inner = Inner { active, terms: count, exact: false, reads: None };
             self.sum(em, scope, &from, &to, inner)?;
             match predicate {
                 Some(predicate) => {

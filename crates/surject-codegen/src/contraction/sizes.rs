@@ -150,18 +150,6 @@ impl Sizes {
         covered(rest, self.lanes as usize)
     }
 
-    /// Is the last panel of columns, of which so many stand behind whole panels, read in as many vectors as those? Its
-    /// columns may then lie side by side without what does not exist, and yet be read by the same code.
-    pub(super) fn ends_in_whole_vectors(&self, full: i64, rest: i64) -> bool {
-        self.tight && full > 0 && rest > 0 && self.columns_of_rest(rest) == self.width
-    }
-
-    /// Elements that are read behind the last packed column, where there are so many.
-    pub(super) fn behind(&self, extent: i64) -> i64 {
-        let (full, rest) = (extent / self.width, extent % self.width);
-        if self.ends_in_whole_vectors(full, rest) { self.width } else { 0 }
-    }
-
     /// Elements of packed columns that do not exist and are not there.
     pub(super) fn left_out(&self, extent: i64) -> i64 {
         if self.tight { (self.panels * self.width - extent) * self.sum } else { 0 }

@@ -15,8 +15,6 @@ use surject_ir::{AccOp, BinaryOp};
 pub(super) struct Inner<'a> {
     /// So many columns exist.
     pub(super) active: i64,
-    /// Elements from the columns of one term to those of the next, where that is not as many as exist.
-    pub(super) stride: Option<&'a str>,
     /// So many terms are added to the tile that is in memory; all of them make a new one.
     pub(super) terms: Option<&'a str>,
     /// Pairs of halves are multiplied in `f32`.
@@ -59,7 +57,7 @@ impl Tiles<'_> {
         };
         let packed = if s.tight { inner.active } else { s.width };
         let known = self.in_place.as_ref().map_or(packed, |p| p.stride);
-        let stride = inner.stride.map_or_else(|| em.int(known), str::to_string);
+        let stride = em.int(known);
         let terms = inner.reads.and_then(|r| r.nest.last()).map_or(s.sum, |innermost| innermost.0);
         let count = inner.terms.map_or_else(|| em.int(terms), str::to_string);
         if op != AccOp::Add || !self.is_product(body) {
@@ -130,7 +128,7 @@ impl Tiles<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         Ends { rows, columns, stride, count, tile, apart }: Ends<'_>,
-        Inner { active, terms, exact, reads, .. }: Inner<'_>,
+        Inner { active, terms, exact, reads }: Inner<'_>,
     ) -> Result<(), CodegenError> {
         let (s, c) = (&self.sizes, self.c);
         let (most, _, high) = c.tile;
