@@ -155,12 +155,8 @@ impl<'a> Sums<'a> {
 
     /// A field as a product of others over the same space, behind reads too.
     pub(crate) fn opened(&mut self, id: FieldId) -> Result<Opened, TypeError> {
-        let fields = &self.f.fields;
-        let (map, of) = match &fields[id].kind {
-            FieldKind::Read { map, of } if map.is_total() => (map.clone(), *of),
-            _ => (IndexMap::identity(&fields[id].space), id),
-        };
-        Ok(match fields[of].kind {
+        let (map, of) = self.behind(id);
+        Ok(match self.f.fields[of].kind {
             FieldKind::Binary { op: BinaryOp::Mul, x, y } => {
                 Opened::Product(self.read(&map, x)?, self.read(&map, y)?)
             }
@@ -170,6 +166,14 @@ impl<'a> Sums<'a> {
             FieldKind::Unary { op: UnaryOp::Neg, x } => Opened::Negative(self.read(&map, x)?),
             _ => Opened::Factor,
         })
+    }
+
+    /// What a field reads, and where.
+    pub(crate) fn behind(&self, id: FieldId) -> (IndexMap, FieldId) {
+        match &self.f.fields[id].kind {
+            FieldKind::Read { map, of } if map.is_total() => (map.clone(), *of),
+            _ => (IndexMap::identity(&self.f.fields[id].space), id),
+        }
     }
 
     /// A field at other positions: behind reads what these read, and a constant wherever it is.
@@ -281,15 +285,27 @@ pub(crate) fn replaced(
     Ok(new.get(&root).copied().unwrap_or(root))
 }
 
+/// The axes of its domain that a map keeps, by its components; `None` among them: the only position of an axis. `None`
+/// where it does anything else.
+pub(crate) fn kept(map: &IndexMap) -> Option<Vec<Option<usize>>> {
+    let mut axes = Vec::new();
+    for component in map.components() {
+        match component.component() {
+            Component::Iter(axis) if !axes.contains(&Some(axis)) => axes.push(Some(axis)),
+            Component::Fixed(0) => axes.push(None),
+            _ => return None,
+        }
+    }
+    Some(axes)
+}
+
 /// A point of every fibre of a map whose components are each an axis of its domain, or the only position of one.
 fn section(map: &IndexMap) -> Option<IndexMap> {
     let rank = map.codomain().rank();
     let mut places: Vec<Option<usize>> = vec![None; map.domain().rank()];
-    for (place, component) in map.components().iter().enumerate() {
-        match component.component() {
-            Component::Iter(axis) if places[axis].is_none() => places[axis] = Some(place),
-            Component::Fixed(0) => {}
-            _ => return None,
+    for (place, axis) in kept(map)?.into_iter().enumerate() {
+        if let Some(axis) = axis {
+            places[axis] = Some(place);
         }
     }
     let component = |place: &Option<usize>| place.map_or(Affine::fixed(rank, 0), |p| Affine::axis(rank, p));

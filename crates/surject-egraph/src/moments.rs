@@ -12,7 +12,7 @@
 //! and what does not change along a part is taken out of its sum. Like [`crate::factors`] this comes after it is decided
 //! what is stored.
 
-use crate::factors::{Opened, Sums, replaced};
+use crate::factors::{Opened, Sums, kept, replaced};
 use crate::live::nested;
 use std::collections::{HashMap, HashSet};
 use surject_index::{Affine, Component, Extent, IndexMap, Space};
@@ -158,27 +158,16 @@ fn variance(
 
 /// A field as a difference, behind reads too.
 fn difference(sums: &mut Sums<'_>, id: FieldId) -> Result<Option<(FieldId, FieldId)>, TypeError> {
-    let (map, of) = match &sums.f.fields[id].kind {
-        FieldKind::Read { map, of } if map.is_total() => (map.clone(), *of),
-        _ => (IndexMap::identity(&sums.f.fields[id].space), id),
-    };
+    let (map, of) = sums.behind(id);
     match sums.f.fields[of].kind {
         FieldKind::Binary { op: BinaryOp::Sub, x, y } => Ok(Some((sums.read(&map, x)?, sums.read(&map, y)?))),
         _ => Ok(None),
     }
 }
 
-/// The axes that a map keeps, by its components; `None` among them: the only position of an axis. `None` where it does
-/// not keep whole axes, or leaves positions out.
-fn kept(map: &IndexMap) -> Option<Vec<Option<usize>>> {
-    let axes = map.components().iter().map(|c| match c.component() {
-        Component::Iter(axis) => Some(Some(axis)),
-        Component::Fixed(0) => Some(None),
-        _ => None,
-    });
-    let axes: Vec<Option<usize>> = axes.collect::<Option<_>>()?;
-    let distinct: HashSet<usize> = axes.iter().copied().flatten().collect();
-    (distinct.len() == axes.iter().flatten().count() && map.surjective().is_yes()).then_some(axes)
+/// The axes that a map keeps, if it leaves no position out.
+fn onto(map: &IndexMap) -> Option<Vec<Option<usize>>> {
+    kept(map).filter(|_| map.surjective().is_yes())
 }
 
 /// Is a field, at every point of a sum's space, the mean of the terms that go where the point goes? Gives the mean, the
@@ -202,7 +191,7 @@ fn mean(
     };
     let FieldKind::Acc { op: AccOp::Add, map: of_mean, of } = &sums.f.fields[x].kind else { return Ok(None) };
     let (of_mean, of) = (of_mean.clone(), *of);
-    let (Some(axes), Some(of_axes)) = (kept(map), kept(&of_mean)) else { return Ok(None) };
+    let (Some(axes), Some(of_axes)) = (onto(map), onto(&of_mean)) else { return Ok(None) };
     // Every point reads the mean at its own place.
     let at = |(component, axis): (&Affine, &Option<usize>)| match component.component() {
         Component::Iter(a) => *axis == Some(a),

@@ -72,7 +72,7 @@ pub fn optimise(program: &Program, options: &Options) -> Result<Optimised, Egrap
         if blocks {
             report.in_blocks += in_blocks(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
         }
-        take_apart(&mut new)?;
+        report.taken_apart += take_apart(&mut new, options.waived.zero_sign && has(PARTS))?;
         functions.push(new);
     }
     let program = Program { name: program.name.clone(), functions };

@@ -32,6 +32,8 @@ pub struct Report {
     pub taken_out: usize,
     /// Variances that are made in blocks.
     pub in_blocks: usize,
+    /// Sums over windows that are made one axis after the other.
+    pub taken_apart: usize,
     /// How long it took.
     pub time: Duration,
 }
@@ -120,6 +122,7 @@ impl Report {
             idle: Vec::new(),
             taken_out: 0,
             in_blocks: 0,
+            taken_apart: 0,
             time: Duration::ZERO,
         }
     }
@@ -151,7 +154,9 @@ impl Report {
                 *result.entry(rule.as_str()).or_default() += count;
             }
         }
-        for (law, count) in [(FACTOR, self.taken_out + self.in_blocks), (PARTS, self.in_blocks)] {
+        for (law, count) in
+            [(FACTOR, self.taken_out + self.in_blocks), (PARTS, self.in_blocks + self.taken_apart)]
+        {
             if count > 0 {
                 *result.entry(law).or_default() += count;
             }

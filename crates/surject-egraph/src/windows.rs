@@ -9,35 +9,38 @@
 //! As with [`factors`](crate::factors), what is stored otherwise is decided before.
 
 use crate::EgraphError;
-use crate::factors::replaced;
+use crate::factors::{kept, replaced};
 use crate::live::nested;
 use std::collections::HashMap;
-use surject_index::{Affine, Component, Extent, Fill, IndexMap, Space};
+use surject_index::{Affine, Extent, Fill, IndexMap, Space};
 use surject_ir::{AccOp, Block, DType, FieldId, FieldKind, Function, Scalar, Statement, StatementKind, Var};
 
 /// Fewer terms are not worth another kernel.
 const TERMS: i64 = 50_000;
 
-/// Takes the windows of a function apart.
-pub(crate) fn take_apart(function: &mut Function) -> Result<(), EgraphError> {
+/// Takes the windows of a function apart, those of sums of floats only if `sums` may be made in parts; gives the number
+/// of such sums.
+pub(crate) fn take_apart(function: &mut Function, sums: bool) -> Result<usize, EgraphError> {
     let mut body = std::mem::take(&mut function.body);
-    let done = block(function, &mut body);
+    let done = block(function, &mut body, sums);
     function.body = body;
     done
 }
 
-fn block(f: &mut Function, block: &mut Block) -> Result<(), EgraphError> {
+fn block(f: &mut Function, block: &mut Block, sums: bool) -> Result<usize, EgraphError> {
+    let mut count = 0;
     let mut statements = Vec::with_capacity(block.statements.len());
     for mut statement in std::mem::take(&mut block.statements) {
         for inner in nested(&mut statement) {
-            self::block(f, inner)?;
+            count += self::block(f, inner, sums)?;
         }
         // The last of these is the one that is looked at: what it is taken apart into comes before it.
         let mut open = vec![statement];
         while let Some(mut next) = open.pop() {
             if let StatementKind::Store { field, .. } = &mut next.kind
-                && let Some(first) = apart(f, field)?
+                && let Some(first) = apart(f, field, sums)?
             {
+                count += usize::from(reassociates(f, first.1));
                 let kind = StatementKind::Store { target: first.0, field: first.1 };
                 let first = Statement { kind, origin: next.origin.clone() };
                 open.extend([next, first]);
@@ -47,11 +50,16 @@ fn block(f: &mut Function, block: &mut Block) -> Result<(), EgraphError> {
         }
     }
     block.statements = statements;
-    Ok(())
+    Ok(count)
+}
+
+/// Is it a sum of floats, which another order changes?
+fn reassociates(f: &Function, id: FieldId) -> bool {
+    f.fields[id].dtype.is_float() && matches!(f.fields[id].kind, FieldKind::Acc { op: AccOp::Add, .. })
 }
 
 /// Takes one of the windows in a stored field apart: gives what is stored first.
-fn apart(f: &mut Function, field: &mut FieldId) -> Result<Option<(Var, FieldId)>, EgraphError> {
+fn apart(f: &mut Function, field: &mut FieldId, sums: bool) -> Result<Option<(Var, FieldId)>, EgraphError> {
     let mut open = vec![*field];
     let mut seen = Vec::new();
     while let Some(id) = open.pop() {
@@ -60,6 +68,7 @@ fn apart(f: &mut Function, field: &mut FieldId) -> Result<Option<(Var, FieldId)>
         }
         seen.push(id);
         match &f.fields[id].kind {
+            FieldKind::Acc { .. } if reassociates(f, id) && !sums => {}
             FieldKind::Acc { .. } => {
                 let Some(windows) = Windows::of(f, id) else { continue };
                 let first = windows.first(f)?;
@@ -126,14 +135,7 @@ impl Windows {
         if !splits(*op, dtype) || !once || !is_stored(f, *of) || read.domain().is_empty() {
             return None;
         }
-        let mut places = Vec::new();
-        for component in map.components() {
-            match component.component() {
-                Component::Iter(axis) if !places.contains(&Some(axis)) => places.push(Some(axis)),
-                Component::Fixed(0) => places.push(None),
-                _ => return None,
-            }
-        }
+        let places = kept(map)?;
         // Outside is only where a component is.
         let implied = |g: &surject_index::Guard| {
             let mut own = read.components().iter().zip(read.codomain().extents());
