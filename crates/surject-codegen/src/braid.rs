@@ -124,10 +124,8 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
         }
     }
     for &n in &nodes {
-        if let Node::Load { guards, .. } | Node::Guarded { guards, .. } = &dag[n].node {
-            for guard in guards.iter().filter(|g| g.expr.coeff(row) != 0) {
-                cuts.extend(row::holds(guard, row, dag)?);
-            }
+        for guard in dag[n].node.guards().iter().filter(|g| g.expr.coeff(row) != 0) {
+            cuts.extend(row::holds(guard, row, dag)?);
         }
         cycles += node_cost(dag, n).max(0.5) * (vectors * more) as f64;
     }

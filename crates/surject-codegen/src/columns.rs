@@ -166,7 +166,7 @@ impl Columns {
     pub(crate) fn range(&self, target: &Target) -> Result<Kernel, CodegenError> {
         let rows = self.rows();
         let total = self.dag.extent(rows);
-        let units = Units { prefix: vec![rows], pieces: 1, piece: 0, tasks: 1, total, share: Share::Range };
+        let units = Units { prefix: vec![rows], total, share: Share::Range, ..Units::WHOLE };
         let outputs = std::slice::from_ref(&self.output);
         row::emit_units(&self.dag, outputs, &self.schedule, (units, target), None)
     }
@@ -177,8 +177,7 @@ impl Columns {
         let root = dag.constant(self.op.neutral(dag[self.output.root].dtype));
         let outputs = [Output { root, join: None, ..self.output.clone() }];
         let schedule = schedule::choose(&dag, &outputs, &self.schedule.order[1..], target);
-        let units = Units { prefix: vec![], pieces: 1, piece: 0, tasks: 1, total: 1, share: Share::Task };
-        row::emit_units(&dag, &outputs, &schedule, (units, target), None)
+        row::emit_units(&dag, &outputs, &schedule, (Units::WHOLE, target), None)
     }
 
     /// The kernel that joins so many targets, which lie one behind the other, into one.

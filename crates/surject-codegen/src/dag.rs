@@ -130,6 +130,14 @@ impl Node {
         [a, b, c].into_iter().flatten()
     }
 
+    /// What holds where there is a value.
+    pub fn guards(&self) -> &[Guard] {
+        match self {
+            Node::Load { guards, .. } | Node::Gather { guards, .. } | Node::Guarded { guards, .. } => guards,
+            _ => &[],
+        }
+    }
+
     /// The node with other operands, and other expressions of the loops, those of a reduction included; `None` where
     /// there is none of these.
     pub fn mapped(&self, at: &dyn Fn(NodeId) -> NodeId, lin: &dyn Fn(&Lin) -> Option<Lin>) -> Option<Node> {

@@ -123,10 +123,15 @@ impl Emitter<'_> {
     /// The quotient of an `f32` that was an integer of at most 16 bits by a constant: a product with the inverse, in two
     /// parts, if that is the quotient of all of these.
     pub(crate) fn divide_by(&mut self, at: At, integer: DType, x: &str, by: Scalar) -> Option<String> {
-        let [high, low] = inverse_parts(integer, by.as_f64() as f32)?;
-        let (high, low) = (self.float(at, Elem::F32, high.into()), self.float(at, Elem::F32, low.into()));
-        let less = self.bin(at, "arith.mulf", x, &low, Elem::F32);
-        Some(self.op(at.scope, &format!("math.fma {x}, {high}, {less} : {}", Elem::F32.ty(at.lanes))))
+        let parts = inverse_parts(integer, by.as_f64() as f32)?;
+        let parts = parts.map(|part| self.float(at, Elem::F32, part.into()));
+        Some(self.times_parts(at, Elem::F32, x, &parts))
+    }
+
+    /// The product with an inverse in two parts, the larger first.
+    fn times_parts(&mut self, at: At, elem: Elem, x: &str, [high, low]: &[String; 2]) -> String {
+        let less = self.bin(at, "arith.mulf", x, low, elem);
+        self.op(at.scope, &format!("math.fma {x}, {high}, {less} : {}", elem.ty(at.lanes)))
     }
 
     /// The quotient of floats by a value that is known further out, so that many quotients share its inverse: a product
@@ -165,12 +170,10 @@ impl Emitter<'_> {
         let inverse = self.inverse(&divisor, elem, At { scope: home, lanes: divisor.lanes });
         let outside = At { scope: home, lanes: at.lanes };
         let [high, low, by] = [&inverse.high, &inverse.low, &divisor].map(|v| self.spread(v, elem, outside));
-        let ty = elem.ty(at.lanes);
-        let less = self.bin(at, "arith.mulf", x, &low, elem);
-        let near = self.op(at.scope, &format!("math.fma {x}, {high}, {less} : {ty}"));
+        let near = self.times_parts(at, elem, x, &[high, low]);
         let scope = self.open(at.scope, Vec::new(), None);
         let other = self.bin(At { scope, lanes: at.lanes }, "arith.divf", x, &by, elem);
-        Ok(Some(self.close_either(scope, &inverse.unusual, &ty, &other, &near)))
+        Ok(Some(self.close_either(scope, &inverse.unusual, &elem.ty(at.lanes), &other, &near)))
     }
 
     /// As [`Emitter::divide_again`], by what is known here. The inverse of a power of two has one part.
@@ -180,14 +183,12 @@ impl Emitter<'_> {
         if !usual || elem != Elem::F32 && low != 0.0 {
             return None;
         }
-        let ty = elem.ty(at.lanes);
-        let constant = self.float(at, elem, high);
         if low == 0.0 {
-            return Some(self.bin(at, "arith.mulf", x, &constant, elem));
+            let inverse = self.float(at, elem, high);
+            return Some(self.bin(at, "arith.mulf", x, &inverse, elem));
         }
-        let low = self.float(at, elem, low);
-        let less = self.bin(at, "arith.mulf", x, &low, elem);
-        Some(self.op(at.scope, &format!("math.fma {x}, {constant}, {less} : {ty}")))
+        let parts = [high, low].map(|part| self.float(at, elem, part));
+        Some(self.times_parts(at, elem, x, &parts))
     }
 
     /// The inverse of a divisor, where that is known: rounded towards zero, and what is missing to it, which is never

@@ -86,11 +86,14 @@ struct Member {
 impl Member {
     /// Is a tensor of the kernel there as a whole, and not in parts, with those that lie between?
     fn is_whole(&self, between: &[(Buf, i64)], world: &World<'_>) -> impl Fn(Buf) -> bool {
-        let kernel = &world.kernels[self.kernel];
-        let pairs = kernel.buffers.iter().zip(&self.buffers);
-        let whole = pairs.filter(|p| !between.iter().any(|b| b.0 == (world.memory)(*p.1)));
-        let whole: Vec<Buf> = whole.map(|p| *p.0).collect();
+        let whole = self.tensors_in(world, |memory| !between.iter().any(|b| b.0 == memory));
         move |buf| whole.contains(&buf)
+    }
+
+    /// The tensors of the kernel that have such memory.
+    fn tensors_in(&self, world: &World<'_>, such: impl Fn(Buf) -> bool) -> Vec<Buf> {
+        let pairs = world.kernels[self.kernel].buffers.iter().zip(&self.buffers);
+        pairs.filter(|p| such((world.memory)(*p.1))).map(|p| *p.0).collect()
     }
 
     /// Bytes of packed rows for a range of so many parts.
@@ -118,12 +121,9 @@ struct Chain {
 impl Chain {
     /// Is a tensor of a member touched by no other?
     fn is_last(&self, member: &Member, world: &World<'_>) -> impl Fn(Buf) -> bool {
-        let kernel = &world.kernels[member.kernel];
         let touching =
             |buf: Buf| self.members.iter().filter(|m| m.accesses.iter().any(|a| a.0 == buf)).count();
-        let pairs = kernel.buffers.iter().zip(&member.buffers);
-        let alone = pairs.filter(|p| touching((world.memory)(*p.1)) == 1);
-        let alone: Vec<Buf> = alone.map(|p| *p.0).collect();
+        let alone = member.tensors_in(world, |memory| touching(memory) == 1);
         move |buf| alone.contains(&buf)
     }
 

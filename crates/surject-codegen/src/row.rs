@@ -434,13 +434,7 @@ impl Row<'_> {
         let nodes = dag.reachable(&roots, true);
         let mut cuts = BTreeSet::new();
         for &n in &nodes {
-            let guards = match &dag[n].node {
-                Node::Load { guards, .. } | Node::Gather { guards, .. } | Node::Guarded { guards, .. } => {
-                    guards.as_slice()
-                }
-                _ => &[],
-            };
-            cuts.extend(guards.iter().filter_map(|g| holds(g, l, dag)).flatten());
+            cuts.extend(dag[n].node.guards().iter().filter_map(|g| holds(g, l, dag)).flatten());
         }
         cuts.retain(|&c| c > 0 && c < dag.extent(l));
         let mut cuts: Vec<i64> = cuts.into_iter().collect();

@@ -121,15 +121,8 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
         cost += written * node_cost(dag, n).max(1.0);
     }
     // A condition on the column is decided where the column is written out.
-    let decided = |column: LoopId| {
-        let on = |n: &NodeId| match &dag[*n].node {
-            Node::Load { guards, .. } | Node::Guarded { guards, .. } => {
-                guards.iter().any(|g| g.expr.coeff(column) != 0)
-            }
-            _ => false,
-        };
-        nodes.iter().any(on)
-    };
+    let decided =
+        |column: LoopId| nodes.iter().flat_map(|&n| dag[n].node.guards()).any(|g| g.expr.coeff(column) != 0);
     let moved = short.column.is_some_and(|column| dag.extent(column) <= DIRECT || decided(column));
     let worth = if reduces { rows } else { moved && (rows || !short.apart) };
     (worth && cost <= MOST).then_some(Short { lanes, ..short })

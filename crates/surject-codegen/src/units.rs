@@ -30,6 +30,12 @@ pub(crate) struct Units {
     pub(crate) share: Share,
 }
 
+impl Units {
+    /// All of it as one task.
+    pub(crate) const WHOLE: Units =
+        Units { prefix: Vec::new(), pieces: 1, piece: 0, tasks: 1, total: 1, share: Share::Task };
+}
+
 /// How fine work is divided.
 pub(crate) struct Grain {
     /// Tasks for each thread, at most.
@@ -53,12 +59,11 @@ pub(crate) fn units(
     target: &Target,
     (free, grain): (LoopSet, &Grain),
 ) -> Units {
-    let none = Units { prefix: Vec::new(), pieces: 1, piece: 0, tasks: 1, total: 1, share: Share::Task };
     let cycles = if target.eager { f64::INFINITY } else { schedule.cycles };
-    let Some((&last, outer)) = order.split_last() else { return none };
+    let Some((&last, outer)) = order.split_last() else { return Units::WHOLE };
     // Less than two of the usual tasks are not handed out.
     if cycles < 2.0 * TASK_CYCLES || target.threads <= 1 {
-        return none;
+        return Units::WHOLE;
     }
     let tasks = (cycles / grain.cycles).floor().min((grain.tasks * target.threads) as f64) as i64;
     // Every thread has as much to do.

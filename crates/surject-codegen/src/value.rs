@@ -230,19 +230,13 @@ impl Emitter<'_> {
         let terms: i64 = loops.iter().map(|&l| self.dag.extent(l)).product();
         let nodes = self.dag.reachable(&[body], false);
         let there = |guards: &[Guard]| guards.iter().all(|g| self.fact(g, scope) == GuardFact::Always);
-        let windows = || {
-            nodes.iter().any(|&n| match &self.dag[n].node {
-                Node::Load { guards, .. } | Node::Guarded { guards, .. } => !guards.is_empty(),
-                _ => false,
-            })
-        };
+        let windows = || nodes.iter().any(|&n| !self.dag[n].node.guards().is_empty());
         (2..=TERMS).contains(&terms)
             && nodes.len() <= NODES
             && windows()
-            && nodes.iter().all(|&n| match &self.dag[n].node {
-                Node::Load { guards, .. } | Node::Guarded { guards, .. } => there(guards),
-                Node::Reduce { .. } | Node::Gather { .. } => false,
-                _ => true,
+            && nodes.iter().all(|&n| {
+                let node = &self.dag[n].node;
+                !matches!(node, Node::Reduce { .. } | Node::Gather { .. }) && there(node.guards())
             })
     }
 

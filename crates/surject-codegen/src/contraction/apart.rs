@@ -7,7 +7,7 @@ use crate::CodegenError;
 use crate::address::{Lin, LoopId};
 use crate::dag::{Buf, Node};
 use crate::emit::{Emitter, ScopeId};
-use std::hash::Hasher;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use surject_ir::AccOp;
 
 /// Tiles of fewer cycles are not apart from what is around them.
@@ -103,28 +103,13 @@ impl Tiles<'_> {
         let text = em.close_apart(own);
         let list: Vec<String> = arguments.iter().map(|(name, ty, _)| format!("{name}: {ty}")).collect();
         let body = format!("({}) {{\n{text}llvm.return\n}}", list.join(", "));
-        let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
-        hasher.write(body.as_bytes());
+        let mut hasher = DefaultHasher::new();
+        body.hash(&mut hasher);
         let name = format!("@{name}_{:016x}", hasher.finish());
         em.declarations.insert(format!("llvm.func internal {name}{body}"));
         let [values, types]: [Vec<&str>; 2] =
             [arguments.iter().map(|a| a.2.as_str()).collect(), arguments.iter().map(|a| a.1).collect()];
         em.line(scope, &format!("llvm.call {name}({}) : ({}) -> ()", values.join(", "), types.join(", ")));
         Ok(())
-    }
-}
-
-/// A hash that is the same everywhere.
-struct Fnv(u64);
-
-impl Hasher for Fnv {
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
     }
 }

@@ -151,7 +151,6 @@ impl Tiles<'_> {
         }
         let (full, rest) = (self.dag.extent(c.lane) / s.width, self.dag.extent(c.lane) % s.width);
         let mut widths = vec![(None, s.width)];
-        let whole = em.int(full);
         // Packed columns are there in whole vectors; beyond those that lie elsewhere must not be read.
         let last = if self.in_place.is_some() || s.tight { rest } else { s.columns_of_rest(rest) };
         if matches!(pass, Pass::Store) {
@@ -163,10 +162,10 @@ impl Tiles<'_> {
         }
         let from = From { rows: &from_rows, columns: &from_columns, place: place.as_ref() };
         let to = self.target(em, column, part, &tile, (&row_iv, &panel))?;
+        let whole = em.int(full);
         for (predicate, active) in widths {
             let scope = em.open(column, Vec::new(), None);
-            let inner = Inner { active, terms: count, exact: false, reads: None };
-            self.sum(em, scope, &from, &to, inner)?;
+            self.sum(em, scope, &from, &to, Inner { active, terms: count, exact: false, reads: None })?;
             match predicate {
                 Some(predicate) => {
                     let holds = em.op(column, &format!("arith.cmpi {predicate}, {panel}, {whole} : i64"));

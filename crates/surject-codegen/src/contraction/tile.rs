@@ -56,8 +56,7 @@ impl Tiles<'_> {
             return Err(CodegenError::malformed("a contraction that reduces nothing"));
         };
         let packed = if s.tight { inner.active } else { s.width };
-        let known = self.in_place.as_ref().map_or(packed, |p| p.stride);
-        let stride = em.int(known);
+        let stride = em.int(self.in_place.as_ref().map_or(packed, |p| p.stride));
         let terms = inner.reads.and_then(|r| r.nest.last()).map_or(s.sum, |innermost| innermost.0);
         let count = inner.terms.map_or_else(|| em.int(terms), str::to_string);
         if op != AccOp::Add || !self.is_product(body) {
