@@ -14,6 +14,7 @@ use crate::schedule::{Output, node_cost};
 pub(crate) const LONGEST: i64 = 24;
 
 /// The longest row of which a function is evaluated that vectors are for: with rows in lanes it has as many arguments.
+/// Rows that are put together of columns may be as long: element by element all of them would be looked at.
 const LONGEST_WITH_FUNCTION: i64 = 64;
 
 /// Rows up to this length are put together of the vectors that a block consists of; longer ones are loaded one by one.
@@ -78,8 +79,13 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
             && node_cost(dag, n) >= FUNCTION
             && dag.reachable(&[n], false).iter().any(reduced)
     };
+    // A condition on the column is decided where the column is written out.
+    let decided =
+        |column: LoopId| nodes.iter().flat_map(|&n| dag[n].node.guards()).any(|g| g.expr.coeff(column) != 0);
     let longest = if nodes.iter().any(|&n| function(n)) { LONGEST_WITH_FUNCTION } else { LONGEST };
-    let short = Short::of(dag, output, order, (&nodes, longest))?;
+    let short = Short::of(dag, output, order, (&nodes, LONGEST_WITH_FUNCTION))
+        .filter(|short| !short.apart && short.column.is_some_and(decided))
+        .or_else(|| Short::of(dag, output, order, (&nodes, longest)))?;
     if nodes.iter().any(|&n| matches!(dag[n].node, Node::Gather { .. })) {
         return None;
     }
@@ -120,9 +126,6 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
             along.loops().filter(|&l| dag[n].deps.contains(l)).map(|l| dag.extent(l) as f64).product();
         cost += written * node_cost(dag, n).max(1.0);
     }
-    // A condition on the column is decided where the column is written out.
-    let decided =
-        |column: LoopId| nodes.iter().flat_map(|&n| dag[n].node.guards()).any(|g| g.expr.coeff(column) != 0);
     let moved = short.column.is_some_and(|column| dag.extent(column) <= DIRECT || decided(column));
     let worth = if reduces { rows } else { moved && (rows || !short.apart) };
     (worth && cost <= MOST).then_some(Short { lanes, ..short })

@@ -176,6 +176,19 @@ impl Walk<'_, '_> {
         (map, self.prefix(scope, used))
     }
 
+    /// The share of its points at which a map reads: a part of a concatenation is loaded where it lies, and nowhere
+    /// else.
+    fn share(&self, map: MapId) -> f64 {
+        let map = self.walker.algebra.map(map);
+        let met = |guard: &Guard| {
+            let bound = i64::try_from(guard.bound.as_const()?).ok()?;
+            let (low, high) = guard.expr.range(map.domain())?;
+            let met = high.min(bound - 1).checked_sub(low.max(0))?.checked_add(1)?;
+            Some(met.max(0) as f64 / high.checked_sub(low)?.checked_add(1)? as f64)
+        };
+        map.guards().iter().map(|guard| met(guard).unwrap_or(1.0)).product()
+    }
+
     fn offend(&mut self, class: Class) {
         // The root itself is always a kernel; what is above the offender cannot be blamed on it.
         if class != self.root && !self.stored[class] {
@@ -215,7 +228,10 @@ impl Walk<'_, '_> {
         if self.stored[class] || leaf {
             self.reads.entry(class).or_default().insert(map);
             if self.seen.insert((class, map, scope)) {
-                self.work += self.walker.model.load * self.loops[scope].runs * at.weight;
+                let runs = self.loops[scope].runs * at.weight;
+                // Panels of a contraction are packed whichever part an element is of.
+                let share = if at.operand { 1.0 } else { self.share(map) };
+                self.work += self.walker.model.load * runs * share;
             }
             return;
         }

@@ -360,6 +360,25 @@ fn rows_of_a_concatenation() {
     }
 }
 
+/// Rows that are put together of columns, of which each lies by itself, and one of several: rows are done in lanes.
+#[test]
+fn rows_of_columns() {
+    for (columns, rows) in [(3, 300), (17, 257), (25, 256), (37, 270), (64, 259), (70, 256)] {
+        let last = columns - 2;
+        let column = |k: u64| format!("(x[{k},i] where 0 <= j - {k} < 1 else -0.0f32)");
+        let parts: Vec<String> = (0..last).map(column).collect();
+        let text = format!(
+            "func main(x: f32[{columns},{rows}], y: f32[{rows},2]) -> (z) {{
+  z : f32[{rows},{columns}] =: over i<{rows}, j<{columns}: {} + (y[i,j - {last}] where 0 <= j - {last} < 2 else -0.0f32)
+}}
+",
+            parts.join(" + ")
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        check(program.functions[0].clone());
+    }
+}
+
 /// Terms that are summed and needed again, element by element; a product is summed by a fused multiply-add elsewhere.
 #[test]
 fn terms_that_are_kept() {
