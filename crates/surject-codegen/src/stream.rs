@@ -2,8 +2,9 @@
 //!
 //! A store into a line that no cache has fetches the line first, for nothing if all of it is stored. Where a kernel of
 //! the row emitter stores more than the caches hold, it stores whole lines past them: of a copy of 64 MiB that saves a
-//! third of the traffic. (Tiles of products compute for longer than they store, and gain nothing from it.) A line that
-//! is stored in part goes through the caches, so rows are done from line to line where they do not all begin with one.
+//! third of the traffic, and a block that is transposed waits for no line that it ends in. (Tiles of products compute for
+//! longer than they store, and gain nothing from it.) A line that is stored in part goes through the caches, so rows are
+//! done from line to line where they do not all begin with one.
 
 use crate::CodegenError;
 use crate::Target;
@@ -29,11 +30,12 @@ pub(crate) fn written(dag: &Dag, outputs: &[Output]) -> f64 {
     outputs.iter().map(|o| dag.points(o.address.loops()) * size(dag, o) as f64).sum()
 }
 
-/// Is more written than the caches hold, each element once?
+/// Is more written than the caches hold beside as much that is read, each element once? Something else is always there:
+/// what fills more than three quarters of them comes from memory again.
 fn is_worth(dag: &Dag, outputs: &[Output], target: &Target) -> bool {
     let once = outputs.iter().all(|o| o.join.is_none());
     let most = if target.eager { 0 } else { target.last_bytes };
-    target.streams && once && written(dag, outputs) >= most as f64
+    target.streams && once && 2.0 * written(dag, outputs) >= 0.75 * most as f64
 }
 
 /// How a kernel of the row emitter with this schedule stores past the caches, if it does: from how many bytes on a part

@@ -11,9 +11,13 @@ pub struct Caches {
     pub second: usize,
     /// The third: its share.
     pub third: usize,
-    /// All of the third.
+    /// All of the third, as far as the processors that are seen have it.
     pub whole_third: usize,
 }
+
+/// More of the third than this no processor has, nearly: a virtual machine is told of all of a cache, most of which
+/// serves processors that it does not see.
+const MOST: usize = 16 << 20;
 
 /// Those of this machine; all unknown where the system does not say.
 pub fn host() -> Caches {
@@ -34,17 +38,17 @@ fn described(read: impl Fn(usize, &str) -> Option<String>) -> Caches {
         let kind = read(index, "type").unwrap_or_default();
         let bytes = read(index, "size").as_deref().and_then(size).unwrap_or(0);
         let sharing = read(index, "shared_cpu_list").as_deref().and_then(count).unwrap_or(1).max(1);
-        let share = match level.trim() {
-            "1" => &mut caches.first,
-            "2" => &mut caches.second,
-            "3" => &mut caches.third,
-            _ => continue,
-        };
-        if kind.trim() != "Instruction" {
-            *share = bytes / sharing;
-            if level.trim() == "3" {
-                caches.whole_third = bytes;
+        if kind.trim() == "Instruction" {
+            continue;
+        }
+        match level.trim() {
+            "1" => caches.first = bytes / sharing,
+            "2" => caches.second = bytes / sharing,
+            "3" => {
+                caches.third = (bytes / sharing).min(MOST);
+                caches.whole_third = bytes.min(MOST * sharing);
             }
+            _ => {}
         }
     }
     caches
@@ -93,6 +97,12 @@ mod tests {
         let expected = Caches { first: 24 << 10, second: 1 << 20, third: 4 << 20, whole_third: 36 << 20 };
         assert_eq!(described(read), expected);
         assert_eq!(described(|_, _| None), Caches::default());
+        let seen = |index, what: &str| {
+            let row = [["level", "3"], ["size", "105M"], ["shared_cpu_list", "0-1"]];
+            (index == 0).then(|| row.iter().find(|r| r[0] == what).map(|r| r[1].to_string()))?
+        };
+        let expected = Caches { third: 16 << 20, whole_third: 32 << 20, ..Caches::default() };
+        assert_eq!(described(seen), expected);
         let odd =
             |index, what: &str| (index == 0).then(|| if what == "level" { "2" } else { "?" }.to_string());
         assert_eq!(described(odd), Caches::default());
