@@ -24,7 +24,8 @@
 //! * `again` stores first what a kernel would compute again and again, `periodic` writes out what repeats beside short
 //!   rows, `renumber` reads reshapes without a common refinement in place, and `unswitch` writes a kernel twice where one
 //!   condition chooses for all of its points.
-//! * `stream` stores results that the caches do not hold past them, rows from line to line of memory.
+//! * `stream` stores results that the caches do not hold past them, rows from line to line of memory, blocks (`turned`)
+//!   through a tile where their rows do not begin with a line.
 //! * `positions` does arithmetic on positions before there is code.
 //! * `scan` writes reductions over windows that grow by one term an output in one step an output; beside others they are
 //!   stored first.

@@ -14,6 +14,7 @@ use crate::recipe::Recipe;
 use crate::schedule::{Output, Schedule};
 use crate::short::Short;
 use crate::stash::Stash;
+use crate::turned;
 use crate::units::{Grain, Units, clip, open_outer, units};
 use crate::unswitch;
 use std::collections::BTreeSet;
@@ -63,12 +64,14 @@ pub fn emit(
     stash: Option<Stash>,
 ) -> Result<Kernel, CodegenError> {
     if let Some((along, loads)) = &schedule.turned {
+        let tile = turned::tile(dag, outputs, schedule, *along, target);
+        let dag = tile.as_ref().map_or(dag, |t| &t.dag);
         let mut em = Emitter::new(dag);
         (em.tables, em.streams) = (schedule.tables, schedule.streams.is_some());
         let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
         let buffers = bind_pointers(&mut em, &written(outputs), &roots);
         let row = Row { outputs, schedule, braided: None };
-        let tasks = row.turned(&mut em, *along, loads, target, free)?;
+        let tasks = row.turned(&mut em, *along, loads, target, (free, tile.as_ref()))?;
         return finish(em, buffers, tasks, written(outputs), summary(dag, &roots, schedule, tasks));
     }
     let units = units(dag, &schedule.order, schedule, target, (free, &Grain::ROWS));

@@ -52,15 +52,14 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &
         }
         (None, None) => {
             let along = outputs.iter().all(|o| o.address.coeff(last) == 1) && schedule.lanes > 1;
-            let long = schedule.turned.is_none() && is_long(dag, outputs, dag.extent(last), least);
-            along && (long || begin_alike(dag, outputs, last))
+            along && (is_long(dag, outputs, dag.extent(last), least) || begin_alike(dag, outputs, last))
         }
     };
     stores_lines.then_some(least)
 }
 
 /// Do all rows along a loop begin at the same place of a line?
-fn begin_alike(dag: &Dag, outputs: &[Output], along: LoopId) -> bool {
+pub(crate) fn begin_alike(dag: &Dag, outputs: &[Output], along: LoopId) -> bool {
     begin_alike_beside(dag, outputs, std::iter::once(along).collect())
 }
 

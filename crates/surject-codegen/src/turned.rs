@@ -1,12 +1,17 @@
 //! Square blocks: loads along one loop, stores along another, with a transposition in registers between.
+//!
+//! What goes past the caches goes there in whole lines. Where rows begin anywhere in a line, the blocks of a tile meet in
+//! memory of the task, which its cache holds, and leave it row by row.
 
 use crate::CodegenError;
 use crate::Target;
 use crate::address::{Lin, LoopId, LoopSet};
-use crate::dag::{Node, NodeId};
+use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
 use crate::row::Row;
+use crate::schedule::{Output, Schedule};
 use crate::short::CHUNK;
+use crate::stream::{LINE, begin_alike};
 use crate::units::{Grain, clip, open_outer, units};
 
 /// Blocks of rows that are done one after the other before the next columns, at most.
@@ -32,6 +37,43 @@ const LONG: i64 = 8;
 
 /// Lines of memory so far apart, or a multiple of it, meet in one place of a cache.
 const ALIAS: i64 = 2048;
+
+/// Memory for some rows of some columns, of which a task makes the blocks before it stores them.
+pub(crate) struct Tile {
+    /// The nodes of the kernel, and the load of an element of the tile.
+    pub(crate) dag: Dag,
+    /// The element as it is put into the tile, and as it goes from there to where it belongs.
+    outputs: [Vec<Output>; 2],
+    rows: i64,
+    columns: i64,
+    /// From row to row, in elements.
+    apart: i64,
+}
+
+/// The tile of a schedule whose results go past the caches though their rows do not begin alike.
+pub(crate) fn tile(
+    dag: &Dag,
+    outputs: &[Output],
+    schedule: &Schedule,
+    along: LoopId,
+    target: &Target,
+) -> Option<Tile> {
+    let ([output], Some(&last)) = (outputs, schedule.order.last()) else { return None };
+    if schedule.streams.is_none() || begin_alike(dag, outputs, last) {
+        return None;
+    }
+    let (lanes, dtype) = (schedule.lanes as i64, dag[output.root].dtype);
+    let size = Elem::in_memory(dtype).size() as i64;
+    let rows = if target.eager { 2 } else { STRIP / 2 } * lanes;
+    let fit = if target.eager { 2 } else { target.cache_bytes as i64 / 2 / (rows * size * lanes) };
+    let columns = fit.max(2) * lanes;
+    let apart = columns + LINE / size;
+    let address = Lin::var(last).plus(&Lin::var(along), apart)?;
+    let mut dag = dag.clone();
+    let root = dag.add(Node::Load { buf: Buf::OWN, address: address.clone(), guards: Vec::new() }, dtype);
+    let into = Output { to: Buf::OWN, address, ..output.clone() };
+    Some(Tile { dag, outputs: [vec![into], vec![Output { root, ..output.clone() }]], rows, columns, apart })
+}
 
 /// A block of a kernel: rows from `row` on, columns from `column` on.
 struct Block<'a> {
@@ -65,14 +107,17 @@ impl Row<'_> {
         along: LoopId,
         loads: &[NodeId],
         target: &Target,
-        free: LoopSet,
+        (free, tile): (LoopSet, Option<&Tile>),
     ) -> Result<i64, CodegenError> {
         let order = &self.schedule.order;
         let [outer @ .., _, last] = order.as_slice() else {
             return Err(CodegenError::malformed("a block with less than two loops"));
         };
         let (lanes, full) = (self.schedule.lanes as i64, self.schedule.lanes);
-        let reach = self.reach(em, along, loads, target);
+        let mut reach = self.reach(em, along, loads, target);
+        if tile.is_some() {
+            (reach.ahead, reach.meet) = (false, false);
+        }
         let (rows, columns) = (em.dag.extent(along), em.dag.extent(*last));
         // The longer loop is cut into pieces.
         let wide = columns > rows && !outer.is_empty();
@@ -83,8 +128,18 @@ impl Row<'_> {
         let scope = closing.last().map_or(em.root(), |c| c.0);
         // Strips of a piece are about as long as each other: a short one touches as many lines of memory.
         let blocks = if !wide && units.pieces > 1 { units.piece } else { rows } / lanes;
-        let strips = ((blocks + STRIP - 1) / STRIP).max(1);
+        let strip = tile.map_or(STRIP, |t| t.rows / lanes);
+        let strips = ((blocks + strip - 1) / strip).max(1);
         let strip_rows = ((blocks + strips - 1) / strips).max(1) * lanes;
+        let memory = tile.map(|t| {
+            let elem = Elem::in_memory(em.dag[t.outputs[1][0].root].dtype);
+            let (root, count) = (em.root(), em.int(t.rows * t.apart));
+            let alloca = format!(
+                "llvm.alloca {count} x {} {{alignment = 64 : i64}} : (i64) -> !llvm.ptr",
+                elem.name()
+            );
+            (t, elem, em.op(root, &alloca))
+        });
         let (main_rows, main_columns) = (rows - rows % lanes, columns - columns % lanes);
         let rest = (columns - main_columns).unsigned_abs() as usize;
         // Whole blocks of rows; then the last rows, as a block that ends with them. A piece of the rows is whole
@@ -115,25 +170,64 @@ impl Row<'_> {
                 let iv = em.name();
                 let row = if low == 0 { iv.clone() } else { em.int(rows - full as i64) };
                 let block = Block { row: &row, column, first: skipped, lanes, active, reach };
-                self.block(em, inner, along, *last, loads, &block)?;
+                match tile {
+                    None => self.block(em, inner, along, *last, loads, &block)?,
+                    Some(t) => {
+                        let streams = std::mem::take(&mut em.streams);
+                        Row { outputs: &t.outputs[0], ..*self }
+                            .block(em, inner, along, *last, loads, &block)?;
+                        em.streams = streams;
+                    }
+                }
                 let steps = Bounds { low: first.clone(), high: end.clone(), step: em.int(full as i64) };
                 em.close_loop(inner, &iv, &steps, &[]);
                 Ok::<(), CodegenError>(())
             };
+            // The columns of a strip, or of a tile of it.
+            let part = em.open(strip, Vec::new(), None);
+            let mut within = piece.clone();
+            let mut tiles = None;
+            if let Some((tile, elem, memory)) = &memory {
+                let bounds = clip(em, strip, &piece, (0, columns), tile.columns);
+                let from = em.name();
+                let to = em.op(part, &format!("arith.addi {from}, {} : i64", bounds.step));
+                let to = em.op(part, &format!("arith.minsi {to}, {} : i64", bounds.high));
+                // Rows and columns count from those of the tensor.
+                let apart = em.int(tile.apart);
+                let before = em.op(part, &format!("arith.muli {first}, {apart} : i64"));
+                let before = em.op(part, &format!("arith.addi {before}, {from} : i64"));
+                let zero = em.int(0);
+                let before = em.op(part, &format!("arith.subi {zero}, {before} : i64"));
+                let moved = em.element(memory, &before, *elem, part);
+                em.pointers.insert(Buf::OWN, moved);
+                within = (Some(from.clone()), Some(to));
+                tiles = Some((from, bounds));
+            }
             if main_columns > 0 {
-                let column_scope = em.open(strip, Vec::new(), None);
+                let column_scope = em.open(part, Vec::new(), None);
                 let column = em.name();
                 blocks(em, column_scope, &column, full, full)?;
-                let inner = clip(em, strip, &piece, (0, main_columns), lanes);
+                let inner = clip(em, part, &within, (0, main_columns), lanes);
                 em.close_loop(column_scope, &column, &inner, &[]);
             }
             if rest > 0 {
                 // Once, in the piece that ends with them.
-                let column_scope = em.open(strip, Vec::new(), None);
+                let column_scope = em.open(part, Vec::new(), None);
                 let column = em.name();
                 blocks(em, column_scope, &column, rest.next_power_of_two().max(2), rest)?;
-                let inner = clip(em, strip, &piece, (main_columns, columns), lanes);
+                let inner = clip(em, part, &within, (main_columns, columns), lanes);
                 em.close_loop(column_scope, &column, &inner, &[]);
+            }
+            match (tile, tiles) {
+                (Some(tile), Some((from, bounds))) => {
+                    let (inner, iv) = em.open_loop(part, along, 1);
+                    let row = Row { outputs: &tile.outputs[1], ..*self };
+                    row.shifted(em, inner, *last, &within, (0, columns))?;
+                    let rows = Bounds { low: first.clone(), high: end.clone(), step: em.int(1) };
+                    em.close_loop(inner, &iv, &rows, &[]);
+                    em.close_loop(part, &from, &bounds, &[]);
+                }
+                _ => em.close_plain(part),
             }
             let strips = Bounds { step: length, ..bounds };
             em.close_loop(strip, &first, &strips, &[]);

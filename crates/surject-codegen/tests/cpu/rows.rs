@@ -75,6 +75,40 @@ fn rows_from_line_to_line() {
     }
 }
 
+/// Blocks that are transposed and stored past the caches, of which the rows begin anywhere in a line: tile by tile.
+#[test]
+fn tiles_of_blocks() {
+    for dtype in [DType::F32, DType::BF16, DType::I8, DType::F64, DType::I32] {
+        for (sizes, order) in [
+            (&[70, 53][..], &[1, 0][..]),
+            (&[133, 101], &[1, 0]),
+            (&[64, 96], &[1, 0]),
+            (&[19, 203], &[1, 0]),
+            (&[203, 19], &[1, 0]),
+            (&[3, 67, 41], &[0, 2, 1]),
+            (&[2, 9, 11, 37], &[0, 3, 1, 2]),
+            (&[2, 37, 9, 11], &[0, 2, 3, 1]),
+        ] {
+            let (mut f, p) = function(&[(dtype, sizes)]);
+            let image: Vec<u64> = order.iter().map(|&axis| sizes[axis]).collect();
+            let mut axes = vec![0; order.len()];
+            order.iter().enumerate().for_each(|(to, &from)| axes[from] = to);
+            let turned = f.fields.read(IndexMap::projection(&space(&image), &axes), p[0]).unwrap();
+            result(&mut f, turned);
+            check(f);
+        }
+    }
+    let (mut f, p) = function(&[(DType::F32, &[70, 53]), (DType::F32, &[53, 70])]);
+    let turned = f.fields.read(IndexMap::projection(&space(&[53, 70]), &[1, 0]), p[0]).unwrap();
+    let sum = f.fields.binary(BinaryOp::Add, turned, p[1]).unwrap();
+    result(&mut f, sum);
+    let program = Program { name: String::new(), functions: vec![f.clone()] };
+    let eager = Target { eager: true, streams: true, ..Target::wide() };
+    let module = lower(&program, "main", &eager).unwrap();
+    assert!(module.text.contains("nontemporal") && module.text.contains("llvm.alloca"), "{}", module.text);
+    check(f);
+}
+
 pub fn matmul(m: u64, k: u64, n: u64, dtype: DType) -> Function {
     let (mut f, p) = function(&[(dtype, &[m, k]), (dtype, &[k, n])]);
     let all = space(&[m, n, k]);
