@@ -12,12 +12,13 @@
 //! Panels are always full: rows and columns beyond the end repeat the last one, and are not stored.
 //!
 //! `analyse` finds contractions and their tiles, `sizes` cuts them, `pairs` takes factors of few bits two at a
-//! time, `windows` finds rows that need no panel, `panels` runs through columns and rows, `tile` writes the innermost
+//! time, `matrix` has tiles in registers for them, `windows` finds rows that need no panel, `panels` runs through columns and rows, `tile` writes the innermost
 //! loops, `direct` stores what needs no more.
 
 mod analyse;
 mod apart;
 mod direct;
+mod matrix;
 pub mod pairs;
 mod panels;
 mod sizes;
@@ -25,7 +26,7 @@ mod tile;
 mod windows;
 
 pub use analyse::analyse;
-pub use sizes::sum_number;
+pub use sizes::{elements, sum_number};
 
 use crate::address::LoopId;
 use crate::dag::{Buf, Dag, Node, NodeId};
@@ -62,8 +63,10 @@ pub struct Contraction {
     tile: (usize, usize, usize),
     /// The rows of a tile where there are many.
     usual: usize,
-    /// A summed loop whose points are taken two at a time.
+    /// A summed loop whose points are taken some at a time.
     pairs: Option<pairs::Pairs>,
+    /// Are tiles in registers of their own ([`matrix`])?
+    matrix: bool,
     /// The columns are read in their order in memory, some terms of all tiles at a time.
     streams: bool,
     /// The extent to which the last loop of the rows is filled up, so that the rows of a tile differ in it alone.
@@ -315,6 +318,8 @@ impl Tiles<'_> {
             lanes: c.tile.0,
             elem: s.elem,
             pairs: c.pairs,
+            terms: s.sum,
+            turned: false,
             tight: s.tight,
         };
         pack.emit(&mut em, scope, &minor, &to)?;
@@ -338,6 +343,8 @@ impl Tiles<'_> {
             lanes: c.tile.0,
             elem: self.sizes.elem,
             pairs: c.pairs,
+            terms: self.sizes.sum,
+            turned: c.matrix,
             tight: false,
         }
     }
@@ -417,6 +424,9 @@ impl Tiles<'_> {
         name_pointers(&mut em, &buffers);
         let root = em.root();
         let (columns_pointer, rows_pointer) = (em.pointer(columns)?, em.pointer(rows)?);
+        if c.matrix {
+            matrix::open(&mut em, root);
+        }
         let size = em.int(s.high * s.width);
         let tile = em.op(
             root,
@@ -469,8 +479,11 @@ impl Tiles<'_> {
             Some((iv, bounds)) => drop(em.close_loop(item, &iv, &bounds, &[])),
             None => em.close_plain(item),
         }
+        if c.matrix {
+            matrix::close(&mut em, root);
+        }
         let text = format!(
-            "contraction batch {} rows {}{} columns {} x {}{} sum {}, tile {}x{}, block {}, groups {}, tasks {}",
+            "contraction batch {} rows {}{} columns {} x {}{} sum {}, tile {}x{}{}, block {}, groups {}, tasks {}",
             s.batch,
             s.rows,
             match &self.windows {
@@ -485,9 +498,14 @@ impl Tiles<'_> {
                 (Some(_), 0) => " in place",
                 (Some(_), _) => " in passes",
             },
-            if c.pairs.is_some() { format!("{} pairs", s.sum) } else { s.sum.to_string() },
+            match c.pairs.map(|p| p.points()) {
+                Some(2) => format!("{} pairs", s.sum),
+                Some(many) => format!("{} of {many}", s.sum),
+                None => s.sum.to_string(),
+            },
             s.high,
             s.width,
+            if c.matrix { " in registers for tiles" } else { "" },
             s.block,
             s.groups,
             s.tasks

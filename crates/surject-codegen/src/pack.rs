@@ -3,7 +3,7 @@
 use crate::CodegenError;
 use crate::address::{LoopId, LoopSet};
 use crate::contraction::pairs::Pairs;
-use crate::contraction::sum_number;
+use crate::contraction::{elements, sum_number};
 use crate::dag::{Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
 
@@ -29,8 +29,12 @@ pub struct Pack<'a> {
     pub lanes: usize,
     /// The type of the elements of a panel.
     pub elem: Elem,
-    /// The summed loop of which an element holds two points.
+    /// The summed loop of which an element holds several points.
     pub pairs: Option<Pairs>,
+    /// The terms of a panel: those beyond the sum are zeros.
+    pub terms: i64,
+    /// Do the terms of a row lie next to each other, and not the rows of a term?
+    pub turned: bool,
     /// Has a last panel that is not full only the rows or columns that exist?
     pub tight: bool,
 }
@@ -76,6 +80,8 @@ impl Pack<'_> {
     fn mode(&self, dag: &Dag, loops: &[LoopId]) -> Mode {
         let nodes = dag.reachable(&[self.value], true);
         let steady = |l: LoopId| is_steady(dag, self.value, l);
+        // Vectors along the rows would have to be scattered.
+        let loops = if self.turned { &[] } else { loops };
         // The largest power of two that divides the width.
         let along = (1usize << self.width.trailing_zeros()).min(self.lanes);
         // Of several loops the last one alone tells the rows of a panel apart if its extent is a multiple of them.
@@ -111,9 +117,19 @@ impl Pack<'_> {
         }
     }
 
+    /// Is it found in vectors along a summed loop?
+    pub fn is_across(&self, dag: &Dag, loops: &[LoopId]) -> bool {
+        matches!(self.mode(dag, loops), Mode::Across(_))
+    }
+
+    /// The points of a summed loop that an element holds.
+    fn points(&self) -> usize {
+        self.pairs.map_or(1, Pairs::points)
+    }
+
     /// The lanes of vectors along a summed loop: a short loop has shorter ones.
     fn across_lanes(&self, dag: &Dag, l: LoopId) -> usize {
-        let points = dag.extent(l) / if self.pairs.is_some() { 2 } else { 1 };
+        let points = dag.extent(l) / self.points() as i64;
         points.checked_ilog2().map_or(1, |bits| self.lanes.min(1 << bits.min(usize::BITS - 2)))
     }
 
@@ -185,6 +201,7 @@ impl Pack<'_> {
         minor: &Minor,
         to: &str,
     ) -> Result<(), CodegenError> {
+        self.fill(em, scope, to);
         match self.mode(em.dag, &minor.loops) {
             Mode::Along(l, lanes) => {
                 let end = em.int(minor.count - self.width as i64);
@@ -210,6 +227,35 @@ impl Pack<'_> {
         }
     }
 
+    /// Zeros where there are no terms. Of a row the last vector is written whole: what there is of it comes after.
+    fn fill(&self, em: &mut Emitter<'_>, scope: ScopeId, to: &str) {
+        let sum: i64 = self.sum.iter().map(|&l| elements(em.dag, l, self.pairs)).product();
+        if self.terms == sum {
+            return;
+        }
+        let (width, lanes) = (self.width as i64, self.lanes as i64);
+        let (first, end, step) = match self.turned {
+            true => (self.terms - lanes, width * self.terms, self.terms),
+            false => (sum * width, self.terms * width, lanes),
+        };
+        let part = em.open(scope, Vec::new(), None);
+        let (iv, ty) = (em.name(), self.elem.name());
+        let zero = em.constant(self.elem, 0, self.lanes);
+        let to = em.op(part, &format!("llvm.getelementptr {to}[{iv}] : (!llvm.ptr, i64) -> !llvm.ptr, {ty}"));
+        self.write(em, part, &zero, &to, self.lanes);
+        let bounds = Bounds { low: em.int(first), high: em.int(end), step: em.int(step) };
+        em.close_loop(part, &iv, &bounds, &[]);
+    }
+
+    /// The distance of a row or column from the first.
+    fn ahead(&self, em: &mut Emitter<'_>, scope: ScopeId, number: &str) -> String {
+        if !self.turned {
+            return number.to_string();
+        }
+        let terms = em.int(self.terms);
+        em.op(scope, &format!("arith.muli {number}, {terms} : i64"))
+    }
+
     /// Opens the summed loops but one, in their order.
     fn nest(
         &self,
@@ -224,9 +270,8 @@ impl Pack<'_> {
             }
             let outer = open.last().map_or(scope, |o| o.0);
             let (inner, iv) = em.open_loop(outer, l, 1);
-            let extent = em.dag.extent(l);
-            let count = if self.pairs.is_some_and(|p| p.along == l) { (extent + 1) / 2 } else { extent };
-            let bounds = Bounds { low: em.int(0), high: em.int(count), step: em.int(1) };
+            let bounds =
+                Bounds { low: em.int(0), high: em.int(elements(em.dag, l, self.pairs)), step: em.int(1) };
             open.push((inner, iv, bounds));
         }
         open
@@ -246,7 +291,8 @@ impl Pack<'_> {
         (to, width): (&str, usize),
         offset: &str,
     ) -> String {
-        let number = em.lin(&sum_number(em.dag, self.sum, self.pairs, width as i64), scope);
+        let factor = if self.turned { 1 } else { width as i64 };
+        let number = em.lin(&sum_number(em.dag, self.sum, self.pairs, factor), scope);
         let at = em.op(scope, &format!("arith.addi {number}, {offset} : i64"));
         let ty = self.elem.name();
         em.op(scope, &format!("llvm.getelementptr {to}[{at}] : (!llvm.ptr, i64) -> !llvm.ptr, {ty}"))
@@ -328,7 +374,7 @@ impl Pack<'_> {
     }
 
     /// An element of the panel, or so many next to each other: the value at the point where the summed loops are, or
-    /// the pair of values at two points.
+    /// those at several points.
     fn element(
         &self,
         em: &mut Emitter<'_>,
@@ -341,34 +387,38 @@ impl Pack<'_> {
             let value = em.value(self.value, scope)?;
             return Ok(em.spread(&value, self.elem, at));
         };
-        // The loop counts pairs.
+        // The loop counts elements.
         let l = pairs.along;
         let opened = self.sum.iter().copied().filter(|&l| em.dag.extent(l) != 1).position(|k| k == l);
         let number = opened.and_then(|i| open.get(i)).map(|o| o.1.clone());
         let number = number.ok_or_else(|| CodegenError::malformed("a loop of pairs that is not open"))?;
-        let (one, extent) = (em.int(1), em.dag.extent(l));
-        let first = em.op(scope, &format!("arith.shli {number}, {one} : i64"));
-        let mut second = em.op(scope, &format!("arith.addi {first}, {one} : i64"));
+        let (points, extent) = (pairs.points() as i64, em.dag.extent(l));
+        let many = em.int(points);
+        let first = em.op(scope, &format!("arith.muli {number}, {many} : i64"));
         let last = em.int(extent - 1);
-        let mut inside = None;
-        if extent % 2 == 1 {
-            inside = Some(em.op(scope, &format!("arith.cmpi sle, {second}, {last} : i64")));
-            second = em.op(scope, &format!("arith.minsi {second}, {last} : i64"));
-        }
         let mut values = Vec::new();
-        for position in [first, second] {
+        for point in 0..points {
+            let ahead = em.int(point);
+            let mut position = em.op(scope, &format!("arith.addi {first}, {ahead} : i64"));
+            // The last element may have fewer points.
+            let mut inside = None;
+            if point > 0 && extent % points != 0 {
+                inside = Some(em.op(scope, &format!("arith.cmpi sle, {position}, {last} : i64")));
+                position = em.op(scope, &format!("arith.minsi {position}, {last} : i64"));
+            }
             let part = em.open(scope, vec![(l, position)], None);
             let value = em.value(self.value, part)?;
-            values.push(em.spread(&value, self.elem, At { scope: part, lanes }));
+            let mut value = em.spread(&value, self.elem, At { scope: part, lanes });
             em.close_plain(part);
+            if let Some(inside) = inside {
+                // Beyond the end there is nothing: the other factor is multiplied by zero.
+                let zero = em.constant(self.elem, 0, lanes);
+                let ty = self.elem.ty(lanes);
+                value = em.op(scope, &format!("arith.select {inside}, {value}, {zero} : {ty}"));
+            }
+            values.push(value);
         }
-        if let Some(inside) = inside {
-            // Beyond the end there is nothing: the other factor is multiplied by zero.
-            let zero = em.constant(self.elem, 0, lanes);
-            let ty = self.elem.ty(lanes);
-            values[1] = em.op(scope, &format!("arith.select {inside}, {}, {zero} : {ty}", values[1]));
-        }
-        Ok(pairs.join(em, scope, (&values[0], &values[1]), lanes))
+        Ok(pairs.join(em, scope, &values, lanes))
     }
 
     /// The values that depend on the row or column alone, computed before the summed loops.
@@ -411,15 +461,16 @@ impl Pack<'_> {
         l: LoopId,
     ) -> Result<(), CodegenError> {
         let lanes = self.across_lanes(em.dag, l);
-        // Rows are taken in groups of a power of two, the widest that divides the panel.
-        let group = (1usize << self.width.trailing_zeros()).min(lanes);
+        // Rows are taken in groups of a power of two, the widest that divides the panel; those that are not turned, one
+        // by one.
+        let group = if self.turned { 1 } else { (1usize << self.width.trailing_zeros()).min(lanes) };
         if group < self.width {
             let part = em.open(scope, Vec::new(), None);
             let first = em.name();
             let base = em.op(part, &format!("arith.addi {}, {first} : i64", minor.base));
-            let ty = self.elem.name();
+            let (ty, ahead) = (self.elem.name(), self.ahead(em, part, &first));
             let to = em
-                .op(part, &format!("llvm.getelementptr {to}[{first}] : (!llvm.ptr, i64) -> !llvm.ptr, {ty}"));
+                .op(part, &format!("llvm.getelementptr {to}[{ahead}] : (!llvm.ptr, i64) -> !llvm.ptr, {ty}"));
             let minor = Minor { loops: minor.loops.clone(), base, count: minor.count };
             self.group(em, part, &minor, &to, (l, group))?;
             let bounds =
@@ -452,8 +503,8 @@ impl Pack<'_> {
         let open = self.nest(em, scope, Some(l));
         let outer = open.last().map_or(scope, |o| o.0);
         // The last vector ends with the loop: some values are written twice where that is not a whole number. Of
-        // pairs there are whole ones first.
-        let wide = if self.pairs.is_some() { 2 * lanes } else { lanes };
+        // elements of several points there are whole ones first.
+        let wide = self.points() * lanes;
         let inner = em.open(outer, Vec::new(), None);
         let (iv, extent) = (em.name(), em.dag.extent(l) / (wide / lanes) as i64);
         let bounds = Bounds { low: em.int(0), high: em.int(extent), step: em.int(lanes as i64) };
@@ -466,7 +517,8 @@ impl Pack<'_> {
         let start = if wide == lanes {
             position.clone()
         } else {
-            em.op(inner, &format!("arith.addi {position}, {position} : i64"))
+            let points = em.int(self.points() as i64);
+            em.op(inner, &format!("arith.muli {position}, {points} : i64"))
         };
         em.bind(inner, l, position);
         let stride = sum_number(em.dag, self.sum, self.pairs, self.width as i64).coeff(l);
@@ -486,7 +538,7 @@ impl Pack<'_> {
         }
         // A vector holds `lanes / group` points of the summed loop, `group` rows of each.
         let turned = interleave(em, inner, rows, self.elem, lanes);
-        let dense = stride == self.width as i64 && group == self.width;
+        let dense = self.turned || stride == self.width as i64 && group == self.width;
         let pieces = if dense { 1 } else { lanes / group };
         for (i, value) in turned.into_iter().enumerate() {
             for piece in 0..pieces {
@@ -498,23 +550,26 @@ impl Pack<'_> {
             }
         }
         em.close_loop(inner, &iv, &bounds, &[]);
-        if let Some(pairs) = self.pairs.filter(|_| em.dag.extent(l) % 2 == 1) {
-            // The pair of the last point and nothing.
-            let (number, last) = (em.int(extent), em.int(em.dag.extent(l) - 1));
+        let rest = em.dag.extent(l) % self.points() as i64;
+        if let Some(pairs) = self.pairs.filter(|_| rest > 0) {
+            // The element of the last points and nothing.
+            let number = em.int(extent);
             for (i, (binds, _)) in positions.iter().enumerate() {
                 let place = em.open(outer, vec![(l, number.clone())], None);
                 let ahead = em.int(i as i64);
                 let to = self.place(em, place, (to, self.width), &ahead);
                 em.close_plain(place);
-                let mut binds = binds.clone();
-                binds.push((l, last.clone()));
-                let part = em.open(outer, binds, None);
-                let value = em.value(self.value, part)?;
-                let value = em.spread(&value, self.elem, At { scope: part, lanes: 1 });
-                let zero = em.constant(self.elem, 0, 1);
-                let value = pairs.join(em, part, (&value, &zero), 1);
-                self.write(em, part, &value, &to, 1);
-                em.close_plain(part);
+                let mut values = vec![em.constant(self.elem, 0, 1); pairs.points()];
+                for (point, value) in (em.dag.extent(l) - rest..em.dag.extent(l)).zip(&mut values) {
+                    let mut binds = binds.clone();
+                    binds.push((l, em.int(point)));
+                    let part = em.open(outer, binds, None);
+                    let last = em.value(self.value, part)?;
+                    *value = em.spread(&last, self.elem, At { scope: part, lanes: 1 });
+                    em.close_plain(part);
+                }
+                let value = pairs.join(em, outer, &values, 1);
+                self.write(em, outer, &value, &to, 1);
             }
         }
         self.close(em, open);
@@ -538,7 +593,8 @@ impl Pack<'_> {
         let open = self.nest(em, part, None);
         let inner = open.last().map_or(part, |o| o.0);
         let value = self.element(em, inner, &open, 1)?;
-        let place = self.place(em, inner, (to, self.width), &iv);
+        let ahead = self.ahead(em, inner, &iv);
+        let place = self.place(em, inner, (to, self.width), &ahead);
         self.write(em, inner, &value, &place, 1);
         self.close(em, open);
         let bounds = Bounds { low: em.int(0), high: em.int(self.width as i64), step: em.int(1) };

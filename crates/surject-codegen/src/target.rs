@@ -1,5 +1,7 @@
 //! What the generated code may assume of the machine.
 
+use surject_runtime::tiles::Tiles;
+
 /// A machine, as far as code generation cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
@@ -23,6 +25,8 @@ pub struct Target {
     pub tables: bool,
     /// Has it an instruction that multiplies pairs of `bf16` and adds the two products in `f32` (`vdpbf16ps`)?
     pub halves: bool,
+    /// Has it registers for tiles, of which it multiplies those of bytes, or of pairs of `bf16` (AMX)?
+    pub tiles: Tiles,
     /// Has it stores that go past the caches, and a fence behind them (`movntps`, `sfence`)?
     pub streams: bool,
     /// Treats small programs as if they were large: work is shared between threads, tiled and fused wherever that is
@@ -49,6 +53,7 @@ impl Target {
         {
             (target.lanes_bytes, target.registers, target.tables) = (64, 32, true);
             target.halves = is_x86_feature_detected!("avx512bf16");
+            target.tiles = surject_runtime::tiles::host();
         } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
             (target.lanes_bytes, target.registers) = (32, 16);
         }
@@ -75,6 +80,7 @@ impl Target {
             pairs: false,
             tables: false,
             halves: false,
+            tiles: Tiles::NONE,
             streams: false,
             eager: false,
         }

@@ -305,6 +305,15 @@ pub(crate) struct LlvmModule {
     module: LLVMModuleRef,
 }
 
+/// Products in registers for tiles, and what a processor that has them says.
+const TILES: [(&str, &str); 5] = [
+    ("tdpbf16ps", "+amx-bf16"),
+    ("tdpbssd", "+amx-int8"),
+    ("tdpbsud", "+amx-int8"),
+    ("tdpbusd", "+amx-int8"),
+    ("tdpbuud", "+amx-int8"),
+];
+
 impl LlvmModule {
     /// Translates a module of the `llvm` dialect, for a machine. On failure the reason has gone to the
     /// diagnostics of the MLIR context, and the result is `None`.
@@ -335,6 +344,15 @@ impl LlvmModule {
     /// Lets the functions that multiply pairs of `bf16` use the instructions for it. An error where the processor has
     /// none: LLVM would end the process.
     pub(crate) fn allow_halves(&self, machine: &Machine) -> Result<(), MlirError> {
+        for (product, feature) in TILES {
+            let name = CString::new(format!("llvm.x86.{product}")).unwrap_or_default();
+            // SAFETY: the module is live.
+            let used = unsafe { !LLVMGetNamedFunction(self.module, name.as_ptr()).is_null() };
+            if used && !machine.name().contains(feature) {
+                let message = format!("this processor has no {product}, for tiles in registers");
+                return Err(MlirError::new(Stage::Codegen, message));
+            }
+        }
         for bits in [128, 256, 512] {
             let name = CString::new(format!("llvm.x86.avx512bf16.dpbf16ps.{bits}")).unwrap_or_default();
             // SAFETY: the module is live; the only users of an intrinsic are calls, which are inside functions.

@@ -12,6 +12,7 @@ pub mod npy;
 pub mod pool;
 mod scalar;
 mod special;
+pub mod tiles;
 
 pub use buffer::Buffer;
 pub use dtype::DType;

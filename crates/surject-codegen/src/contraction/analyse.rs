@@ -1,6 +1,6 @@
 //! Which reductions are contractions, and in which tiles.
 
-use super::{Contraction, pairs, product, sizes, windows};
+use super::{Contraction, matrix, pairs, product, sizes, windows};
 use crate::Target;
 use crate::address::{LoopId, LoopSet};
 use crate::dag::{Dag, Node, NodeId};
@@ -145,6 +145,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                     tile: (lanes, vectors, high),
                     usual: if streams { high } else { usual },
                     pairs,
+                    matrix: false,
                     streams,
                     filled: filled(dag, rows.0, &rows.1, loops, (lanes, high, product(dag, &columns.1))),
                 };
@@ -152,7 +153,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             }
         }
     }
-    best.map(|b| b.1)
+    best.map(|b| matrix::in_tiles(dag, b.1, target))
 }
 
 /// The height of as many tiles as rows need, where these are shared between the tiles.

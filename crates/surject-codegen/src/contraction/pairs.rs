@@ -1,9 +1,9 @@
-//! Products of values of few bits: two terms at once.
+//! Products of values of few bits: several terms at once.
 //!
 //! Where the machine multiplies pairs of 16-bit values and adds the two products, panels hold two consecutive points
-//! of a summed loop in one element.
+//! of a summed loop in one element; where it does so with bytes, four.
 //!
-//! *Integers.* What comes of 8 bits, with a zero point subtracted or not, fits into 16 bits. The sum wraps as a sum of
+//! *Integers and bytes.* What comes of 8 bits, with a zero point subtracted or not, fits into 16 bits. The sum wraps as a sum of
 //! 32-bit products does, so it is the same for all values.
 //!
 //! *Halves.* Values that are those of a `bf16`, as such or converted to `f32`. A product of two is exact in `f32`, and
@@ -12,29 +12,41 @@
 //! meet one multiply in `f32`. What it does with subnormal sums stays: they become zeros, an error of no more than
 //! 2⁻¹²⁶ a term.
 
-use crate::Target;
 use crate::address::LoopId;
 use crate::dag::{Dag, Node, NodeId};
 use crate::emit::{Bounds, Carried, Elem, Emitter, ScopeId};
+use crate::{CodegenError, Target};
 use std::collections::HashMap;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp, eval};
 
-/// What a pair is of.
+/// What an element of a panel holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// 16-bit integers.
     Integers,
     /// Values of `bf16`.
     Halves,
+    /// Integers of 8 bits: are those of the rows signed, and those of the columns?
+    Bytes([bool; 2]),
 }
 
-/// A summed loop whose points are taken two at a time.
+/// A summed loop whose points are taken some at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pairs {
     /// The loop.
     pub along: LoopId,
-    /// What the pairs are of.
+    /// What an element holds.
     pub kind: Kind,
+}
+
+/// Are all values of two factors bytes, signed or not?
+pub(super) fn bytes(dag: &Dag, factors: [NodeId; 2]) -> Option<Kind> {
+    let [rows, columns] = factors.map(|n| {
+        let (low, high) = range(dag, n)?;
+        let signed = low >= i8::MIN.into() && high <= i8::MAX.into();
+        (signed || low >= 0 && high <= u8::MAX.into()).then_some(signed)
+    });
+    Some(Kind::Bytes([rows?, columns?]))
 }
 
 /// The summed loop whose points are taken in pairs, if the terms allow it.
@@ -141,10 +153,15 @@ fn of_type(dtype: DType) -> Option<(i64, i64)> {
 }
 
 impl Pairs {
+    /// The points that an element holds.
+    pub fn points(self) -> usize {
+        if let Kind::Bytes(_) = self.kind { 4 } else { 2 }
+    }
+
     /// The type of the elements of a panel.
     fn elem(self) -> Elem {
         match self.kind {
-            Kind::Integers => Elem::I32,
+            Kind::Integers | Kind::Bytes(_) => Elem::I32,
             Kind::Halves => Elem::F32,
         }
     }
@@ -152,45 +169,48 @@ impl Pairs {
     /// Bits of panel elements as integers.
     fn bits(self, em: &mut Emitter<'_>, scope: ScopeId, value: &str, lanes: usize) -> String {
         match self.kind {
-            Kind::Integers => value.to_string(),
+            Kind::Integers | Kind::Bytes(_) => value.to_string(),
             Kind::Halves => cast(em, scope, value, (Elem::F32, lanes), (Elem::I32, lanes)),
         }
     }
 
-    /// The pair of two values, the first one low.
-    pub fn join(
-        self,
-        em: &mut Emitter<'_>,
-        scope: ScopeId,
-        (first, second): (&str, &str),
-        lanes: usize,
-    ) -> String {
-        let ty = Elem::I32.ty(lanes);
-        let [first, second] = [first, second].map(|v| self.bits(em, scope, v, lanes));
-        let sixteen = em.constant(Elem::I32, 16, lanes);
-        let (low, high) = match self.kind {
-            Kind::Integers => {
-                let mask = em.constant(Elem::I32, 0xffff, lanes);
-                let low = em.op(scope, &format!("arith.andi {first}, {mask} : {ty}"));
-                (low, em.op(scope, &format!("arith.shli {second}, {sixteen} : {ty}")))
+    /// The element of so many values as it holds, the first one low.
+    pub fn join(self, em: &mut Emitter<'_>, scope: ScopeId, values: &[String], lanes: usize) -> String {
+        let (ty, bits) = (Elem::I32.ty(lanes), 32 / self.points() as u64);
+        let mut all: Option<String> = None;
+        for (value, place) in values.iter().zip((0..).step_by(bits as usize)) {
+            let mut value = self.bits(em, scope, value, lanes);
+            if self.kind == Kind::Halves {
+                // It is in the upper bits.
+                let upper = em.constant(Elem::I32, bits, lanes);
+                value = em.op(scope, &format!("arith.shrui {value}, {upper} : {ty}"));
+            } else {
+                let mask = em.constant(Elem::I32, (1 << bits) - 1, lanes);
+                value = em.op(scope, &format!("arith.andi {value}, {mask} : {ty}"));
             }
-            // The value is in the upper bits, and the lower ones are zero.
-            Kind::Halves => (em.op(scope, &format!("arith.shrui {first}, {sixteen} : {ty}")), second),
-        };
-        let both = em.op(scope, &format!("arith.ori {low}, {high} : {ty}"));
-        cast(em, scope, &both, (Elem::I32, lanes), (self.elem(), lanes))
+            let place = em.constant(Elem::I32, place, lanes);
+            let value = em.op(scope, &format!("arith.shli {value}, {place} : {ty}"));
+            all = Some(match all {
+                Some(all) => em.op(scope, &format!("arith.ori {all}, {value} : {ty}")),
+                None => value,
+            });
+        }
+        let all = all.unwrap_or_else(|| em.constant(Elem::I32, 0, lanes));
+        cast(em, scope, &all, (Elem::I32, lanes), (self.elem(), lanes))
     }
 
-    /// Pairs of neighbours in a vector of twice as many lanes.
+    /// Elements of neighbours in a vector of so many times as many lanes.
     pub fn neighbours(self, em: &mut Emitter<'_>, scope: ScopeId, value: &str, lanes: usize) -> String {
-        let (wide, halves) = (Elem::I32.ty(2 * lanes), Elem::I16.ty(2 * lanes));
-        let mut value = self.bits(em, scope, value, 2 * lanes);
+        let many = self.points() * lanes;
+        let few = if self.points() == 4 { Elem::I8 } else { Elem::I16 };
+        let wide = Elem::I32.ty(many);
+        let mut value = self.bits(em, scope, value, many);
         if self.kind == Kind::Halves {
-            let sixteen = em.constant(Elem::I32, 16, 2 * lanes);
+            let sixteen = em.constant(Elem::I32, 16, many);
             value = em.op(scope, &format!("arith.shrui {value}, {sixteen} : {wide}"));
         }
-        let narrow = em.op(scope, &format!("arith.trunci {value} : {wide} to {halves}"));
-        cast(em, scope, &narrow, (Elem::I16, 2 * lanes), (self.elem(), lanes))
+        let narrow = em.op(scope, &format!("arith.trunci {value} : {wide} to {}", few.ty(many)));
+        cast(em, scope, &narrow, (few, many), (self.elem(), lanes))
     }
 
     /// `into` and the sums of the products of pairs.
@@ -201,19 +221,22 @@ impl Pairs {
         (x, y): (&str, &str),
         into: &str,
         lanes: usize,
-    ) -> String {
+    ) -> Result<String, CodegenError> {
         let ty = self.elem().ty(lanes);
+        if let Kind::Bytes(_) = self.kind {
+            return Err(CodegenError::malformed("products of bytes outside the registers for tiles"));
+        }
         if self.kind == Kind::Halves {
             let pairs = format!("vector<{}xbf16>", 2 * lanes);
             let [x, y] = [x, y].map(|v| em.op(scope, &format!("vector.bitcast {v} : {ty} to {pairs}")));
-            return em.op(
+            return Ok(em.op(
                 scope,
                 &format!(
                     "llvm.call_intrinsic \"llvm.x86.avx512bf16.dpbf16ps.{}\"({into}, {x}, {y}) : \
                      ({ty}, {pairs}, {pairs}) -> {ty}",
                     32 * lanes
                 ),
-            );
+            ));
         }
         let halves = Elem::I16.ty(2 * lanes);
         let [x, y] = [x, y].map(|v| cast(em, scope, v, (Elem::I32, lanes), (Elem::I16, 2 * lanes)));
@@ -226,7 +249,7 @@ impl Pairs {
             scope,
             &format!("llvm.call_intrinsic \"llvm.x86.{name}\"({x}, {y}) : ({halves}, {halves}) -> {ty}"),
         );
-        em.op(scope, &format!("arith.addi {into}, {sum} : {ty}"))
+        Ok(em.op(scope, &format!("arith.addi {into}, {sum} : {ty}")))
     }
 
     /// As [`Pairs::multiply_add`] of halves, with whatever factors.

@@ -165,7 +165,13 @@ impl Tiles<'_> {
         let whole = em.int(full);
         for (predicate, active) in widths {
             let scope = em.open(column, Vec::new(), None);
-            self.sum(em, scope, &from, &to, Inner { active, terms: count, exact: false, reads: None })?;
+            self.sum(
+                em,
+                scope,
+                &from,
+                &to,
+                Inner { active, high: c.tile.2, terms: count, exact: false, reads: None },
+            )?;
             match predicate {
                 Some(predicate) => {
                     let holds = em.op(column, &format!("arith.cmpi {predicate}, {panel}, {whole} : i64"));

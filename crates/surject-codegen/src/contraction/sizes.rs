@@ -2,7 +2,7 @@
 
 use super::pairs::{Kind, MARK, Pairs};
 use super::windows::windows;
-use super::{Contraction, product};
+use super::{Contraction, matrix, product};
 use crate::Target;
 use crate::address::{Lin, LoopId};
 use crate::dag::{Buf, Dag, Node, NodeId};
@@ -209,11 +209,11 @@ impl Contraction {
         self.pairs.is_some_and(|p| p.kind == Kind::Halves)
     }
 
-    /// The points of the sum, pairs counted once.
-    fn terms(&self, dag: &Dag) -> i64 {
-        let paired = |l: LoopId| self.pairs.is_some_and(|p| p.along == l);
-        let extent = |l: LoopId| if paired(l) { (dag.extent(l) + 1) / 2 } else { dag.extent(l) };
-        self.sum.iter().map(|&l| extent(l)).product()
+    /// The terms of a panel: the points of the sum, those of an element counted once, and for registers for tiles some
+    /// more, which are zeros.
+    pub(super) fn terms(&self, dag: &Dag) -> i64 {
+        let terms = self.sum.iter().map(|&l| elements(dag, l, self.pairs)).product();
+        if self.matrix { matrix::whole(terms) } else { terms }
     }
 
     /// The contraction whose rows are numbered one by one: none is filled up, and tiles have the usual height.
@@ -227,11 +227,13 @@ impl Contraction {
         self.usual as i64
     }
 
-    /// An estimate of the cycles of one core: a multiply-add of a vector each, those beyond the end included.
+    /// An estimate of the cycles of one core: a multiply-add of a vector each, of a register for tiles some of them;
+    /// those beyond the end included.
     pub(super) fn cycles(&self, s: &Sizes, extent: i64) -> f64 {
         let rows = (s.rows + s.high - 1) / s.high * s.high;
         let columns = s.all_panels / s.panels * covered(extent, s.lanes as usize);
-        s.batch as f64 * rows as f64 * s.sum as f64 * columns as f64 / self.tile.0 as f64
+        let at_once = self.tile.0 as f64 * if self.matrix { matrix::VECTORS } else { 1.0 };
+        s.batch as f64 * rows as f64 * s.sum as f64 * columns as f64 / at_once
     }
 }
 
@@ -316,13 +318,18 @@ const NEAR: i64 = 65_536;
 /// Columns that are read by no more row tiles than these are not packed.
 const FEW_TILES: i64 = 4;
 
-/// The linear number of the summed loops; the loop of pairs counts pairs.
+/// How often a summed loop is gone through: once for all points of an element.
+pub fn elements(dag: &Dag, l: LoopId, pairs: Option<Pairs>) -> i64 {
+    let points = pairs.filter(|p| p.along == l).map_or(1, |p| p.points() as i64);
+    (dag.extent(l) + points - 1) / points
+}
+
+/// The linear number of the summed loops, counted so.
 pub fn sum_number(dag: &Dag, sum: &[LoopId], pairs: Option<Pairs>, factor: i64) -> Lin {
     let mut lin = Lin::default();
     let mut stride = factor;
     for &l in sum.iter().rev() {
-        let extent =
-            if pairs.is_some_and(|p| p.along == l) { (dag.extent(l) + 1) / 2 } else { dag.extent(l) };
+        let extent = elements(dag, l, pairs);
         if extent > 1 {
             lin.terms.push((l, stride));
         }

@@ -15,6 +15,8 @@ use surject_ir::{AccOp, BinaryOp};
 pub(super) struct Inner<'a> {
     /// So many columns exist.
     pub(super) active: i64,
+    /// The rows.
+    pub(super) high: usize,
     /// So many terms are added to the tile that is in memory; all of them make a new one.
     pub(super) terms: Option<&'a str>,
     /// Pairs of halves are multiplied in `f32`.
@@ -51,6 +53,9 @@ impl Tiles<'_> {
         inner: Inner<'_>,
     ) -> Result<(), CodegenError> {
         let (s, c) = (&self.sizes, self.c);
+        if c.matrix && inner.high == c.tile.2 {
+            return self.in_registers(em, scope, (rows, columns), to, inner);
+        }
         let Target { tile, apart, .. } = to;
         let Node::Reduce { op, body, .. } = self.dag[c.node].node else {
             return Err(CodegenError::malformed("a contraction that reduces nothing"));
@@ -63,7 +68,7 @@ impl Tiles<'_> {
             let ends = Ends { rows, columns, stride: &stride, count: &count, tile, apart };
             return self.terms(em, scope, ends, inner);
         }
-        let (lanes, vectors, high) = c.tile;
+        let (lanes, vectors, high) = (c.tile.0, c.tile.1, inner.high);
         let mut name = format!("@tile_{}_{high}x{vectors}x{lanes}", s.elem.name());
         for (holds, word) in
             [(c.pairs.is_some(), "_pairs"), (inner.exact, "_exact"), (inner.terms.is_some(), "_more")]
@@ -127,10 +132,10 @@ impl Tiles<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         Ends { rows, columns, stride, count, tile, apart }: Ends<'_>,
-        Inner { active, terms, exact, reads }: Inner<'_>,
+        Inner { active, high, terms, exact, reads }: Inner<'_>,
     ) -> Result<(), CodegenError> {
         let (s, c) = (&self.sizes, self.c);
-        let (most, _, high) = c.tile;
+        let most = c.tile.0;
         // Vectors beyond the last column are not computed, and the last one has no more lanes than it takes.
         let all = sizes::vectors(active, most);
         let (vectors, name, size) = (all.len(), s.elem.name(), s.elem.size());
@@ -247,7 +252,7 @@ impl Tiles<'_> {
                     next.push(if exact {
                         pairs.multiply_add_exactly(em, inner, factors, &into, lanes)
                     } else {
-                        pairs.multiply_add(em, inner, factors, &into, lanes)
+                        pairs.multiply_add(em, inner, factors, &into, lanes)?
                     });
                     continue;
                 }
