@@ -337,7 +337,7 @@ fn lower(text: &str, machine: &Machine, times: &mut CompileTimes) -> Result<Llvm
     if plain.is_some() {
         session.keep(text.len());
     }
-    translated.allow_halves(machine)?;
+    translated.allow_products(machine)?;
     translated.verify()?;
     lap(&mut times.optimize);
     Ok(translated)

@@ -342,8 +342,8 @@ impl LlvmModule {
     }
 
     /// Lets the functions that multiply pairs of `bf16` use the instructions for it. An error where the processor has
-    /// none: LLVM would end the process.
-    pub(crate) fn allow_halves(&self, machine: &Machine) -> Result<(), MlirError> {
+    /// none, or no registers for tiles: LLVM would end the process.
+    pub(crate) fn allow_products(&self, machine: &Machine) -> Result<(), MlirError> {
         for (product, feature) in TILES {
             let name = CString::new(format!("llvm.x86.{product}")).unwrap_or_default();
             // SAFETY: the module is live.

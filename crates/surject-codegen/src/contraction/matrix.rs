@@ -205,14 +205,15 @@ fn function_of(product: &str, beside: usize) -> String {
     line("%ends:2 = scf.for %i = %n0 to %count step %n1 iter_args(%x0 = %rows, %y0 = %columns) -> (!llvm.ptr, !llvm.ptr) : i64 {".to_string());
     line(step("%x1", "%x0", "%all_row"));
     line(step("%y1", "%y0", "%n64"));
+    // What a product needs is read right before it: the first products go on while the others are read. Rows pass by
+    // once, and are not to drive the columns out of the nearest cache.
     for high in 0..2 {
-        line(intrinsic("tileloadd64", &format!("%r{}, %x{high}, %row", 4 + high), "i8, !llvm.ptr, i64"));
-    }
-    for column in 0..beside {
-        line(intrinsic("tileloadd64", &format!("%r{}, %y{column}, %term", 6 + column), "i8, !llvm.ptr, i64"));
-    }
-    for high in 0..2 {
+        line(intrinsic("tileloaddt164", &format!("%r{}, %x{high}, %row", 4 + high), "i8, !llvm.ptr, i64"));
         for column in 0..beside {
+            if high == 0 {
+                let given = format!("%r{}, %y{column}, %term", 6 + column);
+                line(intrinsic("tileloadd64", &given, "i8, !llvm.ptr, i64"));
+            }
             let registers = format!("%r{}, %r{}, %r{}", sum(high, column), 4 + high, 6 + column);
             line(intrinsic(product, &registers, "i8, i8, i8"));
         }

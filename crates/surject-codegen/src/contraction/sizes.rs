@@ -28,7 +28,7 @@ pub(super) struct Sizes {
     /// Column groups, and panels of each.
     pub(super) groups: i64,
     pub(super) group: i64,
-    /// Panels that a row tile is multiplied with one after the other.
+    /// Panels that a row tile is multiplied with one after the other: of registers for tiles one, which stays near by.
     pub(super) beside: i64,
     pub(super) tasks: i64,
     /// Workers that run the tasks at the same time, at most.
@@ -96,7 +96,7 @@ impl Sizes {
         let group = (all_panels + groups - 1) / groups;
         let groups = (all_panels + group - 1) / group;
         let panel_bytes = (width * sum * elem.size() as i64).max(1);
-        let beside = if c.streams { 1 } else { (NEAR / panel_bytes).clamp(1, group) };
+        let beside = if c.streams || c.matrix { 1 } else { (NEAR / panel_bytes).clamp(1, group) };
         let items = batch * blocks * groups;
         let flops = 2.0 * batch as f64 * rows as f64 * sum as f64 * (all_panels * width) as f64;
         // Long work in more tasks: a thread that is held up leaves more of it to the others.

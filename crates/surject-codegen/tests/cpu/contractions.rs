@@ -2,8 +2,10 @@
 
 use crate::harness::*;
 use crate::rows::matmul;
+use surject_codegen::{Target, lower};
 use surject_index::{Affine, Fill, IndexMap};
-use surject_ir::{AccOp, BinaryOp, DType, FieldId, Function, Scalar, UnaryOp};
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, Function, Program, Scalar, UnaryOp};
+use surject_runtime::tiles::Tiles;
 
 /// `acc + at output axes (x * y)` over a space, with the factors read along these axes.
 fn contract(
@@ -251,10 +253,14 @@ fn narrow(sizes: [u64; 3], types: [DType; 2], zero: Option<i128>, turned: bool) 
 #[test]
 fn products_of_narrow_integers() {
     use DType::{I8, I16, U8, U16};
-    for types in [[I8, I8], [U8, I8], [I16, U8], [I16, I16], [U16, I8]] {
-        for (sizes, turned) in
-            [([33, 64, 50], false), ([40, 37, 48], true), ([20, 71, 40], false), ([17, 66, 33], true)]
-        {
+    for types in [[I8, I8], [U8, I8], [I8, U8], [U8, U8], [I16, U8], [I16, I16], [U16, I8]] {
+        for (sizes, turned) in [
+            ([33, 64, 50], false),
+            ([40, 37, 48], true),
+            ([20, 71, 40], false),
+            ([17, 66, 33], true),
+            ([70, 259, 90], false),
+        ] {
             for zero in [None, Some(-7)] {
                 let function = narrow(sizes, types, zero, turned);
                 // The extremes among them: products of the smallest numbers overflow where they are added.
@@ -295,6 +301,30 @@ fn products_of_halves() {
             [([33, 64, 50], false), ([40, 37, 48], true), ([20, 71, 40], false), ([70, 66, 33], true)]
         {
             check_with(halves(sizes, types, turned), 1e-5, None);
+        }
+    }
+}
+
+/// What is in registers for tiles is the same for every machine that has them, and nothing is where there are none.
+#[test]
+fn registers_for_tiles() {
+    use DType::{BF16, I8, U8};
+    let bytes = |types| narrow([40, 96, 33], types, None, false);
+    let products = [
+        (bytes([I8, I8]), "tdpbssd"),
+        (bytes([I8, U8]), "tdpbsud"),
+        (bytes([U8, I8]), "tdpbusd"),
+        (bytes([U8, U8]), "tdpbuud"),
+        (halves([40, 96, 33], [BF16, BF16], true), "tdpbf16ps"),
+    ];
+    for (function, product) in products {
+        let program = Program { name: String::new(), functions: vec![function] };
+        for has in [true, false] {
+            let tiles = Tiles { bytes: has, halves: has };
+            let target = Target { tiles, pairs: true, halves: true, ..Target::wide() };
+            let module = lower(&program, "main", &target).unwrap();
+            assert_eq!(module.text.contains(&format!("llvm.x86.{product}")), has, "{product}");
+            assert_eq!(module.plan.to_string().contains("tile 32x32 in registers for tiles"), has);
         }
     }
 }
