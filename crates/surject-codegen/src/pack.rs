@@ -80,8 +80,6 @@ impl Pack<'_> {
     fn mode(&self, dag: &Dag, loops: &[LoopId]) -> Mode {
         let nodes = dag.reachable(&[self.value], true);
         let steady = |l: LoopId| is_steady(dag, self.value, l);
-        // Vectors along the rows would have to be scattered.
-        let loops = if self.turned { &[] } else { loops };
         // The largest power of two that divides the width.
         let along = (1usize << self.width.trailing_zeros()).min(self.lanes);
         // Of several loops the last one alone tells the rows of a panel apart if its extent is a multiple of them.
@@ -117,9 +115,16 @@ impl Pack<'_> {
         }
     }
 
-    /// Is it found in vectors along a summed loop?
-    pub fn is_across(&self, dag: &Dag, loops: &[LoopId]) -> bool {
-        matches!(self.mode(dag, loops), Mode::Across(_))
+    /// Can its rows lie one behind the other ([`Pack::turned`]) without being found one value at a time?
+    pub fn may_be_turned(&self, dag: &Dag, loops: &[LoopId]) -> bool {
+        match self.mode(dag, loops) {
+            Mode::Across(_) => true,
+            Mode::Along(_, lanes) => {
+                let count = self.pairs.map_or(0, |pairs| elements(dag, pairs.along, self.pairs));
+                lanes == self.lanes && count >= lanes as i64
+            }
+            Mode::Single => false,
+        }
     }
 
     /// The points of a summed loop that an element holds.
@@ -207,7 +212,9 @@ impl Pack<'_> {
                 let end = em.int(minor.count - self.width as i64);
                 let (rest, width) = (minor.count % self.width as i64, self.width as i64);
                 let whole = em.open(scope, Vec::new(), None);
-                if minor.count >= width {
+                if minor.count >= width && self.turned {
+                    self.turn(em, whole, minor, to, (l, lanes))?;
+                } else if minor.count >= width {
                     self.along(em, whole, minor, to, (l, lanes), self.width)?;
                 }
                 if rest == 0 {
@@ -217,7 +224,11 @@ impl Pack<'_> {
                 let inside = em.op(scope, &format!("arith.cmpi sle, {}, {end} : i64", minor.base));
                 em.close_if(whole, &inside);
                 let last = em.open(scope, Vec::new(), None);
-                self.along(em, last, minor, to, (l, lanes), rest as usize)?;
+                if self.turned {
+                    self.single(em, last, minor, to)?;
+                } else {
+                    self.along(em, last, minor, to, (l, lanes), rest as usize)?;
+                }
                 let outside = em.op(scope, &format!("arith.cmpi sgt, {}, {end} : i64", minor.base));
                 em.close_if(last, &outside);
                 Ok(())
@@ -360,7 +371,8 @@ impl Pack<'_> {
             let part = em.open(inner, binds, Some((l, lanes)));
             em.activate(part, active, lanes);
             known.into_iter().for_each(|(node, value)| em.seed(part, node, value));
-            let value = self.element(em, part, &open, lanes)?;
+            let number = self.number(em.dag, &open);
+            let value = self.element(em, part, number, lanes)?;
             let place = self.place(em, part, (to, width), &ahead);
             if self.tight && active < lanes {
                 self.write_some(em, part, &value, &place, (active, lanes));
@@ -373,13 +385,20 @@ impl Pack<'_> {
         Ok(())
     }
 
+    /// The number of the elements of several points, of the open summed loops.
+    fn number(&self, dag: &Dag, open: &[(ScopeId, String, Bounds)]) -> Option<String> {
+        let along = self.pairs?.along;
+        let opened = self.sum.iter().copied().filter(|&l| dag.extent(l) != 1).position(|k| k == along)?;
+        open.get(opened).map(|o| o.1.clone())
+    }
+
     /// An element of the panel, or so many next to each other: the value at the point where the summed loops are, or
-    /// those at several points.
+    /// those at the points of an element of this number.
     fn element(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        open: &[(ScopeId, String, Bounds)],
+        number: Option<String>,
         lanes: usize,
     ) -> Result<String, CodegenError> {
         let at = At { scope, lanes };
@@ -387,10 +406,7 @@ impl Pack<'_> {
             let value = em.value(self.value, scope)?;
             return Ok(em.spread(&value, self.elem, at));
         };
-        // The loop counts elements.
         let l = pairs.along;
-        let opened = self.sum.iter().copied().filter(|&l| em.dag.extent(l) != 1).position(|k| k == l);
-        let number = opened.and_then(|i| open.get(i)).map(|o| o.1.clone());
         let number = number.ok_or_else(|| CodegenError::malformed("a loop of pairs that is not open"))?;
         let (points, extent) = (pairs.points() as i64, em.dag.extent(l));
         let many = em.int(points);
@@ -576,6 +592,60 @@ impl Pack<'_> {
         Ok(())
     }
 
+    /// Vectors along the rows, as many elements of each as there are lanes: they are transposed, and stored row by row.
+    /// All rows of the panel exist.
+    fn turn(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        minor: &Minor,
+        to: &str,
+        (l, lanes): (LoopId, usize),
+    ) -> Result<(), CodegenError> {
+        let Some(along) = self.pairs.map(|pairs| pairs.along) else {
+            return Err(CodegenError::malformed("rows of single values one behind the other"));
+        };
+        let rows = em.open(scope, Vec::new(), None);
+        let first = em.name();
+        let number = em.op(rows, &format!("arith.addi {}, {first} : i64", minor.base));
+        let binds: Vec<(LoopId, String)> =
+            minor.loops.iter().copied().zip(digits(em, rows, &minor.loops, &number)).collect();
+        let open = self.nest(em, rows, Some(along));
+        let outer = open.last().map_or(rows, |o| o.0);
+        let (inner, iv) = (em.open(outer, Vec::new(), None), em.name());
+        // The last elements end with the loop.
+        let count = elements(em.dag, along, self.pairs);
+        let last = em.int(count - lanes as i64);
+        let position = em.op(inner, &format!("arith.minsi {iv}, {last} : i64"));
+        em.bind(inner, along, position.clone());
+        let mut vectors = Vec::new();
+        for ahead in 0..lanes {
+            let part = em.open(inner, binds.clone(), Some((l, lanes)));
+            let ahead = em.int(ahead as i64);
+            let number = em.op(part, &format!("arith.addi {position}, {ahead} : i64"));
+            vectors.push(self.element(em, part, Some(number), lanes)?);
+            em.close_plain(part);
+        }
+        for (row, value) in interleave(em, inner, vectors, self.elem, lanes).into_iter().enumerate() {
+            let ahead = em.int(row as i64);
+            let row = em.op(inner, &format!("arith.addi {first}, {ahead} : i64"));
+            let ahead = self.ahead(em, inner, &row);
+            let place = self.place(em, inner, (to, self.width), &ahead);
+            self.write(em, inner, &value, &place, lanes);
+        }
+        let bounds = |em: &mut Emitter<'_>, end: i64| Bounds {
+            low: em.int(0),
+            high: em.int(end),
+            step: em.int(lanes as i64),
+        };
+        let elements = bounds(em, count);
+        em.close_loop(inner, &iv, &elements, &[]);
+        self.close(em, open);
+        let all = bounds(em, self.width as i64);
+        em.close_loop(rows, &first, &all, &[]);
+        Ok(())
+    }
+
     /// One value at a time.
     fn single(
         &self,
@@ -592,7 +662,8 @@ impl Pack<'_> {
         }
         let open = self.nest(em, part, None);
         let inner = open.last().map_or(part, |o| o.0);
-        let value = self.element(em, inner, &open, 1)?;
+        let number = self.number(em.dag, &open);
+        let value = self.element(em, inner, number, 1)?;
         let ahead = self.ahead(em, inner, &iv);
         let place = self.place(em, inner, (to, self.width), &ahead);
         self.write(em, inner, &value, &place, 1);

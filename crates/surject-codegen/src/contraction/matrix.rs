@@ -55,8 +55,7 @@ pub(super) fn in_tiles(dag: &Dag, c: Contraction, target: &Target) -> Contractio
         tight: false,
     };
     let wide = lanes == SIDE && product(dag, &c.rows) >= LEAST && dag.extent(c.lane) >= LEAST;
-    // Rows that lie next to each other would be scattered one by one.
-    if wide && !c.streams && pack.is_across(dag, &c.rows) { changed } else { c }
+    if wide && !c.streams && pack.may_be_turned(dag, &c.rows) { changed } else { c }
 }
 
 /// What the elements of registers for tiles hold.

@@ -329,6 +329,20 @@ fn registers_for_tiles() {
     }
 }
 
+/// Rows that lie next to each other are turned: whole panels in blocks, the last one value by value.
+#[test]
+fn columns_by_columns() {
+    for (from, to) in [(DType::I8, DType::I32), (DType::U8, DType::I32), (DType::BF16, DType::F32)] {
+        for [k, m, n] in [[96, 64, 40], [71, 70, 50], [33, 32, 16], [131, 33, 90], [64, 100, 33]] {
+            let (mut f, p) = function(&[(from, &[k, m]), (from, &[k, n])]);
+            let [x, y] = [p[0], p[1]].map(|x| f.fields.convert(to, x));
+            let c = contract(&mut f, &[m, n, k], &[0, 1], (x, &[2, 0]), (y, &[2, 1]));
+            result(&mut f, c);
+            check_with(f, 1e-5, None);
+        }
+    }
+}
+
 #[test]
 fn subnormal_halves_are_no_zeros() {
     // One of the summed points: a subnormal number in a few rows, zero in the others, times a large number.
