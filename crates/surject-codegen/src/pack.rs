@@ -115,14 +115,14 @@ impl Pack<'_> {
         }
     }
 
-    /// Can its rows lie one behind the other ([`Pack::turned`]) without being found one value at a time?
+    /// Can its rows lie one behind the other ([`Pack::turned`]) without being found one value at a time? Elements that
+    /// are next to each other along their loop must be so in a row.
     pub fn may_be_turned(&self, dag: &Dag, loops: &[LoopId]) -> bool {
-        match self.mode(dag, loops) {
+        let Some(along) = self.pairs.map(|pairs| pairs.along) else { return false };
+        let next = sum_number(dag, self.sum, self.pairs, 1).coeff(along) == 1;
+        next && match self.mode(dag, loops) {
             Mode::Across(_) => true,
-            Mode::Along(_, lanes) => {
-                let count = self.pairs.map_or(0, |pairs| elements(dag, pairs.along, self.pairs));
-                lanes == self.lanes && count >= lanes as i64
-            }
+            Mode::Along(_, lanes) => lanes == self.lanes && elements(dag, along, self.pairs) >= lanes as i64,
             Mode::Single => false,
         }
     }

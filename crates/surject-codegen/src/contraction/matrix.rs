@@ -35,7 +35,10 @@ pub(super) fn whole(terms: i64) -> i64 {
 pub(super) fn in_tiles(dag: &Dag, c: Contraction, target: &Target) -> Contraction {
     let Some(pairs) = c.pairs.and_then(|pairs| of_tiles(dag, &c, pairs, target)) else { return c };
     let (lanes, vectors, _) = c.tile;
+    // The elements of a row lie one behind the other along the innermost loop.
+    let outer = c.sum.iter().copied().filter(|&l| l != pairs.along);
     let changed = Contraction {
+        sum: outer.chain([pairs.along]).collect(),
         pairs: Some(pairs),
         matrix: true,
         filled: None,
@@ -45,7 +48,7 @@ pub(super) fn in_tiles(dag: &Dag, c: Contraction, target: &Target) -> Contractio
     };
     let pack = Pack {
         value: c.factors[0],
-        sum: &c.sum,
+        sum: &changed.sum,
         width: HIGH,
         lanes,
         elem: Elem::of(dag[c.node].dtype),

@@ -343,6 +343,25 @@ fn columns_by_columns() {
     }
 }
 
+/// Of two summed loops the longer one has several points in an element, wherever it is.
+#[test]
+fn sums_over_two_loops_of_narrow_factors() {
+    for (from, to) in [(DType::I8, DType::I32), (DType::BF16, DType::F32)] {
+        for [m, n, k, l] in [[40, 33, 64, 3], [33, 16, 3, 71], [64, 40, 67, 5]] {
+            for (x_order, y_order) in [([0, 2, 3], [3, 2, 1]), ([2, 3, 0], [1, 2, 3]), ([3, 2, 0], [2, 1, 3])]
+            {
+                let sizes = [m, n, k, l];
+                let of = |order: [usize; 3]| order.map(|axis| sizes[axis]);
+                let (mut f, p) = function(&[(from, &of(x_order)), (from, &of(y_order))]);
+                let [x, y] = [p[0], p[1]].map(|x| f.fields.convert(to, x));
+                let c = contract(&mut f, &sizes, &[0, 1], (x, &x_order), (y, &y_order));
+                result(&mut f, c);
+                check_with(f, 1e-5, None);
+            }
+        }
+    }
+}
+
 #[test]
 fn subnormal_halves_are_no_zeros() {
     // One of the summed points: a subnormal number in a few rows, zero in the others, times a large number.
