@@ -12,8 +12,8 @@
 //! Panels are always full: rows and columns beyond the end repeat the last one, and are not stored.
 //!
 //! `analyse` finds contractions and their tiles, `sizes` cuts them, `pairs` takes factors of few bits two at a
-//! time, `matrix` has tiles in registers for them, `windows` finds rows that need no panel, `panels` runs through columns and rows, `tile` writes the innermost
-//! loops, `direct` stores what needs no more.
+//! time, `matrix` has tiles in registers for them, `windows` finds rows that need no panel, `panels` runs through
+//! columns and rows, `tile` writes the innermost loops, `direct` stores what needs no more.
 
 mod analyse;
 mod apart;
@@ -30,7 +30,7 @@ pub use sizes::{elements, sum_number};
 
 use crate::address::LoopId;
 use crate::dag::{Buf, Dag, Node, NodeId};
-use crate::emit::{Bounds, Emitter, ScopeId};
+use crate::emit::{Bounds, Elem, Emitter, ScopeId};
 use crate::inplace;
 use crate::pack::{Minor, Pack, digits};
 use crate::row::{Kernel, buffers, finish, name_pointers};
@@ -71,6 +71,23 @@ pub struct Contraction {
     streams: bool,
     /// The extent to which the last loop of the rows is filled up, so that the rows of a tile differ in it alone.
     filled: Option<i64>,
+}
+
+impl Contraction {
+    /// The factor of the rows and the form of its panels.
+    fn row_pack(&self, dag: &Dag) -> Pack<'_> {
+        Pack {
+            value: self.factors[0],
+            sum: &self.sum,
+            width: self.tile.2,
+            lanes: self.tile.0,
+            elem: Elem::of(dag[self.node].dtype),
+            pairs: self.pairs,
+            terms: self.terms(dag),
+            turned: self.matrix,
+            tight: false,
+        }
+    }
 }
 
 fn product(dag: &Dag, loops: &[LoopId]) -> i64 {
@@ -334,21 +351,6 @@ impl Tiles<'_> {
         Ok(kernel)
     }
 
-    fn row_pack(&self) -> Pack<'_> {
-        let c = self.c;
-        Pack {
-            value: c.factors[0],
-            sum: &c.sum,
-            width: self.sizes.high as usize,
-            lanes: c.tile.0,
-            elem: self.sizes.elem,
-            pairs: c.pairs,
-            terms: self.sizes.sum,
-            turned: c.matrix,
-            tight: false,
-        }
-    }
-
     /// Tiles that lie inside read whole rows, so those at a border can have copies of whole rows; turning these into a
     /// panel takes longer, and ten times the code. Tiles of one vector have a load for every product, and those of
     /// neighbours in a panel are faster.
@@ -356,7 +358,7 @@ impl Tiles<'_> {
         let rows = &self.c.rows;
         let loops = if self.c.filled.is_some() { &rows[rows.len().saturating_sub(1)..] } else { rows };
         let partly = self.windows.as_ref().is_some_and(|w| !w.always) && self.c.tile.1 > 1;
-        let along = self.row_pack().along_rows(self.dag, loops).filter(|_| partly)?;
+        let along = self.c.row_pack(self.dag).along_rows(self.dag, loops).filter(|_| partly)?;
         let terms = self.sizes.sum;
         Some((along, Reads { step: terms, nest: vec![(terms, 1)], copied: true }))
     }
@@ -387,8 +389,8 @@ impl Tiles<'_> {
         let write = |em: &mut Emitter<'_>, scope: ScopeId, to: &str, base: &str| {
             let minor = Minor { loops: loops.clone(), base: base.to_string(), count: *count };
             match self.border {
-                Some((along, _)) => self.row_pack().emit_rows(em, scope, &minor, (to, along))?,
-                None => self.row_pack().emit(em, scope, &minor, to)?,
+                Some((along, _)) => c.row_pack(self.dag).emit_rows(em, scope, &minor, (to, along))?,
+                None => c.row_pack(self.dag).emit(em, scope, &minor, to)?,
             }
             if c.has_halves() {
                 let lanes = c.tile.0.min(1 << s.high.trailing_zeros());

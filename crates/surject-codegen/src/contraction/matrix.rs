@@ -11,7 +11,6 @@ use super::windows::Reads;
 use super::{Contraction, Tiles, product};
 use crate::dag::{Dag, Node};
 use crate::emit::{Elem, Emitter, ScopeId};
-use crate::pack::Pack;
 use crate::{CodegenError, Target};
 use std::fmt::Write as _;
 
@@ -46,19 +45,8 @@ pub(super) fn in_tiles(dag: &Dag, c: Contraction, target: &Target) -> Contractio
         usual: HIGH,
         ..c.clone()
     };
-    let pack = Pack {
-        value: c.factors[0],
-        sum: &changed.sum,
-        width: HIGH,
-        lanes,
-        elem: Elem::of(dag[c.node].dtype),
-        pairs: Some(pairs),
-        terms: changed.terms(dag),
-        turned: true,
-        tight: false,
-    };
     let wide = lanes == SIDE && product(dag, &c.rows) >= LEAST && dag.extent(c.lane) >= LEAST;
-    if wide && !c.streams && pack.may_be_turned(dag, &c.rows) { changed } else { c }
+    if wide && !c.streams && changed.row_pack(dag).may_be_turned(dag, &c.rows) { changed } else { c }
 }
 
 /// What the elements of registers for tiles hold.
@@ -102,15 +90,16 @@ pub(super) fn close(em: &mut Emitter<'_>, scope: ScopeId) {
     em.line(scope, "llvm.call_intrinsic \"llvm.x86.tilerelease\"() : () -> ()");
 }
 
-/// The instruction for a product.
-fn product_of(kind: Kind) -> &'static str {
-    match kind {
+/// The instruction for a product, if there is one.
+fn product_of(kind: Kind) -> Option<&'static str> {
+    Some(match kind {
         Kind::Halves => "tdpbf16ps",
-        Kind::Bytes([true, true]) | Kind::Integers => "tdpbssd",
+        Kind::Bytes([true, true]) => "tdpbssd",
         Kind::Bytes([true, false]) => "tdpbsud",
         Kind::Bytes([false, true]) => "tdpbusd",
         Kind::Bytes([false, false]) => "tdpbuud",
-    }
+        Kind::Integers => return None,
+    })
 }
 
 impl Tiles<'_> {
@@ -127,10 +116,9 @@ impl Tiles<'_> {
         if inner.exact {
             return self.in_vectors(em, scope, (rows, columns), to, inner);
         }
-        let Some(pairs) = c.pairs else {
-            return Err(CodegenError::malformed("registers for tiles of single values"));
+        let Some(name) = c.pairs.and_then(|pairs| product_of(pairs.kind)) else {
+            return Err(CodegenError::malformed("registers for tiles of what they do not multiply"));
         };
-        let name = product_of(pairs.kind);
         let beside = (inner.active as u64).div_ceil(SIDE as u64) as usize;
         let function = format!("@tile_{name}_{beside}");
         let text = function_of(name, beside);

@@ -3,8 +3,8 @@
 //! Where the machine multiplies pairs of 16-bit values and adds the two products, panels hold two consecutive points
 //! of a summed loop in one element; where it does so with bytes, four.
 //!
-//! *Integers and bytes.* What comes of 8 bits, with a zero point subtracted or not, fits into 16 bits. The sum wraps as a sum of
-//! 32-bit products does, so it is the same for all values.
+//! *Integers and bytes.* What comes of 8 bits, with a zero point subtracted or not, fits into 16 bits. The sum wraps as
+//! a sum of 32-bit products does, so it is the same for all values.
 //!
 //! *Halves.* Values that are those of a `bf16`, as such or converted to `f32`. A product of two is exact in `f32`, and
 //! sums are rounded to nearest as those of `f32` are. But the instruction takes subnormal factors for zeros (so does
