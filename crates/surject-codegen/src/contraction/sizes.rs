@@ -47,14 +47,15 @@ pub(super) struct Sizes {
 
 impl Sizes {
     pub(super) fn new(dag: &Dag, c: &Contraction, target: &Target) -> Sizes {
-        let sizes = Sizes::with_blocks(dag, c, target, MOST_ROWS);
+        let sizes = Sizes::with_blocks(dag, c, target, FAR_ROWS);
         let panel = sizes.column_panel() * sizes.elem.size() as i64;
         let from_cache =
             2 * panel > 3 * sizes.nearest && sizes.all_panels * panel <= target.shared_bytes as i64;
-        if sizes.pass > 0 || !from_cache || windows(dag, c, &sizes).is_some() {
+        let many = sizes.rows_held(target) >= FAR_ROWS;
+        if sizes.pass > 0 || !from_cache || many || windows(dag, c, &sizes).is_some() {
             return sizes;
         }
-        // Rows are packed: few at once, for a panel of columns comes from a cache for every tile anyway.
+        // Rows are packed: few at once, for a panel of columns comes from a cache for every few tiles anyway.
         Sizes::with_blocks(dag, c, target, PACKED_ROWS)
     }
 
@@ -71,8 +72,8 @@ impl Sizes {
         let all_panels = panels * product(dag, &c.columns);
         let (most, nearest) = (4 * target.threads as i64, target.nearest_bytes as i64);
         let row_bytes = sum * elem.size() as i64;
-        let cached =
-            (target.cache_bytes as i64 / row_bytes.max(1) / high).clamp(1, (most_rows / high).max(1));
+        let held = rows_held(target, row_bytes, (width, all_panels));
+        let cached = (held.min(most_rows) / high).max(1);
         // Enough blocks for every thread, if there are enough rows.
         let tiles = (rows + high - 1) / high;
         let wanted = (most + batch - 1) / batch;
@@ -136,6 +137,10 @@ impl Sizes {
         }
     }
 
+    fn rows_held(&self, target: &Target) -> i64 {
+        rows_held(target, self.sum * self.elem.size() as i64, (self.width, self.all_panels))
+    }
+
     /// Those of a kernel that does a range of at most so many rows.
     pub(super) fn for_range(self, most: i64) -> Sizes {
         let block = (most + self.high - 1) / self.high * self.high;
@@ -177,6 +182,17 @@ impl Sizes {
         let kept = if self.pass > 0 { self.group * self.width * self.block } else { 0 };
         (self.rows_in_panels() + kept + line - 1) / line * line
     }
+}
+
+/// The rows of a block that stays in the second cache. Columns that do not stay there as well come from further away
+/// once for each block: then it is worth as much of that cache as a panel of them leaves.
+fn rows_held(target: &Target, row_bytes: i64, (width, panels): (i64, i64)) -> i64 {
+    let (one_of_many, panel_bytes) = (target.cache_bytes as i64, width * row_bytes);
+    let (bytes, most) = match panels * panel_bytes <= 2 * one_of_many {
+        true => (one_of_many, NEAR_ROWS),
+        false => ((3 * one_of_many - panel_bytes).max(one_of_many), FAR_ROWS),
+    };
+    (bytes / row_bytes.max(1)).min(most)
 }
 
 /// The lanes of the smallest vector that holds so many columns, or of the largest there is.
@@ -242,10 +258,11 @@ impl Contraction {
 const LARGE: i64 = 8;
 /// Smaller vectors than these cost no less.
 const LEAST_LANES: usize = 4;
-/// Rows of a block.
-const MOST_ROWS: i64 = 128;
-/// Rows of a block that is packed where a panel of columns does not stay in the nearest cache, and all of them stay in
-/// one that is shared.
+/// Rows of a block, at most: where all columns stay near by, and where they do not.
+const NEAR_ROWS: i64 = 128;
+const FAR_ROWS: i64 = 192;
+/// Rows of a block that is packed where a panel of columns does not stay in the nearest cache, fewer than [`FAR_ROWS`]
+/// rows stay beside it in the second, and all columns stay in one that is shared.
 const PACKED_ROWS: i64 = 32;
 /// Work of a task where there is a lot of it: about a quarter of a millisecond.
 const TASK_FLOPS: f64 = 3e7;
