@@ -310,7 +310,7 @@ impl Recipe {
     ) -> Result<Kernel, CodegenError> {
         match self {
             Recipe::Row { dag, outputs, schedule, stash, .. } => {
-                let streams = schedule.streams.filter(|_| outputs.iter().all(|o| last(o.to)));
+                let streams = schedule.streams && outputs.iter().all(|o| last(o.to));
                 let schedule = &Schedule { streams, ..schedule.clone() };
                 let (pieces, piece) = cut.piece.map_or((1, 0), |(l, steps)| (dag.extent(l) / steps, steps));
                 let prefix = cut.weights.iter().map(|w| w.0).collect();

@@ -67,7 +67,7 @@ pub fn emit(
         let tile = turned::tile(dag, outputs, schedule, *along, target);
         let dag = tile.as_ref().map_or(dag, |t| &t.dag);
         let mut em = Emitter::new(dag);
-        (em.tables, em.streams) = (schedule.tables, schedule.streams.is_some());
+        (em.tables, em.streams) = (schedule.tables, schedule.streams);
         let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
         let buffers = bind_pointers(&mut em, &written(outputs), &roots);
         let row = Row { outputs, schedule, braided: None };
@@ -103,7 +103,7 @@ pub(crate) fn emit_units(
     let mut em = Emitter::new(dag);
     em.tables = schedule.tables;
     // Of a row that is stored twice, what is stored is read again soon.
-    em.streams = schedule.streams.is_some() && stash.as_ref().is_none_or(|s| s.to == Buf::OWN);
+    em.streams = schedule.streams && stash.as_ref().is_none_or(|s| s.to == Buf::OWN);
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let buffers = bind_pointers(&mut em, &written(outputs), &roots);
     let stashed = stash.is_some();

@@ -43,8 +43,10 @@ pub struct Schedule {
     pub reductions: HashMap<NodeId, ReducePlan>,
     /// May functions be computed by tables ([`Target::tables`])?
     pub tables: bool,
-    /// Do results go past the caches ([`Target::streams`])? From so many bytes on a part of a row ends between lines.
-    pub streams: Option<i64>,
+    /// Do results go past the caches ([`Target::streams`])?
+    pub streams: bool,
+    /// From so many bytes on a part of a row is done from line to line of memory.
+    pub shift: Option<i64>,
     /// An estimate of the work, in cycles of one core.
     pub cycles: f64,
 }
@@ -425,7 +427,8 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         braid: None,
         reductions: plans,
         tables: target.tables,
-        streams: None,
+        streams: false,
+        shift: None,
         cycles,
     };
     /// What is picked from vectors is longer code.
@@ -441,14 +444,14 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         schedule.lanes = braid.rows as usize;
         schedule.cycles = braid.cycles.max(traffic(dag, outputs) / BYTES_A_CYCLE);
         schedule.braid = Some(braid);
-        schedule.streams = stream::find(dag, outputs, &schedule, target);
+        stream::decide(dag, outputs, &mut schedule, target);
         return schedule;
     }
     if let Some(short) = short {
         schedule.order.retain(|&l| l != short.row && Some(l) != short.column);
         schedule.order.push(short.row);
         (schedule.lanes, schedule.short) = (short.lanes, Some(short));
-        schedule.streams = stream::find(dag, outputs, &schedule, target);
+        stream::decide(dag, outputs, &mut schedule, target);
         return schedule;
     }
     if let Some((l, lanes)) = best.1 {
@@ -457,7 +460,10 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         schedule.lanes = lanes;
     }
     turn(dag, outputs, &mut schedule, target);
-    schedule.streams = stream::find(dag, outputs, &schedule, target);
+    stream::decide(dag, outputs, &mut schedule, target);
+    if schedule.shift.is_none() && best.0 < schedule.cycles {
+        schedule.shift = stream::near(dag, outputs, &schedule, target);
+    }
     schedule
 }
 

@@ -95,7 +95,7 @@ pub fn stash(dag: &mut Dag, outputs: &mut [Output], schedule: &Schedule) -> Opti
     let dtype = dag[output.root].dtype;
     let float = matches!(dtype, DType::F32 | DType::F64);
     let half = matches!(dtype, DType::F16 | DType::BF16);
-    let aside = (half || float && schedule.streams.is_some()) && dag.extent(last) <= OWN_POINTS;
+    let aside = (half || float && schedule.streams) && dag.extent(last) <= OWN_POINTS;
     if output.join.is_some() || !schedule.is_plain() || !(float || aside) || output.address.coeff(last) != 1 {
         return None;
     }

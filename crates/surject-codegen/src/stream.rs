@@ -38,11 +38,10 @@ fn is_worth(dag: &Dag, outputs: &[Output], target: &Target) -> bool {
     target.streams && once && 2.0 * written(dag, outputs) >= 0.75 * most as f64
 }
 
-/// How a kernel of the row emitter with this schedule stores past the caches, if it does: from how many bytes on a part
-/// of a row is worth the code for its ends.
-pub(crate) fn find(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &Target) -> Option<i64> {
-    let &last = schedule.order.last().filter(|_| is_worth(dag, outputs, target))?;
-    let least = if target.eager { 1 } else { LINES * LINE };
+/// Does a kernel of the row emitter with this schedule store past the caches?
+pub(crate) fn decide(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, target: &Target) {
+    let Some(&last) = schedule.order.last().filter(|_| is_worth(dag, outputs, target)) else { return };
+    let least = least(target);
     let stores_lines = match (&schedule.short, &schedule.braid) {
         (Some(short), _) => short.stores_blocks(dag),
         (_, Some(braid)) => {
@@ -55,7 +54,23 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &
             along && (is_long(dag, outputs, dag.extent(last), least) || begin_alike(dag, outputs, last))
         }
     };
-    stores_lines.then_some(least)
+    schedule.streams = stores_lines;
+    schedule.shift = stores_lines.then_some(least);
+}
+
+/// Rows that do not begin alike, of a kernel that does little but move them: a vector that lies across lines is stored
+/// twice, so where rows leave the nearest caches at all they are done from line to line as well.
+pub(crate) fn near(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &Target) -> Option<i64> {
+    let &last = schedule.order.last().filter(|_| schedule.is_plain() && schedule.lanes > 1)?;
+    let whole_lines = target.lanes_bytes as i64 == LINE;
+    let far = target.eager || written(dag, outputs) >= target.cache_bytes as f64;
+    let along = outputs.iter().all(|o| o.join.is_none() && o.address.coeff(last) == 1);
+    let long = is_long(dag, outputs, dag.extent(last), least(target));
+    (whole_lines && far && along && long && !begin_alike(dag, outputs, last)).then(|| least(target))
+}
+
+fn least(target: &Target) -> i64 {
+    if target.eager { 1 } else { LINES * LINE }
 }
 
 /// Do all rows along a loop begin at the same place of a line?
@@ -115,9 +130,9 @@ impl Emitter<'_> {
 impl Row<'_> {
     /// Is a part of the last loop done from line to line?
     pub(crate) fn is_shifted(&self, em: &Emitter<'_>, l: LoopId, (start, end): (i64, i64)) -> bool {
-        let (Some(least), [first, ..]) = (self.schedule.streams, self.outputs) else { return false };
+        let (Some(least), [first, ..]) = (self.schedule.shift, self.outputs) else { return false };
         let alike = begin_alike(em.dag, self.outputs, l) && start * size(em.dag, first) % LINE == 0;
-        em.streams
+        em.streams == self.schedule.streams
             && self.schedule.short.is_none()
             && !alike
             && is_long(em.dag, self.outputs, end - start, least)

@@ -59,7 +59,7 @@ pub(crate) fn tile(
     target: &Target,
 ) -> Option<Tile> {
     let ([output], Some(&last)) = (outputs, schedule.order.last()) else { return None };
-    if schedule.streams.is_none() || begin_alike(dag, outputs, last) {
+    if !schedule.streams || begin_alike(dag, outputs, last) {
         return None;
     }
     let (lanes, dtype) = (schedule.lanes as i64, dag[output.root].dtype);
