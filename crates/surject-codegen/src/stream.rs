@@ -58,15 +58,19 @@ pub(crate) fn decide(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, tar
     schedule.shift = stores_lines.then_some(least);
 }
 
-/// Rows that do not begin alike, of a kernel that does little but move them: a vector that lies across lines is stored
-/// twice, so where rows leave the nearest caches at all they are done from line to line as well.
+/// Rows of a kernel that does little but move them: where they leave the nearest caches at all, parts that begin between
+/// lines are done from line to line as well.
 pub(crate) fn near(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &Target) -> Option<i64> {
     let &last = schedule.order.last().filter(|_| schedule.is_plain() && schedule.lanes > 1)?;
-    let whole_lines = target.lanes_bytes as i64 == LINE;
-    let far = target.eager || written(dag, outputs) >= target.cache_bytes as f64;
     let along = outputs.iter().all(|o| o.join.is_none() && o.address.coeff(last) == 1);
     let long = is_long(dag, outputs, dag.extent(last), least(target));
-    (whole_lines && far && along && long && !begin_alike(dag, outputs, last)).then(|| least(target))
+    (leaves(dag, outputs, target) && along && long).then(|| least(target))
+}
+
+/// Do results leave the nearest caches, and are vectors lines, so that each that lies across two is stored twice?
+pub(crate) fn leaves(dag: &Dag, outputs: &[Output], target: &Target) -> bool {
+    let far = target.eager || written(dag, outputs) >= target.cache_bytes as f64;
+    far && target.lanes_bytes as i64 == LINE
 }
 
 fn least(target: &Target) -> i64 {

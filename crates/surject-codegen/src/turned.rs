@@ -11,7 +11,7 @@ use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
 use crate::row::Row;
 use crate::schedule::{Output, Schedule};
 use crate::short::CHUNK;
-use crate::stream::{LINE, begin_alike};
+use crate::stream::{LINE, begin_alike, leaves};
 use crate::units::{Grain, clip, open_outer, units};
 
 /// Blocks of rows that are done one after the other before the next columns, at most.
@@ -50,7 +50,7 @@ pub(crate) struct Tile {
     apart: i64,
 }
 
-/// The tile of a schedule whose results go past the caches though their rows do not begin alike.
+/// The tile of a schedule whose results leave the nearest caches though their rows do not begin alike.
 pub(crate) fn tile(
     dag: &Dag,
     outputs: &[Output],
@@ -59,7 +59,7 @@ pub(crate) fn tile(
     target: &Target,
 ) -> Option<Tile> {
     let ([output], Some(&last)) = (outputs, schedule.order.last()) else { return None };
-    if !schedule.streams || begin_alike(dag, outputs, last) {
+    if begin_alike(dag, outputs, last) || !(schedule.streams || leaves(dag, outputs, target)) {
         return None;
     }
     let (lanes, dtype) = (schedule.lanes as i64, dag[output.root].dtype);

@@ -251,3 +251,20 @@ fn padded_holes() {
         }
     }
 }
+
+/// What is set and needs to know whether its position is odd: of the positions that set an element one is right.
+#[test]
+fn set_in_phases() {
+    for dtype in ["f32", "i8", "bf16"] {
+        for at in ["-i + 5", "i"] {
+            let text = format!(
+                "func main(x: {dtype}[4,2], y: {dtype}[6]) -> (z) {{
+  z : {dtype}[6] =:set over i<6 at [{at}]: y[i] + (min over i<6, j<6 at [j]: (max over i<4, j<2 at [-i + j + 4,i + j + 1]: x[i,j]))
+}}
+"
+            );
+            let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            check(program.functions[0].clone());
+        }
+    }
+}
