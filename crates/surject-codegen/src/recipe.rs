@@ -149,6 +149,11 @@ impl Recipe {
         }
     }
 
+    /// Does no part of the work run together with others?
+    pub(crate) fn is_alone(&self) -> bool {
+        matches!(self, Recipe::Row { free, schedule, .. } if *free == LoopSet::default() && !schedule.order.is_empty())
+    }
+
     /// The numbers of parts that the work can be cut into, those that its loops suggest.
     pub fn counts(&self) -> Vec<i64> {
         let mut counts = Vec::new();

@@ -54,6 +54,20 @@ pub struct Kernel {
     pub copies: bool,
 }
 
+impl Kernel {
+    /// The kernel, of which no part runs together with a part of another.
+    pub(crate) fn alone(self) -> Kernel {
+        let recipe = self.recipe.and_then(|recipe| match recipe.as_ref().clone() {
+            Recipe::Row { dag, outputs, schedule, stash, .. } => {
+                let free = LoopSet::default();
+                Some(Arc::new(Recipe::Row { dag, outputs, schedule, free, stash }))
+            }
+            _ => None,
+        });
+        Kernel { recipe, ..self }
+    }
+}
+
 /// Writes a kernel. Tasks may only be cut along the loops of `free`.
 pub fn emit(
     dag: &Dag,

@@ -169,9 +169,7 @@ impl<'a> Stores<'a> {
             kernels.extend(self.fixed(&mut phase)?);
             match self.kernels(field, phase)? {
                 // A phase has only some of the rows that its target has: it does not run with others.
-                Outcome::Kernels(more) => {
-                    kernels.extend(more.into_iter().map(|kernel| Kernel { recipe: None, ..kernel }));
-                }
+                Outcome::Kernels(more) => kernels.extend(more.into_iter().map(Kernel::alone)),
                 Outcome::First(inner) => {
                     return Ok(Outcome::First(if inner == field { instead } else { inner }));
                 }

@@ -235,6 +235,10 @@ unsafe impl Send for Machine {}
 /// Machines of compilations that have ended.
 static MACHINES: Idle<Machine> = Idle::new();
 
+/// Where bytes are shuffled by one instruction and such shuffles count as fast, LLVM 22.1.8 does not end: of 64 bytes
+/// that are shuffled and doubled it shuffles first, and doubles first, in turns. Two cheap shuffles then stay two.
+const SHUFFLES: &str = ",-fast-variable-crosslane-shuffle";
+
 impl Machine {
     /// The code generator for the processor at hand, at an optimisation level of 0 to 3, with all it can do except
     /// its conversions from `f32` to `bf16`, which flush subnormal numbers: LLVM's integer sequence does not. Its
@@ -249,6 +253,9 @@ impl Machine {
             let own = |message| CString::new(take_message(message)).unwrap_or_default();
             let triple = own(LLVMGetDefaultTargetTriple());
             let (cpu, mut features) = (own(LLVMGetHostCPUName()), take_message(LLVMGetHostCPUFeatures()));
+            if features.split(',').any(|f| f == "+avx512vbmi") {
+                features.push_str(SHUFFLES);
+            }
             let halves = features.split(',').any(|f| f == "+avx512bf16");
             let halves = halves.then(|| CString::new(features.clone()).unwrap_or_default());
             if cfg!(target_arch = "x86_64") {

@@ -2,7 +2,8 @@
 //!
 //! The moments and the weights that a training step updates, or a value and what its derivative needs, are made point
 //! by point of much the same tensors. One kernel reads each of these once, computes once what the outputs share, and
-//! has in a register what one output needs of another.
+//! has in a register what one output needs of another. Phases of one output, whose elements alternate, are such kernels
+//! too: together they write it from its start to its end.
 
 use super::{Touch, World, conflict, recipe, touch};
 use crate::CodegenError;
@@ -75,7 +76,11 @@ fn emit(pair: Pair, steps: [&Step; 2], world: &mut World<'_>) -> Result<Step, Co
         outputs.retain(|o| needed(&o.to));
     }
     let free = schedule.order.iter().copied().collect();
-    let kernel = row::whole(dag, outputs, schedule, free, None, world.target)?;
+    let alone = steps.iter().any(|s| recipe(s, world).is_some_and(|r| r.is_alone()));
+    let mut kernel = row::whole(dag, outputs, schedule, free, None, world.target)?;
+    if alone {
+        kernel = kernel.alone();
+    }
     let (buffers, writes) = (kernel.buffers.clone(), kernel.writes.clone());
     let pairs = kernel.in_place.iter().flat_map(|&read| writes.iter().map(move |&to| (read, to)));
     let in_place = pairs.collect();
@@ -100,16 +105,47 @@ struct Part<'a> {
     outputs: &'a [Output],
     schedule: &'a Schedule,
     names: HashMap<Buf, Buf>,
-    /// The loops over the output with the distance that a step of each makes, smallest first.
+    /// The loops over the output, that of the smallest steps first, with the number of points that a step of each
+    /// passes.
     axes: Vec<(LoopId, i64)>,
+    /// The distances that the steps make in the output. Its elements are all there are, or lie apart.
+    strides: Vec<i64>,
 }
 
 impl Part<'_> {
+    /// Is every element of its outputs written?
+    fn is_dense(&self) -> bool {
+        let steps = self.axes.iter().zip(&self.strides);
+        steps.map(|(axis, stride)| (axis.1, stride)).all(|(points, &stride)| points == stride)
+            && self.outputs.iter().all(|o| o.address.offset == 0)
+    }
+
+    /// Are the elements of another kernel those of this one, moved by the same distance?
+    fn is_beside(&self, other: &Part<'_>) -> bool {
+        let extents = |p: &Part<'_>| p.axes.iter().map(|a| p.dag.extent(a.0)).collect::<Vec<i64>>();
+        self.strides == other.strides && extents(self) == extents(other)
+    }
+
+    /// Does an element of the output meet one that is so far from another?
+    fn meets(&self, distance: i64) -> bool {
+        let extents = self.axes.iter().map(|a| self.dag.extent(a.0));
+        let steps: Vec<(i64, i64)> = self.strides.iter().copied().zip(extents).collect();
+        reaches(distance, &steps)
+    }
+
     fn reduces(&self) -> bool {
         let roots: Vec<NodeId> = self.outputs.iter().map(|o| o.root).collect();
         let mut nodes = self.dag.reachable(&roots, true).into_iter();
         nodes.any(|n| matches!(self.dag[n].node, Node::Reduce { .. }))
     }
+}
+
+/// Is a number a sum of steps, of each fewer than its extent in either direction? All of those before a step together
+/// are less than it.
+fn reaches(distance: i64, steps: &[(i64, i64)]) -> bool {
+    let Some((&(step, extent), smaller)) = steps.split_last() else { return distance == 0 };
+    let least = distance.div_euclid(step);
+    [least, least + 1].iter().any(|n| n.abs() < extent && reaches(distance - n * step, smaller))
 }
 
 /// A step as such a kernel.
@@ -119,23 +155,27 @@ fn part<'w>(step: &Step, world: &'w World<'_>) -> Option<Part<'w>> {
     let recipe = recipe(step, world)?;
     let Recipe::Row { dag, outputs, schedule, stash: None, .. } = recipe.as_ref() else { return None };
     let (first, more) = outputs.split_first()?;
-    let apart = |a: &Output, b: &Output| a.to != b.to && a.address == b.address;
+    let alike = |o: &Output| o.address.terms == first.address.terms;
     let plain = schedule.is_plain() && outputs.iter().all(|o| o.join.is_none());
-    if !plain || more.iter().any(|o| !apart(first, o)) {
+    if !plain || !more.iter().all(alike) {
         return None;
     }
-    let mut axes: Vec<(LoopId, i64)> = schedule.order.iter().map(|&l| (l, first.address.coeff(l))).collect();
-    axes.sort_by_key(|a| a.1);
-    let mut next = 1;
-    for &(l, stride) in &axes {
-        if stride != next {
+    let mut steps: Vec<(LoopId, i64)> = schedule.order.iter().map(|&l| (l, first.address.coeff(l))).collect();
+    steps.sort_by_key(|a| a.1);
+    let (mut axes, mut strides) = (Vec::new(), Vec::new());
+    let (mut points, mut end) = (1i64, 1i64);
+    for &(l, stride) in &steps {
+        if stride < end {
             return None;
         }
-        next *= dag.extent(l);
+        axes.push((l, points));
+        strides.push(stride);
+        points *= dag.extent(l);
+        end = stride.checked_mul(dag.extent(l))?;
     }
     let own = &world.kernels[*kernel].buffers;
     let names = own.iter().zip(buffers).map(|(&own, &here)| (own, (world.memory)(here))).collect();
-    (first.address.offset == 0).then_some(Part { dag, outputs, schedule, names, axes })
+    Some(Part { dag, outputs, schedule, names, axes, strides })
 }
 
 /// Two steps as one kernel, where that is less work than both.
@@ -146,10 +186,29 @@ fn pair(a: &Step, b: &Step, world: &World<'_>) -> Option<Pair> {
     let written =
         |p: &Part<'_>| -> Vec<Buf> { p.outputs.iter().filter_map(|o| p.names.get(&o.to).copied()).collect() };
     let (first, second) = (written(&parts[0]), written(&parts[1]));
-    // The second may read what the first writes; nothing else that one of them writes.
-    let meets = second.iter().any(|to| tensors.iter().filter(|t| **t == to).count() > 1)
-        || first.iter().any(|to| parts[0].names.values().filter(|t| *t == to).count() > 1);
-    if count(&parts[0]) != count(&parts[1])
+    // The second may read what the first writes; nothing else that one of them writes. Both may write a tensor whose
+    // other elements the other one writes.
+    let of = |p: &Part<'_>, to: &Buf| p.names.values().filter(|&t| t == to).count();
+    let offsets = |p: &Part<'_>, to: &Buf| -> Vec<i64> {
+        p.outputs.iter().filter(|o| p.names.get(&o.to) == Some(to)).map(|o| o.address.offset).collect()
+    };
+    let beside = parts[0].is_beside(&parts[1]);
+    let alternate = |to: &&Buf| {
+        let [a, b] = [offsets(&parts[0], to), offsets(&parts[1], to)];
+        let reads = parts.iter().any(|p| reads(p, to));
+        beside && !reads && a.iter().all(|a| b.iter().all(|b| !parts[0].meets(b - a)))
+    };
+    let shared: Vec<&Buf> = second.iter().filter(|to| first.contains(to)).collect();
+    let meets = first.iter().any(|to| of(&parts[0], to) > 1)
+        || second.iter().any(|to| of(&parts[1], to) > 1)
+        || second.iter().any(|to| !first.contains(to) && of(&parts[0], to) > 0)
+        || !shared.iter().all(alternate);
+    let fits = match shared.is_empty() {
+        true => parts.iter().all(Part::is_dense),
+        false => shared.len() == second.len() && first.iter().all(|to| second.contains(to)),
+    };
+    if !fits
+        || count(&parts[0]) != count(&parts[1])
         || meets
         || tensors.len() > TENSORS
         || first.len() + second.len() > OUTPUTS
@@ -187,6 +246,15 @@ fn pair(a: &Step, b: &Step, world: &World<'_>) -> Option<Pair> {
     })
 }
 
+/// Does a kernel read a tensor?
+fn reads(part: &Part<'_>, tensor: &Buf) -> bool {
+    let roots: Vec<NodeId> = part.outputs.iter().map(|o| o.root).collect();
+    part.dag.reachable(&roots, true).iter().any(|&n| match &part.dag[n].node {
+        Node::Load { buf, .. } | Node::Gather { buf, .. } => part.names.get(buf) == Some(tensor),
+        _ => false,
+    })
+}
+
 /// Are all reductions along the same loops, done in the same way, and is none inside another?
 fn alike(dag: &Dag, schedule: &Schedule, nodes: &[NodeId]) -> bool {
     let reductions = nodes.iter().filter_map(|&n| match &dag[n].node {
@@ -210,10 +278,9 @@ fn alike(dag: &Dag, schedule: &Schedule, nodes: &[NodeId]) -> bool {
 struct Joined {
     dag: Dag,
     outputs: Vec<Output>,
-    /// Its loops over the output with the distance that a step of each makes, smallest first.
+    /// Its loops over the output with the number of points that a step of each passes, smallest first.
     axes: Vec<(LoopId, i64)>,
     outer: Vec<LoopId>,
-    address: Lin,
     /// Does a kernel load or compute what one before it has at every point?
     shares: bool,
     /// Is that a reduction?
@@ -230,17 +297,16 @@ impl Joined {
         strides.sort_unstable();
         strides.dedup();
         let mut dag = Dag::default();
-        let (mut axes, mut address) = (Vec::new(), Lin::default());
+        let mut axes = Vec::new();
         for pair in strides.windows(2) {
             if pair[1] % pair[0] != 0 {
                 return None;
             }
             let l = dag.add_loop(pair[1] / pair[0])?;
             axes.push((l, pair[0]));
-            address = address.plus(&Lin::var(l), pair[0])?;
         }
         let outer = axes.iter().rev().map(|a| a.0).collect();
-        Some(Joined { dag, outputs: Vec::new(), axes, outer, address, shares: false, sums: false })
+        Some(Joined { dag, outputs: Vec::new(), axes, outer, shares: false, sums: false })
     }
 
     /// Adds a kernel; `None` where it needs other points of what a kernel before it writes.
@@ -263,7 +329,7 @@ impl Joined {
                 Node::Load { buf, address, guards } => {
                     let buf = *part.names.get(&buf)?;
                     if let Some(output) = self.outputs.iter().find(|o| o.to == buf) {
-                        let here = address == self.address && guards.is_empty();
+                        let here = address == output.address && guards.is_empty();
                         if !here || self.dag[output.root].dtype != data.dtype {
                             return None;
                         }
@@ -291,7 +357,10 @@ impl Joined {
         }
         for output in part.outputs {
             let (to, root) = (*part.names.get(&output.to)?, *ids.get(&output.root)?);
-            self.outputs.push(Output { to, address: self.address.clone(), root, join: None });
+            let terms = output.address.terms.iter();
+            let address = terms
+                .fold(Some(Lin::constant(output.address.offset)), |sum, (l, c)| sum?.plus(loops.get(l)?, *c));
+            self.outputs.push(Output { to, address: address?, root, join: None });
         }
         Some(())
     }
@@ -327,5 +396,23 @@ impl Joined {
             }
         }
         Some(loops)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reaches;
+
+    #[test]
+    fn steps_that_reach() {
+        for steps in [vec![], vec![(1, 4)], vec![(1, 3), (4, 2)], vec![(2, 3), (7, 3), (30, 2)]] {
+            let mut all = vec![0i64];
+            for &(step, extent) in &steps {
+                all = (1 - extent..extent).flat_map(|n| all.iter().map(move |x| x + n * step)).collect();
+            }
+            for distance in -80..80 {
+                assert_eq!(reaches(distance, &steps), all.contains(&distance), "{distance} {steps:?}");
+            }
+        }
     }
 }

@@ -105,3 +105,20 @@ fn short_rows_in_plans() {
     insta::assert_snapshot!(module.plan);
     check(program.functions[0].clone());
 }
+
+/// Short rows of bytes, repeated and doubled: of these shuffles LLVM 22 makes no end on some machines unless it is told
+/// what is fast.
+#[test]
+fn doubled_bytes() {
+    for (dtype, width) in [("u8", 10), ("i8", 5), ("u8", 3), ("i8", 12)] {
+        let text = format!(
+            "func main(x: {dtype}[12,{width}]) -> (y, z) {{
+  y : {dtype}[12,4,{width}] =: over i<12, j<4, k<{width}: x[i,k] + x[i,k]
+  z : {dtype}[12,4,{width}] =: over i<12, j<4, k<{width}: x[i,k] * 3{dtype}
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        check(program.functions[0].clone());
+    }
+}

@@ -268,3 +268,28 @@ fn set_in_phases() {
         }
     }
 }
+
+/// Phases that read the same, of which there are as many elements each, are one kernel, which writes from start to end.
+#[test]
+fn phases_together() {
+    let mut plans = String::new();
+    // The last have one element more of one phase.
+    for (n, m, rows, columns) in [(6, 8, 12, 16), (6, 8, 12, 15), (70, 40, 140, 80)] {
+        let text = format!(
+            "func main(x: f32[3,{n},{m},20]) -> (y) {{
+  h : f32[3,{},{},20] =:+ over i<3, j<{n}, k<{m}, l<20 at [i,2*j,2*k,l]: x[i,j,k,l] * 0.25f32
+  y : f32[3,{rows},{columns},20] =:+ over i<3, j<{rows}, k<{columns}, l<20, p<2, q<2 at [i,j,k,l]: \
+             (h[i,j + p - 1,k + q - 1,l] where 0 <= j + p - 1 < {} and 0 <= k + q - 1 < {} else 0.0f32)
+}}
+",
+            2 * n - 1,
+            2 * m - 1,
+            2 * n - 1,
+            2 * m - 1
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        plans.push_str(&lower(&program, "main", &Target::wide()).unwrap().plan.to_string());
+        check(program.functions[0].clone());
+    }
+    insta::assert_snapshot!(plans);
+}
