@@ -5,6 +5,9 @@
 //! third of the traffic, and a block that is transposed waits for no line that it ends in. (Tiles of products compute for
 //! longer than they store, and gain nothing from it.) A line that is stored in part goes through the caches, so rows are
 //! done from line to line where they do not all begin with one.
+//!
+//! So are rows that leave the nearest caches alone, of kernels that do little but move them: a vector that lies across two
+//! lines is stored twice. It goes 1.1 to 1.7 times as fast with rows of 250 to 1000 elements (Sapphire Rapids).
 
 use crate::CodegenError;
 use crate::Target;
