@@ -56,7 +56,8 @@ pub fn module(
     let bodies: Vec<String> = lowered.kernels.iter().enumerate().map(|(i, k)| kernel(i, k)).collect();
     let all: Vec<usize> = (0..bodies.len()).collect();
     let mut whole = String::new();
-    for declaration in declarations(lowered, &all, outside.clone()) {
+    let every = declarations(lowered, &all, outside.clone());
+    for declaration in &every {
         let _ = writeln!(whole, "{declaration}");
     }
     for body in &bodies {
@@ -113,8 +114,11 @@ pub fn module(
     for (p, Members { all: members, cold, weight }) in members.iter().enumerate() {
         let own: Vec<usize> = members.iter().copied().filter(|&i| i < kernels).collect();
         let mut part = String::new();
-        let outside = if p == first { outside.clone() } else { BTreeSet::new() };
-        for declaration in declarations(lowered, &own, outside) {
+        let mut needed = if p == first { outside.clone() } else { BTreeSet::new() };
+        for &i in members.iter().filter(|&&i| i >= kernels) {
+            needed.extend(every.iter().copied().filter(|declaration| shared[i - kernels].calls(declaration)));
+        }
+        for declaration in declarations(lowered, &own, needed) {
             match Shared::of(declaration) {
                 None => part.push_str(declaration),
                 Some(s) if members.iter().any(|&i| i >= kernels && shared[i - kernels] == s) => continue,
@@ -158,6 +162,12 @@ impl<'a> Shared<'a> {
     /// `None`: it is not a definition.
     fn of(text: &'a str) -> Option<Shared<'a>> {
         text.strip_prefix("llvm.func internal ").map(|definition| Shared { definition })
+    }
+
+    /// Does it call a function with this declaration?
+    fn calls(&self, declaration: &str) -> bool {
+        let name = declaration.split_once('@').and_then(|(_, rest)| rest.split_once('('));
+        name.is_some_and(|(name, _)| self.definition.contains(&format!("@{name}(")))
     }
 
     /// What a part says that does not have it: its name and the types of its arguments.

@@ -140,6 +140,11 @@ impl Part<'_> {
     }
 }
 
+/// A number in terms of other loops.
+fn moved(lin: &Lin, loops: &HashMap<LoopId, Lin>) -> Option<Lin> {
+    lin.terms.iter().try_fold(Lin::constant(lin.offset), |sum, (l, c)| sum.plus(loops.get(l)?, *c))
+}
+
 /// Is a number a sum of steps, of each fewer than its extent in either direction? All of those before a step together
 /// are less than it.
 fn reaches(distance: i64, steps: &[(i64, i64)]) -> bool {
@@ -318,12 +323,7 @@ impl Joined {
         let mut ids: HashMap<NodeId, NodeId> = HashMap::new();
         for id in part.dag.reachable(&roots, true) {
             let data = &part.dag[id];
-            let lin = |lin: &Lin| {
-                lin.terms
-                    .iter()
-                    .try_fold(Lin::constant(lin.offset), |sum, (l, c)| sum.plus(loops.get(l)?, *c))
-            };
-            let node = data.node.mapped(&|x| ids.get(&x).copied().unwrap_or(x), &lin)?;
+            let node = data.node.mapped(&|x| ids.get(&x).copied().unwrap_or(x), &|lin| moved(lin, &loops))?;
             let node = match node {
                 Node::Param(..) => return None,
                 Node::Load { buf, address, guards } => {
@@ -357,10 +357,8 @@ impl Joined {
         }
         for output in part.outputs {
             let (to, root) = (*part.names.get(&output.to)?, *ids.get(&output.root)?);
-            let terms = output.address.terms.iter();
-            let address = terms
-                .fold(Some(Lin::constant(output.address.offset)), |sum, (l, c)| sum?.plus(loops.get(l)?, *c));
-            self.outputs.push(Output { to, address: address?, root, join: None });
+            let address = moved(&output.address, &loops)?;
+            self.outputs.push(Output { to, address, root, join: None });
         }
         Some(())
     }

@@ -608,3 +608,28 @@ fn thin_products() {
         check(program.functions[0].clone());
     }
 }
+
+/// Packing rows is a function of its own, which calls others: it may be compiled apart from the kernel that has it.
+#[test]
+fn functions_that_call_others() {
+    let text = "func main(x: f64[40,64], y: f64[64,48]) -> (z, v) {
+  z : f64[40,48] =:+ over i<40, j<48, k<64 at [i,j]: sin(x[i,k]) * y[k,j]
+  v : f64[48,40] =:+ over j<48, i<40, k<64 at [j,i]: cos(y[k,j]) * x[i,k]
+}
+";
+    let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\\n{text}"));
+    let target = Target { threads: 8, eager: true, ..Target::wide() };
+    let module = lower(&program, "main", &target).unwrap();
+    assert!(module.parts.len() > 2);
+    let apart = |p: &surject_codegen::Part| p.text.contains("@rows_") && !p.text.contains("@kernel_");
+    assert!(module.parts.iter().any(apart), "{}", module.plan);
+    let args: Vec<_> = (7u64..)
+        .zip(&program.functions[0].params)
+        .map(|(seed, &p)| values(program.functions[0].ty(p), seed))
+        .collect();
+    let found = execute(&module, &args);
+    let expected = surject_ir::interp::run(&program, "main", &args).unwrap();
+    for (a, b) in found.iter().zip(&expected) {
+        compare(a, b, 1e-9).unwrap();
+    }
+}
