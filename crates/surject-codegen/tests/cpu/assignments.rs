@@ -369,3 +369,22 @@ fn columns_of_several_loops() {
         check_with(program.functions[0].clone(), 1e-4, None);
     }
 }
+
+/// What is joined of no points is the neutral element, though the term is the same wherever it would be.
+#[test]
+fn constants_over_nothing() {
+    for (dtype, one) in [("f32", "1.0f32"), ("i32", "1i32"), ("bf16", "1bf16")] {
+        for op in ["min", "max", "+", "*"] {
+            let text = format!(
+                "func main(x: {dtype}[0,2]) -> (y, z) {{
+  let t : {dtype}[2,2] =:* over i<0, j<2 at [2*i + j,-j + 1]: x[i,j]
+  y : {dtype}[2] =:{op} over i<0, j<2, k<2 at [j]: x[i,j] + t[j,k]
+  z : {dtype}[4] =:{op} over i<4, j<0, k<2 at [i]: {one}
+}}
+"
+            );
+            let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            check(program.functions[0].clone());
+        }
+    }
+}
