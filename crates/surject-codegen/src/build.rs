@@ -432,10 +432,7 @@ impl<'a> Builder<'a> {
                 }
                 match parts[..] {
                     [one] => one,
-                    _ if *op == AccOp::Set => {
-                        let conditions = fibres.iter().map(|f| f.guards.clone()).collect::<Vec<_>>();
-                        self.where_it_is(&conditions, &parts, op.neutral(dtype))
-                    }
+                    _ if *op == AccOp::Set => self.where_it_is(fibres, &parts, op.neutral(dtype)),
                     _ => {
                         let mut join =
                             |nodes: Vec<NodeId>| phase::joined(&mut self.dag, *op, dtype.part(), &nodes);
@@ -492,12 +489,11 @@ impl<'a> Builder<'a> {
     }
 
     /// The part whose conditions hold, of which there is one at most.
-    fn where_it_is(&mut self, conditions: &[Vec<Guard>], parts: &[Parts], neutral: Scalar) -> Parts {
-        let yes = Scalar::bool(true);
+    fn where_it_is(&mut self, fibres: &[Fibres], parts: &[Parts], neutral: Scalar) -> Parts {
+        let yes = complex::constant(&mut self.dag, Scalar::bool(true));
         let none = complex::constant(&mut self.dag, neutral);
-        conditions.iter().zip(parts).fold(none, |others, (guards, &part)| {
-            let yes = complex::constant(&mut self.dag, yes);
-            let here = self.guarded(yes, guards, Scalar::bool(false)).re;
+        fibres.iter().zip(parts).fold(none, |others, (fibre, &part)| {
+            let here = self.guarded(yes, &fibre.guards, Scalar::bool(false)).re;
             complex::zip(&mut self.dag, part, others, |dag, x, y| {
                 let dtype = dag[x].dtype;
                 if x == y { x } else { dag.add(Node::Select(here, x, y), dtype) }

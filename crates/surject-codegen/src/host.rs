@@ -110,14 +110,15 @@ pub fn module(
             shortest.weight += weight(text(i).len(), cold);
         }
     }
+    let by_name: HashMap<&str, &str> =
+        every.iter().filter_map(|&text| Some((name(text.split_once('@')?.1), text))).collect();
     let mut parts: Vec<(usize, Part)> = Vec::new();
     for (p, Members { all: members, cold, weight }) in members.iter().enumerate() {
         let own: Vec<usize> = members.iter().copied().filter(|&i| i < kernels).collect();
         let mut part = String::new();
         let mut needed = if p == first { outside.clone() } else { BTreeSet::new() };
-        for &i in members.iter().filter(|&&i| i >= kernels) {
-            needed.extend(every.iter().copied().filter(|declaration| shared[i - kernels].calls(declaration)));
-        }
+        let called = members.iter().filter(|&&i| i >= kernels).flat_map(|&i| shared[i - kernels].calls());
+        needed.extend(called.filter_map(|name| by_name.get(name)));
         for declaration in declarations(lowered, &own, needed) {
             match Shared::of(declaration) {
                 None => part.push_str(declaration),
@@ -164,20 +165,23 @@ impl<'a> Shared<'a> {
         text.strip_prefix("llvm.func internal ").map(|definition| Shared { definition })
     }
 
-    /// Does it call a function with this declaration?
-    fn calls(&self, declaration: &str) -> bool {
-        let name = declaration.split_once('@').and_then(|(_, rest)| rest.split_once('('));
-        name.is_some_and(|(name, _)| self.definition.contains(&format!("@{name}(")))
+    /// The names of the functions it calls.
+    fn calls(&self) -> impl Iterator<Item = &'a str> {
+        self.definition.split("llvm.call @").skip(1).map(name)
     }
 
     /// What a part says that does not have it: its name and the types of its arguments.
     fn declaration(&self) -> String {
         let head = self.definition.split_once(" {").map_or(self.definition, |(head, _)| head);
-        let name = head.split('(').next().unwrap_or(head);
         let types: Vec<&str> =
             head.split(": ").skip(1).map(|t| t.split([',', ')']).next().unwrap_or(t)).collect();
-        format!("llvm.func {name}({})", types.join(", "))
+        format!("llvm.func {}({})", name(head), types.join(", "))
     }
+}
+
+/// What stands before the arguments of a function.
+fn name(text: &str) -> &str {
+    text.split_once('(').map_or(text, |(name, _)| name)
 }
 
 /// What kernels have in common, and some more.

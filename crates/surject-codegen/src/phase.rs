@@ -128,10 +128,10 @@ pub fn part(
     if loops.is_empty() {
         return Ok(body);
     }
-    if is_empty(dag, loops) {
-        return Ok(reduced(dag, (op, loops, field), body));
-    }
-    if let Node::Const(value) = dag[body].node {
+    let points = loops.iter().all(|&l| dag.extent(l) > 0);
+    if let Node::Const(value) = dag[body].node
+        && points
+    {
         let zeros = op == AccOp::Add && is_zero(value);
         let same = eval::acc(op, value, value).is_some_and(|v| v == value);
         if zeros || same {
@@ -141,17 +141,9 @@ pub fn part(
     Ok(reduced(dag, (op, loops, field), body))
 }
 
-fn is_empty(dag: &Dag, loops: &[LoopId]) -> bool {
-    loops.iter().any(|&l| dag.extent(l) == 0)
-}
-
 /// A reduction, over what its windows meet.
 pub fn reduced(dag: &mut Dag, (op, loops, field): (AccOp, &[LoopId], FieldId), body: NodeId) -> NodeId {
     let dtype = dag[body].dtype;
-    if is_empty(dag, loops) {
-        // Whatever the body is, there is none of it.
-        return dag.constant(op.neutral(dtype));
-    }
     let Some(narrow) = narrowed(dag, op, loops, body) else {
         return dag.add(Node::Reduce { op, loops: loops.to_vec(), body, field }, dtype);
     };

@@ -149,6 +149,12 @@ impl Recipe {
         }
     }
 
+    /// That of the same work, of which no part runs together with others: it has no loop that may be cut.
+    pub(crate) fn alone(&self) -> Option<Recipe> {
+        let Recipe::Row { dag, outputs, schedule, stash, .. } = self.clone() else { return None };
+        Some(Recipe::Row { dag, outputs, schedule, free: LoopSet::default(), stash })
+    }
+
     /// Does no part of the work run together with others?
     pub(crate) fn is_alone(&self) -> bool {
         matches!(self, Recipe::Row { free, schedule, .. } if *free == LoopSet::default() && !schedule.order.is_empty())

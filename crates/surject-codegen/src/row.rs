@@ -57,13 +57,7 @@ pub struct Kernel {
 impl Kernel {
     /// The kernel, of which no part runs together with a part of another.
     pub(crate) fn alone(self) -> Kernel {
-        let recipe = self.recipe.and_then(|recipe| match recipe.as_ref().clone() {
-            Recipe::Row { dag, outputs, schedule, stash, .. } => {
-                let free = LoopSet::default();
-                Some(Arc::new(Recipe::Row { dag, outputs, schedule, free, stash }))
-            }
-            _ => None,
-        });
+        let recipe = self.recipe.and_then(|r| r.alone()).map(Arc::new);
         Kernel { recipe, ..self }
     }
 }

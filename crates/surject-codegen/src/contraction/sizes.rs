@@ -51,7 +51,8 @@ impl Sizes {
         let panel = sizes.column_panel() * sizes.elem.size() as i64;
         let from_cache =
             2 * panel > 3 * sizes.nearest && sizes.all_panels * panel <= target.shared_bytes as i64;
-        let many = sizes.rows_held(target) >= FAR_ROWS;
+        let row_bytes = sizes.sum * sizes.elem.size() as i64;
+        let many = rows_held(target, row_bytes, (sizes.width, sizes.all_panels)) >= FAR_ROWS;
         if sizes.pass > 0 || !from_cache || many || windows(dag, c, &sizes).is_some() {
             return sizes;
         }
@@ -135,10 +136,6 @@ impl Sizes {
             pass,
             nearest,
         }
-    }
-
-    fn rows_held(&self, target: &Target) -> i64 {
-        rows_held(target, self.sum * self.elem.size() as i64, (self.width, self.all_panels))
     }
 
     /// Those of a kernel that does a range of at most so many rows.

@@ -113,6 +113,16 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
+    fn written(&self) -> Vec<Buf> {
+        self.outputs.iter().filter_map(|o| self.names.get(&o.to).copied()).collect()
+    }
+
+    /// Where it begins to write a tensor, for every output there.
+    fn offsets(&self, to: &Buf) -> Vec<i64> {
+        let there = self.outputs.iter().filter(|o| self.names.get(&o.to) == Some(to));
+        there.map(|o| o.address.offset).collect()
+    }
+
     /// Is every element of its outputs written?
     fn is_dense(&self) -> bool {
         let steps = self.axes.iter().zip(&self.strides);
@@ -187,37 +197,9 @@ fn part<'w>(step: &Step, world: &'w World<'_>) -> Option<Part<'w>> {
 fn pair(a: &Step, b: &Step, world: &World<'_>) -> Option<Pair> {
     let parts = [part(a, world)?, part(b, world)?];
     let count = |p: &Part<'_>| p.axes.iter().map(|a| p.dag.extent(a.0)).product::<i64>();
-    let tensors: Vec<&Buf> = parts.iter().flat_map(|p| p.names.values()).collect();
-    let written =
-        |p: &Part<'_>| -> Vec<Buf> { p.outputs.iter().filter_map(|o| p.names.get(&o.to).copied()).collect() };
-    let (first, second) = (written(&parts[0]), written(&parts[1]));
-    // The second may read what the first writes; nothing else that one of them writes. Both may write a tensor whose
-    // other elements the other one writes.
-    let of = |p: &Part<'_>, to: &Buf| p.names.values().filter(|&t| t == to).count();
-    let offsets = |p: &Part<'_>, to: &Buf| -> Vec<i64> {
-        p.outputs.iter().filter(|o| p.names.get(&o.to) == Some(to)).map(|o| o.address.offset).collect()
-    };
-    let beside = parts[0].is_beside(&parts[1]);
-    let alternate = |to: &&Buf| {
-        let [a, b] = [offsets(&parts[0], to), offsets(&parts[1], to)];
-        let reads = parts.iter().any(|p| reads(p, to));
-        beside && !reads && a.iter().all(|a| b.iter().all(|b| !parts[0].meets(b - a)))
-    };
-    let shared: Vec<&Buf> = second.iter().filter(|to| first.contains(to)).collect();
-    let meets = first.iter().any(|to| of(&parts[0], to) > 1)
-        || second.iter().any(|to| of(&parts[1], to) > 1)
-        || second.iter().any(|to| !first.contains(to) && of(&parts[0], to) > 0)
-        || !shared.iter().all(alternate);
-    let fits = match shared.is_empty() {
-        true => parts.iter().all(Part::is_dense),
-        false => shared.len() == second.len() && first.iter().all(|to| second.contains(to)),
-    };
-    if !fits
-        || count(&parts[0]) != count(&parts[1])
-        || meets
-        || tensors.len() > TENSORS
-        || first.len() + second.len() > OUTPUTS
-    {
+    let tensors = parts.iter().map(|p| p.names.len()).sum::<usize>();
+    let outputs = parts.iter().map(|p| p.outputs.len()).sum::<usize>();
+    if count(&parts[0]) != count(&parts[1]) || tensors > TENSORS || outputs > OUTPUTS || !may_join(&parts) {
         return None;
     }
     let mut joined = Joined::new(&parts)?;
@@ -249,6 +231,27 @@ fn pair(a: &Step, b: &Step, world: &World<'_>) -> Option<Pair> {
         outputs,
         schedule,
     })
+}
+
+/// Do the points of two kernels mean the same in any order? The second may read what the first writes at the same
+/// point; nothing else that one of them writes. Both may write a tensor whose other elements the other one writes.
+fn may_join([a, b]: &[Part<'_>; 2]) -> bool {
+    let (first, second) = (a.written(), b.written());
+    let names = |p: &Part<'_>, to: &Buf| p.names.values().filter(|&t| t == to).count();
+    let once = first.iter().all(|to| names(a, to) == 1) && second.iter().all(|to| names(b, to) == 1);
+    let unread = second.iter().all(|to| first.contains(to) || names(a, to) == 0);
+    if !once || !unread {
+        return false;
+    }
+    if second.iter().all(|to| !first.contains(to)) {
+        return a.is_dense() && b.is_dense();
+    }
+    let both = first.iter().all(|to| second.contains(to)) && second.iter().all(|to| first.contains(to));
+    let apart = |to: &Buf| {
+        let (of_a, of_b) = (a.offsets(to), b.offsets(to));
+        of_a.iter().all(|x| of_b.iter().all(|y| !a.meets(y - x)))
+    };
+    both && a.is_beside(b) && second.iter().all(|to| !reads(a, to) && !reads(b, to) && apart(to))
 }
 
 /// Does a kernel read a tensor?
