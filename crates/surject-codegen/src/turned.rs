@@ -44,6 +44,8 @@ pub(crate) struct Tile {
     pub(crate) dag: Dag,
     /// The element as it is put into the tile, and as it goes from there to where it belongs.
     outputs: [Vec<Output>; 2],
+    /// Over the elements of whole rows, where these lie one behind the other both in the tile and where they belong.
+    flat: Option<LoopId>,
     rows: i64,
     columns: i64,
     /// From row to row, in elements.
@@ -64,15 +66,41 @@ pub(crate) fn tile(
     }
     let (lanes, dtype) = (schedule.lanes as i64, dag[output.root].dtype);
     let size = Elem::in_memory(dtype).size() as i64;
-    let rows = if target.eager { 2 } else { STRIP / 2 } * lanes;
-    let fit = if target.eager { 2 } else { target.cache_bytes as i64 / 2 / (rows * size * lanes) };
-    let columns = fit.max(2) * lanes;
-    let apart = columns + LINE / size;
-    let address = Lin::var(last).plus(&Lin::var(along), apart)?;
     let mut dag = dag.clone();
-    let root = dag.add(Node::Load { buf: Buf::OWN, address: address.clone(), guards: Vec::new() }, dtype);
-    let into = Output { to: Buf::OWN, address, ..output.clone() };
-    Some(Tile { dag, outputs: [vec![into], vec![Output { root, ..output.clone() }]], rows, columns, apart })
+    let length = dag.extent(last);
+    // Whole rows that are one sequence, where the nearest cache holds a block of them.
+    let block = length.checked_mul(size * lanes)?;
+    let behind = (output.address.coeff(last), output.address.coeff(along)) == (1, length);
+    let flat = match behind && 2 * block <= target.nearest_bytes as i64 {
+        true => Some(dag.add_loop(length.checked_mul(dag.extent(along))?)?),
+        false => None,
+    };
+    let (rows, columns) = match (flat, target.eager) {
+        (Some(_), true) => (1, length),
+        (Some(_), false) => ((target.nearest_bytes as i64 / 3 / block).clamp(1, STRIP / 2), length),
+        (None, true) => (2, 2 * lanes),
+        (None, false) => {
+            let rows = STRIP / 2;
+            (rows, (target.cache_bytes as i64 / 2 / (rows * lanes * size * lanes)).max(2) * lanes)
+        }
+    };
+    let apart = if flat.is_some() { length } else { columns + LINE / size };
+    let into = Lin::var(last).plus(&Lin::var(along), apart)?;
+    let (from, to) = match flat {
+        Some(flat) => {
+            let start = [along, last]
+                .iter()
+                .try_fold(output.address.clone(), |to, &l| to.substitute(l, &Lin::default()));
+            (Lin::var(flat), start?.plus(&Lin::var(flat), 1)?)
+        }
+        None => (into.clone(), output.address.clone()),
+    };
+    let root = dag.add(Node::Load { buf: Buf::OWN, address: from, guards: Vec::new() }, dtype);
+    let outputs = [
+        vec![Output { to: Buf::OWN, address: into, ..output.clone() }],
+        vec![Output { root, address: to, ..output.clone() }],
+    ];
+    Some(Tile { dag, outputs, flat, rows: rows * lanes, columns, apart })
 }
 
 /// A block of a kernel: rows from `row` on, columns from `column` on.
@@ -120,7 +148,8 @@ impl Row<'_> {
         }
         let (rows, columns) = (em.dag.extent(along), em.dag.extent(*last));
         // The longer loop is cut into pieces.
-        let wide = columns > rows && !outer.is_empty();
+        let flat = tile.and_then(|t| t.flat);
+        let wide = columns > rows && !outer.is_empty() && flat.is_none();
         let cut: Vec<LoopId> = outer.iter().copied().chain([if wide { *last } else { along }]).collect();
         let units = units(em.dag, &cut, self.schedule, target, (free, &grain(lanes, target)));
         let (mut closing, range) = open_outer(em, &units, outer);
@@ -220,11 +249,18 @@ impl Row<'_> {
             }
             match (tile, tiles) {
                 (Some(tile), Some((from, bounds))) => {
-                    let (inner, iv) = em.open_loop(part, along, 1);
                     let row = Row { outputs: &tile.outputs[1], ..*self };
-                    row.shifted(em, inner, *last, &within, (0, columns))?;
-                    let rows = Bounds { low: first.clone(), high: end.clone(), step: em.int(1) };
-                    em.close_loop(inner, &iv, &rows, &[]);
+                    if let Some(flat) = flat {
+                        let length = em.int(columns);
+                        let [low, high] = [&first, &end]
+                            .map(|row| Some(em.op(part, &format!("arith.muli {row}, {length} : i64"))));
+                        row.shifted(em, part, flat, &(low, high), (0, rows * columns))?;
+                    } else {
+                        let (inner, iv) = em.open_loop(part, along, 1);
+                        row.shifted(em, inner, *last, &within, (0, columns))?;
+                        let rows = Bounds { low: first.clone(), high: end.clone(), step: em.int(1) };
+                        em.close_loop(inner, &iv, &rows, &[]);
+                    }
                     em.close_loop(part, &from, &bounds, &[]);
                 }
                 _ => em.close_plain(part),
