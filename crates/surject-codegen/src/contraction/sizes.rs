@@ -49,8 +49,7 @@ impl Sizes {
     pub(super) fn new(dag: &Dag, c: &Contraction, target: &Target) -> Sizes {
         let sizes = Sizes::with_blocks(dag, c, target, FAR_ROWS);
         let panel = sizes.column_panel() * sizes.elem.size() as i64;
-        let from_cache =
-            2 * panel > 3 * sizes.nearest && sizes.all_panels * panel <= target.shared_bytes as i64;
+        let from_cache = !stays(target, panel) && sizes.all_panels * panel <= target.shared_bytes as i64;
         let row_bytes = sizes.sum * sizes.elem.size() as i64;
         let many = rows_held(target, row_bytes, (sizes.width, sizes.all_panels)) >= FAR_ROWS;
         if sizes.pass > 0 || !from_cache || many || windows(dag, c, &sizes).is_some() {
@@ -185,11 +184,15 @@ impl Sizes {
 /// once for each block: then it is worth as much of that cache as a panel of them leaves.
 fn rows_held(target: &Target, row_bytes: i64, (width, panels): (i64, i64)) -> i64 {
     let (one_of_many, panel_bytes) = (target.cache_bytes as i64, width * row_bytes);
-    let (bytes, most) = match panels * panel_bytes <= 2 * one_of_many {
-        true => (one_of_many, NEAR_ROWS),
-        false => ((3 * one_of_many - panel_bytes).max(one_of_many), FAR_ROWS),
-    };
+    let all_stay = panels * panel_bytes <= 2 * one_of_many;
+    let bytes = if all_stay { one_of_many } else { (3 * one_of_many - panel_bytes).max(one_of_many) };
+    let most = if all_stay || stays(target, panel_bytes) { NEAR_ROWS } else { FAR_ROWS };
     (bytes / row_bytes.max(1)).min(most)
+}
+
+/// Does a panel of columns stay in the nearest cache, all or most of it?
+fn stays(target: &Target, panel_bytes: i64) -> bool {
+    2 * panel_bytes <= 3 * target.nearest_bytes as i64
 }
 
 /// The lanes of the smallest vector that holds so many columns, or of the largest there is.
@@ -255,8 +258,10 @@ impl Contraction {
 const LARGE: i64 = 8;
 /// Smaller vectors than these cost no less.
 const LEAST_LANES: usize = 4;
-/// Rows of a block, at most: where all columns stay near by, and where they do not.
-const NEAR_ROWS: i64 = 128;
+/// Rows of a block, at most: where all columns or those of a panel stay near by, and where they do not. Rows of the
+/// output are often each in a page of its own, and a processor has the places of about as many at hand: with twice as
+/// many rows 4000 x 64 x 4000 takes 1.2 times as long (Sapphire Rapids).
+const NEAR_ROWS: i64 = 64;
 const FAR_ROWS: i64 = 192;
 /// Rows of a block that is packed where a panel of columns does not stay in the nearest cache, fewer than [`FAR_ROWS`]
 /// rows stay beside it in the second, and all columns stay in one that is shared.
