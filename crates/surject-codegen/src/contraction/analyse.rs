@@ -129,8 +129,8 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                 fill(extent, if extent > lanes as i64 { (lanes as i64 / 2).max(1) } else { lanes as i64 });
             let score = used * fill(count, high as i64) * unit * pace * whole;
             let streams = sizes::streams(dag, columns.0, lane, loops, count, target);
-            // Where memory is what counts, tiles are as high as there are rows.
-            let high = if streams { usual.min(count as usize) } else { high };
+            // Where memory is what counts, rows are kept as they are.
+            let high = if streams { even(count, usual) } else { high };
             let score = if streams { score.max(0.5) } else { score };
             let least = if eager { 0.0 } else { 0.3 };
             if score > least && best.as_ref().is_none_or(|b| score > b.0) {

@@ -272,8 +272,11 @@ const TASK_FLOPS: f64 = 3e7;
 const PASS: i64 = 16;
 /// Bytes that lie together in memory.
 const PAGE: i64 = 4096;
-/// More rows than these are worth packed columns.
-const STREAM_ROWS: i64 = 16;
+/// More rows than these are worth packed columns; and more than a few where the sum is short, for all that is kept is
+/// stored once more in the end.
+const STREAM_ROWS: i64 = 128;
+const FEW_ROWS: i64 = 16;
+const LONG_SUM: i64 = 256;
 
 /// Are there so few rows that a contraction is all about reading the columns once, and those lie next to each other in
 /// long rows? Then a tile that runs through the whole sum would touch another page with every term. `body` is the
@@ -296,7 +299,8 @@ pub(super) fn streams(
     let (width, size) = (dag.extent(lane), elem.size() as i64);
     let long = width * size >= PAGE / 2 && width * dag.extent(*sum) * size >= 2 * target.cache_bytes as i64;
     let apart = address.coeff(lane) == 1 && address.coeff(*sum) >= width;
-    plain && apart && rows <= STREAM_ROWS && dag.extent(*sum) >= PASS && (long || target.eager)
+    let few = rows <= FEW_ROWS || rows <= STREAM_ROWS && dag.extent(*sum) >= LONG_SUM;
+    plain && apart && few && dag.extent(*sum) >= PASS && (long || target.eager)
 }
 
 /// A column factor that tiles read where it lies.
