@@ -132,8 +132,9 @@ pub fn emit(
     let in_place = in_place(dag, c, &sizes);
     let columns = in_place.as_ref().map_or(columns, |p| p.buf);
     let windows = windows::windows(dag, c, &sizes);
-    let (apart, border) = (false, None);
-    let mut emitter = Tiles { dag, c, sizes, schedule, output, target, in_place, windows, apart, border };
+    let (apart, border, fresh) = (false, None, false);
+    let mut emitter =
+        Tiles { dag, c, sizes, schedule, output, target, in_place, windows, apart, border, fresh };
     emitter.border = emitter.copied_rows();
     emitter.apart = emitter.is_apart();
     let mut kernels = Vec::new();
@@ -142,6 +143,34 @@ pub fn emit(
     }
     kernels.push(emitter.compute(columns, rows, Share::Task)?);
     Ok(kernels)
+}
+
+/// The kernel that packs each panel of columns when it is needed, and the bytes of the panels that are there at once;
+/// `None` where a panel is needed more often than once, or need not be packed.
+pub(crate) fn emit_fresh(
+    (dag, output): (&Dag, &Output),
+    c: &Contraction,
+    schedule: &Schedule,
+    target: &Target,
+    (columns, rows): (Buf, Buf),
+) -> Result<Option<(Kernel, i64)>, CodegenError> {
+    let Some(sizes) = Sizes::new(dag, c, target).for_fresh_columns() else { return Ok(None) };
+    if in_place(dag, c, &sizes).is_some() {
+        return Ok(None);
+    }
+    let windows = windows::windows(dag, c, &sizes);
+    let bytes = sizes.workers * sizes.columns_beside() * sizes.elem.size() as i64;
+    let (apart, border, fresh) = (false, None, true);
+    let mut emitter =
+        Tiles { dag, c, sizes, schedule, output, target, in_place: None, windows, apart, border, fresh };
+    emitter.border = emitter.copied_rows();
+    emitter.apart = emitter.is_apart();
+    Ok(Some((emitter.compute(columns, rows, Share::Task)?, bytes)))
+}
+
+/// The tensors of the kernel that packs the columns, in its order.
+pub(crate) fn packed_tensors(dag: &Dag, c: &Contraction, columns: Buf) -> Vec<Buf> {
+    buffers(dag, &[columns], &[c.factors[1]])
 }
 
 /// The kernel that computes a range of at most so many rows of one batch, all columns of them.
@@ -159,8 +188,8 @@ pub(crate) fn emit_range(
     let columns = in_place.as_ref().map_or(columns, |p| p.buf);
     let windows = windows_of_range(dag, c, &sizes, whole);
     // A range has no tiles at a border.
-    let (apart, border) = (false, None);
-    let emitter = Tiles { dag, c, sizes, schedule, output, target, in_place, windows, apart, border };
+    let (apart, border, fresh) = (false, None, false);
+    let emitter = Tiles { dag, c, sizes, schedule, output, target, in_place, windows, apart, border, fresh };
     emitter.compute(columns, rows, Share::Range)
 }
 
@@ -239,6 +268,8 @@ struct Tiles<'a> {
     apart: bool,
     /// Tiles at a border, if others read rows where they lie, have rows that are copied along this loop.
     border: Option<(LoopId, Reads)>,
+    /// Are panels of columns packed when they are needed?
+    fresh: bool,
 }
 
 /// Opens a loop over a share of `total` units, and gives the loop to close and the number of a unit.
@@ -317,19 +348,37 @@ impl Tiles<'_> {
         let (scope, iv, bounds) = open_share(&mut em, total, tasks);
         let mut loops = c.batch.clone();
         loops.extend(&c.columns);
-        let (panels, width) = (em.int(s.panels), em.int(s.width));
+        let panels = em.int(s.panels);
         let panel = em.op(scope, &format!("arith.remui {iv}, {panels} : i64"));
         let outer = em.op(scope, &format!("arith.divui {iv}, {panels} : i64"));
         for (&l, digit) in loops.iter().zip(digits(&mut em, scope, &loops, &outer)) {
             em.bind(scope, l, digit);
         }
-        let base = em.op(scope, &format!("arith.muli {panel}, {width} : i64"));
         let start = self.times(&mut em, scope, &iv, s.column_panel());
         let pointer = em.pointer(columns)?;
         let to = self.offset(&mut em, scope, &pointer, &start);
+        self.pack_panel(&mut em, scope, &panel, &to)?;
+        em.close_loop(scope, &iv, &bounds, &[]);
+        let text = format!("pack {total} x [{} {}] tasks {tasks}", s.sum, s.width);
+        let mut kernel = finish(em, buffers, tasks, vec![columns], text)?;
+        // Every element is read and written.
+        kernel.cycles = 2.0 * bytes as f64 / crate::schedule::BYTES_A_CYCLE;
+        Ok(kernel)
+    }
+
+    /// A panel of columns with this number along their last loop.
+    fn pack_panel(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        panel: &str,
+        to: &str,
+    ) -> Result<(), CodegenError> {
+        let (s, c) = (&self.sizes, self.c);
+        let base = self.times(em, scope, panel, s.width);
         let minor = Minor { loops: vec![c.lane], base, count: self.dag.extent(c.lane) };
         let pack = Pack {
-            value: factor,
+            value: c.factors[1],
             sum: &c.sum,
             width: s.width as usize,
             lanes: c.tile.0,
@@ -339,16 +388,11 @@ impl Tiles<'_> {
             turned: false,
             tight: s.tight,
         };
-        pack.emit(&mut em, scope, &minor, &to)?;
+        pack.emit(em, scope, &minor, to)?;
         if c.has_halves() {
-            pairs::mark(&mut em, scope, &to, s.sum * s.width, c.tile.0);
+            pairs::mark(em, scope, to, s.sum * s.width, c.tile.0);
         }
-        em.close_loop(scope, &iv, &bounds, &[]);
-        let text = format!("pack {total} x [{} {}] tasks {tasks}", s.sum, s.width);
-        let mut kernel = finish(em, buffers, tasks, vec![columns], text)?;
-        // Every element is read and written.
-        kernel.cycles = 2.0 * bytes as f64 / crate::schedule::BYTES_A_CYCLE;
-        Ok(kernel)
+        Ok(())
     }
 
     /// Tiles that lie inside read whole rows, so those at a border can have copies of whole rows; turning these into a
@@ -421,11 +465,16 @@ impl Tiles<'_> {
     fn compute(&self, columns: Buf, rows: Buf, share: Share) -> Result<Kernel, CodegenError> {
         let (s, c) = (&self.sizes, self.c);
         let mut em = self.emitter();
-        let roots = read_by_tiles(self.dag, self.output, c);
+        let mut roots = read_by_tiles(self.dag, self.output, c);
+        roots.extend(self.fresh.then_some(c.factors[1]));
         let buffers = buffers(self.dag, &[self.output.to, columns, rows], &roots);
         name_pointers(&mut em, &buffers);
         let root = em.root();
-        let (columns_pointer, rows_pointer) = (em.pointer(columns)?, em.pointer(rows)?);
+        let (mut columns_pointer, rows_pointer) = (em.pointer(columns)?, em.pointer(rows)?);
+        if self.fresh && s.workers > 1 {
+            let own = self.times(&mut em, root, "%worker", s.columns_beside());
+            columns_pointer = self.offset(&mut em, root, &columns_pointer, &own);
+        }
         if c.matrix {
             matrix::open(&mut em, root);
         }
@@ -496,6 +545,7 @@ impl Tiles<'_> {
             s.all_panels / s.panels,
             self.dag.extent(c.lane),
             match (&self.in_place, s.pass) {
+                (None, _) if self.fresh => " packed as needed",
                 (None, _) => "",
                 (Some(_), 0) => " in place",
                 (Some(_), _) => " in passes",
@@ -514,6 +564,7 @@ impl Tiles<'_> {
         );
         let mut kernel = finish(em, buffers, s.tasks, vec![self.output.to], text)?;
         kernel.writes.push(rows);
+        kernel.writes.extend(self.fresh.then_some(columns));
         kernel.cycles = c.cycles(s, self.dag.extent(c.lane));
         kernel.loss = self.loss();
         kernel.in_place = inplace::operands(self.dag, std::slice::from_ref(self.output), Some(c.node), None);

@@ -18,6 +18,7 @@
 
 mod chain;
 mod outputs;
+mod packed;
 
 use crate::dag::Buf;
 use crate::memory::bytes;
@@ -182,7 +183,7 @@ pub fn fuse(steps: Vec<Step>, world: &mut World<'_>) -> Result<Vec<Step>, Codege
         steps = rest;
         start = 0;
     }
-    Ok(result)
+    packed::join(result, world)
 }
 
 /// The best chain that starts with a step.

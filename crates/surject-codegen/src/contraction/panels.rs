@@ -93,6 +93,17 @@ impl Tiles<'_> {
         let until = em.int(s.beside);
         let until = em.op(beside, &format!("arith.addi {beside_iv}, {until} : i64"));
         let until = em.op(beside, &format!("arith.minsi {until}, {end} : i64"));
+        if self.fresh {
+            let packing = em.open(beside, Vec::new(), None);
+            let iv = em.name();
+            let panel = self.bind_columns(em, packing, &iv);
+            let number = em.op(packing, &format!("arith.subi {iv}, {beside_iv} : i64"));
+            let start = self.times(em, packing, &number, s.column_panel());
+            let to = self.offset(em, packing, part.columns, &start);
+            self.pack_panel(em, packing, &panel, &to)?;
+            let bounds = Bounds { low: beside_iv.clone(), high: until.clone(), step: em.int(1) };
+            em.close_loop(packing, &iv, &bounds, &[]);
+        }
         let row = em.open(beside, Vec::new(), None);
         let row_iv = em.name();
         let start = self.times(em, row, &row_iv, s.row_panel());
@@ -107,12 +118,7 @@ impl Tiles<'_> {
         };
         let column = em.open(row, Vec::new(), None);
         let column_iv = em.name();
-        let panels = em.int(s.panels);
-        let panel = em.op(column, &format!("arith.remui {column_iv}, {panels} : i64"));
-        let outer = em.op(column, &format!("arith.divui {column_iv}, {panels} : i64"));
-        for (&l, digit) in c.columns.iter().zip(digits(em, column, &c.columns, &outer)) {
-            em.bind(column, l, digit);
-        }
+        let panel = self.bind_columns(em, column, &column_iv);
         let stride = self.in_place.as_ref().map_or(s.width, |p| p.stride);
         let mut from_columns = match &self.in_place {
             Some(place) => {
@@ -126,8 +132,12 @@ impl Tiles<'_> {
                 self.offset(em, column, part.columns, &start)
             }
             None => {
-                let batched = self.times(em, column, part.batch, s.all_panels);
-                let number = em.op(column, &format!("arith.addi {batched}, {column_iv} : i64"));
+                let number = if self.fresh {
+                    em.op(column, &format!("arith.subi {column_iv}, {beside_iv} : i64"))
+                } else {
+                    let batched = self.times(em, column, part.batch, s.all_panels);
+                    em.op(column, &format!("arith.addi {batched}, {column_iv} : i64"))
+                };
                 let start = self.times(em, column, &number, s.column_panel());
                 self.offset(em, column, part.columns, &start)
             }
@@ -216,6 +226,17 @@ impl Tiles<'_> {
         let bounds = Bounds { low, high: end, step: em.int(s.beside) };
         em.close_loop(beside, &beside_iv, &bounds, &[]);
         Ok(())
+    }
+
+    /// Binds the loops of the columns but the last to those of a panel, and gives its number along the last.
+    fn bind_columns(&self, em: &mut Emitter<'_>, scope: ScopeId, number: &str) -> String {
+        let panels = em.int(self.sizes.panels);
+        let panel = em.op(scope, &format!("arith.remui {number}, {panels} : i64"));
+        let outer = em.op(scope, &format!("arith.divui {number}, {panels} : i64"));
+        for (&l, digit) in self.c.columns.iter().zip(digits(em, scope, &self.c.columns, &outer)) {
+            em.bind(scope, l, digit);
+        }
+        panel
     }
 
     /// The sum of a tile, by the loop that fits its factors.

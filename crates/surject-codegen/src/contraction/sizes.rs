@@ -77,7 +77,9 @@ impl Sizes {
         // Enough blocks for every thread, if there are enough rows.
         let tiles = (rows + high - 1) / high;
         let wanted = (most + batch - 1) / batch;
-        let block = cached.min((tiles + wanted - 1) / wanted).max(1) * high;
+        // Few rows stay together, so that columns are read once, if there are enough panels to share.
+        let together = tiles <= cached && 2 * all_panels >= wanted;
+        let block = cached.min(if together { tiles } else { (tiles + wanted - 1) / wanted }).max(1) * high;
         let blocks = (rows + block - 1) / block;
         let (pass, block, blocks) = match c.streams {
             true => (PASS, (rows + high - 1) / high * high, 1),
@@ -135,6 +137,16 @@ impl Sizes {
             pass,
             nearest,
         }
+    }
+
+    /// Those of a kernel that packs panels of columns as it needs them, where each is needed for one block of rows.
+    pub(super) fn for_fresh_columns(self) -> Option<Sizes> {
+        (self.pass == 0 && self.blocks == 1).then_some(Sizes { tight: false, ..self })
+    }
+
+    /// Elements of the panels that a worker has at once, if it packs them as it needs them.
+    pub(super) fn columns_beside(&self) -> i64 {
+        self.beside * self.column_panel()
     }
 
     /// Those of a kernel that does a range of at most so many rows.

@@ -391,11 +391,54 @@ fn subnormal_halves_are_no_zeros() {
 #[test]
 fn few_rows_by_long_rows_of_columns() {
     // Read in passes: with an end of a panel, an end of a pass, more than one tile of rows, several groups.
-    for (m, k, n) in [(1, 130, 2100), (7, 257, 1030), (3, 300, 1024), (12, 129, 1100), (16, 64, 4096)] {
+    for (m, k, n) in
+        [(1, 130, 2100), (7, 257, 1030), (3, 300, 1024), (12, 129, 1100), (16, 64, 4096), (50, 261, 1100)]
+    {
         for dtype in [DType::F32, DType::F64, DType::I32] {
             check_with(matmul(m, k, n, dtype), 1e-4, None);
         }
     }
+}
+
+/// c[b,i,j] = sum over n of x[b,i,n] y[b,j,n]
+fn by_transposed([batch, m, n, k]: [u64; 4], dtype: DType) -> Function {
+    let (mut f, p) = function(&[(dtype, &[batch, m, k]), (dtype, &[batch, n, k])]);
+    let c = contract(&mut f, &[batch, m, n, k], &[0, 1, 2], (p[0], &[0, 1, 3]), (p[1], &[0, 2, 3]));
+    result(&mut f, c);
+    f
+}
+
+#[test]
+fn columns_that_are_packed_as_needed() {
+    // One block of rows: with an end of a panel, several groups, batches, more than one tile of rows.
+    for sizes in [[1, 40, 700, 130], [1, 9, 330, 67], [3, 20, 150, 64], [1, 64, 1030, 33], [1, 33, 200, 300]]
+    {
+        for dtype in [DType::F32, DType::F64, DType::I32, DType::BF16] {
+            let plan = lowered(by_transposed(sizes, dtype)).plan.to_string();
+            assert!(plan.contains("packed as needed"), "{plan}");
+            check_with(by_transposed(sizes, dtype), if dtype == DType::BF16 { 0.3 } else { 1e-4 }, None);
+        }
+    }
+    // What two products need is packed once.
+    let (mut f, p) = function(&[(DType::F32, &[30, 90]), (DType::F32, &[20, 90]), (DType::F32, &[300, 90])]);
+    for (rows, m) in [(p[0], 30), (p[1], 20)] {
+        let c = contract(&mut f, &[m, 300, 90], &[0, 1], (rows, &[0, 2]), (p[2], &[1, 2]));
+        result(&mut f, c);
+    }
+    check_with(f, 1e-4, None);
+    // z + x z^T, as z + 1: what is packed is read until the last tile is stored, and does not give its memory away.
+    let (mut f, p) = function(&[(DType::F32, &[64, 64]), (DType::F32, &[64, 64])]);
+    let all = space(&[64, 64]);
+    let one = f.fields.constant(&all, Scalar::from_f64(DType::F32, 1.0));
+    let z = f.fields.binary(BinaryOp::Add, p[1], one).unwrap();
+    let z = store(&mut f, z);
+    let z = f.tensor(z);
+    let c = contract(&mut f, &[64, 64, 64], &[0, 1], (p[0], &[0, 2]), (z, &[1, 2]));
+    let c = store(&mut f, c);
+    let c = f.tensor(c);
+    let sum = f.fields.binary(BinaryOp::Add, c, z).unwrap();
+    result(&mut f, sum);
+    check_with(f, 1e-4, None);
 }
 
 #[test]
