@@ -12,7 +12,7 @@ use surject_ir::{AccOp, BinaryOp, DType};
 /// Fewer multiplications than these are left to the row emitter.
 const SMALL: f64 = 30_000.0;
 
-/// Rows, and terms, of what is worth tiles of smaller vectors.
+/// Rows of what is worth tiles of smaller vectors.
 const FULL_TILE: i64 = 16;
 
 /// The two values that a term is made of, where one depends on some loops of the output and the other on others: all
@@ -105,7 +105,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             let extent = dag.extent(lane);
             let count = product(dag, &rows.1);
             // Few columns with many rows are multiplied in smaller vectors.
-            let small = pairs.is_none() && count >= FULL_TILE && product(dag, loops) >= FULL_TILE;
+            let small = pairs.is_none() && count >= FULL_TILE;
             let lanes = if small { sizes::fitting(extent, full) } else { full };
             let vectors = if extent > lanes as i64 { 2 } else { 1 };
             let usual = match (target.registers >= 32, vectors) {
