@@ -9,7 +9,8 @@
 //! column panel, a broadcast of each element of the row panel, multiply and add into registers. What the stored
 //! field does with the sum (bias, activation, residual) is evaluated on the tile when it is stored.
 //!
-//! Panels are always full: rows and columns beyond the end repeat the last one, and are not stored.
+//! Panels are always full: rows and columns beyond the end repeat the last one, and are not stored. Columns are packed by a
+//! kernel of their own; those that one block of rows needs may be packed panel by panel, as they are needed ([`emit_fresh`]).
 //!
 //! `analyse` finds contractions and their tiles, `sizes` cuts them, `pairs` takes factors of few bits two at a
 //! time, `matrix` has tiles in registers for them, `windows` finds rows that need no panel, `panels` runs through

@@ -13,6 +13,9 @@
 //! A chain may end with reductions down the columns of its rows (`columns`): every task joins its rows to a target of
 //! its own, and one more kernel joins the targets.
 //!
+//! Kernels over the same points become one of several outputs before (`outputs`), and products that no chain has pack
+//! their columns themselves (`packed`).
+//!
 //! A part of a kernel is asked for its rows with pointers that are moved back by the rows before them, so the
 //! addresses in it are those of the whole tensor.
 

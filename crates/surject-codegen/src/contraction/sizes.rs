@@ -78,8 +78,8 @@ impl Sizes {
         let tiles = (rows + high - 1) / high;
         let wanted = (most + batch - 1) / batch;
         // Few rows stay together, so that columns are read once, if there are enough panels to share.
-        let together = tiles <= cached && 2 * all_panels >= wanted;
-        let block = cached.min(if together { tiles } else { (tiles + wanted - 1) / wanted }).max(1) * high;
+        let together = tiles <= 2 * cached && 2 * all_panels >= wanted;
+        let block = if together { tiles } else { cached.min((tiles + wanted - 1) / wanted) }.max(1) * high;
         let blocks = (rows + block - 1) / block;
         let (pass, block, blocks) = match c.streams {
             true => (PASS, (rows + high - 1) / high * high, 1),

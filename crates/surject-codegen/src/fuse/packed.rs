@@ -19,82 +19,83 @@ use surject_ir::{DType, TensorType};
 pub(super) fn join(mut steps: Vec<Step>, world: &mut World<'_>) -> Result<Vec<Step>, CodegenError> {
     let mut at = 0;
     while at < steps.len() {
-        let found = (0..at).rev().find_map(|pack| Some((pack, columns(&steps, pack, at, world)?)));
-        if let Some((pack, columns)) = found
-            && let Some(step) = joined(&steps[pack], &steps[at], columns, world)?
-        {
-            steps[at] = step;
-            steps.remove(pack);
-            continue;
+        let found = columns(&steps[at], world).and_then(|columns| {
+            let pack = pack(&steps[..at], columns, world)?;
+            Some((pack, columns))
+        });
+        let joined = match found {
+            Some((pack, columns)) => joined([&steps[pack], &steps[at]], columns, world)?.zip(Some(pack)),
+            None => None,
+        };
+        match joined {
+            Some((step, pack)) => {
+                steps[at] = step;
+                steps.remove(pack);
+            }
+            None => at += 1,
         }
-        at += 1;
     }
     Ok(steps)
 }
 
-/// The memory of the columns of a product, if an earlier step packs them for it alone and may run as late.
-fn columns(steps: &[Step], pack: usize, product: usize, world: &World<'_>) -> Option<Buf> {
-    let Step::Run { kernel, buffers, .. } = &steps[product] else { return None };
-    let Recipe::Tiles { scratch, .. } = recipe(&steps[product], world)?.as_ref() else { return None };
+/// The memory of the packed columns of a product that nothing else reads.
+fn columns(product: &Step, world: &World<'_>) -> Option<Buf> {
+    let Step::Run { kernel, buffers, .. } = product else { return None };
+    let Recipe::Tiles { scratch, .. } = recipe(product, world)?.as_ref() else { return None };
     let place = world.kernels[*kernel].buffers.iter().position(|&b| b == scratch.0)?;
     let columns = (world.memory)(buffers[place]);
-    let Step::Run { writes, .. } = &steps[pack] else { return None };
-    let own = writes.iter().all(|&w| (world.memory)(w) == columns)
-        && !world.kept.contains(&columns)
-        && world.touched.get(&columns) == Some(&2);
-    let touched = touch(&steps[pack], world)?;
-    let mut between = steps[pack + 1..product].iter().map(|s| touch(s, world));
-    (own && between.all(|other| other.is_some_and(|other| !conflict(&touched, &other)))).then_some(columns)
+    (world.touched.get(&columns) == Some(&2) && !world.kept.contains(&columns)).then_some(columns)
 }
 
-/// The step that does both.
+/// The step before a product that packs these columns and nothing else, if it may run as late.
+fn pack(before: &[Step], columns: Buf, world: &World<'_>) -> Option<usize> {
+    let packs = |step: &Step| {
+        let Step::Run { writes, .. } = step else { return false };
+        !writes.is_empty() && writes.iter().all(|&w| (world.memory)(w) == columns)
+    };
+    let pack = before.iter().rposition(packs)?;
+    let touched = touch(&before[pack], world)?;
+    let mut between = before[pack + 1..].iter().map(|s| touch(s, world));
+    between.all(|other| other.is_some_and(|other| !conflict(&touched, &other))).then_some(pack)
+}
+
+/// The step that does both; `None` where panels are needed more often than once.
 fn joined(
-    pack: &Step,
-    product: &Step,
+    [pack, product]: [&Step; 2],
     columns: Buf,
     world: &mut World<'_>,
 ) -> Result<Option<Step>, CodegenError> {
-    let (Step::Run { buffers: packed, .. }, Step::Run { kernel, buffers, writes, in_place, copies, origin }) =
-        (pack, product)
-    else {
-        return Ok(None);
-    };
     let Some(recipe) = recipe(product, world).cloned() else { return Ok(None) };
-    let Recipe::Tiles { dag, output, contraction: c, schedule, scratch } = recipe.as_ref() else {
+    let (
+        Step::Run { kernel: packing, buffers: packed, .. },
+        Step::Run { kernel, buffers, writes, in_place, copies, origin },
+        Recipe::Tiles { dag, output, contraction: c, schedule, scratch },
+    ) = (pack, product, recipe.as_ref())
+    else {
         return Ok(None);
     };
     // The kernel that packs may have been made for other tensors, in the same order.
     let tensors = contraction::packed_tensors(dag, c, scratch.0);
     let mut here: HashMap<Buf, Buf> = HashMap::new();
-    let of_pack = tensors.iter().zip(packed);
     let of_product = world.kernels[*kernel].buffers.iter().zip(buffers);
-    for (&own, &buf) in of_pack.chain(of_product) {
+    for (&own, &buf) in tensors.iter().zip(packed).chain(of_product) {
         let known = *here.entry(own).or_insert(buf);
         if (world.memory)(known) != (world.memory)(buf) {
             return Ok(None);
         }
     }
-    if tensors.len() != packed.len() {
-        return Ok(None);
-    }
-    let Some((made, bytes)) = contraction::emit_fresh((dag, output), c, schedule, world.target, *scratch)?
-    else {
-        return Ok(None);
-    };
-    let Some(buffers) = made.buffers.iter().map(|b| here.get(b).copied()).collect::<Option<Vec<Buf>>>()
-    else {
-        return Ok(None);
-    };
+    let made = contraction::emit_fresh((dag, output), c, schedule, world.target, *scratch)?;
+    let Some((made, bytes)) = made.filter(|_| tensors.len() == packed.len()) else { return Ok(None) };
+    let Some(buffers) = made.buffers.iter().map(|b| here.get(b).copied()).collect() else { return Ok(None) };
+    // Columns are read until the last tile is stored.
+    let read = |b: Buf| packed.iter().any(|&p| (world.memory)(p) == (world.memory)(b));
+    let in_place = in_place.iter().copied().filter(|pair| !read(pair.0)).collect();
     let mut writes = writes.clone();
     writes.extend(here.get(&scratch.0));
     world.types[columns.0 as usize] = TensorType::new(DType::U8, Space::of(&[bytes.unsigned_abs()]));
     world.touched.insert(columns, 1);
-    let cycles = world.kernels[*kernel].cycles;
+    let cycles = made.cycles + world.kernels[*packing].cycles;
     world.kernels.push(Kernel { cycles, ..made });
-    let kernel = world.kernels.len() - 1;
-    // Columns are read until the last tile is stored.
-    let read = |b: Buf| packed.iter().any(|&p| (world.memory)(p) == (world.memory)(b));
-    let in_place = in_place.iter().copied().filter(|pair| !read(pair.0)).collect();
     let (copies, origin) = (*copies, origin.clone());
-    Ok(Some(Step::Run { kernel, buffers, writes, in_place, copies, origin }))
+    Ok(Some(Step::Run { kernel: world.kernels.len() - 1, buffers, writes, in_place, copies, origin }))
 }
