@@ -77,8 +77,8 @@ impl Sizes {
         // Enough blocks for every thread, if there are enough rows.
         let tiles = (rows + high - 1) / high;
         let wanted = (most + batch - 1) / batch;
-        // Few rows stay together, so that columns are read once, if there are enough panels to share.
-        let together = tiles <= 2 * cached && 2 * all_panels >= wanted;
+        // Few rows stay together, so that columns are read once, if there are panels enough for every task.
+        let together = tiles <= 2 * cached && all_panels >= wanted;
         let block = if together { tiles } else { cached.min((tiles + wanted - 1) / wanted) }.max(1) * high;
         let blocks = (rows + block - 1) / block;
         let (pass, block, blocks) = match c.streams {
