@@ -88,6 +88,9 @@ fn tiles_of_blocks() {
             (&[3, 67, 41], &[0, 2, 1]),
             (&[2, 9, 11, 37], &[0, 3, 1, 2]),
             (&[2, 37, 9, 11], &[0, 2, 3, 1]),
+            // Rows that are too long to be one sequence of a tile.
+            (&[431, 70], &[1, 0]),
+            (&[2, 421, 3, 23], &[0, 2, 3, 1]),
         ] {
             let (mut f, p) = function(&[(dtype, sizes)]);
             let image: Vec<u64> = order.iter().map(|&axis| sizes[axis]).collect();
