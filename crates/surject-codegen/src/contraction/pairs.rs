@@ -296,27 +296,35 @@ pub(super) const MARK: i64 = 16;
 
 /// Writes behind a panel of so many pairs of halves whether one of the halves is subnormal.
 pub(super) fn mark(em: &mut Emitter<'_>, scope: ScopeId, panel: &str, count: i64, lanes: usize) {
-    let (ty, halves, flags) = (Elem::I32.ty(lanes), Elem::I16.ty(2 * lanes), Elem::I1.ty(2 * lanes));
+    let (ty, halves) = (Elem::I32.ty(lanes), Elem::I16.ty(2 * lanes));
+    let constant = |em: &mut Emitter<'_>, bits| em.constant(Elem::I16, bits, 2 * lanes);
+    let [size, one, most] = [0x7fff, 1, 0xffff].map(|bits| constant(em, bits));
+    let lanes_of = |vectors: i64| vectors * lanes as i64;
+    let vectors = [4, 2].into_iter().find(|&n| count % lanes_of(n) == 0).unwrap_or(1);
     let inner = em.open(scope, Vec::new(), None);
     let iv = em.name();
     let from =
         em.op(inner, &format!("llvm.getelementptr {panel}[{iv}] : (!llvm.ptr, i64) -> !llvm.ptr, i32"));
-    let pairs = em.op(inner, &format!("llvm.load {from} {{alignment = 4 : i64}} : !llvm.ptr -> {ty}"));
-    let bits = cast(em, inner, &pairs, (Elem::I32, lanes), (Elem::I16, 2 * lanes));
-    let constant = |em: &mut Emitter<'_>, bits| em.constant(Elem::I16, bits, 2 * lanes);
-    let (size, one, most) = (constant(em, 0x7fff), constant(em, 1), constant(em, 0x7f));
-    // Without the sign: 1 to 0x7f.
-    let size = em.op(inner, &format!("arith.andi {bits}, {size} : {halves}"));
-    let below = em.op(inner, &format!("arith.subi {size}, {one} : {halves}"));
-    let is = em.op(inner, &format!("arith.cmpi ult, {below}, {most} : {halves}"));
     let name = em.name();
-    let next = em.op(inner, &format!("arith.ori {name}, {is} : {flags}"));
-    let init = em.constant(Elem::I1, 0, 2 * lanes);
-    let bounds = Bounds { low: em.int(0), high: em.int(count), step: em.int(lanes as i64) };
-    let found = em.close_loop(inner, &iv, &bounds, &[Carried { name, init, ty: flags.clone(), next }]);
+    let mut next = name.clone();
+    for ahead in (0..vectors).map(lanes_of) {
+        let from =
+            em.op(inner, &format!("llvm.getelementptr {from}[{ahead}] : (!llvm.ptr) -> !llvm.ptr, i32"));
+        let pairs = em.op(inner, &format!("llvm.load {from} {{alignment = 4 : i64}} : !llvm.ptr -> {ty}"));
+        let bits = cast(em, inner, &pairs, (Elem::I32, lanes), (Elem::I16, 2 * lanes));
+        // Without the sign it is 1 to 0x7f; the smallest of all, less one, tells whether one is. Zero is then the largest.
+        let size = em.op(inner, &format!("arith.andi {bits}, {size} : {halves}"));
+        let below = em.op(inner, &format!("arith.subi {size}, {one} : {halves}"));
+        next = em.op(inner, &format!("arith.minui {next}, {below} : {halves}"));
+    }
+    let bounds = Bounds { low: em.int(0), high: em.int(count), step: em.int(lanes_of(vectors)) };
+    let carried = Carried { name, init: most, ty: halves.clone(), next };
+    let least = em.close_loop(inner, &iv, &bounds, &[carried]);
     let to = em.op(scope, &format!("llvm.getelementptr {panel}[{count}] : (!llvm.ptr) -> !llvm.ptr, i32"));
-    for found in found {
-        let any = em.op(scope, &format!("vector.reduction <or>, {found} : {flags} into i1"));
+    for least in least {
+        let least = em.op(scope, &format!("vector.reduction <minui>, {least} : {halves} into i16"));
+        let subnormal = em.constant(Elem::I16, 0x7f, 1);
+        let any = em.op(scope, &format!("arith.cmpi ult, {least}, {subnormal} : i16"));
         let any = em.op(scope, &format!("arith.extui {any} : i1 to i32"));
         em.line(scope, &format!("llvm.store {any}, {to} : i32, !llvm.ptr"));
     }
