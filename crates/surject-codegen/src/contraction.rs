@@ -130,14 +130,8 @@ pub fn emit(
     (columns, rows): (Buf, Buf),
 ) -> Result<Vec<Kernel>, CodegenError> {
     let sizes = Sizes::new(dag, c, target);
-    let in_place = in_place(dag, c, &sizes);
-    let columns = in_place.as_ref().map_or(columns, |p| p.buf);
-    let windows = windows::windows(dag, c, &sizes);
-    let (apart, border, fresh) = (false, None, false);
-    let mut emitter =
-        Tiles { dag, c, sizes, schedule, output, target, in_place, windows, apart, border, fresh };
-    emitter.border = emitter.copied_rows();
-    emitter.apart = emitter.is_apart();
+    let emitter = Tiles::new((dag, output), c, schedule, target, sizes);
+    let columns = emitter.in_place.as_ref().map_or(columns, |p| p.buf);
     let mut kernels = Vec::new();
     if emitter.in_place.is_none() {
         kernels.push(emitter.pack_columns(columns)?);
@@ -156,16 +150,11 @@ pub(crate) fn emit_fresh(
     (columns, rows): (Buf, Buf),
 ) -> Result<Option<(Kernel, i64)>, CodegenError> {
     let Some(sizes) = Sizes::new(dag, c, target).for_fresh_columns() else { return Ok(None) };
-    if in_place(dag, c, &sizes).is_some() {
+    let bytes = sizes.workers * sizes.columns_beside() * sizes.elem.size() as i64;
+    let emitter = Tiles { fresh: true, ..Tiles::new((dag, output), c, schedule, target, sizes) };
+    if emitter.in_place.is_some() {
         return Ok(None);
     }
-    let windows = windows::windows(dag, c, &sizes);
-    let bytes = sizes.workers * sizes.columns_beside() * sizes.elem.size() as i64;
-    let (apart, border, fresh) = (false, None, true);
-    let mut emitter =
-        Tiles { dag, c, sizes, schedule, output, target, in_place: None, windows, apart, border, fresh };
-    emitter.border = emitter.copied_rows();
-    emitter.apart = emitter.is_apart();
     Ok(Some((emitter.compute(columns, rows, Share::Task)?, bytes)))
 }
 
@@ -284,6 +273,25 @@ fn open_share(em: &mut Emitter<'_>, total: i64, tasks: i64) -> (ScopeId, String,
     (scope, iv, bounds)
 }
 
+impl<'a> Tiles<'a> {
+    /// Those of all rows.
+    fn new(
+        (dag, output): (&'a Dag, &'a Output),
+        c: &'a Contraction,
+        schedule: &'a Schedule,
+        target: &'a Target,
+        sizes: Sizes,
+    ) -> Tiles<'a> {
+        let (in_place, windows) = (in_place(dag, c, &sizes), windows::windows(dag, c, &sizes));
+        let (apart, border, fresh) = (false, None, false);
+        let mut tiles =
+            Tiles { dag, c, sizes, schedule, output, target, in_place, windows, apart, border, fresh };
+        tiles.border = tiles.copied_rows();
+        tiles.apart = tiles.is_apart();
+        tiles
+    }
+}
+
 impl Tiles<'_> {
     fn emitter(&self) -> Emitter<'_> {
         let mut em = Emitter::new(self.dag);
@@ -339,8 +347,7 @@ impl Tiles<'_> {
     fn pack_columns(&self, columns: Buf) -> Result<Kernel, CodegenError> {
         let (s, c) = (&self.sizes, self.c);
         let mut em = self.emitter();
-        let factor = c.factors[1];
-        let buffers = buffers(self.dag, &[columns], &[factor]);
+        let buffers = packed_tensors(self.dag, c, columns);
         name_pointers(&mut em, &buffers);
         let total = s.batch * s.all_panels;
         let bytes = total * s.sum * s.width * s.elem.size() as i64;

@@ -147,8 +147,8 @@ impl Row<'_> {
             (reach.ahead, reach.meet) = (false, false);
         }
         let (rows, columns) = (em.dag.extent(along), em.dag.extent(*last));
-        // The longer loop is cut into pieces.
         let flat = tile.and_then(|t| t.flat);
+        // The longer loop is cut into pieces; rows that are one sequence stay whole.
         let wide = columns > rows && !outer.is_empty() && flat.is_none();
         let cut: Vec<LoopId> = outer.iter().copied().chain([if wide { *last } else { along }]).collect();
         let units = units(em.dag, &cut, self.schedule, target, (free, &grain(lanes, target)));

@@ -129,7 +129,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                 fill(extent, if extent > lanes as i64 { (lanes as i64 / 2).max(1) } else { lanes as i64 });
             let score = used * fill(count, high as i64) * unit * pace * whole;
             let streams = sizes::streams(dag, columns.0, lane, loops, count, target);
-            // Where memory is what counts, rows are kept as they are.
+            // Where memory is what counts, tiles are as high as each other.
             let high = if streams { even(count, usual) } else { high };
             let score = if streams { score.max(0.5) } else { score };
             let least = if eager { 0.0 } else { 0.3 };

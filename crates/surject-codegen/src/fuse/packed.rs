@@ -76,6 +76,9 @@ fn joined(
     };
     // The kernel that packs may have been made for other tensors, in the same order.
     let tensors = contraction::packed_tensors(dag, c, scratch.0);
+    if tensors.len() != packed.len() {
+        return Ok(None);
+    }
     let mut here: HashMap<Buf, Buf> = HashMap::new();
     let of_product = world.kernels[*kernel].buffers.iter().zip(buffers);
     for (&own, &buf) in tensors.iter().zip(packed).chain(of_product) {
@@ -85,7 +88,7 @@ fn joined(
         }
     }
     let made = contraction::emit_fresh((dag, output), c, schedule, world.target, *scratch)?;
-    let Some((made, bytes)) = made.filter(|_| tensors.len() == packed.len()) else { return Ok(None) };
+    let Some((made, bytes)) = made else { return Ok(None) };
     let Some(buffers) = made.buffers.iter().map(|b| here.get(b).copied()).collect() else { return Ok(None) };
     // Columns are read until the last tile is stored.
     let read = |b: Buf| packed.iter().any(|&p| (world.memory)(p) == (world.memory)(b));
