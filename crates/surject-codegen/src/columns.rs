@@ -7,6 +7,7 @@
 //! A task that takes some rows through several kernels (`fuse`) joins them one by one to a target of its own.
 
 use crate::address::{Lin, LoopId, LoopSet};
+use crate::ahead::{self, When};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{Elem, Emitter};
 use crate::recipe::Recipe;
@@ -107,6 +108,7 @@ pub fn kernel(
     let mut em = Emitter::new(&both);
     em.tables = schedule.tables;
     let (written, roots) = (vec![output.to], [first[0].root, then[0].root]);
+    em.far = ahead::far(&both, &roots, target, &|_| Some(When::Soon));
     let buffers = row::bind_pointers(&mut em, &written, &roots);
     for (outputs, schedule) in [(&first, &start), (&then, &schedule)] {
         Row { outputs, schedule, braided: None }.all(&mut em, &units)?;
@@ -163,12 +165,16 @@ impl Columns {
     }
 
     /// The kernel that joins the rows from `%low` to `%high` to the target.
-    pub(crate) fn range(&self, target: &Target) -> Result<Kernel, CodegenError> {
+    pub(crate) fn range(
+        &self,
+        target: &Target,
+        when: &dyn Fn(Buf) -> Option<When>,
+    ) -> Result<Kernel, CodegenError> {
         let rows = self.rows();
         let total = self.dag.extent(rows);
         let units = Units { prefix: vec![rows], total, share: Share::Range, ..Units::WHOLE };
         let outputs = std::slice::from_ref(&self.output);
-        row::emit_units(&self.dag, outputs, &self.schedule, (units, target), None)
+        row::emit_units(&self.dag, outputs, &self.schedule, (units, target), None, when)
     }
 
     /// The kernel that makes the target neutral.
@@ -177,7 +183,7 @@ impl Columns {
         let root = dag.constant(self.op.neutral(dag[self.output.root].dtype));
         let outputs = [Output { root, join: None, ..self.output.clone() }];
         let schedule = schedule::choose(&dag, &outputs, &self.schedule.order[1..], target);
-        row::emit_units(&dag, &outputs, &schedule, (Units::WHOLE, target), None)
+        row::emit_units(&dag, &outputs, &schedule, (Units::WHOLE, target), None, &|_| Some(When::Soon))
     }
 
     /// The kernel that joins so many targets, which lie one behind the other, into one.

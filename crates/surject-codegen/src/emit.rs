@@ -11,6 +11,7 @@
 
 use crate::CodegenError;
 use crate::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
+use crate::ahead::{Asked, Turn};
 use crate::dag::{Buf, Dag, NodeId};
 use crate::divide::Inverse;
 pub use crate::elem::Elem;
@@ -53,6 +54,8 @@ struct Scope {
     pairs: bool,
     /// A part of a loop that is all that runs here: its first value, and its end.
     span: Option<(LoopId, i64, i64)>,
+    /// The loop that this is an iteration of.
+    turn: Option<Turn>,
     text: String,
     nodes: HashMap<NodeId, Val>,
     lins: HashMap<Lin, String>,
@@ -92,6 +95,10 @@ pub struct Emitter<'a> {
     pub tables: bool,
     /// Do results go past the caches ([`crate::Target::streams`])?
     pub streams: bool,
+    /// What is read from far away ([`crate::ahead`]).
+    pub(crate) far: Asked,
+    /// The reductions whose terms are being written.
+    pub(crate) passes: Vec<NodeId>,
     /// The loop over short rows, where such rows are done in lanes.
     pub short: Option<LoopId>,
     /// The inverses of divisors, by the names of these.
@@ -136,6 +143,8 @@ impl<'a> Emitter<'a> {
             unbound: false,
             tables: false,
             streams: false,
+            far: Asked::new(),
+            passes: Vec::new(),
             short: None,
             inverses: HashMap::new(),
             scopes: vec![Scope::default()],
@@ -220,7 +229,20 @@ impl<'a> Emitter<'a> {
     pub fn open_loop(&mut self, parent: ScopeId, l: LoopId, lanes: usize) -> (ScopeId, String) {
         let iv = self.name();
         let vector = (lanes > 1).then_some((l, lanes));
-        (self.open(parent, vec![(l, iv.clone())], vector), iv)
+        let scope = self.open(parent, vec![(l, iv.clone())], vector);
+        self.turn(scope, (l, lanes as i64));
+        (scope, iv)
+    }
+
+    /// Says what loop a scope is an iteration of.
+    pub(crate) fn turn(&mut self, scope: ScopeId, turn: Turn) {
+        self.scopes[scope.0].turn = Some(turn);
+    }
+
+    /// The loops around a scope, innermost first.
+    pub(crate) fn turns(&self, scope: ScopeId) -> impl Iterator<Item = Turn> {
+        let around = std::iter::successors(Some(scope), |s| self.scopes[s.0].parent);
+        around.filter_map(|s| self.scopes[s.0].turn)
     }
 
     /// Opens the scope of what is left of a loop: a vector of which only the first lanes exist. A single element is

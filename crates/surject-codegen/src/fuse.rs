@@ -23,6 +23,7 @@ mod chain;
 mod outputs;
 mod packed;
 
+use crate::ahead::When;
 use crate::dag::Buf;
 use crate::memory::bytes;
 use crate::recipe::{Cut, Recipe};
@@ -94,6 +95,10 @@ impl Member {
         move |buf| whole.contains(&buf)
     }
 
+    fn touches(&self, memory: Buf) -> bool {
+        self.accesses.iter().any(|a| a.0 == memory)
+    }
+
     /// The tensors of the kernel that have such memory.
     fn tensors_in(&self, world: &World<'_>, such: impl Fn(Buf) -> bool) -> Vec<Buf> {
         let pairs = world.kernels[self.kernel].buffers.iter().zip(&self.buffers);
@@ -123,10 +128,36 @@ struct Chain {
 }
 
 impl Chain {
+    /// How a member asks for what it reads: one does for all that read the same. That is the first, or one that has so
+    /// much to compute that memory brings what the next range reads meanwhile.
+    fn when(&self, member: &Member, world: &World<'_>) -> impl Fn(Buf) -> Option<When> {
+        const MUCH: f64 = 1.5;
+        let cycles = |m: &Member| world.kernels[m.kernel].cycles;
+        let near = |m: &Member, memory: Buf| {
+            let part = m.accesses.iter().find(|a| a.0 == memory).and_then(|a| a.2);
+            part.is_some_and(|part| part.saturating_mul(self.most) <= world.target.nearest_bytes as i64)
+        };
+        let asks = |memory: Buf| {
+            let mut touching = self.members.iter().filter(|m| m.touches(memory));
+            let first = touching.next()?;
+            let most = touching.max_by(|a, b| cycles(a).total_cmp(&cycles(b)));
+            let most = most.filter(|m| cycles(m) >= MUCH * cycles(first) && near(m, memory));
+            let written = self.members.iter().any(|m| m.accesses.iter().any(|a| a.0 == memory && a.1));
+            match most {
+                _ if written => None,
+                Some(most) => (most.at == member.at).then_some(When::Rows(self.most)),
+                None => (first.at == member.at).then_some(When::Soon),
+            }
+        };
+        let pairs = world.kernels[member.kernel].buffers.iter().zip(&member.buffers);
+        let all: Vec<(Buf, When)> =
+            pairs.filter_map(|(&buf, &tensor)| Some((buf, asks((world.memory)(tensor))?))).collect();
+        move |buf| all.iter().find(|a| a.0 == buf).map(|a| a.1)
+    }
+
     /// Is a tensor of a member touched by no other?
-    fn is_last(&self, member: &Member, world: &World<'_>) -> impl Fn(Buf) -> bool {
-        let touching =
-            |buf: Buf| self.members.iter().filter(|m| m.accesses.iter().any(|a| a.0 == buf)).count();
+    fn is_alone(&self, member: &Member, world: &World<'_>) -> impl Fn(Buf) -> bool {
+        let touching = |buf: Buf| self.members.iter().filter(|m| m.touches(buf)).count();
         let alone = member.tensors_in(world, |memory| touching(memory) == 1);
         move |buf| alone.contains(&buf)
     }
@@ -384,7 +415,9 @@ fn settle(
     };
     let shared = kernels().filter(|k| k.tasks > 1).count();
     let targets: Vec<i64> = recipes.iter().filter_map(|r| r.joined()?.bytes()).collect();
-    let room = 2 * target.cache_bytes as i64;
+    let tiled = recipes.iter().any(|r| r.columns(target).is_some());
+    // What one row after the other goes through stays in the nearest cache.
+    let room = if tiled { 2 * target.cache_bytes } else { target.nearest_bytes * 2 / 3 } as i64;
     let estimate = |most: i64| {
         let fits = most.saturating_mul(part) <= room;
         let saved = if fits { moved + again } else { moved };
@@ -409,7 +442,7 @@ fn settle(
     let count = over(segment, (room / part.max(1)).max(1));
     let count = over(count, 4 * threads) * 4 * threads;
     let snug = (over(over(segment, count), step) * step).clamp(step, most);
-    if net(snug) > net(most) {
+    if net(snug) > net(most) || !tiled {
         most = snug;
     }
     let (estimate, tasks) = (estimate(most), tasks(most));

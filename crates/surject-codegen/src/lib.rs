@@ -53,6 +53,7 @@
 mod access;
 mod address;
 mod again;
+mod ahead;
 mod braid;
 mod build;
 mod coalesce;

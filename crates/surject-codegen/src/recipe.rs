@@ -6,6 +6,7 @@
 //! for the readers of a tensor too, a task can take a few parts through several kernels (`fuse`).
 
 use crate::address::{Lin, LoopId, LoopSet};
+use crate::ahead::When;
 use crate::columns::Columns;
 use crate::contraction::{self, Contraction};
 use crate::dag::{Buf, Dag, Node, NodeId};
@@ -309,29 +310,29 @@ impl Recipe {
 
     /// The kernel of a range of parts: its body uses `%low`, `%high` and `%ptrs`, where the pointer to packed rows is
     /// that of the worker. A range has at most so many parts.
-    /// `whole` says which tensors are there as a whole, and not their parts of the range alone; `last` says of which
-    /// what is written is not read again in the range.
+    /// `whole` says which tensors are there as a whole, and not their parts of the range alone; `when` says
+    /// how it asks for what it reads, `alone` which nothing else touches in the range.
     pub fn range(
         &self,
         cut: &Cut,
         most: i64,
         target: &Target,
         whole: &dyn Fn(Buf) -> bool,
-        last: &dyn Fn(Buf) -> bool,
+        (when, alone): (&dyn Fn(Buf) -> Option<When>, &dyn Fn(Buf) -> bool),
     ) -> Result<Kernel, CodegenError> {
         match self {
             Recipe::Row { dag, outputs, schedule, stash, .. } => {
-                let streams = schedule.streams && outputs.iter().all(|o| last(o.to));
+                let streams = schedule.streams && outputs.iter().all(|o| alone(o.to));
                 let schedule = &Schedule { streams, ..schedule.clone() };
                 let (pieces, piece) = cut.piece.map_or((1, 0), |(l, steps)| (dag.extent(l) / steps, steps));
                 let prefix = cut.weights.iter().map(|w| w.0).collect();
                 let units = Units { prefix, pieces, piece, tasks: 1, total: cut.parts, share: Share::Range };
-                row::emit_units(dag, outputs, schedule, (units, target), stash.clone())
+                row::emit_units(dag, outputs, schedule, (units, target), stash.clone(), when)
             }
             Recipe::Tiles { dag, output, contraction: c, schedule, scratch } => {
                 contraction::emit_range((dag, output), c, schedule, target, *scratch, (most, whole))
             }
-            Recipe::Columns(columns) => columns.range(target),
+            Recipe::Columns(columns) => columns.range(target, when),
         }
     }
 }

@@ -6,6 +6,7 @@
 use crate::CodegenError;
 use crate::Target;
 use crate::address::{Guard, Lin, LoopId, LoopSet};
+use crate::ahead::{self, When};
 use crate::braid::Braided;
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
@@ -83,7 +84,7 @@ pub fn emit(
         return finish(em, buffers, tasks, written(outputs), summary(dag, &roots, schedule, tasks));
     }
     let units = units(dag, &schedule.order, schedule, target, (free, &Grain::ROWS));
-    emit_units(dag, outputs, schedule, (units, target), stash)
+    emit_units(dag, outputs, schedule, (units, target), stash, &|_| Some(When::Soon))
 }
 
 /// A kernel that knows what it was made from.
@@ -100,19 +101,22 @@ pub(crate) fn whole(
     Ok(Kernel { recipe, ..kernel })
 }
 
-/// Writes a kernel whose units of work are decided.
+/// Writes a kernel whose units of work are decided. `when` says how it asks for what it reads.
 pub(crate) fn emit_units(
     dag: &Dag,
     outputs: &[Output],
     schedule: &Schedule,
     (units, target): (Units, &Target),
     stash: Option<Stash>,
+    when: &dyn Fn(Buf) -> Option<When>,
 ) -> Result<Kernel, CodegenError> {
     let mut em = Emitter::new(dag);
     em.tables = schedule.tables;
     // Of a row that is stored twice, what is stored is read again soon.
     em.streams = schedule.streams && stash.as_ref().is_none_or(|s| s.to == Buf::OWN);
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+    let kept = stash.as_ref().map(|s| s.to);
+    em.far = ahead::far(dag, &roots, target, &|buf| when(buf).filter(|_| Some(buf) != kept));
     let buffers = bind_pointers(&mut em, &written(outputs), &roots);
     let stashed = stash.is_some();
     if let Some(stash) = stash.as_ref().filter(|s| s.to == Buf::OWN) {

@@ -135,6 +135,9 @@ pub(crate) fn open_outer(
             range = (Some(low), Some(end));
         }
         decode(em, scope, &units.prefix, rest);
+        if let Some(&last) = units.prefix.last() {
+            em.turn(scope, (last, 1));
+        }
         inner = &outer[units.prefix.len()..];
     }
     for &l in inner {

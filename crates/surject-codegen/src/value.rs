@@ -111,6 +111,10 @@ impl Emitter<'_> {
         Ok(match &data.node {
             Node::Load { buf, address, guards } => {
                 let pointer = self.pointer(*buf)?;
+                let there = |g: &Guard| self.fact(g, at.scope) == GuardFact::Always;
+                if at.lanes > 1 && guards.iter().all(there) {
+                    self.ask_ahead((*buf, &pointer), address, Elem::in_memory(dtype), at);
+                }
                 self.load(&pointer, dtype, address, guards, at)
             }
             Node::Gather { buf, address, offset, guards } => {
@@ -194,6 +198,7 @@ impl Emitter<'_> {
                 }
                 let accumulator = Accumulator::new(self, *op, dtype, at.lanes);
                 let terms = self.every(loops);
+                let around = std::mem::replace(&mut self.passes, vec![id]);
                 // Every addition waits for the one before it: sums of more terms are made in parts.
                 let apart = match terms.len() {
                     _ if !dtype.is_float() || *op != AccOp::Add => 1,
@@ -215,6 +220,7 @@ impl Emitter<'_> {
                         *a = self.join_accumulators(*op, dtype, a, &b, at)?;
                     }
                 }
+                self.passes = around;
                 let value = self.accumulated(*op, dtype, parts.swap_remove(0), at);
                 self.round_half(at, dtype, value)
             }
@@ -263,6 +269,7 @@ impl Emitter<'_> {
         });
         let terms: Vec<Term> = terms.collect();
         let plan = group.first().map_or_else(ReducePlan::default, |&id| self.plan(id));
+        let around = std::mem::replace(&mut self.passes, group.to_vec());
         let values = if at.lanes == 1 && plan.lanes > 1 {
             self.reduce_lanes(&terms, &plan, at)?
         } else {
@@ -280,6 +287,7 @@ impl Emitter<'_> {
             let next = self.close_nest(&scopes, &levels, &wide, next);
             terms.iter().zip(next).map(|(t, x)| self.accumulated(t.op, t.dtype, x, at)).collect()
         };
+        self.passes = around;
         Ok(terms.iter().zip(values).map(|(t, x)| self.round_half(at, t.dtype, x)).collect())
     }
 

@@ -178,8 +178,9 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
         let made = chain.members.iter().map(|m| {
             let recipe = world.kernels[m.kernel].recipe.as_ref();
             let recipe = recipe.ok_or_else(|| CodegenError::malformed("a kernel without a recipe"))?;
-            let (whole, last) = (m.is_whole(&chain.between, world), chain.is_last(m, world));
-            recipe.range(&m.cut, chain.most, target, &whole, &last)
+            let whole = m.is_whole(&chain.between, world);
+            let (when, alone) = (chain.when(m, world), chain.is_alone(m, world));
+            recipe.range(&m.cut, chain.most, target, &whole, (&when, &alone))
         });
         made.collect::<Result<_, _>>()?
     };

@@ -1,0 +1,207 @@
+//! What comes from memory is asked for ahead.
+//!
+//! A processor asks by itself for what is read in order, but stops where a page ends and begins anew behind it, and the
+//! rows of a normalisation are pages of their own. Where a kernel reads a tensor that the nearest caches do not hold, it
+//! asks for what it reads some iterations later: far enough that memory answers in time, and not so far that it is gone
+//! again. Of a sum over 64 MiB that makes 1.5 of one, of a row normalised in two passes 1.6 (Sapphire Rapids).
+
+use crate::Target;
+use crate::address::{Lin, LoopId};
+use crate::dag::{Buf, Dag, Node, NodeId};
+use crate::emit::{At, Elem, Emitter};
+use crate::schedule::node_cost;
+use crate::stream::LINE;
+use crate::turned::{Ask, prefetch};
+use std::collections::HashMap;
+
+/// Bytes that are under way.
+const AHEAD: i64 = 1024;
+
+/// The least bytes of a vector, and the most of what it lies in: less is asked for again and again, of more most is not
+/// needed.
+const BYTES: std::ops::RangeInclusive<i64> = 32..=8 * LINE;
+
+/// When what is asked for is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// So many bytes later.
+    Soon,
+    /// When the loop around the row is so many rows further: while there is much to compute, memory brings them.
+    Rows(i64),
+}
+
+/// What a kernel asks for, by the reduction that it is loaded for, tensor and address; and whether a window reads it more
+/// than once.
+pub(crate) type Asked = HashMap<(Option<NodeId>, Buf, Lin), (When, bool)>;
+
+/// A load of something far away, as one of the passes over it has it.
+struct Load {
+    /// The reduction whose terms it is for.
+    pass: Option<NodeId>,
+    buf: Buf,
+    address: Lin,
+    size: i64,
+    /// The loop that its elements lie side by side along.
+    along: Option<LoopId>,
+    /// What an element costs in this pass.
+    cost: f64,
+    /// Does a window read an element more than once?
+    again: bool,
+}
+
+impl Load {
+    /// Are these two passes over the same row?
+    fn shares_row(&self, other: &Load) -> bool {
+        let row = |load: &Load| {
+            let mut lin = load.address.clone();
+            lin.terms.retain(|t| Some(t.0) != load.along);
+            lin
+        };
+        self.buf == other.buf && self.pass != other.pass && row(self) == row(other)
+    }
+
+    /// Is what this reads read anyway, soon before or after?
+    fn is_close(&self, other: &Load) -> bool {
+        let ahead = other.address.offset.saturating_sub(self.address.offset);
+        let few = |stride: i64| ahead % stride == 0 && ahead / stride <= 8;
+        let soon = ahead.saturating_mul(self.size) <= AHEAD
+            || self.address.terms.iter().any(|t| few(t.1.abs().max(1)));
+        (self.pass, self.buf) == (other.pass, other.buf)
+            && self.address.terms == other.address.terms
+            && ahead > 0
+            && soon
+    }
+}
+
+/// What a kernel loads from far away, once for what lies close behind each other. `when` says
+/// how it asks for a tensor: [`When::Soon`] leaves open what suits.
+pub(crate) fn far(dag: &Dag, roots: &[NodeId], target: &Target, when: &dyn Fn(Buf) -> Option<When>) -> Asked {
+    /// An element costs so much that memory brings another one meanwhile.
+    const MUCH: f64 = 12.0;
+    /// The longest row that stays in the nearest cache until it is read.
+    const ROW: i64 = 24 << 10;
+    let loads = loads(dag, roots, target, when);
+    let mut asked = Asked::new();
+    for load in &loads {
+        let length = load.along.map_or(0, |l| dag.extent(l)).saturating_mul(load.size);
+        let passes = || loads.iter().filter(|other| load.shares_row(other));
+        let most = passes().map(|other| other.cost).fold(0.0, f64::max);
+        let near = (AHEAD + 1..=ROW).contains(&length) && passes().count() > 0;
+        let when = match when(load.buf) {
+            Some(When::Rows(_)) if load.cost < most => continue,
+            Some(When::Soon) if near && most.max(load.cost) >= MUCH => {
+                if load.cost < most {
+                    continue;
+                }
+                When::Rows(1)
+            }
+            Some(when) => when,
+            None => continue,
+        };
+        if !loads.iter().any(|other| load.is_close(other)) {
+            asked.insert((load.pass, load.buf, load.address.clone()), (when, load.again));
+        }
+    }
+    asked
+}
+
+/// Everything that is loaded from far away, once for every pass over it.
+fn loads(dag: &Dag, roots: &[NodeId], target: &Target, when: &dyn Fn(Buf) -> Option<When>) -> Vec<Load> {
+    let near = if target.eager { 0 } else { target.cache_bytes };
+    let inside = dag.reachable(roots, true).into_iter().filter_map(|n| match dag[n].node {
+        Node::Reduce { body, .. } => Some((Some(n), vec![body])),
+        _ => None,
+    });
+    let mut loads: Vec<Load> = Vec::new();
+    for (pass, roots) in inside.chain([(None, roots.to_vec())]) {
+        let nodes = dag.reachable(&roots, false);
+        for &id in &nodes {
+            let Node::Load { buf, address, .. } = &dag[id].node else { continue };
+            let size = Elem::in_memory(dag[id].dtype).size() as i64;
+            if *buf == Buf::OWN
+                || when(*buf).is_none()
+                || dag.points(address.loops()) * size as f64 <= near as f64
+            {
+                continue;
+            }
+            let along = address.terms.iter().find(|t| t.1.abs() == 1).map(|t| t.0);
+            let inside = nodes.iter().filter(|&&n| along.is_some_and(|l| dag[n].deps.contains(l)));
+            let cost = inside.map(|&n| node_cost(dag, n)).sum();
+            let range = address.range(&dag.extents);
+            let again = range.is_none_or(|(low, high)| dag.points(address.loops()) > (high - low + 1) as f64);
+            loads.push(Load { pass, buf: *buf, address: address.clone(), size, along, cost, again });
+        }
+    }
+    loads
+}
+
+impl Emitter<'_> {
+    /// Asks for what a load will read, if that is far away.
+    pub(crate) fn ask_ahead(&mut self, (buf, pointer): (Buf, &str), address: &Lin, elem: Elem, at: At) {
+        if self.far.is_empty() {
+            return;
+        }
+        let of = |pass: Option<NodeId>| self.far.get(&(pass, buf, address.clone()));
+        let when = if self.passes.is_empty() {
+            of(None)
+        } else {
+            self.passes.iter().find_map(|&pass| of(Some(pass)))
+        };
+        let Some(&(when, again)) = when else { return };
+        // The last of a window is what nothing has read before.
+        let last = |&(l, c): &(LoopId, i64)| match self.fixed(l, at.scope) {
+            Some(value) => value == if c < 0 { 0 } else { self.dag.extent(l) - 1 },
+            None => true,
+        };
+        let known = address.terms.iter().any(|t| self.fixed(t.0, at.scope).is_some());
+        if again && !(known && address.terms.iter().all(last)) {
+            return;
+        }
+        let size = elem.size() as i64;
+        let stride = self.vector_loop(at.scope, address.loops()).map_or(0, |(l, _)| address.coeff(l));
+        let Some(bytes) = stride.abs().checked_mul((at.lanes as i64 - 1) * size).map(|b| b + size) else {
+            return;
+        };
+        let Some(ahead) = self.later(address, (bytes, size), when, at).filter(|_| BYTES.contains(&bytes))
+        else {
+            return;
+        };
+        let base = self.lin(address, at.scope);
+        let base = self.element(pointer, &base, elem, at.scope);
+        for line in 0..(bytes + LINE - 1) / LINE {
+            let Some(ahead) = ahead.checked_add(stride.signum() * line * LINE / size) else { return };
+            prefetch(self, at.scope, (&base, ahead), elem, Ask::Now);
+        }
+    }
+
+    /// How many elements further on an address is when so many bytes have been read: along the loops in which it moves,
+    /// innermost first, as long as they have that many iterations.
+    fn later(&self, address: &Lin, (bytes, size): (i64, i64), when: When, at: At) -> Option<i64> {
+        let mut run = bytes.max(1);
+        for (l, step) in self.turns(at.scope) {
+            let (c, extent): (i64, i64) = (address.coeff(l), self.dag.extent(l));
+            if c == 0 || when != When::Soon && c.abs() == 1 {
+                continue;
+            }
+            if let When::Rows(rows) = when {
+                return c.checked_mul(rows);
+            }
+            let jump = c.checked_mul(step)?;
+            if jump.checked_mul(size)?.abs() <= run {
+                run = run.max(c.abs().checked_mul(extent)?.checked_mul(size)?);
+                if run >= 2 * AHEAD {
+                    return Some(c.signum() * AHEAD / size);
+                }
+            } else {
+                let times = (AHEAD + run - 1) / run;
+                if extent / step >= 2 * times {
+                    return jump.checked_mul(times);
+                }
+            }
+        }
+        None
+    }
+}
+
+/// A loop, and how many of its positions an iteration has.
+pub(crate) type Turn = (LoopId, i64);
