@@ -134,6 +134,13 @@ impl Emitter<'_> {
     }
 }
 
+/// An end of a part of a row.
+#[derive(Clone, Copy)]
+enum End {
+    First,
+    Last,
+}
+
 impl Row<'_> {
     /// Is a part of the last loop done from line to line?
     pub(crate) fn is_shifted(&self, em: &Emitter<'_>, l: LoopId, (start, end): (i64, i64)) -> bool {
@@ -178,7 +185,7 @@ impl Row<'_> {
         let head = em.op(scope, &format!("arith.divui {bytes}, {size} : i64"));
         let head = em.op(scope, &format!("arith.addi {low}, {head} : i64"));
         let first = em.op(scope, &format!("arith.minsi {head}, {high} : i64"));
-        self.end(em, scope, l, (&low, &first), (start, end, line))?;
+        self.end(em, scope, l, (&low, &first), (start, end, line), End::First)?;
         let mut from = first;
         let whole = self.schedule.lanes as i64;
         for lanes in std::iter::once(whole).chain((whole > line).then_some(line)) {
@@ -192,7 +199,7 @@ impl Row<'_> {
             em.close_loop(inner, &iv, &Bounds { low: from, high: stop.clone(), step }, &[]);
             from = stop;
         }
-        self.end(em, scope, l, (&from, &high), (start, end, line))
+        self.end(em, scope, l, (&from, &high), (start, end, line), End::Last)
     }
 
     /// The elements `from..to` of the last loop, fewer than a line has: a vector of which the others do not exist.
@@ -203,15 +210,23 @@ impl Row<'_> {
         l: LoopId,
         (from, to): (&str, &str),
         (start, end, line): (i64, i64, i64),
+        which: End,
     ) -> Result<(), CodegenError> {
         let some = em.op(scope, &format!("arith.cmpi slt, {from}, {to} : i64"));
         let lanes = line as usize;
-        let part = em.open(scope, vec![(l, from.to_string())], Some((l, lanes)));
+        // The vector is one line: what it would store nothing of is not fetched.
+        let (bound, first, holds) = match which {
+            End::First => (from, em.int(-line), "sge"),
+            End::Last => (to, em.int(0), "slt"),
+        };
+        let begin = if let End::First = which { to } else { from };
+        let begin = em.op(scope, &format!("arith.addi {begin}, {first} : i64"));
+        let part = em.open(scope, vec![(l, begin)], Some((l, lanes)));
         em.limit(part, l, start, end);
         let (at, ty) = (At { scope: part, lanes }, Elem::I64.ty(lanes));
         let numbers = em.lin_vector(&Lin::var(l), Elem::I64, at);
-        let bound = em.spread(&Val { ssa: to.to_string(), lanes: 1 }, Elem::I64, at);
-        let there = em.op(part, &format!("arith.cmpi slt, {numbers}, {bound} : {ty}"));
+        let bound = em.spread(&Val { ssa: bound.to_string(), lanes: 1 }, Elem::I64, at);
+        let there = em.op(part, &format!("arith.cmpi {holds}, {numbers}, {bound} : {ty}"));
         em.exist(part, there);
         self.point(em, part)?;
         em.close_if(part, &some);
