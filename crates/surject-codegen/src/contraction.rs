@@ -20,6 +20,7 @@ mod analyse;
 mod apart;
 mod direct;
 mod matrix;
+mod packing;
 pub mod pairs;
 mod panels;
 mod sizes;
@@ -87,6 +88,7 @@ impl Contraction {
             terms: self.terms(dag),
             turned: self.matrix,
             tight: false,
+            part: None,
         }
     }
 }
@@ -150,11 +152,15 @@ pub(crate) fn emit_fresh(
     (columns, rows): (Buf, Buf),
 ) -> Result<Option<(Kernel, i64)>, CodegenError> {
     let Some(sizes) = Sizes::new(dag, c, target).for_fresh_columns() else { return Ok(None) };
-    let bytes = sizes.workers * sizes.columns_beside() * sizes.elem.size() as i64;
-    let emitter = Tiles { fresh: true, ..Tiles::new((dag, output), c, schedule, target, sizes) };
+    let mut emitter = Tiles { fresh: true, ..Tiles::new((dag, output), c, schedule, target, sizes) };
     if emitter.in_place.is_some() {
         return Ok(None);
     }
+    if emitter.terms_apart().is_some() {
+        emitter.sizes = emitter.sizes.beside(target);
+    }
+    let sizes = &emitter.sizes;
+    let bytes = sizes.workers * sizes.columns_beside() * sizes.elem.size() as i64;
     Ok(Some((emitter.compute(columns, rows, Share::Task)?, bytes)))
 }
 
@@ -344,65 +350,6 @@ impl Tiles<'_> {
         last
     }
 
-    fn pack_columns(&self, columns: Buf) -> Result<Kernel, CodegenError> {
-        let (s, c) = (&self.sizes, self.c);
-        let mut em = self.emitter();
-        let buffers = packed_tensors(self.dag, c, columns);
-        name_pointers(&mut em, &buffers);
-        let total = s.batch * s.all_panels;
-        let bytes = total * s.sum * s.width * s.elem.size() as i64;
-        let most = 4 * self.target.threads as i64;
-        let tasks = if self.target.threads <= 1 { 1 } else { (bytes / 65_536).min(most).min(total).max(1) };
-        let (scope, iv, bounds) = open_share(&mut em, total, tasks);
-        let mut loops = c.batch.clone();
-        loops.extend(&c.columns);
-        let panels = em.int(s.panels);
-        let panel = em.op(scope, &format!("arith.remui {iv}, {panels} : i64"));
-        let outer = em.op(scope, &format!("arith.divui {iv}, {panels} : i64"));
-        for (&l, digit) in loops.iter().zip(digits(&mut em, scope, &loops, &outer)) {
-            em.bind(scope, l, digit);
-        }
-        let start = self.times(&mut em, scope, &iv, s.column_panel());
-        let pointer = em.pointer(columns)?;
-        let to = self.offset(&mut em, scope, &pointer, &start);
-        self.pack_panel(&mut em, scope, &panel, &to)?;
-        em.close_loop(scope, &iv, &bounds, &[]);
-        let text = format!("pack {total} x [{} {}] tasks {tasks}", s.sum, s.width);
-        let mut kernel = finish(em, buffers, tasks, vec![columns], text)?;
-        // Every element is read and written.
-        kernel.cycles = 2.0 * bytes as f64 / crate::schedule::BYTES_A_CYCLE;
-        Ok(kernel)
-    }
-
-    /// A panel of columns with this number along their last loop.
-    fn pack_panel(
-        &self,
-        em: &mut Emitter<'_>,
-        scope: ScopeId,
-        panel: &str,
-        to: &str,
-    ) -> Result<(), CodegenError> {
-        let (s, c) = (&self.sizes, self.c);
-        let base = self.times(em, scope, panel, s.width);
-        let minor = Minor { loops: vec![c.lane], base, count: self.dag.extent(c.lane) };
-        let pack = Pack {
-            value: c.factors[1],
-            sum: &c.sum,
-            width: s.width as usize,
-            lanes: c.tile.0,
-            elem: s.elem,
-            pairs: c.pairs,
-            terms: s.sum,
-            turned: false,
-            tight: s.tight,
-        };
-        pack.emit(em, scope, &minor, to)?;
-        if c.has_halves() {
-            pairs::mark(em, scope, to, s.sum * s.width, c.tile.0);
-        }
-        Ok(())
-    }
-
     /// Tiles that lie inside read whole rows, so those at a border can have copies of whole rows; turning these into a
     /// panel takes longer, and ten times the code. Tiles of one vector have a load for every product, and those of
     /// neighbours in a panel are faster.
@@ -553,6 +500,7 @@ impl Tiles<'_> {
             s.all_panels / s.panels,
             self.dag.extent(c.lane),
             match (&self.in_place, s.pass) {
+                (None, _) if self.fresh && self.terms_apart().is_some() => " packed side by side as needed",
                 (None, _) if self.fresh => " packed as needed",
                 (None, _) => "",
                 (Some(_), 0) => " in place",

@@ -37,6 +37,8 @@ pub struct Pack<'a> {
     pub turned: bool,
     /// Has a last panel that is not full only the rows or columns that exist?
     pub tight: bool,
+    /// The part of the outermost summed loop that is packed, if not all of it is.
+    pub part: Option<(String, String)>,
 }
 
 /// How the values of a panel are found.
@@ -64,6 +66,9 @@ pub fn digits(em: &mut Emitter<'_>, scope: ScopeId, loops: &[LoopId], number: &s
     }
     digits
 }
+
+/// Rows whose pieces lie so many bytes apart lie in as many pages.
+const FAR: i64 = 1024;
 
 /// Vectors of fewer lanes than these are not worth it.
 const LEAST_LANES: usize = 4;
@@ -206,7 +211,9 @@ impl Pack<'_> {
         minor: &Minor,
         to: &str,
     ) -> Result<(), CodegenError> {
-        self.fill(em, scope, to);
+        if self.part.is_none() {
+            self.fill(em, scope, to);
+        }
         match self.mode(em.dag, &minor.loops) {
             Mode::Along(l, lanes) => {
                 let end = em.int(minor.count - self.width as i64);
@@ -238,8 +245,23 @@ impl Pack<'_> {
         }
     }
 
+    /// The terms along the one summed loop, if a panel can be packed some of them at a time and takes a piece of a long row for each.
+    pub fn apart(&self, dag: &Dag, loops: &[LoopId]) -> Option<i64> {
+        let mut long = self.sum.iter().copied().filter(|&l| dag.extent(l) > 1);
+        let (Some(l), None) = (long.next(), long.next()) else { return None };
+        let Mode::Along(along, lanes) = self.mode(dag, loops) else { return None };
+        let far = dag.reachable(&[self.value], true).into_iter().any(|n| match &dag[n].node {
+            Node::Load { address, .. } => {
+                let size = Elem::in_memory(dag[n].dtype).size() as i64;
+                address.coeff(along) == 1 && address.coeff(l).saturating_mul(size) >= FAR
+            }
+            _ => false,
+        });
+        (far && lanes > 1 && !self.turned).then(|| elements(dag, l, self.pairs))
+    }
+
     /// Zeros where there are no terms. Of a row the last vector is written whole: what there is of it comes after.
-    fn fill(&self, em: &mut Emitter<'_>, scope: ScopeId, to: &str) {
+    pub fn fill(&self, em: &mut Emitter<'_>, scope: ScopeId, to: &str) {
         let sum: i64 = self.sum.iter().map(|&l| elements(em.dag, l, self.pairs)).product();
         if self.terms == sum {
             return;
@@ -281,9 +303,11 @@ impl Pack<'_> {
             }
             let outer = open.last().map_or(scope, |o| o.0);
             let (inner, iv) = em.open_loop(outer, l, 1);
-            let bounds =
-                Bounds { low: em.int(0), high: em.int(elements(em.dag, l, self.pairs)), step: em.int(1) };
-            open.push((inner, iv, bounds));
+            let (low, high) = match &self.part {
+                Some((low, high)) if open.is_empty() => (low.clone(), high.clone()),
+                _ => (em.int(0), em.int(elements(em.dag, l, self.pairs))),
+            };
+            open.push((inner, iv, Bounds { low, high, step: em.int(1) }));
         }
         open
     }

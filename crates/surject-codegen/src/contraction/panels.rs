@@ -9,7 +9,7 @@ use super::apart::Given;
 use super::direct::Target;
 use super::tile::Inner;
 use super::windows::Place;
-use super::{Tiles, digits, pairs, read_by_tiles};
+use super::{Tiles, pairs, read_by_tiles};
 use crate::CodegenError;
 use crate::address::{Lin, LoopSet};
 use crate::emit::{Bounds, Emitter, ScopeId};
@@ -93,10 +93,12 @@ impl Tiles<'_> {
         let until = em.int(s.beside);
         let until = em.op(beside, &format!("arith.addi {beside_iv}, {until} : i64"));
         let until = em.op(beside, &format!("arith.minsi {until}, {end} : i64"));
-        if self.fresh {
+        if let Some(terms) = self.terms_apart().filter(|_| self.fresh) {
+            self.pack_beside(em, beside, (&beside_iv, &until), (&c.columns, part.columns), terms)?;
+        } else if self.fresh {
             let packing = em.open(beside, Vec::new(), None);
             let iv = em.name();
-            let panel = self.bind_columns(em, packing, &iv);
+            let panel = self.bind_panel(em, packing, &c.columns, &iv);
             let number = em.op(packing, &format!("arith.subi {iv}, {beside_iv} : i64"));
             let start = self.times(em, packing, &number, s.column_panel());
             let to = self.offset(em, packing, part.columns, &start);
@@ -118,7 +120,7 @@ impl Tiles<'_> {
         };
         let column = em.open(row, Vec::new(), None);
         let column_iv = em.name();
-        let panel = self.bind_columns(em, column, &column_iv);
+        let panel = self.bind_panel(em, column, &c.columns, &column_iv);
         let stride = self.in_place.as_ref().map_or(s.width, |p| p.stride);
         let mut from_columns = match &self.in_place {
             Some(place) => {
@@ -226,17 +228,6 @@ impl Tiles<'_> {
         let bounds = Bounds { low, high: end, step: em.int(s.beside) };
         em.close_loop(beside, &beside_iv, &bounds, &[]);
         Ok(())
-    }
-
-    /// Binds the loops of the columns but the last to those of a panel, and gives its number along the last.
-    fn bind_columns(&self, em: &mut Emitter<'_>, scope: ScopeId, number: &str) -> String {
-        let panels = em.int(self.sizes.panels);
-        let panel = em.op(scope, &format!("arith.remui {number}, {panels} : i64"));
-        let outer = em.op(scope, &format!("arith.divui {number}, {panels} : i64"));
-        for (&l, digit) in self.c.columns.iter().zip(digits(em, scope, &self.c.columns, &outer)) {
-            em.bind(scope, l, digit);
-        }
-        panel
     }
 
     /// The sum of a tile, by the loop that fits its factors.

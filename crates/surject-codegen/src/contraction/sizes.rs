@@ -144,6 +144,12 @@ impl Sizes {
         (self.pass == 0 && self.blocks == 1).then_some(Sizes { tight: false, ..self })
     }
 
+    /// Those of a kernel that packs as many panels side by side as stay near.
+    pub(super) fn beside(self, target: &Target) -> Sizes {
+        let panel = (self.column_panel() * self.elem.size() as i64).max(1);
+        Sizes { beside: (2 * target.cache_bytes as i64 / panel).clamp(1, self.group), ..self }
+    }
+
     /// Elements of the panels that a worker has at once, if it packs them as it needs them.
     pub(super) fn columns_beside(&self) -> i64 {
         self.beside * self.column_panel()

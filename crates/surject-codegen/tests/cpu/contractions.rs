@@ -400,6 +400,30 @@ fn few_rows_by_long_rows_of_columns() {
     }
 }
 
+#[test]
+fn panels_that_are_packed_side_by_side() {
+    // Rows of a page or so: ends of panels, of their terms and of the panels that a task has; with few rows as needed.
+    use DType::{BF16, F32, F64, I8};
+    let product = |sizes: [u64; 3], dtype: DType| match dtype {
+        I8 => narrow(sizes, [I8, I8], None, false),
+        BF16 => halves(sizes, [BF16, BF16], false),
+        _ => matmul(sizes[0], sizes[1], sizes[2], dtype),
+    };
+    for (sizes, dtype) in [
+        ([160, 141, 530], F32),
+        ([160, 64, 2100], F32),
+        ([150, 70, 300], F64),
+        ([200, 75, 1030], BF16),
+        ([33, 131, 700], BF16),
+        ([150, 135, 1100], I8),
+        ([20, 200, 1050], I8),
+    ] {
+        let plan = lowered(product(sizes, dtype)).plan.to_string();
+        assert!(plan.contains("side by side"), "{plan}");
+        check_with(product(sizes, dtype), 1e-4, None);
+    }
+}
+
 /// c[b,i,j] = sum over n of x[b,i,n] y[b,j,n]
 fn by_transposed([batch, m, n, k]: [u64; 4], dtype: DType) -> Function {
     let (mut f, p) = function(&[(dtype, &[batch, m, k]), (dtype, &[batch, n, k])]);

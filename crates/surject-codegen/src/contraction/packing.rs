@@ -1,0 +1,163 @@
+//! Packing the columns of a contraction: by a kernel before it, or where a panel is needed.
+//!
+//! A panel takes a piece of each row of the column factor. Where rows are long each piece lies in another page, of which a
+//! processor has fewer at hand than a panel has terms; so some terms of several panels are packed, then the next ones. With
+//! 8 bits and 2048 columns that is 1.7 times as fast, with `f32` and 1024 rows and columns the whole product 1.1 times
+//! (Sapphire Rapids, eight and 256 rows).
+
+use super::{Tiles, digits, open_share, packed_tensors, pairs};
+use crate::CodegenError;
+use crate::address::LoopId;
+use crate::dag::Buf;
+use crate::emit::{Bounds, Emitter, ScopeId};
+use crate::pack::{Minor, Pack};
+use crate::row::{Kernel, finish, name_pointers};
+
+/// Panels that are packed side by side, and the terms of each at a time.
+const PANELS: i64 = 16;
+const TERMS: i64 = 8;
+
+impl Tiles<'_> {
+    /// The kernel that packs all panels.
+    pub(super) fn pack_columns(&self, columns: Buf) -> Result<Kernel, CodegenError> {
+        let (s, c) = (&self.sizes, self.c);
+        let mut em = self.emitter();
+        let buffers = packed_tensors(self.dag, c, columns);
+        name_pointers(&mut em, &buffers);
+        let total = s.batch * s.all_panels;
+        let bytes = total * s.sum * s.width * s.elem.size() as i64;
+        let most = 4 * self.target.threads as i64;
+        let tasks = if self.target.threads <= 1 { 1 } else { (bytes / 65_536).min(most).min(total).max(1) };
+        let (scope, iv, mut bounds) = open_share(&mut em, total, tasks);
+        let mut loops = c.batch.clone();
+        loops.extend(&c.columns);
+        let pointer = em.pointer(columns)?;
+        let start = self.times(&mut em, scope, &iv, s.column_panel());
+        let to = self.offset(&mut em, scope, &pointer, &start);
+        if let Some(terms) = self.terms_apart() {
+            bounds.step = em.int(PANELS);
+            let until = em.op(scope, &format!("arith.addi {iv}, {} : i64", bounds.step));
+            let until = em.op(scope, &format!("arith.minsi {until}, {} : i64", bounds.high));
+            self.pack_beside(&mut em, scope, (&iv, &until), (&loops, &to), terms)?;
+        } else {
+            let panel = self.bind_panel(&mut em, scope, &loops, &iv);
+            self.pack_panel(&mut em, scope, &panel, &to)?;
+        }
+        em.close_loop(scope, &iv, &bounds, &[]);
+        let how = if self.terms_apart().is_some() { " side by side" } else { "" };
+        let text = format!("pack {total} x [{} {}]{how} tasks {tasks}", s.sum, s.width);
+        let mut kernel = finish(em, buffers, tasks, vec![columns], text)?;
+        // Every element is read and written.
+        kernel.cycles = 2.0 * bytes as f64 / crate::schedule::BYTES_A_CYCLE;
+        Ok(kernel)
+    }
+
+    /// Binds the loops of panels, of which the last is left, to those of a panel, and gives its number along that.
+    pub(super) fn bind_panel(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        loops: &[LoopId],
+        number: &str,
+    ) -> String {
+        let panels = em.int(self.sizes.panels);
+        let panel = em.op(scope, &format!("arith.remui {number}, {panels} : i64"));
+        let outer = em.op(scope, &format!("arith.divui {number}, {panels} : i64"));
+        for (&l, digit) in loops.iter().zip(digits(em, scope, loops, &outer)) {
+            em.bind(scope, l, digit);
+        }
+        panel
+    }
+
+    /// A panel of columns with this number along their last loop.
+    pub(super) fn pack_panel(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        panel: &str,
+        to: &str,
+    ) -> Result<(), CodegenError> {
+        self.pack_terms(em, scope, panel, to, None)?;
+        self.mark_panel(em, scope, to);
+        Ok(())
+    }
+
+    fn mark_panel(&self, em: &mut Emitter<'_>, scope: ScopeId, to: &str) {
+        let s = &self.sizes;
+        if self.c.has_halves() {
+            pairs::mark(em, scope, to, s.sum * s.width, self.c.tile.0);
+        }
+    }
+
+    fn column_pack(&self, part: Option<(String, String)>) -> Pack<'_> {
+        let (s, c) = (&self.sizes, self.c);
+        Pack {
+            value: c.factors[1],
+            sum: &c.sum,
+            width: s.width as usize,
+            lanes: c.tile.0,
+            elem: s.elem,
+            pairs: c.pairs,
+            terms: s.sum,
+            turned: false,
+            tight: s.tight,
+            part,
+        }
+    }
+
+    /// The terms of a panel, or some of them.
+    fn pack_terms(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        panel: &str,
+        to: &str,
+        part: Option<(String, String)>,
+    ) -> Result<(), CodegenError> {
+        let (s, c) = (&self.sizes, self.c);
+        let base = self.times(em, scope, panel, s.width);
+        let minor = Minor { loops: vec![c.lane], base, count: self.dag.extent(c.lane) };
+        self.column_pack(part).emit(em, scope, &minor, to)
+    }
+
+    /// The terms of a panel where several panels are packed side by side: each row of the column factor lies in another
+    /// page, and one panel after the other would come back to all of them.
+    pub(super) fn terms_apart(&self) -> Option<i64> {
+        let terms = self.column_pack(None).apart(self.dag, &[self.c.lane])?;
+        (self.sizes.all_panels > 1 && terms >= 4 * TERMS).then_some(terms)
+    }
+
+    /// Panels that lie one behind the other at `to`, some terms of all of them at a time.
+    pub(super) fn pack_beside(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        (from, until): (&str, &str),
+        (loops, to): (&[LoopId], &str),
+        terms: i64,
+    ) -> Result<(), CodegenError> {
+        let each = |em: &mut Emitter<'_>, scope: ScopeId, iv: &str| {
+            let panel = self.bind_panel(em, scope, loops, iv);
+            let number = em.op(scope, &format!("arith.subi {iv}, {from} : i64"));
+            let start = self.times(em, scope, &number, self.sizes.column_panel());
+            (panel, self.offset(em, scope, to, &start))
+        };
+        let (block, first) = (em.open(scope, Vec::new(), None), em.name());
+        let (all, step) = (em.int(terms), em.int(TERMS));
+        let end = em.op(block, &format!("arith.addi {first}, {step} : i64"));
+        let end = em.op(block, &format!("arith.minsi {end}, {all} : i64"));
+        let (inner, iv) = (em.open(block, Vec::new(), None), em.name());
+        let (panel, at) = each(em, inner, &iv);
+        self.pack_terms(em, inner, &panel, &at, Some((first.clone(), end)))?;
+        let bounds = Bounds { low: from.to_string(), high: until.to_string(), step: em.int(1) };
+        em.close_loop(inner, &iv, &bounds, &[]);
+        let blocks = Bounds { low: em.int(0), high: all, step };
+        em.close_loop(block, &first, &blocks, &[]);
+        let (rest, iv) = (em.open(scope, Vec::new(), None), em.name());
+        let (_, at) = each(em, rest, &iv);
+        self.column_pack(None).fill(em, rest, &at);
+        self.mark_panel(em, rest, &at);
+        em.close_loop(rest, &iv, &bounds, &[]);
+        Ok(())
+    }
+}
