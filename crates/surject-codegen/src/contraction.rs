@@ -89,6 +89,7 @@ impl Contraction {
             turned: self.matrix,
             tight: false,
             part: None,
+            least: None,
         }
     }
 }
@@ -387,15 +388,13 @@ impl Tiles<'_> {
         let Minor { loops, base, count } = &minor;
         let write = |em: &mut Emitter<'_>, scope: ScopeId, to: &str, base: &str| {
             let minor = Minor { loops: loops.clone(), base: base.to_string(), count: *count };
-            match self.border {
-                Some((along, _)) => c.row_pack(self.dag).emit_rows(em, scope, &minor, (to, along))?,
-                None => c.row_pack(self.dag).emit(em, scope, &minor, to)?,
-            }
-            if c.has_halves() {
-                let lanes = c.tile.0.min(1 << s.high.trailing_zeros());
-                pairs::mark(em, scope, to, s.sum * s.high, lanes);
-            }
-            Ok(())
+            pairs::marked(em, scope, c, (to, s.sum * s.high), |em, least| {
+                let pack = Pack { least, ..c.row_pack(self.dag) };
+                match self.border {
+                    Some((along, _)) => pack.emit_rows(em, scope, &minor, (to, along)),
+                    None => pack.emit(em, scope, &minor, to),
+                }
+            })
         };
         if self.apart {
             let factor = c.factors[0];

@@ -2,7 +2,7 @@
 
 use crate::CodegenError;
 use crate::address::{LoopId, LoopSet};
-use crate::contraction::pairs::Pairs;
+use crate::contraction::pairs::{Least, Pairs};
 use crate::contraction::{elements, sum_number};
 use crate::dag::{Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
@@ -39,6 +39,8 @@ pub struct Pack<'a> {
     pub tight: bool,
     /// The part of the outermost summed loop that is packed, if not all of it is.
     pub part: Option<(String, String)>,
+    /// Where the smallest halves are kept, if the panel is to tell them.
+    pub least: Option<&'a Least>,
 }
 
 /// How the values of a panel are found.
@@ -334,6 +336,9 @@ impl Pack<'_> {
     }
 
     fn write(&self, em: &mut Emitter<'_>, scope: ScopeId, value: &str, to: &str, lanes: usize) {
+        if let Some(least) = self.least {
+            least.note(em, scope, value, (self.elem, lanes));
+        }
         let (ty, size) = (self.elem.ty(lanes), self.elem.size());
         em.line(scope, &format!("llvm.store {value}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"));
     }

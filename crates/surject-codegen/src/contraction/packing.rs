@@ -5,7 +5,8 @@
 //! 8 bits and 2048 columns that is 1.7 times as fast, with `f32` and 1024 rows and columns the whole product 1.1 times
 //! (Sapphire Rapids, eight and 256 rows).
 
-use super::{Tiles, digits, open_share, packed_tensors, pairs};
+use super::pairs::{Least, marked};
+use super::{Tiles, digits, open_share, packed_tensors};
 use crate::CodegenError;
 use crate::address::LoopId;
 use crate::dag::Buf;
@@ -77,19 +78,19 @@ impl Tiles<'_> {
         panel: &str,
         to: &str,
     ) -> Result<(), CodegenError> {
-        self.pack_terms(em, scope, panel, to, None)?;
-        self.mark_panel(em, scope, to);
-        Ok(())
+        let minor = self.minor(em, scope, panel);
+        marked(em, scope, self.c, (to, self.sizes.sum * self.sizes.width), |em, least| {
+            Pack { least, ..self.column_pack() }.emit(em, scope, &minor, to)
+        })
     }
 
-    fn mark_panel(&self, em: &mut Emitter<'_>, scope: ScopeId, to: &str) {
-        let s = &self.sizes;
-        if self.c.has_halves() {
-            pairs::mark(em, scope, to, s.sum * s.width, self.c.tile.0);
-        }
+    /// The columns of a panel with this number along their last loop.
+    fn minor(&self, em: &mut Emitter<'_>, scope: ScopeId, panel: &str) -> Minor {
+        let base = self.times(em, scope, panel, self.sizes.width);
+        Minor { loops: vec![self.c.lane], base, count: self.dag.extent(self.c.lane) }
     }
 
-    fn column_pack(&self, part: Option<(String, String)>) -> Pack<'_> {
+    fn column_pack(&self) -> Pack<'_> {
         let (s, c) = (&self.sizes, self.c);
         Pack {
             value: c.factors[1],
@@ -101,29 +102,15 @@ impl Tiles<'_> {
             terms: s.sum,
             turned: false,
             tight: s.tight,
-            part,
+            part: None,
+            least: None,
         }
-    }
-
-    /// The terms of a panel, or some of them.
-    fn pack_terms(
-        &self,
-        em: &mut Emitter<'_>,
-        scope: ScopeId,
-        panel: &str,
-        to: &str,
-        part: Option<(String, String)>,
-    ) -> Result<(), CodegenError> {
-        let (s, c) = (&self.sizes, self.c);
-        let base = self.times(em, scope, panel, s.width);
-        let minor = Minor { loops: vec![c.lane], base, count: self.dag.extent(c.lane) };
-        self.column_pack(part).emit(em, scope, &minor, to)
     }
 
     /// The terms of a panel where several panels are packed side by side: each row of the column factor lies in another
     /// page, and one panel after the other would come back to all of them.
     pub(super) fn terms_apart(&self) -> Option<i64> {
-        let terms = self.column_pack(None).apart(self.dag, &[self.c.lane])?;
+        let terms = self.column_pack().apart(self.dag, &[self.c.lane])?;
         (self.sizes.all_panels > 1 && terms >= 4 * TERMS).then_some(terms)
     }
 
@@ -142,22 +129,43 @@ impl Tiles<'_> {
             let start = self.times(em, scope, &number, self.sizes.column_panel());
             (panel, self.offset(em, scope, to, &start))
         };
+        let (panel_pairs, lanes) = (self.sizes.sum * self.sizes.width, self.c.tile.0);
+        let bounds = Bounds { low: from.to_string(), high: until.to_string(), step: em.int(1) };
+        // What a panel has to tell is kept behind it until all of it is packed.
+        let own = self.c.has_halves().then(|| Least::new(em, lanes));
+        let (start, iv) = (em.open(scope, Vec::new(), None), em.name());
+        let (_, at) = each(em, start, &iv);
+        self.column_pack().fill(em, start, &at);
+        if own.is_some() {
+            Least::behind(em, start, (&at, panel_pairs), lanes).start(em, start);
+        }
+        em.close_loop(start, &iv, &bounds, &[]);
+
         let (block, first) = (em.open(scope, Vec::new(), None), em.name());
         let (all, step) = (em.int(terms), em.int(TERMS));
         let end = em.op(block, &format!("arith.addi {first}, {step} : i64"));
         let end = em.op(block, &format!("arith.minsi {end}, {all} : i64"));
         let (inner, iv) = (em.open(block, Vec::new(), None), em.name());
         let (panel, at) = each(em, inner, &iv);
-        self.pack_terms(em, inner, &panel, &at, Some((first.clone(), end)))?;
-        let bounds = Bounds { low: from.to_string(), high: until.to_string(), step: em.int(1) };
+        let minor = self.minor(em, inner, &panel);
+        if let Some(own) = &own {
+            own.start(em, inner);
+        }
+        let pack = Pack { part: Some((first.clone(), end)), least: own.as_ref(), ..self.column_pack() };
+        pack.emit(em, inner, &minor, &at)?;
+        if let Some(own) = &own {
+            Least::behind(em, inner, (&at, panel_pairs), lanes).join(em, inner, own);
+        }
         em.close_loop(inner, &iv, &bounds, &[]);
         let blocks = Bounds { low: em.int(0), high: all, step };
         em.close_loop(block, &first, &blocks, &[]);
-        let (rest, iv) = (em.open(scope, Vec::new(), None), em.name());
-        let (_, at) = each(em, rest, &iv);
-        self.column_pack(None).fill(em, rest, &at);
-        self.mark_panel(em, rest, &at);
-        em.close_loop(rest, &iv, &bounds, &[]);
+
+        if own.is_some() {
+            let (end, iv) = (em.open(scope, Vec::new(), None), em.name());
+            let (_, at) = each(em, end, &iv);
+            Least::behind(em, end, (&at, panel_pairs), lanes).mark(em, end, (&at, panel_pairs));
+            em.close_loop(end, &iv, &bounds, &[]);
+        }
         Ok(())
     }
 }

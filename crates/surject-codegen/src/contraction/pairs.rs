@@ -8,13 +8,14 @@
 //!
 //! *Halves.* Values that are those of a `bf16`, as such or converted to `f32`. A product of two is exact in `f32`, and
 //! sums are rounded to nearest as those of `f32` are. But the instruction takes subnormal factors for zeros (so does
-//! XLA), and one times a large number is not small. Panels say whether there are such factors ([`mark`]); tiles that
+//! XLA), and one times a large number is not small. Panels say whether there are such factors ([`Least`]); tiles that
 //! meet one multiply in `f32`. What it does with subnormal sums stays: they become zeros, an error of no more than
 //! 2⁻¹²⁶ a term.
 
+use super::Contraction;
 use crate::address::LoopId;
 use crate::dag::{Dag, Node, NodeId};
-use crate::emit::{Bounds, Carried, Elem, Emitter, ScopeId};
+use crate::emit::{Elem, Emitter, ScopeId};
 use crate::{CodegenError, Target};
 use std::collections::HashMap;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp, eval};
@@ -294,40 +295,108 @@ fn cast(
 /// Elements behind a panel: the mark.
 pub(super) const MARK: i64 = 16;
 
-/// Writes behind a panel of so many pairs of halves whether one of the halves is subnormal.
-pub(super) fn mark(em: &mut Emitter<'_>, scope: ScopeId, panel: &str, count: i64, lanes: usize) {
-    let (ty, halves) = (Elem::I32.ty(lanes), Elem::I16.ty(2 * lanes));
-    let constant = |em: &mut Emitter<'_>, bits| em.constant(Elem::I16, bits, 2 * lanes);
-    let [size, one, most] = [0x7fff, 1, 0xffff].map(|bits| constant(em, bits));
-    let lanes_of = |vectors: i64| vectors * lanes as i64;
-    let vectors = [4, 2].into_iter().find(|&n| count % lanes_of(n) == 0).unwrap_or(1);
-    let inner = em.open(scope, Vec::new(), None);
-    let iv = em.name();
-    let from =
-        em.op(inner, &format!("llvm.getelementptr {panel}[{iv}] : (!llvm.ptr, i64) -> !llvm.ptr, i32"));
-    let name = em.name();
-    let mut next = name.clone();
-    for ahead in (0..vectors).map(lanes_of) {
-        let from =
-            em.op(inner, &format!("llvm.getelementptr {from}[{ahead}] : (!llvm.ptr) -> !llvm.ptr, i32"));
-        let pairs = em.op(inner, &format!("llvm.load {from} {{alignment = 4 : i64}} : !llvm.ptr -> {ty}"));
-        let bits = cast(em, inner, &pairs, (Elem::I32, lanes), (Elem::I16, 2 * lanes));
-        // Without the sign it is 1 to 0x7f; the smallest of all, less one, tells whether one is. Zero is then the largest.
-        let size = em.op(inner, &format!("arith.andi {bits}, {size} : {halves}"));
-        let below = em.op(inner, &format!("arith.subi {size}, {one} : {halves}"));
-        next = em.op(inner, &format!("arith.minui {next}, {below} : {halves}"));
+/// Where the smallest halves of what is packed are kept: 16-bit integers, as many as a vector holds.
+///
+/// Without its sign a subnormal half is 1 to 0x7f; the smallest of all, less one, tells whether one is there. Zero is then
+/// the largest.
+pub(crate) struct Least {
+    pointer: String,
+    lanes: usize,
+}
+
+impl Least {
+    /// One of its own, for vectors of so many pairs.
+    pub(super) fn new(em: &mut Emitter<'_>, lanes: usize) -> Least {
+        let (root, bytes) = (em.root(), em.int(4 * MARK));
+        let pointer =
+            em.op(root, &format!("llvm.alloca {bytes} x i8 {{alignment = 64 : i64}} : (i64) -> !llvm.ptr"));
+        Least { pointer, lanes }
     }
-    let bounds = Bounds { low: em.int(0), high: em.int(count), step: em.int(lanes_of(vectors)) };
-    let carried = Carried { name, init: most, ty: halves.clone(), next };
-    let least = em.close_loop(inner, &iv, &bounds, &[carried]);
-    let to = em.op(scope, &format!("llvm.getelementptr {panel}[{count}] : (!llvm.ptr) -> !llvm.ptr, i32"));
-    for least in least {
+
+    /// That behind a panel of so many pairs, where the mark will be.
+    pub(super) fn behind(
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        (panel, count): (&str, i64),
+        lanes: usize,
+    ) -> Least {
+        let to = format!("llvm.getelementptr {panel}[{count}] : (!llvm.ptr) -> !llvm.ptr, i32");
+        Least { pointer: em.op(scope, &to), lanes }
+    }
+
+    fn load(&self, em: &mut Emitter<'_>, scope: ScopeId, pairs: usize) -> String {
+        let ty = Elem::I16.ty(2 * pairs);
+        em.op(scope, &format!("llvm.load {} {{alignment = 4 : i64}} : !llvm.ptr -> {ty}", self.pointer))
+    }
+
+    fn store(&self, em: &mut Emitter<'_>, scope: ScopeId, least: &str, pairs: usize) {
+        let ty = Elem::I16.ty(2 * pairs);
+        em.line(
+            scope,
+            &format!("llvm.store {least}, {} {{alignment = 4 : i64}} : {ty}, !llvm.ptr", self.pointer),
+        );
+    }
+
+    /// Nothing is packed yet.
+    pub(super) fn start(&self, em: &mut Emitter<'_>, scope: ScopeId) {
+        let most = em.constant(Elem::I16, 0xffff, 2 * self.lanes);
+        self.store(em, scope, &most, self.lanes);
+    }
+
+    /// So many pairs side by side are packed.
+    pub(crate) fn note(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        pairs: &str,
+        (elem, many): (Elem, usize),
+    ) {
+        let halves = Elem::I16.ty(2 * many);
+        let [size, one] = [0x7fff, 1].map(|bits| em.constant(Elem::I16, bits, 2 * many));
+        let bits = em.op(scope, &format!("llvm.bitcast {pairs} : {} to {halves}", elem.ty(many)));
+        let size = em.op(scope, &format!("arith.andi {bits}, {size} : {halves}"));
+        let below = em.op(scope, &format!("arith.subi {size}, {one} : {halves}"));
+        let least = self.load(em, scope, many);
+        let least = em.op(scope, &format!("arith.minui {least}, {below} : {halves}"));
+        self.store(em, scope, &least, many);
+    }
+
+    /// Joins what another one has kept.
+    pub(super) fn join(&self, em: &mut Emitter<'_>, scope: ScopeId, other: &Least) {
+        let [x, y] = [self, other].map(|least| least.load(em, scope, self.lanes));
+        let least = em.op(scope, &format!("arith.minui {x}, {y} : {}", Elem::I16.ty(2 * self.lanes)));
+        self.store(em, scope, &least, self.lanes);
+    }
+
+    /// Writes behind a panel of so many pairs of halves whether one of the halves is subnormal.
+    pub(super) fn mark(&self, em: &mut Emitter<'_>, scope: ScopeId, (panel, count): (&str, i64)) {
+        let (least, halves) = (self.load(em, scope, self.lanes), Elem::I16.ty(2 * self.lanes));
         let least = em.op(scope, &format!("vector.reduction <minui>, {least} : {halves} into i16"));
         let subnormal = em.constant(Elem::I16, 0x7f, 1);
         let any = em.op(scope, &format!("arith.cmpi ult, {least}, {subnormal} : i16"));
         let any = em.op(scope, &format!("arith.extui {any} : i1 to i32"));
+        let to =
+            em.op(scope, &format!("llvm.getelementptr {panel}[{count}] : (!llvm.ptr) -> !llvm.ptr, i32"));
         em.line(scope, &format!("llvm.store {any}, {to} : i32, !llvm.ptr"));
     }
+}
+
+/// Packs a panel of so many elements, and marks it if halves may be subnormal.
+pub(super) fn marked(
+    em: &mut Emitter<'_>,
+    scope: ScopeId,
+    c: &Contraction,
+    panel: (&str, i64),
+    pack: impl FnOnce(&mut Emitter<'_>, Option<&Least>) -> Result<(), CodegenError>,
+) -> Result<(), CodegenError> {
+    if !c.has_halves() {
+        return pack(em, None);
+    }
+    let least = Least::new(em, c.tile.0);
+    least.start(em, scope);
+    pack(em, Some(&least))?;
+    least.mark(em, scope, panel);
+    Ok(())
 }
 
 /// Is one of two panels of so many pairs marked?
