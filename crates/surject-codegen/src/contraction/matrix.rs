@@ -121,8 +121,10 @@ impl Tiles<'_> {
             return Err(CodegenError::malformed("registers for tiles of what they do not multiply"));
         };
         let beside = (inner.active as u64).div_ceil(SIDE as u64) as usize;
-        let function = format!("@tile_{name}_{beside}");
-        let text = function_of(name, beside);
+        // Of a tile with few rows the lower registers hold none.
+        let high = if s.rows <= SIDE as i64 { 1 } else { HIGH / SIDE };
+        let function = format!("@tile_{name}_{high}x{beside}");
+        let text = function_of(name, high, beside);
         em.declarations.insert(format!(
             "llvm.func internal {function}(%rows: !llvm.ptr, %columns: !llvm.ptr, %row: i64, %term: i64, %count: i64, \
              %tile: !llvm.ptr, %apart: i64) {{\n{text}llvm.return\n}}"
@@ -166,9 +168,9 @@ impl Tiles<'_> {
     }
 }
 
-/// The body of a function for a tile of so many registers beside each other: `%row` and `%term` are the bytes from a row
+/// The body of a function for a tile of so many registers above and beside each other: `%row` and `%term` are the bytes from a row
 /// to the next and from the columns of a term to those of the next, and `%count` is how many registers the terms fill.
-fn function_of(product: &str, beside: usize) -> String {
+fn function_of(product: &str, high: usize, beside: usize) -> String {
     let mut text = String::new();
     let mut line = |words: String| {
         let _ = writeln!(text, "{words}");
@@ -190,7 +192,7 @@ fn function_of(product: &str, beside: usize) -> String {
         line(format!("%all_{distance} = arith.muli %{distance}, %n{SIDE} : i64"));
     }
     let sum = |high: usize, column: usize| high * beside + column;
-    for register in 0..2 * beside {
+    for register in 0..high * beside {
         line(intrinsic("tilezero", &format!("%r{register}"), "i8"));
     }
     line("%ends:2 = scf.for %i = %n0 to %count step %n1 iter_args(%x0 = %rows, %y0 = %columns) -> (!llvm.ptr, !llvm.ptr) : i64 {".to_string());
@@ -198,7 +200,7 @@ fn function_of(product: &str, beside: usize) -> String {
     line(step("%y1", "%y0", "%n64"));
     // What a product needs is read right before it: the first products go on while the others are read. Rows pass by
     // once, and are not to drive the columns out of the nearest cache.
-    for high in 0..2 {
+    for high in 0..high {
         line(intrinsic("tileloaddt164", &format!("%r{}, %x{high}, %row", 4 + high), "i8, !llvm.ptr, i64"));
         for column in 0..beside {
             if high == 0 {
@@ -213,7 +215,7 @@ fn function_of(product: &str, beside: usize) -> String {
     line(step("%y", "%y0", "%all_term"));
     line("scf.yield %x, %y : !llvm.ptr, !llvm.ptr\n}".to_string());
     line(step("%lower", "%tile", "%all_apart"));
-    for (high, place) in ["%tile", "%lower"].into_iter().enumerate() {
+    for (high, place) in ["%tile", "%lower"].into_iter().take(high).enumerate() {
         for column in 0..beside {
             let to = format!("%to{}", sum(high, column));
             let ahead = if column == 0 { "%n0" } else { "%n64" };
