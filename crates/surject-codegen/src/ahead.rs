@@ -3,7 +3,8 @@
 //! A processor asks by itself for what is read in order, but stops where a page ends and begins anew behind it, and the
 //! rows of a normalisation are pages of their own. Where a kernel reads a tensor that the nearest caches do not hold, it
 //! asks for what it reads some iterations later: far enough that memory answers in time, and not so far that it is gone
-//! again. Of a sum over 64 MiB that makes 1.5 of one, of a row normalised in two passes 1.6 (Sapphire Rapids).
+//! again. Of several passes over a row the one that computes most asks for the next row, and memory and arithmetic go on
+//! at the same time. (Sapphire Rapids, 64 MiB, one thread: the root of a mean square 11.3 to 7.6 ms, softmax 12.3 to 9.5.)
 
 use crate::Target;
 use crate::address::{Lin, LoopId};
@@ -17,8 +18,8 @@ use std::collections::HashMap;
 /// Bytes that are under way.
 const AHEAD: i64 = 1024;
 
-/// The least bytes of a vector, and the most of what it lies in: less is asked for again and again, of more most is not
-/// needed.
+/// The bytes that the elements of a vector lie in: each line of less would be asked for several times, and of more most
+/// is not needed.
 const BYTES: std::ops::RangeInclusive<i64> = 32..=8 * LINE;
 
 /// When what is asked for is read.

@@ -1,9 +1,10 @@
 //! What is decided, as text, for a fixed machine.
 
 use crate::contractions::{attention, convolution};
-use crate::rows::{matmul, softmax};
+use crate::harness::{function, result};
+use crate::rows::{matmul, row, softmax};
 use surject_codegen::{LoweredModule, Target, lower};
-use surject_ir::{DType, Function, Program};
+use surject_ir::{AccOp, DType, Function, Program};
 
 fn lowered(function: Function, target: &Target) -> LoweredModule {
     let program = Program { name: String::new(), functions: vec![function] };
@@ -32,6 +33,24 @@ fn plans() {
 #[test]
 fn text_of_a_small_softmax() {
     insta::assert_snapshot!(lowered(softmax(&[3, 6], DType::F32), &Target::generic()).text);
+}
+
+/// What no near cache holds is asked for once: of rows that are read twice, in the pass that computes most.
+#[test]
+fn what_comes_from_memory_is_asked_for_ahead() {
+    let asked =
+        |function: Function| lowered(function, &Target::wide()).text.matches("llvm.intr.prefetch").count();
+    let sum = |rows: u64| {
+        let (mut f, p) = function(&[(DType::F32, &[rows, 1024])]);
+        let sum = row(&mut f, AccOp::Add, p[0]);
+        result(&mut f, sum);
+        f
+    };
+    // Sixty-four lanes of `f32` are four lines.
+    assert_eq!(asked(sum(1000)), 4);
+    assert_eq!(asked(sum(30)), 0);
+    assert_eq!(asked(softmax(&[1000, 1024], DType::F32)), 4);
+    assert_eq!(asked(softmax(&[30, 1024], DType::F32)), 0);
 }
 
 #[test]

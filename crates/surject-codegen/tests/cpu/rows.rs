@@ -11,7 +11,7 @@ fn total(domain: &[u64], codomain: &[u64], components: Vec<Affine>) -> IndexMap 
 }
 
 /// `acc op` over the last axis, read back along it.
-fn row(f: &mut Function, op: AccOp, x: FieldId) -> FieldId {
+pub fn row(f: &mut Function, op: AccOp, x: FieldId) -> FieldId {
     let domain = f.fields[x].space.clone();
     let map = IndexMap::projection(&domain, &(0..domain.rank() - 1).collect::<Vec<_>>());
     let acc = f.fields.acc(op, map.clone(), x).unwrap();
