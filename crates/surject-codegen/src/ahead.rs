@@ -35,6 +35,12 @@ pub(crate) enum When {
 /// than once.
 pub(crate) type Asked = HashMap<(Option<NodeId>, Buf, Lin), (When, bool)>;
 
+/// How a kernel asks for a tensor: [`When::Soon`] leaves open what suits; `None`: not at all.
+pub(crate) type Asks<'a> = &'a dyn Fn(Buf) -> Option<When>;
+
+/// A loop, and how many of its positions an iteration has.
+pub(crate) type Turn = (LoopId, i64);
+
 /// A load of something far away, as one of the passes over it has it.
 struct Load {
     /// The reduction whose terms it is for.
@@ -74,9 +80,8 @@ impl Load {
     }
 }
 
-/// What a kernel loads from far away, once for what lies close behind each other. `when` says
-/// how it asks for a tensor: [`When::Soon`] leaves open what suits.
-pub(crate) fn far(dag: &Dag, roots: &[NodeId], target: &Target, when: &dyn Fn(Buf) -> Option<When>) -> Asked {
+/// What a kernel loads from far away, once for what lies close behind each other.
+pub(crate) fn far(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) -> Asked {
     /// An element costs so much that memory brings another one meanwhile.
     const MUCH: f64 = 12.0;
     /// The longest row that stays in the nearest cache until it is read.
@@ -107,7 +112,7 @@ pub(crate) fn far(dag: &Dag, roots: &[NodeId], target: &Target, when: &dyn Fn(Bu
 }
 
 /// Everything that is loaded from far away, once for every pass over it.
-fn loads(dag: &Dag, roots: &[NodeId], target: &Target, when: &dyn Fn(Buf) -> Option<When>) -> Vec<Load> {
+fn loads(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) -> Vec<Load> {
     let near = if target.eager { 0 } else { target.cache_bytes };
     let inside = dag.reachable(roots, true).into_iter().filter_map(|n| match dag[n].node {
         Node::Reduce { body, .. } => Some((Some(n), vec![body])),
@@ -203,6 +208,3 @@ impl Emitter<'_> {
         None
     }
 }
-
-/// A loop, and how many of its positions an iteration has.
-pub(crate) type Turn = (LoopId, i64);

@@ -7,7 +7,7 @@
 //! A task that takes some rows through several kernels (`fuse`) joins them one by one to a target of its own.
 
 use crate::address::{Lin, LoopId, LoopSet};
-use crate::ahead::{self, When};
+use crate::ahead::{self, Asks, When};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{Elem, Emitter};
 use crate::recipe::Recipe;
@@ -165,11 +165,7 @@ impl Columns {
     }
 
     /// The kernel that joins the rows from `%low` to `%high` to the target.
-    pub(crate) fn range(
-        &self,
-        target: &Target,
-        when: &dyn Fn(Buf) -> Option<When>,
-    ) -> Result<Kernel, CodegenError> {
+    pub(crate) fn range(&self, target: &Target, when: Asks<'_>) -> Result<Kernel, CodegenError> {
         let rows = self.rows();
         let total = self.dag.extent(rows);
         let units = Units { prefix: vec![rows], total, share: Share::Range, ..Units::WHOLE };

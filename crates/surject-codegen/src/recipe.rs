@@ -6,7 +6,7 @@
 //! for the readers of a tensor too, a task can take a few parts through several kernels (`fuse`).
 
 use crate::address::{Lin, LoopId, LoopSet};
-use crate::ahead::When;
+use crate::ahead::Asks;
 use crate::columns::Columns;
 use crate::contraction::{self, Contraction};
 use crate::dag::{Buf, Dag, Node, NodeId};
@@ -310,15 +310,15 @@ impl Recipe {
 
     /// The kernel of a range of parts: its body uses `%low`, `%high` and `%ptrs`, where the pointer to packed rows is
     /// that of the worker. A range has at most so many parts.
-    /// `whole` says which tensors are there as a whole, and not their parts of the range alone; `when` says
-    /// how it asks for what it reads, `alone` which nothing else touches in the range.
+    /// `whole` says which tensors are there as a whole, and not their parts of the range alone; `when` says how
+    /// it asks for what it reads, `alone` which nothing else touches in the range.
     pub fn range(
         &self,
         cut: &Cut,
         most: i64,
         target: &Target,
         whole: &dyn Fn(Buf) -> bool,
-        (when, alone): (&dyn Fn(Buf) -> Option<When>, &dyn Fn(Buf) -> bool),
+        (when, alone): (Asks<'_>, &dyn Fn(Buf) -> bool),
     ) -> Result<Kernel, CodegenError> {
         match self {
             Recipe::Row { dag, outputs, schedule, stash, .. } => {

@@ -6,7 +6,7 @@
 use crate::CodegenError;
 use crate::Target;
 use crate::address::{Guard, Lin, LoopId, LoopSet};
-use crate::ahead::{self, When};
+use crate::ahead::{self, Asks, When};
 use crate::braid::Braided;
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
@@ -108,7 +108,7 @@ pub(crate) fn emit_units(
     schedule: &Schedule,
     (units, target): (Units, &Target),
     stash: Option<Stash>,
-    when: &dyn Fn(Buf) -> Option<When>,
+    when: Asks<'_>,
 ) -> Result<Kernel, CodegenError> {
     let mut em = Emitter::new(dag);
     em.tables = schedule.tables;
