@@ -111,7 +111,7 @@ impl Tiles<'_> {
     /// page, and one panel after the other would come back to all of them.
     pub(super) fn terms_apart(&self) -> Option<i64> {
         let terms = self.column_pack().apart(self.dag, &[self.c.lane])?;
-        (self.sizes.all_panels > 1 && terms >= 4 * TERMS).then_some(terms)
+        (self.sizes.panels > 1 && terms >= 4 * TERMS).then_some(terms)
     }
 
     /// Panels that lie one behind the other at `to`, some terms of all of them at a time.
