@@ -108,10 +108,13 @@ impl Tiles<'_> {
     }
 
     /// The terms of a panel where several panels are packed side by side: each row of the column factor lies in another
-    /// page, and one panel after the other would come back to all of them.
+    /// page, of which there are many, and one panel after the other would come back to all of them.
     pub(super) fn terms_apart(&self) -> Option<i64> {
+        let s = &self.sizes;
         let terms = self.column_pack().apart(self.dag, &[self.c.lane])?;
-        (self.sizes.panels > 1 && terms >= 4 * TERMS).then_some(terms)
+        let bytes = s.panels * s.column_panel() * s.elem.size() as i64;
+        let many = self.target.eager || bytes >= 2 * self.target.cache_bytes as i64;
+        (s.panels > 1 && many && terms >= 4 * TERMS).then_some(terms)
     }
 
     /// Panels that lie one behind the other at `to`, some terms of all of them at a time.
