@@ -7,12 +7,11 @@
 //! at the same time. (Sapphire Rapids, 64 MiB, one thread: the root of a mean square 11.3 to 7.6 ms, softmax 12.3 to 9.5.)
 
 use crate::Target;
-use crate::address::{Lin, LoopId};
+use crate::address::{Guard, GuardFact, Lin, LoopId};
 use crate::dag::{Buf, Dag, Node, NodeId};
-use crate::emit::{At, Elem, Emitter};
+use crate::emit::{At, Elem, Emitter, ScopeId};
 use crate::schedule::node_cost;
 use crate::stream::LINE;
-use crate::turned::{Ask, prefetch};
 use std::collections::HashMap;
 
 /// Bytes that are under way.
@@ -92,18 +91,16 @@ pub(crate) fn far(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) 
         let length = load.along.map_or(0, |l| dag.extent(l)).saturating_mul(load.size);
         let passes = || loads.iter().filter(|other| load.shares_row(other));
         let most = passes().map(|other| other.cost).fold(0.0, f64::max);
-        let near = (AHEAD + 1..=ROW).contains(&length) && passes().count() > 0;
+        let near = (AHEAD + 1..=ROW).contains(&length) && passes().next().is_some();
         let when = match when(load.buf) {
-            Some(When::Rows(_)) if load.cost < most => continue,
-            Some(When::Soon) if near && most.max(load.cost) >= MUCH => {
-                if load.cost < most {
-                    continue;
-                }
-                When::Rows(1)
-            }
+            Some(When::Soon) if near && most.max(load.cost) >= MUCH => When::Rows(1),
             Some(when) => when,
             None => continue,
         };
+        // Whole rows are asked for in the pass that computes most.
+        if when != When::Soon && load.cost < most {
+            continue;
+        }
         if !loads.iter().any(|other| load.is_close(other)) {
             asked.insert((load.pass, load.buf, load.address.clone()), (when, load.again));
         }
@@ -143,8 +140,15 @@ fn loads(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) -> Vec<Lo
 
 impl Emitter<'_> {
     /// Asks for what a load will read, if that is far away.
-    pub(crate) fn ask_ahead(&mut self, (buf, pointer): (Buf, &str), address: &Lin, elem: Elem, at: At) {
-        if self.far.is_empty() {
+    pub(crate) fn ask_ahead(
+        &mut self,
+        (buf, pointer): (Buf, &str),
+        (address, guards): (&Lin, &[Guard]),
+        elem: Elem,
+        at: At,
+    ) {
+        let there = |g: &Guard| self.fact(g, at.scope) == GuardFact::Always;
+        if self.far.is_empty() || !guards.iter().all(there) {
             return;
         }
         let of = |pass: Option<NodeId>| self.far.get(&(pass, buf, address.clone()));
@@ -207,4 +211,35 @@ impl Emitter<'_> {
         }
         None
     }
+}
+
+/// What memory is asked for.
+#[derive(Clone, Copy)]
+pub(crate) enum Ask {
+    Write,
+    Now,
+    Soon,
+}
+
+/// Asks for the memory so many elements after an address, to be written or read, into the first or the second cache.
+pub(crate) fn prefetch(
+    em: &mut Emitter<'_>,
+    scope: ScopeId,
+    (base, ahead): (&str, i64),
+    elem: Elem,
+    what: Ask,
+) {
+    let ahead = em.int(ahead);
+    let at = em.element(base, &ahead, elem, scope);
+    let (hint, rw) = match what {
+        Ask::Write => (3, 1),
+        Ask::Now => (3, 0),
+        Ask::Soon => (2, 0),
+    };
+    em.line(
+        scope,
+        &format!(
+            "\"llvm.intr.prefetch\"({at}) <{{cache = 1 : i32, hint = {hint} : i32, rw = {rw} : i32}}> : (!llvm.ptr) -> ()"
+        ),
+    );
 }

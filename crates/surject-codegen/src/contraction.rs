@@ -13,8 +13,8 @@
 //! kernel of their own; those that one block of rows needs may be packed panel by panel, as they are needed ([`emit_fresh`]).
 //!
 //! `analyse` finds contractions and their tiles, `sizes` cuts them, `pairs` takes factors of few bits two at a
-//! time, `matrix` has tiles in registers for them, `windows` finds rows that need no panel, `panels` runs through
-//! columns and rows, `tile` writes the innermost loops, `direct` stores what needs no more.
+//! time, `matrix` has tiles in registers for them, `windows` finds rows that need no panel, `packing` packs
+//! columns, `panels` runs through columns and rows, `tile` writes the innermost loops, `direct` stores what needs no more.
 
 mod analyse;
 mod apart;

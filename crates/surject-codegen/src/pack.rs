@@ -69,7 +69,7 @@ pub fn digits(em: &mut Emitter<'_>, scope: ScopeId, loops: &[LoopId], number: &s
     digits
 }
 
-/// Rows whose pieces lie so many bytes apart lie in as many pages.
+/// Pieces of rows that lie so many bytes apart lie in many pages.
 const FAR: i64 = 1024;
 
 /// Vectors of fewer lanes than these are not worth it.
@@ -247,7 +247,8 @@ impl Pack<'_> {
         }
     }
 
-    /// The terms along the one summed loop, if a panel can be packed some of them at a time and takes a piece of a long row for each.
+    /// The terms along the one summed loop, if a panel can be packed some of them at a time, and takes a piece of a long
+    /// row for each.
     pub fn apart(&self, dag: &Dag, loops: &[LoopId]) -> Option<i64> {
         let mut long = self.sum.iter().copied().filter(|&l| dag.extent(l) > 1);
         let (Some(l), None) = (long.next(), long.next()) else { return None };

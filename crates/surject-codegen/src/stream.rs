@@ -12,11 +12,11 @@
 use crate::CodegenError;
 use crate::Target;
 use crate::address::{Lin, LoopId, LoopSet};
+use crate::ahead::{Ask, prefetch};
 use crate::dag::Dag;
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
 use crate::row::Row;
 use crate::schedule::{Output, Schedule};
-use crate::turned::{Ask, prefetch};
 use crate::units::clip;
 
 /// Bytes of a line of memory.
@@ -215,12 +215,13 @@ impl Row<'_> {
         let some = em.op(scope, &format!("arith.cmpi slt, {from}, {to} : i64"));
         let lanes = line as usize;
         // The vector is one line: what it would store nothing of is not fetched.
-        let (bound, first, holds) = match which {
-            End::First => (from, em.int(-line), "sge"),
-            End::Last => (to, em.int(0), "slt"),
+        let (begin, bound, holds) = match which {
+            End::First => {
+                let line = em.int(line);
+                (em.op(scope, &format!("arith.subi {to}, {line} : i64")), from, "sge")
+            }
+            End::Last => (from.to_string(), to, "slt"),
         };
-        let begin = if let End::First = which { to } else { from };
-        let begin = em.op(scope, &format!("arith.addi {begin}, {first} : i64"));
         let part = em.open(scope, vec![(l, begin)], Some((l, lanes)));
         em.limit(part, l, start, end);
         let (at, ty) = (At { scope: part, lanes }, Elem::I64.ty(lanes));

@@ -6,6 +6,7 @@
 use crate::CodegenError;
 use crate::Target;
 use crate::address::{Lin, LoopId, LoopSet};
+use crate::ahead::{Ask, prefetch};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
 use crate::row::Row;
@@ -415,37 +416,6 @@ impl Row<'_> {
         }
         Ok(result)
     }
-}
-
-/// What memory is asked for.
-#[derive(Clone, Copy)]
-pub(crate) enum Ask {
-    Write,
-    Now,
-    Soon,
-}
-
-/// Asks for the memory so many elements after an address, to be written or read, into the first or the second cache.
-pub(crate) fn prefetch(
-    em: &mut Emitter<'_>,
-    scope: ScopeId,
-    (base, ahead): (&str, i64),
-    elem: Elem,
-    what: Ask,
-) {
-    let ahead = em.int(ahead);
-    let at = em.element(base, &ahead, elem, scope);
-    let (hint, rw) = match what {
-        Ask::Write => (3, 1),
-        Ask::Now => (3, 0),
-        Ask::Soon => (2, 0),
-    };
-    em.line(
-        scope,
-        &format!(
-            "\"llvm.intr.prefetch\"({at}) <{{cache = 1 : i32, hint = {hint} : i32, rw = {rw} : i32}}> : (!llvm.ptr) -> ()"
-        ),
-    );
 }
 
 /// The columns of as many whole lines as each has elements: transposed in chunks of so many elements, and chunk by chunk.

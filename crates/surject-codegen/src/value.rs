@@ -111,10 +111,7 @@ impl Emitter<'_> {
         Ok(match &data.node {
             Node::Load { buf, address, guards } => {
                 let pointer = self.pointer(*buf)?;
-                let there = |g: &Guard| self.fact(g, at.scope) == GuardFact::Always;
-                if at.lanes > 1 && guards.iter().all(there) {
-                    self.ask_ahead((*buf, &pointer), address, Elem::in_memory(dtype), at);
-                }
+                self.ask_ahead((*buf, &pointer), (address, guards), Elem::in_memory(dtype), at);
                 self.load(&pointer, dtype, address, guards, at)
             }
             Node::Gather { buf, address, offset, guards } => {

@@ -14,7 +14,7 @@ use crate::emit::{Bounds, Emitter, ScopeId};
 use crate::pack::{Minor, Pack};
 use crate::row::{Kernel, finish, name_pointers};
 
-/// Panels that are packed side by side, and the terms of each at a time.
+/// Panels that are packed at once, and of those side by side the terms of each at a time.
 const PANELS: i64 = 16;
 const TERMS: i64 = 8;
 
@@ -29,22 +29,17 @@ impl Tiles<'_> {
         let bytes = total * s.sum * s.width * s.elem.size() as i64;
         let most = 4 * self.target.threads as i64;
         let tasks = if self.target.threads <= 1 { 1 } else { (bytes / 65_536).min(most).min(total).max(1) };
-        let (scope, iv, mut bounds) = open_share(&mut em, total, tasks);
+        let (scope, iv, bounds) = open_share(&mut em, total, tasks);
         let mut loops = c.batch.clone();
         loops.extend(&c.columns);
         let pointer = em.pointer(columns)?;
         let start = self.times(&mut em, scope, &iv, s.column_panel());
         let to = self.offset(&mut em, scope, &pointer, &start);
-        if let Some(terms) = self.terms_apart() {
-            bounds.step = em.int(PANELS);
-            let until = em.op(scope, &format!("arith.addi {iv}, {} : i64", bounds.step));
-            let until = em.op(scope, &format!("arith.minsi {until}, {} : i64", bounds.high));
-            self.pack_beside(&mut em, scope, (&iv, &until), (&loops, &to), terms)?;
-        } else {
-            let panel = self.bind_panel(&mut em, scope, &loops, &iv);
-            self.pack_panel(&mut em, scope, &panel, &to)?;
-        }
-        em.close_loop(scope, &iv, &bounds, &[]);
+        let step = em.int(PANELS);
+        let until = em.op(scope, &format!("arith.addi {iv}, {step} : i64"));
+        let until = em.op(scope, &format!("arith.minsi {until}, {} : i64", bounds.high));
+        self.pack_panels(&mut em, scope, (&iv, &until), (&loops, &to))?;
+        em.close_loop(scope, &iv, &Bounds { step, ..bounds }, &[]);
         let how = if self.terms_apart().is_some() { " side by side" } else { "" };
         let text = format!("pack {total} x [{} {}]{how} tasks {tasks}", s.sum, s.width);
         let mut kernel = finish(em, buffers, tasks, vec![columns], text)?;
@@ -70,18 +65,31 @@ impl Tiles<'_> {
         panel
     }
 
-    /// A panel of columns with this number along their last loop.
-    pub(super) fn pack_panel(
+    /// Panels that lie one behind the other at `to`.
+    pub(super) fn pack_panels(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        panel: &str,
-        to: &str,
+        (from, until): (&str, &str),
+        (loops, to): (&[LoopId], &str),
     ) -> Result<(), CodegenError> {
-        let minor = self.minor(em, scope, panel);
-        marked(em, scope, self.c, (to, self.sizes.sum * self.sizes.width), |em, least| {
-            Pack { least, ..self.column_pack() }.emit(em, scope, &minor, to)
-        })
+        let each = |em: &mut Emitter<'_>, scope: ScopeId, iv: &str| {
+            let panel = self.bind_panel(em, scope, loops, iv);
+            let number = em.op(scope, &format!("arith.subi {iv}, {from} : i64"));
+            let start = self.times(em, scope, &number, self.sizes.column_panel());
+            (self.minor(em, scope, &panel), self.offset(em, scope, to, &start))
+        };
+        let bounds = Bounds { low: from.to_string(), high: until.to_string(), step: em.int(1) };
+        if let Some(terms) = self.terms_apart() {
+            return self.pack_beside(em, scope, &bounds, each, terms);
+        }
+        let (panel, iv) = (em.open(scope, Vec::new(), None), em.name());
+        let (minor, to) = each(em, panel, &iv);
+        marked(em, panel, self.c, (&to, self.sizes.sum * self.sizes.width), |em, least| {
+            Pack { least, ..self.column_pack() }.emit(em, panel, &minor, &to)
+        })?;
+        em.close_loop(panel, &iv, &bounds, &[]);
+        Ok(())
     }
 
     /// The columns of a panel with this number along their last loop.
@@ -117,23 +125,17 @@ impl Tiles<'_> {
         (s.panels > 1 && many && terms >= 4 * TERMS).then_some(terms)
     }
 
-    /// Panels that lie one behind the other at `to`, some terms of all of them at a time.
-    pub(super) fn pack_beside(
+    /// Panels between these bounds, of each of which `each` tells the columns and the place, some terms of all of them at a
+    /// time.
+    fn pack_beside(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        (from, until): (&str, &str),
-        (loops, to): (&[LoopId], &str),
+        bounds: &Bounds,
+        each: impl Fn(&mut Emitter<'_>, ScopeId, &str) -> (Minor, String),
         terms: i64,
     ) -> Result<(), CodegenError> {
-        let each = |em: &mut Emitter<'_>, scope: ScopeId, iv: &str| {
-            let panel = self.bind_panel(em, scope, loops, iv);
-            let number = em.op(scope, &format!("arith.subi {iv}, {from} : i64"));
-            let start = self.times(em, scope, &number, self.sizes.column_panel());
-            (panel, self.offset(em, scope, to, &start))
-        };
         let (panel_pairs, lanes) = (self.sizes.sum * self.sizes.width, self.c.tile.0);
-        let bounds = Bounds { low: from.to_string(), high: until.to_string(), step: em.int(1) };
         // What a panel has to tell is kept behind it until all of it is packed.
         let own = self.c.has_halves().then(|| Least::new(em, lanes));
         let (start, iv) = (em.open(scope, Vec::new(), None), em.name());
@@ -142,15 +144,14 @@ impl Tiles<'_> {
         if own.is_some() {
             Least::behind(em, start, (&at, panel_pairs), lanes).start(em, start);
         }
-        em.close_loop(start, &iv, &bounds, &[]);
+        em.close_loop(start, &iv, bounds, &[]);
 
         let (block, first) = (em.open(scope, Vec::new(), None), em.name());
         let (all, step) = (em.int(terms), em.int(TERMS));
         let end = em.op(block, &format!("arith.addi {first}, {step} : i64"));
         let end = em.op(block, &format!("arith.minsi {end}, {all} : i64"));
         let (inner, iv) = (em.open(block, Vec::new(), None), em.name());
-        let (panel, at) = each(em, inner, &iv);
-        let minor = self.minor(em, inner, &panel);
+        let (minor, at) = each(em, inner, &iv);
         if let Some(own) = &own {
             own.start(em, inner);
         }
@@ -159,7 +160,7 @@ impl Tiles<'_> {
         if let Some(own) = &own {
             Least::behind(em, inner, (&at, panel_pairs), lanes).join(em, inner, own);
         }
-        em.close_loop(inner, &iv, &bounds, &[]);
+        em.close_loop(inner, &iv, bounds, &[]);
         let blocks = Bounds { low: em.int(0), high: all, step };
         em.close_loop(block, &first, &blocks, &[]);
 
@@ -167,7 +168,7 @@ impl Tiles<'_> {
             let (end, iv) = (em.open(scope, Vec::new(), None), em.name());
             let (_, at) = each(em, end, &iv);
             Least::behind(em, end, (&at, panel_pairs), lanes).mark(em, end, (&at, panel_pairs));
-            em.close_loop(end, &iv, &bounds, &[]);
+            em.close_loop(end, &iv, bounds, &[]);
         }
         Ok(())
     }

@@ -93,18 +93,8 @@ impl Tiles<'_> {
         let until = em.int(s.beside);
         let until = em.op(beside, &format!("arith.addi {beside_iv}, {until} : i64"));
         let until = em.op(beside, &format!("arith.minsi {until}, {end} : i64"));
-        if let Some(terms) = self.terms_apart().filter(|_| self.fresh) {
-            self.pack_beside(em, beside, (&beside_iv, &until), (&c.columns, part.columns), terms)?;
-        } else if self.fresh {
-            let packing = em.open(beside, Vec::new(), None);
-            let iv = em.name();
-            let panel = self.bind_panel(em, packing, &c.columns, &iv);
-            let number = em.op(packing, &format!("arith.subi {iv}, {beside_iv} : i64"));
-            let start = self.times(em, packing, &number, s.column_panel());
-            let to = self.offset(em, packing, part.columns, &start);
-            self.pack_panel(em, packing, &panel, &to)?;
-            let bounds = Bounds { low: beside_iv.clone(), high: until.clone(), step: em.int(1) };
-            em.close_loop(packing, &iv, &bounds, &[]);
+        if self.fresh {
+            self.pack_panels(em, beside, (&beside_iv, &until), (&c.columns, part.columns))?;
         }
         let row = em.open(beside, Vec::new(), None);
         let row_iv = em.name();

@@ -5,6 +5,7 @@ use super::direct::Target;
 use super::sizes;
 use super::windows::Reads;
 use crate::CodegenError;
+use crate::ahead::{Ask, prefetch};
 use crate::dag::{Node, NodeId};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
 use crate::pack::digits;
@@ -201,13 +202,7 @@ impl Tiles<'_> {
         if let Some(ahead) = ahead {
             let next = self.offset(em, inner, &b, &ahead);
             for line in (0..all.iter().sum()).step_by(64 / size) {
-                let at = em.op(
-                    inner,
-                    &format!("llvm.getelementptr {next}[{line}] : (!llvm.ptr) -> !llvm.ptr, {name}"),
-                );
-                em.line(inner, &format!(
-                    "\"llvm.intr.prefetch\"({at}) <{{cache = 1 : i32, hint = 2 : i32, rw = 0 : i32}}> : (!llvm.ptr) -> ()"
-                ));
+                prefetch(em, inner, (&next, line as i64), s.elem, Ask::Soon);
             }
         }
         let mut vector = Vec::new();

@@ -2,11 +2,11 @@
 
 use super::{Call, Loop, Writer, region, strides};
 use crate::CodegenError;
+use crate::ahead::{Ask, prefetch};
 use crate::dag::Dag;
 use crate::emit::{At, Bounds, Elem, ScopeId};
 use crate::row::Kernel;
 use crate::stream::LINE;
-use crate::turned::{Ask, prefetch};
 use surject_ir::{DType, GatherDims, ScatterDims, Var};
 
 /// So many bytes of what is read next are asked for ahead; what comes behind them is then known to be read too.

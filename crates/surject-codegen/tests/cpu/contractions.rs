@@ -418,16 +418,33 @@ fn panels_that_are_packed_side_by_side() {
         ([150, 135, 1100], I8),
         ([20, 200, 1050], I8),
     ] {
-        let function = product(sizes, dtype);
-        let args: Vec<_> =
-            function.params.iter().enumerate().map(|(i, &p)| values(function.ty(p), i as u64)).collect();
-        let program = Program { name: String::new(), functions: vec![function] };
-        let expected = surject_ir::interp::run(&program, "main", &args).unwrap();
-        for target in [Target::wide(), Target::host()] {
-            let target = Target { eager: true, ..target };
-            let module = lower(&program, "main", &target).unwrap();
-            assert!(module.plan.to_string().contains("side by side"), "{}", module.plan);
-            compare(&execute(&module, &args)[0], &expected[0], 1e-4).unwrap();
+        for plan in check_on(product(sizes, dtype), 1e-4, None, &eager()) {
+            assert!(plan.contains("side by side"), "{plan}");
+        }
+    }
+}
+
+/// Targets that pack panels side by side wherever that is possible: one without registers for tiles, and this machine.
+fn eager() -> [Target; 2] {
+    [Target::wide(), Target::host()].map(|target| Target { eager: true, ..target })
+}
+
+/// The subnormal factors of some panels, among their first terms or their last.
+#[test]
+fn subnormal_halves_in_panels_side_by_side() {
+    for at in [0, 17, 74] {
+        let (function, [m, k, n]) = (halves([40, 75, 700], [DType::BF16, DType::BF16], false), [40, 75, 700]);
+        let mut args: Vec<_> =
+            function.params.iter().enumerate().map(|(i, &p)| values(function.ty(p), i as u64 + 3)).collect();
+        for row in 0..m {
+            args[0].set(row * k + at, Scalar::from_f64(DType::BF16, 1e38));
+        }
+        for column in 0..n {
+            let bits = if column % 90 == 2 { 1 << (column % 7) } else { 0 };
+            args[1].set(at * n + column, Scalar::from_bits(DType::BF16, bits));
+        }
+        for plan in check_on(function, 1e-5, Some(args), &eager()) {
+            assert!(plan.contains("side by side"), "{plan}");
         }
     }
 }

@@ -136,6 +136,18 @@ pub fn check(function: Function) {
 
 /// As [`check`], with a tolerance and perhaps with arguments.
 pub fn check_with(function: Function, tolerance: f64, args: Option<Vec<Buffer>>) {
+    let eager = Target { eager: true, streams: Target::host().streams, ..Target::wide() };
+    let targets = [Target::host(), Target::generic(), Target { threads: 1, ..Target::wide() }, eager];
+    check_on(function, tolerance, args, &targets);
+}
+
+/// As [`check_with`], on these targets. Gives the plans.
+pub fn check_on(
+    function: Function,
+    tolerance: f64,
+    args: Option<Vec<Buffer>>,
+    targets: &[Target],
+) -> Vec<String> {
     let name = function.name.clone();
     let args = args.unwrap_or_else(|| {
         function.params.iter().enumerate().map(|(i, &p)| values(function.ty(p), i as u64 + 7)).collect()
@@ -143,16 +155,17 @@ pub fn check_with(function: Function, tolerance: f64, args: Option<Vec<Buffer>>)
     let program = Program { name: String::new(), functions: vec![function] };
     surject_ir::verify(&program).unwrap();
     let expected = surject_ir::interp::run(&program, &name, &args).unwrap();
-    let eager = Target { eager: true, streams: Target::host().streams, ..Target::wide() };
-    for target in [Target::host(), Target::generic(), Target { threads: 1, ..Target::wide() }, eager] {
-        let module = lower(&program, &name, &target).unwrap();
+    let run = |target: &Target| {
+        let module = lower(&program, &name, target).unwrap();
         let found = execute(&module, &args);
         for (i, (a, b)) in found.iter().zip(&expected).enumerate() {
             if let Err(error) = compare(a, b, tolerance) {
                 panic!("result {i}, {target:?}: {error}\n{}\n{}", module.plan, module.text);
             }
         }
-    }
+        module.plan.to_string()
+    };
+    targets.iter().map(run).collect()
 }
 
 /// A space.
