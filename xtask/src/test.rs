@@ -1,5 +1,7 @@
 //! Tests, the cross-check against XLA, and benches.
 
+use std::path::{Path, PathBuf};
+
 use crate::setup;
 use crate::shell::{Outcome, cargo, program, root, run};
 
@@ -10,8 +12,12 @@ pub fn everything(with_xla: bool) -> Outcome {
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     run(cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
     if with_xla {
-        xla()?;
-        run_fuzz("0..40", "debug")?;
+        let python = setup::jax()?;
+        // One build, with the features of the whole workspace, is what both XLA and the tests run:
+        // a binary built by itself would be another gigabyte of the same libraries.
+        run(&mut cargo(&["test", "--workspace", "--no-run"]))?;
+        cross_check(&python)?;
+        run_fuzz(&python, "0..40", "debug")?;
     }
     // Last, so that the closing lines are those of the test runner.
     run(&mut cargo(&["test", "--workspace", "--no-fail-fast"]))
@@ -22,18 +28,22 @@ pub fn xla() -> Outcome {
     setup::packages()?;
     let python = setup::jax()?;
     run(&mut cargo(&["build", "--package", "surject", "--bin", "surject"]))?;
+    cross_check(&python)
+}
+
+fn cross_check(python: &Path) -> Outcome {
     run(program(python, &["tests/xla/cross_check.py"]).env("SURJECT_BIN", binary("debug")))
 }
 
 /// Random JAX programs against XLA, of the seeds of a range.
 pub fn fuzz(seeds: &str) -> Outcome {
     setup::packages()?;
+    let python = setup::jax()?;
     run(&mut cargo(&["build", "--release", "--package", "surject", "--bin", "surject"]))?;
-    run_fuzz(seeds, "release")
+    run_fuzz(&python, seeds, "release")
 }
 
-fn run_fuzz(seeds: &str, profile: &str) -> Outcome {
-    let python = setup::jax()?;
+fn run_fuzz(python: &Path, seeds: &str, profile: &str) -> Outcome {
     run(program(python, &["tests/xla/fuzz.py", seeds]).env("SURJECT_BIN", binary(profile)))
 }
 
@@ -56,7 +66,7 @@ pub fn programs() -> Outcome {
     run(&mut program(python, &["tests/programs/make.py"]))
 }
 
-fn binary(profile: &str) -> std::path::PathBuf {
+fn binary(profile: &str) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
     target.join(profile).join("surject")
 }
