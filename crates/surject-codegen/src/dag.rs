@@ -138,6 +138,14 @@ impl Node {
         }
     }
 
+    /// Its conditions.
+    pub fn guards_mut(&mut self) -> &mut [Guard] {
+        match self {
+            Node::Load { guards, .. } | Node::Gather { guards, .. } | Node::Guarded { guards, .. } => guards,
+            _ => &mut [],
+        }
+    }
+
     /// The node with other operands, and other expressions of the loops, those of a reduction included; `None` where
     /// there is none of these.
     pub fn mapped(&self, at: &dyn Fn(NodeId) -> NodeId, lin: &dyn Fn(&Lin) -> Option<Lin>) -> Option<Node> {

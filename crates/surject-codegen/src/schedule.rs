@@ -2,7 +2,7 @@
 
 use crate::Target;
 use crate::access::NEAR;
-use crate::address::{Lin, LoopId, LoopSet};
+use crate::address::{Guard, Lin, LoopId, LoopSet};
 use crate::braid::{self, Braid};
 use crate::dag::{Buf, Dag, Node, NodeData, NodeId};
 use crate::emit::{Elem, ReducePlan};
@@ -74,7 +74,11 @@ pub fn merge(dag: Dag, outputs: Vec<Output>, outer: &[LoopId]) -> (Dag, Vec<Outp
         let mut ids: Vec<NodeId> = Vec::with_capacity(dag.len());
         for (_, data) in dag.iter() {
             let at = |id: NodeId| ids[id.0 as usize];
-            let node = data.node.mapped(&at, &|lin| Some(drop(lin))).unwrap_or_else(|| data.node.clone());
+            let mut node = data.node.clone();
+            for guard in node.guards_mut() {
+                *guard = joined(guard, (a, b), dag.extent(b)).unwrap_or_else(|| guard.clone());
+            }
+            let node = node.mapped(&at, &|lin| Some(drop(lin))).unwrap_or(node);
             ids.push(result.add(node, data.dtype));
         }
         for output in &mut outputs {
@@ -90,9 +94,29 @@ pub fn merge(dag: Dag, outputs: Vec<Output>, outer: &[LoopId]) -> (Dag, Vec<Outp
     (dag, outputs, outer)
 }
 
-/// Two loops of one kind such that every expression has `extent(b)` times the coefficient of `b` for `a`.
+/// Summed loops of fewer points do not fill a vector: they are joined with the one around even where a guard asks for
+/// that alone.
+const SHORT: i64 = 16;
+
+/// A guard that has `extent` times the coefficient of `b` for `a`, and holds where this one holds: `0 ≤ a + e < n` is
+/// `0 ≤ extent·(a + e) + b < extent·n`, as `b` never reaches the next `a`. Backwards `b` counts from its last point.
+fn joined(guard: &Guard, (a, b): (LoopId, LoopId), extent: i64) -> Option<Guard> {
+    let (around, inside) = (guard.expr.coeff(a), guard.expr.coeff(b));
+    if inside.checked_mul(extent) == Some(around) {
+        return Some(guard.clone());
+    }
+    if inside != 0 || around.abs() != 1 {
+        return None;
+    }
+    let offset = if around < 0 { extent - 1 } else { 0 };
+    let step = Lin { terms: vec![(b, around)], offset };
+    Some(Guard { expr: step.plus(&guard.expr, extent)?, bound: guard.bound.checked_mul(extent)? })
+}
+
+/// Two loops of one kind such that every expression has `extent(b)` times the coefficient of `b` for `a`, or can have.
 fn mergeable(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Option<(LoopId, LoopId)> {
     let mut lins: Vec<&Lin> = outputs.iter().map(|o| &o.address).collect();
+    let mut conditions: Vec<&Guard> = Vec::new();
     let mut groups: Vec<&[LoopId]> = vec![outer];
     let mut fixed = LoopSet::default();
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
@@ -100,14 +124,14 @@ fn mergeable(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Option<(LoopId,
         match &dag[id].node {
             Node::Load { address, guards, .. } => {
                 lins.push(address);
-                lins.extend(guards.iter().map(|g| &g.expr));
+                conditions.extend(guards);
             }
             Node::Gather { address, guards, .. } => {
                 lins.push(address);
-                lins.extend(guards.iter().map(|g| &g.expr));
+                conditions.extend(guards);
             }
             Node::Index(lin) => lins.push(lin),
-            Node::Guarded { guards, .. } => lins.extend(guards.iter().map(|g| &g.expr)),
+            Node::Guarded { guards, .. } => conditions.extend(guards),
             Node::Reduce { loops, .. } => groups.push(loops),
             Node::Param(_, l) => fixed = fixed.union(std::iter::once(*l).collect()),
             _ => {}
@@ -117,11 +141,19 @@ fn mergeable(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Option<(LoopId,
     let uniform = |a: LoopId, b: LoopId| {
         lins.iter().all(|lin| lin.coeff(b).checked_mul(dag.extent(b)) == Some(lin.coeff(a)))
     };
+    let guarded = |a: LoopId, b: LoopId| {
+        let short = !outer.contains(&b) && dag.extent(b) < SHORT;
+        conditions.iter().all(|guard| match joined(guard, (a, b), dag.extent(b)) {
+            Some(joined) => joined == **guard || short,
+            None => false,
+        })
+    };
     for group in &groups {
         for (i, &a) in group.iter().enumerate() {
             for (j, &b) in group.iter().enumerate() {
                 let free = !fixed.contains(a) && !fixed.contains(b);
-                if i != j && free && together(a, b) && uniform(a, b) && used(dag, outputs, b) {
+                if i != j && free && together(a, b) && uniform(a, b) && guarded(a, b) && used(dag, outputs, b)
+                {
                     return Some((a, b));
                 }
             }
@@ -522,5 +554,31 @@ fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, target: &Target)
         schedule.order.extend([u, last]);
         schedule.lanes = fit(lanes, dag.extent(u));
         schedule.turned = Some((u, loads));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joined_guards_hold_at_the_same_points() {
+        let (a, b) = (LoopId(0), LoopId(1));
+        let value = |lin: &Lin, at: [i64; 2]| lin.offset + lin.coeff(a) * at[0] + lin.coeff(b) * at[1];
+        let holds = |g: &Guard, at| (0..g.bound).contains(&value(&g.expr, at));
+        for extent in 1..4 {
+            for (around, offset, bound) in
+                [-1, 1].iter().flat_map(|&c| (-6..6).flat_map(move |o| (0..6).map(move |n| (c, o, n))))
+            {
+                let guard = Guard { expr: Lin { terms: vec![(a, around)], offset }, bound };
+                let joined = joined(&guard, (a, b), extent).unwrap();
+                assert_eq!(joined.expr.coeff(a), joined.expr.coeff(b) * extent);
+                for at in (0..7).flat_map(|x| (0..extent).map(move |y| [x, y])) {
+                    assert_eq!(holds(&guard, at), holds(&joined, at), "{guard:?} {joined:?} {at:?}");
+                }
+            }
+        }
+        let twice = Guard { expr: Lin { terms: vec![(a, 2)], offset: 0 }, bound: 9 };
+        assert_eq!(joined(&twice, (a, b), 3), None);
     }
 }
