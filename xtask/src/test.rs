@@ -15,7 +15,7 @@ pub fn everything(with_xla: bool) -> Outcome {
         let python = setup::jax()?;
         // One build, with the features of the whole workspace, is what both XLA and the tests run:
         // a binary built by itself would be another gigabyte of the same libraries.
-        run(&mut cargo(&["test", "--workspace", "--no-run"]))?;
+        run(&mut cargo(&["build", "--workspace", "--tests", "--bins"]))?;
         cross_check(&python)?;
         run_fuzz(&python, "0..40", "debug")?;
     }
