@@ -5,13 +5,16 @@
 //! asks for what it reads some iterations later: far enough that memory answers in time, and not so far that it is gone
 //! again. Of several passes over a row the one that computes most asks for the next row, and memory and arithmetic go on
 //! at the same time. (Sapphire Rapids, 64 MiB, one thread: the root of a mean square 11.3 to 7.6 ms, softmax 12.3 to 9.5.)
+//!
+//! What it stores through the caches it asks for as well: 32 MiB of zeros are there 1.5 times as fast. Not for the tiles
+//! of products, which compute for longer than their lines take (0.9 to 1), nor for blocks of short rows (0.8 to 1.05).
 
 use crate::Target;
 use crate::address::{Guard, GuardFact, Lin, LoopId};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{At, Elem, Emitter, ScopeId};
-use crate::schedule::node_cost;
-use crate::stream::LINE;
+use crate::schedule::{Output, node_cost};
+use crate::stream::{self, LINE};
 use std::collections::HashMap;
 
 /// Bytes that are under way.
@@ -108,6 +111,12 @@ pub(crate) fn far(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) 
     asked
 }
 
+/// What a kernel stores that the nearest caches do not hold.
+pub(crate) fn far_stores(dag: &Dag, outputs: &[Output], target: &Target) -> Vec<Buf> {
+    let far = outputs.iter().filter(|o| stream::leaves(dag, std::slice::from_ref(o), target));
+    far.map(|o| o.to).collect()
+}
+
 /// Everything that is loaded from far away, once for every pass over it.
 fn loads(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) -> Vec<Load> {
     let near = if target.eager { 0 } else { target.cache_bytes };
@@ -167,6 +176,19 @@ impl Emitter<'_> {
         if again && !(known && address.terms.iter().all(last)) {
             return;
         }
+        let what = (address, when, Ask::Now);
+        self.ask(pointer, what, elem, at);
+    }
+
+    /// Asks for what will be stored, if that is far away and goes through the caches: a line that is not there is
+    /// fetched before it is stored into.
+    pub(crate) fn ask_to_store(&mut self, (buf, pointer): (Buf, &str), address: &Lin, elem: Elem, at: At) {
+        if !self.streams && self.far_stores.contains(&buf) {
+            self.ask(pointer, (address, When::Soon, Ask::Write), elem, at);
+        }
+    }
+
+    fn ask(&mut self, pointer: &str, (address, when, what): (&Lin, When, Ask), elem: Elem, at: At) {
         let size = elem.size() as i64;
         let stride = self.vector_loop(at.scope, address.loops()).map_or(0, |(l, _)| address.coeff(l));
         let Some(bytes) = stride.abs().checked_mul((at.lanes as i64 - 1) * size).map(|b| b + size) else {
@@ -180,7 +202,7 @@ impl Emitter<'_> {
         let base = self.element(pointer, &base, elem, at.scope);
         for line in 0..(bytes + LINE - 1) / LINE {
             let Some(ahead) = ahead.checked_add(stride.signum() * line * LINE / size) else { return };
-            prefetch(self, at.scope, (&base, ahead), elem, Ask::Now);
+            prefetch(self, at.scope, (&base, ahead), elem, what);
         }
     }
 

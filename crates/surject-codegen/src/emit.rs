@@ -97,6 +97,8 @@ pub struct Emitter<'a> {
     pub streams: bool,
     /// What is read from far away ([`crate::ahead`]).
     pub(crate) far: Asked,
+    /// What is stored far away.
+    pub(crate) far_stores: Vec<Buf>,
     /// The reductions whose terms are being written.
     pub(crate) passes: Vec<NodeId>,
     /// The loop over short rows, where such rows are done in lanes.
@@ -144,6 +146,7 @@ impl<'a> Emitter<'a> {
             tables: false,
             streams: false,
             far: Asked::new(),
+            far_stores: Vec::new(),
             passes: Vec::new(),
             short: None,
             inverses: HashMap::new(),

@@ -117,6 +117,7 @@ pub(crate) fn emit_units(
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let kept = stash.as_ref().map(|s| s.to);
     em.far = ahead::far(dag, &roots, target, &|buf| when(buf).filter(|_| Some(buf) != kept));
+    em.far_stores = ahead::far_stores(dag, outputs, target);
     let buffers = bind_pointers(&mut em, &written(outputs), &roots);
     let stashed = stash.is_some();
     if let Some(stash) = stash.as_ref().filter(|s| s.to == Buf::OWN) {
@@ -489,6 +490,7 @@ impl Row<'_> {
                 let joined = em.join_values(op, part, &old, &new, at)?;
                 value = Val { ssa: em.round_half(at, part, joined), lanes };
             }
+            em.ask_to_store((output.to, &pointer), &output.address, Elem::in_memory(part), at);
             em.store(&pointer, part, &output.address, &value, at);
         }
         Ok(())

@@ -13,7 +13,7 @@ use crate::CodegenError;
 use crate::Target;
 use crate::address::{Lin, LoopId, LoopSet};
 use crate::ahead::{Ask, prefetch};
-use crate::dag::Dag;
+use crate::dag::{Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
 use crate::row::Row;
 use crate::schedule::{Output, Schedule};
@@ -33,12 +33,28 @@ pub(crate) fn written(dag: &Dag, outputs: &[Output]) -> f64 {
     outputs.iter().map(|o| dag.points(o.address.loops()) * size(dag, o) as f64).sum()
 }
 
-/// Is more written than the caches hold beside as much that is read, each element once? Something else is always there:
-/// what fills more than three quarters of them comes from memory again.
+/// Is more written than the caches hold, each element once? Beside as much that is read, something else is always there:
+/// what fills more than three quarters of them comes from memory again. What only writes has all of them.
 fn is_worth(dag: &Dag, outputs: &[Output], target: &Target) -> bool {
     let once = outputs.iter().all(|o| o.join.is_none());
-    let most = if target.eager { 0 } else { target.last_bytes };
-    target.streams && once && 2.0 * written(dag, outputs) >= 0.75 * most as f64
+    let most = if target.eager { 0 } else { target.last_bytes } as f64;
+    let written = written(dag, outputs);
+    let room = if reads(dag, outputs, written) { 0.75 * most / 2.0 } else { most };
+    target.streams && once && written >= room
+}
+
+/// Is anything read that counts beside so many bytes?
+fn reads(dag: &Dag, outputs: &[Output], bytes: f64) -> bool {
+    /// A part of them that does not count.
+    const LITTLE: f64 = 1.0 / 16.0;
+    let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+    dag.reachable(&roots, true).into_iter().any(|n| match &dag[n].node {
+        Node::Load { address, .. } => {
+            dag.points(address.loops()) * Elem::in_memory(dag[n].dtype).size() as f64 > LITTLE * bytes
+        }
+        Node::Gather { .. } => true,
+        _ => false,
+    })
 }
 
 /// Does a kernel of the row emitter with this schedule store past the caches?

@@ -1,10 +1,10 @@
 //! What is decided, as text, for a fixed machine.
 
 use crate::contractions::{attention, convolution};
-use crate::harness::{function, result};
+use crate::harness::{function, result, space};
 use crate::rows::{matmul, row, softmax};
 use surject_codegen::{LoweredModule, Target, lower};
-use surject_ir::{AccOp, DType, Function, Program};
+use surject_ir::{AccOp, BinaryOp, DType, Function, Program, Scalar};
 
 fn lowered(function: Function, target: &Target) -> LoweredModule {
     let program = Program { name: String::new(), functions: vec![function] };
@@ -38,19 +38,42 @@ fn text_of_a_small_softmax() {
 /// What no near cache holds is asked for once: of rows that are read twice, in the pass that computes most.
 #[test]
 fn what_comes_from_memory_is_asked_for_ahead() {
-    let asked =
-        |function: Function| lowered(function, &Target::wide()).text.matches("llvm.intr.prefetch").count();
+    let asked = |function: Function| {
+        let text = lowered(function, &Target::wide()).text;
+        ["rw = 0", "rw = 1"].map(|what| text.matches(what).count())
+    };
     let sum = |rows: u64| {
         let (mut f, p) = function(&[(DType::F32, &[rows, 1024])]);
         let sum = row(&mut f, AccOp::Add, p[0]);
         result(&mut f, sum);
         f
     };
-    // Sixty-four lanes of `f32` are four lines.
-    assert_eq!(asked(sum(1000)), 4);
-    assert_eq!(asked(sum(30)), 0);
-    assert_eq!(asked(softmax(&[1000, 1024], DType::F32)), 4);
-    assert_eq!(asked(softmax(&[30, 1024], DType::F32)), 0);
+    // Sixty-four lanes of `f32` are four lines. The sum of a row is stored for all of its elements.
+    assert_eq!(asked(sum(1000)), [4, 4]);
+    assert_eq!(asked(sum(30)), [0, 0]);
+    assert_eq!(asked(softmax(&[1000, 1024], DType::F32)), [4, 2]);
+    assert_eq!(asked(softmax(&[30, 1024], DType::F32)), [0, 0]);
+}
+
+/// What only writes has all of the last cache, a copy a part of it.
+#[test]
+fn what_no_cache_holds_goes_past_them() {
+    let target = Target { streams: true, ..Target::wide() };
+    let streams = |function: Function| lowered(function, &target).text.contains("nontemporal");
+    let fill = |rows: u64| {
+        let (mut f, _) = function(&[]);
+        let zero = f.fields.constant(&space(&[rows, 1024]), Scalar::from_f64(DType::F32, 0.0));
+        result(&mut f, zero);
+        f
+    };
+    let scaled = |rows: u64| {
+        let (mut f, p) = function(&[(DType::F32, &[rows, 1024])]);
+        let twice = f.fields.binary(BinaryOp::Add, p[0], p[0]).unwrap();
+        result(&mut f, twice);
+        f
+    };
+    assert_eq!([2000, 4000, 10_000].map(|rows| streams(scaled(rows))), [false, true, true]);
+    assert_eq!([2000, 4000, 10_000].map(|rows| streams(fill(rows))), [false, false, true]);
 }
 
 #[test]
