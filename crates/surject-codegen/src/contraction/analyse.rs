@@ -107,9 +107,15 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             // Few columns with many rows are multiplied in smaller vectors.
             let small = pairs.is_none() && count >= FULL_TILE;
             let lanes = if small { sizes::fitting(extent, full) } else { full };
-            let vectors = if extent > lanes as i64 { 2 } else { 1 };
-            let usual = match (target.registers >= 32, vectors) {
-                (true, 2) => 8,
+            let many = target.registers >= 32;
+            // Three hold what two would leave a single one of, which waits for loads.
+            let vectors = match (extent as usize).div_ceil(lanes) {
+                3 if many && pairs.is_none() => 3,
+                0 | 1 => 1,
+                _ => 2,
+            };
+            let usual = match (many, vectors) {
+                (true, 2 | 3) => 8,
                 (true, _) => 16,
                 (false, 2) => 4,
                 (false, _) => 8,
