@@ -180,6 +180,11 @@ impl Emitter<'_> {
         self.ask(pointer, what, elem, at);
     }
 
+    /// Is this what the reduction at hand reads from far away?
+    pub(crate) fn is_far(&self, address: &Lin) -> bool {
+        self.far.keys().any(|(pass, _, at)| at == address && pass.is_some_and(|p| self.passes.contains(&p)))
+    }
+
     /// Asks for what will be stored, if that is far away and goes through the caches: a line that is not there is
     /// fetched before it is stored into.
     pub(crate) fn ask_to_store(&mut self, (buf, pointer): (Buf, &str), address: &Lin, elem: Elem, at: At) {

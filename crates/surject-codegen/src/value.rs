@@ -340,8 +340,13 @@ impl Emitter<'_> {
         let levels = self.levels(&scopes, terms);
         let mut next =
             levels.last().cloned().unwrap_or_else(|| wide.iter().map(|w| w.init.clone()).collect());
+        let mut begin = 0;
+        if let Some(part) = self.part_beside(terms, last, main, lanes) {
+            next = self.side_by_side(terms, &wide, next, (inner, last, lanes, part))?;
+            begin = STREAMS * part;
+        }
         // Whole vectors, then what is left: lanes beyond the end keep what they have.
-        for (low, high) in [(0, main), (main, extent)] {
+        for (low, high) in [(begin, main), (main, extent)] {
             if low == high {
                 continue;
             }
@@ -349,7 +354,7 @@ impl Emitter<'_> {
             let (scope, iv) = self.open_loop(inner, last, lanes);
             self.activate(scope, (high - low) as usize, lanes);
             let pairs = |t: &Term| self.reads_pairs(t.op, t.body, t.dtype, last);
-            if low == 0 && main > 0 && terms.iter().all(pairs) {
+            if high == main && terms.iter().all(pairs) {
                 self.set_pairs(scope);
             }
             let mut carried = Vec::new();
@@ -367,6 +372,63 @@ impl Emitter<'_> {
         let next = self.close_nest(&scopes, &levels, &wide, next);
         let at = At { scope: at.scope, lanes };
         terms.iter().zip(next).map(|(t, x)| self.horizontal(t.op, t.dtype, &x, at)).collect()
+    }
+
+    /// The elements of each part of a reduction that is read in some places at once: what comes from far away, element
+    /// by element, without conditions.
+    fn part_beside(&self, terms: &[Term], last: LoopId, main: i64, lanes: usize) -> Option<i64> {
+        let bodies: Vec<NodeId> = terms.iter().map(|t| t.body).collect();
+        let mut far = 0;
+        for n in self.dag.reachable(&bodies, false) {
+            let data = &self.dag[n];
+            match &data.node {
+                _ if !data.deps.contains(last) => {}
+                Node::Load { address, guards, .. } if guards.is_empty() && address.coeff(last) == 1 => {
+                    far += usize::from(self.is_far(address));
+                }
+                Node::Unary(..) | Node::Binary(..) | Node::Select(..) | Node::Convert(_) => {}
+                _ => return None,
+            }
+        }
+        let wide = terms.iter().map(|t| Elem::of(t.dtype).size()).max()?;
+        let part = main / STREAMS / lanes as i64 * lanes as i64;
+        let fits = terms.len() <= 2 && STREAMS as usize * terms.len() * lanes * wide <= MOST;
+        let pairs = terms.iter().any(|t| self.reads_pairs(t.op, t.body, t.dtype, last));
+        (far == 1 && fits && !pairs && self.stash.is_none() && part * wide as i64 >= PART).then_some(part)
+    }
+
+    /// The parts of a reduction side by side, each with accumulators of its own, which are joined in the end.
+    fn side_by_side(
+        &mut self,
+        terms: &[Term],
+        wide: &[Accumulator],
+        first: Vec<String>,
+        (outer, last, lanes, part): (ScopeId, LoopId, usize, i64),
+    ) -> Result<Vec<String>, CodegenError> {
+        let (scope, iv) = self.open_loop(outer, last, lanes);
+        let mut carried = Vec::new();
+        for stream in 0..STREAMS {
+            let ahead = self.int(stream * part);
+            let place = self.op(scope, &format!("arith.addi {iv}, {ahead} : i64"));
+            let own = self.open(scope, vec![(last, place)], Some((last, lanes)));
+            for ((term, wide), first) in terms.iter().zip(wide).zip(&first) {
+                let (name, at) = (self.name(), At { scope: own, lanes });
+                let next = self.accumulate(term.op, term.body, term.dtype, &name, at)?;
+                let init = if stream == 0 { first } else { &wide.init }.clone();
+                carried.push(Carried { name, init, ty: wide.elem.ty(lanes), next });
+            }
+            self.close_plain(own);
+        }
+        let bounds = self.whole(0, part, lanes as i64);
+        let all = self.close_loop(scope, &iv, &bounds, &carried);
+        let at = At { scope: outer, lanes };
+        let mut joined = all[..terms.len()].to_vec();
+        for more in all[terms.len()..].chunks(terms.len()) {
+            for ((term, into), x) in terms.iter().zip(&mut joined).zip(more) {
+                *into = self.join_accumulators(term.op, term.dtype, into, x, at)?;
+            }
+        }
+        Ok(joined)
     }
 
     /// Can the lanes of a reduction be in any order, and is what it reads along its last loop all `bf16`, side by side?
@@ -521,6 +583,14 @@ struct OpenLoop {
     iv: String,
     bounds: Bounds,
 }
+
+/// Parts that a long reduction reads side by side: a processor asks memory for more where it reads in several places. The
+/// sum of 64 MiB is 1.1 to 1.3 times as fast (Sapphire Rapids).
+const STREAMS: i64 = 4;
+/// The least bytes of such a part: with parts of a KiB, rows that are normalised take 1.1 times as long.
+const PART: i64 = 4096;
+/// The bytes of the accumulators of all parts, at most: half of the registers.
+const MOST: usize = 1024;
 
 struct Accumulator {
     init: String,

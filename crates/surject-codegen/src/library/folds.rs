@@ -154,6 +154,9 @@ impl Writer<'_> {
 
 /// Outputs that are reduced side by side.
 const LANES: i64 = 16;
+/// As many that lie next to each other: pieces of rows, of which the processor reads whole lines in order, and chains of
+/// comparisons that do not wait for each other. Of 1024 x 1024 `f32` it is 1.1 to 1.3 times as fast (Sapphire Rapids).
+const MANY: i64 = 64;
 
 /// A reduction of many outputs: neighbours along their last axis are the lanes of vectors, and each of them is joined
 /// in the order of its elements.
@@ -163,8 +166,18 @@ fn reduce_lanes(
     dag: &Dag,
     join: &region::Inlined,
 ) -> Result<Kernel, CodegenError> {
-    let (n, lanes) = (call.targets.len(), LANES as usize);
+    let n = call.targets.len();
     let mut w = Writer::new(call, dag);
+    let shape = call.sizes(call.arg(0)?)?;
+    let own = strides(&shape);
+    let kept: Vec<usize> = (0..shape.len()).filter(|a| !axes.contains(a)).collect();
+    let out: Vec<i64> = kept.iter().map(|&a| shape[a]).collect();
+    let (Some(&last), Some(&length)) = (kept.last(), out.last()) else {
+        return Err(CodegenError::malformed("a reduction to nothing in lanes"));
+    };
+    let many = own[last] == 1 && length >= MANY * call.threads as i64;
+    let beside = if many { MANY } else { LANES };
+    let lanes = beside as usize;
     let dtypes: Vec<DType> = call.targets.iter().map(|&t| call.dtype(t)).collect();
     let types: Vec<String> = dtypes.iter().map(|&d| Elem::of(d).ty(lanes)).collect();
     let root = w.root();
@@ -176,25 +189,19 @@ fn reduce_lanes(
             w.em.spread(&value, Elem::of(d), At { scope: root, lanes })
         })
         .collect();
-    let shape = call.sizes(call.arg(0)?)?;
-    let kept: Vec<usize> = (0..shape.len()).filter(|a| !axes.contains(a)).collect();
-    let out: Vec<i64> = kept.iter().map(|&a| shape[a]).collect();
-    let (Some(&last), Some(&length)) = (kept.last(), out.last()) else {
-        return Err(CodegenError::malformed("a reduction to nothing in lanes"));
-    };
     // The last vector of a line ends with it: some outputs are computed twice, and stored once.
     let mut blocks = out.clone();
     if let Some(count) = blocks.last_mut() {
-        *count = (length + LANES - 1) / LANES;
+        *count = (length + beside - 1) / beside;
     }
     let work = shape.iter().product::<i64>().saturating_mul(8 * n as i64);
     let (open, mut digits, tasks) = w.share(call, &blocks, work);
     let mut own_lanes = None;
     if let Some(digit) = digits.last_mut() {
-        let (count, end) = (w.em.int(LANES), w.em.int(length - LANES));
+        let (count, end) = (w.em.int(beside), w.em.int(length - beside));
         let first = w.arith(open.scope, "arith.muli", digit, &count);
         *digit = w.arith(open.scope, "arith.minsi", &first, &end);
-        if length % LANES != 0 {
+        if length % beside != 0 {
             let before = w.arith(open.scope, "arith.subi", &first, digit);
             let before = Val { ssa: before, lanes: 1 };
             let at = At { scope: open.scope, lanes };
@@ -202,7 +209,6 @@ fn reduce_lanes(
             own_lanes = Some(w.em.cmpi(at, "sge", &numbers, &before, Elem::I64));
         }
     }
-    let own = strides(&shape);
     let extents: Vec<i64> = axes.iter().map(|&a| shape[a]).collect();
     let Some((&length_in, outer)) = extents.split_last() else {
         return Err(CodegenError::malformed("a reduction over nothing in lanes"));

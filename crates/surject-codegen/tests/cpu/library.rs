@@ -182,7 +182,13 @@ fn folds() {
         check(call(LibOp::Reduce { axes }, params, |f| vec![arg_max(f)]));
     }
     // Many outputs, side by side: the reduced axis is the first, the last, or in the middle.
-    for (axes, sizes) in [(vec![0], [9u64, 37]), (vec![1], [37, 9]), (vec![1], [16, 40])] {
+    for (axes, sizes) in [
+        (vec![0], [9u64, 37]),
+        (vec![0], [9, 128]),
+        (vec![0], [9, 201]),
+        (vec![1], [37, 9]),
+        (vec![1], [16, 40]),
+    ] {
         let params: &[(DType, &[u64])] = &[(F, &sizes), (I, &sizes), (F, &[]), (I, &[])];
         check(call(LibOp::Reduce { axes }, params, |f| vec![arg_max(f)]));
     }
@@ -220,6 +226,7 @@ fn folds_of_positions() {
         (vec![2], [3u64, 37, 17]),
         (vec![2], [2, 16, 40]),
         (vec![1], [3, 21, 37]),
+        (vec![1], [2, 5, 131]),
         (vec![0, 2], [4, 18, 5]),
         (vec![1], [4, 9, 3]),
     ] {

@@ -42,15 +42,18 @@ fn what_comes_from_memory_is_asked_for_ahead() {
         let text = lowered(function, &Target::wide()).text;
         ["rw = 0", "rw = 1"].map(|what| text.matches(what).count())
     };
-    let sum = |rows: u64| {
-        let (mut f, p) = function(&[(DType::F32, &[rows, 1024])]);
+    let sum_of = |rows: u64, length: u64| {
+        let (mut f, p) = function(&[(DType::F32, &[rows, length])]);
         let sum = row(&mut f, AccOp::Add, p[0]);
         result(&mut f, sum);
         f
     };
+    let sum = |rows: u64| sum_of(rows, 1024);
     // Sixty-four lanes of `f32` are four lines. The sum of a row is stored for all of its elements.
     assert_eq!(asked(sum(1000)), [4, 4]);
     assert_eq!(asked(sum(30)), [0, 0]);
+    // A long row is read in four places.
+    assert_eq!(asked(sum_of(300, 8192)), [4 * 4, 4]);
     assert_eq!(asked(softmax(&[1000, 1024], DType::F32)), [4, 2]);
     assert_eq!(asked(softmax(&[30, 1024], DType::F32)), [0, 0]);
 }

@@ -75,6 +75,22 @@ fn rows_from_line_to_line() {
     }
 }
 
+/// Rows that are so long that they are read in several places at once, and what is left of them.
+#[test]
+fn rows_in_parts() {
+    let eager = Target { eager: true, ..Target::wide() };
+    for (dtype, length) in
+        [(DType::F32, 4096), (DType::F32, 5003), (DType::F64, 2600), (DType::I32, 4500), (DType::BF16, 9000)]
+    {
+        let (mut f, p) = function(&[(dtype, &[3, length])]);
+        for op in [AccOp::Add, AccOp::Max, AccOp::Min] {
+            let joined = row(&mut f, op, p[0]);
+            result(&mut f, joined);
+        }
+        check_on(f, 1e-4, None, &[eager, Target::host()]);
+    }
+}
+
 /// Rows that meet in one place of a cache are stored tile by tile as well.
 #[test]
 fn rows_that_meet() {
