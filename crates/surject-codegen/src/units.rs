@@ -61,8 +61,9 @@ pub(crate) fn units(
 ) -> Units {
     let cycles = if target.eager { f64::INFINITY } else { schedule.cycles };
     let Some((&last, outer)) = order.split_last() else { return Units::WHOLE };
-    // Less than two of the usual tasks are not handed out.
-    if cycles < 2.0 * TASK_CYCLES || target.threads <= 1 {
+    // Nothing, and less than two of the usual tasks, are not handed out.
+    let empty = order.iter().any(|&l| dag.extent(l) == 0);
+    if empty || cycles < 2.0 * TASK_CYCLES || target.threads <= 1 {
         return Units::WHOLE;
     }
     let tasks = (cycles / grain.cycles).floor().min((grain.tasks * target.threads) as f64) as i64;

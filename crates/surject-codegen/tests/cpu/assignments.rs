@@ -388,3 +388,16 @@ fn constants_over_nothing() {
         }
     }
 }
+
+/// A value that is worth storing by itself, and is not there at all, as nothing is summed.
+#[test]
+fn values_of_an_empty_sum() {
+    check_text(
+        "func main(x: i1[2,4,5]) -> (y) {
+  let t : i1[2,4,5] =: over i<2, j<4, k<5: select(x[i,j,k], x[i,j,k], x[i,j,k])
+  y : i1[3] =:xor over i<0, j<3, k<3 at [j]: t[-j + 2*k - 1,k - 1,2*i - 2*j - 1]
+}
+",
+        &[],
+    );
+}
