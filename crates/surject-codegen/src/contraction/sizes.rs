@@ -85,8 +85,13 @@ impl Sizes {
             true => (PASS, (rows + high - 1) / high * high, 1),
             false => (0, block, blocks),
         };
+        let flops = 2.0 * batch as f64 * rows as f64 * sum as f64 * (all_panels * width) as f64;
+        // Long work in more tasks: a thread that is held up leaves more of it to the others.
+        let more = ((flops / TASK_FLOPS) as i64).min(4 * most);
         let groups = if batch * blocks >= 2 * target.threads as i64 {
-            1
+            let long = target.threads > 1 && !c.streams;
+            let most = if long { (all_panels / GROUP).max(1) } else { 1 };
+            (more / (batch * blocks)).clamp(1, most)
         } else if c.streams {
             // As many for every thread, each of whole pages.
             let pages = all_panels * width * elem.size() as i64 / PAGE;
@@ -101,9 +106,6 @@ impl Sizes {
         let panel_bytes = (width * sum * elem.size() as i64).max(1);
         let beside = if c.streams || c.matrix { 1 } else { (NEAR / panel_bytes).clamp(1, group) };
         let items = batch * blocks * groups;
-        let flops = 2.0 * batch as f64 * rows as f64 * sum as f64 * (all_panels * width) as f64;
-        // Long work in more tasks: a thread that is held up leaves more of it to the others.
-        let more = ((flops / TASK_FLOPS) as i64).min(4 * most);
         let tasks = match target.threads <= 1 || (flops < 400_000.0 && !target.eager) {
             true => 1,
             false if c.streams => items.min(most),
@@ -286,6 +288,8 @@ const FAR_ROWS: i64 = 192;
 const PACKED_ROWS: i64 = 32;
 /// Work of a task where there is a lot of it: about a quarter of a millisecond.
 const TASK_FLOPS: f64 = 3e7;
+/// Panels of a group at least, where work is divided for that reason alone: the rows of a block are read for each.
+const GROUP: i64 = 8;
 /// Terms of a pass where columns are streamed: as many rows are read side by side, each from its start to its end.
 const PASS: i64 = 16;
 /// Bytes that lie together in memory.
