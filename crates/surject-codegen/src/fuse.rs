@@ -69,9 +69,10 @@ type Touch = Vec<(Buf, bool)>;
 
 /// Cycles of one core that the threads need to meet after a kernel: about two microseconds.
 const MEETING: f64 = 6_000.0;
-/// Fused kernels save at least so many cycles.
+/// Fused kernels save at least so many cycles, and where the threads share little work, so many.
 const LEAST: f64 = 3_000.0;
-/// Cycles below which all is done by one task.
+const LEAST_OF_LITTLE: f64 = 10_000.0;
+/// Cycles below which work is little: all is done by one task, where no kernel has several.
 const SHARED: f64 = 120_000.0;
 /// Bytes a cycle from memory or a cache that the threads share, and from a thread's own cache.
 const FAR: f64 = BYTES_A_CYCLE;
@@ -409,11 +410,13 @@ fn settle(
     }
     let ranges = |most: i64| parts / segment * ((segment + most - 1) / most);
     let cycles: f64 = kernels().map(|k| k.cycles).sum();
+    let shared = kernels().filter(|k| k.tasks > 1).count();
     let tasks = |most: i64| {
-        let alone = threads == 1 || (cycles < SHARED && !target.eager);
+        let alone = threads == 1 || (shared == 0 && cycles < SHARED && !target.eager);
         if alone { 1 } else { ranges(most).min(4 * threads) }
     };
-    let shared = kernels().filter(|k| k.tasks > 1).count();
+    // What the kernels do that the threads would not share.
+    let single: f64 = kernels().filter(|k| k.tasks == 1).map(|k| k.cycles).sum();
     let targets: Vec<i64> = recipes.iter().filter_map(|r| r.joined()?.bytes()).collect();
     let tiled = recipes.iter().any(|r| r.columns(target).is_some());
     // What one row after the other goes through stays in the nearest cache.
@@ -424,6 +427,9 @@ fn settle(
         let mut estimate = Estimate { saved: saved / threads as f64, lost: 0.0 };
         if threads > 1 {
             estimate.saved += shared.saturating_sub(1) as f64 * MEETING;
+        }
+        if shared > 0 {
+            estimate.saved += single * (1.0 - 1.0 / tasks(most).min(threads) as f64);
         }
         for (bytes, block) in recipes.iter().filter_map(|r| r.columns(target)) {
             let runs = parts / segment * ((segment + block - 1) / block);
@@ -449,7 +455,8 @@ fn settle(
     if scratch(most) > 2 * target.cache_bytes as i64 || (shared > 0 && tasks < threads && !target.eager) {
         return Ok(None);
     }
-    let pays = target.eager || net(most) > LEAST;
+    let least = if shared > 0 && cycles < SHARED { LEAST_OF_LITTLE } else { LEAST };
+    let pays = target.eager || net(most) > least;
     Ok(pays.then(|| Chain {
         members: Vec::new(),
         before: before.to_vec(),
