@@ -76,6 +76,11 @@ pub struct Contraction {
 }
 
 impl Contraction {
+    /// The terms of all rows.
+    pub(crate) fn points(&self, dag: &Dag) -> f64 {
+        [&self.batch, &self.rows, &self.sum].into_iter().flatten().map(|&l| dag.extent(l) as f64).product()
+    }
+
     /// The factor of the rows and the form of its panels.
     fn row_pack(&self, dag: &Dag) -> Pack<'_> {
         Pack {
@@ -225,6 +230,14 @@ pub(crate) fn row_bytes(
 /// the range.
 fn windows_of_range(dag: &Dag, c: &Contraction, s: &Sizes, whole: &dyn Fn(Buf) -> bool) -> Option<Windows> {
     windows::windows(dag, c, s).filter(|w| w.always && whole(w.buf))
+}
+
+/// The share of the tiles whose rows are packed because not all of what they read lies inside the tensor, less those
+/// that would be packed anyway; `None` where no tile reads rows where they lie.
+pub(crate) fn packed_share(dag: &Dag, c: &Contraction, target: &Target) -> Option<f64> {
+    let s = Sizes::new(dag, c, target);
+    let windows = windows::windows(dag, c, &s)?;
+    (!windows.is_plain()).then(|| windows.share_at_borders(dag, c, &s))
 }
 
 /// Where the tiles read: the row factor and the rest of the stored field, but not what only the column factor reads.

@@ -24,6 +24,7 @@
 //! * `again` stores first what a kernel would compute again and again, `periodic` writes out what repeats beside short
 //!   rows, `renumber` reads reshapes without a common refinement in place, and `unswitch` writes a kernel twice where one
 //!   condition chooses for all of its points.
+//! * `framed` stores a tensor with what windows read outside of it, where most tiles of a product lie at a border.
 //! * `stream` stores results that the caches do not hold past them, rows from line to line of memory, blocks (`turned`)
 //!   through a tile where their rows do not begin with a line.
 //! * `positions` does arithmetic on positions before there is code.
@@ -67,6 +68,7 @@ mod drawn;
 mod elem;
 mod emit;
 mod error;
+mod framed;
 mod fuse;
 mod gather;
 mod halves;

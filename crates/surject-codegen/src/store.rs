@@ -7,6 +7,7 @@ use crate::columns;
 use crate::contraction::{self, Contraction, Scratch};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::drawn::Drawn;
+use crate::framed;
 use crate::gather::Gathered;
 use crate::paired;
 use crate::periodic;
@@ -282,6 +283,11 @@ impl<'a> Stores<'a> {
             Choice::First(inner) => return Ok(Outcome::First(inner)),
             Choice::Tiles(c, scratch) => {
                 let next = self.next();
+                let whole = Pulled { dag, outer, outputs };
+                if let Some(framed) = framed::find(&whole, &c, self.target, next) {
+                    return self.framed(field, framed);
+                }
+                let Pulled { dag, outer, outputs } = whole;
                 let shared = contraction::is_shared_by_columns(&dag, &c, self.target);
                 let parts = stash::cut_panels(&dag, &outputs, &outer, self.target, next);
                 if let Some(parts) = parts.filter(|_| !shared) {
@@ -324,6 +330,25 @@ impl<'a> Stores<'a> {
             free = free.minus(schedule.order.last().copied().into_iter().collect());
         }
         Ok(Outcome::Kernels(vec![row::whole(dag, outputs, schedule, free, stash, self.target)?]))
+    }
+
+    /// The kernels of a contraction whose rows are read from a tensor with a frame.
+    fn framed(&mut self, field: FieldId, framed: framed::Framed) -> Result<Outcome, CodegenError> {
+        self.temporary(TensorType::new(framed.dtype, Space::of(&[framed.count.unsigned_abs()])));
+        let mut merged = [framed.first, framed.rest].into_iter().map(|Pulled { dag, outer, outputs }| {
+            let (dag, outputs, outer) = schedule::merge(dag, outputs, &outer);
+            Pulled { dag, outer, outputs }
+        });
+        let mut kernels = Vec::new();
+        if let Some(Pulled { dag, outer, outputs }) = merged.next() {
+            let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
+            let free = outer.iter().copied().collect();
+            kernels.push(row::whole(dag, outputs, schedule, free, None, self.target)?);
+        }
+        match merged.next() {
+            Some(rest) => Ok(self.kernels(field, rest)?.after(kernels)),
+            None => Ok(Outcome::Kernels(kernels)),
+        }
     }
 
     /// The kernels of a contraction, with their scratch memory.

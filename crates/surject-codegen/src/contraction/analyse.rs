@@ -125,7 +125,15 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             let panels =
                 product(dag, &columns.1) / extent * ((extent as usize).div_ceil(lanes * vectors) as i64);
             let in_place = windows::is_plain(dag, (rows.0, dtype), &rows.1, loops, panels);
-            let high = if in_place { even(count, usual) } else { usual };
+            let apart = windows::are_few(panels) && windows::is_tensor(dag, (rows.0, dtype));
+            let high = match &rows.1[..] {
+                _ if in_place => even(count, usual),
+                // Tiles that all lie in one loop of the rows, if they are hardly lower for it.
+                [_, .., last] if apart => {
+                    Some(even(dag.extent(*last), usual)).filter(|e| 2 * e >= usual).unwrap_or(usual)
+                }
+                _ => usual,
+            };
             // A vector of half the lanes takes about half the time, a smaller one no less.
             let pace = (2.0 * lanes as f64 / full as f64).min(1.0);
             // Of two that are as good, the one with whole panels.
@@ -153,7 +161,13 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                     pairs,
                     matrix: false,
                     streams,
-                    filled: filled(dag, rows.0, &rows.1, loops, (lanes, high, product(dag, &columns.1))),
+                    filled: filled(
+                        dag,
+                        (rows.0, apart),
+                        &rows.1,
+                        loops,
+                        (lanes, high, product(dag, &columns.1)),
+                    ),
                 };
                 best = Some((score, contraction));
             }
@@ -169,16 +183,19 @@ fn even(rows: i64, usual: usize) -> usize {
 }
 
 /// The extent to fill the last loop of the rows up to, where the rows of a tile would differ in several loops and could
-/// only be evaluated one by one, which takes as long as some vectors of columns. `x` is their factor.
+/// only be evaluated one by one, which takes as long as some vectors of columns, or could not be read where they lie.
+/// `x` is their factor; may its rows lie where they are?
 fn filled(
     dag: &Dag,
-    x: NodeId,
+    (x, apart): (NodeId, bool),
     rows: &[LoopId],
     sum: &[LoopId],
     (lanes, high, columns): (usize, usize, i64),
 ) -> Option<i64> {
     const WASTE: f64 = 0.15;
     const MOST: f64 = 1.0;
+    /// Of its products, what packing the rows of a tile costs.
+    const CROSSING: f64 = 0.3;
     const VECTORS: f64 = 2.0;
     let (&last, outer) = rows.split_last()?;
     let (extent, high) = (dag.extent(last), high as i64);
@@ -190,5 +207,6 @@ fn filled(
     // than the loop.
     let long = product(dag, sum) > product(dag, rows) || extent < high;
     let little = waste <= WASTE || long && waste <= MOST && waste * columns as f64 <= VECTORS * lanes as f64;
-    (!outer.is_empty() && filled != extent && !across && little).then_some(filled)
+    let few = if across { apart && waste <= CROSSING * (high - 1) as f64 / extent as f64 } else { little };
+    (!outer.is_empty() && filled != extent && few).then_some(filled)
 }

@@ -62,7 +62,24 @@ pub(super) fn is_plain(
         _ => false,
     };
     let same = Elem::in_memory(dag[factor].dtype) == elem;
-    plain && same && guards.is_empty() && rows.len() == 1 && (panels <= FEW_PANELS || along)
+    plain && same && guards.is_empty() && rows.len() == 1 && (are_few(panels) || along)
+}
+
+/// May so few panels of columns be worth rows that lie where they are?
+pub(super) fn are_few(panels: i64) -> bool {
+    panels <= FEW_PANELS
+}
+
+/// Is a factor a tensor in the type of the tiles, whatever the conditions?
+pub(super) fn is_tensor(dag: &Dag, (factor, dtype): (NodeId, DType)) -> bool {
+    let mut node = factor;
+    while let Node::Guarded { inner, .. } = &dag[node].node {
+        node = *inner;
+    }
+    let elem = Elem::of(dtype);
+    matches!(dag[node].node, Node::Load { .. })
+        && matches!(elem, Elem::F32 | Elem::F64 | Elem::I32 | Elem::I64)
+        && Elem::in_memory(dag[node].dtype) == elem
 }
 
 /// How a tile reads rows that are not in a panel.
@@ -94,6 +111,8 @@ pub(super) struct Windows {
     guards: Vec<Guard>,
     /// The last loop of the rows.
     last: LoopId,
+    /// Is every tile in one loop of the rows?
+    in_one_loop: bool,
     /// Is no tile packed?
     pub(super) always: bool,
     pub(super) reads: Reads,
@@ -132,11 +151,60 @@ pub(super) fn windows(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<Windows> 
     let step = address.coeff(last);
     let (always, address) = (one_loop && guards.is_empty(), address.clone());
     let lies_well = one_behind_the_other(&nest) || side_by_side(step, &nest, s);
-    let good = s.group <= FEW_PANELS || (always && lies_well);
+    let good = are_few(s.group) || (always && lies_well);
     (good && !nest.is_empty()).then(|| {
         let reads = Reads { step, nest, copied: false };
-        Windows { buf: *buf, address, guards, last, always, reads }
+        Windows { buf: *buf, address, guards, last, in_one_loop: one_loop, always, reads }
     })
+}
+
+impl Windows {
+    /// Do all rows lie inside all guards?
+    pub(super) fn is_plain(&self) -> bool {
+        self.guards.is_empty()
+    }
+
+    /// The share of the tiles that lie in one loop of rows, and not inside all guards.
+    pub(super) fn share_at_borders(&self, dag: &Dag, c: &Contraction, s: &Sizes) -> f64 {
+        /// More positions than these are not counted: few of so many are at a border.
+        const MOST: i64 = 1 << 14;
+        let extent = dag.extent(self.last);
+        let room = extent - s.high;
+        // Where those tiles begin that lie in one loop, and how many do.
+        let (starts, one): (Vec<i64>, f64) = match self.in_one_loop {
+            true => ((0..extent).step_by(s.high as usize).map(|i| i.min(room)).collect(), 1.0),
+            false => ((0..=room).collect(), (room + 1) as f64 / extent as f64),
+        };
+        let moving: LoopSet = c.sum.iter().copied().collect();
+        let mut inside = one;
+        for guard in &self.guards {
+            let (fixed, within): (Vec<_>, Vec<_>) =
+                guard.expr.terms.iter().copied().partition(|t| !moving.contains(t.0));
+            let Some((low, high)) = (Lin { terms: within, offset: guard.expr.offset }).range(&dag.extents)
+            else {
+                continue;
+            };
+            // The least and the largest value of each tile.
+            let mut values = vec![(low, high)];
+            for (l, by) in fixed {
+                let places: Vec<(i64, i64)> = match l == self.last {
+                    true => starts.iter().map(|&i| (i * by, (i + s.high - 1) * by)).collect(),
+                    false => (0..dag.extent(l)).map(|i| (i * by, i * by)).collect(),
+                };
+                if values.len() as i64 * places.len() as i64 > MOST {
+                    values.clear();
+                    break;
+                }
+                let sums = values
+                    .iter()
+                    .flat_map(|v| places.iter().map(move |p| (v.0 + p.0.min(p.1), v.1 + p.0.max(p.1))));
+                values = sums.collect();
+            }
+            let holds = values.iter().filter(|v| v.0 >= 0 && v.1 < guard.bound).count();
+            inside *= if values.is_empty() { 1.0 } else { holds as f64 / values.len() as f64 };
+        }
+        one - inside
+    }
 }
 
 /// The rows of a tile, where they lie.

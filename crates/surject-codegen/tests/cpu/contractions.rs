@@ -166,13 +166,78 @@ fn convolutions() {
 
 #[test]
 fn rows_at_a_border_are_copied() {
-    // Whole vectors of channels, and a last one that begins earlier; the rows of a tile in one loop, and in two.
+    // Whole vectors of channels, and a last one that begins earlier; tiles that go on in the next row of the image.
     for (batch, size, channels, filters, stride) in
-        [(1, 20, 16, 40, 1), (2, 13, 19, 40, 1), (1, 24, 35, 70, 2), (1, 26, 32, 33, 1), (1, 21, 12, 40, 1)]
+        [(1, 26, 32, 33, 1), (2, 25, 16, 40, 1), (1, 33, 19, 40, 1), (1, 49, 19, 40, 2)]
     {
         let module = lowered(convolution(batch, size, channels, filters, stride));
         assert!(module.text.contains("_dense("), "{}", module.plan);
         check_with(convolution(batch, size, channels, filters, stride), 1e-4, None);
+    }
+}
+
+#[test]
+fn tensors_have_a_frame() {
+    // The rows of a tile in one loop, cut off at its end, and in two; windows that step over elements.
+    for (batch, size, channels, filters, stride) in [
+        (1, 20, 16, 40, 1),
+        (2, 13, 19, 40, 1),
+        (2, 16, 35, 70, 2),
+        (1, 21, 12, 40, 1),
+        (2, 16, 24, 16, 1),
+        (4, 8, 16, 64, 1),
+        (6, 31, 3, 8, 2),
+    ] {
+        let module = lowered(convolution(batch, size, channels, filters, stride));
+        let plan = module.plan.to_string();
+        assert!(plan.contains("in place columns"), "{plan}");
+        check_with(convolution(batch, size, channels, filters, stride), 1e-4, None);
+    }
+}
+
+/// Conditions in every form: on one axis alone, backwards, wider than the tensor, on both sides of it, twice on one axis;
+/// and those that do not belong to an address, which keep their conditions. A value outside need not be zero.
+#[test]
+fn frames_of_every_form() {
+    let cases = [
+        // Along one axis alone; the windows of the other one overlap.
+        ("8,24,40", "x[i + m,j + n - 1,o]", "0 <= j + n - 1 < 24", true),
+        ("6,26,40", "x[i + m - 1,j + n,o]", "0 <= i + m - 1 < 6", true),
+        // Backwards, and with steps.
+        ("6,24,40", "x[i + m - 1,24 - j - n,o]", "0 <= 24 - j - n < 24 and 0 <= i + m - 1 < 6", true),
+        ("6,24,40", "x[i - 2*m + 2,j + 2*n - 2,o]", "0 <= j + 2*n - 2 < 24 and 0 <= i - 2*m + 2 < 6", true),
+        // The tensor is smaller than what is read, or lies in it from an offset on.
+        ("4,9,40", "x[i + m - 2,j + n - 7,o]", "0 <= j + n - 7 < 9 and 0 <= i + m - 2 < 4", true),
+        // Not all of the tensor.
+        (
+            "6,24,40",
+            "x[i + m - 1,j + n - 1,o]",
+            "0 <= j + n - 1 < 22 and 0 <= i + m - 1 < 6 and 0 <= j + n - 3 < 23",
+            true,
+        ),
+        // A loop in two conditions.
+        (
+            "6,24,40",
+            "x[i + m - 1,j + n - 1,o]",
+            "0 <= j + n - 1 < 24 and 0 <= i + m - 1 < 6 and 0 <= 25 - i - j < 26",
+            false,
+        ),
+    ];
+    for (shape, read, holds, framed) in cases {
+        for fill in ["0.0f32", "2.5f32"] {
+            let text = format!(
+                "func main(x: f32[{shape}], w: f32[3,3,40,20]) -> (y) {{
+  y : f32[6,24,20] =:+ over i<6, j<24, l<20, m<3, n<3, o<40 at [i,j,l]: ({read} where {holds} else {fill}) * w[m,n,o,l]
+}}
+"
+            );
+            let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            // Where it is tried, whether it pays or not.
+            let target = surject_codegen::Target { eager: true, ..surject_codegen::Target::wide() };
+            let plan = surject_codegen::lower(&program, "main", &target).unwrap().plan.to_string();
+            assert_eq!(plan.contains("in place columns"), framed, "{text}{plan}");
+            check_with(program.functions[0].clone(), 1e-4, None);
+        }
     }
 }
 
