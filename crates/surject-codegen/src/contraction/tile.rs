@@ -224,7 +224,7 @@ impl Tiles<'_> {
             };
             vector.push(em.op(inner, &load));
         }
-        let mut next: Vec<String> = Vec::new();
+        let mut next: Vec<String> = vec![String::new(); high * vectors];
         for row in 0..high {
             let place = row as i64 * step;
             let from = match ahead_of_row.get(row) {
@@ -235,39 +235,48 @@ impl Tiles<'_> {
                 ),
             };
             let single = em.op(inner, &format!("llvm.load {from} : !llvm.ptr -> {name}"));
-            let mut value = String::new();
-            for (v, (column, ty)) in vector.iter().zip(&types).enumerate() {
-                let lanes = all[v];
-                if v == 0 || lanes != all[v - 1] {
-                    value = em.op(inner, &format!("vector.broadcast {single} : {name} to {ty}"));
-                }
-                let into = names[next.len()].clone();
+            let wide = em.op(inner, &format!("vector.broadcast {single} : {name} to {}", types[0]));
+            // The last vector may have fewer lanes. It goes first: after the others it would be made where the element of
+            // the row lies, which is free then, and all sums would move from register to register.
+            for (v, (column, ty)) in vector.iter().zip(&types).enumerate().rev() {
+                let (lanes, at) = (all[v], row * vectors + v);
+                let value = match lanes == all[0] {
+                    true => wide.clone(),
+                    false => em.op(
+                        inner,
+                        &format!(
+                            "vector.extract_strided_slice {wide} {{offsets = [0], sizes = [{lanes}], strides = [1]}} : {} to {ty}",
+                            types[0]
+                        ),
+                    ),
+                };
+                let into = names[at].clone();
                 if let Some(pairs) = c.pairs {
                     let factors = (value.as_str(), column.as_str());
-                    next.push(if exact {
+                    next[at] = if exact {
                         pairs.multiply_add_exactly(em, inner, factors, &into, lanes)
                     } else {
                         pairs.multiply_add(em, inner, factors, &into, lanes)?
-                    });
+                    };
                     continue;
                 }
                 if op == AccOp::Add && self.is_product(body) {
                     // In the same order whatever the order in the term: it is the same function.
                     let float = s.elem != s.elem.int();
                     let fused = format!("math.fma {value}, {column}, {into} : {ty}");
-                    next.push(if float {
+                    next[at] = if float {
                         em.op(inner, &fused)
                     } else {
                         let product = em.op(inner, &format!("arith.muli {value}, {column} : {ty}"));
                         em.op(inner, &format!("arith.addi {into}, {product} : {ty}"))
-                    });
+                    };
                     continue;
                 }
                 // The values of this row and these columns are known here; the rest of the term is arithmetic.
                 let part = em.open(inner, vec![(c.lane, String::new())], Some((c.lane, lanes)));
                 em.seed(part, c.factors[0], Val { ssa: value.clone(), lanes });
                 em.seed(part, c.factors[1], Val { ssa: column.clone(), lanes });
-                next.push(em.join_term(op, body, dtype, &into, At { scope: part, lanes })?);
+                next[at] = em.join_term(op, body, dtype, &into, At { scope: part, lanes })?;
                 em.close_plain(part);
             }
         }
