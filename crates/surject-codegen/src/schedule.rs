@@ -121,17 +121,10 @@ fn mergeable(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Option<(LoopId,
     let mut fixed = LoopSet::default();
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     for id in dag.reachable(&roots, true) {
+        conditions.extend(dag[id].node.guards());
         match &dag[id].node {
-            Node::Load { address, guards, .. } => {
-                lins.push(address);
-                conditions.extend(guards);
-            }
-            Node::Gather { address, guards, .. } => {
-                lins.push(address);
-                conditions.extend(guards);
-            }
+            Node::Load { address, .. } | Node::Gather { address, .. } => lins.push(address),
             Node::Index(lin) => lins.push(lin),
-            Node::Guarded { guards, .. } => conditions.extend(guards),
             Node::Reduce { loops, .. } => groups.push(loops),
             Node::Param(_, l) => fixed = fixed.union(std::iter::once(*l).collect()),
             _ => {}
