@@ -81,43 +81,27 @@ pub fn unary(dag: &mut Dag, op: UnaryOp, x: Parts, dtype: DType) -> Result<Parts
         Real => alone(x.re),
         Imag => alone(im),
         Neg => map(dag, x, |dag, x| dag.unary(Neg, x)),
-        Abs => alone(modulus(dag, x.re, im)),
-        Exp => {
-            let r = dag.unary(Exp, x.re);
-            polar(dag, r, im)
+        Abs => alone(Field::of(dag, x.re).modulus(Z { re: x.re, im })),
+        _ => {
+            let z = widened(dag, x.re, im);
+            let f = &mut Field::of(dag, z.re);
+            let z = match op {
+                Sign => f.sign(z),
+                Exp => f.exp(z),
+                Expm1 => f.expm1(z),
+                Log => f.log(z),
+                Log1p => f.log1p(z),
+                Logistic => f.logistic(z),
+                Sqrt => f.sqrt(z),
+                Rsqrt => f.rsqrt(z),
+                Sin => f.sin(z),
+                Cos => f.cos(z),
+                Tan => f.tan(z),
+                Tanh => f.tanh(z),
+                _ => return Err(CodegenError::unsupported(format!("`{op}` of complex numbers"))),
+            };
+            narrowed(dag, z, dtype)
         }
-        Log => {
-            let r = modulus(dag, x.re, im);
-            let re = dag.unary(Log, r);
-            Parts { re, im: Some(dag.binary(BinaryOp::Atan2, im, x.re)) }
-        }
-        Sin | Cos => {
-            let (s, c) = (dag.unary(Sin, x.re), dag.unary(Cos, x.re));
-            let (sh, ch) = (dag.unary(Sinh, im), dag.unary(Cosh, im));
-            if op == Sin {
-                Parts { re: dag.binary(BinaryOp::Mul, s, ch), im: Some(dag.binary(BinaryOp::Mul, c, sh)) }
-            } else {
-                let product = dag.binary(BinaryOp::Mul, s, sh);
-                Parts { re: dag.binary(BinaryOp::Mul, c, ch), im: Some(dag.unary(Neg, product)) }
-            }
-        }
-        Sign => {
-            let r = modulus(dag, x.re, im);
-            let zero = dag.constant(Scalar::zero(dag[r].dtype));
-            let at_zero = dag.binary(BinaryOp::Eq, r, zero);
-            map(dag, x, |dag, x| {
-                let quotient = dag.binary(BinaryOp::Div, x, r);
-                let dtype = dag[x].dtype;
-                dag.add(Node::Select(at_zero, x, quotient), dtype)
-            })
-        }
-        Sqrt => sqrt(dag, x.re, im),
-        Rsqrt => {
-            let root = sqrt(dag, x.re, im);
-            let one = one(dag, root);
-            divide(dag, one, root)
-        }
-        _ => return Err(CodegenError::unsupported(format!("`{op}` of complex numbers"))),
     })
 }
 
@@ -130,104 +114,485 @@ pub fn binary(dag: &mut Dag, op: BinaryOp, x: Parts, y: Parts) -> Result<Parts, 
     let (Some(xi), Some(yi)) = (x.im, y.im) else {
         return Ok(Parts { re: dag.binary(op, x.re, y.re), im: None });
     };
-    let alone = |re| Parts { re, im: None };
     Ok(match op {
         Add | Sub => zip(dag, x, y, |dag, x, y| dag.binary(op, x, y)),
-        Mul => multiply(dag, x, y),
-        Div => divide(dag, x, y),
+        Mul => {
+            let z = Field::of(dag, x.re).multiply(Z { re: x.re, im: xi }, Z { re: y.re, im: yi });
+            Parts { re: z.re, im: Some(z.im) }
+        }
         Eq | Ne => {
             let (a, b) = (dag.binary(op, x.re, y.re), dag.binary(op, xi, yi));
-            alone(dag.binary(if op == Eq { And } else { Or }, a, b))
+            Parts { re: dag.binary(if op == Eq { And } else { Or }, a, b), im: None }
+        }
+        Max | Min => {
+            let first = Field::of(dag, x.re).first_wins(op, Z { re: x.re, im: xi }, Z { re: y.re, im: yi });
+            zip(dag, x, y, |dag, x, y| {
+                let dtype = dag[x].dtype;
+                dag.add(Node::Select(first, x, y), dtype)
+            })
+        }
+        Div | Pow | Atan2 => {
+            let dtype = if dag[x.re].dtype == DType::F32 { DType::C64 } else { DType::C128 };
+            let (x, y) = (widened(dag, x.re, xi), widened(dag, y.re, yi));
+            let f = &mut Field::of(dag, x.re);
+            let z = match op {
+                Div => f.divide(x, y),
+                Pow => f.pow(x, y),
+                _ => f.atan2(x, y),
+            };
+            narrowed(dag, z, dtype)
         }
         _ => return Err(CodegenError::unsupported(format!("`{op}` of complex numbers"))),
     })
 }
 
-fn one(dag: &mut Dag, like: Parts) -> Parts {
-    let dtype = dag[like.re].dtype;
-    let re = dag.constant(Scalar::one(dtype));
-    Parts { re, im: Some(dag.constant(Scalar::zero(dtype))) }
+/// A complex number with both parts.
+#[derive(Clone, Copy)]
+struct Z {
+    re: NodeId,
+    im: NodeId,
 }
 
-fn multiply(dag: &mut Dag, x: Parts, y: Parts) -> Parts {
-    let (Some(xi), Some(yi)) = (x.im, y.im) else { return x };
-    let product = |dag: &mut Dag, a, b| dag.binary(BinaryOp::Mul, a, b);
-    let (rr, ii, ri, ir) =
-        (product(dag, x.re, y.re), product(dag, xi, yi), product(dag, x.re, yi), product(dag, xi, y.re));
-    Parts { re: dag.binary(BinaryOp::Sub, rr, ii), im: Some(dag.binary(BinaryOp::Add, ri, ir)) }
+/// A number whose functions are computed in `f64`: rounded once, and no square of an `f32` overflows.
+fn widened(dag: &mut Dag, re: NodeId, im: NodeId) -> Z {
+    let mut wide = |x| if dag[x].dtype == DType::F64 { x } else { dag.add(Node::Convert(x), DType::F64) };
+    Z { re: wide(re), im: wide(im) }
 }
 
-/// Division by Smith's method: by the larger part of the divisor first.
-fn divide(dag: &mut Dag, x: Parts, y: Parts) -> Parts {
-    let (Some(xi), Some(yi)) = (x.im, y.im) else { return x };
-    let dtype = dag[x.re].dtype;
-    let (size_re, size_im) = (dag.unary(UnaryOp::Abs, y.re), dag.unary(UnaryOp::Abs, yi));
-    let by_real = dag.binary(BinaryOp::Ge, size_re, size_im);
-    let pick = |dag: &mut Dag, a, b| dag.add(Node::Select(by_real, a, b), dtype);
-    let (large, small) = (pick(dag, y.re, yi), pick(dag, yi, y.re));
-    let ratio = dag.binary(BinaryOp::Div, small, large);
-    let scaled = dag.binary(BinaryOp::Mul, small, ratio);
-    let den = dag.binary(BinaryOp::Add, large, scaled);
-    // by the real part: (a + b r) + i (b − a r); by the imaginary part: (a r + b) + i (b r − a)
-    let (p, q) = (pick(dag, x.re, xi), pick(dag, xi, x.re));
-    let (pr, qr) = (dag.binary(BinaryOp::Mul, p, ratio), dag.binary(BinaryOp::Mul, q, ratio));
-    let re = dag.binary(BinaryOp::Add, p, qr);
-    let (a, b) = (dag.binary(BinaryOp::Sub, q, pr), dag.binary(BinaryOp::Sub, pr, q));
-    let im = pick(dag, a, b);
-    Parts { re: dag.binary(BinaryOp::Div, re, den), im: Some(dag.binary(BinaryOp::Div, im, den)) }
+/// A result as a complex number of type `dtype`.
+fn narrowed(dag: &mut Dag, z: Z, dtype: DType) -> Parts {
+    convert(dag, Parts { re: z.re, im: Some(z.im) }, dtype)
 }
 
-/// The modulus, scaled so that no square overflows.
-fn modulus(dag: &mut Dag, re: NodeId, im: NodeId) -> NodeId {
-    let dtype = dag[re].dtype;
-    let (a, b) = (dag.unary(UnaryOp::Abs, re), dag.unary(UnaryOp::Abs, im));
-    let (large, small) = (dag.binary(BinaryOp::Max, a, b), dag.binary(BinaryOp::Min, a, b));
-    let ratio = dag.binary(BinaryOp::Div, small, large);
-    let square = dag.binary(BinaryOp::Mul, ratio, ratio);
-    let one = dag.constant(Scalar::one(dtype));
-    let sum = dag.binary(BinaryOp::Add, one, square);
-    let root = dag.unary(UnaryOp::Sqrt, sum);
-    let scaled = dag.binary(BinaryOp::Mul, large, root);
-    // Zero and infinite parts, where the ratio is not a number.
-    let (zero, infinity) =
-        (dag.constant(Scalar::zero(dtype)), dag.constant(Scalar::from_f64(dtype, f64::INFINITY)));
-    let at_zero = dag.binary(BinaryOp::Eq, large, zero);
-    let (ia, ib) = (dag.binary(BinaryOp::Eq, a, infinity), dag.binary(BinaryOp::Eq, b, infinity));
-    let infinite = dag.binary(BinaryOp::Or, ia, ib);
-    let finite = dag.add(Node::Select(at_zero, zero, scaled), dtype);
-    dag.add(Node::Select(infinite, infinity, finite), dtype)
+/// Writes functions of complex numbers with parts of one float type. They are those of the interpreter, with its
+/// infinities and zeros.
+struct Field<'d> {
+    dag: &'d mut Dag,
+    part: DType,
 }
 
-/// `r (cos t + i sin t)`; a real argument stays real.
-fn polar(dag: &mut Dag, r: NodeId, t: NodeId) -> Parts {
-    let dtype = dag[r].dtype;
-    let (c, s) = (dag.unary(UnaryOp::Cos, t), dag.unary(UnaryOp::Sin, t));
-    let (re, im) = (dag.binary(BinaryOp::Mul, r, c), dag.binary(BinaryOp::Mul, r, s));
-    let zero = dag.constant(Scalar::zero(dtype));
-    let straight = dag.binary(BinaryOp::Eq, t, zero);
-    let re = dag.add(Node::Select(straight, r, re), dtype);
-    Parts { re, im: Some(dag.add(Node::Select(straight, t, im), dtype)) }
-}
+impl<'d> Field<'d> {
+    /// Functions of numbers with parts like this one.
+    fn of(dag: &'d mut Dag, like: NodeId) -> Field<'d> {
+        let part = dag[like].dtype;
+        Field { dag, part }
+    }
 
-/// The root with a real part that is not negative.
-fn sqrt(dag: &mut Dag, re: NodeId, im: NodeId) -> Parts {
-    let dtype = dag[re].dtype;
-    let zero = dag.constant(Scalar::zero(dtype));
-    let half = dag.constant(Scalar::from_f64(dtype, 0.5));
-    let r = modulus(dag, re, im);
-    let (size, height) = (dag.unary(UnaryOp::Abs, re), dag.unary(UnaryOp::Abs, im));
-    // root = √((|z| + |re|) / 2), the other part is |im| / (2 root)
-    let (a, b) = (dag.binary(BinaryOp::Mul, r, half), dag.binary(BinaryOp::Mul, size, half));
-    let sum = dag.binary(BinaryOp::Add, a, b);
-    let root = dag.unary(UnaryOp::Sqrt, sum);
-    let halved = dag.binary(BinaryOp::Mul, height, half);
-    let quotient = dag.binary(BinaryOp::Div, halved, root);
-    let at_zero = dag.binary(BinaryOp::Eq, root, zero);
-    let other = dag.add(Node::Select(at_zero, zero, quotient), dtype);
-    let right = dag.binary(BinaryOp::Ge, re, zero);
-    let out_re = dag.add(Node::Select(right, root, other), dtype);
-    let out_im = dag.add(Node::Select(right, other, root), dtype);
-    let negative = dag.binary(BinaryOp::Lt, im, zero);
-    let flipped = dag.unary(UnaryOp::Neg, out_im);
-    Parts { re: out_re, im: Some(dag.add(Node::Select(negative, flipped, out_im), dtype)) }
+    fn constant(&mut self, value: f64) -> NodeId {
+        self.dag.constant(Scalar::from_f64(self.part, value))
+    }
+
+    fn un(&mut self, op: UnaryOp, x: NodeId) -> NodeId {
+        self.dag.unary(op, x)
+    }
+
+    fn op(&mut self, op: BinaryOp, x: NodeId, y: NodeId) -> NodeId {
+        self.dag.binary(op, x, y)
+    }
+
+    fn add(&mut self, x: NodeId, y: NodeId) -> NodeId {
+        self.op(BinaryOp::Add, x, y)
+    }
+
+    fn sub(&mut self, x: NodeId, y: NodeId) -> NodeId {
+        self.op(BinaryOp::Sub, x, y)
+    }
+
+    fn mul(&mut self, x: NodeId, y: NodeId) -> NodeId {
+        self.op(BinaryOp::Mul, x, y)
+    }
+
+    fn div(&mut self, x: NodeId, y: NodeId) -> NodeId {
+        self.op(BinaryOp::Div, x, y)
+    }
+
+    fn and(&mut self, x: NodeId, y: NodeId) -> NodeId {
+        self.op(BinaryOp::And, x, y)
+    }
+
+    fn or(&mut self, x: NodeId, y: NodeId) -> NodeId {
+        self.op(BinaryOp::Or, x, y)
+    }
+
+    fn not(&mut self, x: NodeId) -> NodeId {
+        self.un(UnaryOp::Not, x)
+    }
+
+    fn scaled(&mut self, x: NodeId, factor: f64) -> NodeId {
+        let factor = self.constant(factor);
+        self.mul(x, factor)
+    }
+
+    /// Does `x` compare so with a constant?
+    fn is(&mut self, op: BinaryOp, x: NodeId, value: f64) -> NodeId {
+        let value = self.constant(value);
+        self.op(op, x, value)
+    }
+
+    fn is_zero(&mut self, x: NodeId) -> NodeId {
+        self.is(BinaryOp::Eq, x, 0.0)
+    }
+
+    fn is_nan(&mut self, x: NodeId) -> NodeId {
+        self.op(BinaryOp::Ne, x, x)
+    }
+
+    fn is_infinite(&mut self, x: NodeId) -> NodeId {
+        let size = self.un(UnaryOp::Abs, x);
+        self.is(BinaryOp::Eq, size, f64::INFINITY)
+    }
+
+    fn is_finite(&mut self, x: NodeId) -> NodeId {
+        self.dag.add(Node::Unary(UnaryOp::IsFinite, x), DType::I1)
+    }
+
+    fn select(&mut self, condition: NodeId, x: NodeId, y: NodeId) -> NodeId {
+        self.dag.add(Node::Select(condition, x, y), self.part)
+    }
+
+    fn select_both(&mut self, condition: NodeId, x: Z, y: Z) -> Z {
+        Z { re: self.select(condition, x.re, y.re), im: self.select(condition, x.im, y.im) }
+    }
+
+    /// The absolute value of `x` with the sign of `sign`, also of a zero.
+    fn with_sign(&mut self, x: NodeId, sign: NodeId) -> NodeId {
+        let bits = if self.part == DType::F64 { DType::U64 } else { DType::U32 };
+        let top = self.dag.constant(Scalar::from_bits(bits, 1 << (bits.bits() - 1)));
+        let x = self.un(UnaryOp::Abs, x);
+        let (x, sign) = (self.dag.add(Node::Bitcast(x), bits), self.dag.add(Node::Bitcast(sign), bits));
+        let sign = self.and(sign, top);
+        let signed = self.or(x, sign);
+        self.dag.add(Node::Bitcast(signed), self.part)
+    }
+
+    fn one(&mut self) -> Z {
+        Z { re: self.constant(1.0), im: self.constant(0.0) }
+    }
+
+    fn sum(&mut self, x: Z, y: Z) -> Z {
+        Z { re: self.add(x.re, y.re), im: self.add(x.im, y.im) }
+    }
+
+    /// `x` times *i*.
+    fn turned(&mut self, x: Z) -> Z {
+        Z { re: self.un(UnaryOp::Neg, x.im), im: x.re }
+    }
+
+    /// `x` times −*i*.
+    fn turned_back(&mut self, x: Z) -> Z {
+        Z { re: x.im, im: self.un(UnaryOp::Neg, x.re) }
+    }
+
+    fn multiply(&mut self, x: Z, y: Z) -> Z {
+        let (rr, ii) = (self.mul(x.re, y.re), self.mul(x.im, y.im));
+        let (ri, ir) = (self.mul(x.re, y.im), self.mul(x.im, y.re));
+        Z { re: self.sub(rr, ii), im: self.add(ri, ir) }
+    }
+
+    /// Is `x` the maximum (or minimum), in lexicographic order? One with a NaN part wins.
+    fn first_wins(&mut self, op: BinaryOp, x: Z, y: Z) -> NodeId {
+        let (strict, weak) =
+            if op == BinaryOp::Max { (BinaryOp::Gt, BinaryOp::Ge) } else { (BinaryOp::Lt, BinaryOp::Le) };
+        let beyond = self.op(strict, x.re, y.re);
+        let (level, weakly) = (self.op(BinaryOp::Eq, x.re, y.re), self.op(weak, x.im, y.im));
+        let level = self.and(level, weakly);
+        let wins = self.or(beyond, level);
+        let (a, b) = (self.is_nan(x.re), self.is_nan(x.im));
+        let first = self.or(a, b);
+        let (a, b) = (self.is_nan(y.re), self.is_nan(y.im));
+        let second = self.or(a, b);
+        let numbers = self.not(second);
+        let wins = self.and(wins, numbers);
+        self.or(first, wins)
+    }
+
+    /// Division by Smith's method, by the larger part of the divisor first, with the infinities and zeros of C's
+    /// Annex G.
+    fn divide(&mut self, x: Z, y: Z) -> Z {
+        let (size_re, size_im) = (self.un(UnaryOp::Abs, y.re), self.un(UnaryOp::Abs, y.im));
+        let by_real = self.op(BinaryOp::Ge, size_re, size_im);
+        let (large, small) = (self.select(by_real, y.re, y.im), self.select(by_real, y.im, y.re));
+        let ratio = self.div(small, large);
+        let part = self.mul(small, ratio);
+        let den = self.add(large, part);
+        // by the real part: (a + b r) + i (b − a r); by the imaginary part: (a r + b) + i (b r − a)
+        let (p, q) = (self.select(by_real, x.re, x.im), self.select(by_real, x.im, x.re));
+        let (pr, qr) = (self.mul(p, ratio), self.mul(q, ratio));
+        let re = self.add(p, qr);
+        let (a, b) = (self.sub(q, pr), self.sub(pr, q));
+        let im = self.select(by_real, a, b);
+        let quotient = Z { re: self.div(re, den), im: self.div(im, den) };
+        // Where that is not a number, an infinite part counts as ±1 and a finite one as ±0.
+        let unit = |f: &mut Self, x| {
+            let (infinite, one, zero) = (f.is_infinite(x), f.constant(1.0), f.constant(0.0));
+            let size = f.select(infinite, one, zero);
+            f.with_sign(size, x)
+        };
+        // (a c + b d) + i (b c − a d), which is the direction of the quotient.
+        let direction = |f: &mut Self, x: Z, y: Z, factor: f64| {
+            let conjugate = Z { re: y.re, im: f.un(UnaryOp::Neg, y.im) };
+            let product = f.multiply(x, conjugate);
+            Z { re: f.scaled(product.re, factor), im: f.scaled(product.im, factor) }
+        };
+        let any = |f: &mut Self, z: Z| {
+            let (a, b) = (f.is_infinite(z.re), f.is_infinite(z.im));
+            f.or(a, b)
+        };
+        let all = |f: &mut Self, z: Z| {
+            let (a, b) = (f.is_finite(z.re), f.is_finite(z.im));
+            f.and(a, b)
+        };
+        let units = Z { re: unit(self, x.re), im: unit(self, x.im) };
+        let far = direction(self, units, y, f64::INFINITY);
+        let units = Z { re: unit(self, y.re), im: unit(self, y.im) };
+        let near = direction(self, x, units, 0.0);
+        let infinity = self.constant(f64::INFINITY);
+        let signed = self.with_sign(infinity, y.re);
+        let by_zero = Z { re: self.mul(signed, x.re), im: self.mul(signed, x.im) };
+        let (infinite, finite) = (any(self, x), all(self, y));
+        let is_far = self.and(infinite, finite);
+        let (infinite, finite) = (any(self, y), all(self, x));
+        let is_near = self.and(infinite, finite);
+        let (a, b) = (self.is_zero(y.re), self.is_zero(y.im));
+        let is_zero = self.and(a, b);
+        let (a, b) = (self.is_nan(x.re), self.is_nan(x.im));
+        let unknown = self.and(a, b);
+        let known = self.not(unknown);
+        let is_by_zero = self.and(is_zero, known);
+        let limit = self.select_both(is_near, near, quotient);
+        let limit = self.select_both(is_far, far, limit);
+        let limit = self.select_both(is_by_zero, by_zero, limit);
+        let (a, b) = (self.is_nan(quotient.re), self.is_nan(quotient.im));
+        let lost = self.and(a, b);
+        self.select_both(lost, limit, quotient)
+    }
+
+    /// The modulus, scaled so that no square overflows.
+    fn modulus(&mut self, z: Z) -> NodeId {
+        let (a, b) = (self.un(UnaryOp::Abs, z.re), self.un(UnaryOp::Abs, z.im));
+        let (large, small) = (self.op(BinaryOp::Max, a, b), self.op(BinaryOp::Min, a, b));
+        let ratio = self.div(small, large);
+        let (square, one) = (self.mul(ratio, ratio), self.constant(1.0));
+        let sum = self.add(one, square);
+        let root = self.un(UnaryOp::Sqrt, sum);
+        let scaled = self.mul(large, root);
+        // Zero and infinite parts, where the ratio is not a number.
+        let (zero, infinity) = (self.constant(0.0), self.constant(f64::INFINITY));
+        let at_zero = self.is_zero(large);
+        let (ia, ib) = (self.is_infinite(a), self.is_infinite(b));
+        let infinite = self.or(ia, ib);
+        let finite = self.select(at_zero, zero, scaled);
+        self.select(infinite, infinity, finite)
+    }
+
+    /// The number divided by its modulus; zero stays as it is.
+    fn sign(&mut self, z: Z) -> Z {
+        let r = self.modulus(z);
+        let (at_zero, nan) = (self.is_zero(r), self.is_nan(r));
+        let quotient = Z { re: self.div(z.re, r), im: self.div(z.im, r) };
+        let result = self.select_both(at_zero, z, quotient);
+        self.select_both(nan, Z { re: r, im: r }, result)
+    }
+
+    fn exp(&mut self, z: Z) -> Z {
+        // Half the exponent twice where e^re alone would overflow while the product does not.
+        let (above, below) = (self.is(BinaryOp::Gt, z.re, 709.0), self.is(BinaryOp::Lt, z.re, 1420.0));
+        let high = self.and(above, below);
+        let half = self.scaled(z.re, 0.5);
+        let exponent = self.select(high, half, z.re);
+        let r = self.un(UnaryOp::Exp, exponent);
+        let (c, s) = (self.un(UnaryOp::Cos, z.im), self.un(UnaryOp::Sin, z.im));
+        let (re, im) = (self.mul(r, c), self.mul(r, s));
+        // A real argument stays real.
+        let straight = self.is_zero(z.im);
+        let re = self.select(straight, r, re);
+        let again = self.mul(re, r);
+        let re = self.select(high, again, re);
+        let again = self.mul(im, r);
+        let im = self.select(high, again, im);
+        let im = self.select(straight, z.im, im);
+        let (lowest, finite) = (self.is(BinaryOp::Eq, z.re, f64::NEG_INFINITY), self.is_finite(z.im));
+        let endless = self.not(finite);
+        let vanishes = self.and(lowest, endless);
+        let zero = self.constant(0.0);
+        self.select_both(vanishes, Z { re: zero, im: zero }, Z { re, im })
+    }
+
+    fn expm1(&mut self, z: Z) -> Z {
+        // e^a cos b − 1 = (e^a − 1) cos b − 2 sin²(b/2)
+        let half = self.scaled(z.im, 0.5);
+        let s = self.un(UnaryOp::Sin, half);
+        let (square, m, c) = (self.mul(s, s), self.un(UnaryOp::Expm1, z.re), self.un(UnaryOp::Cos, z.im));
+        let (product, twice) = (self.mul(m, c), self.scaled(square, 2.0));
+        let re = self.sub(product, twice);
+        let im = self.exp(z).im;
+        let straight = self.is_zero(z.im);
+        Z { re: self.select(straight, m, re), im: self.select(straight, z.im, im) }
+    }
+
+    fn log(&mut self, z: Z) -> Z {
+        let (a, b) = (self.un(UnaryOp::Abs, z.re), self.un(UnaryOp::Abs, z.im));
+        let (x, y) = (self.op(BinaryOp::Max, a, b), self.op(BinaryOp::Min, a, b));
+        // Near the unit circle the logarithm of the modulus is a difference of near numbers.
+        let (least, below) = (self.is(BinaryOp::Ge, x, 0.5), self.is(BinaryOp::Lt, x, 2.0));
+        let near = self.and(least, below);
+        let one = self.constant(1.0);
+        let (less, more) = (self.sub(x, one), self.add(x, one));
+        let (product, square) = (self.mul(less, more), self.mul(y, y));
+        let excess = self.add(product, square);
+        let close = self.un(UnaryOp::Log1p, excess);
+        let close = self.scaled(close, 0.5);
+        let r = self.modulus(z);
+        let far = self.un(UnaryOp::Log, r);
+        Z { re: self.select(near, close, far), im: self.op(BinaryOp::Atan2, z.im, z.re) }
+    }
+
+    fn log1p(&mut self, z: Z) -> Z {
+        let (a, b) = (self.un(UnaryOp::Abs, z.re), self.un(UnaryOp::Abs, z.im));
+        let (a, b) = (self.is(BinaryOp::Lt, a, 0.5), self.is(BinaryOp::Lt, b, 1.0));
+        let near = self.and(a, b);
+        let (one, two) = (self.constant(1.0), self.constant(2.0));
+        let more = self.add(two, z.re);
+        let (product, square) = (self.mul(z.re, more), self.mul(z.im, z.im));
+        let excess = self.add(product, square);
+        let close = self.un(UnaryOp::Log1p, excess);
+        let re = self.scaled(close, 0.5);
+        let shifted = Z { re: self.add(one, z.re), im: z.im };
+        let far = self.log(shifted);
+        Z { re: self.select(near, re, far.re), im: far.im }
+    }
+
+    fn logistic(&mut self, z: Z) -> Z {
+        let negated = Z { re: self.un(UnaryOp::Neg, z.re), im: self.un(UnaryOp::Neg, z.im) };
+        let (one, e) = (self.one(), self.exp(negated));
+        let sum = self.sum(one, e);
+        self.divide(one, sum)
+    }
+
+    /// The root with a real part that is not negative.
+    fn sqrt(&mut self, z: Z) -> Z {
+        // Scaled by a power of 4 so that the modulus neither overflows nor loses bits.
+        let (a, b) = (self.un(UnaryOp::Abs, z.re), self.un(UnaryOp::Abs, z.im));
+        let size = self.op(BinaryOp::Max, a, b);
+        let (high, low) = (self.is(BinaryOp::Gt, size, 1e300), self.is(BinaryOp::Lt, size, 1e-290));
+        let pick = |f: &mut Self, [at_high, at_low, else_]: [f64; 3]| {
+            let (a, b, c) = (f.constant(at_high), f.constant(at_low), f.constant(else_));
+            let rest = f.select(low, b, c);
+            f.select(high, a, rest)
+        };
+        let scale = pick(self, [0.0625, 2f64.powi(108), 1.0]);
+        let unscale = pick(self, [4.0, 2f64.powi(-54), 1.0]);
+        let (a, b) = (self.mul(a, scale), self.mul(b, scale));
+        let r = self.modulus(Z { re: a, im: b });
+        // root = √((|z| + |re|) / 2), the other part is |im| / (2 root)
+        let (r, a) = (self.scaled(r, 0.5), self.scaled(a, 0.5));
+        let sum = self.add(r, a);
+        let root = self.un(UnaryOp::Sqrt, sum);
+        let twice = self.scaled(root, 2.0);
+        let other = self.div(b, twice);
+        let (root_, other) = (self.mul(root, unscale), self.mul(other, unscale));
+        let (at_zero, zero) = (self.is_zero(root), self.constant(0.0));
+        let other = self.select(at_zero, zero, other);
+        let (endless, infinity) = (self.is_infinite(z.im), self.constant(f64::INFINITY));
+        let (root, other) = (self.select(endless, infinity, root_), self.select(endless, infinity, other));
+        let right = self.is(BinaryOp::Ge, z.re, 0.0);
+        let im = self.select(right, other, root);
+        Z { re: self.select(right, root, other), im: self.with_sign(im, z.im) }
+    }
+
+    fn rsqrt(&mut self, z: Z) -> Z {
+        let (one, root) = (self.one(), self.sqrt(z));
+        self.divide(one, root)
+    }
+
+    /// A product in which zero wins against infinity, so that real arguments have real results.
+    fn times(&mut self, x: NodeId, y: NodeId) -> NodeId {
+        let product = self.mul(x, y);
+        let (lost, a, b) = (self.is_nan(product), self.is_nan(x), self.is_nan(y));
+        let unknown = self.or(a, b);
+        let known = self.not(unknown);
+        let (vanishes, zero) = (self.and(lost, known), self.constant(0.0));
+        self.select(vanishes, zero, product)
+    }
+
+    fn sin(&mut self, z: Z) -> Z {
+        let (s, c) = (self.un(UnaryOp::Sin, z.re), self.un(UnaryOp::Cos, z.re));
+        let (sh, ch) = (self.un(UnaryOp::Sinh, z.im), self.un(UnaryOp::Cosh, z.im));
+        Z { re: self.times(s, ch), im: self.times(c, sh) }
+    }
+
+    fn cos(&mut self, z: Z) -> Z {
+        let (s, c) = (self.un(UnaryOp::Sin, z.re), self.un(UnaryOp::Cos, z.re));
+        let (sh, ch) = (self.un(UnaryOp::Sinh, z.im), self.un(UnaryOp::Cosh, z.im));
+        let im = self.times(s, sh);
+        Z { re: self.times(c, ch), im: self.un(UnaryOp::Neg, im) }
+    }
+
+    /// tan z = −i tanh iz
+    fn tan(&mut self, z: Z) -> Z {
+        let turned = self.turned(z);
+        let t = self.tanh(turned);
+        self.turned_back(t)
+    }
+
+    fn tanh(&mut self, z: Z) -> Z {
+        // With t = tan b and s = sinh a: (s·√(1+s²)·(1+t²) + i t) / (1 + (1+t²) s²)
+        let (t, s, one) = (self.un(UnaryOp::Tan, z.im), self.un(UnaryOp::Sinh, z.re), self.constant(1.0));
+        let (tt, ss) = (self.mul(t, t), self.mul(s, s));
+        let (beta, sum) = (self.add(one, tt), self.add(one, ss));
+        let root = self.un(UnaryOp::Sqrt, sum);
+        let scaled = self.mul(beta, ss);
+        let den = self.add(one, scaled);
+        let product = self.mul(beta, root);
+        let product = self.mul(product, s);
+        let inner = Z { re: self.div(product, den), im: self.div(t, den) };
+        let pole = Z { re: self.div(root, s), im: self.div(one, t) };
+        let at_pole = self.is_infinite(beta);
+        let inner = self.select_both(at_pole, pole, inner);
+        // Within half an ulp of ±1 the imaginary part is 4 sin b cos b e^(−2|a|).
+        let size = self.un(UnaryOp::Abs, z.re);
+        let far = self.is(BinaryOp::Gt, size, 22.0);
+        let exponent = self.scaled(size, -2.0);
+        let (e, sine, cosine) =
+            (self.un(UnaryOp::Exp, exponent), self.un(UnaryOp::Sin, z.im), self.un(UnaryOp::Cos, z.im));
+        let sine = self.scaled(sine, 4.0);
+        let product = self.mul(sine, cosine);
+        let im = self.mul(product, e);
+        let (finite, zero) = (self.is_finite(z.im), self.constant(0.0));
+        let zero = self.with_sign(zero, z.im);
+        let outer = Z { re: self.with_sign(one, z.re), im: self.select(finite, im, zero) };
+        self.select_both(far, outer, inner)
+    }
+
+    fn pow(&mut self, x: Z, y: Z) -> Z {
+        let l = self.log(x);
+        let product = self.multiply(y, l);
+        let power = self.exp(product);
+        // Powers of zero: 0 for exponents to the right, infinite for negative ones.
+        let (zero, infinity) = (self.constant(0.0), self.constant(f64::INFINITY));
+        let nan = self.constant(f64::NAN);
+        let (right, left) = (self.is(BinaryOp::Gt, y.re, 0.0), self.is(BinaryOp::Lt, y.re, 0.0));
+        let real = self.is_zero(y.im);
+        let pole = self.and(left, real);
+        let limit = self.select_both(pole, Z { re: infinity, im: nan }, Z { re: nan, im: nan });
+        let limit = self.select_both(right, Z { re: zero, im: zero }, limit);
+        let (a, b) = (self.is_zero(x.re), self.is_zero(x.im));
+        let of_zero = self.and(a, b);
+        let power = self.select_both(of_zero, limit, power);
+        let (a, one) = (self.is_zero(y.re), self.one());
+        let to_zero = self.and(a, real);
+        self.select_both(to_zero, one, power)
+    }
+
+    /// atan2(y, x) = −i ln((x + iy) / √(x² + y²)), with the first operand as y.
+    fn atan2(&mut self, y: Z, x: Z) -> Z {
+        let turned = self.turned(y);
+        let sum = self.sum(x, turned);
+        let (yy, xx) = (self.multiply(y, y), self.multiply(x, x));
+        let squares = self.sum(yy, xx);
+        let root = self.sqrt(squares);
+        let quotient = self.divide(sum, root);
+        let l = self.log(quotient);
+        self.turned_back(l)
+    }
 }

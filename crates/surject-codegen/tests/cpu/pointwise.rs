@@ -90,6 +90,61 @@ fn binary_operations() {
     }
 }
 
+/// Every operation of complex numbers, with each part zero, infinite, not a number, or at the end of a range.
+#[test]
+fn complex_operations() {
+    for (dtype, tolerance) in [(DType::C64, 2e-6), (DType::C128, 1e-12)] {
+        let far = if dtype == DType::C64 { [1e-30, -3e18] } else { [1e-305, -1e301] };
+        let near = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 1e-3, 25.0, -100.0];
+        let rare = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+        let all = |parts: &[f64]| -> Vec<Scalar> {
+            let pair = |&re| parts.iter().map(move |&im| num_complex::Complex::new(re, im));
+            parts.iter().flat_map(pair).map(|z| Scalar::from_complex(dtype, z)).collect()
+        };
+        let list = all(&[&near[..], &rare, &far].concat());
+        let (mut f, p) = function(&[(dtype, &[list.len() as u64])]);
+        let parts = |f: &mut Function, of| {
+            for part in [UnaryOp::Real, UnaryOp::Imag] {
+                let field = f.fields.unary(part, of).unwrap();
+                result(f, field);
+            }
+        };
+        for &op in UnaryOp::ALL {
+            match op.result(dtype) {
+                Some(d) if d == dtype => {
+                    let field = f.fields.unary(op, p[0]).unwrap();
+                    parts(&mut f, field);
+                }
+                Some(_) => {
+                    let field = f.fields.unary(op, p[0]).unwrap();
+                    result(&mut f, field);
+                }
+                None => {}
+            }
+        }
+        check_with(f, tolerance, Some(vec![line(&list)]));
+        let list = all(&[&near[3..7], &near[..2], &rare].concat());
+        let pairs: Vec<(Scalar, Scalar)> =
+            list.iter().flat_map(|&x| list.iter().map(move |&y| (x, y))).collect();
+        let (x, y): (Vec<Scalar>, Vec<Scalar>) = pairs.into_iter().unzip();
+        let (mut f, p) = function(&[(dtype, &[x.len() as u64]), (dtype, &[x.len() as u64])]);
+        for &op in BinaryOp::ALL {
+            match op.result(dtype, dtype) {
+                Some(d) if d == dtype => {
+                    let field = f.fields.binary(op, p[0], p[1]).unwrap();
+                    parts(&mut f, field);
+                }
+                Some(_) => {
+                    let field = f.fields.binary(op, p[0], p[1]).unwrap();
+                    result(&mut f, field);
+                }
+                None => {}
+            }
+        }
+        check_with(f, tolerance, Some(vec![line(&x), line(&y)]));
+    }
+}
+
 /// Products and sums of halves round to nearest, ties to even, in every bit; and where lanes hold pairs of them they come
 /// back to their places.
 #[test]

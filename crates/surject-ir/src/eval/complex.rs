@@ -142,7 +142,8 @@ fn expm1(z: C) -> C {
 fn log(z: C) -> C {
     let (x, y) = (z.re.abs().max(z.im.abs()), z.re.abs().min(z.im.abs()));
     // Near the unit circle the logarithm of the modulus is a difference of near numbers.
-    let re = if (0.5..2.0).contains(&x) && y < 2.0 {
+    let number = !z.re.is_nan() && !z.im.is_nan();
+    let re = if number && (0.5..2.0).contains(&x) {
         0.5 * math::log1p((x - 1.0) * (x + 1.0) + y * y)
     } else {
         math::log(abs(z))

@@ -188,6 +188,11 @@ fn what_cannot_be_compiled_is_refused() {
     insta::assert_snapshot!(huge);
 }
 
+/// How many random programs are drawn: 40, or `PROPTEST_CASES`.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(40)
+}
+
 /// Every program the code generator takes agrees with the interpreter, on machines of every width.
 fn random_agrees(program: &Program, seed: u64, tolerance: Option<(f64, f64)>) -> Result<(), TestCaseError> {
     let args = random_args(&program.functions[0], seed);
@@ -208,14 +213,21 @@ fn random_agrees(program: &Program, seed: u64, tolerance: Option<(f64, f64)>) ->
         for (a, e) in actual.iter().zip(&expected) {
             let (rtol, atol) = tolerance.unwrap_or((1e-3, 1e-4));
             let comparison = compare(a, e, rtol, atol);
-            prop_assert!(comparison.passed(), "{}\n{}", comparison, executable.text());
+            prop_assert!(
+                comparison.passed(),
+                "seed {}, {:?}: {}\n{}",
+                seed,
+                options.target,
+                comparison,
+                surject_ir::print(program)
+            );
         }
     }
     Ok(())
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases()) })]
 
     #[test]
     fn tame_programs_agree_with_the_interpreter(seed: u64, size in 1usize..15) {
