@@ -467,8 +467,9 @@ impl<'a> Emitter<'a> {
         scope
     }
 
-    /// The vector loop among these, and its lanes.
-    pub fn vector_loop(&self, mut scope: ScopeId, deps: LoopSet) -> Option<(LoopId, usize)> {
+    /// The vector loop among these, and its lanes. Where an inner reduction runs through a loop that is open further
+    /// out, the inner one counts.
+    pub fn vector_loop(&self, mut scope: ScopeId, mut deps: LoopSet) -> Option<(LoopId, usize)> {
         loop {
             let s = &self.scopes[scope.0];
             if let Some((l, lanes)) = s.vector
@@ -476,6 +477,7 @@ impl<'a> Emitter<'a> {
             {
                 return Some((l, lanes));
             }
+            deps = deps.minus(s.binds.iter().map(|bound| bound.0).collect());
             scope = s.parent?;
         }
     }

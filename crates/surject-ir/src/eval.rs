@@ -17,6 +17,7 @@ mod float;
 
 use crate::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
 use half::{bf16, f16};
+use num_complex::Complex;
 use std::cmp::Ordering;
 
 /// A unary operation.
@@ -84,6 +85,12 @@ pub fn binary(op: BinaryOp, x: Scalar, y: Scalar) -> Option<Scalar> {
                 BinaryOp::Ne => Some(Scalar::bool(a != b)),
                 // What is chosen is an operand, bit for bit.
                 BinaryOp::Max | BinaryOp::Min => Some(if complex::first_wins(op, a, b) { x } else { y }),
+                // In the type of the parts, which overflow as they do in compiled code.
+                BinaryOp::Mul if d == DType::C64 => {
+                    let part = |z: Complex<f64>| Complex::new(z.re as f32, z.im as f32);
+                    let z = part(a) * part(b);
+                    Some(Scalar::from_complex(d, Complex::new(z.re.into(), z.im.into())))
+                }
                 _ => Some(Scalar::from_complex(d, complex::binary(op, a, b)?)),
             }
         }

@@ -755,3 +755,17 @@ fn columns_side_by_side() {
         assert!(plan.contains(&format!("row [{rows}/16]")), "{plan}");
     }
 }
+
+/// A reduction inside another may run through a loop whose lanes are a vector further out.
+#[test]
+fn reductions_share_loops() {
+    let text = "func main(x: u8[6,3,3]) -> (v, w) {
+  let t : u8[3] =:* over i<6, j<3, k<3 at [k]: x[i,j,k]
+  let u : u8[6,3] =:min over i<3, j<6, k<3 at [j,k]: t[i] * x[j,i,k]
+  v : u8[3] =:max over i<6, j<3, k<3 at [k]: u[i,j] + x[i,j,k]
+  w : u8[6,3] =: over i<6, j<3: u[i,j]
+}
+";
+    let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    check(program.functions[0].clone());
+}
