@@ -150,6 +150,63 @@ fn component(
     w.address(scope, &position, &strides(shape))
 }
 
+/// The positions of index vectors, with as few axes as tell them apart: axes side by side in the indices and in the
+/// result are one.
+struct Batches {
+    extents: Vec<i64>,
+    /// How far apart index vectors lie along these axes.
+    of_index: Vec<i64>,
+    /// How far apart slices lie.
+    of_result: Vec<i64>,
+    /// How far apart the components of an index vector lie.
+    of_component: i64,
+    /// Which of the axes an axis of the indices is, the components not counted.
+    place_of: Vec<usize>,
+}
+
+impl Batches {
+    fn of(dims: &GatherDims, indices: &[i64], result: &[i64]) -> Batches {
+        let (mut apart, out) = (strides(indices), strides(result));
+        let mut extents = indices.to_vec();
+        let mut of_component = 0;
+        if dims.index_vector_dim < indices.len() {
+            of_component = apart.remove(dims.index_vector_dim);
+            extents.remove(dims.index_vector_dim);
+        }
+        let batch = (0..result.len()).filter(|d| !dims.offset_dims.contains(d));
+        let is_read = |axis: usize| {
+            let d = axis + usize::from(axis >= dims.index_vector_dim);
+            dims.start_indices_batching_dims.contains(&d)
+        };
+        let mut all = Batches {
+            extents: Vec::new(),
+            of_index: Vec::new(),
+            of_result: Vec::new(),
+            of_component,
+            place_of: Vec::new(),
+        };
+        for (axis, d) in batch.enumerate() {
+            let (extent, of_index, of_result) = (extents[axis], apart[axis], out[d]);
+            let beside = all.extents.len().checked_sub(1).filter(|&last| {
+                !is_read(axis - 1)
+                    && !is_read(axis)
+                    && all.of_index[last] == of_index * extent
+                    && all.of_result[last] == of_result * extent
+            });
+            if let Some(last) = beside {
+                all.extents[last] *= extent;
+                (all.of_index[last], all.of_result[last]) = (of_index, of_result);
+            } else {
+                all.extents.push(extent);
+                all.of_index.push(of_index);
+                all.of_result.push(of_result);
+            }
+            all.place_of.push(all.extents.len() - 1);
+        }
+        all
+    }
+}
+
 pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kernel, CodegenError> {
     let (operand, indices, target) = (call.arg(0)?, call.arg(1)?, call.target()?);
     let dag = Dag::default();
@@ -160,32 +217,30 @@ pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kerne
     let kept: Vec<usize> = (0..shape.len())
         .filter(|d| !dims.collapsed_slice_dims.contains(d) && !dims.operand_batching_dims.contains(d))
         .collect();
-    let batch_dims: Vec<usize> = (0..sizes.len()).filter(|d| !dims.offset_dims.contains(d)).collect();
-    let batch_extents: Vec<i64> = batch_dims.iter().map(|&d| sizes[d]).collect();
+    let batches = Batches::of(dims, &index_shape, &sizes);
     let bytes = sizes.iter().product::<i64>() * call.dtype(target).size() as i64;
-    let (open, batch, tasks) = w.share(call, &batch_extents, bytes);
+    let (open, batch, tasks) = w.share(call, &batches.extents, bytes);
     let scope = open.scope;
     let (from, to, index) = (w.pointer(operand)?, w.pointer(target)?, w.pointer(indices)?);
     // Where the slice of these batch positions begins.
     let start = |w: &mut Writer<'_>, batch: &[String]| -> Result<String, CodegenError> {
         let mut base = w.em.int(0);
+        let vector = w.address(scope, batch, &batches.of_index);
         for (d, &axis) in dims.start_index_map.iter().enumerate() {
-            let address = component(w, scope, batch, d, dims.index_vector_dim, &index_shape);
+            let component = w.em.int(d as i64 * batches.of_component);
+            let address = w.add(scope, &vector, &component);
             let start = w.index(scope, &index, call.dtype(indices), &address)?;
             let start = w.clamp(scope, &start, shape[axis] - slice[axis]);
             base = w.scaled(scope, &base, &start, own[axis]);
         }
         for (&axis, &d) in dims.operand_batching_dims.iter().zip(&dims.start_indices_batching_dims) {
-            let digit = batch[d - usize::from(d >= dims.index_vector_dim)].clone();
-            base = w.scaled(scope, &base, &digit, own[axis]);
+            let digit = &batch[batches.place_of[d - usize::from(d >= dims.index_vector_dim)]];
+            base = w.scaled(scope, &base, digit, own[axis]);
         }
         Ok(base)
     };
     let base = start(&mut w, &batch)?;
-    let mut first = w.em.int(0);
-    for (digit, &d) in batch.iter().zip(&batch_dims) {
-        first = w.scaled(scope, &first, digit, out[d]);
-    }
+    let first = w.address(scope, &batch, &batches.of_result);
     let extents: Vec<i64> = kept.iter().map(|&d| slice[d]).collect();
     let from_strides: Vec<i64> = kept.iter().map(|&d| own[d]).collect();
     let to_strides: Vec<i64> = dims.offset_dims.iter().map(|&d| out[d]).collect();
@@ -200,10 +255,10 @@ pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kerne
     if line >= LINE && shape.iter().product::<i64>().saturating_mul(size) > call.far {
         // Nothing but the indices says where memory is read next.
         let (ahead, last) =
-            (w.em.int((AHEAD / line).max(1)), w.em.int(batch_extents.iter().product::<i64>() - 1));
+            (w.em.int((AHEAD / line).max(1)), w.em.int(batches.extents.iter().product::<i64>() - 1));
         let next = w.add(scope, &open.iv, &ahead);
         let next = w.arith(scope, "arith.minsi", &next, &last);
-        let batch = w.digits(scope, &next, &batch_extents);
+        let batch = w.digits(scope, &next, &batches.extents);
         let next = start(&mut w, &batch)?;
         let bytes = w.em.int(size);
         let next = w.arith(scope, "arith.muli", &next, &bytes);
