@@ -6,7 +6,7 @@ use crate::address::{GuardFact, Lin, LoopId, LoopSet};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::schedule::{Output, Schedule};
 use std::collections::HashMap;
-use surject_ir::{AccOp, BinaryOp, DType, UnaryOp};
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, UnaryOp};
 
 /// Values that a reduction stores while it runs through a row of the output.
 #[derive(Clone, Debug)]
@@ -157,6 +157,41 @@ pub struct Parts {
     pub output: Output,
 }
 
+/// The terms of a reduction that is worth cutting, and those of all elements together where nothing is done in lanes.
+const LONG: i64 = 1 << 10;
+const MANY: i64 = 1 << 17;
+
+/// The accumulation to be stored first where elements too few to keep the threads busy are made of several long ones:
+/// one is cut, several are not.
+pub fn several(
+    dag: &Dag,
+    outputs: &[Output],
+    outer: &[LoopId],
+    schedule: &Schedule,
+    target: &Target,
+) -> Option<FieldId> {
+    let product = |loops: &[LoopId]| loops.iter().map(|&l| dag.extent(l)).product::<i64>();
+    let points = product(outer);
+    if target.threads < 2 || schedule.lanes > 1 || points >= target.threads as i64 {
+        return None;
+    }
+    let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+    let reductions = |roots: &[NodeId]| -> Vec<NodeId> {
+        let all = dag.reachable(roots, true).into_iter();
+        all.filter(|&n| matches!(dag[n].node, Node::Reduce { .. })).collect()
+    };
+    let all = reductions(&roots);
+    let first = all.iter().find_map(|&n| match &dag[n].node {
+        Node::Reduce { loops, body, field, .. } => {
+            let work = product(loops);
+            let alone = reductions(&[*body]).is_empty();
+            (alone && work >= LONG && points.saturating_mul(work) >= MANY).then_some(*field)
+        }
+        _ => None,
+    });
+    first.filter(|_| all.len() > 1)
+}
+
 /// Cuts the only reduction of a kernel where its output has too few elements to keep the threads busy, or where
 /// its terms are so many that what tiles read again does not stay in a cache.
 pub fn cut(
@@ -172,8 +207,8 @@ pub fn cut(
     // What is done in lanes is one piece of work.
     let lanes = schedule.lanes as i64;
     let few = points < 2 * threads * lanes
-        && points.saturating_mul(work) >= if lanes > 1 { 1 << 18 } else { 1 << 17 };
-    if target.threads < 2 || !few || work < 1 << 10 {
+        && points.saturating_mul(work) >= if lanes > 1 { 2 * MANY } else { MANY };
+    if target.threads < 2 || !few || work < LONG {
         return None;
     }
     // The divisor of the longest loop nearest to four parts a thread.

@@ -323,6 +323,11 @@ impl<'a> Stores<'a> {
         if let Some(parts) = stash::cut(&dag, &outputs, &outer, &schedule, self.target, self.next()) {
             return self.parts(field, parts, &outer);
         }
+        if let Some(inner) = stash::several(&dag, &outputs, &outer, &schedule, self.target)
+            && inner != field
+        {
+            return Ok(Outcome::First(inner));
+        }
         let mut free = free;
         let stash = stash::stash(&mut dag, &mut outputs, &schedule);
         if stash.is_some() {

@@ -739,6 +739,23 @@ fn tasks_share_what_is_summed_over_everything() {
     );
 }
 
+/// An element that is made of several long sums: tasks share each of them.
+#[test]
+fn tasks_share_several_sums() {
+    let text = "func main(x: f32[1000,300]) -> (v, w) {
+  let m : f32[1] =: over o<1: (+ over i<1000, j<300 at [0]: x[i,j]) / 300000.0f32
+  let d : f32[1000,300] =: over i<1000, j<300: x[i,j] - m[0]
+  v : f32[] =: sqrt((+ over i<1000, j<300 at []: d[i,j] * d[i,j]) / 300000.0f32)
+  w : f32[] =: (max over i<1000, j<300 at []: x[i,j]) - (min over i<1000, j<300 at []: x[i,j])
+}
+";
+    let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}"));
+    check_with(program.functions[0].clone(), 1e-4, None);
+    let plan = lower(&program, "main", &Target::wide()).unwrap().plan.to_string();
+    let long: Vec<&str> = plan.lines().filter(|l| l.contains("[37500/")).collect();
+    assert!(long.len() == 2 && long.iter().all(|l| !l.contains("tasks 1,")), "{plan}");
+}
+
 /// Many columns, each from somewhere else: where each is written out, one of the conditions holds.
 #[test]
 fn columns_side_by_side() {
