@@ -5,7 +5,7 @@ use crate::memory::{Memory, Place, bytes};
 use crate::row::Kernel;
 use crate::steps::{Lowered, Step};
 use crate::{CodegenError, ENTRY, INIT, Part};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 use surject_ir::Function;
 
@@ -19,6 +19,12 @@ const COLD_BYTES: usize = 4_000;
 /// known before.
 const LONG_BYTES: usize = 60_000;
 const MORE: usize = 4;
+
+/// The most bytes that loops carry in registers.
+const SCALAR_BYTES: u64 = 8;
+
+/// The longest text of a kernel that is inlined into a loop.
+const NEAR_BYTES: usize = 3_000;
 
 /// The module, as one text and in parts.
 pub struct Texts {
@@ -40,9 +46,10 @@ pub fn module(
     threads: usize,
     profile: Option<u64>,
 ) -> Result<Texts, CodegenError> {
-    let (text, pointers) = (String::new(), HashMap::new());
+    let (text, pointers, near) = (String::new(), HashMap::new(), near(lowered));
     let results = function.body.results.len();
-    let mut host = Host { lowered, memory, threads, results, text, names: 0, pointers, profile, runs: 0 };
+    let mut host =
+        Host { lowered, memory, threads, results, text, names: 0, pointers, profile, runs: 0, near: &near };
     if !lowered.init.is_empty() {
         host.function(INIT, &lowered.init, &[])?;
     }
@@ -53,7 +60,8 @@ pub fn module(
     if profile.is_some() {
         outside.insert("llvm.func @surject_clock() -> i64");
     }
-    let bodies: Vec<String> = lowered.kernels.iter().enumerate().map(|(i, k)| kernel(i, k)).collect();
+    let bodies: Vec<String> =
+        lowered.kernels.iter().enumerate().map(|(i, k)| kernel(i, k, near.contains(&i))).collect();
     let all: Vec<usize> = (0..bodies.len()).collect();
     let mut whole = String::new();
     let every = declarations(lowered, &all, outside.clone());
@@ -103,6 +111,11 @@ pub fn module(
     let mut order: Vec<usize> = all.collect();
     order.sort_by_key(|&i| (std::cmp::Reverse(text(i).len()), i));
     for i in order {
+        if near.contains(&i) {
+            members[first].all.push(i);
+            members[first].weight += weight(text(i).len(), false);
+            continue;
+        }
         let cold = apart && is_cold(i);
         let fits = members.iter_mut().filter(|m| m.cold == cold);
         if let Some(shortest) = fits.min_by_key(|m| m.weight) {
@@ -134,13 +147,37 @@ pub fn module(
             }
         }
         for &i in members {
-            let _ = writeln!(part, "llvm.func {}", text(i));
+            let linkage = if near.contains(&i) { "internal " } else { "" };
+            let _ = writeln!(part, "llvm.func {linkage}{}", text(i));
         }
         parts.push((*weight, Part { text: part, cold: *cold }));
     }
     // What takes longest is begun first.
     parts.sort_by_key(|p| std::cmp::Reverse(p.0));
     Ok(Texts { parts: parts.into_iter().map(|p| p.1).collect(), whole, profile_bytes })
+}
+
+/// Kernels that a loop runs again and again for little work: they are inlined there.
+fn near(lowered: &Lowered) -> HashSet<usize> {
+    let mut near = HashSet::new();
+    let mut work: Vec<(&Step, bool)> =
+        lowered.steps.iter().chain(&lowered.init).map(|s| (s, false)).collect();
+    while let Some((step, inside)) = work.pop() {
+        match step {
+            Step::Run { kernel, .. } => {
+                let k = &lowered.kernels[*kernel];
+                if inside && k.tasks == 1 && !k.cold && k.functions.is_empty() && k.body.len() <= NEAR_BYTES {
+                    near.insert(*kernel);
+                }
+            }
+            Step::While { condition, body, .. } => {
+                work.extend(condition.iter().chain(body).map(|s| (s, true)))
+            }
+            Step::If { branches, .. } => work.extend(branches.iter().flatten().map(|s| (s, inside))),
+            Step::Copy { .. } => {}
+        }
+    }
+    near
 }
 
 /// What is in a part: kernels, and then functions they share, by number.
@@ -197,11 +234,12 @@ fn declarations<'a>(
 }
 
 /// A kernel from its name on, and the functions it needs.
-fn kernel(i: usize, kernel: &Kernel) -> String {
+fn kernel(i: usize, kernel: &Kernel, inlined: bool) -> String {
     let name = format!("@kernel_{i}");
     let (body, functions) =
         (kernel.body.replace("@KERNEL", &name), kernel.functions.replace("@KERNEL", &name));
-    format!("{name}(%task: i64, %worker: i64, %ptrs: !llvm.ptr) {{\n{body}llvm.return\n}}\n{functions}")
+    let how = if inlined { "attributes {passthrough = [\"alwaysinline\"]} " } else { "" };
+    format!("{name}(%task: i64, %worker: i64, %ptrs: !llvm.ptr) {how}{{\n{body}llvm.return\n}}\n{functions}")
 }
 
 struct Host<'a> {
@@ -217,6 +255,8 @@ struct Host<'a> {
     profile: Option<u64>,
     /// Runs of kernels so far.
     runs: u64,
+    /// Kernels that are inlined.
+    near: &'a HashSet<usize>,
 }
 
 /// Bytes of the profile of a run: how often, and nanoseconds.
@@ -251,6 +291,7 @@ impl Host<'_> {
         self.line(&format!(
             "llvm.func @{name}(%args: !llvm.ptr, %results: !llvm.ptr, %arena: !llvm.ptr, %constants: !llvm.ptr) {{"
         ));
+        let own = self.scalars(steps)?;
         let mut places: Vec<(Buf, Place)> = self.memory.places.iter().map(|(b, p)| (*b, *p)).collect();
         places.retain(|p| used.contains(&p.0));
         places.sort_by_key(|p| p.0);
@@ -259,6 +300,11 @@ impl Host<'_> {
                 Place::Arg(i) => self.element("%args", i),
                 Place::Result(i) => self.element("%results", i),
                 Place::Constant(i) => self.element("%constants", i),
+                Place::Arena(_) | Place::Lent(..) if own.contains(&buf) => {
+                    let size = bytes(&self.lowered.types[buf.0 as usize])?;
+                    let size = self.int(size);
+                    self.op(&format!("llvm.alloca {size} x i8 {{alignment = 8 : i64}} : (i64) -> !llvm.ptr"))
+                }
                 Place::Arena(offset) => self.ahead("%arena", offset),
                 Place::Lent(number, offset) => {
                     let lent = self.element("%results", self.results + number);
@@ -269,7 +315,10 @@ impl Host<'_> {
         }
         let most = self.lowered.kernels.iter().map(|k| k.buffers.len()).max().unwrap_or(0).max(1);
         let count = self.int(most as i64);
-        let _ = writeln!(self.text, "%pointers = llvm.alloca {count} x !llvm.ptr : (i64) -> !llvm.ptr");
+        let tables = if self.near.is_empty() { &["%pointers"][..] } else { &["%pointers", "%near"] };
+        for table in tables {
+            let _ = writeln!(self.text, "{table} = llvm.alloca {count} x !llvm.ptr : (i64) -> !llvm.ptr");
+        }
         self.steps(steps)?;
         for (from, result) in copies {
             let to = self.element("%results", *result);
@@ -277,6 +326,27 @@ impl Host<'_> {
         }
         self.line("llvm.return\n}");
         Ok(())
+    }
+
+    /// What loops carry or make of a few bytes. It has memory of its own and not a piece of the arena, so that LLVM knows
+    /// that nothing else points there: where the kernels that use it are inlined, it stays in registers.
+    fn scalars(&self, steps: &[Step]) -> Result<HashSet<Buf>, CodegenError> {
+        let mut loops: HashSet<Buf> = HashSet::new();
+        for step in steps {
+            if matches!(step, Step::While { .. }) {
+                step.touch(&mut |buf, _| _ = loops.insert(self.lowered.memory(buf)));
+            }
+        }
+        for step in &self.lowered.init {
+            step.touch(&mut |buf, _| _ = loops.remove(&self.lowered.memory(buf)));
+        }
+        let mut scalars = HashSet::new();
+        for buf in loops {
+            if bytes(&self.lowered.types[buf.0 as usize])? <= SCALAR_BYTES {
+                scalars.insert(buf);
+            }
+        }
+        Ok(scalars)
     }
 
     /// A pointer so many bytes further on.
@@ -413,10 +483,12 @@ impl Host<'_> {
     }
 
     fn run(&mut self, kernel: usize, buffers: &[Buf]) -> Result<(), CodegenError> {
+        // Where all that reads it is inlined, the table is no memory.
+        let table = if self.near.contains(&kernel) { "%near" } else { "%pointers" };
         for (i, &buf) in buffers.iter().enumerate() {
             let pointer = self.pointer(buf)?;
             let at =
-                self.op(&format!("llvm.getelementptr %pointers[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
+                self.op(&format!("llvm.getelementptr {table}[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
             self.line(&format!("llvm.store {pointer}, {at} : !llvm.ptr, !llvm.ptr"));
         }
         let start = self.profile.map(|_| self.op("llvm.call @surject_clock() : () -> i64"));
@@ -424,7 +496,7 @@ impl Host<'_> {
         if tasks == 1 {
             let zero = self.int(0);
             self.line(&format!(
-                "llvm.call @kernel_{kernel}({zero}, {zero}, %pointers) : (i64, i64, !llvm.ptr) -> ()"
+                "llvm.call @kernel_{kernel}({zero}, {zero}, {table}) : (i64, i64, !llvm.ptr) -> ()"
             ));
         } else {
             let function = self.op(&format!("llvm.mlir.addressof @kernel_{kernel} : !llvm.ptr"));

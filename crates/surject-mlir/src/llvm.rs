@@ -53,8 +53,8 @@ const WORDS: [&CStr; 2] = [c"surject", c"-disable-lsr"];
 const fn passes(level: u8) -> &'static CStr {
     match level {
         0 => c"default<O0>",
-        1 => c"function(early-cse,simplifycfg,loop-mssa(licm))",
-        2 => c"function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm))",
+        1 => c"always-inline,function(early-cse,simplifycfg,loop-mssa(licm))",
+        2 => c"always-inline,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm))",
         _ => c"default<O3>",
     }
 }

@@ -38,6 +38,35 @@ fn a_scan_carries_nothing_along() {
     insta::assert_snapshot!(plan);
 }
 
+/// A recurrence of one number: all that an iteration runs is inlined, in every part, and what it carries has memory of
+/// its own.
+#[test]
+fn small_kernels_of_loops_are_inlined() {
+    let found = module(
+        "func main(xs: f32[300], w: f32[300]) -> (ys, z) {
+           zero : i32[] =: 0i32
+           first : f32[] =: 0.5f32
+           start : f32[300] =: over i<300: 0.0f32
+           n : i32[], c : f32[], ys : f32[300] = while (zero, first, start) {
+             cond(i: i32[], b: f32[], o: f32[300]) -> (more) { more : i1[] =: i < 300i32 }
+             body(j: i32[], d: f32[], p: f32[300]) -> (next, e, q) {
+               x : f32[1] = call dynamic_slice{sizes=[1]}(xs, j)
+               e : f32[] =: max(d * 0.5f32, x[0])
+               y : f32[1] =: over i<1: e[]
+               q : f32[300] = call dynamic_update_slice(p, y, j)
+               next : i32[] =: j + 1i32
+             }
+           }
+           z : f32[300] =: over i<300: tanh(w[i]) + c[]
+         }",
+    );
+    let inlined = found.text.matches("alwaysinline").count();
+    assert!(inlined >= 4, "{}", found.text);
+    let entry = found.parts.iter().find(|p| p.text.contains("@entry(")).unwrap();
+    assert_eq!(entry.text.matches("alwaysinline").count(), inlined);
+    assert!(entry.text.matches(" x i8 {alignment = 8 : i64}").count() >= 2, "{}", entry.text);
+}
+
 #[test]
 fn values_that_change_places_are_copied() {
     let plan = plan(
