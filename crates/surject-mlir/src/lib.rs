@@ -9,6 +9,7 @@ mod executable;
 mod guard;
 mod idle;
 pub mod jit;
+mod lanes;
 mod llvm;
 mod raw;
 mod session;

@@ -7,6 +7,7 @@
 
 use crate::idle::Idle;
 use crate::jit::LEAST;
+use crate::lanes;
 use crate::{MlirError, Stage};
 use mlir_sys::{
     LLVMAddTargetDependentFunctionAttr, LLVMContextCreate, LLVMContextDispose, LLVMContextRef,
@@ -403,7 +404,9 @@ impl LlvmModule {
             LLVMPassBuilderOptionsSetSLPVectorization(options, (level >= 3).into());
             let error = LLVMRunPasses(self.module, passes(level).as_ptr(), machine.raw, options);
             LLVMDisposePassBuilderOptions(options);
-            check(Stage::Codegen, error)
+            check(Stage::Codegen, error)?;
+            lanes::store_alone(self.module, self.context);
+            Ok(())
         }
     }
 

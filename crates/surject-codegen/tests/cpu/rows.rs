@@ -786,3 +786,18 @@ fn reductions_share_loops() {
     let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     check(program.functions[0].clone());
 }
+
+/// The last row of a block is one lane of numbers that are cut short: what lies behind it stays.
+#[test]
+fn one_lane_at_the_end_of_a_block() {
+    for (from, to) in [("u64", "u8"), ("i32", "i8"), ("i64", "i16"), ("u32", "u16")] {
+        let text = format!(
+            "func main(x: {from}[3,2,5]) -> (y) {{
+  y : {to}[2,5,3] =:set over i<3, j<2, k<5 at [j,k,-i + 2]: {to}(x[i,j,k])
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}"));
+        check(program.functions[0].clone());
+    }
+}

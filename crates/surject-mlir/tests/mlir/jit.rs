@@ -48,6 +48,35 @@ module {
 }
 "#;
 
+/// LLVM writes more than the lane where that is a number cut short.
+#[test]
+fn a_store_of_one_lane_writes_one_element() {
+    for lane in [0, 2] {
+        let mask: Vec<String> = (0..4).map(|i| (i == lane).to_string()).collect();
+        let text = format!(
+            "llvm.func @main(%args: !llvm.ptr, %results: !llvm.ptr, %arena: !llvm.ptr, %constants: !llvm.ptr) {{
+               %x = llvm.load %args : !llvm.ptr -> !llvm.ptr
+               %y = llvm.load %results : !llvm.ptr -> !llvm.ptr
+               %v = llvm.load %x {{alignment = 4 : i64}} : !llvm.ptr -> vector<4xi32>
+               %t = arith.trunci %v : vector<4xi32> to vector<4xi8>
+               %m = arith.constant dense<[{}]> : vector<4xi1>
+               llvm.intr.masked.store %t, %y, %m {{alignment = 1 : i32}} : vector<4xi8>, vector<4xi1> into !llvm.ptr
+               llvm.return
+             }}",
+            mask.join(", ")
+        );
+        for opt_level in 0..=3 {
+            let module = jit::compile(&text, &JitOptions { opt_level, ..JitOptions::default() }).unwrap();
+            let (x, mut y) = ([0x0101_0107i32; 4], [9u8; 8]);
+            let entry = module.entry("main").unwrap();
+            unsafe { entry.call(&[x.as_ptr().cast()], &[y.as_mut_ptr()], std::ptr::null_mut(), &[]) };
+            let mut expected = [9u8; 8];
+            expected[lane] = 7;
+            assert_eq!(y, expected, "lane {lane}, level {opt_level}");
+        }
+    }
+}
+
 #[test]
 fn a_kernel_runs_on_the_thread_pool() {
     for opt_level in 0..=3 {
