@@ -27,8 +27,9 @@ pub(crate) unsafe fn store_alone(module: LLVMModuleRef, context: LLVMContextRef)
             for store in masked_stores(function) {
                 let [value, to, mask] = [0, 1, 2].map(|i| LLVMGetOperand(store, i));
                 let ty = LLVMGetElementType(LLVMTypeOf(value));
-                if LLVMGetTypeKind(ty) != LLVMTypeKind_LLVMIntegerTypeKind || LLVMGetIntTypeWidth(ty) % 8 != 0
-                {
+                let whole = LLVMGetTypeKind(ty) == LLVMTypeKind_LLVMIntegerTypeKind
+                    && LLVMGetIntTypeWidth(ty).is_multiple_of(8);
+                if !whole {
                     continue;
                 }
                 let Some(lane) = only_lane(mask) else { continue };
@@ -55,7 +56,7 @@ unsafe fn masked_stores(function: LLVMValueRef) -> Vec<LLVMValueRef> {
     unsafe {
         let mut length = 0;
         let name = LLVMGetValueName2(function, &mut length).cast::<u8>();
-        if !std::slice::from_raw_parts(name, length as usize).starts_with(b"llvm.masked.store.") {
+        if !std::slice::from_raw_parts(name, length).starts_with(b"llvm.masked.store.") {
             return calls;
         }
         let mut usage = LLVMGetFirstUse(function);
