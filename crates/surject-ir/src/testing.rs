@@ -364,6 +364,7 @@ impl Generator<'_> {
                 self.add(y, bound);
             }
             2 => {
+                let x = self.numbers(x);
                 if let Ok(y) = self.f.fields.bitcast(to, x) {
                     self.add(y, f64::MAX);
                 }
@@ -375,6 +376,18 @@ impl Generator<'_> {
                 }
             }
         }
+    }
+
+    /// With zeros for what is not a number: `<` orders the others only, so that a sort by it has no one result, and the
+    /// bits of a NaN are whatever they are.
+    fn numbers(&mut self, of: FieldId) -> FieldId {
+        let (dtype, space) = self.type_of(of);
+        if self.options.tame || !dtype.is_float() {
+            return of;
+        }
+        let zero = self.f.fields.constant(&space, Scalar::zero(dtype));
+        let number = self.f.fields.binary(BinaryOp::Eq, of, of);
+        number.and_then(|number| self.f.fields.select(number, of, zero)).unwrap_or(of)
     }
 
     fn read(&mut self) {
