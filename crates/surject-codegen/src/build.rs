@@ -418,7 +418,7 @@ impl<'a> Builder<'a> {
                     let body = self.guarded(inner, &fibre.guards, op.neutral(dtype));
                     if fibres.len() == 1 {
                         parts.push(if fibre.free.is_empty() {
-                            body
+                            complex::once(&mut self.dag, *op, body)?
                         } else {
                             self.reduce(*op, &fibre.free, body, field)?
                         });

@@ -13,6 +13,14 @@ pub fn accumulates_by_parts(op: AccOp) -> Result<(), CodegenError> {
     }
 }
 
+/// A value that an accumulation joins to its neutral element and to nothing else. It is the value, but for products: those
+/// of complex numbers mix the parts, and `(1 + 0i) · (∞ + 0i)` is not a number.
+pub fn once(dag: &mut Dag, op: AccOp, x: Parts) -> Result<Parts, CodegenError> {
+    let Some(im) = x.im.filter(|_| op == AccOp::Mul) else { return Ok(x) };
+    let one = Field::of(dag, im).one();
+    binary(dag, BinaryOp::Mul, Parts { re: one.re, im: Some(one.im) }, x)
+}
+
 /// Applies a function to each part.
 pub fn map(dag: &mut Dag, x: Parts, f: impl Fn(&mut Dag, NodeId) -> NodeId) -> Parts {
     let re = f(dag, x.re);

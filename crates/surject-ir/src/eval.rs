@@ -99,18 +99,8 @@ pub fn binary(op: BinaryOp, x: Scalar, y: Scalar) -> Option<Scalar> {
 }
 
 /// Joins two partial results of an accumulation. For `set` the later one stays.
-///
-/// The neutral element is neutral also for products of complex numbers, where `(1 + 0i) · (∞ + 0i)` has a NaN part.
 pub fn acc(op: AccOp, x: Scalar, y: Scalar) -> Option<Scalar> {
     match op.binary() {
-        Some(BinaryOp::Mul) if x.dtype().is_complex() && x.dtype() == y.dtype() => {
-            let one = op.neutral(x.dtype());
-            match (x == one, y == one) {
-                (true, _) => Some(y),
-                (_, true) => Some(x),
-                _ => binary(BinaryOp::Mul, x, y),
-            }
-        }
         Some(op) => binary(op, x, y),
         None => (x.dtype() == y.dtype()).then_some(y),
     }

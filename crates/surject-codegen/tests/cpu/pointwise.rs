@@ -145,6 +145,25 @@ fn complex_operations() {
     }
 }
 
+/// A product of one complex number is that number times one, which mixes its parts.
+#[test]
+fn complex_products_of_one() {
+    let text = "func main(x: c64[3], z: c128[3]) -> (y, w, s) {
+  y : c64[4] =:* over i<3 at [i + 1]: x[i]
+  w : c128[3] =:* over i<3 at [i]: z[i]
+  s : c128[3] =:+ over i<3 at [2 - i]: z[i]
+}
+";
+    let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}"));
+    let infinite = |dtype| {
+        let all = [(f64::INFINITY, 0.0), (1.0, f64::NEG_INFINITY), (2.0, -3.0)];
+        let all = all.map(|(re, im)| Scalar::from_complex(dtype, num_complex::Complex::new(re, im)));
+        line(&all)
+    };
+    let args = vec![infinite(DType::C64), infinite(DType::C128)];
+    check_with(program.functions[0].clone(), 0.0, Some(args));
+}
+
 /// Products and sums of halves round to nearest, ties to even, in every bit; and where lanes hold pairs of them they come
 /// back to their places.
 #[test]
