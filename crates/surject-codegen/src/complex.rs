@@ -254,6 +254,18 @@ impl<'d> Field<'d> {
         self.dag.add(Node::Unary(UnaryOp::IsFinite, x), DType::I1)
     }
 
+    /// Does this hold of a part?
+    fn any(&mut self, z: Z, holds: fn(&mut Self, NodeId) -> NodeId) -> NodeId {
+        let (a, b) = (holds(self, z.re), holds(self, z.im));
+        self.or(a, b)
+    }
+
+    /// Does this hold of both parts?
+    fn both(&mut self, z: Z, holds: fn(&mut Self, NodeId) -> NodeId) -> NodeId {
+        let (a, b) = (holds(self, z.re), holds(self, z.im));
+        self.and(a, b)
+    }
+
     fn select(&mut self, condition: NodeId, x: NodeId, y: NodeId) -> NodeId {
         self.dag.add(Node::Select(condition, x, y), self.part)
     }
@@ -305,10 +317,7 @@ impl<'d> Field<'d> {
         let (level, weakly) = (self.op(BinaryOp::Eq, x.re, y.re), self.op(weak, x.im, y.im));
         let level = self.and(level, weakly);
         let wins = self.or(beyond, level);
-        let (a, b) = (self.is_nan(x.re), self.is_nan(x.im));
-        let first = self.or(a, b);
-        let (a, b) = (self.is_nan(y.re), self.is_nan(y.im));
-        let second = self.or(a, b);
+        let (first, second) = (self.any(x, Self::is_nan), self.any(y, Self::is_nan));
         let numbers = self.not(second);
         let wins = self.and(wins, numbers);
         self.or(first, wins)
@@ -342,14 +351,6 @@ impl<'d> Field<'d> {
             let product = f.multiply(x, conjugate);
             Z { re: f.scaled(product.re, factor), im: f.scaled(product.im, factor) }
         };
-        let any = |f: &mut Self, z: Z| {
-            let (a, b) = (f.is_infinite(z.re), f.is_infinite(z.im));
-            f.or(a, b)
-        };
-        let all = |f: &mut Self, z: Z| {
-            let (a, b) = (f.is_finite(z.re), f.is_finite(z.im));
-            f.and(a, b)
-        };
         let units = Z { re: unit(self, x.re), im: unit(self, x.im) };
         let far = direction(self, units, y, f64::INFINITY);
         let units = Z { re: unit(self, y.re), im: unit(self, y.im) };
@@ -357,21 +358,17 @@ impl<'d> Field<'d> {
         let infinity = self.constant(f64::INFINITY);
         let signed = self.with_sign(infinity, y.re);
         let by_zero = Z { re: self.mul(signed, x.re), im: self.mul(signed, x.im) };
-        let (infinite, finite) = (any(self, x), all(self, y));
+        let (infinite, finite) = (self.any(x, Self::is_infinite), self.both(y, Self::is_finite));
         let is_far = self.and(infinite, finite);
-        let (infinite, finite) = (any(self, y), all(self, x));
+        let (infinite, finite) = (self.any(y, Self::is_infinite), self.both(x, Self::is_finite));
         let is_near = self.and(infinite, finite);
-        let (a, b) = (self.is_zero(y.re), self.is_zero(y.im));
-        let is_zero = self.and(a, b);
-        let (a, b) = (self.is_nan(x.re), self.is_nan(x.im));
-        let unknown = self.and(a, b);
+        let (is_zero, unknown) = (self.both(y, Self::is_zero), self.both(x, Self::is_nan));
         let known = self.not(unknown);
         let is_by_zero = self.and(is_zero, known);
         let limit = self.select_both(is_near, near, quotient);
         let limit = self.select_both(is_far, far, limit);
         let limit = self.select_both(is_by_zero, by_zero, limit);
-        let (a, b) = (self.is_nan(quotient.re), self.is_nan(quotient.im));
-        let lost = self.and(a, b);
+        let lost = self.both(quotient, Self::is_nan);
         self.select_both(lost, limit, quotient)
     }
 
@@ -387,8 +384,7 @@ impl<'d> Field<'d> {
         // Zero and infinite parts, where the ratio is not a number.
         let (zero, infinity) = (self.constant(0.0), self.constant(f64::INFINITY));
         let at_zero = self.is_zero(large);
-        let (ia, ib) = (self.is_infinite(a), self.is_infinite(b));
-        let infinite = self.or(ia, ib);
+        let infinite = self.any(z, Self::is_infinite);
         let finite = self.select(at_zero, zero, scaled);
         self.select(infinite, infinity, finite)
     }
@@ -584,8 +580,7 @@ impl<'d> Field<'d> {
         let pole = self.and(left, real);
         let limit = self.select_both(pole, Z { re: infinity, im: nan }, Z { re: nan, im: nan });
         let limit = self.select_both(right, Z { re: zero, im: zero }, limit);
-        let (a, b) = (self.is_zero(x.re), self.is_zero(x.im));
-        let of_zero = self.and(a, b);
+        let of_zero = self.both(x, Self::is_zero);
         let power = self.select_both(of_zero, limit, power);
         let (a, one) = (self.is_zero(y.re), self.one());
         let to_zero = self.and(a, real);

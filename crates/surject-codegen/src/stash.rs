@@ -176,15 +176,11 @@ pub fn several(
         return None;
     }
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-    let reductions = |roots: &[NodeId]| -> Vec<NodeId> {
-        let all = dag.reachable(roots, true).into_iter();
-        all.filter(|&n| matches!(dag[n].node, Node::Reduce { .. })).collect()
-    };
-    let all = reductions(&roots);
+    let all: Vec<NodeId> = reductions(dag, &roots).collect();
     let first = all.iter().find_map(|&n| match &dag[n].node {
         Node::Reduce { loops, body, field, .. } => {
             let work = product(loops);
-            let alone = reductions(&[*body]).is_empty();
+            let alone = reductions(dag, &[*body]).next().is_none();
             (alone && work >= LONG && points.saturating_mul(work) >= MANY).then_some(*field)
         }
         _ => None,
@@ -277,14 +273,17 @@ fn divisor(n: i64, wanted: i64, most: i64) -> Option<i64> {
     (2..=most.min(n)).filter(|c| n % c == 0).min_by_key(|c| (c - wanted).abs())
 }
 
+/// The reductions that nodes reach, what stands inside others first.
+fn reductions<'d>(dag: &'d Dag, roots: &[NodeId]) -> impl Iterator<Item = NodeId> + use<'d> {
+    dag.reachable(roots, true).into_iter().filter(|&n| matches!(dag[n].node, Node::Reduce { .. }))
+}
+
 /// The points of the output of a kernel with one reduction, the terms of each, and the longest summed loop.
 fn only_reduction(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Option<(i64, i64, LoopId)> {
     let [output] = outputs else { return None };
-    let mut reductions = dag.reachable(&[output.root], true).into_iter().filter_map(|n| match &dag[n].node {
-        Node::Reduce { loops, .. } => Some((dag[n].dtype, loops)),
-        _ => None,
-    });
-    let (Some((dtype, loops)), None) = (reductions.next(), reductions.next()) else { return None };
+    let mut all = reductions(dag, &[output.root]);
+    let (Some(only), None) = (all.next(), all.next()) else { return None };
+    let (dtype, Node::Reduce { loops, .. }) = (dag[only].dtype, &dag[only].node) else { return None };
     let exact = dtype.is_int() || dtype.is_bool() || matches!(dtype, DType::F32 | DType::F64);
     let product = |loops: &[LoopId]| loops.iter().map(|&l| dag.extent(l)).product::<i64>();
     let &longest = loops.iter().max_by_key(|&&l| dag.extent(l))?;
@@ -295,8 +294,7 @@ fn only_reduction(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Option<(i6
 /// elements as the reduction has values.
 fn apply(dag: &Dag, outputs: &[Output], outer: &[LoopId], l: LoopId, count: i64, buf: Buf) -> Option<Parts> {
     let [output] = outputs else { return None };
-    let all = dag.reachable(&[output.root], true);
-    let id = all.into_iter().find(|&n| matches!(dag[n].node, Node::Reduce { .. }))?;
+    let id = reductions(dag, &[output.root]).next()?;
     let Node::Reduce { op, loops, body, field } = dag[id].node.clone() else { return None };
     let dtype = dag[id].dtype;
     let inner = dag.extent(l) / count;
