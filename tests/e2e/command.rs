@@ -2,6 +2,7 @@
 
 use crate::support::{own_case, surject};
 use surject::Status;
+use surject_runtime::{Buffer, DType, npy};
 
 fn run_words(case: &crate::support::Case) -> Vec<&str> {
     let mut words = vec!["run", case.program.as_str(), "--rtol", "1e-5", "--atol", "1e-5"];
@@ -73,6 +74,35 @@ fn timing_closes_with_its_line() {
         "{text}"
     );
     assert!([2, 4, 6].iter().all(|&i| last[i].parse::<f64>().is_ok()), "{text}");
+}
+
+#[test]
+fn subnormal_numbers_are_kept_unless_they_are_to_be_flushed() {
+    let folder = std::env::temp_dir().join(format!("surject-subnormals-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = |name: &str| folder.join(name).to_str().expect("paths are text").to_string();
+    let (program, input) = (path("program.mlir"), path("in0.npy"));
+    let text = "func.func @main(%x: tensor<400000xf32>) -> tensor<400000xf32> {\n\
+                  %half = stablehlo.constant dense<0.5> : tensor<400000xf32>\n\
+                  %0 = stablehlo.multiply %x, %half : tensor<400000xf32>\n\
+                  return %0 : tensor<400000xf32>\n}\n";
+    std::fs::write(&program, text).expect("a file");
+    // The smallest normal number, many times: enough for several threads.
+    for (name, bits) in [("in0", 1u32 << 23), ("keep", 1 << 22), ("flush", 0)] {
+        let bytes = bits.to_le_bytes().repeat(400_000);
+        let tensor = Buffer::from_bytes(DType::F32, &[400_000], &bytes).expect("as many bytes");
+        npy::write(path(&format!("{name}.npy")), &tensor).expect("a file");
+    }
+    for mode in ["keep", "flush"] {
+        let expected = path(&format!("{mode}.npy"));
+        let words = ["run", &program, "-i", &input, "--subnormals", mode, "--expect", &expected];
+        let exact = ["--rtol", "0", "--atol", "0"];
+        let outcome = surject(&[words.as_slice(), &exact].concat());
+        assert!(outcome.is_ok(), "{mode}: {outcome:?}");
+    }
+    let words = ["run", &program, "-i", &input, "--subnormals", "flush", "--backend", "interp"];
+    assert_eq!(surject(&words).expect_err("the interpreter keeps them").status, Status::BadInput);
+    std::fs::remove_dir_all(&folder).expect("the folder is ours");
 }
 
 #[test]

@@ -5,8 +5,8 @@ use crate::{MlirError, cache, stored};
 use std::sync::{Mutex, PoisonError};
 use surject_codegen::{CodegenError, Lent, LoweredModule, Plan, Target};
 use surject_ir::{Buffer, Program, TensorType};
-use surject_runtime::DType;
 use surject_runtime::memory::{ALIGN, Block};
+use surject_runtime::{DType, Subnormals};
 use thiserror::Error;
 
 /// How a program is compiled.
@@ -18,6 +18,8 @@ pub struct CompileOptions {
     pub jit: JitOptions,
     /// How the program is lowered.
     pub lower: surject_codegen::Options,
+    /// What runs do with subnormal numbers. The code is the same.
+    pub subnormals: Subnormals,
 }
 
 impl Default for CompileOptions {
@@ -27,6 +29,7 @@ impl Default for CompileOptions {
             target: Target::host(),
             jit: JitOptions::default(),
             lower: surject_codegen::Options::default(),
+            subnormals: Subnormals::default(),
         }
     }
 }
@@ -100,6 +103,7 @@ pub struct Executable {
     shapes: [Vec<Vec<usize>>; 2],
     /// The addresses of the constants.
     constants: Pointers,
+    subnormals: Subnormals,
     own: Mutex<Own>,
 }
 
@@ -150,7 +154,7 @@ pub fn compile(
         types.iter().try_for_each(|ty| fits(what, ty))?;
     }
     let module = jit::compile_parts(&lowered.parts, &options.jit)?;
-    ready(lowered, module)
+    ready(lowered, module, options.subnormals)
 }
 
 /// Compiles a function of the program that `make` gives, with its name, or takes the executable from the cache on disk
@@ -169,7 +173,9 @@ pub fn compile_cached<E: From<CompileError>>(
     if let Some((key, folder)) = &place {
         let found = cache::load(key, folder).and_then(|bytes| stored::read(&bytes));
         let linked = found.and_then(|(lowered, objects)| Some((lowered, jit::link(objects).ok()?)));
-        if let Some(executable) = linked.and_then(|(lowered, module)| ready(lowered, module).ok()) {
+        if let Some(executable) =
+            linked.and_then(|(lowered, module)| ready(lowered, module, options.subnormals).ok())
+        {
             return Ok(executable);
         }
     }
@@ -182,7 +188,11 @@ pub fn compile_cached<E: From<CompileError>>(
 }
 
 /// An executable of a module and its machine code.
-fn ready(lowered: LoweredModule, module: CompiledModule) -> Result<Executable, CompileError> {
+fn ready(
+    lowered: LoweredModule,
+    module: CompiledModule,
+    subnormals: Subnormals,
+) -> Result<Executable, CompileError> {
     let entry = module.entry_function(&lowered.entry)?;
     let too_large = || CompileError::Memory { what: "the arena".into(), bytes: lowered.arena_bytes };
     let bytes = usize::try_from(lowered.arena_bytes).map_err(|_| too_large())?;
@@ -197,7 +207,7 @@ fn ready(lowered: LoweredModule, module: CompiledModule) -> Result<Executable, C
         unsafe { init(std::ptr::null(), std::ptr::null(), arena.as_mut_ptr(), constants.0.as_ptr()) };
     }
     let own = Mutex::new(Own { arena, spare: None });
-    Ok(Executable { entry, module, lowered, shapes, constants, own })
+    Ok(Executable { entry, module, lowered, shapes, constants, subnormals, own })
 }
 
 /// Can there be a buffer of this type?
@@ -344,9 +354,10 @@ impl Executable {
         // the memory plan has found may, and `lend` adds what it asks for; the arena has the size that was asked for and is held by this run alone. That
         // the generated code stays inside these buffers is the invariant of index maps: a read stays inside its tensor
         // wherever its guards hold.
-        unsafe {
+        let run = || unsafe {
             (self.entry)(args.as_ptr(), results.as_ptr(), arena.as_mut_ptr(), self.constants.0.as_ptr());
-        }
+        };
+        self.subnormals.during(run);
     }
 
     /// Adds the addresses of what results lend ([`LoweredModule::lent`]).

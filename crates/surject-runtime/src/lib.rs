@@ -12,8 +12,10 @@ pub mod npy;
 pub mod pool;
 mod scalar;
 mod special;
+mod subnormals;
 pub mod tiles;
 
 pub use buffer::Buffer;
 pub use dtype::DType;
 pub use scalar::Scalar;
+pub use subnormals::Subnormals;

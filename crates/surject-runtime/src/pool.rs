@@ -27,11 +27,14 @@
 //! workers spin for some tens of microseconds and then sleep; so does a caller whose last tasks run elsewhere. A call
 //! from inside a task, and a call while another thread's job runs, runs its tasks inline, in order.
 //!
+//! Tasks run in the floating-point mode of their caller.
+//!
 //! A task is told which worker runs it ([`parallel_on`]): of the tasks that run at the same time no two have the same,
 //! so that what a task needs for itself alone must be there once for every worker and not for every task.
 
 mod stalled;
 
+use crate::subnormals::Mode;
 use stalled::{Caller, Member, Moved};
 use std::any::Any;
 use std::cell::Cell;
@@ -179,6 +182,8 @@ pub fn parallel_on(tasks: usize, workers: usize, f: &(dyn Fn(usize, usize) + Syn
         Err(TryLockError::WouldBlock) => return inline(tasks, f),
     };
     pool.resize(threads() - 1);
+    let mode = Mode::now();
+    let f: Task<'_> = &|task, worker| mode.during(|| f(task, worker));
     let panic = if tasks <= MAX_CLAIMS {
         pool.run(tasks, workers, f)
     } else {

@@ -59,6 +59,8 @@ pub struct Run {
     pub flops: f64,
     /// The versions of all sides.
     pub versions: BTreeMap<String, String>,
+    /// What our side did with subnormal numbers; runs of before do not say it, and kept them.
+    pub subnormals: Option<String>,
     /// The settings of the heap that every side has.
     pub heap: Option<String>,
     /// The programs.

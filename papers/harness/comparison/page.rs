@@ -380,6 +380,12 @@ fn method(text: &mut String, comparison: &Comparison) {
              [`benches/README.md`](../../benches/README.md)."
         );
     }
+    if run.subnormals.as_deref() == Some("flush") {
+        text.push_str(
+            "* All sides flush subnormal numbers to zero: the peers always do, and Surject, which keeps them otherwise \
+             (`--subnormals`), here as well.\n",
+        );
+    }
     text.push_str(
         "* The runs are stored beside this page: `all.json`, `one.json`, `large.json` and `starts.json`, in the format that\n  \
          `crates/surject/src/bench/run.rs` documents.\n",

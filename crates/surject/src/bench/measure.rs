@@ -9,6 +9,7 @@ use crate::{Failure, Source};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use surject_ir::{Buffer, Function, Program, TensorType};
+use surject_runtime::Subnormals;
 
 /// The peers of a run.
 pub struct Session<'a> {
@@ -48,7 +49,7 @@ impl<'a> Session<'a> {
         // No kernel is found again because an earlier program has it too.
         surject_mlir::jit::forget();
         let start = Instant::now();
-        let (mut runner, function) = prepare(path)?;
+        let (mut runner, function) = prepare(path, self.arguments.subnormals())?;
         let mut row = Row::new(name, start.elapsed().as_secs_f64() * 1e3);
         let inputs = programs::inputs(&function, path.parent())?;
         let mut results = runner.run(&inputs)?;
@@ -157,11 +158,12 @@ impl Drop for Session<'_> {
 }
 
 /// From text to runnable.
-pub fn prepare(path: &Path) -> Result<(Runner, Function), Failure> {
+pub fn prepare(path: &Path, subnormals: Subnormals) -> Result<(Runner, Function), Failure> {
     let source = Source::load(path)?;
     let (program, main) = optimised(&source)?;
     let function = program.function(&main).cloned().unwrap_or_default();
-    let runner = Runner::new(program, &main, Backend::Cpu, &mut StageTimes::default())?;
+    let options = surject_mlir::CompileOptions { subnormals, ..Default::default() };
+    let runner = Runner::with(program, &main, Backend::Cpu, &options, &mut StageTimes::default())?;
     Ok((runner, function))
 }
 

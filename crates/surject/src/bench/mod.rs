@@ -16,7 +16,7 @@ use report::Row;
 use run::Run;
 use std::io::Write;
 use std::path::PathBuf;
-use surject_runtime::pool;
+use surject_runtime::{Subnormals, pool};
 
 pub use peer::Against;
 
@@ -46,6 +46,10 @@ pub struct Arguments {
     /// Time from text to runnable in fresh processes instead, with an empty disk cache and with a full one.
     #[arg(long, conflicts_with_all = ["against", "busy"])]
     starts: bool,
+    /// What our side does with subnormal numbers, `keep` or `flush`. The peers flush them, and all sides of a comparison
+    /// do the same: `flush` against peers, `keep` without any, unless it is said here.
+    #[arg(long, value_name = "keep|flush")]
+    subnormals: Option<Subnormals>,
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
@@ -61,6 +65,12 @@ pub struct Arguments {
 }
 
 impl Arguments {
+    /// What our side does with subnormal numbers.
+    fn subnormals(&self) -> Subnormals {
+        let like_peers = if self.against.is_empty() { Subnormals::Keep } else { Subnormals::Flush };
+        self.subnormals.unwrap_or(like_peers)
+    }
+
     /// Starts this process again with the settings of the heap that the peers get, where it has others: all sides of a
     /// comparison then get memory from the system in the same way.
     pub fn settle(&self) {
@@ -89,6 +99,7 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     }
     let flops = ceilings::flops()?;
     let mut run = Run::new(pool::threads(), arguments.rounds, arguments.seconds, flops);
+    run.subnormals = arguments.subnormals();
     if arguments.starts {
         return starts(&programs, &mut run, arguments, out);
     }

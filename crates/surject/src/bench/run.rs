@@ -10,6 +10,7 @@
 //! threads, rounds, seconds                as they were asked for
 //! flops        f32 multiply-adds that all threads reach in registers, two operations each, per second
 //! versions     { surject, and a text for every peer }
+//! subnormals   what our side does with subnormal numbers: "keep" or "flush", as the peers do
 //! heap         the settings of the heap that every side has, where peers are timed
 //! programs     [ { name, error }                           a program that was not timed, and why
 //!              | { name, surject: TIMES + { compile_ms, memory: { arguments, results, arena, constants } },
@@ -29,6 +30,7 @@ use super::machine;
 use super::report::{Ratio, Row, Times, rounded};
 use serde_json::{Map, Value, json};
 use std::fmt::{self, Display, Write};
+use surject_runtime::Subnormals;
 
 /// A ratio to XLA below this is listed; to the better of several peers, below the next.
 const LOW: f64 = 0.95;
@@ -67,6 +69,8 @@ pub struct Run {
     pub flops: f64,
     date: String,
     load: [Option<f64>; 2],
+    /// What our side does with subnormal numbers.
+    pub subnormals: Subnormals,
     /// The peers and their versions.
     pub versions: Vec<(String, String)>,
     /// The programs.
@@ -80,7 +84,7 @@ impl Run {
     pub fn new(threads: usize, rounds: usize, seconds: f64, flops: f64) -> Run {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let load = [machine::load(); 2];
-        let (versions, rows, starts) = Default::default();
+        let (versions, rows, starts, subnormals) = Default::default();
         Run {
             threads,
             rounds,
@@ -88,6 +92,7 @@ impl Run {
             flops,
             date: machine::date(now.as_secs()),
             load,
+            subnormals,
             versions,
             rows,
             starts,
@@ -122,6 +127,7 @@ impl Run {
             "rounds": self.rounds,
             "seconds": self.seconds,
             "flops": rounded(self.flops),
+            "subnormals": self.subnormals.to_string(),
             "versions": versions,
             "summary": summaries(&self.rows, &names),
         });

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use surject_ir::{Buffer, Function, Program, TensorType};
-use surject_runtime::{compare, npy};
+use surject_runtime::{Subnormals, compare, npy};
 
 /// Arguments of `surject run`.
 #[derive(Debug, clap::Args)]
@@ -49,6 +49,9 @@ pub struct Arguments {
     /// Run for at least one second and print the plan: kernel by kernel, what it was estimated to take and what it took.
     #[arg(long)]
     profile: bool,
+    /// What compiled code does with subnormal numbers: `keep`, as IEEE 754 says, or `flush` them to zero, as XLA does.
+    #[arg(long, value_name = "keep|flush", default_value_t)]
+    subnormals: Subnormals,
     #[command(flatten)]
     tensor: tensor::TensorArguments,
 }
@@ -125,7 +128,8 @@ fn kept(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Optio
         Ok((optimise(&program, &OptimiseOptions::default())?.program, name))
     };
     arguments.tensor.refuse(&source.name).ok()?;
-    let options = surject_mlir::CompileOptions::default();
+    let subnormals = arguments.subnormals;
+    let options = surject_mlir::CompileOptions { subnormals, ..Default::default() };
     let start = || Runner::cached(source, arguments.func.as_deref(), &options, make);
     let (runner, time) = stage("starting", start).into_pair().ok()?;
     let Runner::Cpu(executable) = &runner else { return None };
@@ -162,7 +166,13 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
     if arguments.profile && arguments.backend != Backend::Cpu {
         return Err(Failure::bad_input("--profile measures compiled code; it needs `--backend cpu`"));
     }
-    let mut options = surject_mlir::CompileOptions::default();
+    let subnormals = arguments.subnormals;
+    if subnormals == Subnormals::Flush && arguments.backend != Backend::Cpu {
+        return Err(Failure::bad_input(
+            "compiled code can flush subnormal numbers; it needs `--backend cpu`",
+        ));
+    }
+    let mut options = surject_mlir::CompileOptions { subnormals, ..Default::default() };
     options.lower.profile = arguments.profile;
     let runner = Runner::with(program, &name, arguments.backend, &options, times)?;
     Ok(Prepared { tensor, inputs, names, runner })
