@@ -5,6 +5,7 @@ mod external;
 mod folds;
 mod indexed;
 mod region;
+mod scatter;
 mod select;
 
 use crate::CodegenError;
@@ -71,7 +72,13 @@ pub fn kernels(
         LibOp::DynamicSlice { .. } => indexed::dynamic_slice(&call),
         LibOp::DynamicUpdateSlice => indexed::dynamic_update_slice(&call, in_place),
         LibOp::Gather { dims, slice_sizes, .. } => indexed::gather(&call, dims, slice_sizes),
-        LibOp::Scatter { dims, .. } => indexed::scatter(&call, dims, shared),
+        LibOp::Scatter { dims, .. } => {
+            let (kernels, own) = scatter::scatter(&call, dims, shared, (stores.target, stores.next()))?;
+            if let Some(ty) = own {
+                stores.temporary(ty);
+            }
+            return Ok(kernels);
+        }
         LibOp::Reduce { axes } => folds::reduce(&call, axes),
         LibOp::ReduceWindow { window } => folds::reduce_window(&call, window),
         LibOp::SelectAndScatter { window } => return select::select_and_scatter(&call, window),
@@ -186,8 +193,14 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn new(call: &Call<'_>, dag: &'a Dag) -> Writer<'a> {
+        Writer::with(call, dag, [])
+    }
+
+    /// A writer of a kernel that has other tensors too.
+    fn with(call: &Call<'_>, dag: &'a Dag, others: impl IntoIterator<Item = Buf>) -> Writer<'a> {
         let mut em = Emitter::new(dag);
-        let buffers = call.buffers(dag);
+        let mut buffers = call.buffers(dag);
+        buffers.extend(others);
         name_pointers(&mut em, &buffers);
         Writer { em, buffers, functions: String::new() }
     }
@@ -407,6 +420,11 @@ impl<'a> Writer<'a> {
             [to, from] = [to, from].map(|p| self.element(scope, &p, &done, Elem::I8));
         }
         let bytes = self.em.int(bytes - whole);
+        self.copy_bytes(scope, &to, &from, &bytes);
+    }
+
+    /// Copies so many bytes, by a call.
+    fn copy_bytes(&mut self, scope: ScopeId, to: &str, from: &str, bytes: &str) {
         self.em.line(
             scope,
             &format!(

@@ -2,7 +2,8 @@
 
 use crate::harness::*;
 use crate::library::{F, I, binary, call};
-use surject_ir::{BinaryOp, Buffer, DType, LibOp, Scalar, ScatterDims, Statement, StatementKind};
+use surject_codegen::Target;
+use surject_ir::{BinaryOp, Buffer, DType, Function, LibOp, Scalar, ScatterDims, Statement, StatementKind};
 
 /// Lines of updates, in place and not, shorter and longer than vectors, and in more than one task.
 #[test]
@@ -12,15 +13,19 @@ fn scattered_lines() {
         let params: &[(DType, &[u64])] = &[(dtype, &[60, width]), (I, &[count, 1]), (dtype, &[count, width])];
         let mut f = call(op, params, |f| vec![binary(f, BinaryOp::Add, dtype)]);
         check(f.clone());
-        // The operand is a value of the function, which the call may overwrite.
-        let first = f.tensor(f.params[0]);
-        let twice = f.fields.binary(BinaryOp::Add, first, first).unwrap();
-        let own = f.var_for("", twice);
-        f.body.statements.insert(0, Statement::new(StatementKind::Store { target: own, field: twice }));
-        if let StatementKind::Call { args, .. } = &mut f.body.statements[1].kind {
-            args[0] = own;
-        }
+        own_operand(&mut f);
         check(f);
+    }
+}
+
+/// Makes the operand a value of the function, which the call may overwrite.
+fn own_operand(f: &mut Function) {
+    let first = f.tensor(f.params[0]);
+    let twice = f.fields.binary(BinaryOp::Max, first, first).unwrap();
+    let own = f.var_for("", twice);
+    f.body.statements.insert(0, Statement::new(StatementKind::Store { target: own, field: twice }));
+    if let StatementKind::Call { args, .. } = &mut f.body.statements[1].kind {
+        args[0] = own;
     }
 }
 
@@ -79,5 +84,43 @@ fn scattered_lines_in_runs() {
                 check_with(f.clone(), 1e-5, Some(args));
             }
         }
+    }
+}
+
+/// Many updates of few elements: tasks have tensors of their own. Lines and single elements, in place and not, operations
+/// with every neutral element; updates that are dropped; more threads than updates along the first axis.
+#[test]
+fn scattered_into_copies() {
+    let targets = [2, 3, 5].map(|threads| Target { threads, ..Target::host() });
+    let targets = [targets.as_slice(), &[Target { threads: 4, ..Target::generic() }]].concat();
+    let run = |f: Function, shared: bool| {
+        let plans = check_on(f, 1e-4, None, &targets);
+        assert!(plans.iter().all(|plan| plan.contains("into copies") == shared), "{plans:#?}");
+    };
+    for (op, dtype) in [
+        (BinaryOp::Add, F),
+        (BinaryOp::Max, F),
+        (BinaryOp::Min, DType::F64),
+        (BinaryOp::Add, I),
+        (BinaryOp::Mul, I),
+        (BinaryOp::Min, DType::U8),
+        (BinaryOp::And, DType::I16),
+        (BinaryOp::Xor, DType::U32),
+    ] {
+        for (rows, width, count) in [(7u64, 3u64, 5500u64), (40, 11, 1500), (5, 1, 16_384)] {
+            let params: &[(DType, &[u64])] =
+                &[(dtype, &[rows, width]), (I, &[count, 1]), (dtype, &[count, width])];
+            let mut f = call(scatter_of_lines(), params, |f| vec![binary(f, op, dtype)]);
+            run(f.clone(), true);
+            own_operand(&mut f);
+            run(f, true);
+        }
+    }
+    // What is subtracted is no accumulation, few updates are not worth it, and halves would be rounded elsewhere.
+    for (op, dtype, count) in
+        [(BinaryOp::Sub, F, 5500), (BinaryOp::Add, F, 50), (BinaryOp::Add, DType::BF16, 5500)]
+    {
+        let params: &[(DType, &[u64])] = &[(dtype, &[7, 3]), (I, &[count, 1]), (dtype, &[count, 3])];
+        run(call(scatter_of_lines(), params, |f| vec![binary(f, op, dtype)]), false);
     }
 }
