@@ -71,6 +71,7 @@ mod placed;
 mod plan;
 mod report;
 mod saturate;
+mod sequences;
 mod share;
 mod terms;
 mod unroll;

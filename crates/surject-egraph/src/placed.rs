@@ -6,6 +6,7 @@
 
 use crate::indexed::joined;
 use crate::live::tensors;
+use crate::sequences::Sequences;
 use std::collections::HashMap;
 use std::sync::Arc;
 use surject_index::{Affine, Fill, Guard, IndexMap, Space};
@@ -19,26 +20,30 @@ const FEW: u64 = 4;
 /// Tensors with more elements are not evaluated.
 const POINTS: u64 = 1024;
 
-/// The values of small integer tensors that depend on literals alone.
+/// Integer tensors that depend on literals alone: the values of small ones, and affine sequences.
 #[derive(Default)]
-pub(crate) struct Known(HashMap<Var, Arc<Buffer>>);
+pub(crate) struct Known {
+    values: HashMap<Var, Arc<Buffer>>,
+    sequences: Sequences,
+}
 
 impl Known {
     /// Takes note of a statement.
     pub(crate) fn add(&mut self, f: &Function, statement: &Statement) {
+        self.sequences.add(f, statement);
         let small = |space: &Space| space.points().is_some_and(|n| n <= POINTS);
         match &statement.kind {
             StatementKind::Constant { target, value } if value.len() as u64 <= POINTS => {
-                self.0.insert(*target, Arc::clone(value));
+                self.values.insert(*target, Arc::clone(value));
             }
             StatementKind::Store { target, field } => {
                 let dtype = f.ty(*target).dtype;
                 let int = dtype.is_int() || dtype.is_bool();
                 let known = int
                     && f.fields.reachable(&[*field]).iter().all(|&id| small(&f.fields[id].space))
-                    && tensors(f, *field).iter().all(|v| self.0.contains_key(v));
-                if let Some(value) = known.then(|| interp::field(f, *field, &self.0).ok()).flatten() {
-                    self.0.insert(*target, Arc::new(value));
+                    && tensors(f, *field).iter().all(|v| self.values.contains_key(v));
+                if let Some(value) = known.then(|| interp::field(f, *field, &self.values).ok()).flatten() {
+                    self.values.insert(*target, Arc::new(value));
                 }
             }
             _ => {}
@@ -46,7 +51,7 @@ impl Known {
     }
 
     fn values(&self, var: Var) -> Option<Vec<i64>> {
-        let buffer = self.0.get(&var)?;
+        let buffer = self.values.get(&var)?;
         (0..buffer.len()).map(|i| buffer.get(i).as_i128().and_then(|v| i64::try_from(v).ok())).collect()
     }
 }
@@ -74,7 +79,7 @@ pub(crate) fn assigned(
                 return None;
             }
             let out = f.ty(target).space.clone();
-            let places = Places::new(known, indices, &f.ty(indices).space, &out, dims)?;
+            let places = Places::new(f, known, indices, &out, dims)?;
             let mut offsets = dims.offset_dims.iter();
             let mut components = Vec::new();
             for (axis, (&extent, &size)) in around.sizes()?.iter().zip(slice_sizes).enumerate() {
@@ -123,17 +128,20 @@ pub(crate) fn assigned(
 
 /// The index vectors of a gather: of each element of the batch, along these axes of the result.
 struct Places {
-    starts: Vec<i64>,
+    /// The components of all vectors, where they are known.
+    values: Option<Vec<i64>>,
+    /// Each component as an affine expression of the position in the result, where it is one and nothing is moved.
+    sequences: Vec<Option<Affine>>,
     /// The axes of the result, their lengths, and their strides among the indices.
     batch: Vec<(usize, i64, usize)>,
     /// The stride of the components of a vector.
     stride: usize,
-    rank: usize,
+    out: Space,
 }
 
 impl Places {
-    fn new(known: &Known, indices: Var, space: &Space, out: &Space, dims: &GatherDims) -> Option<Places> {
-        let (starts, sizes, lengths) = (known.values(indices)?, space.sizes()?, out.sizes()?);
+    fn new(f: &Function, known: &Known, indices: Var, out: &Space, dims: &GatherDims) -> Option<Places> {
+        let (sizes, lengths) = (f.ty(indices).space.sizes()?, out.sizes()?);
         let mut strides = vec![1usize; sizes.len() + 1];
         for axis in (0..sizes.len()).rev() {
             strides[axis] = strides[axis + 1].checked_mul(usize::try_from(sizes[axis]).ok()?)?;
@@ -142,16 +150,38 @@ impl Places {
         let stride = if dims.index_vector_dim < sizes.len() { strides[dims.index_vector_dim + 1] } else { 1 };
         let others = (0..sizes.len()).filter(|&a| a != dims.index_vector_dim);
         let axes = (0..out.rank()).filter(|d| !dims.offset_dims.contains(d));
-        let batch = axes.zip(others).map(|(d, a)| (d, lengths[d], strides[a + 1])).collect();
-        Some(Places { starts, batch, stride, rank: out.rank() })
+        let batch: Vec<_> = axes.zip(others).map(|(d, a)| (d, lengths[d], strides[a + 1])).collect();
+        let vector = dims.index_vector_dim;
+        let sequences = (0..dims.start_index_map.len()).map(|number| {
+            let mut along = known.sequences.sequence(f, indices, (vector, number as i64))?;
+            if vector < along.coeffs.len() {
+                along.coeffs.remove(vector);
+            }
+            let mut place = Affine::fixed(out.rank(), along.offset);
+            for (&(d, ..), step) in batch.iter().zip(along.coeffs) {
+                place.coeffs[d] = step;
+            }
+            Some(place)
+        });
+        let (sequences, values) = (sequences.collect(), known.values(indices));
+        Some(Places { values, sequences, batch, stride, out: out.clone() })
     }
 
     /// A component of the index vectors, each moved until its window lies inside, as an affine expression of the
     /// position in the result; `None` where it is none.
     fn affine(&self, number: usize, most: i64) -> Option<Affine> {
-        let at = |offset: usize| Some((*self.starts.get(number * self.stride + offset)?).clamp(0, most));
+        let inside =
+            |place: &&Affine| place.range(&self.out).is_some_and(|(low, high)| low >= 0 && high <= most);
+        let sequence = self.sequences.get(number)?.as_ref().filter(inside).cloned();
+        sequence.or_else(|| self.evaluated(number, most))
+    }
+
+    /// From the values.
+    fn evaluated(&self, number: usize, most: i64) -> Option<Affine> {
+        let starts = self.values.as_ref()?;
+        let at = |offset: usize| Some((*starts.get(number * self.stride + offset)?).clamp(0, most));
         let first = at(0)?;
-        let mut place = Affine::fixed(self.rank, first);
+        let mut place = Affine::fixed(self.out.rank(), first);
         let mut points = vec![(0usize, first)];
         for &(d, length, stride) in &self.batch {
             let step = if length > 1 { at(stride)?.checked_sub(first)? } else { 0 };
@@ -337,6 +367,47 @@ indices_are_sorted=false}}(x, place)
         // The last row is moved inside: 0, 2 and 3 are no sequence.
         assert!(rewritten(["3,3,7", "3,1"], rows, ["1,2", "", "0"], "3,7").is_none());
         assert!(rewritten(["3,7", "3,1"], squares, ["1", "0", "0"], "1,7").is_none());
+    }
+
+    /// Windows of an image: the components of the indices are sequences, which are put together.
+    #[test]
+    fn windows_side_by_side() {
+        let text = |rows: u64| {
+            format!(
+                "func main(x: f32[{rows},9]) -> (g) {{
+  row : i32[12,7,3,1] =: over i<12, j<7, k<3, l<1: index(i)i32 + index(k)i32
+  column : i32[12,7,3,1] =: over i<12, j<7, k<3, l<1: 8i32 - index(j)i32 - index(k)i32
+  place : i32[12,7,3,2] =: over i<12, j<7, k<3, l<2: (row[i,j,k,l] where 0 <= l < 1 else 0i32) + (column[i,j,k,l - 1] where 0 <= l - 1 < 1 else 0i32)
+  g : f32[12,7,3] = call gather{{offset_dims=[], collapsed_slice_dims=[0,1], operand_batching_dims=[], \
+start_indices_batching_dims=[], start_index_map=[0,1], index_vector_dim=3, slice_sizes=[1,1], \
+indices_are_sorted=false}}(x, place)
+}}
+"
+            )
+        };
+        insta::assert_snapshot!(rewritten(&text(14)).unwrap());
+        assert!(rewritten(&text(13)).is_none());
+    }
+
+    /// Frames of a signal, more of them than are evaluated; where the last ones would be moved inside, they stay a gather.
+    #[test]
+    fn frames() {
+        let text = |signal: u64| {
+            format!(
+                "func main(x: f32[{signal}]) -> (g) {{
+  start : i32[50] =: over i<50: index(i)i32 * 3i32
+  place : i32[50,40] =: over i<50, j<40: start[i] + index(j)i32
+  there : i32[50,40] =: over i<50, j<40: select(place[i,j] < 0i32, place[i,j] + {signal}i32, place[i,j])
+  vector : i32[50,40,1] =: over i<50, j<40, k<1: there[i,j]
+  g : f32[50,40] = call gather{{offset_dims=[], collapsed_slice_dims=[0], operand_batching_dims=[], \
+start_indices_batching_dims=[], start_index_map=[0], index_vector_dim=2, slice_sizes=[1], \
+indices_are_sorted=false}}(x, vector)
+}}
+"
+            )
+        };
+        assert!(rewritten(&text(187)).is_some_and(|text| text.contains("x[3*i + j]")));
+        assert!(rewritten(&text(186)).is_none());
     }
 
     /// A row that is set, and one that is taken: the index is moved until the window lies inside.
