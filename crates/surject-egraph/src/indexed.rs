@@ -124,7 +124,7 @@ impl Rewriter {
             return Some(stores.collect());
         }
         let &[target] = &targets[..] else { return None };
-        let splat = |var: Var| self.facts.splats.contains_key(&var);
+        let splat = |var: Var| self.facts.splats.get(&var).copied();
         if let Some(field) = placed::assigned(&mut self.f, &self.known, (target, op, args, regions), splat) {
             return Some(vec![Statement { kind: StatementKind::Store { target, field }, origin }]);
         }

@@ -39,9 +39,30 @@ impl Sequences {
         }
     }
 
+    /// A component of index vectors as an affine expression of a position of so many axes, of which these number the vectors.
+    /// Where the indices have no axis `vector`, they are the only component.
+    pub(crate) fn component(
+        &self,
+        f: &Function,
+        indices: Var,
+        (vector, number): (usize, usize),
+        batch: &[usize],
+        rank: usize,
+    ) -> Option<Affine> {
+        let mut along = self.sequence(f, indices, (vector, i64::try_from(number).ok()?))?;
+        if vector < along.coeffs.len() {
+            along.coeffs.remove(vector);
+        }
+        let mut place = Affine::fixed(rank, along.offset);
+        for (&d, step) in batch.iter().zip(along.coeffs) {
+            place.coeffs[d] = step;
+        }
+        Some(place)
+    }
+
     /// The elements of a tensor that have a number along an axis, or all where there is no such axis, as an affine
     /// expression of their position: index vectors are put together of components, each of which may be a sequence.
-    pub(crate) fn sequence(&self, f: &Function, var: Var, (axis, number): (usize, i64)) -> Option<Affine> {
+    fn sequence(&self, f: &Function, var: Var, (axis, number): (usize, i64)) -> Option<Affine> {
         let slice = (axis < f.ty(var).space.rank()).then_some((axis, number));
         let root = *self.fields.get(&var)?;
         let whole = self.whole(f, root);
