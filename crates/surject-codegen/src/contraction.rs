@@ -12,13 +12,14 @@
 //! Panels are always full: rows and columns beyond the end repeat the last one, and are not stored. Columns are packed by a
 //! kernel of their own; those that one block of rows needs may be packed panel by panel, as they are needed ([`emit_fresh`]).
 //!
-//! `analyse` finds contractions and their tiles, `sizes` cuts them, `pairs` takes factors of few bits two at a
+//! `analyse` finds contractions and their tiles, `dots` those that are better sums in lanes, `sizes` cuts them, `pairs` takes factors of few bits two at a
 //! time, `matrix` has tiles in registers for them, `windows` finds rows that need no panel, `packing` packs
 //! columns, `panels` runs through columns and rows, `tile` writes the innermost loops, `direct` stores what needs no more.
 
 mod analyse;
 mod apart;
 mod direct;
+mod dots;
 mod matrix;
 mod packing;
 pub mod pairs;
@@ -28,6 +29,7 @@ mod tile;
 mod windows;
 
 pub use analyse::analyse;
+pub(crate) use dots::Dots;
 pub use sizes::{elements, sum_number};
 
 use crate::address::LoopId;

@@ -4,7 +4,7 @@ use crate::address::{Lin, LoopId, LoopSet};
 use crate::again;
 use crate::build::{Builder, Parts, Stop, linearise, sizes};
 use crate::columns;
-use crate::contraction::{self, Contraction, Scratch};
+use crate::contraction::{self, Contraction, Dots, Scratch};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::drawn::Drawn;
 use crate::framed;
@@ -281,6 +281,13 @@ impl<'a> Stores<'a> {
         let free: LoopSet = outer.iter().copied().collect();
         match self.contraction(&dag, &outputs, &outer, field) {
             Choice::First(inner) => return Ok(Outcome::First(inner)),
+            Choice::Tiles(c, _) if let Some(dots) = c.dots(&dag, &outputs[0]) => {
+                if let Dots::Stored(factor, own) = dots {
+                    let mut rest = Pulled { dag, outer, outputs };
+                    let first = self.apart(&mut rest, factor, &own)?.0;
+                    return Ok(self.kernels(field, rest)?.after(vec![first]));
+                }
+            }
             Choice::Tiles(c, scratch) => {
                 let next = self.next();
                 let whole = Pulled { dag, outer, outputs };

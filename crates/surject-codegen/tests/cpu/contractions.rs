@@ -790,3 +790,20 @@ fn functions_that_call_others() {
         compare(a, b, 1e-9).unwrap();
     }
 }
+
+/// Few columns, many rows: a sum in lanes for each element, whose columns are stored along the sum first where they lie
+/// across it; and what has tiles nevertheless.
+#[test]
+fn products_with_very_few_columns() {
+    let plans = |f: Function| check_on(f, 1e-4, None, &[Target::host(), Target::wide(), Target::generic()]);
+    for (n, dtype) in [(2, DType::F32), (3, DType::F32), (4, DType::F32), (3, DType::F64)] {
+        let stored = plans(matmul(300, 131, n, dtype));
+        assert!(stored.iter().all(|plan| !plan.contains("contraction")), "{stored:#?}");
+        let ready = plans(by_transposed([1, 300, n, 131], dtype));
+        assert!(ready.iter().all(|plan| !plan.contains("contraction")), "{ready:#?}");
+    }
+    for (m, k, n) in [(300, 131, 5), (100, 131, 3), (1000, 100, 3), (3, 131, 300)] {
+        let tiles = plans(matmul(m, k, n, DType::F32));
+        assert!(tiles.iter().any(|plan| plan.contains("contraction")), "{tiles:#?}");
+    }
+}
