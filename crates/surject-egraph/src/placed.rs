@@ -1,8 +1,9 @@
-//! Windows at positions that are known when a program is compiled.
+//! Gathers, scatters and slices at positions that are known when a program is compiled.
 //!
-//! `x.at[1:-1].add(u)` arrives as a scatter, `lax.dynamic_slice(x, (0, 2), …)` as a dynamic slice, at literal
-//! positions, and `jnp.diagonal(x)` as a gather at positions that are an affine sequence. As assignments, a read or a choice between the update and what was there, they take part in everything
-//! that is done with assignments. All of it is exact.
+//! `x.at[1:-1].add(u)` arrives as a scatter, `lax.dynamic_slice(x, (0, 2), …)` as a dynamic slice, at literal positions;
+//! `jnp.diagonal(x)` and frames of a signal as gathers at positions that are an affine sequence, of which the values are
+//! known or the expression ([`crate::sequences`]). As assignments (a read, a choice between the update and what was there,
+//! an accumulation) they take part in everything that is done with assignments. All of it is exact.
 
 use crate::indexed::joined;
 use crate::live::tensors;
