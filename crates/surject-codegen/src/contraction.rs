@@ -12,8 +12,8 @@
 //! Panels are always full: rows and columns beyond the end repeat the last one, and are not stored. Columns are packed by a
 //! kernel of their own; those that one block of rows needs may be packed panel by panel, as they are needed ([`emit_fresh`]).
 //!
-//! `analyse` finds contractions and their tiles, `dots` those that are better sums in lanes, `sizes` cuts them, `pairs` takes factors of few bits two at a
-//! time, `matrix` has tiles in registers for them, `windows` finds rows that need no panel, `packing` packs
+//! `analyse` finds contractions and their tiles, `dots` those that are better sums in lanes, `sizes` cuts them, `pairs`
+//! takes factors of few bits two at a time, `matrix` has tiles in registers for them, `windows` finds rows that need no panel, `packing` packs
 //! columns, `panels` runs through columns and rows, `tile` writes the innermost loops, `direct` stores what needs no more.
 
 mod analyse;

@@ -313,19 +313,24 @@ impl<'a> Writer<'a> {
         let tasks = (bytes / 65_536).min(4 * call.threads as i64).min(total).max(1);
         let tasks = if call.threads <= 1 { 1 } else { tasks };
         let tasks = known.unwrap_or(tasks);
-        let root = self.root();
         let mut open = self.open(parent, total);
         if tasks > 1 {
-            let (one, count, points) = (self.em.int(1), self.em.int(tasks), self.em.int(total));
-            let next = self.add(root, "%task", &one);
-            let [low, high] = ["%task", next.as_str()].map(|task| {
-                let scaled = self.arith(root, "arith.muli", task, &points);
-                self.arith(root, "arith.divui", &scaled, &count)
-            });
-            open.bounds = Bounds { low, high, step: one };
+            let [low, high] = self.share_of_task(total, tasks);
+            open.bounds = Bounds { low, high, ..open.bounds };
         }
         let digits = self.digits(open.scope, &open.iv.clone(), extents);
         (open, digits, tasks)
+    }
+
+    /// Where the share of a task in some points begins and ends.
+    fn share_of_task(&mut self, points: i64, tasks: i64) -> [String; 2] {
+        let (root, one, count, points) =
+            (self.root(), self.em.int(1), self.em.int(tasks), self.em.int(points));
+        let next = self.add(root, "%task", &one);
+        ["%task", next.as_str()].map(|task| {
+            let scaled = self.arith(root, "arith.muli", task, &points);
+            self.arith(root, "arith.divui", &scaled, &count)
+        })
     }
 
     /// The digits of a number, the last one fastest.
@@ -420,11 +425,6 @@ impl<'a> Writer<'a> {
             [to, from] = [to, from].map(|p| self.element(scope, &p, &done, Elem::I8));
         }
         let bytes = self.em.int(bytes - whole);
-        self.copy_bytes(scope, &to, &from, &bytes);
-    }
-
-    /// Copies so many bytes, by a call.
-    fn copy_bytes(&mut self, scope: ScopeId, to: &str, from: &str, bytes: &str) {
         self.em.line(
             scope,
             &format!(

@@ -19,7 +19,7 @@ pub(crate) fn binary(dag: &mut Dag, op: BinaryOp, x: NodeId, y: NodeId) -> Optio
         // Every number of the narrow type is one of the wide type.
         let widens =
             own.is_int() && own.size() < dtype.size() && (own.is_unsigned_int() || dtype.is_signed_int());
-        if !widens || !holds(own, value) {
+        if !widens || !own.holds(value) {
             return None;
         }
         let value = dag.constant(Scalar::from_i128(own, value.into()));
@@ -31,12 +31,12 @@ pub(crate) fn binary(dag: &mut Dag, op: BinaryOp, x: NodeId, y: NodeId) -> Optio
             let sum = a.plus(&b, if op == BinaryOp::Add { 1 } else { -1 })?;
             // Nothing wraps.
             let (low, high) = sum.range(&dag.extents)?;
-            (holds(dtype, low) && holds(dtype, high)).then(|| index(dag, sum, dtype))
+            (dtype.holds(low) && dtype.holds(high)).then(|| index(dag, sum, dtype))
         }
         op if op.is_comparison() => {
             let narrow = |lin: &Lin| {
                 let range = lin.range(&dag.extents);
-                range.is_some_and(|(low, high)| holds(DType::I16, low) && holds(DType::I16, high))
+                range.is_some_and(|(low, high)| DType::I16.holds(low) && DType::I16.holds(high))
             };
             if dtype.size() <= 2 || !narrow(&a) || !narrow(&b) {
                 return None;
@@ -47,7 +47,7 @@ pub(crate) fn binary(dag: &mut Dag, op: BinaryOp, x: NodeId, y: NodeId) -> Optio
         // Of numbers that are not negative, by one that is not zero.
         BinaryOp::Div | BinaryOp::Rem if b.terms.is_empty() && b.offset > 0 => {
             let (low, high) = a.range(&dag.extents)?;
-            if dtype.size() <= 2 || low < 0 || !holds(DType::I16, high) || !holds(DType::I16, b.offset) {
+            if dtype.size() <= 2 || low < 0 || !DType::I16.holds(high) || !DType::I16.holds(b.offset) {
                 return None;
             }
             let [a, b] = [a, b].map(|lin| index(dag, lin, DType::U16));
@@ -66,7 +66,7 @@ fn position(dag: &Dag, node: NodeId) -> Option<Lin> {
         _ => return None,
     };
     let (low, high) = lin.range(&dag.extents)?;
-    (holds(dag[node].dtype, low) && holds(dag[node].dtype, high)).then_some(lin)
+    (dag[node].dtype.holds(low) && dag[node].dtype.holds(high)).then_some(lin)
 }
 
 fn index(dag: &mut Dag, lin: Lin, dtype: DType) -> NodeId {
@@ -74,9 +74,4 @@ fn index(dag: &mut Dag, lin: Lin, dtype: DType) -> NodeId {
         return dag.constant(Scalar::from_i128(dtype, lin.offset.into()));
     }
     dag.add(Node::Index(lin), dtype)
-}
-
-/// Is a number one of an integer type?
-fn holds(dtype: DType, value: i64) -> bool {
-    Scalar::from_i128(dtype, value.into()).as_i128() == Some(value.into())
 }

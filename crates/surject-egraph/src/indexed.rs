@@ -309,7 +309,7 @@ impl Rewriter {
         for (axis, map) in places.starts {
             // The index of the axis is a number of the type of the indices.
             let most = i128::from(space.extent(axis).as_const()?) - 1;
-            if Scalar::from_i128(dtype, most).as_i128() != Some(most) {
+            if !dtype.holds(most) {
                 return None;
             }
             let own = self.f.fields.index(&space, axis, dtype).ok()?;

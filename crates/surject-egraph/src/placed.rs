@@ -214,7 +214,7 @@ fn accumulated(
 ) -> Option<FieldId> {
     let (dtype, space, from) =
         (f.ty(operand).dtype, f.ty(operand).space.clone(), f.ty(updates).space.clone());
-    let op = accumulation(f, join)?;
+    let op = join.accumulation(f)?;
     let exact = dtype.is_int() || dtype.is_bool() || matches!(op, AccOp::Max | AccOp::Min);
     let zeros = op == AccOp::Add && splat.is_some_and(|value| value == Scalar::zero(dtype));
     // Few updates touch few elements, and an assignment has them all.
@@ -245,21 +245,6 @@ fn accumulated(
     let (old, new) = (f.tensor(operand), f.tensor(updates));
     let sum = f.fields.acc(op, map, new).ok()?;
     f.fields.binary(op.binary()?, old, sum).ok()
-}
-
-/// The accumulation that a region of two scalars is.
-fn accumulation(f: &Function, join: &Region) -> Option<AccOp> {
-    let (&[a, b], &[result]) = (&join.params[..], &join.body.results[..]) else { return None };
-    let [Statement { kind: StatementKind::Store { target, field }, .. }] = &join.body.statements[..] else {
-        return None;
-    };
-    let FieldKind::Binary { op, x, y } = f.fields[*field].kind else { return None };
-    let tensor = |id: FieldId| match f.fields[id].kind {
-        FieldKind::Tensor(var) => Some(var),
-        _ => None,
-    };
-    let both = [tensor(x)?, tensor(y)?];
-    (*target == result && (both == [a, b] || both == [b, a])).then(|| AccOp::from_binary(op))?
 }
 
 /// Is there one window in a tensor of windows with these axes?

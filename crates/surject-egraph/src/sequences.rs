@@ -6,9 +6,7 @@
 
 use std::collections::HashMap;
 use surject_index::Affine;
-use surject_ir::{
-    BinaryOp, DType, FieldId, FieldKind, Function, Scalar, Statement, StatementKind, UnaryOp, Var,
-};
+use surject_ir::{BinaryOp, FieldId, FieldKind, Function, Scalar, Statement, StatementKind, UnaryOp, Var};
 
 /// What is known of a field at every point.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +31,10 @@ impl Sequences {
     /// Takes note of a statement.
     pub(crate) fn add(&mut self, f: &Function, statement: &Statement) {
         let StatementKind::Store { target, field } = statement.kind else { return };
+        let dtype = f.ty(target).dtype;
+        if !dtype.is_int() && !dtype.is_bool() {
+            return;
+        }
         self.fields.insert(target, field);
         if let Some(form) = self.whole(f, field).remove(&field) {
             self.forms.insert(target, form);
@@ -117,7 +119,7 @@ impl Sequences {
         let held = |affine: Affine| {
             let affine = at(affine, slice)?;
             let (low, high) = affine.range(space)?;
-            (dtype.is_int() && holds(dtype, low) && holds(dtype, high)).then_some(Form::Sequence(affine))
+            (dtype.is_int() && dtype.holds(low) && dtype.holds(high)).then_some(Form::Sequence(affine))
         };
         match &data.kind {
             FieldKind::Tensor(var) => match self.forms.get(var)? {
@@ -200,11 +202,6 @@ fn at(mut affine: Affine, slice: Slice) -> Option<Affine> {
 
 fn is_fixed(affine: &Affine) -> bool {
     affine.coeffs.iter().all(|&c| c == 0)
-}
-
-/// Is a number one of an integer type?
-fn holds(dtype: DType, value: i64) -> bool {
-    Scalar::from_i128(dtype, value.into()).as_i128() == Some(value.into())
 }
 
 /// How two numbers compare whose difference lies in this range, if that says it.

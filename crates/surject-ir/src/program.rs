@@ -1,6 +1,6 @@
 //! Programs: functions of statements in SSA form.
 
-use crate::{FieldId, Fields, LibOp};
+use crate::{AccOp, FieldId, FieldKind, Fields, LibOp};
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -87,6 +87,23 @@ pub struct Region {
     pub params: Vec<Var>,
     /// The statements and the results.
     pub body: Block,
+}
+
+impl Region {
+    /// The accumulation of one parameter and the other, if the region is that and nothing else.
+    pub fn accumulation(&self, function: &Function) -> Option<AccOp> {
+        let (&[a, b], &[result]) = (&self.params[..], &self.body.results[..]) else { return None };
+        let [statement] = &self.body.statements[..] else { return None };
+        let StatementKind::Store { target, field } = statement.kind else { return None };
+        let FieldKind::Binary { op, x, y } = function.fields[field].kind else { return None };
+        let tensor = |id: FieldId| match function.fields[id].kind {
+            FieldKind::Tensor(var) => Some(var),
+            _ => None,
+        };
+        let both = [tensor(x)?, tensor(y)?];
+        let joins = target == result && (both == [a, b] || both == [b, a]);
+        AccOp::from_binary(op).filter(|_| joins)
+    }
 }
 
 /// The types of a region.

@@ -123,7 +123,7 @@ fn accumulator(op: AccOp, dtype: DType) -> DType {
 
 /// Does the integer type hold the value?
 fn holds(dtype: DType, value: Option<i128>) -> bool {
-    value.is_some_and(|v| Scalar::from_i128(dtype, v).as_i128() == Some(v))
+    value.is_some_and(|v| dtype.holds(v))
 }
 
 fn unary_in_range(op: UnaryOp, x: Scalar) -> bool {

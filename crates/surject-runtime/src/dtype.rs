@@ -1,5 +1,6 @@
 //! The element types of tensors.
 
+use crate::Scalar;
 use std::fmt;
 use std::str::FromStr;
 
@@ -91,6 +92,12 @@ impl DType {
     /// `u8` to `u64`.
     pub const fn is_unsigned_int(self) -> bool {
         matches!(self, DType::U8 | DType::U16 | DType::U32 | DType::U64)
+    }
+
+    /// Is a whole number one of this integer type?
+    pub fn holds(self, value: impl Into<i128>) -> bool {
+        let value = value.into();
+        Scalar::from_i128(self, value).as_i128() == Some(value)
     }
 
     /// `i1`.

@@ -44,10 +44,9 @@ impl Subnormals {
     /// Runs `f` in this mode, on this thread and in the jobs that it hands to the [`pool`](crate::pool); with
     /// [`Subnormals::Keep`] the thread stays as its owner has set it.
     pub fn during<T>(self, f: impl FnOnce() -> T) -> T {
-        let now = Mode::now();
         match self {
             Subnormals::Keep => f(),
-            Subnormals::Flush => now.flushing().during(f),
+            Subnormals::Flush => Mode::now().flushing().during(f),
         }
     }
 }

@@ -60,7 +60,7 @@ impl Sweep {
     ) -> Result<FieldId> {
         let x = self.f.tensor(indices);
         let dtype = self.dtype(x);
-        let high = self.bounds(x, vector_axis, high, |bound| fits(dtype, bound))?;
+        let high = self.bounds(x, vector_axis, high, |bound| dtype.holds(bound))?;
         let x = match high {
             Some(high) => self.binary(BinaryOp::Min, x, high)?,
             None => x,
@@ -68,7 +68,7 @@ impl Sweep {
         if dtype.is_unsigned_int() && low.iter().all(|&bound| bound <= 0) {
             return Ok(x);
         }
-        match self.bounds(x, vector_axis, low, |bound| fits(dtype, bound))? {
+        match self.bounds(x, vector_axis, low, |bound| dtype.holds(bound))? {
             Some(low) => self.binary(BinaryOp::Max, x, low),
             None => Ok(x),
         }
@@ -174,11 +174,6 @@ impl Sweep {
     pub(crate) fn real_part(&mut self, c: FieldId) -> Result<FieldId> {
         self.unary(UnaryOp::Real, c)
     }
-}
-
-/// Does an integer type hold a number?
-fn fits(dtype: DType, value: i128) -> bool {
-    Scalar::from_i128(dtype, value).as_i128() == Some(value)
 }
 
 /// The scatter that writes where a gather reads.

@@ -322,7 +322,7 @@ fn ascending(
         let (arg, init) = (call.arg(i)?, call.arg(n + i)?);
         let dtype = call.dtype(arg);
         let last = call.sizes(arg)?[axis] - 1;
-        let holds = Scalar::from_i128(dtype, last.into()).as_i128() == Some(last.into());
+        let holds = dtype.holds(last);
         let before = literal(call.function, init).and_then(Scalar::as_i128);
         let along = call.positions.get(&arg) == Some(&axis);
         if along && dtype.is_int() && holds && before.is_some_and(|first| first <= 0) {

@@ -7,7 +7,7 @@ use crate::build::{Builder, Parts, Stop};
 use crate::dag::{Dag, Node, NodeId};
 use crate::emit::{At, Elem, ScopeId, Val};
 use std::collections::{HashMap, HashSet};
-use surject_ir::{AccOp, BinaryOp, DType, Region, StatementKind, Var};
+use surject_ir::{BinaryOp, DType, Region, StatementKind, Var};
 
 /// A scalar function in a graph: its parameters are [`Node::Param`]s that depend on a loop of their own, which the
 /// scope binds in which they have values.
@@ -89,14 +89,6 @@ pub struct Key {
 }
 
 impl Inlined {
-    /// The accumulation of a value and another, if the function is that and nothing else.
-    pub fn accumulation(&self, dag: &Dag) -> Option<AccOp> {
-        let ([Parts { re, im: None }], [x, y]) = (&self.results[..], &self.params[..]) else { return None };
-        let Node::Binary(op, a, b) = dag[*re].node else { return None };
-        let both = (a, b) == (x.re, y.re) || (b, a) == (x.re, y.re);
-        AccOp::from_binary(op).filter(|_| both)
-    }
-
     /// Takes apart a comparator of the form `key(left sides) < key(right sides)`; the arguments are a pair for each
     /// operand.
     pub fn key(&self, dag: Dag) -> Option<(Dag, Key)> {

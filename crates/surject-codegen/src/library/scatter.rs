@@ -38,29 +38,29 @@ pub fn scatter(
     let bytes =
         updates.update_shape.iter().product::<i64>().saturating_mul(call.dtype(call.target()?).size() as i64);
     let pieces = if lines && copied.is_empty() { tasks_of_lines(call, (extent, bytes)) } else { 1 };
-    let copies = join.accumulation(&dag).and_then(|op| Copies::of(call, &updates, op));
+    let copies = call.region(0)?.accumulation(call.function).and_then(|op| Copies::of(call, &updates, op));
     let copies = copies.filter(|_| pieces == 1);
     let mut w = Writer::with(call, &dag, copies.iter().map(|_| own));
     let to = call.targets.iter().map(|&target| w.pointer(target)).collect::<Result<_, _>>()?;
     let mut scatter = Scatter { call, n, join: &join, updates, lines, extent, nest, pieces, to };
-    match &copies {
-        Some(copies) => copies.write(&mut w, &mut scatter, own, !copied.is_empty())?,
+    let (tasks, how) = match &copies {
+        Some(copies) => {
+            copies.write(&mut w, &mut scatter, own, !copied.is_empty())?;
+            (copies.tasks, " into copies,")
+        }
         None => {
             let root = w.root();
             for &i in &copied {
                 scatter.copy(&mut w, root, i)?;
             }
             scatter.all(&mut w, None)?;
+            (pieces, "")
         }
-    }
+    };
     let lines = if lines { " of lines" } else { "" };
     let kind = if copied.is_empty() { " in place" } else { "" };
-    let Some(copies) = copies else {
-        let kernel = call.finish(w, pieces, format!("scatter{lines}{kind} tasks {pieces}"))?;
-        return Ok((vec![kernel], None));
-    };
-    let tasks = copies.tasks;
-    let mut kernel = call.finish(w, tasks, format!("scatter{lines}{kind} into copies, tasks {tasks}"))?;
+    let mut kernel = call.finish(w, tasks, format!("scatter{lines}{kind}{how} tasks {tasks}"))?;
+    let Some(copies) = copies else { return Ok((vec![kernel], None)) };
     kernel.writes.push(own);
     Ok((vec![kernel, copies.joined(call, own, target)?], Some(copies.ty())))
 }
@@ -209,7 +209,7 @@ impl Scatter<'_> {
             let (length, last, all) = (bound(w, piece), bound(w, tasks - 1), bound(w, extent));
             low = w.arith(root, "arith.muli", "%task", &length);
             let end = w.add(root, &low, &length);
-            let at = crate::emit::At { scope: root, lanes: 1 };
+            let at = At { scope: root, lanes: 1 };
             let whole = w.em.cmpi(at, "eq", "%task", &last, Elem::I64);
             high = w.em.select(at, &whole, &all, &end, Elem::I64);
         }
@@ -380,12 +380,7 @@ impl Copies {
         w.em.close_unless(fill, &first);
         let to = format!("arith.select {first}, {}, {copy} : !llvm.ptr", scatter.to[0]);
         scatter.to[0] = w.em.op(root, &to);
-        let (count, tasks) = (w.em.int(scatter.updates.update_shape[0]), w.em.int(self.tasks));
-        let next = w.add(root, "%task", &one);
-        let share = ["%task", next.as_str()].map(|task| {
-            let scaled = w.arith(root, "arith.muli", task, &count);
-            w.arith(root, "arith.divui", &scaled, &tasks)
-        });
+        let share = w.share_of_task(scatter.updates.update_shape[0], self.tasks);
         scatter.all(w, Some(share))
     }
 

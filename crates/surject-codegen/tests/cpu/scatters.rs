@@ -21,7 +21,7 @@ fn scattered_lines() {
 /// Makes the operand a value of the function, which the call may overwrite.
 fn own_operand(f: &mut Function) {
     let first = f.tensor(f.params[0]);
-    let twice = f.fields.binary(BinaryOp::Max, first, first).unwrap();
+    let twice = f.fields.binary(BinaryOp::Add, first, first).unwrap();
     let own = f.var_for("", twice);
     f.body.statements.insert(0, Statement::new(StatementKind::Store { target: own, field: twice }));
     if let StatementKind::Call { args, .. } = &mut f.body.statements[1].kind {
