@@ -39,7 +39,7 @@ fn is_worth(dag: &Dag, outputs: &[Output], target: &Target) -> bool {
     let once = outputs.iter().all(|o| o.join.is_none());
     let most = if target.eager { 0 } else { target.last_bytes } as f64;
     let written = written(dag, outputs);
-    let room = if reads(dag, outputs, written) { 0.75 * most / 2.0 } else { most };
+    let room = if reads(dag, outputs, written) { 0.75 * most / 2.0 } else { 0.75 * most };
     target.streams && once && written >= room
 }
 
