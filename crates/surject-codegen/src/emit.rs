@@ -95,6 +95,8 @@ pub struct Emitter<'a> {
     pub tables: bool,
     /// Do results go past the caches ([`crate::Target::streams`])?
     pub streams: bool,
+    /// Is what is far away asked for ([`crate::Target::asks`])?
+    pub(crate) asks: bool,
     /// What is read from far away ([`crate::ahead`]).
     pub(crate) far: Asked,
     /// What is stored far away.
@@ -145,6 +147,7 @@ impl<'a> Emitter<'a> {
             unbound: false,
             tables: false,
             streams: false,
+            asks: false,
             far: Asked::new(),
             far_stores: Vec::new(),
             passes: Vec::new(),

@@ -116,6 +116,7 @@ pub(crate) fn emit_units(
     em.streams = schedule.streams && stash.as_ref().is_none_or(|s| s.to == Buf::OWN);
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let kept = stash.as_ref().map(|s| s.to);
+    em.asks = target.asks;
     em.far = ahead::far(dag, &roots, target, &|buf| when(buf).filter(|_| Some(buf) != kept));
     em.far_stores = ahead::far_stores(dag, outputs, target);
     let buffers = bind_pointers(&mut em, &written(outputs), &roots);

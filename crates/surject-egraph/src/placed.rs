@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use surject_index::{Affine, Fill, Guard, IndexMap, Space};
 use surject_ir::{
-    AccOp, Buffer, DType, FieldId, FieldKind, Function, GatherDims, LibOp, Region, Scalar, ScatterDims,
-    Statement, StatementKind, Var, interp,
+    AccOp, Buffer, DType, FieldId, Function, GatherDims, LibOp, Region, Scalar, ScatterDims, Statement,
+    StatementKind, Var, interp,
 };
 
 /// A window of fewer elements than one of so many is put where it belongs: that touches no others.
