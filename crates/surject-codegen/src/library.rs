@@ -15,6 +15,7 @@ use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId};
 use crate::gather::Gathered;
 use crate::row::{Kernel, name_pointers};
 use crate::store::{Stores, buf};
+use crate::units::share_of_task;
 use crate::uses;
 use std::collections::HashMap;
 use surject_ir::{DType, Function, LibOp, Region, StatementKind, Var};
@@ -315,22 +316,11 @@ impl<'a> Writer<'a> {
         let tasks = known.unwrap_or(tasks);
         let mut open = self.open(parent, total);
         if tasks > 1 {
-            let [low, high] = self.share_of_task(total, tasks);
+            let [low, high] = share_of_task(&mut self.em, total, tasks);
             open.bounds = Bounds { low, high, ..open.bounds };
         }
         let digits = self.digits(open.scope, &open.iv.clone(), extents);
         (open, digits, tasks)
-    }
-
-    /// Where the share of a task in some points begins and ends.
-    fn share_of_task(&mut self, points: i64, tasks: i64) -> [String; 2] {
-        let (root, one, count, points) =
-            (self.root(), self.em.int(1), self.em.int(tasks), self.em.int(points));
-        let next = self.add(root, "%task", &one);
-        ["%task", next.as_str()].map(|task| {
-            let scaled = self.arith(root, "arith.muli", task, &points);
-            self.arith(root, "arith.divui", &scaled, &count)
-        })
     }
 
     /// The digits of a number, the last one fastest.

@@ -253,7 +253,7 @@ impl Emitter<'_> {
         scopes
     }
 
-    fn whole(&mut self, low: i64, high: i64, step: i64) -> Bounds {
+    pub(crate) fn whole(&mut self, low: i64, high: i64, step: i64) -> Bounds {
         Bounds { low: self.int(low), high: self.int(high), step: self.int(step) }
     }
 

@@ -11,6 +11,7 @@ use crate::emit::{At, Bounds, Elem, ScopeId};
 use crate::row::{self, Kernel};
 use crate::schedule::{self, Output};
 use crate::store::buf;
+use crate::units::share_of_task;
 use crate::{CodegenError, Target};
 use surject_index::Space;
 use surject_ir::{AccOp, DType, ScatterDims, TensorType, Var};
@@ -380,7 +381,7 @@ impl Copies {
         w.em.close_unless(fill, &first);
         let to = format!("arith.select {first}, {}, {copy} : !llvm.ptr", scatter.to[0]);
         scatter.to[0] = w.em.op(root, &to);
-        let share = w.share_of_task(scatter.updates.update_shape[0], self.tasks);
+        let share = share_of_task(&mut w.em, scatter.updates.update_shape[0], self.tasks);
         scatter.all(w, Some(share))
     }
 

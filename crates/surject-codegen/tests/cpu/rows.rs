@@ -123,6 +123,12 @@ fn tiles_of_blocks() {
             // Rows that are too long to be one sequence of a tile.
             (&[431, 70], &[1, 0]),
             (&[2, 421, 3, 23], &[0, 2, 3, 1]),
+            // Short rows that another loop goes on with.
+            (&[2, 37, 41], &[2, 1, 0]),
+            (&[5, 9, 70], &[2, 1, 0]),
+            (&[3, 4, 5, 64], &[3, 2, 1, 0]),
+            (&[2, 3, 515], &[2, 1, 0]),
+            (&[3, 2, 7, 33], &[1, 3, 2, 0]),
         ] {
             let (mut f, p) = function(&[(dtype, sizes)]);
             let image: Vec<u64> = order.iter().map(|&axis| sizes[axis]).collect();
