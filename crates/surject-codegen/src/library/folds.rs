@@ -7,6 +7,7 @@ use crate::emit::{At, Bounds, Carried, Elem, ScopeId, Val};
 use crate::pack::interleave;
 use crate::row::Kernel;
 use crate::short::{LONGEST, Rows};
+use std::collections::HashMap;
 use surject_ir::{DType, FieldKind, Function, Scalar, StatementKind, Var, Window};
 
 /// Joins parts of several values into one list.
@@ -36,20 +37,57 @@ pub(super) fn initial(
     Ok(inits)
 }
 
+/// What is reduced, with as few axes as tell apart what is kept, what is reduced, and what is a position.
+struct Reduced {
+    shape: Vec<i64>,
+    axes: Vec<usize>,
+    /// The operands that are positions along one of these axes.
+    positions: HashMap<Var, usize>,
+}
+
+impl Reduced {
+    fn of(call: &Call<'_>, axes: &[usize]) -> Result<Reduced, CodegenError> {
+        let all = call.sizes(call.arg(0)?)?;
+        let alone = |axis: usize| call.positions.iter().any(|p| *p.1 == axis && call.args.contains(p.0));
+        let mut now = Reduced { shape: Vec::new(), axes: Vec::new(), positions: HashMap::new() };
+        for (axis, &extent) in all.iter().enumerate() {
+            let alike = axis > 0 && axes.contains(&axis) == axes.contains(&(axis - 1));
+            match now.shape.last_mut() {
+                Some(last) if alike && !alone(axis) && !alone(axis - 1) => *last *= extent,
+                _ => {
+                    if axes.contains(&axis) {
+                        now.axes.push(now.shape.len());
+                    }
+                    let own = call.positions.iter().filter(|p| *p.1 == axis).map(|p| (*p.0, now.shape.len()));
+                    now.positions.extend(own);
+                    now.shape.push(extent);
+                }
+            }
+        }
+        Ok(now)
+    }
+
+    fn kept(&self) -> Vec<usize> {
+        (0..self.shape.len()).filter(|a| !self.axes.contains(a)).collect()
+    }
+}
+
 pub fn reduce(call: &Call<'_>, axes: &[usize]) -> Result<Kernel, CodegenError> {
     let n = call.targets.len();
     let (dag, join) = region::inline(call, call.region(0)?, Dag::default())?;
     let real = |&v: &Var| !call.dtype(v).is_complex() && call.dtype(v).size() <= 8;
-    let last = call.sizes(call.target()?)?.last().copied().unwrap_or(1);
+    let ascending = ascending(call, &dag, &join, axes)?;
+    let reduced = Reduced::of(call, axes)?;
+    let last = reduced.kept().last().map_or(1, |&axis| reduced.shape[axis]);
     if !axes.is_empty() && last >= LANES && call.targets.iter().all(real) {
-        return reduce_lanes(call, axes, &dag, &join);
+        return reduce_lanes(call, &reduced, &ascending, (&dag, &join));
     }
+    let (shape, axes) = (&reduced.shape, &reduced.axes);
     let mut w = Writer::new(call, &dag);
     let dtypes: Vec<DType> = call.targets.iter().map(|&t| call.dtype(t)).collect();
     let types: Vec<String> = dtypes.iter().flat_map(|&d| w.part_types(d)).collect();
     let inits = initial(&mut w, call, n, &dtypes)?;
-    let shape = call.sizes(call.arg(0)?)?;
-    let kept: Vec<usize> = (0..shape.len()).filter(|a| !axes.contains(a)).collect();
+    let kept = reduced.kept();
     let out: Vec<i64> = kept.iter().map(|&a| shape[a]).collect();
     let work = shape.iter().product::<i64>().saturating_mul(8 * n as i64);
     let (open, digits, tasks) = w.share(call, &out, work);
@@ -60,10 +98,10 @@ pub fn reduce(call: &Call<'_>, axes: &[usize]) -> Result<Kernel, CodegenError> {
     let mut position = vec![String::new(); shape.len()];
     kept.iter().zip(&digits).for_each(|(&a, digit)| position[a].clone_from(digit));
     axes.iter().zip(&loops).for_each(|(&a, l)| position[a].clone_from(&l.iv));
-    let address = w.address(inner, &position, &strides(&shape));
+    let address = w.address(inner, &position, &strides(shape));
     let mut args = grouped(&next, &dtypes);
     for (i, &dtype) in dtypes.iter().enumerate() {
-        if let Some(&axis) = call.positions.get(&call.arg(i)?) {
+        if let Some(&axis) = reduced.positions.get(&call.arg(i)?) {
             let at = At { scope: inner, lanes: 1 };
             args.push(vec![w.em.convert(at, DType::I64, dtype, &position[axis])]);
             continue;
@@ -162,15 +200,14 @@ const MANY: i64 = 64;
 /// in the order of its elements.
 fn reduce_lanes(
     call: &Call<'_>,
-    axes: &[usize],
-    dag: &Dag,
-    join: &region::Inlined,
+    reduced: &Reduced,
+    ascending: &[(NodeId, bool)],
+    (dag, join): (&Dag, &region::Inlined),
 ) -> Result<Kernel, CodegenError> {
     let n = call.targets.len();
     let mut w = Writer::new(call, dag);
-    let shape = call.sizes(call.arg(0)?)?;
-    let own = strides(&shape);
-    let kept: Vec<usize> = (0..shape.len()).filter(|a| !axes.contains(a)).collect();
+    let (shape, axes, kept) = (&reduced.shape, &reduced.axes, reduced.kept());
+    let own = strides(shape);
     let out: Vec<i64> = kept.iter().map(|&a| shape[a]).collect();
     let (Some(&last), Some(&length)) = (kept.last(), out.last()) else {
         return Err(CodegenError::malformed("a reduction to nothing in lanes"));
@@ -221,7 +258,6 @@ fn reduce_lanes(
     let inner_axis = axes.last().copied().unwrap_or(0);
     let square = own[inner_axis] == 1 && own[last] != 1 && dtypes.iter().all(|d| Elem::of(*d).size() == 4);
     let main = if square && length_in > LONGEST { length_in - length_in % LANES } else { 0 };
-    let ascending = ascending(call, dag, join, axes)?;
     // What is left of a line is one block of short rows.
     let rest = if square { (length_in - main).max(1) } else { 1 };
     for (step, low, high) in [(LANES, 0, main), (rest, main, length_in)] {
@@ -238,7 +274,7 @@ fn reduce_lanes(
         let names: Vec<String> = types.iter().map(|_| w.em.name()).collect();
         let mut terms: Vec<Vec<String>> = Vec::new();
         for (i, &dtype) in dtypes.iter().enumerate() {
-            if let Some(&axis) = call.positions.get(&call.arg(i)?) {
+            if let Some(&axis) = reduced.positions.get(&call.arg(i)?) {
                 // What runs along the reduced axis is one number for all lanes, what runs along the last one is not.
                 let (first, different) = (&position[axis], if axis == inner_axis { step } else { 1 });
                 let numbered = axis == last;
@@ -270,7 +306,7 @@ fn reduce_lanes(
             let args = next.into_iter().chain(terms.iter().map(|t| t[k].clone())).map(|v| vec![v]);
             let args: Vec<Vec<String>> = args.collect();
             // Of the first element nothing is known: it may be the initial value.
-            let known = if k > 0 { ascending.as_slice() } else { &[] };
+            let known = if k > 0 { ascending } else { &[] };
             next = flat(&join.apply_knowing(&mut w, inner, &args, lanes, known)?);
         }
         let carried: Vec<Carried> = (0..types.len())

@@ -229,6 +229,10 @@ fn folds_of_positions() {
         (vec![1], [2, 5, 131]),
         (vec![0, 2], [4, 18, 5]),
         (vec![1], [4, 9, 3]),
+        // Axes side by side that are one.
+        (vec![0], [9, 7, 8]),
+        (vec![0, 1], [3, 4, 19]),
+        (vec![1, 2], [18, 3, 5]),
     ] {
         for (axis, dtype, also) in [
             (0, I, false),
