@@ -76,31 +76,29 @@ pub fn sort(call: &Call<'_>, axis: usize) -> Result<Kernel, CodegenError> {
     sort_call(call, axis, ("surject_sort", "@KERNEL_less"), &[], functions, declarations)
 }
 
+/// Keys that are computed side by side.
+const LANES: usize = 16;
+
 /// A sort by a whole number that each element has: the numbers are computed line by line.
 fn sort_by_key(call: &Call<'_>, axis: usize, dag: &Dag, key: &region::Key) -> Result<Kernel, CodegenError> {
     let empty = Call { targets: &[], args: &[], written: Vec::new(), ..*call };
     let mut w = Writer::new(&empty, dag);
     let root = w.root();
-    let body = w.em.open(root, Vec::new(), None);
-    let iv = w.em.name();
-    let at = w.arith(body, "arith.muli", &iv, "%stride");
-    let mut args = Vec::new();
-    for (i, &operand) in call.args.iter().enumerate() {
-        let entry =
-            w.em.op(body, &format!("llvm.getelementptr %from[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
-        let pointer = w.em.op(body, &format!("llvm.load {entry} : !llvm.ptr -> !llvm.ptr"));
-        let element = w.load(body, &pointer, call.dtype(operand), &at);
-        // Both sides have their places; the key has only one of them.
-        args.extend([element.clone(), element]);
+    // Neighbours side by side, where the elements of a line are such.
+    let side_by_side = call.args.iter().all(|&v| !call.dtype(v).is_complex());
+    let mut main = w.em.int(0);
+    if side_by_side {
+        let at = At { scope: root, lanes: 1 };
+        let (one, lanes) = (w.em.int(1), w.em.int(LANES as i64));
+        let next = w.em.cmpi(at, "eq", "%stride", &one, Elem::I64);
+        let rest = w.arith(root, "arith.remui", "%count", &lanes);
+        let whole = w.arith(root, "arith.subi", "%count", &rest);
+        let last = w.em.select(at, &next, &whole, &main, Elem::I64);
+        w.keys(call, key, Bounds { low: main, high: last.clone(), step: lanes }, LANES)?;
+        main = last;
     }
-    let value = key.function.apply(&mut w, body, &args)?;
-    let value = value.first().and_then(|v| v.first()).cloned();
-    let value = value.ok_or_else(|| CodegenError::malformed("a key without a value"))?;
-    let value = w.ordered(body, key, &value);
-    let to = w.element(body, "%to", &iv, Elem::I64);
-    w.em.line(body, &format!("llvm.store {value}, {to} : i64, !llvm.ptr"));
-    let bounds = Bounds { low: w.em.int(0), high: "%count".into(), step: w.em.int(1) };
-    w.em.close_loop(body, &iv, &bounds, &[]);
+    let step = w.em.int(1);
+    w.keys(call, key, Bounds { low: main, high: "%count".into(), step }, 1)?;
     let (text, declarations) = w.em.finish();
     let functions = format!(
         "llvm.func internal @KERNEL_keys(%from: !llvm.ptr, %count: i64, %stride: i64, %to: !llvm.ptr) \
@@ -162,23 +160,63 @@ fn sort_call(
 }
 
 impl Writer<'_> {
-    /// A key as a whole number without a sign that is ordered as the key is.
-    fn ordered(&mut self, scope: ScopeId, key: &region::Key, value: &str) -> String {
-        let at = At { scope, lanes: 1 };
+    /// The loop that writes the keys of some elements, so many at a time.
+    fn keys(
+        &mut self,
+        call: &Call<'_>,
+        key: &region::Key,
+        bounds: Bounds,
+        lanes: usize,
+    ) -> Result<(), CodegenError> {
+        let root = self.root();
+        let body = self.em.open(root, Vec::new(), None);
+        let iv = self.em.name();
+        let at = self.arith(body, "arith.muli", &iv, "%stride");
+        let mut args = Vec::new();
+        for (i, &operand) in call.args.iter().enumerate() {
+            let entry = self
+                .em
+                .op(body, &format!("llvm.getelementptr %from[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
+            let (pointer, dtype) = (
+                self.em.op(body, &format!("llvm.load {entry} : !llvm.ptr -> !llvm.ptr")),
+                call.dtype(operand),
+            );
+            let element = match lanes {
+                1 => self.load(body, &pointer, dtype, &at),
+                _ => vec![self.lanes_of(body, (&pointer, &at), dtype, 1, lanes)],
+            };
+            // Both sides have their places; the key has only one of them.
+            args.extend([element.clone(), element]);
+        }
+        let value = key.function.apply_lanes(self, body, &args, lanes)?;
+        let value = value.first().and_then(|v| v.first()).cloned();
+        let value = value.ok_or_else(|| CodegenError::malformed("a key without a value"))?;
+        let (value, elem) = self.ordered(At { scope: body, lanes }, key, &value);
+        let to = self.element(body, "%to", &iv, elem);
+        let size = elem.size();
+        self.em.line(
+            body,
+            &format!("llvm.store {value}, {to} {{alignment = {size} : i64}} : {}, !llvm.ptr", elem.ty(lanes)),
+        );
+        self.em.close_loop(body, &iv, &bounds, &[]);
+        Ok(())
+    }
+
+    /// A key as a whole number without a sign that is ordered as the key is, of 32 bits or of 64.
+    fn ordered(&mut self, at: At, key: &region::Key, value: &str) -> (String, Elem) {
         let (mut elem, mut value) = (Elem::of(key.dtype), value.to_string());
         let bits = elem.bits();
-        let top = |em: &mut Emitter<'_>, elem: Elem| em.constant(elem, 1 << (bits - 1), 1);
+        let top = |em: &mut Emitter<'_>, elem: Elem| em.constant(elem, 1 << (bits - 1), at.lanes);
         if key.dtype.is_float() {
             // The two zeros are one; the numbers below zero are in reverse.
             let zero = self.em.float(at, elem, 0.0);
             value = self.em.bin(at, "arith.addf", &value, &zero, elem);
             let whole = elem.int();
-            let cast = format!("arith.bitcast {value} : {} to {}", elem.name(), whole.name());
-            value = self.em.op(scope, &cast);
+            value = self.em.cast(at, "arith.bitcast", &value, elem, whole);
             elem = whole;
-            let (none, sign) = (self.em.constant(elem, 0, 1), top(&mut self.em, elem));
+            let (none, sign) = (self.em.constant(elem, 0, at.lanes), top(&mut self.em, elem));
             let below = self.em.cmpi(at, "slt", &value, &none, elem);
-            let all = self.em.constant(elem, u64::MAX, 1);
+            let all = self.em.constant(elem, u64::MAX, at.lanes);
             let flip = self.em.select(at, &below, &all, &sign, elem);
             value = self.em.bin(at, "arith.xori", &value, &flip, elem);
         } else if key.dtype.is_signed_int() {
@@ -186,13 +224,13 @@ impl Writer<'_> {
             value = self.em.bin(at, "arith.xori", &value, &sign, elem);
         }
         if key.descending {
-            let all = self.em.constant(elem, u64::MAX, 1);
+            let all = self.em.constant(elem, u64::MAX, at.lanes);
             value = self.em.bin(at, "arith.xori", &value, &all, elem);
         }
-        if elem == Elem::I64 {
-            return value;
+        match elem.bits() {
+            32 | 64 => (value, elem),
+            _ => (self.em.cast(at, "arith.extui", &value, elem, Elem::I32), Elem::I32),
         }
-        self.em.op(scope, &format!("arith.extui {value} : {} to i64", elem.name()))
     }
 }
 

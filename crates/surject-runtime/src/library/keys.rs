@@ -1,12 +1,13 @@
 //! Sorting along an axis by a key: a whole number for each element, computed once by compiled code.
 
 use super::product;
-use super::sort::{Lines, operands};
+use super::sort::{Lines, Operand, operands};
 use crate::pool::parallel_for;
 
 /// Keys in compiled code: of `count` elements, `stride` elements apart, that begin at the addresses given (one an
-/// operand), written one after the other. What has the smaller key comes first.
-pub type Keys = unsafe extern "C" fn(*const *const u8, i64, i64, *mut u64);
+/// operand), written one after the other, as `u32` if keys have no more bits, and as `u64` otherwise. What has the
+/// smaller key comes first.
+pub type Keys = unsafe extern "C" fn(*const *const u8, i64, i64, *mut u8);
 
 /// Lines longer than this are sorted digit by digit.
 const LONG: usize = 1 << 10;
@@ -41,34 +42,54 @@ pub unsafe extern "C" fn surject_sort_keys(
     let lines = Lines { outer: outer as usize, len: axis_len as usize, inner: inner as usize };
     // SAFETY: arrays of `n_operands` entries.
     let Some(operands) = (unsafe { operands(count, inputs, outputs, elem_sizes) }) else { return 1 };
+    if bits <= 32 {
+        // SAFETY: as the caller promises, keys are written as `u32`.
+        unsafe { sort::<u32>(&lines, &operands, keys, first) };
+    } else {
+        // SAFETY: as the caller promises, keys are written as `u64`.
+        unsafe { sort::<u64>(&lines, &operands, keys, first) };
+    }
+    0
+}
+
+/// Sorts the lines of some operands by keys that are written as `K`.
+unsafe fn sort<K: Copy + Ord + Default + Into<u64>>(
+    lines: &Lines,
+    operands: &[Operand],
+    keys: Keys,
+    first: usize,
+) {
     let all = lines.outer * lines.inner;
-    let narrow = bits <= 32 && u32::try_from(lines.len).is_ok();
+    let narrow = size_of::<K>() == 4 && u32::try_from(lines.len).is_ok();
     // Some thousand elements a task.
     let group = (4096 / lines.len).max(1);
     parallel_for(all.div_ceil(group), &|task| {
-        let mut order = KeyOrder::default();
+        let mut order = KeyOrder::<K>::default();
+        order.keys.reserve(lines.len);
         for line in task * group..((task + 1) * group).min(all) {
             let bases: Vec<*const u8> =
                 // SAFETY: the first position of a line.
                 operands.iter().map(|o| unsafe { o.element(lines.position(line, 0)) }).collect();
-            order.keys.resize(lines.len, 0);
-            // SAFETY: as many elements and keys as the line is long.
-            unsafe { keys(bases.as_ptr(), axis_len, inner, order.keys.as_mut_ptr()) };
+            // SAFETY: as many elements and keys as the line is long, for which there is room; all keys are written.
+            unsafe {
+                let to = order.keys.as_mut_ptr().cast();
+                keys(bases.as_ptr(), lines.len as i64, lines.inner as i64, to);
+                order.keys.set_len(lines.len);
+            }
             if first.saturating_mul(FEW) <= lines.len {
                 order.leading(first);
-                operands.iter().for_each(|o| o.permute(&lines, line, first, |k| order.best[k].1));
+                operands.iter().for_each(|o| o.permute(lines, line, first, |k| order.best[k].1));
             } else if narrow {
                 order.narrow();
                 let sorted = |k: usize| order.items[k] as u32 as usize;
-                operands.iter().for_each(|o| o.permute(&lines, line, lines.len, sorted));
+                operands.iter().for_each(|o| o.permute(lines, line, lines.len, sorted));
             } else {
                 order.wide();
                 let sorted = |k: usize| order.indices[k] as usize;
-                operands.iter().for_each(|o| o.permute(&lines, line, lines.len, sorted));
+                operands.iter().for_each(|o| o.permute(lines, line, lines.len, sorted));
             }
         }
     });
-    0
 }
 
 /// One element of so many is found without sorting the others.
@@ -76,21 +97,21 @@ const FEW: usize = 8;
 
 /// The order of a line by its keys, with memory that serves line after line.
 #[derive(Default)]
-struct KeyOrder {
-    keys: Vec<u64>,
+struct KeyOrder<K> {
+    keys: Vec<K>,
     /// Key in the high half, number in the low one.
     items: Vec<u64>,
     scratch: Vec<u64>,
     indices: Vec<u64>,
     /// The first elements in order, keys and numbers.
-    best: Vec<(u64, usize)>,
+    best: Vec<(K, usize)>,
 }
 
-impl KeyOrder {
+impl<K: Copy + Ord + Into<u64>> KeyOrder<K> {
     /// Keys and numbers of 32 bits each.
     fn narrow(&mut self) {
         self.items.clear();
-        self.items.extend(self.keys.iter().enumerate().map(|(i, &key)| key << 32 | i as u64));
+        self.items.extend(self.keys.iter().enumerate().map(|(i, &key)| key.into() << 32 | i as u64));
         if self.items.len() <= LONG {
             // The number makes every item different, so the order is the stable one.
             self.items.sort_unstable();
@@ -128,44 +149,46 @@ impl KeyOrder {
         }
     }
 
-    /// The first elements of the order alone. What is no better than as many others is passed over; of equal ones
-    /// the later is no better.
+    /// The first elements of the order alone. What is no better than as many others is passed over, some at a time; of
+    /// equal ones the later is no better.
     fn leading(&mut self, first: usize) {
         /// So many are kept in order while the line is gone through.
         const SORTED: usize = 16;
+        const AT_ONCE: usize = 16;
         let most = (4 * first).max(64);
         let best = &mut self.best;
         best.clear();
-        if first <= SORTED {
-            let mut bound = u64::MAX;
-            for (i, &key) in self.keys.iter().enumerate() {
-                if key >= bound && best.len() == first {
-                    continue;
-                }
-                let place = best.iter().rposition(|b| b.0 <= key).map_or(0, |p| p + 1);
-                best.truncate(first - 1);
-                best.insert(place, (key, i));
-                bound = best.last().map_or(u64::MAX, |b| b.0);
-            }
-            return;
-        }
         let mut bound = None;
-        for (i, &key) in self.keys.iter().enumerate() {
-            if bound.is_some_and(|b| key >= b) {
+        for (n, keys) in self.keys.chunks(AT_ONCE).enumerate() {
+            // Without a branch for each.
+            if bound.is_some_and(|b| keys.iter().fold(true, |none, &key| none & (key >= b))) {
                 continue;
             }
-            best.push((key, i));
-            if best.len() == most {
-                best.select_nth_unstable(first - 1);
-                best.truncate(first);
-                bound = best.iter().map(|b| b.0).max();
+            for (i, &key) in keys.iter().enumerate() {
+                if bound.is_some_and(|b| key >= b) {
+                    continue;
+                }
+                let item = (key, n * AT_ONCE + i);
+                if first <= SORTED {
+                    let place = best.iter().rposition(|b| b.0 <= key).map_or(0, |p| p + 1);
+                    best.truncate(first - 1);
+                    best.insert(place, item);
+                    bound = best.last().filter(|_| best.len() == first).map(|b| b.0);
+                } else {
+                    best.push(item);
+                    if best.len() == most {
+                        best.select_nth_unstable(first - 1);
+                        best.truncate(first);
+                        bound = best.iter().map(|b| b.0).max();
+                    }
+                }
             }
         }
         best.sort_unstable();
         best.truncate(first);
     }
 
-    /// Keys of up to 64 bits.
+    /// Keys of any size, and lines of any length.
     fn wide(&mut self) {
         self.indices.clear();
         self.indices.extend(0..self.keys.len() as u64);
@@ -179,10 +202,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    unsafe extern "C" fn own(from: *const *const u8, count: i64, stride: i64, to: *mut u64) {
+    unsafe extern "C" fn own<K: From<u32>>(from: *const *const u8, count: i64, stride: i64, to: *mut u8) {
         for i in 0..count {
             // SAFETY: a line of `u32`, as the sort below passes it.
-            unsafe { *to.add(i as usize) = u64::from(*(*from).cast::<u32>().add((i * stride) as usize)) };
+            unsafe {
+                *to.cast::<K>().add(i as usize) = (*(*from).cast::<u32>().add((i * stride) as usize)).into()
+            };
         }
     }
 
@@ -209,8 +234,8 @@ mod tests {
                 let outputs = [k.as_mut_ptr().cast::<u8>(), p.as_mut_ptr().cast()];
                 let status = unsafe {
                     surject_sort_keys(
-                        2, inputs.as_ptr(), outputs.as_ptr(), [4, 8].as_ptr(), outer as i64, len as i64, inner as i64, own,
-                        if wide { 64 } else { 32 }, first as i64,
+                        2, inputs.as_ptr(), outputs.as_ptr(), [4, 8].as_ptr(), outer as i64, len as i64, inner as i64,
+                        if wide { own::<u64> } else { own::<u32> }, if wide { 64 } else { 32 }, first as i64,
                     )
                 };
                 prop_assert_eq!(status, 0);
