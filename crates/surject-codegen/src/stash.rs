@@ -160,6 +160,8 @@ pub struct Parts {
 /// The terms of a reduction that is worth cutting, and those of all elements together where nothing is done in lanes.
 const LONG: i64 = 1 << 10;
 const MANY: i64 = 1 << 17;
+/// The cycles of one that is worth it however many they are.
+const CYCLES: f64 = 200_000.0;
 
 /// The accumulation to be stored first where elements too few to keep the threads busy are made of several long ones:
 /// one is cut, several are not.
@@ -202,8 +204,8 @@ pub fn cut(
     let threads = target.threads as i64;
     // What is done in lanes is one piece of work.
     let lanes = schedule.lanes as i64;
-    let few = points < 2 * threads * lanes
-        && points.saturating_mul(work) >= if lanes > 1 { 2 * MANY } else { MANY };
+    let many = points.saturating_mul(work) >= if lanes > 1 { 2 * MANY } else { MANY };
+    let few = points < 2 * threads * lanes && (many || schedule.cycles >= CYCLES);
     if target.threads < 2 || !few || work < LONG {
         return None;
     }
