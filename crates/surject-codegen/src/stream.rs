@@ -33,14 +33,14 @@ pub(crate) fn written(dag: &Dag, outputs: &[Output]) -> f64 {
     outputs.iter().map(|o| dag.points(o.address.loops()) * size(dag, o) as f64).sum()
 }
 
-/// Is more written than the caches hold, each element once? Beside as much that is read, something else is always there:
-/// what fills more than three quarters of them comes from memory again. What only writes has all of them.
+/// Is more written than the caches hold, each element once, with as much that is read? Something else is always there: what
+/// fills more than three quarters of them comes from memory again.
 fn is_worth(dag: &Dag, outputs: &[Output], target: &Target) -> bool {
     let once = outputs.iter().all(|o| o.join.is_none());
     let most = if target.eager { 0 } else { target.last_bytes } as f64;
     let written = written(dag, outputs);
-    let room = if reads(dag, outputs, written) { 0.75 * most / 2.0 } else { 0.75 * most };
-    target.streams && once && written >= room
+    let moved = if reads(dag, outputs, written) { 2.0 * written } else { written };
+    target.streams && once && moved >= 0.75 * most
 }
 
 /// Is anything read that counts beside so many bytes?

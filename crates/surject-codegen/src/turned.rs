@@ -150,6 +150,24 @@ fn behind(dag: &Dag, outputs: &[Output], schedule: &Schedule) -> Option<LoopId> 
     outer.iter().copied().find(goes_on).filter(|_| bytes < LINE)
 }
 
+/// Opens that loop, if there is one, and otherwise a scope.
+fn open_behind(em: &mut Emitter<'_>, scope: ScopeId, behind: Option<LoopId>) -> (ScopeId, String) {
+    match behind {
+        Some(l) => em.open_loop(scope, l, 1),
+        None => (em.open(scope, Vec::new(), None), String::new()),
+    }
+}
+
+fn close_behind(em: &mut Emitter<'_>, (scope, iv): (ScopeId, String), behind: Option<LoopId>) {
+    match behind {
+        Some(l) => {
+            let all = em.whole(0, em.dag.extent(l), 1);
+            em.close_loop(scope, &iv, &all, &[]);
+        }
+        None => em.close_plain(scope),
+    }
+}
+
 impl Row<'_> {
     /// Writes the loops of a schedule whose last loop but one is the one that loads run along. Gives the number of
     /// tasks.
@@ -215,13 +233,9 @@ impl Row<'_> {
             if low > 0 && (rows - main_rows) * FEW < rows {
                 let bounds = clip(em, scope, &range, (low, high), 1);
                 let (inner, iv) = em.open_loop(scope, along, 1);
-                let part = behind.map(|l| (em.open_loop(inner, l, 1), l));
-                let lines = part.as_ref().map_or(inner, |((part, _), _)| *part);
-                self.line(em, lines, *last, piece.clone(), true)?;
-                if let Some(((part, at), l)) = part {
-                    let all = em.whole(0, em.dag.extent(l), 1);
-                    em.close_loop(part, &at, &all, &[]);
-                }
+                let part = open_behind(em, inner, behind);
+                self.line(em, part.0, *last, piece.clone(), true)?;
+                close_behind(em, part, behind);
                 em.close_loop(inner, &iv, &bounds, &[]);
                 continue;
             }
@@ -253,10 +267,7 @@ impl Row<'_> {
                 Ok::<(), CodegenError>(())
             };
             // The columns of a strip, or of a tile of it.
-            let (part, at) = match behind {
-                Some(l) => em.open_loop(strip, l, 1),
-                None => (em.open(strip, Vec::new(), None), String::new()),
-            };
+            let (part, at) = open_behind(em, strip, behind);
             let mut within = piece.clone();
             let mut tiles = None;
             if let Some((tile, elem, memory)) = &memory {
@@ -306,13 +317,7 @@ impl Row<'_> {
                     }
                     em.close_loop(part, &from, &bounds, &[]);
                 }
-                _ => match behind {
-                    Some(l) => {
-                        let all = em.whole(0, em.dag.extent(l), 1);
-                        em.close_loop(part, &at, &all, &[]);
-                    }
-                    None => em.close_plain(part),
-                },
+                _ => close_behind(em, (part, at), behind),
             }
             let strips = Bounds { step: length, ..bounds };
             em.close_loop(strip, &first, &strips, &[]);
