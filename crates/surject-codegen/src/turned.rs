@@ -6,7 +6,7 @@
 //!
 //! Where the last axis is short, a block leaves a few bytes in each of its lines. The loop that goes on behind them comes
 //! next, inside a block of rows, so that lines are filled before they leave the cache: `f32[2,764,480]` to `[480,764,2]`
-//! takes a quarter of the time (Zen 4, one thread).
+//! takes a ninth of the time (Zen 4, one thread).
 
 use crate::CodegenError;
 use crate::Target;
