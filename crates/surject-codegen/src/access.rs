@@ -112,20 +112,13 @@ impl Emitter<'_> {
         let guards = guards.as_slice();
         let (ty, size) = (memory.ty(lanes), memory.size());
         let base = self.lin(address, scope);
+        let stride = self.vector_loop(scope, address.loops()).map_or(0, |(l, _)| address.coeff(l));
+        let base = self.held_inside(base, stride, guards, at);
         if lanes == 1 {
-            let position = if guards.is_empty() {
-                base
-            } else {
-                let inside = self.predicate(guards, at).ssa;
-                let zero = self.int(0);
-                self.op(scope, &format!("arith.select {inside}, {base}, {zero} : i64"))
-            };
-            let from = self.element(pointer, &position, memory, scope);
+            let from = self.element(pointer, &base, memory, scope);
             let raw = self.op(scope, &format!("llvm.load {from} : !llvm.ptr -> {ty}"));
             return self.widen(dtype, raw, at);
         }
-        let stride = self.vector_loop(scope, address.loops()).map_or(0, |(l, _)| address.coeff(l));
-        let base = self.held_inside(base, stride, guards, at);
         let active = self.mask(scope, address.loops());
         let mask = if guards.is_empty() {
             active
@@ -181,8 +174,8 @@ impl Emitter<'_> {
         self.widen(dtype, raw, at)
     }
 
-    /// Where a vector begins, and where no lane of it exists, the beginning of the tensor: a masked load from memory that is
-    /// not there takes 1000 cycles, though it loads nothing (Zen 4).
+    /// Where an element is or a vector begins, and where none of its lanes exists, the beginning of the tensor: a masked load
+    /// from memory that is not there takes 1000 cycles, though it loads nothing (Zen 4).
     fn held_inside(&mut self, base: String, stride: i64, guards: &[Guard], at: At) -> String {
         let alike = |g: &&Guard| self.lanes(at.scope, g.expr.loops()) == 1;
         let all: Vec<Guard> = guards.iter().filter(alike).cloned().collect();

@@ -548,6 +548,11 @@ impl<'a> Emitter<'a> {
         name
     }
 
+    /// The bounds of a loop from one number to another.
+    pub(crate) fn whole(&mut self, low: i64, high: i64, step: i64) -> Bounds {
+        Bounds { low: self.int(low), high: self.int(high), step: self.int(step) }
+    }
+
     /// An `i64` constant.
     pub fn int(&mut self, value: i64) -> String {
         self.constant(Elem::I64, value as u64, 1)

@@ -239,7 +239,7 @@ impl<'a> Writer<'a> {
     }
 
     fn bounds(&mut self, extent: i64) -> Bounds {
-        Bounds { low: self.em.int(0), high: self.em.int(extent), step: self.em.int(1) }
+        self.em.whole(0, extent, 1)
     }
 
     /// Opens a loop over `0 .. extent` inside a scope.
@@ -408,8 +408,7 @@ impl<'a> Writer<'a> {
             let [into, of] = [&to, &from].map(|p| self.element(part, p, &iv, Elem::I8));
             let vector = self.em.neighbours(&of, None, (Elem::I8, STEP), part);
             self.em.put(&vector, &into, (Elem::I8, STEP), part);
-            let bounds =
-                Bounds { low: self.em.int(0), high: self.em.int(whole), step: self.em.int(STEP as i64) };
+            let bounds = self.em.whole(0, whole, STEP as i64);
             self.em.close_loop(part, &iv, &bounds, &[]);
             let done = self.em.int(whole);
             [to, from] = [to, from].map(|p| self.element(scope, &p, &done, Elem::I8));

@@ -191,10 +191,10 @@ impl Pack<'_> {
         let place = self.place(em, part, (to, 1), &start);
         self.write(em, part, &value, &place, lanes);
         em.close_plain(part);
-        let bounds = Bounds { low: em.int(0), high: em.int(extent), step: em.int(lanes as i64) };
+        let bounds = em.whole(0, extent, lanes as i64);
         em.close_loop(across, &first, &bounds, &[]);
         self.close(em, open);
-        let bounds = Bounds { low: em.int(0), high: em.int(self.width as i64), step: em.int(1) };
+        let bounds = em.whole(0, self.width as i64, 1);
         em.close_loop(row, &iv, &bounds, &[]);
         Ok(())
     }
@@ -519,8 +519,7 @@ impl Pack<'_> {
                 .op(part, &format!("llvm.getelementptr {to}[{ahead}] : (!llvm.ptr, i64) -> !llvm.ptr, {ty}"));
             let minor = Minor { loops: minor.loops.clone(), base, count: minor.count };
             self.group(em, part, &minor, &to, (l, group))?;
-            let bounds =
-                Bounds { low: em.int(0), high: em.int(self.width as i64), step: em.int(group as i64) };
+            let bounds = em.whole(0, self.width as i64, group as i64);
             em.close_loop(part, &first, &bounds, &[]);
             return Ok(());
         }
@@ -553,7 +552,7 @@ impl Pack<'_> {
         let wide = self.points() * lanes;
         let inner = em.open(outer, Vec::new(), None);
         let (iv, extent) = (em.name(), em.dag.extent(l) / (wide / lanes) as i64);
-        let bounds = Bounds { low: em.int(0), high: em.int(extent), step: em.int(lanes as i64) };
+        let bounds = em.whole(0, extent, lanes as i64);
         let position = if extent % lanes as i64 == 0 {
             iv.clone()
         } else {
@@ -698,7 +697,7 @@ impl Pack<'_> {
         let place = self.place(em, inner, (to, self.width), &ahead);
         self.write(em, inner, &value, &place, 1);
         self.close(em, open);
-        let bounds = Bounds { low: em.int(0), high: em.int(self.width as i64), step: em.int(1) };
+        let bounds = em.whole(0, self.width as i64, 1);
         em.close_loop(part, &iv, &bounds, &[]);
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::address::{Guard, Lin, LoopId, LoopSet};
 use crate::ahead::{self, Asks, When};
 use crate::braid::Braided;
 use crate::dag::{Buf, Dag, Node, NodeId};
-use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
+use crate::emit::{At, Elem, Emitter, ScopeId, Val};
 use crate::inplace;
 use crate::recipe::Recipe;
 use crate::schedule::{Output, Schedule};
@@ -434,7 +434,7 @@ impl Row<'_> {
     /// The outputs of a row, or of the last rows that fill no vector.
     fn rest_of_rows(&self, em: &mut Emitter<'_>, scope: ScopeId) -> Result<(), CodegenError> {
         let Some(column) = self.schedule.short.and_then(|s| s.column) else { return self.point(em, scope) };
-        let bounds = Bounds { low: em.int(0), high: em.int(em.dag.extent(column)), step: em.int(1) };
+        let bounds = em.whole(0, em.dag.extent(column), 1);
         let (inner, iv) = em.open_loop(scope, column, 1);
         self.point(em, inner)?;
         em.close_loop(inner, &iv, &bounds, &[]);

@@ -8,7 +8,7 @@ use crate::CodegenError;
 use crate::Target;
 use crate::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::dag::{Dag, Node, NodeId};
-use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
+use crate::emit::{At, Carried, Elem, Emitter, ScopeId, Val};
 use crate::keys;
 use crate::row::{Kernel, Row, bind_pointers, finish, written};
 use crate::schedule::{Output, Schedule, node_cost};
@@ -286,7 +286,7 @@ fn line(
     let sum = em.round_half(at, dtype, sum);
     em.seed(inner, scan.node, Val { ssa: sum, lanes });
     row.point(em, inner)?;
-    let bounds = Bounds { low: em.int(0), high: em.int(length), step: em.int(1) };
+    let bounds = em.whole(0, length, 1);
     let carried = [Carried { name: state, init, ty: elem.ty(lanes), next }];
     em.close_loop(inner, &iv, &bounds, &carried);
     Ok(())

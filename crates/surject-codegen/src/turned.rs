@@ -197,19 +197,14 @@ impl Row<'_> {
         // The longer loop is cut into pieces; rows that are one sequence stay whole.
         let wide = columns > rows && !outer.is_empty() && flat.is_none() && behind.is_none();
         let cut: Vec<LoopId> = outer.iter().copied().chain([if wide { *last } else { along }]).collect();
-        let strip = if behind.is_some() { 1 } else { tile.map_or(STRIP, |t| t.rows / lanes) };
-        let units = units(
-            em.dag,
-            &cut,
-            self.schedule,
-            target,
-            (free, &grain(lanes, if behind.is_some() { 1 } else { STRIP }, target)),
-        );
+        let strip = if behind.is_some() { 1 } else { STRIP };
+        let units = units(em.dag, &cut, self.schedule, target, (free, &grain(lanes, strip, target)));
         let (mut closing, range) = open_outer(em, &units, &outer);
         let (range, piece) = if wide { ((None, None), range) } else { (range, (None, None)) };
         let scope = closing.last().map_or(em.root(), |c| c.0);
         // Strips of a piece are about as long as each other: a short one touches as many lines of memory.
         let blocks = if !wide && units.pieces > 1 { units.piece } else { rows } / lanes;
+        let strip = tile.map_or(strip, |t| t.rows / lanes);
         let strips = ((blocks + strip - 1) / strip).max(1);
         let strip_rows = ((blocks + strips - 1) / strips).max(1) * lanes;
         let memory = tile.map(|t| {

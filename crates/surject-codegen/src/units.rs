@@ -142,7 +142,7 @@ pub(crate) fn open_outer(
         inner = &outer[units.prefix.len()..];
     }
     for &l in inner {
-        let bounds = Bounds { low: em.int(0), high: em.int(em.dag.extent(l)), step: em.int(1) };
+        let bounds = em.whole(0, em.dag.extent(l), 1);
         let (inside, iv) = em.open_loop(scope, l, 1);
         closing.push((inside, iv, bounds));
         scope = inside;

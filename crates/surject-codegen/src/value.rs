@@ -253,10 +253,6 @@ impl Emitter<'_> {
         scopes
     }
 
-    pub(crate) fn whole(&mut self, low: i64, high: i64, step: i64) -> Bounds {
-        Bounds { low: self.int(low), high: self.int(high), step: self.int(step) }
-    }
-
     /// Reductions along the same loops, in one nest of them.
     fn reduce(&mut self, group: &[NodeId], at: At) -> Result<Vec<String>, CodegenError> {
         let dag = self.dag;

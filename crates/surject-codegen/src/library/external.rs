@@ -84,21 +84,27 @@ fn sort_by_key(call: &Call<'_>, axis: usize, dag: &Dag, key: &region::Key) -> Re
     let empty = Call { targets: &[], args: &[], written: Vec::new(), ..*call };
     let mut w = Writer::new(&empty, dag);
     let root = w.root();
+    let mut operands = Vec::new();
+    for (i, &operand) in call.args.iter().enumerate() {
+        let entry =
+            w.em.op(root, &format!("llvm.getelementptr %from[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
+        let pointer = w.em.op(root, &format!("llvm.load {entry} : !llvm.ptr -> !llvm.ptr"));
+        operands.push((pointer, call.dtype(operand)));
+    }
     // Neighbours side by side, where the elements of a line are such.
-    let side_by_side = call.args.iter().all(|&v| !call.dtype(v).is_complex());
     let mut main = w.em.int(0);
-    if side_by_side {
+    if operands.iter().all(|(_, dtype)| !dtype.is_complex()) {
         let at = At { scope: root, lanes: 1 };
         let (one, lanes) = (w.em.int(1), w.em.int(LANES as i64));
         let next = w.em.cmpi(at, "eq", "%stride", &one, Elem::I64);
         let rest = w.arith(root, "arith.remui", "%count", &lanes);
         let whole = w.arith(root, "arith.subi", "%count", &rest);
         let last = w.em.select(at, &next, &whole, &main, Elem::I64);
-        w.keys(call, key, Bounds { low: main, high: last.clone(), step: lanes }, LANES)?;
+        w.keys(&operands, key, Bounds { low: main, high: last.clone(), step: lanes }, LANES)?;
         main = last;
     }
     let step = w.em.int(1);
-    w.keys(call, key, Bounds { low: main, high: "%count".into(), step }, 1)?;
+    w.keys(&operands, key, Bounds { low: main, high: "%count".into(), step }, 1)?;
     let (text, declarations) = w.em.finish();
     let functions = format!(
         "llvm.func internal @KERNEL_keys(%from: !llvm.ptr, %count: i64, %stride: i64, %to: !llvm.ptr) \
@@ -163,7 +169,7 @@ impl Writer<'_> {
     /// The loop that writes the keys of some elements, so many at a time.
     fn keys(
         &mut self,
-        call: &Call<'_>,
+        operands: &[(String, DType)],
         key: &region::Key,
         bounds: Bounds,
         lanes: usize,
@@ -173,17 +179,10 @@ impl Writer<'_> {
         let iv = self.em.name();
         let at = self.arith(body, "arith.muli", &iv, "%stride");
         let mut args = Vec::new();
-        for (i, &operand) in call.args.iter().enumerate() {
-            let entry = self
-                .em
-                .op(body, &format!("llvm.getelementptr %from[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
-            let (pointer, dtype) = (
-                self.em.op(body, &format!("llvm.load {entry} : !llvm.ptr -> !llvm.ptr")),
-                call.dtype(operand),
-            );
+        for (pointer, dtype) in operands {
             let element = match lanes {
-                1 => self.load(body, &pointer, dtype, &at),
-                _ => vec![self.lanes_of(body, (&pointer, &at), dtype, 1, lanes)],
+                1 => self.load(body, pointer, *dtype, &at),
+                _ => vec![self.lanes_of(body, (pointer, &at), *dtype, 1, lanes)],
             };
             // Both sides have their places; the key has only one of them.
             args.extend([element.clone(), element]);

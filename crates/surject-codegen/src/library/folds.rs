@@ -7,7 +7,6 @@ use crate::emit::{At, Bounds, Carried, Elem, ScopeId, Val};
 use crate::pack::interleave;
 use crate::row::Kernel;
 use crate::short::{LONGEST, Rows};
-use std::collections::HashMap;
 use surject_ir::{DType, FieldKind, Function, Scalar, StatementKind, Var, Window};
 
 /// Joins parts of several values into one list.
@@ -41,15 +40,15 @@ pub(super) fn initial(
 struct Reduced {
     shape: Vec<i64>,
     axes: Vec<usize>,
-    /// The operands that are positions along one of these axes.
-    positions: HashMap<Var, usize>,
+    /// Which of these axes an axis of the operands is.
+    place_of: Vec<usize>,
 }
 
 impl Reduced {
     fn of(call: &Call<'_>, axes: &[usize]) -> Result<Reduced, CodegenError> {
         let all = call.sizes(call.arg(0)?)?;
         let alone = |axis: usize| call.positions.iter().any(|p| *p.1 == axis && call.args.contains(p.0));
-        let mut now = Reduced { shape: Vec::new(), axes: Vec::new(), positions: HashMap::new() };
+        let mut now = Reduced { shape: Vec::new(), axes: Vec::new(), place_of: Vec::new() };
         for (axis, &extent) in all.iter().enumerate() {
             let alike = axis > 0 && axes.contains(&axis) == axes.contains(&(axis - 1));
             match now.shape.last_mut() {
@@ -58,11 +57,10 @@ impl Reduced {
                     if axes.contains(&axis) {
                         now.axes.push(now.shape.len());
                     }
-                    let own = call.positions.iter().filter(|p| *p.1 == axis).map(|p| (*p.0, now.shape.len()));
-                    now.positions.extend(own);
                     now.shape.push(extent);
                 }
             }
+            now.place_of.push(now.shape.len() - 1);
         }
         Ok(now)
     }
@@ -76,10 +74,10 @@ pub fn reduce(call: &Call<'_>, axes: &[usize]) -> Result<Kernel, CodegenError> {
     let n = call.targets.len();
     let (dag, join) = region::inline(call, call.region(0)?, Dag::default())?;
     let real = |&v: &Var| !call.dtype(v).is_complex() && call.dtype(v).size() <= 8;
-    let ascending = ascending(call, &dag, &join, axes)?;
     let reduced = Reduced::of(call, axes)?;
     let last = reduced.kept().last().map_or(1, |&axis| reduced.shape[axis]);
     if !axes.is_empty() && last >= LANES && call.targets.iter().all(real) {
+        let ascending = ascending(call, &dag, &join, axes)?;
         return reduce_lanes(call, &reduced, &ascending, (&dag, &join));
     }
     let (shape, axes) = (&reduced.shape, &reduced.axes);
@@ -101,7 +99,7 @@ pub fn reduce(call: &Call<'_>, axes: &[usize]) -> Result<Kernel, CodegenError> {
     let address = w.address(inner, &position, &strides(shape));
     let mut args = grouped(&next, &dtypes);
     for (i, &dtype) in dtypes.iter().enumerate() {
-        if let Some(&axis) = reduced.positions.get(&call.arg(i)?) {
+        if let Some(axis) = call.positions.get(&call.arg(i)?).map(|&axis| reduced.place_of[axis]) {
             let at = At { scope: inner, lanes: 1 };
             args.push(vec![w.em.convert(at, DType::I64, dtype, &position[axis])]);
             continue;
@@ -274,7 +272,7 @@ fn reduce_lanes(
         let names: Vec<String> = types.iter().map(|_| w.em.name()).collect();
         let mut terms: Vec<Vec<String>> = Vec::new();
         for (i, &dtype) in dtypes.iter().enumerate() {
-            if let Some(&axis) = reduced.positions.get(&call.arg(i)?) {
+            if let Some(axis) = call.positions.get(&call.arg(i)?).map(|&axis| reduced.place_of[axis]) {
                 // What runs along the reduced axis is one number for all lanes, what runs along the last one is not.
                 let (first, different) = (&position[axis], if axis == inner_axis { step } else { 1 });
                 let numbered = axis == last;
