@@ -13,6 +13,8 @@
 //! A chain may end with reductions down the columns of its rows (`columns`): every task joins its rows to a target of
 //! its own, and one more kernel joins the targets.
 //!
+//! Such a reduction that no chain has may become two kernels (`parts`).
+//!
 //! Kernels over the same points become one of several outputs before (`outputs`), and products that no chain has pack
 //! their columns themselves (`packed`).
 //!
@@ -22,6 +24,7 @@
 mod chain;
 mod outputs;
 mod packed;
+mod parts;
 
 use crate::ahead::When;
 use crate::dag::Buf;
@@ -218,7 +221,7 @@ pub fn fuse(steps: Vec<Step>, world: &mut World<'_>) -> Result<Vec<Step>, Codege
         steps = rest;
         start = 0;
     }
-    packed::join(result, world)
+    parts::cut(packed::join(result, world)?, world)
 }
 
 /// The best chain that starts with a step.

@@ -174,16 +174,19 @@ pub fn several(
 ) -> Option<FieldId> {
     let product = |loops: &[LoopId]| loops.iter().map(|&l| dag.extent(l)).product::<i64>();
     let points = product(outer);
-    if target.threads < 2 || schedule.lanes > 1 || points >= target.threads as i64 {
+    // What is done in lanes is one piece of work.
+    let lanes = schedule.lanes as i64;
+    if target.threads < 2 || points >= target.threads as i64 * lanes {
         return None;
     }
+    let many = if lanes > 1 { 2 * MANY } else { MANY };
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let all: Vec<NodeId> = reductions(dag, &roots).collect();
     let first = all.iter().find_map(|&n| match &dag[n].node {
         Node::Reduce { loops, body, field, .. } => {
             let work = product(loops);
             let alone = reductions(dag, &[*body]).next().is_none();
-            (alone && work >= LONG && points.saturating_mul(work) >= MANY).then_some(*field)
+            (alone && work >= LONG && points.saturating_mul(work) >= many).then_some(*field)
         }
         _ => None,
     });
@@ -294,7 +297,14 @@ fn only_reduction(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Option<(i6
 
 /// Cuts the only reduction into so many parts along a loop. The parts are the tensor `buf` of `count` rows of as many
 /// elements as the reduction has values.
-fn apply(dag: &Dag, outputs: &[Output], outer: &[LoopId], l: LoopId, count: i64, buf: Buf) -> Option<Parts> {
+pub(crate) fn apply(
+    dag: &Dag,
+    outputs: &[Output],
+    outer: &[LoopId],
+    l: LoopId,
+    count: i64,
+    buf: Buf,
+) -> Option<Parts> {
     let [output] = outputs else { return None };
     let id = reductions(dag, &[output.root]).next()?;
     let Node::Reduce { op, loops, body, field } = dag[id].node.clone() else { return None };

@@ -289,6 +289,14 @@ impl<'a> Stores<'a> {
                 }
             }
             Choice::Tiles(c, scratch) => {
+                if let Some(inner) = c.vector_by_matrix(&dag, self.target) {
+                    if inner != field {
+                        return Ok(Outcome::First(inner));
+                    }
+                    if let Some(kernel) = columns::kernel(&dag, &outputs[0], &outer, self.target)? {
+                        return Ok(Outcome::Kernels(vec![kernel]));
+                    }
+                }
                 let next = self.next();
                 let whole = Pulled { dag, outer, outputs };
                 if let Some(framed) = framed::find(&whole, &c, self.target, next) {
@@ -319,7 +327,7 @@ impl<'a> Stores<'a> {
             let first = self.apart(&mut rest, node, &own)?.0;
             return Ok(self.kernels(field, rest)?.after(vec![first]));
         }
-        match columns::find(&dag, &outputs, &outer, &schedule) {
+        match columns::find(&dag, &outputs, &outer, &schedule, self.target) {
             Some((_, inner)) if inner != field => return Ok(Outcome::First(inner)),
             Some(_) => {
                 let kernel = columns::kernel(&dag, &outputs[0], &outer, self.target)?;

@@ -1,11 +1,14 @@
-//! Products with very few columns, or rows: tiles would have vectors of few lanes, and each row of one a load for every
-//! term. Sums of the terms in lanes, one for each element, are left to the row emitter.
+//! Products that tiles are not for. A vector times a large matrix is a reduction down long columns: no tile reads the
+//! matrix in the order of memory. With very few columns, or rows, tiles would have vectors of few lanes, and each row
+//! of one a load for every term: sums of the terms in lanes, one for each element, are left to the row emitter.
 
 use super::{Contraction, product};
+use crate::Target;
 use crate::address::LoopId;
 use crate::dag::{Dag, Node, NodeId};
+use crate::emit::Elem;
 use crate::schedule::Output;
-use surject_ir::DType;
+use surject_ir::{DType, FieldId};
 
 /// More columns are worth tiles.
 const MOST: i64 = 4;
@@ -23,6 +26,18 @@ pub(crate) enum Dots {
 }
 
 impl Contraction {
+    /// The accumulation, if it is one row times a matrix that does not stay in a cache and lies in memory row by row.
+    pub(crate) fn vector_by_matrix(&self, dag: &Dag, target: &Target) -> Option<FieldId> {
+        let Node::Reduce { field, .. } = dag[self.node].node else { return None };
+        let matrix = &dag[self.factors[1]];
+        let Node::Load { address, guards, .. } = &matrix.node else { return None };
+        let float = matches!(dag[self.node].dtype, DType::F32 | DType::F64);
+        let alone = [&self.rows, &self.batch].into_iter().all(|loops| product(dag, loops) == 1);
+        let bytes = dag.points(matrix.deps) * Elem::in_memory(matrix.dtype).size() as f64;
+        let far = 2.0 * bytes > target.cache_bytes as f64;
+        (float && alone && far && guards.is_empty() && address.coeff(self.lane) == 1).then_some(field)
+    }
+
     /// Is it a sum in lanes for each element? `None`: it has tiles.
     pub(crate) fn dots(&self, dag: &Dag, output: &Output) -> Option<Dots> {
         let &[sum] = &self.sum[..] else { return None };

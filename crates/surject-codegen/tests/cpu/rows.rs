@@ -807,3 +807,37 @@ fn one_lane_at_the_end_of_a_block() {
         check(program.functions[0].clone());
     }
 }
+
+/// Long columns as if no cache held them: rows far apart, parts of their own for each thread with rows left over, a
+/// reduction inside another one, and a vector times a matrix.
+#[test]
+fn columns_of_what_is_far_away() {
+    const INNER: &str = "let t : f32[COLUMNS] =:+ over i<ROWS, j<COLUMNS at [j]: x[i,j]";
+    let bodies = [
+        ("+", "", "x[i,j]", "", 1),
+        ("max", "", "x[i,j] * x[i,j]", "", 1),
+        ("+", INNER, "(x[i,j] - t[j] * 0.001f32) * (x[i,j] - t[j] * 0.001f32)", "", 2),
+        ("+", "", "a[i] * x[i,j]", "", 1),
+        ("+", "", "a[i] * x[i,j]", " + 1.0f32", 1),
+    ];
+    for (rows, columns) in [(1024, 256), (1037, 260), (520, 300)] {
+        for (op, inner, body, after, cut) in bodies {
+            let text = format!(
+                "func main(x: f32[ROWS,COLUMNS], a: f32[ROWS]) -> (y) {{
+  {inner}
+  let s : f32[COLUMNS] =:{op} over i<ROWS, j<COLUMNS at [j]: {body}
+  y : f32[COLUMNS] =: over j<COLUMNS: s[j]{after}
+}}
+"
+            );
+            let text = text.replace("ROWS", &rows.to_string()).replace("COLUMNS", &columns.to_string());
+            let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            let far = |target: Target| Target { cache_bytes: 8192, last_bytes: 65_536, ..target };
+            let host = far(Target { threads: 2, ..Target::host() });
+            let targets = [host, far(Target::generic()), far(Target { threads: 1, ..Target::wide() })];
+            let plans = check_on(program.functions[0].clone(), 1e-5, None, &targets);
+            let parts = plans[0].matches(&format!("row [4 {} ", rows / 4 / 8)).count();
+            assert!(rows < 1024 || parts == cut, "{}", plans[0]);
+        }
+    }
+}
