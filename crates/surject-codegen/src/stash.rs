@@ -232,16 +232,30 @@ pub fn cut_panels(
     buf: Buf,
 ) -> Option<Parts> {
     const TERMS: i64 = 1024;
-    let (points, work, longest) = only_reduction(dag, outputs, outer)?;
+    let (points, work, _) = only_reduction(dag, outputs, outer)?;
     // A panel of columns and one of rows, as wide as tiles are.
     if work * (target.lanes_bytes as i64 * 2 + 32) < 2 * target.cache_bytes as i64 {
         return None;
     }
-    let count = divisor(dag.extent(longest), work / TERMS, 2 * work / TERMS)?;
+    // The longest loop, and one along which elements lie side by side last: vectors of them are packed.
+    let all = dag.reachable(&[outputs[0].root], true);
+    let summed = all.iter().find_map(|&n| match &dag[n].node {
+        Node::Reduce { loops, .. } => Some(loops.clone()),
+        _ => None,
+    });
+    let side_by_side = |l: LoopId| {
+        all.iter().any(|&n| matches!(&dag[n].node, Node::Load { address, .. } if address.coeff(l).abs() == 1))
+    };
+    let mut loops = summed?;
+    loops.sort_by_key(|&l| (side_by_side(l), std::cmp::Reverse(dag.extent(l))));
+    let (l, count) = loops.into_iter().find_map(|l| {
+        let count = divisor(dag.extent(l), work / TERMS, 2 * work / TERMS)?;
+        (work / count <= 4 * TERMS).then_some((l, count))
+    })?;
     // Parts are written and read once; that must be little beside the terms of a square output.
     let side = (points as f64).sqrt();
     let worth = 4.0 * (count as f64) * points as f64 <= 2.0 * side * work as f64;
-    if worth && work / count <= 4 * TERMS { apply(dag, outputs, outer, longest, count, buf) } else { None }
+    if worth { apply(dag, outputs, outer, l, count, buf) } else { None }
 }
 
 /// As [`cut`], for a sum of products over two loops that only the two together depend on, such as the sum of all rows

@@ -173,7 +173,15 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             }
         }
     }
-    best.map(|b| matrix::in_tiles(dag, b.1, target))
+    let mut best = best?.1;
+    let terms = product(dag, loops) * (best.tile.2 * Elem::of(dtype).size()) as i64;
+    if 2 * terms > target.nearest_bytes as i64
+        && best.pairs.is_none()
+        && let Some(sum) = windows::in_memory_order(dag, best.factors[0], &best.sum)
+    {
+        best.sum = sum;
+    }
+    Some(matrix::in_tiles(dag, best, target))
 }
 
 /// The height of as many tiles as rows need, where these are shared between the tiles.

@@ -62,7 +62,7 @@ impl Tiles<'_> {
         let always = self.windows.as_ref().is_some_and(|w| w.always);
         let store = if self.stores_apart() { 0.0 } else { LOST_STORE * self.through_memory() };
         let place = if always { 0.0 } else { LOST_PLACE };
-        let known = self.has_functions() && (self.apart || always);
+        let known = self.has_functions() && (self.apart || always && !self.fresh);
         known.then(|| self.tiles() as f64 * (LOST_TILE + place + store))
     }
 

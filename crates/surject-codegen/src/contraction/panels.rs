@@ -94,7 +94,7 @@ impl Tiles<'_> {
         let until = em.op(beside, &format!("arith.addi {beside_iv}, {until} : i64"));
         let until = em.op(beside, &format!("arith.minsi {until}, {end} : i64"));
         if self.fresh {
-            self.pack_panels(em, beside, (&beside_iv, &until), (&c.columns, part.columns))?;
+            self.pack_fresh(em, beside, (&beside_iv, &until), part.columns)?;
         }
         let row = em.open(beside, Vec::new(), None);
         let row_iv = em.name();

@@ -34,6 +34,29 @@ fn one_behind_the_other(nest: &[(i64, i64)]) -> bool {
     nest.last().is_some_and(|&(terms, stride)| stride == 1 && terms >= LINE_TERMS)
 }
 
+/// The order of the summed loops in which the terms of a row are next to each other in memory, if there is one. Tiles
+/// that read rows where they lie read the lines of memory once then: where the weights of a convolution lie as
+/// `[out, in, y, x]` and are summed as `[y, x, in]`, each is read nine times from a cache further away.
+pub(super) fn in_memory_order(dag: &Dag, factor: NodeId, sum: &[LoopId]) -> Option<Vec<LoopId>> {
+    let Node::Load { address, .. } = &dag[factor].node else { return None };
+    let mut order = sum.to_vec();
+    order.sort_by_key(|&l| std::cmp::Reverse(address.coeff(l)));
+    (one_behind_the_other(&nest(dag, address, &order)?)).then_some(order)
+}
+
+/// Loops over the sum, outermost first: extents and distances. Loops that run through memory as one are one.
+fn nest(dag: &Dag, address: &Lin, sum: &[LoopId]) -> Option<Vec<(i64, i64)>> {
+    let mut nest: Vec<(i64, i64)> = Vec::new();
+    for &l in sum.iter().filter(|&&l| dag.extent(l) > 1) {
+        let (extent, stride) = (dag.extent(l), address.coeff(l));
+        match nest.last_mut() {
+            Some(outer) if outer.1 == stride.checked_mul(extent)? => *outer = (outer.0 * extent, stride),
+            _ => nest.push((extent, stride)),
+        }
+    }
+    Some(nest)
+}
+
 /// Are the rows of a tile next to each other for each term, at places that do not crowd each other out of the nearest
 /// cache? Packing them would only move them.
 fn side_by_side(step: i64, nest: &[(i64, i64)], s: &Sizes) -> bool {
@@ -140,15 +163,7 @@ pub(super) fn windows(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<Windows> 
     if !plain || !alone || dag.extent(last) < s.high {
         return None;
     }
-    // Loops that run through memory as one are one.
-    let mut nest: Vec<(i64, i64)> = Vec::new();
-    for &l in c.sum.iter().filter(|&&l| dag.extent(l) > 1) {
-        let (extent, stride) = (dag.extent(l), address.coeff(l));
-        match nest.last_mut() {
-            Some(outer) if outer.1 == stride.checked_mul(extent)? => *outer = (outer.0 * extent, stride),
-            _ => nest.push((extent, stride)),
-        }
-    }
+    let nest = nest(dag, address, &c.sum)?;
     let step = address.coeff(last);
     let (always, address) = (one_loop && guards.is_empty(), address.clone());
     let lies_well = one_behind_the_other(&nest) || side_by_side(step, &nest, s);
