@@ -33,6 +33,24 @@ impl Emitter<'_> {
         self.op(at.scope, &format!("arith.cmpi {predicate}, {a}, {b} : {}", elem.ty(at.lanes)))
     }
 
+    /// The larger or the smaller of two single floats; of equal ones, which may be zeros of both signs, the sign that both
+    /// have or one. LLVM's own way takes signs through other registers, and an element that many updates go to waits for
+    /// that: a `scatter` of maxima takes 1.3 to 1.8 times as long (Zen 4).
+    fn largest(&mut self, at: At, op: BinaryOp, (x, y): (&str, &str), e: Elem) -> String {
+        let (order, join) = if op == BinaryOp::Max { ("ogt", "arith.andi") } else { ("olt", "arith.ori") };
+        let bits = if e == Elem::F64 { Elem::I64 } else { Elem::I32 };
+        let [first, second] = [(x, y), (y, x)].map(|(a, b)| {
+            let larger = self.cmpf(at, order, a, b, e);
+            let value = self.select(at, &larger, a, b, e);
+            self.cast(at, "arith.bitcast", &value, e, bits)
+        });
+        let both = self.bin(at, join, &first, &second, bits);
+        let both = self.cast(at, "arith.bitcast", &both, bits, e);
+        let unordered = self.cmpf(at, "uno", x, y, e);
+        let none = self.bin(at, "arith.addf", x, y, e);
+        self.select(at, &unordered, &none, &both, e)
+    }
+
     /// A comparison of floats.
     pub fn cmpf(&mut self, at: At, predicate: &str, a: &str, b: &str, elem: Elem) -> String {
         self.op(at.scope, &format!("arith.cmpf {predicate}, {a}, {b} : {}", elem.ty(at.lanes)))
@@ -190,6 +208,9 @@ impl Emitter<'_> {
             Sub => self.bin(at, "arith.subf", x, y, e),
             Mul => self.bin(at, "arith.mulf", x, y, e),
             Div => self.bin(at, "arith.divf", x, y, e),
+            Max | Min if at.lanes == 1 && matches!(e, Elem::F32 | Elem::F64) => {
+                return Ok(self.largest(at, op, (x, y), e));
+            }
             Max => return Ok(self.bin(at, "arith.maximumf", x, y, e)),
             Min => return Ok(self.bin(at, "arith.minimumf", x, y, e)),
             Rem | Pow | Atan2 => math::binary(self, at, op, e, x, y),

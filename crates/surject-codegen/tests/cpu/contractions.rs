@@ -691,12 +691,34 @@ fn cold_parts() {
     let windows = || convolution(2, 26, 32, 70, 1);
     assert_eq!(functions(windows(), true), ["entry", "kernel"]);
     assert!(["rows", "store", "tile"].iter().all(|f| functions(windows(), false).iter().any(|g| g == f)));
+    // Columns that are packed as needed are packed by a function.
+    let fresh = || by_transposed([1, 64, 1030, 130], DType::F32);
+    assert_eq!(functions(fresh(), true), ["entry", "kernel"]);
+    assert!(functions(fresh(), false).contains(&"columns".to_string()));
     // Short sums: the way from tile to tile takes time.
     let short = || matmul(300, 12, 300, DType::F32);
     assert!(functions(short(), true).is_empty());
-    for function in [product(), windows(), short()] {
+    for function in [product(), windows(), fresh(), short()] {
         check_with(function, 1e-3, None);
     }
+}
+
+/// dw[f,c,i,j] = sum over n, y, x of x[n,c,y+i-1,x+j-1] dy[n,f,y,x]: long sums are not cut along the elements that lie side
+/// by side, so that the rows of a tile are read where they lie.
+#[test]
+fn gradients_of_weights_of_planes() {
+    let (size, channels, filters) = (28, 8, 16);
+    let text = format!(
+        "func main(x: f32[16,{channels},{size},{size}], y: f32[16,{filters},{size},{size}]) -> (w) {{
+  w : f32[{filters},{channels},3,3] =:+ over f<{filters}, c<{channels}, i<3, j<3, y<{size}, x<{size}, n<16 at [f,c,i,j]: \
+(x[n,c,y + i - 1,x + j - 1] where 0 <= y + i - 1 < {size} and 0 <= x + j - 1 < {size} else 0.0f32) * y[n,f,y,x]
+}}
+"
+    );
+    let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let plan = lowered(program.functions[0].clone()).plan.to_string();
+    assert!(plan.contains("rows 16 in place columns 9 x 8"), "{plan}");
+    check_with(program.functions[0].clone(), 1e-4, None);
 }
 
 /// Where a module is compiled in parts, what kernels share is in one of them, and the others name it.

@@ -258,3 +258,36 @@ fn arithmetic_on_positions() {
         }
     }
 }
+
+/// Single numbers: zeros of both signs, infinities, and what is no number.
+#[test]
+fn largest_and_smallest_of_two() {
+    for (ty, dtype) in [("f32", DType::F32), ("f64", DType::F64)] {
+        let text = format!(
+            "func main(x: {ty}[], y: {ty}[]) -> (a, b) {{
+  a : {ty}[] =: max(x[], y[])
+  b : {ty}[] =: min(x[], y[])
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let module = surject_codegen::lower(&program, "main", &surject_codegen::Target::host()).unwrap();
+        let numbers = [0.0, -0.0, 1.5, -2.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+        for x in numbers {
+            for y in numbers {
+                let args = [x, y].map(|v| {
+                    let mut buffer = Buffer::zeros(dtype, &[]);
+                    buffer.set(0, Scalar::from_f64(dtype, v));
+                    buffer
+                });
+                let found: Vec<f64> = execute(&module, &args).iter().map(|b| b.get(0).as_f64()).collect();
+                let expected = surject_ir::interp::run(&program, "main", &args).unwrap();
+                for (found, expected) in found.iter().zip(&expected) {
+                    let expected = expected.get(0).as_f64();
+                    let same = found.to_bits() == expected.to_bits() || found.is_nan() && expected.is_nan();
+                    assert!(same, "{x} {y}: {found}, not {expected}");
+                }
+            }
+        }
+    }
+}
