@@ -174,8 +174,9 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
         }
     }
     let mut best = best?.1;
-    let terms = product(dag, loops) * (best.tile.2 * Elem::of(dtype).size()) as i64;
-    if 2 * terms > target.nearest_bytes as i64
+    // The rows of a tile that do not stay in the nearest cache are read in the order of memory.
+    let bytes = product(dag, loops) * (best.tile.2 * Elem::of(dtype).size()) as i64;
+    if 2 * bytes > target.nearest_bytes as i64
         && best.pairs.is_none()
         && let Some(sum) = windows::in_memory_order(dag, best.factors[0], &best.sum)
     {

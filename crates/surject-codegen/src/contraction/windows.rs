@@ -41,7 +41,7 @@ pub(super) fn in_memory_order(dag: &Dag, factor: NodeId, sum: &[LoopId]) -> Opti
     let Node::Load { address, .. } = &dag[factor].node else { return None };
     let mut order = sum.to_vec();
     order.sort_by_key(|&l| std::cmp::Reverse(address.coeff(l)));
-    (one_behind_the_other(&nest(dag, address, &order)?)).then_some(order)
+    one_behind_the_other(&nest(dag, address, &order)?).then_some(order)
 }
 
 /// Loops over the sum, outermost first: extents and distances. Loops that run through memory as one are one.
