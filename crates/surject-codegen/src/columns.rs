@@ -31,11 +31,6 @@ const ROWS: i64 = 8;
 const PARTS: i64 = 2;
 const LEAST: i64 = 16 * ROWS;
 
-/// The bytes of all values of a node.
-fn bytes(dag: &Dag, n: NodeId) -> f64 {
-    dag.points(dag[n].deps) * Elem::in_memory(dag[n].dtype).size() as f64
-}
-
 /// Finds a plain reduction down long columns that an output is made of, element by element.
 pub fn find(
     dag: &Dag,
@@ -53,7 +48,7 @@ pub fn find(
     }
     // What stands inside a reduction is walked down with it, unless no cache holds the rows until then.
     let far =
-        |n: &NodeId| matches!(dag[*n].node, Node::Load { .. }) && bytes(dag, *n) > target.last_bytes as f64;
+        |n: &NodeId| matches!(dag[*n].node, Node::Load { .. }) && dag.bytes(*n) > target.last_bytes as f64;
     let within = dag.reachable(&[output.root], true).iter().any(far);
     dag.reachable(&[output.root], within).into_iter().find_map(|n| {
         let Node::Reduce { loops, body, field, .. } = &dag[n].node else { return None };
@@ -103,7 +98,7 @@ pub fn kernel(
         some(&mut both, (rest, 1), &Lin::constant(main * ROWS))
     };
     let (Some(start), Some(block)) = (start, both.add_loop(main)) else { return Ok(None) };
-    let far = bytes(dag, body) > 2.0 * target.cache_bytes as f64;
+    let far = dag.bytes(body) > 2.0 * target.cache_bytes as f64;
     let (apart, number) = if far { (main, Some(Lin::var(block))) } else { (1, Lin::var(block).times(ROWS)) };
     let Some(joined) = number.and_then(|number| some(&mut both, (ROWS, apart), &number)) else {
         return Ok(None);
@@ -148,9 +143,8 @@ pub struct Columns {
     pub(crate) dag: Dag,
     /// What is joined to the target for every row.
     pub(crate) output: Output,
-    /// The reduction of all rows, and the loops of its elements.
+    /// The reduction of all rows.
     whole: NodeId,
-    outer: Vec<LoopId>,
     /// How: the loop over rows is the first.
     schedule: Schedule,
     /// The reduction.
@@ -163,21 +157,20 @@ impl Columns {
     fn new(dag: &Dag, output: &Output, outer: &[LoopId], target: &Target) -> Option<Columns> {
         let Node::Reduce { op, loops, body, field } = &dag[output.root].node else { return None };
         let &[rows] = &loops[..] else { return None };
-        let root = output.root;
+        let whole = output.root;
         let output = Output { root: *body, join: Some(*op), ..output.clone() };
         let mut schedule =
             schedule::choose(dag, std::slice::from_ref(&output), &[&[rows], outer].concat(), target);
         let plain = schedule.is_plain() && schedule.order.last().is_some_and(|&l| l != rows);
         schedule.order.sort_by_key(|&l| l != rows);
-        let (whole, outer) = (root, outer.to_vec());
-        let columns = Columns { dag: dag.clone(), output, whole, outer, schedule, op: *op, field: *field };
+        let columns = Columns { dag: dag.clone(), output, whole, schedule, op: *op, field: *field };
         let small = columns.bytes()?.checked_mul(4)? <= target.cache_bytes as i64;
         (plain && small).then_some(columns)
     }
 
     /// The loops of the elements.
     pub(crate) fn outer(&self) -> &[LoopId] {
-        &self.outer
+        &self.schedule.order[1..]
     }
 
     /// The loop over rows.
@@ -210,7 +203,7 @@ impl Columns {
         let mut dag = self.dag.clone();
         let root = dag.constant(self.op.neutral(dag[self.output.root].dtype));
         let outputs = [Output { root, join: None, ..self.output.clone() }];
-        let schedule = schedule::choose(&dag, &outputs, &self.schedule.order[1..], target);
+        let schedule = schedule::choose(&dag, &outputs, self.outer(), target);
         row::emit_units(&dag, &outputs, &schedule, (Units::WHOLE, target), None, &|_| Some(When::Soon))
     }
 
@@ -218,12 +211,12 @@ impl Columns {
     pub(crate) fn parts(&self, buf: Buf, target: &Target) -> Option<Parts> {
         let (threads, rows) = (target.threads as i64, self.rows());
         let count = PARTS * threads;
-        let far = bytes(&self.dag, self.output.root) > (target.threads * target.cache_bytes) as f64;
+        let far = self.dag.bytes(self.output.root) > (target.threads * target.cache_bytes) as f64;
         if threads < 2 || !far || self.dag.extent(rows) < LEAST * count {
             return None;
         }
         let outputs = [Output { root: self.whole, join: None, ..self.output.clone() }];
-        stash::apply(&self.dag, &outputs, &self.outer, rows, count, buf)
+        stash::apply(&self.dag, &outputs, self.outer(), rows, count, buf)
     }
 
     /// The kernel that joins so many targets, which lie one behind the other, into one.
@@ -245,7 +238,7 @@ impl Columns {
         let node = Node::Reduce { op: self.op, loops: vec![each], body, field: self.field };
         let root = dag.add(node, dtype);
         let outputs = vec![Output { to, root, join: None, ..self.output.clone() }];
-        let outer = &self.schedule.order[1..];
+        let outer = self.outer();
         let schedule = schedule::choose(&dag, &outputs, outer, target);
         row::whole(dag, outputs, schedule, outer.iter().copied().collect(), None, target)
     }

@@ -5,6 +5,7 @@
 //! field and address is evaluated once, and children stand before parents.
 
 use crate::address::{Guard, Lin, LoopId, LoopSet};
+use crate::elem::Elem;
 use std::collections::HashMap;
 use surject_ir::{AccOp, BinaryOp, DType, FieldId, Scalar, UnaryOp};
 
@@ -224,6 +225,11 @@ impl Dag {
     /// How many points some loops run through.
     pub fn points(&self, loops: LoopSet) -> f64 {
         loops.loops().map(|l| self.extent(l) as f64).product()
+    }
+
+    /// The bytes of all values of a node, as they lie in memory.
+    pub fn bytes(&self, node: NodeId) -> f64 {
+        self.points(self[node].deps) * Elem::in_memory(self[node].dtype).size() as f64
     }
 
     /// The number of nodes.

@@ -203,7 +203,8 @@ pub fn cut(
     target: &Target,
     buf: Buf,
 ) -> Option<Parts> {
-    let (points, work, longest) = only_reduction(dag, outputs, outer)?;
+    let (points, work, loops) = only_reduction(dag, outputs, outer)?;
+    let longest = loops.into_iter().max_by_key(|&l| dag.extent(l))?;
     let threads = target.threads as i64;
     // What is done in lanes is one piece of work.
     let lanes = schedule.lanes as i64;
@@ -232,21 +233,16 @@ pub fn cut_panels(
     buf: Buf,
 ) -> Option<Parts> {
     const TERMS: i64 = 1024;
-    let (points, work, _) = only_reduction(dag, outputs, outer)?;
+    let (points, work, mut loops) = only_reduction(dag, outputs, outer)?;
     // A panel of columns and one of rows, as wide as tiles are.
     if work * (target.lanes_bytes as i64 * 2 + 32) < 2 * target.cache_bytes as i64 {
         return None;
     }
     // The longest loop, and one along which elements lie side by side last: vectors of them are packed.
     let all = dag.reachable(&[outputs[0].root], true);
-    let summed = all.iter().find_map(|&n| match &dag[n].node {
-        Node::Reduce { loops, .. } => Some(loops.clone()),
-        _ => None,
-    });
     let side_by_side = |l: LoopId| {
         all.iter().any(|&n| matches!(&dag[n].node, Node::Load { address, .. } if address.coeff(l).abs() == 1))
     };
-    let mut loops = summed?;
     loops.sort_by_key(|&l| (side_by_side(l), std::cmp::Reverse(dag.extent(l))));
     let (l, count) = loops.into_iter().find_map(|l| {
         let count = divisor(dag.extent(l), work / TERMS, 2 * work / TERMS)?;
@@ -265,13 +261,12 @@ pub fn cut_rows(dag: &Dag, outputs: &[Output], outer: &[LoopId], buf: Buf) -> Op
     const LEAST: i64 = 16;
     const WORTH: i64 = 100_000;
     const MOST: i64 = 1 << 20;
-    let (points, work, _) = only_reduction(dag, outputs, outer)?;
-    let reduction = dag.reachable(&[outputs[0].root], true).into_iter().find_map(|n| match &dag[n].node {
-        Node::Reduce { op: AccOp::Add, loops, body, .. } => Some((loops.clone(), *body)),
+    let (points, work, loops) = only_reduction(dag, outputs, outer)?;
+    let body = dag.reachable(&[outputs[0].root], true).into_iter().find_map(|n| match &dag[n].node {
+        Node::Reduce { op: AccOp::Add, body, .. } => Some(*body),
         _ => None,
     });
-    let (loops, body) = reduction?;
-    let Node::Binary(BinaryOp::Mul, x, y) = dag[body].node else { return None };
+    let Node::Binary(BinaryOp::Mul, x, y) = dag[body?].node else { return None };
     let (x, y) = (dag[x].deps, dag[y].deps);
     let over: LoopSet = outer.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
     // The output runs along the loops of one factor, the sum along one of the other and along some of both.
@@ -297,16 +292,15 @@ fn reductions<'d>(dag: &'d Dag, roots: &[NodeId]) -> impl Iterator<Item = NodeId
     dag.reachable(roots, true).into_iter().filter(|&n| matches!(dag[n].node, Node::Reduce { .. }))
 }
 
-/// The points of the output of a kernel with one reduction, the terms of each, and the longest summed loop.
-fn only_reduction(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Option<(i64, i64, LoopId)> {
+/// The points of the output of a kernel with one reduction, the terms of each, and the summed loops.
+fn only_reduction(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Option<(i64, i64, Vec<LoopId>)> {
     let [output] = outputs else { return None };
     let mut all = reductions(dag, &[output.root]);
     let (Some(only), None) = (all.next(), all.next()) else { return None };
     let (dtype, Node::Reduce { loops, .. }) = (dag[only].dtype, &dag[only].node) else { return None };
     let exact = dtype.is_int() || dtype.is_bool() || matches!(dtype, DType::F32 | DType::F64);
     let product = |loops: &[LoopId]| loops.iter().map(|&l| dag.extent(l)).product::<i64>();
-    let &longest = loops.iter().max_by_key(|&&l| dag.extent(l))?;
-    exact.then(|| (product(outer), product(loops), longest))
+    exact.then(|| (product(outer), product(loops), loops.clone()))
 }
 
 /// Cuts the only reduction into so many parts along a loop. The parts are the tensor `buf` of `count` rows of as many

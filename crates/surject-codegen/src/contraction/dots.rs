@@ -6,7 +6,6 @@ use super::{Contraction, product};
 use crate::Target;
 use crate::address::LoopId;
 use crate::dag::{Dag, Node, NodeId};
-use crate::emit::Elem;
 use crate::schedule::Output;
 use surject_ir::{DType, FieldId};
 
@@ -29,12 +28,10 @@ impl Contraction {
     /// The accumulation, if it is one row times a matrix that does not stay in a cache and lies in memory row by row.
     pub(crate) fn vector_by_matrix(&self, dag: &Dag, target: &Target) -> Option<FieldId> {
         let Node::Reduce { field, .. } = dag[self.node].node else { return None };
-        let matrix = &dag[self.factors[1]];
-        let Node::Load { address, guards, .. } = &matrix.node else { return None };
+        let Node::Load { address, guards, .. } = &dag[self.factors[1]].node else { return None };
         let float = matches!(dag[self.node].dtype, DType::F32 | DType::F64);
         let alone = [&self.rows, &self.batch].into_iter().all(|loops| product(dag, loops) == 1);
-        let bytes = dag.points(matrix.deps) * Elem::in_memory(matrix.dtype).size() as f64;
-        let far = 2.0 * bytes > target.cache_bytes as f64;
+        let far = 2.0 * dag.bytes(self.factors[1]) > target.cache_bytes as f64;
         (float && alone && far && guards.is_empty() && address.coeff(self.lane) == 1).then_some(field)
     }
 
