@@ -335,11 +335,16 @@ impl Row<'_> {
             return self.braid(em, scope, (braid, braided), &range, parts);
         }
         let cuts = if cut && range.0.is_none() { self.cuts(em.dag, l) } else { Vec::new() };
-        for (start, end) in between(&cuts, em.dag.extent(l)) {
+        let parts: Vec<(i64, i64)> = between(&cuts, em.dag.extent(l)).collect();
+        let streams = em.streams;
+        em.streams &= self.goes_past(em.dag, l, &parts);
+        let past = em.streams;
+        for (start, end) in parts {
             if self.is_shifted(em, l, (start, end)) {
                 self.shifted(em, scope, l, &range, (start, end))?;
                 continue;
             }
+            em.streams &= cuts.is_empty() || self.is_of_lines(em.dag, l, (start, end));
             let lanes = self.schedule.lanes;
             let main = end - (end - start) % lanes as i64;
             if main > start {
@@ -360,16 +365,24 @@ impl Row<'_> {
                 }
                 em.close_loop(inner, &iv, &bounds, &[]);
             }
-            if main < end {
-                let (inner, iv, lanes) = em.open_rest(scope, l, (end - main) as usize);
-                let bounds = clip(em, scope, &range, (main, end), lanes as i64);
+            let mut from = main;
+            while from < end {
+                // Vectors that are not full go through the caches: lines that go past them are cut into full ones.
+                let left = end - from;
+                let full = em.streams && self.schedule.short.is_none();
+                let to = from + if full { 1 << left.ilog2() } else { left };
+                let (inner, iv, lanes) = em.open_rest(scope, l, (to - from) as usize);
+                let bounds = clip(em, scope, &range, (from, to), lanes as i64);
                 if !cuts.is_empty() {
-                    em.limit(inner, l, main, end);
+                    em.limit(inner, l, from, to);
                 }
                 self.rest_of_rows(em, inner)?;
                 em.close_loop(inner, &iv, &bounds, &[]);
+                from = to;
             }
+            em.streams = past;
         }
+        em.streams = streams;
         Ok(())
     }
 

@@ -25,8 +25,14 @@ pub(crate) const LINE: i64 = 64;
 /// The least bytes of a store that goes past the caches.
 const LEAST: usize = 16;
 
-/// Lines of a part of a row that is worth the code for its ends.
-const LINES: i64 = 8;
+/// Lines of a row that is done from line to line past the caches, and of a part of it.
+const PAST: (i64, i64) = (6, 2);
+
+/// Lines of one that stays in them, and of a part of it.
+const NEAR: (i64, i64) = (8, 8);
+
+/// Bytes between an end of a row and the one that is asked for meanwhile.
+const AHEAD: i64 = 4096;
 
 /// The bytes of the elements that a kernel writes.
 pub(crate) fn written(dag: &Dag, outputs: &[Output]) -> f64 {
@@ -60,7 +66,8 @@ fn reads(dag: &Dag, outputs: &[Output], bytes: f64) -> bool {
 /// Does a kernel of the row emitter with this schedule store past the caches?
 pub(crate) fn decide(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, target: &Target) {
     let Some(&last) = schedule.order.last().filter(|_| is_worth(dag, outputs, target)) else { return };
-    let least = least(target);
+    let [row, part] = least(PAST, target);
+    let long = is_long(dag, outputs, dag.extent(last), row);
     let stores_lines = match (&schedule.short, &schedule.braid) {
         (Some(short), _) => short.stores_blocks(dag),
         (_, Some(braid)) => {
@@ -70,11 +77,11 @@ pub(crate) fn decide(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, tar
         }
         (None, None) => {
             let along = outputs.iter().all(|o| o.address.coeff(last) == 1) && schedule.lanes > 1;
-            along && (is_long(dag, outputs, dag.extent(last), least) || begin_alike(dag, outputs, last))
+            along && (long || begin_alike(dag, outputs, last))
         }
     };
     schedule.streams = stores_lines;
-    schedule.shift = stores_lines.then_some(least);
+    schedule.shift = (stores_lines && long).then_some(part);
 }
 
 /// Rows of a kernel that does little but move them: where they leave the nearest caches at all, parts that begin between
@@ -82,8 +89,9 @@ pub(crate) fn decide(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, tar
 pub(crate) fn near(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &Target) -> Option<i64> {
     let &last = schedule.order.last().filter(|_| schedule.is_plain() && schedule.lanes > 1)?;
     let along = outputs.iter().all(|o| o.join.is_none() && o.address.coeff(last) == 1);
-    let long = is_long(dag, outputs, dag.extent(last), least(target));
-    (leaves(dag, outputs, target) && along && long).then(|| least(target))
+    let [row, part] = least(NEAR, target);
+    let long = is_long(dag, outputs, dag.extent(last), row);
+    (leaves(dag, outputs, target) && along && long).then_some(part)
 }
 
 /// Do results leave the nearest caches, and are vectors lines, so that each that lies across two is stored twice?
@@ -92,8 +100,8 @@ pub(crate) fn leaves(dag: &Dag, outputs: &[Output], target: &Target) -> bool {
     far && target.lanes_bytes as i64 == LINE
 }
 
-fn least(target: &Target) -> i64 {
-    if target.eager { 1 } else { LINES * LINE }
+fn least((row, part): (i64, i64), target: &Target) -> [i64; 2] {
+    if target.eager { [1; 2] } else { [row * LINE, part * LINE] }
 }
 
 /// Do all rows along a loop begin at the same place of a line?
@@ -160,12 +168,32 @@ enum End {
 impl Row<'_> {
     /// Is a part of the last loop done from line to line?
     pub(crate) fn is_shifted(&self, em: &Emitter<'_>, l: LoopId, (start, end): (i64, i64)) -> bool {
-        let (Some(least), [first, ..]) = (self.schedule.shift, self.outputs) else { return false };
-        let alike = begin_alike(em.dag, self.outputs, l) && start * size(em.dag, first) % LINE == 0;
+        let Some(least) = self.schedule.shift else { return false };
+        let alike = self.is_of_lines(em.dag, l, (start, if em.streams { end } else { start }));
         em.streams == self.schedule.streams
             && self.schedule.short.is_none()
             && !alike
             && is_long(em.dag, self.outputs, end - start, least)
+    }
+
+    /// Do these parts of a row go past the caches? Not if one of them, larger than a line, has to go through them: its
+    /// lines are fetched while the others wait, up to three times as long as if all went through.
+    pub(crate) fn goes_past(&self, dag: &Dag, l: LoopId, parts: &[(i64, i64)]) -> bool {
+        let little = |&(start, end): &(i64, i64)| {
+            self.outputs.iter().all(|o| (end - start).saturating_mul(size(dag, o)) <= LINE)
+        };
+        let fits = |&part: &(i64, i64)| match self.schedule.shift {
+            Some(least) => is_long(dag, self.outputs, part.1 - part.0, least),
+            None => false,
+        };
+        let of_lines = |part: &(i64, i64)| self.is_of_lines(dag, l, *part);
+        parts.len() == 1 || parts.iter().all(|part| little(part) || fits(part) || of_lines(part))
+    }
+
+    /// Does a part of every row begin and end with a line?
+    pub(crate) fn is_of_lines(&self, dag: &Dag, l: LoopId, (start, end): (i64, i64)) -> bool {
+        let whole = |o: &Output, at: i64| at.saturating_mul(o.address.coeff(l)).saturating_mul(size(dag, o)) % LINE == 0;
+        begin_alike(dag, self.outputs, l) && self.outputs.iter().all(|o| whole(o, start) && whole(o, end))
     }
 
     /// A part of the last loop from line to line of the first output. Its ends are vectors too, of which only the
@@ -192,10 +220,16 @@ impl Row<'_> {
             em.close_plain(corner);
             to
         });
-        // The line that is stored in part is there when the others are stored, which would wait for it.
-        prefetch(em, scope, (&last, -1), elem, Ask::Write);
+        // The lines that are stored in part are there when the others are stored, which would wait for them.
+        let size = elem.size() as i64;
+        let around = self.schedule.order.iter().rev().nth(1).map_or(0, |&around| output.address.coeff(around));
+        let ahead = if around > 0 { (AHEAD / (around * size) + 1) * around } else { 0 };
+        prefetch(em, scope, (&last, ahead - 1), elem, Ask::Write);
+        if !self.is_of_lines(em.dag, l, (start, start)) {
+            prefetch(em, scope, (&to, ahead), elem, Ask::Write);
+        }
         let within = em.within_line(&to, LINE, scope);
-        let (all, size) = (em.int(LINE), em.int(elem.size() as i64));
+        let (all, size) = (em.int(LINE), em.int(size));
         let bytes = em.op(scope, &format!("arith.subi {all}, {within} : i64"));
         let bytes = em.op(scope, &format!("arith.remui {bytes}, {all} : i64"));
         let head = em.op(scope, &format!("arith.divui {bytes}, {size} : i64"));
