@@ -58,7 +58,7 @@ pub fn find(
 fn is_apart(dag: &Dag, n: NodeId, schedule: &Schedule, first: Buf) -> bool {
     let Node::Load { buf, address, guards } = &dag[n].node else { return false };
     let stride = schedule.order.last().map_or(0, |&l| address.coeff(l));
-    let lanes = schedule.lanes > 1 && schedule.is_plain();
+    let lanes = schedule.lanes > 1 && schedule.turned.is_none() && schedule.braid.is_none();
     lanes && guards.is_empty() && stride.abs() > 1 && *buf < first
 }
 
