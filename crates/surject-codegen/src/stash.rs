@@ -321,13 +321,15 @@ pub(crate) fn apply(
     let mut first = dag.clone();
     let part = first.add_loop(count)?;
     first.extents[l.0 as usize] = inner;
-    let number = Lin::var(part).times(inner)?.plus(&Lin::var(l), 1)?;
-    let mut rewriter = Rewriter { dag: &mut first, ids: HashMap::new() };
-    let mut root = body;
-    for n in dag.reachable(&[body], true) {
-        root = rewriter.copy(n, &|lin| lin.substitute(l, &number))?;
-    }
-    let root = first.add(Node::Reduce { op, loops: loops.clone(), body: root, field }, dtype);
+    // A loop over one term is none, unless there is no other.
+    let over = |extent: i64, by: LoopId| -> Vec<LoopId> {
+        let single = extent == 1 && loops.len() > 1;
+        loops.iter().filter(|&&k| k != l || !single).map(|&k| if k == l { by } else { k }).collect()
+    };
+    let within = if over(inner, l).contains(&l) { Lin::var(l) } else { Lin::default() };
+    let number = Lin::var(part).times(inner)?.plus(&within, 1)?;
+    let root = substituted(&mut first, body, l, &number)?;
+    let root = first.add(Node::Reduce { op, loops: over(inner, l), body: root, field }, dtype);
     // The values of the reduction in the order of its own loops.
     let own: Vec<LoopId> = outer.iter().copied().filter(|&l| dag[id].deps.contains(l)).collect();
     let mut place = Lin::default();
@@ -341,22 +343,18 @@ pub(crate) fn apply(
     first_loops.extend(&own);
 
     let mut second = dag.clone();
-    let over = second.add_loop(count)?;
-    let load = Node::Load { buf, address: place.plus(&Lin::var(over), stride)?, guards: Vec::new() };
+    let parts = second.add_loop(count)?;
+    let load = Node::Load { buf, address: place.plus(&Lin::var(parts), stride)?, guards: Vec::new() };
     let load = second.add(load, dtype);
-    let mut joined = second.add(Node::Reduce { op, loops: vec![over], body: load, field }, dtype);
+    let mut joined = second.add(Node::Reduce { op, loops: vec![parts], body: load, field }, dtype);
     let rest = dag.extent(l) - inner * count;
     if rest > 0 {
         // What the parts leave over.
         let after = second.add_loop(rest)?;
-        let number = Lin::var(after).plus(&Lin::constant(inner * count), 1)?;
-        let mut rewriter = Rewriter { dag: &mut second, ids: HashMap::new() };
-        let mut root = body;
-        for n in dag.reachable(&[body], true) {
-            root = rewriter.copy(n, &|lin| lin.substitute(l, &number))?;
-        }
-        let loops = loops.iter().copied().map(|k| if k == l { after } else { k }).collect();
-        let left = second.add(Node::Reduce { op, loops, body: root, field }, dtype);
+        let within = if over(rest, after).contains(&after) { Lin::var(after) } else { Lin::default() };
+        let number = within.plus(&Lin::constant(inner * count), 1)?;
+        let root = substituted(&mut second, body, l, &number)?;
+        let left = second.add(Node::Reduce { op, loops: over(rest, after), body: root, field }, dtype);
         joined = second.binary(op.binary()?, joined, left);
     }
     let mut rewriter = Rewriter { dag: &mut second, ids: HashMap::from([(id, joined)]) };

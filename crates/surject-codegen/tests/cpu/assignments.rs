@@ -401,3 +401,13 @@ fn values_of_an_empty_sum() {
         &[],
     );
 }
+
+/// The gradient of the weights of a convolution, summed by all values of a loop, of which no loop is left.
+#[test]
+fn long_sums_are_cut_by_whole_loops() {
+    let text = "func main(x: f32[26,42,41,3], y: f32[26,40,40,8]) -> (z) {
+  z : f32[3,2,3,8] =:+ over a<3, b<2, c<3, o<8, n<26, h<40, w<40 at [a,b,c,o]: x[n,h + a,w + b,c] * y[n,h,w,o]
+}
+";
+    check_text(text, &["contraction batch 40"]);
+}
