@@ -20,19 +20,21 @@ const APART: f64 = 0.25;
 const WORTH_APART: f64 = 20_000.0;
 const MOST_APART: f64 = 65_536.0;
 
-/// A value that is better stored first: the topmost one, if there is any. What is loaded from `first` on was stored so.
+/// A value that is better stored first, the topmost one, if there is any, and the loop that its lanes are along. What is
+/// loaded from `first` on was stored so.
 pub fn find(
     dag: &Dag,
     outputs: &[Output],
     schedule: &Schedule,
     target: &Target,
     first: Buf,
-) -> Option<NodeId> {
+) -> Option<(NodeId, Option<LoopId>)> {
     let worth = if target.eager { 0.0 } else { WORTH };
     let mut seen: HashSet<(NodeId, Vec<LoopId>)> = HashSet::new();
-    let mut stack: Vec<(NodeId, Vec<LoopId>)> =
-        outputs.iter().map(|o| (o.root, schedule.order.clone())).collect();
-    while let Some((n, around)) = stack.pop() {
+    let own = schedule.order.last().copied().filter(|_| schedule.lanes > 1);
+    let mut stack: Vec<(NodeId, Vec<LoopId>, Option<LoopId>)> =
+        outputs.iter().map(|o| (o.root, schedule.order.clone(), own)).collect();
+    while let Some((n, around, lane)) = stack.pop() {
         if !seen.insert((n, around.clone())) {
             continue;
         }
@@ -41,25 +43,27 @@ pub fn find(
         if times >= TIMES * needed && !dag.reachable(&[n], true).iter().any(|&n| outside(dag, n)) {
             let work = work(dag, n, &around, schedule);
             if work >= CHEAP * times && (1.0 - needed / times) * work >= worth {
-                return Some(n);
+                return Some((n, lane));
             }
             let least = if target.eager { 0.0 } else { WORTH_APART };
-            if is_apart(dag, n, schedule, first) && needed <= MOST_APART && APART * times >= least {
-                return Some(n);
+            let apart = lane.is_some_and(|l| is_apart(dag, n, schedule, l, first));
+            if apart && needed <= MOST_APART && APART * times >= least {
+                return Some((n, lane));
             }
         }
+        let plan = schedule.reductions.get(&n).filter(|plan| plan.lanes > 1);
+        let lane = plan.and_then(|plan| plan.order.last().copied()).or(lane);
         let inside = inside(dag, n, &around, schedule);
-        stack.extend(dag[n].node.children().map(|c| (c, inside.clone())));
+        stack.extend(dag[n].node.children().map(|c| (c, inside.clone(), lane)));
     }
     None
 }
 
 /// Is it an element of which neighbours in the lanes lie apart?
-fn is_apart(dag: &Dag, n: NodeId, schedule: &Schedule, first: Buf) -> bool {
+fn is_apart(dag: &Dag, n: NodeId, schedule: &Schedule, lane: LoopId, first: Buf) -> bool {
     let Node::Load { buf, address, guards } = &dag[n].node else { return false };
-    let stride = schedule.order.last().map_or(0, |&l| address.coeff(l));
-    let lanes = schedule.lanes > 1 && schedule.turned.is_none() && schedule.braid.is_none();
-    lanes && guards.is_empty() && stride.abs() > 1 && *buf < first
+    let lanes = schedule.turned.is_none() && schedule.braid.is_none();
+    lanes && guards.is_empty() && address.coeff(lane).abs() > 1 && *buf < first
 }
 
 /// Is it a value that only the surroundings of a kernel have?

@@ -319,10 +319,10 @@ impl<'a> Stores<'a> {
             return Ok(Outcome::First(inner));
         }
         let temporaries = Buf(self.function.vars.len() as u32);
-        if let Some(node) = again::find(&dag, &outputs, &schedule, self.target, temporaries) {
+        if let Some((node, lane)) = again::find(&dag, &outputs, &schedule, self.target, temporaries) {
             // What is done in lanes lies side by side.
             let mut own: Vec<LoopId> = dag[node].deps.loops().collect();
-            own.sort_by_key(|l| schedule.order.last() == Some(l));
+            own.sort_by_key(|l| lane == Some(*l));
             let mut rest = Pulled { dag, outer, outputs };
             let first = self.apart(&mut rest, node, &own)?.0;
             return Ok(self.kernels(field, rest)?.after(vec![first]));

@@ -192,7 +192,9 @@ impl Row<'_> {
 
     /// Does a part of every row begin and end with a line?
     pub(crate) fn is_of_lines(&self, dag: &Dag, l: LoopId, (start, end): (i64, i64)) -> bool {
-        let whole = |o: &Output, at: i64| at.saturating_mul(o.address.coeff(l)).saturating_mul(size(dag, o)) % LINE == 0;
+        let whole = |o: &Output, at: i64| {
+            at.saturating_mul(o.address.coeff(l)).saturating_mul(size(dag, o)) % LINE == 0
+        };
         begin_alike(dag, self.outputs, l) && self.outputs.iter().all(|o| whole(o, start) && whole(o, end))
     }
 
@@ -222,7 +224,8 @@ impl Row<'_> {
         });
         // The lines that are stored in part are there when the others are stored, which would wait for them.
         let size = elem.size() as i64;
-        let around = self.schedule.order.iter().rev().nth(1).map_or(0, |&around| output.address.coeff(around));
+        let around =
+            self.schedule.order.iter().rev().nth(1).map_or(0, |&around| output.address.coeff(around));
         let ahead = if around > 0 { (AHEAD / (around * size) + 1) * around } else { 0 };
         prefetch(em, scope, (&last, ahead - 1), elem, Ask::Write);
         if !self.is_of_lines(em.dag, l, (start, start)) {

@@ -88,6 +88,25 @@ fn what_no_cache_holds_goes_past_them() {
     assert_eq!([2000, 6000, 7000].map(|rows| streams(fill(rows))), [false, false, true]);
 }
 
+/// Rows in two parts: past the caches where both are of whole lines, or long enough to be done from line to line.
+#[test]
+fn no_line_goes_past_the_caches_in_part() {
+    let target = Target { streams: true, ..Target::wide() };
+    let streams = |rows: u64, [a, b]: [u64; 2]| {
+        let all = a + b;
+        let text = format!(
+            "func main(x: f32[{rows},{a}], y: f32[{rows},{b}]) -> (z) {{
+  z : f32[{rows},{all}] =: over i<{rows}, j<{all}: (x[i,j] where 0 <= j < {a} else -0.0f32) + (y[i,j - {a}] where 0 <= j - {a} < {b} else -0.0f32)
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        lowered(program.functions[0].clone(), &target).text.contains("nontemporal")
+    };
+    let parts = [[32, 32], [30, 34], [8, 56], [60, 52], [100, 12], [90, 22]];
+    assert_eq!(parts.map(|parts| streams(400_000, parts)), [true, false, false, true, true, false]);
+}
+
 #[test]
 fn lowering_is_deterministic() {
     for target in [Target::wide(), Target::generic()] {
