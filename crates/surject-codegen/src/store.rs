@@ -322,7 +322,8 @@ impl<'a> Stores<'a> {
         if let Some((node, lane)) = again::find(&dag, &outputs, &schedule, self.target, temporaries) {
             // What is done in lanes lies side by side.
             let mut own: Vec<LoopId> = dag[node].deps.loops().collect();
-            own.sort_by_key(|l| lane == Some(*l));
+            let last = lane.or(schedule.order.last().copied());
+            own.sort_by_key(|&l| last == Some(l));
             let mut rest = Pulled { dag, outer, outputs };
             let first = self.apart(&mut rest, node, &own)?.0;
             return Ok(self.kernels(field, rest)?.after(vec![first]));
