@@ -32,7 +32,7 @@ pub struct Scan {
 }
 
 /// Windows shorter than this are not worth a loop in order.
-const SHORT: i64 = 16;
+const SHORT: i64 = 3;
 /// Cycles of scalar code that are better done in lanes, at the price of a store and a load.
 const COSTLY: f64 = 12.0;
 
