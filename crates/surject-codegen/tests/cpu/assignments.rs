@@ -45,6 +45,23 @@ fn growing_windows_are_scans() {
     }
 }
 
+/// Sums of few terms are scans as well, along rows and down columns.
+#[test]
+fn short_scans() {
+    for n in [3, 5, 12] {
+        for position in [format!("j + k - {}", n - 1), "j + k".to_string()] {
+            let text = format!(
+                "func main(x: f32[37,{n}], y: f32[{n},37]) -> (a, b) {{
+  a : f32[37,{n}] =:+ over i<37, j<{n}, k<{n} at [i,j]: (x[i,{position}] where 0 <= {position} < {n} else -0.0f32)
+  b : f32[{n},37] =:+ over i<37, j<{n}, k<{n} at [j,i]: (y[{position},i] where 0 <= {position} < {n} else -0.0f32)
+}}
+"
+            );
+            check_text(&text, &["scan"]);
+        }
+    }
+}
+
 #[test]
 fn scans_beside_and_inside_of_others() {
     for (op, fill) in [("+", "-0.0f32"), ("min", "inf_f32")] {

@@ -277,18 +277,25 @@ fn folds_of_positions() {
 #[test]
 fn least_with_their_positions() {
     for (rows, length) in [(37, 17), (16, 5), (40, 40), (33, 24), (50, 33)] {
-        for (before, results) in [(0, "i"), (0, "m, i"), (-3, "i"), (5, "i")] {
+        for (before, results, index) in [
+            (0, "i", "i32"),
+            (0, "m, i", "i32"),
+            (-3, "i", "i32"),
+            (5, "i", "i32"),
+            (0, "i", "i64"),
+            (0, "m, i", "i16"),
+        ] {
             let text = format!(
                 "func main(x: f32[{rows},{length}]) -> ({results}) {{
-  p : i32[{rows},{length}] =: over i<{rows}, j<{length}: index(j)i32
+  p : {index}[{rows},{length}] =: over i<{rows}, j<{length}: index(j){index}
   a : f32[] =: inf_f32
-  b : i32[] =: {before}i32
-  m : f32[{rows}], i : i32[{rows}] = call reduce{{axes=[1]}}(x, p, a, b) {{
-    region(s: f32[], t: i32[], u: f32[], v: i32[]) -> (y, z) {{
+  b : {index}[] =: {before}{index}
+  m : f32[{rows}], i : {index}[{rows}] = call reduce{{axes=[1]}}(x, p, a, b) {{
+    region(s: f32[], t: {index}[], u: f32[], v: {index}[]) -> (y, z) {{
       c : i1[] =: or(s < u, s != s)
       d : i1[] =: or(c, and(s == u, t < v))
       y : f32[] =: select(c, s, u)
-      z : i32[] =: select(d, t, v)
+      z : {index}[] =: select(d, t, v)
     }}
   }}
 }}
