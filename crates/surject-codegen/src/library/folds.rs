@@ -255,8 +255,8 @@ fn reduce_lanes(
     // take one element of each line touch every line again for every element. Positions are not loaded.
     let inner_axis = axes.last().copied().unwrap_or(0);
     let mut loaded = call.args.iter().zip(&dtypes).filter(|(arg, _)| !call.positions.contains_key(arg));
-    let words = loaded.all(|(_, &dtype)| Elem::of(dtype).size() == 4);
-    let square = own[inner_axis] == 1 && own[last] != 1 && words;
+    let wide = loaded.all(|(_, &dtype)| Elem::of(dtype).size() >= 4);
+    let square = own[inner_axis] == 1 && own[last] != 1 && wide;
     let main = if square && length_in > LONGEST { length_in - length_in % LANES } else { 0 };
     // What is left of a line is one block of short rows.
     let rest = if square { (length_in - main).max(1) } else { 1 };

@@ -277,24 +277,25 @@ fn folds_of_positions() {
 #[test]
 fn least_with_their_positions() {
     for (rows, length) in [(37, 17), (16, 5), (40, 40), (33, 24), (50, 33)] {
-        for (before, results, index) in [
-            (0, "i", "i32"),
-            (0, "m, i", "i32"),
-            (-3, "i", "i32"),
-            (5, "i", "i32"),
-            (0, "i", "i64"),
-            (0, "m, i", "i16"),
+        for (before, results, value, index) in [
+            (0, "i", F, "i32"),
+            (0, "m, i", F, "i32"),
+            (-3, "i", F, "i32"),
+            (5, "i", F, "i32"),
+            (0, "i", F, "i64"),
+            (0, "m, i", F, "i16"),
+            (0, "m, i", DType::F64, "i64"),
         ] {
             let text = format!(
-                "func main(x: f32[{rows},{length}]) -> ({results}) {{
+                "func main(x: {value}[{rows},{length}]) -> ({results}) {{
   p : {index}[{rows},{length}] =: over i<{rows}, j<{length}: index(j){index}
-  a : f32[] =: inf_f32
+  a : {value}[] =: inf_{value}
   b : {index}[] =: {before}{index}
-  m : f32[{rows}], i : {index}[{rows}] = call reduce{{axes=[1]}}(x, p, a, b) {{
-    region(s: f32[], t: {index}[], u: f32[], v: {index}[]) -> (y, z) {{
+  m : {value}[{rows}], i : {index}[{rows}] = call reduce{{axes=[1]}}(x, p, a, b) {{
+    region(s: {value}[], t: {index}[], u: {value}[], v: {index}[]) -> (y, z) {{
       c : i1[] =: or(s < u, s != s)
       d : i1[] =: or(c, and(s == u, t < v))
-      y : f32[] =: select(c, s, u)
+      y : {value}[] =: select(c, s, u)
       z : {index}[] =: select(d, t, v)
     }}
   }}
@@ -309,7 +310,7 @@ fn least_with_their_positions() {
                 let seed = i.wrapping_mul(2_654_435_761) >> 7;
                 // Rows with and without what is no number.
                 let kinds = if i / length % 3 == 0 { 8 } else { 5 };
-                x.set(i, Scalar::from_f64(F, some[seed % kinds]));
+                x.set(i, Scalar::from_f64(value, some[seed % kinds]));
             }
             check_with(f, 0.0, Some(vec![x]));
         }
