@@ -202,6 +202,19 @@ pub(crate) fn reads_columns_in_place(dag: &Dag, c: &Contraction, target: &Target
     in_place(dag, c, &Sizes::new(dag, c, target)).is_some()
 }
 
+/// Would they, if the column factor were this one?
+pub(crate) fn reads_columns_as(dag: &Dag, c: &Contraction, columns: NodeId, target: &Target) -> bool {
+    let c = Contraction { factors: [c.factors[0], columns], ..c.clone() };
+    reads_columns_in_place(dag, &c, target)
+}
+
+/// The elements of the panels of columns, if these are packed; 0 if they are not.
+pub(crate) fn packed_columns(dag: &Dag, c: &Contraction, target: &Target) -> f64 {
+    let s = Sizes::new(dag, c, target);
+    let packed = in_place(dag, c, &s).is_none();
+    if packed { s.batch as f64 * (s.all_panels * s.column_panel()) as f64 } else { 0.0 }
+}
+
 /// Is the column factor read once, in its order, by as many tasks as there are threads?
 pub(crate) fn is_shared_by_columns(dag: &Dag, c: &Contraction, target: &Target) -> bool {
     let s = Sizes::new(dag, c, target);
@@ -375,7 +388,7 @@ impl Tiles<'_> {
         let partly = self.windows.as_ref().is_some_and(|w| !w.always) && self.c.tile.1 > 1;
         let along = self.c.row_pack(self.dag).along_rows(self.dag, loops).filter(|_| partly)?;
         let terms = self.sizes.sum;
-        Some((along, Reads { step: terms, nest: vec![(terms, 1)], copied: true }))
+        Some((along, Reads { step: terms, nest: vec![(terms, 1)], copied: true, columns: Vec::new() }))
     }
 
     /// Rows of the block into panels.

@@ -44,6 +44,8 @@ pub(crate) struct Framed {
     /// Its elements.
     pub(crate) count: i64,
     pub(crate) dtype: DType,
+    /// The node that reads it.
+    load: NodeId,
     /// The expression.
     pub(crate) rest: Pulled,
 }
@@ -56,61 +58,100 @@ struct Factor {
     fill: Scalar,
 }
 
-/// Gives a contraction a row factor without conditions, in memory of that name; `None` where that does not pay.
+/// Gives a contraction a factor without conditions, in memory of that name; `None` where that does not pay.
 pub(crate) fn find(pulled: &Pulled, c: &Contraction, target: &Target, to: Buf) -> Option<Framed> {
+    rows(pulled, c, target, to).or_else(|| columns(pulled, c, target, to))
+}
+
+/// Rows that would be packed.
+fn rows(pulled: &Pulled, c: &Contraction, target: &Target, to: Buf) -> Option<Framed> {
     let share = contraction::packed_share(&pulled.dag, c, target)?;
-    let node = c.factors[0];
-    let dtype = pulled.dag[node].dtype;
-    let factor = factor(&pulled.dag, node)?;
-    let axes = axes(&pulled.dag, &factor)?;
-    let product = |n: fn(&Axis) -> i64| axes.iter().try_fold(1i64, |p, a| p.checked_mul(n(a)));
-    let (count, inside) = (product(|a| a.extent)?, product(|a| a.inside)?);
-    let size = Elem::in_memory(dtype).size() as f64;
+    let frame = Frame::new(&pulled.dag, c.factors[0])?;
     // Whoever reads no line to its end comes back to it.
     let along = c.sum.iter().rev().find(|&&l| pulled.dag.extent(l) > 1);
-    let to_the_end = along.is_some_and(|&l| factor.address.coeff(l).abs() == 1);
-    if !to_the_end && count as f64 * size > target.cache_bytes as f64 && !target.eager {
-        return None;
-    }
-    let near = (count + inside) as f64 * size <= (target.cache_bytes * target.threads.max(1)) as f64;
-    let cost = count as f64 * if near { NEAR } else { FAR } + KERNEL;
-    if count >= 1 << 30 || (PACKED * share * c.points(&pulled.dag) <= cost && !target.eager) {
-        return None;
+    let to_the_end = along.is_some_and(|&l| frame.factor.address.coeff(l).abs() == 1);
+    let near = frame.count as f64 * frame.size <= target.cache_bytes as f64;
+    let pays = PACKED * share * c.points(&pulled.dag) > frame.cycles(target) && (to_the_end || near);
+    if pays || target.eager { frame.framed(pulled, to) } else { None }
+}
+
+/// Columns that would be packed, and can be read where they lie without the conditions.
+fn columns(pulled: &Pulled, c: &Contraction, target: &Target, to: Buf) -> Option<Framed> {
+    let frame = Frame::new(&pulled.dag, c.factors[1])?;
+    let pays = PACKED * contraction::packed_columns(&pulled.dag, c, target) > frame.cycles(target);
+    let framed = if pays || target.eager { frame.framed(pulled, to)? } else { return None };
+    contraction::reads_columns_as(&framed.rest.dag, c, framed.load, target).then_some(framed)
+}
+
+/// A factor, and the axes of the tensor with its frame.
+struct Frame {
+    node: NodeId,
+    factor: Factor,
+    axes: Vec<Axis>,
+    /// The elements of the tensor with its frame, and those of them that are read.
+    count: i64,
+    inside: i64,
+    /// Bytes of an element.
+    size: f64,
+    dtype: DType,
+}
+
+impl Frame {
+    fn new(dag: &Dag, node: NodeId) -> Option<Frame> {
+        let dtype = dag[node].dtype;
+        let factor = factor(dag, node)?;
+        let axes = axes(dag, &factor)?;
+        let product = |n: fn(&Axis) -> i64| axes.iter().try_fold(1i64, |p, a| p.checked_mul(n(a)));
+        let (count, inside) = (product(|a| a.extent)?, product(|a| a.inside)?);
+        let size = Elem::in_memory(dtype).size() as f64;
+        (count < 1 << 30).then_some(Frame { node, factor, axes, count, inside, size, dtype })
     }
 
-    let mut dag = Dag::default();
-    let (mut address, mut guards) = (Lin::constant(factor.address.offset), Vec::new());
-    let (mut place, mut outer) = (Lin::default(), Vec::new());
-    let mut weight = count;
-    let mut read = Lin::default();
-    for axis in &axes {
-        let l = dag.add_loop(axis.extent)?;
-        weight /= axis.extent;
-        place = place.plus(&Lin::var(l), weight)?;
-        read = read.plus(&axis.at, weight)?;
-        // The coordinate that the address counts from is that of the frame, less its width.
-        address = address.plus(&Lin { terms: vec![(l, 1)], offset: -axis.at.offset }, axis.stride)?;
-        for guard in &factor.guards {
-            if let Some(&(first, by)) = guard.expr.terms.first()
-                && axis.at.coeff(first) == by
-            {
-                let expr = Lin { terms: vec![(l, 1)], offset: guard.expr.offset - axis.at.offset };
-                guards.push(Guard { expr, bound: guard.bound });
+    /// The cycles in which it is stored.
+    fn cycles(&self, target: &Target) -> f64 {
+        let bytes = (self.count + self.inside) as f64 * self.size;
+        let near = bytes <= (target.cache_bytes * target.threads.max(1)) as f64;
+        self.count as f64 * if near { NEAR } else { FAR } + KERNEL
+    }
+
+    /// What stores it, and the expression that reads it.
+    fn framed(&self, pulled: &Pulled, to: Buf) -> Option<Framed> {
+        let Frame { node, factor, axes, count, dtype, .. } = self;
+        let (node, count, dtype) = (*node, *count, *dtype);
+        let mut dag = Dag::default();
+        let (mut address, mut guards) = (Lin::constant(factor.address.offset), Vec::new());
+        let (mut place, mut outer) = (Lin::default(), Vec::new());
+        let mut weight = count;
+        let mut read = Lin::default();
+        for axis in axes {
+            let l = dag.add_loop(axis.extent)?;
+            weight /= axis.extent;
+            place = place.plus(&Lin::var(l), weight)?;
+            read = read.plus(&axis.at, weight)?;
+            // The coordinate that the address counts from is that of the frame, less its width.
+            address = address.plus(&Lin { terms: vec![(l, 1)], offset: -axis.at.offset }, axis.stride)?;
+            for guard in &factor.guards {
+                if let Some(&(first, by)) = guard.expr.terms.first()
+                    && axis.at.coeff(first) == by
+                {
+                    let expr = Lin { terms: vec![(l, 1)], offset: guard.expr.offset - axis.at.offset };
+                    guards.push(Guard { expr, bound: guard.bound });
+                }
             }
+            outer.push(l);
         }
-        outer.push(l);
-    }
-    let inner = dag.add(Node::Load { buf: factor.buf, address, guards: guards.clone() }, dtype);
-    let root = dag.add(Node::Guarded { guards, fill: factor.fill, inner }, dtype);
-    let first = Pulled { dag, outer, outputs: vec![Output { to, address: place, root, join: None }] };
+        let inner = dag.add(Node::Load { buf: factor.buf, address, guards: guards.clone() }, dtype);
+        let root = dag.add(Node::Guarded { guards, fill: factor.fill, inner }, dtype);
+        let first = Pulled { dag, outer, outputs: vec![Output { to, address: place, root, join: None }] };
 
-    let mut rest =
-        Pulled { dag: pulled.dag.clone(), outer: pulled.outer.clone(), outputs: pulled.outputs.clone() };
-    let load = rest.dag.add(Node::Load { buf: to, address: read, guards: Vec::new() }, dtype);
-    for output in &mut rest.outputs {
-        output.root = rest.dag.replaced(output.root, node, load)?;
+        let mut rest =
+            Pulled { dag: pulled.dag.clone(), outer: pulled.outer.clone(), outputs: pulled.outputs.clone() };
+        let load = rest.dag.add(Node::Load { buf: to, address: read, guards: Vec::new() }, dtype);
+        for output in &mut rest.outputs {
+            output.root = rest.dag.replaced(output.root, node, load)?;
+        }
+        Some(Framed { first, count, dtype, load, rest })
     }
-    Some(Framed { first, count, dtype, rest })
 }
 
 /// A tensor that is read under conditions, in whatever order they are nested.

@@ -45,6 +45,8 @@ pub enum Recipe {
         schedule: Schedule,
         /// Packed columns and packed rows.
         scratch: (Buf, Buf),
+        /// Is it never cut?
+        whole: bool,
     },
     /// Reductions down columns.
     Columns(Columns),
@@ -152,8 +154,15 @@ impl Recipe {
 
     /// That of the same work, of which no part runs together with others: it has no loop that may be cut.
     pub(crate) fn alone(&self) -> Option<Recipe> {
-        let Recipe::Row { dag, outputs, schedule, stash, .. } = self.clone() else { return None };
-        Some(Recipe::Row { dag, outputs, schedule, free: LoopSet::default(), stash })
+        match self.clone() {
+            Recipe::Row { dag, outputs, schedule, stash, .. } => {
+                Some(Recipe::Row { dag, outputs, schedule, free: LoopSet::default(), stash })
+            }
+            Recipe::Tiles { dag, output, contraction, schedule, scratch, .. } => {
+                Some(Recipe::Tiles { dag, output, contraction, schedule, scratch, whole: true })
+            }
+            Recipe::Columns(_) => None,
+        }
     }
 
     /// Does no part of the work run together with others?
@@ -177,6 +186,7 @@ impl Recipe {
                 }
                 counts.reverse();
             }
+            Recipe::Tiles { whole: true, .. } => {}
             Recipe::Tiles { dag, contraction: c, .. } => {
                 counts.push(c.batch.iter().chain(&c.rows).map(|&l| dag.extent(l)).product());
             }
@@ -219,6 +229,7 @@ impl Recipe {
                 let fits = left == 1 || (prefix.len() == outer.len() && whole && free);
                 (own && fits).then_some(Cut { parts, weights, piece, segment: None })
             }
+            Recipe::Tiles { whole: true, .. } => None,
             Recipe::Tiles { dag, contraction: c, .. } => {
                 let (weights, all) = weights(dag, &[c.batch.as_slice(), &c.rows].concat(), 1);
                 let rows = c.rows.iter().map(|&l| dag.extent(l)).product();
@@ -329,7 +340,7 @@ impl Recipe {
                 let units = Units { prefix, pieces, piece, tasks: 1, total: cut.parts, share: Share::Range };
                 row::emit_units(dag, outputs, schedule, (units, target), stash.clone(), when)
             }
-            Recipe::Tiles { dag, output, contraction: c, schedule, scratch } => {
+            Recipe::Tiles { dag, output, contraction: c, schedule, scratch, .. } => {
                 contraction::emit_range((dag, output), c, schedule, target, *scratch, (most, whole))
             }
             Recipe::Columns(columns) => columns.range(target, when),

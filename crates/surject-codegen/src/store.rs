@@ -390,6 +390,7 @@ impl<'a> Stores<'a> {
                 contraction: c.clone(),
                 schedule: schedule.clone(),
                 scratch: buffers,
+                whole: false,
             }));
         }
         Ok(kernels)

@@ -12,6 +12,7 @@ use surject_ir::{AccOp, BinaryOp, DType};
 /// Fewer multiplications than these are left to the row emitter.
 const SMALL: f64 = 30_000.0;
 
+const FEW_ROWS: i64 = 4;
 /// Rows of what is worth tiles of smaller vectors.
 const FULL_TILE: i64 = 16;
 
@@ -112,10 +113,17 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             let vectors = match (extent as usize).div_ceil(lanes) {
                 3 if many && pairs.is_none() => 3,
                 0 | 1 => 1,
+                n if many && pairs.is_none() && (2..=FEW_ROWS).contains(&count) && n > 3 => {
+                    if n.div_ceil(4) * 4 <= n.div_ceil(3) * 3 {
+                        4
+                    } else {
+                        3
+                    }
+                }
                 _ => 2,
             };
             let usual = match (many, vectors) {
-                (true, 2 | 3) => 8,
+                (true, 2..=4) => 8,
                 (true, _) => 16,
                 (false, 2) => 4,
                 (false, _) => 8,
@@ -127,7 +135,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             let in_place = windows::is_plain(dag, (rows.0, dtype), &rows.1, loops, panels);
             let apart = windows::are_few(panels) && windows::is_tensor(dag, (rows.0, dtype));
             let high = match &rows.1[..] {
-                _ if in_place => even(count, usual),
+                _ if in_place || (count as usize) < usual && vectors > 1 => even(count, usual),
                 // Tiles that all lie in one loop of the rows, if they are hardly lower for it.
                 [_, .., last] if apart => {
                     Some(even(dag.extent(*last), usual)).filter(|e| 2 * e >= usual).unwrap_or(usual)
@@ -141,7 +149,9 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             // A last vector of half the lanes beside others takes half the time; by itself it waits for loads.
             let used =
                 fill(extent, if extent > lanes as i64 { (lanes as i64 / 2).max(1) } else { lanes as i64 });
-            let score = used * fill(count, high as i64) * unit * pace * whole;
+            let busy = if vectors > 1 { ((high * vectors) as f64 / 8.0).min(1.0) } else { 1.0 };
+            let side = if is_steady(dag, columns.0, lane) { 1.0 } else { 0.95 };
+            let score = used * fill(count, high as i64) * unit * pace * whole * busy * side;
             let streams = sizes::streams(dag, columns.0, lane, loops, count, target);
             // Where memory is what counts, tiles are as high as each other.
             let high = if streams { even(count, usual) } else { high };

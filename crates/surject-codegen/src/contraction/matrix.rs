@@ -154,7 +154,7 @@ impl Tiles<'_> {
         inner: Inner<'_>,
     ) -> Result<(), CodegenError> {
         let terms = self.sizes.sum;
-        let reads = Reads { step: terms, nest: vec![(terms, 1)], copied: true };
+        let reads = Reads { step: terms, nest: vec![(terms, 1)], copied: true, columns: Vec::new() };
         for first in (0..HIGH as i64).step_by(EXACT) {
             let ahead = em.int(first * terms);
             let rows = self.offset(em, scope, rows, &ahead);

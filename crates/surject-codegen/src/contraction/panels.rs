@@ -240,11 +240,12 @@ impl Tiles<'_> {
             }
             return Ok(());
         }
+        let nested = self.in_place.as_ref().and_then(|p| p.nested.as_ref());
         let (Some(windows), Some(place)) = (&self.windows, from.place) else {
-            return self.tile(em, scope, packed, tile, inner);
+            return self.tile(em, scope, packed, tile, Inner { reads: nested, ..inner });
         };
         let part = em.open(scope, Vec::new(), None);
-        let there = Inner { reads: Some(&windows.reads), ..inner };
+        let there = Inner { reads: nested.or(Some(&windows.reads)), ..inner };
         self.tile(em, part, (&place.from, from.columns), tile, there)?;
         let Some(inside) = &place.inside else {
             em.close_plain(part);

@@ -1,7 +1,7 @@
 //! How a contraction is cut: panels, blocks of rows, groups of columns, tasks.
 
 use super::pairs::{Kind, MARK, Pairs};
-use super::windows::windows;
+use super::windows::{Reads, windows};
 use super::{Contraction, matrix, product};
 use crate::Target;
 use crate::address::{Lin, LoopId};
@@ -331,16 +331,21 @@ pub(super) struct InPlace {
     pub(super) buf: Buf,
     /// The position of an element.
     pub(super) address: Lin,
-    /// The distance from one point of the summed loop to the next.
+    /// The distance from one point of the summed loop to the next, of several of the last.
     pub(super) stride: i64,
+    /// How both factors are read where several loops are summed.
+    pub(super) nested: Option<Reads>,
 }
 
 /// A column factor that lies as panels do, or would be read too few times to repay packing: it is a tensor in the
-/// type of the tiles, with one summed loop and its columns next to each other.
+/// type of the tiles, with its columns next to each other.
 pub(super) fn in_place(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<InPlace> {
     let Node::Load { buf, address, guards } = &dag[c.factors[1]].node else { return None };
+    if !guards.is_empty() {
+        return None;
+    }
     let summed: Vec<LoopId> = c.sum.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
-    let ([sum], true) = (&summed[..], guards.is_empty()) else { return None };
+    let [sum] = &summed[..] else { return in_windows(dag, c, s) };
     let plain = matches!(s.elem, Elem::F32 | Elem::F64 | Elem::I32 | Elem::I64)
         && Elem::in_memory(dag[c.factors[1]].dtype) == s.elem;
     let (next, whole) = (address.coeff(c.lane) == 1, dag.extent(c.lane) % s.width == 0);
@@ -354,7 +359,41 @@ pub(super) fn in_place(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<InPlace>
         buf: *buf,
         address: address.clone(),
         stride,
+        nested: None,
     })
+}
+
+/// Columns that are windows next to each other, which are read by few rows: packed, an element is there once for every
+/// window that has it.
+fn in_windows(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<InPlace> {
+    let Node::Load { buf, address, .. } = &dag[c.factors[1]].node else { return None };
+    let plain = matches!(s.elem, Elem::F32 | Elem::F64 | Elem::I32 | Elem::I64)
+        && Elem::in_memory(dag[c.factors[1]].dtype) == s.elem;
+    let few = s.rows <= FEW_TILES * s.high;
+    let rows = windows(dag, c, s);
+    let simple = c.pairs.is_none() && !c.matrix && !c.streams && rows.as_ref().is_none_or(|w| w.always);
+    if !plain || !few || !simple || address.coeff(c.lane) != 1 {
+        return None;
+    }
+    let packed = sum_number(dag, &c.sum, None, s.high);
+    let (of_rows, step) = rows.as_ref().map_or((&packed, 1), |w| (&w.address, w.reads.step));
+    let mut nest: Vec<(i64, i64, i64)> = Vec::new();
+    for &l in c.sum.iter().filter(|&&l| dag.extent(l) > 1) {
+        let (extent, row, column) = (dag.extent(l), of_rows.coeff(l), address.coeff(l));
+        match nest.last_mut() {
+            Some(outer)
+                if outer.1 == row.checked_mul(extent)? && outer.2 == column.checked_mul(extent)? =>
+            {
+                *outer = (outer.0 * extent, row, column);
+            }
+            _ => nest.push((extent, row, column)),
+        }
+    }
+    let columns: Vec<i64> = nest.iter().map(|n| n.2).collect();
+    let stride = *columns.last()?;
+    let nest = nest.into_iter().map(|(extent, row, _)| (extent, row)).collect();
+    let nested = Some(Reads { step, nest, copied: false, columns });
+    Some(InPlace { buf: *buf, address: address.clone(), stride, nested })
 }
 
 /// Bytes of panels that stay near by while all rows of a block are multiplied with them, one panel after the other: the

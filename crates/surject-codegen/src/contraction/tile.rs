@@ -92,6 +92,8 @@ impl Tiles<'_> {
                 }
                 name.push_str(&format!("_x{}", number(last)));
             }
+            let outer = reads.columns.split_last().map_or(&[][..], |c| c.1);
+            outer.iter().for_each(|&by| name.push_str(&format!("_c{}", number(by))));
         }
         let mut own = Emitter::new(self.dag);
         let root = own.root();
@@ -308,6 +310,11 @@ impl Tiles<'_> {
             sums = em.close_loop(*level, &number, &bounds, &carried);
             next = sums[..high * vectors].to_vec();
             columns_then = sums[high * vectors + 1].clone();
+            let by = depth.checked_sub(1).and_then(|outer| reads?.columns.get(outer));
+            if let (Some(&by), Some((outer, names))) = (by, depth.checked_sub(1).map(|d| &open[d])) {
+                let by = em.int(by);
+                columns_then = self.offset(em, *outer, &names[high * vectors + 1], &by);
+            }
         }
         for (i, (sum, to)) in sums.iter().zip(places(em)).enumerate() {
             let ty = &types[i % vectors];

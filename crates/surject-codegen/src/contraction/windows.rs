@@ -114,6 +114,8 @@ pub(super) struct Reads {
     pub(super) nest: Vec<(i64, i64)>,
     /// Are they copies, the terms of all rows one behind the other?
     pub(super) copied: bool,
+    /// The distances of the columns for these loops; none where the columns of a term follow those of the one before.
+    pub(super) columns: Vec<i64>,
 }
 
 /// The most rows of a tile whose distances are in registers all at once.
@@ -131,7 +133,7 @@ impl Reads {
 pub(super) struct Windows {
     /// The tensor.
     pub(super) buf: Buf,
-    address: Lin,
+    pub(super) address: Lin,
     guards: Vec<Guard>,
     /// The last loop of the rows.
     last: LoopId,
@@ -169,7 +171,7 @@ pub(super) fn windows(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<Windows> 
     let lies_well = one_behind_the_other(&nest) || side_by_side(step, &nest, s);
     let good = are_few(s.group) || (always && lies_well);
     (good && !nest.is_empty()).then(|| {
-        let reads = Reads { step, nest, copied: false };
+        let reads = Reads { step, nest, copied: false, columns: Vec::new() };
         Windows { buf: *buf, address, guards, last, in_one_loop: one_loop, always, reads }
     })
 }

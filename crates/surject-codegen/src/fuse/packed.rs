@@ -69,7 +69,7 @@ fn joined(
     let (
         Step::Run { kernel: packing, buffers: packed, .. },
         Step::Run { kernel, buffers, writes, in_place, copies, origin },
-        Recipe::Tiles { dag, output, contraction: c, schedule, scratch },
+        Recipe::Tiles { dag, output, contraction: c, schedule, scratch, .. },
     ) = (pack, product, recipe.as_ref())
     else {
         return Ok(None);
