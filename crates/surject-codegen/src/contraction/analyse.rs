@@ -10,9 +10,14 @@ use crate::schedule::Output;
 use surject_ir::{AccOp, BinaryOp, DType};
 
 /// Fewer multiplications than these are left to the row emitter.
-const SMALL: f64 = 30_000.0;
+const SMALL: f64 = 4_000.0;
 
+/// Rows that are worth tiles of more vectors.
 const FEW_ROWS: i64 = 4;
+
+/// Sums that are added to at the same time: two in a cycle, four cycles each.
+const SUMS: f64 = 8.0;
+
 /// Rows of what is worth tiles of smaller vectors.
 const FULL_TILE: i64 = 16;
 
@@ -110,18 +115,17 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             let lanes = if small { sizes::fitting(extent, full) } else { full };
             let many = target.registers >= 32;
             // Three hold what two would leave a single one of, which waits for loads.
-            let vectors = match (extent as usize).div_ceil(lanes) {
-                3 if many && pairs.is_none() => 3,
-                0 | 1 => 1,
-                n if many && pairs.is_none() && (2..=FEW_ROWS).contains(&count) && n > 3 => {
-                    if n.div_ceil(4) * 4 <= n.div_ceil(3) * 3 {
-                        4
-                    } else {
-                        3
+            let wide = many && pairs.is_none();
+            let vectors =
+                match (extent as usize).div_ceil(lanes) {
+                    3 if wide => 3,
+                    0 | 1 => 1,
+                    // Few rows have more vectors, for sums enough to wait for none.
+                    n if wide && (2..=FEW_ROWS).contains(&count) => {
+                        if n.div_ceil(4) * 4 <= n.div_ceil(3) * 3 { 4 } else { 3 }
                     }
-                }
-                _ => 2,
-            };
+                    _ => 2,
+                };
             let usual = match (many, vectors) {
                 (true, 2..=4) => 8,
                 (true, _) => 16,
@@ -134,8 +138,10 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                 product(dag, &columns.1) / extent * ((extent as usize).div_ceil(lanes * vectors) as i64);
             let in_place = windows::is_plain(dag, (rows.0, dtype), &rows.1, loops, panels);
             let apart = windows::are_few(panels) && windows::is_tensor(dag, (rows.0, dtype));
+            // Are all rows in one tile?
+            let few = (count as usize) < usual && vectors > 1;
             let high = match &rows.1[..] {
-                _ if in_place || (count as usize) < usual && vectors > 1 => even(count, usual),
+                _ if in_place || few => even(count, usual),
                 // Tiles that all lie in one loop of the rows, if they are hardly lower for it.
                 [_, .., last] if apart => {
                     Some(even(dag.extent(*last), usual)).filter(|e| 2 * e >= usual).unwrap_or(usual)
@@ -149,15 +155,20 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             // A last vector of half the lanes beside others takes half the time; by itself it waits for loads.
             let used =
                 fill(extent, if extent > lanes as i64 { (lanes as i64 / 2).max(1) } else { lanes as i64 });
-            let busy = if vectors > 1 { ((high * vectors) as f64 / 8.0).min(1.0) } else { 1.0 };
-            let side = if is_steady(dag, columns.0, lane) { 1.0 } else { 0.95 };
-            let score = used * fill(count, high as i64) * unit * pace * whole * busy * side;
+            let busy = if vectors > 1 { ((high * vectors) as f64 / SUMS).min(1.0) } else { 1.0 };
+            let gathered = match is_steady(dag, columns.0, lane) {
+                true => 1.0,
+                false if few && pairs.is_none() => 0.3,
+                false => 0.95,
+            };
+            let score = used * fill(count, high as i64) * unit * pace * whole * busy;
             let streams = sizes::streams(dag, columns.0, lane, loops, count, target);
             // Where memory is what counts, tiles are as high as each other.
             let high = if streams { even(count, usual) } else { high };
             let score = if streams { score.max(0.5) } else { score };
             let least = if eager { 0.0 } else { 0.3 };
-            if score > least && best.as_ref().is_none_or(|b| score > b.0) {
+            let preferred = score * gathered;
+            if score > least && best.as_ref().is_none_or(|b| preferred > b.0) {
                 let contraction = Contraction {
                     node,
                     factors: [rows.0, columns.0],
@@ -179,7 +190,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                         (lanes, high, product(dag, &columns.1)),
                     ),
                 };
-                best = Some((score, contraction));
+                best = Some((preferred, contraction));
             }
         }
     }

@@ -369,7 +369,7 @@ fn in_windows(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<InPlace> {
     let Node::Load { buf, address, .. } = &dag[c.factors[1]].node else { return None };
     let plain = matches!(s.elem, Elem::F32 | Elem::F64 | Elem::I32 | Elem::I64)
         && Elem::in_memory(dag[c.factors[1]].dtype) == s.elem;
-    let few = s.rows <= FEW_TILES * s.high;
+    let few = s.rows <= WINDOW_TILES * s.high;
     let rows = windows(dag, c, s);
     let simple = c.pairs.is_none() && !c.matrix && !c.streams && rows.as_ref().is_none_or(|w| w.always);
     if !plain || !few || !simple || address.coeff(c.lane) != 1 {
@@ -401,6 +401,9 @@ fn in_windows(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<InPlace> {
 const NEAR: i64 = 65_536;
 /// Columns that are read by no more row tiles than these are not packed.
 const FEW_TILES: i64 = 4;
+
+/// As many, of columns that are windows.
+const WINDOW_TILES: i64 = 8;
 
 /// How often a summed loop is gone through: once for all points of an element.
 pub fn elements(dag: &Dag, l: LoopId, pairs: Option<Pairs>) -> i64 {
