@@ -202,7 +202,12 @@ pub(crate) fn reads_columns_in_place(dag: &Dag, c: &Contraction, target: &Target
     in_place(dag, c, &Sizes::new(dag, c, target)).is_some()
 }
 
-/// Would they, if the column factor were this one?
+/// Do all tiles read their rows where they lie?
+pub(crate) fn reads_rows_in_place(dag: &Dag, c: &Contraction, target: &Target) -> bool {
+    windows::windows(dag, c, &Sizes::new(dag, c, target)).is_some_and(|w| w.always)
+}
+
+/// Would they read columns there, if these were this factor?
 pub(crate) fn reads_columns_as(dag: &Dag, c: &Contraction, columns: NodeId, target: &Target) -> bool {
     let c = Contraction { factors: [c.factors[0], columns], ..c.clone() };
     reads_columns_in_place(dag, &c, target)

@@ -58,21 +58,37 @@ struct Factor {
     fill: Scalar,
 }
 
-/// Gives a contraction a factor without conditions, in memory of that name; `None` where that does not pay.
-pub(crate) fn find(pulled: &Pulled, c: &Contraction, target: &Target, to: Buf) -> Option<Framed> {
-    rows(pulled, c, target, to).or_else(|| columns(pulled, c, target, to))
+/// Gives a contraction a factor without conditions, in memory of that name; `None` where that does not pay. `in_place`
+/// says whether the rows of what an expression becomes are read where they lie.
+pub(crate) fn find(
+    pulled: &Pulled,
+    c: &Contraction,
+    target: &Target,
+    to: Buf,
+    in_place: &dyn Fn(&Pulled) -> bool,
+) -> Option<Framed> {
+    rows(pulled, c, target, to, in_place).or_else(|| columns(pulled, c, target, to))
 }
 
 /// Rows that would be packed.
-fn rows(pulled: &Pulled, c: &Contraction, target: &Target, to: Buf) -> Option<Framed> {
-    let share = contraction::packed_share(&pulled.dag, c, target)?;
+fn rows(
+    pulled: &Pulled,
+    c: &Contraction,
+    target: &Target,
+    to: Buf,
+    in_place: &dyn Fn(&Pulled) -> bool,
+) -> Option<Framed> {
+    let share = contraction::packed_share(&pulled.dag, c, target);
     let frame = Frame::new(&pulled.dag, c.factors[0])?;
     // Whoever reads no line to its end comes back to it.
     let along = c.sum.iter().rev().find(|&&l| pulled.dag.extent(l) > 1);
     let to_the_end = along.is_some_and(|&l| frame.factor.address.coeff(l).abs() == 1);
     let near = frame.count as f64 * frame.size <= target.cache_bytes as f64;
-    let pays = PACKED * share * c.points(&pulled.dag) > frame.cycles(target) && (to_the_end || near);
-    if pays || target.eager { frame.framed(pulled, to) } else { None }
+    let packed = PACKED * share.unwrap_or(1.0) * c.points(&pulled.dag);
+    let pays = packed > frame.cycles(target) && (to_the_end || near);
+    let framed = if pays || target.eager { frame.framed(pulled, to)? } else { return None };
+    // Where conditions kept several loops from being one, there may be rows for whole tiles without them.
+    (share.is_some() || in_place(&framed.rest)).then_some(framed)
 }
 
 /// Columns that would be packed, and can be read where they lie without the conditions.

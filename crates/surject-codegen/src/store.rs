@@ -46,6 +46,7 @@ pub struct Stores<'a> {
 }
 
 /// What a field becomes over the loops of its space.
+#[derive(Clone)]
 pub(crate) struct Pulled {
     pub(crate) dag: Dag,
     pub(crate) outer: Vec<LoopId>,
@@ -299,7 +300,15 @@ impl<'a> Stores<'a> {
                 }
                 let next = self.next();
                 let whole = Pulled { dag, outer, outputs };
-                if let Some(framed) = framed::find(&whole, &c, self.target, next) {
+                let in_place = |rest: &Pulled| {
+                    let Pulled { dag, outer, outputs } = rest.clone();
+                    let (dag, outputs, outer) = schedule::merge(dag, outputs, &outer);
+                    match self.contraction(&dag, &outputs, &outer, field) {
+                        Choice::Tiles(c, _) => contraction::reads_rows_in_place(&dag, &c, self.target),
+                        _ => false,
+                    }
+                };
+                if let Some(framed) = framed::find(&whole, &c, self.target, next, &in_place) {
                     return self.framed(field, framed);
                 }
                 let Pulled { dag, outer, outputs } = whole;

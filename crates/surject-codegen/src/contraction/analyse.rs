@@ -15,6 +15,9 @@ const SMALL: f64 = 4_000.0;
 /// Rows that are worth tiles of more vectors.
 const FEW_ROWS: i64 = 4;
 
+/// More rows than these are packed into tiles of the usual height: columns are read less often.
+const MOST_IN_LOOP: i64 = 30;
+
 /// Sums that are added to at the same time: two in a cycle, four cycles each.
 const SUMS: f64 = 8.0;
 
@@ -114,20 +117,24 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             let small = pairs.is_none() && count >= FULL_TILE;
             let lanes = if small { sizes::fitting(extent, full) } else { full };
             let many = target.registers >= 32;
-            // Three hold what two would leave a single one of, which waits for loads.
             let wide = many && pairs.is_none();
-            let vectors =
-                match (extent as usize).div_ceil(lanes) {
-                    3 if wide => 3,
-                    0 | 1 => 1,
-                    // Few rows have more vectors, for sums enough to wait for none.
-                    n if wide && (2..=FEW_ROWS).contains(&count) => {
-                        if n.div_ceil(4) * 4 <= n.div_ceil(3) * 3 { 4 } else { 3 }
-                    }
-                    _ => 2,
-                };
+            // The rows of a tile that lies in one loop of theirs.
+            let last = rows.1.last().map_or(1, |&l| dag.extent(l));
+            let in_loop = count <= MOST_IN_LOOP && windows::is_tensor(dag, (rows.0, dtype));
+            let alike = if in_loop { last } else { count };
+            let vectors = match (extent as usize).div_ceil(lanes) {
+                // Three hold what two would leave a single one of, which waits for loads.
+                3 if wide => 3,
+                0 | 1 => 1,
+                // Few rows have more vectors, for sums enough to wait for none.
+                n if wide && n > 3 && (2..=FEW_ROWS).contains(&alike) => {
+                    if n.div_ceil(4) * 4 <= n.div_ceil(3) * 3 { 4 } else { 3 }
+                }
+                _ => 2,
+            };
             let usual = match (many, vectors) {
-                (true, 2..=4) => 8,
+                (true, 4) => 6,
+                (true, 2 | 3) => 8,
                 (true, _) => 16,
                 (false, 2) => 4,
                 (false, _) => 8,
@@ -143,8 +150,9 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             let high = match &rows.1[..] {
                 _ if in_place || few => even(count, usual),
                 // Tiles that all lie in one loop of the rows, if they are hardly lower for it.
-                [_, .., last] if apart => {
-                    Some(even(dag.extent(*last), usual)).filter(|e| 2 * e >= usual).unwrap_or(usual)
+                [_, .., _] if apart => {
+                    let high = even(last, usual);
+                    if 2 * high >= usual || (high * vectors) as f64 >= SUMS { high } else { usual }
                 }
                 _ => usual,
             };

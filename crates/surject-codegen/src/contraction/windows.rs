@@ -27,6 +27,8 @@ const LINE_TERMS: i64 = 16;
 /// Addresses that are multiples of this apart share a set of the nearest cache, and lines that a set may have to hold.
 const SETS_BYTES: i64 = 4096;
 const WAYS: i64 = 4;
+/// Lines that a set holds.
+const SET_LINES: i64 = 8;
 
 /// Are the terms of a row next to each other in memory? A tile then reads as many lines as it has rows, each to its
 /// end.
@@ -66,6 +68,13 @@ fn side_by_side(step: i64, nest: &[(i64, i64)], s: &Sizes) -> bool {
     let common = (1i64 << apart.trailing_zeros().min(12)).max(64);
     let crowded = terms > FEW_TERMS || terms > WAYS * (SETS_BYTES / common);
     step == 1 && (common == 64 || !crowded)
+}
+
+/// Do the rows of a tile, each read to the end of its lines, crowd each other out of the nearest cache meanwhile?
+fn crowds(step: i64, nest: &[(i64, i64)], s: &Sizes) -> bool {
+    let apart = step.saturating_mul(s.elem.size() as i64);
+    let in_a_set = s.high / (SETS_BYTES >> apart.trailing_zeros().clamp(6, 12));
+    one_behind_the_other(nest) && apart != 0 && in_a_set > SET_LINES
 }
 
 /// Is a row factor a tensor along one loop, in the type of the tiles, of which no row need be packed for so many panels
@@ -169,7 +178,7 @@ pub(super) fn windows(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<Windows> 
     let step = address.coeff(last);
     let (always, address) = (one_loop && guards.is_empty(), address.clone());
     let lies_well = one_behind_the_other(&nest) || side_by_side(step, &nest, s);
-    let good = are_few(s.group) || (always && lies_well);
+    let good = (are_few(s.group) || (always && lies_well)) && !crowds(step, &nest, s);
     (good && !nest.is_empty()).then(|| {
         let reads = Reads { step, nest, copied: false, columns: Vec::new() };
         Windows { buf: *buf, address, guards, last, in_one_loop: one_loop, always, reads }
