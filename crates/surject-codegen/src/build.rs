@@ -6,7 +6,7 @@ use crate::complex;
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::gather::{Gathered, Start};
 use crate::inline;
-use crate::phase::{self, Residues};
+use crate::phase::{self, Residues, Shape};
 use crate::positions;
 use crate::renumber::{self, renumbered};
 use crate::solve::{Refusal, solve};
@@ -137,9 +137,9 @@ impl<'a> Builder<'a> {
         self
     }
 
-    /// Takes these axes of accumulations apart by their remainders modulo these numbers.
-    pub fn taking_apart(mut self, residues: &'a HashMap<(FieldId, usize), i64>) -> Builder<'a> {
-        self.residues = Some(residues);
+    /// Takes axes of accumulations apart by their remainders, as this shape says.
+    pub fn taking_apart(mut self, shape: &'a Shape) -> Builder<'a> {
+        self.residues = (!shape.moduli().is_empty()).then_some(&shape.residues);
         self
     }
 
@@ -341,9 +341,15 @@ impl<'a> Builder<'a> {
         let FieldKind::Acc { op, .. } = self.function.fields[field].kind else { return Stop::Spill(field) };
         let dtype = self.function.fields[field].dtype;
         match refusal {
+            Refusal::Split(l, inner) if is_outer(l) && !self.is_inlined(field) => Stop::Split(l, inner),
             // What is stored on its own unless its positions can be told apart is not looked for otherwise.
-            Refusal::Split(..) if self.is_inlined(field) => Stop::Spill(field),
-            Refusal::Split(l, inner) if is_outer(l) => Stop::Split(l, inner),
+            Refusal::Split(l, modulus) if is_outer(l) && op != AccOp::Set && !dtype.is_complex() => {
+                let none = HashMap::new();
+                match inline::holes(self.function, field, self.inlined.unwrap_or(&none)) {
+                    true => Stop::Phase(Residues { outer: vec![(l, modulus)], axes: Vec::new() }, field),
+                    false => Stop::Spill(field),
+                }
+            }
             Refusal::Residues(loops, split) => {
                 let mut residues = Residues::default();
                 for (l, modulus) in loops {
@@ -416,7 +422,7 @@ impl<'a> Builder<'a> {
                 for fibre in fibres {
                     let inner = self.values[&fibre.of];
                     let body = self.guarded(inner, &fibre.guards, op.neutral(dtype));
-                    if fibres.len() == 1 {
+                    if fibres.len() == 1 && (self.residues.is_none() || fibre.free.is_empty()) {
                         parts.push(if fibre.free.is_empty() {
                             complex::once(&mut self.dag, *op, body)?
                         } else {

@@ -241,7 +241,7 @@ impl<'a> Stores<'a> {
         let mut builder = Builder::new(self.function, stored, &bound, dag)
             .inlining(&self.inlined)
             .gathering(&self.gathers)
-            .taking_apart(&shape.residues);
+            .taking_apart(shape);
         let parts = builder.value(field, position)?;
         let outputs = outputs(to, address, parts, None)?;
         let (dag, outputs, outer) = schedule::merge(builder.dag, outputs, &outer);

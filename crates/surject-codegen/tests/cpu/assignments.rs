@@ -353,14 +353,15 @@ fn sums_at_different_depths() {
     );
 }
 
-/// Where the elements of a tensor with holes are is known when a program is loaded: the clearing and what follows.
+/// Where the elements of a tensor with holes are is known when a program is loaded: the clearing and what follows. Its
+/// strides are too many for positions taken apart.
 #[test]
 fn places_of_elements_are_known_beforehand() {
     let text = "func main(x: f32[30,20]) -> (z) {
-  t : f32[59,58] =:+ over i<30, j<20 at [2*i,3*j]: x[i,j]
-  m : i1[59,58] =:or over i<30, j<20 at [2*i,3*j]: true
-  z : f32[61,60] =: over i<61, j<60: select((m[i - 1,j - 2] where 0 <= i - 1 < 59 and 0 <= j - 2 < 58 else false), \
-                (t[i - 1,j - 2] where 0 <= i - 1 < 59 and 0 <= j - 2 < 58 else 0.0f32), 0.5f32)
+  t : f32[146,77] =:+ over i<30, j<20 at [5*i,4*j]: x[i,j]
+  m : i1[146,77] =:or over i<30, j<20 at [5*i,4*j]: true
+  z : f32[148,79] =: over i<148, j<79: select((m[i - 1,j - 2] where 0 <= i - 1 < 146 and 0 <= j - 2 < 77 else false), \
+                (t[i - 1,j - 2] where 0 <= i - 1 < 146 and 0 <= j - 2 < 77 else 0.0f32), 0.5f32)
 }
 ";
     let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -368,6 +369,29 @@ fn places_of_elements_are_known_beforehand() {
     let load = plan.split("run").next().unwrap_or_default();
     assert_eq!((load.matches("kernel_").count(), plan.matches("kernel_").count()), (2, 5), "{plan}");
     check_text(text, &[]);
+}
+
+/// A tensor with holes is read at positions of which every other one is a hole, whether or not their number is even,
+/// whatever lies around it: the sums of the holes alone are made once.
+#[test]
+fn windows_over_holes_skip_them() {
+    for (n, reach) in [(8, 0), (9, 0), (10, 2), (9, 2)] {
+        let (holes, taps, dilation) = (2 * n - 1, reach + 1, 2);
+        let size = holes + reach * dilation + 1;
+        let text = format!(
+            "func main(x: f32[{n},40], w: f32[{taps},40,24]) -> (z) {{
+  t : f32[{holes},40] =:+ over i<{n}, c<40 at [2*i,c]: x[i,c]
+  z : f32[{size},24] =:+ over i<{size}, o<24, k<{taps}, c<40 at [i,o]: \
+                (t[i + {dilation}*k - {reach},c] where 0 <= i + {dilation}*k - {reach} < {holes} else 0.0f32) * w[k,c,o]
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let plan = lower(&program, "main", &Target::wide()).unwrap().plan.to_string();
+        assert!(!plan.contains(&format!("row [{holes} 40")), "{plan}");
+        assert_eq!(plan.matches("contraction").count(), 1, "{plan}");
+        check_text(&text, &[]);
+    }
 }
 
 /// Columns of several loops beside rows of one, long tiles, and more done with the sum than stored: what stores tiles
