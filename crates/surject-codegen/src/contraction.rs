@@ -18,6 +18,7 @@
 
 mod analyse;
 mod apart;
+mod cost;
 mod direct;
 mod dots;
 mod matrix;

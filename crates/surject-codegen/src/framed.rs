@@ -21,6 +21,8 @@ use surject_ir::{DType, Scalar};
 /// Cycles in which an element is read and stored again, in the caches of a thread and beyond.
 const NEAR: f64 = 0.3;
 const FAR: f64 = 1.0;
+/// Bytes of a line of memory.
+const LINE: f64 = 64.0;
 /// Cycles that a term of a packed row takes.
 const PACKED: f64 = 0.35;
 /// Cycles of one more kernel.
@@ -82,7 +84,8 @@ fn rows(
     let frame = Frame::new(&pulled.dag, c.factors[0])?;
     // Whoever reads no line to its end comes back to it.
     let along = c.sum.iter().rev().find(|&&l| pulled.dag.extent(l) > 1);
-    let to_the_end = along.is_some_and(|&l| frame.factor.address.coeff(l).abs() == 1);
+    let step = |l: LoopId| frame.factor.address.coeff(l).abs() as f64 * frame.size;
+    let to_the_end = along.is_some_and(|&l| step(l) > 0.0 && step(l) <= LINE / 2.0);
     let near = frame.count as f64 * frame.size <= target.cache_bytes as f64;
     let packed = PACKED * share.unwrap_or(1.0) * c.points(&pulled.dag);
     let pays = packed > frame.cycles(target) && (to_the_end || near);
@@ -97,6 +100,24 @@ fn columns(pulled: &Pulled, c: &Contraction, target: &Target, to: Buf) -> Option
     let pays = PACKED * contraction::packed_columns(&pulled.dag, c, target) > frame.cycles(target);
     let framed = if pays || target.eager { frame.framed(pulled, to)? } else { return None };
     contraction::reads_columns_as(&framed.rest.dag, c, framed.load, target).then_some(framed)
+}
+
+/// The cycles in which a factor is stored with a frame; `None` where it has no conditions, or none that a frame is for.
+pub(crate) fn cycles(dag: &Dag, factor: NodeId, target: &Target) -> Option<f64> {
+    Some(Frame::new(dag, factor)?.cycles(target))
+}
+
+/// So many of the points of these loops, in their order, a factor without its conditions has as those of one loop.
+pub(crate) fn run(dag: &Dag, node: NodeId, loops: &[LoopId]) -> i64 {
+    let (Some(factor), Some(&last)) = (factor(dag, node), loops.last()) else { return 1 };
+    let (mut run, step) = (1, factor.address.coeff(last));
+    for &l in loops.iter().rev() {
+        if factor.address.coeff(l) != run * step {
+            break;
+        }
+        run *= dag.extent(l);
+    }
+    run
 }
 
 /// A factor, and the axes of the tensor with its frame.

@@ -53,6 +53,18 @@ enum Mode {
     Single,
 }
 
+/// How the elements of a panel are found, one as another.
+pub enum Packing {
+    /// Next to each other.
+    Along,
+    /// In blocks, each of which is turned.
+    Turned,
+    /// Some at a time, wherever they lie.
+    Gathered,
+    /// One by one.
+    Single,
+}
+
 /// The digits of a number, the last loop fastest.
 pub fn digits(em: &mut Emitter<'_>, scope: ScopeId, loops: &[LoopId], number: &str) -> Vec<String> {
     let mut digits = vec![String::new(); loops.len()];
@@ -119,6 +131,16 @@ impl Pack<'_> {
             (Some(l), _) if self.lanes > 1 => Mode::Across(l),
             (_, Some(l)) => Mode::Along(l, along),
             _ => across(LEAST_LANES).filter(|_| self.lanes > 1).map_or(Mode::Single, Mode::Across),
+        }
+    }
+
+    /// How its elements are found, for rows or columns that are the digits of these loops.
+    pub fn packing(&self, dag: &Dag, loops: &[LoopId]) -> Packing {
+        match self.mode(dag, loops) {
+            Mode::Along(l, _) if is_steady(dag, self.value, l) => Packing::Along,
+            Mode::Along(..) => Packing::Gathered,
+            Mode::Across(_) => Packing::Turned,
+            Mode::Single => Packing::Single,
         }
     }
 

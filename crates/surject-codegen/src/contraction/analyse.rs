@@ -1,6 +1,6 @@
 //! Which reductions are contractions, and in which tiles.
 
-use super::{Contraction, matrix, pairs, product, sizes, windows};
+use super::{Contraction, cost, matrix, pairs, product, sizes, windows};
 use crate::Target;
 use crate::address::{LoopId, LoopSet};
 use crate::dag::{Dag, Node, NodeId};
@@ -17,6 +17,9 @@ const FEW_ROWS: i64 = 4;
 
 /// More rows than these are packed into tiles of the usual height: columns are read less often.
 const MOST_IN_LOOP: i64 = 30;
+
+/// Results for every term of a sum up to which storing them is not what counts.
+const RESULTS: i64 = 12;
 
 /// Sums that are added to at the same time: two in a cycle, four cycles each.
 const SUMS: f64 = 8.0;
@@ -106,6 +109,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
     if work < if eager { 64.0 } else { SMALL } || product(dag, loops) < 4 {
         return None;
     }
+    let few_results = product(dag, &of(deps)) <= RESULTS * product(dag, loops);
     let full = target.lanes_bytes / Elem::of(dtype).size();
     let pairs = pairs::find(dag, (*op, *body), loops, target);
     let mut best: Option<(f64, Contraction)> = None;
@@ -169,14 +173,14 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                 false if few && pairs.is_none() => 0.3,
                 false => 0.95,
             };
-            let score = used * fill(count, high as i64) * unit * pace * whole * busy;
+            let share = used * fill(count, high as i64) * pace * whole * busy;
+            let score = share * unit;
             let streams = sizes::streams(dag, columns.0, lane, loops, count, target);
             // Where memory is what counts, tiles are as high as each other.
             let high = if streams { even(count, usual) } else { high };
             let score = if streams { score.max(0.5) } else { score };
             let least = if eager { 0.0 } else { 0.3 };
-            let preferred = score * gathered;
-            if score > least && best.as_ref().is_none_or(|b| preferred > b.0) {
+            if score > least {
                 let contraction = Contraction {
                     node,
                     factors: [rows.0, columns.0],
@@ -198,7 +202,15 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                         (lanes, high, product(dag, &columns.1)),
                     ),
                 };
-                best = Some((preferred, contraction));
+                // Of long sums for few results it matters what is packed, and not how results are stored.
+                let time = if few_results && pairs.is_none() && !streams {
+                    work / full as f64 / share + cost::cycles(dag, &contraction, stride(lane) != 1, target)
+                } else {
+                    work / full as f64 / (score * gathered)
+                };
+                if best.as_ref().is_none_or(|b| time < b.0) {
+                    best = Some((time, contraction));
+                }
             }
         }
     }

@@ -166,6 +166,11 @@ impl Sizes {
         Sizes { beside, block, groups, group, tasks, workers, pass: 0, ..self }
     }
 
+    /// Are there so few rows that columns which are windows are read where they lie?
+    pub(super) fn has_few_rows(&self) -> bool {
+        self.rows <= WINDOW_TILES * self.high
+    }
+
     /// The columns of whole vectors that hold so many.
     pub(super) fn columns_of_rest(&self, rest: i64) -> i64 {
         covered(rest, self.lanes as usize)
@@ -369,7 +374,7 @@ fn in_windows(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<InPlace> {
     let Node::Load { buf, address, .. } = &dag[c.factors[1]].node else { return None };
     let plain = matches!(s.elem, Elem::F32 | Elem::F64 | Elem::I32 | Elem::I64)
         && Elem::in_memory(dag[c.factors[1]].dtype) == s.elem;
-    let few = s.rows <= WINDOW_TILES * s.high;
+    let few = s.has_few_rows();
     let rows = windows(dag, c, s);
     let simple = c.pairs.is_none() && !c.matrix && !c.streams && rows.as_ref().is_none_or(|w| w.always);
     if !plain || !few || !simple || address.coeff(c.lane) != 1 {

@@ -1,0 +1,66 @@
+//! What a contraction costs beside its products: factors that are packed, and a stored result. Of several forms the
+//! cheapest is chosen.
+
+use super::Contraction;
+use super::sizes::{Sizes, in_place};
+use super::windows::windows;
+use crate::Target;
+use crate::dag::{Dag, NodeId};
+use crate::emit::Elem;
+use crate::framed;
+use crate::pack::{Pack, Packing};
+
+/// Cycles in which an element is packed: with others next to it, in a block that is turned, gathered, alone.
+const ALONG: f64 = 0.3;
+const TURNED: f64 = 0.7;
+const GATHERED: f64 = 1.5;
+const SINGLE: f64 = 2.0;
+/// Cycles in which an element of the result is stored beside others, and apart from them.
+const BESIDE: f64 = 0.1;
+const APART: f64 = 2.0;
+
+/// The cycles of one core for all but the products. `apart`: the elements of a row of tiles do not lie side by side.
+pub(super) fn cycles(dag: &Dag, c: &Contraction, apart: bool, target: &Target) -> f64 {
+    let s = Sizes::new(dag, c, target);
+    let terms = (s.batch * s.sum) as f64;
+    let element = |packing: Packing| match packing {
+        Packing::Along => ALONG,
+        Packing::Turned => TURNED,
+        Packing::Gathered => GATHERED,
+        Packing::Single => SINGLE,
+    };
+    let row_loops = match c.filled {
+        Some(_) => &c.rows[c.rows.len().saturating_sub(1)..],
+        None => &c.rows[..],
+    };
+    // A tensor that is stored with a frame is read where it lies.
+    let framed = |factor: NodeId| framed::cycles(dag, factor, target).unwrap_or(f64::INFINITY);
+    // Tiles at a border have packed rows even if others read them where they lie.
+    let share =
+        windows(dag, c, &s).map_or(1.0, |w| if w.is_plain() { 0.0 } else { w.share_at_borders(dag, c, &s) });
+    let packed = share * terms * (s.rows * s.groups) as f64;
+    let rows = packed * element(c.row_pack(dag).packing(dag, row_loops));
+    let in_one_loop = framed::run(dag, c.factors[0], &c.rows) >= s.high;
+    let rows = if in_one_loop { rows.min(framed(c.factors[0])) } else { rows };
+    let columns = match in_place(dag, c, &s) {
+        Some(_) => 0.0,
+        None => {
+            let pack = Pack {
+                value: c.factors[1],
+                width: s.width as usize,
+                lanes: c.tile.0,
+                elem: Elem::of(dag[c.node].dtype),
+                ..c.row_pack(dag)
+            };
+            let packing = pack.packing(dag, &[c.lane]);
+            let frame = if matches!(packing, Packing::Along) && s.has_few_rows() {
+                framed(c.factors[1])
+            } else {
+                f64::INFINITY
+            };
+            (terms * (s.all_panels * s.width) as f64 * element(packing)).min(frame)
+        }
+    };
+    let results = s.batch as f64 * s.rows as f64 * (s.all_panels * s.width) as f64;
+    rows + columns + results * if apart { APART } else { BESIDE }
+}
