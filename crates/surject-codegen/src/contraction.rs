@@ -37,7 +37,7 @@ use crate::address::LoopId;
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{Bounds, Elem, Emitter, ScopeId};
 use crate::inplace;
-use crate::pack::{Minor, Pack, digits};
+use crate::pack::{Minor, Pack, Packing, digits};
 use crate::row::{Kernel, buffers, finish, name_pointers};
 use crate::schedule::{Output, Schedule};
 use crate::units::{Share, share_of_task};
@@ -212,6 +212,11 @@ pub(crate) fn reads_rows_in_place(dag: &Dag, c: &Contraction, target: &Target) -
 pub(crate) fn reads_columns_as(dag: &Dag, c: &Contraction, columns: NodeId, target: &Target) -> bool {
     let c = Contraction { factors: [c.factors[0], columns], ..c.clone() };
     reads_columns_in_place(dag, &c, target)
+}
+
+/// Are rows, if they are packed, packed many elements at a time?
+pub(crate) fn packs_blocks(dag: &Dag, c: &Contraction) -> bool {
+    matches!(cost::packing_of_rows(dag, c), Packing::Along | Packing::Turned)
 }
 
 /// The elements of the panels of columns, if these are packed; 0 if they are not.

@@ -23,8 +23,9 @@ const NEAR: f64 = 0.3;
 const FAR: f64 = 1.0;
 /// Bytes of a line of memory.
 const LINE: f64 = 64.0;
-/// Cycles that a term of a packed row takes.
+/// Cycles that a term of a packed row takes, with others or alone.
 const PACKED: f64 = 0.35;
+const PACKED_ALONE: f64 = 1.5;
 /// Cycles of one more kernel.
 const KERNEL: f64 = 6_000.0;
 
@@ -83,11 +84,11 @@ fn rows(
     let share = contraction::packed_share(&pulled.dag, c, target);
     let frame = Frame::new(&pulled.dag, c.factors[0])?;
     // Whoever reads no line to its end comes back to it.
-    let along = c.sum.iter().rev().find(|&&l| pulled.dag.extent(l) > 1);
-    let step = |l: LoopId| frame.factor.address.coeff(l).abs() as f64 * frame.size;
-    let to_the_end = along.is_some_and(|&l| step(l) > 0.0 && step(l) <= LINE / 2.0);
+    let step = |l: &LoopId| frame.factor.address.coeff(*l).abs() as f64 * frame.size;
+    let to_the_end = c.sum.iter().any(|l| pulled.dag.extent(*l) > 1 && (1.0..=LINE / 2.0).contains(&step(l)));
     let near = frame.count as f64 * frame.size <= target.cache_bytes as f64;
-    let packed = PACKED * share.unwrap_or(1.0) * c.points(&pulled.dag);
+    let term = if contraction::packs_blocks(&pulled.dag, c) { PACKED } else { PACKED_ALONE };
+    let packed = term * share.unwrap_or(1.0) * c.points(&pulled.dag);
     let pays = packed > frame.cycles(target) && (to_the_end || near);
     let framed = if pays || target.eager { frame.framed(pulled, to)? } else { return None };
     // Where conditions kept several loops from being one, there may be rows for whole tiles without them.

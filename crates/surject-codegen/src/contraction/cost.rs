@@ -29,17 +29,13 @@ pub(super) fn cycles(dag: &Dag, c: &Contraction, apart: bool, target: &Target) -
         Packing::Gathered => GATHERED,
         Packing::Single => SINGLE,
     };
-    let row_loops = match c.filled {
-        Some(_) => &c.rows[c.rows.len().saturating_sub(1)..],
-        None => &c.rows[..],
-    };
     // A tensor that is stored with a frame is read where it lies.
     let framed = |factor: NodeId| framed::cycles(dag, factor, target).unwrap_or(f64::INFINITY);
     // Tiles at a border have packed rows even if others read them where they lie.
     let share =
         windows(dag, c, &s).map_or(1.0, |w| if w.is_plain() { 0.0 } else { w.share_at_borders(dag, c, &s) });
     let packed = share * terms * (s.rows * s.groups) as f64;
-    let rows = packed * element(c.row_pack(dag).packing(dag, row_loops));
+    let rows = packed * element(packing_of_rows(dag, c));
     let in_one_loop = framed::run(dag, c.factors[0], &c.rows) >= s.high;
     let rows = if in_one_loop { rows.min(framed(c.factors[0])) } else { rows };
     let columns = match in_place(dag, c, &s) {
@@ -63,4 +59,13 @@ pub(super) fn cycles(dag: &Dag, c: &Contraction, apart: bool, target: &Target) -
     };
     let results = s.batch as f64 * s.rows as f64 * (s.all_panels * s.width) as f64;
     rows + columns + results * if apart { APART } else { BESIDE }
+}
+
+/// How rows are packed.
+pub(super) fn packing_of_rows(dag: &Dag, c: &Contraction) -> Packing {
+    let loops = match c.filled {
+        Some(_) => &c.rows[c.rows.len().saturating_sub(1)..],
+        None => &c.rows[..],
+    };
+    c.row_pack(dag).packing(dag, loops)
 }

@@ -24,6 +24,8 @@ const FEW_PANELS: i64 = 4;
 const FEW_TERMS: i64 = 32;
 /// Terms that are a line of memory at least.
 const LINE_TERMS: i64 = 16;
+/// Terms that are so far apart share a line with the next.
+const NEAR_TERMS: i64 = 8;
 /// Addresses that are multiples of this apart share a set of the nearest cache, and lines that a set may have to hold.
 const SETS_BYTES: i64 = 4096;
 const WAYS: i64 = 4;
@@ -43,7 +45,10 @@ pub(super) fn in_memory_order(dag: &Dag, factor: NodeId, sum: &[LoopId]) -> Opti
     let Node::Load { address, .. } = &dag[factor].node else { return None };
     let mut order = sum.to_vec();
     order.sort_by_key(|&l| std::cmp::Reverse(address.coeff(l)));
-    one_behind_the_other(&nest(dag, address, &order)?).then_some(order)
+    let nest = nest(dag, address, &order)?;
+    // Several terms of a line after each other are as good.
+    let near = nest.last().is_some_and(|&(terms, stride)| terms > 1 && (2..=NEAR_TERMS).contains(&stride));
+    (one_behind_the_other(&nest) || near).then_some(order)
 }
 
 /// Loops over the sum, outermost first: extents and distances. Loops that run through memory as one are one.
