@@ -111,6 +111,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
     }
     let few_results = product(dag, &of(deps)) <= RESULTS * product(dag, loops);
     let full = target.lanes_bytes / Elem::of(dtype).size();
+    let windowed = loops.iter().filter(|&&l| dag.extent(l) > 1).count() > 1;
     let pairs = pairs::find(dag, (*op, *body), loops, target);
     let mut best: Option<(f64, Contraction)> = None;
     for (rows, columns) in [(&sides[0], &sides[1]), (&sides[1], &sides[0])] {
@@ -150,7 +151,10 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             let in_place = windows::is_plain(dag, (rows.0, dtype), &rows.1, loops, panels);
             let apart = windows::are_few(panels) && windows::is_tensor(dag, (rows.0, dtype));
             // Are all rows in one tile?
-            let few = (count as usize) < usual && vectors > 1;
+            // Columns that are windows are mostly read where they lie.
+            let windows =
+                windowed && is_steady(dag, columns.0, lane) && windows::is_tensor(dag, (columns.0, dtype));
+            let few = (count as usize) < usual && (vectors > 1 || windows);
             let high = match &rows.1[..] {
                 _ if in_place || few => even(count, usual),
                 // Tiles that all lie in one loop of the rows, if they are hardly lower for it.
@@ -167,7 +171,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             // A last vector of half the lanes beside others takes half the time; by itself it waits for loads.
             let used =
                 fill(extent, if extent > lanes as i64 { (lanes as i64 / 2).max(1) } else { lanes as i64 });
-            let busy = if vectors > 1 { ((high * vectors) as f64 / SUMS).min(1.0) } else { 1.0 };
+            let busy = if vectors > 1 || few { ((high * vectors) as f64 / SUMS).min(1.0) } else { 1.0 };
             let gathered = match is_steady(dag, columns.0, lane) {
                 true => 1.0,
                 false if few && pairs.is_none() => 0.3,
@@ -179,7 +183,11 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             // Where memory is what counts, tiles are as high as each other.
             let high = if streams { even(count, usual) } else { high };
             let score = if streams { score.max(0.5) } else { score };
-            let least = if eager { 0.0 } else { 0.3 };
+            let least = match few {
+                _ if eager => 0.0,
+                true if windows => 0.15,
+                _ => 0.3,
+            };
             if score > least {
                 let contraction = Contraction {
                     node,
