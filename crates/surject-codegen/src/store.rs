@@ -169,15 +169,21 @@ impl<'a> Stores<'a> {
         let mut kernels = Vec::new();
         for mut phase in paired::paired(pulled) {
             kernels.extend(self.fixed(&mut phase)?);
-            match self.kernels(field, phase)? {
+            match self.kernels(field, phase.clone())? {
                 // A phase has only some of the rows that its target has: it does not run with others.
                 Outcome::Kernels(more) => kernels.extend(more.into_iter().map(Kernel::alone)),
-                Outcome::First(inner) => {
-                    return Ok(Outcome::First(if inner == field { instead } else { inner }));
-                }
+                // Nothing is sent to some of the rows alone.
+                Outcome::First(inner) if inner == field => kernels.push(self.rows(phase)?.alone()),
+                Outcome::First(inner) => return Ok(Outcome::First(inner)),
             }
         }
         Ok(Outcome::Kernels(kernels))
+    }
+
+    /// The kernel of an expression by the row emitter.
+    fn rows(&self, Pulled { dag, outer, outputs }: Pulled) -> Result<Kernel, CodegenError> {
+        let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
+        row::whole(dag, outputs, schedule, outer.into_iter().collect(), None, self.target)
     }
 
     /// Stores what a phase sums for many of its positions alike.
@@ -370,10 +376,8 @@ impl<'a> Stores<'a> {
             Pulled { dag, outer, outputs }
         });
         let mut kernels = Vec::new();
-        if let Some(Pulled { dag, outer, outputs }) = merged.next() {
-            let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
-            let free = outer.iter().copied().collect();
-            kernels.push(row::whole(dag, outputs, schedule, free, None, self.target)?);
+        if let Some(first) = merged.next() {
+            kernels.push(self.rows(first)?);
         }
         match merged.next() {
             Some(rest) => Ok(self.kernels(field, rest)?.after(kernels)),

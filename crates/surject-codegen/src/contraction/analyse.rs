@@ -123,6 +123,9 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             let lanes = if small { sizes::fitting(extent, full) } else { full };
             let many = target.registers >= 32;
             let wide = many && pairs.is_none();
+            // Columns that are windows are mostly read where they lie.
+            let windows =
+                windowed && is_steady(dag, columns.0, lane) && windows::is_tensor(dag, (columns.0, dtype));
             // The rows of a tile that lies in one loop of theirs.
             let last = rows.1.last().map_or(1, |&l| dag.extent(l));
             let in_loop = count <= MOST_IN_LOOP && windows::is_tensor(dag, (rows.0, dtype));
@@ -132,7 +135,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                 3 if wide => 3,
                 0 | 1 => 1,
                 // Few rows have more vectors, for sums enough to wait for none.
-                n if wide && n > 3 && (2..=FEW_ROWS).contains(&alike) => {
+                n if wide && n > 3 && (2 - i64::from(windows)..=FEW_ROWS).contains(&alike) => {
                     if n.div_ceil(4) * 4 <= n.div_ceil(3) * 3 { 4 } else { 3 }
                 }
                 _ => 2,
@@ -151,9 +154,6 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             let in_place = windows::is_plain(dag, (rows.0, dtype), &rows.1, loops, panels);
             let apart = windows::are_few(panels) && windows::is_tensor(dag, (rows.0, dtype));
             // Are all rows in one tile?
-            // Columns that are windows are mostly read where they lie.
-            let windows =
-                windowed && is_steady(dag, columns.0, lane) && windows::is_tensor(dag, (columns.0, dtype));
             let few = (count as usize) < usual && (vectors > 1 || windows);
             let high = match &rows.1[..] {
                 _ if in_place || few => even(count, usual),
@@ -185,7 +185,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             let score = if streams { score.max(0.5) } else { score };
             let least = match few {
                 _ if eager => 0.0,
-                true if windows => 0.15,
+                true if windows => 0.1,
                 _ => 0.3,
             };
             if score > least {
