@@ -12,7 +12,7 @@
 //! Panels are always full: rows and columns beyond the end repeat the last one, and are not stored. Columns are packed by a
 //! kernel of their own; those that one block of rows needs may be packed panel by panel, as they are needed ([`emit_fresh`]).
 //!
-//! `analyse` finds contractions and their tiles, `dots` those that are better sums in lanes, `sizes` cuts them, `pairs`
+//! `analyse` finds contractions and their tiles, `cost` weighs what one form packs against another, `dots` those that are better sums in lanes, `sizes` cuts them, `pairs`
 //! takes factors of few bits two at a time, `matrix` has tiles in registers for them, `windows` finds rows that need no panel, `packing` packs
 //! columns, `panels` runs through columns and rows, `tile` writes the innermost loops, `direct` stores what needs no more.
 
@@ -44,7 +44,7 @@ use crate::units::{Share, share_of_task};
 use crate::{CodegenError, Target};
 use apart::Given;
 use panels::{Part, Pass};
-use sizes::{InPlace, Sizes, in_place};
+use sizes::{InPlace, Sizes, in_place, in_place_beside};
 use windows::{Reads, Windows};
 
 /// A contraction that is worth tiles.
@@ -187,11 +187,13 @@ pub(crate) fn emit_range(
     (columns, rows): (Buf, Buf),
     (most, whole): (i64, &dyn Fn(Buf) -> bool),
 ) -> Result<Kernel, CodegenError> {
+    // As the recipe says: packed columns are there, or the tensor is.
+    let lies = reads_columns_in_place(dag, c, target);
     let c = &c.by_rows();
     let sizes = Sizes::new(dag, c, target).for_range(most);
-    let in_place = in_place(dag, c, &sizes);
-    let columns = in_place.as_ref().map_or(columns, |p| p.buf);
     let windows = windows_of_range(dag, c, &sizes, whole);
+    let in_place = in_place_beside(dag, c, &sizes, windows.as_ref()).filter(|_| lies);
+    let columns = in_place.as_ref().map_or(columns, |p| p.buf);
     // A range has no tiles at a border.
     let (apart, border, fresh) = (false, None, false);
     let emitter = Tiles { dag, c, sizes, schedule, output, target, in_place, windows, apart, border, fresh };

@@ -6,6 +6,10 @@
 //! positions of the window itself, nearly all of them. Where it costs less the tensor is stored once with a frame, as
 //! wide as the windows reach: an element is there once, no read has a condition, and no tile is packed.
 //!
+//! Windows may stand on the side of the columns as well, next to each other in lanes: few rows read them where they lie
+//! (`contraction::sizes`), and a frame is what makes that so. And without conditions several loops may be one, of which
+//! a tile has all its rows.
+//!
 //! The tensor with its frame has an axis for every expression that a condition asks about, the coordinate of a window,
 //! and one for every other loop of the address, or several that overlap.
 

@@ -1,7 +1,7 @@
 //! How a contraction is cut: panels, blocks of rows, groups of columns, tasks.
 
 use super::pairs::{Kind, MARK, Pairs};
-use super::windows::{Reads, windows};
+use super::windows::{Reads, Windows, windows};
 use super::{Contraction, matrix, product};
 use crate::Target;
 use crate::address::{Lin, LoopId};
@@ -345,12 +345,22 @@ pub(super) struct InPlace {
 /// A column factor that lies as panels do, or would be read too few times to repay packing: it is a tensor in the
 /// type of the tiles, with its columns next to each other.
 pub(super) fn in_place(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<InPlace> {
+    in_place_beside(dag, c, s, windows(dag, c, s).as_ref())
+}
+
+/// As [`in_place`], where the rows are read so; `None`: they are packed.
+pub(super) fn in_place_beside(
+    dag: &Dag,
+    c: &Contraction,
+    s: &Sizes,
+    rows: Option<&Windows>,
+) -> Option<InPlace> {
     let Node::Load { buf, address, guards } = &dag[c.factors[1]].node else { return None };
     if !guards.is_empty() {
         return None;
     }
     let summed: Vec<LoopId> = c.sum.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
-    let [sum] = &summed[..] else { return in_windows(dag, c, s) };
+    let [sum] = &summed[..] else { return in_windows(dag, c, s, rows) };
     let plain = matches!(s.elem, Elem::F32 | Elem::F64 | Elem::I32 | Elem::I64)
         && Elem::in_memory(dag[c.factors[1]].dtype) == s.elem;
     let (next, whole) = (address.coeff(c.lane) == 1, dag.extent(c.lane) % s.width == 0);
@@ -370,18 +380,17 @@ pub(super) fn in_place(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<InPlace>
 
 /// Columns that are windows next to each other, which are read by few rows: packed, an element is there once for every
 /// window that has it.
-fn in_windows(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<InPlace> {
+fn in_windows(dag: &Dag, c: &Contraction, s: &Sizes, rows: Option<&Windows>) -> Option<InPlace> {
     let Node::Load { buf, address, .. } = &dag[c.factors[1]].node else { return None };
     let plain = matches!(s.elem, Elem::F32 | Elem::F64 | Elem::I32 | Elem::I64)
         && Elem::in_memory(dag[c.factors[1]].dtype) == s.elem;
     let few = s.has_few_rows();
-    let rows = windows(dag, c, s);
-    let simple = c.pairs.is_none() && !c.matrix && !c.streams && rows.as_ref().is_none_or(|w| w.always);
+    let simple = c.pairs.is_none() && !c.matrix && !c.streams && rows.is_none_or(|w| w.always);
     if !plain || !few || !simple || address.coeff(c.lane) != 1 {
         return None;
     }
     let packed = sum_number(dag, &c.sum, None, s.high);
-    let (of_rows, step) = rows.as_ref().map_or((&packed, 1), |w| (&w.address, w.reads.step));
+    let (of_rows, step) = rows.map_or((&packed, 1), |w| (&w.address, w.reads.step));
     let mut nest: Vec<(i64, i64, i64)> = Vec::new();
     for &l in c.sum.iter().filter(|&&l| dag.extent(l) > 1) {
         let (extent, row, column) = (dag.extent(l), of_rows.coeff(l), address.coeff(l));

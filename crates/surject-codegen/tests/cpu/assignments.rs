@@ -371,6 +371,64 @@ fn places_of_elements_are_known_beforehand() {
     check_text(text, &[]);
 }
 
+/// Columns that are windows next to each other are read where they lie, by one row and by several, from a tensor with a
+/// frame where they reach beyond one; and so are the windows of a weight gradient, whose rows become one loop by it.
+#[test]
+fn windows_lie_where_they_are() {
+    let lower = |text: &str| {
+        let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        lower(&program, "main", &Target::wide()).unwrap().plan.to_string()
+    };
+    for (rows, n, taps, stride) in [(1, 41, 5, 1), (3, 32, 3, 1), (3, 40, 4, 2), (20, 17, 3, 1)] {
+        let size = n * stride;
+        let text = format!(
+            "func main(x: f32[2,24,{size},{n}], w: f32[{rows},24,{taps},{taps}]) -> (y) {{
+  y : f32[2,{rows},{n},{n}] =:+ over b<2, o<{rows}, i<{n}, j<{n}, c<24, k<{taps}, l<{taps} at [b,o,i,j]: \
+                (x[b,c,{stride}*i + k - 1,j + l - 1] where 0 <= {stride}*i + k - 1 < {size} and 0 <= j + l - 1 < {n} \
+                else 0.0f32) * w[o,c,k,l]
+}}
+"
+        );
+        let plan = lower(&text);
+        let tiles = plan.lines().find(|line| line.contains("contraction")).unwrap_or_default();
+        assert!(tiles.contains(" in place sum") && !tiles.contains("packed"), "{plan}");
+        check_text(&text, &[]);
+    }
+    for (channels, outputs, n) in [(3, 32, 30), (4, 8, 25), (5, 24, 33)] {
+        let text = format!(
+            "func main(x: f32[4,{n},{n},{channels}], y: f32[4,{n},{n},{outputs}]) -> (w) {{
+  w : f32[3,3,{channels},{outputs}] =:+ over k<3, l<3, c<{channels}, o<{outputs}, b<4, i<{n}, j<{n} at [k,l,c,o]: \
+                (x[b,i + k - 1,j + l - 1,c] where 0 <= i + k - 1 < {n} and 0 <= j + l - 1 < {n} else 0.0f32) * y[b,i,j,o]
+}}
+"
+        );
+        let plan = lower(&text);
+        let tiles = plan.lines().find(|line| line.contains("contraction")).unwrap_or_default();
+        assert!(tiles.contains(" in place columns"), "{plan}");
+        check_text(&text, &[]);
+    }
+}
+
+/// The same in a chain, where the rows are those of a part and packed, or there as a whole.
+#[test]
+fn windows_beside_rows_of_a_chain() {
+    for (rows, terms) in [(64, 16), (48, 9)] {
+        check_text(
+            &format!(
+                "func main(x: f32[{terms},34,34], v: f32[{rows},{terms},3,3], u: f32[{rows}]) -> (y, z) {{
+  let w : f32[{rows},{terms},3,3] =: over o<{rows}, c<{terms}, k<3, l<3: exp(v[o,c,k,l]) * u[o]
+  let s : f32[{rows}] =:+ over o<{rows}, c<{terms}, k<3, l<3 at [o]: w[o,c,k,l]
+  let n : f32[{rows},{terms},3,3] =: over o<{rows}, c<{terms}, k<3, l<3: w[o,c,k,l] / s[o]
+  y : f32[{rows},32,32] =:+ over o<{rows}, i<32, j<32, c<{terms}, k<3, l<3 at [o,i,j]: n[o,c,k,l] * x[c,i + k,j + l]
+  z : f32[{rows},32,32] =: over o<{rows}, i<32, j<32: tanh(y[o,i,j])
+}}
+"
+            ),
+            &[],
+        );
+    }
+}
+
 /// A tensor with holes is read at positions of which every other one is a hole, whether or not their number is even,
 /// whatever lies around it: the sums of the holes alone are made once.
 #[test]
