@@ -9,7 +9,7 @@ use crate::schedule::{self, Output};
 use crate::store::{Choice, Outcome, Stores, box_loops, outputs, stop_is_error};
 use std::collections::HashMap;
 use surject_index::Space;
-use surject_ir::{AccOp, FieldId, FieldKind, TensorType};
+use surject_ir::{AccOp, DType, FieldId, FieldKind, TensorType};
 
 impl Stores<'_> {
     /// An accumulation in push form: the target is filled with the neutral element, then every point of the product
@@ -68,8 +68,10 @@ impl Stores<'_> {
             .filter(|&l| dag.extent(l) > 1 && components.iter().all(|c| c.coeff(l) == 0))
             .collect();
         let windows = components.iter().any(|c| c.terms.len() > 1 || c.terms.iter().any(|t| t.1.abs() != 1));
-        if let (Some(_), false, true, None) = (join, summed.is_empty(), windows, parts.im) {
-            let dtype = dag[parts.re].dtype;
+        let dtype = dag[parts.re].dtype;
+        // An element of 16 bits would be rounded once for every term.
+        let apart = windows || matches!(dtype, DType::BF16 | DType::F16);
+        if let (Some(_), false, true, None) = (join, summed.is_empty(), apart, parts.im) {
             parts.re = dag.add(Node::Reduce { op, loops: summed.clone(), body: parts.re, field }, dtype);
             outer.retain(|l| !summed.contains(l));
             if let Some((more, load)) = self.sent(&mut dag, parts.re, &outer)? {

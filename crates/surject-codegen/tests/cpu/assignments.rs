@@ -429,6 +429,20 @@ fn windows_beside_rows_of_a_chain() {
     }
 }
 
+/// What is sent to a diagonal is summed first: an element of 16 bits is rounded once.
+#[test]
+fn sums_of_halves_are_rounded_once() {
+    for dtype in ["bf16", "f16", "f32"] {
+        let text = format!(
+            "func main(x: {dtype}[12,3,8]) -> (t) {{
+  t : {dtype}[4,4,4] =:+ over i<12, j<3, k<8, l<8 at [j + 1,j,j]: x[i,j,k] + x[i,j,l]
+}}
+"
+        );
+        check_text(&text, &[]);
+    }
+}
+
 /// A tensor with holes is read at positions of which every other one is a hole, whether or not their number is even,
 /// whatever lies around it: the sums of the holes alone are made once.
 #[test]
