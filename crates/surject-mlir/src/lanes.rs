@@ -1,17 +1,23 @@
-//! Masked stores of one lane become stores of one element.
+//! Lanes that LLVM 22.1.8 gets wrong, and must not see.
 //!
-//! LLVM does the same on its own, but where the lanes are wider integers cut short it forgets so on processors with
-//! AVX-512 (LLVM 22.1.8): to store the first of sixteen `i8` that are truncated `i32` it writes four bytes. What is known
+//! Masked stores of one lane become stores of one element. LLVM does the same on its own, but where the lanes are wider integers cut short it forgets so on processors with
+//! AVX-512: to store the first of sixteen `i8` that are truncated `i32` it writes four bytes. What is known
 //! here to be one lane never gets there.
+//!
+//! Vectors of one number, some lanes of which do not matter, have it in all lanes. Of the same operation on several of
+//! them, open in different lanes, the selection of instructions makes one by the other, and the other by the one, and does
+//! not end.
 
 use mlir_sys::{
     LLVMBuildExtractElement, LLVMBuildGEP2, LLVMBuildStore, LLVMConstInt, LLVMConstIntGetZExtValue,
-    LLVMContextRef, LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMGetAggregateElement,
-    LLVMGetElementType, LLVMGetFirstFunction, LLVMGetFirstUse, LLVMGetIntTypeWidth, LLVMGetNextFunction,
-    LLVMGetNextUse, LLVMGetOperand, LLVMGetTypeKind, LLVMGetUser, LLVMGetValueName2, LLVMGetVectorSize,
-    LLVMInstructionEraseFromParent, LLVMInt64TypeInContext, LLVMIsACallInst, LLVMIsAConstantInt,
-    LLVMIsConstant, LLVMModuleRef, LLVMPositionBuilderBefore, LLVMSetAlignment,
-    LLVMTypeKind_LLVMIntegerTypeKind, LLVMTypeOf, LLVMValueRef,
+    LLVMConstVector, LLVMContextRef, LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMGetAggregateElement,
+    LLVMGetElementType, LLVMGetFirstBasicBlock, LLVMGetFirstFunction, LLVMGetFirstInstruction,
+    LLVMGetFirstUse, LLVMGetIntTypeWidth, LLVMGetNextBasicBlock, LLVMGetNextFunction, LLVMGetNextInstruction,
+    LLVMGetNextUse, LLVMGetNumOperands, LLVMGetOperand, LLVMGetTypeKind, LLVMGetUser, LLVMGetValueName2,
+    LLVMGetVectorSize, LLVMInstructionEraseFromParent, LLVMInt64TypeInContext, LLVMIsACallInst,
+    LLVMIsAConstantInt, LLVMIsAConstantVector, LLVMIsConstant, LLVMIsUndef, LLVMModuleRef,
+    LLVMPositionBuilderBefore, LLVMSetAlignment, LLVMSetOperand, LLVMTypeKind_LLVMIntegerTypeKind,
+    LLVMTypeOf, LLVMValueRef,
 };
 
 /// Rewrites the masked stores of integers whose masks are known to have one lane.
@@ -43,6 +49,61 @@ pub(crate) unsafe fn store_alone(module: LLVMModuleRef, context: LLVMContextRef)
             function = LLVMGetNextFunction(function);
         }
         LLVMDisposeBuilder(builder);
+    }
+}
+
+/// Gives vectors of one number that have lanes left open the number in these too.
+///
+/// # Safety
+/// The module is live.
+pub(crate) unsafe fn fill_open(module: LLVMModuleRef) {
+    // SAFETY: every value is reached from the live module; operands are asked for and set within their number.
+    unsafe {
+        let mut function = LLVMGetFirstFunction(module);
+        while !function.is_null() {
+            let mut block = LLVMGetFirstBasicBlock(function);
+            while !block.is_null() {
+                let mut instruction = LLVMGetFirstInstruction(block);
+                while !instruction.is_null() {
+                    for i in 0..LLVMGetNumOperands(instruction).unsigned_abs() {
+                        if let Some(filled) = filled(LLVMGetOperand(instruction, i)) {
+                            LLVMSetOperand(instruction, i, filled);
+                        }
+                    }
+                    instruction = LLVMGetNextInstruction(instruction);
+                }
+                block = LLVMGetNextBasicBlock(block);
+            }
+            function = LLVMGetNextFunction(function);
+        }
+    }
+}
+
+/// The vector of one number, if a constant is one with lanes left open.
+///
+/// # Safety
+/// It is a value of a live module.
+unsafe fn filled(value: LLVMValueRef) -> Option<LLVMValueRef> {
+    // SAFETY: elements are asked for within the size, and only of a constant vector; equal constants are one.
+    unsafe {
+        if LLVMIsAConstantVector(value).is_null() {
+            return None;
+        }
+        let size = LLVMGetVectorSize(LLVMTypeOf(value));
+        let (mut number, mut open) = (None, false);
+        for lane in 0..size {
+            let element = LLVMGetAggregateElement(value, lane);
+            if element.is_null() {
+                return None;
+            }
+            if LLVMIsUndef(element) != 0 {
+                open = true;
+            } else if number.replace(element).is_some_and(|other| other != element) {
+                return None;
+            }
+        }
+        let mut lanes = vec![number.filter(|_| open)?; size as usize];
+        Some(LLVMConstVector(lanes.as_mut_ptr(), size))
     }
 }
 

@@ -406,6 +406,7 @@ impl LlvmModule {
             LLVMDisposePassBuilderOptions(options);
             check(Stage::Codegen, error)?;
             lanes::store_alone(self.module, self.context);
+            lanes::fill_open(self.module);
             Ok(())
         }
     }

@@ -429,6 +429,23 @@ fn windows_beside_rows_of_a_chain() {
     }
 }
 
+/// Rows of repeated bytes beside their permutations: one constant, open in other lanes each time, once kept LLVM from
+/// coming to an end.
+#[test]
+fn repeated_bytes_beside_their_permutations() {
+    for (dtype, op) in [("u8", "max"), ("i8", "min")] {
+        let text = format!(
+            "func main(x: {dtype}[5,3,3]) -> (t) {{
+  let s : i1[5,3,3] =: over i<5, j<3, k<3: {op}(2{dtype}, x[i,j,k]) != (set over i<5, j<3, k<3 at [i,k,-j + 2]: x[i,j,k])
+  t : i1[5,3,3,4,1] =: over i<5, j<3, k<3, l<4, m<1: s[i,j,k]
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        check_on(program.functions[0].clone(), 0.0, None, &[Target { threads: 1, ..Target::wide() }]);
+    }
+}
+
 /// What is sent to a diagonal is summed first: an element of 16 bits is rounded once.
 #[test]
 fn sums_of_halves_are_rounded_once() {
