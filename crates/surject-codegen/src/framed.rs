@@ -65,20 +65,9 @@ struct Factor {
     fill: Scalar,
 }
 
-/// Gives a contraction a factor without conditions, in memory of that name; `None` where that does not pay. `in_place`
-/// says whether the rows of what an expression becomes are read where they lie.
-pub(crate) fn find(
-    pulled: &Pulled,
-    c: &Contraction,
-    target: &Target,
-    to: Buf,
-    in_place: &dyn Fn(&Pulled) -> bool,
-) -> Option<Framed> {
-    rows(pulled, c, target, to, in_place).or_else(|| columns(pulled, c, target, to))
-}
-
-/// Rows that would be packed.
-fn rows(
+/// Gives a contraction rows without conditions, in memory of that name, where they would be packed; `None` where that
+/// does not pay. `in_place` says whether the rows of what an expression becomes are read where they lie.
+pub(crate) fn rows(
     pulled: &Pulled,
     c: &Contraction,
     target: &Target,
@@ -99,8 +88,8 @@ fn rows(
     (share.is_some() || in_place(&framed.rest)).then_some(framed)
 }
 
-/// Columns that would be packed, and can be read where they lie without the conditions.
-fn columns(pulled: &Pulled, c: &Contraction, target: &Target, to: Buf) -> Option<Framed> {
+/// As [`rows`], of columns that would be packed, and can be read where they lie without the conditions.
+pub(crate) fn columns(pulled: &Pulled, c: &Contraction, target: &Target, to: Buf) -> Option<Framed> {
     let frame = Frame::new(&pulled.dag, c.factors[1])?;
     let pays = PACKED * contraction::packed_columns(&pulled.dag, c, target) > frame.cycles(target);
     let framed = if pays || target.eager { frame.framed(pulled, to)? } else { return None };

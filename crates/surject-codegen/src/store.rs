@@ -314,7 +314,9 @@ impl<'a> Stores<'a> {
                         _ => false,
                     }
                 };
-                if let Some(framed) = framed::find(&whole, &c, self.target, next, &in_place) {
+                let framed = framed::rows(&whole, &c, self.target, next, &in_place)
+                    .or_else(|| framed::columns(&whole, &c, self.target, next));
+                if let Some(framed) = framed {
                     return self.framed(field, framed);
                 }
                 let Pulled { dag, outer, outputs } = whole;

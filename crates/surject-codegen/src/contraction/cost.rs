@@ -6,9 +6,8 @@ use super::sizes::{Sizes, in_place};
 use super::windows::windows;
 use crate::Target;
 use crate::dag::{Dag, NodeId};
-use crate::emit::Elem;
 use crate::framed;
-use crate::pack::{Pack, Packing};
+use crate::pack::Packing;
 
 /// Cycles in which an element is packed: with others next to it, in a block that is turned, gathered, alone.
 const ALONG: f64 = 0.3;
@@ -41,14 +40,7 @@ pub(super) fn cycles(dag: &Dag, c: &Contraction, apart: bool, target: &Target) -
     let columns = match in_place(dag, c, &s) {
         Some(_) => 0.0,
         None => {
-            let pack = Pack {
-                value: c.factors[1],
-                width: s.width as usize,
-                lanes: c.tile.0,
-                elem: Elem::of(dag[c.node].dtype),
-                ..c.row_pack(dag)
-            };
-            let packing = pack.packing(dag, &[c.lane]);
+            let packing = c.column_pack(&s).packing(dag, &[c.lane]);
             let frame = if matches!(packing, Packing::Along) && s.has_few_rows() {
                 framed(c.factors[1])
             } else {

@@ -7,7 +7,8 @@
 
 use super::apart::Given;
 use super::pairs::{Least, marked};
-use super::{Tiles, digits, open_share, packed_tensors};
+use super::sizes::Sizes;
+use super::{Contraction, Tiles, digits, open_share, packed_tensors};
 use crate::CodegenError;
 use crate::address::LoopId;
 use crate::dag::Buf;
@@ -18,6 +19,25 @@ use crate::row::{Kernel, buffers, finish, name_pointers};
 /// Panels that are packed at once, and of those side by side the terms of each at a time.
 const PANELS: i64 = 16;
 const TERMS: i64 = 8;
+
+impl Contraction {
+    /// The factor of the columns and the form of its panels.
+    pub(super) fn column_pack(&self, s: &Sizes) -> Pack<'_> {
+        Pack {
+            value: self.factors[1],
+            sum: &self.sum,
+            width: s.width as usize,
+            lanes: self.tile.0,
+            elem: s.elem,
+            pairs: self.pairs,
+            terms: s.sum,
+            turned: false,
+            tight: s.tight,
+            part: None,
+            least: None,
+        }
+    }
+}
 
 impl Tiles<'_> {
     /// The kernel that packs all panels.
@@ -106,7 +126,7 @@ impl Tiles<'_> {
         let (panel, iv) = (em.open(scope, Vec::new(), None), em.name());
         let (minor, to) = each(em, panel, &iv);
         marked(em, panel, self.c, (&to, self.sizes.sum * self.sizes.width), |em, least| {
-            Pack { least, ..self.column_pack() }.emit(em, panel, &minor, &to)
+            Pack { least, ..self.c.column_pack(&self.sizes) }.emit(em, panel, &minor, &to)
         })?;
         em.close_loop(panel, &iv, &bounds, &[]);
         Ok(())
@@ -118,28 +138,11 @@ impl Tiles<'_> {
         Minor { loops: vec![self.c.lane], base, count: self.dag.extent(self.c.lane) }
     }
 
-    fn column_pack(&self) -> Pack<'_> {
-        let (s, c) = (&self.sizes, self.c);
-        Pack {
-            value: c.factors[1],
-            sum: &c.sum,
-            width: s.width as usize,
-            lanes: c.tile.0,
-            elem: s.elem,
-            pairs: c.pairs,
-            terms: s.sum,
-            turned: false,
-            tight: s.tight,
-            part: None,
-            least: None,
-        }
-    }
-
     /// The terms of a panel where several panels are packed side by side: each row of the column factor lies in another
     /// page, of which there are many, and one panel after the other would come back to all of them.
     pub(super) fn terms_apart(&self) -> Option<i64> {
         let s = &self.sizes;
-        let terms = self.column_pack().apart(self.dag, &[self.c.lane])?;
+        let terms = self.c.column_pack(&self.sizes).apart(self.dag, &[self.c.lane])?;
         let bytes = s.panels * s.column_panel() * s.elem.size() as i64;
         let many = self.target.eager || bytes >= 2 * self.target.cache_bytes as i64;
         (s.panels > 1 && many && terms >= 4 * TERMS).then_some(terms)
@@ -160,7 +163,7 @@ impl Tiles<'_> {
         let own = self.c.has_halves().then(|| Least::new(em, lanes));
         let (start, iv) = (em.open(scope, Vec::new(), None), em.name());
         let (_, at) = each(em, start, &iv);
-        self.column_pack().fill(em, start, &at);
+        self.c.column_pack(&self.sizes).fill(em, start, &at);
         if own.is_some() {
             Least::behind(em, start, (&at, panel_pairs), lanes).start(em, start);
         }
@@ -175,7 +178,8 @@ impl Tiles<'_> {
         if let Some(own) = &own {
             own.start(em, inner);
         }
-        let pack = Pack { part: Some((first.clone(), end)), least: own.as_ref(), ..self.column_pack() };
+        let pack =
+            Pack { part: Some((first.clone(), end)), least: own.as_ref(), ..self.c.column_pack(&self.sizes) };
         pack.emit(em, inner, &minor, &at)?;
         if let Some(own) = &own {
             Least::behind(em, inner, (&at, panel_pairs), lanes).join(em, inner, own);

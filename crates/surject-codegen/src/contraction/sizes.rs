@@ -1,7 +1,7 @@
 //! How a contraction is cut: panels, blocks of rows, groups of columns, tasks.
 
 use super::pairs::{Kind, MARK, Pairs};
-use super::windows::{Reads, Windows, windows};
+use super::windows::{Reads, Windows, is_tensor, windows};
 use super::{Contraction, matrix, product};
 use crate::Target;
 use crate::address::{Lin, LoopId};
@@ -382,8 +382,7 @@ pub(super) fn in_place_beside(
 /// window that has it.
 fn in_windows(dag: &Dag, c: &Contraction, s: &Sizes, rows: Option<&Windows>) -> Option<InPlace> {
     let Node::Load { buf, address, .. } = &dag[c.factors[1]].node else { return None };
-    let plain = matches!(s.elem, Elem::F32 | Elem::F64 | Elem::I32 | Elem::I64)
-        && Elem::in_memory(dag[c.factors[1]].dtype) == s.elem;
+    let plain = is_tensor(dag, (c.factors[1], dag[c.node].dtype));
     let few = s.has_few_rows();
     let simple = c.pairs.is_none() && !c.matrix && !c.streams && rows.is_none_or(|w| w.always);
     if !plain || !few || !simple || address.coeff(c.lane) != 1 {
