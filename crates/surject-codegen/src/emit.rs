@@ -340,6 +340,13 @@ impl<'a> Emitter<'a> {
         self.scopes[scope.0].span = Some((l, low, high));
     }
 
+    /// The part of a loop that runs in a scope: where it starts and ends.
+    pub(crate) fn span(&self, l: LoopId, scope: ScopeId) -> (i64, i64) {
+        let around = std::iter::successors(Some(scope), |s| self.scopes[s.0].parent);
+        let mut parts = around.filter_map(|s| self.scopes[s.0].span);
+        parts.find(|part| part.0 == l).map_or((0, self.dag.extent(l)), |part| (part.1, part.2))
+    }
+
     /// What is known of a guard in a scope.
     pub fn fact(&self, guard: &Guard, mut scope: ScopeId) -> GuardFact {
         let values = guard.expr.terms.iter().filter_map(|t| Some((t.0, self.fixed(t.0, scope)?)));

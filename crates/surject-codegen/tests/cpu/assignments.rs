@@ -4,7 +4,7 @@ use crate::harness::*;
 use surject_codegen::{Target, lower};
 
 /// Checks a program, and that the plan for this many threads has these words.
-fn check_text(text: &str, words: &[&str]) {
+pub fn check_text(text: &str, words: &[&str]) {
     let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let target = Target { threads: 2, ..Target::wide() };
     let plan = lower(&program, "main", &target).unwrap().plan.to_string();

@@ -1,5 +1,6 @@
 //! Kernels of the row emitter.
 
+use crate::assignments::check_text;
 use crate::harness::*;
 use crate::pointwise::special;
 use surject_codegen::{Target, lower};
@@ -37,6 +38,34 @@ fn softmax_in_one_kernel() {
     check(softmax(&[6, 33], DType::F64));
     check(softmax(&[6, 33], DType::BF16));
     check(softmax(&[6, 33], DType::F16));
+}
+
+/// A processor that reads ahead by itself is asked for nothing but rows that are read from their ends, of at least 512
+/// bytes and with another row behind them; all rows from the last to the first are one row.
+#[test]
+fn turned_rows_are_asked_for() {
+    let reads = Target { eager: true, asks: false, ..Target::wide() };
+    for (rows, length, at, asked) in [
+        (40, 300, "[i, 299 - j]", true),
+        (40, 300, "[39 - i, 299 - j]", false),
+        (40, 300, "[39 - i, j]", false),
+        (40, 300, "[i, j]", false),
+        (300, 40, "[i, 39 - j]", false),
+        (1, 5000, "[i, 4999 - j]", false),
+        (4, 5000, "[i, 4999 - j]", true),
+    ] {
+        let text = format!(
+            "func main(x: f32[{rows},{length}], y: f32[{rows},{length}]) -> (z) {{
+  z : f32[{rows},{length}] =: over i<{rows}, j<{length}: x{at} * y[i, j]
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let lowered = lower(&program, "main", &reads).unwrap();
+        let prefetches = lowered.text.contains("hint = 3 : i32, rw = 0 : i32");
+        assert_eq!(prefetches, asked, "{text}{}", lowered.plan);
+        check_text(&text, &[]);
+    }
 }
 
 /// Rows that begin anywhere in a line, and elements of all sizes in one kernel, stored past the caches.
