@@ -39,8 +39,8 @@ macro_rules! constants {
 constants! {
     /// A byte read or written, once a kernel and tensor.
     byte = 2.0,
-    /// Starting a kernel.
-    launch = 20000.0,
+    /// Starting a kernel that is too small for the threads to share: what is larger costs more than that they meet.
+    launch = 1000.0,
     /// Loading an element.
     load = 0.5,
     /// An addition, a comparison, a choice, a conversion.

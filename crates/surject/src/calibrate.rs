@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use surject_egraph::CostModel;
 use surject_ir::Buffer;
 use surject_mlir::{CompileOptions, Executable};
-use surject_runtime::{DType, Scalar, pool};
+use surject_runtime::{DType, Scalar};
 
 /// Elements of the tensor on which operations are timed: it stays in the second-level cache.
 const CACHED: usize = 1 << 15;
@@ -28,10 +28,7 @@ pub fn measure() -> Result<CostModel, Failure> {
     let exp = per_element("exp(neg(@))")?;
     let tanh = per_element("tanh(@)")?;
     let byte = time(LARGE, "x[i]")? / (2 * 4 * LARGE) as f64;
-    let launch = minimum(|| {
-        pool::parallel_for(pool::threads(), &|_| ());
-        Ok(())
-    })?;
+    let launch = (kernels(1 + CHAIN)? - kernels(1)?).max(0.0) / CHAIN as f64;
     let relative = |seconds: f64| (100.0 * seconds / unit).round() / 100.0;
     Ok(CostModel {
         byte: relative(byte),
@@ -45,10 +42,20 @@ pub fn measure() -> Result<CostModel, Failure> {
 
 /// Seconds that a kernel `y[i] = expression` takes over a vector of this length.
 fn time(length: usize, expression: &str) -> Result<f64, Failure> {
-    let text = format!(
-        "func main(x: f32[{length}]) -> (y) {{\n  y : f32[{length}] =: over i<{length}: {expression}\n}}\n"
-    );
-    let program = surject_ir::parse(&text).map_err(Failure::bad_input)?;
+    run(length, &format!("(y) {{\n  y : f32[{length}] =: over i<{length}: {expression}\n}}\n"))
+}
+
+/// Seconds that so many kernels of a few elements take, each of another number of them, or they would be one.
+fn kernels(count: usize) -> Result<f64, Failure> {
+    let names: Vec<String> = (1..=count).map(|n| format!("y{n}")).collect();
+    let fields = (1..=count).map(|n| format!("  y{n} : f32[{n}] =: over i<{n}: neg(x[i])\n"));
+    run(count, &format!("({}) {{\n{}}}\n", names.join(", "), fields.collect::<String>()))
+}
+
+/// Seconds that a function of a vector `x` of this length takes, whose results and body are given.
+fn run(length: usize, body: &str) -> Result<f64, Failure> {
+    let program =
+        surject_ir::parse(&format!("func main(x: f32[{length}]) -> {body}")).map_err(Failure::bad_input)?;
     let executable: Executable =
         surject_mlir::compile(&program, "main", &CompileOptions::default()).map_err(Failure::unsupported)?;
     let x = Buffer::splat(Scalar::from_f64(DType::F32, 0.75), &[length]);
