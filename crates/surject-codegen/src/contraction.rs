@@ -26,6 +26,7 @@ mod packing;
 pub mod pairs;
 mod panels;
 mod sizes;
+mod terms;
 mod tile;
 mod windows;
 
@@ -74,6 +75,8 @@ pub struct Contraction {
     matrix: bool,
     /// The columns are read in their order in memory, some terms of all tiles at a time.
     streams: bool,
+    /// May a vector hold the columns of several terms ([`terms`])?
+    grouped: bool,
     /// The extent to which the last loop of the rows is filled up, so that the rows of a tile differ in it alone.
     filled: Option<i64>,
 }

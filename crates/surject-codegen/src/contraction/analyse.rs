@@ -1,6 +1,6 @@
 //! Which reductions are contractions, and in which tiles.
 
-use super::{Contraction, cost, matrix, pairs, product, sizes, windows};
+use super::{Contraction, cost, matrix, pairs, product, sizes, terms, windows};
 use crate::Target;
 use crate::address::{LoopId, LoopSet};
 use crate::dag::{Dag, Node, NodeId};
@@ -8,6 +8,9 @@ use crate::emit::Elem;
 use crate::pack::is_steady;
 use crate::schedule::Output;
 use surject_ir::{AccOp, BinaryOp, DType};
+
+/// The share of the usual products that vectors make which hold the columns of several terms ([`super::terms`]).
+const GROUPED: f64 = 0.7;
 
 /// Fewer multiplications than these are left to the row emitter.
 const SMALL: f64 = 4_000.0;
@@ -113,6 +116,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
     let full = target.lanes_bytes / Elem::of(dtype).size();
     let windowed = loops.iter().filter(|&&l| dag.extent(l) > 1).count() > 1;
     let pairs = pairs::find(dag, (*op, *body), loops, target);
+    let plain = pairs.is_none() && *op == AccOp::Add && dag[*body].node == Node::Binary(BinaryOp::Mul, x, y);
     let mut best: Option<(f64, Contraction)> = None;
     for (rows, columns) in [(&sides[0], &sides[1]), (&sides[1], &sides[0])] {
         for &lane in &columns.1 {
@@ -177,11 +181,32 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                 false if few && pairs.is_none() => 0.3,
                 false => 0.95,
             };
-            let share = used * fill(count, high as i64) * pace * whole * busy;
-            let score = share * unit;
             let streams = sizes::streams(dag, columns.0, lane, loops, count, target);
             // Where memory is what counts, tiles are as high as each other.
-            let high = if streams { even(count, usual) } else { high };
+            let (tall, usual) =
+                if streams { (even(count, usual), even(count, usual)) } else { (high, usual) };
+            let contraction = Contraction {
+                node,
+                factors: [rows.0, columns.0],
+                batch: by_stride(both.clone()),
+                rows: rows.1.clone(),
+                columns: columns.1.iter().copied().filter(|&l| l != lane).collect(),
+                lane,
+                sum: loops.clone(),
+                tile: (lanes, vectors, tall),
+                usual,
+                pairs,
+                matrix: false,
+                streams,
+                grouped: plain && vectors == 1 && terms::together(extent, full, target).is_some(),
+                filled: filled(dag, (rows.0, apart), &rows.1, loops, (lanes, high, product(dag, &columns.1))),
+            };
+            let (pace, frame) = match cost::grouped(dag, &contraction, target) {
+                Some(cycles) => (pace.max(GROUPED), cycles),
+                None => (pace, 0.0),
+            };
+            let share = used * fill(count, high as i64) * pace * whole * busy;
+            let score = share * unit;
             let score = if streams { score.max(0.5) } else { score };
             let least = match few {
                 _ if eager => 0.0,
@@ -189,32 +214,11 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                 _ => 0.3,
             };
             if score > least {
-                let contraction = Contraction {
-                    node,
-                    factors: [rows.0, columns.0],
-                    batch: by_stride(both.clone()),
-                    rows: rows.1.clone(),
-                    columns: columns.1.iter().copied().filter(|&l| l != lane).collect(),
-                    lane,
-                    sum: loops.clone(),
-                    tile: (lanes, vectors, high),
-                    usual: if streams { high } else { usual },
-                    pairs,
-                    matrix: false,
-                    streams,
-                    filled: filled(
-                        dag,
-                        (rows.0, apart),
-                        &rows.1,
-                        loops,
-                        (lanes, high, product(dag, &columns.1)),
-                    ),
-                };
                 // Of long sums for few results it matters what is packed, and not how results are stored.
                 let time = if few_results && pairs.is_none() && !streams {
                     work / full as f64 / share + cost::cycles(dag, &contraction, stride(lane) != 1, target)
                 } else {
-                    work / full as f64 / (score * gathered)
+                    work / full as f64 / (score * gathered) + frame
                 };
                 if best.as_ref().is_none_or(|b| time < b.0) {
                     best = Some((time, contraction));

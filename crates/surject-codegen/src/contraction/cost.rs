@@ -3,6 +3,7 @@
 
 use super::Contraction;
 use super::sizes::{Sizes, in_place};
+use super::terms;
 use super::windows::windows;
 use crate::Target;
 use crate::dag::{Dag, NodeId};
@@ -51,6 +52,27 @@ pub(super) fn cycles(dag: &Dag, c: &Contraction, apart: bool, target: &Target) -
     };
     let results = s.batch as f64 * s.rows as f64 * (s.all_panels * s.width) as f64;
     rows + columns + results * if apart { APART } else { BESIDE }
+}
+
+/// Where rows are read along their terms, and a vector holds the columns of several of them: the cycles in which what is
+/// read lies so. `None`: columns are those of one term.
+pub(super) fn grouped(dag: &Dag, c: &Contraction, target: &Target) -> Option<f64> {
+    /// Packed tiles at a border that are not worth a frame.
+    const FEW: f64 = 0.25;
+    if !c.grouped {
+        return None;
+    }
+    let s = Sizes::new(dag, c, target);
+    let w = windows(dag, c, &s)?;
+    let terms = terms::together(dag.extent(c.lane), target.lanes_bytes / s.elem.size(), target)?;
+    let along = w.reads.nest.last().is_some_and(|&(count, by)| by == 1 && count >= terms);
+    let inside = w.is_plain() || w.share_at_borders(dag, c, &s) <= FEW;
+    let in_one_loop = framed::run(dag, c.factors[0], &c.rows) >= s.high;
+    match (along, inside) {
+        (true, true) => Some(0.0),
+        (true, false) if in_one_loop => framed::cycles(dag, c.factors[0], target),
+        _ => None,
+    }
 }
 
 /// How rows are packed.

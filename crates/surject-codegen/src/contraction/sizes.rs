@@ -132,8 +132,9 @@ impl Sizes {
             tight: all_panels == panels
                 && batch == 1
                 && c.pairs.is_none()
-                && panels * panel_bytes
-                    >= if 8 * panel_bytes <= 3 * nearest { 3 * nearest / 2 } else { LARGE * nearest }
+                && (c.grouped
+                    || panels * panel_bytes
+                        >= if 8 * panel_bytes <= 3 * nearest { 3 * nearest / 2 } else { LARGE * nearest })
                 && dag.extent(c.lane) % width != 0
                 && Pack::may_be_tight(dag, c.factors[1], c.lane),
             pass,

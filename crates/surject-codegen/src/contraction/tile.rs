@@ -1,13 +1,11 @@
-//! One tile: the loop over the sum with the tile in registers, and what is stored of it.
+//! One tile: the function that sums it, and what is stored of it.
 
 use super::Tiles;
 use super::direct::Target;
-use super::sizes;
 use super::windows::Reads;
 use crate::CodegenError;
-use crate::ahead::{Ask, prefetch};
 use crate::dag::{Node, NodeId};
-use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
+use crate::emit::{At, Bounds, Emitter, ScopeId, Val};
 use crate::pack::digits;
 use surject_ir::{AccOp, BinaryOp};
 
@@ -28,16 +26,16 @@ pub(super) struct Inner<'a> {
 
 /// Where a tile comes from and goes to: the names of pointers and numbers.
 #[derive(Clone, Copy)]
-struct Ends<'a> {
-    rows: &'a str,
-    columns: &'a str,
+pub(super) struct Ends<'a> {
+    pub(super) rows: &'a str,
+    pub(super) columns: &'a str,
     /// Elements from the columns of one term to those of the next.
-    stride: &'a str,
+    pub(super) stride: &'a str,
     /// The number of terms, of rows that are not in a panel that of the innermost loop.
-    count: &'a str,
-    tile: &'a str,
+    pub(super) count: &'a str,
+    pub(super) tile: &'a str,
     /// Elements from one row of the tile to the next.
-    apart: &'a str,
+    pub(super) apart: &'a str,
 }
 
 impl Tiles<'_> {
@@ -63,6 +61,7 @@ impl Tiles<'_> {
         };
         let packed = if s.tight { inner.active } else { s.width };
         let stride = em.int(self.in_place.as_ref().map_or(packed, |p| p.stride));
+        let group = self.group(&inner);
         let terms = inner.reads.and_then(|r| r.nest.last()).map_or(s.sum, |innermost| innermost.0);
         let count = inner.terms.map_or_else(|| em.int(terms), str::to_string);
         if op != AccOp::Add || !self.is_product(body) {
@@ -75,6 +74,9 @@ impl Tiles<'_> {
             [(c.pairs.is_some(), "_pairs"), (inner.exact, "_exact"), (inner.terms.is_some(), "_more")]
         {
             name.push_str(if holds { word } else { "" });
+        }
+        if let Some(group) = group {
+            name.push_str(&format!("_{}of{}x{}", group.terms, group.count, group.apart));
         }
         if inner.active != s.width {
             name.push_str(&format!("_{}", inner.active));
@@ -128,199 +130,6 @@ impl Tiles<'_> {
             Node::Binary(BinaryOp::Mul, a, b) => (a, b) == (x, y) || (b, a) == (x, y),
             _ => false,
         }
-    }
-
-    fn terms(
-        &self,
-        em: &mut Emitter<'_>,
-        scope: ScopeId,
-        Ends { rows, columns, stride, count, tile, apart }: Ends<'_>,
-        Inner { active, high, terms, exact, reads }: Inner<'_>,
-    ) -> Result<(), CodegenError> {
-        let (s, c) = (&self.sizes, self.c);
-        let most = c.tile.0;
-        // Vectors beyond the last column are not computed, and the last one has no more lanes than it takes.
-        let all = sizes::vectors(active, most);
-        let (vectors, name, size) = (all.len(), s.elem.name(), s.elem.size());
-        let types: Vec<String> = all.iter().map(|&lanes| s.elem.ty(lanes)).collect();
-        let Node::Reduce { op, body, .. } = self.dag[c.node].node else {
-            return Err(CodegenError::malformed("a contraction that reduces nothing"));
-        };
-        let dtype = self.dag[c.node].dtype;
-        let zeros: Vec<String> = all.iter().map(|&lanes| em.scalar(op.neutral(dtype), lanes)).collect();
-        let mut before = Vec::new();
-        let places = |em: &mut Emitter<'_>| -> Vec<String> {
-            let mut places = Vec::new();
-            let mut row = tile.to_string();
-            for i in 0..high * vectors {
-                if i > 0 && i % vectors == 0 {
-                    row = self.offset(em, scope, &row, apart);
-                }
-                let ahead = i % vectors * most;
-                places.push(em.op(
-                    scope,
-                    &format!("llvm.getelementptr {row}[{ahead}] : (!llvm.ptr) -> !llvm.ptr, {name}"),
-                ));
-            }
-            places
-        };
-        for (i, from) in if terms.is_some() { places(em) } else { Vec::new() }.iter().enumerate() {
-            let ty = &types[i % vectors];
-            before.push(
-                em.op(scope, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}")),
-            );
-        }
-        // The same columns in the next pass: what lies between is less than a cache holds.
-        let ahead = terms.map(|_| self.times(em, scope, stride, s.pass));
-        // The loops over the sum, outermost first: how often, and how far the rows are then.
-        let levels: Vec<(String, i64)> = match reads {
-            Some(Reads { nest, .. }) => {
-                let counts = nest.iter().enumerate();
-                let count = |(i, &(n, stride)): (usize, &(i64, i64))| match i + 1 == nest.len() {
-                    true => (count.to_string(), stride),
-                    false => (em.int(n), stride),
-                };
-                counts.map(count).collect()
-            }
-            None => vec![(count.to_string(), high as i64)],
-        };
-        let step = reads.map_or(1, |r| r.step);
-        let dense = reads.is_some_and(|r| r.are_dense(high));
-        let ahead_of_row: Vec<String> = if dense {
-            (0..high).map(|row| self.times(em, scope, count, row as i64)).collect()
-        } else {
-            Vec::new()
-        };
-        let mut open: Vec<(ScopeId, Vec<String>)> = Vec::new();
-        for _ in &levels {
-            let outer = open.last().map_or(scope, |o| o.0);
-            let names = (0..high * vectors + 2).map(|_| em.name()).collect();
-            open.push((em.open(outer, Vec::new(), None), names));
-        }
-        let Some((inner, names)) = open.last().cloned() else {
-            return Err(CodegenError::malformed("a contraction that sums nothing"));
-        };
-        let [a, b] = [0, 1].map(|i| names[high * vectors + i].clone());
-        if let Some(ahead) = ahead {
-            let next = self.offset(em, inner, &b, &ahead);
-            for line in (0..all.iter().sum()).step_by(64 / size) {
-                prefetch(em, inner, (&next, line as i64), s.elem, Ask::Soon);
-            }
-        }
-        let mut vector = Vec::new();
-        for (v, (&lanes, ty)) in all.iter().zip(&types).enumerate() {
-            let exist = usize::try_from(active).unwrap_or(0).saturating_sub(v * most).min(lanes);
-            let from = em.op(
-                inner,
-                &format!("llvm.getelementptr {b}[{}] : (!llvm.ptr) -> !llvm.ptr, {name}", v * most),
-            );
-            let load = if exist == lanes {
-                format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}")
-            } else {
-                let (mask, none) = (em.first_lanes(exist, lanes), em.constant(s.elem, 0, lanes));
-                format!(
-                    "llvm.intr.masked.load {from}, {mask}, {none} {{alignment = {size} : i32}} : (!llvm.ptr, {}, {ty}) \
-                     -> {ty}",
-                    Elem::I1.ty(lanes)
-                )
-            };
-            vector.push(em.op(inner, &load));
-        }
-        let mut next: Vec<String> = vec![String::new(); high * vectors];
-        for row in 0..high {
-            let place = row as i64 * step;
-            let from = match ahead_of_row.get(row) {
-                Some(place) => self.offset(em, inner, &a, place),
-                None => em.op(
-                    inner,
-                    &format!("llvm.getelementptr {a}[{place}] : (!llvm.ptr) -> !llvm.ptr, {name}"),
-                ),
-            };
-            let single = em.op(inner, &format!("llvm.load {from} : !llvm.ptr -> {name}"));
-            let wide = em.op(inner, &format!("vector.broadcast {single} : {name} to {}", types[0]));
-            // The last vector may have fewer lanes. It goes first: after the others it would be made where the element of
-            // the row lies, which is free then, and all sums would move from register to register.
-            for (v, (column, ty)) in vector.iter().zip(&types).enumerate().rev() {
-                let (lanes, at) = (all[v], row * vectors + v);
-                let value = match lanes == all[0] {
-                    true => wide.clone(),
-                    false => em.op(
-                        inner,
-                        &format!(
-                            "vector.extract_strided_slice {wide} {{offsets = [0], sizes = [{lanes}], strides = [1]}} : {} to {ty}",
-                            types[0]
-                        ),
-                    ),
-                };
-                let into = names[at].clone();
-                if let Some(pairs) = c.pairs {
-                    let factors = (value.as_str(), column.as_str());
-                    next[at] = if exact {
-                        pairs.multiply_add_exactly(em, inner, factors, &into, lanes)
-                    } else {
-                        pairs.multiply_add(em, inner, factors, &into, lanes)?
-                    };
-                    continue;
-                }
-                if op == AccOp::Add && self.is_product(body) {
-                    // In the same order whatever the order in the term: it is the same function.
-                    let float = s.elem != s.elem.int();
-                    let fused = format!("math.fma {value}, {column}, {into} : {ty}");
-                    next[at] = if float {
-                        em.op(inner, &fused)
-                    } else {
-                        let product = em.op(inner, &format!("arith.muli {value}, {column} : {ty}"));
-                        em.op(inner, &format!("arith.addi {into}, {product} : {ty}"))
-                    };
-                    continue;
-                }
-                // The values of this row and these columns are known here; the rest of the term is arithmetic.
-                let part = em.open(inner, vec![(c.lane, String::new())], Some((c.lane, lanes)));
-                em.seed(part, c.factors[0], Val { ssa: value.clone(), lanes });
-                em.seed(part, c.factors[1], Val { ssa: column.clone(), lanes });
-                next[at] = em.join_term(op, body, dtype, &into, At { scope: part, lanes })?;
-                em.close_plain(part);
-            }
-        }
-        // The columns go on where they are; the rows of an outer loop go on from where they began.
-        let mut columns_then = self.offset(em, inner, &b, stride);
-        let outermost: Vec<String> = (0..high * vectors)
-            .map(|i| before.get(i).unwrap_or(&zeros[i % vectors]).clone())
-            .chain([rows.to_string(), columns.to_string()])
-            .collect();
-        let pointer = "!llvm.ptr".to_string();
-        let mut sums = Vec::new();
-        for (depth, (count, by)) in levels.iter().enumerate().rev() {
-            let (level, names) = &open[depth];
-            let by = em.int(*by);
-            let rows_then = self.offset(em, *level, &names[high * vectors], &by);
-            let inits = if depth == 0 { &outermost } else { &open[depth - 1].1 };
-            next.extend([rows_then, columns_then.clone()]);
-            let carried = names.iter().zip(inits).zip(std::mem::take(&mut next)).enumerate();
-            let carried: Vec<Carried> = carried
-                .map(|(i, ((name, init), next))| Carried {
-                    name: name.clone(),
-                    init: init.clone(),
-                    ty: if i < high * vectors { types[i % vectors].clone() } else { pointer.clone() },
-                    next,
-                })
-                .collect();
-            let bounds = Bounds { low: em.int(0), high: count.clone(), step: em.int(1) };
-            let number = em.name();
-            sums = em.close_loop(*level, &number, &bounds, &carried);
-            next = sums[..high * vectors].to_vec();
-            columns_then = sums[high * vectors + 1].clone();
-            let by = depth.checked_sub(1).and_then(|outer| reads?.columns.get(outer));
-            if let (Some(&by), Some((outer, names))) = (by, depth.checked_sub(1).map(|d| &open[d])) {
-                let by = em.int(by);
-                columns_then = self.offset(em, *outer, &names[high * vectors + 1], &by);
-            }
-        }
-        for (i, (sum, to)) in sums.iter().zip(places(em)).enumerate() {
-            let ty = &types[i % vectors];
-            em.line(scope, &format!("llvm.store {sum}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"));
-        }
-        Ok(())
     }
 
     /// Evaluates the rest of the stored field on the tile, as far as it lies inside.
