@@ -76,7 +76,7 @@ pub struct Contraction {
     /// The columns are read in their order in memory, some terms of all tiles at a time.
     streams: bool,
     /// May a vector hold the columns of several terms ([`terms`])?
-    grouped: bool,
+    pub(crate) grouped: bool,
     /// The extent to which the last loop of the rows is filled up, so that the rows of a tile differ in it alone.
     filled: Option<i64>,
 }

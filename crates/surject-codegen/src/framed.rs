@@ -30,6 +30,8 @@ const LINE: f64 = 64.0;
 /// Cycles that a term of a packed row takes, with others or alone.
 const PACKED: f64 = 0.35;
 const PACKED_ALONE: f64 = 1.5;
+/// Cycles more that a term of a packed row takes where several share a vector in others.
+const TERM_ALONE: f64 = 0.3;
 /// Cycles of one more kernel.
 const KERNEL: f64 = 6_000.0;
 
@@ -81,6 +83,7 @@ pub(crate) fn rows(
     let to_the_end = c.sum.iter().any(|l| pulled.dag.extent(*l) > 1 && (1.0..=LINE / 2.0).contains(&step(l)));
     let near = frame.count as f64 * frame.size <= target.cache_bytes as f64;
     let term = if contraction::packs_blocks(&pulled.dag, c) { PACKED } else { PACKED_ALONE };
+    let term = if c.grouped { term + TERM_ALONE } else { term };
     let packed = term * share.unwrap_or(1.0) * c.points(&pulled.dag);
     let pays = packed > frame.cycles(target) && (to_the_end || near);
     let framed = if pays || target.eager { frame.framed(pulled, to)? } else { return None };
