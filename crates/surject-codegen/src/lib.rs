@@ -87,6 +87,7 @@ mod pack;
 mod paired;
 mod periodic;
 mod phase;
+mod pieces;
 mod plan;
 mod pointwise;
 mod positions;

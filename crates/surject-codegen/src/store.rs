@@ -8,10 +8,12 @@ use crate::contraction::{self, Contraction, Dots, Scratch};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::drawn::Drawn;
 use crate::framed;
+
 use crate::gather::Gathered;
 use crate::paired;
 use crate::periodic;
 use crate::phase::{self, Change, Shape};
+use crate::pieces::{AllSums, Pieces};
 use crate::recipe::Recipe;
 use crate::row::{self, Kernel};
 use crate::scan;
@@ -166,9 +168,13 @@ impl<'a> Stores<'a> {
                 Err(_) => return Ok(Outcome::First(instead)),
             }
         }
-        let mut kernels = Vec::new();
-        for mut phase in paired::paired(pulled) {
-            kernels.extend(self.fixed(&mut phase)?);
+        let (mut kernels, mut sums) = (Vec::new(), AllSums::new());
+        let pulled = paired::paired(pulled);
+        for (_, pieces) in pulled.iter().flat_map(|phase| self.pieces(phase)) {
+            pieces.note(&mut sums);
+        }
+        for mut phase in pulled {
+            kernels.extend(self.fixed(&mut phase, &mut sums)?);
             match self.kernels(field, phase.clone())? {
                 // A phase has only some of the rows that its target has: it does not run with others.
                 Outcome::Kernels(more) => kernels.extend(more.into_iter().map(Kernel::alone)),
@@ -186,9 +192,27 @@ impl<'a> Stores<'a> {
         row::whole(dag, outputs, schedule, outer.into_iter().collect(), None, self.target)
     }
 
-    /// Stores what a phase sums for many of its positions alike.
-    fn fixed(&mut self, phase: &mut Pulled) -> Result<Vec<Kernel>, CodegenError> {
+    /// Stores what a phase sums for many of its positions alike, and the sums of pieces that this is made of.
+    fn fixed(&mut self, phase: &mut Pulled, sums: &mut AllSums) -> Result<Vec<Kernel>, CodegenError> {
+        let overflow = || CodegenError::overflow("an address");
         let mut kernels = Vec::new();
+        for (sum, pieces) in self.pieces(phase) {
+            let from = match sums.get(&pieces.key).and_then(|sums| sums.memory) {
+                Some(from) => from,
+                None => {
+                    let (first, count) = pieces.sums(sums, self.next()).ok_or_else(overflow)?;
+                    let ty = TensorType::new(phase.dag[sum].dtype, Space::of(&[count.unsigned_abs()]));
+                    let from = self.temporary(ty);
+                    kernels.push(self.down(first)?);
+                    sums.entry(pieces.key.clone()).and_modify(|sums| sums.memory = Some(from));
+                    from
+                }
+            };
+            let read = pieces.read(&mut phase.dag, sums, from).ok_or_else(overflow)?;
+            for output in &mut phase.outputs {
+                output.root = phase.dag.replaced(output.root, sum, read).ok_or_else(overflow)?;
+            }
+        }
         for number in 0..phase.outputs.len() {
             for node in phase::fixed(&phase.dag, phase.outputs[number].root, &phase.outer) {
                 let own: Vec<LoopId> = phase.dag[node].deps.loops().collect();
@@ -196,6 +220,22 @@ impl<'a> Stores<'a> {
             }
         }
         Ok(kernels)
+    }
+
+    /// What a phase sums for many of its positions alike, and can make of sums of pieces.
+    fn pieces(&self, Pulled { dag, outer, outputs }: &Pulled) -> Vec<(NodeId, Pieces)> {
+        let fixed: Vec<NodeId> = outputs.iter().flat_map(|o| phase::fixed(dag, o.root, outer)).collect();
+        let sums = dag.reachable(&fixed, false).into_iter();
+        sums.filter_map(|sum| Some((sum, Pieces::find(dag, sum, self.target)?))).collect()
+    }
+
+    /// The kernel of a reduction down columns.
+    fn down(&self, pulled: Pulled) -> Result<Kernel, CodegenError> {
+        let columns = match &pulled.outputs[..] {
+            [output] => columns::kernel(&pulled.dag, output, &pulled.outer, self.target)?,
+            _ => None,
+        };
+        columns.map_or_else(|| self.rows(pulled), Ok)
     }
 
     /// Stores a value of an expression first, over these loops: its kernel, and the load that the expression has in its

@@ -2,6 +2,7 @@
 
 use crate::harness::*;
 use surject_codegen::{Target, lower};
+use surject_ir::{Buffer, DType, Scalar};
 
 /// Checks a program, and that the plan for this many threads has these words.
 pub fn check_text(text: &str, words: &[&str]) {
@@ -481,6 +482,38 @@ fn windows_over_holes_skip_them() {
         assert_eq!(plan.matches("contraction").count(), 1, "{plan}");
         check_text(&text, &[]);
     }
+}
+
+/// What holes alone sum to is not nothing where a factor is infinite. Phases make theirs of one sum over the channels
+/// for every output and tap.
+#[test]
+fn sums_of_holes_are_made_of_pieces() {
+    let n = 7;
+    let text = format!(
+        "func main(x: f32[{n},48], w: f32[48,64,3]) -> (z) {{
+  t : f32[{},48] =:+ over i<{n}, c<48 at [2*i,c]: x[i,c]
+  z : f32[{},64] =:+ over i<{}, o<64, k<3, c<48 at [i,o]: \
+                (t[i + k - 1,c] where 0 <= i + k - 1 < {} else 0.0f32) * w[c,o,-k + 2]
+}}
+",
+        2 * n,
+        2 * n,
+        2 * n,
+        2 * n,
+    );
+    let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let plan = lower(&program, "main", &Target::wide()).unwrap().plan.to_string();
+    assert!(plan.contains("row [6 192/64]"), "{plan}");
+    let function = program.functions[0].clone();
+    let mut args: Vec<Buffer> =
+        function.params.iter().enumerate().map(|(i, &p)| values(function.ty(p), i as u64 + 7)).collect();
+    check_with(function.clone(), 1e-4, Some(args.clone()));
+    for (at, value) in
+        [(5, f32::INFINITY), (64 * 3 * 40 + 7, f32::NAN), (64 * 3 * 47 + 100, f32::NEG_INFINITY)]
+    {
+        args[1].set(at, Scalar::from_f64(DType::F32, value.into()));
+    }
+    check_with(function, 1e-4, Some(args));
 }
 
 /// Columns of several loops beside rows of one, long tiles, and more done with the sum than stored: what stores tiles
