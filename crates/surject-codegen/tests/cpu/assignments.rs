@@ -484,6 +484,36 @@ fn windows_over_holes_skip_them() {
     }
 }
 
+/// Where there are few columns a vector holds those of several terms, of which the last may be fewer: windows in one piece
+/// of memory, with a stride, and with conditions at the border.
+#[test]
+fn few_columns_share_vectors_with_terms() {
+    for (dtype, zero, columns, terms, together) in [
+        ("f32", "0.0f32", 3, 35, "_5of105x3"),
+        ("f32", "0.0f32", 3, 7, "_5of21x3"),
+        ("f32", "0.0f32", 2, 40, "_8of120x2"),
+        ("f32", "0.0f32", 4, 33, "_4of99x4"),
+        ("f64", "0.0f64", 2, 35, "_4of105x2"),
+        ("i32", "0i32", 3, 36, "_5of108x3"),
+    ] {
+        for (n, step, ahead) in [(166, 1, 0), (170, 2, 0), (164, 1, 1)] {
+            let points = (n + 2 * ahead - 3) / step + 1;
+            let at = format!("{step}*j + k - {ahead}");
+            let text = format!(
+                "func main(x: {dtype}[{n},{terms}], w: {dtype}[3,{terms},{columns}]) -> (y) {{
+  y : {dtype}[{points},{columns}] =:+ over j<{points}, o<{columns}, k<3, c<{terms} at [j,o]: \
+                (x[{at},c] where 0 <= {at} < {n} else {zero}) * w[k,c,o]
+}}
+"
+            );
+            let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            let lowered = lower(&program, "main", &Target::wide()).unwrap();
+            assert!(lowered.text.contains(together), "{text}\n{}", lowered.plan);
+            check_text(&text, &[]);
+        }
+    }
+}
+
 /// What holes alone sum to is not nothing where a factor is infinite. Phases make theirs of one sum over the channels
 /// for every output and tap.
 #[test]
