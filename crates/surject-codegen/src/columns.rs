@@ -43,7 +43,8 @@ pub fn find(
     const WORTH: f64 = 65_536.0;
     let ([output], Some(&last)) = (outputs, schedule.order.last()) else { return None };
     let over: LoopSet = outer.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
-    if schedule.lanes == 1 || output.join.is_some() {
+    // A target whose elements lie apart would be read and written in pieces for every row.
+    if schedule.lanes == 1 || output.join.is_some() || output.address.coeff(last).abs() != 1 {
         return None;
     }
     // What stands inside a reduction is walked down with it, unless no cache holds the rows until then.

@@ -28,8 +28,8 @@ const MAX_NEST: usize = 4;
 const REPEATED_FIBRE: f64 = 8.0;
 
 /// A reduction of so many terms at a point, and so many at all, is not done inside of another one.
-const INNER_FIBRE: f64 = 16.0;
-const INNER_TERMS: f64 = 32768.0;
+const INNER_FIBRE: f64 = 5.0;
+const INNER_TERMS: f64 = 2048.0;
 
 /// What a kernel costs and touches.
 #[derive(Clone, Debug, Default)]
