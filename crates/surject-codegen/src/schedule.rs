@@ -236,6 +236,47 @@ fn cover(lanes: usize, extent: i64, native: usize) -> usize {
     }
 }
 
+/// The lanes of a vector for a whole row, where rows are summed, or otherwise joined, and the results of all columns fit in
+/// registers: rows are read once, in the order of memory, and not in pieces that share lines.
+fn whole_row(
+    dag: &Dag,
+    outputs: &[Output],
+    reductions: &[NodeId],
+    l: LoopId,
+    target: &Target,
+) -> Option<usize> {
+    /// Fewer rows than these are not worth a vector that is not full.
+    const ROWS: f64 = 64.0;
+    let down = |&&r: &&NodeId| dag[r].deps.contains(l);
+    let rows = |&r: &NodeId| match &dag[r].node {
+        Node::Reduce { loops, body, .. }
+            if dag.reachable(&[*body], false).iter().all(|&n| is_beside(dag, n, l)) =>
+        {
+            dag.points(loops.iter().copied().collect())
+        }
+        _ => 0.0,
+    };
+    let (all, count) = (usize::try_from(dag.extent(l)).ok()?, reductions.iter().filter(down).count());
+    let size = outputs.iter().map(|o| Elem::of(dag[o.root].dtype).size()).max()?.max(4);
+    let registers = all.div_ceil(target.lanes_bytes / size) * count;
+    // Long terms need more registers besides.
+    let nodes = dag.reachable(&outputs.iter().map(|o| o.root).collect::<Vec<_>>(), true).len();
+    let most = 3 * target.registers / 16 * copies(nodes);
+    let fits = count > 0 && registers <= most;
+    let several = registers > 1 && outputs.iter().all(|o| o.join.is_none());
+    (fits && several && reductions.iter().filter(down).all(|r| rows(r) >= ROWS))
+        .then(|| all.next_power_of_two())
+}
+
+/// Is it no tensor, or one whose elements along a loop lie side by side?
+fn is_beside(dag: &Dag, n: NodeId, l: LoopId) -> bool {
+    match &dag[n].node {
+        Node::Load { address, guards, .. } => guards.is_empty() && [0, 1].contains(&address.coeff(l)),
+        Node::Gather { .. } | Node::Guarded { .. } | Node::Reduce { .. } | Node::Param(..) => false,
+        _ => true,
+    }
+}
+
 /// The share of the scalar work that is left when a loop is done in lanes, of which a register holds `native`.
 fn share(extent: i64, lanes: usize, native: usize) -> f64 {
     let registers = lanes.div_ceil(native.max(1)) as i64;
@@ -482,7 +523,7 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
     if let Some((l, lanes)) = best.1 {
         schedule.order.retain(|&k| k != l);
         schedule.order.push(l);
-        schedule.lanes = lanes;
+        schedule.lanes = whole_row(dag, outputs, &reductions, l, target).unwrap_or(lanes);
     }
     turn(dag, outputs, &mut schedule, target);
     stream::decide(dag, outputs, &mut schedule, target);
