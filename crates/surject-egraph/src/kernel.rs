@@ -27,7 +27,9 @@ const MAX_NEST: usize = 4;
 /// The largest number of terms of a reduction that may be done more than once for the same result.
 const REPEATED_FIBRE: f64 = 8.0;
 
-/// A reduction of so many terms at a point, and so many at all, is not done inside of another one.
+/// A reduction of so many terms at a point, and so many at all, is not done inside of another one: sums of 12 over the last
+/// axis, summed again over the first, take 5 to 25 times as long there, and sums of 2 or 3 up to 1.4 times as long if they
+/// are stored (Zen 4).
 const INNER_FIBRE: f64 = 5.0;
 const INNER_TERMS: f64 = 2048.0;
 

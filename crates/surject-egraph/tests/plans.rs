@@ -50,6 +50,34 @@ fn a_product_and_its_mean() {
     insta::assert_snapshot!(surject_ir::print(&o.program));
 }
 
+/// Inside another sum a short one is neither done in lanes nor shared: from five terms on it is stored, if there are many.
+/// So is a product of a vector by a matrix that is needed twice, as another kernel takes less than doing it again.
+#[test]
+fn sums_inside_sums() {
+    let sums = |n: usize, terms: usize| {
+        format!(
+            "func main(x: f32[{n},33,{terms}], y: f32[{n},33]) -> (z) {{
+  t : f32[{n},33] =:+ over i<{n}, j<33, k<{terms} at [i,j]: x[i,j,k]
+  z : f32[33] =:+ over i<{n}, j<33 at [j]: t[i,j] * y[i,j]
+}}
+"
+        )
+    };
+    let twice = "func main(a: f32[67,67], x: f32[67]) -> (z) {
+  y : f32[67] =:+ over i<67, j<67 at [i]: a[i,j] * x[j]
+  s : f32[] =:+ over i<67 at []: y[i] * y[i]
+  z : f32[67] =: over i<67: y[i] / sqrt(s[])
+}
+";
+    for (text, stores) in
+        [(sums(20, 12), 2), (sums(20, 5), 2), (sums(20, 3), 1), (sums(5, 5), 1), (twice.to_string(), 2)]
+    {
+        let p = surject_ir::parse(&text).unwrap();
+        let o = show("sums inside sums", &p, 1e-4);
+        assert_eq!(o.report.stores().1, stores, "{text}");
+    }
+}
+
 /// A mean of the logarithms of sums of rows: the rows are summed by a kernel of their own, which threads share.
 #[test]
 fn a_mean_of_rows() {
