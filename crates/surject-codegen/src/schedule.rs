@@ -247,6 +247,8 @@ fn whole_row(
 ) -> Option<usize> {
     /// Fewer rows than these are not worth a vector that is not full.
     const ROWS: f64 = 64.0;
+    /// Cycles of scalar code from which on an operation needs registers of its own, or is a call for each lane.
+    const LONG: f64 = 8.0;
     let down = |&&r: &&NodeId| dag[r].deps.contains(l);
     let rows = |&r: &NodeId| match &dag[r].node {
         Node::Reduce { loops, body, .. }
@@ -260,9 +262,14 @@ fn whole_row(
     let size = outputs.iter().map(|o| Elem::of(dag[o.root].dtype).size()).max()?.max(4);
     let registers = all.div_ceil(target.lanes_bytes / size) * count;
     // Long terms need more registers besides.
-    let nodes = dag.reachable(&outputs.iter().map(|o| o.root).collect::<Vec<_>>(), true).len();
-    let most = 3 * target.registers / 16 * copies(nodes);
-    let fits = count > 0 && registers <= most;
+    let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+    let nodes = dag.reachable(&roots, true);
+    let most = 3 * target.registers / 16 * copies(nodes.len());
+    let short = reductions.iter().filter(down).all(|r| {
+        let body = dag[*r].node.children().flat_map(|b| dag.reachable(&[b], false));
+        body.into_iter().all(|n| node_cost(dag, n) < LONG)
+    });
+    let fits = count > 0 && registers <= most && short;
     let several = registers > 1 && outputs.iter().all(|o| o.join.is_none());
     (fits && several && reductions.iter().filter(down).all(|r| rows(r) >= ROWS))
         .then(|| all.next_power_of_two())

@@ -199,7 +199,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                 matrix: false,
                 streams,
                 grouped: plain && vectors == 1 && terms::together(extent, full, target).is_some(),
-                filled: filled(dag, (rows.0, apart), &rows.1, loops, (lanes, high, product(dag, &columns.1))),
+                filled: filled(dag, (rows.0, apart), &rows.1, loops, (lanes, tall, product(dag, &columns.1))),
             };
             let (pace, frame) = match cost::grouped(dag, &contraction, target) {
                 Some(cycles) => (pace.max(GROUPED), cycles),
