@@ -8,7 +8,6 @@ use crate::contraction::{self, Contraction, Dots, Scratch};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::drawn::Drawn;
 use crate::framed;
-
 use crate::gather::Gathered;
 use crate::paired;
 use crate::periodic;

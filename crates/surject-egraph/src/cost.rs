@@ -39,7 +39,7 @@ macro_rules! constants {
 constants! {
     /// A byte read or written, once a kernel and tensor.
     byte = 2.0,
-    /// Starting a kernel that is too small for the threads to share: what is larger costs more than that they meet.
+    /// Starting a kernel that the threads do not share. Where they do, it is so large that their meeting does not count.
     launch = 1000.0,
     /// Loading an element.
     load = 0.5,

@@ -3,8 +3,8 @@
 //! A vector holds columns, and each element of a row is multiplied with all of them. Where there are so few columns that
 //! most lanes would be empty, and the elements of a row lie one behind the other along the sum, a vector holds the columns
 //! of several terms ([`Group`]), and as many elements of a row are spread over it. What has come together in the lanes
-//! of a column is added at the end. (Zen 4, `f32`: windows of 576 terms by 2
-//! columns are 2.8 times as fast, windows by 3 or 4 columns 1.3 to 1.8 times.)
+//! of a column is added at the end. (Zen 4, `f32`: windows of 576 terms by 2 columns are 2.8 times as fast, windows by 3 or
+//! 4 columns 1.3 to 1.8 times.)
 
 use super::Tiles;
 use super::sizes;
