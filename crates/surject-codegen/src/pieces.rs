@@ -105,9 +105,9 @@ impl Pieces {
     }
 
     /// Says which elements it reads. All between two that are read are elements of the tensor.
-    pub(crate) fn note(self, all: &mut AllSums) {
+    pub(crate) fn note(&self, all: &mut AllSums) {
         let (low, high) = self.range;
-        let sums = all.entry(self.key).or_insert(Sums { low, high, memory: None });
+        let sums = all.entry(self.key.clone()).or_insert(Sums { low, high, memory: None });
         (sums.low, sums.high) = (sums.low.min(low), sums.high.max(high));
     }
 

@@ -249,7 +249,7 @@ fn whole_row(
     const ROWS: f64 = 64.0;
     /// Cycles of scalar code from which on an operation needs registers of its own, or is a call for each lane.
     const LONG: f64 = 8.0;
-    let down = |&&r: &&NodeId| dag[r].deps.contains(l);
+    let down: Vec<NodeId> = reductions.iter().copied().filter(|&r| dag[r].deps.contains(l)).collect();
     let rows = |&r: &NodeId| match &dag[r].node {
         Node::Reduce { loops, body, .. }
             if dag.reachable(&[*body], false).iter().all(|&n| is_beside(dag, n, l)) =>
@@ -258,21 +258,20 @@ fn whole_row(
         }
         _ => 0.0,
     };
-    let (all, count) = (usize::try_from(dag.extent(l)).ok()?, reductions.iter().filter(down).count());
+    let all = usize::try_from(dag.extent(l)).ok()?;
     let size = outputs.iter().map(|o| Elem::of(dag[o.root].dtype).size()).max()?.max(4);
-    let registers = all.div_ceil(target.lanes_bytes / size) * count;
+    let registers = all.div_ceil(target.lanes_bytes / size) * down.len();
     // Long terms need more registers besides.
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let nodes = dag.reachable(&roots, true);
     let most = 3 * target.registers / 16 * copies(nodes.len());
-    let short = reductions.iter().filter(down).all(|r| {
+    let short = down.iter().all(|r| {
         let body = dag[*r].node.children().flat_map(|b| dag.reachable(&[b], false));
         body.into_iter().all(|n| node_cost(dag, n) < LONG)
     });
-    let fits = count > 0 && registers <= most && short;
+    let fits = registers <= most && short;
     let several = registers > 1 && outputs.iter().all(|o| o.join.is_none());
-    (fits && several && reductions.iter().filter(down).all(|r| rows(r) >= ROWS))
-        .then(|| all.next_power_of_two())
+    (fits && several && down.iter().all(|r| rows(r) >= ROWS)).then(|| all.next_power_of_two())
 }
 
 /// Is it no tensor, or one whose elements along a loop lie side by side?

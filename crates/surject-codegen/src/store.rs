@@ -169,11 +169,10 @@ impl<'a> Stores<'a> {
         }
         let (mut kernels, mut sums) = (Vec::new(), AllSums::new());
         let pulled = paired::paired(pulled);
-        for (_, pieces) in pulled.iter().flat_map(|phase| self.pieces(phase)) {
-            pieces.note(&mut sums);
-        }
-        for mut phase in pulled {
-            kernels.extend(self.fixed(&mut phase, &mut sums)?);
+        let pieces: Vec<_> = pulled.iter().map(|phase| self.pieces(phase)).collect();
+        pieces.iter().flatten().for_each(|(_, pieces)| pieces.note(&mut sums));
+        for (mut phase, pieces) in pulled.into_iter().zip(pieces) {
+            kernels.extend(self.fixed(&mut phase, (pieces, &mut sums))?);
             match self.kernels(field, phase.clone())? {
                 // A phase has only some of the rows that its target has: it does not run with others.
                 Outcome::Kernels(more) => kernels.extend(more.into_iter().map(Kernel::alone)),
@@ -192,10 +191,14 @@ impl<'a> Stores<'a> {
     }
 
     /// Stores what a phase sums for many of its positions alike, and the sums of pieces that this is made of.
-    fn fixed(&mut self, phase: &mut Pulled, sums: &mut AllSums) -> Result<Vec<Kernel>, CodegenError> {
+    fn fixed(
+        &mut self,
+        phase: &mut Pulled,
+        (pieces, sums): (Vec<(NodeId, Pieces)>, &mut AllSums),
+    ) -> Result<Vec<Kernel>, CodegenError> {
         let overflow = || CodegenError::overflow("an address");
         let mut kernels = Vec::new();
-        for (sum, pieces) in self.pieces(phase) {
+        for (sum, pieces) in pieces {
             let from = match sums.get(&pieces.key).and_then(|sums| sums.memory) {
                 Some(from) => from,
                 None => {

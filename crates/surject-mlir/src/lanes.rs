@@ -1,8 +1,8 @@
 //! Lanes that LLVM 22.1.8 gets wrong, and must not see.
 //!
-//! Masked stores of one lane become stores of one element. LLVM does the same on its own, but where the lanes are wider integers cut short it forgets so on processors with
-//! AVX-512: to store the first of sixteen `i8` that are truncated `i32` it writes four bytes. What is known
-//! here to be one lane never gets there.
+//! Masked stores of one lane become stores of one element. LLVM does the same on its own, but where the lanes are wider
+//! integers cut short it forgets so on processors with AVX-512: to store the first of sixteen `i8` that are truncated `i32`
+//! it writes four bytes. What is known here to be one lane never gets there.
 //!
 //! Vectors of one number, some lanes of which do not matter, have it in all lanes. Of the same operation on several of
 //! them, open in different lanes, the selection of instructions makes one by the other, and the other by the one, and does

@@ -362,8 +362,7 @@ pub(super) fn in_place_beside(
     }
     let summed: Vec<LoopId> = c.sum.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
     let [sum] = &summed[..] else { return in_windows(dag, c, s, rows) };
-    let plain = matches!(s.elem, Elem::F32 | Elem::F64 | Elem::I32 | Elem::I64)
-        && Elem::in_memory(dag[c.factors[1]].dtype) == s.elem;
+    let plain = is_tensor(dag, (c.factors[1], dag[c.node].dtype));
     let (next, whole) = (address.coeff(c.lane) == 1, dag.extent(c.lane) % s.width == 0);
     let stride = address.coeff(*sum);
     let bytes = s.all_panels * s.width * s.sum * s.elem.size() as i64;

@@ -50,7 +50,7 @@ impl Tiles<'_> {
     pub(super) fn group(&self, inner: &Inner<'_>) -> Option<Group> {
         let (s, c) = (&self.sizes, self.c);
         let &(count, 1) = inner.reads.filter(|_| c.grouped)?.nest.last()? else { return None };
-        let apart = self.in_place.as_ref().map_or(if s.tight { inner.active } else { s.width }, |p| p.stride);
+        let apart = self.between_terms(inner.active);
         let lanes = self.target.lanes_bytes / s.elem.size();
         let terms = together(apart, lanes, self.target)?;
         let next = apart == inner.active || self.in_place.is_none();

@@ -59,8 +59,7 @@ impl Tiles<'_> {
         let Node::Reduce { op, body, .. } = self.dag[c.node].node else {
             return Err(CodegenError::malformed("a contraction that reduces nothing"));
         };
-        let packed = if s.tight { inner.active } else { s.width };
-        let stride = em.int(self.in_place.as_ref().map_or(packed, |p| p.stride));
+        let stride = em.int(self.between_terms(inner.active));
         let group = self.group(&inner);
         let terms = inner.reads.and_then(|r| r.nest.last()).map_or(s.sum, |innermost| innermost.0);
         let count = inner.terms.map_or_else(|| em.int(terms), str::to_string);
@@ -121,6 +120,12 @@ impl Tiles<'_> {
             ),
         );
         Ok(())
+    }
+
+    /// Elements from the columns of one term to those of the next, of which so many exist.
+    pub(super) fn between_terms(&self, active: i64) -> i64 {
+        let packed = if self.sizes.tight { active } else { self.sizes.width };
+        self.in_place.as_ref().map_or(packed, |p| p.stride)
     }
 
     /// Is a term the product of the two factors?

@@ -92,15 +92,12 @@ pub(super) fn is_plain(
     panels: i64,
 ) -> bool {
     let Node::Load { address, guards, .. } = &dag[factor].node else { return false };
-    let elem = Elem::of(dtype);
-    let plain = matches!(elem, Elem::F32 | Elem::F64 | Elem::I32 | Elem::I64);
     let mut summed = sum.iter().filter(|&&l| dag.extent(l) > 1).map(|&l| (dag.extent(l), address.coeff(l)));
     let along = match (summed.next(), summed.next()) {
         (Some(only), None) => one_behind_the_other(&[only]),
         _ => false,
     };
-    let same = Elem::in_memory(dag[factor].dtype) == elem;
-    plain && same && guards.is_empty() && rows.len() == 1 && (are_few(panels) || along)
+    is_tensor(dag, (factor, dtype)) && guards.is_empty() && rows.len() == 1 && (are_few(panels) || along)
 }
 
 /// May so few panels of columns be worth rows that lie where they are?
@@ -171,8 +168,7 @@ pub(super) fn windows(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<Windows> 
     guards.retain(|g| g.fact(&dag.extents) != GuardFact::Always);
     guards.sort();
     guards.dedup();
-    let plain = matches!(s.elem, Elem::F32 | Elem::F64 | Elem::I32 | Elem::I64)
-        && Elem::in_memory(dag[node].dtype) == s.elem;
+    let plain = is_tensor(dag, (node, dag[c.node].dtype));
     let (&last, outer) = c.rows.split_last()?;
     let one_loop = outer.is_empty() || c.filled.is_some() || dag.extent(last) % s.high == 0;
     let alone = c.pairs.is_none() && s.pass == 0;
