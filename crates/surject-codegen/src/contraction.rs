@@ -20,7 +20,7 @@ mod analyse;
 mod apart;
 mod cost;
 mod direct;
-mod dots;
+pub(crate) mod dots;
 mod matrix;
 mod packing;
 pub mod pairs;
@@ -31,7 +31,6 @@ mod tile;
 mod windows;
 
 pub use analyse::analyse;
-pub(crate) use dots::Dots;
 pub use sizes::{elements, sum_number};
 
 use crate::address::LoopId;
@@ -75,6 +74,8 @@ pub struct Contraction {
     matrix: bool,
     /// The columns are read in their order in memory, some terms of all tiles at a time.
     streams: bool,
+    /// The part of full vectors' products that tiles do.
+    share: f64,
     /// May a vector hold the columns of several terms ([`terms`])?
     pub(crate) grouped: bool,
     /// The extent to which the last loop of the rows is filled up, so that the rows of a tile differ in it alone.

@@ -528,14 +528,24 @@ pub(crate) fn summary(dag: &Dag, roots: &[NodeId], schedule: &Schedule, tasks: i
         None => "row".to_string(),
     };
     let mut text = format!("{kind} {} tasks {tasks}", loops(&schedule.order, schedule.lanes));
+    // Those that are alike, such as the sums of a block, are one entry.
+    let mut reductions: Vec<(String, usize)> = Vec::new();
     for id in dag.reachable(roots, true) {
         if let Node::Reduce { op, .. } = &dag[id].node
             && let Some(plan) = schedule.reductions.get(&id)
         {
             let inside =
                 schedule.order.last().is_some_and(|&l| schedule.lanes > 1 && dag[id].deps.contains(l));
-            text.push_str(&format!(", {op} {}", loops(&plan.order, if inside { 1 } else { plan.lanes })));
+            let own = format!("{op} {}", loops(&plan.order, if inside { 1 } else { plan.lanes }));
+            match reductions.last_mut().filter(|last| last.0 == own) {
+                Some(last) => last.1 += 1,
+                None => reductions.push((own, 1)),
+            }
         }
+    }
+    for (own, count) in reductions {
+        let times = if count > 1 { format!("{count} x ") } else { String::new() };
+        text.push_str(&format!(", {times}{own}"));
     }
     text
 }

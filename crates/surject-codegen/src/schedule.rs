@@ -402,23 +402,27 @@ impl Chooser<'_> {
 }
 
 /// Gives reductions that can run together as many lanes as the one of them with the fewest: those along the same loops
-/// that have as many reductions inside, one in another, so that none of them needs another.
-fn keep_step(dag: &Dag, reductions: &[NodeId], plans: &mut HashMap<NodeId, ReducePlan>) {
+/// that have as many reductions inside, one in another, so that none of them needs another. They have so few that all fit
+/// in registers together, if half of the registers are enough for them.
+fn keep_step(dag: &Dag, reductions: &[NodeId], plans: &mut HashMap<NodeId, ReducePlan>, target: &Target) {
     let mut depths: HashMap<NodeId, usize> = HashMap::new();
-    let mut fewest: HashMap<(usize, LoopSet, Vec<LoopId>), usize> = HashMap::new();
+    let mut fewest: HashMap<(usize, LoopSet, Vec<LoopId>), (usize, usize)> = HashMap::new();
     // Reductions come after those inside of them.
     for &r in reductions {
         let inside = dag.reachable(&dag[r].node.children().collect::<Vec<_>>(), true);
         let depth = inside.iter().filter_map(|n| depths.get(n)).max().map_or(0, |d| d + 1);
         depths.insert(r, depth);
         if let Some(plan) = plans.get(&r).filter(|p| p.lanes > 1) {
-            let lanes = fewest.entry((depth, dag[r].deps, plan.order.clone())).or_insert(plan.lanes);
-            *lanes = plan.lanes.min(*lanes);
+            let all = fewest.entry((depth, dag[r].deps, plan.order.clone())).or_insert((plan.lanes, 0));
+            *all = (plan.lanes.min(all.0), all.1 + 1);
         }
     }
     for (r, plan) in plans.iter_mut().filter(|p| p.1.lanes > 1) {
         let key = depths.get(r).map(|&depth| (depth, dag[*r].deps, plan.order.clone()));
-        plan.lanes = key.and_then(|key| fewest.get(&key).copied()).unwrap_or(plan.lanes);
+        let Some(&(lanes, together)) = key.and_then(|key| fewest.get(&key)) else { continue };
+        let native = target.lanes_bytes / Elem::of(dag[*r].dtype).size();
+        let fitting = target.registers / 2 * native / together;
+        plan.lanes = lanes.min(1 << fitting.max(native).ilog2());
     }
 }
 
@@ -440,7 +444,7 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         all.iter().copied().filter(|n| matches!(dag[*n].node, Node::Reduce { .. })).collect();
     let mut plans: HashMap<NodeId, ReducePlan> =
         reductions.iter().map(|&r| (r, chooser.reduction(r, &order))).collect();
-    keep_step(dag, &reductions, &mut plans);
+    keep_step(dag, &reductions, &mut plans, target);
     let points = dag.points(order.iter().copied().collect());
     // What a node costs depends on the reduction it is in: its body is done in the lanes of the reduction, unless
     // the whole reduction is inside the vector of the output.

@@ -4,7 +4,8 @@ use crate::address::{Lin, LoopId, LoopSet};
 use crate::again;
 use crate::build::{Builder, Parts, Stop, linearise, sizes};
 use crate::columns;
-use crate::contraction::{self, Contraction, Dots, Scratch};
+use crate::contraction::dots::{self, Dots};
+use crate::contraction::{self, Contraction, Scratch};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::drawn::Drawn;
 use crate::framed;
@@ -248,11 +249,22 @@ impl<'a> Stores<'a> {
         node: NodeId,
         own: &[LoopId],
     ) -> Result<(Kernel, NodeId), CodegenError> {
+        let sizes: Vec<i64> = own.iter().map(|&l| pulled.dag.extent(l)).collect();
+        self.apart_in(pulled, node, own, &sizes)
+    }
+
+    /// The same, in memory for more elements along each loop than there are.
+    fn apart_in(
+        &mut self,
+        pulled: &mut Pulled,
+        node: NodeId,
+        own: &[LoopId],
+        sizes: &[i64],
+    ) -> Result<(Kernel, NodeId), CodegenError> {
         let dag = &mut pulled.dag;
         let dtype = dag[node].dtype;
-        let sizes: Vec<i64> = own.iter().map(|&l| dag.extent(l)).collect();
         let position: Vec<Lin> = own.iter().map(|&l| Lin::var(l)).collect();
-        let address = linearise(&sizes, &position)?;
+        let address = linearise(sizes, &position)?;
         let count: i64 = sizes.iter().product();
         let buf = self.temporary(TensorType::new(dtype, Space::of(&[count.unsigned_abs()])));
         let outputs = vec![Output { to: buf, address: address.clone(), root: node, join: None }];
@@ -330,12 +342,24 @@ impl<'a> Stores<'a> {
         let free: LoopSet = outer.iter().copied().collect();
         match self.contraction(&dag, &outputs, &outer, field) {
             Choice::First(inner) => return Ok(Outcome::First(inner)),
-            Choice::Tiles(c, _) if let Some(dots) = c.dots(&dag, &outputs[0]) => {
-                if let Dots::Stored(factor, own) = dots {
-                    let mut rest = Pulled { dag, outer, outputs };
-                    let first = self.apart(&mut rest, factor, &own)?.0;
-                    return Ok(self.kernels(field, rest)?.after(vec![first]));
-                }
+            Choice::Tiles(c, _) if let Some(dots) = c.dots(&dag, &outputs[0], self.target) => {
+                let mut rest = Pulled { dag, outer, outputs };
+                let block = match dots {
+                    Dots::Stored(factor, own) => {
+                        let sizes = dots::lines(&rest.dag, &own, factor);
+                        let first = self.apart_in(&mut rest, factor, &own, &sizes)?.0;
+                        return Ok(self.kernels(field, rest)?.after(vec![first]));
+                    }
+                    Dots::Ready(block) => block,
+                };
+                let parts = block.parts(&rest).ok_or_else(|| CodegenError::overflow("an address"))?;
+                let alone = parts.len() > 1;
+                let kernels = parts.into_iter().map(|part| {
+                    let kernel = self.rows(part)?;
+                    // It has only some of the rows that its target has.
+                    Ok(if alone { kernel.alone() } else { kernel })
+                });
+                return Ok(Outcome::Kernels(kernels.collect::<Result<_, CodegenError>>()?));
             }
             Choice::Tiles(c, scratch) => {
                 if let Some(inner) = c.vector_by_matrix(&dag, self.target) {

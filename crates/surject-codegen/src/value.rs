@@ -55,7 +55,7 @@ impl Emitter<'_> {
     /// of them needs another. They are needed at `scope`, and the one is evaluated at `at`.
     fn together(&self, id: NodeId, missing: &BTreeSet<NodeId>, (scope, at): (ScopeId, At)) -> Vec<NodeId> {
         /// Lanes of the values of all of them.
-        const LANES: usize = 256;
+        const LANES: usize = 512;
         let mut group = vec![id];
         let Node::Reduce { loops, .. } = &self.dag[id].node else { return group };
         if self.stash.is_some() || self.written_out(id, at) {

@@ -185,7 +185,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             // Where memory is what counts, tiles are as high as each other.
             let (tall, usual) =
                 if streams { (even(count, usual), even(count, usual)) } else { (high, usual) };
-            let contraction = Contraction {
+            let mut contraction = Contraction {
                 node,
                 factors: [rows.0, columns.0],
                 batch: by_stride(both.clone()),
@@ -198,6 +198,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                 pairs,
                 matrix: false,
                 streams,
+                share: 0.0,
                 grouped: plain && vectors == 1 && terms::together(extent, full, target).is_some(),
                 filled: filled(dag, (rows.0, apart), &rows.1, loops, (lanes, tall, product(dag, &columns.1))),
             };
@@ -206,6 +207,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                 None => (pace, 0.0),
             };
             let share = used * fill(count, high as i64) * pace * whole * busy;
+            contraction.share = share;
             let score = share * unit;
             let score = if streams { score.max(0.5) } else { score };
             let least = match few {

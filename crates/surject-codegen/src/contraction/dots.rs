@@ -1,27 +1,45 @@
 //! Products that tiles are not for. A vector times a large matrix is a reduction down long columns: no tile reads the
 //! matrix in the order of memory. With very few columns, or rows, tiles would have vectors of few lanes, and each row
-//! of one a load for every term: sums of the terms in lanes, one for each element, are left to the row emitter.
+//! of one a load for every term: sums of the terms in lanes, one for each element, are left to the row emitter, a block
+//! of them at a time, so that what is loaded serves all rows, or all columns, of the block.
 
-use super::{Contraction, product};
+use super::{Contraction, cost, product};
 use crate::Target;
-use crate::address::LoopId;
+use crate::address::{Lin, LoopId};
 use crate::dag::{Dag, Node, NodeId};
+use crate::emit::Elem;
 use crate::schedule::Output;
+use crate::solve::gcd;
+use crate::store::Pulled;
+use crate::stream::LINE;
 use surject_ir::{DType, FieldId};
 
-/// More columns are worth tiles.
-const MOST: i64 = 4;
-/// Shorter sums are not worth joining the lanes of one for every element.
-const TERMS: i64 = 128;
-/// Fewer rows are not worth storing the columns along the sum first.
-const ROWS: i64 = 256;
+/// Cycles in which the lanes of a sum are joined, and in which an element is stored along the sum first.
+const JOIN: f64 = 4.0;
+const STORE: f64 = 1.25;
+/// Cycles in which a vector comes from the second cache.
+const FAR: f64 = 3.0;
+/// The part of the time of tiles that sums in lanes must not exceed.
+const WORTH: f64 = 1.05;
+/// Fewer rows are no long tensor that is read once.
+const ROWS: i64 = 16;
 
-/// What is to be done before the terms of both factors lie side by side.
+/// Rows of a block, at most.
+const ROWS_OF_BLOCK: i64 = 4;
+
+/// A product whose elements are sums in lanes.
 pub(crate) enum Dots {
-    /// Nothing.
-    Ready,
-    /// This factor is stored over these loops.
+    /// The terms of both factors lie side by side.
+    Ready(Block),
+    /// Before they do, this factor is stored over these loops.
     Stored(NodeId, Vec<LoopId>),
+}
+
+/// The loops of the elements that are summed together: all of the few, and some steps of a loop of the many.
+pub(crate) struct Block {
+    few: Vec<LoopId>,
+    row: LoopId,
+    rows: i64,
 }
 
 impl Contraction {
@@ -36,10 +54,12 @@ impl Contraction {
     }
 
     /// Is it a sum in lanes for each element? `None`: it has tiles.
-    pub(crate) fn dots(&self, dag: &Dag, output: &Output) -> Option<Dots> {
+    pub(crate) fn dots(&self, dag: &Dag, output: &Output, target: &Target) -> Option<Dots> {
         let &[sum] = &self.sum[..] else { return None };
-        let float = matches!(dag[self.node].dtype, DType::F32 | DType::F64);
-        if !float || self.pairs.is_some() || !self.batch.is_empty() || dag.extent(sum) < TERMS {
+        let dtype = dag[self.node].dtype;
+        let float = matches!(dtype, DType::F32 | DType::F64);
+        let lanes = (target.lanes_bytes / Elem::of(dtype).size()) as i64;
+        if !float || self.pairs.is_some() || !self.batch.is_empty() || dag.extent(sum) < lanes {
             return None;
         }
         let columns: Vec<LoopId> = self.columns.iter().copied().chain([self.lane]).collect();
@@ -48,21 +68,114 @@ impl Contraction {
             Node::Load { address, guards, .. } => address.coeff(sum) == 1 && guards.is_empty(),
             _ => false,
         };
-        let apart = |l: &LoopId| output.address.coeff(*l).abs();
+        // Registers for the sums of two rows, for the terms of these, and for one of the few.
+        let most = (target.registers as i64 - 3) / 2;
         for ((few, own), (many, other)) in [(sides[0], sides[1]), (sides[1], sides[0])] {
-            // The terms of a row are read again at once, for the next of the few.
-            let inside = few.iter().map(apart).max() < many.iter().map(apart).min();
-            let worth = product(dag, few) <= MOST && product(dag, many) >= ROWS;
-            if !inside || !worth || !lies_along(other) {
+            let (all, results) = (product(dag, few), (product(dag, few) * product(dag, many)) as f64);
+            if all > most || product(dag, many) < ROWS || !lies_along(other) {
                 continue;
             }
-            if lies_along(own) {
-                return Some(Dots::Ready);
-            }
             let loops: Vec<LoopId> = few.iter().copied().chain([sum]).collect();
-            let others = dag[own].deps.minus(loops.iter().copied().collect());
-            return others.loops().all(|l| dag.extent(l) <= 1).then_some(Dots::Stored(own, loops));
+            let stored = match lies_along(own) && !share_lines(dag, own, few) {
+                true => 0.0,
+                // Once for all of the others.
+                false if dag[own].deps.only(loops.iter().copied().collect()) == dag[own].deps => {
+                    STORE * (all * dag.extent(sum)) as f64
+                }
+                false => continue,
+            };
+            let row = many.iter().copied().max_by_key(|&l| dag.extent(l))?;
+            let rows = (target.registers as i64 - 1) / (all + 1);
+            let rows = rows.clamp(1, ROWS_OF_BLOCK.min(dag.extent(row)));
+            let vectors = (dag.extent(sum) + lanes - 1) / lanes;
+            // All of the few are read again for every block.
+            let near = 4 * all * vectors * target.lanes_bytes as i64 <= 3 * target.nearest_bytes as i64;
+            let vector = 1.0 + if near { 0.0 } else { FAR / rows as f64 };
+            let cycles = results * (vector * vectors as f64 + JOIN) + stored;
+            if cycles > WORTH * self.in_tiles(dag, output, lanes, target) && !target.eager {
+                continue;
+            }
+            if stored > 0.0 {
+                return Some(Dots::Stored(own, loops));
+            }
+            return Some(Dots::Ready(Block { few: few.clone(), row, rows }));
         }
         None
+    }
+
+    /// The cycles of its tiles, and of all that is packed for them.
+    fn in_tiles(&self, dag: &Dag, output: &Output, lanes: i64, target: &Target) -> f64 {
+        let products = self.points(dag) * product(dag, &self.columns) as f64 * dag.extent(self.lane) as f64;
+        let apart = output.address.coeff(self.lane).abs() != 1;
+        products / lanes as f64 / self.share + cost::cycles(dag, self, apart, target)
+    }
+}
+
+/// Do the terms of so many of the few lie at the same place of a page, that they do not stay in the nearest cache together?
+fn share_lines(dag: &Dag, factor: NodeId, few: &[LoopId]) -> bool {
+    /// The lines of a page, and half of the ways of a cache of which each way is one.
+    const PAGE: i64 = 64;
+    const MOST: i64 = 4;
+    let Node::Load { address, .. } = &dag[factor].node else { return false };
+    let size = Elem::of(dag[factor].dtype).size() as i64;
+    let alike = few.iter().map(|&l| {
+        let places = PAGE / gcd(PAGE, (address.coeff(l) * size).rem_euclid(PAGE * LINE) / LINE);
+        (dag.extent(l) + places - 1) / places
+    });
+    alike.product::<i64>() > MOST
+}
+
+/// The sizes in memory for a factor that is stored over these loops: the terms of each of the few begin with a line, and
+/// not all with lines that have the same place in a cache.
+pub(crate) fn lines(dag: &Dag, own: &[LoopId], factor: NodeId) -> Vec<i64> {
+    let line = LINE / Elem::of(dag[factor].dtype).size() as i64;
+    let mut sizes: Vec<i64> = own.iter().map(|&l| dag.extent(l)).collect();
+    if let Some(last) = sizes.last_mut() {
+        *last = (*last + line - 1) / line * line;
+        *last += if *last / line % 2 == 0 { line } else { 0 };
+    }
+    sizes
+}
+
+impl Block {
+    /// The expression with an output for each element of a block: that of all whole blocks, then that of the rows that
+    /// are left. `None` on overflow.
+    pub(crate) fn parts(&self, whole: &Pulled) -> Option<Vec<Pulled>> {
+        let extent = whole.dag.extent(self.row);
+        let (blocks, left) = (extent / self.rows, extent % self.rows);
+        let parts = [(0, blocks, self.rows), (blocks * self.rows, 1, left)];
+        parts.into_iter().filter(|part| part.2 > 0).map(|part| self.part(whole, part)).collect()
+    }
+
+    /// So many blocks of so many rows, from a row on.
+    fn part(&self, whole: &Pulled, (start, blocks, rows): (i64, i64, i64)) -> Option<Pulled> {
+        let mut dag = Dag::default();
+        dag.extents.clone_from(&whole.dag.extents);
+        dag.extents[self.row.0 as usize] = blocks;
+        let block = if blocks > 1 { Lin::var(self.row) } else { Lin::default() };
+        let mut outputs = Vec::new();
+        // The rows of each of the few one after the other: the terms of the rows stay in registers.
+        for element in 0..product(&whole.dag, &self.few) {
+            let mut left = element;
+            let mut places = Vec::new();
+            for &l in self.few.iter().rev() {
+                places.push((l, Lin::constant(left % whole.dag.extent(l))));
+                left /= whole.dag.extent(l);
+            }
+            for row in 0..rows {
+                let place = Lin::constant(start + row).plus(&block, rows)?;
+                let moved = |lin: &Lin| {
+                    let all = places.iter().try_fold(lin.clone(), |lin, (l, at)| lin.substitute(*l, at));
+                    all?.substitute(self.row, &place)
+                };
+                for output in &whole.outputs {
+                    let root = dag.import(&whole.dag, output.root, &moved)?;
+                    outputs.push(Output { root, address: moved(&output.address)?, ..output.clone() });
+                }
+            }
+        }
+        outputs.sort_by_key(|o| o.address.offset);
+        let outer = whole.outer.iter().copied().filter(|l| !self.few.contains(l)).collect();
+        Some(Pulled { dag, outer, outputs })
     }
 }

@@ -525,7 +525,7 @@ fn by_transposed([batch, m, n, k]: [u64; 4], dtype: DType) -> Function {
 #[test]
 fn columns_that_are_packed_as_needed() {
     // One block of rows: with an end of a panel, several groups, batches, more than one tile of rows.
-    for sizes in [[1, 40, 700, 130], [1, 9, 330, 67], [3, 20, 150, 64], [1, 64, 1030, 33], [1, 33, 260, 300]]
+    for sizes in [[1, 40, 700, 130], [1, 39, 330, 67], [3, 20, 150, 64], [1, 64, 1030, 33], [1, 33, 260, 300]]
     {
         for dtype in [DType::F32, DType::F64, DType::I32, DType::BF16] {
             let plan = lowered(by_transposed(sizes, dtype)).plan.to_string();
@@ -665,7 +665,7 @@ fn edges_are_as_small_as_they_can_be() {
     }
     let module = lowered(matmul(300, 700, 127, DType::F32));
     assert_eq!(module.arena_bytes, 700 * 127 * 4, "{}", module.plan);
-    let module = lowered(matmul(300, 120, 3, DType::F32));
+    let module = lowered(matmul(300, 50, 3, DType::F32));
     assert!(module.plan.to_string().contains("tile 16x4"), "{}", module.plan);
 }
 
@@ -813,19 +813,43 @@ fn functions_that_call_others() {
     }
 }
 
-/// Few columns, many rows: a sum in lanes for each element, whose columns are stored along the sum first where they lie
-/// across it; and what has tiles nevertheless.
+/// Few columns, many rows, or the other way around: a sum in lanes for each element, those of a block together. What
+/// lies across the sum, or in the same lines of a cache, is stored along it first. And what has tiles nevertheless.
 #[test]
 fn products_with_very_few_columns() {
     let plans = |f: Function| check_on(f, 1e-4, None, &[Target::host(), Target::wide(), Target::generic()]);
-    for (n, dtype) in [(2, DType::F32), (3, DType::F32), (4, DType::F32), (3, DType::F64)] {
-        let stored = plans(matmul(300, 131, n, dtype));
-        assert!(stored.iter().all(|plan| !plan.contains("contraction")), "{stored:#?}");
-        let ready = plans(by_transposed([1, 300, n, 131], dtype));
-        assert!(ready.iter().all(|plan| !plan.contains("contraction")), "{ready:#?}");
+    let none =
+        |plans: Vec<String>| assert!(plans.iter().all(|plan| !plan.contains("contraction")), "{plans:#?}");
+    for (n, dtype) in [(2, DType::F32), (3, DType::F32), (3, DType::F64)] {
+        none(plans(matmul(300, 131, n, dtype)));
+        none(plans(by_transposed([1, 300, n, 131], dtype)));
     }
-    for (m, k, n) in [(300, 131, 5), (100, 131, 3), (1000, 100, 3), (3, 131, 300)] {
+    // Rows that are left behind whole blocks, a last vector that is not full, and few rows.
+    for (m, k, n, dtype) in [(301, 513, 5, DType::F32), (37, 700, 3, DType::F32), (102, 300, 3, DType::F64)] {
+        none(plans(matmul(m, k, n, dtype)));
+        none(plans(by_transposed([1, m, n, k], dtype)));
+        none(plans(by_transposed([1, n, m, k], dtype)));
+    }
+    // Rows of a page each.
+    let paged = plans(by_transposed([1, 6, 60, 1024], DType::F32));
+    assert!(paged[1].starts_with("kernel_0: temporary"), "{paged:#?}");
+    for (m, k, n) in [(300, 60, 5), (15, 131, 3), (1000, 60, 3), (3, 70, 300), (300, 131, 40)] {
         let tiles = plans(matmul(m, k, n, DType::F32));
         assert!(tiles.iter().any(|plan| plan.contains("contraction")), "{tiles:#?}");
     }
+}
+
+/// What stands behind a sum in lanes, and around it, is that of its own element.
+#[test]
+fn sums_in_lanes_with_more_behind_them() {
+    let text = "func main(x: f32[90,3,200], w: f32[200,5], b: f32[5], r: f32[90,3,5]) -> (z, s) {
+  y : f32[90,3,5] =:+ over i<90, j<3, k<5, l<200 at [i,j,k]: x[i,j,l] * w[l,k]
+  z : f32[90,3,5] =: over i<90, j<3, k<5: max(y[i,j,k] + b[k], 0.0f32) + r[i,j,k] * b[0]
+  s : f32[5,90] =:+ over k<5, i<90, l<200 at [k,i]: w[l,k] * x[i,2,l]
+}
+";
+    let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let targets = [Target::host(), Target::wide(), Target { eager: true, threads: 4, ..Target::wide() }];
+    let plans = check_on(program.functions[0].clone(), 1e-4, None, &targets);
+    assert!(plans.iter().all(|plan| !plan.contains("contraction")), "{plans:#?}");
 }
