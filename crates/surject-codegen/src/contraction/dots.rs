@@ -59,7 +59,7 @@ impl Contraction {
         let dtype = dag[self.node].dtype;
         let float = matches!(dtype, DType::F32 | DType::F64);
         let lanes = (target.lanes_bytes / Elem::of(dtype).size()) as i64;
-        if !float || self.pairs.is_some() || !self.batch.is_empty() || dag.extent(sum) < lanes {
+        if !float || self.pairs.is_some() || dag.extent(sum) < lanes {
             return None;
         }
         let columns: Vec<LoopId> = self.columns.iter().copied().chain([self.lane]).collect();
@@ -71,16 +71,17 @@ impl Contraction {
         // Registers for the sums of two rows, for the terms of these, and for one of the few.
         let most = (target.registers as i64 - 3) / 2;
         for ((few, own), (many, other)) in [(sides[0], sides[1]), (sides[1], sides[0])] {
-            let (all, results) = (product(dag, few), (product(dag, few) * product(dag, many)) as f64);
+            let (all, batch) = (product(dag, few), product(dag, &self.batch));
+            let results = (all * product(dag, many) * batch) as f64;
             if all > most || product(dag, many) < ROWS || !lies_along(other) {
                 continue;
             }
-            let loops: Vec<LoopId> = few.iter().copied().chain([sum]).collect();
+            let loops: Vec<LoopId> = self.batch.iter().chain(few).copied().chain([sum]).collect();
             let stored = match lies_along(own) && !share_lines(dag, own, few) {
                 true => 0.0,
                 // Once for all of the others.
                 false if dag[own].deps.only(loops.iter().copied().collect()) == dag[own].deps => {
-                    STORE * (all * dag.extent(sum)) as f64
+                    STORE * (batch * all * dag.extent(sum)) as f64
                 }
                 false => continue,
             };
