@@ -402,8 +402,10 @@ impl Tiles<'_> {
     fn copied_rows(&self) -> Option<(LoopId, Reads)> {
         let rows = &self.c.rows;
         let loops = if self.c.filled.is_some() { &rows[rows.len().saturating_sub(1)..] } else { rows };
-        let partly = self.windows.as_ref().is_some_and(|w| !w.always) && self.c.tile.1 > 1;
-        let along = self.c.row_pack(self.dag).along_rows(self.dag, loops).filter(|_| partly)?;
+        let partly = self.windows.as_ref().is_some_and(|w| !w.always);
+        let one_by_one = self.sizes.high % 4 != 0;
+        let along = self.c.row_pack(self.dag).along_rows(self.dag, loops);
+        let along = along.filter(|_| partly && (self.c.tile.1 > 1 || one_by_one))?;
         let terms = self.sizes.sum;
         Some((along, Reads { step: terms, nest: vec![(terms, 1)], copied: true, columns: Vec::new() }))
     }

@@ -22,9 +22,12 @@ use crate::schedule::Output;
 use crate::store::Pulled;
 use surject_ir::{DType, Scalar};
 
-/// Cycles in which an element is read and stored again, in the caches of a thread and beyond.
-const NEAR: f64 = 0.3;
+/// Cycles in which an element is read and stored again, in caches, and where it comes from memory or from the nearer cache
+/// of another thread.
+const NEAR: f64 = 0.35;
 const FAR: f64 = 1.0;
+/// The part of the nearer caches that a thread counts on is one of so many.
+const SHARE: f64 = 4.0;
 /// Bytes of a line of memory.
 const LINE: f64 = 64.0;
 /// Cycles that a term of a packed row takes, with others or alone.
@@ -144,7 +147,10 @@ impl Frame {
     /// The cycles in which it is stored.
     fn cycles(&self, target: &Target) -> f64 {
         let bytes = (self.count + self.inside) as f64 * self.size;
-        let near = bytes <= (target.cache_bytes * target.threads.max(1)) as f64;
+        // What the nearer caches of several threads hold together they take from each other.
+        let own = (target.cache_bytes * target.threads.max(1)) as f64;
+        let apart = target.threads > 1 && (own..=SHARE * own).contains(&bytes);
+        let near = bytes <= target.shared_bytes as f64 && !apart;
         self.count as f64 * if near { NEAR } else { FAR } + KERNEL
     }
 

@@ -177,7 +177,6 @@ fn parts_of_sums_run_together() {
         let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         check_with(program.functions[0].clone(), 1e-3, None);
         let plan = lower(&program, "main", &Target::wide()).unwrap().plan.to_string();
-        let sums = |l: &str| l.matches(", + [").count();
-        assert_eq!(plan.lines().map(sums).max(), Some(3), "{plan}");
+        assert!(plan.contains(", 3 x + ["), "{plan}");
     }
 }
