@@ -7,11 +7,20 @@ use crate::store::Pulled;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+/// Sums of more terms may be better in tiles, which store one output; those of still more are.
+const FEW_TERMS: i64 = 9;
+const MOST_TERMS: i64 = 16;
+
 /// The phases, two of them as one where every element of the second follows one of the first: they are stored together.
-pub(crate) fn paired(phases: Vec<Pulled>) -> Vec<Pulled> {
+/// Long sums that have tiles are not, `has_tiles` says which.
+pub(crate) fn paired(phases: Vec<Pulled>, has_tiles: &dyn Fn(&Pulled) -> bool) -> Vec<Pulled> {
     let mut all: Vec<Pulled> = Vec::new();
     for phase in phases {
-        match all.iter().enumerate().find_map(|(i, before)| Some((i, pair(before, &phase)?))) {
+        let both = |before: &Pulled| {
+            let (both, rest, terms) = pair(before, &phase)?;
+            (terms <= FEW_TERMS || !has_tiles(before)).then_some((both, rest))
+        };
+        match all.iter().enumerate().find_map(|(i, before)| Some((i, both(before)?))) {
             Some((i, (both, rest))) => {
                 all[i] = both;
                 all.extend(rest);
@@ -22,10 +31,8 @@ pub(crate) fn paired(phases: Vec<Pulled>) -> Vec<Pulled> {
     all
 }
 
-/// Two phases as one, and what the first has more: the last of a loop.
-fn pair(first: &Pulled, second: &Pulled) -> Option<(Pulled, Option<Pulled>)> {
-    /// Sums of more terms may have tiles, which store one output.
-    const TERMS: i64 = 16;
+/// Two phases as one, what the first has more, the last of a loop, and the terms of the longest sum.
+fn pair(first: &Pulled, second: &Pulled) -> Option<(Pulled, Option<Pulled>, i64)> {
     let ([x], [y]) = (&first.outputs[..], &second.outputs[..]) else { return None };
     let (a, b) = (&first.dag, &second.dag);
     let longer: Vec<LoopId> = first.outer.iter().copied().filter(|&l| a.extent(l) != b.extent(l)).collect();
@@ -42,12 +49,14 @@ fn pair(first: &Pulled, second: &Pulled) -> Option<(Pulled, Option<Pulled>)> {
     let mut dag = first.dag.clone();
     longer.iter().for_each(|l| dag.extents[l.0 as usize] = b.extent(*l));
     // The loops of reductions are others.
+    let mut longest = 0;
     let mut names: HashMap<LoopId, LoopId> = first.outer.iter().map(|&l| (l, l)).collect();
     for n in b.reachable(&[y.root], true) {
         let mut inside: Vec<LoopId> = b[n].deps.loops().collect();
         if let Node::Reduce { loops, .. } = &b[n].node {
             inside.extend(loops);
-            if loops.iter().map(|&l| b.extent(l)).product::<i64>() > TERMS {
+            longest = longest.max(loops.iter().map(|&l| b.extent(l)).product());
+            if longest > MOST_TERMS {
                 return None;
             }
         }
@@ -62,7 +71,7 @@ fn pair(first: &Pulled, second: &Pulled) -> Option<(Pulled, Option<Pulled>)> {
         lin.terms.iter().try_fold(start, |sum, (l, c)| sum.plus(&Lin::var(*names.get(l)?), *c))
     })?;
     let second = Output { root, ..y.clone() };
-    Some((Pulled { dag, outer: first.outer.clone(), outputs: vec![x.clone(), second] }, rest))
+    Some((Pulled { dag, outer: first.outer.clone(), outputs: vec![x.clone(), second] }, rest, longest))
 }
 
 /// What a kernel of one output does at the last value of a loop.

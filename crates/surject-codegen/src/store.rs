@@ -169,7 +169,12 @@ impl<'a> Stores<'a> {
             }
         }
         let (mut kernels, mut sums) = (Vec::new(), AllSums::new());
-        let pulled = paired::paired(pulled);
+        let has_tiles = |phase: &Pulled| {
+            let Pulled { dag, outer, outputs } = phase.clone();
+            let (dag, outputs, outer) = schedule::merge(dag, outputs, &outer);
+            !matches!(self.contraction(&dag, &outputs, &outer, field), Choice::None)
+        };
+        let pulled = paired::paired(pulled, &has_tiles);
         let pieces: Vec<_> = pulled.iter().map(|phase| self.pieces(phase)).collect();
         pieces.iter().flatten().for_each(|(_, pieces)| pieces.note(&mut sums));
         for (mut phase, pieces) in pulled.into_iter().zip(pieces) {

@@ -212,7 +212,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             let score = if streams { score.max(0.5) } else { score };
             let least = match few {
                 _ if eager => 0.0,
-                true if windows => 0.1,
+                true if windows => 0.06,
                 _ => 0.3,
             };
             if score > least {
