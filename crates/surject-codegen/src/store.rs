@@ -4,7 +4,7 @@ use crate::address::{Lin, LoopId, LoopSet};
 use crate::again;
 use crate::build::{Builder, Parts, Stop, linearise, sizes};
 use crate::columns;
-use crate::contraction::dots::{self, Dots};
+use crate::contraction::dots::{self, Block, Dots};
 use crate::contraction::{self, Contraction, Scratch};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::drawn::Drawn;
@@ -357,14 +357,7 @@ impl<'a> Stores<'a> {
                     }
                     Dots::Ready(block) => block,
                 };
-                let parts = block.parts(&rest).ok_or_else(|| CodegenError::overflow("an address"))?;
-                let alone = parts.len() > 1;
-                let kernels = parts.into_iter().map(|part| {
-                    let kernel = self.rows(part)?;
-                    // It has only some of the rows that its target has.
-                    Ok(if alone { kernel.alone() } else { kernel })
-                });
-                return Ok(Outcome::Kernels(kernels.collect::<Result<_, CodegenError>>()?));
+                return self.blocks(&block, &rest);
             }
             Choice::Tiles(c, scratch) => {
                 if let Some(inner) = c.vector_by_matrix(&dag, self.target) {
@@ -437,8 +430,22 @@ impl<'a> Stores<'a> {
         if stash.is_some() {
             // A row is stored twice, so one task has all of it.
             free = free.minus(schedule.order.last().copied().into_iter().collect());
+        } else if let Some(block) = Block::of_rows(&dag, &outputs, &schedule, self.target) {
+            return self.blocks(&block, &Pulled { dag, outer, outputs });
         }
         Ok(Outcome::Kernels(vec![row::whole(dag, outputs, schedule, free, stash, self.target)?]))
+    }
+
+    /// The kernels of sums in lanes, a block of them at a time.
+    fn blocks(&self, block: &Block, whole: &Pulled) -> Result<Outcome, CodegenError> {
+        let parts = block.parts(whole).ok_or_else(|| CodegenError::overflow("an address"))?;
+        let alone = parts.len() > 1;
+        let kernels = parts.into_iter().map(|part| {
+            let kernel = self.rows(part)?;
+            // It has only some of the rows that its target has.
+            Ok(if alone { kernel.alone() } else { kernel })
+        });
+        Ok(Outcome::Kernels(kernels.collect::<Result<_, CodegenError>>()?))
     }
 
     /// The kernels of a contraction whose rows are read from a tensor with a frame.

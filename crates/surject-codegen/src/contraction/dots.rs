@@ -8,7 +8,7 @@ use crate::Target;
 use crate::address::{Lin, LoopId};
 use crate::dag::{Dag, Node, NodeId};
 use crate::emit::Elem;
-use crate::schedule::Output;
+use crate::schedule::{Output, Schedule};
 use crate::solve::gcd;
 use crate::store::Pulled;
 use crate::stream::LINE;
@@ -24,6 +24,8 @@ const WORTH: f64 = 1.05;
 /// Fewer rows are no long tensor that is read once.
 const ROWS: i64 = 16;
 
+/// The bytes of a page.
+const PAGE: i64 = 4096;
 /// Rows of a block, at most.
 const ROWS_OF_BLOCK: i64 = 4;
 
@@ -114,13 +116,13 @@ impl Contraction {
 
 /// Do the terms of so many of the few lie at the same place of a page, that they do not stay in the nearest cache together?
 fn share_lines(dag: &Dag, factor: NodeId, few: &[LoopId]) -> bool {
-    /// The lines of a page, and half of the ways of a cache of which each way is one.
-    const PAGE: i64 = 64;
+    /// Half of the ways of a cache of which each is a page.
     const MOST: i64 = 4;
     let Node::Load { address, .. } = &dag[factor].node else { return false };
     let size = Elem::of(dag[factor].dtype).size() as i64;
     let alike = few.iter().map(|&l| {
-        let places = PAGE / gcd(PAGE, (address.coeff(l) * size).rem_euclid(PAGE * LINE) / LINE);
+        let lines = PAGE / LINE;
+        let places = lines / gcd(lines, (address.coeff(l) * size).rem_euclid(PAGE) / LINE);
         (dag.extent(l) + places - 1) / places
     });
     alike.product::<i64>() > MOST
@@ -139,6 +141,48 @@ pub(crate) fn lines(dag: &Dag, own: &[LoopId], factor: NodeId) -> Vec<i64> {
 }
 
 impl Block {
+    /// Rows that are summed together where no product has tiles: those of a kernel that sums one row after the other, in
+    /// lanes, and reads something for each that is the same for all, such as a matrix times a vector.
+    pub(crate) fn of_rows(
+        dag: &Dag,
+        outputs: &[Output],
+        schedule: &Schedule,
+        target: &Target,
+    ) -> Option<Block> {
+        /// Fewer rows are no loop, and longer terms have more to do than to load.
+        const ROWS: i64 = 16;
+        const NODES: usize = 8;
+        /// The part of the second cache that a thread counts on is one of so many.
+        const NEAR: f64 = 4.0;
+        let [output] = outputs else { return None };
+        let mut sums = dag.reachable(&[output.root], true).into_iter().filter_map(|n| match &dag[n].node {
+            Node::Reduce { loops, body, .. } => Some((n, loops, *body)),
+            _ => None,
+        });
+        let (Some((sum, loops, body)), None) = (sums.next(), sums.next()) else { return None };
+        let (&[l], Some(plan)) = (&loops[..], schedule.reductions.get(&sum)) else { return None };
+        let row = schedule.order.last().copied()?;
+        let nodes = dag.reachable(&[body], false);
+        let mut shared = false;
+        for &n in &nodes {
+            let Node::Load { address, guards, .. } = &dag[n].node else { continue };
+            // What comes from far away is read in the order of memory, from the end of a row to the next.
+            let near = dag.bytes(n) <= NEAR * target.cache_bytes as f64;
+            if address.coeff(l) != 1 || !guards.is_empty() || !near {
+                return None;
+            }
+            shared |= address.coeff(row) == 0;
+        }
+        let simple = |&n: &NodeId| {
+            matches!(dag[n].node, Node::Load { .. } | Node::Unary(..) | Node::Binary(..) | Node::Const(_))
+        };
+        let in_lanes = schedule.lanes == 1 && plan.lanes > 1 && output.join.is_none();
+        let fits = nodes.len() <= NODES && nodes.iter().all(simple) && dag[sum].deps.contains(row);
+        let extent = dag.extent(row);
+        let rows = (2..=ROWS_OF_BLOCK).rev().find(|n| extent % n == 0).unwrap_or(ROWS_OF_BLOCK);
+        (shared && in_lanes && fits && extent >= ROWS).then(|| Block { few: Vec::new(), row, rows })
+    }
+
     /// The expression with an output for each element of a block: that of all whole blocks, then that of the rows that
     /// are left. `None` on overflow.
     pub(crate) fn parts(&self, whole: &Pulled) -> Option<Vec<Pulled>> {

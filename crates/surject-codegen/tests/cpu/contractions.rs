@@ -839,6 +839,25 @@ fn products_with_very_few_columns() {
     }
 }
 
+/// Rows that share what they are multiplied with are summed together; four at a time, or as many as divide them.
+#[test]
+fn rows_of_a_vector_are_summed_together() {
+    for (m, k, together) in [(64, 200, " 4 x "), (33, 70, " 3 x "), (34, 70, " 2 x "), (67, 300, " 4 x ")] {
+        let text = format!(
+            "func main(x: f32[{m},{k}], w: f32[{k}], b: f32[{m}]) -> (z, d) {{
+  y : f32[{m}] =:+ over i<{m}, l<{k} at [i]: x[i,l] * w[l]
+  z : f32[{m}] =: over i<{m}: tanh(y[i]) + b[i]
+  d : f32[{m}] =:max over i<{m}, l<{k} at [i]: abs(x[i,l] - w[l])
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let targets = [Target::host(), Target::wide(), Target { eager: true, threads: 4, ..Target::wide() }];
+        let plans = check_on(program.functions[0].clone(), 1e-4, None, &targets);
+        assert!(plans.iter().take(2).all(|plan| plan.matches(together).count() >= 2), "{plans:#?}");
+    }
+}
+
 /// What stands behind a sum in lanes, and around it, is that of its own element.
 #[test]
 fn sums_in_lanes_with_more_behind_them() {
