@@ -363,10 +363,8 @@ impl Chooser<'_> {
         nest
     }
 
-    /// The loop order and the lanes of a reduction that is not inside a vector.
-    fn reduction(&self, id: NodeId, around: &[LoopId]) -> ReducePlan {
-        let Node::Reduce { loops, body, .. } = &self.dag[id].node else { return ReducePlan::default() };
-        let nodes = self.dag.reachable(&[*body], false);
+    /// The loops of a reduction, those outside along which terms lie furthest apart.
+    fn in_memory_order(&self, loops: &[LoopId], nodes: &[NodeId]) -> Vec<LoopId> {
         let stride = |l: LoopId| -> i64 {
             let strides = nodes.iter().filter_map(|n| match &self.dag[*n].node {
                 Node::Load { address, .. } => Some(address.coeff(l).abs()).filter(|&c| c != 0),
@@ -374,8 +372,16 @@ impl Chooser<'_> {
             });
             strides.max().unwrap_or(0)
         };
-        let mut order = loops.clone();
+        let mut order = loops.to_vec();
         order.sort_by_key(|&l| (std::cmp::Reverse(stride(l)), l));
+        order
+    }
+
+    /// The loop order and the lanes of a reduction that is not inside a vector.
+    fn reduction(&self, id: NodeId, around: &[LoopId]) -> ReducePlan {
+        let Node::Reduce { loops, body, .. } = &self.dag[id].node else { return ReducePlan::default() };
+        let nodes = self.dag.reachable(&[*body], false);
+        let order = self.in_memory_order(loops, &nodes);
         let mut best = (self.cost(&nodes, &self.nest(id, around, &order), None), None);
         for &l in loops {
             let inside: Vec<LoopId> = order.iter().copied().filter(|&k| k != l).chain([l]).collect();
@@ -534,6 +540,13 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         schedule.order.retain(|&k| k != l);
         schedule.order.push(l);
         schedule.lanes = whole_row(dag, outputs, &reductions, l, target).unwrap_or(lanes);
+        // A reduction inside of the vector has no lanes of its own, whose loop would be the last.
+        for (r, nodes) in bodies.iter().filter(|(r, _)| dag[*r].deps.contains(l)) {
+            if let (Node::Reduce { loops, .. }, Some(plan)) = (&dag[*r].node, schedule.reductions.get_mut(r))
+            {
+                plan.order = chooser.in_memory_order(loops, nodes);
+            }
+        }
     }
     turn(dag, outputs, &mut schedule, target);
     stream::decide(dag, outputs, &mut schedule, target);
