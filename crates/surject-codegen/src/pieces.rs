@@ -117,13 +117,17 @@ impl Pieces {
         let (mut dag, count) = (Dag::default(), high.checked_sub(low)?.checked_add(1)?);
         let (each, piece) = (dag.add_loop(count)?, dag.add_loop(self.key.pieces)?);
         let mut body = None;
+        // One element has no loop.
+        let first = if count > 1 { Lin::var(each) } else { Lin::default() };
+        let first = first.plus(&Lin::constant(low), 1)?;
         for (node, dtype) in &self.key.expression {
-            let node = node.mapped(&|n| n, &|lin| lin.plus(&Lin::constant(low), 1))?;
+            let node = node.mapped(&|n| n, &|lin| lin.substitute(each, &first))?;
             body = Some(dag.add(node, *dtype));
         }
         let node = Node::Reduce { op: self.key.op, loops: vec![piece], body: body?, field: self.field };
         let root = dag.add(node, self.dtype);
-        let outputs = vec![Output { to, address: Lin::var(each), root, join: None }];
+        let address = first.plus(&Lin::constant(low), -1)?;
+        let outputs = vec![Output { to, address, root, join: None }];
         Some((Pulled { dag, outer: vec![each], outputs }, count))
     }
 

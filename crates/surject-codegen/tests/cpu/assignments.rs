@@ -546,6 +546,19 @@ fn sums_of_holes_are_made_of_pieces() {
     check_with(function, 1e-4, Some(args));
 }
 
+/// A piece may be one element.
+#[test]
+fn pieces_of_one_element() {
+    check_text(
+        "func main(x: f64[6,3,2]) -> (v) {
+  let t : f64[6,7] =: over i<6, j<7: tanh((min over i<6, j<3, k<2 at [j + 2*k,3*j]: x[i,j,k]))
+  v : f64[2,6,7] =:max over i<3, j<2, k<7, l<6 at [j,l,k]: t[3*j + i,k] + x[l,i,j]
+}
+",
+        &[],
+    );
+}
+
 /// Columns of several loops beside rows of one, long tiles, and more done with the sum than stored: what stores tiles
 /// is a function that knows all of these loops.
 #[test]
