@@ -858,6 +858,22 @@ fn rows_of_a_vector_are_summed_together() {
     }
 }
 
+/// The rows that are left behind whole blocks read what they need of a tensor that is needed no more.
+#[test]
+fn rows_that_are_left_behind_read_in_place() {
+    let text = "func main(x: f32[67,300], w: f32[300,3], b: f32[67,3]) -> (z) {
+  t : f32[67,3] =: over i<67, j<3: tanh(b[i,j])
+  y : f32[67,3] =: over i<67, j<3: (+ over i<67, j<3, l<300 at [i,j]: x[i,l] * w[l,j]) * t[i,j] + t[i,j]
+  u : f32[67] =: over i<67: abs(y[i,1])
+  z : f32[67] =: over i<67: (+ over i<67, l<300 at [i]: x[i,l] * w[l,2]) - u[i]
+}
+";
+    let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let targets = [Target::host(), Target::wide(), Target { eager: true, threads: 4, ..Target::wide() }];
+    let plans = check_on(program.functions[0].clone(), 1e-4, None, &targets);
+    assert!(plans.iter().all(|plan| !plan.contains("contraction")), "{plans:#?}");
+}
+
 /// What stands behind a sum in lanes, and around it, is that of its own element.
 #[test]
 fn sums_in_lanes_with_more_behind_them() {
