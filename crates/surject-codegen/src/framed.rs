@@ -26,8 +26,6 @@ use surject_ir::{DType, Scalar};
 /// of another thread.
 const NEAR: f64 = 0.35;
 const FAR: f64 = 1.0;
-/// The part of the nearer caches that a thread counts on is one of so many.
-const SHARE: f64 = 4.0;
 /// Bytes of a line of memory.
 const LINE: f64 = 64.0;
 /// Cycles that a term of a packed row takes, with others or alone.
@@ -148,8 +146,9 @@ impl Frame {
     fn cycles(&self, target: &Target) -> f64 {
         let bytes = (self.count + self.inside) as f64 * self.size;
         // What the nearer caches of several threads hold together they take from each other.
-        let own = (target.cache_bytes * target.threads.max(1)) as f64;
-        let apart = target.threads > 1 && (own..=SHARE * own).contains(&bytes);
+        let own = target.cache_bytes * target.threads.max(1);
+        let all = (Target::CACHE_SHARE * own) as f64;
+        let apart = target.threads > 1 && (own as f64..=all).contains(&bytes);
         let near = bytes <= target.shared_bytes as f64 && !apart;
         self.count as f64 * if near { NEAR } else { FAR } + KERNEL
     }

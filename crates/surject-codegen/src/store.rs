@@ -55,6 +55,14 @@ pub(crate) struct Pulled {
     pub(crate) outputs: Vec<Output>,
 }
 
+impl Pulled {
+    /// The same over fewer loops: those that run through everything as one are one.
+    fn merged(self) -> Pulled {
+        let (dag, outputs, outer) = schedule::merge(self.dag, self.outputs, &self.outer);
+        Pulled { dag, outer, outputs }
+    }
+}
+
 /// How often a kernel is rebuilt with one loop more before it is given up as it is.
 const SPLITS: usize = 24;
 
@@ -170,8 +178,7 @@ impl<'a> Stores<'a> {
         }
         let (mut kernels, mut sums) = (Vec::new(), AllSums::new());
         let has_tiles = |phase: &Pulled| {
-            let Pulled { dag, outer, outputs } = phase.clone();
-            let (dag, outputs, outer) = schedule::merge(dag, outputs, &outer);
+            let Pulled { dag, outer, outputs } = phase.clone().merged();
             !matches!(self.contraction(&dag, &outputs, &outer, field), Choice::None)
         };
         let pulled = paired::paired(pulled, &has_tiles);
@@ -371,8 +378,7 @@ impl<'a> Stores<'a> {
                 let next = self.next();
                 let whole = Pulled { dag, outer, outputs };
                 let in_place = |rest: &Pulled| {
-                    let Pulled { dag, outer, outputs } = rest.clone();
-                    let (dag, outputs, outer) = schedule::merge(dag, outputs, &outer);
+                    let Pulled { dag, outer, outputs } = rest.clone().merged();
                     match self.contraction(&dag, &outputs, &outer, field) {
                         Choice::Tiles(c, _) => contraction::reads_rows_in_place(&dag, &c, self.target),
                         _ => false,
@@ -451,10 +457,7 @@ impl<'a> Stores<'a> {
     /// The kernels of a contraction whose rows are read from a tensor with a frame.
     fn framed(&mut self, field: FieldId, framed: framed::Framed) -> Result<Outcome, CodegenError> {
         self.temporary(TensorType::new(framed.dtype, Space::of(&[framed.count.unsigned_abs()])));
-        let mut merged = [framed.first, framed.rest].into_iter().map(|Pulled { dag, outer, outputs }| {
-            let (dag, outputs, outer) = schedule::merge(dag, outputs, &outer);
-            Pulled { dag, outer, outputs }
-        });
+        let mut merged = [framed.first, framed.rest].into_iter().map(Pulled::merged);
         let mut kernels = Vec::new();
         if let Some(first) = merged.next() {
             kernels.push(self.rows(first)?);

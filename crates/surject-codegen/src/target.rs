@@ -38,6 +38,9 @@ pub struct Target {
 }
 
 impl Target {
+    /// What a thread counts on of its second-level cache is one of so many parts.
+    pub(crate) const CACHE_SHARE: usize = 4;
+
     /// This machine.
     pub fn host() -> Target {
         let mut target = Target { threads: surject_runtime::pool::threads(), ..Target::generic() };
@@ -46,7 +49,7 @@ impl Target {
         target.nearest_bytes = known(caches.first, target.nearest_bytes);
         // What is counted on is one of several things that pass through. Half of a cache of 1 MiB, or all of it, made no
         // program faster than a quarter.
-        target.cache_bytes = known(caches.second / 4, target.cache_bytes);
+        target.cache_bytes = known(caches.second / Target::CACHE_SHARE, target.cache_bytes);
         target.shared_bytes = known(caches.third / 2, target.shared_bytes);
         target.last_bytes = known(caches.whole_third, target.last_bytes);
         #[cfg(target_arch = "x86_64")]

@@ -3,6 +3,7 @@
 //! of one a load for every term: sums of the terms in lanes, one for each element, are left to the row emitter, a block
 //! of them at a time, so that what is loaded serves all rows, or all columns, of the block.
 
+use super::windows::{SETS_BYTES, WAYS};
 use super::{Contraction, cost, product};
 use crate::Target;
 use crate::address::{Lin, LoopId};
@@ -24,8 +25,6 @@ const WORTH: f64 = 1.05;
 /// Fewer rows are no long tensor that is read once.
 const ROWS: i64 = 16;
 
-/// The bytes of a page.
-const PAGE: i64 = 4096;
 /// Rows of a block, at most.
 const ROWS_OF_BLOCK: i64 = 4;
 
@@ -114,18 +113,16 @@ impl Contraction {
     }
 }
 
-/// Do the terms of so many of the few lie at the same place of a page, that they do not stay in the nearest cache together?
+/// Do the terms of so many of the few lie in the same sets of the nearest cache, that they do not stay there together?
 fn share_lines(dag: &Dag, factor: NodeId, few: &[LoopId]) -> bool {
-    /// Half of the ways of a cache of which each is a page.
-    const MOST: i64 = 4;
     let Node::Load { address, .. } = &dag[factor].node else { return false };
     let size = Elem::of(dag[factor].dtype).size() as i64;
     let alike = few.iter().map(|&l| {
-        let lines = PAGE / LINE;
-        let places = lines / gcd(lines, (address.coeff(l) * size).rem_euclid(PAGE) / LINE);
+        let lines = SETS_BYTES / LINE;
+        let places = lines / gcd(lines, (address.coeff(l) * size).rem_euclid(SETS_BYTES) / LINE);
         (dag.extent(l) + places - 1) / places
     });
-    alike.product::<i64>() > MOST
+    alike.product::<i64>() > WAYS
 }
 
 /// The sizes in memory for a factor that is stored over these loops: the terms of each of the few begin with a line, and
@@ -152,8 +149,6 @@ impl Block {
         /// Fewer rows are no loop, and longer terms have more to do than to load.
         const ROWS: i64 = 16;
         const NODES: usize = 8;
-        /// The part of the second cache that a thread counts on is one of so many.
-        const NEAR: f64 = 4.0;
         let [output] = outputs else { return None };
         let mut sums = dag.reachable(&[output.root], true).into_iter().filter_map(|n| match &dag[n].node {
             Node::Reduce { loops, body, .. } => Some((n, loops, *body)),
@@ -167,7 +162,7 @@ impl Block {
         for &n in &nodes {
             let Node::Load { address, guards, .. } = &dag[n].node else { continue };
             // What comes from far away is read in the order of memory, from the end of a row to the next.
-            let near = dag.bytes(n) <= NEAR * target.cache_bytes as f64;
+            let near = dag.bytes(n) <= (Target::CACHE_SHARE * target.cache_bytes) as f64;
             if address.coeff(l) != 1 || !guards.is_empty() || !near {
                 return None;
             }

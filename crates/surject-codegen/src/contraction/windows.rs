@@ -27,8 +27,8 @@ const LINE_TERMS: i64 = 16;
 /// Terms that are so far apart share a line with the next.
 const NEAR_TERMS: i64 = 8;
 /// Addresses that are multiples of this apart share a set of the nearest cache, and lines that a set may have to hold.
-const SETS_BYTES: i64 = 4096;
-const WAYS: i64 = 4;
+pub(super) const SETS_BYTES: i64 = 4096;
+pub(super) const WAYS: i64 = 4;
 /// Lines that a set holds.
 const SET_LINES: i64 = 8;
 
