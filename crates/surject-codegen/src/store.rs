@@ -316,8 +316,7 @@ impl<'a> Stores<'a> {
             .taking_apart(shape);
         let parts = builder.value(field, position)?;
         let outputs = outputs(to, address, parts, None)?;
-        let (dag, outputs, outer) = schedule::merge(builder.dag, outputs, &outer);
-        Ok(Some(Pulled { dag, outer, outputs }))
+        Ok(Some(Pulled { dag: builder.dag, outer, outputs }.merged()))
     }
 
     /// The kernels of an expression. That the field itself comes first means that it is better sent to its target.
@@ -327,8 +326,7 @@ impl<'a> Stores<'a> {
             for &value in &repeating.values {
                 kernels.push(self.apart(&mut rest, value, &[repeating.rows, repeating.row])?.0);
             }
-            let (dag, outputs, outer) = schedule::merge(rest.dag, rest.outputs, &rest.outer);
-            return Ok(self.kernels(field, Pulled { dag, outer, outputs })?.after(kernels));
+            return Ok(self.kernels(field, rest.merged())?.after(kernels));
         }
         let Pulled { mut dag, outer, mut outputs } = pulled;
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
