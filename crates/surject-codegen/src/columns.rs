@@ -126,7 +126,7 @@ pub fn kernel(
     em.tables = schedule.tables;
     let (written, roots) = (vec![output.to], [first[0].root, then[0].root]);
     em.asks = target.asks;
-    em.far = ahead::far(&both, &roots, target, &|_| Some(When::Soon));
+    em.far = ahead::far(&both, (&roots, false), target, &|_| Some(When::Soon));
     let buffers = row::bind_pointers(&mut em, &written, &roots);
     for (outputs, schedule) in [(&first, &start), (&then, &schedule)] {
         Row { outputs, schedule, braided: None }.all(&mut em, &units)?;

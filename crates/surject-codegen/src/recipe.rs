@@ -12,7 +12,7 @@ use crate::contraction::{self, Contraction};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::Elem;
 use crate::row::{self, Kernel};
-use crate::schedule::{Output, Schedule};
+use crate::schedule::{self, Output, Schedule};
 use crate::stash::Stash;
 use crate::units::{Share, Units};
 use crate::{CodegenError, Target};
@@ -240,6 +240,24 @@ impl Recipe {
                 (all == parts).then_some(Cut { parts, weights, piece: None, segment: None })
             }
         }
+    }
+
+    /// That of work which has one element in each of so many parts, as the statistics of rows are, and is done in lanes:
+    /// element by element it can be cut. And the cycles that it then takes longer.
+    pub(crate) fn by_element(&self, parts: i64, target: &Target) -> Option<(Recipe, f64)> {
+        let Recipe::Row { dag, outputs, schedule, free, stash: None } = self else { return None };
+        let points: i64 = schedule.order.iter().map(|&l| dag.extent(l)).product();
+        if points != parts || !schedule.is_plain() || !schedule.reductions.is_empty() {
+            return None;
+        }
+        let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+        let nodes = dag.reachable(&roots, false);
+        let cycles = points as f64 * nodes.iter().map(|&n| schedule::node_cost(dag, n)).sum::<f64>();
+        let size = outputs.iter().map(|o| Elem::in_memory(dag[o.root].dtype).size()).max()?;
+        let lost = cycles * (1.0 - 1.0 / (target.lanes_bytes / size).max(1) as f64);
+        let schedule = Schedule { lanes: 1, streams: false, shift: None, tables: false, ..schedule.clone() };
+        let (dag, outputs, free) = (dag.clone(), outputs.clone(), *free);
+        Some((Recipe::Row { dag, outputs, schedule, free, stash: None }, lost))
     }
 
     /// Every tensor that the kernel touches when it is cut, its own scratch memory for rows left out.

@@ -117,7 +117,7 @@ pub(crate) fn emit_units(
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let kept = stash.as_ref().map(|s| s.to);
     em.asks = target.asks;
-    em.far = ahead::far(dag, &roots, target, &|buf| when(buf).filter(|_| Some(buf) != kept));
+    em.far = ahead::far(dag, (&roots, em.streams), target, &|buf| when(buf).filter(|_| Some(buf) != kept));
     em.far_stores = ahead::far_stores(dag, outputs, target);
     let buffers = bind_pointers(&mut em, &written(outputs), &roots);
     let stashed = stash.is_some();

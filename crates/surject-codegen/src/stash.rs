@@ -204,6 +204,11 @@ pub fn cut(
     buf: Buf,
 ) -> Option<Parts> {
     let (points, work, loops) = only_reduction(dag, outputs, outer)?;
+    if points == 1
+        && let Some(rows) = far_rows(dag, outputs, &loops, target)
+    {
+        return apply(dag, outputs, outer, rows, dag.extent(rows), buf);
+    }
     let longest = loops.into_iter().max_by_key(|&l| dag.extent(l))?;
     let threads = target.threads as i64;
     // What is done in lanes is one piece of work.
@@ -222,6 +227,24 @@ pub fn cut(
     let left = (extent >= 8 * wanted).then_some(wanted);
     let count = even.filter(|c| c % threads == 0).or(left).or(even)?;
     apply(dag, outputs, outer, longest, count, buf)
+}
+
+/// The loop over the rows of what one sum reads, where no cache holds that and rows are long: their sums may be made with
+/// whatever else goes from row to row (`fuse`).
+fn far_rows(dag: &Dag, outputs: &[Output], loops: &[LoopId], target: &Target) -> Option<LoopId> {
+    const ROWS: i64 = 64;
+    const ROW: i64 = 256;
+    let all = dag.reachable(&[outputs[0].root], true);
+    let loads = || {
+        all.iter().filter_map(|&n| match &dag[n].node {
+            Node::Load { address, .. } => Some((n, address)),
+            _ => None,
+        })
+    };
+    let far = loads().any(|(n, _)| dag.bytes(n) > target.shared_bytes as f64);
+    let rows = loops.iter().copied().max_by_key(|&l| loads().map(|a| a.1.coeff(l).abs()).max())?;
+    let row: i64 = loops.iter().filter(|&&l| l != rows).map(|&l| dag.extent(l)).product();
+    (far && dag.extent(rows) >= ROWS && row >= ROW).then_some(rows)
 }
 
 /// As [`cut`], for a contraction whose panels are too long: parts of about a thousand terms.

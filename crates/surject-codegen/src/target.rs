@@ -30,7 +30,8 @@ pub struct Target {
     /// Has it stores that go past the caches, and a fence behind them (`movntps`, `sfence`)?
     pub streams: bool,
     /// Is it worth being asked for what is read or stored in order, as its own reading ahead ends where a page ends?
-    /// (Intel's are: what comes from memory is there 1.1 to 1.5 times as fast. AMD's take 1.1 to 1.5 times as long.)
+    /// (Intel's are: what comes from memory is there 1.1 to 1.5 times as fast. AMD's take 1.1 to 1.5 times as long, but for
+    /// what [`crate::ahead`] still asks of them.)
     pub asks: bool,
     /// Treats small programs as if they were large: work is shared between threads, tiled and fused wherever that is
     /// possible at all. Slower, but it shows in tests what is otherwise only done to what is too large to interpret.

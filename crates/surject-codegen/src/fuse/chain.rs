@@ -156,9 +156,7 @@ struct Joined {
 
 /// The targets of its own that each task has for a member.
 fn joined(member: &Member, tasks: i64, world: &mut World<'_>) -> Result<Option<Joined>, CodegenError> {
-    let kernel = &world.kernels[member.kernel];
-    let Some(recipe) = kernel.recipe.clone() else { return Ok(None) };
-    let Some(columns) = recipe.joined().filter(|_| tasks > 1) else { return Ok(None) };
+    let Some(columns) = member.recipe.joined().filter(|_| tasks > 1) else { return Ok(None) };
     let bytes = columns.bytes().ok_or_else(|| CodegenError::malformed("a target without an end"))?;
     let targets = scratch(world.types, bytes * tasks);
     world.touched.insert(targets, 2);
@@ -176,11 +174,9 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
     let target = world.target;
     let parts: Vec<Kernel> = {
         let made = chain.members.iter().map(|m| {
-            let recipe = world.kernels[m.kernel].recipe.as_ref();
-            let recipe = recipe.ok_or_else(|| CodegenError::malformed("a kernel without a recipe"))?;
             let whole = m.is_whole(&chain.between, world);
             let (when, alone) = (chain.when(m, world), chain.is_alone(m, world));
-            recipe.range(&m.cut, chain.most, target, &whole, (&when, &alone))
+            m.recipe.range(&m.cut, chain.most, target, &whole, (&when, &alone))
         });
         made.collect::<Result<_, _>>()?
     };
@@ -217,8 +213,7 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
     let mut placed: HashMap<Buf, String> = HashMap::new();
     for (number, (member, part)) in chain.members.iter().zip(&parts).enumerate() {
         let kernel = &world.kernels[member.kernel];
-        let recipe = kernel.recipe.as_ref();
-        let rows = recipe.and_then(|r| r.rows());
+        let rows = member.recipe.rows();
         let length = text.int(part.buffers.len() as i64);
         let table = text.op(&format!("llvm.alloca {length} x !llvm.ptr : (i64) -> !llvm.ptr"));
         for (i, buf) in part.buffers.iter().enumerate() {
@@ -258,7 +253,7 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
             text.store(&pointer, &table, i);
         }
         functions.push_str(&function(&format!("part{number}"), part));
-        if let Some(columns) = recipe.and_then(|r| r.joined()) {
+        if let Some(columns) = member.recipe.joined() {
             let start = columns.start(target)?;
             functions.push_str(&function(&format!("start{number}"), &start));
             text.line(&format!(

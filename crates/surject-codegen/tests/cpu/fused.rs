@@ -180,3 +180,69 @@ fn parts_of_sums_run_together() {
         assert!(plan.contains(", 3 x + ["), "{plan}");
     }
 }
+
+/// The gradient of a norm of rows: what each has one of stands between passes over its elements.
+fn gradient_of_a_norm(rows: u64, columns: u64, dtype: &str) -> String {
+    let last = columns - 1;
+    format!(
+        "func main(x: {dtype}[{rows},{columns}], w: {dtype}[{columns}], g: {dtype}[{rows},{columns}]) -> (y, v) {{
+  s : {dtype}[{rows}] =: over i<{rows}: (+ over i<{rows}, j<{columns} at [i]: x[i,j] * x[i,j]) + 1{dtype}
+  r : {dtype}[{rows}] =: over i<{rows}: rsqrt(s[i]) + x[i,{last}] * 0.125{dtype}
+  let t : {dtype}[{rows}] =: over i<{rows}: (+ over i<{rows}, j<{columns} at [i]: x[i,j] * g[i,j] * w[j]) * r[i] / s[i]
+  y : {dtype}[{rows},{columns}] =: over i<{rows}, j<{columns}: g[i,j] * w[j] * r[i] - x[i,j] * t[i]
+  v : {dtype}[{columns}] =:+ over j<{columns}, i<{rows} at [j]: x[i,j] * r[i] * g[i,j]
+}}
+"
+    )
+}
+
+/// What is one element for every row is done row by row with the rest, where the rows come from memory; on a processor
+/// that reads ahead by itself what comes after the results asks for the next rows.
+#[test]
+fn statistics_of_rows_between_passes_over_them() {
+    for (rows, columns, dtype) in [(300, 260, "f32"), (41, 2051, "f32"), (130, 514, "f64"), (517, 37, "f32")]
+    {
+        let plan = checked(&gradient_of_a_norm(rows, columns, dtype));
+        let fused = plan.lines().find(|l| l.contains("fused")).unwrap_or_else(|| panic!("{plan}"));
+        assert!(fused.contains("y@") && fused.contains(&format!("row [{rows}] tasks 1; ")), "{plan}");
+    }
+    let lowered = |rows: u64| {
+        let function = parsed(&gradient_of_a_norm(rows, 1024, "f32"));
+        let program = Program { name: String::new(), functions: vec![function] };
+        lower(&program, "main", &Target { asks: false, ..Target::wide() }).unwrap()
+    };
+    let far = lowered(16384);
+    let fused = far.plan.to_string().lines().filter(|l| l.contains("fused")).count();
+    assert_eq!((fused, far.plan.to_string().lines().count()), (1, 3), "{}", far.plan);
+    // Four lines of each of two tensors, into the second cache.
+    assert_eq!(["hint = 2", "hint = 3"].map(|hint| far.text.matches(hint).count()), [8, 0]);
+    // Those that the last cache holds are no reason.
+    let near = lowered(1024);
+    assert!(near.plan.to_string().contains("row [1024/64]"), "{}", near.plan);
+}
+
+/// The sum of everything is one of rows first, where they come from memory: those are summed with what else they are
+/// needed for.
+#[test]
+fn a_sum_of_everything_goes_row_by_row_with_others() {
+    let text = |rows: u64, columns: u64| {
+        format!(
+            "func main(x: f32[{rows},{columns}], t: f32[{rows},{columns}]) -> (a, y) {{
+  let m : f32[{rows}] =:max over i<{rows}, j<{columns} at [i]: x[i,j]
+  n : f32[{rows}] =:+ over i<{rows}, j<{columns} at [i]: exp(x[i,j] - m[i])
+  a : f32[] =:+ over i<{rows}, j<{columns} at []: (x[i,j] - m[i] - log(n[i])) * t[i,j]
+  y : f32[{rows},{columns}] =: over i<{rows}, j<{columns}: exp(x[i,j] - m[i]) / n[i] - t[i,j]
+}}
+"
+        )
+    };
+    checked(&text(130, 300));
+    for threads in [1, 2] {
+        let target = Target { threads, ..Target::wide() };
+        let program = Program { name: String::new(), functions: vec![parsed(&text(16_001, 1000))] };
+        let plan = lower(&program, "main", &target).unwrap().plan.to_string();
+        let kernels: Vec<&str> = plan.lines().filter(|l| l.starts_with("kernel_")).collect();
+        assert_eq!(kernels.len(), 2, "{plan}");
+        assert!(kernels[0].contains("fused") && kernels[1].contains("+ [16001"), "{plan}");
+    }
+}

@@ -57,8 +57,9 @@ fn what_comes_from_memory_is_asked_for_ahead() {
     assert_eq!(asked(sum_of(300, 8192)), [4 * 4, 4]);
     assert_eq!(asked(softmax(&[1000, 1024], DType::F32)), [4, 2]);
     assert_eq!(asked(softmax(&[30, 1024], DType::F32)), [0, 0]);
-    // A processor that is not worth it is left alone, and reads only longer rows so.
+    // A processor that is not worth it is left alone but with long rows, and reads only longer rows so.
     assert_eq!(asked_of(softmax(&[1000, 1024], DType::F32), false), [0, 0]);
+    assert_eq!(asked_of(softmax(&[1000, 4096], DType::F32), false), [4, 0]);
     let sums = |length: u64, asks: bool| {
         let text = lowered(sum_of(300, length), &Target { asks, ..Target::wide() }).text;
         text.matches("arith.addf").count()
