@@ -161,7 +161,7 @@ impl Chain {
                 let most = touching.max_by(|a, b| cycles(a).total_cmp(&cycles(b)));
                 most.filter(|m| cycles(m) >= MUCH * cycles(first))
             } else {
-                touching.filter(|m| m.at > left && !leaves(m)).last()
+                touching.rfind(|m| m.at > left && !leaves(m))
             };
             let written = self.members.iter().any(|m| m.accesses.iter().any(|a| a.0 == memory && a.1));
             match most.filter(|m| near(m, memory)) {
