@@ -13,7 +13,10 @@
 //! A chain may end with reductions down the columns of its rows (`columns`): every task joins its rows to a target of
 //! its own, and one more kernel joins the targets.
 //!
-//! Such a reduction that no chain has may become two kernels (`parts`).
+//! A kernel of one element a row, such as a root of a variance, is done in lanes; it goes from row to row like the others
+//! where passes over rows that come from memory stand before and behind it.
+//!
+//! A reduction down columns that no chain has may become two kernels (`parts`).
 //!
 //! Kernels over the same points become one of several outputs before (`outputs`), and products that no chain has pack
 //! their columns themselves (`packed`).
