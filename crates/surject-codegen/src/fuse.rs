@@ -282,6 +282,14 @@ fn grow(steps: &[Step], start: usize, parts: i64, world: &World<'_>) -> Result<O
     const MOST: usize = 12;
     /// How far ahead a kernel is looked for.
     const WINDOW: usize = 24;
+    // What is done element by element joins kernels of what comes from memory. (Of 7 MB, in the last cache, a gradient in
+    // one chain took 1.05 to 1.15 times as long; of 12 MB and more, 0.5 to 0.95.)
+    let far = |m: &Member| {
+        m.accesses.iter().any(|&(_, write, part)| {
+            let bytes = part.map_or(0, |part| part.saturating_mul(parts));
+            !write && bytes > world.target.shared_bytes as i64 / 2
+        })
+    };
     let mut members: Vec<Member> = Vec::new();
     let mut chosen = None;
     let (mut before, mut after): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
@@ -296,6 +304,7 @@ fn grow(steps: &[Step], start: usize, parts: i64, world: &World<'_>) -> Result<O
             let segments = || members.iter().filter_map(|o| o.cut.segment);
             let goes_on = members.is_empty() || !world.apart.contains(&m.kernel);
             goes_on
+                && (m.lost == 0.0 || world.target.eager || members.iter().any(far))
                 && m.cut.segment.is_none_or(|s| segments().all(|o| o == s))
                 && members.iter().all(|o| apart(o, m))
                 && clear(&after)
@@ -389,7 +398,7 @@ fn settle(
     // What is written and read inside and nowhere else. And what several members read: if it does not fit in the
     // caches of the threads, it comes from afar for each of them, unless the parts of a range do fit.
     let mut between: Vec<(Buf, i64)> = Vec::new();
-    let (mut moved, mut again, mut largest) = (0.0, 0.0, 0);
+    let (mut moved, mut again) = (0.0, 0.0);
     let mut part = 0;
     let mut seen: HashSet<Buf> = HashSet::new();
     for (i, member) in members.iter().enumerate() {
@@ -412,7 +421,6 @@ fn settle(
                 let written = members.iter().any(|m| m.accesses.iter().any(|a| a.0 == buf && a.1));
                 if !written && size > target.cache_bytes as u64 * threads.unsigned_abs() {
                     again += (touching.len() - 1) as f64 * size as f64 / FAR;
-                    largest = size.max(largest);
                 }
                 continue;
             }
@@ -450,11 +458,8 @@ fn settle(
     let single: f64 = kernels().filter(|k| k.tasks == 1).map(|k| k.cycles).sum();
     let targets: Vec<i64> = recipes.iter().filter_map(|r| r.joined()?.bytes()).collect();
     let tiled = recipes.iter().any(|r| r.columns(target).is_some());
-    // What is done element by element only joins kernels that meet over what comes from memory, and none with tiles:
-    // those have another form in parts. (Of 7 MB, in the last cache, a gradient in one chain took 1.05 to 1.15 times as
-    // long; of 12 MB and more, 0.5 to 0.95.)
-    let meet = !tiled && (target.eager || largest > target.shared_bytes as u64 / 2);
-    if !meet && members.iter().any(|m| m.lost > 0.0) {
+    // In parts, tiles have another form: that costs more than an element by itself is worth.
+    if tiled && members.iter().any(|m| m.lost > 0.0) {
         return Ok(None);
     }
     // What one row after the other goes through stays in the nearest cache, or comes again from the second.

@@ -31,7 +31,7 @@ pub struct Target {
     pub streams: bool,
     /// Is it worth being asked for what is read or stored in order, as its own reading ahead ends where a page ends?
     /// (Intel's are: what comes from memory is there 1.1 to 1.5 times as fast. AMD's take 1.1 to 1.5 times as long, but for
-    /// what [`crate::ahead`] still asks of them.)
+    /// the rows that they are still asked for.)
     pub asks: bool,
     /// Treats small programs as if they were large: work is shared between threads, tiled and fused wherever that is
     /// possible at all. Slower, but it shows in tests what is otherwise only done to what is too large to interpret.
