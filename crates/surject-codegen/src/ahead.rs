@@ -129,7 +129,12 @@ pub(crate) fn far(dag: &Dag, (roots, streams): (&[NodeId], bool), target: &Targe
             None => continue,
         };
         // Whole rows are asked for in the pass that computes most.
-        if when != When::Soon && (!asks(load) || cost(load) < most) {
+        let elsewhere = match when {
+            When::Soon => false,
+            When::Rows(_) => !asks(load) || cost(load) < most,
+            When::Turned => passes().any(|other| other.cost > load.cost),
+        };
+        if elsewhere {
             continue;
         }
         if !loads.iter().any(|other| load.is_close(other)) {

@@ -68,6 +68,22 @@ fn what_comes_from_memory_is_asked_for_ahead() {
     assert_eq!(sums(65_536, false), sums(65_536, true));
 }
 
+/// Rows that are read from their ends are asked for in the order of memory, whether results go past the caches or not,
+/// by a processor that is asked for little else.
+#[test]
+fn rows_from_their_ends_are_asked_for() {
+    let text = "func main(x: f32[16000,1000]) -> (y) {
+  y : f32[16000,1000] =: over i<16000, j<1000: x[i,999 - j]
+}
+";
+    let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}"));
+    for streams in [false, true] {
+        let target = Target { asks: false, streams, ..Target::wide() };
+        let text = lowered(program.functions[0].clone(), &target).text;
+        assert_eq!((text.contains("nontemporal"), text.contains("prefetch")), (streams, true), "{text}");
+    }
+}
+
 /// What only writes has three quarters of the last cache, a copy half of that.
 #[test]
 fn what_no_cache_holds_goes_past_them() {
