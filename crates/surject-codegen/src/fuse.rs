@@ -110,6 +110,12 @@ impl Member {
         self.accesses.iter().any(|a| a.0 == memory)
     }
 
+    /// The memory that it reads, or writes, in parts, and the bytes of all of them.
+    fn in_parts(&self, written: bool) -> impl Iterator<Item = (Buf, i64)> {
+        let such = self.accesses.iter().filter(move |a| a.1 == written);
+        such.filter_map(|a| Some((a.0, a.2?.saturating_mul(self.cut.parts))))
+    }
+
     /// The tensors of the kernel that have such memory.
     fn tensors_in(&self, world: &World<'_>, such: impl Fn(Buf) -> bool) -> Vec<Buf> {
         let pairs = world.kernels[self.kernel].buffers.iter().zip(&self.buffers);
@@ -150,11 +156,8 @@ impl Chain {
         };
         // Results that no cache of a thread holds.
         let leaves = |m: &Member| {
-            m.accesses.iter().any(|&(memory, write, part)| {
-                let inside = self.between.iter().any(|b| b.0 == memory);
-                let bytes = part.map_or(0, |part| part.saturating_mul(m.cut.parts));
-                write && !inside && bytes > world.target.cache_bytes as i64
-            })
+            let inside = |memory: Buf| self.between.iter().any(|b| b.0 == memory);
+            m.in_parts(true).any(|(to, bytes)| !inside(to) && bytes > world.target.cache_bytes as i64)
         };
         let left = self.members.iter().find(|m| leaves(m)).map_or(usize::MAX, |m| m.at);
         let asks = |memory: Buf| {
@@ -284,12 +287,7 @@ fn grow(steps: &[Step], start: usize, parts: i64, world: &World<'_>) -> Result<O
     const WINDOW: usize = 24;
     // What is done element by element joins kernels of what comes from memory. (Of 7 MB, in the last cache, a gradient in
     // one chain took 1.05 to 1.15 times as long; of 12 MB and more, 0.5 to 0.95.)
-    let far = |m: &Member| {
-        m.accesses.iter().any(|&(_, write, part)| {
-            let bytes = part.map_or(0, |part| part.saturating_mul(parts));
-            !write && bytes > world.target.shared_bytes as i64 / 2
-        })
-    };
+    let far = |m: &Member| m.in_parts(false).any(|(_, bytes)| bytes > world.target.shared_bytes as i64 / 2);
     let mut members: Vec<Member> = Vec::new();
     let mut chosen = None;
     let (mut before, mut after): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
@@ -466,12 +464,14 @@ fn settle(
     let room = if tiled { 2 * target.cache_bytes } else { target.nearest_bytes * 2 / 3 } as i64;
     let estimate = |most: i64| {
         let fits = |room: i64| most.saturating_mul(part) <= room;
-        let again = match () {
-            _ if fits(room) => again,
-            _ if fits(target.cache_bytes as i64 / 2) => again * (1.0 - FAR / NEAR),
-            _ => 0.0,
+        let share = if fits(room) {
+            1.0
+        } else if fits(target.cache_bytes as i64 / 2) {
+            1.0 - FAR / NEAR
+        } else {
+            0.0
         };
-        let saved = moved + again;
+        let saved = moved + share * again;
         let lost: f64 = members.iter().map(|m| m.lost).sum();
         let mut estimate = Estimate { saved: saved / threads as f64, lost: lost / threads as f64 };
         if threads > 1 {

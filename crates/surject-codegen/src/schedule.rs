@@ -307,6 +307,15 @@ pub(crate) fn node_cost(dag: &Dag, n: NodeId) -> f64 {
     cost(dag, data, data.node.children().next().map(|c| Elem::of(dag[c].dtype))).0
 }
 
+/// How far apart, at most, what nodes load lies from one position of a loop to the next, in elements.
+pub(crate) fn stride(dag: &Dag, nodes: &[NodeId], l: LoopId) -> i64 {
+    let strides = nodes.iter().map(|&n| match &dag[n].node {
+        Node::Load { address, .. } => address.coeff(l).abs(),
+        _ => 0,
+    });
+    strides.max().unwrap_or(0)
+}
+
 struct Chooser<'a> {
     dag: &'a Dag,
     target: &'a Target,
@@ -365,15 +374,8 @@ impl Chooser<'_> {
 
     /// The loops of a reduction, those outside along which terms lie furthest apart.
     fn in_memory_order(&self, loops: &[LoopId], nodes: &[NodeId]) -> Vec<LoopId> {
-        let stride = |l: LoopId| -> i64 {
-            let strides = nodes.iter().filter_map(|n| match &self.dag[*n].node {
-                Node::Load { address, .. } => Some(address.coeff(l).abs()).filter(|&c| c != 0),
-                _ => None,
-            });
-            strides.max().unwrap_or(0)
-        };
         let mut order = loops.to_vec();
-        order.sort_by_key(|&l| (std::cmp::Reverse(stride(l)), l));
+        order.sort_by_key(|&l| (std::cmp::Reverse(stride(self.dag, nodes, l)), l));
         order
     }
 

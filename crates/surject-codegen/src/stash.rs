@@ -4,7 +4,7 @@
 use crate::Target;
 use crate::address::{GuardFact, Lin, LoopId, LoopSet};
 use crate::dag::{Buf, Dag, Node, NodeId};
-use crate::schedule::{Output, Schedule};
+use crate::schedule::{self, Output, Schedule};
 use std::collections::HashMap;
 use surject_ir::{AccOp, BinaryOp, DType, FieldId, UnaryOp};
 
@@ -205,7 +205,7 @@ pub fn cut(
 ) -> Option<Parts> {
     let (points, work, loops) = only_reduction(dag, outputs, outer)?;
     if points == 1
-        && let Some(rows) = far_rows(dag, outputs, &loops, target)
+        && let Some(rows) = far_rows(dag, outputs, (&loops, work), target)
     {
         return apply(dag, outputs, outer, rows, dag.extent(rows), buf);
     }
@@ -231,20 +231,20 @@ pub fn cut(
 
 /// The loop over the rows of what one sum reads, where no cache holds that and rows are long: their sums may be made with
 /// whatever else goes from row to row (`fuse`).
-fn far_rows(dag: &Dag, outputs: &[Output], loops: &[LoopId], target: &Target) -> Option<LoopId> {
+fn far_rows(
+    dag: &Dag,
+    outputs: &[Output],
+    (loops, work): (&[LoopId], i64),
+    target: &Target,
+) -> Option<LoopId> {
     const ROWS: i64 = 64;
     const ROW: i64 = 256;
     let all = dag.reachable(&[outputs[0].root], true);
-    let loads = || {
-        all.iter().filter_map(|&n| match &dag[n].node {
-            Node::Load { address, .. } => Some((n, address)),
-            _ => None,
-        })
-    };
-    let far = loads().any(|(n, _)| dag.bytes(n) > target.shared_bytes as f64);
-    let rows = loops.iter().copied().max_by_key(|&l| loads().map(|a| a.1.coeff(l).abs()).max())?;
-    let row: i64 = loops.iter().filter(|&&l| l != rows).map(|&l| dag.extent(l)).product();
-    (far && dag.extent(rows) >= ROWS && row >= ROW).then_some(rows)
+    let loads = all.iter().filter(|&&n| matches!(dag[n].node, Node::Load { .. }));
+    let far = loads.copied().any(|n| dag.bytes(n) > target.shared_bytes as f64);
+    let rows = loops.iter().copied().max_by_key(|&l| schedule::stride(dag, &all, l))?;
+    let count = dag.extent(rows);
+    (far && count >= ROWS && work / count >= ROW).then_some(rows)
 }
 
 /// As [`cut`], for a contraction whose panels are too long: parts of about a thousand terms.
