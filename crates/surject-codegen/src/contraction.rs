@@ -258,6 +258,21 @@ pub(crate) fn row_bytes(
     if packed { s.rows_in_panels() * s.elem.size() as i64 } else { 0 }
 }
 
+/// The cycles of one core that ranges of rows take longer than all rows: they are numbered one by one, and packed
+/// where the kernel of all would read them where they lie.
+pub(crate) fn lost_in_ranges(
+    dag: &Dag,
+    c: &Contraction,
+    target: &Target,
+    whole: &dyn Fn(Buf) -> bool,
+) -> f64 {
+    let s = Sizes::new(dag, c, target);
+    let all = cost::rows(dag, c, &s, windows::windows(dag, c, &s).as_ref());
+    let c = &c.by_rows();
+    let s = Sizes::new(dag, c, target).for_range(1);
+    (cost::rows(dag, c, &s, windows_of_range(dag, c, &s, whole).as_ref()) - all).max(0.0)
+}
+
 /// Rows that a range reads where they lie: those of a tensor that is there as a whole, for a tile may begin before
 /// the range.
 fn windows_of_range(dag: &Dag, c: &Contraction, s: &Sizes, whole: &dyn Fn(Buf) -> bool) -> Option<Windows> {
@@ -295,6 +310,8 @@ struct Item {
     first_row: String,
     /// The number of rows.
     here: String,
+    /// Where they end, if that is in the middle of a tile though rows follow.
+    end: Option<String>,
 }
 
 struct Tiles<'a> {
@@ -492,7 +509,7 @@ impl Tiles<'_> {
             rows_pointer
         };
 
-        let Item { scope: item, close, batch, group, first_row, here } = match share {
+        let Item { scope: item, close, batch, group, first_row, here, end } = match share {
             Share::Task => self.open_item(&mut em),
             Share::Range => self.open_range(&mut em),
         };
@@ -511,6 +528,7 @@ impl Tiles<'_> {
             group: &group,
             first_row: &first_row,
             here: &here,
+            end: end.as_deref(),
             tiles: &tile_bounds,
             rows: &block_pointer,
             columns: &columns_pointer,
@@ -606,7 +624,7 @@ impl Tiles<'_> {
         let (count, length) = (em.int(s.rows), em.int(s.block));
         let left = em.op(item, &format!("arith.subi {count}, {first_row} : i64"));
         let here = em.op(item, &format!("arith.minsi {left}, {length} : i64"));
-        Item { scope: item, close: Some((iv, bounds)), batch, group, first_row, here }
+        Item { scope: item, close: Some((iv, bounds)), batch, group, first_row, here, end: None }
     }
 
     /// The rows from `%low` to `%high`, counted through all batches, and all columns.
@@ -617,6 +635,7 @@ impl Tiles<'_> {
         let batch = em.op(scope, &format!("arith.divui %low, {count} : i64"));
         let first_row = em.op(scope, &format!("arith.remui %low, {count} : i64"));
         let here = em.op(scope, "arith.subi %high, %low : i64");
-        Item { scope, close: None, batch, group, first_row, here }
+        let end = em.op(scope, &format!("arith.addi {first_row}, {here} : i64"));
+        Item { scope, close: None, batch, group, first_row, here, end: Some(end) }
     }
 }

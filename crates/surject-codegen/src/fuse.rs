@@ -435,7 +435,7 @@ fn settle(
 
     let step = recipes.iter().map(|r| r.step()).max().unwrap_or(1);
     let segment = members.iter().find_map(|m| m.cut.segment).unwrap_or(parts);
-    let own = recipes.iter().filter_map(|r| r.columns(target)).map(|c| c.1).min();
+    let own = recipes.iter().filter_map(|r| r.columns(target)).map(|c| c.1 / step * step).min();
     let even = parts / (4 * threads) / step * step;
     let mut most = own.unwrap_or(i64::MAX).min(even).min(segment).max(step);
     let scratch = |most: i64| -> i64 {
@@ -462,6 +462,8 @@ fn settle(
     }
     // What one row after the other goes through stays in the nearest cache, or comes again from the second.
     let room = if tiled { 2 * target.cache_bytes } else { target.nearest_bytes * 2 / 3 } as i64;
+    let lost: f64 =
+        members.iter().map(|m| m.lost + m.recipe.lost_in_ranges(target, &m.is_whole(&between, world))).sum();
     let estimate = |most: i64| {
         let fits = |room: i64| most.saturating_mul(part) <= room;
         let share = if fits(room) {
@@ -472,7 +474,6 @@ fn settle(
             0.0
         };
         let saved = moved + share * again;
-        let lost: f64 = members.iter().map(|m| m.lost).sum();
         let mut estimate = Estimate { saved: saved / threads as f64, lost: lost / threads as f64 };
         if threads > 1 {
             estimate.saved += shared.saturating_sub(1) as f64 * MEETING;

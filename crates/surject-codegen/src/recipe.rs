@@ -321,6 +321,15 @@ impl Recipe {
         }
     }
 
+    /// The cycles of one core that ranges take longer than the kernel of all parts. `whole` says which tensors are there
+    /// as a whole.
+    pub fn lost_in_ranges(&self, target: &Target, whole: &dyn Fn(Buf) -> bool) -> f64 {
+        match self {
+            Recipe::Row { .. } | Recipe::Columns(_) => 0.0,
+            Recipe::Tiles { dag, contraction: c, .. } => contraction::lost_in_ranges(dag, c, target, whole),
+        }
+    }
+
     /// Bytes of packed rows for a range of so many parts. `whole` says which tensors are there as a whole.
     pub fn row_bytes(&self, most: i64, target: &Target, whole: &dyn Fn(Buf) -> bool) -> i64 {
         match self {

@@ -4,7 +4,7 @@
 use super::Contraction;
 use super::sizes::{Sizes, in_place};
 use super::terms;
-use super::windows::windows;
+use super::windows::{Windows, windows};
 use crate::Target;
 use crate::dag::{Dag, NodeId};
 use crate::framed;
@@ -19,23 +19,30 @@ const SINGLE: f64 = 2.0;
 const BESIDE: f64 = 0.1;
 const APART: f64 = 2.0;
 
-/// The cycles of one core for all but the products. `apart`: the elements of a row of tiles do not lie side by side.
-pub(super) fn cycles(dag: &Dag, c: &Contraction, apart: bool, target: &Target) -> f64 {
-    let s = Sizes::new(dag, c, target);
-    let terms = (s.batch * s.sum) as f64;
-    let element = |packing: Packing| match packing {
+/// The cycles of one core in which an element is packed so.
+fn element(packing: Packing) -> f64 {
+    match packing {
         Packing::Along => ALONG,
         Packing::Turned => TURNED,
         Packing::Gathered => GATHERED,
         Packing::Single => SINGLE,
-    };
+    }
+}
+
+/// The cycles of one core in which rows are packed that are not read where they lie, as `windows` says.
+pub(super) fn rows(dag: &Dag, c: &Contraction, s: &Sizes, windows: Option<&Windows>) -> f64 {
+    // Tiles at a border have packed rows even if others read them where they lie.
+    let share = windows.map_or(1.0, |w| if w.is_plain() { 0.0 } else { w.share_at_borders(dag, c, s) });
+    share * (s.batch * s.sum * s.rows * s.groups) as f64 * element(packing_of_rows(dag, c))
+}
+
+/// The cycles of one core for all but the products. `apart`: the elements of a row of tiles do not lie side by side.
+pub(super) fn cycles(dag: &Dag, c: &Contraction, apart: bool, target: &Target) -> f64 {
+    let s = Sizes::new(dag, c, target);
+    let terms = (s.batch * s.sum) as f64;
     // A tensor that is stored with a frame is read where it lies.
     let framed = |factor: NodeId| framed::cycles(dag, factor, target).unwrap_or(f64::INFINITY);
-    // Tiles at a border have packed rows even if others read them where they lie.
-    let share =
-        windows(dag, c, &s).map_or(1.0, |w| if w.is_plain() { 0.0 } else { w.share_at_borders(dag, c, &s) });
-    let packed = share * terms * (s.rows * s.groups) as f64;
-    let rows = packed * element(packing_of_rows(dag, c));
+    let rows = rows(dag, c, &s, windows(dag, c, &s).as_ref());
     let in_one_loop = framed::run(dag, c.factors[0], &c.rows) >= s.high;
     let rows = if in_one_loop { rows.min(framed(c.factors[0])) } else { rows };
     let columns = match in_place(dag, c, &s) {

@@ -23,6 +23,8 @@ pub(super) struct Part<'a> {
     pub(super) first_row: &'a str,
     /// The number of rows.
     pub(super) here: &'a str,
+    /// Where they end, if that is in the middle of a tile though rows follow.
+    pub(super) end: Option<&'a str>,
     /// The bounds of the loop over row tiles.
     pub(super) tiles: &'a Bounds,
     /// The packed rows, and the columns.
@@ -202,10 +204,10 @@ impl Tiles<'_> {
                     tensors: &tensors,
                 };
                 self.apart(em, rest, ("store", given), |em, scope, tile, at| {
-                    self.store(em, scope, &at[0], &at[1], &tile[0])
+                    self.store(em, scope, (&at[0], None), &at[1], &tile[0])
                 })?;
             } else {
-                self.store(em, rest, &first, &panel, &tile)?;
+                self.store(em, rest, (&first, part.end), &panel, &tile)?;
             }
             match &to.direct {
                 Some(direct) => em.close_unless(rest, direct),

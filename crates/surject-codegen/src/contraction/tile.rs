@@ -137,12 +137,13 @@ impl Tiles<'_> {
         }
     }
 
-    /// Evaluates the rest of the stored field on the tile, as far as it lies inside.
+    /// Evaluates the rest of the stored field on the tile, as far as it lies inside, and before the row where a range of
+    /// rows ends.
     pub(super) fn store(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        first_row: &str,
+        (first_row, end): (&str, Option<&str>),
         panel: &str,
         tile: &str,
     ) -> Result<(), CodegenError> {
@@ -156,7 +157,7 @@ impl Tiles<'_> {
         }
         let (count, from) = match &outside {
             Some((last, digit)) => (em.int(self.dag.extent(*last)), digit.clone()),
-            None => (em.int(s.rows), first_row.to_string()),
+            None => (end.map_or_else(|| em.int(s.rows), str::to_string), first_row.to_string()),
         };
         let high = em.int(s.high);
         let left = em.op(scope, &format!("arith.subi {count}, {from} : i64"));

@@ -63,6 +63,31 @@ fn layers_row_by_row() {
     }
 }
 
+/// A range of rows may end in the middle of a tile: of a convolution that has tiles of another height when it runs
+/// alone, and of tiles of different heights. The rows behind it belong to the next range.
+#[test]
+fn ranges_that_end_in_a_tile() {
+    for (a, b, channels, filters, heads) in [
+        (40, 40, 3, 14, 4),
+        (28, 28, 5, 16, 70),
+        (20, 20, 4, 40, 48),
+        (23, 23, 3, 33, 200),
+        (56, 56, 2, 14, 3),
+        (17, 3, 12, 128, 30),
+    ] {
+        let image = format!("i<{a}, j<{b}");
+        let text = format!(
+            "func main(x: f32[{a},{b},{channels}], w: f32[3,3,{channels},{filters}], v: f32[{filters},{heads}]) -> (z) {{
+  y : f32[{a},{b},{filters}] =: over {image}, f<{filters}: max((+ over {image}, f<{filters}, k<3, l<3, c<{channels} at [i,j,f]: (x[i + k - 1,j + l - 1,c] where 0 <= i + k - 1 < {a} and 0 <= j + l - 1 < {b} else 0.0f32) * w[k,l,c,f]), 0.0f32)
+  z : f32[{a},{b},{heads}] =:+ over {image}, h<{heads}, f<{filters} at [i,j,h]: y[i,j,f] * v[f,h]
+}}
+"
+        );
+        let plan = checked(&text);
+        assert!(plan.contains("fused"), "{plan}");
+    }
+}
+
 /// A state is read by one kernel and written by a later one, in place.
 #[test]
 fn a_loop_that_updates_its_state() {
