@@ -19,6 +19,10 @@ use std::collections::HashMap;
 const OUTPUTS: usize = 4;
 const NODES: usize = 80;
 const TENSORS: usize = 14;
+/// Where the joined kernel computes no more than this share of what the two do, that is worth registers that are kept in
+/// memory: so many nodes are the most then.
+const LITTLE: f64 = 0.75;
+const MANY_NODES: usize = 250;
 
 /// Joins kernels among these steps.
 pub(super) fn join(mut steps: Vec<Step>, world: &mut World<'_>) -> Result<Vec<Step>, CodegenError> {
@@ -211,7 +215,9 @@ fn pair(a: &Step, b: &Step, world: &World<'_>) -> Option<Pair> {
     let schedule = schedule::choose(&dag, &outputs, &outer, world.target);
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let nodes = dag.reachable(&roots, true);
-    let less = schedule.cycles <= parts.iter().map(|p| p.schedule.cycles).sum();
+    let apart: f64 = parts.iter().map(|p| p.schedule.cycles).sum();
+    let less = schedule.cycles <= apart;
+    let most = if schedule.cycles <= LITTLE * apart { MANY_NODES } else { NODES };
     let plain = schedule.is_plain();
     // A reduction is evaluated as often as before, and in as many lanes, where the rows that it is along stay the last
     // loop. Two of them would only run one after the other, unless they are the same or run together.
@@ -226,11 +232,8 @@ fn pair(a: &Step, b: &Step, world: &World<'_>) -> Option<Pair> {
     let kept = reductions == 0 || (in_rows && (alike || parts.iter().all(wide) && (reductions == 1 || sums)));
     // What is done in lanes stays so.
     let lanes = schedule.lanes > 1 || parts.iter().all(|p| p.schedule.lanes == 1);
-    (shares && plain && lanes && less && kept && nodes.len() <= NODES).then_some(Pair {
-        dag,
-        outputs,
-        schedule,
-    })
+    let pays = shares && plain && lanes && less && kept && nodes.len() <= most;
+    pays.then_some(Pair { dag, outputs, schedule })
 }
 
 /// Do the points of two kernels mean the same in any order? The second may read what the first writes at the same
