@@ -79,6 +79,7 @@ mod inplace;
 mod keys;
 mod library;
 mod live;
+mod lone;
 mod math;
 mod memory;
 mod narrow;

@@ -10,6 +10,7 @@ use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::drawn::Drawn;
 use crate::framed;
 use crate::gather::Gathered;
+use crate::lone;
 use crate::paired;
 use crate::periodic;
 use crate::phase::{self, Change, Shape};
@@ -353,8 +354,10 @@ impl<'a> Stores<'a> {
         match self.contraction(&dag, &outputs, &outer, field) {
             Choice::First(inner) => return Ok(Outcome::First(inner)),
             Choice::Tiles(c, _) if let Some(dots) = c.dots(&dag, &outputs[0], self.target) => {
+                let lone = lone::find(&dag, &outputs, &outer, &schedule, self.target);
                 let mut rest = Pulled { dag, outer, outputs };
                 let block = match dots {
+                    _ if let Some(sum) = lone => return self.sum_first(field, rest, sum),
                     Dots::Stored(factor, own) => {
                         let sizes = dots::lines(&rest.dag, &own, factor);
                         let first = self.apart_in(&mut rest, factor, &own, &sizes)?.0;
@@ -429,6 +432,9 @@ impl<'a> Stores<'a> {
         {
             return Ok(Outcome::First(inner));
         }
+        if let Some(sum) = lone::find(&dag, &outputs, &outer, &schedule, self.target) {
+            return self.sum_first(field, Pulled { dag, outer, outputs }, sum);
+        }
         let mut free = free;
         let stash = stash::stash(&mut dag, &mut outputs, &schedule);
         if stash.is_some() {
@@ -438,6 +444,30 @@ impl<'a> Stores<'a> {
             return self.blocks(&block, &Pulled { dag, outer, outputs });
         }
         Ok(Outcome::Kernels(vec![row::whole(dag, outputs, schedule, free, stash, self.target)?]))
+    }
+
+    /// The kernels of an expression whose reduction is stored first.
+    fn sum_first(&mut self, field: FieldId, whole: Pulled, sum: NodeId) -> Result<Outcome, CodegenError> {
+        let Pulled { mut dag, outer, mut outputs } = whole;
+        let overflow = || CodegenError::overflow("an address");
+        let own: Vec<LoopId> = outer.iter().copied().filter(|&l| dag[sum].deps.contains(l)).collect();
+        let sizes: Vec<i64> = own.iter().map(|&l| dag.extent(l)).collect();
+        let position: Vec<Lin> = own.iter().map(|&l| Lin::var(l)).collect();
+        let address = linearise(&sizes, &position)?;
+        let (dtype, count) = (dag[sum].dtype, sizes.iter().product::<i64>());
+        let to = self.temporary(TensorType::new(dtype, Space::of(&[count.unsigned_abs()])));
+        let output = Output { to, address: address.clone(), root: sum, join: None };
+        let first = Pulled { dag: dag.clone(), outer: own, outputs: vec![output] };
+        let load = dag.add(Node::Load { buf: to, address, guards: Vec::new() }, dtype);
+        for output in &mut outputs {
+            output.root = dag.replaced(output.root, sum, load).ok_or_else(overflow)?;
+        }
+        match self.kernels(field, first.merged())? {
+            Outcome::Kernels(first) => {
+                Ok(self.kernels(field, Pulled { dag, outer, outputs }.merged())?.after(first))
+            }
+            other => Ok(other),
+        }
     }
 
     /// The kernels of sums in lanes, a block of them at a time.

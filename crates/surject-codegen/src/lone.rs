@@ -1,0 +1,42 @@
+//! What is left to do with the sum of a row, one row after the other.
+//!
+//! A reduction along rows is done in the lanes of a row, and what its result goes through, an exponential or a root, one
+//! element at a time. Stored first, the results of all rows lie side by side, and that is done in lanes as well.
+
+use crate::Target;
+use crate::address::LoopId;
+use crate::dag::{Dag, Node, NodeId};
+use crate::emit::Elem;
+use crate::schedule::{Output, Schedule, node_cost};
+
+/// Cycles of scalar code that storing a result and loading it are worth, and those of a kernel more.
+const MOVED: f64 = 2.0;
+const START: f64 = 200.0;
+/// The least share of the whole kernel that is saved.
+const SHARE: f64 = 0.1;
+
+/// The reduction that is better stored first.
+pub fn find(
+    dag: &Dag,
+    outputs: &[Output],
+    outer: &[LoopId],
+    schedule: &Schedule,
+    target: &Target,
+) -> Option<NodeId> {
+    let [output] = outputs else { return None };
+    if output.join.is_some() || schedule.lanes > 1 || !schedule.is_plain() {
+        return None;
+    }
+    let direct = dag.reachable(&[output.root], false);
+    let mut sums = direct.iter().copied().filter(|&n| matches!(dag[n].node, Node::Reduce { .. }));
+    let (Some(sum), None) = (sums.next(), sums.next()) else { return None };
+    let every = outer.iter().all(|&l| dag.extent(l) == 1 || dag[sum].deps.contains(l));
+    let points = dag.points(outer.iter().copied().collect());
+    let lanes = (target.lanes_bytes / Elem::of(dag[output.root].dtype).size()) as f64;
+    if sum == output.root || !every || points < lanes {
+        return None;
+    }
+    let work: f64 = direct.iter().filter(|&&n| n != sum).map(|&n| node_cost(dag, n)).sum();
+    let saved = points * (work * (1.0 - 1.0 / lanes) - MOVED) - START;
+    (saved > SHARE * schedule.cycles || target.eager && work > 0.0).then_some(sum)
+}
