@@ -13,30 +13,30 @@ use crate::schedule::{Output, Schedule, node_cost};
 const MOVED: f64 = 2.0;
 const START: f64 = 200.0;
 /// The least share of the whole kernel that is saved.
-const SHARE: f64 = 0.1;
+const SHARE: f64 = 0.04;
 
-/// The reduction that is better stored first.
+/// The reductions that are better stored first.
 pub fn find(
     dag: &Dag,
     outputs: &[Output],
     outer: &[LoopId],
     schedule: &Schedule,
     target: &Target,
-) -> Option<NodeId> {
+) -> Option<Vec<NodeId>> {
     let [output] = outputs else { return None };
     if output.join.is_some() || schedule.lanes > 1 || !schedule.is_plain() {
         return None;
     }
     let direct = dag.reachable(&[output.root], false);
-    let mut sums = direct.iter().copied().filter(|&n| matches!(dag[n].node, Node::Reduce { .. }));
-    let (Some(sum), None) = (sums.next(), sums.next()) else { return None };
-    let every = outer.iter().all(|&l| dag.extent(l) == 1 || dag[sum].deps.contains(l));
+    let is_sum = |&n: &NodeId| matches!(dag[n].node, Node::Reduce { .. });
+    let sums: Vec<NodeId> = direct.iter().copied().filter(is_sum).collect();
+    let every = |&n: &NodeId| outer.iter().all(|&l| dag.extent(l) == 1 || dag[n].deps.contains(l));
     let points = dag.points(outer.iter().copied().collect());
     let lanes = (target.lanes_bytes / Elem::of(dag[output.root].dtype).size()) as f64;
-    if sum == output.root || !every || points < lanes {
+    if sums.is_empty() || sums.contains(&output.root) || !sums.iter().all(every) || points < lanes {
         return None;
     }
-    let work: f64 = direct.iter().filter(|&&n| n != sum).map(|&n| node_cost(dag, n)).sum();
-    let saved = points * (work * (1.0 - 1.0 / lanes) - MOVED) - START;
-    (saved > SHARE * schedule.cycles || target.eager && work > 0.0).then_some(sum)
+    let work: f64 = direct.iter().filter(|n| !sums.contains(n)).map(|&n| node_cost(dag, n)).sum();
+    let saved = points * (work * (1.0 - 1.0 / lanes) - MOVED * sums.len() as f64) - START;
+    (saved > SHARE * schedule.cycles || target.eager && work > 0.0).then_some(sums)
 }

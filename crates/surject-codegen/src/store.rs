@@ -357,7 +357,7 @@ impl<'a> Stores<'a> {
                 let lone = lone::find(&dag, &outputs, &outer, &schedule, self.target);
                 let mut rest = Pulled { dag, outer, outputs };
                 let block = match dots {
-                    _ if let Some(sum) = lone => return self.sum_first(field, rest, sum),
+                    _ if let Some(sums) = lone => return self.sums_first(field, rest, &sums),
                     Dots::Stored(factor, own) => {
                         let sizes = dots::lines(&rest.dag, &own, factor);
                         let first = self.apart_in(&mut rest, factor, &own, &sizes)?.0;
@@ -432,8 +432,8 @@ impl<'a> Stores<'a> {
         {
             return Ok(Outcome::First(inner));
         }
-        if let Some(sum) = lone::find(&dag, &outputs, &outer, &schedule, self.target) {
-            return self.sum_first(field, Pulled { dag, outer, outputs }, sum);
+        if let Some(sums) = lone::find(&dag, &outputs, &outer, &schedule, self.target) {
+            return self.sums_first(field, Pulled { dag, outer, outputs }, &sums);
         }
         let mut free = free;
         let stash = stash::stash(&mut dag, &mut outputs, &schedule);
@@ -446,28 +446,38 @@ impl<'a> Stores<'a> {
         Ok(Outcome::Kernels(vec![row::whole(dag, outputs, schedule, free, stash, self.target)?]))
     }
 
-    /// The kernels of an expression whose reduction is stored first.
-    fn sum_first(&mut self, field: FieldId, whole: Pulled, sum: NodeId) -> Result<Outcome, CodegenError> {
+    /// The kernels of an expression whose reductions are stored first.
+    fn sums_first(
+        &mut self,
+        field: FieldId,
+        whole: Pulled,
+        sums: &[NodeId],
+    ) -> Result<Outcome, CodegenError> {
         let Pulled { mut dag, outer, mut outputs } = whole;
         let overflow = || CodegenError::overflow("an address");
-        let own: Vec<LoopId> = outer.iter().copied().filter(|&l| dag[sum].deps.contains(l)).collect();
-        let sizes: Vec<i64> = own.iter().map(|&l| dag.extent(l)).collect();
-        let position: Vec<Lin> = own.iter().map(|&l| Lin::var(l)).collect();
+        let sizes: Vec<i64> = outer.iter().map(|&l| dag.extent(l)).collect();
+        let position: Vec<Lin> = outer.iter().map(|&l| Lin::var(l)).collect();
         let address = linearise(&sizes, &position)?;
-        let (dtype, count) = (dag[sum].dtype, sizes.iter().product::<i64>());
-        let to = self.temporary(TensorType::new(dtype, Space::of(&[count.unsigned_abs()])));
-        let output = Output { to, address: address.clone(), root: sum, join: None };
-        let first = Pulled { dag: dag.clone(), outer: own, outputs: vec![output] };
-        let load = dag.add(Node::Load { buf: to, address, guards: Vec::new() }, dtype);
-        for output in &mut outputs {
-            output.root = dag.replaced(output.root, sum, load).ok_or_else(overflow)?;
-        }
-        match self.kernels(field, first.merged())? {
-            Outcome::Kernels(first) => {
-                Ok(self.kernels(field, Pulled { dag, outer, outputs }.merged())?.after(first))
+        let count = sizes.iter().product::<i64>().unsigned_abs();
+        let mut first = Pulled { dag: dag.clone(), outer: outer.clone(), outputs: Vec::new() };
+        for &sum in sums {
+            let dtype = dag[sum].dtype;
+            let to = self.temporary(TensorType::new(dtype, Space::of(&[count])));
+            first.outputs.push(Output { to, address: address.clone(), root: sum, join: None });
+            let load = dag.add(Node::Load { buf: to, address: address.clone(), guards: Vec::new() }, dtype);
+            for output in &mut outputs {
+                output.root = dag.replaced(output.root, sum, load).ok_or_else(overflow)?;
             }
-            other => Ok(other),
         }
+        let first = first.merged();
+        let kernels = match &sums {
+            [_] => match self.kernels(field, first)? {
+                Outcome::Kernels(kernels) => kernels,
+                other => return Ok(other),
+            },
+            _ => vec![self.rows(first)?],
+        };
+        Ok(self.kernels(field, Pulled { dag, outer, outputs }.merged())?.after(kernels))
     }
 
     /// The kernels of sums in lanes, a block of them at a time.

@@ -870,3 +870,35 @@ fn columns_of_what_is_far_away() {
         }
     }
 }
+
+/// What the sums of rows go through is done in lanes: they are stored first. Of one sum, a product with a vector, of
+/// several, and of one that needs another.
+#[test]
+fn what_comes_of_sums_is_done_in_lanes() {
+    for (rows, columns, dtype) in [(200, 50, "f32"), (64, 60, "f32"), (130, 70, "bf16"), (40, 90, "f64")] {
+        for rest in [
+            "exp(s[i]) / (1.0T + exp(s[i]))",
+            "y[i] * tanh(s[i]) + 0.5T",
+            "log(1.0T + exp(neg(abs(m[i])))) * sqrt(abs(q[i]))",
+            "m[i] + log(e[i])",
+        ] {
+            let text = format!(
+                "func main(x: T[{rows},{columns}], w: T[{columns}], y: T[{rows}]) -> (z) {{
+  let s : T[{rows}] =:+ over i<{rows}, j<{columns} at [i]: x[i,j] * w[j] * 0.01T
+  let m : T[{rows}] =:max over i<{rows}, j<{columns} at [i]: x[i,j]
+  let q : T[{rows}] =:+ over i<{rows}, j<{columns} at [i]: x[i,j] * 0.125T
+  let e : T[{rows}] =:+ over i<{rows}, j<{columns} at [i]: exp(x[i,j] - m[i])
+  z : T[{rows}] =: over i<{rows}: {rest}
+}}
+"
+            )
+            .replace('T', dtype);
+            let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            let target = Target { threads: 1, ..Target::wide() };
+            let plan = lower(&program, "main", &target).unwrap().plan.to_string();
+            let last = plan.lines().find(|l| l.contains("z@result0")).unwrap_or_else(|| panic!("{plan}"));
+            assert!(last.contains(&format!("row [{rows}/")), "{plan}");
+            check_with(program.functions[0].clone(), 1e-3, None);
+        }
+    }
+}
