@@ -12,6 +12,7 @@ use crate::gather::{self, Gathered};
 use crate::hoist;
 use crate::inline;
 use crate::library;
+use crate::recipe::Recipe;
 use crate::row::Kernel;
 use crate::store::{Stores, buf};
 use crate::uses::Uses;
@@ -334,7 +335,9 @@ impl Walker<'_> {
         Ok(())
     }
 
-    /// Appends the runs of kernels; a kernel with the text of an earlier one is that kernel.
+    /// Appends the runs of kernels; a kernel with the text of an earlier one is that kernel. Products that read packed
+    /// columns have the same text whatever packs them: until it is settled whether they pack them themselves, which of
+    /// them is meant counts ([`Recipe::Tiles`]).
     fn run(&mut self, kernels: Vec<Kernel>, statement: &Statement, steps: &mut Vec<Step>) {
         for kernel in kernels {
             let (buffers, writes) = (kernel.buffers.clone(), kernel.writes.clone());
@@ -342,7 +345,11 @@ impl Walker<'_> {
             let in_place = kernel.in_place.iter().filter_map(|&read| Some((read, output?))).collect();
             let copies = kernel.copies;
             let key = (format!("{}{}", kernel.body, kernel.functions), kernel.tasks);
-            let id = *self.kernel_ids.entry(key).or_insert(self.kernels.len());
+            let next = self.kernels.len();
+            let id = match kernel.recipe.as_deref() {
+                Some(Recipe::Tiles { .. }) => next,
+                _ => *self.kernel_ids.entry(key).or_insert(next),
+            };
             if id == self.kernels.len() {
                 self.kernels.push(kernel);
             }

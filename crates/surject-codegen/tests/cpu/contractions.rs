@@ -888,3 +888,23 @@ fn sums_in_lanes_with_more_behind_them() {
     let plans = check_on(program.functions[0].clone(), 1e-4, None, &targets);
     assert!(plans.iter().all(|plan| !plan.contains("contraction")), "{plans:#?}");
 }
+
+/// Products of the same form that read packed columns are the same text, whatever packs these: as it lies, or turned.
+/// Each packs its own.
+#[test]
+fn products_alike_with_other_columns() {
+    for (rows, sum, columns) in [(8, 8, 72), (8, 9, 130), (5, 12, 96)] {
+        let text = format!(
+            "func main(a: f32[{rows},{sum}], b: f32[{rows},{sum}], w: f32[{sum},{columns}], v: f32[{columns},{sum}]) -> (y, z) {{
+  y : f32[{rows},{columns}] =:+ over i<{rows}, j<{columns}, k<{sum} at [i,j]: a[i,k] * (w[k,j] * 0.5f32)
+  z : f32[{rows},{columns}] =:+ over i<{rows}, j<{columns}, k<{sum} at [i,j]: b[i,k] * (v[j,k] * 0.5f32)
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let target = surject_codegen::Target { threads: 1, ..surject_codegen::Target::wide() };
+        let plan = surject_codegen::lower(&program, "main", &target).unwrap().plan.to_string();
+        assert!(plan.matches("packed as needed").count() == 2, "{plan}");
+        check_with(program.functions[0].clone(), 1e-4, None);
+    }
+}
