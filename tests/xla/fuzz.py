@@ -28,6 +28,8 @@ import ml_dtypes
 import numpy as np
 from jax import lax
 
+import networks
+
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_default_matmul_precision", "highest")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -455,7 +457,9 @@ def sizes_of(seed):
 
 
 def program(seed):
-    """The function of a seed, and its inputs."""
+    """The function of a seed, and its inputs: every third program is a network."""
+    if seed % 3 == 2:
+        return networks.program(seed)
     rng = np.random.default_rng(seed ^ 0x5EED)
     extents, most = sizes_of(seed)
     inputs = []
