@@ -1,4 +1,4 @@
-//! What is left to do with the sum of a row, one row after the other.
+//! What is left to do with the sum of each row.
 //!
 //! A reduction along rows is done in the lanes of a row, and what its result goes through, an exponential or a root, one
 //! element at a time. Stored first, the results of all rows lie side by side, and that is done in lanes as well.
@@ -7,7 +7,7 @@ use crate::Target;
 use crate::address::LoopId;
 use crate::dag::{Dag, Node, NodeId};
 use crate::emit::Elem;
-use crate::schedule::{Output, Schedule, node_cost};
+use crate::schedule::{self, Output, Schedule, node_cost};
 
 /// Cycles of scalar code that storing a result and loading it are worth, and those of a kernel more.
 const MOVED: f64 = 2.0;
@@ -24,7 +24,7 @@ pub fn find(
     target: &Target,
 ) -> Option<Vec<NodeId>> {
     let [output] = outputs else { return None };
-    if output.join.is_some() || schedule.lanes > 1 || !schedule.is_plain() {
+    if output.join.is_some() || !schedule.is_plain() {
         return None;
     }
     let direct = dag.reachable(&[output.root], false);
@@ -37,6 +37,15 @@ pub fn find(
         return None;
     }
     let work: f64 = direct.iter().filter(|n| !sums.contains(n)).map(|&n| node_cost(dag, n)).sum();
-    let saved = points * (work * (1.0 - 1.0 / lanes) - MOVED * sums.len() as f64) - START;
-    (saved > SHARE * schedule.cycles || target.eager && work > 0.0).then_some(sums)
+    let moved = MOVED * sums.len() as f64;
+    let saved = if schedule.lanes > 1 {
+        // The lanes are those of several rows already: what they sum lies apart.
+        let to = |&root: &NodeId| Output { root, ..output.clone() };
+        let first = schedule::choose(dag, &sums.iter().map(to).collect::<Vec<_>>(), outer, target);
+        let apart = first.cycles + points * (work + moved) / lanes + START;
+        if first.lanes > 1 { 0.0 } else { schedule.cycles - apart }
+    } else {
+        points * (work * (1.0 - 1.0 / lanes) - moved) - START
+    };
+    (saved > SHARE * schedule.cycles || target.eager && work > 0.0 && schedule.lanes == 1).then_some(sums)
 }
