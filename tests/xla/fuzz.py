@@ -6,7 +6,8 @@
 Run it as `cargo xtask fuzz FROM..TO`. A seed gives the same program everywhere. SURJECT_BIN names the command. What
 differs from XLA is kept in FOLDER (default: target/fuzz), a folder a seed with `program.mlir`, inputs and XLA's
 outputs, ready for `surject run`. Exit status 1 when a program differs or fails; programs that Surject says it does not
-support (exit status 3) are kept, counted and named. Every fourth program is large and left out on the interpreter.
+support (exit status 3) are kept, counted and named. Every fourth program is large and left out on the interpreter;
+every third is a network or its training step (networks.py).
 
 Operations that jump (comparisons, rounding, sorting, indices) take values that every implementation has exactly:
 inputs, and what only moves, selects and integer arithmetic made of them. All others take and give values of moderate
@@ -457,7 +458,7 @@ def sizes_of(seed):
 
 
 def program(seed):
-    """The function of a seed, and its inputs: every third program is a network."""
+    """The function of a seed, and its inputs."""
     if seed % 3 == 2:
         return networks.program(seed)
     rng = np.random.default_rng(seed ^ 0x5EED)

@@ -21,7 +21,8 @@
 //! * `gather` makes gathers expressions: those of single elements compute their indices, and what is computed from a
 //!   gather along its lines takes the elements from where they are. What is stored only to be gathered from, and seldom,
 //!   is computed where it is gathered (`drawn`).
-//! * `again` stores first what a kernel would compute again and again, `periodic` writes out what repeats beside short
+//! * `again` stores first what a kernel would compute again and again, `lone` the sums of rows whose rest is then done in
+//!   lanes; `periodic` writes out what repeats beside short
 //!   rows, `renumber` reads reshapes without a common refinement in place, and `unswitch` writes a kernel twice where one
 //!   condition chooses for all of its points.
 //! * `framed` stores a tensor with what windows read outside of it, where most tiles of a product lie at a border.

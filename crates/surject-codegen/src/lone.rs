@@ -15,7 +15,7 @@ const START: f64 = 200.0;
 /// The least share of the whole kernel that is saved.
 const SHARE: f64 = 0.04;
 
-/// The reductions that are better stored first.
+/// The reductions that are better stored first, each before those that it needs itself.
 pub fn find(
     dag: &Dag,
     outputs: &[Output],
@@ -29,7 +29,8 @@ pub fn find(
     }
     let direct = dag.reachable(&[output.root], false);
     let is_sum = |&n: &NodeId| matches!(dag[n].node, Node::Reduce { .. });
-    let sums: Vec<NodeId> = direct.iter().copied().filter(is_sum).collect();
+    let mut sums: Vec<NodeId> = direct.iter().copied().filter(is_sum).collect();
+    sums.sort_unstable_by_key(|&n| std::cmp::Reverse(n));
     let every = |&n: &NodeId| outer.iter().all(|&l| dag.extent(l) == 1 || dag[n].deps.contains(l));
     let points = dag.points(outer.iter().copied().collect());
     let lanes = (target.lanes_bytes / Elem::of(dag[output.root].dtype).size()) as f64;

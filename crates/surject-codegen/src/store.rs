@@ -446,7 +446,7 @@ impl<'a> Stores<'a> {
         Ok(Outcome::Kernels(vec![row::whole(dag, outputs, schedule, free, stash, self.target)?]))
     }
 
-    /// The kernels of an expression whose reductions are stored first.
+    /// The kernels of an expression whose reductions are stored first. One that another needs comes after that.
     fn sums_first(
         &mut self,
         field: FieldId,

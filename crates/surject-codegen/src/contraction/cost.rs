@@ -33,7 +33,7 @@ fn element(packing: Packing) -> f64 {
 pub(super) fn rows(dag: &Dag, c: &Contraction, s: &Sizes, windows: Option<&Windows>) -> f64 {
     // Tiles at a border have packed rows even if others read them where they lie.
     let share = windows.map_or(1.0, |w| if w.is_plain() { 0.0 } else { w.share_at_borders(dag, c, s) });
-    share * (s.batch * s.sum * s.rows * s.groups) as f64 * element(packing_of_rows(dag, c))
+    share * (s.batch * s.sum) as f64 * (s.rows * s.groups) as f64 * element(packing_of_rows(dag, c))
 }
 
 /// The cycles of one core for all but the products. `apart`: the elements of a row of tiles do not lie side by side.
