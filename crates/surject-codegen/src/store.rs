@@ -274,22 +274,34 @@ impl<'a> Stores<'a> {
         own: &[LoopId],
         sizes: &[i64],
     ) -> Result<(Kernel, NodeId), CodegenError> {
+        let (output, load) = self.memory_of(pulled, node, own, sizes)?;
+        let (dag, outputs) = (&pulled.dag, vec![output]);
+        let schedule = schedule::choose(dag, &outputs, own, self.target);
+        let free = own.iter().copied().collect();
+        Ok((row::emit(dag, &outputs, &schedule, self.target, free, None)?, load))
+    }
+
+    /// Memory for a value of an expression: the output that goes there, and the load that the expression has in its place.
+    fn memory_of(
+        &mut self,
+        pulled: &mut Pulled,
+        node: NodeId,
+        own: &[LoopId],
+        sizes: &[i64],
+    ) -> Result<(Output, NodeId), CodegenError> {
         let dag = &mut pulled.dag;
         let dtype = dag[node].dtype;
         let position: Vec<Lin> = own.iter().map(|&l| Lin::var(l)).collect();
         let address = linearise(sizes, &position)?;
         let count: i64 = sizes.iter().product();
         let buf = self.temporary(TensorType::new(dtype, Space::of(&[count.unsigned_abs()])));
-        let outputs = vec![Output { to: buf, address: address.clone(), root: node, join: None }];
-        let schedule = schedule::choose(dag, &outputs, own, self.target);
-        let free = own.iter().copied().collect();
-        let kernel = row::emit(dag, &outputs, &schedule, self.target, free, None)?;
+        let stored = Output { to: buf, address: address.clone(), root: node, join: None };
         let load = dag.add(Node::Load { buf, address, guards: Vec::new() }, dtype);
         for output in &mut pulled.outputs {
             output.root =
                 dag.replaced(output.root, node, load).ok_or_else(|| CodegenError::overflow("an address"))?;
         }
-        Ok((kernel, load))
+        Ok((stored, load))
     }
 
     /// The expression of a field over the loops of its space, or those positions that have some remainders. `None`:
@@ -356,8 +368,10 @@ impl<'a> Stores<'a> {
             Choice::Tiles(c, _) if let Some(dots) = c.dots(&dag, &outputs[0], self.target) => {
                 let lone = lone::find(&dag, &outputs, &outer, &schedule, self.target);
                 let mut rest = Pulled { dag, outer, outputs };
+                if let Some(sums) = lone {
+                    return self.sums_first(field, rest, &sums);
+                }
                 let block = match dots {
-                    _ if let Some(sums) = lone => return self.sums_first(field, rest, &sums),
                     Dots::Stored(factor, own) => {
                         let sizes = dots::lines(&rest.dag, &own, factor);
                         let first = self.apart_in(&mut rest, factor, &own, &sizes)?.0;
@@ -450,24 +464,13 @@ impl<'a> Stores<'a> {
     fn sums_first(
         &mut self,
         field: FieldId,
-        whole: Pulled,
+        mut rest: Pulled,
         sums: &[NodeId],
     ) -> Result<Outcome, CodegenError> {
-        let Pulled { mut dag, outer, mut outputs } = whole;
-        let overflow = || CodegenError::overflow("an address");
-        let sizes: Vec<i64> = outer.iter().map(|&l| dag.extent(l)).collect();
-        let position: Vec<Lin> = outer.iter().map(|&l| Lin::var(l)).collect();
-        let address = linearise(&sizes, &position)?;
-        let count = sizes.iter().product::<i64>().unsigned_abs();
-        let mut first = Pulled { dag: dag.clone(), outer: outer.clone(), outputs: Vec::new() };
+        let sizes: Vec<i64> = rest.outer.iter().map(|&l| rest.dag.extent(l)).collect();
+        let mut first = Pulled { outputs: Vec::new(), ..rest.clone() };
         for &sum in sums {
-            let dtype = dag[sum].dtype;
-            let to = self.temporary(TensorType::new(dtype, Space::of(&[count])));
-            first.outputs.push(Output { to, address: address.clone(), root: sum, join: None });
-            let load = dag.add(Node::Load { buf: to, address: address.clone(), guards: Vec::new() }, dtype);
-            for output in &mut outputs {
-                output.root = dag.replaced(output.root, sum, load).ok_or_else(overflow)?;
-            }
+            first.outputs.push(self.memory_of(&mut rest, sum, &first.outer, &sizes)?.0);
         }
         let first = first.merged();
         let kernels = match &sums {
@@ -477,7 +480,7 @@ impl<'a> Stores<'a> {
             },
             _ => vec![self.rows(first)?],
         };
-        Ok(self.kernels(field, Pulled { dag, outer, outputs }.merged())?.after(kernels))
+        Ok(self.kernels(field, rest.merged())?.after(kernels))
     }
 
     /// The kernels of sums in lanes, a block of them at a time.
