@@ -44,10 +44,10 @@ pub(crate) struct Sums<'a> {
 
 /// The factors of the terms of a sum; `true`: of their denominators.
 #[derive(Default)]
-struct Product {
-    varying: Vec<(FieldId, bool)>,
-    fixed: Vec<(FieldId, bool)>,
-    negative: bool,
+pub(crate) struct Product {
+    pub(crate) varying: Vec<(FieldId, bool)>,
+    pub(crate) fixed: Vec<(FieldId, bool)>,
+    pub(crate) negative: bool,
 }
 
 /// A field as a product.
@@ -128,7 +128,7 @@ impl<'a> Sums<'a> {
     }
 
     /// The factors of a field, those apart that depend on none of these axes. `None`: there are too many.
-    fn product(&mut self, of: FieldId, along: &[usize]) -> Result<Option<Product>, TypeError> {
+    pub(crate) fn product(&mut self, of: FieldId, along: &[usize]) -> Result<Option<Product>, TypeError> {
         let mut product = Product::default();
         let mut open = vec![(of, false)];
         while let Some((id, below)) = open.pop() {
@@ -192,7 +192,7 @@ impl<'a> Sums<'a> {
     }
 
     /// The axes that a field may depend on.
-    fn deps(&mut self, id: FieldId) -> Axes {
+    pub(crate) fn deps(&mut self, id: FieldId) -> Axes {
         for next in self.deps.len()..=id.0 as usize {
             let field = &self.f.fields[FieldId(next as u32)];
             let of = |x: &FieldId| self.deps[x.0 as usize];
@@ -300,7 +300,7 @@ pub(crate) fn kept(map: &IndexMap) -> Option<Vec<Option<usize>>> {
 }
 
 /// A point of every fibre of a map whose components are each an axis of its domain, or the only position of one.
-fn section(map: &IndexMap) -> Option<IndexMap> {
+pub(crate) fn section(map: &IndexMap) -> Option<IndexMap> {
     let rank = map.codomain().rank();
     let mut places: Vec<Option<usize>> = vec![None; map.domain().rank()];
     for (place, axis) in kept(map)?.into_iter().enumerate() {

@@ -51,6 +51,7 @@ mod compiled;
 mod conditions;
 mod cost;
 mod dot;
+mod early;
 mod emit;
 mod error;
 mod explain;

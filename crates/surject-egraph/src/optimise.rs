@@ -6,6 +6,7 @@ use crate::build::field;
 use crate::choose::{choose, shallowest};
 use crate::compiled::Compiled;
 use crate::dot::dot;
+use crate::early::sum_early;
 use crate::emit::{Emitter, Writing};
 use crate::error::EgraphError;
 use crate::explain::explain;
@@ -70,6 +71,7 @@ pub fn optimise(program: &Program, options: &Options) -> Result<Optimised, Egrap
             report.taken_out += take_out(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
         }
         if blocks {
+            report.early += sum_early(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
             report.in_blocks += in_blocks(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
         }
         report.taken_apart += take_apart(&mut new, options.waived.zero_sign && has(PARTS))?;

@@ -30,6 +30,8 @@ pub struct Report {
     pub idle: Vec<(String, String)>,
     /// Sums of which factors were taken out after everything else.
     pub taken_out: usize,
+    /// Sums of which a part is made before they are multiplied.
+    pub early: usize,
     /// Variances that are made in blocks.
     pub in_blocks: usize,
     /// Sums over windows that are made one axis after the other.
@@ -121,6 +123,7 @@ impl Report {
             exactness: Some(options.exactness),
             idle: Vec::new(),
             taken_out: 0,
+            early: 0,
             in_blocks: 0,
             taken_apart: 0,
             time: Duration::ZERO,
@@ -154,9 +157,8 @@ impl Report {
                 *result.entry(rule.as_str()).or_default() += count;
             }
         }
-        for (law, count) in
-            [(FACTOR, self.taken_out + self.in_blocks), (PARTS, self.in_blocks + self.taken_apart)]
-        {
+        let parts = self.early + self.in_blocks;
+        for (law, count) in [(FACTOR, self.taken_out + parts), (PARTS, parts + self.taken_apart)] {
             if count > 0 {
                 *result.entry(law).or_default() += count;
             }

@@ -99,7 +99,7 @@ impl Scatter<'_> {
         let root = w.root();
         let count = self.updates.update_shape.first().copied().unwrap_or(1);
         let [mut low, high] = some.unwrap_or_else(|| [0, count].map(|n| w.em.int(n)));
-        if self.looks() {
+        if self.nest == 1 && (!self.lines || self.pieces == 1 && self.extent <= MOST_WRITTEN_OUT) {
             let step = w.em.int(RUN);
             let many = w.arith(root, "arith.subi", &high, &low);
             let rest = w.arith(root, "arith.remui", &many, &step);
@@ -118,17 +118,27 @@ impl Scatter<'_> {
 
     /// The update that the open loops say. What depends on the batch alone is computed where that is known.
     fn update(&self, w: &mut Writer<'_>, loops: &[Loop]) -> Result<(), CodegenError> {
-        let Scatter { call, n, join, updates, .. } = self;
         let root = w.root();
-        let known = updates.batch_dims.iter().max().map_or(root, |&a| loops[a].scope);
+        let known = self.updates.batch_dims.iter().max().map_or(root, |&a| loops[a].scope);
         let inner = loops.last().map_or(root, |l| l.scope);
         let number: Vec<String> = loops.iter().map(|l| l.iv.clone()).collect();
-        let (position, inside) = updates.place(w, call, (known, inner), &number)?;
+        let element = w.address(inner, &number, &strides(&self.updates.update_shape));
+        self.update_at(w, (known, inner), (&number, &element))
+    }
+
+    /// The update with these numbers, whose first element is at a place.
+    fn update_at(
+        &self,
+        w: &mut Writer<'_>,
+        (known, inner): (ScopeId, ScopeId),
+        (number, element): (&[String], &str),
+    ) -> Result<(), CodegenError> {
+        let Scatter { call, n, join, updates, .. } = self;
+        let (position, inside) = updates.place(w, call, (known, inner), number)?;
         let body = w.em.open(inner, Vec::new(), None);
         let address = w.address(body, &position, &strides(&updates.shape));
-        let element = w.address(body, &number, &strides(&updates.update_shape));
         if self.lines {
-            self.join_lines(w, body, (&address, &[element]))?;
+            self.join_lines(w, body, (&address, &[element.to_string()]))?;
             w.em.close_if(body, &inside);
             return Ok(());
         }
@@ -138,7 +148,7 @@ impl Scatter<'_> {
         }
         for &update in &call.args[n + 1..] {
             let pointer = w.pointer(update)?;
-            args.push(w.load(body, &pointer, call.dtype(update), &element));
+            args.push(w.load(body, &pointer, call.dtype(update), element));
         }
         let results = join.apply(w, body, &args)?;
         for ((&target, to), value) in call.targets.iter().zip(&self.to).zip(&results) {
@@ -150,24 +160,35 @@ impl Scatter<'_> {
 
     /// Is it worth looking whether updates side by side go to one line?
     fn looks(&self) -> bool {
-        self.lines && self.nest == 1 && self.pieces == 1 && RUN_LINES.contains(&self.extent)
+        self.lines && RUN_LINES.contains(&self.extent)
     }
 
-    /// Updates of short lines, some at a time: where all of them go to one line, as those of sorted indices do, that line
-    /// stays in registers. Each would wait for what the one before it stored.
+    /// Updates some at a time, each of one element or a short line: a processor foresees by the place of a load in the
+    /// code which store it waits for, and one place for all of them waits too often. Where all of them go to one line, as
+    /// those of sorted indices do, that line stays in registers.
     fn runs(&self, w: &mut Writer<'_>, bounds: Bounds) -> Result<(), CodegenError> {
         let Scatter { call, updates, .. } = self;
         let root = w.root();
         let (scope, iv) = (w.em.open(root, Vec::new(), None), w.em.name());
-        let at = At { scope, lanes: 1 };
         let stride = strides(&updates.update_shape);
-        let mut places = Vec::new();
+        let first = w.address(scope, std::slice::from_ref(&iv), &stride);
+        let mut numbers = Vec::new();
         for u in 0..RUN {
-            let ahead = w.em.int(u);
-            let number = [w.add(scope, &iv, &ahead)];
+            let (ahead, further) = (w.em.int(u), w.em.int(u * stride[0]));
+            numbers.push(([w.add(scope, &iv, &ahead)], w.add(scope, &first, &further)));
+        }
+        if !self.looks() {
+            for (number, element) in &numbers {
+                self.update_at(w, (scope, scope), (number, element))?;
+            }
+            w.em.close_loop(scope, &iv, &bounds, &[]);
+            return Ok(());
+        }
+        let at = At { scope, lanes: 1 };
+        let mut places = Vec::new();
+        for (number, element) in numbers {
             let (position, inside) = updates.place(w, call, (scope, scope), &number)?;
             let address = w.address(scope, &position, &strides(&updates.shape));
-            let element = w.address(scope, &number, &stride);
             places.push((address, element, inside));
         }
         let mut one = places[0].2.clone();
@@ -465,16 +486,15 @@ impl<'a> Updates<'a> {
         for (&axis, &d) in dims.input_batching_dims.iter().zip(&dims.scatter_indices_batching_dims) {
             position[axis] = batch[d - usize::from(d >= dims.index_vector_dim)].clone();
         }
-        // A start beyond every position stays beyond it, also where adding to it would overflow.
         let most = shape.iter().copied().max().unwrap_or(0);
-        for &axis in &dims.scatter_dims_to_operand_dims {
-            let far = w.em.int(most);
-            position[axis] = w.arith(known, "arith.minsi", &position[axis].clone(), &far);
-        }
         for (&axis, &d) in self.window_dims.iter().zip(&dims.update_window_dims) {
-            if let Some(ahead) = number.get(d) {
-                position[axis] = w.add(inner, &position[axis].clone(), ahead);
+            let Some(ahead) = number.get(d) else { continue };
+            if dims.scatter_dims_to_operand_dims.contains(&axis) {
+                // A start beyond every position stays beyond it, also where adding to it would overflow.
+                let far = w.em.int(most);
+                position[axis] = w.arith(known, "arith.minsi", &position[axis].clone(), &far);
             }
+            position[axis] = w.add(inner, &position[axis].clone(), ahead);
         }
         let mut inside: Option<String> = None;
         for (value, &extent) in position.iter().zip(shape) {
