@@ -225,10 +225,12 @@ impl Emitter<'_> {
         })
     }
 
-    /// Has a reduction over a window so few and so short terms, all of them there, that a loop over them would be most
-    /// of the work? Rows that are summed some at a time have no conditions, and are better left to the loop.
+    /// Has a reduction so few and so short terms, all of them there, that a loop over them would be most of the work? Rows
+    /// that are summed some at a time are: a processor foresees by the place of a load in the code what is read next, and
+    /// one place for rows that lie apart is none.
     fn few_terms(&self, loops: &[LoopId], body: NodeId, scope: ScopeId) -> bool {
         const TERMS: i64 = 9;
+        const ROWS: i64 = 4;
         const NODES: usize = 8;
         let terms: i64 = loops.iter().map(|&l| self.dag.extent(l)).product();
         let nodes = self.dag.reachable(&[body], false);
@@ -236,7 +238,7 @@ impl Emitter<'_> {
         let windows = || nodes.iter().any(|&n| !self.dag[n].node.guards().is_empty());
         (2..=TERMS).contains(&terms)
             && nodes.len() <= NODES
-            && windows()
+            && (terms >= ROWS || windows())
             && nodes.iter().all(|&n| {
                 let node = &self.dag[n].node;
                 !matches!(node, Node::Reduce { .. } | Node::Gather { .. }) && there(node.guards())
