@@ -611,15 +611,30 @@ impl Tiles<'_> {
     fn open_item(&self, em: &mut Emitter<'_>) -> Item {
         let s = &self.sizes;
         let (item, iv, bounds) = open_share(em, s.batch * s.blocks * s.groups, s.tasks);
-        let groups = em.int(s.groups);
-        let group = em.op(item, &format!("arith.remui {iv}, {groups} : i64"));
-        let rest = em.op(item, &format!("arith.divui {iv}, {groups} : i64"));
-        // What a task writes lies together: where rows are further apart than batches, their blocks go first.
-        let first = self.batch_is_inside();
-        let count = em.int(if first { s.batch } else { s.blocks });
-        let [fast, slow] =
-            ["remui", "divui"].map(|digit| em.op(item, &format!("arith.{digit} {rest}, {count} : i64")));
-        let (block, batch) = if first { (slow, fast) } else { (fast, slow) };
+        // Which of them an item is, by the digits of its number, the fastest first.
+        let mut rest = iv.clone();
+        let mut digit = |em: &mut Emitter<'_>, count: i64| {
+            let count = em.int(count);
+            let own = em.op(item, &format!("arith.remui {rest}, {count} : i64"));
+            rest = em.op(item, &format!("arith.divui {rest}, {count} : i64"));
+            own
+        };
+        let (batch, block, group);
+        if s.by_groups {
+            block = digit(em, s.blocks);
+            group = digit(em, s.groups);
+            batch = digit(em, s.batch);
+        } else {
+            group = digit(em, s.groups);
+            // What a task writes lies together: where rows are further apart than batches, their blocks go first.
+            if self.batch_is_inside() {
+                batch = digit(em, s.batch);
+                block = digit(em, s.blocks);
+            } else {
+                block = digit(em, s.blocks);
+                batch = digit(em, s.batch);
+            }
+        }
         let first_row = self.times(em, item, &block, s.block);
         let (count, length) = (em.int(s.rows), em.int(s.block));
         let left = em.op(item, &format!("arith.subi {count}, {first_row} : i64"));

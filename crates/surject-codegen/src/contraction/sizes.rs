@@ -41,6 +41,8 @@ pub(super) struct Sizes {
     /// Terms of a pass over all columns of a group, whose tiles are kept in memory; 0: tiles stay in registers for
     /// the whole sum.
     pub(super) pass: i64,
+    /// Do all blocks of rows take their turn with a group of columns before the next one does?
+    pub(super) by_groups: bool,
     /// Bytes of the nearest cache.
     nearest: i64,
 }
@@ -79,6 +81,11 @@ impl Sizes {
         let wanted = (most + batch - 1) / batch;
         // Few rows stay together, so that columns are read once, if there are panels enough for every task.
         let together = tiles <= 2 * cached && all_panels >= wanted;
+        let panel_bytes = (width * sum * elem.size() as i64).max(1);
+        // Columns that half of the shared cache does not hold: each block would have all of them from memory.
+        let near = target.shared_bytes as i64 / 2;
+        let far = !c.streams && !together && all_panels * panel_bytes > near;
+        let cached = if far { cached.max(NEAR_ROWS / high) } else { cached };
         let block = if together { tiles } else { cached.min((tiles + wanted - 1) / wanted) }.max(1) * high;
         let blocks = (rows + block - 1) / block;
         let (pass, block, blocks) = match c.streams {
@@ -101,9 +108,9 @@ impl Sizes {
         } else {
             (most / (batch * blocks)).clamp(1, all_panels)
         };
+        let groups = if far { groups.max((all_panels * panel_bytes + near - 1) / near) } else { groups };
         let group = (all_panels + groups - 1) / groups;
         let groups = (all_panels + group - 1) / group;
-        let panel_bytes = (width * sum * elem.size() as i64).max(1);
         let beside = if c.streams || c.matrix { 1 } else { (NEAR / panel_bytes).clamp(1, group) };
         let items = batch * blocks * groups;
         let tasks = match target.threads <= 1 || (flops < 400_000.0 && !target.eager) {
@@ -138,6 +145,7 @@ impl Sizes {
                 && dag.extent(c.lane) % width != 0
                 && Pack::may_be_tight(dag, c.factors[1], c.lane),
             pass,
+            by_groups: far,
             nearest,
         }
     }

@@ -72,7 +72,8 @@ fn side_by_side(step: i64, nest: &[(i64, i64)], s: &Sizes) -> bool {
     // The largest power of two in the distance says how many sets are in use.
     let common = (1i64 << apart.trailing_zeros().min(12)).max(64);
     let crowded = terms > FEW_TERMS || terms > WAYS * (SETS_BYTES / common);
-    step == 1 && (common == 64 || !crowded)
+    // Blocks that come back to their rows with every group of columns have them from a cache that is no place to jump in.
+    step == 1 && !s.by_groups && (common == 64 || !crowded)
 }
 
 /// Do the rows of a tile, each read to the end of its lines, crowd each other out of the nearest cache meanwhile?
