@@ -27,6 +27,9 @@ pub struct Target {
     pub halves: bool,
     /// Has it registers for tiles, of which it multiplies those of bytes, or of pairs of `bf16` (AMX)?
     pub tiles: Tiles,
+    /// Are vectors of all lanes multiplied and added as fast as those of half of them? (AMD's of before Zen 5 do the
+    /// halves one after the other.)
+    pub whole: bool,
     /// Has it stores that go past the caches, and a fence behind them (`movntps`, `sfence`)?
     pub streams: bool,
     /// Is it worth being asked for what is read or stored in order, as its own reading ahead ends where a page ends?
@@ -67,7 +70,9 @@ impl Target {
         // 128-bit vectors have it everywhere; so have wider ones where they have integers at all.
         target.pairs = cfg!(target_arch = "x86_64");
         target.streams = cfg!(target_arch = "x86_64");
-        target.asks = is_from_intel();
+        let maker = maker();
+        target.asks = &maker == b"GenuineIntel";
+        target.whole = &maker != b"AuthenticAMD" || family() >= ZEN_5;
         #[cfg(target_arch = "aarch64")]
         {
             target.registers = 32;
@@ -89,6 +94,7 @@ impl Target {
             tables: false,
             halves: false,
             tiles: Tiles::NONE,
+            whole: false,
             streams: false,
             asks: true,
             eager: false,
@@ -101,13 +107,30 @@ impl Target {
     }
 }
 
-/// Does the processor name Intel as who made it?
-fn is_from_intel() -> bool {
+/// The family of AMD's processors with this core.
+const ZEN_5: u32 = 0x1a;
+
+/// Who made the processor, in its own words.
+fn maker() -> [u8; 12] {
+    let mut name = [0; 12];
     #[cfg(target_arch = "x86_64")]
     {
         let named = std::arch::x86_64::__cpuid(0);
-        [named.ebx, named.edx, named.ecx].map(u32::to_le_bytes).concat() == b"GenuineIntel"
+        for (part, word) in name.chunks_exact_mut(4).zip([named.ebx, named.edx, named.ecx]) {
+            part.copy_from_slice(&word.to_le_bytes());
+        }
+    }
+    name
+}
+
+/// The family of the processor; 0 where it has none.
+fn family() -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let signature = std::arch::x86_64::__cpuid(1).eax;
+        let (family, beyond) = (signature >> 8 & 0xf, signature >> 20 & 0xff);
+        if family == 0xf { family + beyond } else { family }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    false
+    0
 }

@@ -10,6 +10,9 @@ use crate::plan::topological;
 use crate::terms::{Class, Term, Terms};
 use surject_ir::BinaryOp;
 
+/// Elements of a vector of the widest machine.
+const LINE: u64 = 16;
+
 /// How often every class is looked at.
 const PASSES: usize = 3;
 
@@ -40,7 +43,43 @@ pub fn share(
             }
         }
         if !changed {
-            return;
+            break;
+        }
+    }
+    settle(terms, roots, choice, algebra);
+}
+
+/// Stores contractions with the longer of two axes last, where both orders are known: a vector holds neighbours along
+/// the last axis. Its readers go through it in the order of theirs either way.
+fn settle(terms: &Terms, roots: &[Class], choice: &mut [Option<usize>], algebra: &Algebra) {
+    let Some(order) = topological(terms, choice, roots) else { return };
+    let last = |class: Class| {
+        let extents = algebra.space(terms.classes[class].space).extents();
+        extents.last().and_then(|e| e.as_const()).unwrap_or(0)
+    };
+    for &class in order.iter().rev() {
+        let contracts = |c: Class| match terms.term(choice, c) {
+            Some(Term::Acc(Op::Binary(BinaryOp::Add), _, body)) => {
+                is_contraction(terms, terms.term(choice, *body))
+            }
+            _ => false,
+        };
+        if roots.contains(&class) || last(class) >= LINE || !contracts(class) {
+            continue;
+        }
+        let moved = |term: &Term| match term {
+            Term::Read(map, from) => {
+                let axes = algebra.map(*map).is_projection();
+                let whole = axes.is_some_and(|axes| axes.len() == algebra.map(*map).domain().rank());
+                whole && last(*from) >= LINE && !order.contains(from) && contracts(*from)
+            }
+            _ => false,
+        };
+        if let Some(place) = terms.classes[class].terms.iter().position(moved) {
+            let before = choice[class].replace(place);
+            if topological(terms, choice, roots).is_none() {
+                choice[class] = before;
+            }
         }
     }
 }

@@ -50,6 +50,19 @@ fn a_product_and_its_mean() {
     insta::assert_snapshot!(surject_ir::print(&o.program));
 }
 
+/// What every token gets of every expert is stored with the long axis last, although its reader sums over the short one.
+#[test]
+fn the_long_axis_is_stored_last() {
+    let text = "func main(x: f32[40,24], w: f32[8,24,32], g: f32[40,8]) -> (y) {
+  t : f32[40,8,32] =:+ over i<40, j<8, k<32, l<24 at [i,j,k]: x[i,l] * w[j,l,k]
+  y : f32[40,32] =:+ over i<40, j<32, k<8 at [i,j]: g[i,k] * t[i,k,j]
+}
+";
+    let p = surject_ir::parse(text).unwrap();
+    let o = show("experts", &p, 1e-5);
+    insta::assert_snapshot!(surject_ir::print(&o.program));
+}
+
 /// Inside another sum a short one is neither done in lanes nor shared: from five terms on it is stored, if there are many.
 /// So is a product of a vector by a matrix that is needed twice, as another kernel takes less than doing it again.
 #[test]

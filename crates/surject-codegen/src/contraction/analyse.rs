@@ -170,6 +170,8 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             };
             // A vector of half the lanes takes about half the time, a smaller one no less.
             let pace = (2.0 * lanes as f64 / full as f64).min(1.0);
+            // But where a whole one is no slower, other tiles than these are looked for.
+            let slower = if target.whole { lanes as f64 / full as f64 / pace } else { 1.0 };
             // Of two that are as good, the one with whole panels.
             let whole = if vectors == 1 { 1.0 } else { 0.9 + 0.1 * fill(extent, (lanes * vectors) as i64) };
             // A last vector of half the lanes beside others takes half the time; by itself it waits for loads.
@@ -218,9 +220,10 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             if score > least {
                 // Of long sums for few results it matters what is packed, and not how results are stored.
                 let time = if few_results && pairs.is_none() && !streams {
-                    work / full as f64 / share + cost::cycles(dag, &contraction, stride(lane) != 1, target)
+                    work / full as f64 / (share * slower)
+                        + cost::cycles(dag, &contraction, stride(lane) != 1, target)
                 } else {
-                    work / full as f64 / (score * gathered) + frame
+                    work / full as f64 / (score * slower * gathered) + frame
                 };
                 if best.as_ref().is_none_or(|b| time < b.0) {
                     best = Some((time, contraction));
