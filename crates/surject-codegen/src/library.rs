@@ -8,15 +8,17 @@ mod region;
 mod scatter;
 mod select;
 
-use crate::CodegenError;
+use crate::address::Lin;
 use crate::build::sizes;
 use crate::dag::{Buf, Dag, Node};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId};
 use crate::gather::Gathered;
-use crate::row::{Kernel, name_pointers};
+use crate::row::{self, Kernel, name_pointers};
+use crate::schedule::{self, Output};
 use crate::store::{Stores, buf};
 use crate::units::share_of_task;
 use crate::uses;
+use crate::{CodegenError, Target};
 use std::collections::HashMap;
 use surject_ir::{DType, Function, LibOp, Region, StatementKind, Var};
 
@@ -68,16 +70,25 @@ pub fn kernels(
             _ => targets.to_vec(),
         },
     };
+    let mut shared = shared.to_vec();
+    let mut kernels = Vec::new();
+    for (i, shared) in shared.iter_mut().enumerate().take(in_place_operands(op, args.len())) {
+        if !*shared && let Some(copy) = call.copied(i, stores.target)? {
+            kernels.push(copy);
+            *shared = true;
+        }
+    }
     let in_place = shared.first().copied().unwrap_or(false);
     let kernel = match op {
         LibOp::DynamicSlice { .. } => indexed::dynamic_slice(&call),
         LibOp::DynamicUpdateSlice => indexed::dynamic_update_slice(&call, in_place),
         LibOp::Gather { dims, slice_sizes, .. } => indexed::gather(&call, dims, slice_sizes),
         LibOp::Scatter { dims, .. } => {
-            let (kernels, own) = scatter::scatter(&call, dims, shared, (stores.target, stores.next()))?;
+            let (scattered, own) = scatter::scatter(&call, dims, &shared, (stores.target, stores.next()))?;
             if let Some(ty) = own {
                 stores.temporary(ty);
             }
+            kernels.extend(scattered);
             return Ok(kernels);
         }
         LibOp::Reduce { axes } => folds::reduce(&call, axes),
@@ -91,7 +102,8 @@ pub fn kernels(
             external::triangular_solve(&call, *left_side, *lower, *unit_diagonal, *transpose)
         }
     };
-    kernel.map(|k| vec![k])
+    kernels.push(kernel?);
+    Ok(kernels)
 }
 
 /// A library call.
@@ -150,6 +162,31 @@ impl Call<'_> {
             }
         }
         buffers
+    }
+
+    /// How many tasks share so many bytes of work, which has so many parts.
+    fn tasks(&self, bytes: i64, parts: i64) -> i64 {
+        let tasks = (bytes / 65_536).min(4 * self.threads as i64).min(parts).max(1);
+        if self.threads <= 1 { 1 } else { tasks }
+    }
+
+    /// The kernel that copies an operand to where its result is, if that is worth sharing between threads.
+    fn copied(&self, i: usize, target: &Target) -> Result<Option<Kernel>, CodegenError> {
+        const LEAST: i64 = 1 << 18;
+        let (from, to) = (self.arg(i)?, self.targets[i]);
+        let dtype = self.dtype(to);
+        let count: i64 = self.sizes(to)?.iter().product();
+        let worth = if target.eager { count > 1 } else { count.saturating_mul(dtype.size() as i64) > LEAST };
+        if self.threads <= 1 || dtype.is_complex() || !worth {
+            return Ok(None);
+        }
+        let mut dag = Dag::default();
+        let Some(l) = dag.add_loop(count) else { return Ok(None) };
+        let load = Node::Load { buf: buf(from), address: Lin::var(l), guards: Vec::new() };
+        let root = dag.add(load, dtype);
+        let outputs = vec![Output { to: buf(to), address: Lin::var(l), root, join: None }];
+        let schedule = schedule::choose(&dag, &outputs, &[l], target);
+        row::whole(dag, outputs, schedule, [l].into_iter().collect(), None, target).map(Some)
     }
 
     /// The kernel of a writer.
@@ -311,9 +348,7 @@ impl<'a> Writer<'a> {
         known: Option<i64>,
     ) -> (Loop, Vec<String>, i64) {
         let total: i64 = extents.iter().product();
-        let tasks = (bytes / 65_536).min(4 * call.threads as i64).min(total).max(1);
-        let tasks = if call.threads <= 1 { 1 } else { tasks };
-        let tasks = known.unwrap_or(tasks);
+        let tasks = known.unwrap_or_else(|| call.tasks(bytes, total));
         let mut open = self.open(parent, total);
         if tasks > 1 {
             let [low, high] = share_of_task(&mut self.em, total, tasks);
@@ -414,6 +449,11 @@ impl<'a> Writer<'a> {
             [to, from] = [to, from].map(|p| self.element(scope, &p, &done, Elem::I8));
         }
         let bytes = self.em.int(bytes - whole);
+        self.copy_all(scope, &to, &from, &bytes);
+    }
+
+    /// Copies bytes, as many as are known at run time.
+    fn copy_all(&mut self, scope: ScopeId, to: &str, from: &str, bytes: &str) {
         self.em.line(
             scope,
             &format!(

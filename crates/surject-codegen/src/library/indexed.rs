@@ -7,10 +7,14 @@ use crate::dag::Dag;
 use crate::emit::{Elem, ScopeId};
 use crate::row::Kernel;
 use crate::stream::LINE;
+use crate::units::share_of_task;
 use surject_ir::{DType, GatherDims, Var};
 
 /// So many bytes of what is read next are asked for ahead; what comes behind them is then known to be read too.
 const AHEAD: i64 = 512;
+
+/// Parts of a move for every thread, at least, where there are so many.
+const PARTS: i64 = 16;
 
 /// A move of a box of elements.
 struct Move<'a> {
@@ -41,7 +45,6 @@ impl Writer<'_> {
     /// Moves a box: pointers, addresses of its first element and strides on both sides. The trailing axes that are
     /// contiguous on both sides are one copy.
     fn move_box(&mut self, scope: ScopeId, step: &Move<'_>) {
-        let size = step.dtype.size() as i64;
         let (outer, run) = step.run();
         let loops = self.nest(scope, &step.extents[..outer]);
         let inner = loops.last().map_or(scope, |l| l.scope);
@@ -50,11 +53,8 @@ impl Writer<'_> {
             from = self.scaled(inner, &from, &l.iv, step.from.2[axis]);
             to = self.scaled(inner, &to, &l.iv, step.to.2[axis]);
         }
-        let bytes = self.em.int(size);
-        let [from, to] = [(step.from.0, from), (step.to.0, to)].map(|(pointer, address)| {
-            let offset = self.arith(inner, "arith.muli", &address, &bytes);
-            self.element(inner, pointer, &offset, Elem::I8)
-        });
+        let size = step.dtype.size() as i64;
+        let [from, to] = self.places(inner, step, [&from, &to]);
         if run == 1 && size <= 8 {
             let ty = format!("i{}", size * 8);
             let value =
@@ -65,6 +65,59 @@ impl Writer<'_> {
             self.copy(inner, &to, &from, run * size);
         }
         self.close(loops, &[], &[], Vec::new());
+    }
+
+    /// Where elements of a move lie that have these addresses, on both sides.
+    fn places(&mut self, scope: ScopeId, step: &Move<'_>, addresses: [&str; 2]) -> [String; 2] {
+        let bytes = self.em.int(step.dtype.size() as i64);
+        [(step.from.0, addresses[0]), (step.to.0, addresses[1])].map(|(pointer, address)| {
+            let offset = self.arith(scope, "arith.muli", address, &bytes);
+            self.element(scope, pointer, &offset, Elem::I8)
+        })
+    }
+
+    /// The share of a task in the move of a box; gives the number of tasks. They share the outermost axes, or the one run
+    /// that there is.
+    fn move_share(&mut self, call: &Call<'_>, step: &Move<'_>) -> i64 {
+        let root = self.root();
+        let (outer, run) = step.run();
+        let size = step.dtype.size() as i64;
+        let bytes = step.extents.iter().product::<i64>().saturating_mul(size);
+        if outer == 0 {
+            let tasks = call.tasks(bytes, run);
+            if tasks == 1 {
+                self.move_box(root, step);
+                return 1;
+            }
+            let [low, high] = share_of_task(&mut self.em, run, tasks);
+            let addresses = [step.from.1, step.to.1].map(|first| self.add(root, first, &low));
+            let [from, to] = self.places(root, step, [&addresses[0], &addresses[1]]);
+            let (count, bytes) = (self.arith(root, "arith.subi", &high, &low), self.em.int(size));
+            let bytes = self.arith(root, "arith.muli", &count, &bytes);
+            self.copy_all(root, &to, &from, &bytes);
+            return tasks;
+        }
+        // As few axes as there are parts enough in, so that little is divided.
+        let enough =
+            |axes: &usize| step.extents[..*axes].iter().product::<i64>() >= PARTS * call.threads as i64;
+        let axes = (1..outer).find(enough).unwrap_or(outer);
+        let (open, digits, tasks) = self.share(call, &step.extents[..axes], bytes);
+        let [from, to] = [step.from, step.to].map(|(_, first, strides)| {
+            let mut address = first.to_string();
+            for (digit, &stride) in digits.iter().zip(strides) {
+                address = self.scaled(open.scope, &address, digit, stride);
+            }
+            address
+        });
+        let part = Move {
+            extents: &step.extents[axes..],
+            from: (step.from.0, &from, &step.from.2[axes..]),
+            to: (step.to.0, &to, &step.to.2[axes..]),
+            dtype: step.dtype,
+        };
+        self.move_box(open.scope, &part);
+        self.close(vec![open], &[], &[], Vec::new());
+        tasks
     }
 
     /// The clamped starts of a slice of these sizes, from scalar operands.
@@ -104,8 +157,8 @@ pub fn dynamic_slice(call: &Call<'_>) -> Result<Kernel, CodegenError> {
         to: (&to, &zero, &strides(&sizes)),
         dtype: call.dtype(target),
     };
-    w.move_box(root, &step);
-    call.finish(w, 1, "dynamic_slice".into())
+    let tasks = w.move_share(call, &step);
+    call.finish(w, tasks, format!("dynamic_slice tasks {tasks}"))
 }
 
 pub fn dynamic_update_slice(call: &Call<'_>, in_place: bool) -> Result<Kernel, CodegenError> {
@@ -116,6 +169,7 @@ pub fn dynamic_update_slice(call: &Call<'_>, in_place: bool) -> Result<Kernel, C
     let starts = w.clamped(call, &call.args[2..], &shape, &sizes)?;
     let root = w.root();
     let (old, from, to, zero) = (w.pointer(operand)?, w.pointer(update)?, w.pointer(target)?, w.em.int(0));
+    let mut tasks = 1;
     if !in_place {
         w.copy(root, &to, &old, shape.iter().product::<i64>() * dtype.size() as i64);
     }
@@ -127,10 +181,13 @@ pub fn dynamic_update_slice(call: &Call<'_>, in_place: bool) -> Result<Kernel, C
             to: (&to, &base, &strides(&shape)),
             dtype,
         };
-        w.move_box(root, &step);
+        match in_place {
+            true => tasks = w.move_share(call, &step),
+            false => w.move_box(root, &step),
+        }
     }
-    let kind = if in_place { "dynamic_update_slice in place" } else { "dynamic_update_slice" };
-    call.finish(w, 1, kind.into())
+    let kind = if in_place { " in place" } else { "" };
+    call.finish(w, tasks, format!("dynamic_update_slice{kind} tasks {tasks}"))
 }
 
 /// The address of a component of an index vector: batch digits with the component put in its place.

@@ -55,6 +55,29 @@ fn scattered_boxes() {
     }
 }
 
+/// Slices and updates of them that are large enough to be shared: of whole rows, which lie one behind the other, of parts
+/// of rows, and of columns.
+#[test]
+fn large_slices_are_shared() {
+    for (dtype, of, part) in [
+        (F, [300u64, 401], [211u64, 401]),
+        (DType::U8, [900, 1001], [700, 999]),
+        (DType::F64, [3, 90_001], [2, 70_007]),
+        (I, [60_000, 3], [50_001, 1]),
+    ] {
+        let starts: [(DType, &[u64]); 2] = [(I, &[]), (I, &[])];
+        let slice = LibOp::DynamicSlice { sizes: part.to_vec() };
+        check(call(slice, &[(dtype, &of), starts[0], starts[1]], |_| vec![]));
+        let params = [(dtype, &of[..]), (dtype, &part[..]), starts[0], starts[1]];
+        let mut f = call(LibOp::DynamicUpdateSlice, &params, |_| vec![]);
+        check(f.clone());
+        if !dtype.is_int() {
+            own_operand(&mut f);
+            check(f);
+        }
+    }
+}
+
 /// A scatter of lines, each to a line that its index names.
 pub fn scatter_of_lines() -> LibOp {
     let dims = ScatterDims {
