@@ -74,6 +74,7 @@ mod report;
 mod saturate;
 mod sequences;
 mod share;
+mod spread;
 mod terms;
 mod unroll;
 mod value;

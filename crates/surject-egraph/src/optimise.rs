@@ -20,6 +20,7 @@ use crate::plan::{Plan, Search, topological};
 use crate::report::{BlockReport, FACTOR, PARTS, PlanFigures, Report};
 use crate::saturate::{Bounds, Firing, Rules, Stop, saturate};
 use crate::share::share;
+use crate::spread::make_once;
 use crate::terms::{Class, Term, Terms};
 use crate::windows::take_apart;
 use egg::Id;
@@ -71,6 +72,7 @@ pub fn optimise(program: &Program, options: &Options) -> Result<Optimised, Egrap
             report.taken_out += take_out(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
         }
         if blocks {
+            report.early += make_once(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
             report.early += sum_early(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
             report.in_blocks += in_blocks(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
         }

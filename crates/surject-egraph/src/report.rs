@@ -30,7 +30,7 @@ pub struct Report {
     pub idle: Vec<(String, String)>,
     /// Sums of which factors were taken out after everything else.
     pub taken_out: usize,
-    /// Sums of which a part is made before they are multiplied.
+    /// Sums of which a part is made before they are multiplied, or that are made once for all of an axis.
     pub early: usize,
     /// Variances that are made in blocks.
     pub in_blocks: usize,
