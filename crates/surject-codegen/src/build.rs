@@ -461,10 +461,7 @@ impl<'a> Builder<'a> {
             }
             (FieldKind::Select { .. }, _) => {
                 let (c, x, y) = (operand(self, 0).re, operand(self, 1), operand(self, 2));
-                complex::zip(&mut self.dag, x, y, |dag, x, y| {
-                    let dtype = dag[x].dtype;
-                    if x == y { x } else { dag.add(Node::Select(c, x, y), dtype) }
-                })
+                complex::zip(&mut self.dag, x, y, |dag, x, y| chosen(dag, c, x, y))
             }
             (FieldKind::Convert { .. }, _) => {
                 let x = operand(self, 0);
@@ -500,10 +497,7 @@ impl<'a> Builder<'a> {
         let none = complex::constant(&mut self.dag, neutral);
         fibres.iter().zip(parts).fold(none, |others, (fibre, &part)| {
             let here = self.guarded(yes, &fibre.guards, Scalar::bool(false)).re;
-            complex::zip(&mut self.dag, part, others, |dag, x, y| {
-                let dtype = dag[x].dtype;
-                if x == y { x } else { dag.add(Node::Select(here, x, y), dtype) }
-            })
+            complex::zip(&mut self.dag, part, others, |dag, x, y| chosen(dag, here, x, y))
         })
     }
 
@@ -576,6 +570,25 @@ pub fn linearise(sizes: &[i64], components: &[Lin]) -> Result<Lin, CodegenError>
         }
     }
     Ok(address)
+}
+
+/// One of two values. Where guards choose and the other one is a constant, whoever emits it knows where they hold, and
+/// what is only chosen there need not be guarded by them again: the inside of a padded tensor is loaded as it is. (A load
+/// with a mask is not foreseen by every processor: Zen 5 takes twice as long to copy what no cache holds.)
+fn chosen(dag: &mut Dag, condition: NodeId, x: NodeId, y: NodeId) -> NodeId {
+    let dtype = dag[x].dtype;
+    if let (Node::Guarded { guards, fill, inner }, Node::Const(other)) = (&dag[condition].node, &dag[y].node)
+        && dag[*inner].node == Node::Const(Scalar::bool(true))
+        && *fill == Scalar::bool(false)
+    {
+        let (guards, fill) = (guards.clone(), *other);
+        let inner = match &dag[x].node {
+            Node::Guarded { guards: own, inner, .. } if own.iter().all(|g| guards.contains(g)) => *inner,
+            _ => x,
+        };
+        return if inner == y { y } else { dag.add(Node::Guarded { guards, fill, inner }, dtype) };
+    }
+    if x == y { x } else { dag.add(Node::Select(condition, x, y), dtype) }
 }
 
 /// The sizes of a space.
