@@ -30,6 +30,8 @@ pub struct Target {
     /// Are vectors of all lanes multiplied and added as fast as those of half of them? (AMD's of before Zen 5 do the
     /// halves one after the other.)
     pub whole: bool,
+    /// Is a vector that lies across two lines of memory stored into the nearest cache about as fast as any?
+    pub across: bool,
     /// Has it stores that go past the caches, and a fence behind them (`movntps`, `sfence`)?
     pub streams: bool,
     /// Is it worth being asked for what is read or stored in order, as its own reading ahead ends where a page ends?
@@ -72,7 +74,8 @@ impl Target {
         target.streams = cfg!(target_arch = "x86_64");
         let maker = maker();
         target.asks = &maker == b"GenuineIntel";
-        target.whole = &maker != b"AuthenticAMD" || family() >= ZEN_5;
+        let zen_5 = &maker == b"AuthenticAMD" && family() >= ZEN_5;
+        (target.whole, target.across) = (zen_5 || &maker != b"AuthenticAMD", zen_5);
         #[cfg(target_arch = "aarch64")]
         {
             target.registers = 32;
@@ -95,6 +98,7 @@ impl Target {
             halves: false,
             tiles: Tiles::NONE,
             whole: false,
+            across: false,
             streams: false,
             asks: true,
             eager: false,
