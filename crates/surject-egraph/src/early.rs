@@ -11,13 +11,11 @@
 //! Like [`crate::factors`] this comes after it is decided what is stored; the inner sum is stored too.
 
 use crate::algebra::Axes;
-use crate::factors::{Product, Sums, kept, replaced, section};
+use crate::factors::{Product, Sums, kept, put_instead, section, stored_before};
 use crate::live::nested;
-use std::collections::HashMap;
 use surject_index::{Affine, IndexMap, Space};
 use surject_ir::{
-    AccOp, BinaryOp, Block, DType, FieldId, FieldKind, Function, Scalar, Statement, StatementKind, TypeError,
-    UnaryOp,
+    AccOp, BinaryOp, Block, DType, FieldId, FieldKind, Function, Scalar, StatementKind, TypeError, UnaryOp,
 };
 
 /// Terms that are not summed any more, at least: fewer take no longer than one more tensor does.
@@ -138,12 +136,7 @@ fn write(sums: &mut Sums<'_>, block: &mut Block, at: usize, split: &Split) -> Re
     }
     let terms = multiplied(sums, early)?;
     let part = sums.f.fields.acc(AccOp::Add, to_made, terms)?;
-    let known = block.statements[..at].iter().find_map(|s| match s.kind {
-        StatementKind::Store { target, field } => (field == part).then_some(target),
-        _ => None,
-    });
-    let target = known.unwrap_or_else(|| sums.f.var_for("sum", part));
-    let stored = sums.f.tensor(target);
+    let stored = stored_before(sums, block, at, part);
     late.push((sums.read(&to_part, stored)?, false));
     let mut terms = multiplied(sums, late)?;
     if product.negative {
@@ -158,16 +151,7 @@ fn write(sums: &mut Sums<'_>, block: &mut Block, at: usize, split: &Split) -> Re
         _ => sums.f.fields.acc(AccOp::Add, to_result, terms)?,
     };
 
-    let new = HashMap::from([(*id, sum)]);
-    for statement in &mut block.statements {
-        if let StatementKind::Store { field, .. } = &mut statement.kind {
-            *field = replaced(sums.f, *field, &new)?;
-        }
-    }
-    if known.is_none() {
-        let origin = block.statements[at].origin.clone();
-        block.statements.insert(at, Statement { kind: StatementKind::Store { target, field: part }, origin });
-    }
+    put_instead(sums.f, block, *id, sum)?;
     Ok(true)
 }
 

@@ -285,6 +285,36 @@ pub(crate) fn replaced(
     Ok(new.get(&root).copied().unwrap_or(root))
 }
 
+/// A sum that is stored from a statement on: as it is already, or by a statement before that one.
+pub(crate) fn stored_before(sums: &mut Sums<'_>, block: &mut Block, at: usize, part: FieldId) -> FieldId {
+    let known = block.statements[..at].iter().find_map(|s| match s.kind {
+        StatementKind::Store { target, field } => (field == part).then_some(target),
+        _ => None,
+    });
+    let target = known.unwrap_or_else(|| sums.f.var_for("sum", part));
+    if known.is_none() {
+        let origin = block.statements[at].origin.clone();
+        block.statements.insert(at, Statement { kind: StatementKind::Store { target, field: part }, origin });
+    }
+    sums.f.tensor(target)
+}
+
+/// Puts a field in the place of another in all that a block stores.
+pub(crate) fn put_instead(
+    f: &mut Function,
+    block: &mut Block,
+    id: FieldId,
+    other: FieldId,
+) -> Result<(), TypeError> {
+    let new = HashMap::from([(id, other)]);
+    for statement in &mut block.statements {
+        if let StatementKind::Store { field, .. } = &mut statement.kind {
+            *field = replaced(f, *field, &new)?;
+        }
+    }
+    Ok(())
+}
+
 /// The axes of its domain that a map keeps, by its components; `None` among them: the only position of an axis. `None`
 /// where it does anything else.
 pub(crate) fn kept(map: &IndexMap) -> Option<Vec<Option<usize>>> {

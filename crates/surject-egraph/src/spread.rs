@@ -8,11 +8,10 @@
 //! the same along the last axis stays where it is, as the statistics of a row do, unless it is all that is stored: a loop
 //! along the rows finds it once a row. Like [`crate::early`] this comes after it is decided what is stored.
 
-use crate::factors::{Sums, kept, replaced};
+use crate::factors::{Sums, kept, put_instead, stored_before};
 use crate::live::nested;
-use std::collections::HashMap;
 use surject_index::{Affine, IndexMap};
-use surject_ir::{Block, FieldId, FieldKind, Function, Statement, StatementKind, TypeError};
+use surject_ir::{Block, FieldId, FieldKind, Function, StatementKind, TypeError};
 
 /// Terms that are not summed any more, at least: fewer take no longer than one more tensor does.
 const SAVED: f64 = 32_768.0;
@@ -98,23 +97,9 @@ fn write(sums: &mut Sums<'_>, block: &mut Block, at: usize, spread: &Spread) -> 
     };
     let terms = sums.read(&point, of)?;
     let part = sums.f.fields.acc(op, IndexMap::projection(&own, &to), terms)?;
-    let known = block.statements[..at].iter().find_map(|s| match s.kind {
-        StatementKind::Store { target, field } => (field == part).then_some(target),
-        _ => None,
-    });
-    let target = known.unwrap_or_else(|| sums.f.var_for("sum", part));
-    let stored = sums.f.tensor(target);
+    let stored = stored_before(sums, block, at, part);
     let again = sums.read(&IndexMap::projection(map.codomain(), &from), stored)?;
-    let new = HashMap::from([(*id, again)]);
-    for statement in &mut block.statements {
-        if let StatementKind::Store { field, .. } = &mut statement.kind {
-            *field = replaced(sums.f, *field, &new)?;
-        }
-    }
-    if known.is_none() {
-        let origin = block.statements[at].origin.clone();
-        block.statements.insert(at, Statement { kind: StatementKind::Store { target, field: part }, origin });
-    }
+    put_instead(sums.f, block, *id, again)?;
     Ok(true)
 }
 
