@@ -11,12 +11,9 @@
 //! Like [`crate::factors`] this comes after it is decided what is stored; the inner sum is stored too.
 
 use crate::algebra::Axes;
-use crate::factors::{Product, Sums, kept, put_instead, section, stored_before};
-use crate::live::nested;
+use crate::factors::{Product, Sums, change_sums, kept, put_instead, section, stored_before};
 use surject_index::{Affine, IndexMap, Space};
-use surject_ir::{
-    AccOp, BinaryOp, Block, DType, FieldId, FieldKind, Function, Scalar, StatementKind, TypeError, UnaryOp,
-};
+use surject_ir::{AccOp, BinaryOp, Block, DType, FieldId, FieldKind, Function, Scalar, TypeError, UnaryOp};
 
 /// Terms that are not summed any more, at least: fewer take no longer than one more tensor does.
 const SAVED: f64 = 32_768.0;
@@ -25,26 +22,7 @@ const LEFT: f64 = 0.5;
 
 /// Makes sums before products, where that is less work; gives their number.
 pub(crate) fn sum_early(function: &mut Function) -> Result<usize, TypeError> {
-    let mut body = std::mem::take(&mut function.body);
-    let mut sums = Sums::new(function);
-    let done = early(&mut sums, &mut body);
-    function.body = body;
-    done
-}
-
-fn early(sums: &mut Sums<'_>, block: &mut Block) -> Result<usize, TypeError> {
-    let mut count = 0;
-    for statement in &mut block.statements {
-        for inner in nested(statement) {
-            count += early(sums, inner)?;
-        }
-    }
-    while let Some((at, split)) = find(sums, block)?
-        && write(sums, block, at, &split)?
-    {
-        count += 1;
-    }
-    Ok(count)
+    change_sums(function, |sums, id, _| split(sums, id), write)
 }
 
 /// A sum of which some axes are summed before others.
@@ -57,19 +35,7 @@ struct Split {
     of: Axes,
 }
 
-/// The first sum that is better made in two, and the first statement that has it.
-fn find(sums: &mut Sums<'_>, block: &Block) -> Result<Option<(usize, Split)>, TypeError> {
-    for (at, statement) in block.statements.iter().enumerate() {
-        let StatementKind::Store { field, .. } = statement.kind else { continue };
-        for id in sums.f.fields.reachable(&[field]) {
-            if let Some(split) = split(sums, id)? {
-                return Ok(Some((at, split)));
-            }
-        }
-    }
-    Ok(None)
-}
-
+/// How a sum is better made in two, if it is.
 fn split(sums: &mut Sums<'_>, id: FieldId) -> Result<Option<Split>, TypeError> {
     let FieldKind::Acc { op: AccOp::Add, map, of } = &sums.f.fields[id].kind else { return Ok(None) };
     let (map, of) = (map.clone(), *of);

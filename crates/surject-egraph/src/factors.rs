@@ -285,6 +285,56 @@ pub(crate) fn replaced(
     Ok(new.get(&root).copied().unwrap_or(root))
 }
 
+/// Changes sums of a function one at a time, until none is left that `look` finds anything at; gives their number. `look`
+/// is given a field and that which is stored, `write` the statement that has the field first.
+pub(crate) fn change_sums<T>(
+    function: &mut Function,
+    look: impl Fn(&mut Sums<'_>, FieldId, FieldId) -> Result<Option<T>, TypeError>,
+    write: impl Fn(&mut Sums<'_>, &mut Block, usize, &T) -> Result<bool, TypeError>,
+) -> Result<usize, TypeError> {
+    let mut body = std::mem::take(&mut function.body);
+    let done = change_block(&mut Sums::new(function), &mut body, &look, &write);
+    function.body = body;
+    done
+}
+
+fn change_block<T>(
+    sums: &mut Sums<'_>,
+    block: &mut Block,
+    look: &impl Fn(&mut Sums<'_>, FieldId, FieldId) -> Result<Option<T>, TypeError>,
+    write: &impl Fn(&mut Sums<'_>, &mut Block, usize, &T) -> Result<bool, TypeError>,
+) -> Result<usize, TypeError> {
+    let mut count = 0;
+    for statement in &mut block.statements {
+        for inner in nested(statement) {
+            count += change_block(sums, inner, look, write)?;
+        }
+    }
+    while let Some((at, found)) = first(sums, block, look)?
+        && write(sums, block, at, &found)?
+    {
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// What is found first in a block, and the first statement that has it.
+fn first<T>(
+    sums: &mut Sums<'_>,
+    block: &Block,
+    look: &impl Fn(&mut Sums<'_>, FieldId, FieldId) -> Result<Option<T>, TypeError>,
+) -> Result<Option<(usize, T)>, TypeError> {
+    for (at, statement) in block.statements.iter().enumerate() {
+        let StatementKind::Store { field, .. } = statement.kind else { continue };
+        for id in sums.f.fields.reachable(&[field]) {
+            if let Some(found) = look(sums, id, field)? {
+                return Ok(Some((at, found)));
+            }
+        }
+    }
+    Ok(None)
+}
+
 /// A sum that is stored from a statement on: as it is already, or by a statement before that one.
 pub(crate) fn stored_before(sums: &mut Sums<'_>, block: &mut Block, at: usize, part: FieldId) -> FieldId {
     let known = block.statements[..at].iter().find_map(|s| match s.kind {

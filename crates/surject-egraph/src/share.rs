@@ -11,7 +11,7 @@ use crate::terms::{Class, Term, Terms};
 use surject_ir::BinaryOp;
 
 /// Elements of a vector of the widest machine.
-const LINE: u64 = 16;
+const LANES: u64 = 16;
 
 /// How often every class is looked at.
 const PASSES: usize = 3;
@@ -64,14 +64,14 @@ fn settle(terms: &Terms, roots: &[Class], choice: &mut [Option<usize>], algebra:
             }
             _ => false,
         };
-        if roots.contains(&class) || last(class) >= LINE || !contracts(class) {
+        if roots.contains(&class) || last(class) >= LANES || !contracts(class) {
             continue;
         }
         let moved = |term: &Term| match term {
             Term::Read(map, from) => {
                 let axes = algebra.map(*map).is_projection();
                 let whole = axes.is_some_and(|axes| axes.len() == algebra.map(*map).domain().rank());
-                whole && last(*from) >= LINE && !order.contains(from) && contracts(*from)
+                whole && last(*from) >= LANES && !order.contains(from) && contracts(*from)
             }
             _ => false,
         };

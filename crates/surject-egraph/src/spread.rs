@@ -8,36 +8,16 @@
 //! the same along the last axis stays where it is, as the statistics of a row do, unless it is all that is stored: a loop
 //! along the rows finds it once a row. Like [`crate::early`] this comes after it is decided what is stored.
 
-use crate::factors::{Sums, kept, put_instead, stored_before};
-use crate::live::nested;
+use crate::factors::{Sums, change_sums, kept, put_instead, stored_before};
 use surject_index::{Affine, IndexMap};
-use surject_ir::{Block, FieldId, FieldKind, Function, StatementKind, TypeError};
+use surject_ir::{Block, FieldId, FieldKind, Function, TypeError};
 
 /// Terms that are not summed any more, at least: fewer take no longer than one more tensor does.
 const SAVED: f64 = 32_768.0;
 
 /// Makes such sums once; gives their number.
 pub(crate) fn make_once(function: &mut Function) -> Result<usize, TypeError> {
-    let mut body = std::mem::take(&mut function.body);
-    let mut sums = Sums::new(function);
-    let done = once(&mut sums, &mut body);
-    function.body = body;
-    done
-}
-
-fn once(sums: &mut Sums<'_>, block: &mut Block) -> Result<usize, TypeError> {
-    let mut count = 0;
-    for statement in &mut block.statements {
-        for inner in nested(statement) {
-            count += once(sums, inner)?;
-        }
-    }
-    while let Some((at, spread)) = find(sums, block)
-        && write(sums, block, at, &spread)?
-    {
-        count += 1;
-    }
-    Ok(count)
+    change_sums(function, |sums, id, stored| Ok(spread(sums, id, id == stored)), write)
 }
 
 /// A sum, and the axes of its product space along which its terms are not the same.
@@ -46,20 +26,8 @@ struct Spread {
     axes: Vec<usize>,
 }
 
-/// The first such sum, and the first statement that has it.
-fn find(sums: &mut Sums<'_>, block: &Block) -> Option<(usize, Spread)> {
-    for (at, statement) in block.statements.iter().enumerate() {
-        let StatementKind::Store { field, .. } = statement.kind else { continue };
-        for id in sums.f.fields.reachable(&[field]) {
-            if let Some(axes) = spread(sums, id, id == field) {
-                return Some((at, Spread { id, axes }));
-            }
-        }
-    }
-    None
-}
-
-fn spread(sums: &mut Sums<'_>, id: FieldId, stored: bool) -> Option<Vec<usize>> {
+/// Such a sum, if it is one; is it all that is stored?
+fn spread(sums: &mut Sums<'_>, id: FieldId, stored: bool) -> Option<Spread> {
     let FieldKind::Acc { map, of, .. } = &sums.f.fields[id].kind else { return None };
     let (map, of) = (map.clone(), *of);
     let axes: Vec<usize> = kept(&map)?.into_iter().flatten().collect();
@@ -75,7 +43,7 @@ fn spread(sums: &mut Sums<'_>, id: FieldId, stored: bool) -> Option<Vec<usize>> 
     let left: Vec<usize> = all.iter().copied().filter(|a| !same(a)).collect();
     let summed = left.iter().any(|a| !axes.contains(a) && sizes[*a] > 1);
     let pays = points(&all) - points(&left) >= SAVED;
-    (left.len() < all.len() && summed && pays && (stored || !same(last))).then_some(left)
+    (left.len() < all.len() && summed && pays && (stored || !same(last))).then_some(Spread { id, axes: left })
 }
 
 /// Stores the sum without what it is the same along, and puts a read of it in the place of what was there.
