@@ -1,6 +1,7 @@
 //! Evaluating a factor of a contraction into a panel: `width` values for every point of the summed loops.
 
 use crate::CodegenError;
+use crate::access::NEAR;
 use crate::address::{LoopId, LoopSet};
 use crate::contraction::pairs::{Least, Pairs};
 use crate::contraction::{elements, sum_number};
@@ -59,6 +60,8 @@ pub enum Packing {
     Along,
     /// In blocks, each of which is turned.
     Turned,
+    /// Out of vectors in which they lie so far apart, at most.
+    Near(i64),
     /// Some at a time, wherever they lie.
     Gathered,
     /// One by one.
@@ -93,6 +96,16 @@ pub fn is_steady(dag: &Dag, value: NodeId, l: LoopId) -> bool {
         Node::Load { address, .. } => matches!(address.coeff(l), 0 | 1),
         _ => true,
     })
+}
+
+/// How far apart the elements lie that a value reads along a loop, at most; those that lie backwards are not side by side.
+fn farthest(dag: &Dag, value: NodeId, l: LoopId) -> i64 {
+    let apart = dag.reachable(&[value], true).into_iter().map(|n| match &dag[n].node {
+        Node::Load { address, .. } if address.coeff(l) == -1 => 2,
+        Node::Load { address, .. } => address.coeff(l).saturating_abs(),
+        _ => 0,
+    });
+    apart.max().unwrap_or(0)
 }
 
 impl Pack<'_> {
@@ -137,8 +150,11 @@ impl Pack<'_> {
     /// How its elements are found, for rows or columns that are the digits of these loops.
     pub fn packing(&self, dag: &Dag, loops: &[LoopId]) -> Packing {
         match self.mode(dag, loops) {
-            Mode::Along(l, _) if is_steady(dag, self.value, l) => Packing::Along,
-            Mode::Along(..) => Packing::Gathered,
+            Mode::Along(l, _) => match farthest(dag, self.value, l) {
+                0..=1 => Packing::Along,
+                apart @ 2..=NEAR => Packing::Near(apart),
+                _ => Packing::Gathered,
+            },
             Mode::Across(_) => Packing::Turned,
             Mode::Single => Packing::Single,
         }

@@ -18,6 +18,10 @@ const SMALL: f64 = 4_000.0;
 /// Rows that are worth tiles of more vectors.
 const FEW_ROWS: i64 = 4;
 
+/// The share of products that storing results apart leaves, at most, and the terms of a sum that take as long as that.
+const APART: f64 = 0.6;
+const APART_TERMS: f64 = 16.0;
+
 /// More rows than these are packed into tiles of the usual height: columns are read less often.
 const MOST_IN_LOOP: i64 = 30;
 
@@ -113,6 +117,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
         return None;
     }
     let few_results = product(dag, &of(deps)) <= RESULTS * product(dag, loops);
+    let terms = product(dag, loops) as f64;
     let full = target.lanes_bytes / Elem::of(dtype).size();
     let windowed = loops.iter().filter(|&&l| dag.extent(l) > 1).count() > 1;
     let pairs = pairs::find(dag, (*op, *body), loops, target);
@@ -152,7 +157,11 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                 (false, _) => 8,
             };
             let fill = |n: i64, tile: i64| n as f64 / (((n + tile - 1) / tile).max(1) * tile) as f64;
-            let unit = if stride(lane) == 1 { 1.0 } else { 0.6 };
+            // Storing results apart counts the more, the fewer terms they have.
+            let (unit, short) = match stride(lane) {
+                1 => (1.0, 1.0),
+                _ => (APART, (terms / (terms + APART_TERMS) / APART).min(1.0)),
+            };
             let panels =
                 product(dag, &columns.1) / extent * ((extent as usize).div_ceil(lanes * vectors) as i64);
             let in_place = windows::is_plain(dag, (rows.0, dtype), &rows.1, loops, panels);
@@ -178,11 +187,8 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             let used =
                 fill(extent, if extent > lanes as i64 { (lanes as i64 / 2).max(1) } else { lanes as i64 });
             let busy = if vectors > 1 || few { ((high * vectors) as f64 / SUMS).min(1.0) } else { 1.0 };
-            let gathered = match is_steady(dag, columns.0, lane) {
-                true => 1.0,
-                false if few && pairs.is_none() => 0.3,
-                false => 0.95,
-            };
+            let steady = is_steady(dag, columns.0, lane);
+            let gathered = if !steady && few && pairs.is_none() { 0.3 } else { 1.0 };
             let streams = sizes::streams(dag, columns.0, lane, loops, count, target);
             // Where memory is what counts, tiles are as high as each other.
             let (tall, usual) =
@@ -209,7 +215,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                 None => (pace, 0.0),
             };
             let share = used * fill(count, high as i64) * pace * whole * busy;
-            contraction.share = share;
+            contraction.share = share * slower;
             let score = share * unit;
             let score = if streams { score.max(0.5) } else { score };
             let least = match few {
@@ -223,7 +229,17 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                     work / full as f64 / (share * slower)
                         + cost::cycles(dag, &contraction, stride(lane) != 1, target)
                 } else {
-                    work / full as f64 / (score * slower * gathered) + frame
+                    let packed = if steady {
+                        0.0
+                    } else {
+                        cost::columns(
+                            dag,
+                            &contraction,
+                            &sizes::Sizes::new(dag, &contraction, target),
+                            target,
+                        )
+                    };
+                    work / full as f64 / (score * short * slower * gathered) + frame + packed
                 };
                 if best.as_ref().is_none_or(|b| time < b.0) {
                     best = Some((time, contraction));

@@ -13,6 +13,8 @@ use crate::pack::Packing;
 /// Cycles in which an element is packed: with others next to it, in a block that is turned, gathered, alone.
 const ALONG: f64 = 0.3;
 const TURNED: f64 = 0.7;
+/// The same for each vector of which its elements are chosen, and for choosing them.
+const NEAR: f64 = 0.1;
 const GATHERED: f64 = 1.5;
 const SINGLE: f64 = 2.0;
 /// Cycles in which an element of the result is stored beside others, and apart from them.
@@ -24,6 +26,7 @@ fn element(packing: Packing) -> f64 {
     match packing {
         Packing::Along => ALONG,
         Packing::Turned => TURNED,
+        Packing::Near(apart) => NEAR * apart as f64 + NEAR,
         Packing::Gathered => GATHERED,
         Packing::Single => SINGLE,
     }
@@ -36,29 +39,32 @@ pub(super) fn rows(dag: &Dag, c: &Contraction, s: &Sizes, windows: Option<&Windo
     share * (s.batch * s.sum) as f64 * (s.rows * s.groups) as f64 * element(packing_of_rows(dag, c))
 }
 
+/// A tensor that is stored with a frame is read where it lies: the cycles in which it is.
+fn framed(dag: &Dag, factor: NodeId, target: &Target) -> f64 {
+    framed::cycles(dag, factor, target).unwrap_or(f64::INFINITY)
+}
+
+/// The cycles of one core in which columns are packed that are not read where they lie.
+pub(super) fn columns(dag: &Dag, c: &Contraction, s: &Sizes, target: &Target) -> f64 {
+    if in_place(dag, c, s).is_some() {
+        return 0.0;
+    }
+    let packing = c.column_pack(s).packing(dag, &[c.lane]);
+    let frame = match packing {
+        Packing::Along if s.has_few_rows() => framed(dag, c.factors[1], target),
+        _ => f64::INFINITY,
+    };
+    ((s.batch * s.sum) as f64 * (s.all_panels * s.width) as f64 * element(packing)).min(frame)
+}
+
 /// The cycles of one core for all but the products. `apart`: the elements of a row of tiles do not lie side by side.
 pub(super) fn cycles(dag: &Dag, c: &Contraction, apart: bool, target: &Target) -> f64 {
     let s = Sizes::new(dag, c, target);
-    let terms = (s.batch * s.sum) as f64;
-    // A tensor that is stored with a frame is read where it lies.
-    let framed = |factor: NodeId| framed::cycles(dag, factor, target).unwrap_or(f64::INFINITY);
     let rows = rows(dag, c, &s, windows(dag, c, &s).as_ref());
     let in_one_loop = framed::run(dag, c.factors[0], &c.rows) >= s.high;
-    let rows = if in_one_loop { rows.min(framed(c.factors[0])) } else { rows };
-    let columns = match in_place(dag, c, &s) {
-        Some(_) => 0.0,
-        None => {
-            let packing = c.column_pack(&s).packing(dag, &[c.lane]);
-            let frame = if matches!(packing, Packing::Along) && s.has_few_rows() {
-                framed(c.factors[1])
-            } else {
-                f64::INFINITY
-            };
-            (terms * (s.all_panels * s.width) as f64 * element(packing)).min(frame)
-        }
-    };
+    let rows = if in_one_loop { rows.min(framed(dag, c.factors[0], target)) } else { rows };
     let results = s.batch as f64 * s.rows as f64 * (s.all_panels * s.width) as f64;
-    rows + columns + results * if apart { APART } else { BESIDE }
+    rows + columns(dag, c, &s, target) + results * if apart { APART } else { BESIDE }
 }
 
 /// Where rows are read along their terms, and a vector holds the columns of several of them: the cycles in which what is

@@ -2,14 +2,13 @@
 
 use super::formula::{F, N};
 
-/// `(e^r − 1 − r) / r²` on `|r| ≤ ln 2 / 2`, for `f32` (Cephes, S. Moshier) and `f64`.
-const EXP: [f64; 6] = [
-    1.987_569_15e-4,
-    1.398_199_950_7e-3,
-    8.333_451_907_3e-3,
-    4.166_579_589_4e-2,
-    1.666_666_545_9e-1,
-    5.000_000_120_1e-1,
+/// `(e^r − 1 − r) / r²` on `|r| ≤ ln 2 / 2`, to 2^-28 and 2^-54 of `e^r`.
+const EXP: [f64; 5] = [
+    0.0013814540078688283,
+    0.008368745212750328,
+    0.04166839079296645,
+    0.16666520398167856,
+    0.4999999343206673,
 ];
 const EXP_DOUBLE: [f64; 10] = [
     2.511797967479442e-08,
@@ -24,27 +23,42 @@ const EXP_DOUBLE: [f64; 10] = [
     0.5000000000000013,
 ];
 
+/// `n` of [`reduce`], as either type.
+#[derive(Clone, Copy)]
+pub struct Exponent<'p> {
+    float: F<'p>,
+    integer: N<'p>,
+}
+
 /// `n` and `r` with `x = n ln 2 + r` and `|r| ≤ ln 2 / 2`, for arguments of which an exponential is finite.
-pub fn reduce<'p>(x: F<'p>) -> (N<'p>, F<'p>) {
+pub fn reduce<'p>(x: F<'p>) -> (Exponent<'p>, F<'p>) {
     let (n, integer) = x.nearest(std::f64::consts::LOG2_E);
     let r = if x.is_double() {
         n.fma(-1.908_214_929_270_587_7e-10, n.fma(-6.931_471_803_691_238e-1, x))
     } else {
         n.fma(2.121_944_400_546_905_8e-4, n.fma(-0.693_359_375, x))
     };
-    (integer, r)
+    (Exponent { float: n, integer }, r)
 }
 
-/// `e^r − 1 − r` where [`reduce`] leaves `r`.
+/// `e^r − 1 − r` where [`reduce`] leaves `r`: the quotient by a square, and the square.
 pub fn beyond_linear<'p>(r: F<'p>) -> (F<'p>, F<'p>) {
     let p = if r.is_double() { r.poly(&EXP_DOUBLE) } else { r.poly(&EXP) };
     (p, r * r)
 }
 
+/// `e^r` where [`reduce`] leaves `r`.
+pub fn rest<'p>(r: F<'p>) -> F<'p> {
+    let p = if r.is_double() { r.poly(&EXP_DOUBLE) } else { r.poly(&EXP) };
+    p.fma(r, 1.0).fma(r, 1.0)
+}
+
 /// `y · 2^n`, where `2^n` alone may be subnormal or too large.
-pub fn scale<'p>(y: F<'p>, n: N<'p>) -> F<'p> {
-    let first = n.halve(1);
-    y * first.power_of_two() * (n - first).power_of_two()
+pub fn scale<'p>(y: F<'p>, n: Exponent<'p>) -> F<'p> {
+    y.scaled(n.float).unwrap_or_else(|| {
+        let first = n.integer.halve(1);
+        y * first.power_of_two() * (n.integer - first).power_of_two()
+    })
 }
 
 /// `e^x`
@@ -53,15 +67,14 @@ pub fn exp(x: F<'_>) -> F<'_> {
     // are zero, as a product that is too small for a normal number takes machines long.
     let x = if x.is_double() { x.clamp(-1418.0, 710.0) } else { x.clamp(-176.0, 90.0) };
     let (n, r) = reduce(x);
-    let (p, square) = beyond_linear(r);
-    scale(p.fma(square, r) + 1.0, n)
+    scale(rest(r), n)
 }
 
 /// `e^x` for arguments of which it is a normal number.
 pub fn exp_normal(x: F<'_>) -> F<'_> {
     let (n, r) = reduce(x);
-    let (p, square) = beyond_linear(r);
-    (p.fma(square, r) + 1.0) * n.power_of_two()
+    let y = rest(r);
+    y.scaled(n.float).unwrap_or_else(|| y * n.integer.power_of_two())
 }
 
 /// `e^x − 1`
@@ -72,7 +85,7 @@ pub fn expm1(original: F<'_>) -> F<'_> {
     let (p, square) = beyond_linear(r);
     let q = p.fma(square, r);
     // 2^n q + (2^n − 1), halved on the way so that 2^128 does not occur.
-    let half = (n - 1).power_of_two();
+    let half = (n.integer - 1).power_of_two();
     let y = half.fma(q, half - 0.5);
     // Keeps −0.
     original.equal(0.0).pick(original, y + y)
@@ -153,8 +166,8 @@ pub fn cosh_short(x: F<'_>) -> F<'_> {
     let (n, r) = reduce(size);
     // cosh(n ln 2 + r) = (a + b) cosh r + (a − b) sinh r with a = 2^n / 2 and b = 2^-n / 2; what is
     // lost of the sums counts little. All is halved once more, as a may be too large.
-    let a = (n - 2).power_of_two();
-    let b = size.lt(60.0).pick((n.number(-2) - n).power_of_two(), 0.0);
+    let a = (n.integer - 2).power_of_two();
+    let b = size.lt(60.0).pick((n.integer.number(-2) - n.integer).power_of_two(), 0.0);
     let (sum, difference) = (a + b, a - b);
     let z = r * r;
     let (even, odd) = (z * z.poly(&COSH_SHORT), (z * r).fma(z.poly(&SINH_SHORT), r));

@@ -12,6 +12,8 @@ trait Paper {
     fn write(&mut self, at: At, operation: &str) -> String;
     fn literal(&mut self, elem: Elem, bits: u64, lanes: usize) -> String;
     fn list(&mut self, values: &[f32]) -> String;
+    fn part(&mut self, at: At, value: &str, e: Elem, lanes: (usize, usize)) -> String;
+    fn join(&mut self, at: At, parts: Vec<String>, e: Elem, lanes: usize) -> String;
 }
 
 impl Paper for Emitter<'_> {
@@ -27,6 +29,14 @@ impl Paper for Emitter<'_> {
         let bits: Vec<String> = values.iter().map(|v| format!("0x{:08X}", v.to_bits())).collect();
         Emitter::literal(self, &format!("dense<[{}]>", bits.join(", ")), &Elem::F32.ty(values.len()))
     }
+
+    fn part(&mut self, at: At, value: &str, e: Elem, lanes: (usize, usize)) -> String {
+        self.some_lanes(at.scope, value, (e, at.lanes), lanes)
+    }
+
+    fn join(&mut self, at: At, parts: Vec<String>, e: Elem, lanes: usize) -> String {
+        self.of_parts(at.scope, parts, e, lanes)
+    }
 }
 
 /// Writes a formula.
@@ -34,6 +44,8 @@ pub struct Pen<'p> {
     paper: RefCell<&'p mut dyn Paper>,
     at: At,
     names: RefCell<Vec<String>>,
+    /// Has the machine the instructions of [`crate::Target::tables`]?
+    tables: bool,
 }
 
 /// Floats, one a lane.
@@ -62,7 +74,8 @@ pub struct B<'p> {
 impl<'p> Pen<'p> {
     /// A pen that writes here.
     pub fn new(em: &'p mut Emitter<'_>, at: At) -> Pen<'p> {
-        Pen { paper: RefCell::new(em), at, names: RefCell::default() }
+        let tables = em.tables;
+        Pen { paper: RefCell::new(em), at, names: RefCell::default(), tables }
     }
 
     /// A value that is there.
@@ -162,6 +175,41 @@ impl<'p> F<'p> {
         let (b, c, pen) = (b.beside(self), c.beside(self), self.pen);
         let text = format!("math.fma {}, {}, {} : {}", self.ssa(), b.ssa(), c.ssa(), pen.ty(self.e));
         self.of(pen.write(&text))
+    }
+
+    /// `self · 2^n` for a whole `n`, rounded once, whatever becomes of it: one instruction of machines that have
+    /// [`crate::Target::tables`], `None` elsewhere.
+    pub fn scaled(self, n: F<'p>) -> Option<F<'p>> {
+        let (pen, e, lanes) = (self.pen, self.e, self.pen.at.lanes);
+        let (widest, name) = if self.is_double() { (8, "pd") } else { (16, "ps") };
+        let part = lanes.min(widest);
+        if !pen.tables || !lanes.is_power_of_two() || part < widest / 4 {
+            return None;
+        }
+        let (bits, ty) = (part * if self.is_double() { 64 } else { 32 }, e.ty(part));
+        let number =
+            |e: Elem, value: u64| (pen.name(pen.keep(pen.paper.borrow_mut().literal(e, value, 1))), e.name());
+        let all =
+            number(if part == 16 { Elem::I16 } else { Elem::I8 }, if part == 16 { 0xffff } else { 0xff });
+        // Rounded as everything is.
+        let given: Vec<(String, &str)> = match bits {
+            512 => vec![all, number(Elem::I32, 4)],
+            _ => vec![all],
+        };
+        let (values, types): (Vec<String>, Vec<&str>) = given.into_iter().unzip();
+        let (values, types) = (values.join(", "), types.join(", "));
+        let mut parts = Vec::new();
+        for first in (0..lanes).step_by(part) {
+            let take = |f: F<'p>| pen.paper.borrow_mut().part(pen.at, &f.ssa(), e, (first, part));
+            let (y, n) = (take(self), take(n));
+            let id = pen.write(&format!(
+                "llvm.call_intrinsic \"llvm.x86.avx512.mask.scalef.{name}.{bits}\"({y}, {n}, {y}, {values}) : \
+                 ({ty}, {ty}, {ty}, {types}) -> {ty}"
+            ));
+            parts.push(pen.name(id));
+        }
+        let whole = pen.paper.borrow_mut().join(pen.at, parts, e, part);
+        Some(self.of(pen.keep(whole)))
     }
 
     /// A polynomial, highest coefficient first.

@@ -124,8 +124,7 @@ pub fn pow<'p>(x: F<'p>, y: F<'p>) -> F<'p> {
     let low = high.equal(exponent.0).pick(low, 0.0);
     let (n, r) = exponential::reduce(high);
     let r = r + low;
-    let (p, square) = exponential::beyond_linear(r);
-    with_ends(x, y, exponential::scale(p.fma(square, r) + 1.0, n))
+    with_ends(x, y, exponential::scale(exponential::rest(r), n))
 }
 
 /// Four thirds of the bits of 1, less what makes [`cbrt`] begin as near above as below.
