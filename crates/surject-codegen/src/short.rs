@@ -17,6 +17,11 @@ pub(crate) const LONGEST: i64 = 24;
 /// Rows that are put together of columns may be as long: element by element all of them would be looked at.
 const LONGEST_WITH_FUNCTION: i64 = 64;
 
+/// The longest row of which a function is evaluated for elements, of what is reduced too: one reduction waits for
+/// another. And the part of the vectors of a longer one that elements may fill.
+const LONGEST_CHAIN: f64 = 40.0;
+const FULL: f64 = 0.8;
+
 /// Rows up to this length are put together of the vectors that a block consists of; longer ones are loaded one by one.
 const DIRECT: i64 = 8;
 
@@ -70,19 +75,24 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
     const FUNCTION: f64 = 15.0;
     let [output] = outputs else { return None };
     let nodes = dag.reachable(&[output.root], true);
-    // Is its argument made of what is reduced, and nothing else?
-    let function = |n: NodeId| {
-        let reduced = |&r: &NodeId| {
-            matches!(dag[r].node, Node::Reduce { .. }) && dag[n].deps.minus(dag[r].deps) == LoopSet::default()
-        };
-        matches!(dag[n].node, Node::Unary(..))
-            && node_cost(dag, n) >= FUNCTION
-            && dag.reachable(&[n], false).iter().any(reduced)
+    // Is a function of what is reduced evaluated, of nothing else or where vectors are for others of its arguments?
+    let long = |n: NodeId| {
+        let function = matches!(dag[n].node, Node::Unary(..)) && node_cost(dag, n) >= FUNCTION;
+        function
+            && dag.reachable(&[n], false).iter().any(|&r| match &dag[r].node {
+                Node::Reduce { loops, .. } => {
+                    let alone = dag[n].deps.minus(dag[r].deps) == LoopSet::default();
+                    let row = loops.iter().map(|&l| dag.extent(l) as f64).product::<f64>();
+                    let full = row / (target.lanes_bytes / Elem::of(dag[n].dtype).size()) as f64;
+                    alone || row <= LONGEST_CHAIN || full / full.ceil() <= FULL
+                }
+                _ => false,
+            })
     };
     // A condition on the column is decided where the column is written out.
     let decided =
         |column: LoopId| nodes.iter().flat_map(|&n| dag[n].node.guards()).any(|g| g.expr.coeff(column) != 0);
-    let longest = if nodes.iter().any(|&n| function(n)) { LONGEST_WITH_FUNCTION } else { LONGEST };
+    let longest = if nodes.iter().any(|&n| long(n)) { LONGEST_WITH_FUNCTION } else { LONGEST };
     let short = Short::of(dag, output, order, (&nodes, LONGEST_WITH_FUNCTION))
         .filter(|short| !short.apart && short.column.is_some_and(decided))
         .or_else(|| Short::of(dag, output, order, (&nodes, longest)))?;
