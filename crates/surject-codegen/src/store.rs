@@ -20,7 +20,7 @@ use crate::row::{self, Kernel};
 use crate::scan;
 use crate::schedule::{self, Output, Schedule};
 use crate::stash;
-use crate::units::{Grain, units};
+use crate::units::{Grain, outside, units};
 use crate::{CodegenError, Target};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -449,7 +449,7 @@ impl<'a> Stores<'a> {
         if let Some(sums) = lone::find(&dag, &outputs, &outer, &schedule, self.target) {
             return self.sums_first(field, Pulled { dag, outer, outputs }, &sums);
         }
-        let mut free = free;
+        let mut free = outside(&dag, &outputs, &schedule, self.target, free);
         let stash = stash::stash(&mut dag, &mut outputs, &schedule);
         if stash.is_some() {
             // A row is stored twice, so one task has all of it.
@@ -617,9 +617,9 @@ impl<'a> Stores<'a> {
         let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
         let product =
             |loops: &mut dyn Iterator<Item = LoopId>| loops.map(|l| dag.extent(l) as f64).product::<f64>();
-        // Every task evaluates again what stands outside of the loops that tasks are cut along; as many rows as threads
-        // are one task each.
-        let free = schedule.order.iter().copied().collect();
+        // Every task evaluates again what stands outside of all loops that tasks are cut along, and every unit what stands
+        // between them.
+        let free = outside(dag, outputs, schedule, self.target, schedule.order.iter().copied().collect());
         let units = units(dag, &schedule.order, schedule, self.target, (free, &Grain::ROWS));
         let along = units.prefix.len() + usize::from(units.pieces > 1);
         let mut work: Vec<(FieldId, f64)> = Vec::new();
@@ -628,8 +628,8 @@ impl<'a> Stores<'a> {
             let deps = dag[id].deps;
             let depth = deps.depth(&schedule.order);
             let mut outer = product(&mut schedule.order[..depth].iter().copied());
-            if depth < along && outer < self.target.threads as f64 {
-                outer = units.tasks as f64;
+            if depth < along {
+                outer = if depth == 0 { units.tasks } else { units.total } as f64;
             }
             let over: LoopSet = schedule.order.iter().copied().collect();
             let others =

@@ -2,9 +2,9 @@
 
 use crate::Target;
 use crate::address::{LoopId, LoopSet};
-use crate::dag::Dag;
+use crate::dag::{Dag, Node, NodeId};
 use crate::emit::{Bounds, Emitter, ScopeId};
-use crate::schedule::Schedule;
+use crate::schedule::{Output, Schedule};
 
 /// Cycles below which a task is not worth handing to another thread: about 20 µs.
 const TASK_CYCLES: f64 = 60_000.0;
@@ -49,6 +49,32 @@ pub(crate) struct Grain {
 impl Grain {
     /// Rows that are worked through: more tasks, which start with what is in no cache, made them slower.
     pub(crate) const ROWS: Grain = Grain { tasks: 4, cycles: TASK_CYCLES, piece: 1 };
+}
+
+/// Of the loops that tasks may be cut along, those outside of all long reductions, if these alone give every thread as much
+/// to do: a task that is cut further in evaluates such a reduction again.
+pub(crate) fn outside(
+    dag: &Dag,
+    outputs: &[Output],
+    schedule: &Schedule,
+    target: &Target,
+    free: LoopSet,
+) -> LoopSet {
+    /// Of the loops inside, what a reduction must take to be long.
+    const LONG: f64 = 0.25;
+    /// More rows for every thread need not be as many for each.
+    const ROWS: f64 = 4.0;
+    let points = |loops: &[LoopId]| loops.iter().map(|&l| dag.extent(l) as f64).product::<f64>();
+    let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+    let long = dag.reachable(&roots, true).into_iter().filter_map(|n| {
+        let Node::Reduce { loops, .. } = &dag[n].node else { return None };
+        let depth = dag[n].deps.depth(&schedule.order);
+        (points(loops) >= LONG * points(&schedule.order[depth..])).then_some(depth)
+    });
+    let Some(depth) = long.min() else { return free };
+    let (rows, threads) = (points(&schedule.order[..depth]), target.threads as f64);
+    let even = rows >= threads && (rows % threads == 0.0 || rows >= ROWS * threads);
+    if even { free.only(schedule.order[..depth].iter().copied().collect()) } else { free }
 }
 
 /// Cuts the loops of `order`, the last of them into pieces.
