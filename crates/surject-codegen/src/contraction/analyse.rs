@@ -229,16 +229,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                     work / full as f64 / (share * slower)
                         + cost::cycles(dag, &contraction, stride(lane) != 1, target)
                 } else {
-                    let packed = if steady {
-                        0.0
-                    } else {
-                        cost::columns(
-                            dag,
-                            &contraction,
-                            &sizes::Sizes::new(dag, &contraction, target),
-                            target,
-                        )
-                    };
+                    let packed = if steady { 0.0 } else { cost::packing(dag, &contraction, target) };
                     work / full as f64 / (score * short * slower * gathered) + frame + packed
                 };
                 if best.as_ref().is_none_or(|b| time < b.0) {

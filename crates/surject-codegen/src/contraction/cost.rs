@@ -45,7 +45,7 @@ fn framed(dag: &Dag, factor: NodeId, target: &Target) -> f64 {
 }
 
 /// The cycles of one core in which columns are packed that are not read where they lie.
-pub(super) fn columns(dag: &Dag, c: &Contraction, s: &Sizes, target: &Target) -> f64 {
+fn columns(dag: &Dag, c: &Contraction, s: &Sizes, target: &Target) -> f64 {
     if in_place(dag, c, s).is_some() {
         return 0.0;
     }
@@ -57,14 +57,20 @@ pub(super) fn columns(dag: &Dag, c: &Contraction, s: &Sizes, target: &Target) ->
     ((s.batch * s.sum) as f64 * (s.all_panels * s.width) as f64 * element(packing)).min(frame)
 }
 
-/// The cycles of one core for all but the products. `apart`: the elements of a row of tiles do not lie side by side.
-pub(super) fn cycles(dag: &Dag, c: &Contraction, apart: bool, target: &Target) -> f64 {
+/// The cycles of one core in which factors are packed.
+pub(super) fn packing(dag: &Dag, c: &Contraction, target: &Target) -> f64 {
     let s = Sizes::new(dag, c, target);
     let rows = rows(dag, c, &s, windows(dag, c, &s).as_ref());
     let in_one_loop = framed::run(dag, c.factors[0], &c.rows) >= s.high;
     let rows = if in_one_loop { rows.min(framed(dag, c.factors[0], target)) } else { rows };
+    rows + columns(dag, c, &s, target)
+}
+
+/// The cycles of one core for all but the products. `apart`: the elements of a row of tiles do not lie side by side.
+pub(super) fn cycles(dag: &Dag, c: &Contraction, apart: bool, target: &Target) -> f64 {
+    let s = Sizes::new(dag, c, target);
     let results = s.batch as f64 * s.rows as f64 * (s.all_panels * s.width) as f64;
-    rows + columns(dag, c, &s, target) + results * if apart { APART } else { BESIDE }
+    packing(dag, c, target) + results * if apart { APART } else { BESIDE }
 }
 
 /// Where rows are read along their terms, and a vector holds the columns of several of them: the cycles in which what is

@@ -893,7 +893,7 @@ fn sums_in_lanes_with_more_behind_them() {
 /// Each packs its own.
 #[test]
 fn products_alike_with_other_columns() {
-    for (rows, sum, columns) in [(8, 8, 72), (8, 9, 130)] {
+    for (rows, sum, columns) in [(8, 8, 72), (48, 9, 130)] {
         let text = format!(
             "func main(a: f32[{rows},{sum}], b: f32[{rows},{sum}], w: f32[{sum},{columns}], v: f32[{columns},{sum}]) -> (y, z) {{
   y : f32[{rows},{columns}] =:+ over i<{rows}, j<{columns}, k<{sum} at [i,j]: a[i,k] * (w[k,j] * 0.5f32)

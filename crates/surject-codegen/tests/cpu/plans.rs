@@ -68,6 +68,47 @@ fn what_comes_from_memory_is_asked_for_ahead() {
     assert_eq!(sums(65_536, false), sums(65_536, true));
 }
 
+/// A processor that gains from it is asked some pages ahead for what it reads in order from memory: by one thread wherever
+/// that is one tensor, by several where passes over a row follow each other.
+#[test]
+fn what_is_read_in_order_from_memory_is_asked_for_pages_ahead() {
+    let asks = |text: &str, threads: usize| {
+        let target = Target { asks: false, asks_far: true, threads, ..Target::wide() };
+        let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}"));
+        lowered(program.functions[0].clone(), &target).text.contains("prefetch")
+    };
+    let largest = |rows: u64, length: u64| {
+        format!(
+            "func main(x: f32[{rows},{length}]) -> (m) {{
+  m : f32[{rows}] =:max over i<{rows}, j<{length} at [i]: x[i,j]
+}}
+"
+        )
+    };
+    let centred = |rows: u64, length: u64| {
+        format!(
+            "func main(x: f32[{rows},{length}]) -> (y) {{
+  let s : f32[{rows}] =:+ over i<{rows}, j<{length} at [i]: x[i,j]
+  y : f32[{rows},{length}] =: over i<{rows}, j<{length}: x[i,j] - s[i]
+}}
+"
+        )
+    };
+    let both = "func main(x: f32[10000,1024], y: f32[10000,1024]) -> (z) {
+  z : f32[10000,1024] =: over i<10000, j<1024: x[i,j] + y[i,j]
+}
+";
+    assert_eq!([10_000, 1000].map(|rows| asks(&largest(rows, 1024), 1)), [true, false]);
+    // Rows that begin between lines, in the last cache.
+    assert_eq!([1000, 1024].map(|length| asks(&largest(6000, length), 1)), [true, false]);
+    assert_eq!([1000, 100].map(|length| asks(&centred(6_000_000 / length, length), 1)), [true, true]);
+    assert!(!asks(both, 1) && !asks(&largest(10_000, 1024), 2));
+    assert_eq!(
+        [100, 1024, 4096].map(|length| asks(&centred(10_240_000 / length, length), 2)),
+        [false, true, false]
+    );
+}
+
 /// Rows that are read from their ends are asked for in the order of memory, whether results go past the caches or not,
 /// by a processor that is asked for little else.
 #[test]
@@ -131,4 +172,40 @@ fn lowering_is_deterministic() {
         let texts: Vec<String> = (0..3).map(text).collect();
         assert!(texts.windows(2).all(|w| w[0] == w[1]));
     }
+}
+
+/// Sums over everything but the first axis are evaluated once for each of its points, by the task that needs them.
+#[test]
+fn tasks_are_cut_outside_of_long_sums() {
+    let plan = |rows: u64, length: u64| {
+        let text = format!(
+            "func main(x: f32[{rows},{length},112], w: f32[112]) -> (y) {{
+  let s : f32[{rows}] =:+ over i<{rows}, j<{length}, k<112 at [i]: x[i,j,k]
+  y : f32[{rows},{length},112] =: over i<{rows}, j<{length}, k<112: x[i,j,k] * s[i] * w[k]
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}"));
+        lowered(program.functions[0].clone(), &Target::wide())
+    };
+    let two = plan(2, 16_512).plan.to_string();
+    assert!(two.contains("tasks 2,"), "{two}");
+    // A task has whole points: the sum stands in the loop over units, of which there are as many as points.
+    let text = plan(20, 3616).text;
+    let units = text.lines().any(|l| l.contains("arith.constant 72320 : i64"));
+    assert!(!units, "{text}");
+}
+
+/// Vectors of half the lanes take as long as whole ones where those are no slower, and few columns have other forms.
+#[test]
+fn few_columns_where_whole_vectors_are_no_slower() {
+    let plan = |m: u64, k: u64, n: u64, whole: bool| {
+        let target = Target { whole, threads: 1, nearest_bytes: 48 << 10, ..Target::wide() };
+        lowered(matmul(m, k, n, DType::F32), &target).plan.to_string()
+    };
+    let long = [true, false].map(|whole| plan(584, 582, 8, whole));
+    assert!(!long[0].contains("contraction") && long[1].contains("tile 16x8"), "{long:?}");
+    // Turned results take longer than such short sums.
+    let short = plan(136_416, 8, 8, true);
+    assert!(short.contains("tile 16x8"), "{short}");
 }

@@ -566,6 +566,19 @@ fn short_rows_with_a_function() {
     insta::assert_snapshot!(module.plan);
 }
 
+/// A softmax of rows that fill a few vectors, and of those that fill them badly: a row is one lane.
+#[test]
+fn softmax_of_short_rows() {
+    let lanes = |length: u64| {
+        let program = Program { name: String::new(), functions: vec![softmax(&[300, length], DType::F32)] };
+        lower(&program, "main", &Target::wide()).unwrap().plan.to_string().contains("row [300/16]")
+    };
+    assert_eq!([24, 32, 40, 48, 50, 64, 65].map(lanes), [true, true, true, false, true, false, false]);
+    for length in [31, 40, 50] {
+        check_with(softmax(&[37, length], DType::F32), 1e-5, None);
+    }
+}
+
 /// A reshape of what is turned around: no loop of the result says by itself where its elements come from.
 #[test]
 fn digits_that_run_backwards() {
