@@ -126,7 +126,10 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
             && address.coeff(row) != 0
         {
             let stride = address.coeff(row);
-            let inside = stride == 1 || reach(dag, address, along).is_some_and(|reach| reach <= stride);
+            // Rows are loaded whole, whatever guards say: each has to lie within one row of the tensor.
+            let within =
+                |reach: i64| address.offset.rem_euclid(stride) + reach <= stride && address.offset >= 0;
+            let inside = stride == 1 || stride > 1 && reach(dag, address, along).is_some_and(within);
             if guards.iter().any(|g| g.expr.coeff(row) != 0) || !(1..=longest).contains(&stride) || !inside {
                 return None;
             }
