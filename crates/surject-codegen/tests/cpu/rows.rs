@@ -566,6 +566,19 @@ fn short_rows_with_a_function() {
     insta::assert_snapshot!(module.plan);
 }
 
+/// A roll along short rows: what is read one element before its row is before the tensor in the first one.
+#[test]
+fn a_roll_along_short_rows_stays_inside() {
+    let text = "func main(x: f32[2000,8]) -> (y) {
+  y : f32[2000] =:+ over i<2000, j<8 at [i]: x[i,j] * (x[i,j - 1] where 0 <= j - 1 < 7 else 1.0f32)
+}
+";
+    let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}"));
+    let plan = lower(&program, "main", &Target::wide()).unwrap().plan.to_string();
+    assert!(!plan.contains("row [2000/16]"), "{plan}");
+    check_with(program.functions[0].clone(), 1e-5, None);
+}
+
 /// A softmax of rows that fill a few vectors, and of those that fill them badly: a row is one lane.
 #[test]
 fn softmax_of_short_rows() {
