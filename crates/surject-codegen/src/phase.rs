@@ -86,7 +86,8 @@ impl Shape {
     }
 }
 
-/// Changes the loops of a position. `None`: too many loops or an overflow; an extent may become 0.
+/// Changes the loops of a position. `None`: too many loops, an overflow, or a loop that is not whole ones of those that it is
+/// split into; an extent may become 0.
 pub fn apply(
     shape: &Shape,
     remainders: &[i64],
@@ -98,6 +99,10 @@ pub fn apply(
     for &change in &shape.changes {
         let (l, by) = match change {
             Change::Split(l, inner) => {
+                // Of phases that are not as long as each other only some may consist of whole inner loops.
+                if dag.extent(l) % inner != 0 {
+                    return None;
+                }
                 let new = dag.add_loop(inner)?;
                 dag.extents[l.0 as usize] /= inner;
                 outer.push(new);

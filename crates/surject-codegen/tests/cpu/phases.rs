@@ -293,3 +293,16 @@ fn phases_together() {
     }
     insta::assert_snapshot!(plans);
 }
+
+/// Phases of different lengths, of which only some consist of whole rows of a reshape: every element is stored.
+#[test]
+fn phases_that_a_reshape_does_not_divide() {
+    let text = "func main(x: f32[5,48]) -> (y) {
+  let t : f32[858] =:max over i<6, j<143 at [143*i + j]: (+ over i<5, j<48 at [i + 1,3*j]: x[i,j])
+  y : f32[857] =: over i<857: t[i + 1]
+}
+";
+    let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}"));
+    let targets = [Target::host(), Target::wide(), Target { eager: true, threads: 4, ..Target::wide() }];
+    check_on(program.functions[0].clone(), 1e-5, None, &targets);
+}
