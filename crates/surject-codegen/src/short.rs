@@ -127,9 +127,7 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
         {
             let stride = address.coeff(row);
             // Rows are loaded whole, whatever guards say: each has to lie within one row of the tensor.
-            let within =
-                |reach: i64| address.offset.rem_euclid(stride) + reach <= stride && address.offset >= 0;
-            let inside = stride == 1 || stride > 1 && reach(dag, address, along).is_some_and(within);
+            let inside = stride == 1 || stride > 1 && is_within_row(dag, address, (stride, along));
             if guards.iter().any(|g| g.expr.coeff(row) != 0) || !(1..=longest).contains(&stride) || !inside {
                 return None;
             }
@@ -142,6 +140,13 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
     let moved = short.column.is_some_and(|column| dag.extent(column) <= DIRECT || decided(column));
     let worth = if reduces { rows } else { moved && (rows || !short.apart) };
     (worth && cost <= MOST).then_some(Short { lanes, ..short })
+}
+
+/// Does an address stay within a row of so many elements, with the loops along a row and all that do not go from row to row?
+fn is_within_row(dag: &Dag, address: &Lin, (stride, along): (i64, LoopSet)) -> bool {
+    let inside = address.terms.iter().filter(|t| t.1 % stride != 0).map(|t| t.0).collect();
+    let within = |reach: i64| address.offset.rem_euclid(stride) + reach <= stride && address.offset >= 0;
+    reach(dag, address, along.union(inside)).is_some_and(within)
 }
 
 /// The elements from the first to the last that an address runs through with these loops, if it runs forwards.
