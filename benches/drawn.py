@@ -13,6 +13,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax
 import jax.numpy as jnp
 import numpy as np
+from exported import export
 from jax import lax
 
 jax.config.update("jax_default_matmul_precision", "highest")
@@ -43,10 +44,10 @@ class Draw:
     def float(self):
         return self.pick(*["float32"] * 8, "bfloat16", "float64", "float16")
 
-    def shape(self, rank, elements, least=1):
+    def shape(self, rank, elements):
         """Extents of about so many elements together."""
         shares = self.rng.dirichlet([1.5] * rank)
-        extents = [max(least, int(elements**s)) for s in shares]
+        extents = [max(1, int(elements**s)) for s in shares]
         return tuple(n if self.rng.random() < 0.5 or n < 16 else n // 8 * 8 for n in extents)
 
     def axes(self, rank):
@@ -472,7 +473,7 @@ def attention(d):
 
 @kind
 def recurrent(d):
-    steps, b, i, h = d.size(5, 150), d.size(1, 64), d.size(2, 160), d.size(2, 160)
+    steps, b, i, width = d.size(5, 150), d.size(1, 64), d.size(2, 160), d.size(2, 160)
     form = d.pick("rnn", "gru", "lstm", "linear")
     wide = {"rnn": 1, "gru": 3, "lstm": 4, "linear": 1}[form]
 
@@ -495,10 +496,9 @@ def recurrent(d):
                     c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
                     h = jax.nn.sigmoid(o) * jnp.tanh(c)
             return (h, c), h
-        start = jnp.zeros((b, h_), x.dtype)
+        start = jnp.zeros((b, width), x.dtype)
         return lax.scan(cell, (start, start), x)[1]
-    h_ = h
-    return with_gradient(d, f, f32(steps, b, i), f32(i, wide * h), f32(h, wide * h), f32(wide * h))
+    return with_gradient(d, f, f32(steps, b, i), f32(i, wide * width), f32(width, wide * width), f32(wide * width))
 
 
 @kind
@@ -615,13 +615,7 @@ def main():
     for i in range(count):
         make, draw = chosen[i % len(chosen)], Draw([seed, i])
         function, arguments = make(draw)
-        path = f"{folder}/{make.__name__}_{seed}_{i}"
-        os.makedirs(path, exist_ok=True)
-        with open(f"{path}/program.mlir", "w") as file:
-            file.write(jax.jit(function, keep_unused=True).lower(*arguments).as_text())
-        for j, a in enumerate(arguments):
-            if isinstance(a, np.ndarray):
-                np.save(f"{path}/in{j}.npy", a)
+        export(f"{folder}/{make.__name__}_{seed}_{i}", function, arguments)
     print(f"{folder}: {count} programs of {len(chosen)} kinds")
 
 

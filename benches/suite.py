@@ -14,6 +14,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax
 import jax.numpy as jnp
 import numpy as np
+from exported import export
 from jax import lax
 
 jax.config.update("jax_default_matmul_precision", "highest")
@@ -340,12 +341,7 @@ def write(workloads, words):
     for name, function, arguments in workloads:
         if words[1:] and not any(name.startswith(w) for w in words[1:]):
             continue
-        os.makedirs(f"{folder}/{name}", exist_ok=True)
-        with open(f"{folder}/{name}/program.mlir", "w") as file:
-            file.write(jax.jit(function, keep_unused=True).lower(*arguments).as_text())
-        for i, a in enumerate(arguments):
-            if isinstance(a, np.ndarray):
-                np.save(f"{folder}/{name}/in{i}.npy", a)
+        export(f"{folder}/{name}", function, arguments)
     print(f"{folder}: {len(os.listdir(folder))} workloads")
 
 

@@ -92,10 +92,7 @@ const LEAST_LANES: usize = 4;
 
 /// Is what a value reads along a loop the same element, or elements side by side?
 pub fn is_steady(dag: &Dag, value: NodeId, l: LoopId) -> bool {
-    dag.reachable(&[value], true).into_iter().all(|n| match &dag[n].node {
-        Node::Load { address, .. } => matches!(address.coeff(l), 0 | 1),
-        _ => true,
-    })
+    farthest(dag, value, l) <= 1
 }
 
 /// How far apart the elements lie that a value reads along a loop, at most; those that lie backwards are not side by side.

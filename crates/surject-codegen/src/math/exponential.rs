@@ -41,16 +41,19 @@ pub fn reduce<'p>(x: F<'p>) -> (Exponent<'p>, F<'p>) {
     (Exponent { float: n, integer }, r)
 }
 
+/// `(e^r − 1 − r) / r²` where [`reduce`] leaves `r`.
+fn quotient<'p>(r: F<'p>) -> F<'p> {
+    if r.is_double() { r.poly(&EXP_DOUBLE) } else { r.poly(&EXP) }
+}
+
 /// `e^r − 1 − r` where [`reduce`] leaves `r`: the quotient by a square, and the square.
 pub fn beyond_linear<'p>(r: F<'p>) -> (F<'p>, F<'p>) {
-    let p = if r.is_double() { r.poly(&EXP_DOUBLE) } else { r.poly(&EXP) };
-    (p, r * r)
+    (quotient(r), r * r)
 }
 
 /// `e^r` where [`reduce`] leaves `r`.
 pub fn rest<'p>(r: F<'p>) -> F<'p> {
-    let p = if r.is_double() { r.poly(&EXP_DOUBLE) } else { r.poly(&EXP) };
-    p.fma(r, 1.0).fma(r, 1.0)
+    quotient(r).fma(r, 1.0).fma(r, 1.0)
 }
 
 /// `y · 2^n`, where `2^n` alone may be subnormal or too large.

@@ -187,16 +187,14 @@ impl<'p> F<'p> {
             return None;
         }
         let (bits, ty) = (part * if self.is_double() { 64 } else { 32 }, e.ty(part));
-        let number =
-            |e: Elem, value: u64| (pen.name(pen.keep(pen.paper.borrow_mut().literal(e, value, 1))), e.name());
-        let all =
-            number(if part == 16 { Elem::I16 } else { Elem::I8 }, if part == 16 { 0xffff } else { 0xff });
-        // Rounded as everything is.
-        let given: Vec<(String, &str)> = match bits {
-            512 => vec![all, number(Elem::I32, 4)],
-            _ => vec![all],
-        };
-        let (values, types): (Vec<String>, Vec<&str>) = given.into_iter().unzip();
+        // All lanes; and rounded as everything is, which the widest form has to be told.
+        let mut given = vec![if part == 16 { (Elem::I16, 0xffff) } else { (Elem::I8, 0xff) }];
+        if bits == 512 {
+            given.push((Elem::I32, 4));
+        }
+        let values: Vec<String> =
+            given.iter().map(|&(e, value)| pen.paper.borrow_mut().literal(e, value, 1)).collect();
+        let types: Vec<&str> = given.iter().map(|g| g.0.name()).collect();
         let (values, types) = (values.join(", "), types.join(", "));
         let mut parts = Vec::new();
         for first in (0..lanes).step_by(part) {

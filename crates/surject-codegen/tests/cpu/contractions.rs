@@ -893,7 +893,7 @@ fn sums_in_lanes_with_more_behind_them() {
 /// Each packs its own.
 #[test]
 fn products_alike_with_other_columns() {
-    for (rows, sum, columns) in [(8, 8, 72), (48, 9, 130)] {
+    for (rows, sum, columns, packed) in [(8, 8, 72, true), (48, 9, 130, true), (8, 9, 130, false)] {
         let text = format!(
             "func main(a: f32[{rows},{sum}], b: f32[{rows},{sum}], w: f32[{sum},{columns}], v: f32[{columns},{sum}]) -> (y, z) {{
   y : f32[{rows},{columns}] =:+ over i<{rows}, j<{columns}, k<{sum} at [i,j]: a[i,k] * (w[k,j] * 0.5f32)
@@ -904,7 +904,7 @@ fn products_alike_with_other_columns() {
         let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let target = surject_codegen::Target { threads: 1, ..surject_codegen::Target::wide() };
         let plan = surject_codegen::lower(&program, "main", &target).unwrap().plan.to_string();
-        assert!(plan.matches("packed as needed").count() == 2, "{plan}");
+        assert!(!packed || plan.matches("packed as needed").count() == 2, "{plan}");
         check_with(program.functions[0].clone(), 1e-4, None);
     }
 }
