@@ -334,6 +334,9 @@ impl Row<'_> {
             let parts = between(&braid.cuts, em.dag.extent(l)).collect();
             return self.braid(em, scope, (braid, braided), &range, parts);
         }
+        if let Some(byte) = self.schedule.fill {
+            return self.fill(em, scope, l, &range, byte);
+        }
         let cuts = if cut && range.0.is_none() { self.cuts(em.dag, l) } else { Vec::new() };
         let parts: Vec<(i64, i64)> = between(&cuts, em.dag.extent(l)).collect();
         let streams = em.streams;

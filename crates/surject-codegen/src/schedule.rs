@@ -47,6 +47,8 @@ pub struct Schedule {
     pub streams: bool,
     /// From so many bytes on a part of a row is done from line to line of memory.
     pub shift: Option<i64>,
+    /// Is every row this byte again and again, and long?
+    pub fill: Option<u8>,
     /// An estimate of the work, in cycles of one core.
     pub cycles: f64,
 }
@@ -513,6 +515,7 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         tables: target.tables,
         streams: false,
         shift: None,
+        fill: None,
         cycles,
     };
     /// What is picked from vectors is longer code.
@@ -551,6 +554,7 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         }
     }
     turn(dag, outputs, &mut schedule, target);
+    schedule.fill = stream::filled(dag, outputs, &schedule, target);
     stream::decide(dag, outputs, &mut schedule, target);
     if schedule.shift.is_none() && best.0 < schedule.cycles {
         schedule.shift = stream::near(dag, outputs, &schedule, target);

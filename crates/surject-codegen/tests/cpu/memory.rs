@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 use surject_codegen::{LoweredModule, Target, lower};
-use surject_ir::Program;
+use surject_ir::{DType, Program, Scalar};
 
 /// Lowers a program, runs it against the interpreter, and gives its module for a fixed machine.
 fn module(text: &str) -> LoweredModule {
@@ -286,4 +286,19 @@ fn large_values_of_loops_change_places() {
     };
     let plans = [0, 1, 2, 5].map(|rounds| plan(&text(rounds)));
     insta::assert_snapshot!(plans[3]);
+}
+
+/// What is one byte again and again, of elements of all sizes, in one piece and by several tasks.
+#[test]
+fn what_is_filled_in() {
+    for dtype in [DType::I1, DType::I8, DType::BF16, DType::F32, DType::I64, DType::F64] {
+        for sizes in [&[0u64][..], &[1], &[63, 5], &[700, 300]] {
+            for value in [0, -1] {
+                let (mut f, _) = function(&[]);
+                let all = f.fields.constant(&space(sizes), Scalar::from_i128(dtype, value));
+                result(&mut f, all);
+                check(f);
+            }
+        }
+    }
 }

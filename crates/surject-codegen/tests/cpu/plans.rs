@@ -132,8 +132,8 @@ fn what_no_cache_holds_goes_past_them() {
     let streams = |function: Function| lowered(function, &target).text.contains("nontemporal");
     let fill = |rows: u64| {
         let (mut f, _) = function(&[]);
-        let zero = f.fields.constant(&space(&[rows, 1024]), Scalar::from_f64(DType::F32, 0.0));
-        result(&mut f, zero);
+        let one = f.fields.constant(&space(&[rows, 1024]), Scalar::from_f64(DType::F32, 1.0));
+        result(&mut f, one);
         f
     };
     let scaled = |rows: u64| {
@@ -144,6 +144,22 @@ fn what_no_cache_holds_goes_past_them() {
     };
     assert_eq!([2000, 4000, 10_000].map(|rows| streams(scaled(rows))), [false, true, true]);
     assert_eq!([2000, 6000, 7000].map(|rows| streams(fill(rows))), [false, false, true]);
+}
+
+/// The C library fills what leaves the caches of a core, if it is one byte again and again.
+#[test]
+fn one_byte_is_filled_in() {
+    let fills = |value: Scalar, sizes: &[u64]| {
+        let (mut f, _) = function(&[]);
+        let all = f.fields.constant(&space(sizes), value);
+        result(&mut f, all);
+        lowered(f, &Target::wide()).text.contains("llvm.intr.memset")
+    };
+    let float = |value| Scalar::from_f64(DType::F32, value);
+    let large = &[1000, 1000];
+    assert_eq!([0.0, -0.0, 1.0].map(|v| fills(float(v), large)), [true, false, false]);
+    assert!(fills(Scalar::from_i128(DType::I32, -1), large) && fills(Scalar::bool(true), &[4_000_000]));
+    assert!(!fills(float(0.0), &[100, 1000]));
 }
 
 /// Rows in two parts: past the caches where both are of whole lines, or long enough to be done from line to line.
