@@ -103,6 +103,7 @@ impl Emitter<'_> {
             // The value is not used.
             return self.constant(Elem::of(dtype), 0, lanes);
         }
+        let all = guards;
         let guards: Vec<Guard> = guards
             .iter()
             .zip(facts)
@@ -136,7 +137,7 @@ impl Emitter<'_> {
             return self.load_pairs(pointer, &base, at);
         }
         if mask.is_none()
-            && let Some(column) = self.column(pointer, address, memory, at)
+            && let Some(column) = self.column(pointer, (address, all), memory, at)
         {
             return self.widen(dtype, column, at);
         }

@@ -105,6 +105,8 @@ pub struct Emitter<'a> {
     pub(crate) passes: Vec<NodeId>,
     /// The loop over short rows, where such rows are done in lanes.
     pub short: Option<LoopId>,
+    /// The parts of short rows that are loaded, by address, guards and loops whose values are known.
+    pub(crate) reached: HashMap<(Lin, Vec<Guard>, LoopSet), Option<(i64, i64)>>,
     /// The inverses of divisors, by the names of these.
     pub(crate) inverses: HashMap<String, Inverse>,
     scopes: Vec<Scope>,
@@ -152,6 +154,7 @@ impl<'a> Emitter<'a> {
             far_stores: Vec::new(),
             passes: Vec::new(),
             short: None,
+            reached: HashMap::new(),
             inverses: HashMap::new(),
             scopes: vec![Scope::default()],
             names: 0,

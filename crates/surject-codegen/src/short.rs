@@ -5,7 +5,7 @@
 //! out, and what is stored along a row is transposed back.
 
 use crate::Target;
-use crate::address::{Lin, LoopId, LoopSet};
+use crate::address::{Guard, Lin, LoopId, LoopSet};
 use crate::dag::{Dag, Node, NodeId};
 use crate::emit::{At, Elem, Emitter, ScopeId};
 use crate::schedule::{Output, node_cost};
@@ -21,6 +21,9 @@ const LONGEST_WITH_FUNCTION: i64 = 64;
 /// another. And the part of the vectors of a longer one that elements may fill.
 const LONGEST_CHAIN: f64 = 40.0;
 const FULL: f64 = 0.8;
+
+/// The longest row of which windows are reduced: element by element of a longer one few vectors are partly empty.
+const LONGEST_OF_WINDOWS: i64 = 36;
 
 /// Rows up to this length are put together of the vectors that a block consists of; longer ones are loaded one by one.
 const DIRECT: i64 = 8;
@@ -96,6 +99,7 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
     let short = Short::of(dag, output, order, (&nodes, LONGEST_WITH_FUNCTION))
         .filter(|short| !short.apart && short.column.is_some_and(decided))
         .or_else(|| Short::of(dag, output, order, (&nodes, longest)))?;
+    let longest = if short.column.is_some_and(decided) { longest.max(LONGEST_OF_WINDOWS) } else { longest };
     if nodes.iter().any(|&n| matches!(dag[n].node, Node::Gather { .. })) {
         return None;
     }
@@ -126,8 +130,12 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
             && address.coeff(row) != 0
         {
             let stride = address.coeff(row);
-            // Rows are loaded whole, whatever guards say: each has to lie within one row of the tensor.
-            let inside = stride == 1 || stride > 1 && is_within_row(dag, address, (stride, along));
+            // What is only moved may leave its row nowhere, whatever guards say: other ways do that as fast.
+            let guards_of_row = if reduces { guards.as_slice() } else { &[] };
+            let ends = (stride > 1).then(|| reached(dag, (address, guards_of_row), (stride, along)));
+            let inside = ends.is_none_or(|ends| {
+                ends.is_some_and(|(low, high)| reduces || low.div_euclid(stride) == high.div_euclid(stride))
+            });
             if guards.iter().any(|g| g.expr.coeff(row) != 0) || !(1..=longest).contains(&stride) || !inside {
                 return None;
             }
@@ -142,19 +150,49 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
     (worth && cost <= MOST).then_some(Short { lanes, ..short })
 }
 
-/// Does an address stay within a row of so many elements, with the loops along a row and all that do not go from row to row?
-fn is_within_row(dag: &Dag, address: &Lin, (stride, along): (i64, LoopSet)) -> bool {
-    let inside = address.terms.iter().filter(|t| t.1 % stride != 0).map(|t| t.0).collect();
-    let within = |reach: i64| address.offset.rem_euclid(stride) + reach <= stride && address.offset >= 0;
-    reach(dag, address, along.union(inside)).is_some_and(within)
+/// The part of a row of so many elements that is loaded for an address: the least and the largest place that loops give
+/// which are written out, where its guards hold. All of a block of rows is loaded, so nothing may be said of other places;
+/// a guard on such loops and on others says too little.
+fn reached(
+    dag: &Dag,
+    (address, guards): (&Lin, &[Guard]),
+    (stride, along): (i64, LoopSet),
+) -> Option<(i64, i64)> {
+    /// More combinations are not looked at.
+    const MOST: f64 = 4096.0;
+    let place = |lin: &Lin, values: &[(LoopId, i64)]| {
+        values.iter().try_fold(lin.offset, |sum, &(l, v)| lin.coeff(l).checked_mul(v)?.checked_add(sum))
+    };
+    let own: Vec<&Guard> = guards.iter().filter(|g| g.expr.loops().meets(along)).collect();
+    if own.iter().any(|g| g.expr.loops().minus(along) != LoopSet::default()) {
+        return None;
+    }
+    let used = own.iter().fold(address.loops(), |set, g| set.union(g.expr.loops())).only(along);
+    if dag.points(used) > MOST {
+        return None;
+    }
+    let mut ends: Option<(i64, i64)> = None;
+    for values in every(dag, &used.loops().collect::<Vec<_>>()) {
+        let inside = |g: &&Guard| place(&g.expr, &values).is_some_and(|v| (0..g.bound).contains(&v));
+        if own.iter().all(inside) {
+            let at = place(address, &values)?;
+            ends = Some(ends.map_or((at, at), |(low, high)| (low.min(at), high.max(at))));
+        }
+    }
+    ends.filter(|(low, high)| high.checked_sub(*low).is_some_and(|reach| reach < stride))
 }
 
-/// The elements from the first to the last that an address runs through with these loops, if it runs forwards.
-fn reach(dag: &Dag, address: &Lin, along: LoopSet) -> Option<i64> {
-    address.terms.iter().filter(|t| along.contains(t.0)).try_fold(1i64, |sum, &(l, c)| {
-        (c > 0).then_some(())?;
-        c.checked_mul(dag.extent(l) - 1)?.checked_add(sum)
-    })
+/// All values of some loops.
+fn every(dag: &Dag, loops: &[LoopId]) -> Vec<Vec<(LoopId, i64)>> {
+    let mut all: Vec<Vec<(LoopId, i64)>> = vec![Vec::new()];
+    for &l in loops {
+        let values = 0..dag.extent(l);
+        all = all
+            .iter()
+            .flat_map(|before| values.clone().map(move |v| before.iter().copied().chain([(l, v)]).collect()))
+            .collect();
+    }
+    all
 }
 
 /// Memory from an element on: its address, the elements from a row to the next, how many of them count in a row, and
@@ -204,34 +242,50 @@ impl Emitter<'_> {
     }
 
     /// A column of a block of rows, if an address is one where rows are done in lanes.
-    pub(crate) fn column(&mut self, pointer: &str, address: &Lin, elem: Elem, at: At) -> Option<String> {
+    pub(crate) fn column(
+        &mut self,
+        pointer: &str,
+        (address, guards): (&Lin, &[Guard]),
+        elem: Elem,
+        at: At,
+    ) -> Option<String> {
         let row = self.short?;
         let stride = address.coeff(row);
         if !(2..=LONGEST_WITH_FUNCTION).contains(&stride) {
             return None;
         }
-        let (mut base, mut column, mut reach) = (address.clone(), 0, 1);
-        base.terms.clear();
-        for &(l, c) in &address.terms {
-            match self.fixed(l, at.scope) {
-                Some(value) => {
-                    column += c * value;
-                    reach += c * (self.dag.extent(l) - 1);
-                }
-                None => base.terms.push((l, c)),
-            }
-        }
+        let loops = guards.iter().fold(address.loops(), |set, g| set.union(g.expr.loops()));
+        let known: Vec<(LoopId, i64)> =
+            loops.loops().filter_map(|l| Some((l, self.fixed(l, at.scope)?))).collect();
+        let known_loops: LoopSet = known.iter().map(|k| k.0).collect();
+        let (first, last) = self.reached_once(address, guards, (stride, known_loops))?;
+        let mut base = address.clone();
+        base.terms.retain(|t| !known_loops.contains(t.0));
+        base.offset = first;
+        let place = known.iter().map(|&(l, value)| address.coeff(l) * value).sum::<i64>() + address.offset;
+        let (column, reach) = (usize::try_from(place - first).ok()?, last - first + 1);
         let home = self.home(at.scope, base.loops());
         let key = (pointer.to_string(), base.clone(), reach);
         if let Some(columns) = self.known_columns(home, &key) {
-            return columns.get(usize::try_from(column).ok()?).cloned();
+            return columns.get(column).cloned();
         }
         let place = self.lin(&base, home);
         let first = self.element(pointer, &place, elem, home);
         let rows = Rows { first: &first, stride, reach, elem };
         let columns = self.columns(&rows, At { scope: home, lanes: at.lanes });
-        let found = columns.get(usize::try_from(column).ok()?).cloned();
+        let found = columns.get(column).cloned();
         self.keep_columns(home, key, columns);
+        found
+    }
+
+    /// As [`reached`], looked at once.
+    fn reached_once(&mut self, address: &Lin, guards: &[Guard], of: (i64, LoopSet)) -> Option<(i64, i64)> {
+        let key = (address.clone(), guards.to_vec(), of.1);
+        if let Some(known) = self.reached.get(&key) {
+            return *known;
+        }
+        let found = reached(self.dag, (address, guards), of);
+        self.reached.insert(key, found);
         found
     }
 
@@ -527,21 +581,36 @@ impl Emitter<'_> {
 
     /// Every position of some loops, the last running fastest.
     pub(crate) fn every(&self, loops: &[LoopId]) -> Vec<Vec<(LoopId, i64)>> {
-        let mut all: Vec<Vec<(LoopId, i64)>> = vec![Vec::new()];
-        for &l in loops {
-            let values = 0..self.dag.extent(l);
-            all = all
-                .iter()
-                .flat_map(|before| {
-                    values.clone().map(move |v| before.iter().copied().chain([(l, v)]).collect())
-                })
-                .collect();
-        }
-        all
+        every(self.dag, loops)
     }
 
     /// Is a node one whose loops are written out here?
     pub(crate) fn is_written_out(&self, node: NodeId) -> bool {
         self.short.is_some_and(|row| self.dag[node].deps.contains(row))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_guards_leave_of_a_row_is_loaded() {
+        let mut dag = Dag::default();
+        let [i, j, k, m] = [100, 8, 3, 5].map(|extent| dag.add_loop(extent).unwrap());
+        let known: LoopSet = [j, k].into_iter().collect();
+        let lin = |terms: &[(LoopId, i64)], offset| Lin { terms: terms.to_vec(), offset };
+        let of = |address: &Lin, guards: &[Guard]| reached(&dag, (address, guards), (8, known));
+        let window = lin(&[(i, 8), (j, 1), (k, 1)], -1);
+        let inside = Guard { expr: lin(&[(j, 1), (k, 1)], -1), bound: 8 };
+        // One element on either side of a row is not there.
+        assert_eq!((of(&window, &[]), of(&window, std::slice::from_ref(&inside))), (None, Some((0, 7))));
+        let rolled = lin(&[(i, 8), (j, 1)], -1);
+        assert_eq!(of(&rolled, &[Guard { expr: lin(&[(j, 1)], -1), bound: 7 }]), Some((0, 6)));
+        // Nothing is known of the others where a guard speaks of a loop that runs.
+        assert_eq!(of(&window, &[Guard { expr: lin(&[(j, 1), (m, 1)], 0), bound: 8 }]), None);
+        assert_eq!(of(&window, &[inside, Guard { expr: lin(&[(m, 1)], 0), bound: 3 }]), Some((0, 7)));
+        // A condition that never holds.
+        assert_eq!(of(&rolled, &[Guard { expr: lin(&[(j, 1)], 8), bound: 3 }]), None);
     }
 }

@@ -344,6 +344,8 @@ impl<'a> Stores<'a> {
         let Pulled { mut dag, outer, mut outputs } = pulled;
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
         match scan::find(&mut dag, &outputs, &outer, field) {
+            // All sums of a short row are written out, and share their terms.
+            Some(scan::Found::Scan(_)) if schedule.short.is_some() => {}
             Some(scan::Found::Scan(mut scan)) => {
                 let mut rest = Pulled { dag, outer, outputs };
                 let mut kernels = Vec::new();

@@ -36,7 +36,8 @@ pub(super) fn initial(
     Ok(inits)
 }
 
-/// What is reduced, with as few axes as tell apart what is kept, what is reduced, and what is a position.
+/// What is reduced, with as few axes as tell apart what is kept, what is reduced, and what is a position; none is of one
+/// element but a position.
 struct Reduced {
     shape: Vec<i64>,
     axes: Vec<usize>,
@@ -49,10 +50,16 @@ impl Reduced {
         let all = call.sizes(call.arg(0)?)?;
         let alone = |axis: usize| call.positions.iter().any(|p| *p.1 == axis && call.args.contains(p.0));
         let mut now = Reduced { shape: Vec::new(), axes: Vec::new(), place_of: Vec::new() };
+        let mut before: Option<usize> = None;
         for (axis, &extent) in all.iter().enumerate() {
-            let alike = axis > 0 && axes.contains(&axis) == axes.contains(&(axis - 1));
+            if extent == 1 && !alone(axis) {
+                now.place_of.push(now.shape.len().saturating_sub(1));
+                continue;
+            }
+            let alike = before
+                .is_some_and(|b| axes.contains(&axis) == axes.contains(&b) && !alone(axis) && !alone(b));
             match now.shape.last_mut() {
-                Some(last) if alike && !alone(axis) && !alone(axis - 1) => *last *= extent,
+                Some(last) if alike => *last *= extent,
                 _ => {
                     if axes.contains(&axis) {
                         now.axes.push(now.shape.len());
@@ -61,6 +68,7 @@ impl Reduced {
                 }
             }
             now.place_of.push(now.shape.len() - 1);
+            before = Some(axis);
         }
         Ok(now)
     }
@@ -76,7 +84,7 @@ pub fn reduce(call: &Call<'_>, axes: &[usize]) -> Result<Kernel, CodegenError> {
     let real = |&v: &Var| !call.dtype(v).is_complex() && call.dtype(v).size() <= 8;
     let reduced = Reduced::of(call, axes)?;
     let last = reduced.kept().last().map_or(1, |&axis| reduced.shape[axis]);
-    if !axes.is_empty() && last >= LANES && call.targets.iter().all(real) {
+    if !reduced.axes.is_empty() && last >= LANES && call.targets.iter().all(real) {
         let ascending = ascending(call, &dag, &join, axes)?;
         return reduce_lanes(call, &reduced, &ascending, (&dag, &join));
     }

@@ -233,6 +233,11 @@ fn folds_of_positions() {
         (vec![0], [9, 7, 8]),
         (vec![0, 1], [3, 4, 19]),
         (vec![1, 2], [18, 3, 5]),
+        // Axes of one element, beside the others and between them.
+        (vec![1], [50, 4, 1]),
+        (vec![0], [5, 1, 40]),
+        (vec![1, 2], [6, 1, 3]),
+        (vec![1], [3, 1, 5]),
     ] {
         for (axis, dtype, also) in [
             (0, I, false),
