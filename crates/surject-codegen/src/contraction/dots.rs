@@ -18,10 +18,15 @@ use surject_ir::{DType, FieldId};
 /// Cycles in which the lanes of a sum are joined, and in which an element is stored along the sum first.
 const JOIN: f64 = 4.0;
 const STORE: f64 = 1.25;
+/// Cycles for a vector of terms where a window is summed, and for a step of the loops around it, which all of the few share.
+const SHARED: f64 = 0.6;
+const TURN: f64 = 4.0;
 /// Cycles in which a vector comes from the second cache.
 const FAR: f64 = 3.0;
 /// The part of the time of tiles that sums in lanes must not exceed.
 const WORTH: f64 = 1.05;
+/// The same where windows are summed, of which tiles take less than is reckoned.
+const WORTH_OF_WINDOWS: f64 = 0.63;
 /// Fewer rows are no long tensor that is read once.
 const ROWS: i64 = 16;
 
@@ -56,33 +61,47 @@ impl Contraction {
 
     /// Is it a sum in lanes for each element? `None`: it has tiles.
     pub(crate) fn dots(&self, dag: &Dag, output: &Output, target: &Target) -> Option<Dots> {
-        let &[sum] = &self.sum[..] else { return None };
         let dtype = dag[self.node].dtype;
         let float = matches!(dtype, DType::F32 | DType::F64);
         let lanes = (target.lanes_bytes / Elem::of(dtype).size()) as i64;
-        if !float || self.pairs.is_some() || dag.extent(sum) < lanes {
+        if !float || self.pairs.is_some() {
             return None;
         }
         let columns: Vec<LoopId> = self.columns.iter().copied().chain([self.lane]).collect();
         let sides = [(&self.rows, self.factors[0]), (&columns, self.factors[1])];
-        let lies_along = |factor: NodeId| match &dag[factor].node {
-            Node::Load { address, guards, .. } => address.coeff(sum) == 1 && guards.is_empty(),
-            _ => false,
+        let windowed = self.sum.iter().filter(|&&l| dag.extent(l) > 1).count() > 1;
+        let lies_along = |factor: NodeId, l: LoopId| {
+            let (mut node, mut alike) = (factor, true);
+            loop {
+                // What is not there, as around an image, is not there for all of the terms that lie side by side.
+                alike &= dag[node].node.guards().iter().all(|g| windowed && g.expr.coeff(l) == 0);
+                match &dag[node].node {
+                    Node::Guarded { inner, .. } => node = *inner,
+                    Node::Load { address, .. } => return alike && address.coeff(l) == 1,
+                    _ => return false,
+                }
+            }
         };
         // Registers for the sums of two rows, for the terms of these, and for one of the few.
         let most = (target.registers as i64 - 3) / 2;
         for ((few, own), (many, other)) in [(sides[0], sides[1]), (sides[1], sides[0])] {
             let (all, batch) = (product(dag, few), product(dag, &self.batch));
             let results = (all * product(dag, many) * batch) as f64;
-            if all > most || product(dag, many) < ROWS || !lies_along(other) {
+            // The loop along the terms; others of the sum run around it.
+            let along = self.sum.iter().copied().filter(|&l| dag.extent(l) >= lanes && lies_along(other, l));
+            let Some(sum) = along.max_by_key(|&l| dag.extent(l)) else { continue };
+            if all > most || product(dag, many) < ROWS {
                 continue;
             }
-            let loops: Vec<LoopId> = self.batch.iter().chain(few).copied().chain([sum]).collect();
-            let stored = match lies_along(own) && !share_lines(dag, own, few) {
+            let around = self.sum.iter().copied().filter(|&l| l != sum);
+            let loops: Vec<LoopId> =
+                self.batch.iter().chain(few).copied().chain(around.clone()).chain([sum]).collect();
+            let around = around.map(|l| dag.extent(l)).product::<i64>();
+            let stored = match lies_along(own, sum) && !share_lines(dag, own, few) {
                 true => 0.0,
                 // Once for all of the others.
                 false if dag[own].deps.only(loops.iter().copied().collect()) == dag[own].deps => {
-                    STORE * (batch * all * dag.extent(sum)) as f64
+                    STORE * (batch * all * around * dag.extent(sum)) as f64
                 }
                 false => continue,
             };
@@ -91,10 +110,17 @@ impl Contraction {
             let rows = rows.clamp(1, ROWS_OF_BLOCK.min(dag.extent(row)));
             let vectors = (dag.extent(sum) + lanes - 1) / lanes;
             // All of the few are read again for every block.
-            let near = 4 * all * vectors * target.lanes_bytes as i64 <= 3 * target.nearest_bytes as i64;
-            let vector = 1.0 + if near { 0.0 } else { FAR / rows as f64 };
-            let cycles = results * (vector * vectors as f64 + JOIN) + stored;
-            if cycles > WORTH * self.in_tiles(dag, output, lanes, target) && !target.eager {
+            let near =
+                4 * all * around * vectors * target.lanes_bytes as i64 <= 3 * target.nearest_bytes as i64;
+            let (vector, turn) = match windowed {
+                true => (SHARED, TURN / all as f64),
+                false => (1.0 + if near { 0.0 } else { FAR / rows as f64 }, 0.0),
+            };
+            let rest = if windowed && dag.extent(sum) % lanes != 0 { 1 } else { 0 };
+            let cycles =
+                results * (around as f64 * (vector * (vectors + rest) as f64 + turn) + JOIN) + stored;
+            let worth = if windowed { WORTH_OF_WINDOWS } else { WORTH };
+            if cycles > worth * self.in_tiles(dag, output, lanes, target) && !target.eager {
                 continue;
             }
             if stored > 0.0 {

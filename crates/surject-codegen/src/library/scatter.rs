@@ -252,9 +252,7 @@ impl Scatter<'_> {
         }
         // Whole vectors as far as they go, then ever narrower ones.
         let mut from = low;
-        let mut steps = vec![wide, LANES, 1];
-        steps.dedup();
-        for lanes in steps {
+        for lanes in std::iter::successors(Some(wide), |&lanes| (lanes > 1).then_some(lanes / 2)) {
             let (step, length) = (bound(w, lanes), w.arith(root, "arith.subi", &high, &from));
             let rest = w.arith(root, "arith.remui", &length, &step);
             let to = w.arith(root, "arith.subi", &high, &rest);

@@ -839,6 +839,37 @@ fn products_with_very_few_columns() {
     }
 }
 
+/// Windows with many channels and few features: sums in lanes along the channels, of several pixels together, whose
+/// weights are stored along the channels first where they lie otherwise; and what is still in tiles.
+#[test]
+fn windows_with_few_features() {
+    let text = |[height, channels, features]: [u64; 3], stride: u64, weights: &str| {
+        let sizes = match weights {
+            "w[l,m,n,o]" => format!("3,3,{channels},{features}"),
+            _ => format!("{features},{channels},3,3"),
+        };
+        let out = height.div_ceil(stride);
+        format!(
+            "func main(x: f32[2,{height},9,{channels}], w: f32[{sizes}]) -> (y) {{
+  y : f32[2,{out},9,{features}] =:+ over i<2, j<{out}, k<9, o<{features}, l<3, m<3, n<{channels} at [i,j,k,o]: (x[i,{stride}*j + l - 1,k + m - 1,n] where 0 <= {stride}*j + l - 1 < {height} and 0 <= k + m - 1 < 9 else 0.0f32) * {weights}
+}}
+"
+        )
+    };
+    let parsed = |text: String| surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    for (sizes, stride) in [([11, 20, 1], 1), ([10, 40, 3], 1), ([11, 16, 2], 2), ([9, 33, 7], 3)] {
+        for weights in ["w[l,m,n,o]", "w[o,n,l,m]"] {
+            check_with(parsed(text(sizes, stride, weights)).functions[0].clone(), 1e-4, None);
+        }
+    }
+    let lanes = |channels: u64, features: u64| {
+        let program = parsed(text([40, channels, features], 1, "w[l,m,n,o]"));
+        !lower(&program, "main", &Target::wide()).unwrap().plan.to_string().contains("contraction")
+    };
+    let all = [(64, 1), (64, 6), (40, 12), (64, 16)];
+    assert_eq!(all.map(|(channels, features)| lanes(channels, features)), [true, true, false, false]);
+}
+
 /// Rows that share what they are multiplied with are summed together; four at a time, or as many as divide them.
 #[test]
 fn rows_of_a_vector_are_summed_together() {
