@@ -63,9 +63,9 @@ pub fn find(
             }
             _ => false,
         });
-        // A few rows are read side by side anyway.
+        // Less than two blocks of rows are read side by side.
         let rows: i64 = loops.iter().map(|&l| dag.extent(l)).product();
-        let plain = rows > ROWS && inside.iter().all(|&n| !matches!(dag[n].node, Node::Reduce { .. }));
+        let plain = rows >= 2 * ROWS && inside.iter().all(|&n| !matches!(dag[n].node, Node::Reduce { .. }));
         let all = dag[n].deps == over;
         (exact && strided && plain && all && points >= WORTH).then_some((n, *field))
     })
@@ -81,7 +81,7 @@ pub fn kernel(
     let Node::Reduce { op, loops, body, field } = dag[output.root].node.clone() else { return Ok(None) };
     let &[rows] = &loops[..] else { return Ok(None) };
     let (extent, dtype) = (dag.extent(rows), dag[output.root].dtype);
-    if extent < 4 * ROWS {
+    if extent < 2 * ROWS {
         return Ok(None);
     }
     let (main, rest) = (extent / ROWS, extent % ROWS);

@@ -16,6 +16,8 @@ const LONG: i64 = 64;
 /// How many elements values are written out for, at least and at most: of several values all stay in the innermost cache.
 const LEAST: i64 = 128;
 const MOST: i64 = 1024;
+/// The least of them where they are all rows: their loops become one.
+const WHOLE: i64 = 32;
 /// How often what is written out must be used.
 const USES: i64 = 8;
 /// How many values are written out.
@@ -46,7 +48,10 @@ pub(crate) fn find(pulled: &Pulled, target: &Target) -> Option<(Pulled, Periodic
     let values = repeating(dag, outputs, rows, row)?;
     // The most rows a block may have that leave no rest.
     let count = dag.extent(rows);
-    let fits = |&n: &i64| count % n == 0 && (least..=MOST).contains(&(n * length));
+    let fits = |&n: &i64| {
+        let least = if n == count { least.min(WHOLE) } else { least };
+        count % n == 0 && (least..=MOST).contains(&(n * length))
+    };
     let block = (1..=count.min(MOST / length)).rev().find(fits)?;
     let points = outer.iter().try_fold(1i64, |p, &l| p.checked_mul(dag.extent(l)))?;
     if points / (block * length) < uses {
