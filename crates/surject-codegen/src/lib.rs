@@ -97,6 +97,7 @@ mod push;
 mod recipe;
 mod renumber;
 mod row;
+mod runs;
 mod scan;
 mod schedule;
 mod short;

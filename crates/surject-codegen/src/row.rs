@@ -334,15 +334,17 @@ impl Row<'_> {
             let parts = between(&braid.cuts, em.dag.extent(l)).collect();
             return self.braid(em, scope, (braid, braided), &range, parts);
         }
-        if let Some(byte) = self.schedule.fill {
-            return self.fill(em, scope, l, &range, byte);
-        }
         let cuts = if cut && range.0.is_none() { self.cuts(em.dag, l) } else { Vec::new() };
         let parts: Vec<(i64, i64)> = between(&cuts, em.dag.extent(l)).collect();
         let streams = em.streams;
         em.streams &= self.goes_past(em.dag, l, &parts);
         let past = em.streams;
         for (start, end) in parts {
+            if let Some(run) = self.run(em, scope, l, (start, end)) {
+                let bounds = clip(em, scope, &range, (start, end), 1);
+                self.write_run(em, scope, (l, &run), bounds)?;
+                continue;
+            }
             if self.is_shifted(em, l, (start, end)) {
                 self.shifted(em, scope, l, &range, (start, end))?;
                 continue;

@@ -6,6 +6,7 @@ use crate::address::{Guard, Lin, LoopId, LoopSet};
 use crate::braid::{self, Braid};
 use crate::dag::{Buf, Dag, Node, NodeData, NodeId};
 use crate::emit::{Elem, ReducePlan};
+use crate::runs::Runs;
 use crate::short::{self, Short};
 use crate::stream;
 use std::collections::HashMap;
@@ -47,8 +48,8 @@ pub struct Schedule {
     pub streams: bool,
     /// From so many bytes on a part of a row is done from line to line of memory.
     pub shift: Option<i64>,
-    /// Is every row this byte again and again, and long?
-    pub fill: Option<u8>,
+    /// Parts of rows that are left to functions of the C library.
+    pub(crate) runs: Runs,
     /// An estimate of the work, in cycles of one core.
     pub cycles: f64,
 }
@@ -515,7 +516,7 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         tables: target.tables,
         streams: false,
         shift: None,
-        fill: None,
+        runs: Runs::default(),
         cycles,
     };
     /// What is picked from vectors is longer code.
@@ -554,7 +555,7 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         }
     }
     turn(dag, outputs, &mut schedule, target);
-    schedule.fill = stream::filled(dag, outputs, &schedule, target);
+    schedule.runs = Runs::of(dag, outputs, &schedule, target);
     stream::decide(dag, outputs, &mut schedule, target);
     if schedule.shift.is_none() && best.0 < schedule.cycles {
         schedule.shift = stream::near(dag, outputs, &schedule, target);

@@ -65,11 +65,7 @@ fn reads(dag: &Dag, outputs: &[Output], bytes: f64) -> bool {
 
 /// Does a kernel of the row emitter with this schedule store past the caches?
 pub(crate) fn decide(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, target: &Target) {
-    let Some(&last) =
-        schedule.order.last().filter(|_| schedule.fill.is_none() && is_worth(dag, outputs, target))
-    else {
-        return;
-    };
+    let Some(&last) = schedule.order.last().filter(|_| is_worth(dag, outputs, target)) else { return };
     let [row, part] = least(PAST, target);
     let long = is_long(dag, outputs, dag.extent(last), row);
     let stores_lines = match (&schedule.short, &schedule.braid) {
@@ -104,23 +100,6 @@ pub(crate) fn leaves(dag: &Dag, outputs: &[Output], target: &Target) -> bool {
     far && target.lanes_bytes as i64 == LINE
 }
 
-/// The byte of which all that a kernel stores consists, if it fills long rows with it that leave the caches of a core: the C
-/// library's function claims lines that it does not fetch. (On a Zen 5 16 MiB take 0.7 to 0.9 of the time of vectors
-/// that are stored, 32 MiB and more 0.35 to 0.5; what stays near takes up to twice as long.)
-pub(crate) fn filled(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &Target) -> Option<u8> {
-    /// Bytes of a row that are worth a call.
-    const ROW: i64 = 1 << 14;
-    let &last = schedule.order.last().filter(|_| schedule.is_plain())?;
-    let [output] = outputs else { return None };
-    let Node::Const(value) = dag[output.root].node else { return None };
-    let (size, bytes) = (size(dag, output), value.bits().to_le_bytes());
-    let own = &bytes[..usize::try_from(size).ok()?.min(bytes.len())];
-    let along = output.join.is_none() && output.address.coeff(last) == 1;
-    let far = written(dag, outputs) >= (Target::CACHE_SHARE * target.cache_bytes) as f64;
-    let long = far && dag.extent(last).saturating_mul(size) >= ROW;
-    (along && (long || target.eager) && own.iter().all(|&b| b == own[0])).then_some(own[0])
-}
-
 fn least((row, part): (i64, i64), target: &Target) -> [i64; 2] {
     if target.eager { [1; 2] } else { [row * LINE, part * LINE] }
 }
@@ -138,7 +117,7 @@ fn begin_alike_beside(dag: &Dag, outputs: &[Output], along: LoopSet) -> bool {
     })
 }
 
-fn size(dag: &Dag, output: &Output) -> i64 {
+pub(crate) fn size(dag: &Dag, output: &Output) -> i64 {
     Elem::in_memory(dag[output.root].dtype).size() as i64
 }
 
@@ -195,36 +174,6 @@ impl Row<'_> {
             && self.schedule.short.is_none()
             && !alike
             && is_long(em.dag, self.outputs, end - start, least)
-    }
-
-    /// Fills the row, or the part of it that is the task's own, with a byte.
-    pub(crate) fn fill(
-        &self,
-        em: &mut Emitter<'_>,
-        scope: ScopeId,
-        l: LoopId,
-        range: &(Option<String>, Option<String>),
-        byte: u8,
-    ) -> Result<(), CodegenError> {
-        let [output] = self.outputs else {
-            return Err(CodegenError::malformed("a row of one byte that is not one output"));
-        };
-        let elem = Elem::in_memory(em.dag[output.root].dtype);
-        let Bounds { low, high, .. } = clip(em, scope, range, (0, em.dag.extent(l)), 1);
-        let first = em.open(scope, vec![(l, low.clone())], None);
-        let (pointer, place) = (em.pointer(output.to)?, em.lin(&output.address, first));
-        let to = em.element(&pointer, &place, elem, first);
-        let (size, zero) = (em.int(elem.size() as i64), em.int(0));
-        let count = em.op(first, &format!("arith.subi {high}, {low} : i64"));
-        let count = em.op(first, &format!("arith.maxsi {count}, {zero} : i64"));
-        let bytes = em.op(first, &format!("arith.muli {count}, {size} : i64"));
-        let byte = em.constant(Elem::I8, u64::from(byte), 1);
-        let fill = format!(
-            "\"llvm.intr.memset\"({to}, {byte}, {bytes}) <{{isVolatile = false}}> : (!llvm.ptr, i8, i64) -> ()"
-        );
-        em.line(first, &fill);
-        em.close_plain(first);
-        Ok(())
     }
 
     /// Do these parts of a row go past the caches? Not if one of them, larger than a line, has to go through them: its

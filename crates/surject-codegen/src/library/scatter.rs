@@ -253,6 +253,10 @@ impl Scatter<'_> {
         // Whole vectors as far as they go, then ever narrower ones.
         let mut from = low;
         for lanes in std::iter::successors(Some(wide), |&lanes| (lanes > 1).then_some(lanes / 2)) {
+            // Pieces are of whole vectors, but for what is left of the line.
+            if lanes < LANES && extent & lanes == 0 {
+                continue;
+            }
             let (step, length) = (bound(w, lanes), w.arith(root, "arith.subi", &high, &from));
             let rest = w.arith(root, "arith.remui", &length, &step);
             let to = w.arith(root, "arith.subi", &high, &rest);

@@ -302,3 +302,58 @@ fn what_is_filled_in() {
         }
     }
 }
+
+/// Rows that come from tensors as they lie, side by side and one behind the other, with what is filled in around them; and
+/// what no run is: turned around, of another type, or too short.
+#[test]
+fn what_is_moved_in_runs() {
+    let eager = Target { moves: true, eager: true, ..Target::wide() };
+    let targets = [eager, Target { streams: true, ..eager }, Target { threads: 1, ..eager }];
+    for (dtype, neutral, zero) in [
+        ("f32", "-0.0f32", "0.0f32"),
+        ("bf16", "-0.0bf16", "0.0bf16"),
+        ("i8", "0i8", "0i8"),
+        ("f64", "-0.0f64", "0.0f64"),
+    ] {
+        let beside = format!(
+            "(x[i,j] where 0 <= j < 800 else {neutral}) + (x[-i + 6,j - 800] where 0 <= j - 800 < 800 else {neutral})"
+        );
+        let framed = format!("(x[i - 1,j - 400] where 0 <= i - 1 < 7 and 0 <= j - 400 < 800 else {zero})");
+        for (rows, length, value, copies) in [
+            (7, 700, "x[i,j + 100]", 1),
+            (7, 1600, beside.as_str(), 2),
+            (9, 1300, framed.as_str(), 1),
+            (7, 800, "x[i,-j + 799]", 0),
+            (7, 20, "x[i,j]", 0),
+        ] {
+            let text = format!(
+                "func main(x: {dtype}[7,800]) -> (y) {{
+  y : {dtype}[{rows},{length}] =: over i<{rows}, j<{length}: {value}
+}}
+"
+            );
+            let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            check_on(program.functions[0].clone(), 0.0, None, &targets);
+            let found = lower(&program, "main", &targets[2]).unwrap().text.matches("intr.memcpy").count();
+            assert_eq!(found, copies, "{text}");
+        }
+    }
+}
+
+/// Runs that leave the caches of a core and stay in the last one are moved by the C library.
+#[test]
+fn long_runs_are_moved() {
+    let moves = |rows: u64, length: u64, moves: bool| {
+        let text = format!(
+            "func main(x: f32[{rows},{length}]) -> (y) {{
+  y : f32[{rows},{length}] =: over i<{rows}, j<{length}: (x[i - 1,j] where 0 <= i - 1 < {rows} else 1.0f32)
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let target = Target { moves, ..Target::wide() };
+        lower(&program, "main", &target).unwrap().text.contains("intr.memcpy")
+    };
+    assert!(moves(20, 100_000, true) && !moves(20, 100_000, false));
+    assert!(!moves(4, 20_000, true) && !moves(2000, 1000, true) && !moves(200, 100_000, true));
+}
