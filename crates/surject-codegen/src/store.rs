@@ -590,6 +590,8 @@ impl<'a> Stores<'a> {
         outer: &[LoopId],
         top: FieldId,
     ) -> Choice {
+        /// A sum of fewer terms is no work beside a tile.
+        const FEW_TERMS: i64 = 8;
         let [output] = outputs else { return Choice::None };
         let all: LoopSet = outer.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
         let direct = dag.reachable(&[output.root], false);
@@ -605,7 +607,15 @@ impl<'a> Stores<'a> {
                 _ => return Choice::First(*field),
             }
         }
-        chosen
+        // What each tile would sum again is there before.
+        let again = |id: &NodeId| match (&chosen, &dag[*id].node) {
+            (Choice::Tiles(c, _), Node::Reduce { loops, field, .. }) if c.node != *id && *field != top => {
+                let terms = loops.iter().map(|&l| dag.extent(l)).product::<i64>();
+                (terms >= FEW_TERMS).then_some(*field)
+            }
+            _ => None,
+        };
+        direct.iter().find_map(again).map_or(chosen, Choice::First)
     }
 
     /// An accumulation that would be evaluated much more often in place than on its own.

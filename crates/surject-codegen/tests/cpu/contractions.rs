@@ -939,3 +939,20 @@ fn products_alike_with_other_columns() {
         check_with(program.functions[0].clone(), 1e-4, None);
     }
 }
+
+/// What stands behind a product and is a sum itself, such as the mean of a row, is there before: tiles would sum it again.
+#[test]
+fn sums_behind_a_product_come_first() {
+    let text = "func main(x: f32[16,128], w: f32[96,128]) -> (y) {
+  let m : f32[16] =:+ over i<16, k<128 at [i]: x[i,k]
+  y : f32[16,96] =: over i<16, j<96: (x[i,j] - m[i] / 128.0f32) * (+ over i<16, j<96, k<128 at [i,j]: x[i,k] * w[j,k])
+}
+";
+    let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}"));
+    check_with(program.functions[0].clone(), 1e-4, None);
+    let plan = lower(&program, "main", &Target::wide()).unwrap().plan.to_string();
+    let kernels: Vec<&str> = plan.lines().filter(|line| line.starts_with("kernel")).collect();
+    let sums = kernels.iter().position(|k| k.contains("+ [128"));
+    let tiles = kernels.iter().position(|k| k.contains("contraction"));
+    assert!(sums.is_some() && sums < tiles, "{plan}");
+}

@@ -24,7 +24,12 @@ fn compare_seeds(
             _ => Target::host(),
         };
         // Half of them as if they were large.
-        let target = Target { eager: seed / 3 % 2 == 1, streams: Target::host().streams, ..target };
+        let target = Target {
+            eager: seed / 3 % 2 == 1,
+            streams: Target::host().streams,
+            moves: seed % 2 == 1,
+            ..target
+        };
         let module = match lower(&program, "main", &target) {
             Ok(module) => module,
             Err(error @ CodegenError::Unsupported { .. }) => {

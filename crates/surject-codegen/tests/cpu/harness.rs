@@ -136,7 +136,7 @@ pub fn check(function: Function) {
 
 /// As [`check`], with a tolerance and perhaps with arguments.
 pub fn check_with(function: Function, tolerance: f64, args: Option<Vec<Buffer>>) {
-    let eager = Target { eager: true, streams: Target::host().streams, ..Target::wide() };
+    let eager = Target { eager: true, streams: Target::host().streams, moves: true, ..Target::wide() };
     let targets = [Target::host(), Target::generic(), Target { threads: 1, ..Target::wide() }, eager];
     check_on(function, tolerance, args, &targets);
 }
