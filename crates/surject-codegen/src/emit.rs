@@ -68,6 +68,9 @@ struct Scope {
     columns: HashMap<(String, Lin, i64), Vec<String>>,
 }
 
+/// A part of short rows: an address, its guards, and the loops whose values are known.
+pub(crate) type Part = (Lin, Vec<Guard>, LoopSet);
+
 /// How a reduction is done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReducePlan {
@@ -105,8 +108,8 @@ pub struct Emitter<'a> {
     pub(crate) passes: Vec<NodeId>,
     /// The loop over short rows, where such rows are done in lanes.
     pub short: Option<LoopId>,
-    /// The parts of short rows that are loaded, by address, guards and loops whose values are known.
-    pub(crate) reached: HashMap<(Lin, Vec<Guard>, LoopSet), Option<(i64, i64)>>,
+    /// The first and the last place in a row that is loaded.
+    pub(crate) reached: HashMap<Part, Option<(i64, i64)>>,
     /// The inverses of divisors, by the names of these.
     pub(crate) inverses: HashMap<String, Inverse>,
     scopes: Vec<Scope>,

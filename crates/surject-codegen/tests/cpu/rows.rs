@@ -464,6 +464,27 @@ fn rows_of_a_concatenation() {
     }
 }
 
+/// Long columns of less than two blocks of rows are read side by side, those of more block by block; nothing is joined to
+/// a target row by row.
+#[test]
+fn columns_of_some_rows() {
+    for (rows, joined) in [(9, false), (15, false), (16, true), (17, true), (31, true)] {
+        for (dtype, op) in [("f32", "+"), ("i64", "max")] {
+            let text = format!(
+                "func main(x: {dtype}[{rows},9001]) -> (y) {{
+  y : {dtype}[9001] =:{op} over i<{rows}, j<9001 at [j]: x[i,j]
+}}
+"
+            );
+            let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            check_with(program.functions[0].clone(), 1e-5, None);
+            let plan = lower(&program, "main", &Target::wide()).unwrap().plan.to_string();
+            let (one, whole) = (plan.matches("kernel_").count() == 1, format!("{op} [{rows}]"));
+            assert!(one && plan.contains(&whole) != joined, "{plan}");
+        }
+    }
+}
+
 /// Rows that are put together of columns, of which each lies by itself, and one of several: rows are done in lanes.
 #[test]
 fn rows_of_columns() {
