@@ -378,12 +378,31 @@ impl Host<'_> {
         Ok(())
     }
 
+    /// Copies bytes: many in chunks, of which the C library does not think that they are better stored past the caches.
     fn copy_bytes(&mut self, from: &str, to: &str, size: u64) {
-        let size = self.int(size);
-        self.line(&format!(
-            "\"llvm.intr.memcpy\"({to}, {from}, {size}) <{{isVolatile = false}}> : \
-             (!llvm.ptr, !llvm.ptr, i64) -> ()"
-        ));
+        const CHUNK: u64 = 1 << 16;
+        const MANY: u64 = 1 << 20;
+        let copy = |from: &str, to: &str, size: &str| {
+            format!(
+                "\"llvm.intr.memcpy\"({to}, {from}, {size}) <{{isVolatile = false}}> : \
+                 (!llvm.ptr, !llvm.ptr, i64) -> ()"
+            )
+        };
+        if size < MANY {
+            let size = self.int(size);
+            return self.line(&copy(from, to, &size));
+        }
+        let [zero, size, chunk] = [0, size, CHUNK].map(|n| self.int(n));
+        let first = format!("%{}", self.names);
+        self.names += 1;
+        self.line(&format!("scf.for {first} = {zero} to {size} step {chunk} : i64 {{"));
+        let [from, to] = [from, to].map(|pointer| {
+            self.op(&format!("llvm.getelementptr {pointer}[{first}] : (!llvm.ptr, i64) -> !llvm.ptr, i8"))
+        });
+        let left = self.op(&format!("arith.subi {size}, {first} : i64"));
+        let bytes = self.op(&format!("arith.minsi {left}, {chunk} : i64"));
+        self.line(&copy(&from, &to, &bytes));
+        self.line("}");
     }
 
     /// Steps in order. Nothing of a nested block is named outside it, so the text nests as the steps do; the work

@@ -357,3 +357,12 @@ fn long_runs_are_moved() {
     assert!(moves(20, 100_000, true) && !moves(20, 100_000, false));
     assert!(!moves(4, 20_000, true) && !moves(2000, 1000, true) && !moves(200, 100_000, true));
 }
+
+/// An argument that is a result is copied, a large one in chunks, of which the last is not full.
+#[test]
+fn an_argument_that_is_a_result() {
+    for (length, chunks) in [(1000, false), (300_001, true)] {
+        let module = module(&format!("func main(x: f32[{length}]) -> (x) {{\n}}\n"));
+        assert_eq!(module.text.contains("scf.for"), chunks, "{}", module.text);
+    }
+}
