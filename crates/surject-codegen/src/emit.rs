@@ -69,7 +69,7 @@ struct Scope {
 }
 
 /// A part of short rows: an address, its guards, and the loops whose values are known.
-pub(crate) type Part = (Lin, Vec<Guard>, LoopSet);
+pub(crate) type Reach = (Lin, Vec<Guard>, LoopSet);
 
 /// How a reduction is done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -109,7 +109,7 @@ pub struct Emitter<'a> {
     /// The loop over short rows, where such rows are done in lanes.
     pub short: Option<LoopId>,
     /// The first and the last place in a row that is loaded.
-    pub(crate) reached: HashMap<Part, Option<(i64, i64)>>,
+    pub(crate) reached: HashMap<Reach, Option<(i64, i64)>>,
     /// The inverses of divisors, by the names of these.
     pub(crate) inverses: HashMap<String, Inverse>,
     scopes: Vec<Scope>,

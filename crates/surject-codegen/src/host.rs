@@ -3,6 +3,7 @@
 use crate::dag::Buf;
 use crate::memory::{Memory, Place, bytes};
 use crate::row::Kernel;
+use crate::runs;
 use crate::steps::{Lowered, Step};
 use crate::{CodegenError, ENTRY, INIT, Part};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -378,21 +379,14 @@ impl Host<'_> {
         Ok(())
     }
 
-    /// Copies bytes: many in chunks, of which the C library does not think that they are better stored past the caches.
+    /// Copies bytes, many of them in chunks.
     fn copy_bytes(&mut self, from: &str, to: &str, size: u64) {
-        const CHUNK: u64 = 1 << 16;
         const MANY: u64 = 1 << 20;
-        let copy = |from: &str, to: &str, size: &str| {
-            format!(
-                "\"llvm.intr.memcpy\"({to}, {from}, {size}) <{{isVolatile = false}}> : \
-                 (!llvm.ptr, !llvm.ptr, i64) -> ()"
-            )
-        };
         if size < MANY {
             let size = self.int(size);
-            return self.line(&copy(from, to, &size));
+            return self.line(&runs::copied(to, from, &size));
         }
-        let [zero, size, chunk] = [0, size, CHUNK].map(|n| self.int(n));
+        let [zero, size, chunk] = [0, size.into(), runs::CHUNK.into()].map(|n: i128| self.int(n));
         let first = format!("%{}", self.names);
         self.names += 1;
         self.line(&format!("scf.for {first} = {zero} to {size} step {chunk} : i64 {{"));
@@ -401,7 +395,7 @@ impl Host<'_> {
         });
         let left = self.op(&format!("arith.subi {size}, {first} : i64"));
         let bytes = self.op(&format!("arith.minsi {left}, {chunk} : i64"));
-        self.line(&copy(&from, &to, &bytes));
+        self.line(&runs::copied(&to, &from, &bytes));
         self.line("}");
     }
 

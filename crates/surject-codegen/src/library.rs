@@ -14,6 +14,7 @@ use crate::dag::{Buf, Dag, Node};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId};
 use crate::gather::Gathered;
 use crate::row::{self, Kernel, name_pointers};
+use crate::runs;
 use crate::schedule::{self, Output};
 use crate::store::{Stores, buf};
 use crate::units::share_of_task;
@@ -454,13 +455,7 @@ impl<'a> Writer<'a> {
 
     /// Copies bytes, as many as are known at run time.
     fn copy_all(&mut self, scope: ScopeId, to: &str, from: &str, bytes: &str) {
-        self.em.line(
-            scope,
-            &format!(
-                "\"llvm.intr.memcpy\"({to}, {from}, {bytes}) <{{isVolatile = false}}> : \
-             (!llvm.ptr, !llvm.ptr, i64) -> ()"
-            ),
-        );
+        self.em.line(scope, &runs::copied(to, from, bytes));
     }
 
     /// An integer element as `i64`; what does not fit becomes the largest.

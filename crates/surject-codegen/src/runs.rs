@@ -20,7 +20,14 @@ const MOVED: i64 = 1 << 16;
 const EAGER: i64 = 1 << 8;
 
 /// Bytes that are moved by one call: of more the library thinks that they are better stored past the caches.
-const CHUNK: i64 = 1 << 16;
+pub(crate) const CHUNK: i64 = 1 << 16;
+
+/// The call that moves bytes.
+pub(crate) fn copied(to: &str, from: &str, bytes: &str) -> String {
+    format!(
+        "\"llvm.intr.memcpy\"({to}, {from}, {bytes}) <{{isVolatile = false}}> : (!llvm.ptr, !llvm.ptr, i64) -> ()"
+    )
+}
 
 /// How long a run must be to be left to the library, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -169,10 +176,7 @@ impl Row<'_> {
                 let left = em.op(chunk, &format!("arith.subi {}, {iv} : i64", bounds.high));
                 let count = em.op(chunk, &format!("arith.minsi {left}, {step} : i64"));
                 let bytes = bytes(em, &count, chunk);
-                let copy = format!(
-                    "\"llvm.intr.memcpy\"({to}, {from}, {bytes}) <{{isVolatile = false}}> : (!llvm.ptr, !llvm.ptr, i64) -> ()"
-                );
-                em.line(chunk, &copy);
+                em.line(chunk, &copied(&to, &from, &bytes));
                 em.close_loop(chunk, &iv, &Bounds { step, ..bounds }, &[]);
             }
         }

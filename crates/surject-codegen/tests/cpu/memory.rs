@@ -304,7 +304,7 @@ fn what_is_filled_in() {
 }
 
 /// Rows that come from tensors as they lie, side by side and one behind the other, with what is filled in around them; and
-/// what no run is: turned around, of another type, or too short.
+/// what no run is: turned around, or too short.
 #[test]
 fn what_is_moved_in_runs() {
     let eager = Target { moves: true, eager: true, ..Target::wide() };
