@@ -30,7 +30,7 @@ pub(crate) unsafe fn store_alone(module: LLVMModuleRef, context: LLVMContextRef)
         let builder = LLVMCreateBuilderInContext(context);
         let mut function = LLVMGetFirstFunction(module);
         while !function.is_null() {
-            for store in masked_stores(function) {
+            for store in calls(function, b"llvm.masked.store.") {
                 let [value, to, mask] = [0, 1, 2].map(|i| LLVMGetOperand(store, i));
                 let ty = LLVMGetElementType(LLVMTypeOf(value));
                 let whole = LLVMGetTypeKind(ty) == LLVMTypeKind_LLVMIntegerTypeKind
@@ -107,17 +107,17 @@ unsafe fn filled(value: LLVMValueRef) -> Option<LLVMValueRef> {
     }
 }
 
-/// The calls of a function, if it is one of LLVM's masked stores.
+/// The calls of a function, if its name begins so.
 ///
 /// # Safety
 /// It is a function of a live module.
-unsafe fn masked_stores(function: LLVMValueRef) -> Vec<LLVMValueRef> {
+pub(crate) unsafe fn calls(function: LLVMValueRef, begins: &[u8]) -> Vec<LLVMValueRef> {
     let mut calls = Vec::new();
     // SAFETY: the name belongs to the function; uses and users are live as long as nothing is erased.
     unsafe {
         let mut length = 0;
         let name = LLVMGetValueName2(function, &mut length).cast::<u8>();
-        if !std::slice::from_raw_parts(name, length).starts_with(b"llvm.masked.store.") {
+        if !std::slice::from_raw_parts(name, length).starts_with(begins) {
             return calls;
         }
         let mut usage = LLVMGetFirstUse(function);

@@ -11,6 +11,7 @@ mod idle;
 pub mod jit;
 mod lanes;
 mod llvm;
+mod masks;
 mod raw;
 mod session;
 mod stored;

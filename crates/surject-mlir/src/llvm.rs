@@ -8,6 +8,7 @@
 use crate::idle::Idle;
 use crate::jit::LEAST;
 use crate::lanes;
+use crate::masks;
 use crate::{MlirError, Stage};
 use mlir_sys::{
     LLVMAddTargetDependentFunctionAttr, LLVMContextCreate, LLVMContextDispose, LLVMContextRef,
@@ -45,8 +46,14 @@ const RELOC_PIC: c_int = 2;
 const CODE_MODEL_JIT: c_int = 1;
 
 /// What LLVM is told about its passes. Addresses are explicit, and no loop has many: the pass that reduces their strength
-/// takes a fifth of the time of a compilation, and made no kernel of the suite faster.
-const WORDS: [&CStr; 2] = [c"surject", c"-disable-lsr"];
+/// takes a fifth of the time of a compilation, and made no kernel of the suite faster. The pass that splits copies of what
+/// has just been stored in parts ends the process (22.1.8) where what is copied was a masked load.
+const WORDS: &[&CStr] = &[
+    c"surject",
+    c"-disable-lsr",
+    #[cfg(target_arch = "x86_64")]
+    c"-x86-disable-avoid-SFB",
+];
 
 /// The passes over LLVM IR. Code that arrives here is explicit: its vectors, its unrolling and what stands outside
 /// which loop are chosen. Levels 1 and 2 therefore only clean up, which takes a tenth of the time of LLVM's
@@ -166,7 +173,7 @@ fn initialize() {
     static ONCE: Once = Once::new();
     // SAFETY: registration is idempotent and runs once.
     ONCE.call_once(|| unsafe {
-        let words = WORDS.map(CStr::as_ptr);
+        let words: Vec<_> = WORDS.iter().map(|word| word.as_ptr()).collect();
         LLVMParseCommandLineOptions(words.len() as c_int, words.as_ptr(), c"".as_ptr());
         #[cfg(target_arch = "x86_64")]
         {
@@ -273,6 +280,11 @@ impl Machine {
     /// Leaves it to another compilation, after one that went well.
     pub(crate) fn keep(self) {
         MACHINES.give(self);
+    }
+
+    /// Are masks vectors of its, without registers of their own?
+    fn masks_are_vectors(&self) -> bool {
+        self.name.contains("+avx2") && !self.name.contains("+avx512vl")
     }
 
     /// The processor and all it can do.
@@ -405,6 +417,9 @@ impl LlvmModule {
             let error = LLVMRunPasses(self.module, passes(level).as_ptr(), machine.raw, options);
             LLVMDisposePassBuilderOptions(options);
             check(Stage::Codegen, error)?;
+            if machine.masks_are_vectors() {
+                masks::take_apart(self.module, self.context);
+            }
             lanes::store_alone(self.module, self.context);
             lanes::fill_open(self.module);
             Ok(())

@@ -77,6 +77,48 @@ fn a_store_of_one_lane_writes_one_element() {
     }
 }
 
+/// LLVM loads a register without a mask where all of it is left out.
+#[test]
+fn a_masked_load_takes_only_the_lanes_of_its_mask() {
+    for (lanes, first, end) in [(16, 0, 6), (16, 9, 16), (32, 3, 17), (8, 2, 3), (12, 8, 11)] {
+        let mask: Vec<String> = (0..lanes).map(|i| (first..end).contains(&i).to_string()).collect();
+        let (mask, ty) = (mask.join(", "), format!("vector<{lanes}xf32>"));
+        let text = format!(
+            "llvm.func @main(%args: !llvm.ptr, %results: !llvm.ptr, %arena: !llvm.ptr, %constants: !llvm.ptr) {{
+               %x = llvm.load %args : !llvm.ptr -> !llvm.ptr
+               %y = llvm.load %results : !llvm.ptr -> !llvm.ptr
+               %n = llvm.load %x {{alignment = 4 : i64}} : !llvm.ptr -> f32
+               %one = arith.constant 1.0 : f32
+               %c = arith.cmpf oeq, %n, %one : f32
+               %all = vector.broadcast %c : i1 to vector<{lanes}xi1>
+               %some = arith.constant dense<[{mask}]> : vector<{lanes}xi1>
+               %m = arith.andi %all, %some : vector<{lanes}xi1>
+               %zero = arith.constant dense<0.0> : {ty}
+               %v = llvm.intr.masked.load %x, %m, %zero {{alignment = 4 : i32}} : (!llvm.ptr, vector<{lanes}xi1>, {ty}) -> {ty}
+               llvm.store %v, %y {{alignment = 4 : i64}} : {ty}, !llvm.ptr
+               %z = llvm.getelementptr %y[{lanes}] : (!llvm.ptr) -> !llvm.ptr, f32
+               llvm.intr.masked.store %v, %z, %some {{alignment = 4 : i32}} : {ty}, vector<{lanes}xi1> into !llvm.ptr
+               llvm.return
+             }}"
+        );
+        for (opt_level, number) in (0..=3).flat_map(|level| [(level, 1f32), (level, 2.0)]) {
+            let module = jit::compile(&text, &JitOptions { opt_level, ..JitOptions::default() }).unwrap();
+            let (x, mut y) = ([number; 32], [9f32; 64]);
+            let entry = module.entry("main").unwrap();
+            unsafe { entry.call(&[x.as_ptr().cast()], &[y.as_mut_ptr().cast()], std::ptr::null_mut(), &[]) };
+            let one = |i: usize, otherwise| match (first..end).contains(&i) {
+                true if number == 1.0 => 1.0,
+                true => 0.0,
+                false => otherwise,
+            };
+            let loaded: Vec<f32> = (0..lanes).map(|i| one(i, 0.0)).collect();
+            let stored: Vec<f32> = (0..lanes).map(|i| one(i, 9.0)).collect();
+            assert_eq!(y[..lanes], loaded, "{first} to {end} of {lanes}, level {opt_level}");
+            assert_eq!(y[lanes..2 * lanes], stored, "{first} to {end} of {lanes}, level {opt_level}");
+        }
+    }
+}
+
 #[test]
 fn a_kernel_runs_on_the_thread_pool() {
     for opt_level in 0..=3 {
