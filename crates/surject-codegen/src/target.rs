@@ -28,7 +28,7 @@ pub struct Target {
     /// Has it registers for tiles, of which it multiplies those of bytes, or of pairs of `bf16` (AMX)?
     pub tiles: Tiles,
     /// Are vectors of all lanes multiplied and added as fast as those of half of them? (AMD's of before Zen 5 do the
-    /// halves one after the other.)
+    /// halves of 512 bits one after the other.)
     pub whole: bool,
     /// Is a vector that lies across two lines of memory stored into the nearest cache about as fast as any?
     pub across: bool,
@@ -81,7 +81,7 @@ impl Target {
         let maker = maker();
         target.asks = &maker == b"GenuineIntel";
         let zen_5 = &maker == b"AuthenticAMD" && family() >= ZEN_5;
-        target.whole = zen_5 || &maker != b"AuthenticAMD";
+        target.whole = zen_5 || &maker != b"AuthenticAMD" || target.lanes_bytes <= 32;
         (target.across, target.asks_far, target.moves) = (zen_5, zen_5, zen_5);
         #[cfg(target_arch = "aarch64")]
         {
