@@ -73,13 +73,6 @@ pub fn exp(x: F<'_>) -> F<'_> {
     scale(rest(r), n)
 }
 
-/// `e^x` for arguments of which it is a normal number.
-pub fn exp_normal(x: F<'_>) -> F<'_> {
-    let (n, r) = reduce(x);
-    let y = rest(r);
-    y.scaled(n.float).unwrap_or_else(|| y * n.integer.power_of_two())
-}
-
 /// `e^x − 1`
 pub fn expm1(original: F<'_>) -> F<'_> {
     // Beyond the upper bound the result is infinite; at the bound 2^n stays finite.
@@ -94,6 +87,14 @@ pub fn expm1(original: F<'_>) -> F<'_> {
     original.equal(0.0).pick(original, y + y)
 }
 
+/// `e^x − 1` for negative arguments of which `e^x` is a normal number.
+pub fn expm1_normal(x: F<'_>) -> F<'_> {
+    let (n, r) = reduce(x);
+    let (p, square) = beyond_linear(r);
+    let scale = n.integer.power_of_two();
+    scale.fma(p.fma(square, r), scale - 1.0)
+}
+
 /// `1 / (1 + e^-x)`, by `e^-|x| / (1 + e^-|x|)`: the exponential is never infinite.
 pub fn logistic(x: F<'_>) -> F<'_> {
     let e = exp(-x.abs());
@@ -103,15 +104,6 @@ pub fn logistic(x: F<'_>) -> F<'_> {
     let q = (-q).fma(e - (d - 1.0), q);
     x.lt(0.0).pick(q, q.number(1.0) - q)
 }
-
-/// `(tanh x / x − 1) / x²` for small `x` (Cephes, S. Moshier).
-const TANH: [f64; 5] = [
-    -5.704_988_727_45e-3,
-    2.063_908_879_54e-2,
-    -5.373_971_555_31e-2,
-    1.333_144_220_36e-1,
-    -3.333_328_194_22e-1,
-];
 
 /// The hyperbolic tangent.
 pub fn tanh(x: F<'_>) -> F<'_> {
@@ -123,14 +115,20 @@ pub fn tanh(x: F<'_>) -> F<'_> {
         let quotient = near.pick(-t, t.fma(-2.0, -2.0)) / (t + 2.0);
         return near.pick(quotient, quotient + 1.0).with_sign(x);
     }
-    // Near zero a polynomial, elsewhere 1 − 2 / (e^2|x| + 1).
-    let z = x * x;
-    let near = (z.poly(&TANH) * z).fma(x, x);
-    // At 10 the result is 1.
-    let e = exp_normal(size.not_above(10.0) * 2.0);
-    let far = x.number(-2.0) / (e + 1.0) + 1.0;
-    size.lt(0.625).pick(near, far).with_sign(x)
+    // Beyond the bound the result is 1.
+    let size = size.not_above(9.1);
+    // (1 − s e^2r) / (1 + s e^2r) with a power of two s and the rest r of −|x|, from (e^2r − 1) / 2. The divisor is not made
+    // from the dividend, which has been rounded.
+    let (n, integer) = size.nearest(-2.0 * std::f64::consts::LOG2_E);
+    let r = n.fma(0.5 * 2.121_944_400_546_905_8e-4, n.fma(-0.5 * 0.693_359_375, -size));
+    let half = r.poly(&EXP_OF_TWICE).fma(r * r, r);
+    let s = integer.power_of_two();
+    let dividend = s.fma(half, s.fma(0.5, -0.5));
+    (dividend / s.fma(half, s.fma(0.5, 0.5))).with_sign(x)
 }
+
+/// [`EXP`] for `e^2r`, halved.
+const EXP_OF_TWICE: [f64; 5] = [32.0 * EXP[0], 16.0 * EXP[1], 8.0 * EXP[2], 4.0 * EXP[3], 2.0 * EXP[4]];
 
 /// `(sinh x / x − 1) / x²` in `x²` for `|x| < 1`: its series.
 const SINH: [f64; 5] = [1.0 / 39_916_800.0, 1.0 / 362_880.0, 1.0 / 5_040.0, 1.0 / 120.0, 1.0 / 6.0];

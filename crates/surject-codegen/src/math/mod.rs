@@ -120,7 +120,7 @@ impl Method {
             Cbrt => own(power::cbrt),
             Lgamma => mirrored(gamma::lgamma, gamma::lgamma_mirrored),
             Digamma => mirrored(gamma::digamma, gamma::digamma_mirrored),
-            Erfc => wide(error::erfc),
+            Erfc => own(error::erfc),
             Erf => own(error::erf),
             ErfInv => own(error::erf_inv),
             _ => None,

@@ -131,7 +131,7 @@ const F32_BOUNDS: &[(UnaryOp, f64)] = &[
     (UnaryOp::Sqrt, 0.501),
     (UnaryOp::Rsqrt, 2.0),
     (UnaryOp::Cbrt, 2.0),
-    (UnaryOp::Erfc, 2.0),
+    (UnaryOp::Erfc, 4.0),
     (UnaryOp::Asin, 1.0),
     (UnaryOp::Acos, 1.0),
     (UnaryOp::Atan, 2.0),
