@@ -44,7 +44,7 @@ pub(super) struct Sizes {
     /// Do all blocks of rows take their turn with a group of columns before the next one does?
     pub(super) by_groups: bool,
     /// Bytes of the nearest cache.
-    nearest: i64,
+    pub(super) nearest: i64,
 }
 
 impl Sizes {

@@ -26,6 +26,8 @@ const FEW_TERMS: i64 = 32;
 const LINE_TERMS: i64 = 16;
 /// Terms that are so far apart share a line with the next.
 const NEAR_TERMS: i64 = 8;
+/// Bytes of a line of memory.
+const LINE: i64 = 64;
 /// Addresses that are multiples of this apart share a set of the nearest cache, and lines that a set may have to hold.
 pub(super) const SETS_BYTES: i64 = 4096;
 pub(super) const WAYS: i64 = 4;
@@ -72,8 +74,11 @@ fn side_by_side(step: i64, nest: &[(i64, i64)], s: &Sizes) -> bool {
     // The largest power of two in the distance says how many sets are in use.
     let common = (1i64 << apart.trailing_zeros().min(12)).max(64);
     let crowded = terms > FEW_TERMS || terms > WAYS * (SETS_BYTES / common);
+    // A tile that takes a quarter of each of its lines, of which half of the nearest cache has no room, has them from
+    // further away four times.
+    let quarter = s.high * s.elem.size() as i64 <= LINE / 4 && 2 * terms * LINE > s.nearest;
     // Blocks that come back to their rows with every group of columns have them from a cache that is no place to jump in.
-    step == 1 && !s.by_groups && (common == 64 || !crowded)
+    step == 1 && !s.by_groups && !quarter && (common == 64 || !crowded)
 }
 
 /// Do the rows of a tile, each read to the end of its lines, crowd each other out of the nearest cache meanwhile?
