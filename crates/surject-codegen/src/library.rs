@@ -61,6 +61,7 @@ pub fn kernels(
     let call = Call {
         function: stores.function,
         threads: stores.target.threads,
+        lanes: if stores.target.lanes_bytes == 32 { 8 } else { 16 },
         far: if stores.target.eager { 0 } else { 4 * stores.target.cache_bytes as i64 },
         targets,
         args,
@@ -111,6 +112,8 @@ pub fn kernels(
 struct Call<'a> {
     function: &'a Function,
     threads: usize,
+    /// Elements of four bytes that are done side by side: a register of them, where there are wide ones.
+    lanes: i64,
     /// Tensors of more bytes lie far away.
     far: i64,
     targets: &'a [Var],
