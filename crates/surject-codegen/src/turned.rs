@@ -77,7 +77,9 @@ pub(crate) fn tile(
     let size = Elem::in_memory(dtype).size() as i64;
     let meet = !schedule.streams && meet(output.address.coeff(along).saturating_mul(size));
     let whole = begin_alike(dag, outputs, last) || target.across && !schedule.streams;
-    let direct = whole && !meet;
+    // What goes past the caches in parts of lines goes there for each part.
+    let parts = schedule.streams && lanes * size < LINE;
+    let direct = whole && !meet && !parts;
     if direct
         || behind(dag, outputs, schedule).is_some()
         || !(schedule.streams || leaves(dag, outputs, target))
