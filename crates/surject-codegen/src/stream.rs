@@ -240,7 +240,8 @@ impl Row<'_> {
         let first = em.op(scope, &format!("arith.minsi {head}, {high} : i64"));
         self.end(em, scope, l, (&low, &first), (start, end, line), End::First)?;
         let mut from = first;
-        let whole = self.schedule.lanes as i64;
+        // Past the caches goes no part of a line: what is left of the last one goes through them.
+        let whole = (self.schedule.lanes as i64).max(if em.streams { line } else { 1 });
         for lanes in std::iter::once(whole).chain((whole > line).then_some(line)) {
             let step = em.int(lanes);
             let left = em.op(scope, &format!("arith.subi {high}, {from} : i64"));
