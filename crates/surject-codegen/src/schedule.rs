@@ -10,7 +10,7 @@ use crate::runs::Runs;
 use crate::short::{self, Short};
 use crate::stream;
 use std::collections::HashMap;
-use surject_ir::{AccOp, BinaryOp, UnaryOp};
+use surject_ir::{AccOp, BinaryOp, DType, UnaryOp};
 
 /// A stored value: where it goes and what it is.
 #[derive(Clone, Debug)]
@@ -205,6 +205,13 @@ fn cost(dag: &Dag, data: &NodeData, operand: Option<Elem>) -> (f64, bool) {
 /// The lanes in which elements are loaded one by one.
 const ONE_BY_ONE: usize = 8;
 
+/// The most lanes of what a loop hands on. Where masks are vectors, more truths than a register has bytes are handed on one
+/// by one.
+fn handed_on(dag: &Dag, n: NodeId, target: &Target) -> usize {
+    let truths = matches!(dag[n].node, Node::Reduce { .. }) && dag[n].dtype == DType::I1;
+    if truths && target.lanes_bytes == 32 { target.lanes_bytes } else { usize::MAX }
+}
+
 /// The most lanes for what depends on a loop. Of mixed widths that counts which a quarter of the values have: a few wider
 /// ones, such as positions, take two registers each.
 fn widest(dag: &Dag, nodes: &[NodeId], l: LoopId, target: &Target, copies: usize) -> usize {
@@ -219,6 +226,7 @@ fn widest(dag: &Dag, nodes: &[NodeId], l: LoopId, target: &Target, copies: usize
     let apart =
         |n: NodeId| matches!(dag[n].node, Node::Gather { offset, .. } if dag[offset].deps.contains(l));
     let most = if nodes.iter().any(|&n| apart(n)) { ONE_BY_ONE } else { usize::MAX };
+    let most = nodes.iter().map(|&n| handed_on(dag, n, target)).fold(most, usize::min);
     (target.lanes_bytes / size * if by_lane { 1 } else { copies }).clamp(1, most)
 }
 
@@ -397,7 +405,7 @@ impl Chooser<'_> {
             let inside: Vec<LoopId> = order.iter().copied().filter(|&k| k != l).chain([l]).collect();
             let nest = self.nest(id, around, &inside);
             let wide = widest(self.dag, &nodes, l, self.target, copies(nodes.len(), self.target));
-            let lanes = fit(wide, self.dag.extent(l));
+            let lanes = fit(wide.min(handed_on(self.dag, id, self.target)), self.dag.extent(l));
             if lanes < 4 {
                 continue;
             }
