@@ -85,7 +85,9 @@ impl Sizes {
         // Columns that half of the shared cache does not hold: each block would have all of them from memory.
         let near = target.shared_bytes as i64 / 2;
         let far = !c.streams && !together && all_panels * panel_bytes > near;
-        let cached = if far { cached.max(NEAR_ROWS / high) } else { cached };
+        // As many rows as half of the second cache has room for, beside a panel of columns.
+        let half = (target.cache_bytes * Target::CACHE_SHARE / 2) as i64;
+        let cached = if far { cached.max(NEAR_ROWS.min(half / row_bytes.max(1)) / high) } else { cached };
         let block = if together { tiles } else { cached.min((tiles + wanted - 1) / wanted) }.max(1) * high;
         let blocks = (rows + block - 1) / block;
         let (pass, block, blocks) = match c.streams {
