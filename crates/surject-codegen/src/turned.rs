@@ -77,7 +77,7 @@ pub(crate) fn tile(
     let size = Elem::in_memory(dtype).size() as i64;
     let meet = !schedule.streams && meet(output.address.coeff(along).saturating_mul(size));
     let whole = begin_alike(dag, outputs, last) || target.across && !schedule.streams;
-    // What goes past the caches in parts of lines goes there for each part.
+    // Past the caches each part of a line would go to memory by itself.
     let parts = schedule.streams && lanes * size < LINE;
     let direct = whole && !meet && !parts;
     if direct

@@ -196,8 +196,9 @@ impl Writer<'_> {
     }
 }
 
-/// Outputs that are reduced side by side, where they lie next to each other: pieces of rows, of which the processor reads whole lines in order, and chains of
-/// comparisons that do not wait for each other. Of 1024 x 1024 `f32` it is 1.1 to 1.3 times as fast (Sapphire Rapids).
+/// Outputs that are reduced side by side where they lie next to each other: pieces of rows, of which the processor reads
+/// whole lines in order, and chains of comparisons that do not wait for each other. Of 1024 x 1024 `f32` it is 1.1 to 1.3
+/// times as fast as a register at a time (Sapphire Rapids).
 const MANY: i64 = 64;
 
 /// A reduction of many outputs: neighbours along their last axis are the lanes of vectors, and each of them is joined
