@@ -61,7 +61,7 @@ pub fn kernels(
     let call = Call {
         function: stores.function,
         threads: stores.target.threads,
-        lanes: if stores.target.lanes_bytes == 32 { 8 } else { 16 },
+        lanes: if stores.target.has_half_lines() { 8 } else { 16 },
         far: if stores.target.eager { 0 } else { 4 * stores.target.cache_bytes as i64 },
         targets,
         args,

@@ -209,7 +209,7 @@ const ONE_BY_ONE: usize = 8;
 /// by one.
 fn handed_on(dag: &Dag, n: NodeId, target: &Target) -> usize {
     let truths = matches!(dag[n].node, Node::Reduce { .. }) && dag[n].dtype == DType::I1;
-    if truths && target.lanes_bytes == 32 { target.lanes_bytes } else { usize::MAX }
+    if truths && target.has_half_lines() { target.lanes_bytes } else { usize::MAX }
 }
 
 /// The most lanes for what depends on a loop. Of mixed widths that counts which a quarter of the values have: a few wider
@@ -307,7 +307,7 @@ fn share(extent: i64, lanes: usize, native: usize) -> f64 {
 /// registers are worth more of them. (Zen 3: of 9 to 40 nodes four take 0.8 to 0.95 of the time of two; of normal numbers
 /// from random bits two take 0.75 of the time of one.)
 fn copies(nodes: usize, target: &Target) -> usize {
-    let narrow = target.lanes_bytes == 32;
+    let narrow = target.has_half_lines();
     match nodes {
         0..=8 => 4,
         9..=40 if narrow => 4,

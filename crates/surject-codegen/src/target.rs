@@ -53,6 +53,11 @@ impl Target {
     /// What a thread counts on of its second-level cache is one of so many parts.
     pub(crate) const CACHE_SHARE: usize = 4;
 
+    /// Are its registers of 256 bits, and its masks vectors?
+    pub(crate) fn has_half_lines(&self) -> bool {
+        self.lanes_bytes == 32
+    }
+
     /// This machine.
     pub fn host() -> Target {
         let mut target = Target { threads: surject_runtime::pool::threads(), ..Target::generic() };

@@ -417,10 +417,7 @@ impl LlvmModule {
             let error = LLVMRunPasses(self.module, passes(level).as_ptr(), machine.raw, options);
             LLVMDisposePassBuilderOptions(options);
             check(Stage::Codegen, error)?;
-            if machine.masks_are_vectors() {
-                masks::take_apart(self.module, self.context);
-            }
-            lanes::store_alone(self.module, self.context);
+            masks::take_apart(self.module, self.context, machine.masks_are_vectors());
             lanes::fill_open(self.module);
             Ok(())
         }

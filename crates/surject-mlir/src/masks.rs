@@ -1,7 +1,11 @@
-//! Masked loads and stores on processors whose masks are vectors (AVX2).
+//! Masked loads and stores that LLVM 22.1.8 gets wrong, or is slow at.
 //!
-//! Of a load of several registers whose mask is known to leave out a whole register, and is not known otherwise, LLVM 22.1.8
-//! loads that register without a mask: lanes that are to be what they were get what lies in memory, which need not even be
+//! Masked stores of one lane become stores of one element. LLVM does the same on its own, but where the lanes are wider
+//! integers cut short it forgets so on processors with AVX-512: to store the first of sixteen `i8` that are truncated `i32`
+//! it writes four bytes. What is known here to be one lane never gets there.
+//!
+//! The rest is for processors whose masks are vectors (AVX2). Of a load of several registers whose mask is known to leave out a whole register, and is not known
+//! otherwise, LLVM loads that register without a mask: lanes that are to be what they were get what lies in memory, which need not even be
 //! there. Such a load is made one load a register here, and none of what is left out.
 //!
 //! A masked store takes such a processor some 20 cycles. Where the mask is known, the lanes it has are stored in powers of
@@ -11,9 +15,10 @@ use mlir_sys::{
     LLVMBuildCall2, LLVMBuildExtractElement, LLVMBuildGEP2, LLVMBuildLoad2, LLVMBuildShuffleVector,
     LLVMBuildStore, LLVMBuilderRef, LLVMConstInt, LLVMConstIntGetZExtValue, LLVMConstVector, LLVMContextRef,
     LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMGetAggregateElement, LLVMGetElementType,
-    LLVMGetFirstFunction, LLVMGetInstructionOpcode, LLVMGetIntTypeWidth, LLVMGetIntrinsicDeclaration,
-    LLVMGetNextFunction, LLVMGetOperand, LLVMGetPoison, LLVMGetTypeKind, LLVMGetVectorSize,
-    LLVMInstructionEraseFromParent, LLVMInt32TypeInContext, LLVMInt64TypeInContext, LLVMIntrinsicGetType,
+    LLVMGetFirstFunction, LLVMGetFirstUse, LLVMGetInstructionOpcode, LLVMGetIntTypeWidth,
+    LLVMGetIntrinsicDeclaration, LLVMGetNextFunction, LLVMGetNextUse, LLVMGetOperand, LLVMGetPoison,
+    LLVMGetTypeKind, LLVMGetUser, LLVMGetValueName2, LLVMGetVectorSize, LLVMInstructionEraseFromParent,
+    LLVMInt32TypeInContext, LLVMInt64TypeInContext, LLVMIntrinsicGetType, LLVMIsACallInst,
     LLVMIsAConstantInt, LLVMIsAInstruction, LLVMIsConstant, LLVMLookupIntrinsicID, LLVMModuleRef,
     LLVMOpcode_LLVMAnd, LLVMOpcode_LLVMOr, LLVMOpcode_LLVMSelect, LLVMPositionBuilderBefore,
     LLVMReplaceAllUsesWith, LLVMSetAlignment, LLVMTypeKind_LLVMBFloatTypeKind,
@@ -22,25 +27,26 @@ use mlir_sys::{
 };
 use std::ops::Range;
 
-use crate::lanes::calls;
-
 /// Bytes of a register.
 const REGISTER: u32 = 32;
 /// A mask is followed through so many operations.
 const DEPTH: usize = 8;
 
-/// Takes masked loads apart into one a register, and masked stores whose masks are known into stores without.
+/// Makes masked stores of one lane plain ones; where masks are vectors, all whose masks are known, and masked loads one a
+/// register.
 ///
 /// # Safety
 /// Both are live, and the module belongs to the context.
-pub(crate) unsafe fn take_apart(module: LLVMModuleRef, context: LLVMContextRef) {
+pub(crate) unsafe fn take_apart(module: LLVMModuleRef, context: LLVMContextRef, vectors: bool) {
     // SAFETY: every value is reached from the live module, and is not used after it has been erased.
     unsafe {
-        let at = At { builder: LLVMCreateBuilderInContext(context), module, context };
+        let at = At { builder: LLVMCreateBuilderInContext(context), module, context, vectors };
         let mut function = LLVMGetFirstFunction(module);
         while !function.is_null() {
-            for call in calls(function, b"llvm.masked.load.") {
-                at.load(call);
+            if vectors {
+                for call in calls(function, b"llvm.masked.load.") {
+                    at.load(call);
+                }
             }
             for call in calls(function, b"llvm.masked.store.") {
                 at.store(call);
@@ -51,11 +57,38 @@ pub(crate) unsafe fn take_apart(module: LLVMModuleRef, context: LLVMContextRef) 
     }
 }
 
+/// The calls of a function, if its name begins so.
+///
+/// # Safety
+/// It is a function of a live module.
+unsafe fn calls(function: LLVMValueRef, begins: &[u8]) -> Vec<LLVMValueRef> {
+    let mut calls = Vec::new();
+    // SAFETY: the name belongs to the function; uses and users are live as long as nothing is erased.
+    unsafe {
+        let mut length = 0;
+        let name = LLVMGetValueName2(function, &mut length).cast::<u8>();
+        if !std::slice::from_raw_parts(name, length).starts_with(begins) {
+            return calls;
+        }
+        let mut usage = LLVMGetFirstUse(function);
+        while !usage.is_null() {
+            let user = LLVMGetUser(usage);
+            if !LLVMIsACallInst(user).is_null() {
+                calls.push(user);
+            }
+            usage = LLVMGetNextUse(usage);
+        }
+    }
+    calls
+}
+
 /// Where instructions are put.
 struct At {
     builder: LLVMBuilderRef,
     module: LLVMModuleRef,
     context: LLVMContextRef,
+    /// Are masks vectors?
+    vectors: bool,
 }
 
 /// The methods' values belong to the module.
@@ -105,7 +138,9 @@ impl At {
             let element = LLVMGetElementType(LLVMTypeOf(value));
             let Some(size) = bytes(element) else { return };
             let known = known(mask, DEPTH);
-            if known.iter().any(Option::is_none) {
+            let alone = known.iter().filter(|k| **k == Some(true)).count() == 1;
+            let integers = LLVMGetTypeKind(element) == LLVMTypeKind_LLVMIntegerTypeKind;
+            if known.iter().any(Option::is_none) || !(self.vectors || alone && integers) {
                 return;
             }
             LLVMPositionBuilderBefore(self.builder, call);

@@ -16,6 +16,7 @@ use crate::CodegenError;
 use crate::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{Elem, Emitter, ScopeId};
+use crate::stream::LINE;
 use surject_ir::DType;
 
 /// More panels of columns than these are worth packed rows, unless the rows lie as well as packed ones.
@@ -26,8 +27,6 @@ const FEW_TERMS: i64 = 32;
 const LINE_TERMS: i64 = 16;
 /// Terms that are so far apart share a line with the next.
 const NEAR_TERMS: i64 = 8;
-/// Bytes of a line of memory.
-const LINE: i64 = 64;
 /// Addresses that are multiples of this apart share a set of the nearest cache, and lines that a set may have to hold.
 pub(super) const SETS_BYTES: i64 = 4096;
 pub(super) const WAYS: i64 = 4;

@@ -52,15 +52,8 @@ pub fn erfc(x: F<'_>) -> F<'_> {
     let quotient = dividend * inverse;
     let lost = slope.fma(t, size.number(MIDDLE) - dividend);
     let lost = (-quotient).fma(size - (divisor - 2.0), (-quotient).fma(divisor, dividend)) + lost;
-    let (p, z, r, n) = {
-        // The square with what was lost: it is an exponent.
-        let square = size * size;
-        let (n, r) = exponential::reduce(-square);
-        let r = r - size.fma(size, -square);
-        let (p, z) = exponential::beyond_linear(r);
-        (p, z, r, n)
-    };
-    let y = exponential::scale(quotient.fma(p.fma(z, r), lost * inverse) + quotient, n);
+    let (n, more) = exponential::of_square(size);
+    let y = exponential::scale(quotient.fma(more, lost * inverse) + quotient, n);
     x.lt(0.0).pick(x.number(2.0) - y, y)
 }
 
@@ -128,14 +121,9 @@ pub fn erfc_double(x: F<'_>) -> F<'_> {
 /// `1 − erf x` on `[0.74, 27.3]`.
 fn far_double(x: F<'_>) -> F<'_> {
     let t = (x - 4.0) / (x + 4.0);
-    // The square with what was lost: it is an exponent.
-    let square = x * x;
-    let lost = x.fma(x, -square);
-    let (n, r) = exponential::reduce(-square);
-    let r = r - lost;
-    let (p, z) = exponential::beyond_linear(r);
+    let (n, more) = exponential::of_square(x);
     let g = t.poly(&SCALED_DOUBLE) / x.fma(2.0, 1.0);
-    exponential::scale(g.fma(p.fma(z, r), g), n)
+    exponential::scale(g.fma(more, g), n)
 }
 
 /// The polynomials of M. Giles, "Approximating the erfinv function": near zero, and towards the ends.

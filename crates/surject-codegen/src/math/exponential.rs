@@ -30,13 +30,16 @@ pub struct Exponent<'p> {
     integer: N<'p>,
 }
 
+/// The logarithm of 2 in two parts, the first of so few digits that products with `n` are exact.
+const LN_2: [f64; 2] = [0.693_359_375, -2.121_944_400_546_905_8e-4];
+
 /// `n` and `r` with `x = n ln 2 + r` and `|r| ≤ ln 2 / 2`, for arguments of which an exponential is finite.
 pub fn reduce<'p>(x: F<'p>) -> (Exponent<'p>, F<'p>) {
     let (n, integer) = x.nearest(std::f64::consts::LOG2_E);
     let r = if x.is_double() {
         n.fma(-1.908_214_929_270_587_7e-10, n.fma(-6.931_471_803_691_238e-1, x))
     } else {
-        n.fma(2.121_944_400_546_905_8e-4, n.fma(-0.693_359_375, x))
+        n.fma(-LN_2[1], n.fma(-LN_2[0], x))
     };
     (Exponent { float: n, integer }, r)
 }
@@ -49,6 +52,16 @@ fn quotient<'p>(r: F<'p>) -> F<'p> {
 /// `e^r − 1 − r` where [`reduce`] leaves `r`: the quotient by a square, and the square.
 pub fn beyond_linear<'p>(r: F<'p>) -> (F<'p>, F<'p>) {
     (quotient(r), r * r)
+}
+
+/// `n` and `e^r − 1` with `e^(−x²) = 2^n e^r`. What the square lost is put right: it is an exponent.
+pub fn of_square<'p>(x: F<'p>) -> (Exponent<'p>, F<'p>) {
+    let square = x * x;
+    let lost = x.fma(x, -square);
+    let (n, r) = reduce(-square);
+    let r = r - lost;
+    let (p, z) = beyond_linear(r);
+    (n, p.fma(z, r))
 }
 
 /// `e^r` where [`reduce`] leaves `r`.
@@ -120,7 +133,7 @@ pub fn tanh(x: F<'_>) -> F<'_> {
     // (1 − s e^2r) / (1 + s e^2r) with a power of two s and the rest r of −|x|, from (e^2r − 1) / 2. The divisor is not made
     // from the dividend, which has been rounded.
     let (n, integer) = size.nearest(-2.0 * std::f64::consts::LOG2_E);
-    let r = n.fma(0.5 * 2.121_944_400_546_905_8e-4, n.fma(-0.5 * 0.693_359_375, -size));
+    let r = n.fma(-0.5 * LN_2[1], n.fma(-0.5 * LN_2[0], -size));
     let half = r.poly(&EXP_OF_TWICE).fma(r * r, r);
     let s = integer.power_of_two();
     let dividend = s.fma(half, s.fma(0.5, -0.5));

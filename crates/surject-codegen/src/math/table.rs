@@ -48,13 +48,8 @@ pub fn erfc(x: F<'_>) -> F<'_> {
     let first = rest.next().unwrap_or(r);
     // A constant and what is added to it, which is the smaller part.
     let (constant, more) = (piece.take(constant), rest.fold(first, |sum, c| sum.fma(r, c)) * r);
-    // The square with what was lost: it is an exponent.
-    let square = size * size;
-    let lost = size.fma(size, -square);
-    let (n, e) = exponential::reduce(-square);
-    let e = e - lost;
-    let (p, z) = exponential::beyond_linear(e);
-    let y = exponential::scale((more + constant).fma(p.fma(z, e), more) + constant, n);
+    let (n, e) = exponential::of_square(size);
+    let y = exponential::scale((more + constant).fma(e, more) + constant, n);
     x.lt(0.0).pick(x.number(2.0) - y, y)
 }
 

@@ -131,7 +131,7 @@ const F32_BOUNDS: &[(UnaryOp, f64)] = &[
     (UnaryOp::Sqrt, 0.501),
     (UnaryOp::Rsqrt, 2.0),
     (UnaryOp::Cbrt, 2.0),
-    (UnaryOp::Erfc, 4.0),
+    (UnaryOp::Erfc, 2.0),
     (UnaryOp::Asin, 1.0),
     (UnaryOp::Acos, 1.0),
     (UnaryOp::Atan, 2.0),
@@ -207,6 +207,8 @@ fn check_single(list: &[f64]) {
         {
             let line = format!("{op} ({name}): {units:.2} units at {x:e}: {y:e}\n");
             eprint!("{line}");
+            // Without tables the complement is a quotient, of which more is lost.
+            let bound = if op == UnaryOp::Erfc && !target.tables { 4.0 } else { bound };
             if units > bound {
                 failed.push_str(&line);
             }
