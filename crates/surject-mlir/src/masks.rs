@@ -4,9 +4,10 @@
 //! integers cut short it forgets so on processors with AVX-512: to store the first of sixteen `i8` that are truncated `i32`
 //! it writes four bytes. What is known here to be one lane never gets there.
 //!
-//! The rest is for processors whose masks are vectors (AVX2). Of a load of several registers whose mask is known to leave out a whole register, and is not known
-//! otherwise, LLVM loads that register without a mask: lanes that are to be what they were get what lies in memory, which need not even be
-//! there. Such a load is made one load a register here, and none of what is left out.
+//! The rest is for processors whose masks are vectors (AVX2). Of a load of several registers whose mask is known to leave
+//! out a whole register, and is not known otherwise, LLVM loads that register without a mask: lanes that are to be what they
+//! were get what lies in memory, which need not even be there. Such a load is made one load a register here, and none of
+//! what is left out.
 //!
 //! A masked store takes such a processor some 20 cycles. Where the mask is known, the lanes it has are stored in powers of
 //! two. (Zen 3: seven lanes take 1.1 ns in place of 5.9.)

@@ -30,17 +30,16 @@ pub struct Exponent<'p> {
     integer: N<'p>,
 }
 
-/// The logarithm of 2 in two parts, the first of so few digits that products with `n` are exact.
-const LN_2: [f64; 2] = [0.693_359_375, -2.121_944_400_546_905_8e-4];
+/// The logarithm of 2 in two parts, the first of so few digits that products with `n` are exact, for `f32`.
+pub const LN_2: [f64; 2] = [0.693_359_375, -2.121_944_400_546_905_8e-4];
+/// The same for `f64`.
+pub const LN_2_DOUBLE: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
 
 /// `n` and `r` with `x = n ln 2 + r` and `|r| ≤ ln 2 / 2`, for arguments of which an exponential is finite.
 pub fn reduce<'p>(x: F<'p>) -> (Exponent<'p>, F<'p>) {
     let (n, integer) = x.nearest(std::f64::consts::LOG2_E);
-    let r = if x.is_double() {
-        n.fma(-1.908_214_929_270_587_7e-10, n.fma(-6.931_471_803_691_238e-1, x))
-    } else {
-        n.fma(-LN_2[1], n.fma(-LN_2[0], x))
-    };
+    let [most, rest] = if x.is_double() { LN_2_DOUBLE } else { LN_2 };
+    let r = n.fma(-rest, n.fma(-most, x));
     (Exponent { float: n, integer }, r)
 }
 

@@ -1,5 +1,6 @@
 //! Logarithms and what is made of them, in either precision.
 
+use super::exponential;
 use super::formula::F;
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2};
 
@@ -60,10 +61,10 @@ fn with_ends<'p>(x: F<'p>, y: F<'p>) -> F<'p> {
 pub fn log_double<'p>(n: F<'p>, f: F<'p>, s: F<'p>, c: Option<F<'p>>) -> F<'p> {
     let t = s * s;
     let half = f * f * 0.5;
-    let tail = n * 1.908_214_929_270_587_7e-10;
+    let tail = n * exponential::LN_2_DOUBLE[1];
     let tail = c.map_or(tail, |c| tail + c);
     let sum = s.fma(t.poly(&ATANH).fma(t, half), tail);
-    n.fma(6.931_471_803_691_238e-1, f - (half - sum))
+    n.fma(exponential::LN_2_DOUBLE[0], f - (half - sum))
 }
 
 /// `log x + c` for a small correction `c` of a positive finite `x`, if there is one.
@@ -74,10 +75,10 @@ fn log_and<'p>(x: F<'p>, c: Option<F<'p>>) -> F<'p> {
         return log_double(n, f, f / (f + 2.0), c);
     }
     let z = f * f;
-    let p = n.fma(-2.121_944_400_546_905_8e-4, f.poly(&LOG) * f * z);
+    let p = n.fma(exponential::LN_2[1], f.poly(&LOG) * f * z);
     let p = c.map_or(p, |c| p + c);
     let p = z.fma(-0.5, p);
-    n.fma(0.693_359_375, f + p)
+    n.fma(exponential::LN_2[0], f + p)
 }
 
 /// The natural logarithm.

@@ -106,8 +106,8 @@ fn long_log(x: F<'_>) -> Pair<'_> {
     let s2 = s + s;
     let l = product(s2, w.0);
     let l = Pair(l.0, l.1 + (s2 * w.1 + (rest + rest) * w.0));
-    let whole = sum(n * 6.931_471_803_691_238e-1, l.0);
-    let low = whole.1 + n.fma(1.908_214_929_270_587_7e-10, l.1);
+    let whole = sum(n * exponential::LN_2_DOUBLE[0], l.0);
+    let low = whole.1 + n.fma(exponential::LN_2_DOUBLE[1], l.1);
     quick_sum(whole.0, low)
 }
 
