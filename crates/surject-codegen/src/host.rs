@@ -404,7 +404,18 @@ impl Host<'_> {
     fn steps(&mut self, steps: &[Step]) -> Result<(), CodegenError> {
         for step in steps {
             match step {
-                Step::Run { kernel, buffers, .. } => self.run(*kernel, buffers)?,
+                Step::Run { kernel, buffers, in_place, copies, .. } => {
+                    let given = in_place.iter().find(|p| *copies && self.may_be_given(**p));
+                    if let Some(&(from, to)) = given {
+                        let [from, to] = [self.pointer(from)?, self.pointer(to)?];
+                        let apart = self.op(&format!("llvm.icmp \"ne\" {from}, {to} : !llvm.ptr"));
+                        self.line(&format!("scf.if {apart} {{"));
+                    }
+                    self.run(*kernel, buffers)?;
+                    if given.is_some() {
+                        self.line("}");
+                    }
+                }
                 Step::Copy { from, to } => {
                     if self.lowered.memory(*from) != self.lowered.memory(*to) {
                         let to = self.pointer(*to)?;
@@ -432,6 +443,12 @@ impl Host<'_> {
             }
         }
         Ok(())
+    }
+
+    /// May the first be an argument whose memory the second, a result, was given?
+    fn may_be_given(&self, (from, to): (Buf, Buf)) -> bool {
+        let [from, to] = [from, to].map(|buf| self.memory.places.get(&self.lowered.memory(buf)));
+        matches!((from, to), (Some(Place::Arg(_)), Some(Place::Result(_))))
     }
 
     /// A loop. It carries the pointers of what changes places; where the last value is not left where the first was, it

@@ -88,6 +88,7 @@ mod narrow;
 mod order;
 mod pack;
 mod paired;
+mod passed;
 mod periodic;
 mod phase;
 mod pieces;
@@ -201,6 +202,7 @@ pub fn lower_with(
     options: Options,
 ) -> Result<LoweredModule, CodegenError> {
     let found = program.function(function).ok_or_else(|| CodegenError::NoFunction(function.to_string()))?;
+    let found = &*passed::stored(found)?;
     let thrift::Settled { mut lowered, donations, mut memory, .. } = thrift::settle(found, target)?;
     lowered.renumber();
     cold::mark(&mut lowered);

@@ -153,6 +153,19 @@ fn results_take_over_arguments() {
     assert_eq!(found.donations, [Some(0), None]);
 }
 
+/// A large result that is an argument, a literal or another result is stored by every processor.
+#[test]
+fn large_results_that_nothing_stores() {
+    let found = module(
+        "func main(x: f32[600,600], v: f32[40]) -> (x, y, y, v, x) {
+           y : f32[600,600] =: over i<600, j<600: x[j,i] + 1.0f32
+         }",
+    );
+    insta::assert_snapshot!(format!("{:?}\n{}", found.donations, found.plan));
+    // Where one has the memory of the argument nothing is moved.
+    assert_eq!(found.text.matches("llvm.icmp \"ne\"").count(), 2, "{}", found.text);
+}
+
 #[test]
 fn a_chain_needs_one_buffer() {
     let found = module(
