@@ -9,7 +9,7 @@ use crate::emit::{Elem, ReducePlan};
 use crate::runs::Runs;
 use crate::short::{self, Short};
 use crate::stream;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use surject_ir::{AccOp, BinaryOp, DType, UnaryOp};
 
 /// A stored value: where it goes and what it is.
@@ -450,6 +450,18 @@ fn keep_step(dag: &Dag, reductions: &[NodeId], plans: &mut HashMap<NodeId, Reduc
     }
 }
 
+/// So much more work must the terms of reductions be than all that is beside them, to be all that counts.
+const MOST: f64 = 4.0;
+
+/// The most nodes that reductions along the same loops have together.
+fn together(bodies: &[(NodeId, Vec<NodeId>)], plans: &HashMap<NodeId, ReducePlan>) -> usize {
+    let mut groups: HashMap<&[LoopId], HashSet<NodeId>> = HashMap::new();
+    for (r, nodes) in bodies {
+        groups.entry(&plans[r].order).or_default().extend(nodes);
+    }
+    groups.values().map(HashSet::len).max().unwrap_or(0)
+}
+
 /// The order of the loops over the output: large strides outside.
 pub fn output_order(outer: &[LoopId], dag: &Dag, outputs: &[Output]) -> Vec<LoopId> {
     let stride = |l: LoopId| outputs.iter().map(|o| o.address.coeff(l).abs()).max().unwrap_or(0);
@@ -476,19 +488,27 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         .iter()
         .map(|&r| (r, dag[r].node.children().flat_map(|b| dag.reachable(&[b], false)).collect()))
         .collect();
-    let total = |vector: Option<(LoopId, usize)>| -> f64 {
+    let with_last = |vector: Option<(LoopId, usize)>| {
         let mut around = order.clone();
         if let Some((l, _)) = vector {
             around.retain(|&k| k != l);
             around.push(l);
         }
-        let mut sum = chooser.cost(&dag.reachable(&roots, false), &around, vector);
-        for (r, nodes) in &bodies {
+        around
+    };
+    let terms = |vector: Option<(LoopId, usize)>| -> f64 {
+        let around = with_last(vector);
+        let terms = bodies.iter().map(|(r, nodes)| {
             let inside = vector.filter(|v| dag[*r].deps.contains(v.0));
             let plan = &plans[r];
             let own = plan.order.last().filter(|_| plan.lanes > 1).map(|&l| (l, plan.lanes));
-            sum += chooser.cost(nodes, &chooser.nest(*r, &around, &plan.order), inside.or(own));
-        }
+            chooser.cost(nodes, &chooser.nest(*r, &around, &plan.order), inside.or(own))
+        });
+        terms.sum()
+    };
+    let beside = |vector| chooser.cost(&dag.reachable(&roots, false), &with_last(vector), vector);
+    let total = |vector: Option<(LoopId, usize)>| -> f64 {
+        let mut sum = beside(vector) + terms(vector);
         for output in outputs {
             sum += points
                 * match vector {
@@ -505,9 +525,11 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         }
         sum
     };
+    // Next to long sums it does not count that the rest needs more registers than there are.
+    let busy = if terms(None) > MOST * beside(None) { together(&bodies, &plans) } else { all.len() };
     let mut best = (total(None), None);
     for &l in order.iter().rev() {
-        let wide = widest(dag, &all, l, target, copies(all.len(), target));
+        let wide = widest(dag, &all, l, target, copies(busy, target));
         let store = outputs.iter().map(|o| Elem::of(dag[o.root].dtype).size()).max().unwrap_or(4).max(2);
         let lanes =
             cover(wide.min(target.lanes_bytes / store * 4), dag.extent(l), target.lanes_bytes / store);
