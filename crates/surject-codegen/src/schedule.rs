@@ -184,6 +184,7 @@ fn cost(dag: &Dag, data: &NodeData, operand: Option<Elem>) -> (f64, bool) {
             Exp | Logistic | Expm1 | Log | Log1p | Tanh if double => (30.0, false),
             Erf | Erfc if double => (60.0, false),
             Lgamma | Digamma if single => (120.0, false),
+            Cbrt | Atan | Asin | Acos if double => (40.0, false),
             Sin | Cos | Tan | Sinh | Cosh | Asinh | Acosh | Atanh if single || double => (50.0, false),
             Sqrt | Rsqrt => (6.0, false),
             Neg | Abs | Sign | Floor | Ceil | RoundEven | RoundAway | Not | IsFinite | Popcount
@@ -196,6 +197,7 @@ fn cost(dag: &Dag, data: &NodeData, operand: Option<Elem>) -> (f64, bool) {
         Node::Binary(BinaryOp::Div, ..) => (5.0, false),
         Node::Binary(BinaryOp::Pow, ..) if single || double => (70.0, false),
         Node::Binary(BinaryOp::Atan2, ..) if single => (35.0, false),
+        Node::Binary(BinaryOp::Atan2, ..) if double => (60.0, false),
         Node::Binary(BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2, ..) => (30.0, true),
         Node::Gather { .. } => (2.0, false),
         _ => (1.0, false),

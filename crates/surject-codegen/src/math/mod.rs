@@ -113,11 +113,11 @@ impl Method {
             Sin => up_to(|x| angle::sin(x, false), angle::BOUND).map(|m| m.short(angle::sin_short)),
             Cos => up_to(|x| angle::cos(x, false), angle::BOUND).map(|m| m.short(angle::cos_short)),
             Tan => up_to(|x| angle::tan(x, false), angle::BOUND),
+            Asin => wide(if double { |x| angle::asin(x, true) } else { |x| angle::asin(x, false) }),
+            Acos => wide(if double { |x| angle::acos(x, true) } else { |x| angle::acos(x, false) }),
+            Atan => own(if double { angle::atan_double } else { angle::atan }),
+            Cbrt => own(if double { power::cbrt_double } else { power::cbrt }),
             _ if double => None,
-            Atan => own(angle::atan),
-            Asin => wide(angle::asin),
-            Acos => wide(angle::acos),
-            Cbrt => own(power::cbrt),
             Lgamma => mirrored(gamma::lgamma, gamma::lgamma_mirrored),
             Digamma => mirrored(gamma::digamma, gamma::digamma_mirrored),
             Erfc => own(error::erfc),
@@ -211,6 +211,7 @@ pub fn binary(em: &mut Emitter<'_>, at: At, op: BinaryOp, e: Elem, x: &str, y: &
         (BinaryOp::Pow, Elem::F64) => (power::pow, true),
         (BinaryOp::Pow, _) => (power::pow_short, true),
         (BinaryOp::Atan2, Elem::F32) => (trigonometric::atan2, false),
+        (BinaryOp::Atan2, Elem::F64) => (trigonometric::atan2_double, true),
         _ => {
             let name = if op == BinaryOp::Rem { "fmod" } else { op.name() };
             return em.call(at, &format!("surject_{name}_{}", e.name()), &[x, y], e);

@@ -149,3 +149,32 @@ pub fn cbrt(x: F<'_>) -> F<'_> {
     let root = tiny.pick(root * 2f64.powi(-8), root);
     size.equal(f64::INFINITY).pick(size, root).with_sign(x)
 }
+
+/// `m^(−1/3)` for `m` from `√½` to `√2`, to 2^-17.
+const INVERSE_ROOT: [f64; 6] = [
+    -0.10806618738726702,
+    0.7007510833196626,
+    -1.8981614781436147,
+    2.792244622087239,
+    -2.485939138255288,
+    1.999174950949276,
+];
+
+/// The cube root of an `f64`.
+pub fn cbrt_double(x: F<'_>) -> F<'_> {
+    let size = x.abs();
+    // size = 2^(3 k + r) m, where r is −1, 0 or 1.
+    let (n, m) = logarithm::split(size);
+    let (k, whole) = n.nearest(1.0 / 3.0);
+    let r = k.fma(-3.0, n);
+    let (less, more) = (r.lt(0.0), r.gt(0.0));
+    let factor = |below, above| less.pick(x.number(below), more.pick(x.number(above), 1.0));
+    let s = m * factor(0.5, 2.0);
+    // As in [`cbrt`], with one term more for each digit.
+    let y = m.poly(&INVERSE_ROOT) * factor(2f64.cbrt(), 0.5f64.cbrt());
+    let near = s * y * y;
+    let e = (-near).fma(y, 1.0);
+    let root = (e * e.poly(&[40.0 / 81.0, 5.0 / 9.0, 2.0 / 3.0])).fma(near, near) * whole.power_of_two();
+    let usual = size.gt(0.0) & size.lt(f64::INFINITY);
+    usual.pick(root, size).with_sign(x)
+}

@@ -5,7 +5,7 @@
 //! what is beyond is left to the next of these, and at last to the functions of the run time.
 
 use super::formula::{B, F, N};
-use std::f64::consts::{FRAC_1_PI, FRAC_2_PI, FRAC_PI_2, PI};
+use std::f64::consts::{FRAC_1_PI, FRAC_2_PI, FRAC_PI_2, FRAC_PI_4, PI};
 
 /// The largest angles whose reduction is right in all bits.
 pub const BOUND: f64 = 1_073_741_824.0;
@@ -158,18 +158,67 @@ pub fn atan(x: F<'_>) -> F<'_> {
     steep.pick((a + FRAC_PI_2_LOST) + FRAC_PI_2, a).with_sign(x)
 }
 
+/// As [`ATAN`], in `x²` on `[0, ½]`, to 2^-57.
+const ATAN_DOUBLE: [f64; 12] = [
+    0.010131637668127122,
+    -0.027457374246212116,
+    0.041879903591768915,
+    -0.05122570804734455,
+    0.05858434930678624,
+    -0.06663832196212063,
+    0.0769207618928286,
+    -0.09090896402104029,
+    0.11111110666476669,
+    -0.14285714276558667,
+    0.19999999999905288,
+    -0.33333333333332993,
+];
+
+/// The angle of a slope of at most 1, `small / large`, of `f64`. Their sum must not be too large for a number.
+fn slope_double<'p>(small: F<'p>, large: F<'p>) -> F<'p> {
+    // Beyond a half it is π/4 and the angle to the diagonal, of a slope from −1/3 to 0, whose numerator is exact.
+    let beyond = small.gt(large * 0.5);
+    let quotient = beyond.pick(small - large, small) / beyond.pick(small + large, large);
+    let z = quotient * quotient;
+    let a = (z * quotient).fma(z.poly(&ATAN_DOUBLE), quotient);
+    beyond.pick((a + HALF_PI[1] / 2.0) + FRAC_PI_4, a)
+}
+
+/// The arc tangent of an `f64`.
+pub fn atan_double(x: F<'_>) -> F<'_> {
+    let size = x.abs();
+    let (one, steep) = (x.number(1.0), size.gt(1.0));
+    let a = slope_double(steep.pick(one, size), steep.pick(size, one));
+    steep.pick((x.number(HALF_PI[1]) - a) + FRAC_PI_2, a).with_sign(x)
+}
+
+/// The angle of a point, given that of a slope of at most 1 and what is lost of π/2.
+fn of_point<'p>(y: F<'p>, x: F<'p>, slope: impl Fn(F<'p>, F<'p>) -> F<'p>, lost: f64) -> F<'p> {
+    let (rise, run) = (y.abs(), x.abs());
+    let (one, steep, same) = (x.number(1.0), rise.gt(run), rise.equal(run));
+    // 0/0 and ∞/∞ are the slopes of points on the axis and on the diagonal.
+    let small = same.pick(rise.equal(0.0).pick(rise, one), steep.pick(run, rise));
+    let large = same.pick(one, steep.pick(rise, run));
+    let (a, left) = (slope(small, large), one.with_sign(x).lt(0.0));
+    let away = left.pick(-a, a);
+    let flat = left.pick((away + 2.0 * lost) + PI, away);
+    let angle = steep.pick((x.number(lost) - away) + FRAC_PI_2, flat).with_sign(y);
+    x.unordered(y).pick(x + y, angle)
+}
+
 /// The angle of a point, of `f32`.
 pub fn atan2<'p>(y: F<'p>, x: F<'p>) -> F<'p> {
-    let (rise, run) = (y.abs(), x.abs());
-    let (one, steep) = (x.number(1.0), rise.gt(run));
-    let (small, large) = (steep.pick(run, rise), steep.pick(rise, run));
-    // 0/0 and ∞/∞ are the angles of points on the axis and on the diagonal.
-    let quotient = rise.equal(run).pick(rise.equal(0.0).pick(rise, one), small / large);
-    let a = slope(quotient);
-    let a = steep.pick((x.number(FRAC_PI_2_LOST) - a) + FRAC_PI_2, a);
-    let left = one.with_sign(x).lt(0.0);
-    let a = left.pick((x.number(2.0 * FRAC_PI_2_LOST) - a) + PI, a).with_sign(y);
-    x.unordered(y).pick(x + y, a)
+    of_point(y, x, |small, large| slope(small / large), FRAC_PI_2_LOST)
+}
+
+/// The angle of a point, of `f64`.
+pub fn atan2_double<'p>(y: F<'p>, x: F<'p>) -> F<'p> {
+    let slope = |small: F<'p>, large: F<'p>| {
+        // A sum of the two may be too large for a number.
+        let scale = large.gt(2f64.powi(1022)).pick(x.number(0.25), 1.0);
+        slope_double(small * scale, large * scale)
+    };
+    of_point(y, x, slope, HALF_PI[1])
 }
 
 /// `asin x / x` in `x²` on `[0, ½]`, to 2^-36.
@@ -184,25 +233,41 @@ const ASIN: [f64; 8] = [
     0.999999999984848,
 ];
 
+/// `(asin x / x − 1) / x²` in `x²` on `[0, ½]`, to 2^-59.
+const ASIN_DOUBLE: [f64; 13] = [
+    0.0326779370805076,
+    -0.02107901866182302,
+    0.021764762734523962,
+    0.0036825012318528402,
+    0.010786678988591418,
+    0.011397747793813074,
+    0.013980965106935334,
+    0.017351599766329905,
+    0.02237221567974071,
+    0.030381942682876206,
+    0.044642857175137274,
+    0.07499999999970244,
+    0.16666666666666763,
+];
+
 /// For `|x| ≤ ½` the arc sine, beyond it half of the arc cosine; and which.
-fn arc<'p>(size: F<'p>) -> (F<'p>, B<'p>) {
+fn arc<'p>(size: F<'p>, double: bool) -> (F<'p>, B<'p>) {
     let far = size.gt(0.5);
     let half = size.fma(-0.5, 0.5);
     let square = far.pick(half, size * size);
     let a = far.pick(half.sqrt(), size);
-    (a * square.poly(&ASIN), far)
+    (if double { (a * square).fma(square.poly(&ASIN_DOUBLE), a) } else { a * square.poly(&ASIN) }, far)
 }
 
-/// The arc sine of an `f64`, to 2^-34; NaN beyond ±1.
-pub fn asin(x: F<'_>) -> F<'_> {
-    let (a, far) = arc(x.abs());
-    far.pick(a.fma(-2.0, FRAC_PI_2), a).with_sign(x)
+/// The arc sine of an `f64`, with `double` in all of its bits, else to 2^-34; NaN beyond ±1.
+pub fn asin(x: F<'_>, double: bool) -> F<'_> {
+    let (a, far) = arc(x.abs(), double);
+    far.pick(a.fma(-2.0, HALF_PI[1]) + FRAC_PI_2, a).with_sign(x)
 }
 
-/// The arc cosine of an `f64`, to 2^-34; NaN beyond ±1.
-pub fn acos(x: F<'_>) -> F<'_> {
-    let (a, far) = arc(x.abs());
-    let twice = a + a;
-    let far_value = x.lt(0.0).pick(a.number(PI) - twice, twice);
-    far.pick(far_value, a.number(FRAC_PI_2) - a.with_sign(x))
+/// The arc cosine; see [`asin`].
+pub fn acos(x: F<'_>, double: bool) -> F<'_> {
+    let (a, far) = arc(x.abs(), double);
+    let far_value = x.lt(0.0).pick(a.fma(-2.0, 2.0 * HALF_PI[1]) + PI, a + a);
+    far.pick(far_value, (a.number(HALF_PI[1]) - a.with_sign(x)) + FRAC_PI_2)
 }
