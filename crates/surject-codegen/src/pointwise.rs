@@ -214,7 +214,7 @@ impl Emitter<'_> {
             Max => return Ok(self.bin(at, "arith.maximumf", x, y, e)),
             Min => return Ok(self.bin(at, "arith.minimumf", x, y, e)),
             Rem | Pow | Atan2 => math::binary(self, at, op, e, x, y),
-            NextAfter => return self.next_after(at, dtype, x, y),
+            NextAfter => return Ok(math::next_after(self, at, dtype, x, y)),
             _ => return Err(CodegenError::malformed(format!("`{op}` of {dtype}"))),
         };
         let payload = !matches!(op, Add | Sub | Mul | Div);
@@ -358,33 +358,6 @@ impl Emitter<'_> {
         let of_minus = self.select(at, &is_minus, &sign, &zero, e);
         let inverse = self.select(at, &is_one, &one, &of_minus, e);
         self.select(at, &negative, &inverse, &power, e)
-    }
-
-    fn next_after(&mut self, at: At, dtype: DType, x: &str, y: &str) -> Result<String, CodegenError> {
-        if is_half(dtype) {
-            return Err(CodegenError::unsupported(format!("`next_after` of {dtype}")));
-        }
-        let e = Elem::of(dtype);
-        let i = e.int();
-        let (zero, one) = (self.float(at, e, 0.0), self.integer(at, i, 1));
-        let bits = self.cast(at, "arith.bitcast", x, e, i);
-        let y_bits = self.cast(at, "arith.bitcast", y, e, i);
-        let sign = self.integer(at, i, 1i64 << (e.bits() - 1));
-        let y_sign = self.bin(at, "arith.andi", &y_bits, &sign, i);
-        let smallest = self.bin(at, "arith.ori", &y_sign, &one, i);
-        let (up, down) =
-            (self.bin(at, "arith.addi", &bits, &one, i), self.bin(at, "arith.subi", &bits, &one, i));
-        let (below, positive) = (self.cmpf(at, "olt", x, y, e), self.cmpf(at, "ogt", x, &zero, e));
-        let away = self.cmpi(at, "eq", &below, &positive, Elem::I1);
-        let moved = self.select(at, &away, &up, &down, i);
-        let at_zero = self.cmpf(at, "oeq", x, &zero, e);
-        let next = self.select(at, &at_zero, &smallest, &moved, i);
-        let next = self.cast(at, "arith.bitcast", &next, i, e);
-        let (equal, y_nan) = (self.cmpf(at, "oeq", x, y, e), self.cmpf(at, "uno", y, y, e));
-        let take_y = self.bin(at, "arith.ori", &equal, &y_nan, Elem::I1);
-        let result = self.select(at, &take_y, y, &next, e);
-        let x_nan = self.cmpf(at, "uno", x, x, e);
-        Ok(self.select(at, &x_nan, x, &result, e))
     }
 
     /// A conversion.

@@ -17,6 +17,7 @@ mod exponential;
 mod formula;
 mod gamma;
 mod logarithm;
+mod next;
 mod pieces;
 mod power;
 mod table;
@@ -25,7 +26,7 @@ mod trigonometric;
 use crate::CodegenError;
 use crate::emit::{At, Elem, Emitter};
 use formula::{B, F, Pen};
-use surject_ir::{BinaryOp, UnaryOp};
+use surject_ir::{BinaryOp, DType, UnaryOp};
 
 /// Lanes of a formula in `f64`: more at once would need more registers than there are.
 const DOUBLE_LANES: usize = 16;
@@ -237,6 +238,18 @@ pub fn binary(em: &mut Emitter<'_>, at: At, op: BinaryOp, e: Elem, x: &str, y: &
         };
         em.branch_where(at, &beyond, &value, e, |em, at| long(em, at, args))
     })
+}
+
+/// The neighbour of a float in the direction of another.
+pub fn next_after(em: &mut Emitter<'_>, at: At, dtype: DType, x: &str, y: &str) -> String {
+    let spare = match dtype {
+        DType::BF16 => 16,
+        DType::F16 => 13,
+        _ => 0,
+    };
+    let pen = Pen::new(em, at);
+    let [x, y] = [x, y].map(|name| pen.value(name, Elem::of(dtype)));
+    next::next_after(x, y, spare).ssa()
 }
 
 /// Does something with parts of at most so many lanes, one after the other.

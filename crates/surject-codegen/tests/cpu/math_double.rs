@@ -181,7 +181,9 @@ fn powers_and_angles_in_double_precision() {
     for (i, k) in (-8..9).flat_map(|i| (-8..9).map(move |k| (i, k))) {
         let near = |k: i32| f64::from(k).abs() * f64::EPSILON + 1.0;
         for (a, b) in [(near(i), near(k)), (near(i), near(k) * 2.0), (1e-3 * near(i), near(k))] {
-            for scale in [1.0, -1.0, f64::MAX / 4.0, f64::MIN_POSITIVE, f64::MIN_POSITIVE * f64::EPSILON * 8.0] {
+            for scale in
+                [1.0, -1.0, f64::MAX / 4.0, f64::MIN_POSITIVE, f64::MIN_POSITIVE * f64::EPSILON * 8.0]
+            {
                 xs.extend([a * scale, b * scale]);
                 ys.extend([b * scale, -a * scale]);
             }

@@ -1,7 +1,8 @@
 //! Pointwise operations on ordinary and on special values.
 
 use crate::harness::*;
-use surject_ir::{BinaryOp, Buffer, DType, Function, Scalar, UnaryOp};
+use surject_codegen::Target;
+use surject_ir::{BinaryOp, Buffer, DType, Function, Scalar, UnaryOp, eval};
 
 /// Values where something happens.
 pub fn special(dtype: DType) -> Vec<Scalar> {
@@ -79,14 +80,37 @@ fn binary_operations() {
         let n = x.len() as u64;
         let (mut f, p) = function(&[(dtype, &[n]), (dtype, &[n])]);
         for &op in BinaryOp::ALL {
-            let half = dtype.size() == 2 && dtype.is_float() && op == BinaryOp::NextAfter;
-            if op == BinaryOp::Complex || op.result(dtype, dtype).is_none() || half {
+            if op == BinaryOp::Complex || op.result(dtype, dtype).is_none() {
                 continue;
             }
             let field = f.fields.binary(op, p[0], p[1]).unwrap();
             result(&mut f, field);
         }
         check_bits(f, vec![line(&x), line(&y)]);
+    }
+}
+
+/// The neighbours of every float of 16 bits, and of many others, above and below, towards zero and towards themselves.
+#[test]
+fn neighbours() {
+    for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64] {
+        let wide = dtype.bits() - 16;
+        let all = (0..1u128 << 16).map(|bits| Scalar::from_bits(dtype, (bits << wide) | (bits & 1)));
+        let all: Vec<Scalar> = all.collect();
+        let ends =
+            [f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, f64::NAN].map(|y| Scalar::from_f64(dtype, y));
+        let to = ends.iter().map(|&y| vec![y; all.len()]).chain([all.clone()]);
+        for y in to {
+            let (mut f, p) = function(&[(dtype, &[all.len() as u64]), (dtype, &[all.len() as u64])]);
+            let field = f.fields.binary(BinaryOp::NextAfter, p[0], p[1]).unwrap();
+            result(&mut f, field);
+            let found = crate::math::run(f, &[line(&all), line(&y)], &Target::host()).swap_remove(0);
+            for (i, (&x, &y)) in all.iter().zip(&y).enumerate() {
+                let (z, expected) = (found.get(i), eval::binary(BinaryOp::NextAfter, x, y).unwrap());
+                let same = z.bits() == expected.bits() || (z.as_f64().is_nan() && expected.as_f64().is_nan());
+                assert!(same, "{dtype} {x:?} to {y:?}: {z:?}, not {expected:?}");
+            }
+        }
     }
 }
 
