@@ -7,11 +7,13 @@ import jax
 import jaxlib
 import numpy as np
 from jax._src import xla_bridge
-from jaxlib import xla_client
+from jaxlib import lapack, xla_client
 
 jax.config.update("jax_enable_x64", True)
 # The calling thread runs the program itself: no thread is woken for a call, and results come from the main heap.
 jax.config.update("jax_cpu_enable_async_dispatch", False)
+# Factorisations and solvers are calls of LAPACK, whose addresses `jax` looks up when it first traces one.
+lapack._lapack.initialize()
 client = xla_bridge.get_backend("cpu")
 device = client.local_devices()[0]
 compiled, arguments, spent = None, [], 0.0
