@@ -14,7 +14,7 @@ use surject_ir::{DType, GatherDims, Var};
 const AHEAD: i64 = 512;
 
 /// Parts of a move for every thread, at least, where there are so many.
-const PARTS: i64 = 16;
+const PARTS: i64 = 8;
 
 /// A move of a box of elements.
 struct Move<'a> {
@@ -38,6 +38,14 @@ impl Move<'_> {
             outer = axis;
         }
         (outer, run)
+    }
+}
+
+impl Call<'_> {
+    /// How many of some loops the tasks share: as few as there are parts enough in, so that little is divided.
+    fn shared(&self, extents: &[i64]) -> usize {
+        let enough = |loops: &usize| extents[..*loops].iter().product::<i64>() >= PARTS * self.threads as i64;
+        (1..extents.len()).find(enough).unwrap_or(extents.len())
     }
 }
 
@@ -97,10 +105,7 @@ impl Writer<'_> {
             self.copy_all(root, &to, &from, &bytes);
             return tasks;
         }
-        // As few axes as there are parts enough in, so that little is divided.
-        let enough =
-            |axes: &usize| step.extents[..*axes].iter().product::<i64>() >= PARTS * call.threads as i64;
-        let axes = (1..outer).find(enough).unwrap_or(outer);
+        let axes = call.shared(&step.extents[..outer]);
         let (open, digits, tasks) = self.share(call, &step.extents[..axes], bytes);
         let [from, to] = [step.from, step.to].map(|(_, first, strides)| {
             let mut address = first.to_string();
@@ -276,8 +281,19 @@ pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kerne
         .collect();
     let batches = Batches::of(dims, &index_shape, &sizes);
     let bytes = sizes.iter().product::<i64>() * call.dtype(target).size() as i64;
-    let (open, batch, tasks) = w.share(call, &batches.extents, bytes);
-    let scope = open.scope;
+    let [extents, from_strides] = [&slice, &own].map(|of| kept.iter().map(|&d| of[d]).collect::<Vec<_>>());
+    let to_strides: Vec<i64> = dims.offset_dims.iter().map(|&d| out[d]).collect();
+    // Axes of the slice that lie further apart in the result than those of the indices are outside of these: what is
+    // written lies side by side.
+    let reach = batches.of_result.iter().max().copied().unwrap_or(i64::MAX);
+    let outside = to_strides.iter().take_while(|&&stride| stride > reach).count();
+    let all = [&extents[..outside], &batches.extents].concat();
+    let shared = if outside == 0 { all.len() } else { call.shared(&all) };
+    let (open, mut position, tasks) = w.share(call, &all[..shared], bytes);
+    let inside = w.nest(open.scope, &all[shared..]);
+    position.extend(inside.iter().map(|l| l.iv.clone()));
+    let (outer, batch) = position.split_at(outside);
+    let scope = inside.last().map_or(open.scope, |l| l.scope);
     let (from, to, index) = (w.pointer(operand)?, w.pointer(target)?, w.pointer(indices)?);
     // Where the slice of these batch positions begins.
     let start = |w: &mut Writer<'_>, batch: &[String]| -> Result<String, CodegenError> {
@@ -296,20 +312,22 @@ pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kerne
         }
         Ok(base)
     };
-    let base = start(&mut w, &batch)?;
-    let first = w.address(scope, &batch, &batches.of_result);
-    let extents: Vec<i64> = kept.iter().map(|&d| slice[d]).collect();
-    let from_strides: Vec<i64> = kept.iter().map(|&d| own[d]).collect();
-    let to_strides: Vec<i64> = dims.offset_dims.iter().map(|&d| out[d]).collect();
+    let mut base = start(&mut w, batch)?;
+    let mut first = w.address(scope, batch, &batches.of_result);
+    for (axis, digit) in outer.iter().enumerate() {
+        base = w.scaled(scope, &base, digit, from_strides[axis]);
+        first = w.scaled(scope, &first, digit, to_strides[axis]);
+    }
     let step = Move {
-        extents: &extents,
-        from: (&from, &base, &from_strides),
-        to: (&to, &first, &to_strides),
+        extents: &extents[outside..],
+        from: (&from, &base, &from_strides[outside..]),
+        to: (&to, &first, &to_strides[outside..]),
         dtype: call.dtype(target),
     };
     let size = step.dtype.size() as i64;
     let line = step.run().1.saturating_mul(size);
-    if line >= LINE && shape.iter().product::<i64>().saturating_mul(size) > call.far {
+    let far = shape.iter().product::<i64>().saturating_mul(size) > call.far;
+    if outside == 0 && line >= LINE && far {
         // Nothing but the indices says where memory is read next.
         let (ahead, last) =
             (w.em.int((AHEAD / line).max(1)), w.em.int(batches.extents.iter().product::<i64>() - 1));
@@ -325,6 +343,7 @@ pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kerne
         }
     }
     w.move_box(scope, &step);
-    w.close(vec![open], &[], &[], Vec::new());
+    let loops = std::iter::once(open).chain(inside).collect();
+    w.close(loops, &[], &[], Vec::new());
     call.finish(w, tasks, format!("gather tasks {tasks}"))
 }
