@@ -93,7 +93,11 @@ pub fn kernels(
             kernels.extend(scattered);
             return Ok(kernels);
         }
-        LibOp::Reduce { axes } => folds::reduce(&call, axes),
+        LibOp::Reduce { axes } => {
+            let (reduced, own) = folds::reduce(&call, axes, stores.next())?;
+            own.into_iter().for_each(|ty| _ = stores.temporary(ty));
+            return Ok(reduced);
+        }
         LibOp::ReduceWindow { window } => folds::reduce_window(&call, window),
         LibOp::SelectAndScatter { window } => return select::select_and_scatter(&call, window),
         LibOp::Sort { axis, .. } => external::sort(&call, *axis),
@@ -109,6 +113,7 @@ pub fn kernels(
 }
 
 /// A library call.
+#[derive(Clone)]
 struct Call<'a> {
     function: &'a Function,
     threads: usize,

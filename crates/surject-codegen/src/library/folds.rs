@@ -2,12 +2,14 @@
 
 use super::{Call, Writer, region, strides};
 use crate::CodegenError;
-use crate::dag::{Dag, NodeId};
+use crate::dag::{Buf, Dag, NodeId};
 use crate::emit::{At, Bounds, Carried, Elem, ScopeId, Val};
 use crate::pack::interleave;
 use crate::row::Kernel;
 use crate::short::{LONGEST, Rows};
-use surject_ir::{DType, FieldKind, Function, Scalar, StatementKind, Var, Window};
+use crate::store::buf;
+use surject_index::Space;
+use surject_ir::{DType, FieldKind, Function, Scalar, StatementKind, TensorType, Var, Window};
 
 /// Joins parts of several values into one list.
 pub(super) fn flat(values: &[Vec<String>]) -> Vec<String> {
@@ -38,18 +40,23 @@ pub(super) fn initial(
 
 /// What is reduced, with as few axes as tell apart what is kept, what is reduced, and what is a position; none is of one
 /// element but a position.
+#[derive(Default)]
 struct Reduced {
     shape: Vec<i64>,
     axes: Vec<usize>,
     /// Which of these axes an axis of the operands is.
     place_of: Vec<usize>,
+    /// How far apart elements lie along the axes.
+    own: Vec<i64>,
+    /// Are the last two axes one of the operands, whose positions are numbers of its elements?
+    cut: bool,
 }
 
 impl Reduced {
     fn of(call: &Call<'_>, axes: &[usize]) -> Result<Reduced, CodegenError> {
         let all = call.sizes(call.arg(0)?)?;
         let alone = |axis: usize| call.positions.iter().any(|p| *p.1 == axis && call.args.contains(p.0));
-        let mut now = Reduced { shape: Vec::new(), axes: Vec::new(), place_of: Vec::new() };
+        let mut now = Reduced::default();
         let mut before: Option<usize> = None;
         for (axis, &extent) in all.iter().enumerate() {
             if extent == 1 && !alone(axis) {
@@ -70,46 +77,152 @@ impl Reduced {
             now.place_of.push(now.shape.len() - 1);
             before = Some(axis);
         }
+        now.own = strides(&now.shape);
         Ok(now)
     }
 
     fn kept(&self) -> Vec<usize> {
         (0..self.shape.len()).filter(|a| !self.axes.contains(a)).collect()
     }
+
+    /// The number of an element along an axis of the operands, and by how much it grows along the last axis that is kept.
+    fn number(&self, w: &mut Writer<'_>, scope: ScopeId, axis: usize, position: &[String]) -> (String, i64) {
+        let (place, last) = (self.place_of[axis], self.shape.len() - 1);
+        if self.cut && place == last {
+            let length = self.shape[last];
+            return (w.scaled(scope, &position[last], &position[last - 1], length), length);
+        }
+        (position[place].clone(), i64::from(self.kept().last() == Some(&place)))
+    }
+
+    /// A reduction of few long lines as one of many parts of them, all of the same length; the ends of the lines are left.
+    fn cut(&self, call: &Call<'_>) -> Option<Reduced> {
+        /// Parts for every thread, in registers full of them.
+        const PARTS: i64 = 2;
+        /// Parts of fewer elements are not made for that alone.
+        const SHORT: i64 = 256;
+        let (&line, kept) = self.shape.split_last()?;
+        if self.axes != [kept.len()] {
+            return None;
+        }
+        let lines = kept.iter().product::<i64>().max(1);
+        let registers = (PARTS * call.threads as i64 / lines).min(line / (call.lanes * SHORT)).max(1);
+        let parts = call.lanes * registers;
+        let size = call.dtype(call.args[0]).size() as i64;
+        let mut length = line / parts;
+        // Lines that are a page apart meet in one place of a cache.
+        if (length * size) % 4096 == 0 {
+            length -= call.lanes;
+        }
+        (length >= call.lanes).then(|| Reduced {
+            shape: [kept, &[parts, length]].concat(),
+            axes: vec![kept.len() + 1],
+            place_of: self.place_of.iter().map(|&p| if p == kept.len() { p + 1 } else { p }).collect(),
+            own: [&self.own[..kept.len()], &[length, 1]].concat(),
+            cut: true,
+        })
+    }
 }
 
-pub fn reduce(call: &Call<'_>, axes: &[usize]) -> Result<Kernel, CodegenError> {
-    let n = call.targets.len();
+/// What parts of lines were reduced to.
+struct Parts {
+    /// How many of them a line has.
+    count: i64,
+    /// The elements of a line that they hold together.
+    length: i64,
+    /// The first of as many temporaries as there are results.
+    own: Buf,
+}
+
+impl Parts {
+    fn buf(&self, i: usize) -> Buf {
+        Buf(self.own.0 + i as u32)
+    }
+}
+
+/// The kernels of a reduction, and the types of the temporaries that they have from `own` on.
+pub fn reduce(
+    call: &Call<'_>,
+    axes: &[usize],
+    own: Buf,
+) -> Result<(Vec<Kernel>, Vec<TensorType>), CodegenError> {
     let (dag, join) = region::inline(call, call.region(0)?, Dag::default())?;
     let real = |&v: &Var| !call.dtype(v).is_complex() && call.dtype(v).size() <= 8;
     let reduced = Reduced::of(call, axes)?;
     let last = reduced.kept().last().map_or(1, |&axis| reduced.shape[axis]);
-    if !reduced.axes.is_empty() && last >= call.lanes && call.targets.iter().all(real) {
+    let in_lanes = !reduced.axes.is_empty() && call.targets.iter().all(real);
+    if in_lanes && last >= call.lanes {
+        let to: Vec<Option<Buf>> =
+            call.targets.iter().map(|t| call.written.contains(t).then_some(buf(*t))).collect();
         let ascending = ascending(call, &dag, &join, axes)?;
-        return reduce_lanes(call, &reduced, &ascending, (&dag, &join));
+        return Ok((vec![reduce_lanes(call, &reduced, &to, &ascending, (&dag, &join))?], Vec::new()));
     }
+    // What is chosen may be compared with the initial values more than once.
+    let Some(cut) = reduced.cut(call).filter(|_| in_lanes && join.chooses(&dag)) else {
+        return Ok((vec![reduce_each(call, &reduced, None, (&dag, &join))?], Vec::new()));
+    };
+    let [outer @ .., count, length] = &cut.shape[..] else {
+        return Err(CodegenError::malformed("a line that is cut into nothing"));
+    };
+    let parts = Parts { count: *count, length: count * length, own };
+    let extents: Vec<u64> = outer.iter().chain([count]).map(|&n| n as u64).collect();
+    let types = call.targets.iter().map(|&t| TensorType::new(call.dtype(t), Space::of(&extents))).collect();
+    let to: Vec<Buf> = (0..call.targets.len()).map(|i| parts.buf(i)).collect();
+    let places: Vec<Option<Buf>> = to.iter().copied().map(Some).collect();
+    let alone = Call { written: Vec::new(), ..call.clone() };
+    let ascending = ascending(call, &dag, &join, axes)?;
+    let mut first = reduce_lanes(&alone, &cut, &places, &ascending, (&dag, &join))?;
+    first.writes = to;
+    Ok((vec![first, reduce_each(call, &reduced, Some(&parts), (&dag, &join))?], types))
+}
+
+/// A reduction of one output after the other: of all elements, or of what parts of a line were reduced to and of its end.
+fn reduce_each(
+    call: &Call<'_>,
+    reduced: &Reduced,
+    parts: Option<&Parts>,
+    (dag, join): (&Dag, &region::Inlined),
+) -> Result<Kernel, CodegenError> {
+    let n = call.targets.len();
     let (shape, axes) = (&reduced.shape, &reduced.axes);
-    let mut w = Writer::new(call, &dag);
+    let mut w = Writer::with(call, dag, parts.iter().flat_map(|p| (0..n).map(|i| p.buf(i))));
     let dtypes: Vec<DType> = call.targets.iter().map(|&t| call.dtype(t)).collect();
     let types: Vec<String> = dtypes.iter().flat_map(|&d| w.part_types(d)).collect();
-    let inits = initial(&mut w, call, n, &dtypes)?;
+    let mut inits = initial(&mut w, call, n, &dtypes)?;
     let kept = reduced.kept();
     let out: Vec<i64> = kept.iter().map(|&a| shape[a]).collect();
     let work = shape.iter().product::<i64>().saturating_mul(8 * n as i64);
-    let (open, digits, tasks) = w.share(call, &out, work);
+    let (open, digits, tasks) = w.share(call, &out, if parts.is_some() { 0 } else { work });
+    let to = w.address(open.scope, &digits, &strides(&out));
+    if let Some(parts) = parts {
+        let (loops, state) = w.carrying(open.scope, &[parts.count], &types);
+        let inner = loops.last().map_or(open.scope, |l| l.scope);
+        let part = loops.last().map(|l| l.iv.clone()).unwrap_or_default();
+        let address = w.scaled(inner, &part, &to, parts.count);
+        let mut args = grouped(&state, &dtypes);
+        for (i, &dtype) in dtypes.iter().enumerate() {
+            let pointer = w.em.pointer(parts.buf(i))?;
+            args.push(w.load(inner, &pointer, dtype, &address));
+        }
+        let results = flat(&join.apply(&mut w, inner, &args)?);
+        inits = grouped(&w.close(loops, &flat(&inits), &types, results), &dtypes);
+    }
     let extents: Vec<i64> = axes.iter().map(|&a| shape[a]).collect();
-    let (loops, state) = w.carrying(open.scope, &extents, &types);
+    let (mut loops, state) = w.carrying(open.scope, &extents, &types);
+    if let (Some(parts), Some(line)) = (parts, loops.last_mut()) {
+        line.bounds.low = w.em.int(parts.length);
+    }
     let next = if axes.is_empty() { flat(&inits) } else { state };
     let inner = loops.last().map_or(open.scope, |l| l.scope);
     let mut position = vec![String::new(); shape.len()];
     kept.iter().zip(&digits).for_each(|(&a, digit)| position[a].clone_from(digit));
     axes.iter().zip(&loops).for_each(|(&a, l)| position[a].clone_from(&l.iv));
-    let address = w.address(inner, &position, &strides(shape));
+    let address = w.address(inner, &position, &reduced.own);
     let mut args = grouped(&next, &dtypes);
     for (i, &dtype) in dtypes.iter().enumerate() {
-        if let Some(axis) = call.positions.get(&call.arg(i)?).map(|&axis| reduced.place_of[axis]) {
-            let at = At { scope: inner, lanes: 1 };
-            args.push(vec![w.em.convert(at, DType::I64, dtype, &position[axis])]);
+        if let Some(&axis) = call.positions.get(&call.arg(i)?) {
+            let number = reduced.number(&mut w, inner, axis, &position).0;
+            args.push(vec![w.em.convert(At { scope: inner, lanes: 1 }, DType::I64, dtype, &number)]);
             continue;
         }
         let pointer = w.pointer(call.arg(i)?)?;
@@ -117,7 +230,6 @@ pub fn reduce(call: &Call<'_>, axes: &[usize]) -> Result<Kernel, CodegenError> {
     }
     let results = flat(&join.apply(&mut w, inner, &args)?);
     let results = w.close(loops, &flat(&inits), &types, results);
-    let to = w.address(open.scope, &digits, &strides(&out));
     for (&target, value) in call.targets.iter().zip(grouped(&results, &dtypes)) {
         if call.written.contains(&target) {
             let pointer = w.pointer(target)?;
@@ -125,7 +237,8 @@ pub fn reduce(call: &Call<'_>, axes: &[usize]) -> Result<Kernel, CodegenError> {
         }
     }
     w.close(vec![open], &[], &[], Vec::new());
-    call.finish(w, tasks, format!("reduce {shape:?} over {axes:?} tasks {tasks}"))
+    let of = if parts.is_some() { " of parts" } else { "" };
+    call.finish(w, tasks, format!("reduce {shape:?} over {axes:?}{of} tasks {tasks}"))
 }
 
 impl Writer<'_> {
@@ -162,23 +275,23 @@ impl Writer<'_> {
         self.em.widen(dtype, raw, At { scope, lanes })
     }
 
-    /// Positions for so many terms, from a first one on: those of neighbours are one apart if they are `numbered`, and
-    /// those of the terms if as many are different.
+    /// Positions for so many terms, from a first one on: those of neighbours are so far `apart`, and those of the terms one
+    /// if as many are different.
     fn positions_of(
         &mut self,
         scope: ScopeId,
         first: &str,
         dtype: DType,
         (different, terms): (i64, i64),
-        numbered: bool,
+        apart: i64,
         lanes: usize,
     ) -> Vec<String> {
         let (one, many) = (At { scope, lanes: 1 }, At { scope, lanes });
         let elem = Elem::of(dtype);
         let start = self.em.convert(one, DType::I64, dtype, first);
         let mut start = self.em.spread(&Val { ssa: start, lanes: 1 }, elem, many);
-        if numbered {
-            let steps = self.em.steps(elem, 1, lanes);
+        if apart != 0 {
+            let steps = self.em.steps(elem, apart, lanes);
             start = self.em.bin(many, "arith.addi", &start, &steps, elem);
         }
         let mut all = vec![start.clone()];
@@ -202,17 +315,18 @@ impl Writer<'_> {
 const MANY: i64 = 64;
 
 /// A reduction of many outputs: neighbours along their last axis are the lanes of vectors, and each of them is joined
-/// in the order of its elements.
+/// in the order of its elements. `to` is where the results go that are written.
 fn reduce_lanes(
     call: &Call<'_>,
     reduced: &Reduced,
+    to: &[Option<Buf>],
     ascending: &[(NodeId, bool)],
     (dag, join): (&Dag, &region::Inlined),
 ) -> Result<Kernel, CodegenError> {
     let n = call.targets.len();
-    let mut w = Writer::new(call, dag);
-    let (shape, axes, kept) = (&reduced.shape, &reduced.axes, reduced.kept());
-    let own = strides(shape);
+    let others = to.iter().flatten().copied().filter(|b| !call.written.iter().any(|&t| buf(t) == *b));
+    let mut w = Writer::with(call, dag, others);
+    let (shape, axes, kept, own) = (&reduced.shape, &reduced.axes, reduced.kept(), &reduced.own);
     let out: Vec<i64> = kept.iter().map(|&a| shape[a]).collect();
     let (Some(&last), Some(&length)) = (kept.last(), out.last()) else {
         return Err(CodegenError::malformed("a reduction to nothing in lanes"));
@@ -277,15 +391,15 @@ fn reduce_lanes(
         kept.iter().zip(&digits).for_each(|(&a, digit)| position[a].clone_from(digit));
         axes.iter().zip(&loops).for_each(|(&a, l)| position[a].clone_from(&l.iv));
         position[inner_axis].clone_from(&iv);
-        let address = w.address(inner, &position, &own);
+        let address = w.address(inner, &position, own);
         let names: Vec<String> = types.iter().map(|_| w.em.name()).collect();
         let mut terms: Vec<Vec<String>> = Vec::new();
         for (i, &dtype) in dtypes.iter().enumerate() {
-            if let Some(axis) = call.positions.get(&call.arg(i)?).map(|&axis| reduced.place_of[axis]) {
+            if let Some(&axis) = call.positions.get(&call.arg(i)?) {
                 // What runs along the reduced axis is one number for all lanes, what runs along the last one is not.
-                let (first, different) = (&position[axis], if axis == inner_axis { step } else { 1 });
-                let numbered = axis == last;
-                terms.push(w.positions_of(inner, first, dtype, (different, step), numbered, lanes));
+                let different = if reduced.place_of[axis] == inner_axis { step } else { 1 };
+                let (first, apart) = reduced.number(&mut w, inner, axis, &position);
+                terms.push(w.positions_of(inner, &first, dtype, (different, step), apart, lanes));
                 continue;
             }
             let pointer = w.pointer(call.arg(i)?)?;
@@ -328,14 +442,12 @@ fn reduce_lanes(
         state = w.em.close_loop(inner, &iv, &bounds, &carried);
     }
     let results = w.close(loops, &inits, &types, state);
-    let to = w.address(open.scope, &digits, &strides(&out));
-    for ((&target, value), &dtype) in call.targets.iter().zip(results).zip(&dtypes) {
-        if !call.written.contains(&target) {
-            continue;
-        }
-        let (pointer, memory) = (w.pointer(target)?, Elem::in_memory(dtype));
+    let address = w.address(open.scope, &digits, &strides(&out));
+    for ((place, value), &dtype) in to.iter().zip(results).zip(&dtypes) {
+        let Some(place) = *place else { continue };
+        let (pointer, memory) = (w.em.pointer(place)?, Elem::in_memory(dtype));
         let raw = w.em.narrow(dtype, value, At { scope: open.scope, lanes });
-        let place = w.element(open.scope, &pointer, &to, memory);
+        let place = w.element(open.scope, &pointer, &address, memory);
         let (ty, size) = (memory.ty(lanes), memory.size());
         let store = match &own_lanes {
             None => format!("llvm.store {raw}, {place} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"),

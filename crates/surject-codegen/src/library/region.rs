@@ -138,27 +138,33 @@ impl Inlined {
         known.then_some((dag, Key { function, dtype, descending }))
     }
 
-    /// The comparisons of a carried value with the element that is joined to it, and what they are while every carried
-    /// value is less than every element: the first half of the parameters are the values, and this is about number `i`
-    /// of them, if the function only ever chooses between it and its element. A comparison that is known is none that
-    /// the next step waits for.
-    pub fn while_ascending(&self, dag: &Dag, i: usize) -> Vec<(NodeId, bool)> {
-        let (Some(own), Some(element)) = (self.params.get(i), self.params.get(self.params.len() / 2 + i))
-        else {
-            return Vec::new();
-        };
-        let (own, element) = (own.re, element.re);
-        let mut open: Vec<NodeId> = self.results.get(i).map(|r| r.re).into_iter().collect();
-        if open.is_empty() {
-            return Vec::new();
-        }
+    /// Number `i` of the carried values, which are the first half of the parameters, and the element that is joined to it,
+    /// if the function only ever chooses between the two.
+    fn chosen(&self, dag: &Dag, i: usize) -> Option<(NodeId, NodeId)> {
+        let (own, element) = (self.params.get(i)?.re, self.params.get(self.params.len() / 2 + i)?.re);
+        let mut open = vec![self.results.get(i)?.re];
         while let Some(n) = open.pop() {
             match dag[n].node {
                 _ if n == own || n == element => {}
-                Node::Select(_, x, y) => open.extend([x, y]),
-                _ => return Vec::new(),
+                Node::Select(_, x, y) | Node::Binary(BinaryOp::Max | BinaryOp::Min, x, y) => {
+                    open.extend([x, y])
+                }
+                _ => return None,
             }
         }
+        Some((own, element))
+    }
+
+    /// Does the function only ever choose one of two tuples, or between their parts?
+    pub fn chooses(&self, dag: &Dag) -> bool {
+        (0..self.results.len()).all(|i| self.chosen(dag, i).is_some())
+    }
+
+    /// The comparisons of a carried value with the element that is joined to it, and what they are while every carried
+    /// value is less than every element: this is about number `i` of them, if the function only ever chooses between it
+    /// and its element. A comparison that is known is none that the next step waits for.
+    pub fn while_ascending(&self, dag: &Dag, i: usize) -> Vec<(NodeId, bool)> {
+        let Some((own, element)) = self.chosen(dag, i) else { return Vec::new() };
         let comparisons = dag.iter().filter_map(|(id, data)| {
             let &Node::Binary(op, x, y) = &data.node else { return None };
             let less = match (x, y) {

@@ -238,6 +238,12 @@ fn folds_of_positions() {
         (vec![0], [5, 1, 40]),
         (vec![1, 2], [6, 1, 3]),
         (vec![1], [3, 1, 5]),
+        // Lines that are cut into parts.
+        (vec![2], [1, 1, 256]),
+        (vec![2], [2, 3, 777]),
+        (vec![1], [3, 600, 1]),
+        (vec![2], [1, 1, 40_003]),
+        (vec![2], [1, 1, 65_536]),
     ] {
         for (axis, dtype, also) in [
             (0, I, false),
@@ -281,7 +287,7 @@ fn folds_of_positions() {
 /// itself, and where positions begin with a literal that the first position is above, is, or is not.
 #[test]
 fn least_with_their_positions() {
-    for (rows, length) in [(37, 17), (16, 5), (40, 40), (33, 24), (50, 33)] {
+    for (rows, length) in [(37, 17), (16, 5), (40, 40), (33, 24), (50, 33), (1, 900), (3, 300)] {
         for (before, results, value, index) in [
             (0, "i", F, "i32"),
             (0, "m, i", F, "i32"),
