@@ -123,6 +123,11 @@ impl Rewriter {
             });
             return Some(stores.collect());
         }
+        if let (LibOp::Reduce { axes }, [join]) = (op, &regions[..]) {
+            let stores = self.reduction(axes, args, join)?.into_iter().zip(targets);
+            let stores = stores.map(|(field, &target)| StatementKind::Store { target, field });
+            return Some(stores.map(|kind| Statement { kind, origin: origin.clone() }).collect());
+        }
         let &[target] = &targets[..] else { return None };
         let splat = |var: Var| self.facts.splats.get(&var).copied();
         if let Some(field) = placed::assigned(&mut self.f, &self.known, (target, op, args, regions), splat) {
@@ -148,6 +153,32 @@ impl Rewriter {
             }
             _ => None,
         }
+    }
+
+    /// A reduction along axes of one element: each element joined to the initial values.
+    fn reduction(&mut self, axes: &[usize], args: &[Var], join: &Region) -> Option<Vec<FieldId>> {
+        let space = self.f.ty(*args.first()?).space.clone();
+        if axes.iter().any(|&axis| space.extent(axis).as_const() != Some(1)) {
+            return None;
+        }
+        let kept: Vec<usize> = (0..space.rank()).filter(|axis| !axes.contains(axis)).collect();
+        let out = Space::new(kept.iter().map(|&axis| space.extent(axis).clone()));
+        let place = |axis| match kept.iter().position(|&k| k == axis) {
+            Some(k) => Affine::axis(kept.len(), k),
+            None => Affine::fixed(kept.len(), 0),
+        };
+        let elements =
+            IndexMap::total(out.clone(), space.clone(), (0..space.rank()).map(place).collect()).ok()?;
+        let everywhere = IndexMap::total(out, Space::scalar(), Vec::new()).ok()?;
+        let (operands, inits) = args.split_at(args.len() / 2);
+        let mut values = Vec::new();
+        for (vars, map) in [(inits, &everywhere), (operands, &elements)] {
+            for &var in vars {
+                let tensor = self.f.tensor(var);
+                values.push(self.f.fields.read(map.clone(), tensor).ok()?);
+            }
+        }
+        joined_all(&mut self.f, join, &values)
     }
 
     /// The gather of a tensor that is computed point by point, as what is computed of other gathers.
@@ -334,9 +365,16 @@ impl Rewriter {
 /// What a region of two scalars gives for two fields; the second where there is none.
 pub(crate) fn joined(f: &mut Function, join: Option<&Region>, old: FieldId, new: FieldId) -> Option<FieldId> {
     let Some(join) = join else { return Some(new) };
-    let (&[a, b], &[result]) = (&join.params[..], &join.body.results[..]) else { return None };
-    let space = f.fields[old].space.clone();
-    let mut values = HashMap::from([(a, old), (b, new)]);
+    joined_all(f, join, &[old, new])?.pop()
+}
+
+/// What a region of scalars gives for fields over the same space.
+fn joined_all(f: &mut Function, join: &Region, fields: &[FieldId]) -> Option<Vec<FieldId>> {
+    if join.params.len() != fields.len() {
+        return None;
+    }
+    let space = f.fields[*fields.first()?].space.clone();
+    let mut values: HashMap<Var, FieldId> = join.params.iter().copied().zip(fields.iter().copied()).collect();
     for statement in &join.body.statements {
         let StatementKind::Store { target, field: root } = statement.kind else { return None };
         let mut made: HashMap<FieldId, FieldId> = HashMap::new();
@@ -354,7 +392,7 @@ pub(crate) fn joined(f: &mut Function, join: Option<&Region>, old: FieldId, new:
         }
         values.insert(target, *made.get(&root)?);
     }
-    values.get(&result).copied()
+    join.body.results.iter().map(|result| values.get(result).copied()).collect()
 }
 
 /// What is computed at the points of a gather.
@@ -563,7 +601,7 @@ mod tests {
 
     #[test]
     fn lines_and_windows_of_one_element() {
-        let text = "func main(x: f32[3,1], i: i32[3,1], start: f32[]) -> (a, b, w) {
+        let text = "func main(x: f32[3,1], i: i32[3,1], start: f32[], first: i32[]) -> (a, b, w, m, k) {
   a : f32[3,1], b : i32[3,1] = call sort{axis=1, stable=true}(x, i) {
     region(p: f32[], q: f32[], r: i32[], s: i32[]) -> (less) {
       less : i1[] =: p < q
@@ -573,6 +611,13 @@ mod tests {
 padding=[[0,0],[0,0]]}(x, start) {
     region(t: f32[], u: f32[]) -> (v) {
       v : f32[] =: t - u * 2f32
+    }
+  }
+  m : f32[3], k : i32[3] = call reduce{axes=[1]}(x, i, start, first) {
+    region(c: f32[], d: i32[], e: f32[], f: i32[]) -> (g, h) {
+      more : i1[] =: e > c
+      g : f32[] =: select(more, e, c)
+      h : i32[] =: select(more, f, d)
     }
   }
 }
