@@ -404,7 +404,13 @@ impl Emitter<'_> {
         let open = others.into_iter().zip(facts).filter(|(_, fact)| *fact == GuardFact::Sometimes);
         let open: Vec<Guard> = open.map(|(guard, _)| guard).collect();
         let elem = Elem::in_memory(self.dag[*load].dtype);
-        let (pointer, place) = (self.pointer(*buf)?, self.lin(&first, home));
+        let (pointer, mut place) = (self.pointer(*buf)?, self.lin(&first, home));
+        if !open.is_empty() {
+            // Where none of it is there, what is loaded begins with the tensor ([`Emitter::held_inside`]).
+            let at = At { scope: home, lanes: 1 };
+            let (holds, start) = (self.predicate(&open, at).ssa, self.int(-low));
+            place = self.select(at, &holds, &place, &start, Elem::I64);
+        }
         let first = self.element(&pointer, &place, elem, home);
         // The last vector ends with the last element.
         let count = high - low + 1;
