@@ -132,11 +132,6 @@ impl Emitter<'_> {
                 return Ok(self.select(at, &other, &unit, x, e));
             }
             Sqrt => self.un(at, "math.sqrt", x, e),
-            Rsqrt => {
-                let root = self.un(at, "math.sqrt", x, e);
-                let one = self.float(at, e, 1.0);
-                self.bin(at, "arith.divf", &one, &root, e)
-            }
             _ => math::unary(self, at, op, e, x)?,
         };
         let payload =

@@ -210,6 +210,17 @@ impl<'p> F<'p> {
         Some(self.of(pen.keep(whole)))
     }
 
+    /// The inverse of the square root to 2^-14, its ends included: one instruction of machines that have
+    /// [`crate::Target::tables`], of sixteen lanes.
+    pub fn near_inverse_root(self) -> F<'p> {
+        let (pen, ty) = (self.pen, Elem::F32.ty(16));
+        let all = pen.paper.borrow_mut().literal(Elem::I16, 0xffff, 1);
+        let x = self.ssa();
+        self.of(pen.write(&format!(
+            "llvm.call_intrinsic \"llvm.x86.avx512.rsqrt14.ps.512\"({x}, {x}, {all}) : ({ty}, {ty}, i16) -> {ty}"
+        )))
+    }
+
     /// A polynomial, highest coefficient first.
     pub fn poly(self, coefficients: &[f64]) -> F<'p> {
         let mut sum = self.number(coefficients[0]);

@@ -91,6 +91,7 @@ impl Method {
                 Tanh => return by_table(table::tanh),
                 Erf => return by_table(table::erf),
                 Erfc => return by_table(table::erfc),
+                Rsqrt => return by_table(power::inverse_root),
                 _ => {}
             }
         }
@@ -135,6 +136,13 @@ pub fn unary(em: &mut Emitter<'_>, at: At, op: UnaryOp, e: Elem, x: &str) -> Res
     let name = match op {
         Exp | Expm1 | Log | Log1p | Logistic | Cbrt | Sin | Cos | Tan | Tanh | Acos | Acosh | Asin
         | Asinh | Atan | Atanh | Cosh | Sinh | Erf | Erfc | ErfInv | Lgamma | Digamma => op.name(),
+        // A few values gain nothing from the instruction that others begin with.
+        Rsqrt if e == Elem::F32 && em.tables && at.lanes >= table::PIECES => op.name(),
+        Rsqrt => {
+            let root = em.un(at, "math.sqrt", x, e);
+            let one = em.float(at, e, 1.0);
+            return Ok(em.bin(at, "arith.divf", &one, &root, e));
+        }
         _ => return Err(CodegenError::malformed(format!("`{op}` of a float"))),
     };
     let function = format!("surject_{name}_{}", e.name());

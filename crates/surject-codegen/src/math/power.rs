@@ -127,6 +127,15 @@ pub fn pow<'p>(x: F<'p>, y: F<'p>) -> F<'p> {
     with_ends(x, y, exponential::scale(exponential::rest(r), n))
 }
 
+/// The inverse of the square root of an `f32`, from what an instruction gives near it.
+pub fn inverse_root(x: F<'_>) -> F<'_> {
+    let near = x.near_inverse_root();
+    // Of y with e = 1 − x y² the root is y (1 − e)^(−½). At the ends e is not a number, and y is right.
+    let e = (-(x * near)).fma(near, 1.0);
+    let y = (e * e.fma(0.375, 0.5)).fma(near, near);
+    e.unordered(e).pick(near, y)
+}
+
 /// Four thirds of the bits of 1, less what makes [`cbrt`] begin as near above as below.
 const CBRT_SEED: f64 = 1_419_902_976.0;
 
