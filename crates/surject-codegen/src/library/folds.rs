@@ -108,7 +108,7 @@ impl Reduced {
         let lines = kept.iter().product::<i64>().max(1);
         let registers = (PARTS * call.threads as i64 / lines).min(line / (call.lanes * SHORT)).max(1);
         let parts = call.lanes * registers;
-        let size = call.dtype(call.args[0]).size() as i64;
+        let size = call.dtype(call.arg(0).ok()?).size() as i64;
         let mut length = line / parts;
         // Lines that are a page apart meet in one place of a cache.
         if (length * size) % 4096 == 0 {

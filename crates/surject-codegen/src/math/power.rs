@@ -179,7 +179,7 @@ pub fn cbrt_double(x: F<'_>) -> F<'_> {
     let (less, more) = (r.lt(0.0), r.gt(0.0));
     let factor = |below, above| less.pick(x.number(below), more.pick(x.number(above), 1.0));
     let s = m * factor(0.5, 2.0);
-    // As in [`cbrt`], with one term more for each digit.
+    // As in [`cbrt`], from nearer by.
     let y = m.poly(&INVERSE_ROOT) * factor(2f64.cbrt(), 0.5f64.cbrt());
     let near = s * y * y;
     let e = (-near).fma(y, 1.0);
