@@ -404,8 +404,10 @@ impl Host<'_> {
     fn steps(&mut self, steps: &[Step]) -> Result<(), CodegenError> {
         for step in steps {
             match step {
-                Step::Run { kernel, buffers, in_place, copies, .. } => {
-                    let given = in_place.iter().find(|p| *copies && self.may_be_given(**p));
+                Step::Run { kernel, buffers, writes, in_place, copies, .. } => {
+                    // Of a copy to one result, which may be where it is already.
+                    let alone = *copies && writes.len() == 1;
+                    let given = in_place.iter().find(|p| alone && self.may_be_given(**p));
                     if let Some(&(from, to)) = given {
                         let [from, to] = [self.pointer(from)?, self.pointer(to)?];
                         let apart = self.op(&format!("llvm.icmp \"ne\" {from}, {to} : !llvm.ptr"));

@@ -490,27 +490,24 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         .iter()
         .map(|&r| (r, dag[r].node.children().flat_map(|b| dag.reachable(&[b], false)).collect()))
         .collect();
-    let with_last = |vector: Option<(LoopId, usize)>| {
+    // The work beside the terms of reductions, and that of these.
+    let outside = dag.reachable(&roots, false);
+    let work = |vector: Option<(LoopId, usize)>| -> [f64; 2] {
         let mut around = order.clone();
         if let Some((l, _)) = vector {
             around.retain(|&k| k != l);
             around.push(l);
         }
-        around
-    };
-    let terms = |vector: Option<(LoopId, usize)>| -> f64 {
-        let around = with_last(vector);
         let terms = bodies.iter().map(|(r, nodes)| {
             let inside = vector.filter(|v| dag[*r].deps.contains(v.0));
             let plan = &plans[r];
             let own = plan.order.last().filter(|_| plan.lanes > 1).map(|&l| (l, plan.lanes));
             chooser.cost(nodes, &chooser.nest(*r, &around, &plan.order), inside.or(own))
         });
-        terms.sum()
+        [chooser.cost(&outside, &around, vector), terms.sum()]
     };
-    let beside = |vector| chooser.cost(&dag.reachable(&roots, false), &with_last(vector), vector);
-    let total = |vector: Option<(LoopId, usize)>| -> f64 {
-        let mut sum = beside(vector) + terms(vector);
+    let total = |[beside, terms]: [f64; 2], vector: Option<(LoopId, usize)>| -> f64 {
+        let mut sum = beside + terms;
         for output in outputs {
             sum += points
                 * match vector {
@@ -528,8 +525,9 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         sum
     };
     // Next to long sums it does not count that the rest needs more registers than there are.
-    let busy = if terms(None) > MOST * beside(None) { together(&bodies, &plans) } else { all.len() };
-    let mut best = (total(None), None);
+    let [beside, terms] = work(None);
+    let busy = if terms > MOST * beside { together(&bodies, &plans) } else { all.len() };
+    let mut best = (total([beside, terms], None), None);
     for &l in order.iter().rev() {
         let wide = widest(dag, &all, l, target, copies(busy, target));
         let store = outputs.iter().map(|o| Elem::of(dag[o.root].dtype).size()).max().unwrap_or(4).max(2);
@@ -537,7 +535,8 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
             cover(wide.min(target.lanes_bytes / store * 4), dag.extent(l), target.lanes_bytes / store);
         // The lanes of a vector must not meet at one element.
         let meets = outputs.iter().any(|o| o.join.is_some() && o.address.coeff(l) == 0);
-        let cost = if lanes < 2 || meets { f64::INFINITY } else { total(Some((l, lanes))) };
+        let cost =
+            if lanes < 2 || meets { f64::INFINITY } else { total(work(Some((l, lanes))), Some((l, lanes))) };
         if cost < best.0 {
             best = (cost, Some((l, lanes)));
         }

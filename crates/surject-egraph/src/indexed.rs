@@ -1,4 +1,5 @@
-//! Gathers and scatters that are better said as assignments.
+//! Library calls that are better said as assignments: gathers and scatters, and sorts, windows and reductions of one
+//! element.
 //!
 //! A gather commutes with what is computed point by point: of a few elements of a tensor that nothing else needs, only
 //! these few are computed, from what is gathered. A scatter into one value everywhere, at most one update an element,
