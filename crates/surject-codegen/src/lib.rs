@@ -74,6 +74,7 @@ mod error;
 mod framed;
 mod fuse;
 mod gather;
+mod groups;
 mod halves;
 mod hoist;
 mod host;

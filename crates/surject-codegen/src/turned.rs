@@ -16,6 +16,7 @@ use crate::address::{Lin, LoopId, LoopSet};
 use crate::ahead::{Ask, prefetch};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
+use crate::groups::Ahead;
 use crate::row::Row;
 use crate::schedule::{Output, Schedule};
 use crate::short::CHUNK;
@@ -133,6 +134,7 @@ struct Block<'a> {
     lanes: usize,
     active: usize,
     reach: Reach,
+    next: Vec<Ahead>,
 }
 
 /// How blocks reach memory.
@@ -202,7 +204,16 @@ impl Row<'_> {
         // The longer loop is cut into pieces; rows that are one sequence stay whole.
         let wide = columns > rows && !outer.is_empty() && flat.is_none() && behind.is_none();
         let cut: Vec<LoopId> = outer.iter().copied().chain([if wide { *last } else { along }]).collect();
-        let strip = if behind.is_some() { 1 } else { STRIP };
+        let group = match tile {
+            None if em.streams && reach.far => Some(self.group(em.dag, (along, *last), loads, target)),
+            _ => None,
+        };
+        reach.meet &= group.is_none();
+        let strip = match (behind, group) {
+            (Some(_), _) => 1,
+            (None, Some(_)) => 2 * STRIP,
+            (None, None) => STRIP,
+        };
         let units = units(em.dag, &cut, self.schedule, target, (free, &grain(lanes, strip, target)));
         let (mut closing, range) = open_outer(em, &units, &outer);
         let (range, piece) = if wide { ((None, None), range) } else { (range, (None, None)) };
@@ -248,11 +259,16 @@ impl Row<'_> {
             let end = em.op(strip, &format!("arith.addi {first}, {length} : i64"));
             let end = em.op(strip, &format!("arith.minsi {end}, {} : i64", bounds.high));
             let skipped = if low == 0 { 0 } else { (lanes - (rows - main_rows)) as usize };
+            let steps = Bounds { low: first.clone(), high: end.clone(), step: em.int(full as i64) };
+            let row = |em: &mut Emitter<'_>, iv: &str| match low {
+                0 => iv.to_string(),
+                _ => em.int(rows - full as i64),
+            };
             let blocks = |em: &mut Emitter<'_>, scope: ScopeId, column: &str, lanes: usize, active: usize| {
                 let inner = em.open(scope, Vec::new(), None);
                 let iv = em.name();
-                let row = if low == 0 { iv.clone() } else { em.int(rows - full as i64) };
-                let block = Block { row: &row, column, first: skipped, lanes, active, reach };
+                let row = row(em, &iv);
+                let block = Block { row: &row, column, first: skipped, lanes, active, reach, next: Vec::new() };
                 match tile {
                     None => self.block(em, inner, along, *last, loads, &block)?,
                     Some(t) => {
@@ -262,7 +278,32 @@ impl Row<'_> {
                         em.streams = streams;
                     }
                 }
-                let steps = Bounds { low: first.clone(), high: end.clone(), step: em.int(full as i64) };
+                em.close_loop(inner, &iv, &steps, &[]);
+                Ok::<(), CodegenError>(())
+            };
+            // The columns of a group, for each block of rows; meanwhile the next group comes.
+            let groups = |em: &mut Emitter<'_>, scope: ScopeId, column: &str, all: &Bounds, group: i64| {
+                let next = em.op(scope, &format!("arith.addi {column}, {} : i64", all.step));
+                let stop = em.op(scope, &format!("arith.minsi {next}, {} : i64", all.high));
+                let past = em.op(scope, &format!("arith.cmpi sge, {next}, {} : i64", all.high));
+                let mut or = |then: &str, other: &str| {
+                    em.op(scope, &format!("arith.select {past}, {then}, {other} : i64"))
+                };
+                let corner = (or(&end, &first), or(&all.low, &next));
+                let inner = em.open(scope, Vec::new(), None);
+                let iv = em.name();
+                let across = em.open(inner, Vec::new(), None);
+                let at = em.name();
+                let mut next = Vec::new();
+                for &load in loads {
+                    let part = [(iv.as_str(), first.as_str()), (at.as_str(), column)];
+                    next.extend(self.ask_group(em, across, (along, *last), load, (part, strip_rows, group), &corner)?);
+                }
+                let row = row(em, &iv);
+                let block = Block { row: &row, column: &at, first: skipped, lanes: full, active: full, reach, next };
+                self.block(em, across, along, *last, loads, &block)?;
+                let columns = Bounds { low: column.to_string(), high: stop, step: em.int(lanes) };
+                em.close_loop(across, &at, &columns, &[]);
                 em.close_loop(inner, &iv, &steps, &[]);
                 Ok::<(), CodegenError>(())
             };
@@ -287,10 +328,14 @@ impl Row<'_> {
                 tiles = Some((from, bounds));
             }
             if main_columns > 0 {
+                let step = group.map_or(lanes, |group| group * lanes);
+                let inner = clip(em, part, &within, (0, main_columns), step);
                 let column_scope = em.open(part, Vec::new(), None);
                 let column = em.name();
-                blocks(em, column_scope, &column, full, full)?;
-                let inner = clip(em, part, &within, (0, main_columns), lanes);
+                match group {
+                    Some(group) => groups(em, column_scope, &column, &inner, group)?,
+                    None => blocks(em, column_scope, &column, full, full)?,
+                }
                 em.close_loop(column_scope, &column, &inner, &[]);
             }
             if rest > 0 {
@@ -354,7 +399,7 @@ impl Row<'_> {
         loads: &[NodeId],
         block: &Block<'_>,
     ) -> Result<(), CodegenError> {
-        let Block { row, column, first, lanes, active, reach } = *block;
+        let &Block { row, column, first, lanes, active, reach, ref next } = block;
         let mut turned: Vec<(NodeId, Vec<String>)> = Vec::new();
         for &load in loads {
             turned.push((load, self.transposed(em, scope, along, last, load, block)?));
@@ -382,6 +427,9 @@ impl Row<'_> {
                 let (dtype, raw) = (em.dag[*load].dtype, rows[i].clone());
                 let ssa = em.widen(dtype, raw, At { scope: inner, lanes });
                 em.seed(inner, *load, Val { ssa, lanes });
+            }
+            for (base, ahead, elem) in next.iter().skip(i).step_by(self.schedule.lanes) {
+                prefetch(em, inner, (base, *ahead), *elem, Ask::Soon);
             }
             self.point(em, inner)?;
             em.close_plain(inner);

@@ -1,0 +1,113 @@
+//! Columns of a transposition in groups: while one is moved, the next one comes.
+//!
+//! Blocks read a line of many columns, one after the other, and no processor foresees that. So while a group of columns is
+//! moved, the next group is asked for into the second cache, column by column of a strip, in the order in which memory has
+//! it; each block asks for as many lines as it moves. And since the blocks of a group are done one after the other, what
+//! they store past the caches lies side by side, several lines of it.
+//!
+//! `f32[4096,4096]` takes 0.68 of the time on one thread and 0.74 on two, which is 0.86 and 0.95 of the speed of a copy
+//! (Zen 4). It is the order that matters: asked for block by block, the same lines gain nothing. And they have to be asked for
+//! in between: all of a row of blocks at once takes 1.2 times as long.
+
+use crate::CodegenError;
+use crate::Target;
+use crate::address::LoopId;
+use crate::dag::{Dag, Node, NodeId};
+use crate::emit::{Elem, Emitter, ScopeId};
+use crate::row::Row;
+use crate::schedule::Output;
+use crate::stream::{LINE, size};
+
+/// Rows are written by few parts of memory if they begin a multiple of so many bytes apart, and by very few if of so many.
+const APART: [i64; 2] = [256, 1024];
+
+/// Columns so many bytes apart are read as one sequence already.
+const NEAR: i64 = 2048;
+
+/// Places of a cache that columns meet in are few if they are less.
+const PLACES: i64 = 8;
+
+/// A line that will be read, by its address and how many elements lie between.
+pub(crate) type Ahead = (String, i64, Elem);
+
+impl Row<'_> {
+    /// How many blocks of columns make a group.
+    ///
+    /// Memory has parts that work at the same time, and which of them has a line is in its address: rows that are a
+    /// multiple of 256 bytes or more apart are written by few of them, unless each is written in several lines. But larger
+    /// groups leave the cache before they are read: at once, where columns are a multiple of a large power of two apart and
+    /// meet in one place of it, or between two blocks that share a line.
+    pub(crate) fn group(
+        &self,
+        dag: &Dag,
+        (along, last): (LoopId, LoopId),
+        loads: &[NodeId],
+        target: &Target,
+    ) -> i64 {
+        let cache = (Target::CACHE_SHARE * target.cache_bytes) as i64;
+        let small = |&load: &NodeId| match &dag[load].node {
+            Node::Load { address, .. } => {
+                let apart = address.coeff(last).saturating_mul(Elem::in_memory(dag[load].dtype).size() as i64);
+                let places = cache.checked_shr(apart.trailing_zeros()).unwrap_or(0);
+                apart % LINE != 0 || apart.saturating_abs() <= NEAR || places < PLACES
+            }
+            _ => true,
+        };
+        let written = |o: &Output| o.address.coeff(along).saturating_mul(size(dag, o));
+        let meet = |bytes: i64| self.outputs.iter().all(|o| written(o) % bytes == 0);
+        match APART.map(meet) {
+            [false, _] => 1,
+            [true, true] if !loads.iter().any(small) => 4,
+            _ => 2,
+        }
+    }
+
+    /// Asks for a part of the group of columns that is next, which begins at `corner`, while a block of this one is moved:
+    /// it has as many lines. They are asked for column by column of a strip, as they lie in memory. Of `parts` each is
+    /// where the block begins, among the rows and the columns, and where they do.
+    pub(crate) fn ask_group(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        (along, last): (LoopId, LoopId),
+        load: NodeId,
+        (parts, strip, group): ([(&str, &str); 2], i64, i64),
+        corner: &(String, String),
+    ) -> Result<Vec<Ahead>, CodegenError> {
+        let malformed = || CodegenError::malformed("a block of something that is not loaded");
+        let Node::Load { buf, address, .. } = em.dag[load].node.clone() else { return Err(malformed()) };
+        let pointer = em.pointers.get(&buf).cloned().ok_or_else(malformed)?;
+        let elem = Elem::in_memory(em.dag[load].dtype);
+        let (lanes, size, apart) = (self.schedule.lanes as i64, elem.size() as i64, address.coeff(last));
+        let whole = apart.checked_mul(size).is_some_and(|bytes| bytes % LINE == 0);
+        let lines = (strip * size + LINE - 1) / LINE + i64::from(!whole);
+        // A column has the share of some blocks, or a block that of some columns.
+        let shares = (lines / lanes).max(1);
+        let (share, columns) = ((lines + shares - 1) / shares, (lanes + lines - 1) / lines);
+        let count = |em: &mut Emitter<'_>, (at, from): (&str, &str)| {
+            let (past, width) = (em.op(scope, &format!("arith.subi {at}, {from} : i64")), em.int(lanes));
+            em.op(scope, &format!("arith.divui {past}, {width} : i64"))
+        };
+        let [row, column] = parts.map(|part| count(em, part));
+        let group = em.int(group);
+        let before = em.op(scope, &format!("arith.muli {row}, {group} : i64"));
+        let before = em.op(scope, &format!("arith.addi {before}, {column} : i64"));
+        let [all, columns_of, bytes] = [shares, columns, share * LINE / size].map(|n| em.int(n));
+        let column = em.op(scope, &format!("arith.divui {before}, {all} : i64"));
+        let column = em.op(scope, &format!("arith.muli {column}, {columns_of} : i64"));
+        let column = em.op(scope, &format!("arith.addi {}, {column} : i64", corner.1));
+        let row = em.op(scope, &format!("arith.remui {before}, {all} : i64"));
+        let row = em.op(scope, &format!("arith.muli {row}, {bytes} : i64"));
+        let row = em.op(scope, &format!("arith.addi {}, {row} : i64", corner.0));
+        let at = em.open(scope, vec![(along, row), (last, column)], None);
+        let place = em.lin(&address, at);
+        let base = em.element(&pointer, &place, elem, at);
+        em.close_plain(at);
+        let mut lines = Vec::new();
+        for column in 0..columns {
+            let column = column.checked_mul(apart).ok_or_else(malformed)?;
+            lines.extend((0..share).map(|line| (base.clone(), column + line * LINE / size, elem)));
+        }
+        Ok(lines)
+    }
+}
