@@ -13,7 +13,7 @@ use crate::CodegenError;
 use crate::Target;
 use crate::address::LoopId;
 use crate::dag::{Dag, Node, NodeId};
-use crate::emit::{Elem, Emitter, ScopeId};
+use crate::emit::{Bounds, Elem, Emitter, ScopeId};
 use crate::row::Row;
 use crate::schedule::Output;
 use crate::stream::{LINE, size};
@@ -47,7 +47,8 @@ impl Row<'_> {
         let cache = (Target::CACHE_SHARE * target.cache_bytes) as i64;
         let small = |&load: &NodeId| match &dag[load].node {
             Node::Load { address, .. } => {
-                let apart = address.coeff(last).saturating_mul(Elem::in_memory(dag[load].dtype).size() as i64);
+                let apart =
+                    address.coeff(last).saturating_mul(Elem::in_memory(dag[load].dtype).size() as i64);
                 let places = cache.checked_shr(apart.trailing_zeros()).unwrap_or(0);
                 apart % LINE != 0 || apart.saturating_abs() <= NEAR || places < PLACES
             }
@@ -62,16 +63,15 @@ impl Row<'_> {
         }
     }
 
-    /// Asks for a part of the group of columns that is next, which begins at `corner`, while a block of this one is moved:
-    /// it has as many lines. They are asked for column by column of a strip, as they lie in memory. Of `parts` each is
-    /// where the block begins, among the rows and the columns, and where they do.
+    /// What is asked for of the group of columns that is next, which begins at `corner`, at a turn of this one: as many
+    /// lines as a block has, column by column of a strip of so many rows, as they lie in memory.
     pub(crate) fn ask_group(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
         (along, last): (LoopId, LoopId),
         load: NodeId,
-        (parts, strip, group): ([(&str, &str); 2], i64, i64),
+        (turn, strip): (&str, i64),
         corner: &(String, String),
     ) -> Result<Vec<Ahead>, CodegenError> {
         let malformed = || CodegenError::malformed("a block of something that is not loaded");
@@ -81,33 +81,45 @@ impl Row<'_> {
         let (lanes, size, apart) = (self.schedule.lanes as i64, elem.size() as i64, address.coeff(last));
         let whole = apart.checked_mul(size).is_some_and(|bytes| bytes % LINE == 0);
         let lines = (strip * size + LINE - 1) / LINE + i64::from(!whole);
-        // A column has the share of some blocks, or a block that of some columns.
-        let shares = (lines / lanes).max(1);
-        let (share, columns) = ((lines + shares - 1) / shares, (lanes + lines - 1) / lines);
-        let count = |em: &mut Emitter<'_>, (at, from): (&str, &str)| {
-            let (past, width) = (em.op(scope, &format!("arith.subi {at}, {from} : i64")), em.int(lanes));
-            em.op(scope, &format!("arith.divui {past}, {width} : i64"))
-        };
-        let [row, column] = parts.map(|part| count(em, part));
-        let group = em.int(group);
-        let before = em.op(scope, &format!("arith.muli {row}, {group} : i64"));
-        let before = em.op(scope, &format!("arith.addi {before}, {column} : i64"));
-        let [all, columns_of, bytes] = [shares, columns, share * LINE / size].map(|n| em.int(n));
-        let column = em.op(scope, &format!("arith.divui {before}, {all} : i64"));
-        let column = em.op(scope, &format!("arith.muli {column}, {columns_of} : i64"));
+        // A column takes some turns, or a turn some columns.
+        let turns = (lines / lanes).max(1);
+        let (share, columns) = ((lines + turns - 1) / turns, (lanes + lines - 1) / lines);
+        let [all, taken, past] = [turns, columns, share * LINE / size].map(|n| em.int(n));
+        let column = em.op(scope, &format!("arith.divui {turn}, {all} : i64"));
+        let column = em.op(scope, &format!("arith.muli {column}, {taken} : i64"));
         let column = em.op(scope, &format!("arith.addi {}, {column} : i64", corner.1));
-        let row = em.op(scope, &format!("arith.remui {before}, {all} : i64"));
-        let row = em.op(scope, &format!("arith.muli {row}, {bytes} : i64"));
+        let row = em.op(scope, &format!("arith.remui {turn}, {all} : i64"));
+        let row = em.op(scope, &format!("arith.muli {row}, {past} : i64"));
         let row = em.op(scope, &format!("arith.addi {}, {row} : i64", corner.0));
         let at = em.open(scope, vec![(along, row), (last, column)], None);
         let place = em.lin(&address, at);
         let base = em.element(&pointer, &place, elem, at);
         em.close_plain(at);
-        let mut lines = Vec::new();
+        let mut asked = Vec::new();
         for column in 0..columns {
             let column = column.checked_mul(apart).ok_or_else(malformed)?;
-            lines.extend((0..share).map(|line| (base.clone(), column + line * LINE / size, elem)));
+            asked.extend((0..share).map(|line| (base.clone(), column + line * LINE / size, elem)));
         }
-        Ok(lines)
+        Ok(asked)
     }
+}
+
+/// Where the group of columns begins that comes after the one that ends at `to`, by row and column: in the same strip of
+/// rows, which is `strip.0..strip.1`, or where all columns have been, in the next one.
+pub(crate) fn next_corner(
+    em: &mut Emitter<'_>,
+    scope: ScopeId,
+    strip: (&str, &str),
+    (to, all): (&str, &Bounds),
+) -> (String, String) {
+    let done = em.op(scope, &format!("arith.cmpi sge, {to}, {} : i64", all.high));
+    let row = em.op(scope, &format!("arith.select {done}, {}, {} : i64", strip.1, strip.0));
+    let column = em.op(scope, &format!("arith.select {done}, {}, {to} : i64", all.low));
+    (row, column)
+}
+
+/// How many steps lie between a position of a loop and where it began.
+pub(crate) fn steps(em: &mut Emitter<'_>, scope: ScopeId, (at, from): (&str, &str), step: i64) -> String {
+    let (past, step) = (em.op(scope, &format!("arith.subi {at}, {from} : i64")), em.int(step));
+    em.op(scope, &format!("arith.divui {past}, {step} : i64"))
 }

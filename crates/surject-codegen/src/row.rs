@@ -15,6 +15,7 @@ use crate::recipe::Recipe;
 use crate::schedule::{Output, Schedule};
 use crate::short::Short;
 use crate::stash::Stash;
+use crate::stream::Ends;
 use crate::turned;
 use crate::units::{Grain, Units, clip, open_outer, units};
 use crate::unswitch;
@@ -346,7 +347,7 @@ impl Row<'_> {
                 continue;
             }
             if self.is_shifted(em, l, (start, end)) {
-                self.shifted(em, scope, l, &range, (start, end))?;
+                self.shifted(em, scope, l, &range, (start, end, Ends::Asked))?;
                 continue;
             }
             em.streams &= cuts.is_empty() || self.is_of_lines(em.dag, l, (start, end));

@@ -144,7 +144,7 @@ impl Emitter<'_> {
     }
 
     /// Where in a line, or a part of so many bytes, an address is.
-    fn within_line(&mut self, pointer: &str, line: i64, scope: ScopeId) -> String {
+    pub(crate) fn within_line(&mut self, pointer: &str, line: i64, scope: ScopeId) -> String {
         let address = self.op(scope, &format!("llvm.ptrtoint {pointer} : !llvm.ptr to i64"));
         let within = self.int(line - 1);
         self.op(scope, &format!("arith.andi {address}, {within} : i64"))
@@ -156,6 +156,15 @@ impl Emitter<'_> {
             self.line(self.root(), "llvm.call_intrinsic \"llvm.x86.sse.sfence\"() : () -> ()");
         }
     }
+}
+
+/// The lines that a part of a row begins and ends with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// They are stored in part, and asked for.
+    Asked,
+    /// Most are whole.
+    Whole,
 }
 
 /// An end of a part of a row.
@@ -206,7 +215,7 @@ impl Row<'_> {
         scope: ScopeId,
         l: LoopId,
         range: &(Option<String>, Option<String>),
-        (start, end): (i64, i64),
+        (start, end, ends): (i64, i64, Ends),
     ) -> Result<(), CodegenError> {
         let [output, ..] = self.outputs else {
             return Err(CodegenError::malformed("a kernel without an output"));
@@ -227,8 +236,10 @@ impl Row<'_> {
         let around =
             self.schedule.order.iter().rev().nth(1).map_or(0, |&around| output.address.coeff(around));
         let ahead = if around > 0 { (AHEAD / (around * size) + 1) * around } else { 0 };
-        prefetch(em, scope, (&last, ahead - 1), elem, Ask::Write);
-        if !self.is_of_lines(em.dag, l, (start, start)) {
+        if ends == Ends::Asked {
+            prefetch(em, scope, (&last, ahead - 1), elem, Ask::Write);
+        }
+        if ends == Ends::Asked && !self.is_of_lines(em.dag, l, (start, start)) {
             prefetch(em, scope, (&to, ahead), elem, Ask::Write);
         }
         let within = em.within_line(&to, LINE, scope);

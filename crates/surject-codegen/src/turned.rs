@@ -16,11 +16,11 @@ use crate::address::{Lin, LoopId, LoopSet};
 use crate::ahead::{Ask, prefetch};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
-use crate::groups::Ahead;
+use crate::groups::{Ahead, next_corner, steps};
 use crate::row::Row;
 use crate::schedule::{Output, Schedule};
 use crate::short::CHUNK;
-use crate::stream::{LINE, begin_alike, leaves};
+use crate::stream::{Ends, LINE, begin_alike, leaves};
 use crate::units::{Grain, clip, open_outer, units};
 
 /// Blocks of rows that are done one after the other before the next columns, at most.
@@ -96,10 +96,13 @@ pub(crate) fn tile(
         true => Some(dag.add_loop(length.checked_mul(dag.extent(along))?)?),
         false => None,
     };
+    // Whole blocks, and whole lines.
+    let lines = lanes.max(LINE / size);
     let (rows, columns) = match (flat, target.eager) {
         (Some(_), true) => (1, length),
         (Some(_), false) => ((target.nearest_bytes as i64 / 3 / block).clamp(1, STRIP / 2), length),
-        (None, true) => (2, 2 * lanes),
+        (None, true) => (2, 2 * lines),
+        (None, false) if schedule.streams => (2 * STRIP, 4 * lines),
         (None, false) => {
             let rows = STRIP / 2;
             (rows, (target.cache_bytes as i64 / 2 / (rows * lanes * size * lanes)).max(2) * lanes)
@@ -225,7 +228,7 @@ impl Row<'_> {
         let strip_rows = ((blocks + strips - 1) / strips).max(1) * lanes;
         let memory = tile.map(|t| {
             let elem = Elem::in_memory(em.dag[t.outputs[1][0].root].dtype);
-            let (root, count) = (em.root(), em.int(t.rows * t.apart));
+            let (root, count) = (em.root(), em.int(t.rows * t.apart + LINE / elem.size() as i64));
             let alloca = format!(
                 "llvm.alloca {count} x {} {{alignment = 64 : i64}} : (i64) -> !llvm.ptr",
                 elem.name()
@@ -259,7 +262,7 @@ impl Row<'_> {
             let end = em.op(strip, &format!("arith.addi {first}, {length} : i64"));
             let end = em.op(strip, &format!("arith.minsi {end}, {} : i64", bounds.high));
             let skipped = if low == 0 { 0 } else { (lanes - (rows - main_rows)) as usize };
-            let steps = Bounds { low: first.clone(), high: end.clone(), step: em.int(full as i64) };
+            let all_rows = Bounds { low: first.clone(), high: end.clone(), step: em.int(full as i64) };
             let row = |em: &mut Emitter<'_>, iv: &str| match low {
                 0 => iv.to_string(),
                 _ => em.int(rows - full as i64),
@@ -268,7 +271,8 @@ impl Row<'_> {
                 let inner = em.open(scope, Vec::new(), None);
                 let iv = em.name();
                 let row = row(em, &iv);
-                let block = Block { row: &row, column, first: skipped, lanes, active, reach, next: Vec::new() };
+                let block =
+                    Block { row: &row, column, first: skipped, lanes, active, reach, next: Vec::new() };
                 match tile {
                     None => self.block(em, inner, along, *last, loads, &block)?,
                     Some(t) => {
@@ -278,33 +282,40 @@ impl Row<'_> {
                         em.streams = streams;
                     }
                 }
-                em.close_loop(inner, &iv, &steps, &[]);
+                em.close_loop(inner, &iv, &all_rows, &[]);
                 Ok::<(), CodegenError>(())
             };
             // The columns of a group, for each block of rows; meanwhile the next group comes.
             let groups = |em: &mut Emitter<'_>, scope: ScopeId, column: &str, all: &Bounds, group: i64| {
-                let next = em.op(scope, &format!("arith.addi {column}, {} : i64", all.step));
-                let stop = em.op(scope, &format!("arith.minsi {next}, {} : i64", all.high));
-                let past = em.op(scope, &format!("arith.cmpi sge, {next}, {} : i64", all.high));
-                let mut or = |then: &str, other: &str| {
-                    em.op(scope, &format!("arith.select {past}, {then}, {other} : i64"))
-                };
-                let corner = (or(&end, &first), or(&all.low, &next));
+                let to = em.op(scope, &format!("arith.addi {column}, {} : i64", all.step));
+                let to = em.op(scope, &format!("arith.minsi {to}, {} : i64", all.high));
+                let corner = next_corner(em, scope, (&first, &end), (&to, all));
                 let inner = em.open(scope, Vec::new(), None);
                 let iv = em.name();
                 let across = em.open(inner, Vec::new(), None);
                 let at = em.name();
+                let begun = steps(em, across, (&iv, &first), lanes);
+                let (all, turn) = (em.int(group), steps(em, across, (&at, column), lanes));
+                let begun = em.op(across, &format!("arith.muli {begun}, {all} : i64"));
+                let turn = em.op(across, &format!("arith.addi {begun}, {turn} : i64"));
                 let mut next = Vec::new();
                 for &load in loads {
-                    let part = [(iv.as_str(), first.as_str()), (at.as_str(), column)];
-                    next.extend(self.ask_group(em, across, (along, *last), load, (part, strip_rows, group), &corner)?);
+                    next.extend(self.ask_group(
+                        em,
+                        across,
+                        (along, *last),
+                        load,
+                        (&turn, strip_rows),
+                        &corner,
+                    )?);
                 }
                 let row = row(em, &iv);
-                let block = Block { row: &row, column: &at, first: skipped, lanes: full, active: full, reach, next };
+                let block =
+                    Block { row: &row, column: &at, first: skipped, lanes: full, active: full, reach, next };
                 self.block(em, across, along, *last, loads, &block)?;
-                let columns = Bounds { low: column.to_string(), high: stop, step: em.int(lanes) };
+                let columns = Bounds { low: column.to_string(), high: to, step: em.int(lanes) };
                 em.close_loop(across, &at, &columns, &[]);
-                em.close_loop(inner, &iv, &steps, &[]);
+                em.close_loop(inner, &iv, &all_rows, &[]);
                 Ok::<(), CodegenError>(())
             };
             // The columns of a strip, or of a tile of it.
@@ -320,12 +331,13 @@ impl Row<'_> {
                 let apart = em.int(tile.apart);
                 let before = em.op(part, &format!("arith.muli {first}, {apart} : i64"));
                 let before = em.op(part, &format!("arith.addi {before}, {from} : i64"));
-                let zero = em.int(0);
-                let before = em.op(part, &format!("arith.subi {zero}, {before} : i64"));
+                let line = em.int(LINE / elem.size() as i64);
+                let before = em.op(part, &format!("arith.subi {line}, {before} : i64"));
                 let moved = em.element(memory, &before, *elem, part);
                 em.pointers.insert(Buf::OWN, moved);
-                within = (Some(from.clone()), Some(to));
-                tiles = Some((from, bounds));
+                let corner = next_corner(em, part, (&first, &end), (&to, &bounds));
+                within = (Some(from.clone()), Some(to.clone()));
+                tiles = Some((from, to, bounds, corner));
             }
             if main_columns > 0 {
                 let step = group.map_or(lanes, |group| group * lanes);
@@ -346,19 +358,45 @@ impl Row<'_> {
                 let inner = clip(em, part, &within, (main_columns, columns), lanes);
                 em.close_loop(column_scope, &column, &inner, &[]);
             }
-            match (tile, tiles) {
-                (Some(tile), Some((from, bounds))) => {
+            match (&memory, tiles) {
+                (Some((tile, elem, _)), Some((from, to, bounds, corner))) => {
                     let row = Row { outputs: &tile.outputs[1], ..*self };
                     if let Some(flat) = flat {
                         let length = em.int(columns);
                         let [low, high] = [&first, &end]
                             .map(|row| Some(em.op(part, &format!("arith.muli {row}, {length} : i64"))));
-                        row.shifted(em, part, flat, &(low, high), (0, rows * columns))?;
+                        row.shifted(em, part, flat, &(low, high), (0, rows * columns, Ends::Asked))?;
                     } else {
-                        let (inner, iv) = em.open_loop(part, along, 1);
-                        row.shifted(em, inner, *last, &within, (0, columns))?;
-                        let rows = Bounds { low: first.clone(), high: end.clone(), step: em.int(1) };
-                        em.close_loop(inner, &iv, &rows, &[]);
+                        let rows = |em: &mut Emitter<'_>, scope: ScopeId, (low, high): (&str, &str)| {
+                            let (inner, iv) = em.open_loop(scope, along, 1);
+                            row.leave(em, inner, *last, tile, &(&from, &to, &bounds))?;
+                            let rows =
+                                Bounds { low: low.to_string(), high: high.to_string(), step: em.int(1) };
+                            em.close_loop(inner, &iv, &rows, &[]);
+                            Ok::<(), CodegenError>(())
+                        };
+                        if !(em.streams && reach.far && low == 0) {
+                            rows(em, part, (&first, &end))?;
+                        } else {
+                            // Meanwhile the next tile comes: for so many rows as many lines as a block has.
+                            let step = (lanes * LINE / (tile.columns * elem.size() as i64)).max(1);
+                            let some = em.open(part, Vec::new(), None);
+                            let begin = em.name();
+                            let turn = steps(em, some, (&begin, &first), step);
+                            for &load in loads {
+                                let turn = (turn.as_str(), strip_rows);
+                                let next = self.ask_group(em, some, (along, *last), load, turn, &corner)?;
+                                for (base, ahead, elem) in next {
+                                    prefetch(em, some, (&base, ahead), elem, Ask::Soon);
+                                }
+                            }
+                            let step = em.int(step);
+                            let stop = em.op(some, &format!("arith.addi {begin}, {step} : i64"));
+                            let stop = em.op(some, &format!("arith.minsi {stop}, {end} : i64"));
+                            rows(em, some, (&begin, &stop))?;
+                            let all = Bounds { low: first.clone(), high: end.clone(), step };
+                            em.close_loop(some, &begin, &all, &[]);
+                        }
                     }
                     em.close_loop(part, &from, &bounds, &[]);
                 }
@@ -373,10 +411,68 @@ impl Row<'_> {
         Ok(units.tasks)
     }
 
+    /// A row of a tile leaves for where it belongs. Past the caches it does so in whole lines: what it has of its last line
+    /// stays in front of the row, for the next tile to complete.
+    fn leave(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        last: LoopId,
+        tile: &Tile,
+        &(from, to, all): &(&str, &str, &Bounds),
+    ) -> Result<(), CodegenError> {
+        let columns = em.dag.extent(last);
+        let part = |from: String, to: String| (Some(from), Some(to));
+        if !em.streams {
+            let ends = (0, columns, Ends::Asked);
+            return self.shifted(em, scope, last, &part(from.to_string(), to.to_string()), ends);
+        }
+        let ends = (0, columns, Ends::Whole);
+        let ([stored], [output]) = (&tile.outputs[0][..], self.outputs) else {
+            return Err(CodegenError::malformed("a tile of several outputs"));
+        };
+        if begin_alike(em.dag, self.outputs, last) {
+            return self.shifted(em, scope, last, &part(from.to_string(), to.to_string()), ends);
+        }
+        let elem = Elem::in_memory(em.dag[output.root].dtype);
+        let line = LINE / elem.size() as i64;
+        let at = |em: &mut Emitter<'_>, output: &Output, column: &str| -> Result<String, CodegenError> {
+            let corner = em.open(scope, vec![(last, column.to_string())], None);
+            let place = em.lin(&output.address, corner);
+            let to = em.element(&em.pointer(output.to)?, &place, elem, corner);
+            em.close_plain(corner);
+            Ok(to)
+        };
+        // Tiles are whole lines wide: where in a line one begins the next one does.
+        let begin = at(em, output, from)?;
+        let [size, count] = [elem.size() as i64, line].map(|n| em.int(n));
+        let within = em.within_line(&begin, LINE, scope);
+        let within = em.op(scope, &format!("arith.divui {within}, {size} : i64"));
+        let mut back = |column: &str, end: &str, is: &str| {
+            let there = em.op(scope, &format!("arith.cmpi {is}, {column}, {end} : i64"));
+            let back = em.op(scope, &format!("arith.subi {column}, {within} : i64"));
+            em.op(scope, &format!("arith.select {there}, {back}, {column} : i64"))
+        };
+        let range = part(back(from, &all.low, "sgt"), back(to, &all.high, "slt"));
+        self.shifted(em, scope, last, &range, ends)?;
+        let [ahead, behind] =
+            [to, from].map(|column| em.op(scope, &format!("arith.subi {column}, {count} : i64")));
+        let (ahead, behind) = (at(em, stored, &ahead)?, at(em, stored, &behind)?);
+        let (ty, bytes) = (elem.ty(line as usize), elem.size());
+        let kept =
+            em.op(scope, &format!("llvm.load {ahead} {{alignment = {bytes} : i64}} : !llvm.ptr -> {ty}"));
+        em.line(
+            scope,
+            &format!("llvm.store {kept}, {behind} {{alignment = {bytes} : i64}} : {ty}, !llvm.ptr"),
+        );
+        Ok(())
+    }
+
     fn reach(&self, em: &Emitter<'_>, along: LoopId, loads: &[NodeId], target: &Target) -> Reach {
         let far = |address: &Lin, size: usize| {
             let range = address.range(&em.dag.extents);
-            range.is_none_or(|(low, high)| (high - low) / FAR >= target.cache_bytes as i64 / size as i64)
+            let least = if target.eager { 0 } else { target.cache_bytes as i64 / size as i64 };
+            range.is_none_or(|(low, high)| (high - low) / FAR >= least)
         };
         let read = loads.iter().all(|&n| match &em.dag[n].node {
             Node::Load { address, .. } => far(address, Elem::in_memory(em.dag[n].dtype).size()),
