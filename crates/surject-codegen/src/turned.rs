@@ -1,7 +1,8 @@
 //! Square blocks: loads along one loop, stores along another, with a transposition in registers between.
 //!
 //! What goes past the caches goes there in whole lines. Where rows begin anywhere in a line, the blocks of a tile meet in
-//! memory of the task, which its cache holds, and leave it row by row. They do so elsewhere too if a vector that lies
+//! memory of the task, which its cache holds, and leave it row by row; what a row has of its last line waits for the next
+//! tile. They do so elsewhere too if a vector that lies
 //! across two lines is stored twice; Zen 5 does not mind ([`Target::across`]) and would take 1.1 to 1.7 times as long. And
 //! they do where the lines of a block would all go through one place of a cache: a transposition of 1536 x 1536 `f32` takes
 //! half the time (Sapphire Rapids, one thread).
@@ -137,6 +138,7 @@ struct Block<'a> {
     lanes: usize,
     active: usize,
     reach: Reach,
+    /// What is asked for meanwhile.
     next: Vec<Ahead>,
 }
 
