@@ -9,7 +9,7 @@
 //!
 //! `f32[4096,4096]` takes 0.68 of the time on one thread and 0.74 on two, where it is as fast as a copy; through tiles,
 //! `f32[4003,4205]` takes 0.63 and 0.6 (Zen 4). It is the order that matters: asked for in the order of the blocks, the same
-//! lines gain a tenth of that. And they have to be asked for in between: all for a row of blocks at once takes longer.
+//! lines gain little. And they have to be asked for in between: all for a row of blocks at once takes longer.
 
 use crate::CodegenError;
 use crate::Target;
