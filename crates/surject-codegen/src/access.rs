@@ -1,6 +1,6 @@
 //! Text of loads and stores: addresses, guards, lanes, and the types of memory.
 
-use crate::address::{Guard, GuardFact, Lin, LoopSet};
+use crate::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::dag::NodeId;
 use crate::emit::{At, Elem, Emitter, ScopeId, Val};
 use surject_ir::DType;
@@ -61,6 +61,21 @@ impl Emitter<'_> {
             elem.name()
         );
         self.op(scope, &operation)
+    }
+
+    /// The address of the element that a tensor has at positions of loops that do not run in this scope.
+    pub(crate) fn corner(
+        &mut self,
+        pointer: &str,
+        (address, elem): (&Lin, Elem),
+        at: Vec<(LoopId, String)>,
+        scope: ScopeId,
+    ) -> String {
+        let corner = self.open(scope, at, None);
+        let place = self.lin(address, corner);
+        let element = self.element(pointer, &place, elem, corner);
+        self.close_plain(corner);
+        element
     }
 
     /// Loads a vector of `bf16` as words that hold two each: those in the upper halves are floats but for the lower

@@ -224,13 +224,8 @@ impl Row<'_> {
         let line = LINE / elem.size() as i64;
         let Bounds { low, high, .. } = clip(em, scope, range, (start, end), 1);
         let pointer = em.pointer(output.to)?;
-        let [to, last] = [&low, &high].map(|at| {
-            let corner = em.open(scope, vec![(l, at.clone())], None);
-            let place = em.lin(&output.address, corner);
-            let to = em.element(&pointer, &place, elem, corner);
-            em.close_plain(corner);
-            to
-        });
+        let [to, last] = [&low, &high]
+            .map(|at| em.corner(&pointer, (&output.address, elem), vec![(l, at.clone())], scope));
         // The lines that are stored in part are there when the others are stored, which would wait for them.
         let size = elem.size() as i64;
         let around =
@@ -238,9 +233,9 @@ impl Row<'_> {
         let ahead = if around > 0 { (AHEAD / (around * size) + 1) * around } else { 0 };
         if ends == Ends::Asked {
             prefetch(em, scope, (&last, ahead - 1), elem, Ask::Write);
-        }
-        if ends == Ends::Asked && !self.is_of_lines(em.dag, l, (start, start)) {
-            prefetch(em, scope, (&to, ahead), elem, Ask::Write);
+            if !self.is_of_lines(em.dag, l, (start, start)) {
+                prefetch(em, scope, (&to, ahead), elem, Ask::Write);
+            }
         }
         let within = em.within_line(&to, LINE, scope);
         let (all, size) = (em.int(LINE), em.int(size));

@@ -2,10 +2,9 @@
 //!
 //! What goes past the caches goes there in whole lines. Where rows begin anywhere in a line, the blocks of a tile meet in
 //! memory of the task, which its cache holds, and leave it row by row; what a row has of its last line waits for the next
-//! tile. They do so elsewhere too if a vector that lies
-//! across two lines is stored twice; Zen 5 does not mind ([`Target::across`]) and would take 1.1 to 1.7 times as long. And
-//! they do where the lines of a block would all go through one place of a cache: a transposition of 1536 x 1536 `f32` takes
-//! half the time (Sapphire Rapids, one thread).
+//! tile. They do so elsewhere too if a vector that lies across two lines is stored twice; Zen 5 does not mind
+//! ([`Target::across`]) and would take 1.1 to 1.7 times as long. And they do where the lines of a block would all go
+//! through one place of a cache: a transposition of 1536 x 1536 `f32` takes half the time (Sapphire Rapids, one thread).
 //!
 //! Where the last axis is short, a block leaves a few bytes in each of its lines. The loop that goes on behind them comes
 //! next, inside a block of rows, so that lines are filled before they leave the cache: `f32[2,764,480]` to `[480,764,2]`
@@ -17,7 +16,7 @@ use crate::address::{Lin, LoopId, LoopSet};
 use crate::ahead::{Ask, prefetch};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
-use crate::groups::{Ahead, next_corner, steps};
+use crate::groups::{Ahead, Strip};
 use crate::row::Row;
 use crate::schedule::{Output, Schedule};
 use crate::short::CHUNK;
@@ -264,15 +263,10 @@ impl Row<'_> {
             let end = em.op(strip, &format!("arith.addi {first}, {length} : i64"));
             let end = em.op(strip, &format!("arith.minsi {end}, {} : i64", bounds.high));
             let skipped = if low == 0 { 0 } else { (lanes - (rows - main_rows)) as usize };
-            let all_rows = Bounds { low: first.clone(), high: end.clone(), step: em.int(full as i64) };
-            let row = |em: &mut Emitter<'_>, iv: &str| match low {
-                0 => iv.to_string(),
-                _ => em.int(rows - full as i64),
-            };
             let blocks = |em: &mut Emitter<'_>, scope: ScopeId, column: &str, lanes: usize, active: usize| {
                 let inner = em.open(scope, Vec::new(), None);
                 let iv = em.name();
-                let row = row(em, &iv);
+                let row = if low == 0 { iv.clone() } else { em.int(rows - full as i64) };
                 let block =
                     Block { row: &row, column, first: skipped, lanes, active, reach, next: Vec::new() };
                 match tile {
@@ -284,42 +278,11 @@ impl Row<'_> {
                         em.streams = streams;
                     }
                 }
-                em.close_loop(inner, &iv, &all_rows, &[]);
+                let steps = Bounds { low: first.clone(), high: end.clone(), step: em.int(full as i64) };
+                em.close_loop(inner, &iv, &steps, &[]);
                 Ok::<(), CodegenError>(())
             };
-            // The columns of a group, for each block of rows; meanwhile the next group comes.
-            let groups = |em: &mut Emitter<'_>, scope: ScopeId, column: &str, all: &Bounds, group: i64| {
-                let to = em.op(scope, &format!("arith.addi {column}, {} : i64", all.step));
-                let to = em.op(scope, &format!("arith.minsi {to}, {} : i64", all.high));
-                let corner = next_corner(em, scope, (&first, &end), (&to, all));
-                let inner = em.open(scope, Vec::new(), None);
-                let iv = em.name();
-                let across = em.open(inner, Vec::new(), None);
-                let at = em.name();
-                let begun = steps(em, across, (&iv, &first), lanes);
-                let (all, turn) = (em.int(group), steps(em, across, (&at, column), lanes));
-                let begun = em.op(across, &format!("arith.muli {begun}, {all} : i64"));
-                let turn = em.op(across, &format!("arith.addi {begun}, {turn} : i64"));
-                let mut next = Vec::new();
-                for &load in loads {
-                    next.extend(self.ask_group(
-                        em,
-                        across,
-                        (along, *last),
-                        load,
-                        (&turn, strip_rows),
-                        &corner,
-                    )?);
-                }
-                let row = row(em, &iv);
-                let block =
-                    Block { row: &row, column: &at, first: skipped, lanes: full, active: full, reach, next };
-                self.block(em, across, along, *last, loads, &block)?;
-                let columns = Bounds { low: column.to_string(), high: to, step: em.int(lanes) };
-                em.close_loop(across, &at, &columns, &[]);
-                em.close_loop(inner, &iv, &all_rows, &[]);
-                Ok::<(), CodegenError>(())
-            };
+            let ahead = Strip { along, last: *last, loads, first: &first, end: &end, rows: strip_rows };
             // The columns of a strip, or of a tile of it.
             let (part, at) = open_behind(em, strip, behind);
             let mut within = piece.clone();
@@ -337,18 +300,28 @@ impl Row<'_> {
                 let before = em.op(part, &format!("arith.subi {line}, {before} : i64"));
                 let moved = em.element(memory, &before, *elem, part);
                 em.pointers.insert(Buf::OWN, moved);
-                let corner = next_corner(em, part, (&first, &end), (&to, &bounds));
                 within = (Some(from.clone()), Some(to.clone()));
-                tiles = Some((from, to, bounds, corner));
+                tiles = Some((from, to, bounds));
             }
             if main_columns > 0 {
+                let group = group.filter(|_| low == 0);
                 let step = group.map_or(lanes, |group| group * lanes);
                 let inner = clip(em, part, &within, (0, main_columns), step);
                 let column_scope = em.open(part, Vec::new(), None);
                 let column = em.name();
                 match group {
-                    Some(group) => groups(em, column_scope, &column, &inner, group)?,
                     None => blocks(em, column_scope, &column, full, full)?,
+                    Some(group) => self.grouped(
+                        em,
+                        column_scope,
+                        &ahead,
+                        (&column, &inner, group),
+                        &|em, scope, (row, column), next| {
+                            let block =
+                                Block { row, column, first: 0, lanes: full, active: full, reach, next };
+                            self.block(em, scope, along, *last, loads, &block)
+                        },
+                    )?,
                 }
                 em.close_loop(column_scope, &column, &inner, &[]);
             }
@@ -361,7 +334,7 @@ impl Row<'_> {
                 em.close_loop(column_scope, &column, &inner, &[]);
             }
             match (&memory, tiles) {
-                (Some((tile, elem, _)), Some((from, to, bounds, corner))) => {
+                (Some((tile, elem, _)), Some((from, to, bounds))) => {
                     let row = Row { outputs: &tile.outputs[1], ..*self };
                     if let Some(flat) = flat {
                         let length = em.int(columns);
@@ -371,33 +344,18 @@ impl Row<'_> {
                     } else {
                         let rows = |em: &mut Emitter<'_>, scope: ScopeId, (low, high): (&str, &str)| {
                             let (inner, iv) = em.open_loop(scope, along, 1);
-                            row.leave(em, inner, *last, tile, &(&from, &to, &bounds))?;
+                            row.leave(em, inner, *last, &tile.outputs[0], (&from, &to, &bounds))?;
                             let rows =
                                 Bounds { low: low.to_string(), high: high.to_string(), step: em.int(1) };
                             em.close_loop(inner, &iv, &rows, &[]);
                             Ok::<(), CodegenError>(())
                         };
-                        if !(em.streams && reach.far && low == 0) {
-                            rows(em, part, (&first, &end))?;
-                        } else {
-                            // Meanwhile the next tile comes: for so many rows as many lines as a block has.
+                        if em.streams && reach.far && low == 0 {
+                            // For so many rows as many lines as a block has.
                             let step = (lanes * LINE / (tile.columns * elem.size() as i64)).max(1);
-                            let some = em.open(part, Vec::new(), None);
-                            let begin = em.name();
-                            let turn = steps(em, some, (&begin, &first), step);
-                            for &load in loads {
-                                let turn = (turn.as_str(), strip_rows);
-                                let next = self.ask_group(em, some, (along, *last), load, turn, &corner)?;
-                                for (base, ahead, elem) in next {
-                                    prefetch(em, some, (&base, ahead), elem, Ask::Soon);
-                                }
-                            }
-                            let step = em.int(step);
-                            let stop = em.op(some, &format!("arith.addi {begin}, {step} : i64"));
-                            let stop = em.op(some, &format!("arith.minsi {stop}, {end} : i64"));
-                            rows(em, some, (&begin, &stop))?;
-                            let all = Bounds { low: first.clone(), high: end.clone(), step };
-                            em.close_loop(some, &begin, &all, &[]);
+                            self.meanwhile(em, part, &ahead, (&to, &bounds, step), &rows)?;
+                        } else {
+                            rows(em, part, (&first, &end))?;
                         }
                     }
                     em.close_loop(part, &from, &bounds, &[]);
@@ -420,30 +378,23 @@ impl Row<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         last: LoopId,
-        tile: &Tile,
-        &(from, to, all): &(&str, &str, &Bounds),
+        tile: &[Output],
+        (from, to, all): (&str, &str, &Bounds),
     ) -> Result<(), CodegenError> {
         let columns = em.dag.extent(last);
-        let part = |from: String, to: String| (Some(from), Some(to));
-        if !em.streams {
-            let ends = (0, columns, Ends::Asked);
-            return self.shifted(em, scope, last, &part(from.to_string(), to.to_string()), ends);
+        let ends = if em.streams { Ends::Whole } else { Ends::Asked };
+        if !em.streams || begin_alike(em.dag, self.outputs, last) {
+            let range = (Some(from.to_string()), Some(to.to_string()));
+            return self.shifted(em, scope, last, &range, (0, columns, ends));
         }
-        let ends = (0, columns, Ends::Whole);
-        let ([stored], [output]) = (&tile.outputs[0][..], self.outputs) else {
+        let ([stored], [output]) = (tile, self.outputs) else {
             return Err(CodegenError::malformed("a tile of several outputs"));
         };
-        if begin_alike(em.dag, self.outputs, last) {
-            return self.shifted(em, scope, last, &part(from.to_string(), to.to_string()), ends);
-        }
         let elem = Elem::in_memory(em.dag[output.root].dtype);
         let line = LINE / elem.size() as i64;
         let at = |em: &mut Emitter<'_>, output: &Output, column: &str| -> Result<String, CodegenError> {
-            let corner = em.open(scope, vec![(last, column.to_string())], None);
-            let place = em.lin(&output.address, corner);
-            let to = em.element(&em.pointer(output.to)?, &place, elem, corner);
-            em.close_plain(corner);
-            Ok(to)
+            let pointer = em.pointer(output.to)?;
+            Ok(em.corner(&pointer, (&output.address, elem), vec![(last, column.to_string())], scope))
         };
         // Tiles are whole lines wide: where in a line one begins the next one does.
         let begin = at(em, output, from)?;
@@ -455,8 +406,8 @@ impl Row<'_> {
             let back = em.op(scope, &format!("arith.subi {column}, {within} : i64"));
             em.op(scope, &format!("arith.select {there}, {back}, {column} : i64"))
         };
-        let range = part(back(from, &all.low, "sgt"), back(to, &all.high, "slt"));
-        self.shifted(em, scope, last, &range, ends)?;
+        let range = (Some(back(from, &all.low, "sgt")), Some(back(to, &all.high, "slt")));
+        self.shifted(em, scope, last, &range, (0, columns, ends))?;
         let [ahead, behind] =
             [to, from].map(|column| em.op(scope, &format!("arith.subi {column}, {count} : i64")));
         let (ahead, behind) = (at(em, stored, &ahead)?, at(em, stored, &behind)?);
@@ -505,11 +456,9 @@ impl Row<'_> {
         if let ([output], true, false) = (self.outputs, reach.ahead && !em.streams, reach.meet) {
             // The lines that the next block of the row ends in.
             let binds = vec![(last, column.to_string()), (along, row.to_string())];
-            let corner = em.open(scope, binds, None);
-            let place = em.lin(&output.address, corner);
             let elem = Elem::in_memory(em.dag[output.root].dtype);
-            let base = em.element(&em.pointer(output.to)?, &place, elem, corner);
-            em.close_plain(corner);
+            let pointer = em.pointer(output.to)?;
+            let base = em.corner(&pointer, (&output.address, elem), binds, scope);
             let apart = output.address.coeff(along);
             for i in first..self.schedule.lanes {
                 prefetch(em, scope, (&base, i as i64 * apart + 2 * lanes as i64 - 1), elem, Ask::Write);
@@ -563,10 +512,7 @@ impl Row<'_> {
         // Line by line, so that a line of memory is read at once.
         let mut chunks: Vec<Vec<String>> = vec![Vec::new(); rows / size];
         let binds = vec![(last, block.column.to_string()), (along, block.row.to_string())];
-        let corner = em.open(scope, binds, None);
-        let place = em.lin(&address, corner);
-        let base = em.element(&pointer, &place, elem, corner);
-        em.close_plain(corner);
+        let base = em.corner(&pointer, (&address, elem), binds, scope);
         // The next block; and where memory is touched in a way that LLVM cannot analyse, it does not compare every
         // load of a block with every store, which takes longer than all else.
         prefetch(em, scope, (&base, rows as i64), elem, Ask::Now);
