@@ -94,8 +94,8 @@ pub struct Emitter<'a> {
     pub declarations: BTreeSet<String>,
     /// Was a loop used where it is not open? The text is then wrong and must not be used.
     pub unbound: bool,
-    /// May entries of tables be taken lane by lane ([`crate::Target::tables`])?
-    pub tables: bool,
+    /// Of tables of how many entries may each lane take one ([`crate::Target::tables`])?
+    pub tables: usize,
     /// Do results go past the caches ([`crate::Target::streams`])?
     pub streams: bool,
     /// Is what is far away asked for ([`crate::Target::asks`])?
@@ -150,7 +150,7 @@ impl<'a> Emitter<'a> {
             stash: None,
             declarations: BTreeSet::new(),
             unbound: false,
-            tables: false,
+            tables: 0,
             streams: false,
             asks: false,
             far: Asked::new(),

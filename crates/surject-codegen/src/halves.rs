@@ -45,7 +45,7 @@ impl Emitter<'_> {
     /// and by the bit that will be the last.
     fn above_half(&mut self, at: At, bits: &str) -> String {
         let i = Elem::I32;
-        if self.tables && at.lanes.is_multiple_of(WORDS) {
+        if self.tables >= WORDS && at.lanes.is_multiple_of(WORDS) {
             // That bit, in an upper half, and a one in the lower half: an instruction multiplies them with 1 and 0x7fff and
             // adds both products.
             let (last, one) = (self.integer(at, i, 0x1_0000), self.integer(at, i, 1));

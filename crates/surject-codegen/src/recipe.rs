@@ -255,7 +255,7 @@ impl Recipe {
         let cycles = points as f64 * nodes.iter().map(|&n| schedule::node_cost(dag, n)).sum::<f64>();
         let size = outputs.iter().map(|o| Elem::in_memory(dag[o.root].dtype).size()).max()?;
         let lost = cycles * (1.0 - 1.0 / (target.lanes_bytes / size).max(1) as f64);
-        let schedule = Schedule { lanes: 1, streams: false, shift: None, tables: false, ..schedule.clone() };
+        let schedule = Schedule { lanes: 1, streams: false, shift: None, tables: 0, ..schedule.clone() };
         let (dag, outputs, free) = (dag.clone(), outputs.clone(), *free);
         Some((Recipe::Row { dag, outputs, schedule, free, stash: None }, lost))
     }

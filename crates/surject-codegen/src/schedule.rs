@@ -42,8 +42,8 @@ pub struct Schedule {
     pub braid: Option<Braid>,
     /// How each reduction is done.
     pub reductions: HashMap<NodeId, ReducePlan>,
-    /// May functions be computed by tables ([`Target::tables`])?
-    pub tables: bool,
+    /// By tables of how many entries may functions be computed ([`Target::tables`])?
+    pub tables: usize,
     /// Do results go past the caches ([`Target::streams`])?
     pub streams: bool,
     /// From so many bytes on a part of a row is done from line to line of memory.

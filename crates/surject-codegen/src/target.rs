@@ -21,8 +21,8 @@ pub struct Target {
     pub last_bytes: usize,
     /// Has it an instruction that multiplies pairs of 16-bit integers and adds the two products (`pmaddwd`)?
     pub pairs: bool,
-    /// Has it an instruction that takes one of sixteen `f32` for each lane of a register (`vpermps`)?
-    pub tables: bool,
+    /// Of how many `f32` does an instruction of its take one for each of as many lanes (`vpermps`)? 0 without one.
+    pub tables: usize,
     /// Has it an instruction that multiplies pairs of `bf16` and adds the two products in `f32` (`vdpbf16ps`)?
     pub halves: bool,
     /// Has it registers for tiles, of which it multiplies those of bytes, or of pairs of `bf16` (AMX)?
@@ -74,11 +74,11 @@ impl Target {
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512vl")
         {
-            (target.lanes_bytes, target.registers, target.tables) = (64, 32, true);
+            (target.lanes_bytes, target.registers, target.tables) = (64, 32, 16);
             target.halves = is_x86_feature_detected!("avx512bf16");
             target.tiles = surject_runtime::tiles::host();
         } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            (target.lanes_bytes, target.registers) = (32, 16);
+            (target.lanes_bytes, target.registers, target.tables) = (32, 16, 8);
         }
         // 128-bit vectors have it everywhere; so have wider ones where they have integers at all.
         target.pairs = cfg!(target_arch = "x86_64");
@@ -106,7 +106,7 @@ impl Target {
             shared_bytes: 8 << 20,
             last_bytes: 32 << 20,
             pairs: false,
-            tables: false,
+            tables: 0,
             halves: false,
             tiles: Tiles::NONE,
             whole: false,

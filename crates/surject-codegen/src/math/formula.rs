@@ -44,8 +44,8 @@ pub struct Pen<'p> {
     paper: RefCell<&'p mut dyn Paper>,
     at: At,
     names: RefCell<Vec<String>>,
-    /// Has the machine the instructions of [`crate::Target::tables`]?
-    tables: bool,
+    /// Entries of the tables that the machine has instructions for ([`crate::Target::tables`]).
+    tables: usize,
 }
 
 /// Floats, one a lane.
@@ -177,13 +177,13 @@ impl<'p> F<'p> {
         self.of(pen.write(&text))
     }
 
-    /// `self · 2^n` for a whole `n`, rounded once, whatever becomes of it: one instruction of machines that have
-    /// [`crate::Target::tables`], `None` elsewhere.
+    /// `self · 2^n` for a whole `n`, rounded once, whatever becomes of it: one instruction of machines with tables of
+    /// sixteen ([`crate::Target::tables`]), `None` elsewhere.
     pub fn scaled(self, n: F<'p>) -> Option<F<'p>> {
         let (pen, e, lanes) = (self.pen, self.e, self.pen.at.lanes);
         let (widest, name) = if self.is_double() { (8, "pd") } else { (16, "ps") };
         let part = lanes.min(widest);
-        if !pen.tables || !lanes.is_power_of_two() || part < widest / 4 {
+        if pen.tables < 16 || !lanes.is_power_of_two() || part < widest / 4 {
             return None;
         }
         let (bits, ty) = (part * if self.is_double() { 64 } else { 32 }, e.ty(part));
@@ -210,8 +210,8 @@ impl<'p> F<'p> {
         Some(self.of(pen.keep(whole)))
     }
 
-    /// The inverse of the square root to 2^-14, its ends included: one instruction of machines that have
-    /// [`crate::Target::tables`], of sixteen lanes.
+    /// The inverse of the square root to 2^-14, its ends included: one instruction of machines with tables of sixteen
+    /// ([`crate::Target::tables`]), of as many lanes.
     pub fn near_inverse_root(self) -> F<'p> {
         let (pen, ty) = (self.pen, Elem::F32.ty(16));
         let all = pen.paper.borrow_mut().literal(Elem::I16, 0xffff, 1);
@@ -335,7 +335,7 @@ impl<'p> F<'p> {
         (shifted - magic, shifted.bits() - base)
     }
 
-    /// The nearest integer to `self · factor`, which chooses an entry of a table by its last four bits.
+    /// The nearest integer to `self · factor`, which chooses an entry of a table by its last bits.
     pub fn piece(self, factor: f64) -> (F<'p>, Piece<'p>) {
         let magic = self.number(12_582_912.0);
         let shifted = self.fma(factor, magic);
@@ -343,25 +343,28 @@ impl<'p> F<'p> {
     }
 }
 
-/// The number of an entry of a table of sixteen, or of two such, one a lane, of sixteen lanes.
+/// The number of an entry of a table, or of two side by side, one a lane, of as many lanes as a table has entries.
 #[derive(Clone, Copy)]
 pub struct Piece<'p>(N<'p>);
 
 impl<'p> Piece<'p> {
-    /// The entries: one instruction of machines that have [`crate::Target::tables`].
-    pub fn take(self, entries: &[f32; 16]) -> F<'p> {
+    /// The entries, by as many bits as number them: one instruction of machines with tables of eight, or of sixteen
+    /// ([`crate::Target::tables`]).
+    pub fn take<const P: usize>(self, entries: &[f32; P]) -> F<'p> {
+        const { assert!(P == 8 || P == 16) };
         let pen = self.0.pen;
         let table = pen.list(entries);
-        let (floats, numbers) = (Elem::F32.ty(16), Elem::I32.ty(16));
+        let (floats, numbers) = (Elem::F32.ty(P), Elem::I32.ty(P));
+        let name = if P == 8 { "avx2.permps" } else { "avx512.permvar.sf.512" };
         let id = pen.write(&format!(
-            "llvm.call_intrinsic \"llvm.x86.avx512.permvar.sf.512\"({}, {}) : ({floats}, {numbers}) -> {floats}",
+            "llvm.call_intrinsic \"llvm.x86.{name}\"({}, {}) : ({floats}, {numbers}) -> {floats}",
             pen.name(table),
             pen.name(self.0.id)
         ));
         F { pen, id, e: Elem::F32 }
     }
 
-    /// As [`Piece::take`], of two tables side by side, by the last five bits.
+    /// As [`Piece::take`], of two tables of sixteen side by side, by the last five bits.
     pub fn take_of_two(self, entries: &[f32; 32]) -> F<'p> {
         let pen = self.0.pen;
         let [low, high] = [&entries[..16], &entries[16..]].map(|half| pen.name(pen.list(half)));

@@ -40,8 +40,8 @@ struct Method {
     bound: Option<f64>,
     /// A formula in `f32` that serves for nearly every argument.
     short: Option<Short>,
-    /// Does it use tables, and so as many lanes as those have pieces?
-    tables: bool,
+    /// The pieces of the tables that it uses, and so its lanes; 0 if it uses none.
+    pieces: usize,
     /// What is done where an argument is mirrored, of which the formula gives the value of the mirror image.
     mirror: Option<Mirror>,
 }
@@ -68,40 +68,37 @@ impl Method {
     }
 
     /// As [`Method::short`], by tables if there may be any.
-    fn short_by_table(self, formula: for<'p> fn(F<'p>) -> (F<'p>, B<'p>), tables: bool) -> Method {
-        Method { short: tables.then_some(Short { formula, tables: true }), ..self }
+    fn short_by_table(self, formula: for<'p> fn(F<'p>) -> (F<'p>, B<'p>), may: bool) -> Method {
+        Method { short: may.then_some(Short { formula, tables: true }), ..self }
     }
 
-    fn of(op: UnaryOp, e: Elem, tables: bool) -> Option<Method> {
+    fn of(op: UnaryOp, e: Elem, tables: usize) -> Option<Method> {
         use UnaryOp::*;
         use {error_function as error, exponential as exp, logarithm as log, trigonometric as angle};
         let double = e == Elem::F64;
         let method =
-            |formula, wide| Method { formula, wide, bound: None, short: None, tables: false, mirror: None };
+            |formula, wide| Method { formula, wide, bound: None, short: None, pieces: 0, mirror: None };
         let own = |formula| Some(method(formula, double));
         let wide = |formula| Some(method(formula, true));
         let up_to = |formula, bound| Some(Method { bound: Some(bound), ..method(formula, true) });
-        let by_table = |formula| Some(Method { tables: true, ..method(formula, false) });
+        let by_table = |formula, pieces| Some(Method { pieces, ..method(formula, false) });
+        let sixteen = tables >= table::PIECES && !double;
         let mirrored = |formula, image| {
             let mirror = Mirror { applies: gamma::is_mirrored, formula: image };
             Some(Method { mirror: Some(mirror), ..method(formula, true) })
         };
-        if tables && !double {
-            match op {
-                Tanh => return by_table(table::tanh),
-                Erf => return by_table(table::erf),
-                Erfc => return by_table(table::erfc),
-                Rsqrt => return by_table(power::inverse_root),
-                _ => {}
-            }
-        }
         match op {
+            Tanh if sixteen => by_table(table::tanh, table::PIECES),
+            Erf if sixteen => by_table(table::erf, table::PIECES),
+            Erf if tables >= table::HALF && !double => by_table(table::erf_of_eight, table::HALF),
+            Erfc if sixteen => by_table(table::erfc, table::PIECES),
+            Rsqrt if sixteen => by_table(power::inverse_root, table::PIECES),
             Exp => own(exp::exp),
             Expm1 => own(exp::expm1),
             Logistic => own(exp::logistic),
             Tanh => own(exp::tanh),
-            Log => own(log::log).map(|m| m.short_by_table(pieces::log, tables && !double)),
-            Log1p => own(log::log1p).map(|m| m.short_by_table(pieces::log1p, tables && !double)),
+            Log => own(log::log).map(|m| m.short_by_table(pieces::log, sixteen)),
+            Log1p => own(log::log1p).map(|m| m.short_by_table(pieces::log1p, sixteen)),
             Sinh => wide(if double { exp::sinh } else { exp::sinh_short }),
             Cosh => own(if double { exp::cosh } else { exp::cosh_short }),
             Asinh => wide(if double { log::asinh } else { log::asinh_short }),
@@ -137,7 +134,7 @@ pub fn unary(em: &mut Emitter<'_>, at: At, op: UnaryOp, e: Elem, x: &str) -> Res
         Exp | Expm1 | Log | Log1p | Logistic | Cbrt | Sin | Cos | Tan | Tanh | Acos | Acosh | Asin
         | Asinh | Atan | Atanh | Cosh | Sinh | Erf | Erfc | ErfInv | Lgamma | Digamma => op.name(),
         // A few values gain nothing from the instruction that others begin with.
-        Rsqrt if e == Elem::F32 && em.tables && at.lanes >= table::PIECES => op.name(),
+        Rsqrt if e == Elem::F32 && em.tables.min(at.lanes) >= table::PIECES => op.name(),
         Rsqrt => {
             let root = em.un(at, "math.sqrt", x, e);
             let one = em.float(at, e, 1.0);
@@ -166,11 +163,11 @@ pub fn unary(em: &mut Emitter<'_>, at: At, op: UnaryOp, e: Elem, x: &str) -> Res
 /// A function of a float by a method; what that leaves over is done by the function of the run time.
 fn by_method(em: &mut Emitter<'_>, at: At, method: &Method, function: &str, e: Elem, x: &str) -> String {
     let lanes = match method {
-        m if m.tables => table::PIECES,
+        m if m.pieces > 0 => m.pieces,
         m if m.wide => DOUBLE_LANES,
         _ => at.lanes,
     };
-    if method.tables && at.lanes < lanes {
+    if method.pieces > 0 && at.lanes < lanes {
         // Lanes that do not count are filled up.
         let ty = e.ty(lanes);
         let full = if at.lanes == 1 {
@@ -234,7 +231,7 @@ pub fn binary(em: &mut Emitter<'_>, at: At, op: BinaryOp, e: Elem, x: &str, y: &
         }
         formula(x, y).ssa()
     };
-    let by_table = op == BinaryOp::Pow && e == Elem::F32 && em.tables && at.lanes >= table::PIECES;
+    let by_table = op == BinaryOp::Pow && e == Elem::F32 && em.tables.min(at.lanes) >= table::PIECES;
     if !by_table {
         return in_parts(em, at, e, &[x, y], if wide { DOUBLE_LANES } else { at.lanes }, long);
     }

@@ -18,16 +18,17 @@ fn compare_seeds(
         let args = random_args(&program.functions[0], seed);
         let limits = interp::Limits { iterations: Some(200) };
         let Ok(expected) = interp::run_within(&program, "main", &args, limits) else { continue };
-        let target = match seed % 3 {
+        let target = match seed % 4 {
             0 => Target::generic(),
             1 => Target::wide(),
+            2 => half_lines(),
             _ => Target::host(),
         };
         // Half of them as if they were large.
         let target = Target {
-            eager: seed / 3 % 2 == 1,
+            eager: seed / 4 % 2 == 1,
             streams: Target::host().streams,
-            moves: seed % 2 == 1,
+            moves: seed / 8 % 2 == 1,
             ..target
         };
         let module = match lower(&program, "main", &target) {

@@ -6,6 +6,7 @@ use surject_ir::{
     Buffer, DType, FieldId, Function, Program, Scalar, Statement, StatementKind, TensorType, Var,
 };
 use surject_mlir::jit::{self, JitOptions};
+use surject_runtime::tiles::Tiles;
 
 /// Deterministic values of a type: small numbers of both signs, halves among the floats.
 pub fn values(ty: &TensorType, seed: u64) -> Buffer {
@@ -127,6 +128,20 @@ pub fn compare(found: &Buffer, expected: &Buffer, tolerance: f64) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// This machine, as code is made for it where registers have 256 bits.
+pub fn half_lines() -> Target {
+    let host = Target::host();
+    Target {
+        lanes_bytes: host.lanes_bytes.min(32),
+        registers: host.registers.min(16),
+        tables: host.tables.min(8),
+        halves: false,
+        tiles: Tiles::NONE,
+        whole: true,
+        ..host
+    }
 }
 
 /// Runs a function compiled for some targets and interpreted, on generated arguments.
