@@ -30,6 +30,8 @@ const RESULTS: i64 = 12;
 
 /// Sums that are added to at the same time: two in a cycle, four cycles each.
 const SUMS: f64 = 8.0;
+/// Two thirds of a tile take at least so much longer, row by row, than all of it: of 16 registers 8 are sums then, not 12.
+const LOWER: f64 = 0.93;
 
 /// Rows of what is worth tiles of smaller vectors.
 const FULL_TILE: i64 = 16;
@@ -149,14 +151,16 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
                 }
                 _ => 2,
             };
+            let fill = |n: i64, tile: i64| n as f64 / (((n + tile - 1) / tile).max(1) * tile) as f64;
             let usual = match (many, vectors) {
                 (true, 4) => 6,
                 (true, 2 | 3) => 8,
                 (true, _) => 16,
-                (false, 2) => 4,
+                // Lower ones have just sums enough to wait for none, but do not leave as much of the last tile empty.
+                (false, 2) if fill(alike, 6) < LOWER * fill(alike, 4) => 4,
+                (false, 2) => 6,
                 (false, _) => 8,
             };
-            let fill = |n: i64, tile: i64| n as f64 / (((n + tile - 1) / tile).max(1) * tile) as f64;
             // Storing results apart counts the more, the fewer terms they have.
             let (unit, short) = match stride(lane) {
                 1 => (1.0, 1.0),

@@ -75,7 +75,7 @@ fn side_by_side(step: i64, nest: &[(i64, i64)], s: &Sizes) -> bool {
     let crowded = terms > FEW_TERMS || terms > WAYS * (SETS_BYTES / common);
     // A tile that takes a quarter of each of its lines, of which half of the nearest cache has no room, has them from
     // further away four times.
-    let quarter = s.high * s.elem.size() as i64 <= LINE / 4 && 2 * terms * LINE > s.nearest;
+    let quarter = 8 * s.high * s.elem.size() as i64 <= 3 * LINE && 2 * terms * LINE > s.nearest;
     // Blocks that come back to their rows with every group of columns have them from a cache that is no place to jump in.
     step == 1 && !s.by_groups && !quarter && (common == 64 || !crowded)
 }
