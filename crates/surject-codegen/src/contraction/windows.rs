@@ -73,11 +73,11 @@ fn side_by_side(step: i64, nest: &[(i64, i64)], s: &Sizes) -> bool {
     // The largest power of two in the distance says how many sets are in use.
     let common = (1i64 << apart.trailing_zeros().min(12)).max(64);
     let crowded = terms > FEW_TERMS || terms > WAYS * (SETS_BYTES / common);
-    // A tile that takes a quarter of each of its lines, of which half of the nearest cache has no room, has them from
-    // further away four times.
-    let quarter = 8 * s.high * s.elem.size() as i64 <= 3 * LINE && 2 * terms * LINE > s.nearest;
+    // A tile that takes little of each of its lines, of which half of the nearest cache has no room, has them from
+    // further away for every other tile of the same lines again.
+    let little = 8 * s.high * s.elem.size() as i64 <= 3 * LINE && 2 * terms * LINE > s.nearest;
     // Blocks that come back to their rows with every group of columns have them from a cache that is no place to jump in.
-    step == 1 && !s.by_groups && !quarter && (common == 64 || !crowded)
+    step == 1 && !s.by_groups && !little && (common == 64 || !crowded)
 }
 
 /// Do the rows of a tile, each read to the end of its lines, crowd each other out of the nearest cache meanwhile?
