@@ -4,11 +4,11 @@
 //! them, open in different lanes, the selection of instructions makes one by the other, and the other by the one, and does
 //! not end.
 
+use crate::llvm::functions;
 use mlir_sys::{
-    LLVMConstVector, LLVMGetAggregateElement, LLVMGetFirstBasicBlock, LLVMGetFirstFunction,
-    LLVMGetFirstInstruction, LLVMGetNextBasicBlock, LLVMGetNextFunction, LLVMGetNextInstruction,
-    LLVMGetNumOperands, LLVMGetOperand, LLVMGetVectorSize, LLVMIsAConstantVector, LLVMIsUndef, LLVMModuleRef,
-    LLVMSetOperand, LLVMTypeOf, LLVMValueRef,
+    LLVMConstVector, LLVMGetAggregateElement, LLVMGetFirstBasicBlock, LLVMGetFirstInstruction,
+    LLVMGetNextBasicBlock, LLVMGetNextInstruction, LLVMGetNumOperands, LLVMGetOperand, LLVMGetVectorSize,
+    LLVMIsAConstantVector, LLVMIsUndef, LLVMModuleRef, LLVMSetOperand, LLVMTypeOf, LLVMValueRef,
 };
 
 /// Gives vectors of one number that have lanes left open the number in these too.
@@ -18,8 +18,7 @@ use mlir_sys::{
 pub(crate) unsafe fn fill_open(module: LLVMModuleRef) {
     // SAFETY: every value is reached from the live module; operands are asked for and set within their number.
     unsafe {
-        let mut function = LLVMGetFirstFunction(module);
-        while !function.is_null() {
+        for function in functions(module) {
             let mut block = LLVMGetFirstBasicBlock(function);
             while !block.is_null() {
                 let mut instruction = LLVMGetFirstInstruction(block);
@@ -33,7 +32,6 @@ pub(crate) unsafe fn fill_open(module: LLVMModuleRef) {
                 }
                 block = LLVMGetNextBasicBlock(block);
             }
-            function = LLVMGetNextFunction(function);
         }
     }
 }

@@ -452,6 +452,32 @@ fn the_dump_has_ir_and_assembly() {
     assert!(module.lookup("kernel").is_some() && module.lookup("nothing").is_none());
 }
 
+/// More vectors than there are registers, all loaded before the first is stored: some are kept on the stack.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn registers_are_kept_in_whole_lines() {
+    if !is_x86_feature_detected!("avx2") {
+        return;
+    }
+    let mut body = String::new();
+    for (i, operation) in (0..40).map(|i| (i, "load")).chain((0..40).rev().map(|i| (i, "store"))) {
+        let from = if operation == "load" { "%x" } else { "%y" };
+        body.push_str(&format!(
+            "%{operation}{i} = llvm.getelementptr {from}[{}] : (!llvm.ptr) -> !llvm.ptr, f32\n",
+            16 * i
+        ));
+        body.push_str(&match operation {
+            "load" => format!("%v{i} = llvm.load %load{i} : !llvm.ptr -> vector<16xf32>\n"),
+            _ => format!("llvm.store %v{i}, %store{i} : vector<16xf32>, !llvm.ptr\n"),
+        });
+    }
+    let text = format!("llvm.func @main(%x: !llvm.ptr, %y: !llvm.ptr) {{\n{body}llvm.return\n}}");
+    let module = jit::compile(&text, &JitOptions { dump: true, ..JitOptions::default() }).unwrap();
+    let assembly = module.assembly.unwrap();
+    assert!(assembly.contains("%rsp), %"), "nothing is on the stack:\n{assembly}");
+    assert!(assembly.lines().any(|l| l.contains("andq") && l.contains("%rsp")), "{assembly}");
+}
+
 #[test]
 fn parts_call_each_other() {
     let parts = [
