@@ -4,6 +4,7 @@ mod chosen;
 mod external;
 mod folds;
 mod indexed;
+mod network;
 mod region;
 mod scatter;
 mod select;
@@ -100,7 +101,10 @@ pub fn kernels(
         }
         LibOp::ReduceWindow { window } => folds::reduce_window(&call, window),
         LibOp::SelectAndScatter { window } => return select::select_and_scatter(&call, window),
-        LibOp::Sort { axis, .. } => external::sort(&call, *axis),
+        LibOp::Sort { axis, .. } => match network::sort(&call, *axis, stores.target)? {
+            Some(kernel) => Ok(kernel),
+            None => external::sort(&call, *axis),
+        },
         LibOp::BitcastReshape { .. } => external::bitcast_reshape(&call),
         LibOp::Fft { kind, lengths } => external::fft(&call, *kind, lengths),
         LibOp::Cholesky { lower } => external::cholesky(&call, *lower),

@@ -191,6 +191,24 @@ impl Inlined {
             .any(|&n| matches!(dag[n].node, Node::Load { .. } | Node::Gather { .. }))
     }
 
+    /// The first result, added to another graph, of these nodes as arguments. None is complex, and the function reads no
+    /// tensor.
+    pub fn added(&self, from: &Dag, to: &mut Dag, args: &[NodeId]) -> Result<NodeId, CodegenError> {
+        let malformed =
+            || CodegenError::malformed("a scalar function that is no expression of its arguments");
+        let root = self.results.first().ok_or_else(malformed)?.re;
+        let mut ids: HashMap<NodeId, NodeId> =
+            self.params.iter().map(|p| p.re).zip(args.iter().copied()).collect();
+        for id in from.reachable(&[root], true) {
+            if !ids.contains_key(&id) {
+                let at = |x: NodeId| ids.get(&x).copied().unwrap_or(x);
+                let node = from[id].node.mapped(&at, &|lin| Some(lin.clone())).ok_or_else(malformed)?;
+                ids.insert(id, to.add(node, from[id].dtype));
+            }
+        }
+        ids.get(&root).copied().ok_or_else(malformed)
+    }
+
     /// The results for these arguments (each as its parts), in a scope of their own inside `scope`, which is
     /// closed with [`crate::emit::Emitter::close_plain`] or as the body of an operation.
     pub fn apply(

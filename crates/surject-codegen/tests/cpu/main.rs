@@ -18,3 +18,4 @@ mod quotients;
 mod rows;
 mod scatters;
 mod selections;
+mod sorts;

@@ -1,0 +1,149 @@
+//! Sorts of lines of few elements: each element is a value, and two neighbours change places where the second comes
+//! before the first. Nothing of that depends on the elements, so lines are sorted side by side, as the lanes of any other
+//! result.
+
+use super::{Call, region};
+use crate::address::{Lin, LoopId};
+use crate::build::linearise;
+use crate::dag::{Dag, Node, NodeId};
+use crate::row::{self, Kernel};
+use crate::schedule::{self, Output};
+use crate::store::{box_loops, buf, stop_is_error};
+use crate::uses::leading;
+use crate::{CodegenError, Target};
+use surject_ir::{BinaryOp, DType, Scalar};
+
+/// Pairs of neighbours that are looked at, at most: those of lines of sixteen elements.
+const PAIRS: i64 = 120;
+/// Fewer lines do not fill the lanes, and each pair is compiled for some more.
+const FEWEST: i64 = 64;
+const FOR_A_PAIR: i64 = 8;
+
+/// The kernel of a sort of many short lines; `None` for any other.
+pub fn sort(call: &Call<'_>, axis: usize, target: &Target) -> Result<Option<Kernel>, CodegenError> {
+    let sizes = call.sizes(call.arg(0)?)?;
+    let length = sizes[axis];
+    let lines = sizes.iter().product::<i64>() / length.max(1);
+    // What nobody reads need not be sorted.
+    let read: Vec<i64> =
+        call.targets.iter().map(|&v| leading(call.function, v, axis).unwrap_or(length)).collect();
+    let first = read.iter().copied().max().unwrap_or(length).min(length - 1);
+    let pairs = first.saturating_mul(2 * length - 1 - first) / 2;
+    let least = if target.eager { 1 } else { FEWEST.max(FOR_A_PAIR * pairs) };
+    let plain = call.args.iter().all(|&v| !call.dtype(v).is_complex() && !call.positions.contains_key(&v));
+    if !(1..=PAIRS).contains(&pairs) || lines < least || !plain {
+        return Ok(None);
+    }
+    let (function, less) = region::inline(call, call.region(0)?, Dag::default())?;
+    if less.reads_memory(&function) {
+        return Ok(None);
+    }
+    let order = match less.key(function.clone()) {
+        Some((function, key)) => Order::Key(function, key),
+        None => Order::Comparator(function, less),
+    };
+
+    let across: Vec<i64> = sizes.iter().enumerate().map(|(a, &n)| if a == axis { 1 } else { n }).collect();
+    let (mut dag, loops, mut position) = stop_is_error(box_loops(&across))?;
+    let mut addresses = Vec::new();
+    let mut elements = Vec::new();
+    for k in 0..length {
+        position[axis] = Lin::constant(k);
+        let address = linearise(&sizes, &position)?;
+        let load = |v| Node::Load { buf: buf(v), address: address.clone(), guards: Vec::new() };
+        let values = call.args.iter().map(|&v| dag.add(load(v), call.dtype(v))).collect();
+        elements.push(order.element(&mut dag, values)?);
+        addresses.push(address);
+    }
+
+    // What comes before all others arrives at the front, then the next.
+    for front in 0..first as usize {
+        for k in (front + 1..elements.len()).rev() {
+            order.exchange(&mut dag, &mut elements, k)?;
+        }
+    }
+    let mut outputs = Vec::new();
+    for (i, (&v, &read)) in call.targets.iter().zip(&read).enumerate() {
+        for (element, address) in elements.iter().zip(&addresses).take(read as usize) {
+            outputs.push(Output {
+                to: buf(v),
+                address: address.clone(),
+                root: element.values[i],
+                join: None,
+            });
+        }
+    }
+    let outer: Vec<LoopId> = loops.into_iter().enumerate().filter(|l| l.0 != axis).map(|l| l.1).collect();
+    let (dag, outputs, outer) = schedule::merge(dag, outputs, &outer);
+    let schedule = schedule::choose(&dag, &outputs, &outer, target);
+    let kernel = row::whole(dag, outputs, schedule, outer.into_iter().collect(), None, target)?;
+    Ok(Some(Kernel { summary: format!("{}, sorted along {axis}", kernel.summary), ..kernel }))
+}
+
+/// What comes before what.
+enum Order {
+    /// What has the smaller key, or the larger one.
+    Key(Dag, region::Key),
+    /// What the comparator says of it.
+    Comparator(Dag, region::Inlined),
+}
+
+/// An element of a line.
+struct Element {
+    key: Option<NodeId>,
+    /// A value for each operand.
+    values: Vec<NodeId>,
+}
+
+impl Order {
+    fn element(&self, dag: &mut Dag, values: Vec<NodeId>) -> Result<Element, CodegenError> {
+        let Order::Key(function, key) = self else { return Ok(Element { key: None, values }) };
+        let both: Vec<NodeId> = values.iter().flat_map(|&v| [v, v]).collect();
+        let key = key.function.added(function, dag, &both)?;
+        Ok(Element { key: Some(whole(dag, key)), values })
+    }
+
+    /// Lets element `k` and the one before it change places where they have to.
+    fn exchange(&self, dag: &mut Dag, elements: &mut [Element], k: usize) -> Result<(), CodegenError> {
+        let (a, b) = (&elements[k - 1], &elements[k]);
+        let before = match (self, a.key, b.key) {
+            (Order::Key(_, key), Some(a), Some(b)) => {
+                dag.binary(if key.descending { BinaryOp::Gt } else { BinaryOp::Lt }, b, a)
+            }
+            (Order::Comparator(function, less), ..) => {
+                let pairs: Vec<NodeId> = b.values.iter().zip(&a.values).flat_map(|(&b, &a)| [b, a]).collect();
+                less.added(function, dag, &pairs)?
+            }
+            _ => return Err(CodegenError::malformed("an element without a key")),
+        };
+        let mut chosen = |x: NodeId, y: NodeId| {
+            let dtype = dag[x].dtype;
+            if x == y { x } else { dag.add(Node::Select(before, x, y), dtype) }
+        };
+        let mut either = |x: &Element, y: &Element| Element {
+            key: x.key.zip(y.key).map(|(x, y)| chosen(x, y)),
+            values: x.values.iter().zip(&y.values).map(|(&x, &y)| chosen(x, y)).collect(),
+        };
+        let (low, high) = (either(b, a), either(a, b));
+        (elements[k - 1], elements[k]) = (low, high);
+        Ok(())
+    }
+}
+
+/// A key as a whole number: of floats one that has their order, the two zeros the same, and each NaN a place of its own.
+fn whole(dag: &mut Dag, key: NodeId) -> NodeId {
+    let dtype = dag[key].dtype;
+    let (whole, most) = match dtype {
+        DType::F32 => (DType::I32, i128::from(i32::MAX)),
+        DType::F64 => (DType::I64, i128::from(i64::MAX)),
+        _ => return key,
+    };
+    let zero = dag.constant(Scalar::from_f64(dtype, 0.0));
+    let key = dag.binary(BinaryOp::Add, key, zero);
+    let bits = dag.add(Node::Bitcast(key), whole);
+    let (none, most) =
+        (dag.constant(Scalar::from_i128(whole, 0)), dag.constant(Scalar::from_i128(whole, most)));
+    let below = dag.binary(BinaryOp::Lt, bits, none);
+    let flipped = dag.binary(BinaryOp::Xor, bits, most);
+    dag.add(Node::Select(below, flipped, bits), whole)
+}
