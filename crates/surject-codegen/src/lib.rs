@@ -38,8 +38,8 @@
 //!   `coalesce` gives one memory to values that become each other, as far as their lives (`live`) allow (`inplace`),
 //!   and `swap` lets two of a loop change places.
 //! * `passed` makes assignments of large results that nothing stores.
-//! * `library` writes library operations, `steps` control flow, `memory` the static memory plan, for which `order` may
-//!   change the order of the steps and `thrift` end a chain, `host` the module.
+//! * `library` writes library operations (in it `network` sorts short lines), `steps` control flow, `memory` the static
+//!   memory plan, for which `order` may change the order of the steps and `thrift` end a chain, `host` the module.
 //!
 //! # The module
 //!
