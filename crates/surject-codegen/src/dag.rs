@@ -194,11 +194,23 @@ impl Dag {
 
     /// Adds what a node of another graph reaches, with other expressions of the loops.
     pub fn import(&mut self, from: &Dag, root: NodeId, lin: &dyn Fn(&Lin) -> Option<Lin>) -> Option<NodeId> {
-        let mut ids: HashMap<NodeId, NodeId> = HashMap::new();
+        self.import_knowing(from, root, HashMap::new(), lin)
+    }
+
+    /// As [`Dag::import`], where some of its nodes have others here in their place.
+    pub fn import_knowing(
+        &mut self,
+        from: &Dag,
+        root: NodeId,
+        mut ids: HashMap<NodeId, NodeId>,
+        lin: &dyn Fn(&Lin) -> Option<Lin>,
+    ) -> Option<NodeId> {
         for id in from.reachable(&[root], true) {
-            let data = &from[id];
-            let node = data.node.mapped(&|x| ids.get(&x).copied().unwrap_or(x), lin)?;
-            ids.insert(id, self.add(node, data.dtype));
+            if !ids.contains_key(&id) {
+                let data = &from[id];
+                let node = data.node.mapped(&|x| ids.get(&x).copied().unwrap_or(x), lin)?;
+                ids.insert(id, self.add(node, data.dtype));
+            }
         }
         ids.get(&root).copied()
     }

@@ -161,6 +161,12 @@ impl Call<'_> {
         self.function.ty(var).dtype
     }
 
+    /// How many elements, from the first on, are read of each result along an axis of so many.
+    fn read_along(&self, axis: usize, length: i64) -> Vec<i64> {
+        let read = |&v: &Var| uses::leading(self.function, v, axis).unwrap_or(length);
+        self.targets.iter().map(read).collect()
+    }
+
     /// The tensors of the call, each once, those that are written first, and those that the regions read.
     fn buffers(&self, dag: &Dag) -> Vec<Buf> {
         let mut buffers: Vec<Buf> = Vec::new();

@@ -60,10 +60,7 @@ const WORDS: &[&CStr] = &[
 /// What functions are told: to begin with an aligned stack. A caller aligns it to 16 bytes, and a wider register that is
 /// kept there then lies across two lines of memory, or two pages: as the stack happened to begin, kernels with many such
 /// took up to 1.3 times as long.
-#[cfg(target_arch = "x86_64")]
-const ATTRIBUTES: &[&CStr] = &[c"stackrealign"];
-#[cfg(not(target_arch = "x86_64"))]
-const ATTRIBUTES: &[&CStr] = &[];
+const ATTRIBUTES: &[&CStr] = if cfg!(target_arch = "x86_64") { &[c"stackrealign"] } else { &[] };
 
 /// The passes over LLVM IR. Code that arrives here is explicit: its vectors, its unrolling and what stands outside
 /// which loop are chosen. Levels 1 and 2 therefore only clean up, which takes a tenth of the time of LLVM's

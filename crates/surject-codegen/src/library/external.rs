@@ -3,9 +3,8 @@
 use super::{Call, Writer, region};
 use crate::CodegenError;
 use crate::dag::Dag;
-use crate::emit::{At, Bounds, Elem, Emitter, ScopeId};
+use crate::emit::{At, Bounds, Elem, ScopeId};
 use crate::row::Kernel;
-use crate::uses::leading;
 use std::collections::BTreeSet;
 use surject_ir::{DType, FftKind, Transpose};
 use surject_runtime::library::dtype_code;
@@ -113,7 +112,7 @@ fn sort_by_key(call: &Call<'_>, axis: usize, dag: &Dag, key: &region::Key) -> Re
     let bits = key.dtype.size() as i64 * 8;
     // What nobody reads need not be sorted.
     let length = call.sizes(call.arg(0)?)?[axis];
-    let first = call.targets.iter().map(|&t| leading(call.function, t, axis).unwrap_or(length)).max();
+    let first = call.read_along(axis, length).into_iter().max();
     let more = [bits, first.unwrap_or(length)];
     sort_call(call, axis, ("surject_sort_keys", "@KERNEL_keys"), &more, functions, declarations)
 }
@@ -201,25 +200,11 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A key as a whole number without a sign that is ordered as the key is, of 32 bits or of 64.
+    /// A key as a number without a sign that is ordered as the key is, of 32 bits or of 64.
     fn ordered(&mut self, at: At, key: &region::Key, value: &str) -> (String, Elem) {
-        let (mut elem, mut value) = (Elem::of(key.dtype), value.to_string());
-        let bits = elem.bits();
-        let top = |em: &mut Emitter<'_>, elem: Elem| em.constant(elem, 1 << (bits - 1), at.lanes);
-        if key.dtype.is_float() {
-            // The two zeros are one; the numbers below zero are in reverse.
-            let zero = self.em.float(at, elem, 0.0);
-            value = self.em.bin(at, "arith.addf", &value, &zero, elem);
-            let whole = elem.int();
-            value = self.em.cast(at, "arith.bitcast", &value, elem, whole);
-            elem = whole;
-            let (none, sign) = (self.em.constant(elem, 0, at.lanes), top(&mut self.em, elem));
-            let below = self.em.cmpi(at, "slt", &value, &none, elem);
-            let all = self.em.constant(elem, u64::MAX, at.lanes);
-            let flip = self.em.select(at, &below, &all, &sign, elem);
-            value = self.em.bin(at, "arith.xori", &value, &flip, elem);
-        } else if key.dtype.is_signed_int() {
-            let sign = top(&mut self.em, elem);
+        let (elem, mut value) = (Elem::of(key.dtype), value.to_string());
+        if key.dtype.is_signed_int() {
+            let sign = self.em.constant(elem, 1 << (elem.bits() - 1), at.lanes);
             value = self.em.bin(at, "arith.xori", &value, &sign, elem);
         }
         if key.descending {

@@ -9,9 +9,8 @@ use crate::dag::{Dag, Node, NodeId};
 use crate::row::{self, Kernel};
 use crate::schedule::{self, Output};
 use crate::store::{box_loops, buf, stop_is_error};
-use crate::uses::leading;
 use crate::{CodegenError, Target};
-use surject_ir::{BinaryOp, DType, Scalar};
+use surject_ir::BinaryOp;
 
 /// Pairs of neighbours that are looked at, at most: those of lines of sixteen elements.
 const PAIRS: i64 = 120;
@@ -25,8 +24,7 @@ pub fn sort(call: &Call<'_>, axis: usize, target: &Target) -> Result<Option<Kern
     let length = sizes[axis];
     let lines = sizes.iter().product::<i64>() / length.max(1);
     // What nobody reads need not be sorted.
-    let read: Vec<i64> =
-        call.targets.iter().map(|&v| leading(call.function, v, axis).unwrap_or(length)).collect();
+    let read = call.read_along(axis, length);
     let first = read.iter().copied().max().unwrap_or(length).min(length - 1);
     let pairs = first.saturating_mul(2 * length - 1 - first) / 2;
     let least = if target.eager { 1 } else { FEWEST.max(FOR_A_PAIR * pairs) };
@@ -65,12 +63,7 @@ pub fn sort(call: &Call<'_>, axis: usize, target: &Target) -> Result<Option<Kern
     let mut outputs = Vec::new();
     for (i, (&v, &read)) in call.targets.iter().zip(&read).enumerate() {
         for (element, address) in elements.iter().zip(&addresses).take(read as usize) {
-            outputs.push(Output {
-                to: buf(v),
-                address: address.clone(),
-                root: element.values[i],
-                join: None,
-            });
+            outputs.push(Output { to: buf(v), address: address.clone(), root: element[i], join: None });
         }
     }
     let outer: Vec<LoopId> = loops.into_iter().enumerate().filter(|l| l.0 != axis).map(|l| l.1).collect();
@@ -88,62 +81,34 @@ enum Order {
     Comparator(Dag, region::Inlined),
 }
 
-/// An element of a line.
-struct Element {
-    key: Option<NodeId>,
-    /// A value for each operand.
-    values: Vec<NodeId>,
-}
-
 impl Order {
-    fn element(&self, dag: &mut Dag, values: Vec<NodeId>) -> Result<Element, CodegenError> {
-        let Order::Key(function, key) = self else { return Ok(Element { key: None, values }) };
-        let both: Vec<NodeId> = values.iter().flat_map(|&v| [v, v]).collect();
-        let key = key.function.added(function, dag, &both)?;
-        Ok(Element { key: Some(whole(dag, key)), values })
+    /// What an element of a line is: a value for each operand, and its key if it has one.
+    fn element(&self, dag: &mut Dag, mut values: Vec<NodeId>) -> Result<Vec<NodeId>, CodegenError> {
+        if let Order::Key(function, key) = self {
+            let both: Vec<NodeId> = values.iter().flat_map(|&v| [v, v]).collect();
+            values.push(key.function.added(function, dag, &both)?);
+        }
+        Ok(values)
     }
 
     /// Lets element `k` and the one before it change places where they have to.
-    fn exchange(&self, dag: &mut Dag, elements: &mut [Element], k: usize) -> Result<(), CodegenError> {
-        let (a, b) = (&elements[k - 1], &elements[k]);
-        let before = match (self, a.key, b.key) {
-            (Order::Key(_, key), Some(a), Some(b)) => {
+    fn exchange(&self, dag: &mut Dag, elements: &mut [Vec<NodeId>], k: usize) -> Result<(), CodegenError> {
+        let pairs = || elements[k].iter().zip(&elements[k - 1]);
+        let both: Vec<NodeId> = pairs().flat_map(|(&b, &a)| [b, a]).collect();
+        let before = match (self, &both[..]) {
+            (Order::Key(_, key), &[.., b, a]) => {
                 dag.binary(if key.descending { BinaryOp::Gt } else { BinaryOp::Lt }, b, a)
             }
-            (Order::Comparator(function, less), ..) => {
-                let pairs: Vec<NodeId> = b.values.iter().zip(&a.values).flat_map(|(&b, &a)| [b, a]).collect();
-                less.added(function, dag, &pairs)?
-            }
-            _ => return Err(CodegenError::malformed("an element without a key")),
+            (Order::Key(..), _) => return Err(CodegenError::malformed("a sort of nothing")),
+            (Order::Comparator(function, less), both) => less.added(function, dag, both)?,
         };
         let mut chosen = |x: NodeId, y: NodeId| {
             let dtype = dag[x].dtype;
-            if x == y { x } else { dag.add(Node::Select(before, x, y), dtype) }
+            dag.add(Node::Select(before, x, y), dtype)
         };
-        let mut either = |x: &Element, y: &Element| Element {
-            key: x.key.zip(y.key).map(|(x, y)| chosen(x, y)),
-            values: x.values.iter().zip(&y.values).map(|(&x, &y)| chosen(x, y)).collect(),
-        };
-        let (low, high) = (either(b, a), either(a, b));
+        let low = pairs().map(|(&b, &a)| chosen(b, a)).collect();
+        let high = pairs().map(|(&b, &a)| chosen(a, b)).collect();
         (elements[k - 1], elements[k]) = (low, high);
         Ok(())
     }
-}
-
-/// A key as a whole number: of floats one that has their order, the two zeros the same, and each NaN a place of its own.
-fn whole(dag: &mut Dag, key: NodeId) -> NodeId {
-    let dtype = dag[key].dtype;
-    let (whole, most) = match dtype {
-        DType::F32 => (DType::I32, i128::from(i32::MAX)),
-        DType::F64 => (DType::I64, i128::from(i64::MAX)),
-        _ => return key,
-    };
-    let zero = dag.constant(Scalar::from_f64(dtype, 0.0));
-    let key = dag.binary(BinaryOp::Add, key, zero);
-    let bits = dag.add(Node::Bitcast(key), whole);
-    let (none, most) =
-        (dag.constant(Scalar::from_i128(whole, 0)), dag.constant(Scalar::from_i128(whole, most)));
-    let below = dag.binary(BinaryOp::Lt, bits, none);
-    let flipped = dag.binary(BinaryOp::Xor, bits, most);
-    dag.add(Node::Select(below, flipped, bits), whole)
 }

@@ -7,7 +7,7 @@ use crate::build::{Builder, Parts, Stop};
 use crate::dag::{Dag, Node, NodeId};
 use crate::emit::{At, Elem, ScopeId, Val};
 use std::collections::{HashMap, HashSet};
-use surject_ir::{BinaryOp, DType, Region, StatementKind, Var};
+use surject_ir::{BinaryOp, DType, Region, Scalar, StatementKind, Var};
 
 /// A scalar function in a graph: its parameters are [`Node::Param`]s that depend on a loop of their own, which the
 /// scope binds in which they have values.
@@ -78,7 +78,25 @@ pub fn inline(call: &Call<'_>, region: &Region, dag: Dag) -> Result<(Dag, Inline
     Ok((dag, Inlined { here, params, results }))
 }
 
-/// A comparator as a comparison of one number of either side.
+/// A key as a whole number: of floats one that has their order, the two zeros the same, and each NaN a place of its own.
+fn whole(dag: &mut Dag, key: NodeId) -> NodeId {
+    let dtype = dag[key].dtype;
+    let (whole, most) = match dtype {
+        DType::F32 => (DType::I32, i128::from(i32::MAX)),
+        DType::F64 => (DType::I64, i128::from(i64::MAX)),
+        _ => return key,
+    };
+    let zero = dag.constant(Scalar::from_f64(dtype, 0.0));
+    let key = dag.binary(BinaryOp::Add, key, zero);
+    let bits = dag.add(Node::Bitcast(key), whole);
+    let (none, most) =
+        (dag.constant(Scalar::from_i128(whole, 0)), dag.constant(Scalar::from_i128(whole, most)));
+    let below = dag.binary(BinaryOp::Lt, bits, none);
+    let flipped = dag.binary(BinaryOp::Xor, bits, most);
+    dag.add(Node::Select(below, flipped, bits), whole)
+}
+
+/// A comparator as a comparison of one whole number of either side.
 pub struct Key {
     /// The number, from the arguments of the comparator; it uses those of the left sides only.
     pub function: Inlined,
@@ -91,7 +109,7 @@ pub struct Key {
 impl Inlined {
     /// Takes apart a comparator of the form `key(left sides) < key(right sides)`; the arguments are a pair for each
     /// operand.
-    pub fn key(&self, dag: Dag) -> Option<(Dag, Key)> {
+    pub fn key(&self, mut dag: Dag) -> Option<(Dag, Key)> {
         let [Parts { re, im: None }] = self.results[..] else { return None };
         let &Node::Binary(op, x, y) = &dag[re].node else { return None };
         let descending = match op {
@@ -99,7 +117,7 @@ impl Inlined {
             BinaryOp::Gt => true,
             _ => return None,
         };
-        let dtype = dag[x].dtype;
+        let (root, dtype) = (x, dag[x].dtype);
         // Halves are computed in a wider type than they have.
         let known = dtype.is_int() || matches!(dtype, DType::F32 | DType::F64);
         let places = |side: usize| -> Vec<NodeId> {
@@ -133,9 +151,14 @@ impl Inlined {
             }
             pairs.extend(a.node.children().zip(b.node.children()));
         }
-        let results = vec![Parts { re: x, im: None }];
-        let function = Inlined { here: self.here, params: self.params.clone(), results };
-        known.then_some((dag, Key { function, dtype, descending }))
+        if !known {
+            return None;
+        }
+        let re = whole(&mut dag, root);
+        let dtype = dag[re].dtype;
+        let function =
+            Inlined { here: self.here, params: self.params.clone(), results: vec![Parts { re, im: None }] };
+        Some((dag, Key { function, dtype, descending }))
     }
 
     /// Number `i` of the carried values, which are the first half of the parameters, and the element that is joined to it,
@@ -197,16 +220,8 @@ impl Inlined {
         let malformed =
             || CodegenError::malformed("a scalar function that is no expression of its arguments");
         let root = self.results.first().ok_or_else(malformed)?.re;
-        let mut ids: HashMap<NodeId, NodeId> =
-            self.params.iter().map(|p| p.re).zip(args.iter().copied()).collect();
-        for id in from.reachable(&[root], true) {
-            if !ids.contains_key(&id) {
-                let at = |x: NodeId| ids.get(&x).copied().unwrap_or(x);
-                let node = from[id].node.mapped(&at, &|lin| Some(lin.clone())).ok_or_else(malformed)?;
-                ids.insert(id, to.add(node, from[id].dtype));
-            }
-        }
-        ids.get(&root).copied().ok_or_else(malformed)
+        let known = self.params.iter().map(|p| p.re).zip(args.iter().copied()).collect();
+        to.import_knowing(from, root, known, &|lin| Some(lin.clone())).ok_or_else(malformed)
     }
 
     /// The results for these arguments (each as its parts), in a scope of their own inside `scope`, which is
