@@ -15,6 +15,7 @@ use crate::ahead::{Asked, Turn};
 use crate::dag::{Buf, Dag, NodeId};
 use crate::divide::Inverse;
 pub use crate::elem::Elem;
+use crate::lines::Lines;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use surject_ir::{DType, Scalar};
@@ -102,6 +103,8 @@ pub struct Emitter<'a> {
     pub(crate) asks: bool,
     /// What is read from far away ([`crate::ahead`]).
     pub(crate) far: Asked,
+    /// Lines that are chosen from what is far away ([`crate::lines`]).
+    pub(crate) lines: Lines,
     /// What is stored far away.
     pub(crate) far_stores: Vec<Buf>,
     /// The reductions whose terms are being written.
@@ -154,6 +157,7 @@ impl<'a> Emitter<'a> {
             streams: false,
             asks: false,
             far: Asked::new(),
+            lines: Lines::new(),
             far_stores: Vec::new(),
             passes: Vec::new(),
             short: None,
@@ -230,6 +234,12 @@ impl<'a> Emitter<'a> {
     ) -> ScopeId {
         self.scopes.push(Scope { parent: Some(parent), binds, vector, ..Scope::default() });
         ScopeId(self.scopes.len() - 1)
+    }
+
+    /// Has a loop a value in a scope?
+    pub(crate) fn is_bound(&self, scope: ScopeId, l: LoopId) -> bool {
+        let mut around = std::iter::successors(Some(scope), |s| self.scopes[s.0].parent);
+        around.any(|s| self.scopes[s.0].binds.iter().any(|bound| bound.0 == l))
     }
 
     /// Binds a loop in a scope that is already open.

@@ -44,7 +44,7 @@ const LINE: i64 = 32;
 impl Gathered {
     /// The gather of a statement, if it moves elements one by one.
     pub fn of(function: &Function, kind: &StatementKind) -> Option<Gathered> {
-        Gathered::any(function, kind).filter(|g| g.line.is_none())
+        Gathered::any(function, kind)
     }
 
     /// The gather of a statement.
@@ -388,7 +388,12 @@ impl Stores<'_> {
             .gathering(&self.gathers);
         let root = builder.gather(gathered, ty.dtype, &position).map_err(plain)?;
         let outputs = vec![Output { to: buf(target), address, root, join: None }];
-        let (dag, outputs, outer) = schedule::merge(builder.dag, outputs, &outer);
+        // The axes of indices stay apart: who reads some of the lines may take them with it.
+        let axes = outer.iter().enumerate();
+        let slice =
+            axes.filter(|(axis, _)| !gathered.batch.contains(axis)).map(|(_, &l)| l).collect::<Vec<_>>();
+        let (dag, outputs, slice_left) = schedule::merge(builder.dag, outputs, &slice);
+        let outer = outer.into_iter().filter(|l| !slice.contains(l) || slice_left.contains(l)).collect();
         self.gathered(Pulled { dag, outer, outputs })
     }
 

@@ -82,6 +82,7 @@ mod inline;
 mod inplace;
 mod keys;
 mod library;
+mod lines;
 mod live;
 mod lone;
 mod math;

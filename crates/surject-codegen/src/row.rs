@@ -11,6 +11,7 @@ use crate::braid::Braided;
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{At, Elem, Emitter, ScopeId, Val};
 use crate::inplace;
+use crate::lines;
 use crate::recipe::Recipe;
 use crate::schedule::{Output, Schedule};
 use crate::short::Short;
@@ -119,6 +120,7 @@ pub(crate) fn emit_units(
     let kept = stash.as_ref().map(|s| s.to);
     em.asks = target.asks;
     em.far = ahead::far(dag, (&roots, em.streams), target, &|buf| when(buf).filter(|_| Some(buf) != kept));
+    em.lines = lines::far(dag, &roots, target, when);
     em.far_stores = ahead::far_stores(dag, outputs, target);
     let buffers = bind_pointers(&mut em, &written(outputs), &roots);
     let stashed = stash.is_some();

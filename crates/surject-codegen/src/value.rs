@@ -116,6 +116,7 @@ impl Emitter<'_> {
             }
             Node::Gather { buf, address, offset, guards } => {
                 let pointer = self.pointer(*buf)?;
+                self.ask_for_line((*buf, &pointer), (address, *offset), Elem::in_memory(dtype), at)?;
                 let offset = (self.value(*offset, at.scope)?, Elem::of(self.dag[*offset].dtype));
                 self.gather(&pointer, id, (address, guards), offset, at)
             }

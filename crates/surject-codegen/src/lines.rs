@@ -1,0 +1,121 @@
+//! Lines of a tensor that indices choose are asked for ahead.
+//!
+//! Nothing but the indices says where memory is read next. So where a line of something far away is chosen, the line of some
+//! positions further is asked for: whole, as far as a page goes, and so early that a page is under way. What goes past the
+//! caches waits in the second one meanwhile. On a Zen 4 lines of 64 bytes to 16 KiB take 0.4 to 0.8 of the time that they take
+//! if the next 512 bytes are asked for, and 0.6 to 0.9 of it where results go through the caches.
+
+use crate::CodegenError;
+use crate::Target;
+use crate::address::{Lin, LoopId};
+use crate::ahead::{Ask, Asks, prefetch};
+use crate::dag::{Buf, Dag, Node, NodeId};
+use crate::emit::{At, Elem, Emitter, ScopeId};
+use crate::stream::LINE;
+use std::collections::HashMap;
+use surject_ir::BinaryOp;
+
+/// Bytes that are under way, and the most that is asked for of a line.
+const AHEAD: i64 = 4096;
+
+/// A tensor is far away if it has so many times the bytes of the second cache.
+const FAR: i64 = 4;
+
+/// A loop is long if it has so many times the positions that are skipped.
+const LONG: i64 = 8;
+
+/// What is chosen of tensors that are far away, by tensor and place of the line, and where that has been asked for.
+pub(crate) type Lines = HashMap<(Buf, NodeId), Vec<ScopeId>>;
+
+/// The lines that a kernel chooses from what is far away.
+pub(crate) fn far(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) -> Lines {
+    let near = if target.eager { 0 } else { FAR.saturating_mul(target.cache_bytes as i64) };
+    let far = dag.reachable(roots, true).into_iter().filter_map(|n| {
+        let Node::Gather { buf, address, offset, .. } = &dag[n].node else { return None };
+        let end = most(dag, *offset)?.checked_add(address.range(&dag.extents)?.1)?;
+        let bytes = end.saturating_mul(Elem::in_memory(dag[n].dtype).size() as i64);
+        (bytes > near && when(*buf).is_some()).then_some(((*buf, *offset), Vec::new()))
+    });
+    far.collect()
+}
+
+/// The largest value of the place of a line: a sum of products of numbers that are moved to where a tensor has elements.
+fn most(dag: &Dag, n: NodeId) -> Option<i64> {
+    match &dag[n].node {
+        Node::Const(value) => value.as_i128().and_then(|value| i64::try_from(value).ok()),
+        Node::Convert(x) => most(dag, *x),
+        Node::Binary(BinaryOp::Min, x, y) => most(dag, *y).or_else(|| most(dag, *x)),
+        Node::Binary(BinaryOp::Add, x, y) => most(dag, *x)?.checked_add(most(dag, *y)?),
+        Node::Binary(BinaryOp::Mul, x, y) => most(dag, *x)?.checked_mul(most(dag, *y)?),
+        _ => None,
+    }
+}
+
+impl Emitter<'_> {
+    /// Asks for the line that is chosen some positions later, where `offset` says which one is read here.
+    pub(crate) fn ask_for_line(
+        &mut self,
+        (buf, pointer): (Buf, &str),
+        (address, offset): (&Lin, NodeId),
+        elem: Elem,
+        at: At,
+    ) -> Result<(), CodegenError> {
+        let deps = self.dag[offset].deps;
+        let home = self.home(at.scope, deps);
+        let known = |asked: &Vec<ScopeId>| home == at.scope || asked.contains(&home);
+        if self.lines.get(&(buf, offset)).is_none_or(known) || self.lanes(home, deps) > 1 {
+            return Ok(());
+        }
+        // The part of the address that is known, and what is read from there on.
+        let (mut start, mut inner) = (address.clone(), address.clone());
+        start.terms.retain(|t| self.is_bound(home, t.0));
+        inner.terms.retain(|t| !self.is_bound(home, t.0));
+        inner.offset = 0;
+        let Some((low, high)) = inner.range(&self.dag.extents) else { return Ok(()) };
+        let (size, span) = (elem.size() as i64, high - low + 1);
+        if low < 0 || span as f64 > 2.0 * self.dag.points(inner.loops()) {
+            return Ok(());
+        }
+        let bytes = span.saturating_mul(size);
+        let Some((l, later)) = self.further(offset, home, bytes) else { return Ok(()) };
+        let (step, last) = (self.int(later), self.int(self.dag.extent(l) - 1));
+        let here = self.lin(&Lin::var(l), home);
+        let there = self.op(home, &format!("arith.addi {here}, {step} : i64"));
+        let there = self.op(home, &format!("arith.minsi {there}, {last} : i64"));
+        let next = self.open(home, vec![(l, there)], None);
+        let place = self.value(offset, next)?.ssa;
+        let place = match Elem::of(self.dag[offset].dtype) {
+            Elem::I64 => place,
+            narrow => self.op(next, &format!("arith.extsi {place} : {} to i64", narrow.name())),
+        };
+        let start = self.lin(&start, next);
+        let start = self.op(next, &format!("arith.addi {start}, {place} : i64"));
+        let start = self.element(pointer, &start, elem, next);
+        let what = if self.streams { Ask::Soon } else { Ask::Now };
+        let asked = bytes.min(AHEAD);
+        // A line of so many bytes ends where one of memory does, or has elements in one more.
+        let ends = if asked % LINE == 0 || LINE % asked == 0 { None } else { Some(asked - 1) };
+        for byte in (0..asked).step_by(LINE as usize).chain(ends) {
+            prefetch(self, next, (&start, byte / size), elem, what);
+        }
+        self.close_plain(next);
+        self.lines.entry((buf, offset)).or_default().push(home);
+        Ok(())
+    }
+
+    /// The loop along which lines of so many bytes are chosen until a page is under way, and how many positions that takes.
+    /// What is beyond the end of a loop is asked for by nobody, so it is long, if there is such a one.
+    fn further(&self, offset: NodeId, home: ScopeId, bytes: i64) -> Option<(LoopId, i64)> {
+        let deps = self.dag[offset].deps;
+        let (mut run, mut short) = (bytes.max(1), None);
+        for (l, _) in self.turns(home).filter(|turn| deps.contains(turn.0)) {
+            let (extent, later) = (self.dag.extent(l), (AHEAD + run - 1) / run);
+            if extent >= LONG * later {
+                return Some((l, later));
+            }
+            short = short.or((extent >= 2 * later).then_some((l, later)));
+            run = run.saturating_mul(extent);
+        }
+        short
+    }
+}
