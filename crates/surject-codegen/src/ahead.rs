@@ -349,7 +349,7 @@ impl Emitter<'_> {
 }
 
 /// What memory is asked for.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Ask {
     Write,
     Now,

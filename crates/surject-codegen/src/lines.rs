@@ -24,17 +24,32 @@ const FAR: i64 = 4;
 /// A loop is long if it has so many times the positions that are skipped.
 const LONG: i64 = 8;
 
-/// What is chosen of tensors that are far away, by tensor and place of the line, and where that has been asked for.
-pub(crate) type Lines = HashMap<(Buf, NodeId), Vec<ScopeId>>;
+/// Lines of a tensor that are chosen, and the scopes in which they have been asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Chosen {
+    /// Into which cache they come.
+    what: Ask,
+    asked: Vec<ScopeId>,
+}
+
+/// What is chosen of tensors that are far away, by tensor and place of the line.
+pub(crate) type Lines = HashMap<(Buf, NodeId), Chosen>;
 
 /// The lines that a kernel chooses from what is far away.
 pub(crate) fn far(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) -> Lines {
+    /// The part of the last cache that stays.
+    const STAYS: f64 = 0.75;
+    let last = if target.eager { 0.0 } else { target.last_bytes as f64 };
     let near = if target.eager { 0 } else { FAR.saturating_mul(target.cache_bytes as i64) };
     let far = dag.reachable(roots, true).into_iter().filter_map(|n| {
         let Node::Gather { buf, address, offset, .. } = &dag[n].node else { return None };
         let end = most(dag, *offset)?.checked_add(address.range(&dag.extents)?.1)?;
-        let bytes = end.saturating_mul(Elem::in_memory(dag[n].dtype).size() as i64);
-        (bytes > near && when(*buf).is_some()).then_some(((*buf, *offset), Vec::new()))
+        let size = Elem::in_memory(dag[n].dtype).size() as i64;
+        let bytes = end.saturating_mul(size);
+        let chosen = dag.points(dag[n].deps) * size as f64;
+        let what = if 2.0 * chosen < STAYS * last { Ask::Now } else { Ask::Soon };
+        let chosen = Chosen { what, asked: Vec::new() };
+        (bytes > near && when(*buf).is_some()).then_some(((*buf, *offset), chosen))
     });
     far.collect()
 }
@@ -62,8 +77,9 @@ impl Emitter<'_> {
     ) -> Result<(), CodegenError> {
         let deps = self.dag[offset].deps;
         let home = self.home(at.scope, deps);
-        let known = |asked: &Vec<ScopeId>| home == at.scope || asked.contains(&home);
-        if self.lines.get(&(buf, offset)).is_none_or(known) || self.lanes(home, deps) > 1 {
+        let open = |chosen: &&Chosen| home != at.scope && !chosen.asked.contains(&home);
+        let Some(&Chosen { what, .. }) = self.lines.get(&(buf, offset)).filter(open) else { return Ok(()) };
+        if self.lanes(home, deps) > 1 {
             return Ok(());
         }
         // The part of the address that is known, and what is read from there on.
@@ -91,7 +107,8 @@ impl Emitter<'_> {
         let start = self.lin(&start, next);
         let start = self.op(next, &format!("arith.addi {start}, {place} : i64"));
         let start = self.element(pointer, &start, elem, next);
-        let what = if self.streams { Ask::Soon } else { Ask::Now };
+        // Few short lines are under way to the first cache at the same time.
+        let what = if bytes < LINE { Ask::Soon } else { what };
         let asked = bytes.min(AHEAD);
         // A line of so many bytes ends where one of memory does, or has elements in one more.
         let ends = if asked % LINE == 0 || LINE % asked == 0 { None } else { Some(asked - 1) };
@@ -99,7 +116,9 @@ impl Emitter<'_> {
             prefetch(self, next, (&start, byte / size), elem, what);
         }
         self.close_plain(next);
-        self.lines.entry((buf, offset)).or_default().push(home);
+        if let Some(chosen) = self.lines.get_mut(&(buf, offset)) {
+            chosen.asked.push(home);
+        }
         Ok(())
     }
 

@@ -77,7 +77,7 @@ pub(crate) fn decide(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, tar
         }
         (None, None) => {
             let along = outputs.iter().all(|o| o.address.coeff(last) == 1) && schedule.lanes > 1;
-            along && (long || begin_alike(dag, outputs, last))
+            along && (long || begin_alike(dag, outputs, last) || fill_lines(dag, outputs, &schedule.order))
         }
     };
     schedule.streams = stores_lines;
@@ -114,6 +114,17 @@ fn begin_alike_beside(dag: &Dag, outputs: &[Output], along: LoopSet) -> bool {
         let whole = |elements: i64| elements.checked_mul(size(dag, o)).is_some_and(|bytes| bytes % LINE == 0);
         let mut others = o.address.terms.iter().filter(|t| !along.contains(t.0));
         others.all(|t| whole(t.1)) && whole(o.address.offset)
+    })
+}
+
+/// Are rows parts of lines, the next one behind each? A processor puts such parts together before they leave.
+fn fill_lines(dag: &Dag, outputs: &[Output], order: &[LoopId]) -> bool {
+    let [.., before, last] = order else { return false };
+    outputs.iter().all(|o| {
+        let (length, bytes) = (dag.extent(*last), size(dag, o));
+        let row = length.saturating_mul(bytes);
+        let part = row >= LEAST as i64 && row <= LINE && LINE % row == 0;
+        part && o.address.coeff(*before) == length && o.address.offset.saturating_mul(bytes) % row == 0
     })
 }
 
