@@ -66,6 +66,27 @@ fn most(dag: &Dag, n: NodeId) -> Option<i64> {
     }
 }
 
+/// How many lines of so many bytes are a page.
+pub(crate) fn later(bytes: i64) -> i64 {
+    (AHEAD + bytes - 1) / bytes.max(1)
+}
+
+/// Asks for a line of so many bytes, as far as a page goes.
+pub(crate) fn ask(
+    em: &mut Emitter<'_>,
+    scope: ScopeId,
+    (start, bytes): (&str, i64),
+    elem: Elem,
+    what: Ask,
+) {
+    let asked = bytes.min(AHEAD);
+    // A line of so many bytes ends where one of memory does, or has elements in one more.
+    let ends = if asked % LINE == 0 || LINE % asked == 0 { None } else { Some(asked - 1) };
+    for byte in (0..asked).step_by(LINE as usize).chain(ends) {
+        prefetch(em, scope, (start, byte / elem.size() as i64), elem, what);
+    }
+}
+
 impl Emitter<'_> {
     /// Asks for the line that is chosen some positions later, where `offset` says which one is read here.
     pub(crate) fn ask_for_line(
@@ -109,12 +130,7 @@ impl Emitter<'_> {
         let start = self.element(pointer, &start, elem, next);
         // Few short lines are under way to the first cache at the same time.
         let what = if bytes < LINE { Ask::Soon } else { what };
-        let asked = bytes.min(AHEAD);
-        // A line of so many bytes ends where one of memory does, or has elements in one more.
-        let ends = if asked % LINE == 0 || LINE % asked == 0 { None } else { Some(asked - 1) };
-        for byte in (0..asked).step_by(LINE as usize).chain(ends) {
-            prefetch(self, next, (&start, byte / size), elem, what);
-        }
+        ask(self, next, (&start, bytes), elem, what);
         self.close_plain(next);
         if let Some(chosen) = self.lines.get_mut(&(buf, offset)) {
             chosen.asked.push(home);
@@ -128,7 +144,7 @@ impl Emitter<'_> {
         let deps = self.dag[offset].deps;
         let (mut run, mut short) = (bytes.max(1), None);
         for (l, _) in self.turns(home).filter(|turn| deps.contains(turn.0)) {
-            let (extent, later) = (self.dag.extent(l), (AHEAD + run - 1) / run);
+            let (extent, later) = (self.dag.extent(l), later(run));
             if extent >= LONG * later {
                 return Some((l, later));
             }

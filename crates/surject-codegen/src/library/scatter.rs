@@ -6,11 +6,14 @@
 use super::indexed::component;
 use super::{Call, Loop, Writer, region, strides};
 use crate::address::Lin;
+use crate::ahead::Ask;
 use crate::dag::{Buf, Dag, Node};
 use crate::emit::{At, Bounds, Elem, ScopeId};
+use crate::lines;
 use crate::row::{self, Kernel};
 use crate::schedule::{self, Output};
 use crate::store::buf;
+use crate::stream::LINE;
 use crate::units::share_of_task;
 use crate::{CodegenError, Target};
 use surject_index::Space;
@@ -138,6 +141,7 @@ impl Scatter<'_> {
         let body = w.em.open(inner, Vec::new(), None);
         let address = w.address(body, &position, &strides(&updates.shape));
         if self.lines {
+            self.ask(w, body, number)?;
             self.join_lines(w, body, (&address, &[element.to_string()]))?;
             w.em.close_if(body, &inside);
             return Ok(());
@@ -156,6 +160,51 @@ impl Scatter<'_> {
         }
         w.em.close_if(body, &inside);
         Ok(())
+    }
+
+    /// Asks for the lines that an update some numbers later goes to, a piece of each, where they are far away: nothing but
+    /// the indices says where that is.
+    fn ask(&self, w: &mut Writer<'_>, scope: ScopeId, number: &[String]) -> Result<(), CodegenError> {
+        let Scatter { call, updates, .. } = self;
+        let Some((last, rest)) = number.split_last() else { return Ok(()) };
+        let count = updates.update_shape[rest.len()];
+        for (&target, to) in call.targets.iter().zip(&self.to) {
+            let elem = Elem::in_memory(call.dtype(target));
+            let size = elem.size() as i64;
+            let bytes = self.extent / self.pieces * size;
+            let far = updates.shape.iter().product::<i64>().saturating_mul(size) > call.far;
+            let later = lines::later(bytes);
+            if !far || bytes < LINE || count < 2 * later {
+                continue;
+            }
+            let (ahead, most) = (w.em.int(later), w.em.int(count - 1));
+            let next = w.add(scope, last, &ahead);
+            let next = w.arith(scope, "arith.minsi", &next, &most);
+            let next = [rest, &[next]].concat();
+            let (position, _) = updates.place(w, call, (scope, scope), &next)?;
+            let first = w.address(scope, &position, &strides(&updates.shape));
+            let low = self.piece(w)[0].clone();
+            let first = w.add(scope, &first, &low);
+            let place = w.element(scope, to, &first, elem);
+            lines::ask(&mut w.em, scope, (&place, bytes), elem, Ask::Soon);
+        }
+        Ok(())
+    }
+
+    /// Where the piece of a line begins that the task has, and where it ends.
+    fn piece(&self, w: &mut Writer<'_>) -> [String; 2] {
+        let (extent, tasks, root) = (self.extent, self.pieces, w.root());
+        let all = w.em.int(extent);
+        if tasks == 1 {
+            return [w.em.int(0), all];
+        }
+        let [length, last] = [(extent / tasks / LANES).max(1) * LANES, tasks - 1].map(|n| w.em.int(n));
+        let low = w.arith(root, "arith.muli", "%task", &length);
+        let end = w.add(root, &low, &length);
+        let at = At { scope: root, lanes: 1 };
+        let whole = w.em.cmpi(at, "eq", "%task", &last, Elem::I64);
+        let high = w.em.select(at, &whole, &all, &end, Elem::I64);
+        [low, high]
     }
 
     /// Is it worth looking whether updates side by side go to one line?
@@ -187,6 +236,7 @@ impl Scatter<'_> {
         let at = At { scope, lanes: 1 };
         let mut places = Vec::new();
         for (number, element) in numbers {
+            self.ask(w, scope, &number)?;
             let (position, inside) = updates.place(w, call, (scope, scope), &number)?;
             let address = w.address(scope, &position, &strides(&updates.shape));
             places.push((address, element, inside));
@@ -224,17 +274,6 @@ impl Scatter<'_> {
         let root = w.root();
         let widest = call.targets.iter().map(|&v| Elem::of(call.dtype(v)).size() as i64).max().unwrap_or(4);
         let wide = LANES.max(BYTES / widest);
-        let piece = (extent / tasks / LANES).max(1) * LANES;
-        let bound = |w: &mut Writer<'_>, number: i64| w.em.int(number);
-        let (mut low, mut high) = (bound(w, 0), bound(w, extent));
-        if tasks > 1 {
-            let (length, last, all) = (bound(w, piece), bound(w, tasks - 1), bound(w, extent));
-            low = w.arith(root, "arith.muli", "%task", &length);
-            let end = w.add(root, &low, &length);
-            let at = At { scope: root, lanes: 1 };
-            let whole = w.em.cmpi(at, "eq", "%task", &last, Elem::I64);
-            high = w.em.select(at, &whole, &all, &end, Elem::I64);
-        }
         if tasks == 1 && extent <= MOST_WRITTEN_OUT {
             // Short lines are written out, in vectors of ever fewer lanes. The next line may be the same one: what is
             // stored is loaded again at once, which wide vectors are slow at.
@@ -251,13 +290,13 @@ impl Scatter<'_> {
             return Ok(());
         }
         // Whole vectors as far as they go, then ever narrower ones.
-        let mut from = low;
+        let [mut from, high] = self.piece(w);
         for lanes in std::iter::successors(Some(wide), |&lanes| (lanes > 1).then_some(lanes / 2)) {
             // Pieces are of whole vectors, but for what is left of the line.
             if lanes < LANES && extent & lanes == 0 {
                 continue;
             }
-            let (step, length) = (bound(w, lanes), w.arith(root, "arith.subi", &high, &from));
+            let (step, length) = (w.em.int(lanes), w.arith(root, "arith.subi", &high, &from));
             let rest = w.arith(root, "arith.remui", &length, &step);
             let to = w.arith(root, "arith.subi", &high, &rest);
             let inner = w.em.open(scope, Vec::new(), None);
