@@ -51,7 +51,7 @@ pub fn find(
                 StatementKind::Call { op: LibOp::Gather { .. }, targets, args, .. } => {
                     calls.extend(targets);
                     if let (&[target], Some(gathered)) =
-                        (&targets[..], Gathered::any(function, &statement.kind))
+                        (&targets[..], Gathered::of(function, &statement.kind))
                         && let Some((&operand, &field)) = args.first().and_then(|v| stores.get_key_value(v))
                     {
                         candidates.push((target, Drawn { gathered, operand, field }));

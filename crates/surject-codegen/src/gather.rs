@@ -1,9 +1,9 @@
-//! Gathers that move elements one by one, as expressions: an element of the result is one of the operand, at a position
-//! of which the loops say a part and the indices the rest.
+//! Gathers as expressions: an element of the result is one of the operand, at a position of which the loops say a part and
+//! the indices the rest.
 //!
-//! Such a gather is a kernel like others, which computes its indices where they are needed. One that is read once, by
-//! what goes through its elements once, is evaluated there and never stored; so is one that moves lines, where the
-//! reader computes along the same lines.
+//! A gather is a kernel like others, which computes its indices where they are needed. One that is read once, by what goes
+//! through its elements once, is evaluated there and never stored; one that moves lines is where the reader computes along
+//! the same lines, and any other reader may take some lines at a time with it.
 
 use crate::CodegenError;
 use crate::address::{Lin, LoopSet};
@@ -42,13 +42,8 @@ pub struct Gathered {
 const LINE: i64 = 32;
 
 impl Gathered {
-    /// The gather of a statement, if it moves elements one by one.
-    pub fn of(function: &Function, kind: &StatementKind) -> Option<Gathered> {
-        Gathered::any(function, kind)
-    }
-
-    /// The gather of a statement.
-    pub(crate) fn any(function: &Function, kind: &StatementKind) -> Option<Gathered> {
+    /// The gather of a statement, but for complex numbers.
+    pub(crate) fn of(function: &Function, kind: &StatementKind) -> Option<Gathered> {
         let StatementKind::Call { op: LibOp::Gather { dims, slice_sizes, .. }, targets, args, .. } = kind
         else {
             return None;
@@ -223,7 +218,7 @@ pub fn find(
                 readers.entry(var).or_default().push(reader);
             }
             if let (Some(gathered), &[target]) =
-                (Gathered::any(function, &statement.kind), statement.targets())
+                (Gathered::of(function, &statement.kind), statement.targets())
                 && !drawn.contains_key(&target)
             {
                 candidates.push((number, target, gathered.computing(indices)));
@@ -372,7 +367,7 @@ impl Builder<'_> {
 }
 
 impl Stores<'_> {
-    /// The kernel of a gather of single elements.
+    /// The kernel of a gather.
     pub fn gather(&mut self, target: Var, gathered: &Gathered) -> Result<Kernel, CodegenError> {
         let ty = self.function.ty(target);
         let plain = |stop: Stop| match stop {

@@ -72,13 +72,7 @@ pub(crate) fn later(bytes: i64) -> i64 {
 }
 
 /// Asks for a line of so many bytes, as far as a page goes.
-pub(crate) fn ask(
-    em: &mut Emitter<'_>,
-    scope: ScopeId,
-    (start, bytes): (&str, i64),
-    elem: Elem,
-    what: Ask,
-) {
+pub(crate) fn ask(em: &mut Emitter<'_>, scope: ScopeId, (start, bytes): (&str, i64), elem: Elem, what: Ask) {
     let asked = bytes.min(AHEAD);
     // A line of so many bytes ends where one of memory does, or has elements in one more.
     let ends = if asked % LINE == 0 || LINE % asked == 0 { None } else { Some(asked - 1) };

@@ -2,16 +2,11 @@
 
 use super::{Call, Writer, strides};
 use crate::CodegenError;
-use crate::ahead::{Ask, prefetch};
 use crate::dag::Dag;
 use crate::emit::{Elem, ScopeId};
 use crate::row::Kernel;
-use crate::stream::LINE;
 use crate::units::share_of_task;
 use surject_ir::{DType, GatherDims, Var};
-
-/// So many bytes of what is read next are asked for ahead; what comes behind them is then known to be read too.
-const AHEAD: i64 = 512;
 
 /// Parts of a move for every thread, at least, where there are so many.
 const PARTS: i64 = 8;
@@ -212,63 +207,7 @@ pub(super) fn component(
     w.address(scope, &position, &strides(shape))
 }
 
-/// The positions of index vectors, with as few axes as tell them apart: axes side by side in the indices and in the
-/// result are one.
-struct Batches {
-    extents: Vec<i64>,
-    /// How far apart index vectors lie along these axes.
-    of_index: Vec<i64>,
-    /// How far apart slices lie.
-    of_result: Vec<i64>,
-    /// How far apart the components of an index vector lie.
-    of_component: i64,
-    /// Which of the axes an axis of the indices is, the components not counted.
-    place_of: Vec<usize>,
-}
-
-impl Batches {
-    fn of(dims: &GatherDims, indices: &[i64], result: &[i64]) -> Batches {
-        let (mut apart, out) = (strides(indices), strides(result));
-        let mut extents = indices.to_vec();
-        let mut of_component = 0;
-        if dims.index_vector_dim < indices.len() {
-            of_component = apart.remove(dims.index_vector_dim);
-            extents.remove(dims.index_vector_dim);
-        }
-        let batch = (0..result.len()).filter(|d| !dims.offset_dims.contains(d));
-        let is_read = |axis: usize| {
-            let d = axis + usize::from(axis >= dims.index_vector_dim);
-            dims.start_indices_batching_dims.contains(&d)
-        };
-        let mut all = Batches {
-            extents: Vec::new(),
-            of_index: Vec::new(),
-            of_result: Vec::new(),
-            of_component,
-            place_of: Vec::new(),
-        };
-        for (axis, d) in batch.enumerate() {
-            let (extent, of_index, of_result) = (extents[axis], apart[axis], out[d]);
-            let beside = all.extents.len().checked_sub(1).filter(|&last| {
-                !is_read(axis - 1)
-                    && !is_read(axis)
-                    && all.of_index[last] == of_index * extent
-                    && all.of_result[last] == of_result * extent
-            });
-            if let Some(last) = beside {
-                all.extents[last] *= extent;
-                (all.of_index[last], all.of_result[last]) = (of_index, of_result);
-            } else {
-                all.extents.push(extent);
-                all.of_index.push(of_index);
-                all.of_result.push(of_result);
-            }
-            all.place_of.push(all.extents.len() - 1);
-        }
-        all
-    }
-}
-
+/// A gather of complex numbers; others are kernels of rows ([`crate::gather`]).
 pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kernel, CodegenError> {
     let (operand, indices, target) = (call.arg(0)?, call.arg(1)?, call.target()?);
     let dag = Dag::default();
@@ -276,74 +215,37 @@ pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kerne
     let (shape, index_shape, sizes) = (call.sizes(operand)?, call.sizes(indices)?, call.sizes(target)?);
     let slice: Vec<i64> = slice.iter().map(|&n| n as i64).collect();
     let (own, out) = (strides(&shape), strides(&sizes));
+    let bytes = sizes.iter().product::<i64>() * call.dtype(target).size() as i64;
+    let axes: Vec<usize> = (0..sizes.len()).filter(|d| !dims.offset_dims.contains(d)).collect();
+    let [extents, apart] = [&sizes, &out].map(|of| axes.iter().map(|&d| of[d]).collect::<Vec<_>>());
+    let (open, batch, tasks) = w.share(call, &extents, bytes);
+    let scope = open.scope;
+    let (from, to, index) = (w.pointer(operand)?, w.pointer(target)?, w.pointer(indices)?);
+    // Where the slice begins.
+    let mut base = w.em.int(0);
+    for (d, &axis) in dims.start_index_map.iter().enumerate() {
+        let address = component(&mut w, scope, &batch, d, dims.index_vector_dim, &index_shape);
+        let start = w.index(scope, &index, call.dtype(indices), &address)?;
+        let start = w.clamp(scope, &start, shape[axis] - slice[axis]);
+        base = w.scaled(scope, &base, &start, own[axis]);
+    }
+    for (&axis, &d) in dims.operand_batching_dims.iter().zip(&dims.start_indices_batching_dims) {
+        let digit = &batch[d - usize::from(d >= dims.index_vector_dim)];
+        base = w.scaled(scope, &base, digit, own[axis]);
+    }
+    let first = w.address(scope, &batch, &apart);
     let kept: Vec<usize> = (0..shape.len())
         .filter(|d| !dims.collapsed_slice_dims.contains(d) && !dims.operand_batching_dims.contains(d))
         .collect();
-    let batches = Batches::of(dims, &index_shape, &sizes);
-    let bytes = sizes.iter().product::<i64>() * call.dtype(target).size() as i64;
     let [extents, from_strides] = [&slice, &own].map(|of| kept.iter().map(|&d| of[d]).collect::<Vec<_>>());
     let to_strides: Vec<i64> = dims.offset_dims.iter().map(|&d| out[d]).collect();
-    // Axes of the slice that lie further apart in the result than those of the indices are outside of these: what is
-    // written lies side by side.
-    let reach = batches.of_result.iter().max().copied().unwrap_or(i64::MAX);
-    let outside = to_strides.iter().take_while(|&&stride| stride > reach).count();
-    let all = [&extents[..outside], &batches.extents].concat();
-    let shared = if outside == 0 { all.len() } else { call.shared(&all) };
-    let (open, mut position, tasks) = w.share(call, &all[..shared], bytes);
-    let inside = w.nest(open.scope, &all[shared..]);
-    position.extend(inside.iter().map(|l| l.iv.clone()));
-    let (outer, batch) = position.split_at(outside);
-    let scope = inside.last().map_or(open.scope, |l| l.scope);
-    let (from, to, index) = (w.pointer(operand)?, w.pointer(target)?, w.pointer(indices)?);
-    // Where the slice of these batch positions begins.
-    let start = |w: &mut Writer<'_>, batch: &[String]| -> Result<String, CodegenError> {
-        let mut base = w.em.int(0);
-        let vector = w.address(scope, batch, &batches.of_index);
-        for (d, &axis) in dims.start_index_map.iter().enumerate() {
-            let component = w.em.int(d as i64 * batches.of_component);
-            let address = w.add(scope, &vector, &component);
-            let start = w.index(scope, &index, call.dtype(indices), &address)?;
-            let start = w.clamp(scope, &start, shape[axis] - slice[axis]);
-            base = w.scaled(scope, &base, &start, own[axis]);
-        }
-        for (&axis, &d) in dims.operand_batching_dims.iter().zip(&dims.start_indices_batching_dims) {
-            let digit = &batch[batches.place_of[d - usize::from(d >= dims.index_vector_dim)]];
-            base = w.scaled(scope, &base, digit, own[axis]);
-        }
-        Ok(base)
-    };
-    let mut base = start(&mut w, batch)?;
-    let mut first = w.address(scope, batch, &batches.of_result);
-    for (axis, digit) in outer.iter().enumerate() {
-        base = w.scaled(scope, &base, digit, from_strides[axis]);
-        first = w.scaled(scope, &first, digit, to_strides[axis]);
-    }
     let step = Move {
-        extents: &extents[outside..],
-        from: (&from, &base, &from_strides[outside..]),
-        to: (&to, &first, &to_strides[outside..]),
+        extents: &extents,
+        from: (&from, &base, &from_strides),
+        to: (&to, &first, &to_strides),
         dtype: call.dtype(target),
     };
-    let size = step.dtype.size() as i64;
-    let line = step.run().1.saturating_mul(size);
-    let far = shape.iter().product::<i64>().saturating_mul(size) > call.far;
-    if outside == 0 && line >= LINE && far {
-        // Nothing but the indices says where memory is read next.
-        let (ahead, last) =
-            (w.em.int((AHEAD / line).max(1)), w.em.int(batches.extents.iter().product::<i64>() - 1));
-        let next = w.add(scope, &open.iv, &ahead);
-        let next = w.arith(scope, "arith.minsi", &next, &last);
-        let batch = w.digits(scope, &next, &batches.extents);
-        let next = start(&mut w, &batch)?;
-        let bytes = w.em.int(size);
-        let next = w.arith(scope, "arith.muli", &next, &bytes);
-        let next = w.element(scope, &from, &next, Elem::I8);
-        for byte in (0..line.min(AHEAD)).step_by(LINE as usize) {
-            prefetch(&mut w.em, scope, (&next, byte), Elem::I8, Ask::Now);
-        }
-    }
     w.move_box(scope, &step);
-    let loops = std::iter::once(open).chain(inside).collect();
-    w.close(loops, &[], &[], Vec::new());
+    w.close(vec![open], &[], &[], Vec::new());
     call.finish(w, tasks, format!("gather tasks {tasks}"))
 }
