@@ -1,20 +1,32 @@
-//! What this machine can do, measured: multiply-adds in registers, and copying.
+//! What this machine can do, measured: multiply-adds in registers, and moving bytes.
 
 use crate::Failure;
 use std::fmt::Write;
 use std::time::Instant;
 use surject_codegen::Target;
-use surject_mlir::jit::{self, JitOptions};
+use surject_mlir::jit::{self, CompiledModule, JitOptions};
 use surject_runtime::Scalar;
 use surject_runtime::{Buffer, DType, pool};
 
+/// How often something is measured.
+#[derive(Clone, Copy)]
+enum Runs {
+    Times(usize),
+    /// So many seconds, and at least three times.
+    Within(f64),
+}
+
 /// Runs a module's entry on arrays of bytes, and gives the least time of some runs, in seconds.
-fn least(text: &str, arrays: &mut [Buffer], runs: usize) -> Result<f64, Failure> {
-    let compiled = jit::compile(text, &JitOptions::default()).map_err(Failure::unsupported)?;
+fn least(compiled: &CompiledModule, arrays: &mut [Buffer], runs: Runs) -> Result<f64, Failure> {
     let entry = compiled.entry("entry").map_err(Failure::unsupported)?;
     let pointers: Vec<*mut u8> = arrays.iter_mut().map(Buffer::as_mut_ptr).collect();
     let mut best = f64::INFINITY;
-    for _ in 0..runs {
+    let (begin, mut run) = (Instant::now(), 0);
+    while match runs {
+        Runs::Times(times) => run < times,
+        Runs::Within(seconds) => run < 3 || begin.elapsed().as_secs_f64() < seconds,
+    } {
+        run += 1;
         let start = Instant::now();
         // SAFETY: the text below reads and writes these arrays only, within the bytes they have.
         unsafe { entry.call(&[], &pointers, std::ptr::null_mut(), &[]) };
@@ -68,50 +80,152 @@ pub fn flops() -> Result<f64, Failure> {
     let _ = writeln!(body, "llvm.store {sum}, %p {{alignment = 4 : i64}} : {ty}, !llvm.ptr");
     let tasks = SHARES * threads;
     let mut arrays = [Buffer::zeros(DType::F32, &[tasks * lanes])];
-    let time = least(&module(&body, tasks), &mut arrays, 6)?;
+    let compiled =
+        jit::compile(&module(&body, tasks), &JitOptions::default()).map_err(Failure::unsupported)?;
+    let time = least(&compiled, &mut arrays, Runs::Times(6))?;
     Ok((2 * CHAINS * STEPS * lanes * tasks) as f64 / time)
 }
 
-/// Bytes a second, read and written, of a copy whose two sides have so many bytes together: the faster of one that
-/// stores through the caches and one that stores past them.
-pub fn bandwidth(bytes: f64) -> Result<f64, Failure> {
-    let near = copy(bytes, "alignment = 4 : i64", "")?;
-    if !Target::host().streams {
-        return Ok(near);
-    }
-    let fence = "llvm.call_intrinsic \"llvm.x86.sse.sfence\"() : () -> ()\n";
-    // Buffers begin with a line, and so does what a task has of them.
-    let line = Target::host().lanes_bytes;
-    Ok(near.max(copy(bytes, &format!("alignment = {line} : i64, nontemporal"), fence)?))
+/// What moves as many bytes as a program: it reads so many and writes so many, and does nothing else. The faster counts
+/// of one that stores through the caches and one that stores past them.
+pub struct Mover {
+    ways: Vec<CompiledModule>,
+    arrays: [Buffer; 2],
+    /// The bytes it is asked for over those that it moves: it moves whole blocks.
+    scale: f64,
 }
 
-fn copy(bytes: f64, store: &str, fence: &str) -> Result<f64, Failure> {
-    const UNROLL: usize = 4;
-    let (threads, lanes) = (pool::threads(), Target::host().lanes_bytes / 4);
-    let line = UNROLL * lanes;
-    let tasks = 4 * threads;
-    let each = ((bytes / 8.0) as usize / tasks / line).clamp(16, 1 << 22) * line;
-    let ty = format!("vector<{lanes}xf32>");
-    let mut body = format!(
-        "%low = arith.constant 0 : i64\n%high = arith.constant {each} : i64\n%step = arith.constant {line} : i64\n\
-         %to = llvm.load %ptrs : !llvm.ptr -> !llvm.ptr\n\
-         %next = llvm.getelementptr %ptrs[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr\n\
-         %from = llvm.load %next : !llvm.ptr -> !llvm.ptr\n%first = arith.muli %task, %high : i64\n\
-         scf.for %i = %low to %high step %step : i64 {{\n%at = arith.addi %first, %i : i64\n"
-    );
-    for i in 0..UNROLL {
-        let _ = write!(
-            body,
-            "%o{i} = arith.constant {} : i64\n%k{i} = arith.addi %at, %o{i} : i64\n\
-             %p{i} = llvm.getelementptr %from[%k{i}] : (!llvm.ptr, i64) -> !llvm.ptr, f32\n\
-             %q{i} = llvm.getelementptr %to[%k{i}] : (!llvm.ptr, i64) -> !llvm.ptr, f32\n\
-             %v{i} = llvm.load %p{i} {{alignment = 4 : i64}} : !llvm.ptr -> {ty}\n\
-             llvm.store %v{i}, %q{i} {{{store}}} : {ty}, !llvm.ptr\n",
-            i * lanes
-        );
+/// Vectors that are moved at a time.
+const UNROLL: usize = 4;
+
+/// How often a task changes between copying and what is read or written beside it.
+const TURNS: usize = 64;
+
+/// What a task of a [`Mover`] does in a turn, in groups of [`UNROLL`] vectors: so many are copied, and so many more read or
+/// written.
+#[derive(Clone, Copy)]
+struct Turn {
+    copied: usize,
+    read: usize,
+    written: usize,
+}
+
+impl Mover {
+    /// One that reads and writes so many bytes.
+    pub fn new(reads: f64, writes: f64) -> Result<Mover, Failure> {
+        let target = Target::host();
+        let (tasks, group) = (4 * pool::threads(), UNROLL * target.lanes_bytes);
+        let groups = |bytes: f64| (bytes / (tasks * group) as f64).min((1 << 22) as f64);
+        // At least a few groups, or calls would be all that there is.
+        let least = 16.0 / (groups(reads) + groups(writes)).max(1.0 / 1024.0);
+        let all = [reads, writes].map(|bytes| (groups(bytes) * least.max(1.0)).round() as usize);
+        let turns = (all[0].max(all[1]) / 16).clamp(1, TURNS);
+        let [reads_of_turn, writes_of_turn] = all.map(|n| (n + turns / 2) / turns);
+        let copied = reads_of_turn.min(writes_of_turn);
+        let turn = Turn { copied, read: reads_of_turn - copied, written: writes_of_turn - copied };
+        let moved = (reads_of_turn + writes_of_turn) * turns * tasks * group;
+        let stores: &[(bool, &str)] =
+            if target.streams { &[(false, ""), (true, FENCE)] } else { &[(false, "")] };
+        let ways = stores.iter().map(|&(past, fence)| {
+            let store = match past {
+                true => format!("alignment = {} : i64, nontemporal", target.lanes_bytes),
+                false => "alignment = 4 : i64".to_string(),
+            };
+            let text = module(&turn.body(turns, target.lanes_bytes, (&store, fence)), tasks);
+            jit::compile(&text, &JitOptions::default()).map_err(Failure::unsupported)
+        });
+        let array = |n: usize| {
+            let floats = (n * turns * tasks * group / 4).max(16);
+            Buffer::splat(Scalar::from_f64(DType::F32, 1.0), &[floats])
+        };
+        Ok(Mover {
+            ways: ways.collect::<Result<_, _>>()?,
+            arrays: [array(writes_of_turn), array(reads_of_turn)],
+            scale: if moved > 0 { (reads + writes) / moved as f64 } else { 0.0 },
+        })
     }
-    let _ = write!(body, "}}\n{fence}");
-    let mut arrays = [0, 1].map(|_| Buffer::splat(Scalar::from_f64(DType::F32, 1.0), &[each * tasks]));
-    let time = least(&module(&body, tasks), &mut arrays, 12)?;
-    Ok((8 * each * tasks) as f64 / time)
+
+    /// The least time of those that it takes within so many seconds, in seconds.
+    pub fn time(&mut self, seconds: f64) -> Result<f64, Failure> {
+        let mut best = f64::INFINITY;
+        for way in &self.ways {
+            best = best.min(least(way, &mut self.arrays, Runs::Within(seconds / self.ways.len() as f64))?);
+        }
+        Ok(best * self.scale)
+    }
+}
+
+const FENCE: &str = "llvm.call_intrinsic \"llvm.x86.sse.sfence\"() : () -> ()\n";
+
+impl Turn {
+    /// The turns of a task, with vectors of so many bytes.
+    fn body(self, turns: usize, bytes: usize, (store, fence): (&str, &str)) -> String {
+        let lanes = bytes / 4;
+        let ty = format!("vector<{lanes}xf32>");
+        let mut body = format!(
+            "%low = arith.constant 0 : i64\n%one = arith.constant 1 : i64\n%turns = arith.constant {turns} : i64\n\
+             %group = arith.constant {} : i64\n%value = arith.constant dense<1.0> : {ty}\n\
+             %to = llvm.load %ptrs : !llvm.ptr -> !llvm.ptr\n\
+             %next = llvm.getelementptr %ptrs[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr\n\
+             %from = llvm.load %next : !llvm.ptr -> !llvm.ptr\n%first = arith.muli %task, %turns : i64\n",
+            UNROLL * lanes
+        );
+        for i in 0..UNROLL {
+            let _ = writeln!(body, "%o{i} = arith.constant {} : i64", i * lanes);
+        }
+        body.push_str(
+            "scf.for %turn = %low to %turns step %one : i64 {\n%at = arith.addi %first, %turn : i64\n",
+        );
+        // Both sides begin a turn where the one before it ended; what is copied comes first.
+        let (reads, writes) = (self.copied + self.read, self.copied + self.written);
+        for (name, from, count) in
+            [("c", 0, self.copied), ("r", self.copied, self.read), ("w", self.copied, self.written)]
+        {
+            if count == 0 {
+                continue;
+            }
+            let _ = writeln!(
+                body,
+                "%{name}n = arith.constant {count} : i64\nscf.for %{name}i = %low to %{name}n step %one : i64 {{"
+            );
+            for (side, array, each) in [("p", "from", reads), ("q", "to", writes)] {
+                if (name, side) == ("r", "q") || (name, side) == ("w", "p") {
+                    continue;
+                }
+                let _ = writeln!(
+                    body,
+                    "%{name}{side}e = arith.constant {each} : i64\n%{name}{side}f = arith.constant {from} : i64\n\
+                     %{name}{side}b = arith.muli %at, %{name}{side}e : i64\n\
+                     %{name}{side}c = arith.addi %{name}{side}b, %{name}{side}f : i64\n\
+                     %{name}{side}d = arith.addi %{name}{side}c, %{name}i : i64\n\
+                     %{name}{side}g = arith.muli %{name}{side}d, %group : i64"
+                );
+                for i in 0..UNROLL {
+                    let _ = writeln!(
+                        body,
+                        "%{name}{side}k{i} = arith.addi %{name}{side}g, %o{i} : i64\n\
+                         %{name}{side}{i} = llvm.getelementptr %{array}[%{name}{side}k{i}] : (!llvm.ptr, i64) -> !llvm.ptr, f32"
+                    );
+                }
+            }
+            for i in 0..UNROLL {
+                // What is read and goes nowhere is read all the same.
+                let how = if name == "r" { "volatile " } else { "" };
+                if name != "w" {
+                    let _ = writeln!(
+                        body,
+                        "%{name}v{i} = llvm.load {how}%{name}p{i} {{alignment = 4 : i64}} : !llvm.ptr -> {ty}"
+                    );
+                }
+                if name != "r" {
+                    let value = if name == "w" { "%value".to_string() } else { format!("%{name}v{i}") };
+                    let _ = writeln!(body, "llvm.store {value}, %{name}q{i} {{{store}}} : {ty}, !llvm.ptr");
+                }
+            }
+            body.push_str("}\n");
+        }
+        body.push_str("}\n");
+        body.push_str(fence);
+        body
+    }
 }

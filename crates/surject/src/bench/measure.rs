@@ -1,9 +1,10 @@
 //! One program: compiled, compared with the peers, and timed in turn with them.
 
+use super::ceilings::{self, Mover};
 use super::machine::Busy;
 use super::peer::{self, Peer};
 use super::report::{Memory, PeerTimes, Row, Times};
-use super::{Arguments, ceilings, programs, work};
+use super::{Arguments, programs, work};
 use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
 use crate::{Failure, Source};
 use std::path::{Path, PathBuf};
@@ -24,10 +25,17 @@ pub struct Session<'a> {
 /// A peer whose run takes longer, in milliseconds, is timed once.
 const SLOW: f64 = 1e3;
 
-/// A side of a comparison: this one or a peer.
+/// A side of a comparison: this one, a peer, or what moves as many bytes.
 enum Side<'a> {
     Own { runner: &'a mut Runner, inputs: &'a [Buffer], results: &'a mut Vec<Buffer> },
     Peer { peer: &'a mut Peer, times: &'a mut PeerTimes },
+    Limit(&'a mut Limit),
+}
+
+/// What moves as many bytes as a program, and its least time so far, in seconds.
+struct Limit {
+    mover: Mover,
+    least: f64,
 }
 
 impl<'a> Session<'a> {
@@ -55,19 +63,21 @@ impl<'a> Session<'a> {
         let mut results = runner.run(&inputs)?;
         row.memory = memory(&function, &runner);
         row.peers = self.load(path, &inputs, &results)?;
-        let samples = self.rounds(&mut runner, &inputs, &mut results, &mut row.peers)?;
         let work = work::of(&function);
-        let bandwidth = ceilings::bandwidth(work.bytes)?;
+        let mut limit = Limit { mover: Mover::new(work.reads, work.writes)?, least: f64::INFINITY };
+        let own = (&mut runner, inputs.as_slice(), &mut results);
+        let samples = self.rounds(own, &mut row.peers, Some(&mut limit))?;
         row.times = Times::of(&samples);
         // Other work on the machine can only lower what is measured, so the most counts.
         self.flops = self.flops.max(ceilings::flops()?);
-        row.least = [work.flops / self.flops, work.bytes / bandwidth];
+        row.least = [work.flops / self.flops, limit.least];
         for peer in &mut row.peers {
             peer.times = Times::of(&std::mem::take(&mut peer.samples));
         }
         if self.arguments.busy {
             let busy = Busy::start()?;
-            let samples = self.rounds(&mut runner, &inputs, &mut results, &mut row.peers)?;
+            let own = (&mut runner, inputs.as_slice(), &mut results);
+            let samples = self.rounds(own, &mut row.peers, None)?;
             drop(busy);
             row.busy = Some(Times::of(&samples));
             for peer in row.peers.iter_mut().filter(|p| p.error.is_none() && !p.slow) {
@@ -116,13 +126,13 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Our samples over all rounds; those of the peers go to their entries. Who is first changes from round to round.
+    /// Our samples over all rounds; those of the peers go to their entries. Who is first changes from round to round. The
+    /// limit is measured in between: how fast memory is changes from second to second.
     fn rounds(
         &mut self,
-        runner: &mut Runner,
-        inputs: &[Buffer],
-        results: &mut Vec<Buffer>,
+        (runner, inputs, results): (&mut Runner, &[Buffer], &mut Vec<Buffer>),
         entries: &mut [PeerTimes],
+        mut limit: Option<&mut Limit>,
     ) -> Result<Vec<f64>, Failure> {
         let seconds = self.arguments.seconds;
         let mut own = Vec::new();
@@ -133,6 +143,7 @@ impl<'a> Session<'a> {
                     sides.push(Side::Peer { peer, times });
                 }
             }
+            sides.extend(limit.as_deref_mut().map(Side::Limit));
             let turn = round % sides.len();
             sides.rotate_left(turn);
             for side in sides {
@@ -144,6 +155,7 @@ impl<'a> Session<'a> {
                         Ok(samples) => times.samples.extend(samples),
                         Err(message) => times.error = Some(message),
                     },
+                    Side::Limit(limit) => limit.least = limit.least.min(limit.mover.time(seconds)?),
                 }
             }
         }

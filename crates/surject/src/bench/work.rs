@@ -1,12 +1,15 @@
 //! The least that a function must do: bytes that come in and go out, and multiplications with additions.
 
-use surject_ir::{AccOp, BinaryOp, Block, FieldKind, Function, StatementKind, TensorType};
+use std::collections::{HashMap, HashSet};
+use surject_ir::{AccOp, BinaryOp, Block, FieldKind, Function, LibOp, StatementKind, TensorType, Var};
 
 /// The work of a function.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Work {
-    /// Bytes of arguments and results.
-    pub bytes: f64,
+    /// Bytes of arguments; of one that is read by gathers and slices alone no more than these have.
+    pub reads: f64,
+    /// Bytes of results.
+    pub writes: f64,
     /// Operations of sums of products, two for every product; those of loops are counted once.
     pub flops: f64,
 }
@@ -14,12 +17,11 @@ pub struct Work {
 /// Counts.
 pub fn of(function: &Function) -> Work {
     let size = |ty: &TensorType| ty.space.points().unwrap_or(0) as f64 * ty.dtype.size() as f64;
-    let params = function.params.iter().map(|&p| size(function.ty(p)));
-    let bytes = params.chain(function.result_types().iter().map(size)).sum();
-    let mut work = Work { bytes, flops: 0.0 };
+    let mut work = Work { writes: function.result_types().iter().map(size).sum(), ..Work::default() };
     let mut blocks: Vec<&Block> = vec![&function.body];
-    let mut counted = std::collections::HashSet::new();
+    let (mut counted, mut whole, mut chosen) = (HashSet::new(), HashSet::new(), HashMap::<Var, f64>::new());
     while let Some(block) = blocks.pop() {
+        whole.extend(&block.results);
         for statement in &block.statements {
             match &statement.kind {
                 StatementKind::Store { field, .. } => {
@@ -30,6 +32,9 @@ pub fn of(function: &Function) -> Work {
                         }
                         let node = &function.fields[id];
                         open.extend(node.kind.children());
+                        if let FieldKind::Tensor(var) = node.kind {
+                            whole.insert(var);
+                        }
                         if let FieldKind::Acc { op: AccOp::Add, of, .. } = node.kind {
                             let of = &function.fields[of];
                             if matches!(of.kind, FieldKind::Binary { op: BinaryOp::Mul, .. }) {
@@ -38,11 +43,31 @@ pub fn of(function: &Function) -> Work {
                         }
                     }
                 }
-                StatementKind::While { cond, body, .. } => blocks.extend([&cond.body, &body.body]),
-                StatementKind::If { branches, .. } => blocks.extend(branches.iter().map(|b| &b.body)),
-                StatementKind::Constant { .. } | StatementKind::Call { .. } => {}
+                StatementKind::Call { op, targets, args, .. } => {
+                    let (some, others) = match op {
+                        LibOp::Gather { .. } | LibOp::DynamicSlice { .. } => args.split_at(args.len().min(1)),
+                        _ => args.split_at(0),
+                    };
+                    let bytes: f64 = targets.iter().map(|&t| size(function.ty(t))).sum();
+                    some.iter().for_each(|&var| *chosen.entry(var).or_default() += bytes);
+                    whole.extend(others);
+                }
+                StatementKind::While { inits, cond, body, .. } => {
+                    whole.extend(inits);
+                    blocks.extend([&cond.body, &body.body]);
+                }
+                StatementKind::If { index, branches, .. } => {
+                    whole.insert(*index);
+                    blocks.extend(branches.iter().map(|b| &b.body));
+                }
+                StatementKind::Constant { .. } => {}
             }
         }
     }
+    let read = |&param: &Var| {
+        let all = size(function.ty(param));
+        chosen.get(&param).filter(|_| !whole.contains(&param)).map_or(all, |some| some.min(all))
+    };
+    work.reads = function.params.iter().map(read).sum();
     work
 }
