@@ -238,8 +238,10 @@ fn ceilings(text: &mut String, comparison: &Comparison) {
     let _ = writeln!(
         text,
         "## 5. Shares of what the machine can do\n\nMeasured in the same process: multiply-adds of `f32` in registers, {:.1} \
-         Gflop/s on {} threads and {:.1} on {}; and for each program a copy of as many bytes as its arguments and results \
-         have, in the same caches therefore. A program's share is the least time of its sums of products, or of moving its \
+         Gflop/s on {} threads and {:.1} on {}; and for each program, in turn with it, a kernel that reads as many \
+         bytes as its arguments have (of one that is only gathered or sliced, as these have) and writes as many as its \
+         results: a copy, where these are alike. It has the same caches and the same moments, for how fast memory is \
+         changes from second to second. A program's share is the least time of its sums of products, or of moving its \
          bytes once, whichever is longer, over its least time. Products of narrow types have a higher ceiling than the one \
          that is measured, and a program that computes between its first byte and its last cannot reach that of a copy.\n",
         comparison.all.flops / 1e9,
@@ -274,8 +276,8 @@ fn large(text: &mut String, comparison: &Comparison) {
     let _ = writeln!(
         text,
         "## 6. Beyond the caches\n\nPrograms whose arguments or results no cache holds, {}; they are no part of the suite. The \
-         share is that of a copy of as many bytes from memory to memory, past the caches where that is faster: median {:.2}; \
-         below {COPY}: {}. Reading is faster than writing, so programs that read more than they write can have more than that of a copy.\n",
+         share is that of a copy that reads and writes as many bytes, past the caches where that is faster: median {:.2}; \
+         below {COPY}: {}.\n",
         threads(run),
         median(&shares),
         listed(&below(&shares, COPY))

@@ -8,6 +8,7 @@ mod fused;
 mod fuzz;
 mod harness;
 mod library;
+mod lines;
 mod math;
 mod math_double;
 mod memory;

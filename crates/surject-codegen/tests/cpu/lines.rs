@@ -1,0 +1,75 @@
+//! Lines of tensors that indices choose.
+
+use crate::harness::*;
+use crate::library::{F, I, binary, call};
+use crate::scatters::scatter_of_lines;
+use surject_codegen::{Target, lower};
+use surject_index::IndexMap;
+use surject_ir::*;
+
+/// Lines that indices choose, `index` being the shape of these: of rows, of the last axis of a batch, and of several axes.
+fn gather_of_lines(dtype: DType, (rows, width): (u64, u64), index: &[u64]) -> Function {
+    let batch = index.len() - 1;
+    let dims = GatherDims {
+        offset_dims: vec![batch],
+        collapsed_slice_dims: vec![0],
+        start_index_map: vec![0],
+        index_vector_dim: batch,
+        ..GatherDims::default()
+    };
+    let op = LibOp::Gather { dims, slice_sizes: vec![1, width], indices_are_sorted: false };
+    call(op, &[(dtype, &[rows, width]), (I, index)], |_| vec![])
+}
+
+/// Lines of which some are asked for ahead and the last ones are not; of parts of a line of memory, and across several.
+#[test]
+fn lines_that_are_chosen() {
+    for (dtype, width) in
+        [(F, 2u64), (F, 4), (F, 8), (F, 16), (F, 24), (F, 63), (DType::U8, 16), (DType::F64, 130)]
+    {
+        check(gather_of_lines(dtype, (50, width), &[600, 1]));
+        check(gather_of_lines(dtype, (50, width), &[5, 40, 1]));
+    }
+    // Computed from, and summed, where they are read.
+    for (indices, summed) in [(&[9u64, 40, 1][..], 1usize), (&[9, 40, 1], 2), (&[200, 1], 1)] {
+        let mut f = gather_of_lines(F, (50, 72), indices);
+        let found = f.tensor(f.body.results[0]);
+        let twice = f.fields.binary(BinaryOp::Add, found, found).unwrap();
+        let whole = f.fields[twice].space.clone();
+        let kept: Vec<usize> = (0..indices.len()).filter(|&axis| axis != summed).collect();
+        let map = IndexMap::projection(&whole, &kept);
+        let sum = f.fields.acc(AccOp::Add, map, twice).unwrap();
+        f.body.results.clear();
+        result(&mut f, sum);
+        check_with(f, 1e-5, None);
+    }
+}
+
+/// What is far away is asked for, and what no cache holds is stored past them; what is near is not.
+#[test]
+fn lines_that_are_asked_for() {
+    let target = Target { streams: true, ..Target::wide() };
+    for (rows, width, count, asked, past) in [
+        (50_000u64, 512u64, 16_384u64, true, true),
+        (3_000_000, 8, 1 << 20, true, true),
+        (50_000, 512, 40, true, false),
+        (100, 512, 16_384, false, true),
+    ] {
+        let program =
+            Program { name: String::new(), functions: vec![gather_of_lines(F, (rows, width), &[count, 1])] };
+        let text = lower(&program, "main", &target).unwrap().text;
+        assert_eq!((text.contains("prefetch"), text.contains("nontemporal")), (asked, past), "{text}");
+    }
+}
+
+/// Updates of lines that are far away ask for those of later ones.
+#[test]
+fn lines_that_are_asked_for_by_scatters() {
+    for (rows, asked) in [(50_000u64, true), (100, false)] {
+        let params: &[(DType, &[u64])] = &[(F, &[rows, 256]), (I, &[900, 1]), (F, &[900, 256])];
+        let f = call(scatter_of_lines(), params, |f| vec![binary(f, BinaryOp::Add, F)]);
+        let program = Program { name: String::new(), functions: vec![f] };
+        let text = lower(&program, "main", &Target::wide()).unwrap().text;
+        assert_eq!(text.contains("prefetch"), asked, "{text}");
+    }
+}
