@@ -230,13 +230,8 @@ impl Emitter<'_> {
         }
         let base = self.lin(address, scope);
         let start = self.element(pointer, &base, memory, scope);
-        let mut places = offset.ssa;
         let deps = self.dag[node].deps;
-        let apart = self.vector_loop(scope, deps).map_or(0, |(l, _)| address.coeff(l));
-        if apart != 0 {
-            let steps = self.steps(elem, apart, lanes);
-            places = self.op(scope, &format!("arith.addi {places}, {steps} : {}", elem.ty(lanes)));
-        }
+        let mut places = self.chosen_places(offset.ssa, (address, elem), at);
         if let Some(mask) = self.mask(scope, deps) {
             // Where there is no lane, the element of the first one.
             let none = self.constant(elem, 0, lanes);
@@ -259,8 +254,24 @@ impl Emitter<'_> {
         self.widen(dtype, raw, at)
     }
 
+    /// Where chosen elements are from the address of the first lane on.
+    pub(crate) fn chosen_places(&mut self, offset: String, (address, elem): (&Lin, Elem), at: At) -> String {
+        let apart = self.vector_loop(at.scope, address.loops()).map_or(0, |(l, _)| address.coeff(l));
+        if apart == 0 {
+            return offset;
+        }
+        let steps = self.steps(elem, apart, at.lanes);
+        self.op(at.scope, &format!("arith.addi {offset}, {steps} : {}", elem.ty(at.lanes)))
+    }
+
     /// Loads the elements at some places one by one.
     fn elements(&mut self, start: &str, places: &str, elem: Elem, memory: Elem, at: At) -> String {
+        let all = self.each_lane(places, elem, at);
+        self.one_by_one(start, all, memory, at)
+    }
+
+    /// The lanes of a vector of integers, as `i64`.
+    pub(crate) fn each_lane(&mut self, places: &str, elem: Elem, at: At) -> Vec<String> {
         let At { scope, lanes } = at;
         let mut all = Vec::with_capacity(lanes);
         if elem == Elem::I32 && lanes >= 4 {
@@ -284,7 +295,7 @@ impl Emitter<'_> {
                 });
             }
         }
-        self.one_by_one(start, all, memory, at)
+        all
     }
 
     /// Loads an element for each lane by itself: on the machines at hand that is faster than their instruction for it

@@ -24,11 +24,17 @@ const FAR: i64 = 4;
 /// A loop is long if it has so many times the positions that are skipped.
 const LONG: i64 = 8;
 
+/// Elements that lie anywhere are asked for so many positions ahead.
+const ELEMENTS: i64 = 128;
+
 /// Lines of a tensor that are chosen, and the scopes in which they have been asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct Chosen {
     /// Into which cache they come.
     what: Ask,
+    /// Where neighbours are chosen apart: from how many elements further on one is asked for, if they lie in more than the
+    /// last cache has for them.
+    apart: Option<i64>,
     asked: Vec<ScopeId>,
 }
 
@@ -39,6 +45,8 @@ pub(crate) type Lines = HashMap<(Buf, NodeId), Chosen>;
 pub(crate) fn far(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) -> Lines {
     /// The part of the last cache that stays.
     const STAYS: f64 = 0.75;
+    /// Elements that lie in less than such a part of it are there soon enough.
+    const ELEMENTS_OF: f64 = 4.0;
     let last = if target.eager { 0.0 } else { target.last_bytes as f64 };
     let near = if target.eager { 0 } else { FAR.saturating_mul(target.cache_bytes as i64) };
     let far = dag.reachable(roots, true).into_iter().filter_map(|n| {
@@ -48,7 +56,11 @@ pub(crate) fn far(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) 
         let bytes = end.saturating_mul(size);
         let chosen = dag.points(dag[n].deps) * size as f64;
         let what = if 2.0 * chosen < STAYS * last { Ask::Now } else { Ask::Soon };
-        let chosen = Chosen { what, asked: Vec::new() };
+        let wide = most(dag, *offset)?.saturating_mul(size) as f64 > last / ELEMENTS_OF;
+        // Coordinates that are computed are seldom far from the one before, and are not worth computing twice.
+        let computed = dag.reachable(&[*offset], true).into_iter().any(|n| dag[n].dtype.is_float());
+        let apart = (wide && !computed).then_some(if target.eager { 1 } else { target.cache_bytes as i64 / size });
+        let chosen = Chosen { what, apart, asked: Vec::new() };
         (bytes > near && when(*buf).is_some()).then_some(((*buf, *offset), chosen))
     });
     far.collect()
@@ -92,9 +104,16 @@ impl Emitter<'_> {
     ) -> Result<(), CodegenError> {
         let deps = self.dag[offset].deps;
         let home = self.home(at.scope, deps);
-        let open = |chosen: &&Chosen| home != at.scope && !chosen.asked.contains(&home);
-        let Some(&Chosen { what, .. }) = self.lines.get(&(buf, offset)).filter(open) else { return Ok(()) };
+        let open = |chosen: &&Chosen| !chosen.asked.contains(&home);
+        let chosen = self.lines.get(&(buf, offset)).filter(open);
+        let Some(&Chosen { what, apart, .. }) = chosen else { return Ok(()) };
         if self.lanes(home, deps) > 1 {
+            return match apart {
+                Some(apart) => self.ask_for_elements(pointer, (address, offset, apart), elem, at),
+                None => Ok(()),
+            };
+        }
+        if home == at.scope {
             return Ok(());
         }
         // The part of the address that is known, and what is read from there on.
@@ -129,6 +148,50 @@ impl Emitter<'_> {
         if let Some(chosen) = self.lines.get_mut(&(buf, offset)) {
             chosen.asked.push(home);
         }
+        Ok(())
+    }
+
+    /// Asks for the elements that lanes choose some positions later, each by itself. Not where all of them are near to
+    /// those that are chosen here, as they are in sorted order.
+    fn ask_for_elements(
+        &mut self,
+        pointer: &str,
+        (address, offset, apart): (&Lin, NodeId, i64),
+        elem: Elem,
+        at: At,
+    ) -> Result<(), CodegenError> {
+        let At { scope, lanes } = at;
+        let deps = self.dag[offset].deps;
+        let Some((l, _)) = self.vector_loop(scope, deps).filter(|v| v.1 == lanes) else { return Ok(()) };
+        let extent = self.dag.extent(l);
+        // Not for what is left of a loop.
+        if extent < LONG / 2 * ELEMENTS || self.mask(scope, deps).is_some() || self.short.is_some() {
+            return Ok(());
+        }
+        let (step, last) = (self.int(ELEMENTS), self.int(extent - lanes as i64));
+        let here = self.lin(&Lin::var(l), scope);
+        let there = self.op(scope, &format!("arith.addi {here}, {step} : i64"));
+        let there = self.op(scope, &format!("arith.minsi {there}, {last} : i64"));
+        let next = self.open(scope, vec![(l, there)], Some((l, lanes)));
+        let (own, ahead, places) = (at, At { scope: next, lanes }, Elem::of(self.dag[offset].dtype));
+        let (here, there) = (self.value(offset, scope)?, self.value(offset, next)?);
+        let (here, there) = (self.spread(&here, places, own), self.spread(&there, places, ahead));
+        let moved = self.bin(ahead, "arith.subi", &there, &here, places);
+        let [low, span] = [apart, 2 * apart].map(|n| self.constant(places, n as u64, lanes));
+        let moved = self.bin(ahead, "arith.addi", &moved, &low, places);
+        let far = self.cmpi(ahead, "ugt", &moved, &span, places);
+        let any = format!("vector.reduction <or>, {far} : {} into i1", Elem::I1.ty(lanes));
+        let any = self.op(next, &any);
+        let asked = self.open(next, Vec::new(), None);
+        let there = self.chosen_places(there, (address, places), At { scope: asked, lanes });
+        let first = self.lin(address, next);
+        let first = self.element(pointer, &first, elem, asked);
+        for place in self.each_lane(&there, places, At { scope: asked, lanes }) {
+            let element = self.element(&first, &place, elem, asked);
+            prefetch(self, asked, (&element, 0), elem, Ask::Soon);
+        }
+        self.close_if(asked, &any);
+        self.close_plain(next);
         Ok(())
     }
 

@@ -25,7 +25,7 @@ fn gather_of_lines(dtype: DType, (rows, width): (u64, u64), index: &[u64]) -> Fu
 #[test]
 fn lines_that_are_chosen() {
     for (dtype, width) in
-        [(F, 2u64), (F, 4), (F, 8), (F, 16), (F, 24), (F, 63), (DType::U8, 16), (DType::F64, 130)]
+        [(F, 2u64), (F, 4), (F, 8), (F, 16), (F, 1), (F, 24), (F, 63), (DType::U8, 16), (DType::F64, 130)]
     {
         check(gather_of_lines(dtype, (50, width), &[600, 1]));
         check(gather_of_lines(dtype, (50, width), &[5, 40, 1]));
