@@ -14,6 +14,7 @@ use crate::build::sizes;
 use crate::dag::{Buf, Dag, Node};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId};
 use crate::gather::Gathered;
+use crate::lines;
 use crate::row::{self, Kernel, name_pointers};
 use crate::runs;
 use crate::schedule::{self, Output};
@@ -63,7 +64,7 @@ pub fn kernels(
         function: stores.function,
         threads: stores.target.threads,
         lanes: if stores.target.has_half_lines() { 8 } else { 16 },
-        far: if stores.target.eager { 0 } else { 4 * stores.target.cache_bytes as i64 },
+        far: lines::far_bytes(stores.target),
         targets,
         args,
         regions,
@@ -123,8 +124,8 @@ struct Call<'a> {
     threads: usize,
     /// Elements of four bytes that are done side by side: a register of them, where there are wide ones.
     lanes: i64,
-    /// Tensors of more bytes lie far away.
-    far: i64,
+    /// Tensors of more bytes lie far away, where lines of them are moved and where elements are.
+    far: [i64; 2],
     targets: &'a [Var],
     args: &'a [Var],
     regions: &'a [Region],

@@ -13,7 +13,6 @@ use crate::lines;
 use crate::row::{self, Kernel};
 use crate::schedule::{self, Output};
 use crate::store::buf;
-use crate::stream::LINE;
 use crate::units::share_of_task;
 use crate::{CodegenError, Target};
 use surject_index::Space;
@@ -140,8 +139,8 @@ impl Scatter<'_> {
         let (position, inside) = updates.place(w, call, (known, inner), number)?;
         let body = w.em.open(inner, Vec::new(), None);
         let address = w.address(body, &position, &strides(&updates.shape));
+        self.ask(w, body, number)?;
         if self.lines {
-            self.ask(w, body, number)?;
             self.join_lines(w, body, (&address, &[element.to_string()]))?;
             w.em.close_if(body, &inside);
             return Ok(());
@@ -162,8 +161,8 @@ impl Scatter<'_> {
         Ok(())
     }
 
-    /// Asks for the lines that an update some numbers later goes to, a piece of each, where they are far away: nothing but
-    /// the indices says where that is.
+    /// Asks for what an update some numbers later goes to, an element or a piece of a line, where that is far away: nothing
+    /// but the indices says where.
     fn ask(&self, w: &mut Writer<'_>, scope: ScopeId, number: &[String]) -> Result<(), CodegenError> {
         let Scatter { call, updates, .. } = self;
         let Some((last, rest)) = number.split_last() else { return Ok(()) };
@@ -171,10 +170,10 @@ impl Scatter<'_> {
         for (&target, to) in call.targets.iter().zip(&self.to) {
             let elem = Elem::in_memory(call.dtype(target));
             let size = elem.size() as i64;
-            let bytes = self.extent / self.pieces * size;
-            let far = updates.shape.iter().product::<i64>().saturating_mul(size) > call.far;
+            let bytes = if self.lines { self.extent / self.pieces * size } else { size };
+            let far = updates.shape.iter().product::<i64>().saturating_mul(size);
             let later = lines::later(bytes);
-            if !far || bytes < LINE || count < 2 * later {
+            if far <= call.far[usize::from(!self.lines)] || count < 2 * later {
                 continue;
             }
             let (ahead, most) = (w.em.int(later), w.em.int(count - 1));
