@@ -49,6 +49,16 @@ fn is_worth(dag: &Dag, outputs: &[Output], target: &Target) -> bool {
     target.streams && once && moved >= 0.75 * most
 }
 
+/// Is nothing read that counts, by several threads, and does the last cache take in enough of what is written? The other
+/// way, by which lines are fetched, is then free ([`Target::narrow`]).
+fn is_absorbed(dag: &Dag, outputs: &[Output], target: &Target) -> bool {
+    /// So many times what the last cache holds.
+    const MOST: f64 = 2.25;
+    let written = written(dag, outputs);
+    let fits = written <= MOST * target.last_bytes as f64;
+    target.narrow && target.threads > 1 && fits && !reads(dag, outputs, written)
+}
+
 /// Is anything read that counts beside so many bytes?
 fn reads(dag: &Dag, outputs: &[Output], bytes: f64) -> bool {
     /// A part of them that does not count.
@@ -80,7 +90,7 @@ pub(crate) fn decide(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, tar
             along && (long || begin_alike(dag, outputs, last) || fill_lines(dag, outputs, &schedule.order))
         }
     };
-    schedule.streams = stores_lines;
+    schedule.streams = stores_lines && !is_absorbed(dag, outputs, target);
     schedule.shift = (stores_lines && long).then_some(part);
 }
 

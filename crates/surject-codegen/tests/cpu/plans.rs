@@ -125,11 +125,13 @@ fn rows_from_their_ends_are_asked_for() {
     }
 }
 
-/// What only writes has three quarters of the last cache, a copy half of that.
+/// What only writes has three quarters of the last cache, a copy half of that; where the way out is narrow, two threads that
+/// only write have more than twice of it.
 #[test]
 fn what_no_cache_holds_goes_past_them() {
     let target = Target { streams: true, ..Target::wide() };
-    let streams = |function: Function| lowered(function, &target).text.contains("nontemporal");
+    let on = |function: Function, target: &Target| lowered(function, target).text.contains("nontemporal");
+    let streams = |function: Function| on(function, &target);
     let fill = |rows: u64| {
         let (mut f, _) = function(&[]);
         let one = f.fields.constant(&space(&[rows, 1024]), Scalar::from_f64(DType::F32, 1.0));
@@ -144,6 +146,9 @@ fn what_no_cache_holds_goes_past_them() {
     };
     assert_eq!([2000, 4000, 10_000].map(|rows| streams(scaled(rows))), [false, true, true]);
     assert_eq!([2000, 6000, 7000].map(|rows| streams(fill(rows))), [false, false, true]);
+    let narrow = Target { narrow: true, ..target };
+    assert_eq!([7000, 18_000, 19_000].map(|rows| on(fill(rows), &narrow)), [false, false, true]);
+    assert!(on(scaled(4000), &narrow) && on(fill(7000), &Target { threads: 1, ..narrow }));
 }
 
 /// The C library fills what leaves the caches of a core, if it is one byte again and again.
