@@ -64,7 +64,14 @@ pub(crate) fn far(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) 
         let apart =
             (wide && !computed).then_some(if target.eager { 1 } else { target.cache_bytes as i64 / size });
         let chosen = Chosen { what, apart, asked: Vec::new() };
-        (bytes > near && when(*buf).is_some()).then_some(((*buf, *offset), chosen))
+        // Of what a chain has between its kernels no more is there than the part at hand.
+        let there = || {
+            dag.reachable(&[*offset], true).into_iter().all(|n| match dag[n].node {
+                Node::Load { buf, .. } | Node::Gather { buf, .. } => when(buf).is_some(),
+                _ => true,
+            })
+        };
+        (bytes > near && when(*buf).is_some() && there()).then_some(((*buf, *offset), chosen))
     });
     far.collect()
 }
