@@ -168,8 +168,7 @@ impl Scatter<'_> {
         let Some((last, rest)) = number.split_last() else { return Ok(()) };
         let count = updates.update_shape[rest.len()];
         for (&target, to) in call.targets.iter().zip(&self.to) {
-            let elem = Elem::in_memory(call.dtype(target));
-            let size = elem.size() as i64;
+            let size = call.dtype(target).size() as i64;
             let bytes = if self.lines { self.extent / self.pieces * size } else { size };
             let far = updates.shape.iter().product::<i64>().saturating_mul(size);
             let later = lines::later(bytes);
@@ -184,8 +183,10 @@ impl Scatter<'_> {
             let first = w.address(scope, &position, &strides(&updates.shape));
             let low = self.piece(w)[0].clone();
             let first = w.add(scope, &first, &low);
-            let place = w.element(scope, to, &first, elem);
-            lines::ask(&mut w.em, scope, (&place, bytes), elem, Ask::Soon);
+            let size = w.em.int(size);
+            let first = w.arith(scope, "arith.muli", &first, &size);
+            let place = w.element(scope, to, &first, Elem::I8);
+            lines::ask(&mut w.em, scope, (&place, bytes), Elem::I8, Ask::Soon);
         }
         Ok(())
     }

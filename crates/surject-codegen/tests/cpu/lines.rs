@@ -73,3 +73,31 @@ fn lines_that_are_asked_for_by_scatters() {
         assert_eq!(text.contains("prefetch"), asked, "{text}");
     }
 }
+
+/// Indices of which a task has a part at a time: none beyond it is read.
+#[test]
+fn lines_by_indices_of_a_chain() {
+    let (mut f, p) = function(&[(F, &[50, 72]), (I, &[200, 9])]);
+    let largest = IndexMap::projection(&space(&[200, 9]), &[0]);
+    let largest = f.fields.acc(AccOp::Max, largest, p[1]).unwrap();
+    let indices = store(&mut f, largest);
+    let dims = GatherDims {
+        offset_dims: vec![1],
+        collapsed_slice_dims: vec![0],
+        start_index_map: vec![0],
+        index_vector_dim: 1,
+        ..GatherDims::default()
+    };
+    let op = LibOp::Gather { dims, slice_sizes: vec![1, 72], indices_are_sorted: false };
+    let lines = f.var("", TensorType::new(F, space(&[200, 72])));
+    let (targets, args) = (vec![lines], vec![f.params[0], indices]);
+    f.body.statements.push(Statement::new(StatementKind::Call { targets, op, args, regions: vec![] }));
+    let found = f.tensor(lines);
+    let sum = f.fields.acc(AccOp::Add, IndexMap::projection(&space(&[200, 72]), &[0]), found).unwrap();
+    result(&mut f, sum);
+    let program = Program { name: String::new(), functions: vec![f.clone()] };
+    let module = lower(&program, "main", &Target { eager: true, ..Target::wide() }).unwrap();
+    let plan = module.plan.to_string();
+    assert!(plan.contains("fused") && !module.text.contains("hint = 2"), "{plan}");
+    check_with(f, 1e-5, None);
+}
