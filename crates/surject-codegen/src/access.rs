@@ -221,10 +221,7 @@ impl Emitter<'_> {
         let (dtype, At { scope, lanes }) = (self.dag[node].dtype, at);
         let memory = Elem::in_memory(dtype);
         if offset.lanes == 1 {
-            let far = match elem {
-                Elem::I64 => offset.ssa,
-                _ => self.op(scope, &format!("arith.extsi {} : {} to i64", offset.ssa, elem.name())),
-            };
+            let far = self.as_place(offset.ssa, elem, scope);
             let start = self.element(pointer, &far, memory, scope);
             return self.load(&start, dtype, address, guards, at);
         }
@@ -252,6 +249,14 @@ impl Emitter<'_> {
         }
         let raw = self.elements(&start, &places, elem, memory, at);
         self.widen(dtype, raw, at)
+    }
+
+    /// A place that indices say, as `i64`.
+    pub(crate) fn as_place(&mut self, place: String, elem: Elem, scope: ScopeId) -> String {
+        match elem {
+            Elem::I64 => place,
+            _ => self.op(scope, &format!("arith.extsi {place} : {} to i64", elem.name())),
+        }
     }
 
     /// Where chosen elements are from the address of the first lane on.
@@ -289,10 +294,7 @@ impl Emitter<'_> {
             for i in 0..lanes {
                 let (name, ty) = (elem.name(), elem.ty(lanes));
                 let place = self.op(scope, &format!("vector.extract {places}[{i}] : {name} from {ty}"));
-                all.push(match elem {
-                    Elem::I64 => place,
-                    _ => self.op(scope, &format!("arith.extsi {place} : {name} to i64")),
-                });
+                all.push(self.as_place(place, elem, scope));
             }
         }
         all

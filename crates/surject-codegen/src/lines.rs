@@ -15,7 +15,7 @@ use crate::address::{Lin, LoopId};
 use crate::ahead::{Ask, Asks, prefetch};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{At, Elem, Emitter, ScopeId};
-use crate::stream::LINE;
+use crate::stream::{LINE, STAYS};
 use std::collections::HashMap;
 use surject_ir::BinaryOp;
 
@@ -47,31 +47,26 @@ pub(crate) type Lines = HashMap<(Buf, NodeId), Chosen>;
 
 /// The lines that a kernel chooses from what is far away.
 pub(crate) fn far(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) -> Lines {
-    /// The part of the last cache that stays.
-    const STAYS: f64 = 0.75;
     let last = if target.eager { 0.0 } else { target.last_bytes as f64 };
     let [near, least] = far_bytes(target);
     let far = dag.reachable(roots, true).into_iter().filter_map(|n| {
         let Node::Gather { buf, address, offset, .. } = &dag[n].node else { return None };
-        let end = most(dag, *offset)?.checked_add(address.range(&dag.extents)?.1)?;
+        let (most, chosen_by) = (most(dag, *offset)?, dag.reachable(&[*offset], true));
+        let end = most.checked_add(address.range(&dag.extents)?.1)?;
         let size = Elem::in_memory(dag[n].dtype).size() as i64;
-        let bytes = end.saturating_mul(size);
-        let chosen = dag.points(dag[n].deps) * size as f64;
-        let what = if 2.0 * chosen < STAYS * last { Ask::Now } else { Ask::Soon };
-        let wide = most(dag, *offset)?.saturating_mul(size) > least;
+        let what = if 2.0 * dag.bytes(n) < STAYS * last { Ask::Now } else { Ask::Soon };
+        let wide = most.saturating_mul(size) > least;
         // Coordinates that are computed are seldom far from the one before, and are not worth computing twice.
-        let computed = dag.reachable(&[*offset], true).into_iter().any(|n| dag[n].dtype.is_float());
+        let computed = chosen_by.iter().any(|&n| dag[n].dtype.is_float());
         let apart =
             (wide && !computed).then_some(if target.eager { 1 } else { target.cache_bytes as i64 / size });
-        let chosen = Chosen { what, apart, asked: Vec::new() };
         // Of what a chain has between its kernels no more is there than the part at hand.
-        let there = || {
-            dag.reachable(&[*offset], true).into_iter().all(|n| match dag[n].node {
-                Node::Load { buf, .. } | Node::Gather { buf, .. } => when(buf).is_some(),
-                _ => true,
-            })
-        };
-        (bytes > near && when(*buf).is_some() && there()).then_some(((*buf, *offset), chosen))
+        let there = chosen_by.iter().chain([&n]).all(|&n| match dag[n].node {
+            Node::Load { buf, .. } | Node::Gather { buf, .. } => when(buf).is_some(),
+            _ => true,
+        });
+        let chosen = Chosen { what, apart, asked: Vec::new() };
+        (end.saturating_mul(size) > near && there).then_some(((*buf, *offset), chosen))
     });
     far.collect()
 }
@@ -146,16 +141,10 @@ impl Emitter<'_> {
         }
         let bytes = span.saturating_mul(size);
         let Some((l, later)) = self.further(offset, home, bytes) else { return Ok(()) };
-        let (step, last) = (self.int(later), self.int(self.dag.extent(l) - 1));
-        let here = self.lin(&Lin::var(l), home);
-        let there = self.op(home, &format!("arith.addi {here}, {step} : i64"));
-        let there = self.op(home, &format!("arith.minsi {there}, {last} : i64"));
+        let there = self.further_on(home, l, later, 1);
         let next = self.open(home, vec![(l, there)], None);
         let place = self.value(offset, next)?.ssa;
-        let place = match Elem::of(self.dag[offset].dtype) {
-            Elem::I64 => place,
-            narrow => self.op(next, &format!("arith.extsi {place} : {} to i64", narrow.name())),
-        };
+        let place = self.as_place(place, Elem::of(self.dag[offset].dtype), next);
         let start = self.lin(&start, next);
         let start = self.op(next, &format!("arith.addi {start}, {place} : i64"));
         let start = self.element(pointer, &start, elem, next);
@@ -181,15 +170,14 @@ impl Emitter<'_> {
         let At { scope, lanes } = at;
         let deps = self.dag[offset].deps;
         let Some((l, _)) = self.vector_loop(scope, deps).filter(|v| v.1 == lanes) else { return Ok(()) };
-        let extent = self.dag.extent(l);
         // Not for what is left of a loop.
-        if extent < LONG / 2 * ELEMENTS || self.mask(scope, deps).is_some() || self.short.is_some() {
+        if self.dag.extent(l) < LONG / 2 * ELEMENTS
+            || self.mask(scope, deps).is_some()
+            || self.short.is_some()
+        {
             return Ok(());
         }
-        let (step, last) = (self.int(ELEMENTS), self.int(extent - lanes as i64));
-        let here = self.lin(&Lin::var(l), scope);
-        let there = self.op(scope, &format!("arith.addi {here}, {step} : i64"));
-        let there = self.op(scope, &format!("arith.minsi {there}, {last} : i64"));
+        let there = self.further_on(scope, l, ELEMENTS, lanes);
         let next = self.open(scope, vec![(l, there)], Some((l, lanes)));
         let (own, ahead, places) = (at, At { scope: next, lanes }, Elem::of(self.dag[offset].dtype));
         let (here, there) = (self.value(offset, scope)?, self.value(offset, next)?);
@@ -211,6 +199,14 @@ impl Emitter<'_> {
         self.close_if(asked, &any);
         self.close_plain(next);
         Ok(())
+    }
+
+    /// So many positions further on in a loop, or the last of them that has as many lanes.
+    fn further_on(&mut self, scope: ScopeId, l: LoopId, later: i64, lanes: usize) -> String {
+        let (step, last) = (self.int(later), self.int(self.dag.extent(l) - lanes as i64));
+        let here = self.lin(&Lin::var(l), scope);
+        let there = self.op(scope, &format!("arith.addi {here}, {step} : i64"));
+        self.op(scope, &format!("arith.minsi {there}, {last} : i64"))
     }
 
     /// The loop along which lines of so many bytes are chosen until a page is under way, and how many positions that takes.

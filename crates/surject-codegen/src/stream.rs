@@ -22,6 +22,9 @@ use crate::units::clip;
 /// Bytes of a line of memory.
 pub(crate) const LINE: i64 = 64;
 
+/// The part of the last cache that stays.
+pub(crate) const STAYS: f64 = 0.75;
+
 /// The least bytes of a store that goes past the caches.
 const LEAST: usize = 16;
 
@@ -46,7 +49,7 @@ fn is_worth(dag: &Dag, outputs: &[Output], target: &Target) -> bool {
     let most = if target.eager { 0 } else { target.last_bytes } as f64;
     let written = written(dag, outputs);
     let moved = if reads(dag, outputs, written) { 2.0 * written } else { written };
-    target.streams && once && moved >= 0.75 * most
+    target.streams && once && moved >= STAYS * most
 }
 
 /// Is nothing read that counts, by several threads, and does the last cache take in enough of what is written? The other

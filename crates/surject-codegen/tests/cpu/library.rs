@@ -70,20 +70,23 @@ fn slices() {
     check(call(LibOp::BitcastReshape { to: DType::F64 }, &[(I, &[3, 2])], |_| vec![]));
 }
 
-#[test]
-fn gathers_and_scatters() {
+/// A gather of lines of so many elements, by indices with so many axes.
+pub fn gather_of_lines(width: u64, axes: usize) -> LibOp {
     let dims = GatherDims {
-        offset_dims: vec![1],
+        offset_dims: vec![axes],
         collapsed_slice_dims: vec![0],
         start_index_map: vec![0],
-        index_vector_dim: 1,
+        index_vector_dim: axes,
         ..GatherDims::default()
     };
+    LibOp::Gather { dims, slice_sizes: vec![1, width], indices_are_sorted: false }
+}
+
+#[test]
+fn gathers_and_scatters() {
     // Lines that are copied at once, in a loop with something left, and by a call.
     for (dtype, width) in [(F, 8), (DType::U8, 512), (F, 213), (DType::C64, 129), (F, 5000)] {
-        let dims = dims.clone();
-        let op = LibOp::Gather { dims, slice_sizes: vec![1, width], indices_are_sorted: false };
-        check(call(op, &[(dtype, &[50, width]), (I, &[7, 1])], |_| vec![]));
+        check(call(gather_of_lines(width, 1), &[(dtype, &[50, width]), (I, &[7, 1])], |_| vec![]));
     }
     let dims = GatherDims {
         offset_dims: vec![0, 2],

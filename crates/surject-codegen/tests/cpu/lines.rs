@@ -1,24 +1,15 @@
 //! Lines of tensors that indices choose.
 
 use crate::harness::*;
-use crate::library::{F, I, binary, call};
+use crate::library::{F, I, binary, call, gather_of_lines};
 use crate::scatters::scatter_of_lines;
 use surject_codegen::{Target, lower};
 use surject_index::IndexMap;
 use surject_ir::*;
 
 /// Lines that indices choose, `index` being the shape of these: of rows, of the last axis of a batch, and of several axes.
-fn gather_of_lines(dtype: DType, (rows, width): (u64, u64), index: &[u64]) -> Function {
-    let batch = index.len() - 1;
-    let dims = GatherDims {
-        offset_dims: vec![batch],
-        collapsed_slice_dims: vec![0],
-        start_index_map: vec![0],
-        index_vector_dim: batch,
-        ..GatherDims::default()
-    };
-    let op = LibOp::Gather { dims, slice_sizes: vec![1, width], indices_are_sorted: false };
-    call(op, &[(dtype, &[rows, width]), (I, index)], |_| vec![])
+fn lines_of(dtype: DType, (rows, width): (u64, u64), index: &[u64]) -> Function {
+    call(gather_of_lines(width, index.len() - 1), &[(dtype, &[rows, width]), (I, index)], |_| vec![])
 }
 
 /// Lines of which some are asked for ahead and the last ones are not; of parts of a line of memory, and across several.
@@ -27,12 +18,12 @@ fn lines_that_are_chosen() {
     for (dtype, width) in
         [(F, 2u64), (F, 4), (F, 8), (F, 16), (F, 1), (F, 24), (F, 63), (DType::U8, 16), (DType::F64, 130)]
     {
-        check(gather_of_lines(dtype, (50, width), &[600, 1]));
-        check(gather_of_lines(dtype, (50, width), &[5, 40, 1]));
+        check(lines_of(dtype, (50, width), &[600, 1]));
+        check(lines_of(dtype, (50, width), &[5, 40, 1]));
     }
     // Computed from, and summed, where they are read.
     for (indices, summed) in [(&[9u64, 40, 1][..], 1usize), (&[9, 40, 1], 2), (&[200, 1], 1)] {
-        let mut f = gather_of_lines(F, (50, 72), indices);
+        let mut f = lines_of(F, (50, 72), indices);
         let found = f.tensor(f.body.results[0]);
         let twice = f.fields.binary(BinaryOp::Add, found, found).unwrap();
         let whole = f.fields[twice].space.clone();
@@ -56,7 +47,7 @@ fn lines_that_are_asked_for() {
         (100, 512, 16_384, false, true),
     ] {
         let program =
-            Program { name: String::new(), functions: vec![gather_of_lines(F, (rows, width), &[count, 1])] };
+            Program { name: String::new(), functions: vec![lines_of(F, (rows, width), &[count, 1])] };
         let text = lower(&program, "main", &target).unwrap().text;
         assert_eq!((text.contains("prefetch"), text.contains("nontemporal")), (asked, past), "{text}");
     }
@@ -81,14 +72,7 @@ fn lines_by_indices_of_a_chain() {
     let largest = IndexMap::projection(&space(&[200, 9]), &[0]);
     let largest = f.fields.acc(AccOp::Max, largest, p[1]).unwrap();
     let indices = store(&mut f, largest);
-    let dims = GatherDims {
-        offset_dims: vec![1],
-        collapsed_slice_dims: vec![0],
-        start_index_map: vec![0],
-        index_vector_dim: 1,
-        ..GatherDims::default()
-    };
-    let op = LibOp::Gather { dims, slice_sizes: vec![1, 72], indices_are_sorted: false };
+    let op = gather_of_lines(72, 1);
     let lines = f.var("", TensorType::new(F, space(&[200, 72])));
     let (targets, args) = (vec![lines], vec![f.params[0], indices]);
     f.body.statements.push(Statement::new(StatementKind::Call { targets, op, args, regions: vec![] }));
