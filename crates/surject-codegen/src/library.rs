@@ -3,6 +3,7 @@
 mod chosen;
 mod external;
 mod folds;
+mod growing;
 mod indexed;
 mod network;
 mod region;

@@ -13,7 +13,7 @@
 use crate::CodegenError;
 use crate::address::{Guard, Lin, LoopId, LoopSet};
 use crate::build::joining;
-use crate::dag::{Dag, Node, NodeId};
+use crate::dag::{Dag, Node, NodeData, NodeId};
 use crate::narrow::narrowed;
 use crate::stash::Rewriter;
 use std::collections::HashMap;
@@ -149,6 +149,7 @@ pub fn part(
 /// A reduction, over what its windows meet.
 pub fn reduced(dag: &mut Dag, (op, loops, field): (AccOp, &[LoopId], FieldId), body: NodeId) -> NodeId {
     let dtype = dag[body].dtype;
+    let body = converted_inside(dag, body);
     let Some(narrow) = narrowed(dag, op, loops, body) else {
         return dag.add(Node::Reduce { op, loops: loops.to_vec(), body, field }, dtype);
     };
@@ -163,6 +164,16 @@ pub fn reduced(dag: &mut Dag, (op, loops, field): (AccOp, &[LoopId], FieldId), b
         }
         None => whole,
     }
+}
+
+/// A value under conditions, of which it is converted, as converted values under them: what reads the conditions of a
+/// term finds them there, as in a sum of 16-bit floats that is done in 32 bits.
+fn converted_inside(dag: &mut Dag, body: NodeId) -> NodeId {
+    let NodeData { node: Node::Convert(x), dtype, .. } = dag[body] else { return body };
+    let x = converted_inside(dag, x);
+    let Node::Guarded { guards, fill, inner } = dag[x].node.clone() else { return body };
+    let inner = dag.add(Node::Convert(inner), dtype);
+    dag.add(Node::Guarded { guards, fill: eval::convert(dtype, fill), inner }, dtype)
 }
 
 /// The parts joined: those that depend on the same loops first.

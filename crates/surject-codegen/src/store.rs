@@ -17,7 +17,7 @@ use crate::phase::{self, Change, Shape};
 use crate::pieces::{AllSums, Pieces};
 use crate::recipe::Recipe;
 use crate::row::{self, Kernel};
-use crate::scan;
+use crate::scan::{self, Lanes};
 use crate::schedule::{self, Output, Schedule};
 use crate::stash;
 use crate::units::{Grain, outside, units};
@@ -349,7 +349,8 @@ impl<'a> Stores<'a> {
             Some(scan::Found::Scan(mut scan)) => {
                 let mut rest = Pulled { dag, outer, outputs };
                 let mut kernels = Vec::new();
-                if scan.unit(&rest.outputs, &rest.outer).is_none() && scan.costly(&rest.dag) {
+                let lanes = scan.lanes(&rest.dag, &rest.outputs, &rest.outer);
+                if lanes == Lanes::None && scan.costly(&rest.dag) {
                     let own: Vec<LoopId> = rest.dag[scan.step].deps.loops().collect();
                     let (first, load) = self.apart(&mut rest, scan.step, &own)?;
                     kernels.push(first);

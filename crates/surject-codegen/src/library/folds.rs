@@ -1,5 +1,6 @@
 //! Folds with a scalar function: reductions of several tensors, and windows.
 
+use super::growing::Lines;
 use super::{Call, Writer, region, strides};
 use crate::CodegenError;
 use crate::dag::{Buf, Dag, NodeId};
@@ -17,7 +18,7 @@ pub(super) fn flat(values: &[Vec<String>]) -> Vec<String> {
 }
 
 /// The reverse of [`flat`].
-fn grouped(values: &[String], dtypes: &[DType]) -> Vec<Vec<String>> {
+pub(super) fn grouped(values: &[String], dtypes: &[DType]) -> Vec<Vec<String>> {
     let mut rest = values.iter().cloned();
     dtypes.iter().map(|d| rest.by_ref().take(if d.is_complex() { 2 } else { 1 }).collect()).collect()
 }
@@ -257,14 +258,8 @@ impl Writer<'_> {
         let raw = if stride == 1 {
             self.em.op(scope, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}"))
         } else {
-            let (steps, mask) =
-                (self.em.steps(Elem::I64, stride, lanes), self.em.constant(Elem::I1, 1, lanes));
-            let none = self.em.constant(memory, 0, lanes);
-            let pointers = format!(
-                "llvm.getelementptr {from}[{steps}] : (!llvm.ptr, vector<{lanes}xi64>) -> vector<{lanes}x!llvm.ptr>, {}",
-                memory.name()
-            );
-            let pointers = self.em.op(scope, &pointers);
+            let (mask, none) = (self.em.constant(Elem::I1, 1, lanes), self.em.constant(memory, 0, lanes));
+            let pointers = self.far_apart(scope, &from, (memory, stride, lanes));
             let gather = format!(
                 "llvm.intr.masked.gather {pointers}, {mask}, {none} {{alignment = {size} : i32}} : \
                  (vector<{lanes}x!llvm.ptr>, {}, {ty}) -> {ty}",
@@ -273,6 +268,74 @@ impl Writer<'_> {
             self.em.op(scope, &gather)
         };
         self.em.widen(dtype, raw, At { scope, lanes })
+    }
+
+    /// Stores a vector of elements that lie so far apart, or those of a mask.
+    pub(super) fn store_lanes(
+        &mut self,
+        at: At,
+        (pointer, address): (&str, &str),
+        (dtype, value): (DType, &str),
+        (apart, mask): (i64, Option<&str>),
+    ) {
+        let At { scope, lanes } = at;
+        let memory = Elem::in_memory(dtype);
+        let raw = self.em.narrow(dtype, value.to_string(), at);
+        let place = self.element(scope, pointer, address, memory);
+        let (ty, size, bits) = (memory.ty(lanes), memory.size(), Elem::I1.ty(lanes));
+        let store = match mask {
+            None if apart == 1 => {
+                format!("llvm.store {raw}, {place} {{alignment = {size} : i64}} : {ty}, !llvm.ptr")
+            }
+            Some(mask) if apart == 1 => format!(
+                "llvm.intr.masked.store {raw}, {place}, {mask} {{alignment = {size} : i32}} : {ty}, {bits} into !llvm.ptr"
+            ),
+            _ => {
+                let all = self.em.constant(Elem::I1, 1, lanes);
+                let (mask, places) =
+                    (mask.unwrap_or(&all), self.far_apart(scope, &place, (memory, apart, lanes)));
+                format!(
+                    "llvm.intr.masked.scatter {raw}, {places}, {mask} {{alignment = {size} : i32}} : \
+                     {ty}, {bits} into vector<{lanes}x!llvm.ptr>"
+                )
+            }
+        };
+        self.em.line(scope, &store);
+    }
+
+    /// Where the elements lie that are so far apart.
+    fn far_apart(
+        &mut self,
+        scope: ScopeId,
+        from: &str,
+        (memory, apart, lanes): (Elem, i64, usize),
+    ) -> String {
+        let steps = self.em.steps(Elem::I64, apart, lanes);
+        let places = format!(
+            "llvm.getelementptr {from}[{steps}] : (!llvm.ptr, vector<{lanes}xi64>) -> vector<{lanes}x!llvm.ptr>, {}",
+            memory.name()
+        );
+        self.em.op(scope, &places)
+    }
+
+    /// The first of so many neighbours, by the number of their block. The last block ends with the last of all; what it
+    /// shares with the block before it is not stored again.
+    pub(super) fn block_of(
+        &mut self,
+        block: &str,
+        (length, beside): (i64, i64),
+        at: At,
+    ) -> (String, Option<String>) {
+        let At { scope, lanes } = at;
+        let (count, end) = (self.em.int(beside), self.em.int(length - beside));
+        let first = self.arith(scope, "arith.muli", block, &count);
+        let begin = self.arith(scope, "arith.minsi", &first, &end);
+        if length % beside == 0 {
+            return (begin, None);
+        }
+        let before = Val { ssa: self.arith(scope, "arith.subi", &first, &begin), lanes: 1 };
+        let (before, numbers) = (self.em.spread(&before, Elem::I64, at), self.em.steps(Elem::I64, 1, lanes));
+        (begin, Some(self.em.cmpi(at, "sge", &numbers, &before, Elem::I64)))
     }
 
     /// Positions for so many terms, from a first one on: those of neighbours are so far `apart`, and those of the terms one
@@ -354,16 +417,8 @@ fn reduce_lanes(
     let (open, mut digits, tasks) = w.share(call, &blocks, work);
     let mut own_lanes = None;
     if let Some(digit) = digits.last_mut() {
-        let (count, end) = (w.em.int(beside), w.em.int(length - beside));
-        let first = w.arith(open.scope, "arith.muli", digit, &count);
-        *digit = w.arith(open.scope, "arith.minsi", &first, &end);
-        if length % beside != 0 {
-            let before = w.arith(open.scope, "arith.subi", &first, digit);
-            let before = Val { ssa: before, lanes: 1 };
-            let at = At { scope: open.scope, lanes };
-            let (before, numbers) = (w.em.spread(&before, Elem::I64, at), w.em.steps(Elem::I64, 1, lanes));
-            own_lanes = Some(w.em.cmpi(at, "sge", &numbers, &before, Elem::I64));
-        }
+        let at = At { scope: open.scope, lanes };
+        (*digit, own_lanes) = w.block_of(digit, (length, beside), at);
     }
     let extents: Vec<i64> = axes.iter().map(|&a| shape[a]).collect();
     let Some((&length_in, outer)) = extents.split_last() else {
@@ -445,18 +500,9 @@ fn reduce_lanes(
     let address = w.address(open.scope, &digits, &strides(&out));
     for ((place, value), &dtype) in to.iter().zip(results).zip(&dtypes) {
         let Some(place) = *place else { continue };
-        let (pointer, memory) = (w.em.pointer(place)?, Elem::in_memory(dtype));
-        let raw = w.em.narrow(dtype, value, At { scope: open.scope, lanes });
-        let place = w.element(open.scope, &pointer, &address, memory);
-        let (ty, size) = (memory.ty(lanes), memory.size());
-        let store = match &own_lanes {
-            None => format!("llvm.store {raw}, {place} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"),
-            Some(mask) => format!(
-                "llvm.intr.masked.store {raw}, {place}, {mask} {{alignment = {size} : i32}} : {ty}, {} into !llvm.ptr",
-                Elem::I1.ty(lanes)
-            ),
-        };
-        w.em.line(open.scope, &store);
+        let pointer = w.em.pointer(place)?;
+        let at = At { scope: open.scope, lanes };
+        w.store_lanes(at, (&pointer, &address), (dtype, &value), (1, own_lanes.as_deref()));
     }
     w.close(vec![open], &[], &[], Vec::new());
     call.finish(w, tasks, format!("reduce {shape:?} over {axes:?} in lanes, tasks {tasks}"))
@@ -538,53 +584,6 @@ pub(super) fn sizes_of(window: &Window) -> Vec<i64> {
     window.sizes.iter().map(|&n| n as i64).collect()
 }
 
-/// The axis along which a window holds all elements from the first one to that of the output.
-fn grows_along(window: &Window, shape: &[i64]) -> Option<usize> {
-    let sizes = sizes_of(window);
-    let along = (0..shape.len()).find(|&a| sizes[a] != 1)?;
-    let plain = |a: usize| {
-        let (one, next) =
-            (window.base_dilations[a] == 1 && window.window_dilations[a] == 1, window.strides[a] == 1);
-        let padding = if a == along { (sizes[a] - 1, 0) } else { (0, 0) };
-        let whole = if a == along { sizes[a] >= shape[a] } else { sizes[a] == 1 };
-        one && next && whole && window.padding[a] == padding
-    };
-    (!shape.contains(&0) && (0..shape.len()).all(plain)).then_some(along)
-}
-
-/// A window that grows by one element an output: each is the one before it joined with one element more. The elements
-/// outside are the initial values, which must leave themselves as they are; whether they do is found out when it runs.
-fn growing(
-    w: &mut Writer<'_>,
-    call: &Call<'_>,
-    join: &region::Inlined,
-    (inits, dtypes): (&[Vec<String>], &[DType]),
-    along: usize,
-    open: (ScopeId, &[String]),
-) -> Result<(), CodegenError> {
-    let shape = call.sizes(call.arg(0)?)?;
-    let own = strides(&shape);
-    let (scope, others) = open;
-    let types: Vec<String> = dtypes.iter().flat_map(|&d| w.part_types(d)).collect();
-    let (loops, state) = w.carrying(scope, &[shape[along]], &types);
-    let inner = loops.last().map_or(scope, |l| l.scope);
-    let mut position = others.to_vec();
-    position.insert(along, loops.last().map(|l| l.iv.clone()).unwrap_or_default());
-    let address = w.address(inner, &position, &own);
-    let mut args = grouped(&state, dtypes);
-    for (i, &dtype) in dtypes.iter().enumerate() {
-        let pointer = w.pointer(call.arg(i)?)?;
-        args.push(w.load(inner, &pointer, dtype, &address));
-    }
-    let results = flat(&join.apply(w, inner, &args)?);
-    for (&target, value) in call.targets.iter().zip(grouped(&results, dtypes)) {
-        let pointer = w.pointer(target)?;
-        w.store(inner, &pointer, call.dtype(target), &address, &value);
-    }
-    w.close(loops, &flat(inits), &types, results);
-    Ok(())
-}
-
 /// Are the initial values, joined with themselves, what they were?
 fn stays(
     w: &mut Writer<'_>,
@@ -623,24 +622,20 @@ pub fn reduce_window(call: &Call<'_>, window: &Window) -> Result<Kernel, Codegen
     let work = out.iter().chain(&extents).product::<i64>().saturating_mul(8 * n as i64);
     let mut scope = w.root();
     let mut closing = None;
-    let mut lines = None;
-    if let Some(along) = grows_along(window, &shape) {
+    let lines = Lines::of(window, &shape);
+    if lines.is_some() {
         let whole = stays(&mut w, &join, &inits, &dtypes)?;
-        let others: Vec<i64> = (0..shape.len()).filter(|&a| a != along).map(|a| shape[a]).collect();
         let root = w.root();
         let (yes, no) = (w.em.open(root, Vec::new(), None), w.em.open(root, Vec::new(), None));
         let truth = w.em.constant(Elem::I1, 1, 1);
         let not = w.em.bin(At { scope: root, lanes: 1 }, "arith.xori", &whole, &truth, Elem::I1);
-        (scope, closing, lines) = (no, Some((yes, whole, not)), Some((along, others)));
+        (scope, closing) = (no, Some((yes, whole, not)));
     }
     // Either way has as many tasks: the parts of the lines, or of the outputs.
     let (open, digits, tasks) = match &lines {
-        Some((along, others)) => {
+        Some(lines) => {
             let yes = closing.as_ref().map_or(scope, |c| c.0);
-            let steps = work / extents.iter().product::<i64>().max(1) * 8;
-            let (open, digits, tasks) = w.share_in(yes, call, others, steps, None);
-            growing(&mut w, call, &join, (&inits, &dtypes), *along, (open.scope, &digits))?;
-            w.close(vec![open], &[], &[], Vec::new());
+            let tasks = lines.emit(&mut w, yes, (call, &join), (&inits, &dtypes))?;
             w.share_in(scope, call, &out, work, Some(tasks))
         }
         None => w.share_in(scope, call, &out, work, None),

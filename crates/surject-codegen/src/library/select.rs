@@ -104,7 +104,7 @@ fn fill(call: &Call<'_>) -> Result<Kernel, CodegenError> {
         } else {
             let value = Val { ssa: init[0].clone(), lanes: 1 };
             let value = w.em.spread(&value, Elem::of(dtype), At { scope: root, lanes });
-            w.store_lanes(inner, (&to, &iv), dtype, value, (lanes, lanes));
+            w.store_lanes(At { scope: inner, lanes }, (&to, &iv), (dtype, &value), (1, None));
         }
         let bounds = Bounds { low: first, high: last, step: w.em.int(lanes as i64) };
         w.em.close_loop(inner, &iv, &bounds, &[]);
@@ -137,31 +137,6 @@ impl Writer<'_> {
         };
         let raw = self.em.op(scope, &load);
         self.em.widen(dtype, raw, At { scope, lanes })
-    }
-
-    /// Stores the first `active` of `lanes` neighbours.
-    pub(super) fn store_lanes(
-        &mut self,
-        scope: ScopeId,
-        (pointer, address): (&str, &str),
-        dtype: DType,
-        value: String,
-        (active, lanes): (usize, usize),
-    ) {
-        let memory = Elem::in_memory(dtype);
-        let raw = self.em.narrow(dtype, value, At { scope, lanes });
-        let to = self.element(scope, pointer, address, memory);
-        let (ty, size) = (memory.ty(lanes), memory.size());
-        let store = if active == lanes {
-            format!("llvm.store {raw}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr")
-        } else {
-            let mask = self.em.first_lanes(active, lanes);
-            let bits = Elem::I1.ty(lanes);
-            format!(
-                "llvm.intr.masked.store {raw}, {to}, {mask} {{alignment = {size} : i32}} : {ty}, {bits} into !llvm.ptr"
-            )
-        };
-        self.em.line(scope, &store);
     }
 
     /// The loops over the numbers of windows: the share of a task in the axes on which windows are apart, then the
@@ -358,7 +333,13 @@ impl Selection<'_> {
     ) {
         if self.step == 1 {
             let value = values.pop().unwrap_or_default();
-            return w.store_lanes(scope, (pointer, address), self.dtype, value, (active, lanes));
+            let mask = (active < lanes).then(|| w.em.first_lanes(active, lanes));
+            return w.store_lanes(
+                At { scope, lanes },
+                (pointer, address),
+                (self.dtype, &value),
+                (1, mask.as_deref()),
+            );
         }
         let (elem, at) = (Elem::in_memory(self.dtype), At { scope, lanes });
         let first = w.element(scope, pointer, address, elem);

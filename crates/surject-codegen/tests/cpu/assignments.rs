@@ -81,8 +81,11 @@ fn scans_beside_and_inside_of_others() {
             (format!("{forwards} - {backwards} * 0.5f32"), vec!["scan", "forwards", "backwards"]),
             (format!("{reversed} + y[i,j] * {forwards}"), vec!["scan", "forwards", "backwards"]),
             // What is computed before and after it is done in lanes.
-            (format!("tanh({forwards})"), vec!["scan", "row ["]),
-            (forwards.replace("(x[i,j + k - 40] where", "(t[i,j + k - 40] where"), vec!["scan", "row ["]),
+            (format!("tanh({forwards})"), vec!["scan", "lanes 16 along it"]),
+            (
+                forwards.replace("(x[i,j + k - 40] where", "(t[i,j + k - 40] where"),
+                vec!["scan", "lanes 16 along it"],
+            ),
             // Inside of another reduction, and beside one.
             ("x[i,j] + (max over i<7, j<41, l<41 at [i,j]: s[i,l])".to_string(), vec!["scan"]),
             (format!("{forwards} * (+ over i<7, j<41, l<41 at [i,j]: y[i,l])"), vec!["scan"]),

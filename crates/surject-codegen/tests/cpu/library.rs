@@ -2,6 +2,7 @@
 
 use crate::harness::*;
 use crate::scatters::scatter_of_lines;
+use surject_codegen::{Target, lower};
 use surject_index::{Affine, Fill, IndexMap};
 use surject_ir::*;
 
@@ -167,6 +168,105 @@ fn growing_windows_of_scalar_functions() {
         }
         let params: &[(DType, &[u64])] = &[(F, &sizes), (I, &sizes), (F, &[]), (I, &[])];
         check(call(op, params, |f| vec![arg_max(f)]));
+    }
+}
+
+/// A function of two pairs: one affine function after another. Its order counts.
+fn composed(f: &mut Function) -> Region {
+    region(f, &[I, I, I, I], |f, p| {
+        let scale = f.fields.binary(BinaryOp::Mul, p[0], p[2]).unwrap();
+        let moved = f.fields.binary(BinaryOp::Mul, p[2], p[1]).unwrap();
+        vec![scale, f.fields.binary(BinaryOp::Add, moved, p[3]).unwrap()]
+    })
+}
+
+/// The logarithm of a sum of exponentials.
+fn log_sum(f: &mut Function, dtype: DType) -> Region {
+    region(f, &[dtype, dtype], |f, p| {
+        let exps: Vec<FieldId> = p.iter().map(|&x| f.fields.unary(UnaryOp::Exp, x).unwrap()).collect();
+        let sum = f.fields.binary(BinaryOp::Add, exps[0], exps[1]).unwrap();
+        vec![f.fields.unary(UnaryOp::Log, sum).unwrap()]
+    })
+}
+
+/// A window that grows along an axis.
+fn growing(sizes: &[u64], axis: usize, backwards: bool) -> LibOp {
+    let ones = vec![1; sizes.len()];
+    let mut window = Window {
+        sizes: ones.clone(),
+        strides: ones.clone(),
+        base_dilations: ones.clone(),
+        window_dilations: ones,
+        padding: vec![(0, 0); sizes.len()],
+    };
+    let before = sizes[axis] as i64 - 1;
+    window.sizes[axis] = sizes[axis];
+    window.padding[axis] = if backwards { (0, before) } else { (before, 0) };
+    LibOp::ReduceWindow { window }
+}
+
+/// Lines whose windows grow from either end: side by side in memory and far apart, fewer than there are lanes, alone in
+/// pieces with something left, and such that are done element by element.
+#[test]
+fn cumulative_functions() {
+    for (axis, sizes) in [
+        (0usize, [1u64, 40, 6]),
+        (1, [2, 20, 37]),
+        (2, [1, 70, 9]),
+        (1, [45, 5, 3]),
+        (2, [1, 2, 290]),
+        (1, [2, 60, 2]),
+    ] {
+        for backwards in [false, true] {
+            let op = growing(&sizes, axis, backwards);
+            let checked = |dtypes: &[DType], inits: &[f64], region: &dyn Fn(&mut Function) -> Region| {
+                let params: Vec<(DType, &[u64])> = dtypes.iter().map(|&d| (d, &sizes[..])).collect();
+                let scalars: Vec<(DType, &[u64])> = dtypes.iter().map(|&d| (d, &[][..])).collect();
+                let function = call(op.clone(), &[params, scalars].concat(), |f| vec![region(f)]);
+                let args =
+                    function.params.iter().enumerate().map(|(i, &p)| match i.checked_sub(dtypes.len()) {
+                        None => values(function.ty(p), i as u64 + 7),
+                        Some(k) => Buffer::splat(Scalar::from_f64(dtypes[k], inits[k]), &[]),
+                    });
+                let args = args.collect();
+                check_with(function, 1e-4, Some(args));
+            };
+            checked(&[I, I], &[1.0, 0.0], &composed);
+            checked(&[F], &[f64::NEG_INFINITY], &|f| log_sum(f, F));
+            checked(&[DType::F64], &[f64::NEG_INFINITY], &|f| log_sum(f, DType::F64));
+            checked(&[DType::BF16], &[0.0], &|f| binary(f, BinaryOp::Max, DType::BF16));
+            checked(&[DType::C64], &[0.0], &|f| binary(f, BinaryOp::Add, DType::C64));
+        }
+    }
+}
+
+/// Lines so long that the interpreter would take minutes.
+#[test]
+fn cumulative_functions_of_long_lines() {
+    for length in [4096usize, 5011] {
+        for backwards in [false, true] {
+            let sizes = [length as u64];
+            let params: &[(DType, &[u64])] = &[(I, &sizes), (I, &sizes), (I, &[]), (I, &[])];
+            let function = call(growing(&sizes, 0, backwards), params, |f| vec![composed(f)]);
+            let one = |n: i32| Buffer::splat(Scalar::from_f64(I, n.into()), &[]);
+            let mut args: Vec<Buffer> =
+                (0..2).map(|i| values(function.ty(function.params[i]), i as u64 + 7)).collect();
+            args.extend([one(1), one(0)]);
+            let element = |i: usize, at: usize| args[i].get(at).as_i128().unwrap() as i32;
+            let program = Program { name: String::new(), functions: vec![function] };
+            let module = lower(&program, "main", &Target::host()).unwrap();
+            let found = execute(&module, &args);
+            let mut state = (1i32, 0i32);
+            for step in 0..length {
+                let at = if backwards { length - 1 - step } else { step };
+                let (before, own) = (state, (element(0, at), element(1, at)));
+                let (first, second) = if backwards { (own, before) } else { (before, own) };
+                state =
+                    (first.0.wrapping_mul(second.0), second.0.wrapping_mul(first.1).wrapping_add(second.1));
+                let is = [0, 1].map(|i| found[i].get(at).as_i128().unwrap() as i32);
+                assert_eq!(is, [state.0, state.1], "element {at} of {length}, backwards {backwards}");
+            }
+        }
     }
 }
 
