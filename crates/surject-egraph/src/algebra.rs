@@ -2,7 +2,7 @@
 
 use crate::lang::{Node, Op};
 use egg::{Analysis, DidMerge, EGraph, Id};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::hash::Hash;
 use surject_index::{Component, Fill, IndexMap, Space, Verdict};
 use surject_ir::{DType, Scalar, Var};
@@ -66,7 +66,7 @@ struct Table<T> {
 
 impl<T: Clone + Eq + Hash> Table<T> {
     fn new() -> Table<T> {
-        Table { items: Vec::new(), ids: HashMap::new() }
+        Table { items: Vec::new(), ids: HashMap::default() }
     }
 
     fn intern(&mut self, item: &T) -> u32 {
@@ -117,11 +117,11 @@ impl Default for Algebra {
             maps: Table::new(),
             spaces: Table::new(),
             inputs: Table::new(),
-            compose: HashMap::new(),
-            fibre: HashMap::new(),
-            inverse: HashMap::new(),
-            through: HashMap::new(),
-            answers: HashMap::new(),
+            compose: HashMap::default(),
+            fibre: HashMap::default(),
+            inverse: HashMap::default(),
+            through: HashMap::default(),
+            answers: HashMap::default(),
             raw: false,
             dirty: Vec::new(),
             clash: None,

