@@ -9,11 +9,12 @@ mod network;
 mod region;
 mod scatter;
 mod select;
+mod windows;
 
 use crate::address::Lin;
 use crate::build::sizes;
 use crate::dag::{Buf, Dag, Node};
-use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId};
+use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
 use crate::gather::Gathered;
 use crate::lines;
 use crate::row::{self, Kernel, name_pointers};
@@ -101,7 +102,7 @@ pub fn kernels(
             own.into_iter().for_each(|ty| _ = stores.temporary(ty));
             return Ok(reduced);
         }
-        LibOp::ReduceWindow { window } => folds::reduce_window(&call, window),
+        LibOp::ReduceWindow { window } => windows::reduce_window(&call, window),
         LibOp::SelectAndScatter { window } => return select::select_and_scatter(&call, window),
         LibOp::Sort { axis, .. } => match network::sort(&call, *axis, stores.target)? {
             Some(kernel) => Ok(kernel),
@@ -445,6 +446,23 @@ impl<'a> Writer<'a> {
         let re = self.arith(scope, "arith.muli", address, &two);
         let im = self.add(scope, &re, &one);
         vec![re, im]
+    }
+
+    /// The types of values of these types: of their parts, or of vectors.
+    fn types_of(&self, dtypes: &[DType], lanes: usize) -> Vec<String> {
+        match lanes {
+            1 => dtypes.iter().flat_map(|&d| self.part_types(d)).collect(),
+            _ => dtypes.iter().map(|&d| Elem::of(d).ty(lanes)).collect(),
+        }
+    }
+
+    /// Values of one part each in all lanes.
+    fn spread_all(&mut self, values: &[Vec<String>], dtypes: &[DType], at: At) -> Vec<Vec<String>> {
+        let one = |(value, &dtype): (&Vec<String>, &DType)| {
+            let value = Val { ssa: value.concat(), lanes: 1 };
+            vec![self.em.spread(&value, Elem::of(dtype), at)]
+        };
+        values.iter().zip(dtypes).map(one).collect()
     }
 
     /// The types of the parts of an element.

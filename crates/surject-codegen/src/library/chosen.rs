@@ -4,8 +4,9 @@
 //! Neighbours may select the same element, so nothing can be joined to it in lanes. But it is finding an element that
 //! takes long, not sending to it: a window of nine elements is nine comparisons, and one sum.
 
-use super::folds::{flat, position, sizes_of};
+use super::folds::flat;
 use super::select::{Single, plain};
+use super::windows::{position, sizes_of};
 use super::{Call, Writer, region, strides};
 use crate::CodegenError;
 use crate::dag::Dag;

@@ -1,6 +1,5 @@
-//! Folds with a scalar function: reductions of several tensors, and windows.
+//! Folds with a scalar function: reductions of several tensors.
 
-use super::growing::Lines;
 use super::{Call, Writer, region, strides};
 use crate::CodegenError;
 use crate::dag::{Buf, Dag, NodeId};
@@ -10,7 +9,7 @@ use crate::row::Kernel;
 use crate::short::{LONGEST, Rows};
 use crate::store::buf;
 use surject_index::Space;
-use surject_ir::{DType, FieldKind, Function, Scalar, StatementKind, TensorType, Var, Window};
+use surject_ir::{DType, FieldKind, Function, Scalar, StatementKind, TensorType, Var};
 
 /// Joins parts of several values into one list.
 pub(super) fn flat(values: &[Vec<String>]) -> Vec<String> {
@@ -247,27 +246,46 @@ impl Writer<'_> {
     pub(super) fn lanes_of(
         &mut self,
         scope: ScopeId,
-        (pointer, address): (&str, &str),
+        from: (&str, &str),
         dtype: DType,
-        stride: i64,
+        apart: i64,
         lanes: usize,
     ) -> String {
+        self.lanes_where(At { scope, lanes }, from, dtype, (apart, None))
+    }
+
+    /// As [`Writer::lanes_of`], of the elements of a mask.
+    pub(super) fn lanes_where(
+        &mut self,
+        at: At,
+        (pointer, address): (&str, &str),
+        dtype: DType,
+        (apart, mask): (i64, Option<&str>),
+    ) -> String {
+        let At { scope, lanes } = at;
         let memory = Elem::in_memory(dtype);
         let from = self.element(scope, pointer, address, memory);
-        let (ty, size) = (memory.ty(lanes), memory.size());
-        let raw = if stride == 1 {
-            self.em.op(scope, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}"))
-        } else {
-            let (mask, none) = (self.em.constant(Elem::I1, 1, lanes), self.em.constant(memory, 0, lanes));
-            let pointers = self.far_apart(scope, &from, (memory, stride, lanes));
-            let gather = format!(
-                "llvm.intr.masked.gather {pointers}, {mask}, {none} {{alignment = {size} : i32}} : \
-                 (vector<{lanes}x!llvm.ptr>, {}, {ty}) -> {ty}",
-                Elem::I1.ty(lanes)
-            );
-            self.em.op(scope, &gather)
+        let (ty, size, bits) = (memory.ty(lanes), memory.size(), Elem::I1.ty(lanes));
+        let (all, none) = (self.em.constant(Elem::I1, 1, lanes), self.em.constant(memory, 0, lanes));
+        let load = match mask {
+            None if apart == 1 => {
+                format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}")
+            }
+            Some(mask) if apart == 1 => format!(
+                "llvm.intr.masked.load {from}, {mask}, {none} {{alignment = {size} : i32}} : \
+                 (!llvm.ptr, {bits}, {ty}) -> {ty}"
+            ),
+            _ => {
+                let (mask, places) =
+                    (mask.unwrap_or(&all), self.far_apart(scope, &from, (memory, apart, lanes)));
+                format!(
+                    "llvm.intr.masked.gather {places}, {mask}, {none} {{alignment = {size} : i32}} : \
+                     (vector<{lanes}x!llvm.ptr>, {bits}, {ty}) -> {ty}"
+                )
+            }
         };
-        self.em.widen(dtype, raw, At { scope, lanes })
+        let raw = self.em.op(scope, &load);
+        self.em.widen(dtype, raw, at)
     }
 
     /// Stores a vector of elements that lie so far apart, or those of a mask.
@@ -543,130 +561,4 @@ fn literal(function: &Function, var: Var) -> Option<Scalar> {
         StatementKind::Constant { target, value } if *target == var && value.len() == 1 => Some(value.get(0)),
         _ => None,
     })
-}
-
-/// The address of an element of a window, and whether it is in the operand. Outside, the address is 0.
-pub(super) fn position(
-    w: &mut Writer<'_>,
-    scope: ScopeId,
-    window: &Window,
-    shape: &[i64],
-    number: &[String],
-    element: &[String],
-) -> (String, String) {
-    let at = At { scope, lanes: 1 };
-    let own = strides(shape);
-    let mut address = w.em.int(0);
-    let mut inside = w.em.constant(Elem::I1, 1, 1);
-    for axis in 0..shape.len() {
-        let base = window.base_dilations[axis] as i64;
-        let start = w.em.int(-window.padding[axis].0);
-        let value = w.scaled(scope, &start, &number[axis], window.strides[axis] as i64);
-        let mut value = w.scaled(scope, &value, &element[axis], window.window_dilations[axis] as i64);
-        if base != 1 {
-            // A negative position stays negative: the quotient of its bits as an unsigned number may not.
-            let (divisor, zero) = (w.em.int(base), w.em.int(0));
-            let rest = w.arith(scope, "arith.remsi", &value, &divisor);
-            let whole = w.em.cmpi(at, "eq", &rest, &zero, Elem::I64);
-            inside = w.em.bin(at, "arith.andi", &inside, &whole, Elem::I1);
-            value = w.arith(scope, "arith.divsi", &value, &divisor);
-        }
-        let holds = w.below(scope, &value, shape[axis]);
-        inside = w.em.bin(at, "arith.andi", &inside, &holds, Elem::I1);
-        address = w.scaled(scope, &address, &value, own[axis]);
-    }
-    let zero = w.em.int(0);
-    let address = w.em.select(at, &inside, &address, &zero, Elem::I64);
-    (address, inside)
-}
-
-pub(super) fn sizes_of(window: &Window) -> Vec<i64> {
-    window.sizes.iter().map(|&n| n as i64).collect()
-}
-
-/// Are the initial values, joined with themselves, what they were?
-fn stays(
-    w: &mut Writer<'_>,
-    join: &region::Inlined,
-    inits: &[Vec<String>],
-    dtypes: &[DType],
-) -> Result<String, CodegenError> {
-    let root = w.root();
-    let at = At { scope: root, lanes: 1 };
-    let args: Vec<Vec<String>> = inits.iter().chain(inits).cloned().collect();
-    let joined = join.apply_lanes(w, root, &args, 1)?;
-    let mut all = w.em.constant(Elem::I1, 1, 1);
-    for ((before, after), &dtype) in inits.iter().zip(&joined).zip(dtypes) {
-        let elem = Elem::of(dtype);
-        for (x, y) in before.iter().zip(after) {
-            let bits = [x, y].map(|v| match elem.int() {
-                int if int != elem => w.em.cast(at, "arith.bitcast", v, elem, int),
-                _ => v.clone(),
-            });
-            let same = w.em.cmpi(at, "eq", &bits[0], &bits[1], elem.int());
-            all = w.em.bin(at, "arith.andi", &all, &same, Elem::I1);
-        }
-    }
-    Ok(all)
-}
-
-pub fn reduce_window(call: &Call<'_>, window: &Window) -> Result<Kernel, CodegenError> {
-    let n = call.targets.len();
-    let (dag, join) = region::inline(call, call.region(0)?, Dag::default())?;
-    let mut w = Writer::new(call, &dag);
-    let dtypes: Vec<DType> = call.targets.iter().map(|&t| call.dtype(t)).collect();
-    let types: Vec<String> = dtypes.iter().flat_map(|&d| w.part_types(d)).collect();
-    let inits = initial(&mut w, call, n, &dtypes)?;
-    let (shape, out) = (call.sizes(call.arg(0)?)?, call.sizes(call.target()?)?);
-    let extents = sizes_of(window);
-    let work = out.iter().chain(&extents).product::<i64>().saturating_mul(8 * n as i64);
-    let mut scope = w.root();
-    let mut closing = None;
-    let lines = Lines::of(window, &shape);
-    if lines.is_some() {
-        let whole = stays(&mut w, &join, &inits, &dtypes)?;
-        let root = w.root();
-        let (yes, no) = (w.em.open(root, Vec::new(), None), w.em.open(root, Vec::new(), None));
-        let truth = w.em.constant(Elem::I1, 1, 1);
-        let not = w.em.bin(At { scope: root, lanes: 1 }, "arith.xori", &whole, &truth, Elem::I1);
-        (scope, closing) = (no, Some((yes, whole, not)));
-    }
-    // Either way has as many tasks: the parts of the lines, or of the outputs.
-    let (open, digits, tasks) = match &lines {
-        Some(lines) => {
-            let yes = closing.as_ref().map_or(scope, |c| c.0);
-            let tasks = lines.emit(&mut w, yes, (call, &join), (&inits, &dtypes))?;
-            w.share_in(scope, call, &out, work, Some(tasks))
-        }
-        None => w.share_in(scope, call, &out, work, None),
-    };
-    let (loops, state) = w.carrying(open.scope, &extents, &types);
-    let state = if extents.is_empty() { flat(&inits) } else { state };
-    let inner = loops.last().map_or(open.scope, |l| l.scope);
-    let element: Vec<String> = loops.iter().map(|l| l.iv.clone()).collect();
-    let (address, inside) = position(&mut w, inner, window, &shape, &digits, &element);
-    let mut args = grouped(&state, &dtypes);
-    let empty = shape.contains(&0);
-    for (i, &dtype) in dtypes.iter().enumerate() {
-        let pointer = w.pointer(call.arg(i)?)?;
-        // An empty operand has no element that could be loaded and thrown away.
-        let values = if empty { inits[i].clone() } else { w.load(inner, &pointer, dtype, &address) };
-        let at = At { scope: inner, lanes: 1 };
-        let pick = |(value, init): (&String, &String)| w.em.select(at, &inside, value, init, Elem::of(dtype));
-        args.push(values.iter().zip(&inits[i]).map(pick).collect());
-    }
-    let results = flat(&join.apply(&mut w, inner, &args)?);
-    let results = w.close(loops, &flat(&inits), &types, results);
-    let to = w.address(open.scope, &digits, &strides(&out));
-    for (&target, value) in call.targets.iter().zip(grouped(&results, &dtypes)) {
-        let pointer = w.pointer(target)?;
-        w.store(open.scope, &pointer, call.dtype(target), &to, &value);
-    }
-    w.close(vec![open], &[], &[], Vec::new());
-    if let Some((yes, whole, not)) = closing {
-        w.em.close_if(yes, &whole);
-        w.em.close_if(scope, &not);
-        return call.finish(w, tasks, format!("reduce_window {extents:?} that grows, tasks {tasks}"));
-    }
-    call.finish(w, tasks, format!("reduce_window {extents:?} tasks {tasks}"))
 }

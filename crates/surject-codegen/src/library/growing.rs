@@ -8,7 +8,7 @@
 use super::folds::{flat, grouped};
 use super::{Call, Loop, Writer, region};
 use crate::CodegenError;
-use crate::emit::{At, Elem, ScopeId, Val};
+use crate::emit::{At, ScopeId};
 use surject_ir::{DType, Window};
 
 /// Lines of a tensor along which windows grow, as an axis between those outside and those inside of it.
@@ -139,11 +139,7 @@ impl Lines {
                 let from = self.first(w, open.scope, &address);
                 let run =
                     Run { from: &from, step, count: length, apart, lanes: at.lanes, mask: mask.as_deref() };
-                let state = inits.iter().zip(dtypes).map(|(init, &dtype)| {
-                    let value = Val { ssa: init[0].clone(), lanes: 1 };
-                    vec![w.em.spread(&value, Elem::of(dtype), at)]
-                });
-                let state = state.collect();
+                let state = w.spread_all(inits, dtypes, at);
                 joins.run(w, open.scope, &run, state)?;
                 (open, tasks)
             }
@@ -233,10 +229,7 @@ impl Joins<'_> {
         run: &Run<'_>,
         state: Vec<Vec<String>>,
     ) -> Result<Vec<Vec<String>>, CodegenError> {
-        let types: Vec<String> = match run.lanes {
-            1 => self.dtypes.iter().flat_map(|&d| w.part_types(d)).collect(),
-            lanes => self.dtypes.iter().map(|&d| Elem::of(d).ty(lanes)).collect(),
-        };
+        let types = w.types_of(self.dtypes, run.lanes);
         let (loops, before) = w.carrying(scope, &[run.count], &types);
         let Some(Loop { scope: inner, iv, .. }) = loops.last() else {
             return Err(CodegenError::malformed("a line without a loop"));
@@ -268,7 +261,7 @@ impl Joins<'_> {
         let run = Run { from: &second, step, count: piece - 1, apart, lanes: at.lanes, mask: None };
         self.run(w, scope, &run, begin)?;
         // What came before a piece, as scalars; its elements in the order of memory.
-        let types: Vec<String> = self.dtypes.iter().map(|&d| Elem::of(d).name().to_string()).collect();
+        let types = w.types_of(self.dtypes, 1);
         let (pieces, before) = w.carrying(scope, &[lanes], &types);
         let Some(Loop { scope: around, iv, .. }) = pieces.last() else {
             return Err(CodegenError::malformed("a line without pieces"));
@@ -283,11 +276,7 @@ impl Joins<'_> {
         let inside = At { scope: part.scope, lanes: width as usize };
         let address = w.scaled(inside.scope, &low, &part.iv.clone(), width);
         let own = self.loaded(w, inside, (&address, 1), true)?;
-        let spread = before.iter().zip(self.dtypes).map(|(value, &dtype)| {
-            let value = Val { ssa: value.clone(), lanes: 1 };
-            vec![w.em.spread(&value, Elem::of(dtype), inside)]
-        });
-        let spread: Vec<Vec<String>> = spread.collect();
+        let spread = w.spread_all(&grouped(&before, self.dtypes), self.dtypes, inside);
         let all = self.joined(w, inside, &spread, own)?;
         self.stored(w, inside, (&address, 1, None), &all)?;
         part.values.clear();

@@ -6,7 +6,8 @@
 //! windows choose in lanes and send one by one ([`chosen`](super::chosen)).
 
 use super::chosen::{self, Line};
-use super::folds::{flat, initial, position, sizes_of};
+use super::folds::{flat, initial};
+use super::windows::{position, sizes_of};
 use super::{Call, Loop, Writer, region, strides};
 use crate::CodegenError;
 use crate::dag::Dag;

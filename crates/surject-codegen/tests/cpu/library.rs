@@ -171,6 +171,50 @@ fn growing_windows_of_scalar_functions() {
     }
 }
 
+/// Windows whose neighbours lie in lanes: side by side and apart, fewer than there are lanes and more, beyond the operand
+/// along the lanes and along other axes, with strides, dilation and holes.
+#[test]
+fn windows_in_lanes() {
+    let plain = Window {
+        sizes: vec![1, 3, 2],
+        strides: vec![1, 2, 1],
+        base_dilations: vec![1, 1, 1],
+        window_dilations: vec![1, 1, 1],
+        padding: vec![(0, 0), (1, 2), (0, 0)],
+    };
+    let windows = [
+        ([2u64, 9, 70], plain.clone()),
+        ([2, 9, 6], plain.clone()),
+        ([2, 9, 70], Window { padding: vec![(0, 0), (0, 1), (1, 3)], ..plain.clone() }),
+        (
+            [1, 7, 90],
+            Window { strides: vec![1, 1, 3], padding: vec![(0, 0), (1, 0), (2, 2)], ..plain.clone() },
+        ),
+        (
+            [2, 8, 41],
+            Window {
+                window_dilations: vec![1, 2, 3],
+                padding: vec![(0, 0), (3, 0), (-1, 2)],
+                ..plain.clone()
+            },
+        ),
+        ([2, 6, 30], Window { base_dilations: vec![1, 2, 1], ..plain.clone() }),
+        ([2, 6, 30], Window { base_dilations: vec![1, 1, 2], ..plain.clone() }),
+        // One output along the last axis: the one before it lies in lanes.
+        ([3, 50, 2], Window { strides: vec![1, 1, 1], ..plain.clone() }),
+        ([3, 50, 1], Window { sizes: vec![2, 3, 3], padding: vec![(1, 0), (1, 1), (1, 1)], ..plain }),
+    ];
+    for (sizes, window) in windows {
+        let op = LibOp::ReduceWindow { window };
+        for dtype in [F, DType::F64, I, DType::BF16, DType::C64] {
+            let params: &[(DType, &[u64])] = &[(dtype, &sizes), (dtype, &[])];
+            check(call(op.clone(), params, |f| vec![binary(f, BinaryOp::Sub, dtype)]));
+        }
+        let params: &[(DType, &[u64])] = &[(F, &sizes), (I, &sizes), (F, &[]), (I, &[])];
+        check(call(op, params, |f| vec![arg_max(f)]));
+    }
+}
+
 /// A function of two pairs: one affine function after another. Its order counts.
 fn composed(f: &mut Function) -> Region {
     region(f, &[I, I, I, I], |f, p| {
