@@ -211,10 +211,10 @@ class Generator:
 
     def scan(self):
         v = self.value("f", rank=1)
-        x, a = v.array, self.axis(v.array)
-        f, keeps = self.pick([(lambda: jnp.cumsum(x, a) * 0.2, False), (lambda: jnp.cumprod(jnp.tanh(x) + 0.9, a), False),
+        x, a, back = v.array, self.axis(v.array), self.chance(0.5)
+        f, keeps = self.pick([(lambda: lax.cumsum(x, a, reverse=back) * 0.2, False), (lambda: jnp.cumprod(jnp.tanh(x) + 0.9, a), False),
                               (lambda: lax.cummax(x, a), True), (lambda: lax.cummin(x, a, reverse=True), True),
-                              (lambda: lax.cumlogsumexp(x, a), False), (lambda: jnp.cumsum(x, a)[..., ::-1] * 0.2, False)])
+                              (lambda: lax.cumlogsumexp(x, a, reverse=back), False), (lambda: jnp.cumsum(x, a)[..., ::-1] * 0.2, False)])
         return f(), keeps and v.exact
 
     def move(self):
@@ -356,7 +356,7 @@ class Generator:
         strides = tuple(1 + self.below(2) for _ in x.shape)
         padding = self.pick(["SAME", "VALID"])
         dilation = tuple(1 + self.below(2) if n > 5 else 1 for n in x.shape)
-        init, f, keeps = self.pick([(-jnp.inf, lax.max, True), (0.0, lax.add, False), (jnp.inf, lax.min, True)])
+        init, f, keeps = self.pick([(-jnp.inf, lax.max, True), (0.0, lax.add, False), (jnp.inf, lax.min, True), (-jnp.inf, jnp.logaddexp, False)])
         y = lax.reduce_window(x, jnp.asarray(init, x.dtype), f, window, strides, padding, window_dilation=dilation)
         y = jnp.where(jnp.isfinite(y), y, 0)
         return y / (int(np.prod(window)) ** 0.5) if f is lax.add else y, keeps and v.exact
@@ -395,7 +395,7 @@ class Generator:
         v = self.value("c")
         z = v.array
         f = self.pick([lambda: z * z * 0.3, lambda: jnp.abs(z), lambda: jnp.real(z) + jnp.imag(z), lambda: z / (2 + jnp.abs(z)), lambda: jnp.conj(z) + 1j,
-                       lambda: z.sum(), lambda: jnp.exp(z * 0.2), lambda: jnp.fft.fft(z).real / z.size ** 0.5 if z.ndim else z, lambda: (z @ z.T) * 0.1 if z.ndim == 2 else z,
+                       lambda: z.sum(), lambda: jnp.prod(z / (1 + jnp.abs(z)), -1) if z.ndim else z, lambda: jnp.cumprod(z / (1 + jnp.abs(z)), 0) if z.ndim else z, lambda: jnp.exp(z * 0.2), lambda: jnp.fft.fft(z).real / z.size ** 0.5 if z.ndim else z, lambda: (z @ z.T) * 0.1 if z.ndim == 2 else z,
                        lambda: jnp.angle(z + 3), lambda: jnp.where(jnp.real(z) > 9, z, -z)])
         return f(), False
 

@@ -51,7 +51,9 @@ fn operators(lift: &Lifter<'_>, region: &hlo::Region) -> Option<Vec<AccOp>> {
                 let forward = op.operands == [own[i], own[n + i]] || op.operands == [own[n + i], own[i]];
                 let ty = lift.module.ty(own[i]);
                 let same = lift.module.ty(own[n + i]) == ty && lift.module.ty(last.operands[i]) == ty;
-                operator(&op.name).filter(|_| forward && same)
+                // A product of complex numbers is not one of their parts.
+                let complex = ty.as_tensor().is_some_and(|t| t.element.is_complex());
+                operator(&op.name).filter(|&op| forward && same && !(complex && op == AccOp::Mul))
             })
             .collect();
     }
