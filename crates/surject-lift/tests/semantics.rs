@@ -30,6 +30,33 @@ fn scatter_drops() {
     assert_eq!(to_ints(&run_body(signature, body, &args)[0]), [1, 2, 63, 4]);
 }
 
+/// A function of 16-bit floats that is applied again and again rounds once, unless it says so itself: 256 and 1 is 256.
+#[test]
+fn functions_of_short_floats_round_once() {
+    let sum = |body: &str| {
+        format!(
+            "%x = stablehlo.constant dense<1.0> : tensor<300xbf16>
+        %z = stablehlo.constant dense<0.0> : tensor<bf16>
+        %r = \"stablehlo.reduce\"(%x, %z) <{{dimensions = array<i64: 0>}}> ({{
+        ^bb0(%a: tensor<bf16>, %b: tensor<bf16>):
+          {body}
+          stablehlo.return %t : tensor<bf16>
+        }}) : (tensor<300xbf16>, tensor<bf16>) -> tensor<bf16>
+        %i = stablehlo.convert %r : (tensor<bf16>) -> tensor<i32>
+        return %i : tensor<i32>"
+        )
+    };
+    let once = "%s = stablehlo.add %a, %b : tensor<bf16>
+          %t = stablehlo.abs %s : tensor<bf16>";
+    assert_eq!(to_ints(&run_body("() -> tensor<i32>", &sum(once), &[])[0]), [300]);
+    let each = "%u = stablehlo.convert %a : (tensor<bf16>) -> tensor<f32>
+          %v = stablehlo.convert %b : (tensor<bf16>) -> tensor<f32>
+          %w = stablehlo.add %u, %v : tensor<f32>
+          %s = stablehlo.convert %w : (tensor<f32>) -> tensor<bf16>
+          %t = stablehlo.abs %s : tensor<bf16>";
+    assert_eq!(to_ints(&run_body("() -> tensor<i32>", &sum(each), &[])[0]), [256]);
+}
+
 #[test]
 fn dynamic_slices_clamp() {
     let body = "%r = stablehlo.dynamic_slice %x, %i, sizes = [3] : (tensor<5xi32>, tensor<i32>) -> tensor<3xi32>

@@ -28,6 +28,7 @@ mod elementwise;
 mod library;
 mod movement;
 mod reduction;
+mod single;
 mod special;
 pub(crate) mod state;
 pub(crate) mod types;

@@ -2,6 +2,7 @@
 
 use super::cx::{Cx, fill};
 use super::movement;
+use super::single;
 use super::state::{Lifter, Result};
 use super::types;
 use surject_index::{Affine, IndexMap, Space};
@@ -104,9 +105,7 @@ pub(super) fn reduce(cx: &mut Cx<'_, '_>) -> Result<()> {
     let mut axes = cx.axes("dimensions", space.rank())?;
     axes.sort_unstable();
     let Some(ops) = cx.op.regions.first().and_then(|r| operators(cx.lift, r)) else {
-        let region = cx.scalar_region(0)?;
-        let args = all.inputs.iter().chain(&all.inits).map(|&f| cx.stored(f)).collect();
-        return cx.library(LibOp::Reduce { axes }, args, vec![region]);
+        return by_function(cx, &all, LibOp::Reduce { axes });
     };
     // The product space: the axes of the result, then those that are reduced.
     let kept: Vec<usize> = (0..space.rank()).filter(|a| !axes.contains(a)).collect();
@@ -123,6 +122,27 @@ pub(super) fn reduce(cx: &mut Cx<'_, '_>) -> Result<()> {
         } else {
             cx.accumulate_from(op, all.inits[i], to_result.clone(), x)?
         };
+        cx.store(i, field)?;
+    }
+    Ok(())
+}
+
+/// A library operation with the function of the body.
+fn by_function(cx: &mut Cx<'_, '_>, all: &Operands, op: LibOp) -> Result<()> {
+    let region = cx.scalar_region(0)?;
+    let operands = all.inputs.iter().chain(&all.inits);
+    let Some(wide) = single::in_single(cx, &region)? else {
+        let args = operands.map(|&f| cx.stored(f)).collect();
+        return cx.library(op, args, vec![region]);
+    };
+    let args = operands.map(|&f| {
+        let field = cx.convert(single::wide(cx.dtype(f)), f);
+        cx.stored(field)
+    });
+    let args = args.collect();
+    for (i, target) in cx.call(op, args, vec![wide])?.into_iter().enumerate() {
+        let field = cx.lift.function.tensor(target);
+        let field = cx.convert(all.dtypes[i], field);
         cx.store(i, field)?;
     }
     Ok(())
@@ -196,9 +216,7 @@ pub(super) fn reduce_window(cx: &mut Cx<'_, '_>) -> Result<()> {
     let simple =
         ops.filter(|ops| ops.iter().enumerate().all(|(i, &op)| repeats(cx, op, all.inits[i], all.dtypes[i])));
     let Some(ops) = simple else {
-        let region = cx.scalar_region(0)?;
-        let args = all.inputs.iter().chain(&all.inits).map(|&f| cx.stored(f)).collect();
-        return cx.library(LibOp::ReduceWindow { window: library_window(&window) }, args, vec![region]);
+        return by_function(cx, &all, LibOp::ReduceWindow { window: library_window(&window) });
     };
     for (i, op) in ops.into_iter().enumerate() {
         let input = movement::spread(cx, all.inputs[i], op, &window.base_dilations)?;
