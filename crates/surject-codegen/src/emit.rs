@@ -450,6 +450,25 @@ impl<'a> Emitter<'a> {
         self.close_if(scope, &not);
     }
 
+    /// Closes two scopes as the sides of an `scf.if`, and gives the values: those of one of them.
+    pub(crate) fn close_sides(
+        &mut self,
+        sides: [ScopeId; 2],
+        condition: &str,
+        types: &[String],
+        values: [&[String]; 2],
+    ) -> Vec<String> {
+        let [yes, no] = sides.map(|scope| std::mem::take(&mut self.scopes[scope.0].text));
+        let (parent, name, types) = (self.parent(sides[0]), self.name(), types.join(", "));
+        let [then, other] = values.map(|values| format!("scf.yield {} : {types}", values.join(", ")));
+        let count = values[0].len();
+        self.line(
+            parent,
+            &format!("{name}:{count} = scf.if {condition} -> ({types}) {{\n{yes}{then}\n}} else {{\n{no}{other}\n}}"),
+        );
+        (0..count).map(|i| format!("{name}#{i}")).collect()
+    }
+
     /// Closes a scope as the side of an `scf.if` where the condition holds, and gives the value: one of the scope, or
     /// else one that is known before.
     pub fn close_either(

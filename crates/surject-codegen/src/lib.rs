@@ -54,6 +54,7 @@
 //!   `convert-arith-to-llvm` and `convert-cf-to-llvm` lower it.
 //! * Outside symbols: `surject_parallel` and what else [`surject_runtime::library::symbols`] names.
 
+mod abreast;
 mod access;
 mod address;
 mod again;

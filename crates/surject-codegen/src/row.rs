@@ -270,6 +270,9 @@ impl Row<'_> {
             em.line(root, &text);
             return Ok(());
         }
+        if let Some(abreast) = &self.schedule.abreast {
+            return self.all_abreast(em, units, abreast);
+        }
         em.reductions.clone_from(&self.schedule.reductions);
         let root = em.root();
         let Some((&last, outer)) = self.schedule.order.split_last() else { return self.point(em, root) };
@@ -532,6 +535,7 @@ pub(crate) fn summary(dag: &Dag, roots: &[NodeId], schedule: &Schedule, tasks: i
     };
     let kind = match &schedule.braid {
         Some(braid) => format!("rows of {} in", braid.width),
+        None if schedule.abreast.is_some() => "windows abreast".to_string(),
         None if schedule.turned.is_some() => "blocks".to_string(),
         None => "row".to_string(),
     };

@@ -1,6 +1,7 @@
 //! Decisions about the loops of a kernel: which are one, in which order they run, which of them is done in lanes.
 
 use crate::Target;
+use crate::abreast::Abreast;
 use crate::access::NEAR;
 use crate::address::{Guard, Lin, LoopId, LoopSet};
 use crate::braid::{self, Braid};
@@ -40,6 +41,8 @@ pub struct Schedule {
     /// Rows that are short and run on from one to the next: the last loop is that over rows, and its lanes are the rows
     /// of a block.
     pub braid: Option<Braid>,
+    /// Windows that are summed abreast: the loop over them is the last but one.
+    pub(crate) abreast: Option<Abreast>,
     /// How each reduction is done.
     pub reductions: HashMap<NodeId, ReducePlan>,
     /// By tables of how many entries may functions be computed ([`Target::tables`])?
@@ -57,7 +60,7 @@ pub struct Schedule {
 impl Schedule {
     /// Is every loop over the output one of `order`, and the last one done element by element or in lanes?
     pub fn is_plain(&self) -> bool {
-        self.turned.is_none() && self.short.is_none() && self.braid.is_none()
+        self.turned.is_none() && self.short.is_none() && self.braid.is_none() && self.abreast.is_none()
     }
 }
 
@@ -548,6 +551,7 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         turned: None,
         short: None,
         braid: None,
+        abreast: None,
         reductions: plans,
         tables: target.tables,
         streams: false,

@@ -1,5 +1,6 @@
 //! From an assignment to kernels: what is evaluated in place, what is stored on its own first.
 
+use crate::abreast;
 use crate::address::{Lin, LoopId, LoopSet};
 use crate::again;
 use crate::build::{Builder, Parts, Stop, linearise, sizes};
@@ -343,6 +344,13 @@ impl<'a> Stores<'a> {
         }
         let Pulled { mut dag, outer, mut outputs } = pulled;
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
+        if let Some(schedule) = abreast::find(&mut dag, &outputs, &schedule, self.target) {
+            // Tasks are cut along the loops outside of the windows that lie abreast.
+            let outer = schedule.order[..schedule.order.len().saturating_sub(2)].iter().copied();
+            let free = outer.chain(schedule.order.last().copied()).collect();
+            let kernel = row::whole(dag, outputs, schedule, free, None, self.target)?;
+            return Ok(Outcome::Kernels(vec![kernel]));
+        }
         match scan::find(&mut dag, &outputs, &outer, field) {
             // All sums of a short row are written out, and share their terms.
             Some(scan::Found::Scan(_)) if schedule.short.is_some() => {}

@@ -1,5 +1,6 @@
 //! Compiled programs against the reference interpreter.
 
+mod abreast;
 mod assignments;
 mod braids;
 mod contractions;
