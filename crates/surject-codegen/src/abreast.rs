@@ -55,13 +55,16 @@ pub struct Abreast {
     near: bool,
 }
 
-/// The schedule of a kernel whose windows lie abreast, if it has one; the terms are added to the graph.
-pub(crate) fn find(
-    dag: &mut Dag,
-    outputs: &[Output],
-    schedule: &Schedule,
-    target: &Target,
-) -> Option<Schedule> {
+/// What becomes of a kernel whose windows lie abreast.
+pub(crate) enum Found {
+    /// This is its schedule.
+    Schedule(Box<Schedule>),
+    /// Factors are stored first, with neighbours along a loop side by side.
+    First(NodeId, LoopId),
+}
+
+/// Finds windows that lie abreast; the terms are added to the graph.
+pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, target: &Target) -> Option<Found> {
     let [output] = outputs else { return None };
     let all = dag.reachable(&[output.root], true);
     let mut sums = all.iter().copied().filter(|&n| matches!(dag[n].node, Node::Reduce { .. }));
@@ -89,17 +92,31 @@ pub(crate) fn find(
             _ => None,
         })
         .collect();
-    if loads.iter().any(|a| !matches!(a.coeff(lane), 0 | 1)) || !dag[body].deps.contains(lane) {
+    if !dag[body].deps.contains(lane) {
+        return None;
+    }
+    // Factors whose neighbours lie apart are stored first.
+    let factors: LoopSet = loops.iter().copied().chain([lane]).collect();
+    let (mut first, mut others) = (None, 0);
+    for &n in &nodes {
+        let Node::Load { address, guards, .. } = &dag[n].node else { continue };
+        if !matches!(address.coeff(lane), 0 | 1) {
+            let alone = guards.is_empty() && dag[n].deps.minus(factors) == LoopSet::default();
+            first = Some(n).filter(|_| alone);
+            others += 1;
+        }
+    }
+    if others != usize::from(first.is_some()) {
         return None;
     }
     // A load that neighbours have parts of in common, and one that is the same for all. How do the parts meet?
     let meets = |along: LoopId, written: LoopId| {
-        loads.iter().find(|l| l.coeff(along) == 0 && l.coeff(lane) == 1)?;
+        loads.iter().find(|l| l.coeff(along) == 0 && l.coeff(lane) != 0)?;
         loads.iter().find_map(|l| {
             let (next, term) = (l.coeff(along).abs(), l.coeff(written).abs());
             let [direct, across] = [(next, term, dag.extent(written)), (term, next, MOST[0])]
                 .map(|(far, near, most)| near > 0 && far > 0 && far % near == 0 && far / near < most);
-            (direct || across).then_some(direct)
+            (l.coeff(lane) != 0 && (direct || across)).then_some(direct)
         })
     };
     let over = |&&l: &&LoopId| (WRITTEN.0..=WRITTEN.1).contains(&dag.extent(l));
@@ -135,13 +152,16 @@ pub(crate) fn find(
     if ends > ENDS || extent - whole.1.max(whole.0) > ENDS * windows {
         return None;
     }
+    if let Some(first) = first {
+        return Some(Found::First(first, lane));
+    }
     let mut order: Vec<LoopId> = order.iter().copied().filter(|&l| l != along && l != lane).collect();
     order.extend([along, lane]);
     let vectors = (dag.extent(lane) as f64 / lanes as f64).ceil() / dag.extent(lane) as f64;
     let vectors = vectors * order.iter().map(|&l| dag.extent(l) as f64).product::<f64>();
     let abreast =
         Abreast { along, windows, sum, looped, written, inside, outside, within, rows, whole, near };
-    Some(Schedule {
+    Some(Found::Schedule(Box::new(Schedule {
         order,
         lanes,
         turned: None,
@@ -151,7 +171,7 @@ pub(crate) fn find(
         cycles: vectors * (1.25 * terms as f64 + 5.0),
         abreast: Some(abreast),
         ..schedule.clone()
-    })
+    })))
 }
 
 /// The conditions on terms: those on the window and the written loop alone, and those on neither. `None`: there are

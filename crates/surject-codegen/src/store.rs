@@ -344,12 +344,23 @@ impl<'a> Stores<'a> {
         }
         let Pulled { mut dag, outer, mut outputs } = pulled;
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
-        if let Some(schedule) = abreast::find(&mut dag, &outputs, &schedule, self.target) {
-            // Tasks are cut along the loops outside of the windows that lie abreast.
-            let outer = schedule.order[..schedule.order.len().saturating_sub(2)].iter().copied();
-            let free = outer.chain(schedule.order.last().copied()).collect();
-            let kernel = row::whole(dag, outputs, schedule, free, None, self.target)?;
-            return Ok(Outcome::Kernels(vec![kernel]));
+        match abreast::find(&mut dag, &outputs, &schedule, self.target) {
+            Some(abreast::Found::Schedule(schedule)) => {
+                // Tasks are cut along the loops outside of the windows that lie abreast.
+                let order = &schedule.order;
+                let outer = order[..order.len().saturating_sub(2)].iter().chain(order.last());
+                let free = outer.copied().collect();
+                let kernel = row::whole(dag, outputs, *schedule, free, None, self.target)?;
+                return Ok(Outcome::Kernels(vec![kernel]));
+            }
+            Some(abreast::Found::First(node, lane)) => {
+                let mut own: Vec<LoopId> = dag[node].deps.loops().collect();
+                own.sort_by_key(|&l| l == lane);
+                let mut rest = Pulled { dag, outer, outputs };
+                let first = self.apart(&mut rest, node, &own)?.0;
+                return Ok(self.kernels(field, rest)?.after(vec![first]));
+            }
+            None => {}
         }
         match scan::find(&mut dag, &outputs, &outer, field) {
             // All sums of a short row are written out, and share their terms.

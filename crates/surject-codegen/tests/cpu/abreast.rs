@@ -76,6 +76,14 @@ fn depthwise_windows() {
     }
 }
 
+/// Factors of a channel that lie one behind the other are stored first, channels side by side.
+#[test]
+fn factors_channel_by_channel() {
+    let text =
+        PLAIN.text("s[i,j,k,l]").replace("w: f32[5,5,35]", "w: f32[35,5,5]").replace("w[m,n,l]", "w[l,m,n]");
+    check_text(&text, &["windows abreast", "kernel_1"]);
+}
+
 /// Windows that have nothing in common are read as they lie in memory.
 #[test]
 fn windows_that_do_not_meet() {
