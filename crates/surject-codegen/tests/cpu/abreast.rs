@@ -84,13 +84,18 @@ fn factors_channel_by_channel() {
     check_text(&text, &["windows abreast", "kernel_1"]);
 }
 
-/// Windows that have nothing in common are read as they lie in memory.
+/// Windows that have nothing in common are read as they lie in memory; what many results need is summed once.
 #[test]
 fn windows_that_do_not_meet() {
     let apart = Depthwise { image: [8, 24], window: [2, 2], stride: 2, before: 0, out: [4, 12], ..PLAIN };
-    let program = surject_ir::parse(&apart.text("s[i,j,k,l]")).unwrap();
-    let plans = check_on(program.functions[0].clone(), 1e-4, None, &[surject_codegen::Target::wide()]);
-    assert!(!plans[0].contains("abreast"), "{}", plans[0]);
+    let many = PLAIN
+        .text("s[i,j,k,l]")
+        .replace("y : f32[2,9,23,35] =: over i<2,", "y : f32[2,6,9,23,35] =: over i<2, r<6,");
+    for (text, points) in [(apart.text("s[i,j,k,l]"), ""), (many, "[2 6 9")] {
+        let program = surject_ir::parse(&text).unwrap();
+        let plans = check_on(program.functions[0].clone(), 1e-4, None, &[surject_codegen::Target::wide()]);
+        assert!(!plans[0].contains(&format!("abreast {points}")), "{}", plans[0]);
+    }
 }
 
 /// Zeros outside of the image are multiplied as others are: with infinity they are not a number.
