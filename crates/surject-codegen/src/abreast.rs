@@ -249,6 +249,9 @@ enum Place<'a> {
     Varies(&'a str),
 }
 
+/// Writes so many windows at a place.
+type Inside<'a> = &'a dyn Fn(&mut Emitter<'_>, ScopeId, Place<'_>, i64) -> Result<(), CodegenError>;
+
 /// The lanes of a block: the first one, and how many exist.
 struct Lanes<'a> {
     first: &'a str,
@@ -317,7 +320,7 @@ impl Row<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         abreast: &Abreast,
-        inside: &dyn Fn(&mut Emitter<'_>, ScopeId, Place<'_>, i64) -> Result<(), CodegenError>,
+        inside: Inside<'_>,
     ) -> Result<(), CodegenError> {
         let (count, (low, high)) = (abreast.windows, abreast.whole);
         let extent = em.dag.extent(abreast.along);
