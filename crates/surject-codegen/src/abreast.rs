@@ -11,10 +11,11 @@
 
 use crate::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::dag::{Dag, Node, NodeId};
-use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
-use crate::row::Row;
+use crate::emit::{At, Elem, Emitter, ScopeId, Val};
+use crate::row::{self, Row};
 use crate::schedule::{Output, Schedule};
 use crate::units::{Units, clip, open_outer};
+use crate::value::Accumulator;
 use crate::{CodegenError, Target};
 use std::collections::HashMap;
 use surject_ir::{AccOp, BinaryOp, DType};
@@ -148,7 +149,7 @@ pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, targe
     let extent = dag.extent(along);
     let blocks = (extent + most - 1) / most;
     let windows = (extent + blocks - 1) / blocks;
-    let whole = whole(dag, &within, along, written)?;
+    let whole = whole(dag, &within, along)?;
     let ends = (whole.0 + windows - 1) / windows;
     if ends > ENDS || extent - whole.1.max(whole.0) > ENDS * windows {
         return None;
@@ -226,18 +227,11 @@ fn terms_where(dag: &mut Dag, body: NodeId, nodes: &[NodeId], inside: bool) -> O
 }
 
 /// The windows for all of whose terms conditions hold.
-fn whole(dag: &Dag, guards: &[Guard], along: LoopId, written: LoopId) -> Option<(i64, i64)> {
+fn whole(dag: &Dag, guards: &[Guard], along: LoopId) -> Option<(i64, i64)> {
     let (mut low, mut high) = (0, dag.extent(along));
     for guard in guards {
-        let (step, mut term) = (guard.expr.coeff(along), guard.expr.clone());
-        term.terms.retain(|t| t.0 == written);
-        let (least, most) = term.range(&dag.extents)?;
-        if step < 1 {
-            return None;
-        }
-        // `0 ≤ step · w + least`, `step · w + most < bound`
-        low = low.max((-least + step - 1).div_euclid(step));
-        high = high.min((guard.bound - 1 - most).div_euclid(step) + 1);
+        let [first, end] = row::always(guard, along, dag).filter(|_| guard.expr.coeff(along) > 0)?;
+        (low, high) = (low.max(first), high.min(end));
     }
     Some((low, high))
 }
@@ -366,25 +360,22 @@ impl Row<'_> {
                 }
             })
             .collect();
-        let neutral = em.scalar(AccOp::Add.neutral(dtype), width);
-        let mut sums = vec![neutral.clone(); count as usize];
-        // What each loop carries: the sums of all windows.
-        let mut nest: Vec<(ScopeId, String, Vec<String>, Vec<String>)> = Vec::new();
-        let mut inner = scope;
-        for &l in &abreast.looped {
-            let (within, iv) = em.open_loop(inner, l, 1);
-            let names: Vec<String> = types.iter().map(|_| em.name()).collect();
-            nest.push((within, iv, names.clone(), std::mem::replace(&mut sums, names)));
-            inner = within;
-        }
+        // The loops carry the sums of all windows.
+        let wide: Vec<Accumulator> =
+            (0..count).map(|_| Accumulator::new(em, AccOp::Add, dtype, width)).collect();
+        let nest = em.open_nest(scope, &abreast.looped);
+        let inner = nest.last().map_or(scope, |l| l.scope);
+        let levels = em.levels(&nest, wide.len());
+        let neutral: Vec<String> = wide.iter().map(|w| w.init.clone()).collect();
+        let sums = levels.last().unwrap_or(&neutral);
         let holds = self.rows_hold(em, inner, &abreast.rows);
+        let extents = &em.dag.extents;
         let known = |w: i64, n: i64| match place {
             Place::Varies(_) => true,
             Place::Known(first) => abreast.within.iter().all(|g| {
-                let at = g.expr.coeff(abreast.along).checked_mul(first + w);
-                let ahead = g.expr.coeff(abreast.written).checked_mul(n);
-                let value = at.zip(ahead).and_then(|(a, b)| a.checked_add(b)?.checked_add(g.expr.offset));
-                value.is_some_and(|value| (0..g.bound).contains(&value))
+                let at = g.expr.substitute(abreast.along, &Lin::constant(first + w));
+                let at = at.and_then(|at| at.substitute(abreast.written, &Lin::constant(n)));
+                at.is_some_and(|expr| Guard { expr, bound: g.bound }.fact(extents) == GuardFact::Always)
             }),
         };
         let lane = self.schedule.order.last().copied().unwrap_or(abreast.along);
@@ -409,13 +400,13 @@ impl Row<'_> {
             }
             Ok::<_, CodegenError>(sums)
         };
-        let mut next = match holds {
+        let next = match holds {
             None => there(em, inner)?,
             Some(holds) => {
                 let [yes, no] = [(); 2].map(|()| em.open(inner, Vec::new(), None));
                 let inside = there(em, yes)?;
                 // All windows have the same terms there.
-                let mut all = neutral;
+                let mut all = neutral[0].clone();
                 for n in 0..terms.len() {
                     all = joined(em, no, (0, n), abreast.outside, &all)?;
                 }
@@ -425,18 +416,7 @@ impl Row<'_> {
                 em.close_sides([yes, no], &holds, &types, [&inside, &outside])
             }
         };
-        for ((scope, iv, names, inits), &l) in nest.into_iter().zip(&abreast.looped).rev() {
-            let carried: Vec<Carried> = (0..types.len())
-                .map(|i| Carried {
-                    name: names[i].clone(),
-                    init: inits[i].clone(),
-                    ty: types[i].clone(),
-                    next: next[i].clone(),
-                })
-                .collect();
-            let bounds: Bounds = em.whole(0, em.dag.extent(l), 1);
-            next = em.close_loop(scope, &iv, &bounds, &carried);
-        }
+        let next = em.close_nest(&nest, &levels, &wide, next);
         for (position, sum) in positions.iter().zip(next) {
             let binds = vec![(abreast.along, position.clone())];
             let (own, at) = self.lanes_abreast(em, scope, (binds, lane), lanes);

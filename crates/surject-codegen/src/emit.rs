@@ -479,16 +479,10 @@ impl<'a> Emitter<'a> {
         then: &str,
         known: &str,
     ) -> String {
-        let body = std::mem::take(&mut self.scopes[scope.0].text);
-        let (parent, name) = (self.parent(scope), self.name());
-        self.line(
-            parent,
-            &format!(
-                "{name} = scf.if {condition} -> ({ty}) {{\n{body}scf.yield {then} : {ty}\n}} else {{\n\
-                 scf.yield {known} : {ty}\n}}"
-            ),
-        );
-        name
+        let other = self.open(self.parent(scope), Vec::new(), None);
+        let values = [then, known].map(|value| [value.to_string()]);
+        let types = [ty.to_string()];
+        self.close_sides([scope, other], condition, &types, [&values[0], &values[1]]).swap_remove(0)
     }
 
     /// Closes a scope whose text needs no operation around it.

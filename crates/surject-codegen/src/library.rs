@@ -119,6 +119,9 @@ pub fn kernels(
     Ok(kernels)
 }
 
+/// Registers of values that are joined side by side.
+const REGISTERS: i64 = 4;
+
 /// A library call.
 #[derive(Clone)]
 struct Call<'a> {
@@ -190,6 +193,13 @@ impl Call<'_> {
     fn tasks(&self, bytes: i64, parts: i64) -> i64 {
         let tasks = (bytes / 65_536).min(4 * self.threads as i64).min(parts).max(1);
         if self.threads <= 1 { 1 } else { tasks }
+    }
+
+    /// The lanes for so many neighbours among some outputs: some registers, which hide how long a step takes, as long as
+    /// every thread has a block of them.
+    fn beside(&self, neighbours: i64, outputs: i64) -> i64 {
+        let share = (outputs / self.threads as i64).max(self.lanes);
+        1 << neighbours.min(REGISTERS * self.lanes).min(share).ilog2()
     }
 
     /// The kernel that copies an operand to where its result is, if that is worth sharing between threads.
@@ -436,6 +446,24 @@ impl<'a> Writer<'a> {
             let to = self.element(scope, pointer, address, memory);
             self.em.line(scope, &format!("llvm.store {raw}, {to} : {}, !llvm.ptr", memory.name()));
         }
+    }
+
+    /// Stores the results of a call, in lanes or not.
+    fn store_results(
+        &mut self,
+        call: &Call<'_>,
+        at: At,
+        (address, apart, mask): (&str, i64, Option<&str>),
+        values: &[Vec<String>],
+    ) -> Result<(), CodegenError> {
+        for (&target, value) in call.targets.iter().zip(values) {
+            let (pointer, dtype) = (self.pointer(target)?, call.dtype(target));
+            match at.lanes {
+                1 => self.store(at.scope, &pointer, dtype, address, value),
+                _ => self.store_lanes(at, (&pointer, address), (dtype, &value[0]), (apart, mask)),
+            }
+        }
+        Ok(())
     }
 
     fn part_addresses(&mut self, scope: ScopeId, dtype: DType, address: &str) -> Vec<String> {

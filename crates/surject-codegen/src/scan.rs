@@ -66,8 +66,8 @@ pub fn find(dag: &mut Dag, outputs: &[Output], outer: &[LoopId], top: FieldId) -
     for node in reductions {
         let Some((scan, field)) = scan(dag, node) else { continue };
         let own = alone && dag[node].deps == over;
-        let alone = scan.lanes(dag, outputs, outer) == Lanes::None;
-        if own && (field == top || !alone || !epilogue(dag, outputs, node)) {
+        let in_lanes = scan.lanes(dag, outputs, outer) != Lanes::None;
+        if own && (field == top || in_lanes || !epilogue(dag, outputs, node)) {
             return Some(Found::Scan(scan));
         }
         if field != top {
@@ -98,6 +98,15 @@ impl Scan {
             Some(l) if dag.extent(l) >= LONG => Lanes::Along,
             _ => Lanes::None,
         }
+    }
+
+    /// The position at a step: the step itself, or from behind what is left of `last`.
+    fn position(&self, em: &mut Emitter<'_>, scope: ScopeId, step: &str, last: i64) -> String {
+        if !self.backwards {
+            return step.to_string();
+        }
+        let last = em.int(last);
+        em.op(scope, &format!("arith.subi {last}, {step} : i64"))
     }
 
     /// Is the term of a step better computed in lanes, and stored first?
@@ -360,12 +369,7 @@ impl Row<'_> {
         let inner = em.open(scope, Vec::new(), None);
         let (iv, state) = (em.name(), em.name());
         let length = em.dag.extent(scan.along);
-        let position = if scan.backwards {
-            let last = em.int(length - 1);
-            em.op(inner, &format!("arith.subi {last}, {iv} : i64"))
-        } else {
-            iv.clone()
-        };
+        let position = scan.position(em, inner, &iv, length - 1);
         em.bind(inner, scan.along, position);
         let at = At { scope: inner, lanes };
         let term = sums.term(em, scan, at)?;
@@ -399,12 +403,7 @@ impl Row<'_> {
         for (low, high, active) in parts.into_iter().filter(|part| part.0 < part.1) {
             let part = em.open(scope, Vec::new(), None);
             let (iv, state) = (em.name(), em.name());
-            let position = if scan.backwards {
-                let last = em.int(low + high - active);
-                em.op(part, &format!("arith.subi {last}, {iv} : i64"))
-            } else {
-                iv.clone()
-            };
+            let position = scan.position(em, part, &iv, low + high - active);
             let inner = em.open(part, vec![(scan.along, position)], Some((scan.along, lanes)));
             em.activate(inner, active as usize, lanes);
             let at = At { scope: inner, lanes };

@@ -246,7 +246,7 @@ impl Emitter<'_> {
             })
     }
 
-    fn open_nest(&mut self, scope: ScopeId, order: &[LoopId]) -> Vec<OpenLoop> {
+    pub(crate) fn open_nest(&mut self, scope: ScopeId, order: &[LoopId]) -> Vec<OpenLoop> {
         let mut scopes: Vec<OpenLoop> = Vec::new();
         for &l in order {
             let outer = scopes.last().map_or(scope, |s| s.scope);
@@ -272,7 +272,7 @@ impl Emitter<'_> {
             let scopes = self.open_nest(at.scope, &plan.order);
             let wide = self.accumulators(&terms, at.lanes);
             let inner = scopes.last().map_or(at.scope, |s| s.scope);
-            let levels = self.levels(&scopes, &terms);
+            let levels = self.levels(&scopes, terms.len());
             let last =
                 levels.last().cloned().unwrap_or_else(|| wide.iter().map(|w| w.init.clone()).collect());
             let mut next = Vec::new();
@@ -292,12 +292,12 @@ impl Emitter<'_> {
     }
 
     /// Names for what every loop of a nest carries.
-    fn levels(&mut self, scopes: &[OpenLoop], terms: &[Term]) -> Vec<Vec<String>> {
-        scopes.iter().map(|_| terms.iter().map(|_| self.name()).collect()).collect()
+    pub(crate) fn levels(&mut self, scopes: &[OpenLoop], count: usize) -> Vec<Vec<String>> {
+        scopes.iter().map(|_| (0..count).map(|_| self.name()).collect()).collect()
     }
 
     /// Closes the loops of a nest, which carry values.
-    fn close_nest(
+    pub(crate) fn close_nest(
         &mut self,
         scopes: &[OpenLoop],
         levels: &[Vec<String>],
@@ -336,7 +336,7 @@ impl Emitter<'_> {
         let scopes = self.open_nest(at.scope, outer);
         let inner = scopes.last().map_or(at.scope, |s| s.scope);
         let wide = self.accumulators(terms, lanes);
-        let levels = self.levels(&scopes, terms);
+        let levels = self.levels(&scopes, terms.len());
         let mut next =
             levels.last().cloned().unwrap_or_else(|| wide.iter().map(|w| w.init.clone()).collect());
         let mut begin = 0;
@@ -578,8 +578,8 @@ struct Term {
     dtype: DType,
 }
 
-struct OpenLoop {
-    scope: ScopeId,
+pub(crate) struct OpenLoop {
+    pub(crate) scope: ScopeId,
     iv: String,
     bounds: Bounds,
 }
@@ -595,15 +595,15 @@ const ALONE: i64 = 8 * PART;
 /// The bytes of the accumulators of all parts, at most: half of the registers.
 const MOST: usize = 1024;
 
-struct Accumulator {
-    init: String,
+pub(crate) struct Accumulator {
+    pub(crate) init: String,
     lanes: usize,
     /// The type of a lane: that of keys, where there are keys.
     elem: Elem,
 }
 
 impl Accumulator {
-    fn new(em: &mut Emitter<'_>, op: AccOp, dtype: DType, lanes: usize) -> Accumulator {
+    pub(crate) fn new(em: &mut Emitter<'_>, op: AccOp, dtype: DType, lanes: usize) -> Accumulator {
         match keys::of(op, dtype) {
             Some(kind) => Accumulator { init: kind.neutral(em, lanes), lanes, elem: kind.elem() },
             None => Accumulator { init: em.scalar(op.neutral(dtype), lanes), lanes, elem: Elem::of(dtype) },

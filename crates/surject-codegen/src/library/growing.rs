@@ -6,7 +6,7 @@
 //! twenty-fifth of the time that it takes element by element (Zen 4).
 
 use super::folds::{flat, grouped};
-use super::{Call, Loop, Writer, region};
+use super::{Call, Loop, REGISTERS, Writer, region};
 use crate::CodegenError;
 use crate::emit::{At, ScopeId};
 use surject_ir::{DType, Window};
@@ -66,8 +66,6 @@ impl Lines {
     }
 
     fn way(&self, call: &Call<'_>, dtypes: &[DType]) -> Way {
-        /// Lanes that hide how long a step takes, in registers.
-        const REGISTERS: i64 = 4;
         /// Fewer lines do not lie in lanes; where a line is in order they lie far apart.
         const FEW: [i64; 2] = [4, 8];
         /// Shorter lines are not cut into pieces, nor into so many that these are shorter.
@@ -98,10 +96,7 @@ impl Lines {
         if count < if apart == 1 { FEW[0] } else { FEW[1] } {
             return Way::Each;
         }
-        // As many as leave a block to every thread.
-        let share = (count.saturating_mul(others) / call.threads as i64).max(call.lanes);
-        let lanes = 1 << count.min(REGISTERS * call.lanes).min(share).ilog2();
-        Way::Across { count, apart, lanes }
+        Way::Across { count, apart, lanes: call.beside(count, count.saturating_mul(others)) }
     }
 
     /// The first element of a line, in the order in which it is run through.
@@ -204,23 +199,6 @@ impl Joins<'_> {
         all.collect()
     }
 
-    fn stored(
-        &self,
-        w: &mut Writer<'_>,
-        at: At,
-        (address, apart, mask): (&str, i64, Option<&str>),
-        values: &[Vec<String>],
-    ) -> Result<(), CodegenError> {
-        for ((&target, &dtype), value) in self.call.targets.iter().zip(self.dtypes).zip(values) {
-            let pointer = w.pointer(target)?;
-            match at.lanes {
-                1 => w.store(at.scope, &pointer, dtype, address, value),
-                _ => w.store_lanes(at, (&pointer, address), (dtype, &value[0]), (apart, mask)),
-            }
-        }
-        Ok(())
-    }
-
     /// Runs through elements from a state, and gives the last one.
     fn run(
         &self,
@@ -238,7 +216,7 @@ impl Joins<'_> {
         let address = w.scaled(at.scope, run.from, &iv, run.step);
         let next = self.loaded(w, at, (&address, run.apart), false)?;
         let results = self.joined(w, at, &grouped(&before, self.dtypes), next)?;
-        self.stored(w, at, (&address, run.apart, run.mask), &results)?;
+        w.store_results(self.call, at, (&address, run.apart, run.mask), &results)?;
         Ok(grouped(&w.close(loops, &flat(&state), &types, flat(&results)), self.dtypes))
     }
 
@@ -255,7 +233,7 @@ impl Joins<'_> {
         let step = if self.backwards { -1 } else { 1 };
         let (at, apart) = (At { scope, lanes: lanes as usize }, step * piece);
         let begin = self.loaded(w, at, (first, apart), false)?;
-        self.stored(w, at, (first, apart, None), &begin)?;
+        w.store_results(self.call, at, (first, apart, None), &begin)?;
         let ahead = w.em.int(step);
         let second = w.add(scope, first, &ahead);
         let run = Run { from: &second, step, count: piece - 1, apart, lanes: at.lanes, mask: None };
@@ -272,14 +250,13 @@ impl Joins<'_> {
             [if self.backwards { 1 - piece } else { 0 }, step * (piece - 1)].map(|n| w.em.int(n));
         let (low, last) = (w.add(around, &from, &low), w.add(around, &from, &last));
         let width = self.call.lanes;
-        let mut part = w.open(around, piece / width);
+        let part = w.open(around, piece / width);
         let inside = At { scope: part.scope, lanes: width as usize };
         let address = w.scaled(inside.scope, &low, &part.iv.clone(), width);
         let own = self.loaded(w, inside, (&address, 1), true)?;
         let spread = w.spread_all(&grouped(&before, self.dtypes), self.dtypes, inside);
         let all = self.joined(w, inside, &spread, own)?;
-        self.stored(w, inside, (&address, 1, None), &all)?;
-        part.values.clear();
+        w.store_results(self.call, inside, (&address, 1, None), &all)?;
         w.close(vec![part], &[], &[], Vec::new());
         let next = self.loaded(w, At { scope: around, lanes: 1 }, (&last, 0), true)?;
         let carry = grouped(&w.close(pieces, &flat(inits), &types, flat(&next)), self.dtypes);

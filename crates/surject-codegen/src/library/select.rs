@@ -119,25 +119,12 @@ impl Writer<'_> {
     fn load_lanes(
         &mut self,
         scope: ScopeId,
-        (pointer, address): (&str, &str),
+        from: (&str, &str),
         dtype: DType,
         (active, lanes): (usize, usize),
     ) -> String {
-        let memory = Elem::in_memory(dtype);
-        let from = self.element(scope, pointer, address, memory);
-        let (ty, size) = (memory.ty(lanes), memory.size());
-        let load = if active == lanes {
-            format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}")
-        } else {
-            let (mask, other) = (self.em.first_lanes(active, lanes), self.em.constant(memory, 0, lanes));
-            format!(
-                "llvm.intr.masked.load {from}, {mask}, {other} {{alignment = {size} : i32}} : \
-                 (!llvm.ptr, {}, {ty}) -> {ty}",
-                Elem::I1.ty(lanes)
-            )
-        };
-        let raw = self.em.op(scope, &load);
-        self.em.widen(dtype, raw, At { scope, lanes })
+        let mask = (active < lanes).then(|| self.em.first_lanes(active, lanes));
+        self.lanes_where(At { scope, lanes }, from, dtype, (1, mask.as_deref()))
     }
 
     /// The loops over the numbers of windows: the share of a task in the axes on which windows are apart, then the

@@ -94,8 +94,6 @@ struct Beside {
 
 impl Beside {
     fn of(call: &Call<'_>, window: &Window, (shape, out): (&[i64], &[i64])) -> Option<Beside> {
-        /// Lanes that hide how long a step takes, in registers.
-        const REGISTERS: i64 = 4;
         /// Fewer outputs do not lie in lanes.
         const FEW: i64 = 4;
         let axis = (0..out.len()).rev().find(|&axis| out[axis] != 1)?;
@@ -105,9 +103,7 @@ impl Beside {
         if !real || shape.contains(&0) || out[axis] < FEW || window.base_dilations[axis] != 1 {
             return None;
         }
-        // As many as leave a block to every thread.
-        let share = (out.iter().product::<i64>() / call.threads as i64).max(call.lanes);
-        let lanes = 1 << out[axis].min(REGISTERS * call.lanes).min(share).ilog2();
+        let lanes = call.beside(out[axis], out.iter().product());
         let (low, high) = window.padding[axis];
         Some(Beside { axis, lanes, apart, beyond: low > 0 || high > 0 })
     }
@@ -214,13 +210,7 @@ impl Windows<'_> {
         let results = flat(&self.join.apply_lanes(w, inner.scope, &args, lanes)?);
         let results = grouped(&w.close(loops, &flat(&inits), &types, results), dtypes);
         let to = w.address(open.scope, &digits, &strides(out));
-        for ((&target, &dtype), value) in call.targets.iter().zip(dtypes).zip(results) {
-            let pointer = w.pointer(target)?;
-            match lanes {
-                1 => w.store(open.scope, &pointer, dtype, &to, &value),
-                _ => w.store_lanes(at, (&pointer, &to), (dtype, &value[0]), (1, own.as_deref())),
-            }
-        }
+        w.store_results(call, at, (&to, 1, own.as_deref()), &results)?;
         w.close(vec![open], &[], &[], Vec::new());
         Ok(tasks)
     }

@@ -1,6 +1,6 @@
 //! Reductions: accumulations where the body is one operator, library calls otherwise.
 
-use super::cx::{Cx, fill};
+use super::cx::{Cx, accumulator, fill};
 use super::movement;
 use super::single;
 use super::state::{Lifter, Result};
@@ -136,7 +136,7 @@ fn by_function(cx: &mut Cx<'_, '_>, all: &Operands, op: LibOp) -> Result<()> {
         return cx.library(op, args, vec![region]);
     };
     let args = operands.map(|&f| {
-        let field = cx.convert(single::wide(cx.dtype(f)), f);
+        let field = cx.convert(accumulator(cx.dtype(f)), f);
         cx.stored(field)
     });
     let args = args.collect();

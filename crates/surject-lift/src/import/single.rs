@@ -5,7 +5,7 @@
 //! implementation's (StableHLO, `reduce`), and XLA's is a tree. Here the function is computed in `f32`, as sums of such
 //! floats are, and what it yields is rounded once.
 
-use super::cx::Cx;
+use super::cx::{Cx, accumulator};
 use super::state::Result;
 use std::collections::HashMap;
 use surject_ir::{
@@ -13,13 +13,8 @@ use surject_ir::{
     UnaryOp, Var,
 };
 
-/// The type that values of a type are computed in.
-pub(super) fn wide(dtype: DType) -> DType {
-    if narrow(dtype) { DType::F32 } else { dtype }
-}
-
 fn narrow(dtype: DType) -> bool {
-    matches!(dtype, DType::F16 | DType::BF16)
+    accumulator(dtype) != dtype
 }
 
 /// A function with 32-bit floats in place of those of 16 bits, if it rounds any of these and only does what can be done
@@ -52,7 +47,7 @@ pub(super) fn in_single(cx: &mut Cx<'_, '_>, region: &Region) -> Result<Option<R
     let mut vars: HashMap<Var, Var> = HashMap::new();
     let new = |cx: &mut Cx<'_, '_>, vars: &mut HashMap<Var, Var>, var: Var| {
         let ty = cx.lift.function.ty(var);
-        let ty = TensorType::new(wide(ty.dtype), ty.space.clone());
+        let ty = TensorType::new(accumulator(ty.dtype), ty.space.clone());
         *vars.entry(var).or_insert_with(|| cx.lift.new_var("", ty))
     };
     let params = region.params.iter().map(|&p| new(cx, &mut vars, p)).collect();
@@ -68,7 +63,7 @@ pub(super) fn in_single(cx: &mut Cx<'_, '_>, region: &Region) -> Result<Option<R
                 FieldKind::Const(value) if narrow(old.dtype) => {
                     cx.constant(&old.space, Scalar::from_f64(DType::F32, value.as_f64()))
                 }
-                FieldKind::Convert { x } => cx.convert(wide(old.dtype), of(x)),
+                FieldKind::Convert { x } => cx.convert(accumulator(old.dtype), of(x)),
                 _ => {
                     let built = cx.lift.function.fields.again(&old, of);
                     cx.typed(built)?
