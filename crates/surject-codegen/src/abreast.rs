@@ -133,11 +133,6 @@ pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, targe
     let mut fitting = pairs.into_iter().filter_map(|pair| Some((pair, conditions(dag, &nodes, pair, lane)?)));
     let ((along, written), [within, rows]) = fitting.next()?;
     let looped: Vec<LoopId> = loops.iter().copied().filter(|&l| l != written && dag.extent(l) > 1).collect();
-    let [inside, outside] = [true, false].map(|inside| terms_where(dag, body, &nodes, inside));
-    let (inside, outside) = (inside?, outside?);
-    if dag[outside].deps.contains(along) && !rows.is_empty() {
-        return None;
-    }
     let bytes = |address: &Lin| {
         let (low, high) = address.range(&dag.extents)?;
         high.checked_sub(low)?.checked_mul(Elem::of(dtype).size() as i64)
@@ -152,6 +147,11 @@ pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, targe
     let whole = whole(dag, &within, along)?;
     let ends = (whole.0 + windows - 1) / windows;
     if ends > ENDS || extent - whole.1.max(whole.0) > ENDS * windows {
+        return None;
+    }
+    let [inside, outside] = [true, false].map(|inside| terms_where(dag, body, &nodes, inside));
+    let (inside, outside) = (inside?, outside?);
+    if dag[outside].deps.contains(along) && !rows.is_empty() {
         return None;
     }
     if let Some(first) = first {
