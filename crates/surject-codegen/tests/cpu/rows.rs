@@ -926,7 +926,8 @@ fn one_lane_at_the_end_of_a_block() {
 }
 
 /// Long columns as if no cache held them: rows far apart, parts of their own for each thread with rows left over, a
-/// reduction inside another one, and a vector times a matrix.
+/// reduction inside another one, and a vector times a matrix. Where rows are short, those with a value beside them lie in
+/// half as many places.
 #[test]
 fn columns_of_what_is_far_away() {
     const INNER: &str = "let t : f32[COLUMNS] =:+ over i<ROWS, j<COLUMNS at [j]: x[i,j]";
@@ -937,7 +938,7 @@ fn columns_of_what_is_far_away() {
         ("+", "", "a[i] * x[i,j]", "", 1),
         ("+", "", "a[i] * x[i,j]", " + 1.0f32", 1),
     ];
-    for (rows, columns) in [(1024, 256), (1037, 260), (520, 300)] {
+    for (rows, columns) in [(1024, 256), (1037, 260), (520, 300), (1301, 104), (2600, 56), (2103, 33)] {
         for (op, inner, body, after, cut) in bodies {
             let text = format!(
                 "func main(x: f32[ROWS,COLUMNS], a: f32[ROWS]) -> (y) {{
@@ -949,13 +950,42 @@ fn columns_of_what_is_far_away() {
             );
             let text = text.replace("ROWS", &rows.to_string()).replace("COLUMNS", &columns.to_string());
             let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-            let far = |target: Target| Target { cache_bytes: 8192, last_bytes: 65_536, ..target };
+            let far = |target: Target| Target {
+                cache_bytes: 8192,
+                shared_bytes: 32_768,
+                last_bytes: 65_536,
+                ..target
+            };
             let host = far(Target { threads: 2, ..Target::host() });
             let targets = [host, far(Target::generic()), far(Target { threads: 1, ..Target::wide() })];
-            let plans = check_on(program.functions[0].clone(), 1e-5, None, &targets);
+            // What sums lose by rounding grows with their length, and these nearly cancel.
+            let tolerance = if rows > 1200 { 1e-4 } else { 1e-5 };
+            let plans = check_on(program.functions[0].clone(), tolerance, None, &targets);
             let parts = plans[0].matches(&format!("row [4 {} ", rows / 4 / 8)).count();
             assert!(rows < 1024 || parts == cut, "{}", plans[0]);
+            let halved = plans[0].contains("+ [4 2]");
+            assert_eq!(halved, columns <= 64 && body.starts_with('a'), "{}", plans[0]);
         }
+    }
+}
+
+/// Columns that stay near, as those of each row of a batch, are walked down by the task that goes on with what it read, and
+/// rows that one vector holds are read in order; longer columns are joined block by block.
+#[test]
+fn columns_that_stay_near() {
+    for (batch, rows, columns, joined) in
+        [(40, 30, 90, false), (2, 700, 104, true), (1, 1500, 104, true), (1, 9000, 24, false)]
+    {
+        let text = format!(
+            "func main(x: f32[{batch},{rows},{columns}]) -> (y) {{
+  y : f32[{batch},{columns}] =:max over b<{batch}, i<{rows}, j<{columns} at [b, j]: x[b,i,j]
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        check_with(program.functions[0].clone(), 1e-5, None);
+        let plan = lower(&program, "main", &Target::generic()).unwrap().plan.to_string();
+        assert_eq!(plan.contains("max [8]"), joined, "{plan}");
     }
 }
 
