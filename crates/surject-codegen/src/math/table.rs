@@ -30,8 +30,8 @@ impl<const N: usize, const P: usize> Table<N, P> {
         let Some(first) = rest.next() else { return x };
         let sum = rest.fold(first, |sum, c| sum.fma(r, c));
         // The linear term, the largest near zero, comes last, so that what the others lose by rounding does not count.
-        // (1.78, 1.74 and 1.61 units in the last place at worst, of four million arguments; eight pieces with the linear
-        // term beside the constant had 2.1.)
+        // At worst, of four million arguments, `erf` is 1.78 units in the last place off with sixteen pieces and 1.74 with
+        // eight (2.1 if the constant came last), and `tanh` 1.61.
         piece.take(linear).fma(r, sum.fma(r * r, piece.take(constant))).with_sign(x)
     }
 }
