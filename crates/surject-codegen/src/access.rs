@@ -388,6 +388,18 @@ impl Emitter<'_> {
         self.op(scope, &format!("vector.shuffle {a}, {b} [{list}] : {ty}, {ty}"))
     }
 
+    /// Numbers of 32 bits that are not negative, in 64. It is a shuffle: LLVM would move a conversion of what was chosen into
+    /// all that was chosen from, of which a vector then holds half as many.
+    pub(crate) fn doubled(&mut self, value: &str, At { scope, lanes }: At) -> String {
+        let order: Vec<i64> = (0..lanes as i64).flat_map(|i| [i, lanes as i64 + i]).collect();
+        let zero = self.constant(Elem::I32, 0, lanes);
+        let pairs = self.shuffled((value, &zero), &order, (Elem::I32, lanes), scope);
+        self.op(
+            scope,
+            &format!("vector.bitcast {pairs} : {} to {}", Elem::I32.ty(2 * lanes), Elem::I64.ty(lanes)),
+        )
+    }
+
     /// Stores the values of two neighbours in every lane, whose places follow each other.
     pub(crate) fn store_pairs(
         &mut self,

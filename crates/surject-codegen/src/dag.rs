@@ -277,6 +277,11 @@ impl Dag {
         id
     }
 
+    /// Gives a node another type, in which its operation means the same.
+    pub fn retype(&mut self, node: NodeId, dtype: DType) {
+        self.nodes[node.0 as usize].dtype = dtype;
+    }
+
     /// A constant.
     pub fn constant(&mut self, value: Scalar) -> NodeId {
         self.add(Node::Const(value), value.dtype())

@@ -155,7 +155,11 @@ pub fn reduce(
         let to: Vec<Option<Buf>> =
             call.targets.iter().map(|t| call.written.contains(t).then_some(buf(*t))).collect();
         let ascending = ascending(call, &dag, &join, axes)?;
-        return Ok((vec![reduce_lanes(call, &reduced, &to, &ascending, (&dag, &join))?], Vec::new()));
+        let (dag, held) = narrowed(call, dag, &join)?;
+        return Ok((
+            vec![reduce_lanes(call, &reduced, (&to, &held), &ascending, (&dag, &join))?],
+            Vec::new(),
+        ));
     }
     // What is chosen may be compared with the initial values more than once.
     let Some(cut) = reduced.cut(call).filter(|_| in_lanes && join.chooses(&dag)) else {
@@ -171,7 +175,8 @@ pub fn reduce(
     let places: Vec<Option<Buf>> = to.iter().copied().map(Some).collect();
     let alone = Call { written: Vec::new(), ..call.clone() };
     let ascending = ascending(call, &dag, &join, axes)?;
-    let mut first = reduce_lanes(&alone, &cut, &places, &ascending, (&dag, &join))?;
+    let (narrow, held) = narrowed(call, dag.clone(), &join)?;
+    let mut first = reduce_lanes(&alone, &cut, (&places, &held), &ascending, (&narrow, &join))?;
     first.writes = to;
     Ok((vec![first, reduce_each(call, &reduced, Some(&parts), (&dag, &join))?], types))
 }
@@ -396,11 +401,11 @@ impl Writer<'_> {
 const MANY: i64 = 64;
 
 /// A reduction of many outputs: neighbours along their last axis are the lanes of vectors, and each of them is joined
-/// in the order of its elements. `to` is where the results go that are written.
+/// in the order of its elements. `to` is where the results go that are written, `held` in which types they are carried.
 fn reduce_lanes(
     call: &Call<'_>,
     reduced: &Reduced,
-    to: &[Option<Buf>],
+    (to, held): (&[Option<Buf>], &[DType]),
     ascending: &[(NodeId, bool)],
     (dag, join): (&Dag, &region::Inlined),
 ) -> Result<Kernel, CodegenError> {
@@ -416,14 +421,14 @@ fn reduce_lanes(
     let beside = if many { MANY } else { call.lanes };
     let lanes = beside as usize;
     let dtypes: Vec<DType> = call.targets.iter().map(|&t| call.dtype(t)).collect();
-    let types: Vec<String> = dtypes.iter().map(|&d| Elem::of(d).ty(lanes)).collect();
+    let types: Vec<String> = held.iter().map(|&d| Elem::of(d).ty(lanes)).collect();
     let root = w.root();
     let inits: Vec<String> = initial(&mut w, call, n, &dtypes)?
         .into_iter()
-        .zip(&dtypes)
-        .map(|(mut parts, &d)| {
-            let value = Val { ssa: parts.swap_remove(0), lanes: 1 };
-            w.em.spread(&value, Elem::of(d), At { scope: root, lanes })
+        .zip(dtypes.iter().zip(held))
+        .map(|(mut parts, (&own, &held))| {
+            let ssa = w.em.convert(At { scope: root, lanes: 1 }, own, held, &parts.swap_remove(0));
+            w.em.spread(&Val { ssa, lanes: 1 }, Elem::of(held), At { scope: root, lanes })
         })
         .collect();
     // The last vector of a line ends with it: some outputs are computed twice, and stored once.
@@ -448,9 +453,7 @@ fn reduce_lanes(
     // Where the elements of one output lie next to each other, square blocks are loaded and transposed: loads that
     // take one element of each line touch every line again for every element. Positions are not loaded.
     let inner_axis = axes.last().copied().unwrap_or(0);
-    let mut loaded = call.args.iter().zip(&dtypes).filter(|(arg, _)| !call.positions.contains_key(arg));
-    let wide = loaded.all(|(_, &dtype)| Elem::of(dtype).size() >= 4);
-    let square = own[inner_axis] == 1 && own[last] != 1 && wide;
+    let square = own[inner_axis] == 1 && own[last] != 1;
     let main = if square && length_in > LONGEST { length_in - length_in % call.lanes } else { 0 };
     // What is left of a line is one block of short rows.
     let rest = if square { (length_in - main).max(1) } else { 1 };
@@ -472,7 +475,7 @@ fn reduce_lanes(
                 // What runs along the reduced axis is one number for all lanes, what runs along the last one is not.
                 let different = if reduced.place_of[axis] == inner_axis { step } else { 1 };
                 let (first, apart) = reduced.number(&mut w, inner, axis, &position);
-                terms.push(w.positions_of(inner, &first, dtype, (different, step), apart, lanes));
+                terms.push(w.positions_of(inner, &first, held[i], (different, step), apart, lanes));
                 continue;
             }
             let pointer = w.pointer(call.arg(i)?)?;
@@ -516,14 +519,43 @@ fn reduce_lanes(
     }
     let results = w.close(loops, &inits, &types, state);
     let address = w.address(open.scope, &digits, &strides(&out));
-    for ((place, value), &dtype) in to.iter().zip(results).zip(&dtypes) {
+    for ((place, value), (&dtype, &held)) in to.iter().zip(results).zip(dtypes.iter().zip(held)) {
         let Some(place) = *place else { continue };
         let pointer = w.em.pointer(place)?;
         let at = At { scope: open.scope, lanes };
+        let value = if held == dtype { value } else { w.em.doubled(&value, at) };
         w.store_lanes(at, (&pointer, &address), (dtype, &value), (1, own_lanes.as_deref()));
     }
     w.close(vec![open], &[], &[], Vec::new());
     call.finish(w, tasks, format!("reduce {shape:?} over {axes:?} in lanes, tasks {tasks}"))
+}
+
+/// The scalar function and the types in which it carries its results: positions that it only compares with each other and
+/// chooses, beside values of at most four bytes, as `i32`, so that a vector holds as many of them as of the others.
+fn narrowed(
+    call: &Call<'_>,
+    mut dag: Dag,
+    join: &region::Inlined,
+) -> Result<(Dag, Vec<DType>), CodegenError> {
+    let n = call.targets.len();
+    let types: Vec<DType> = call.targets.iter().map(|&t| call.dtype(t)).collect();
+    let (mut held, mut values) = (types.clone(), Vec::new());
+    for (i, &dtype) in types.iter().enumerate().filter(|(_, d)| d.size() > DType::I32.size()) {
+        let (arg, init) = (call.arg(i)?, call.arg(n + i)?);
+        let holds = |value: i128| value >= 0 && DType::I32.holds(value);
+        let last = match call.positions.get(&arg) {
+            Some(&axis) => call.sizes(arg)?[axis] - 1,
+            None => return Ok((dag, types)),
+        };
+        let fits = dtype.is_int() && dtype.holds(last) && holds(last.into());
+        let first = literal(call.function, init).and_then(Scalar::as_i128);
+        let ordered = join.only_ordered(&dag, i).filter(|_| fits && first.is_some_and(holds));
+        let Some(ordered) = ordered else { return Ok((dag, types)) };
+        held[i] = DType::I32;
+        values.extend(ordered);
+    }
+    values.into_iter().for_each(|node| dag.retype(node, DType::I32));
+    Ok((dag, held))
 }
 
 /// What is known of the comparisons of positions, in a reduction along one axis, from the second element of it on:

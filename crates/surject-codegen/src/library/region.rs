@@ -183,6 +183,35 @@ impl Inlined {
         (0..self.results.len()).all(|i| self.chosen(dag, i).is_some())
     }
 
+    /// What is carried value number `i`, its element, or chosen between the two, if the function does nothing with these but
+    /// compare them with each other and choose: they may have any type that holds them.
+    pub fn only_ordered(&self, dag: &Dag, i: usize) -> Option<HashSet<NodeId>> {
+        let (own, element) = self.chosen(dag, i)?;
+        let results: Vec<NodeId> = self.results.iter().flat_map(|p| [Some(p.re), p.im]).flatten().collect();
+        let mut values = HashSet::from([own, element]);
+        for n in dag.reachable(&results, true) {
+            let node = &dag[n].node;
+            match *node {
+                Node::Select(c, x, y)
+                    if values.contains(&x) && values.contains(&y) && !values.contains(&c) =>
+                {
+                    values.insert(n);
+                }
+                Node::Binary(op, x, y) if values.contains(&x) && values.contains(&y) => match op {
+                    BinaryOp::Max | BinaryOp::Min => {
+                        values.insert(n);
+                    }
+                    op if op.is_comparison() => {}
+                    _ => return None,
+                },
+                _ if node.children().any(|c| values.contains(&c)) => return None,
+                _ => {}
+            }
+        }
+        let alone = |(j, parts): (usize, &Parts)| (j == i) == values.contains(&parts.re);
+        self.results.iter().enumerate().all(alone).then_some(values)
+    }
+
     /// The comparisons of a carried value with the element that is joined to it, and what they are while every carried
     /// value is less than every element: this is about number `i` of them, if the function only ever chooses between it
     /// and its element. A comparison that is known is none that the next step waits for.

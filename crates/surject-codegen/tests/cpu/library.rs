@@ -392,19 +392,22 @@ fn folds_of_positions() {
         (vec![2], [1, 1, 40_003]),
         (vec![2], [1, 1, 65_536]),
     ] {
-        for (axis, dtype, also) in [
-            (0, I, false),
-            (1, I, false),
-            (2, I, false),
-            (2, I, true),
-            (2, DType::I64, false),
-            (1, DType::U8, false),
+        for (value, axis, dtype, also) in [
+            (F, 0, I, false),
+            (F, 1, I, false),
+            (F, 2, I, false),
+            (F, 2, I, true),
+            (F, 2, DType::I64, false),
+            (F, 1, DType::U8, false),
+            (DType::I8, 2, DType::I64, false),
+            (DType::U16, 1, I, false),
+            (DType::I1, 2, I, false),
         ] {
-            let (mut f, p) = function(&[(F, &sizes), (F, &[]), (dtype, &[])]);
+            let (mut f, p) = function(&[(value, &sizes), (value, &[]), (dtype, &[])]);
             let whole = f.fields[p[0]].space.clone();
             let field = f.fields.index(&whole, axis, dtype).unwrap();
             let positions = store(&mut f, field);
-            let join = region(&mut f, &[F, dtype, F, dtype], |f, p| {
+            let join = region(&mut f, &[value, dtype, value, dtype], |f, p| {
                 let keep = f.fields.binary(BinaryOp::Ge, p[0], p[2]).unwrap();
                 vec![f.fields.select(keep, p[0], p[2]).unwrap(), f.fields.select(keep, p[1], p[3]).unwrap()]
             });
@@ -431,18 +434,24 @@ fn folds_of_positions() {
 }
 
 /// The least of a row and where it is, the first of equal ones and of what is no number; where nobody asks for the least
-/// itself, and where positions begin with a literal that the first position is above, is, or is not.
+/// itself; where positions begin with a literal that the first position is above, is, or is not, or that 32 bits do not
+/// hold; and where they are more than compared and chosen.
 #[test]
 fn least_with_their_positions() {
     for (rows, length) in [(37, 17), (16, 5), (40, 40), (33, 24), (50, 33), (1, 900), (3, 300)] {
-        for (before, results, value, index) in [
-            (0, "i", F, "i32"),
-            (0, "m, i", F, "i32"),
-            (-3, "i", F, "i32"),
-            (5, "i", F, "i32"),
-            (0, "i", F, "i64"),
-            (0, "m, i", F, "i16"),
-            (0, "m, i", DType::F64, "i64"),
+        for (before, results, value, index, chosen) in [
+            (0i64, "i", F, "i32", "v"),
+            (0, "m, i", F, "i32", "v"),
+            (-3, "i", F, "i32", "v"),
+            (5, "i", F, "i32", "v"),
+            (0, "i", F, "i64", "v"),
+            (-3, "m, i", F, "i64", "v"),
+            (5, "i", F, "i64", "v"),
+            (1 << 40, "m, i", F, "i64", "v"),
+            (0, "m, i", F, "i64", "v + 4294967296i64"),
+            (0, "m, i", DType::BF16, "i64", "v"),
+            (0, "m, i", F, "i16", "v"),
+            (0, "m, i", DType::F64, "i64", "v"),
         ] {
             let text = format!(
                 "func main(x: {value}[{rows},{length}]) -> ({results}) {{
@@ -454,7 +463,7 @@ fn least_with_their_positions() {
       c : i1[] =: or(s < u, s != s)
       d : i1[] =: or(c, and(s == u, t < v))
       y : {value}[] =: select(c, s, u)
-      z : {index}[] =: select(d, t, v)
+      z : {index}[] =: select(d, t, {chosen})
     }}
   }}
 }}
