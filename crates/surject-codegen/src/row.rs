@@ -74,16 +74,8 @@ pub fn emit(
     free: LoopSet,
     stash: Option<Stash>,
 ) -> Result<Kernel, CodegenError> {
-    if let Some((along, loads)) = &schedule.turned {
-        let tile = turned::tile(dag, outputs, schedule, *along, target);
-        let dag = tile.as_ref().map_or(dag, |t| &t.dag);
-        let mut em = Emitter::new(dag);
-        (em.tables, em.streams) = (schedule.tables, schedule.streams);
-        let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-        let buffers = bind_pointers(&mut em, &written(outputs), &roots);
-        let row = Row { outputs, schedule, braided: None };
-        let tasks = row.turned(&mut em, *along, loads, target, (free, tile.as_ref()))?;
-        return finish(em, buffers, tasks, written(outputs), summary(dag, &roots, schedule, tasks));
+    if let Some(turned) = &schedule.turned {
+        return turned::emit(dag, outputs, schedule, turned, (free, target));
     }
     let units = units(dag, &schedule.order, schedule, target, (free, &Grain::ROWS));
     emit_units(dag, outputs, schedule, (units, target), stash, &|_| Some(When::Soon))

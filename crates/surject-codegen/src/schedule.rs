@@ -26,6 +26,15 @@ pub struct Output {
     pub join: Option<AccOp>,
 }
 
+/// What is transposed in square blocks.
+#[derive(Clone, Debug)]
+pub struct Turned {
+    /// Loops that loads run along as if they were one, outermost first. Where the loads go they need not be.
+    pub along: Vec<LoopId>,
+    /// The loads.
+    pub loads: Vec<NodeId>,
+}
+
 /// The schedule of a kernel.
 #[derive(Clone, Debug)]
 pub struct Schedule {
@@ -33,9 +42,9 @@ pub struct Schedule {
     pub order: Vec<LoopId>,
     /// The lanes in which the last loop is done; 1: none.
     pub lanes: usize,
-    /// Loads that run along another loop than the last, and that loop: they are done in square blocks, which are
-    /// transposed. The loop then is the last but one.
-    pub turned: Option<(LoopId, Vec<NodeId>)>,
+    /// Loads that run along other loops than the last: they are done in square blocks, which are transposed. The loops then
+    /// stand before the last.
+    pub turned: Option<Turned>,
     /// Rows that are short: they are the lanes of the last loop, and what runs along them is written out.
     pub short: Option<Short>,
     /// Rows that are short and run on from one to the next: the last loop is that over rows, and its lanes are the rows
@@ -639,25 +648,47 @@ fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, target: &Target)
     let Some(last) = unit.filter(|&l| lanes > 1 && dag.extent(l) > 1 && output.join.is_none()) else {
         return;
     };
-    let along = |u: LoopId| -> Vec<NodeId> {
+    // What runs along some loops, the last of them fastest.
+    let run = |along: &[LoopId]| -> Vec<NodeId> {
+        let runs = |address: &Lin| {
+            let mut apart = 1;
+            along.iter().rev().all(|&l| {
+                let fits = address.coeff(l) == apart;
+                apart *= dag.extent(l);
+                fits
+            })
+        };
         let turned = nodes.iter().copied().filter(|&n| match &dag[n].node {
             Node::Load { address, guards, .. } => {
-                guards.is_empty() && address.coeff(u) == 1 && !(0..=NEAR).contains(&address.coeff(last).abs())
+                guards.is_empty() && runs(address) && !(0..=NEAR).contains(&address.coeff(last).abs())
             }
             _ => false,
         });
         turned.collect()
     };
     let least = lanes.min(8) as i64;
-    let candidates = schedule.order.iter().copied().filter(|&u| u != last && dag.extent(u) >= least);
-    let best = candidates.map(|u| (u, along(u))).filter(|c| !c.1.is_empty()).max_by_key(|c| c.1.len());
+    // A loop that is too short goes on with those that loads run along from where it ends.
+    let turned = |u: LoopId| -> Option<Turned> {
+        let (mut along, mut loads, mut length) = (vec![u], run(&[u]), dag.extent(u));
+        while length < least {
+            let around = schedule.order.iter().filter(|&l| *l != last && !along.contains(l));
+            let longer = around.map(|&l| [&[l], &along[..]].concat()).map(|a| (run(&a), a));
+            (loads, along) =
+                longer.filter(|longer| !longer.0.is_empty()).max_by_key(|longer| longer.0.len())?;
+            length *= dag.extent(along[0]);
+        }
+        (!loads.is_empty()).then_some(Turned { along, loads })
+    };
+    let candidates = schedule.order.iter().copied().filter(|&u| u != last && dag.extent(u) > 1);
+    let best =
+        candidates.filter_map(turned).max_by_key(|t| (t.loads.len(), std::cmp::Reverse(t.along.len())));
     // A kernel with reductions inside is not about moving elements.
     let reduces = nodes.iter().any(|&n| matches!(dag[n].node, Node::Reduce { .. }));
-    if let Some((u, loads)) = best.filter(|_| !reduces) {
-        schedule.order.retain(|&k| k != u && k != last);
-        schedule.order.extend([u, last]);
-        schedule.lanes = fit(lanes, dag.extent(u));
-        schedule.turned = Some((u, loads));
+    if let Some(turned) = best.filter(|_| !reduces) {
+        schedule.order.retain(|&k| !turned.along.contains(&k) && k != last);
+        schedule.order.extend(turned.along.iter().copied().chain([last]));
+        schedule.lanes = fit(lanes, turned.along.iter().map(|&l| dag.extent(l)).product());
+        schedule.turned = Some(turned);
     }
 }
 

@@ -17,11 +17,11 @@ use crate::ahead::{Ask, prefetch};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
 use crate::groups::{Ahead, Strip};
-use crate::row::Row;
-use crate::schedule::{Output, Schedule};
+use crate::row::{Kernel, Row, bind_pointers, finish, summary, written};
+use crate::schedule::{Output, Schedule, Turned};
 use crate::short::CHUNK;
 use crate::stream::{Ends, LINE, begin_alike, leaves};
-use crate::units::{Grain, clip, open_outer, units};
+use crate::units::{Grain, clip, decode, open_outer, units};
 
 /// Blocks of rows that are done one after the other before the next columns, at most.
 const STRIP: i64 = 16;
@@ -51,6 +51,86 @@ fn meet(apart: i64) -> bool {
     apart % ALIAS == 0
 }
 
+/// What the rows of blocks are.
+pub(crate) struct Along {
+    /// The loop over them.
+    pub(crate) all: LoopId,
+    /// The loops that its numbers are made of, if it is none of the kernel's own.
+    digits: Vec<LoopId>,
+    pub(crate) loads: Vec<NodeId>,
+}
+
+impl Along {
+    /// How far apart rows are that follow each other, if all are.
+    fn apart(&self, address: &Lin) -> Option<i64> {
+        self.digits.is_empty().then(|| address.coeff(self.all))
+    }
+
+    /// Gives the loops of the kernel their values in the scope of a row.
+    fn bind(&self, em: &mut Emitter<'_>, scope: ScopeId, row: &str) {
+        decode(em, scope, &self.digits, row.to_string());
+    }
+}
+
+/// Writes a kernel of blocks. Tasks may only be cut along the loops of `free`.
+pub(crate) fn emit(
+    dag: &Dag,
+    outputs: &[Output],
+    schedule: &Schedule,
+    turned: &Turned,
+    (free, target): (LoopSet, &Target),
+) -> Result<Kernel, CodegenError> {
+    let roots = |outputs: &[Output]| -> Vec<NodeId> { outputs.iter().map(|o| o.root).collect() };
+    let summarised = |tasks: i64| summary(dag, &roots(outputs), schedule, tasks);
+    let (mut dag, mut outputs, mut schedule, mut free) =
+        (dag.clone(), outputs.to_vec(), schedule.clone(), free);
+    let mut along = Along { all: LoopId(0), digits: Vec::new(), loads: turned.loads.clone() };
+    match turned.along[..] {
+        [l] => along.all = l,
+        _ => {
+            let whole = turned.along.iter().all(|&l| free.contains(l));
+            (along, dag, outputs) = joined(&dag, &outputs, turned)?;
+            schedule.order.retain(|l| !turned.along.contains(l));
+            schedule.order.insert(schedule.order.len() - 1, along.all);
+            free = if whole { free.union(std::iter::once(along.all).collect()) } else { free };
+        }
+    }
+    let tile = tile(&dag, &outputs, &schedule, &along, target);
+    let mut em = Emitter::new(tile.as_ref().map_or(&dag, |t| &t.dag));
+    (em.tables, em.streams) = (schedule.tables, schedule.streams);
+    let buffers = bind_pointers(&mut em, &written(&outputs), &roots(&outputs));
+    let row = Row { outputs: &outputs, schedule: &schedule, braided: None };
+    let tasks = row.turned(&mut em, &along, target, (free, tile.as_ref()))?;
+    finish(em, buffers, tasks, written(&outputs), summarised(tasks))
+}
+
+/// The kernel with one loop for those that loads run along.
+fn joined(dag: &Dag, outputs: &[Output], turned: &Turned) -> Result<(Along, Dag, Vec<Output>), CodegenError> {
+    let unsupported = || CodegenError::unsupported("a transposition of more than 128 loops");
+    let mut result = Dag::default();
+    result.extents.clone_from(&dag.extents);
+    let all =
+        result.add_loop(turned.along.iter().map(|&l| dag.extent(l)).product()).ok_or_else(unsupported)?;
+    let mut ids: Vec<NodeId> = Vec::with_capacity(dag.len());
+    for (id, data) in dag.iter() {
+        let at = |id: NodeId| ids[id.0 as usize];
+        let along = |lin: &Lin| {
+            let mut lin = lin.clone();
+            lin.terms.retain(|t| !turned.along.contains(&t.0));
+            lin.plus(&Lin::var(all), 1)
+        };
+        let node = match turned.loads.contains(&id) {
+            true => data.node.mapped(&at, &along),
+            false => data.node.mapped(&at, &|lin| Some(lin.clone())),
+        };
+        ids.push(result.add(node.ok_or_else(unsupported)?, data.dtype));
+    }
+    let at = |id: &NodeId| ids[id.0 as usize];
+    let outputs = outputs.iter().map(|o| Output { root: at(&o.root), ..o.clone() }).collect();
+    let loads = turned.loads.iter().map(at).collect();
+    Ok((Along { all, digits: turned.along.clone(), loads }, result, outputs))
+}
+
 /// Memory for some rows of some columns, of which a task makes the blocks before it stores them.
 pub(crate) struct Tile {
     /// The nodes of the kernel, and the load of an element of the tile.
@@ -66,17 +146,12 @@ pub(crate) struct Tile {
 }
 
 /// The tile of a schedule whose results leave the nearest caches though their rows do not begin alike.
-pub(crate) fn tile(
-    dag: &Dag,
-    outputs: &[Output],
-    schedule: &Schedule,
-    along: LoopId,
-    target: &Target,
-) -> Option<Tile> {
+fn tile(dag: &Dag, outputs: &[Output], schedule: &Schedule, along: &Along, target: &Target) -> Option<Tile> {
     let ([output], Some(&last)) = (outputs, schedule.order.last()) else { return None };
     let (lanes, dtype) = (schedule.lanes as i64, dag[output.root].dtype);
     let size = Elem::in_memory(dtype).size() as i64;
-    let meet = !schedule.streams && meet(output.address.coeff(along).saturating_mul(size));
+    let apart = along.apart(&output.address);
+    let meet = !schedule.streams && apart.is_some_and(|apart| meet(apart.saturating_mul(size)));
     let whole = begin_alike(dag, outputs, last) || target.across && !schedule.streams;
     // Past the caches each part of a line would go to memory by itself.
     let parts = schedule.streams && lanes * size < LINE;
@@ -87,11 +162,11 @@ pub(crate) fn tile(
     {
         return None;
     }
-    let mut dag = dag.clone();
+    let (mut dag, along) = (dag.clone(), along.all);
     let length = dag.extent(last);
     // Whole rows that are one sequence, where the nearest cache holds a block of them.
     let block = length.checked_mul(size * lanes)?;
-    let behind = (output.address.coeff(last), output.address.coeff(along)) == (1, length);
+    let behind = (output.address.coeff(last), apart) == (1, Some(length));
     let flat = match behind && 2 * block <= target.nearest_bytes as i64 {
         true => Some(dag.add_loop(length.checked_mul(dag.extent(along))?)?),
         false => None,
@@ -182,21 +257,21 @@ fn close_behind(em: &mut Emitter<'_>, (scope, iv): (ScopeId, String), behind: Op
 impl Row<'_> {
     /// Writes the loops of a schedule whose last loop but one is the one that loads run along. Gives the number of
     /// tasks.
-    pub(crate) fn turned(
+    fn turned(
         &self,
         em: &mut Emitter<'_>,
-        along: LoopId,
-        loads: &[NodeId],
+        rows_of: &Along,
         target: &Target,
         (free, tile): (LoopSet, Option<&Tile>),
     ) -> Result<i64, CodegenError> {
+        let (along, loads) = (rows_of.all, &rows_of.loads[..]);
         let [outer @ .., _, last] = self.schedule.order.as_slice() else {
             return Err(CodegenError::malformed("a block with less than two loops"));
         };
         let behind = behind(em.dag, self.outputs, self.schedule);
         let outer: Vec<LoopId> = outer.iter().copied().filter(|&l| Some(l) != behind).collect();
         let (lanes, full) = (self.schedule.lanes as i64, self.schedule.lanes);
-        let mut reach = self.reach(em, along, loads, target);
+        let mut reach = self.reach(em, rows_of, target);
         if tile.is_some() {
             (reach.ahead, reach.meet) = (false, false);
         }
@@ -248,6 +323,7 @@ impl Row<'_> {
             if low > 0 && (rows - main_rows) * FEW < rows {
                 let bounds = clip(em, scope, &range, (low, high), 1);
                 let (inner, iv) = em.open_loop(scope, along, 1);
+                rows_of.bind(em, inner, &iv);
                 let part = open_behind(em, inner, behind);
                 self.line(em, part.0, *last, piece.clone(), true)?;
                 close_behind(em, part, behind);
@@ -270,11 +346,10 @@ impl Row<'_> {
                 let block =
                     Block { row: &row, column, first: skipped, lanes, active, reach, next: Vec::new() };
                 match tile {
-                    None => self.block(em, inner, along, *last, loads, &block)?,
+                    None => self.block(em, inner, rows_of, *last, &block)?,
                     Some(t) => {
                         let streams = std::mem::take(&mut em.streams);
-                        Row { outputs: &t.outputs[0], ..*self }
-                            .block(em, inner, along, *last, loads, &block)?;
+                        Row { outputs: &t.outputs[0], ..*self }.block(em, inner, rows_of, *last, &block)?;
                         em.streams = streams;
                     }
                 }
@@ -319,7 +394,7 @@ impl Row<'_> {
                         &|em, scope, (row, column), next| {
                             let block =
                                 Block { row, column, first: 0, lanes: full, active: full, reach, next };
-                            self.block(em, scope, along, *last, loads, &block)
+                            self.block(em, scope, rows_of, *last, &block)
                         },
                     )?,
                 }
@@ -344,6 +419,7 @@ impl Row<'_> {
                     } else {
                         let rows = |em: &mut Emitter<'_>, scope: ScopeId, (low, high): (&str, &str)| {
                             let (inner, iv) = em.open_loop(scope, along, 1);
+                            rows_of.bind(em, inner, &iv);
                             row.leave(em, inner, *last, &tile.outputs[0], (&from, &to, &bounds))?;
                             let rows =
                                 Bounds { low: low.to_string(), high: high.to_string(), step: em.int(1) };
@@ -421,20 +497,23 @@ impl Row<'_> {
         Ok(())
     }
 
-    fn reach(&self, em: &Emitter<'_>, along: LoopId, loads: &[NodeId], target: &Target) -> Reach {
+    fn reach(&self, em: &Emitter<'_>, along: &Along, target: &Target) -> Reach {
         let far = |address: &Lin, size: usize| {
             let range = address.range(&em.dag.extents);
             let least = if target.eager { 0 } else { target.cache_bytes as i64 / size as i64 };
             range.is_none_or(|(low, high)| (high - low) / FAR >= least)
         };
-        let read = loads.iter().all(|&n| match &em.dag[n].node {
+        let read = along.loads.iter().all(|&n| match &em.dag[n].node {
             Node::Load { address, .. } => far(address, Elem::in_memory(em.dag[n].dtype).size()),
             _ => false,
         });
         let [output] = self.outputs else { return Reach { far: false, ahead: false, meet: false } };
         let size = Elem::in_memory(em.dag[output.root].dtype).size();
-        let apart = output.address.coeff(along).saturating_mul(size as i64).saturating_abs();
         let to = far(&output.address, size);
+        let Some(apart) = along.apart(&output.address) else {
+            return Reach { far: read && to, ahead: false, meet: false };
+        };
+        let apart = apart.saturating_mul(size as i64).saturating_abs();
         Reach { far: read && to, ahead: to && (read || apart >= PAGE), meet: meet(apart) }
     }
 
@@ -443,14 +522,14 @@ impl Row<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        along: LoopId,
+        rows_of: &Along,
         last: LoopId,
-        loads: &[NodeId],
         block: &Block<'_>,
     ) -> Result<(), CodegenError> {
         let &Block { row, column, first, lanes, active, reach, ref next } = block;
+        let along = rows_of.all;
         let mut turned: Vec<(NodeId, Vec<String>)> = Vec::new();
-        for &load in loads {
+        for &load in &rows_of.loads {
             turned.push((load, self.transposed(em, scope, along, last, load, block)?));
         }
         if let ([output], true, false) = (self.outputs, reach.ahead && !em.streams, reach.meet) {
@@ -467,7 +546,8 @@ impl Row<'_> {
         for i in first..self.schedule.lanes {
             let ahead = em.int(i as i64);
             let position = em.op(scope, &format!("arith.addi {row}, {ahead} : i64"));
-            let part = em.open(scope, vec![(along, position)], None);
+            let part = em.open(scope, vec![(along, position.clone())], None);
+            rows_of.bind(em, part, &position);
             let inner = em.open(part, vec![(last, column.to_string())], Some((last, lanes)));
             em.activate(inner, active, lanes);
             for (load, rows) in &turned {

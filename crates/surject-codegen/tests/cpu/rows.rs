@@ -328,6 +328,40 @@ fn transpositions_in_blocks() {
     }
 }
 
+/// The axis that memory has last is too short for a block, which goes on along the axes before it; and something else varies
+/// along one of them.
+#[test]
+fn transpositions_along_short_axes() {
+    for dtype in [DType::F32, DType::F64, DType::BF16, DType::I8] {
+        for (sizes, order) in [
+            (&[37, 3, 5, 4][..], &[3, 1, 2, 0][..]),
+            (&[128, 3, 16, 4], &[3, 1, 2, 0]),
+            (&[40, 33, 2], &[2, 1, 0]),
+            (&[19, 30, 7, 2], &[3, 1, 2, 0]),
+            (&[3, 40, 5, 7, 2], &[4, 0, 2, 3, 1]),
+            (&[50, 2, 2, 4], &[3, 2, 1, 0]),
+            (&[33, 3, 2, 5, 3], &[2, 4, 3, 1, 0]),
+            (&[2, 70, 9, 6], &[3, 0, 2, 1]),
+        ] {
+            let (mut f, p) = function(&[(dtype, sizes), (dtype, &[sizes[order[0]]])]);
+            let image: Vec<u64> = order.iter().map(|&axis| sizes[axis]).collect();
+            let mut axes = vec![0; order.len()];
+            order.iter().enumerate().for_each(|(to, &from)| axes[from] = to);
+            let all = space(&image);
+            let turned = f.fields.read(IndexMap::projection(&all, &axes), p[0]).unwrap();
+            let beside = f.fields.read(IndexMap::projection(&all, &[0]), p[1]).unwrap();
+            let sum = f.fields.binary(BinaryOp::Add, turned, beside).unwrap();
+            result(&mut f, sum);
+            if dtype == DType::F32 {
+                let program = Program { name: String::new(), functions: vec![f.clone()] };
+                let plan = lower(&program, "main", &Target::generic()).unwrap().plan.to_string();
+                assert!(plan.contains("blocks"), "{plan}");
+            }
+            check(f);
+        }
+    }
+}
+
 /// As if all memory were far away: blocks ask for what the next ones need, also behind the ends of tensors.
 #[test]
 fn transpositions_of_what_is_far_away() {
