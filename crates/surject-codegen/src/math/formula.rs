@@ -221,6 +221,15 @@ impl<'p> F<'p> {
         )))
     }
 
+    /// The inverse of the square root of what is no subnormal number, to 3 · 2^-13, its ends included: one instruction of
+    /// machines with tables of eight, of as many lanes.
+    pub fn near_inverse_root_of_eight(self) -> F<'p> {
+        let (x, ty) = (self.ssa(), Elem::F32.ty(8));
+        self.of(self
+            .pen
+            .write(&format!("llvm.call_intrinsic \"llvm.x86.avx.rsqrt.ps.256\"({x}) : ({ty}) -> {ty}")))
+    }
+
     /// A polynomial, highest coefficient first.
     pub fn poly(self, coefficients: &[f64]) -> F<'p> {
         let mut sum = self.number(coefficients[0]);

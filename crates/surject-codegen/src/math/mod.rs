@@ -58,18 +58,19 @@ struct Mirror {
 #[derive(Clone, Copy)]
 struct Short {
     formula: for<'p> fn(F<'p>) -> (F<'p>, B<'p>),
-    tables: bool,
+    /// As [`Method::pieces`].
+    pieces: usize,
 }
 
 impl Method {
     /// The same with a formula for nearly every argument.
     fn short(self, formula: for<'p> fn(F<'p>) -> (F<'p>, B<'p>)) -> Method {
-        Method { short: Some(Short { formula, tables: false }), ..self }
+        Method { short: Some(Short { formula, pieces: 0 }), ..self }
     }
 
     /// As [`Method::short`], by tables if there may be any.
     fn short_by_table(self, formula: for<'p> fn(F<'p>) -> (F<'p>, B<'p>), may: bool) -> Method {
-        Method { short: may.then_some(Short { formula, tables: true }), ..self }
+        Method { short: may.then_some(Short { formula, pieces: table::PIECES }), ..self }
     }
 
     fn of(op: UnaryOp, e: Elem, tables: usize) -> Option<Method> {
@@ -93,6 +94,10 @@ impl Method {
             Erf if tables >= table::HALF && !double => by_table(table::erf_of_eight, table::HALF),
             Erfc if sixteen => by_table(table::erfc, table::PIECES),
             Rsqrt if sixteen => by_table(power::inverse_root, table::PIECES),
+            Rsqrt if tables >= table::HALF && !double => {
+                let short = Short { formula: power::inverse_root_of_eight, pieces: table::HALF };
+                own(power::inverse_of_root).map(|m| Method { short: Some(short), ..m })
+            }
             Exp => own(exp::exp),
             Expm1 => own(exp::expm1),
             Logistic => own(exp::logistic),
@@ -134,7 +139,7 @@ pub fn unary(em: &mut Emitter<'_>, at: At, op: UnaryOp, e: Elem, x: &str) -> Res
         Exp | Expm1 | Log | Log1p | Logistic | Cbrt | Sin | Cos | Tan | Tanh | Acos | Acosh | Asin
         | Asinh | Atan | Atanh | Cosh | Sinh | Erf | Erfc | ErfInv | Lgamma | Digamma => op.name(),
         // A few values gain nothing from the instruction that others begin with.
-        Rsqrt if e == Elem::F32 && em.tables.min(at.lanes) >= table::PIECES => op.name(),
+        Rsqrt if e == Elem::F32 && em.tables >= table::HALF && at.lanes >= em.tables => op.name(),
         Rsqrt => {
             let root = em.un(at, "math.sqrt", x, e);
             let one = em.float(at, e, 1.0);
@@ -145,10 +150,10 @@ pub fn unary(em: &mut Emitter<'_>, at: At, op: UnaryOp, e: Elem, x: &str) -> Res
     let function = format!("surject_{name}_{}", e.name());
     let Some(method) = Method::of(op, e, em.tables) else { return Ok(em.call(at, &function, &[x], e)) };
     // A few values gain nothing from tables.
-    let Some(short) = method.short.filter(|s| !s.tables || at.lanes >= table::PIECES) else {
+    let Some(short) = method.short.filter(|s| at.lanes >= s.pieces) else {
         return Ok(by_method(em, at, &method, &function, e, x));
     };
-    let lanes = if short.tables { table::PIECES } else { at.lanes };
+    let lanes = if short.pieces > 0 { short.pieces } else { at.lanes };
     Ok(in_parts(em, at, e, &[x], lanes, |em, at, args| {
         let (value, beyond) = {
             let pen = Pen::new(em, at);

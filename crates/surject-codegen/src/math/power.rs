@@ -1,7 +1,7 @@
 //! Powers and cube roots.
 
 use super::exponential;
-use super::formula::F;
+use super::formula::{B, F};
 use super::logarithm;
 
 /// `2^r` for `|r| ≤ ½`, to 2^-29.
@@ -130,10 +130,27 @@ pub fn pow<'p>(x: F<'p>, y: F<'p>) -> F<'p> {
 /// The inverse of the square root of an `f32`, from what an instruction gives near it.
 pub fn inverse_root(x: F<'_>) -> F<'_> {
     let near = x.near_inverse_root();
-    // Of y with e = 1 − x y² the root is y (1 − e)^(−½). At the ends e is not a number, and y is right.
+    let y = refined(x, near);
+    // At the ends y is not a number, and what it came from is right.
+    y.unordered(y).pick(near, y)
+}
+
+/// The same, where that instruction takes subnormal numbers for zeros; and where this is not right: there it is not finite.
+pub fn inverse_root_of_eight<'p>(x: F<'p>) -> (F<'p>, B<'p>) {
+    let y = refined(x, x.near_inverse_root_of_eight());
+    (y, !y.abs().lt(f64::INFINITY))
+}
+
+/// The inverse of the square root, by the square root.
+pub fn inverse_of_root(x: F<'_>) -> F<'_> {
+    x.number(1.0) / x.sqrt()
+}
+
+/// The inverse of the square root, from what is near it.
+fn refined<'p>(x: F<'p>, near: F<'p>) -> F<'p> {
+    // Of y with e = 1 − x y² the root is y (1 − e)^(−½).
     let e = (-(x * near)).fma(near, 1.0);
-    let y = (e * e.fma(0.375, 0.5)).fma(near, near);
-    e.unordered(e).pick(near, y)
+    (e * e.fma(0.375, 0.5)).fma(near, near)
 }
 
 /// Four thirds of the bits of 1, less what makes [`cbrt`] begin as near above as below.
