@@ -391,6 +391,11 @@ impl Emitter<'_> {
                     let value = self.cast(at, name, x, a, Elem::F32);
                     return if a.bits() <= 8 { value } else { self.round_half_of(at, to, value, false) };
                 }
+                if to == DType::F16 {
+                    // What is no float exactly is far beyond the largest half.
+                    let value = self.cast(at, name, x, a, Elem::F32);
+                    return self.round_half(at, to, value);
+                }
                 if is_half(to) {
                     // Rounded once: what does not fit in `f64` is far beyond the precision of a half.
                     let wide = self.cast(at, name, x, a, Elem::F64);
