@@ -101,6 +101,8 @@ pub struct Emitter<'a> {
     pub streams: bool,
     /// Is what is far away asked for ([`crate::Target::asks`])?
     pub(crate) asks: bool,
+    /// Are whole rows asked for that come next, not some that come later?
+    pub(crate) asks_next: bool,
     /// What is read from far away ([`crate::ahead`]).
     pub(crate) far: Asked,
     /// Lines that are chosen from what is far away ([`crate::lines`]).
@@ -156,6 +158,7 @@ impl<'a> Emitter<'a> {
             tables: 0,
             streams: false,
             asks: false,
+            asks_next: false,
             far: Asked::new(),
             lines: Lines::new(),
             far_stores: Vec::new(),

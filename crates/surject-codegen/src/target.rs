@@ -45,6 +45,9 @@ pub struct Target {
     /// Is it worth being asked for what is read in order from memory, some pages further on, though it reads ahead by
     /// itself? (A Zen 5's passes over the rows of a normalisation are done in 0.55 to 0.95 of the time.)
     pub asks_far: bool,
+    /// The same, only where several passes go over a row; and for the next row while another is computed, short as it is?
+    /// (A Zen 3.)
+    pub asks_rows: bool,
     /// Does the C library move long runs of elements that stay in the last cache faster than vectors do? (It knows an
     /// instruction for that, which claims lines that it does not fetch: a Zen 5 copies 16 MiB 2.2 times as fast.)
     pub moves: bool,
@@ -92,6 +95,7 @@ impl Target {
         let zen_5 = &maker == b"AuthenticAMD" && family() >= ZEN_5;
         target.whole = zen_5 || &maker != b"AuthenticAMD" || target.lanes_bytes <= 32;
         (target.across, target.asks_far, target.moves) = (zen_5, zen_5, zen_5);
+        target.asks_rows = &maker == b"AuthenticAMD" && target.has_half_lines();
         // Zen 3 was not measured.
         target.narrow = &maker == b"AuthenticAMD" && !zen_5 && target.lanes_bytes == 64;
         #[cfg(target_arch = "aarch64")]
@@ -121,6 +125,7 @@ impl Target {
             narrow: false,
             asks: true,
             asks_far: false,
+            asks_rows: false,
             moves: false,
             eager: false,
         }
