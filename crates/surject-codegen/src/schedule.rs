@@ -679,7 +679,9 @@ fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, target: &Target)
         }
         (!loads.is_empty()).then_some(Turned { along, loads })
     };
-    let candidates = schedule.order.iter().copied().filter(|&u| u != last && dag.extent(u) > 1);
+    // One that counts several needs a number of its own.
+    let least_alone = if dag.extents.len() < LoopSet::LIMIT { 2 } else { least };
+    let candidates = schedule.order.iter().copied().filter(|&u| u != last && dag.extent(u) >= least_alone);
     let best =
         candidates.filter_map(turned).max_by_key(|t| (t.loads.len(), std::cmp::Reverse(t.along.len())));
     // A kernel with reductions inside is not about moving elements.
