@@ -170,7 +170,7 @@ pub(crate) fn far(dag: &Dag, (roots, streams): (&[NodeId], bool), target: &Targe
         let length = load.row(dag);
         let passes = || loads.iter().filter(|other| load.shares_row(other));
         let most = passes().map(cost).fold(0.0, f64::max);
-        let least = if target.asks || target.asks_rows { AHEAD } else { FAR_AHEAD };
+        let least = if target.asks_next() { AHEAD } else { FAR_AHEAD };
         let near = (least + 1..=ROW).contains(&length) && passes().next().is_some();
         let when = match when(load.buf) {
             Some(When::Soon) if !target.asks && load.is_turned(dag, target) => When::Turned,

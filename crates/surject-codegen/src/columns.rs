@@ -160,7 +160,7 @@ pub fn kernel(
     let mut em = Emitter::new(&both);
     em.tables = schedule.tables;
     let (written, roots) = (vec![output.to], [first[0].root, then[0].root]);
-    (em.asks, em.asks_next) = (target.asks, target.asks || target.asks_rows);
+    (em.asks, em.asks_next) = (target.asks, target.asks_next());
     em.far = ahead::far(&both, (&roots, false), target, &|_| Some(When::Soon));
     let buffers = row::bind_pointers(&mut em, &written, &roots);
     for (outputs, schedule) in [(&first, &start), (&then, &schedule)] {

@@ -279,7 +279,10 @@ impl Dag {
 
     /// Gives a node another type, in which its operation means the same.
     pub fn retype(&mut self, node: NodeId, dtype: DType) {
-        self.nodes[node.0 as usize].dtype = dtype;
+        let data = &mut self.nodes[node.0 as usize];
+        // What is added later as it was before is another node.
+        self.ids.remove(&(data.node.clone(), data.dtype));
+        data.dtype = dtype;
     }
 
     /// A constant.

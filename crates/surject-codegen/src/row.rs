@@ -110,7 +110,7 @@ pub(crate) fn emit_units(
     em.streams = schedule.streams && stash.as_ref().is_none_or(|s| s.to == Buf::OWN);
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let kept = stash.as_ref().map(|s| s.to);
-    (em.asks, em.asks_next) = (target.asks, target.asks || target.asks_rows);
+    (em.asks, em.asks_next) = (target.asks, target.asks_next());
     em.far = ahead::far(dag, (&roots, em.streams), target, &|buf| when(buf).filter(|_| Some(buf) != kept));
     em.lines = lines::far(dag, &roots, target, when);
     em.far_stores = ahead::far_stores(dag, outputs, target);

@@ -60,6 +60,11 @@ impl Target {
     /// What a thread counts on of its second-level cache is one of so many parts.
     pub(crate) const CACHE_SHARE: usize = 4;
 
+    /// Is it asked for the next row that passes go over?
+    pub(crate) fn asks_next(&self) -> bool {
+        self.asks || self.asks_rows
+    }
+
     /// Are its registers of 256 bits, and its masks vectors?
     pub(crate) fn has_half_lines(&self) -> bool {
         self.lanes_bytes == 32

@@ -52,12 +52,12 @@ fn meet(apart: i64) -> bool {
 }
 
 /// What the rows of blocks are.
-pub(crate) struct Along {
+struct Along {
     /// The loop over them.
-    pub(crate) all: LoopId,
+    all: LoopId,
     /// The loops that its numbers are made of, if it is none of the kernel's own.
     digits: Vec<LoopId>,
-    pub(crate) loads: Vec<NodeId>,
+    loads: Vec<NodeId>,
 }
 
 impl Along {
@@ -107,27 +107,23 @@ pub(crate) fn emit(
 /// The kernel with one loop for those that loads run along.
 fn joined(dag: &Dag, outputs: &[Output], turned: &Turned) -> Result<(Along, Dag, Vec<Output>), CodegenError> {
     let unsupported = || CodegenError::unsupported("a transposition of more than 128 loops");
-    let mut result = Dag::default();
-    result.extents.clone_from(&dag.extents);
+    let mut result = dag.clone();
     let all =
         result.add_loop(turned.along.iter().map(|&l| dag.extent(l)).product()).ok_or_else(unsupported)?;
-    let mut ids: Vec<NodeId> = Vec::with_capacity(dag.len());
-    for (id, data) in dag.iter() {
-        let at = |id: NodeId| ids[id.0 as usize];
-        let along = |lin: &Lin| {
+    let (mut outputs, mut loads) = (outputs.to_vec(), Vec::new());
+    for &load in &turned.loads {
+        let one = |lin: &Lin| {
             let mut lin = lin.clone();
             lin.terms.retain(|t| !turned.along.contains(&t.0));
             lin.plus(&Lin::var(all), 1)
         };
-        let node = match turned.loads.contains(&id) {
-            true => data.node.mapped(&at, &along),
-            false => data.node.mapped(&at, &|lin| Some(lin.clone())),
-        };
-        ids.push(result.add(node.ok_or_else(unsupported)?, data.dtype));
+        let node = dag[load].node.mapped(&|x| x, &one).ok_or_else(unsupported)?;
+        let node = result.add(node, dag[load].dtype);
+        for output in &mut outputs {
+            output.root = result.replaced(output.root, load, node).ok_or_else(unsupported)?;
+        }
+        loads.push(node);
     }
-    let at = |id: &NodeId| ids[id.0 as usize];
-    let outputs = outputs.iter().map(|o| Output { root: at(&o.root), ..o.clone() }).collect();
-    let loads = turned.loads.iter().map(at).collect();
     Ok((Along { all, digits: turned.along.clone(), loads }, result, outputs))
 }
 
