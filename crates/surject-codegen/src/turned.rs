@@ -9,6 +9,9 @@
 //! Where the last axis is short, a block leaves a few bytes in each of its lines. The loop that goes on behind them comes
 //! next, inside a block of rows, so that lines are filled before they leave the cache: `f32[2,764,480]` to `[480,764,2]`
 //! takes a ninth of the time (Zen 4, one thread).
+//!
+//! Where the axis that memory has last is too short for a block, the block runs along the axes before it as well, as if they
+//! were one: `f32[3368,3,32,4]` to `[4,3,32,3368]` takes a thirteenth of the time of reading element by element (Zen 3).
 
 use crate::CodegenError;
 use crate::Target;
