@@ -75,7 +75,6 @@ mod error;
 mod framed;
 mod fuse;
 mod gather;
-mod groups;
 mod halves;
 mod hoist;
 mod host;

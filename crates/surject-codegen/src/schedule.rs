@@ -10,6 +10,7 @@ use crate::emit::{Elem, ReducePlan};
 use crate::runs::Runs;
 use crate::short::{self, Short};
 use crate::stream;
+use crate::turned::{self, Turned};
 use std::collections::{HashMap, HashSet};
 use surject_ir::{AccOp, BinaryOp, DType, UnaryOp};
 
@@ -24,15 +25,6 @@ pub struct Output {
     pub root: NodeId,
     /// What joins it to the element that is there.
     pub join: Option<AccOp>,
-}
-
-/// What is transposed in square blocks.
-#[derive(Clone, Debug)]
-pub struct Turned {
-    /// Loops that loads run along as if they were one, outermost first. Where the loads go they need not be.
-    pub along: Vec<LoopId>,
-    /// The loads.
-    pub loads: Vec<NodeId>,
 }
 
 /// The schedule of a kernel.
@@ -245,7 +237,7 @@ fn widest(dag: &Dag, nodes: &[NodeId], l: LoopId, target: &Target, copies: usize
 }
 
 /// The largest power of two that is not above either.
-fn fit(lanes: usize, extent: i64) -> usize {
+pub(crate) fn fit(lanes: usize, extent: i64) -> usize {
     let limit = usize::try_from(extent).unwrap_or(1).min(lanes).max(1);
     1 << limit.ilog2()
 }
@@ -603,9 +595,10 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
             }
         }
     }
-    turn(dag, outputs, &mut schedule, target);
+    turned::turn(dag, outputs, &mut schedule, target);
     schedule.runs = Runs::of(dag, outputs, &schedule, target);
     stream::decide(dag, outputs, &mut schedule, target);
+    turned::shape(dag, outputs, &mut schedule, target);
     if schedule.shift.is_none() && best.0 < schedule.cycles {
         schedule.shift = stream::near(dag, outputs, &schedule, target);
     }
@@ -633,65 +626,6 @@ fn traffic(dag: &Dag, outputs: &[Output]) -> f64 {
         _ => 0.0,
     });
     read.sum::<f64>() + stream::written(dag, outputs)
-}
-
-/// Turns a schedule to square blocks where loads would be gathered otherwise.
-fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, target: &Target) {
-    let [output] = outputs else { return };
-    let nodes = dag.reachable(&[output.root], false);
-    let widest = nodes.iter().map(|&n| Elem::of(dag[n].dtype).size()).max().unwrap_or(4);
-    let moved = nodes.iter().filter(|&&n| n == output.root || matches!(dag[n].node, Node::Load { .. }));
-    let moved = moved.map(|&n| Elem::in_memory(dag[n].dtype).size()).max().unwrap_or(4);
-    // As many as make a line of memory, where arithmetic does not need too many registers for them.
-    let lanes = (target.lanes_bytes / moved).min(2 * target.lanes_bytes / widest).min(32);
-    let unit = schedule.order.iter().copied().find(|&l| output.address.coeff(l) == 1);
-    let Some(last) = unit.filter(|&l| lanes > 1 && dag.extent(l) > 1 && output.join.is_none()) else {
-        return;
-    };
-    // What runs along some loops, the last of them fastest.
-    let run = |along: &[LoopId]| -> Vec<NodeId> {
-        let runs = |address: &Lin| {
-            let mut apart = 1;
-            along.iter().rev().all(|&l| {
-                let fits = address.coeff(l) == apart;
-                apart *= dag.extent(l);
-                fits
-            })
-        };
-        let turned = nodes.iter().copied().filter(|&n| match &dag[n].node {
-            Node::Load { address, guards, .. } => {
-                guards.is_empty() && runs(address) && !(0..=NEAR).contains(&address.coeff(last).abs())
-            }
-            _ => false,
-        });
-        turned.collect()
-    };
-    let least = lanes.min(8) as i64;
-    // A loop that is too short goes on with those that loads run along from where it ends.
-    let turned = |u: LoopId| -> Option<Turned> {
-        let (mut along, mut loads, mut length) = (vec![u], run(&[u]), dag.extent(u));
-        while length < least {
-            let around = schedule.order.iter().filter(|&l| *l != last && !along.contains(l));
-            let longer = around.map(|&l| [&[l], &along[..]].concat()).map(|a| (run(&a), a));
-            (loads, along) =
-                longer.filter(|longer| !longer.0.is_empty()).max_by_key(|longer| longer.0.len())?;
-            length *= dag.extent(along[0]);
-        }
-        (!loads.is_empty()).then_some(Turned { along, loads })
-    };
-    // One that counts several needs a number of its own.
-    let least_alone = if dag.extents.len() < LoopSet::LIMIT { 2 } else { least };
-    let candidates = schedule.order.iter().copied().filter(|&u| u != last && dag.extent(u) >= least_alone);
-    let best =
-        candidates.filter_map(turned).max_by_key(|t| (t.loads.len(), std::cmp::Reverse(t.along.len())));
-    // A kernel with reductions inside is not about moving elements.
-    let reduces = nodes.iter().any(|&n| matches!(dag[n].node, Node::Reduce { .. }));
-    if let Some(turned) = best.filter(|_| !reduces) {
-        schedule.order.retain(|&k| !turned.along.contains(&k) && k != last);
-        schedule.order.extend(turned.along.iter().copied().chain([last]));
-        schedule.lanes = fit(lanes, turned.along.iter().map(|&l| dag.extent(l)).product());
-        schedule.turned = Some(turned);
-    }
 }
 
 #[cfg(test)]

@@ -507,7 +507,7 @@ impl Emitter<'_> {
     }
 
     /// Rows put together to whole vectors, in order.
-    fn joined(&mut self, lines: Vec<String>, width: usize, elem: Elem, at: At) -> Vec<String> {
+    pub(crate) fn joined(&mut self, lines: Vec<String>, width: usize, elem: Elem, at: At) -> Vec<String> {
         let (mut parts, mut width) = (lines, width);
         if width == 1 {
             let pairs: Vec<(String, String)> =

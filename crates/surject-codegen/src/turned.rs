@@ -13,18 +13,27 @@
 //! Where the axis that memory has last is too short for a block, the block runs along the axes before it as well, as if they
 //! were one: `f32[3368,3,32,4]` to `[4,3,32,3368]` takes a thirteenth of the time of reading element by element (Zen 3).
 
+mod along;
+mod find;
+mod groups;
+mod square;
+mod tile;
+
+pub(crate) use find::{Turned, shape, turn};
+
+use self::along::{Along, joined};
+use self::groups::{Ahead, Strip};
+use self::tile::{Tile, tile};
 use crate::CodegenError;
 use crate::Target;
 use crate::address::{Lin, LoopId, LoopSet};
 use crate::ahead::{Ask, prefetch};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{At, Bounds, Elem, Emitter, ScopeId, Val};
-use crate::groups::{Ahead, Strip};
 use crate::row::{Kernel, Row, bind_pointers, finish, summary, written};
-use crate::schedule::{Output, Schedule, Turned};
-use crate::short::CHUNK;
-use crate::stream::{Ends, LINE, begin_alike, leaves};
-use crate::units::{Grain, clip, decode, open_outer, units};
+use crate::schedule::{Output, Schedule};
+use crate::stream::{Ends, LINE};
+use crate::units::{Grain, clip, open_outer, units};
 
 /// Blocks of rows that are done one after the other before the next columns, at most.
 const STRIP: i64 = 16;
@@ -54,27 +63,6 @@ fn meet(apart: i64) -> bool {
     apart % ALIAS == 0
 }
 
-/// What the rows of blocks are.
-struct Along {
-    /// The loop over them.
-    all: LoopId,
-    /// The loops that its numbers are made of, if it is none of the kernel's own.
-    digits: Vec<LoopId>,
-    loads: Vec<NodeId>,
-}
-
-impl Along {
-    /// How far apart rows are that follow each other, if all are.
-    fn apart(&self, address: &Lin) -> Option<i64> {
-        self.digits.is_empty().then(|| address.coeff(self.all))
-    }
-
-    /// Gives the loops of the kernel their values in the scope of a row.
-    fn bind(&self, em: &mut Emitter<'_>, scope: ScopeId, row: &str) {
-        decode(em, scope, &self.digits, row.to_string());
-    }
-}
-
 /// Writes a kernel of blocks. Tasks may only be cut along the loops of `free`.
 pub(crate) fn emit(
     dag: &Dag,
@@ -87,7 +75,8 @@ pub(crate) fn emit(
     let summarised = |tasks: i64| summary(dag, &roots(outputs), schedule, tasks);
     let (mut dag, mut outputs, mut schedule, mut free) =
         (dag.clone(), outputs.to_vec(), schedule.clone(), free);
-    let mut along = Along { all: LoopId(0), digits: Vec::new(), loads: turned.loads.clone() };
+    let mut along =
+        Along { all: LoopId(0), digits: Vec::new(), loads: turned.loads.clone(), block: turned.rows };
     match turned.along[..] {
         [l] => along.all = l,
         _ => {
@@ -105,100 +94,6 @@ pub(crate) fn emit(
     let row = Row { outputs: &outputs, schedule: &schedule, braided: None };
     let tasks = row.turned(&mut em, &along, target, (free, tile.as_ref()))?;
     finish(em, buffers, tasks, written(&outputs), summarised(tasks))
-}
-
-/// The kernel with one loop for those that loads run along.
-fn joined(dag: &Dag, outputs: &[Output], turned: &Turned) -> Result<(Along, Dag, Vec<Output>), CodegenError> {
-    let unsupported = || CodegenError::unsupported("a transposition of more than 128 loops");
-    let mut result = dag.clone();
-    let all =
-        result.add_loop(turned.along.iter().map(|&l| dag.extent(l)).product()).ok_or_else(unsupported)?;
-    let (mut outputs, mut loads) = (outputs.to_vec(), Vec::new());
-    for &load in &turned.loads {
-        let one = |lin: &Lin| {
-            let mut lin = lin.clone();
-            lin.terms.retain(|t| !turned.along.contains(&t.0));
-            lin.plus(&Lin::var(all), 1)
-        };
-        let node = dag[load].node.mapped(&|x| x, &one).ok_or_else(unsupported)?;
-        let node = result.add(node, dag[load].dtype);
-        for output in &mut outputs {
-            output.root = result.replaced(output.root, load, node).ok_or_else(unsupported)?;
-        }
-        loads.push(node);
-    }
-    Ok((Along { all, digits: turned.along.clone(), loads }, result, outputs))
-}
-
-/// Memory for some rows of some columns, of which a task makes the blocks before it stores them.
-pub(crate) struct Tile {
-    /// The nodes of the kernel, and the load of an element of the tile.
-    pub(crate) dag: Dag,
-    /// The element as it is put into the tile, and as it goes from there to where it belongs.
-    outputs: [Vec<Output>; 2],
-    /// Over the elements of whole rows, where these lie one behind the other both in the tile and where they belong.
-    flat: Option<LoopId>,
-    rows: i64,
-    columns: i64,
-    /// From row to row, in elements.
-    apart: i64,
-}
-
-/// The tile of a schedule whose results leave the nearest caches though their rows do not begin alike.
-fn tile(dag: &Dag, outputs: &[Output], schedule: &Schedule, along: &Along, target: &Target) -> Option<Tile> {
-    let ([output], Some(&last)) = (outputs, schedule.order.last()) else { return None };
-    let (lanes, dtype) = (schedule.lanes as i64, dag[output.root].dtype);
-    let size = Elem::in_memory(dtype).size() as i64;
-    let apart = along.apart(&output.address);
-    let meet = !schedule.streams && apart.is_some_and(|apart| meet(apart.saturating_mul(size)));
-    let whole = begin_alike(dag, outputs, last) || target.across && !schedule.streams;
-    // Past the caches each part of a line would go to memory by itself.
-    let parts = schedule.streams && lanes * size < LINE;
-    let direct = whole && !meet && !parts;
-    if direct
-        || behind(dag, outputs, schedule).is_some()
-        || !(schedule.streams || leaves(dag, outputs, target))
-    {
-        return None;
-    }
-    let (mut dag, along) = (dag.clone(), along.all);
-    let length = dag.extent(last);
-    // Whole rows that are one sequence, where the nearest cache holds a block of them.
-    let block = length.checked_mul(size * lanes)?;
-    let behind = (output.address.coeff(last), apart) == (1, Some(length));
-    let flat = match behind && 2 * block <= target.nearest_bytes as i64 {
-        true => Some(dag.add_loop(length.checked_mul(dag.extent(along))?)?),
-        false => None,
-    };
-    // Whole blocks, and whole lines.
-    let lines = lanes.max(LINE / size);
-    let (rows, columns) = match (flat, target.eager) {
-        (Some(_), true) => (1, length),
-        (Some(_), false) => ((target.nearest_bytes as i64 / 3 / block).clamp(1, STRIP / 2), length),
-        (None, true) => (2, 2 * lines),
-        (None, false) if schedule.streams => (2 * STRIP, 4 * lines),
-        (None, false) => {
-            let rows = STRIP / 2;
-            (rows, (target.cache_bytes as i64 / 2 / (rows * lanes * size * lanes)).max(2) * lanes)
-        }
-    };
-    let apart = if flat.is_some() { length } else { columns + LINE / size };
-    let into = Lin::var(last).plus(&Lin::var(along), apart)?;
-    let (from, to) = match flat {
-        Some(flat) => {
-            let start = [along, last]
-                .iter()
-                .try_fold(output.address.clone(), |to, &l| to.substitute(l, &Lin::default()));
-            (Lin::var(flat), start?.plus(&Lin::var(flat), 1)?)
-        }
-        None => (into.clone(), output.address.clone()),
-    };
-    let root = dag.add(Node::Load { buf: Buf::OWN, address: from, guards: Vec::new() }, dtype);
-    let outputs = [
-        vec![Output { to: Buf::OWN, address: into, ..output.clone() }],
-        vec![Output { root, address: to, ..output.clone() }],
-    ];
-    Some(Tile { dag, outputs, flat, rows: rows * lanes, columns, apart })
 }
 
 /// A block of a kernel: rows from `row` on, columns from `column` on.
@@ -270,6 +165,7 @@ impl Row<'_> {
         let behind = behind(em.dag, self.outputs, self.schedule);
         let outer: Vec<LoopId> = outer.iter().copied().filter(|&l| Some(l) != behind).collect();
         let (lanes, full) = (self.schedule.lanes as i64, self.schedule.lanes);
+        let block_rows = rows_of.block as i64;
         let mut reach = self.reach(em, rows_of, target);
         if tile.is_some() {
             (reach.ahead, reach.meet) = (false, false);
@@ -292,15 +188,16 @@ impl Row<'_> {
             (None, Some(_)) => 2 * STRIP,
             (None, None) => STRIP,
         };
-        let units = units(em.dag, &cut, self.schedule, target, (free, &grain(lanes, strip, target)));
+        let step = if wide { lanes } else { block_rows };
+        let units = units(em.dag, &cut, self.schedule, target, (free, &grain(step, strip, target)));
         let (mut closing, range) = open_outer(em, &units, &outer);
         let (range, piece) = if wide { ((None, None), range) } else { (range, (None, None)) };
         let scope = closing.last().map_or(em.root(), |c| c.0);
         // Strips of a piece are about as long as each other: a short one touches as many lines of memory.
-        let blocks = if !wide && units.pieces > 1 { units.piece } else { rows } / lanes;
-        let strip = tile.map_or(strip, |t| t.rows / lanes);
+        let blocks = if !wide && units.pieces > 1 { units.piece } else { rows } / block_rows;
+        let strip = tile.map_or(strip, |t| t.rows / block_rows);
         let strips = ((blocks + strip - 1) / strip).max(1);
-        let strip_rows = ((blocks + strips - 1) / strips).max(1) * lanes;
+        let strip_rows = ((blocks + strips - 1) / strips).max(1) * block_rows;
         let memory = tile.map(|t| {
             let elem = Elem::in_memory(em.dag[t.outputs[1][0].root].dtype);
             let (root, count) = (em.root(), em.int(t.rows * t.apart + LINE / elem.size() as i64));
@@ -310,7 +207,7 @@ impl Row<'_> {
             );
             (t, elem, em.op(root, &alloca))
         });
-        let (main_rows, main_columns) = (rows - rows % lanes, columns - columns % lanes);
+        let (main_rows, main_columns) = (rows - rows % block_rows, columns - columns % lanes);
         let rest = (columns - main_columns).unsigned_abs() as usize;
         // Whole blocks of rows; then the last rows, as a block that ends with them. A piece of the rows is whole
         // blocks, so that one task has all of the last rows.
@@ -329,7 +226,7 @@ impl Row<'_> {
                 em.close_loop(inner, &iv, &bounds, &[]);
                 continue;
             }
-            let bounds = clip(em, scope, &range, (low, high), lanes);
+            let bounds = clip(em, scope, &range, (low, high), block_rows);
             // Some blocks of rows at once: loads then run on along a few rows of memory instead of touching all of
             // them line by line.
             let strip = em.open(scope, Vec::new(), None);
@@ -337,11 +234,11 @@ impl Row<'_> {
             let length = em.int(strip_rows);
             let end = em.op(strip, &format!("arith.addi {first}, {length} : i64"));
             let end = em.op(strip, &format!("arith.minsi {end}, {} : i64", bounds.high));
-            let skipped = if low == 0 { 0 } else { (lanes - (rows - main_rows)) as usize };
+            let skipped = if low == 0 { 0 } else { (block_rows - (rows - main_rows)) as usize };
             let blocks = |em: &mut Emitter<'_>, scope: ScopeId, column: &str, lanes: usize, active: usize| {
                 let inner = em.open(scope, Vec::new(), None);
                 let iv = em.name();
-                let row = if low == 0 { iv.clone() } else { em.int(rows - full as i64) };
+                let row = if low == 0 { iv.clone() } else { em.int(rows - block_rows) };
                 let block =
                     Block { row: &row, column, first: skipped, lanes, active, reach, next: Vec::new() };
                 match tile {
@@ -352,11 +249,19 @@ impl Row<'_> {
                         em.streams = streams;
                     }
                 }
-                let steps = Bounds { low: first.clone(), high: end.clone(), step: em.int(full as i64) };
+                let steps = Bounds { low: first.clone(), high: end.clone(), step: em.int(block_rows) };
                 em.close_loop(inner, &iv, &steps, &[]);
                 Ok::<(), CodegenError>(())
             };
-            let ahead = Strip { along, last: *last, loads, first: &first, end: &end, rows: strip_rows };
+            let ahead = Strip {
+                along,
+                last: *last,
+                loads,
+                first: &first,
+                end: &end,
+                rows: strip_rows,
+                block: block_rows,
+            };
             // The columns of a strip, or of a tile of it.
             let (part, at) = open_behind(em, strip, behind);
             let mut within = piece.clone();
@@ -408,7 +313,7 @@ impl Row<'_> {
                 em.close_loop(column_scope, &column, &inner, &[]);
             }
             match (&memory, tiles) {
-                (Some((tile, elem, _)), Some((from, to, bounds))) => {
+                (Some((tile, ..)), Some((from, to, bounds))) => {
                     let row = Row { outputs: &tile.outputs[1], ..*self };
                     if let Some(flat) = flat {
                         let length = em.int(columns);
@@ -426,8 +331,8 @@ impl Row<'_> {
                             Ok::<(), CodegenError>(())
                         };
                         if em.streams && reach.far && low == 0 {
-                            // For so many rows as many lines as a block has.
-                            let step = (lanes * LINE / (tile.columns * elem.size() as i64)).max(1);
+                            // As many as have the elements of a block.
+                            let step = (block_rows * lanes / tile.columns).max(1);
                             self.meanwhile(em, part, &ahead, (&to, &bounds, step), &rows)?;
                         } else {
                             rows(em, part, (&first, &end))?;
@@ -444,56 +349,6 @@ impl Row<'_> {
             em.close_loop(scope, &iv, &bounds, &[]);
         }
         Ok(units.tasks)
-    }
-
-    /// A row of a tile leaves for where it belongs. Past the caches it does so in whole lines: what it has of its last line
-    /// stays in front of the row, for the next tile to complete.
-    fn leave(
-        &self,
-        em: &mut Emitter<'_>,
-        scope: ScopeId,
-        last: LoopId,
-        tile: &[Output],
-        (from, to, all): (&str, &str, &Bounds),
-    ) -> Result<(), CodegenError> {
-        let columns = em.dag.extent(last);
-        let ends = if em.streams { Ends::Whole } else { Ends::Asked };
-        if !em.streams || begin_alike(em.dag, self.outputs, last) {
-            let range = (Some(from.to_string()), Some(to.to_string()));
-            return self.shifted(em, scope, last, &range, (0, columns, ends));
-        }
-        let ([stored], [output]) = (tile, self.outputs) else {
-            return Err(CodegenError::malformed("a tile of several outputs"));
-        };
-        let elem = Elem::in_memory(em.dag[output.root].dtype);
-        let line = LINE / elem.size() as i64;
-        let at = |em: &mut Emitter<'_>, output: &Output, column: &str| -> Result<String, CodegenError> {
-            let pointer = em.pointer(output.to)?;
-            Ok(em.corner(&pointer, (&output.address, elem), vec![(last, column.to_string())], scope))
-        };
-        // Tiles are whole lines wide: where in a line one begins the next one does.
-        let begin = at(em, output, from)?;
-        let [size, count] = [elem.size() as i64, line].map(|n| em.int(n));
-        let within = em.within_line(&begin, LINE, scope);
-        let within = em.op(scope, &format!("arith.divui {within}, {size} : i64"));
-        let mut back = |column: &str, end: &str, is: &str| {
-            let there = em.op(scope, &format!("arith.cmpi {is}, {column}, {end} : i64"));
-            let back = em.op(scope, &format!("arith.subi {column}, {within} : i64"));
-            em.op(scope, &format!("arith.select {there}, {back}, {column} : i64"))
-        };
-        let range = (Some(back(from, &all.low, "sgt")), Some(back(to, &all.high, "slt")));
-        self.shifted(em, scope, last, &range, (0, columns, ends))?;
-        let [ahead, behind] =
-            [to, from].map(|column| em.op(scope, &format!("arith.subi {column}, {count} : i64")));
-        let (ahead, behind) = (at(em, stored, &ahead)?, at(em, stored, &behind)?);
-        let (ty, bytes) = (elem.ty(line as usize), elem.size());
-        let kept =
-            em.op(scope, &format!("llvm.load {ahead} {{alignment = {bytes} : i64}} : !llvm.ptr -> {ty}"));
-        em.line(
-            scope,
-            &format!("llvm.store {kept}, {behind} {{alignment = {bytes} : i64}} : {ty}, !llvm.ptr"),
-        );
-        Ok(())
     }
 
     fn reach(&self, em: &Emitter<'_>, along: &Along, target: &Target) -> Reach {
@@ -529,7 +384,7 @@ impl Row<'_> {
         let along = rows_of.all;
         let mut turned: Vec<(NodeId, Vec<String>)> = Vec::new();
         for &load in &rows_of.loads {
-            turned.push((load, self.transposed(em, scope, along, last, load, block)?));
+            turned.push((load, self.transposed(em, scope, rows_of, last, load, block)?));
         }
         if let ([output], true, false) = (self.outputs, reach.ahead && !em.streams, reach.meet) {
             // The lines that the next block of the row ends in.
@@ -538,11 +393,11 @@ impl Row<'_> {
             let pointer = em.pointer(output.to)?;
             let base = em.corner(&pointer, (&output.address, elem), binds, scope);
             let apart = output.address.coeff(along);
-            for i in first..self.schedule.lanes {
+            for i in first..rows_of.block {
                 prefetch(em, scope, (&base, i as i64 * apart + 2 * lanes as i64 - 1), elem, Ask::Write);
             }
         }
-        for i in first..self.schedule.lanes {
+        for i in first..rows_of.block {
             let ahead = em.int(i as i64);
             let position = em.op(scope, &format!("arith.addi {row}, {ahead} : i64"));
             let part = em.open(scope, vec![(along, position.clone())], None);
@@ -554,7 +409,7 @@ impl Row<'_> {
                 let ssa = em.widen(dtype, raw, At { scope: inner, lanes });
                 em.seed(inner, *load, Val { ssa, lanes });
             }
-            for (base, ahead, elem) in next.iter().skip(i).step_by(self.schedule.lanes) {
+            for (base, ahead, elem) in next.iter().skip(i).step_by(rows_of.block) {
                 prefetch(em, inner, (base, *ahead), *elem, Ask::Soon);
             }
             self.point(em, inner)?;
@@ -563,112 +418,4 @@ impl Row<'_> {
         }
         Ok(())
     }
-
-    /// The rows of a block of a load whose elements lie next to each other along the columns of memory: each a
-    /// vector of memory type along the last loop. Those before the first that is stored may be missing.
-    ///
-    /// A vector of `lanes` elements is put together from chunks of `size` elements of so many lines; `size` such
-    /// vectors are transposed chunk by chunk, and are then `size` rows.
-    fn transposed(
-        &self,
-        em: &mut Emitter<'_>,
-        scope: ScopeId,
-        along: LoopId,
-        last: LoopId,
-        load: NodeId,
-        block: &Block<'_>,
-    ) -> Result<Vec<String>, CodegenError> {
-        let malformed = || CodegenError::malformed("a block of something that is not loaded");
-        let Node::Load { buf, address, .. } = em.dag[load].node.clone() else { return Err(malformed()) };
-        let pointer = em.pointers.get(&buf).cloned().ok_or_else(malformed)?;
-        let elem = Elem::in_memory(em.dag[load].dtype);
-        let (rows, lanes) = (self.schedule.lanes, block.lanes);
-        let size = (CHUNK / elem.size()).min(lanes).min(rows);
-        let zero = match elem {
-            Elem::F16 | Elem::F32 | Elem::F64 => "dense<0.0>",
-            _ => "dense<0>",
-        };
-        // Line by line, so that a line of memory is read at once.
-        let mut chunks: Vec<Vec<String>> = vec![Vec::new(); rows / size];
-        let binds = vec![(last, block.column.to_string()), (along, block.row.to_string())];
-        let base = em.corner(&pointer, (&address, elem), binds, scope);
-        // The next block; and where memory is touched in a way that LLVM cannot analyse, it does not compare every
-        // load of a block with every store, which takes longer than all else.
-        prefetch(em, scope, (&base, rows as i64), elem, Ask::Now);
-        let apart = address.coeff(last);
-        if block.reach.far {
-            for line in (0..lanes as i64).filter(|line| *line < block.active as i64) {
-                let ahead = (lanes as i64 + line).checked_mul(apart).ok_or_else(malformed)?;
-                prefetch(em, scope, (&base, ahead), elem, Ask::Soon);
-            }
-        }
-        if !block.reach.meet && (block.first, lanes, block.active) == (0, rows, rows) {
-            let lines: Option<Vec<i64>> = (0..lanes as i64).map(|line| line.checked_mul(apart)).collect();
-            let lines = lines.ok_or_else(malformed)?;
-            let lines = lines.iter().map(|&ahead| {
-                let ahead = em.int(ahead);
-                let from = em.element(&base, &ahead, elem, scope);
-                em.neighbours(&from, None, (elem, rows), scope)
-            });
-            let lines: Vec<String> = lines.collect();
-            return Ok(square(em, scope, &lines, size, elem));
-        }
-        for line in 0..lanes {
-            for (k, chunk) in chunks.iter_mut().enumerate() {
-                if line >= block.active || (k + 1) * size <= block.first {
-                    chunk.push(em.literal(zero, &elem.ty(size)));
-                    continue;
-                }
-                let ahead = (line as i64).checked_mul(apart).ok_or_else(malformed)?;
-                let ahead = em.int(ahead.checked_add((k * size) as i64).ok_or_else(malformed)?);
-                let from = em.element(&base, &ahead, elem, scope);
-                let (ty, bytes) = (elem.ty(size), elem.size());
-                let load = format!("llvm.load {from} {{alignment = {bytes} : i64}} : !llvm.ptr -> {ty}");
-                chunk.push(em.op(scope, &load));
-            }
-        }
-        let mut result = Vec::with_capacity(rows);
-        for (k, chunk) in chunks.into_iter().enumerate() {
-            if (k + 1) * size <= block.first {
-                result.extend(std::iter::repeat_n(String::new(), size));
-                continue;
-            }
-            result.extend(em.turned_chunks(chunk, (size, lanes), elem, scope));
-        }
-        Ok(result)
-    }
-}
-
-/// The columns of as many whole lines as each has elements: transposed in chunks of so many elements, and chunk by chunk.
-fn square(em: &mut Emitter<'_>, scope: ScopeId, lines: &[String], size: usize, elem: Elem) -> Vec<String> {
-    let lanes = lines.len();
-    let at = At { scope, lanes };
-    // Of each group of lines the columns of a chunk: in the vector `t` of a group, chunk `q` has column `q · size + t`.
-    let groups: Vec<Vec<String>> =
-        lines.chunks(size).map(|group| em.interleaved(group.to_vec(), (size, lanes), elem, at)).collect();
-    let mut columns = vec![String::new(); lanes];
-    for t in 0..size {
-        let mut vectors: Vec<String> = groups.iter().map(|group| group[t].clone()).collect();
-        // The bits of the group and of the chunk change places, one after the other.
-        let mut bit = 1;
-        while bit < vectors.len() {
-            let (chunks, mut next) = (vectors.len(), vectors.clone());
-            for i in (0..chunks).filter(|i| i & bit == 0) {
-                let pick = |half: usize| -> Vec<usize> {
-                    let of = |q: usize| if q & bit == 0 { q | half } else { chunks + (q & !bit | half) };
-                    (0..chunks).map(of).flat_map(|q| (0..size).map(move |e| q * size + e)).collect()
-                };
-                for half in [0, bit] {
-                    let pair = (vectors[i].as_str(), vectors[i | bit].as_str());
-                    next[i | half] = em.pick(pair, lanes, &pick(half), elem, at);
-                }
-            }
-            vectors = next;
-            bit *= 2;
-        }
-        for (q, vector) in vectors.into_iter().enumerate() {
-            columns[q * size + t] = vector;
-        }
-    }
-    columns
 }

@@ -32,24 +32,26 @@ const NEAR: i64 = 2048;
 const PLACES: i64 = 8;
 
 /// A line that will be read, by its address and how many elements lie between.
-pub(crate) type Ahead = (String, i64, Elem);
+pub(super) type Ahead = (String, i64, Elem);
 
 /// Moves the block at a row and a column, and asks for lines meanwhile.
-pub(crate) type Moves<'a> =
+pub(super) type Moves<'a> =
     &'a dyn Fn(&mut Emitter<'_>, ScopeId, (&str, &str), Vec<Ahead>) -> Result<(), CodegenError>;
 
 /// Writes what is done for the rows from one to another.
-pub(crate) type Rows<'a> = &'a dyn Fn(&mut Emitter<'_>, ScopeId, (&str, &str)) -> Result<(), CodegenError>;
+pub(super) type Rows<'a> = &'a dyn Fn(&mut Emitter<'_>, ScopeId, (&str, &str)) -> Result<(), CodegenError>;
 
 /// A strip of rows `first..end`, and what is loaded of it: along a row of memory for each position of `last`.
-pub(crate) struct Strip<'a> {
-    pub(crate) along: LoopId,
-    pub(crate) last: LoopId,
-    pub(crate) loads: &'a [NodeId],
-    pub(crate) first: &'a str,
-    pub(crate) end: &'a str,
+pub(super) struct Strip<'a> {
+    pub(super) along: LoopId,
+    pub(super) last: LoopId,
+    pub(super) loads: &'a [NodeId],
+    pub(super) first: &'a str,
+    pub(super) end: &'a str,
     /// As many as it has, or more where it is the last one.
-    pub(crate) rows: i64,
+    pub(super) rows: i64,
+    /// As many as a block has.
+    pub(super) block: i64,
 }
 
 impl Row<'_> {
@@ -59,7 +61,7 @@ impl Row<'_> {
     /// multiple of 256 bytes or more apart are written by few of them, unless each is written in several lines. But larger
     /// groups leave the cache before they are read: at once, where columns are a multiple of a large power of two apart and
     /// meet in one place of it, or between two blocks that share a line.
-    pub(crate) fn group(
+    pub(super) fn group(
         &self,
         dag: &Dag,
         (along, last): (LoopId, LoopId),
@@ -86,7 +88,7 @@ impl Row<'_> {
     }
 
     /// The columns of a group, which begins at a column, for each block of rows of a strip; meanwhile the next group comes.
-    pub(crate) fn grouped(
+    pub(super) fn grouped(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
@@ -102,21 +104,21 @@ impl Row<'_> {
         let row = em.name();
         let across = em.open(inner, Vec::new(), None);
         let at = em.name();
-        let begun = steps(em, across, (&row, strip.first), lanes);
+        let begun = steps(em, across, (&row, strip.first), strip.block);
         let (group, turn) = (em.int(group), steps(em, across, (&at, column), lanes));
         let begun = em.op(across, &format!("arith.muli {begun}, {group} : i64"));
         let turn = em.op(across, &format!("arith.addi {begun}, {turn} : i64"));
         let lines = self.to_ask(em, across, strip, &turn, &next)?;
         block(em, across, (&row, &at), lines)?;
-        let step = em.int(lanes);
-        let columns = Bounds { low: column.to_string(), high: to, step: step.clone() };
+        let [rows, columns] = [strip.block, lanes].map(|step| em.int(step));
+        let columns = Bounds { low: column.to_string(), high: to, step: columns };
         em.close_loop(across, &at, &columns, &[]);
-        em.close_loop(inner, &row, &strip.by(step), &[]);
+        em.close_loop(inner, &row, &strip.by(rows), &[]);
         Ok(())
     }
 
     /// The rows of a strip of a tile whose columns end at `to`, so many at a time; meanwhile the next tile comes.
-    pub(crate) fn meanwhile(
+    pub(super) fn meanwhile(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
@@ -150,7 +152,7 @@ impl Row<'_> {
         next: &(String, String),
     ) -> Result<Vec<Ahead>, CodegenError> {
         let malformed = || CodegenError::malformed("a block of something that is not loaded");
-        let lanes = self.schedule.lanes as i64;
+        let elements = strip.block * self.schedule.lanes as i64;
         let mut asked = Vec::new();
         for &load in strip.loads {
             let Node::Load { buf, address, .. } = em.dag[load].node.clone() else { return Err(malformed()) };
@@ -159,8 +161,9 @@ impl Row<'_> {
             let whole = apart.checked_mul(size).is_some_and(|bytes| bytes % LINE == 0);
             let lines = (strip.rows * size + LINE - 1) / LINE + i64::from(!whole);
             // A column takes some turns, or a turn some columns.
-            let turns = (lines / lanes).max(1);
-            let (share, columns) = ((lines + turns - 1) / turns, (lanes + lines - 1) / lines);
+            let block = (elements * size / LINE).max(1);
+            let turns = (lines / block).max(1);
+            let (share, columns) = ((lines + turns - 1) / turns, (block + lines - 1) / lines);
             let [all, taken, past] = [turns, columns, share * LINE / size].map(|n| em.int(n));
             let column = em.op(scope, &format!("arith.divui {turn}, {all} : i64"));
             let column = em.op(scope, &format!("arith.muli {column}, {taken} : i64"));

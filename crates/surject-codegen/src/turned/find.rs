@@ -1,0 +1,127 @@
+//! What is transposed in blocks, and how large they are.
+
+use super::PAGE;
+use crate::Target;
+use crate::access::NEAR;
+use crate::address::{Lin, LoopId, LoopSet};
+use crate::dag::{Dag, Node, NodeId};
+use crate::emit::Elem;
+use crate::schedule::{Output, Schedule, fit};
+use crate::stream::{LINE, begin_alike};
+
+/// What is transposed in square blocks.
+#[derive(Clone, Debug)]
+pub struct Turned {
+    /// Loops that loads run along as if they were one, outermost first. Where the loads go they need not be.
+    pub along: Vec<LoopId>,
+    /// The loads.
+    pub loads: Vec<NodeId>,
+    /// How many rows a block has: a register of each column.
+    pub rows: usize,
+}
+
+impl Turned {
+    /// All rows that there are.
+    fn rows_in_all(&self, dag: &Dag) -> i64 {
+        self.along.iter().map(|&l| dag.extent(l)).product()
+    }
+}
+
+/// The bytes of the largest element that is read or written.
+fn moved(dag: &Dag, output: &Output) -> usize {
+    let nodes = dag.reachable(&[output.root], false).into_iter();
+    let moved = nodes.filter(|&n| n == output.root || matches!(dag[n].node, Node::Load { .. }));
+    moved.map(|n| Elem::in_memory(dag[n].dtype).size()).max().unwrap_or(4)
+}
+
+/// Turns a schedule to square blocks where loads would be gathered otherwise.
+pub(crate) fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, target: &Target) {
+    let [output] = outputs else { return };
+    let nodes = dag.reachable(&[output.root], false);
+    let widest = nodes.iter().map(|&n| Elem::of(dag[n].dtype).size()).max().unwrap_or(4);
+    let moved = moved(dag, output);
+    // As many as fill a register, where arithmetic does not need too many registers for them.
+    let lanes = (target.lanes_bytes / moved).min(2 * target.lanes_bytes / widest).min(32);
+    let unit = schedule.order.iter().copied().find(|&l| output.address.coeff(l) == 1);
+    let Some(last) = unit.filter(|&l| lanes > 1 && dag.extent(l) > 1 && output.join.is_none()) else {
+        return;
+    };
+    // What runs along some loops, the last of them fastest.
+    let run = |along: &[LoopId]| -> Vec<NodeId> {
+        let runs = |address: &Lin| {
+            let mut apart = 1;
+            along.iter().rev().all(|&l| {
+                let fits = address.coeff(l) == apart;
+                apart *= dag.extent(l);
+                fits
+            })
+        };
+        let turned = nodes.iter().copied().filter(|&n| match &dag[n].node {
+            Node::Load { address, guards, .. } => {
+                guards.is_empty() && runs(address) && !(0..=NEAR).contains(&address.coeff(last).abs())
+            }
+            _ => false,
+        });
+        turned.collect()
+    };
+    let least = lanes.min(8) as i64;
+    // A loop that is too short goes on with those that loads run along from where it ends.
+    let turned = |u: LoopId| -> Option<Turned> {
+        let (mut along, mut loads, mut length) = (vec![u], run(&[u]), dag.extent(u));
+        while length < least {
+            let around = schedule.order.iter().filter(|&l| *l != last && !along.contains(l));
+            let longer = around.map(|&l| [&[l], &along[..]].concat()).map(|a| (run(&a), a));
+            (loads, along) =
+                longer.filter(|longer| !longer.0.is_empty()).max_by_key(|longer| longer.0.len())?;
+            length *= dag.extent(along[0]);
+        }
+        (!loads.is_empty()).then_some(Turned { along, loads, rows: 1 })
+    };
+    // One that counts several needs a number of its own.
+    let least_alone = if dag.extents.len() < LoopSet::LIMIT { 2 } else { least };
+    let candidates = schedule.order.iter().copied().filter(|&u| u != last && dag.extent(u) >= least_alone);
+    let best =
+        candidates.filter_map(turned).max_by_key(|t| (t.loads.len(), std::cmp::Reverse(t.along.len())));
+    // A kernel with reductions inside is not about moving elements.
+    let reduces = nodes.iter().any(|&n| matches!(dag[n].node, Node::Reduce { .. }));
+    if let Some(mut turned) = best.filter(|_| !reduces) {
+        schedule.order.retain(|&k| !turned.along.contains(&k) && k != last);
+        schedule.order.extend(turned.along.iter().copied().chain([last]));
+        turned.rows = fit(lanes, turned.rows_in_all(dag));
+        schedule.lanes = turned.rows;
+        schedule.turned = Some(turned);
+    }
+}
+
+/// Makes blocks of whole lines where registers are narrower and all rows begin alike: a line is then stored at once, and
+/// not again in its other half when the next columns come.
+///
+/// Where registers hold the lines of as many columns, those are read at once, too. Where they do not, a column is read half a
+/// line at a time. But columns that are pages apart meet in one place of the nearest cache, which has lost the other halves
+/// when they are read: lines are read at once, whatever that takes. It does not pay for rows in the caches, unless these are
+/// pages apart as well; nor past them for such rows, which a tile leaves in several lines at a time.
+pub(crate) fn shape(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, target: &Target) {
+    let (Some(turned), [output], Some(&last)) = (&mut schedule.turned, outputs, schedule.order.last()) else {
+        return;
+    };
+    let moved = moved(dag, output);
+    let (line, lanes) = (LINE as usize / moved, target.lanes_bytes / moved);
+    let halves = turned.rows == lanes && schedule.lanes == lanes && 2 * lanes == line;
+    if !halves || dag.extent(last) < line as i64 || !begin_alike(dag, outputs, last) {
+        return;
+    }
+    let pages = |address: &Lin, l: LoopId| address.coeff(l).saturating_mul(moved as i64) % PAGE == 0;
+    let read = turned.loads.iter().any(|&n| match &dag[n].node {
+        Node::Load { address, .. } => pages(address, last),
+        _ => true,
+    });
+    let written = turned.along[..].iter().all(|&l| pages(&output.address, l));
+    let fits = line * line * moved <= target.registers * target.lanes_bytes;
+    let pays = if schedule.streams { !written } else { !read || written };
+    if fits || pays {
+        schedule.lanes = line;
+    }
+    if fits || pays && read {
+        turned.rows = fit(line, turned.rows_in_all(dag));
+    }
+}
