@@ -11,7 +11,7 @@
 //!   each phase has a kernel that visits no hole; two whose elements alternate are one (`paired`).
 //! * `schedule` merges and orders loops and chooses which of them is done in lanes; `row` writes the kernel,
 //!   whose work `units` cuts. A value is written where the loops it depends on are known (`emit`, `value`).
-//! * `contraction` writes sums of products with packed operands (`pack`) and register tiles; `turned` moves square
+//! * `contraction` writes sums of products with packed operands (`pack`) and register tiles; `turned` moves
 //!   blocks through registers where loads and stores run along different loops; `stash` keeps the terms of a
 //!   reduction along a row for the output, and cuts long reductions into parts.
 //! * `columns` joins rows to the target some at a time, where a reduction would walk down long columns.
@@ -27,8 +27,7 @@
 //!   condition chooses for all of its points.
 //! * `framed` stores a tensor with what windows read outside of it, where most tiles of a product lie at a border.
 //! * `stream` stores results that the caches do not hold past them, rows from line to line of memory, blocks (`turned`)
-//!   through a tile where their rows do not begin with a line; while large ones are moved, their next columns come
-//!   (`groups`). `runs` leaves long runs of one byte, or of a tensor's elements, to the C library.
+//!   through a tile where their rows do not begin with a line. `runs` leaves long runs of one byte, or of a tensor's elements, to the C library.
 //! * `positions` does arithmetic on positions before there is code.
 //! * `scan` writes reductions over windows that grow by one term an output in one step an output; beside others they are
 //!   stored first.

@@ -536,11 +536,12 @@ pub(crate) fn summary(dag: &Dag, roots: &[NodeId], schedule: &Schedule, tasks: i
         }
         format!("[{}]", parts.join(" "))
     };
-    let kind = match &schedule.braid {
-        Some(braid) => format!("rows of {} in", braid.width),
-        None if schedule.abreast.is_some() => "windows abreast".to_string(),
-        None if schedule.turned.is_some() => "blocks".to_string(),
-        None => "row".to_string(),
+    let kind = match (&schedule.braid, &schedule.turned) {
+        (Some(braid), _) => format!("rows of {} in", braid.width),
+        _ if schedule.abreast.is_some() => "windows abreast".to_string(),
+        (_, Some(turned)) if turned.rows != schedule.lanes => format!("blocks of {} rows", turned.rows),
+        (_, Some(_)) => "blocks".to_string(),
+        _ => "row".to_string(),
     };
     let mut text = format!("{kind} {} tasks {tasks}", loops(&schedule.order, schedule.lanes));
     // Those that are alike, such as the sums of a block, are one entry.

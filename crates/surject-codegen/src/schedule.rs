@@ -34,7 +34,7 @@ pub struct Schedule {
     pub order: Vec<LoopId>,
     /// The lanes in which the last loop is done; 1: none.
     pub lanes: usize,
-    /// Loads that run along other loops than the last: they are done in square blocks, which are transposed. The loops then
+    /// Loads that run along other loops than the last: they are done in blocks, which are transposed. The loops then
     /// stand before the last.
     pub turned: Option<Turned>,
     /// Rows that are short: they are the lanes of the last loop, and what runs along them is written out.

@@ -9,14 +9,14 @@ use crate::emit::Elem;
 use crate::schedule::{Output, Schedule, fit};
 use crate::stream::{LINE, begin_alike};
 
-/// What is transposed in square blocks.
+/// What is transposed in blocks.
 #[derive(Clone, Debug)]
 pub struct Turned {
     /// Loops that loads run along as if they were one, outermost first. Where the loads go they need not be.
     pub along: Vec<LoopId>,
     /// The loads.
     pub loads: Vec<NodeId>,
-    /// How many rows a block has: a register of each column.
+    /// How many rows a block has.
     pub rows: usize,
 }
 
@@ -34,7 +34,7 @@ fn moved(dag: &Dag, output: &Output) -> usize {
     moved.map(|n| Elem::in_memory(dag[n].dtype).size()).max().unwrap_or(4)
 }
 
-/// Turns a schedule to square blocks where loads would be gathered otherwise.
+/// Turns a schedule to blocks where loads would be gathered otherwise.
 pub(crate) fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, target: &Target) {
     let [output] = outputs else { return };
     let nodes = dag.reachable(&[output.root], false);

@@ -179,6 +179,36 @@ fn tiles_of_blocks() {
     check(f);
 }
 
+/// Where registers are half a line, blocks of whole lines: what registers hold is read in whole lines, too, and so are columns
+/// that are pages apart.
+#[test]
+fn blocks_of_whole_lines() {
+    let near = Target { lanes_bytes: 32, tables: 8, threads: 1, ..Target::generic() };
+    let past = Target { eager: true, streams: Target::host().streams, ..near };
+    for (dtype, sizes, [within, beyond]) in [
+        (DType::F32, [48, 40], ["blocks of 8 rows [40 48/16]"; 2]),
+        (DType::F32, [112, 37], ["blocks of 8 rows [37 112/16]"; 2]),
+        (DType::F32, [1024, 24], ["blocks of 8 rows [24 1024/16]", "blocks [24 1024/8]"]),
+        (DType::F32, [32, 1024], ["blocks [1024 32/8]", "blocks [1024 32/16]"]),
+        (DType::F32, [1024, 1024], ["blocks [1024 1024/16]", "blocks [1024 1024/8]"]),
+        (DType::F32, [50, 40], ["blocks [40 50/8]"; 2]),
+        (DType::F64, [40, 21], ["blocks [21 40/8]"; 2]),
+        (DType::F64, [24, 512], ["blocks [512 24/8]"; 2]),
+        (DType::BF16, [96, 40], ["blocks of 16 rows [40 96/32]"; 2]),
+        (DType::I8, [192, 70], ["blocks of 32 rows [70 192/64]"; 2]),
+    ] {
+        let (mut f, p) = function(&[(dtype, &sizes), (dtype, &[sizes[1], sizes[0]])]);
+        let all = space(&[sizes[1], sizes[0]]);
+        let turned = f.fields.read(IndexMap::projection(&all, &[1, 0]), p[0]).unwrap();
+        let sum = f.fields.binary(BinaryOp::Add, turned, p[1]).unwrap();
+        result(&mut f, sum);
+        let plans = check_on(f, 0.0, None, &[near, past]);
+        for (plan, shape) in plans.iter().zip([within, beyond]) {
+            assert!(plan.contains(shape), "{shape}: {plan}");
+        }
+    }
+}
+
 pub fn matmul(m: u64, k: u64, n: u64, dtype: DType) -> Function {
     let (mut f, p) = function(&[(dtype, &[m, k]), (dtype, &[k, n])]);
     let all = space(&[m, n, k]);
