@@ -93,13 +93,16 @@ pub(crate) fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, targe
     }
 }
 
+/// Lines that one place of the nearest cache has room for, on any machine that is met today.
+const WAYS: i64 = 8;
+
 /// Makes blocks of whole lines where registers are narrower and all rows begin alike: a line is then stored at once, and
 /// not again in its other half when the next columns come.
 ///
 /// Where registers hold the lines of as many columns, those are read at once, too. Where they do not, a column is read half a
-/// line at a time. But columns that are pages apart meet in one place of the nearest cache, which has lost the other halves
-/// when they are read: lines are read at once, whatever that takes. It does not pay for rows in the caches, unless these are
-/// pages apart as well; nor past them for such rows, which a tile leaves in several lines at a time.
+/// line at a time. But columns that meet in few places of the nearest cache push each other out of it before the other halves
+/// are read: lines are read at once, whatever that takes. It does not pay for rows in the caches, unless these are pages
+/// apart themselves; nor past them for such rows, which a tile leaves in several lines at a time.
 pub(crate) fn shape(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, target: &Target) {
     let (Some(turned), [output], Some(&last)) = (&mut schedule.turned, outputs, schedule.order.last()) else {
         return;
@@ -110,18 +113,23 @@ pub(crate) fn shape(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, targ
     if !halves || dag.extent(last) < line as i64 || !begin_alike(dag, outputs, last) {
         return;
     }
-    let pages = |address: &Lin, l: LoopId| address.coeff(l).saturating_mul(moved as i64) % PAGE == 0;
-    let read = turned.loads.iter().any(|&n| match &dag[n].node {
-        Node::Load { address, .. } => pages(address, last),
+    let apart = |n: NodeId, address: &Lin, l: LoopId| {
+        address.coeff(l).saturating_mul(Elem::in_memory(dag[n].dtype).size() as i64)
+    };
+    let meet = turned.loads.iter().any(|&n| match &dag[n].node {
+        Node::Load { address, .. } => {
+            let places = PAGE >> (apart(n, address, last) | PAGE).trailing_zeros();
+            line as i64 > WAYS * places
+        }
         _ => true,
     });
-    let written = turned.along[..].iter().all(|&l| pages(&output.address, l));
+    let pages = turned.along.iter().all(|&l| apart(output.root, &output.address, l) % PAGE == 0);
     let fits = line * line * moved <= target.registers * target.lanes_bytes;
-    let pays = if schedule.streams { !written } else { !read || written };
+    let pays = if schedule.streams { !pages } else { !meet || pages };
     if fits || pays {
         schedule.lanes = line;
     }
-    if fits || pays && read {
+    if fits || pays && meet {
         turned.rows = fit(line, turned.rows_in_all(dag));
     }
 }
