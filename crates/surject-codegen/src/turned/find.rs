@@ -20,13 +20,6 @@ pub struct Turned {
     pub rows: usize,
 }
 
-impl Turned {
-    /// All rows that there are.
-    fn rows_in_all(&self, dag: &Dag) -> i64 {
-        self.along.iter().map(|&l| dag.extent(l)).product()
-    }
-}
-
 /// The bytes of the largest element that is read or written.
 fn moved(dag: &Dag, output: &Output) -> usize {
     let nodes = dag.reachable(&[output.root], false).into_iter();
@@ -75,7 +68,7 @@ pub(crate) fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, targe
                 longer.filter(|longer| !longer.0.is_empty()).max_by_key(|longer| longer.0.len())?;
             length *= dag.extent(along[0]);
         }
-        (!loads.is_empty()).then_some(Turned { along, loads, rows: 1 })
+        (!loads.is_empty()).then(|| Turned { along, loads, rows: fit(lanes, length) })
     };
     // One that counts several needs a number of its own.
     let least_alone = if dag.extents.len() < LoopSet::LIMIT { 2 } else { least };
@@ -84,16 +77,15 @@ pub(crate) fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, targe
         candidates.filter_map(turned).max_by_key(|t| (t.loads.len(), std::cmp::Reverse(t.along.len())));
     // A kernel with reductions inside is not about moving elements.
     let reduces = nodes.iter().any(|&n| matches!(dag[n].node, Node::Reduce { .. }));
-    if let Some(mut turned) = best.filter(|_| !reduces) {
+    if let Some(turned) = best.filter(|_| !reduces) {
         schedule.order.retain(|&k| !turned.along.contains(&k) && k != last);
         schedule.order.extend(turned.along.iter().copied().chain([last]));
-        turned.rows = fit(lanes, turned.rows_in_all(dag));
         schedule.lanes = turned.rows;
         schedule.turned = Some(turned);
     }
 }
 
-/// Lines that one place of the nearest cache has room for, on any machine that is met today.
+/// Lines that one place of the nearest cache has room for, where registers are half a line.
 const WAYS: i64 = 8;
 
 /// Makes blocks of whole lines where registers are narrower and all rows begin alike: a line is then stored at once, and
@@ -101,8 +93,8 @@ const WAYS: i64 = 8;
 ///
 /// Where registers hold the lines of as many columns, those are read at once, too. Where they do not, a column is read half a
 /// line at a time. But columns that meet in few places of the nearest cache push each other out of it before the other halves
-/// are read: lines are read at once, whatever that takes. It does not pay for rows in the caches, unless these are pages
-/// apart themselves; nor past them for such rows, which a tile leaves in several lines at a time.
+/// are read. Then lines are read at once too, though registers do not hold them; in the caches that pays only for rows that
+/// are pages apart themselves. Past the caches such rows are stored by a tile instead, several lines of each at a time.
 pub(crate) fn shape(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, target: &Target) {
     let (Some(turned), [output], Some(&last)) = (&mut schedule.turned, outputs, schedule.order.last()) else {
         return;
@@ -130,6 +122,6 @@ pub(crate) fn shape(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, targ
         schedule.lanes = line;
     }
     if fits || pays && meet {
-        turned.rows = fit(line, turned.rows_in_all(dag));
+        turned.rows = fit(line, turned.along.iter().map(|&l| dag.extent(l)).product());
     }
 }
