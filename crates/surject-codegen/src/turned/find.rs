@@ -88,13 +88,19 @@ pub(crate) fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, targe
 /// Lines that one place of the nearest cache has room for, where registers are half a line.
 const WAYS: i64 = 8;
 
+/// Bytes of elements of which a block of whole lines takes more registers than there are, and those of a row that a tile
+/// has nothing to gather for.
+const NARROW: usize = 4;
+const SHORT: i64 = 256;
+
 /// Makes blocks of whole lines where registers are narrower and all rows begin alike: a line is then stored at once, and
 /// not again in its other half when the next columns come.
 ///
 /// Where registers hold the lines of as many columns, those are read at once, too. Where they do not, a column is read half a
 /// line at a time. But columns that meet in few places of the nearest cache push each other out of it before the other halves
 /// are read. Then lines are read at once too, though registers do not hold them; in the caches that pays only for rows that
-/// are pages apart themselves. Past the caches such rows are stored by a tile instead, several lines of each at a time.
+/// are pages apart themselves. Past the caches such rows are stored by a tile instead, several lines of each at a time, and so
+/// are rows of several lines where elements are narrow: blocks of whole lines take 1.1 to 2.4 times as long.
 pub(crate) fn shape(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, target: &Target) {
     let (Some(turned), [output], Some(&last)) = (&mut schedule.turned, outputs, schedule.order.last()) else {
         return;
@@ -105,9 +111,8 @@ pub(crate) fn shape(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, targ
     if !halves || dag.extent(last) < line as i64 || !begin_alike(dag, outputs, last) {
         return;
     }
-    let apart = |n: NodeId, address: &Lin, l: LoopId| {
-        address.coeff(l).saturating_mul(Elem::in_memory(dag[n].dtype).size() as i64)
-    };
+    let size = |n: NodeId| Elem::in_memory(dag[n].dtype).size();
+    let apart = |n: NodeId, address: &Lin, l: LoopId| address.coeff(l).saturating_mul(size(n) as i64);
     let meet = turned.loads.iter().any(|&n| match &dag[n].node {
         Node::Load { address, .. } => {
             let places = PAGE >> (apart(n, address, last) | PAGE).trailing_zeros();
@@ -117,7 +122,9 @@ pub(crate) fn shape(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, targ
     });
     let pages = turned.along.iter().all(|&l| apart(output.root, &output.address, l) % PAGE == 0);
     let fits = line * line * moved <= target.registers * target.lanes_bytes;
-    let pays = if schedule.streams { !pages } else { !meet || pages };
+    let narrow = turned.loads.iter().any(|&n| size(n) < NARROW) || size(output.root) < NARROW;
+    let short = dag.extent(last).saturating_mul(size(output.root) as i64) <= SHORT;
+    let pays = if schedule.streams { !pages && (!narrow || short) } else { !meet || pages };
     if fits || pays {
         schedule.lanes = line;
     }
