@@ -27,7 +27,8 @@
 //!   condition chooses for all of its points.
 //! * `framed` stores a tensor with what windows read outside of it, where most tiles of a product lie at a border.
 //! * `stream` stores results that the caches do not hold past them, rows from line to line of memory, blocks (`turned`)
-//!   through a tile where their rows do not begin with a line. `runs` leaves long runs of one byte, or of a tensor's elements, to the C library.
+//!   through a tile where their rows do not begin with a line. `runs` leaves long runs of one byte, or of a tensor's
+//!   elements, to the C library.
 //! * `positions` does arithmetic on positions before there is code.
 //! * `scan` writes reductions over windows that grow by one term an output in one step an output; beside others they are
 //!   stored first.

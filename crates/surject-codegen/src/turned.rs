@@ -69,6 +69,16 @@ fn meet(apart: i64) -> bool {
     apart % ALIAS == 0
 }
 
+/// The places that lines so many bytes apart have in so many bytes of a cache, or of a way of it.
+fn places(bytes: i64, apart: i64) -> i64 {
+    bytes.checked_shr(apart.trailing_zeros()).unwrap_or(0).max(1)
+}
+
+/// How many bytes apart a node has what it loads, or stores, along a loop.
+fn bytes_apart(dag: &Dag, node: NodeId, address: &Lin, l: LoopId) -> i64 {
+    address.coeff(l).saturating_mul(Elem::in_memory(dag[node].dtype).size() as i64)
+}
+
 /// Writes a kernel of blocks. Tasks may only be cut along the loops of `free`.
 pub(crate) fn emit(
     dag: &Dag,
@@ -81,18 +91,18 @@ pub(crate) fn emit(
     let summarised = |tasks: i64| summary(dag, &roots(outputs), schedule, tasks);
     let (mut dag, mut outputs, mut schedule, mut free) =
         (dag.clone(), outputs.to_vec(), schedule.clone(), free);
-    let mut along =
-        Along { all: LoopId(0), digits: Vec::new(), loads: turned.loads.clone(), block: turned.rows };
-    match turned.along[..] {
-        [l] => along.all = l,
+    let along = match turned.along[..] {
+        [all] => Along { all, digits: Vec::new(), loads: turned.loads.clone(), block: turned.rows },
         _ => {
             let whole = turned.along.iter().all(|&l| free.contains(l));
+            let along;
             (along, dag, outputs) = joined(&dag, &outputs, turned)?;
             schedule.order.retain(|l| !turned.along.contains(l));
             schedule.order.insert(schedule.order.len() - 1, along.all);
             free = if whole { free.union(std::iter::once(along.all).collect()) } else { free };
+            along
         }
-    }
+    };
     let tile = tile(&dag, &outputs, &schedule, &along, target);
     let mut em = Emitter::new(tile.as_ref().map_or(&dag, |t| &t.dag));
     (em.tables, em.streams) = (schedule.tables, schedule.streams);
@@ -164,7 +174,7 @@ impl Row<'_> {
         target: &Target,
         (free, tile): (LoopSet, Option<&Tile>),
     ) -> Result<i64, CodegenError> {
-        let (along, loads) = (rows_of.all, &rows_of.loads[..]);
+        let along = rows_of.all;
         let [outer @ .., _, last] = self.schedule.order.as_slice() else {
             return Err(CodegenError::malformed("a block with less than two loops"));
         };
@@ -185,7 +195,7 @@ impl Row<'_> {
         let wide = columns > rows && !outer.is_empty() && flat.is_none() && behind.is_none();
         let cut: Vec<LoopId> = outer.iter().copied().chain([if wide { *last } else { along }]).collect();
         let group = match tile {
-            None if em.streams && reach.far => Some(self.group(em.dag, (along, *last), loads, target)),
+            None if em.streams && reach.far => Some(self.group(em.dag, (rows_of, *last), target)),
             _ => None,
         };
         reach.meet &= group.is_none();
@@ -259,15 +269,7 @@ impl Row<'_> {
                 em.close_loop(inner, &iv, &steps, &[]);
                 Ok::<(), CodegenError>(())
             };
-            let ahead = Strip {
-                along,
-                last: *last,
-                loads,
-                first: &first,
-                end: &end,
-                rows: strip_rows,
-                block: block_rows,
-            };
+            let ahead = Strip { rows_of, last: *last, first: &first, end: &end, rows: strip_rows };
             // The columns of a strip, or of a tile of it.
             let (part, at) = open_behind(em, strip, behind);
             let mut within = piece.clone();

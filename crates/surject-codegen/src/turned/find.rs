@@ -1,6 +1,6 @@
 //! What is transposed in blocks, and how large they are.
 
-use super::PAGE;
+use super::{PAGE, bytes_apart, places};
 use crate::Target;
 use crate::access::NEAR;
 use crate::address::{Lin, LoopId, LoopSet};
@@ -88,9 +88,10 @@ pub(crate) fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, targe
 /// Lines that one place of the nearest cache has room for, where registers are half a line.
 const WAYS: i64 = 8;
 
-/// Bytes of elements of which a block of whole lines takes more registers than there are, and those of a row that a tile
-/// has nothing to gather for.
+/// Elements of fewer bytes are narrow: a block of whole lines of them takes more registers than there are.
 const NARROW: usize = 4;
+
+/// Rows of so many bytes at most are short: a tile has little to gather for them.
 const SHORT: i64 = 256;
 
 /// Makes blocks of whole lines where registers are narrower and all rows begin alike: a line is then stored at once, and
@@ -107,20 +108,16 @@ pub(crate) fn shape(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, targ
     };
     let moved = moved(dag, output);
     let (line, lanes) = (LINE as usize / moved, target.lanes_bytes / moved);
-    let halves = turned.rows == lanes && schedule.lanes == lanes && 2 * lanes == line;
+    let halves = target.has_half_lines() && turned.rows == lanes;
     if !halves || dag.extent(last) < line as i64 || !begin_alike(dag, outputs, last) {
         return;
     }
     let size = |n: NodeId| Elem::in_memory(dag[n].dtype).size();
-    let apart = |n: NodeId, address: &Lin, l: LoopId| address.coeff(l).saturating_mul(size(n) as i64);
     let meet = turned.loads.iter().any(|&n| match &dag[n].node {
-        Node::Load { address, .. } => {
-            let places = PAGE >> (apart(n, address, last) | PAGE).trailing_zeros();
-            line as i64 > WAYS * places
-        }
+        Node::Load { address, .. } => line as i64 > WAYS * places(PAGE, bytes_apart(dag, n, address, last)),
         _ => true,
     });
-    let pages = turned.along.iter().all(|&l| apart(output.root, &output.address, l) % PAGE == 0);
+    let pages = turned.along.iter().all(|&l| bytes_apart(dag, output.root, &output.address, l) % PAGE == 0);
     let fits = line * line * moved <= target.registers * target.lanes_bytes;
     let narrow = turned.loads.iter().any(|&n| size(n) < NARROW) || size(output.root) < NARROW;
     let short = dag.extent(last).saturating_mul(size(output.root) as i64) <= SHORT;

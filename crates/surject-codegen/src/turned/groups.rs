@@ -12,6 +12,8 @@
 //! blocks, the same lines gain little. And they have to be asked for in between: all for a row of blocks at once takes
 //! longer.
 
+use super::along::Along;
+use super::{bytes_apart, places};
 use crate::CodegenError;
 use crate::Target;
 use crate::address::LoopId;
@@ -20,7 +22,7 @@ use crate::dag::{Dag, Node, NodeId};
 use crate::emit::{Bounds, Elem, Emitter, ScopeId};
 use crate::row::Row;
 use crate::schedule::Output;
-use crate::stream::{LINE, size};
+use crate::stream::LINE;
 
 /// Rows are written by few parts of memory if they begin a multiple of so many bytes apart, and by very few if of so many.
 const APART: [i64; 2] = [256, 1024];
@@ -43,15 +45,12 @@ pub(super) type Rows<'a> = &'a dyn Fn(&mut Emitter<'_>, ScopeId, (&str, &str)) -
 
 /// A strip of rows `first..end`, and what is loaded of it: along a row of memory for each position of `last`.
 pub(super) struct Strip<'a> {
-    pub(super) along: LoopId,
+    pub(super) rows_of: &'a Along,
     pub(super) last: LoopId,
-    pub(super) loads: &'a [NodeId],
     pub(super) first: &'a str,
     pub(super) end: &'a str,
     /// As many as it has, or more where it is the last one.
     pub(super) rows: i64,
-    /// As many as a block has.
-    pub(super) block: i64,
 }
 
 impl Row<'_> {
@@ -61,28 +60,20 @@ impl Row<'_> {
     /// multiple of 256 bytes or more apart are written by few of them, unless each is written in several lines. But larger
     /// groups leave the cache before they are read: at once, where columns are a multiple of a large power of two apart and
     /// meet in one place of it, or between two blocks that share a line.
-    pub(super) fn group(
-        &self,
-        dag: &Dag,
-        (along, last): (LoopId, LoopId),
-        loads: &[NodeId],
-        target: &Target,
-    ) -> i64 {
+    pub(super) fn group(&self, dag: &Dag, (rows_of, last): (&Along, LoopId), target: &Target) -> i64 {
         let cache = (Target::CACHE_SHARE * target.cache_bytes) as i64;
         let small = |&load: &NodeId| match &dag[load].node {
             Node::Load { address, .. } => {
-                let apart =
-                    address.coeff(last).saturating_mul(Elem::in_memory(dag[load].dtype).size() as i64);
-                let places = cache.checked_shr(apart.trailing_zeros()).unwrap_or(0);
-                apart % LINE != 0 || apart.saturating_abs() <= NEAR || places < PLACES
+                let apart = bytes_apart(dag, load, address, last);
+                apart % LINE != 0 || apart.saturating_abs() <= NEAR || places(cache, apart) < PLACES
             }
             _ => true,
         };
-        let written = |o: &Output| o.address.coeff(along).saturating_mul(size(dag, o));
+        let written = |o: &Output| bytes_apart(dag, o.root, &o.address, rows_of.all);
         let meet = |bytes: i64| self.outputs.iter().all(|o| written(o) % bytes == 0);
         match APART.map(meet) {
             [false, _] => 1,
-            [true, true] if !loads.iter().any(small) => 4,
+            [true, true] if !rows_of.loads.iter().any(small) => 4,
             _ => 2,
         }
     }
@@ -96,7 +87,7 @@ impl Row<'_> {
         (column, all, group): (&str, &Bounds, i64),
         block: Moves<'_>,
     ) -> Result<(), CodegenError> {
-        let lanes = self.schedule.lanes as i64;
+        let (block_rows, lanes) = (strip.rows_of.block as i64, self.schedule.lanes as i64);
         let to = em.op(scope, &format!("arith.addi {column}, {} : i64", all.step));
         let to = em.op(scope, &format!("arith.minsi {to}, {} : i64", all.high));
         let next = strip.next(em, scope, (&to, all));
@@ -104,13 +95,13 @@ impl Row<'_> {
         let row = em.name();
         let across = em.open(inner, Vec::new(), None);
         let at = em.name();
-        let begun = steps(em, across, (&row, strip.first), strip.block);
+        let begun = steps(em, across, (&row, strip.first), block_rows);
         let (group, turn) = (em.int(group), steps(em, across, (&at, column), lanes));
         let begun = em.op(across, &format!("arith.muli {begun}, {group} : i64"));
         let turn = em.op(across, &format!("arith.addi {begun}, {turn} : i64"));
         let lines = self.to_ask(em, across, strip, &turn, &next)?;
         block(em, across, (&row, &at), lines)?;
-        let [rows, columns] = [strip.block, lanes].map(|step| em.int(step));
+        let [rows, columns] = [block_rows, lanes].map(|step| em.int(step));
         let columns = Bounds { low: column.to_string(), high: to, step: columns };
         em.close_loop(across, &at, &columns, &[]);
         em.close_loop(inner, &row, &strip.by(rows), &[]);
@@ -152,9 +143,9 @@ impl Row<'_> {
         next: &(String, String),
     ) -> Result<Vec<Ahead>, CodegenError> {
         let malformed = || CodegenError::malformed("a block of something that is not loaded");
-        let elements = strip.block * self.schedule.lanes as i64;
+        let elements = strip.rows_of.block as i64 * self.schedule.lanes as i64;
         let mut asked = Vec::new();
-        for &load in strip.loads {
+        for &load in &strip.rows_of.loads {
             let Node::Load { buf, address, .. } = em.dag[load].node.clone() else { return Err(malformed()) };
             let (pointer, elem) = (em.pointer(buf)?, Elem::in_memory(em.dag[load].dtype));
             let (size, apart) = (elem.size() as i64, address.coeff(strip.last));
@@ -171,7 +162,7 @@ impl Row<'_> {
             let row = em.op(scope, &format!("arith.remui {turn}, {all} : i64"));
             let row = em.op(scope, &format!("arith.muli {row}, {past} : i64"));
             let row = em.op(scope, &format!("arith.addi {}, {row} : i64", next.0));
-            let at = vec![(strip.along, row), (strip.last, column)];
+            let at = vec![(strip.rows_of.all, row), (strip.last, column)];
             let base = em.corner(&pointer, (&address, elem), at, scope);
             for column in 0..columns {
                 let column = column.checked_mul(apart).ok_or_else(malformed)?;

@@ -31,12 +31,6 @@ impl Row<'_> {
         let elem = Elem::in_memory(em.dag[load].dtype);
         let (along, rows, lanes) = (rows_of.all, rows_of.block, block.lanes);
         let size = (CHUNK / elem.size()).min(lanes).min(rows);
-        let zero = match elem {
-            Elem::F16 | Elem::F32 | Elem::F64 => "dense<0.0>",
-            _ => "dense<0>",
-        };
-        // Line by line, so that a line of memory is read at once.
-        let mut chunks: Vec<Vec<String>> = vec![Vec::new(); rows / size];
         let binds = vec![(last, block.column.to_string()), (along, block.row.to_string())];
         let base = em.corner(&pointer, (&address, elem), binds, scope);
         // The next block; and where memory is touched in a way that LLVM cannot analyse, it does not compare every
@@ -64,6 +58,12 @@ impl Row<'_> {
             let joined = (0..rows).flat_map(|row| em.joined(of_row(row), rows, elem, At { scope, lanes }));
             return Ok(joined.collect());
         }
+        let zero = match elem {
+            Elem::F16 | Elem::F32 | Elem::F64 => "dense<0.0>",
+            _ => "dense<0>",
+        };
+        // Line by line, so that a line of memory is read at once.
+        let mut chunks: Vec<Vec<String>> = vec![Vec::new(); rows / size];
         for line in 0..lanes {
             for (k, chunk) in chunks.iter_mut().enumerate() {
                 if line >= block.active || (k + 1) * size <= block.first {
