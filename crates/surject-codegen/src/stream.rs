@@ -43,13 +43,22 @@ pub(crate) fn written(dag: &Dag, outputs: &[Output]) -> f64 {
 }
 
 /// Is more written than the caches hold, each element once, with as much that is read? Something else is always there: what
-/// fills more than three quarters of them comes from memory again.
-fn is_worth(dag: &Dag, outputs: &[Output], target: &Target) -> bool {
+/// fills more than three quarters of them comes from memory again. Copies in whole lines do not wait for that where the last
+/// cache is distant ([`Target::distant`]).
+fn is_worth(dag: &Dag, outputs: &[Output], last: LoopId, target: &Target) -> bool {
+    /// So many times what the second caches hold goes past a distant one.
+    const SECOND: usize = 4;
     let once = outputs.iter().all(|o| o.join.is_none());
-    let most = if target.eager { 0 } else { target.last_bytes } as f64;
-    let written = written(dag, outputs);
-    let moved = if reads(dag, outputs, written) { 2.0 * written } else { written };
-    target.streams && once && moved >= STAYS * most
+    let (written, most) = (written(dag, outputs), STAYS * target.last_bytes as f64);
+    let (moved, most) = match reads(dag, outputs, written) {
+        true if target.distant && begin_alike(dag, outputs, last) => {
+            let second = target.threads * Target::CACHE_SHARE * target.cache_bytes;
+            (2.0 * written, most.min((SECOND * second) as f64))
+        }
+        true => (2.0 * written, most),
+        false => (written, most),
+    };
+    target.streams && once && (target.eager || moved >= most)
 }
 
 /// Is nothing read that counts, by several threads, and does the last cache take in enough of what is written? The other
@@ -78,7 +87,7 @@ fn reads(dag: &Dag, outputs: &[Output], bytes: f64) -> bool {
 
 /// Does a kernel of the row emitter with this schedule store past the caches?
 pub(crate) fn decide(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, target: &Target) {
-    let Some(&last) = schedule.order.last().filter(|_| is_worth(dag, outputs, target)) else { return };
+    let Some(&last) = schedule.order.last().filter(|&&l| is_worth(dag, outputs, l, target)) else { return };
     let [row, part] = least(PAST, target);
     let long = is_long(dag, outputs, dag.extent(last), row);
     let stores_lines = match (&schedule.short, &schedule.braid) {

@@ -17,7 +17,7 @@ pub struct Caches {
 
 /// More of the third than this no processor has, nearly: a virtual machine is told of all of a cache, most of which
 /// serves processors that it does not see.
-const MOST: usize = 16 << 20;
+pub const MOST: usize = 16 << 20;
 
 /// Those of this machine; all unknown where the system does not say.
 pub fn host() -> Caches {

@@ -126,7 +126,7 @@ fn rows_from_their_ends_are_asked_for() {
 }
 
 /// What only writes has three quarters of the last cache, a copy half of that; where the way out is narrow, two threads that
-/// only write have more than twice of it.
+/// only write have more than twice of it. A copy of whole lines does not fill a distant cache.
 #[test]
 fn what_no_cache_holds_goes_past_them() {
     let target = Target { streams: true, ..Target::wide() };
@@ -144,11 +144,21 @@ fn what_no_cache_holds_goes_past_them() {
         result(&mut f, twice);
         f
     };
+    let transposed = |rows: u64| {
+        let text = format!(
+            "func main(x: f32[{rows},1024]) -> (y) {{\n  y : f32[1024,{rows}] =: over i<1024, j<{rows}: x[j,i]\n}}\n"
+        );
+        surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}")).functions[0].clone()
+    };
     assert_eq!([2000, 4000, 10_000].map(|rows| streams(scaled(rows))), [false, true, true]);
     assert_eq!([2000, 6000, 7000].map(|rows| streams(fill(rows))), [false, false, true]);
     let narrow = Target { narrow: true, ..target };
     assert_eq!([7000, 18_000, 19_000].map(|rows| on(fill(rows), &narrow)), [false, false, true]);
     assert!(on(scaled(4000), &narrow) && on(fill(7000), &Target { threads: 1, ..narrow }));
+    let distant = Target { distant: true, ..target };
+    assert_eq!([1000, 1100].map(|rows| on(scaled(rows), &distant)), [false, true]);
+    assert_eq!([1104, 1103].map(|rows| on(transposed(rows), &distant)), [true, false]);
+    assert!(!on(fill(2000), &distant));
 }
 
 /// The C library fills what leaves the caches of a core, if it is one byte again and again.
