@@ -145,8 +145,8 @@ struct Chain {
 
 impl Chain {
     /// How a member asks for what it reads: one does for all that read the same. That is the first, or one that has so
-    /// much to compute that memory brings what the next range reads meanwhile. A processor that reads ahead by itself
-    /// is asked by what comes after the results, while they are on their way to memory.
+    /// much to compute that memory brings what the next range reads meanwhile. Other processors are asked by what comes
+    /// after the results, while they are on their way to memory.
     fn when(&self, member: &Member, world: &World<'_>) -> impl Fn(Buf) -> Option<When> {
         const MUCH: f64 = 1.5;
         let cycles = |m: &Member| world.kernels[m.kernel].cycles;
@@ -163,7 +163,7 @@ impl Chain {
         let asks = |memory: Buf| {
             let mut touching = self.members.iter().filter(|m| m.touches(memory));
             let first = touching.next()?;
-            let most = if world.target.asks {
+            let most = if world.target.asks_next() {
                 let most = touching.max_by(|a, b| cycles(a).total_cmp(&cycles(b)));
                 most.filter(|m| cycles(m) >= MUCH * cycles(first))
             } else {

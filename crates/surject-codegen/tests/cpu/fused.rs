@@ -222,7 +222,7 @@ fn gradient_of_a_norm(rows: u64, columns: u64, dtype: &str) -> String {
 }
 
 /// What is one element for every row is done row by row with the rest, where the rows come from memory; on a processor
-/// that reads ahead by itself what comes after the results asks for the next rows.
+/// that reads ahead by itself what comes after the results asks for the next rows, or what computes them.
 #[test]
 fn statistics_of_rows_between_passes_over_them() {
     for (rows, columns, dtype) in [(300, 260, "f32"), (41, 2051, "f32"), (130, 514, "f64"), (517, 37, "f32")]
@@ -231,16 +231,24 @@ fn statistics_of_rows_between_passes_over_them() {
         let fused = plan.lines().find(|l| l.contains("fused")).unwrap_or_else(|| panic!("{plan}"));
         assert!(fused.contains("y@") && fused.contains(&format!("row [{rows}] tasks 1; ")), "{plan}");
     }
-    let lowered = |rows: u64| {
+    let on = |rows: u64, target: &Target| {
         let function = parsed(&gradient_of_a_norm(rows, 1024, "f32"));
         let program = Program { name: String::new(), functions: vec![function] };
-        lower(&program, "main", &Target { asks: false, ..Target::wide() }).unwrap()
+        lower(&program, "main", target).unwrap()
     };
+    let silent = Target { asks: false, ..Target::wide() };
+    let lowered = |rows: u64| on(rows, &silent);
     let far = lowered(16384);
     let fused = far.plan.to_string().lines().filter(|l| l.contains("fused")).count();
     assert_eq!((fused, far.plan.to_string().lines().count()), (1, 3), "{}", far.plan);
     // Four lines of each of two tensors, into the second cache.
     assert_eq!(["hint = 2", "hint = 3"].map(|hint| far.text.matches(hint).count()), [8, 0]);
+    let asks_where_it_stores = |asks_rows: bool| {
+        let text = on(16384, &Target { asks_rows, streams: true, ..silent }).text;
+        let stores = text.split("llvm.func").find(|f| f.contains("nontemporal")).map(str::to_string);
+        stores.unwrap_or_else(|| panic!("{text}")).contains("hint = 2")
+    };
+    assert_eq!([false, true].map(asks_where_it_stores), [false, true]);
     // Those that the last cache holds are no reason.
     let near = lowered(1024);
     assert!(near.plan.to_string().contains("row [1024/64]"), "{}", near.plan);
