@@ -1,6 +1,6 @@
 //! Exponentials and what is made of them, in either precision.
 
-use super::formula::{F, N};
+use super::formula::{Exponent, F};
 
 /// `(e^r − 1 − r) / r²` on `|r| ≤ ln 2 / 2`, to 2^-28 and 2^-54 of `e^r`.
 const EXP: [f64; 5] = [
@@ -23,13 +23,6 @@ const EXP_DOUBLE: [f64; 10] = [
     0.5000000000000013,
 ];
 
-/// `n` of [`reduce`], as either type.
-#[derive(Clone, Copy)]
-pub struct Exponent<'p> {
-    float: F<'p>,
-    integer: N<'p>,
-}
-
 /// The logarithm of 2 in two parts, the first of so few digits that products with `n` are exact, for `f32`.
 pub const LN_2: [f64; 2] = [0.693_359_375, -2.121_944_400_546_905_8e-4];
 /// The same for `f64`.
@@ -37,10 +30,9 @@ pub const LN_2_DOUBLE: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_5
 
 /// `n` and `r` with `x = n ln 2 + r` and `|r| ≤ ln 2 / 2`, for arguments of which an exponential is finite.
 pub fn reduce<'p>(x: F<'p>) -> (Exponent<'p>, F<'p>) {
-    let (n, integer) = x.nearest(std::f64::consts::LOG2_E);
+    let n = x.exponent(std::f64::consts::LOG2_E);
     let [most, rest] = if x.is_double() { LN_2_DOUBLE } else { LN_2 };
-    let r = n.fma(-rest, n.fma(-most, x));
-    (Exponent { float: n, integer }, r)
+    (n, n.float.fma(-rest, n.float.fma(-most, x)))
 }
 
 /// `(e^r − 1 − r) / r²` where [`reduce`] leaves `r`.
@@ -70,10 +62,7 @@ pub fn rest<'p>(r: F<'p>) -> F<'p> {
 
 /// `y · 2^n`, where `2^n` alone may be subnormal or too large.
 pub fn scale<'p>(y: F<'p>, n: Exponent<'p>) -> F<'p> {
-    y.scaled(n.float).unwrap_or_else(|| {
-        let first = n.integer.halve(1);
-        y * first.power_of_two() * (n.integer - first).power_of_two()
-    })
+    y.scaled(n.float).unwrap_or_else(|| n.powers().into_iter().fold(y, |y, power| y * power))
 }
 
 /// `e^x`
@@ -93,7 +82,7 @@ pub fn expm1(original: F<'_>) -> F<'_> {
     let (p, square) = beyond_linear(r);
     let q = p.fma(square, r);
     // 2^n q + (2^n − 1), halved on the way so that 2^128 does not occur.
-    let half = (n.integer - 1).power_of_two();
+    let half = (n.integer() - 1).power_of_two();
     let y = half.fma(q, half - 0.5);
     // Keeps −0.
     original.equal(0.0).pick(original, y + y)
@@ -103,7 +92,7 @@ pub fn expm1(original: F<'_>) -> F<'_> {
 pub fn expm1_normal(x: F<'_>) -> F<'_> {
     let (n, r) = reduce(x);
     let (p, square) = beyond_linear(r);
-    let scale = n.integer.power_of_two();
+    let scale = n.integer().power_of_two();
     scale.fma(p.fma(square, r), scale - 1.0)
 }
 
@@ -179,8 +168,8 @@ pub fn cosh_short(x: F<'_>) -> F<'_> {
     let (n, r) = reduce(size);
     // cosh(n ln 2 + r) = (a + b) cosh r + (a − b) sinh r with a = 2^n / 2 and b = 2^-n / 2; what is
     // lost of the sums counts little. All is halved once more, as a may be too large.
-    let a = (n.integer - 2).power_of_two();
-    let b = size.lt(60.0).pick((n.integer.number(-2) - n.integer).power_of_two(), 0.0);
+    let a = (n.integer() - 2).power_of_two();
+    let b = size.lt(60.0).pick((n.integer().number(-2) - n.integer()).power_of_two(), 0.0);
     let (sum, difference) = (a + b, a - b);
     let z = r * r;
     let (even, odd) = (z * z.poly(&COSH_SHORT), (z * r).fma(z.poly(&SINH_SHORT), r));

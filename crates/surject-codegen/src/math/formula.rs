@@ -337,11 +337,21 @@ impl<'p> F<'p> {
     /// The nearest integer to `self · factor`, for products below 2^21 (2^50 for `f64`), as a float and as an integer.
     /// What is not finite gives NaN and any integer.
     pub fn nearest(self, factor: f64) -> (F<'p>, N<'p>) {
+        let n = self.nearest_and(factor, 0);
+        (n.float, n.integer())
+    }
+
+    /// The same, of what is about to be an exponent.
+    pub fn exponent(self, factor: f64) -> Exponent<'p> {
+        self.nearest_and(factor, 2 * bias(self.e))
+    }
+
+    fn nearest_and(self, factor: f64, more: i64) -> Exponent<'p> {
         // The sum with 1.5 · 2^mantissa leaves the rounded integer in the low bits.
-        let magic: f64 = if self.is_double() { 6_755_399_441_055_744.0 } else { 12_582_912.0 };
+        let magic = more as f64 + if self.is_double() { 6_755_399_441_055_744.0 } else { 12_582_912.0 };
         let base = if self.is_double() { magic.to_bits() as i64 } else { (magic as f32).to_bits().into() };
         let shifted = self.fma(factor, magic);
-        (shifted - magic, shifted.bits() - base)
+        Exponent { float: shifted - magic, bits: shifted.bits(), base }
     }
 
     /// The nearest integer to `self · factor`, which chooses an entry of a table by its last bits.
@@ -349,6 +359,40 @@ impl<'p> F<'p> {
         let magic = self.number(12_582_912.0);
         let shifted = self.fma(factor, magic);
         (shifted - magic, Piece(shifted.bits()))
+    }
+}
+
+/// The exponent of 1, as it stands in the bits of a float of this width.
+fn bias(e: Elem) -> i64 {
+    if matches!(e, Elem::F64 | Elem::I64) { 1023 } else { 127 }
+}
+
+/// The bits of its mantissa.
+fn mantissa(e: Elem) -> i64 {
+    if matches!(e, Elem::F64 | Elem::I64) { 52 } else { 23 }
+}
+
+/// An integer `n`, as a float and above a base: for [`F::exponent`] with twice the exponent of 1 in the low bits, so that
+/// powers of two come from shifts.
+#[derive(Clone, Copy)]
+pub struct Exponent<'p> {
+    pub float: F<'p>,
+    bits: N<'p>,
+    base: i64,
+}
+
+impl<'p> Exponent<'p> {
+    /// As an integer.
+    pub fn integer(self) -> N<'p> {
+        self.bits - self.base
+    }
+
+    /// Two powers of two whose product is `2^n`, which alone may be subnormal or too large: from -254 on (-2046 for `f64`),
+    /// where both are zero.
+    pub fn powers(self) -> [F<'p>; 2] {
+        let mantissa = mantissa(self.float.e);
+        let half = self.bits.shr(1).shl(mantissa);
+        [half.as_bits(), (self.bits.shl(mantissa) - half).as_bits()]
     }
 }
 
@@ -441,8 +485,7 @@ impl<'p> N<'p> {
 
     /// `2^self` for what is a normal number.
     pub fn power_of_two(self) -> F<'p> {
-        let (bias, mantissa) = if self.e == Elem::I64 { (1023, 52) } else { (127, 23) };
-        (self + bias).shl(mantissa).as_bits()
+        (self + bias(self.e)).shl(mantissa(self.e)).as_bits()
     }
 
     /// Is it zero?
