@@ -108,28 +108,33 @@ pub fn logistic(x: F<'_>) -> F<'_> {
 
 /// The hyperbolic tangent.
 pub fn tanh(x: F<'_>) -> F<'_> {
-    let size = x.abs();
-    if x.is_double() {
-        // With t = e^(−2|x|) − 1: −t / (t + 2), which is 1 − (2t + 2) / (t + 2).
-        let t = expm1(size * -2.0);
-        let near = size.lt(1.0);
-        let quotient = near.pick(-t, t.fma(-2.0, -2.0)) / (t + 2.0);
-        return near.pick(quotient, quotient + 1.0).with_sign(x);
-    }
-    // Beyond the bound the result is 1.
-    let size = size.not_above(9.1);
+    // Beyond the bounds the result is 1.
+    let size = x.abs().not_above(if x.is_double() { 19.5 } else { 9.1 });
     // (1 − s e^2r) / (1 + s e^2r) with a power of two s and the rest r of −|x|, from (e^2r − 1) / 2. The divisor is not made
     // from the dividend, which has been rounded.
     let (n, integer) = size.nearest(-2.0 * std::f64::consts::LOG2_E);
-    let r = n.fma(-0.5 * LN_2[1], n.fma(-0.5 * LN_2[0], -size));
-    let half = r.poly(&EXP_OF_TWICE).fma(r * r, r);
-    let s = integer.power_of_two();
+    let [most, rest] = if x.is_double() { LN_2_DOUBLE } else { LN_2 };
+    let r = n.fma(-0.5 * rest, n.fma(-0.5 * most, -size));
+    let p = if x.is_double() { r.poly(&EXP_OF_TWICE_DOUBLE) } else { r.poly(&EXP_OF_TWICE) };
+    let (half, s) = (p.fma(r * r, r), integer.power_of_two());
     let dividend = s.fma(half, s.fma(0.5, -0.5));
     (dividend / s.fma(half, s.fma(0.5, 0.5))).with_sign(x)
 }
 
 /// [`EXP`] for `e^2r`, halved.
-const EXP_OF_TWICE: [f64; 5] = [32.0 * EXP[0], 16.0 * EXP[1], 8.0 * EXP[2], 4.0 * EXP[3], 2.0 * EXP[4]];
+const EXP_OF_TWICE: [f64; 5] = of_twice(EXP);
+const EXP_OF_TWICE_DOUBLE: [f64; 10] = of_twice(EXP_DOUBLE);
+
+/// Twice a polynomial in twice its argument.
+const fn of_twice<const N: usize>(mut coefficients: [f64; N]) -> [f64; N] {
+    let (mut i, mut power) = (N, 2.0);
+    while i > 0 {
+        i -= 1;
+        coefficients[i] *= power;
+        power *= 2.0;
+    }
+    coefficients
+}
 
 /// `(sinh x / x − 1) / x²` in `x²` for `|x| < 1`: its series.
 const SINH: [f64; 5] = [1.0 / 39_916_800.0, 1.0 / 362_880.0, 1.0 / 5_040.0, 1.0 / 120.0, 1.0 / 6.0];

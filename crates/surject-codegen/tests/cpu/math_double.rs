@@ -96,7 +96,7 @@ const BOUNDS: &[(UnaryOp, f64)] = &[
     (UnaryOp::Log, 1.0),
     (UnaryOp::Log1p, 1.5),
     (UnaryOp::Logistic, 2.0),
-    (UnaryOp::Tanh, 2.5),
+    (UnaryOp::Tanh, 2.0),
     (UnaryOp::Sin, 1.0),
     (UnaryOp::Cos, 1.0),
     (UnaryOp::Tan, 2.5),
