@@ -202,6 +202,7 @@ fn cost(dag: &Dag, data: &NodeData, operand: Option<Elem>) -> (f64, bool) {
         Node::Binary(BinaryOp::Pow, ..) if single || double => (70.0, false),
         Node::Binary(BinaryOp::Atan2, ..) if single => (35.0, false),
         Node::Binary(BinaryOp::Atan2, ..) if double => (60.0, false),
+        Node::Binary(BinaryOp::Rem, ..) if single || double => (15.0, false),
         Node::Binary(BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2, ..) => (30.0, true),
         Node::Gather { .. } => (2.0, false),
         _ => (1.0, false),

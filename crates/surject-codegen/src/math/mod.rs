@@ -20,6 +20,7 @@ mod logarithm;
 mod next;
 mod pieces;
 mod power;
+mod remainder;
 mod table;
 mod trigonometric;
 
@@ -216,17 +217,15 @@ fn by_method(em: &mut Emitter<'_>, at: At, method: &Method, function: &str, e: E
     })
 }
 
-/// `x^y` or the angle of the point `(y, x)`, of floats.
+/// `x^y`, the angle of the point `(y, x)` or the remainder of `x / y`, of floats.
 pub fn binary(em: &mut Emitter<'_>, at: At, op: BinaryOp, e: Elem, x: &str, y: &str) -> String {
     let (formula, wide): (for<'p> fn(F<'p>, F<'p>) -> F<'p>, bool) = match (op, e) {
+        (BinaryOp::Rem, Elem::F32 | Elem::F64) => return remainder(em, at, e, [x, y]),
         (BinaryOp::Pow, Elem::F64) => (power::pow, true),
         (BinaryOp::Pow, _) => (power::pow_short, true),
         (BinaryOp::Atan2, Elem::F32) => (trigonometric::atan2, false),
         (BinaryOp::Atan2, Elem::F64) => (trigonometric::atan2_double, true),
-        _ => {
-            let name = if op == BinaryOp::Rem { "fmod" } else { op.name() };
-            return em.call(at, &format!("surject_{name}_{}", e.name()), &[x, y], e);
-        }
+        _ => return em.call(at, &format!("surject_{}_{}", op.name(), e.name()), &[x, y], e),
     };
     let long = |em: &mut Emitter<'_>, at: At, args: &[String]| {
         let pen = Pen::new(em, at);
@@ -247,6 +246,20 @@ pub fn binary(em: &mut Emitter<'_>, at: At, op: BinaryOp, e: Elem, x: &str, y: &
             (value.ssa(), beyond.ssa())
         };
         em.branch_where(at, &beyond, &value, e, |em, at| long(em, at, args))
+    })
+}
+
+fn remainder(em: &mut Emitter<'_>, at: At, e: Elem, args: [&str; 2]) -> String {
+    in_parts(em, at, e, &args, DOUBLE_LANES, |em, at, args| {
+        let (value, beyond) = {
+            let pen = Pen::new(em, at);
+            let [x, y] = [&args[0], &args[1]].map(|name| pen.value(name, e));
+            let (rest, beyond) = remainder::remainder(x.widen(), y.widen());
+            (if e == Elem::F32 { rest.narrow() } else { rest }.ssa(), beyond.ssa())
+        };
+        em.branch_where(at, &beyond, &value, e, |em, at| {
+            em.call(at, &format!("surject_fmod_{}", e.name()), &[&args[0], &args[1]], e)
+        })
     })
 }
 

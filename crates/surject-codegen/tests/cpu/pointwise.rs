@@ -90,6 +90,42 @@ fn binary_operations() {
     }
 }
 
+/// Remainders are exact, of quotients of all sizes: beside integers, beyond what a float holds, and of subnormal numbers.
+#[test]
+fn remainders() {
+    for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64] {
+        let mut random = 0x9e37_79b9_7f4a_7c15u64;
+        let mut next = || {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            random ^ (random >> 31)
+        };
+        let (mut xs, mut ys) = (Vec::new(), Vec::new());
+        for i in 0..40_000 {
+            let y = Scalar::from_bits(dtype, u128::from(next()) & ((1 << dtype.bits()) - 1));
+            let near = y.as_f64() * (next() % 1000) as f64 * (1.0 + f64::from(i % 5 - 2) * f64::EPSILON);
+            let x = match i % 3 {
+                0 => Scalar::from_bits(dtype, u128::from(next()) & ((1 << dtype.bits()) - 1)),
+                1 => Scalar::from_f64(dtype, near),
+                _ => Scalar::from_f64(dtype, y.as_f64() * (next() as f64 / 2f64.powi((next() % 70) as i32))),
+            };
+            xs.push(x);
+            ys.push(y);
+        }
+        let n = xs.len() as u64;
+        for target in [Target::host(), Target::generic()] {
+            let (mut f, p) = function(&[(dtype, &[n]), (dtype, &[n])]);
+            let field = f.fields.binary(BinaryOp::Rem, p[0], p[1]).unwrap();
+            result(&mut f, field);
+            let found = crate::math::run(f, &[line(&xs), line(&ys)], &target).swap_remove(0);
+            for (i, (&x, &y)) in xs.iter().zip(&ys).enumerate() {
+                let (z, expected) = (found.get(i), eval::binary(BinaryOp::Rem, x, y).unwrap());
+                let same = z.bits() == expected.bits() || (z.as_f64().is_nan() && expected.as_f64().is_nan());
+                assert!(same, "{dtype}: {x:?} over {y:?} leaves {z:?}, expected {expected:?}");
+            }
+        }
+    }
+}
+
 /// The neighbours of every float of 16 bits, and of many others, above and below, towards zero and towards themselves.
 #[test]
 fn neighbours() {
