@@ -138,7 +138,7 @@ pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, targe
         high.checked_sub(low)?.checked_mul(Elem::of(dtype).size() as i64)
     };
     let read = loads.iter().map(bytes).sum::<Option<i64>>()?;
-    let near = target.eager || read <= (Target::CACHE_SHARE * target.cache_bytes) as i64;
+    let near = target.eager || read <= target.second_bytes() as i64;
     // As many as registers hold, with an element of each.
     let most = MOST[usize::from(!near)].min((target.registers as i64 - 2) / 2);
     let extent = dag.extent(along);

@@ -22,7 +22,7 @@
 //! So do passes over the same rows on a Zen 3 ([`Target::asks_rows`]), on one thread and on two: layer norms of 1 to 8 KiB a
 //! row take 0.7 to 0.9 of the time. It is asked for the next row where much is computed even if rows are short (softmax of 2
 //! to 8 KiB 0.55 to 0.8), and in chains for the next one, not for one 8 KiB further on (0.8 to 0.9), by what computes most,
-//! though that may store past the caches (gradients of norms of 1 to 16 KiB a row 0.75 to 1, some odd rows 1.05).
+//! though that may store past the caches (gradients of norms of 1 to 16 KiB a row 0.75 to 1, of 4084 bytes up to 1.2).
 //!
 //! What it stores through the caches it asks for as well: 32 MiB of zeros are there 1.5 times as fast. Not for the tiles
 //! of products, which compute for longer than their lines take (0.9 to 1), nor for blocks of short rows (0.8 to 1.05).

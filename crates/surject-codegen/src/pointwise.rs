@@ -208,7 +208,8 @@ impl Emitter<'_> {
             }
             Max => return Ok(self.bin(at, "arith.maximumf", x, y, e)),
             Min => return Ok(self.bin(at, "arith.minimumf", x, y, e)),
-            Rem | Pow | Atan2 => math::binary(self, at, op, e, x, y),
+            Rem => math::remainder(self, at, e, x, y),
+            Pow | Atan2 => math::binary(self, at, op, e, x, y),
             NextAfter => return Ok(math::next_after(self, at, dtype, x, y)),
             _ => return Err(CodegenError::malformed(format!("`{op}` of {dtype}"))),
         };

@@ -61,7 +61,7 @@ impl Runs {
         if output.join.is_some() || output.address.coeff(last) != 1 {
             return Runs::default();
         }
-        let (near, bytes) = ((Target::CACHE_SHARE * target.cache_bytes) as f64, written(dag, outputs));
+        let (near, bytes) = (target.second_bytes() as f64, written(dag, outputs));
         let least = |far: bool, least: i64| if target.eager { Some(EAGER) } else { far.then_some(least) };
         Runs {
             filled: least(bytes >= near, FILLED),

@@ -49,15 +49,13 @@ fn is_worth(dag: &Dag, outputs: &[Output], last: LoopId, target: &Target) -> boo
     /// So many times what the second caches hold goes past a distant one.
     const SECOND: usize = 4;
     let once = outputs.iter().all(|o| o.join.is_none());
-    let (written, most) = (written(dag, outputs), STAYS * target.last_bytes as f64);
-    let (moved, most) = match reads(dag, outputs, written) {
-        true if target.distant && begin_alike(dag, outputs, last) => {
-            let second = target.threads * Target::CACHE_SHARE * target.cache_bytes;
-            (2.0 * written, most.min((SECOND * second) as f64))
-        }
-        true => (2.0 * written, most),
-        false => (written, most),
-    };
+    let written = written(dag, outputs);
+    let copies = reads(dag, outputs, written);
+    let moved = if copies { 2.0 * written } else { written };
+    let mut most = STAYS * target.last_bytes as f64;
+    if copies && target.distant && begin_alike(dag, outputs, last) {
+        most = most.min((SECOND * target.threads * target.second_bytes()) as f64);
+    }
     target.streams && once && (target.eager || moved >= most)
 }
 

@@ -32,8 +32,8 @@ pub struct Target {
     pub whole: bool,
     /// From how many bytes of an element on is a vector that lies across two lines of memory stored into the nearest cache
     /// sooner than it is put into a line first? (A Zen 5 stores it about as fast as any. An Intel is done with transposed
-    /// doubles in 0.6 to 0.75 of the time.) `usize::MAX`: never.
-    pub across: usize,
+    /// doubles in 0.6 to 0.75 of the time.)
+    pub across: Option<usize>,
     /// Has it stores that go past the caches, and a fence behind them (`movntps`, `sfence`)?
     pub streams: bool,
     /// Has what leaves a group of cores half of the way of what comes? Two threads that only write are then faster through
@@ -65,6 +65,11 @@ pub struct Target {
 impl Target {
     /// What a thread counts on of its second-level cache is one of so many parts.
     pub(crate) const CACHE_SHARE: usize = 4;
+
+    /// Bytes of the second-level cache.
+    pub(crate) fn second_bytes(&self) -> usize {
+        Target::CACHE_SHARE * self.cache_bytes
+    }
 
     /// Is it asked for the next row that passes go over?
     pub(crate) fn asks_next(&self) -> bool {
@@ -102,25 +107,19 @@ impl Target {
         target.pairs = cfg!(target_arch = "x86_64");
         target.streams = cfg!(target_arch = "x86_64");
         let maker = maker();
-        let intel = &maker == b"GenuineIntel";
+        let (intel, amd) = (&maker == b"GenuineIntel", &maker == b"AuthenticAMD");
+        let zen_5 = amd && family() >= ZEN_5;
         (target.asks, target.distant) = (intel, intel);
         if intel {
             // One that sees 16 processors and 300 MiB moves 64 MiB faster past that cache than through it.
             target.last_bytes = target.last_bytes.min(target.threads.max(2) * surject_runtime::caches::MOST);
         }
-        let zen_5 = &maker == b"AuthenticAMD" && family() >= ZEN_5;
-        target.whole = zen_5 || &maker != b"AuthenticAMD" || target.lanes_bytes <= 32;
-        target.across = if zen_5 {
-            1
-        } else if intel {
-            8
-        } else {
-            usize::MAX
-        };
+        target.across = [(zen_5, 1), (intel, 8)].iter().find(|m| m.0).map(|m| m.1);
+        target.whole = zen_5 || !amd || target.lanes_bytes <= 32;
         (target.asks_far, target.moves) = (zen_5, zen_5);
-        target.asks_rows = &maker == b"AuthenticAMD" && target.has_half_lines();
+        target.asks_rows = amd && target.has_half_lines();
         // A Zen 3 gains 1.1 to 1.4 up to 36 MB, and takes 1.1 times as long from 64 on.
-        target.narrow = &maker == b"AuthenticAMD" && !zen_5 && target.lanes_bytes == 64;
+        target.narrow = amd && !zen_5 && target.lanes_bytes == 64;
         #[cfg(target_arch = "aarch64")]
         {
             target.registers = 32;
@@ -143,7 +142,7 @@ impl Target {
             halves: false,
             tiles: Tiles::NONE,
             whole: false,
-            across: usize::MAX,
+            across: None,
             streams: false,
             narrow: false,
             distant: false,

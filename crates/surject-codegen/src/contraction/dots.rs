@@ -188,7 +188,7 @@ impl Block {
         for &n in &nodes {
             let Node::Load { address, guards, .. } = &dag[n].node else { continue };
             // What comes from far away is read in the order of memory, from the end of a row to the next.
-            let near = dag.bytes(n) <= (Target::CACHE_SHARE * target.cache_bytes) as f64;
+            let near = dag.bytes(n) <= target.second_bytes() as f64;
             if address.coeff(l) != 1 || !guards.is_empty() || !near {
                 return None;
             }

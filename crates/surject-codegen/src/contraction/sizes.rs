@@ -86,7 +86,7 @@ impl Sizes {
         let near = target.shared_bytes as i64 / 2;
         let far = !c.streams && !together && all_panels * panel_bytes > near;
         // As many rows as half of the second cache has room for, beside a panel of columns.
-        let half = (target.cache_bytes * Target::CACHE_SHARE / 2) as i64;
+        let half = (target.second_bytes() / 2) as i64;
         let cached = if far { cached.max(NEAR_ROWS.min(half / row_bytes.max(1)) / high) } else { cached };
         let block = if together { tiles } else { cached.min((tiles + wanted - 1) / wanted) }.max(1) * high;
         let blocks = (rows + block - 1) / block;

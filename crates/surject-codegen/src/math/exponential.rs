@@ -28,10 +28,14 @@ pub const LN_2: [f64; 2] = [0.693_359_375, -2.121_944_400_546_905_8e-4];
 /// The same for `f64`.
 pub const LN_2_DOUBLE: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
 
+/// Those of the type of a float.
+fn ln_2(x: F<'_>) -> [f64; 2] {
+    if x.is_double() { LN_2_DOUBLE } else { LN_2 }
+}
+
 /// `n` and `r` with `x = n ln 2 + r` and `|r| ≤ ln 2 / 2`, for arguments of which an exponential is finite.
 pub fn reduce<'p>(x: F<'p>) -> (Exponent<'p>, F<'p>) {
-    let n = x.exponent(std::f64::consts::LOG2_E);
-    let [most, rest] = if x.is_double() { LN_2_DOUBLE } else { LN_2 };
+    let (n, [most, rest]) = (x.exponent(std::f64::consts::LOG2_E), ln_2(x));
     (n, n.float.fma(-rest, n.float.fma(-most, x)))
 }
 
@@ -112,8 +116,7 @@ pub fn tanh(x: F<'_>) -> F<'_> {
     let size = x.abs().not_above(if x.is_double() { 19.5 } else { 9.1 });
     // (1 − s e^2r) / (1 + s e^2r) with a power of two s and the rest r of −|x|, from (e^2r − 1) / 2. The divisor is not made
     // from the dividend, which has been rounded.
-    let (n, integer) = size.nearest(-2.0 * std::f64::consts::LOG2_E);
-    let [most, rest] = if x.is_double() { LN_2_DOUBLE } else { LN_2 };
+    let ((n, integer), [most, rest]) = (size.nearest(-2.0 * std::f64::consts::LOG2_E), ln_2(x));
     let r = n.fma(-0.5 * rest, n.fma(-0.5 * most, -size));
     let p = if x.is_double() { r.poly(&EXP_OF_TWICE_DOUBLE) } else { r.poly(&EXP_OF_TWICE) };
     let (half, s) = (p.fma(r * r, r), integer.power_of_two());

@@ -217,15 +217,14 @@ fn by_method(em: &mut Emitter<'_>, at: At, method: &Method, function: &str, e: E
     })
 }
 
-/// `x^y`, the angle of the point `(y, x)` or the remainder of `x / y`, of floats.
+/// `x^y` or the angle of the point `(y, x)`, of floats.
 pub fn binary(em: &mut Emitter<'_>, at: At, op: BinaryOp, e: Elem, x: &str, y: &str) -> String {
-    let (formula, wide): (for<'p> fn(F<'p>, F<'p>) -> F<'p>, bool) = match (op, e) {
-        (BinaryOp::Rem, Elem::F32 | Elem::F64) => return remainder(em, at, e, [x, y]),
-        (BinaryOp::Pow, Elem::F64) => (power::pow, true),
-        (BinaryOp::Pow, _) => (power::pow_short, true),
-        (BinaryOp::Atan2, Elem::F32) => (trigonometric::atan2, false),
-        (BinaryOp::Atan2, Elem::F64) => (trigonometric::atan2_double, true),
-        _ => return em.call(at, &format!("surject_{}_{}", op.name(), e.name()), &[x, y], e),
+    let is_power = op == BinaryOp::Pow;
+    let (formula, wide): (for<'p> fn(F<'p>, F<'p>) -> F<'p>, bool) = match (is_power, e == Elem::F64) {
+        (true, true) => (power::pow, true),
+        (true, false) => (power::pow_short, true),
+        (false, true) => (trigonometric::atan2_double, true),
+        (false, false) => (trigonometric::atan2, false),
     };
     let long = |em: &mut Emitter<'_>, at: At, args: &[String]| {
         let pen = Pen::new(em, at);
@@ -235,7 +234,7 @@ pub fn binary(em: &mut Emitter<'_>, at: At, op: BinaryOp, e: Elem, x: &str, y: &
         }
         formula(x, y).ssa()
     };
-    let by_table = op == BinaryOp::Pow && e == Elem::F32 && em.tables.min(at.lanes) >= table::PIECES;
+    let by_table = is_power && e == Elem::F32 && em.tables.min(at.lanes) >= table::PIECES;
     if !by_table {
         return in_parts(em, at, e, &[x, y], if wide { DOUBLE_LANES } else { at.lanes }, long);
     }
@@ -249,8 +248,9 @@ pub fn binary(em: &mut Emitter<'_>, at: At, op: BinaryOp, e: Elem, x: &str, y: &
     })
 }
 
-fn remainder(em: &mut Emitter<'_>, at: At, e: Elem, args: [&str; 2]) -> String {
-    in_parts(em, at, e, &args, DOUBLE_LANES, |em, at, args| {
+/// The remainder of `x / y`, of floats.
+pub fn remainder(em: &mut Emitter<'_>, at: At, e: Elem, x: &str, y: &str) -> String {
+    in_parts(em, at, e, &[x, y], DOUBLE_LANES, |em, at, args| {
         let (value, beyond) = {
             let pen = Pen::new(em, at);
             let [x, y] = [&args[0], &args[1]].map(|name| pen.value(name, e));

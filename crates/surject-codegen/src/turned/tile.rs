@@ -38,7 +38,7 @@ pub(super) fn tile(
     let size = Elem::in_memory(dtype).size() as i64;
     let apart = along.apart(&output.address);
     let meet = !schedule.streams && apart.is_some_and(|apart| meet(apart.saturating_mul(size)));
-    let across = size as usize >= target.across && !schedule.streams;
+    let across = target.across.is_some_and(|least| size as usize >= least) && !schedule.streams;
     let whole = begin_alike(dag, outputs, last) || across;
     // Past the caches each part of a line would go to memory by itself.
     let parts = schedule.streams && lanes * size < LINE;

@@ -8,14 +8,22 @@ use surject_ir::{
 use surject_mlir::jit::{self, JitOptions};
 use surject_runtime::tiles::Tiles;
 
+/// Numbers of 64 bits that look random, of which the high bits are the better ones.
+pub fn states(seed: u64) -> impl FnMut() -> u64 {
+    let mut state = seed;
+    move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state
+    }
+}
+
 /// Deterministic values of a type: small numbers of both signs, halves among the floats.
 pub fn values(ty: &TensorType, seed: u64) -> Buffer {
     let shape: Vec<usize> = ty.space.sizes().unwrap().iter().map(|&n| n as usize).collect();
     let mut buffer = Buffer::zeros(ty.dtype, &shape);
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = states(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     for i in 0..buffer.len() {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let raw = (state >> 33) as i64;
+        let raw = (next() >> 33) as i64;
         let value = match ty.dtype {
             DType::I1 => Scalar::bool(raw & 1 == 1),
             d if d.is_complex() => Scalar::from_complex(

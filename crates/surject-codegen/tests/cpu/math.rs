@@ -10,11 +10,11 @@ use surject_ir::{BinaryOp, Buffer, DType, Function, Program, Scalar, UnaryOp, ev
 pub fn whole_range(dtype: DType, mantissas: u64) -> Vec<f64> {
     let (bits, last) = if dtype == DType::F64 { (52, 2047u64) } else { (23, 255) };
     let mut list: Vec<f64> = special(dtype).iter().map(|s| s.as_f64()).collect();
-    let mut state = 1u64;
+    let mut next = states(1);
     let mut sizes = Vec::new();
     for exponent in 0..last {
         for k in 0..mantissas {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let state = next();
             let mantissa = match k {
                 0 => 0,
                 1 => (1 << bits) - 1,
@@ -254,11 +254,8 @@ pub fn pairs(dtype: DType) -> (Vec<f64>, Vec<f64>) {
             ys.push(y);
         }
     }
-    let mut state = 7u64;
-    let mut unit = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 11) as f64 / 2f64.powi(53)
-    };
+    let mut next = states(7);
+    let mut unit = || (next() >> 11) as f64 / 2f64.powi(53);
     let reach = if dtype == DType::F64 { 700.0 } else { 88.0 };
     for i in 0..60_000 {
         // Powers over all of the range of results.

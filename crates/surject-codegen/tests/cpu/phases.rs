@@ -99,11 +99,8 @@ fn axis(size: u64, holes: i64, taps: u64, dilation: i64, step: i64, pad: (i64, i
 
 #[test]
 fn dilated_convolutions() {
-    let mut state = 0x2545_f491_4f6c_dd1du64;
-    let mut next = |n: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % n
-    };
+    let mut states = states(0x2545_f491_4f6c_dd1d);
+    let mut next = |n: u64| (states() >> 33) % n;
     let mut done = 0;
     while done < 20 {
         let rank = 1 + next(2) as usize;

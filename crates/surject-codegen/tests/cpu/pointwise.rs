@@ -94,10 +94,10 @@ fn binary_operations() {
 #[test]
 fn remainders() {
     for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64] {
-        let mut random = 0x9e37_79b9_7f4a_7c15u64;
+        let mut states = states(0x9e37_79b9_7f4a_7c15);
         let mut next = || {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            random ^ (random >> 31)
+            let state = states();
+            state ^ (state >> 31)
         };
         let (mut xs, mut ys) = (Vec::new(), Vec::new());
         for i in 0..40_000 {

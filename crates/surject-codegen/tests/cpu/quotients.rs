@@ -10,9 +10,9 @@ use surject_ir::{BinaryOp, Buffer, DType, Scalar, UnaryOp};
 fn quotients_and_remainders() {
     for dtype in DType::ALL.into_iter().filter(|d| d.is_int() && !d.is_bool()) {
         let (mut x, mut y) = (Vec::new(), Vec::new());
-        let mut state = 5u64;
+        let mut next = states(5);
         for i in 0..65_536u64 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let state = next();
             let (a, b) = if dtype.bits() == 8 {
                 (i, i >> 8)
             } else {
@@ -65,9 +65,9 @@ fn quotients_by_a_number_a_row() {
         let far = [61.0, 60.0, -60.0, -61.0, 401.0, -401.0, 126.0, -126.0].map(f64::exp2);
         let odd = (1..40).map(|i| (1.0 + f64::from(i) * 0.0371) * (f64::from(i % 7) - 3.5).exp2());
         let divisors: Vec<f64> = special.into_iter().chain(far).chain(odd).collect();
-        let mut state = 9u64;
+        let mut next = states(9);
         let mut number = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let state = next();
             (1.0 + (state >> 12) as f64 / 2f64.powi(52)) * f64::from((state % 200) as i32 - 100).exp2()
         };
         let count = 1027;

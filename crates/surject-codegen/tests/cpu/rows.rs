@@ -187,7 +187,7 @@ fn has_tile(text: &str) -> bool {
 /// Rows that begin anywhere in a line are made in a tile first, but for elements that a machine stores across lines.
 #[test]
 fn vectors_across_lines() {
-    let target = Target { eager: true, across: 8, ..Target::wide() };
+    let target = Target { eager: true, across: Some(8), ..Target::wide() };
     for (dtype, direct) in [(DType::F32, false), (DType::F64, true)] {
         let (mut f, p) = function(&[(dtype, &[70, 53])]);
         let turned = f.fields.read(IndexMap::projection(&space(&[53, 70]), &[1, 0]), p[0]).unwrap();

@@ -32,10 +32,9 @@ fn sorted(dtype: DType, shape: &[u64], axis: usize, comparator: &str, first: u64
     let sizes: Vec<usize> = shape.iter().map(|&n| n as usize).collect();
     let mut elements = Buffer::zeros(dtype, &sizes);
     let mut numbers = Buffer::zeros(DType::I32, &sizes);
-    let (values, mut state) = (special(dtype), 1u64);
+    let (values, mut next) = (special(dtype), states(1));
     for i in 0..elements.len() {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        elements.set(i, values[(state >> 33) as usize % values.len()]);
+        elements.set(i, values[(next() >> 33) as usize % values.len()]);
         numbers.set(i, surject_ir::Scalar::from_i128(DType::I32, (i % 97) as i128));
     }
     let args = Some(vec![elements, numbers]);
