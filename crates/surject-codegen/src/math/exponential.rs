@@ -92,14 +92,6 @@ pub fn expm1(original: F<'_>) -> F<'_> {
     original.equal(0.0).pick(original, y + y)
 }
 
-/// `e^x − 1` for negative arguments of which `e^x` is a normal number.
-pub fn expm1_normal(x: F<'_>) -> F<'_> {
-    let (n, r) = reduce(x);
-    let (p, square) = beyond_linear(r);
-    let scale = n.integer().power_of_two();
-    scale.fma(p.fma(square, r), scale - 1.0)
-}
-
 /// `1 / (1 + e^-x)`, by `e^-|x| / (1 + e^-|x|)`: the exponential is never infinite.
 pub fn logistic(x: F<'_>) -> F<'_> {
     let e = exp(-x.abs());

@@ -401,16 +401,14 @@ impl<'p> Exponent<'p> {
 pub struct Piece<'p>(N<'p>);
 
 impl<'p> Piece<'p> {
-    /// The entries, by as many bits as number them: one instruction of machines with tables of eight, or of sixteen
+    /// The entries, by as many bits as number them: one instruction of machines with tables of sixteen
     /// ([`crate::Target::tables`]).
-    pub fn take<const P: usize>(self, entries: &[f32; P]) -> F<'p> {
-        const { assert!(P == 8 || P == 16) };
+    pub fn take(self, entries: &[f32; 16]) -> F<'p> {
         let pen = self.0.pen;
         let table = pen.list(entries);
-        let (floats, numbers) = (Elem::F32.ty(P), Elem::I32.ty(P));
-        let name = if P == 8 { "avx2.permps" } else { "avx512.permvar.sf.512" };
+        let (floats, numbers) = (Elem::F32.ty(16), Elem::I32.ty(16));
         let id = pen.write(&format!(
-            "llvm.call_intrinsic \"llvm.x86.{name}\"({}, {}) : ({floats}, {numbers}) -> {floats}",
+            "llvm.call_intrinsic \"llvm.x86.avx512.permvar.sf.512\"({}, {}) : ({floats}, {numbers}) -> {floats}",
             pen.name(table),
             pen.name(self.0.id)
         ));

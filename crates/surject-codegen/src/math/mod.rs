@@ -31,6 +31,8 @@ use surject_ir::{BinaryOp, DType, UnaryOp};
 
 /// Lanes of a formula in `f64`: more at once would need more registers than there are.
 const DOUBLE_LANES: usize = 16;
+/// Lanes of the registers of a machine with tables of eight, which no formula but that of an inverse root asks for.
+const EIGHT: usize = 8;
 
 /// How a function is computed.
 struct Method {
@@ -92,11 +94,10 @@ impl Method {
         match op {
             Tanh if sixteen => by_table(table::tanh, table::PIECES),
             Erf if sixteen => by_table(table::erf, table::PIECES),
-            Erf if tables >= table::HALF && !double => by_table(table::erf_of_eight, table::HALF),
             Erfc if sixteen => by_table(table::erfc, table::PIECES),
             Rsqrt if sixteen => by_table(power::inverse_root, table::PIECES),
-            Rsqrt if tables >= table::HALF && !double => {
-                let short = Short { formula: power::inverse_root_of_eight, pieces: table::HALF };
+            Rsqrt if tables >= EIGHT && !double => {
+                let short = Short { formula: power::inverse_root_of_eight, pieces: EIGHT };
                 own(power::inverse_of_root).map(|m| Method { short: Some(short), ..m })
             }
             Exp => own(exp::exp),
@@ -140,7 +141,7 @@ pub fn unary(em: &mut Emitter<'_>, at: At, op: UnaryOp, e: Elem, x: &str) -> Res
         Exp | Expm1 | Log | Log1p | Logistic | Cbrt | Sin | Cos | Tan | Tanh | Acos | Acosh | Asin
         | Asinh | Atan | Atanh | Cosh | Sinh | Erf | Erfc | ErfInv | Lgamma | Digamma => op.name(),
         // A few values gain nothing from the instruction that others begin with.
-        Rsqrt if e == Elem::F32 && em.tables >= table::HALF && at.lanes >= em.tables => op.name(),
+        Rsqrt if e == Elem::F32 && em.tables >= EIGHT && at.lanes >= em.tables => op.name(),
         Rsqrt => {
             let root = em.un(at, "math.sqrt", x, e);
             let one = em.float(at, e, 1.0);

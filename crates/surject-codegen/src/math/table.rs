@@ -1,4 +1,4 @@
-//! Odd functions by tables: of sixteen pieces of their range, or of eight, each has a polynomial of its own.
+//! Odd functions by tables: of sixteen pieces of their range each has a polynomial of its own.
 //!
 //! A register holds a coefficient of all pieces, and one instruction takes from it that of each lane's piece. The pieces
 //! are narrow, so the polynomials are short; and nothing is divided, and no exponential is needed.
@@ -8,19 +8,17 @@ use super::formula::F;
 
 /// The pieces of a table: as many as a register has lanes.
 pub const PIECES: usize = 16;
-/// And where registers have half as many.
-pub const HALF: usize = PIECES / 2;
 
 /// An odd function of an `f32` that is 1 far out: pieces of the same width around its multiples from 0 on, and `N`
 /// coefficients of each, in the distance from the middle, the constant first.
-struct Table<const N: usize, const P: usize = PIECES> {
+struct Table<const N: usize> {
     width: f64,
     /// Beyond this the function is 1.
     end: f64,
-    coefficients: [[f32; P]; N],
+    coefficients: [[f32; PIECES]; N],
 }
 
-impl<const N: usize, const P: usize> Table<N, P> {
+impl<const N: usize> Table<N> {
     fn of<'p>(&self, x: F<'p>) -> F<'p> {
         let size = x.abs().not_above(self.end);
         let (middle, piece) = size.piece(1.0 / self.width);
@@ -30,8 +28,8 @@ impl<const N: usize, const P: usize> Table<N, P> {
         let Some(first) = rest.next() else { return x };
         let sum = rest.fold(first, |sum, c| sum.fma(r, c));
         // The linear term, the largest near zero, comes last, so that what the others lose by rounding does not count.
-        // At worst, of four million arguments, `erf` is 1.78 units in the last place off with sixteen pieces and 1.74 with
-        // eight (2.1 if the constant came last), and `tanh` 1.61.
+        // At worst, of four million arguments, `erf` is 1.78 units in the last place off (2.1 if the constant came last), and
+        // `tanh` 1.61.
         piece.take(linear).fma(r, sum.fma(r * r, piece.take(constant))).with_sign(x)
     }
 }
@@ -39,11 +37,6 @@ impl<const N: usize, const P: usize> Table<N, P> {
 /// The error function.
 pub fn erf(x: F<'_>) -> F<'_> {
     ERF.of(x)
-}
-
-/// The same, of half as many pieces.
-pub fn erf_of_eight(x: F<'_>) -> F<'_> {
-    ERF_OF_EIGHT.of(x)
 }
 
 /// `1 − erf x`, by `e^(x²) (1 − erf x)` in pieces.
@@ -86,23 +79,6 @@ static ERF: Table<6> = Table {
          -0.03373824, -0.018564345, -0.009585711, -0.003004241, -0.0017813119, 6.180689e-05, 0.00080831617, -0.000187139],
         [0.11734882, 0.08113138, 0.008357894, -0.05206932, -0.06905339, -0.046998773, -0.014937413, 0.0065019946,
          0.013029576, 0.010647322, 0.006127762, 0.0027712875, 0.0010256382, 0.00031790574, 8.352846e-05, 1.8765491e-05],
-    ],
-};
-
-// Of the widths between 0.517 and 0.537 this one has middles whose values lose least by rounding.
-#[allow(clippy::approx_constant)]
-#[rustfmt::skip]
-static ERF_OF_EIGHT: Table<7, HALF> = Table {
-    width: 0.52587890625,
-    end: 3.87,
-    coefficients: [
-        [0.0, 0.5429451, 0.8630935, 0.9743265, 0.9970684, 0.9997996, 0.9999919, 0.9999998],
-        [1.1283792, 0.8557593, 0.37328568, 0.09365331, 0.013514451, 0.0011216737, 5.3546068e-05, 1.4588002e-06],
-        [-1.15639095e-05, -0.45002547, -0.39260712, -0.14774996, -0.028428854, -0.0029491412, -0.00017016294, -9.245509e-06],
-        [-0.37575543, -0.127509, 0.15080616, 0.12419497, 0.03536503, 0.0047945175, 0.00033730577, 1.2989831e-05],
-        [-0.0042583747, 0.18349396, 0.051595014, -0.0487223, -0.027692346, -0.005327042, -0.00043135663, 0.00012873026],
-        [0.13389811, 0.0004962191, -0.06542249, -0.0071124793, 0.012508833, 0.004226368, 0.00051733153, 5.9238566e-05],
-        [-0.043550417, -0.047786277, 0.008766385, 0.016411107, -0.0015653444, -0.0021873186, -0.00082065107, -0.0013766276],
     ],
 };
 

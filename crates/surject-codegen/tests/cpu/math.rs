@@ -48,6 +48,7 @@ pub fn switch_points() -> Vec<f64> {
         FRAC_PI_4,
         0.925,
         1.0,
+        1.125,
         SQRT_2,
         FRAC_PI_2,
         2.3562,
