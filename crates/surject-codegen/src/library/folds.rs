@@ -48,9 +48,15 @@ struct Reduced {
     place_of: Vec<usize>,
     /// How far apart elements lie along the axes.
     own: Vec<i64>,
-    /// Are the last two axes one of the operands, whose positions are numbers of its elements?
+    /// Is the axis that is reduced, with the one before it, one of the operands, whose positions are numbers of its
+    /// elements?
     cut: bool,
+    /// Is the last axis kept, but too short for lanes? They lie along the one that is kept before it.
+    beside: bool,
 }
+
+/// Parts of lines for every thread, in registers full of them.
+const PARTS: i64 = 2;
 
 impl Reduced {
     fn of(call: &Call<'_>, axes: &[usize]) -> Result<Reduced, CodegenError> {
@@ -85,49 +91,77 @@ impl Reduced {
         (0..self.shape.len()).filter(|a| !self.axes.contains(a)).collect()
     }
 
-    /// The number of an element along an axis of the operands, and by how much it grows along the last axis that is kept.
-    fn number(&self, w: &mut Writer<'_>, scope: ScopeId, axis: usize, position: &[String]) -> (String, i64) {
-        let (place, last) = (self.place_of[axis], self.shape.len() - 1);
-        if self.cut && place == last {
-            let length = self.shape[last];
-            return (w.scaled(scope, &position[last], &position[last - 1], length), length);
+    /// How many elements of the last axis are reduced beside each other in every lane.
+    fn abreast(&self) -> i64 {
+        if self.beside { self.shape[self.shape.len() - 1] } else { 1 }
+    }
+
+    /// The axis that lanes lie along.
+    fn in_lanes(&self) -> Option<usize> {
+        self.kept().iter().rev().nth(self.beside.into()).copied()
+    }
+
+    /// With lanes along the last axis that is kept or, if that is short and lies inside one that is reduced, along the
+    /// one before it; and whether there are enough of them. Where few lines have a last axis of just as many elements,
+    /// lanes lie along parts of the lines.
+    fn lined_up(mut self, call: &Call<'_>) -> (Reduced, bool) {
+        let all: i64 = self.kept().iter().map(|&axis| self.shape[axis]).product();
+        if let (&[.., line, short], Some(&axis)) = (&self.shape[..], self.axes.last()) {
+            let few = all < short * PARTS * call.threads as i64;
+            self.beside = axis + 2 == self.shape.len()
+                && line > 1
+                && (short < call.lanes || (short == call.lanes && few));
         }
-        (position[place].clone(), i64::from(self.kept().last() == Some(&place)))
+        let enough = self.in_lanes().is_some_and(|axis| self.shape[axis] >= call.lanes);
+        (self, enough)
+    }
+
+    /// The number of an element along an axis of the operands, and by how much it grows from lane to lane.
+    fn number(&self, w: &mut Writer<'_>, scope: ScopeId, axis: usize, position: &[String]) -> (String, i64) {
+        let place = self.place_of[axis];
+        if self.cut && self.axes.contains(&place) {
+            let length = self.shape[place];
+            return (w.scaled(scope, &position[place], &position[place - 1], length), length);
+        }
+        (position[place].clone(), i64::from(self.in_lanes() == Some(place)))
     }
 
     /// A reduction of few long lines as one of many parts of them, all of the same length; the ends of the lines are left.
     fn cut(&self, call: &Call<'_>) -> Option<Reduced> {
-        /// Parts for every thread, in registers full of them.
-        const PARTS: i64 = 2;
         /// Parts of fewer elements are not made for that alone.
         const SHORT: i64 = 256;
-        let (&line, kept) = self.shape.split_last()?;
-        if self.axes != [kept.len()] {
+        let (&[at], abreast) = (&self.axes[..], self.abreast()) else { return None };
+        let (kept, inner) = (&self.shape[..at], &self.shape[at + 1..]);
+        if inner.iter().product::<i64>() != abreast {
             return None;
         }
+        let line = self.shape[at];
         let lines = kept.iter().product::<i64>().max(1);
         let registers = (PARTS * call.threads as i64 / lines).min(line / (call.lanes * SHORT)).max(1);
         let parts = call.lanes * registers;
         let size = call.dtype(call.arg(0).ok()?).size() as i64;
         let mut length = line / parts;
         // Lines that are a page apart meet in one place of a cache.
-        if (length * size) % 4096 == 0 {
+        if (length * abreast * size) % 4096 == 0 {
             length -= call.lanes;
         }
         (length >= call.lanes).then(|| Reduced {
-            shape: [kept, &[parts, length]].concat(),
-            axes: vec![kept.len() + 1],
-            place_of: self.place_of.iter().map(|&p| if p == kept.len() { p + 1 } else { p }).collect(),
-            own: [&self.own[..kept.len()], &[length, 1]].concat(),
+            shape: [kept, &[parts, length], inner].concat(),
+            axes: vec![at + 1],
+            place_of: self.place_of.iter().map(|&p| if p >= at { p + 1 } else { p }).collect(),
+            own: [&self.own[..at], &[length * abreast], &self.own[at..]].concat(),
             cut: true,
+            beside: self.beside,
         })
     }
 }
 
 /// What parts of lines were reduced to.
 struct Parts {
-    /// How many of them a line has.
-    count: i64,
+    /// The extents of what they were reduced to.
+    shape: Vec<i64>,
+    /// The one of these axes along which those of a line lie.
+    axis: usize,
     /// The elements of a line that they hold together.
     length: i64,
     /// The first of as many temporaries as there are results.
@@ -149,9 +183,9 @@ pub fn reduce(
     let (dag, join) = region::inline(call, call.region(0)?, Dag::default())?;
     let real = |&v: &Var| !call.dtype(v).is_complex() && call.dtype(v).size() <= 8;
     let reduced = Reduced::of(call, axes)?;
-    let last = reduced.kept().last().map_or(1, |&axis| reduced.shape[axis]);
     let in_lanes = !reduced.axes.is_empty() && call.targets.iter().all(real);
-    if in_lanes && last >= call.lanes {
+    let (reduced, enough) = reduced.lined_up(call);
+    if in_lanes && enough {
         let to: Vec<Option<Buf>> =
             call.targets.iter().map(|t| call.written.contains(t).then_some(buf(*t))).collect();
         let ascending = ascending(call, &dag, &join, axes)?;
@@ -165,11 +199,13 @@ pub fn reduce(
     let Some(cut) = reduced.cut(call).filter(|_| in_lanes && join.chooses(&dag)) else {
         return Ok((vec![reduce_each(call, &reduced, None, (&dag, &join))?], Vec::new()));
     };
-    let [outer @ .., count, length] = &cut.shape[..] else {
-        return Err(CodegenError::malformed("a line that is cut into nothing"));
+    let &[line] = &cut.axes[..] else {
+        return Err(CodegenError::malformed("lines along several axes that are cut"));
     };
-    let parts = Parts { count: *count, length: count * length, own };
-    let extents: Vec<u64> = outer.iter().chain([count]).map(|&n| n as u64).collect();
+    let length = cut.shape[line - 1] * cut.shape[line];
+    let shape = [&cut.shape[..line], &cut.shape[line + 1..]].concat();
+    let extents: Vec<u64> = shape.iter().map(|&n| n as u64).collect();
+    let parts = Parts { shape, axis: line - 1, length, own };
     let types = call.targets.iter().map(|&t| TensorType::new(call.dtype(t), Space::of(&extents))).collect();
     let to: Vec<Buf> = (0..call.targets.len()).map(|i| parts.buf(i)).collect();
     let places: Vec<Option<Buf>> = to.iter().copied().map(Some).collect();
@@ -200,10 +236,11 @@ fn reduce_each(
     let (open, digits, tasks) = w.share(call, &out, if parts.is_some() { 0 } else { work });
     let to = w.address(open.scope, &digits, &strides(&out));
     if let Some(parts) = parts {
-        let (loops, state) = w.carrying(open.scope, &[parts.count], &types);
+        let (loops, state) = w.carrying(open.scope, &[parts.shape[parts.axis]], &types);
         let inner = loops.last().map_or(open.scope, |l| l.scope);
-        let part = loops.last().map(|l| l.iv.clone()).unwrap_or_default();
-        let address = w.scaled(inner, &part, &to, parts.count);
+        let mut position = digits.clone();
+        position.insert(parts.axis, loops.last().map(|l| l.iv.clone()).unwrap_or_default());
+        let address = w.address(inner, &position, &strides(&parts.shape));
         let mut args = grouped(&state, &dtypes);
         for (i, &dtype) in dtypes.iter().enumerate() {
             let pointer = w.em.pointer(parts.buf(i))?;
@@ -398,7 +435,10 @@ impl Writer<'_> {
 /// Outputs that are reduced side by side where they lie next to each other: pieces of rows, of which the processor reads
 /// whole lines in order, and chains of comparisons that do not wait for each other. Of 1024 x 1024 `f32` it is 1.1 to 1.3
 /// times as fast as a register at a time (Sapphire Rapids).
-const MANY: i64 = 64;
+const MANY: i64 = 256;
+
+/// Lines of neighbours that are joined at once.
+const LINES: i64 = 4;
 
 /// A reduction of many outputs: neighbours along their last axis are the lanes of vectors, and each of them is joined
 /// in the order of its elements. `to` is where the results go that are written, `held` in which types they are carried.
@@ -412,18 +452,22 @@ fn reduce_lanes(
     let n = call.targets.len();
     let others = to.iter().flatten().copied().filter(|b| !call.written.iter().any(|&t| buf(t) == *b));
     let mut w = Writer::with(call, dag, others);
-    let (shape, axes, kept, own) = (&reduced.shape, &reduced.axes, reduced.kept(), &reduced.own);
+    let (shape, axes, own, abreast) = (&reduced.shape, &reduced.axes, &reduced.own, reduced.abreast());
+    let mut kept = reduced.kept();
+    kept.truncate(kept.len() - usize::from(reduced.beside));
     let out: Vec<i64> = kept.iter().map(|&a| shape[a]).collect();
     let (Some(&last), Some(&length)) = (kept.last(), out.last()) else {
         return Err(CodegenError::malformed("a reduction to nothing in lanes"));
     };
-    let many = own[last] == 1 && length >= MANY * call.threads as i64;
-    let beside = if many { MANY } else { call.lanes };
+    let many = MANY / held.iter().map(|d| d.size() as i64).max().unwrap_or(1);
+    let beside = if own[last] == 1 && length >= many * call.threads as i64 { many } else { call.lanes };
     let lanes = beside as usize;
     let dtypes: Vec<DType> = call.targets.iter().map(|&t| call.dtype(t)).collect();
-    let types: Vec<String> = held.iter().map(|&d| Elem::of(d).ty(lanes)).collect();
+    // What is reduced abreast is carried one after the other.
+    let of_each = |one: Vec<String>| vec![one; abreast as usize].concat();
+    let types: Vec<String> = of_each(held.iter().map(|&d| Elem::of(d).ty(lanes)).collect());
     let root = w.root();
-    let inits: Vec<String> = initial(&mut w, call, n, &dtypes)?
+    let init = initial(&mut w, call, n, &dtypes)?
         .into_iter()
         .zip(dtypes.iter().zip(held))
         .map(|(mut parts, (&own, &held))| {
@@ -431,6 +475,7 @@ fn reduce_lanes(
             w.em.spread(&Val { ssa, lanes: 1 }, Elem::of(held), At { scope: root, lanes })
         })
         .collect();
+    let inits = of_each(init);
     // The last vector of a line ends with it: some outputs are computed twice, and stored once.
     let mut blocks = out.clone();
     if let Some(count) = blocks.last_mut() {
@@ -453,11 +498,20 @@ fn reduce_lanes(
     // Where the elements of one output lie next to each other, square blocks are loaded and transposed: loads that
     // take one element of each line touch every line again for every element. Positions are not loaded.
     let inner_axis = axes.last().copied().unwrap_or(0);
-    let square = own[inner_axis] == 1 && own[last] != 1;
-    let main = if square && length_in > LONGEST { length_in - length_in % call.lanes } else { 0 };
-    // What is left of a line is one block of short rows.
-    let rest = if square { (length_in - main).max(1) } else { 1 };
-    for (step, low, high) in [(call.lanes, 0, main), (rest, main, length_in)] {
+    let square = own[inner_axis] == abreast && own[last] != 1;
+    let block = if square && !reduced.beside {
+        call.lanes
+    } else {
+        // Of a block nothing is known of the first element only.
+        let most = if square { (LONGEST / abreast).max(1) } else { LINES };
+        let blocks = (length_in + most - 1) / most;
+        (length_in + blocks - 1) / blocks.max(1)
+    };
+    let short = square && !reduced.beside && length_in <= LONGEST;
+    let main = if short { 0 } else { length_in - length_in % block.max(1) };
+    // What is left of a line is one block.
+    let rest = (length_in - main).max(1);
+    for (step, low, high) in [(block, 0, main), (rest, main, length_in)] {
         if low == high {
             continue;
         }
@@ -467,24 +521,41 @@ fn reduce_lanes(
         kept.iter().zip(&digits).for_each(|(&a, digit)| position[a].clone_from(digit));
         axes.iter().zip(&loops).for_each(|(&a, l)| position[a].clone_from(&l.iv));
         position[inner_axis].clone_from(&iv);
+        if reduced.beside {
+            position[inner_axis + 1] = w.em.int(0);
+        }
         let address = w.address(inner, &position, own);
         let names: Vec<String> = types.iter().map(|_| w.em.name()).collect();
+        // Of every operand the elements that are joined, line after line.
         let mut terms: Vec<Vec<String>> = Vec::new();
         for (i, &dtype) in dtypes.iter().enumerate() {
             if let Some(&axis) = call.positions.get(&call.arg(i)?) {
                 // What runs along the reduced axis is one number for all lanes, what runs along the last one is not.
                 let different = if reduced.place_of[axis] == inner_axis { step } else { 1 };
-                let (first, apart) = reduced.number(&mut w, inner, axis, &position);
-                terms.push(w.positions_of(inner, &first, held[i], (different, step), apart, lanes));
+                let mut of_lines = Vec::new();
+                for k in 0..abreast {
+                    if reduced.beside {
+                        position[inner_axis + 1] = w.em.int(k);
+                    }
+                    let (first, apart) = reduced.number(&mut w, inner, axis, &position);
+                    of_lines.push(w.positions_of(inner, &first, held[i], (different, step), apart, lanes));
+                }
+                terms.push((0..step as usize).flat_map(|k| of_lines.iter().map(move |l| l[k].clone())).collect());
                 continue;
             }
             let pointer = w.pointer(call.arg(i)?)?;
-            terms.push(if step == 1 {
-                vec![w.lanes_of(inner, (&pointer, &address), dtype, own[last], lanes)]
-            } else if step == rest {
+            terms.push(if !square || step * abreast == 1 {
+                let mut lines = Vec::new();
+                for line in 0..step {
+                    let ahead = w.em.int(line * own[inner_axis]);
+                    let at = w.add(inner, &address, &ahead);
+                    lines.push(w.lanes_of(inner, (&pointer, &at), dtype, own[last], lanes));
+                }
+                lines
+            } else if step == rest || reduced.beside {
                 let elem = Elem::in_memory(dtype);
                 let first = w.element(inner, &pointer, &address, elem);
-                let rows = Rows { first: &first, stride: own[last], reach: rest, elem };
+                let rows = Rows { first: &first, stride: own[last], reach: step * abreast, elem };
                 let at = At { scope: inner, lanes };
                 let columns = w.em.columns(&rows, at);
                 columns.into_iter().map(|column| w.em.widen(dtype, column, at)).collect()
@@ -498,14 +569,16 @@ fn reduce_lanes(
                 interleave(&mut w.em, inner, lines, Elem::of(dtype), lanes)
             });
         }
-        let mut next = names.clone();
+        let mut next: Vec<Vec<String>> = names.chunks(n).map(<[String]>::to_vec).collect();
         for k in 0..terms.first().map_or(0, Vec::len) {
-            let args = next.into_iter().chain(terms.iter().map(|t| t[k].clone())).map(|v| vec![v]);
-            let args: Vec<Vec<String>> = args.collect();
+            let (line, place) = (k / abreast as usize, k % abreast as usize);
+            let args = next[place].iter().cloned().chain(terms.iter().map(|t| t[k].clone()));
+            let args: Vec<Vec<String>> = args.map(|v| vec![v]).collect();
             // Of the first element nothing is known: it may be the initial value.
-            let known = if k > 0 { ascending } else { &[] };
-            next = flat(&join.apply_knowing(&mut w, inner, &args, lanes, known)?);
+            let known = if line > 0 { ascending } else { &[] };
+            next[place] = flat(&join.apply_knowing(&mut w, inner, &args, lanes, known)?);
         }
+        let next = next.concat();
         let carried: Vec<Carried> = (0..types.len())
             .map(|i| Carried {
                 name: names[i].clone(),
@@ -518,16 +591,21 @@ fn reduce_lanes(
         state = w.em.close_loop(inner, &iv, &bounds, &carried);
     }
     let results = w.close(loops, &inits, &types, state);
-    let address = w.address(open.scope, &digits, &strides(&out));
-    for ((place, value), (&dtype, &held)) in to.iter().zip(results).zip(dtypes.iter().zip(held)) {
-        let Some(place) = *place else { continue };
-        let pointer = w.em.pointer(place)?;
-        let at = At { scope: open.scope, lanes };
-        let value = if held == dtype { value } else { w.em.doubled(&value, at) };
-        w.store_lanes(at, (&pointer, &address), (dtype, &value), (1, own_lanes.as_deref()));
+    let first = w.address(open.scope, &digits, &strides(&out));
+    let at = At { scope: open.scope, lanes };
+    for (k, results) in results.chunks(n).enumerate() {
+        let own = w.em.int(k as i64);
+        let address = w.scaled(open.scope, &own, &first, abreast);
+        for ((place, value), (&dtype, &held)) in to.iter().zip(results).zip(dtypes.iter().zip(held)) {
+            let Some(place) = *place else { continue };
+            let pointer = w.em.pointer(place)?;
+            let value = if held == dtype { value.clone() } else { w.em.doubled(value, at) };
+            w.store_lanes(at, (&pointer, &address), (dtype, &value), (abreast, own_lanes.as_deref()));
+        }
     }
     w.close(vec![open], &[], &[], Vec::new());
-    call.finish(w, tasks, format!("reduce {shape:?} over {axes:?} in lanes, tasks {tasks}"))
+    let lines = if reduced.beside { format!(", {abreast} abreast") } else { String::new() };
+    call.finish(w, tasks, format!("reduce {shape:?} over {axes:?} in lanes{lines}, tasks {tasks}"))
 }
 
 /// The scalar function and the types in which it carries its results: positions that it only compares with each other and
