@@ -65,6 +65,7 @@ mod coalesce;
 mod cold;
 mod columns;
 mod complex;
+mod condition;
 mod contraction;
 mod dag;
 mod divide;

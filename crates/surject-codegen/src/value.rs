@@ -99,7 +99,7 @@ impl Emitter<'_> {
     }
 
     /// A value in as many lanes as asked for.
-    fn operand(&mut self, node: NodeId, at: At) -> Result<String, CodegenError> {
+    pub(crate) fn operand(&mut self, node: NodeId, at: At) -> Result<String, CodegenError> {
         let value = self.value(node, at.scope)?;
         let home = self.home(at.scope, self.dag[node].deps);
         Ok(self.spread(&value, Elem::of(self.dag[node].dtype), At { scope: home, lanes: at.lanes }))
@@ -173,8 +173,8 @@ impl Emitter<'_> {
                 self.binary(at, *op, from, &left, &right)?
             }
             Node::Select(c, x, y) => {
-                let (c, x, y) = (self.operand(*c, at)?, self.operand(*x, at)?, self.operand(*y, at)?);
-                self.select(at, &c, &x, &y, Elem::of(dtype))
+                let (x, y) = (self.operand(*x, at)?, self.operand(*y, at)?);
+                self.choose(at, *c, (&x, &y), Elem::of(dtype))?
             }
             Node::Convert(x) => {
                 let from = self.dag[*x].dtype;

@@ -2,6 +2,7 @@
 
 use super::{Call, Writer, region, strides};
 use crate::CodegenError;
+use crate::condition::REGISTER;
 use crate::dag::{Buf, Dag, NodeId};
 use crate::emit::{At, Bounds, Carried, Elem, ScopeId, Val};
 use crate::pack::interleave;
@@ -459,9 +460,22 @@ fn reduce_lanes(
     let (Some(&last), Some(&length)) = (kept.last(), out.last()) else {
         return Err(CodegenError::malformed("a reduction to nothing in lanes"));
     };
-    let many = MANY / held.iter().map(|d| d.size() as i64).max().unwrap_or(1);
-    let beside = if own[last] == 1 && length >= many * call.threads as i64 { many } else { call.lanes };
+    let widest = held.iter().map(|&d| Elem::of(d).size()).max().unwrap_or(1);
+    let many = MANY / widest as i64;
+    let blocks = |beside: i64| out.iter().product::<i64>() / length.max(1) * ((length + beside - 1) / beside);
+    let mut beside = call.lanes;
+    while own[last] == 1 && 2 * beside <= many.min(length) {
+        let (now, next) = (blocks(beside), blocks(2 * beside));
+        // What lies in two blocks is computed twice.
+        if next < call.threads as i64 || 16 * next > 9 * now {
+            break;
+        }
+        beside *= 2;
+    }
     let lanes = beside as usize;
+    // A register at a time, where truths lie in registers ([`crate::condition`]).
+    let alike = held.iter().all(|&d| Elem::of(d).size() == widest);
+    let width = if call.tables < 16 && alike { lanes.min(REGISTER / widest) } else { lanes };
     let dtypes: Vec<DType> = call.targets.iter().map(|&t| call.dtype(t)).collect();
     // What is reduced abreast is carried one after the other.
     let of_each = |one: Vec<String>| vec![one; abreast as usize].concat();
@@ -540,7 +554,9 @@ fn reduce_lanes(
                     let (first, apart) = reduced.number(&mut w, inner, axis, &position);
                     of_lines.push(w.positions_of(inner, &first, held[i], (different, step), apart, lanes));
                 }
-                terms.push((0..step as usize).flat_map(|k| of_lines.iter().map(move |l| l[k].clone())).collect());
+                terms.push(
+                    (0..step as usize).flat_map(|k| of_lines.iter().map(move |l| l[k].clone())).collect(),
+                );
                 continue;
             }
             let pointer = w.pointer(call.arg(i)?)?;
@@ -573,10 +589,21 @@ fn reduce_lanes(
         for k in 0..terms.first().map_or(0, Vec::len) {
             let (line, place) = (k / abreast as usize, k % abreast as usize);
             let args = next[place].iter().cloned().chain(terms.iter().map(|t| t[k].clone()));
-            let args: Vec<Vec<String>> = args.map(|v| vec![v]).collect();
+            let args: Vec<String> = args.collect();
             // Of the first element nothing is known: it may be the initial value.
             let known = if line > 0 { ascending } else { &[] };
-            next[place] = flat(&join.apply_knowing(&mut w, inner, &args, lanes, known)?);
+            let mut parts: Vec<Vec<String>> = vec![Vec::new(); n];
+            for first in (0..lanes).step_by(width) {
+                let some = args
+                    .iter()
+                    .zip(held.iter().cycle())
+                    .map(|(v, &d)| vec![w.em.some_lanes(inner, v, (Elem::of(d), lanes), (first, width))]);
+                let some: Vec<Vec<String>> = some.collect();
+                let results = flat(&join.apply_knowing(&mut w, inner, &some, width, known)?);
+                parts.iter_mut().zip(results).for_each(|(all, one)| all.push(one));
+            }
+            let whole = parts.into_iter().zip(held);
+            next[place] = whole.map(|(p, &d)| w.em.of_parts(inner, p, Elem::of(d), width)).collect();
         }
         let next = next.concat();
         let carried: Vec<Carried> = (0..types.len())

@@ -365,6 +365,20 @@ fn folds() {
     }));
 }
 
+/// Lines that a short axis follows: lanes lie along the axis before it, or along parts of the lines.
+#[test]
+fn a_short_axis_beside_lines() {
+    for (sizes, plan) in [
+        ([40, 12, 4], "[40, 12, 4] over [1] in lanes, 4 abreast"),
+        ([1, 900, 4], "over [1] in lanes, 4 abreast"),
+    ] {
+        let params: &[(DType, &[u64])] = &[(F, &sizes), (I, &sizes), (F, &[]), (I, &[])];
+        let function = call(LibOp::Reduce { axes: vec![1] }, params, |f| vec![arg_max(f)]);
+        let plans = check_on(function, 0.0, None, &[half_lines()]);
+        assert!(plans[0].contains(plan), "{}", plans[0]);
+    }
+}
+
 /// Values reduced with their positions, which are stored: along the reduced axis, or along one that stays; and some that
 /// are a result as well.
 #[test]
@@ -385,6 +399,14 @@ fn folds_of_positions() {
         (vec![0], [5, 1, 40]),
         (vec![1, 2], [6, 1, 3]),
         (vec![1], [3, 1, 5]),
+        // A short axis beside lines in lanes, or beside parts of them.
+        (vec![1], [20, 9, 4]),
+        (vec![1], [17, 50, 7]),
+        (vec![1], [33, 3, 15]),
+        (vec![0], [1, 700, 3]),
+        (vec![1], [2, 300, 8]),
+        (vec![0], [1400, 1, 5]),
+        (vec![1], [1, 4096, 2]),
         // Lines that are cut into parts.
         (vec![2], [1, 1, 256]),
         (vec![2], [2, 3, 777]),
@@ -438,7 +460,19 @@ fn folds_of_positions() {
 /// hold; and where they are more than compared and chosen.
 #[test]
 fn least_with_their_positions() {
-    for (rows, length) in [(37, 17), (16, 5), (40, 40), (33, 24), (50, 33), (1, 900), (3, 300)] {
+    for (rows, length, beside) in [
+        (37, 17, 1),
+        (16, 5, 1),
+        (40, 40, 1),
+        (33, 24, 1),
+        (50, 33, 1),
+        (1, 900, 1),
+        (3, 300, 1),
+        (40, 12, 3),
+        (2, 900, 4),
+        (1, 33, 140),
+        (3, 11, 30),
+    ] {
         for (before, results, value, index, chosen) in [
             (0i64, "i", F, "i32", "v"),
             (0, "m, i", F, "i32", "v"),
@@ -454,11 +488,11 @@ fn least_with_their_positions() {
             (0, "m, i", DType::F64, "i64", "v"),
         ] {
             let text = format!(
-                "func main(x: {value}[{rows},{length}]) -> ({results}) {{
-  p : {index}[{rows},{length}] =: over i<{rows}, j<{length}: index(j){index}
+                "func main(x: {value}[{rows},{length},{beside}]) -> ({results}) {{
+  p : {index}[{rows},{length},{beside}] =: over i<{rows}, j<{length}, k<{beside}: index(j){index}
   a : {value}[] =: inf_{value}
   b : {index}[] =: {before}{index}
-  m : {value}[{rows}], i : {index}[{rows}] = call reduce{{axes=[1]}}(x, p, a, b) {{
+  m : {value}[{rows},{beside}], i : {index}[{rows},{beside}] = call reduce{{axes=[1]}}(x, p, a, b) {{
     region(s: {value}[], t: {index}[], u: {value}[], v: {index}[]) -> (y, z) {{
       c : i1[] =: or(s < u, s != s)
       d : i1[] =: or(c, and(s == u, t < v))
@@ -476,7 +510,7 @@ fn least_with_their_positions() {
             for i in 0..x.len() {
                 let seed = i.wrapping_mul(2_654_435_761) >> 7;
                 // Rows with and without what is no number.
-                let kinds = if i / length % 3 == 0 { 8 } else { 5 };
+                let kinds = if i / (length * beside) % 3 == 0 { 8 } else { 5 };
                 x.set(i, Scalar::from_f64(value, some[seed % kinds]));
             }
             check_with(f, 0.0, Some(vec![x]));

@@ -351,3 +351,32 @@ fn largest_and_smallest_of_two() {
         }
     }
 }
+
+/// Choices by several comparisons, joined in every way; of vectors of one register and of several.
+#[test]
+fn choices_by_several_comparisons() {
+    for ty in ["f32", "f64", "bf16", "i32", "i64", "i8"] {
+        for condition in [
+            "or(or(x < y, y > 1), x == y)",
+            "and(or(x != x, x < y), or(y == 1, x > y))",
+            "xor(and(x <= y, y >= 0), and(x == x, x >= 1))",
+            "or(and(x < 0, not(y < x)), b)",
+            "and(or(index(i)i32 < 500i32, x < y), or(x > y, index(i)i64 > 3i64))",
+        ] {
+            let mut condition = condition.to_string();
+            for number in ["0", "1"] {
+                for end in [",", ")"] {
+                    condition = condition.replace(&format!(" {number}{end}"), &format!(" {number}{ty}{end}"));
+                }
+            }
+            let text = format!(
+                "func main(x: {ty}[1003], y: {ty}[1003], b: i1[1003]) -> (z) {{
+  z : {ty}[1003] =: over i<1003: select({condition}, x, y)
+}}
+"
+            );
+            let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            check(program.functions[0].clone());
+        }
+    }
+}
