@@ -6,6 +6,7 @@ use crate::build::joining;
 use crate::dag::{Node, NodeId};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ReducePlan, ScopeId, Val};
 use crate::keys;
+use crate::schedule::node_cost;
 use std::collections::BTreeSet;
 use surject_ir::{AccOp, BinaryOp, DType};
 
@@ -377,11 +378,14 @@ impl Emitter<'_> {
     /// by element, without conditions.
     fn part_beside(&self, terms: &[Term], last: LoopId, main: i64, lanes: usize) -> Option<i64> {
         let bodies: Vec<NodeId> = terms.iter().map(|t| t.body).collect();
-        let mut far = 0;
+        let (mut far, mut cost) = (0, 0.0);
         for n in self.dag.reachable(&bodies, false) {
             let data = &self.dag[n];
+            if !data.deps.contains(last) {
+                continue;
+            }
+            cost += node_cost(self.dag, n);
             match &data.node {
-                _ if !data.deps.contains(last) => {}
                 Node::Load { address, guards, .. } if guards.is_empty() && address.coeff(last) == 1 => {
                     far += usize::from(self.is_far(address));
                 }
@@ -392,7 +396,8 @@ impl Emitter<'_> {
         let wide = terms.iter().map(|t| Elem::of(t.dtype).size()).max()?;
         let least = if self.asks { PART } else { ALONE };
         let part = main / STREAMS / lanes as i64 * lanes as i64;
-        let fits = terms.len() <= 2 && STREAMS as usize * terms.len() * lanes * wide <= MOST;
+        let cheap = self.tables >= 16 || cost < DEAR;
+        let fits = cheap && terms.len() <= 2 && STREAMS as usize * terms.len() * lanes * wide <= MOST;
         let pairs = terms.iter().any(|t| self.reads_pairs(t.op, t.body, t.dtype, last));
         (far == 1 && fits && !pairs && self.stash.is_none() && part * wide as i64 >= least).then_some(part)
     }
@@ -592,6 +597,9 @@ const PART: i64 = 4096;
 /// The same where the processor reads ahead by itself: it begins anew with every part, and parts of a page make the sums of
 /// rows of 16 KiB take 1.6 times as long (Zen 4).
 const ALONE: i64 = 8 * PART;
+/// The cost of a term, in cycles of one lane, from which on it has no registers to spare where there are sixteen, and hides
+/// what is waited for: with all parts the sum of a million `log1p` takes 1.4 times as long (Zen 3).
+const DEAR: f64 = 15.0;
 /// The bytes of the accumulators of all parts, at most: half of the registers.
 const MOST: usize = 1024;
 

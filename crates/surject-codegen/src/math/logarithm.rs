@@ -1,7 +1,8 @@
 //! Logarithms and what is made of them, in either precision.
 
 use super::exponential;
-use super::formula::F;
+use super::formula::{B, F};
+use super::pieces;
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2};
 
 /// `(log(1 + m) − m + m²/2) / m³` on `[√½ − 1, √2 − 1)` (Cephes, S. Moshier).
@@ -71,9 +72,11 @@ pub fn log_double<'p>(n: F<'p>, f: F<'p>, s: F<'p>, c: Option<F<'p>>) -> F<'p> {
 fn log_and<'p>(x: F<'p>, c: Option<F<'p>>) -> F<'p> {
     let (n, m) = split(x);
     let f = m - 1.0;
-    if x.is_double() {
-        return log_double(n, f, f / (f + 2.0), c);
-    }
+    if x.is_double() { log_double(n, f, f / (f + 2.0), c) } else { log_of(n, f, c) }
+}
+
+/// `n ln 2 + log(1 + f) + c` of an `f32`; `c` is small.
+fn log_of<'p>(n: F<'p>, f: F<'p>, c: Option<F<'p>>) -> F<'p> {
     let z = f * f;
     let p = n.fma(exponential::LN_2[1], f.poly(&LOG) * f * z);
     let p = c.map_or(p, |c| p + c);
@@ -81,16 +84,36 @@ fn log_and<'p>(x: F<'p>, c: Option<F<'p>>) -> F<'p> {
     n.fma(exponential::LN_2[0], f + p)
 }
 
+/// The natural logarithm of a normal number, and where `x` is none.
+pub fn log_normal(x: F<'_>) -> (F<'_>, B<'_>) {
+    let (n, m) = split_normal(x);
+    (log_of(n, m - 1.0, None), pieces::is_outside(x, 128))
+}
+
+/// `log(1 + x)` where that is a normal number, and where it is none.
+pub fn log1p_normal(x: F<'_>) -> (F<'_>, B<'_>) {
+    let (u, lost) = one_more(x);
+    let (n, m) = split_normal(u);
+    let y = log_of(n, m - 1.0, Some(lost / u));
+    // Keeps −0.
+    (x.equal(0.0).pick(x, y), pieces::is_outside(u, 127))
+}
+
 /// The natural logarithm.
 pub fn log(x: F<'_>) -> F<'_> {
     with_ends(x, log_and(x, None))
 }
 
-/// `log(1 + x)`, with what `1 + x` lost.
-pub fn log1p(x: F<'_>) -> F<'_> {
+/// `1 + x`, and what it lost.
+pub fn one_more(x: F<'_>) -> (F<'_>, F<'_>) {
     let u = x + 1.0;
     let part = u - 1.0;
-    let lost = (x.number(1.0) - (u - part)) + (x - part);
+    (u, (x.number(1.0) - (u - part)) + (x - part))
+}
+
+/// `log(1 + x)`, with what `1 + x` lost.
+pub fn log1p(x: F<'_>) -> F<'_> {
+    let (u, lost) = one_more(x);
     let y = with_ends(u, log_and(u, Some(lost / u)));
     // Keeps −0.
     x.equal(0.0).pick(x, y)

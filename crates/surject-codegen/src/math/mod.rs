@@ -71,9 +71,9 @@ impl Method {
         Method { short: Some(Short { formula, pieces: 0 }), ..self }
     }
 
-    /// As [`Method::short`], by tables if there may be any.
-    fn short_by_table(self, formula: for<'p> fn(F<'p>) -> (F<'p>, B<'p>), may: bool) -> Method {
-        Method { short: may.then_some(Short { formula, pieces: table::PIECES }), ..self }
+    /// As [`Method::short`], by tables.
+    fn short_by_table(self, formula: for<'p> fn(F<'p>) -> (F<'p>, B<'p>)) -> Method {
+        Method { short: Some(Short { formula, pieces: table::PIECES }), ..self }
     }
 
     fn of(op: UnaryOp, e: Elem, tables: usize) -> Option<Method> {
@@ -104,8 +104,12 @@ impl Method {
             Expm1 => own(exp::expm1),
             Logistic => own(exp::logistic),
             Tanh => own(exp::tanh),
-            Log => own(log::log).map(|m| m.short_by_table(pieces::log, sixteen)),
-            Log1p => own(log::log1p).map(|m| m.short_by_table(pieces::log1p, sixteen)),
+            Log if sixteen => own(log::log).map(|m| m.short_by_table(pieces::log)),
+            Log1p if sixteen => own(log::log1p).map(|m| m.short_by_table(pieces::log1p)),
+            Log if !double => own(log::log).map(|m| m.short(log::log_normal)),
+            Log1p if !double => own(log::log1p).map(|m| m.short(log::log1p_normal)),
+            Log => own(log::log),
+            Log1p => own(log::log1p),
             Sinh => wide(if double { exp::sinh } else { exp::sinh_short }),
             Cosh => own(if double { exp::cosh } else { exp::cosh_short }),
             Asinh => wide(if double { log::asinh } else { log::asinh_short }),

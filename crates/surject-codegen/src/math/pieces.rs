@@ -5,6 +5,7 @@
 //! divided. They serve where the argument is a normal number; the others are rare, and are left to the longer formulas.
 
 use super::formula::{B, F, N};
+use super::logarithm::one_more;
 
 /// A normal number as `2^k z` with `z` in `[0.7, 1.4)`, and the piece that `z` is in. The piece of 1 lies around it, so
 /// that its logarithm, which is exact there, is the polynomial alone.
@@ -28,7 +29,7 @@ fn split(x: F<'_>) -> Split<'_> {
 }
 
 /// Is it no positive normal number below `2^end`?
-fn is_outside(x: F<'_>, end: i64) -> B<'_> {
+pub fn is_outside(x: F<'_>, end: i64) -> B<'_> {
     !(x.bits() - 0x80_0000).below((end + 126) << 23)
 }
 
@@ -64,9 +65,7 @@ pub fn log(x: F<'_>) -> (F<'_>, B<'_>) {
 
 /// `log(1 + x)`, with what `1 + x` lost; and where this is not it.
 pub fn log1p(x: F<'_>) -> (F<'_>, B<'_>) {
-    let u = x + 1.0;
-    let part = u - 1.0;
-    let lost = (x.number(1.0) - (u - part)) + (x - part);
+    let (u, lost) = one_more(x);
     let s = split(u);
     // 2^-k
     let scale = (s.exponent.number(0x3f80_0000) - s.exponent).as_bits();
