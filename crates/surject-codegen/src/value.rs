@@ -599,7 +599,7 @@ const PART: i64 = 4096;
 const ALONE: i64 = 8 * PART;
 /// The cost of a term, in cycles of one lane, from which on it has no registers to spare where there are sixteen, and hides
 /// what is waited for: with all parts the sum of a million `log1p` takes 1.4 times as long (Zen 3).
-const DEAR: f64 = 15.0;
+const DEAR: f64 = 20.0;
 /// The bytes of the accumulators of all parts, at most: half of the registers.
 const MOST: usize = 1024;
 
