@@ -339,6 +339,19 @@ pub(crate) fn stride(dag: &Dag, nodes: &[NodeId], l: LoopId) -> i64 {
     strides.max().unwrap_or(0)
 }
 
+/// Does a loop run through parts of what lies between one row and the next, of everything that is loaded, and does the second
+/// cache hold the rows?
+fn inside_of_rows(dag: &Dag, nodes: &[NodeId], l: LoopId, row: LoopId, target: &Target) -> bool {
+    let mut loads = nodes.iter().filter_map(|&n| match &dag[n].node {
+        Node::Load { address, .. } => Some((n, [l, row].map(|l| address.coeff(l).abs()))),
+        _ => None,
+    });
+    loads.all(|(n, [own, stride])| {
+        let bytes = dag.extent(row) * stride * Elem::of(dag[n].dtype).size() as i64;
+        (1..stride).contains(&own) && bytes <= target.second_bytes() as i64
+    })
+}
+
 struct Chooser<'a> {
     dag: &'a Dag,
     target: &'a Target,
@@ -579,6 +592,8 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
     }
     if let Some(short) = short {
         schedule.order.retain(|&l| l != short.row && Some(l) != short.column);
+        // Columns that lie apart are taken from the same rows again while these are in a cache.
+        schedule.order.sort_by_key(|&l| short.apart && inside_of_rows(dag, &all, l, short.row, target));
         schedule.order.push(short.row);
         (schedule.lanes, schedule.short) = (short.lanes, Some(short));
         stream::decide(dag, outputs, &mut schedule, target);

@@ -588,6 +588,26 @@ fn rows_of_columns() {
     }
 }
 
+/// Columns of several loops that each lie by themselves: rows are gone through for all of them while a cache holds them, and
+/// otherwise in the order of the result.
+#[test]
+fn columns_of_several_loops() {
+    for (rows, cache_bytes, plan) in
+        [(300, 256 * 1024, "row [5 3 300/"), (300, 1024, "row [3 5 300/"), (307, 256 * 1024, "row [5 3 307/")]
+    {
+        let text = format!(
+            "func main(x: f32[5,{rows},3,2]) -> (y) {{
+  y : f32[3,5,2,{rows}] =: over i<3, j<5, k<2, l<{rows}: x[j,l,i,k]
+}}
+"
+        );
+        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let target = Target { cache_bytes, ..half_lines() };
+        let plans = check_on(program.functions[0].clone(), 0.0, None, &[target]);
+        assert!(plans[0].contains(plan), "{}", plans[0]);
+    }
+}
+
 /// Terms that are summed and needed again, element by element; a product is summed by a fused multiply-add elsewhere.
 #[test]
 fn terms_that_are_kept() {
