@@ -66,7 +66,6 @@ pub fn kernels(
         function: stores.function,
         threads: stores.target.threads,
         lanes: if stores.target.has_half_lines() { 8 } else { 16 },
-        tables: stores.target.tables,
         far: lines::far_bytes(stores.target),
         targets,
         args,
@@ -130,8 +129,6 @@ struct Call<'a> {
     threads: usize,
     /// Elements of four bytes that are done side by side: a register of them, where there are wide ones.
     lanes: i64,
-    /// [`Target::tables`]
-    tables: usize,
     /// Tensors of more bytes lie far away, where lines of them are moved and where elements are.
     far: [i64; 2],
     targets: &'a [Var],
@@ -272,7 +269,6 @@ impl<'a> Writer<'a> {
     /// A writer of a kernel that has other tensors too.
     fn with(call: &Call<'_>, dag: &'a Dag, others: impl IntoIterator<Item = Buf>) -> Writer<'a> {
         let mut em = Emitter::new(dag);
-        em.tables = call.tables;
         let mut buffers = call.buffers(dag);
         buffers.extend(others);
         name_pointers(&mut em, &buffers);

@@ -41,7 +41,7 @@ pub(super) fn initial(
 
 /// What is reduced, with as few axes as tell apart what is kept, what is reduced, and what is a position; none is of one
 /// element but a position.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Reduced {
     shape: Vec<i64>,
     axes: Vec<usize>,
@@ -102,19 +102,18 @@ impl Reduced {
         self.kept().iter().rev().nth(self.beside.into()).copied()
     }
 
-    /// With lanes along the last axis that is kept or, if that is short and lies inside one that is reduced, along the
-    /// one before it; and whether there are enough of them. Where few lines have a last axis of just as many elements,
-    /// lanes lie along parts of the lines.
-    fn lined_up(mut self, call: &Call<'_>) -> (Reduced, bool) {
-        let all: i64 = self.kept().iter().map(|&axis| self.shape[axis]).product();
+    /// With lanes along the axis before the last one, if this is kept, lies inside one that is reduced, and is no longer.
+    fn beside(mut self, longest: i64) -> Reduced {
         if let (&[.., line, short], Some(&axis)) = (&self.shape[..], self.axes.last()) {
-            let few = all < short * PARTS * call.threads as i64;
-            self.beside = axis + 2 == self.shape.len()
-                && line > 1
-                && (short < call.lanes || (short == call.lanes && few));
+            self.beside = axis + 2 == self.shape.len() && line > 1 && short <= longest;
         }
-        let enough = self.in_lanes().is_some_and(|axis| self.shape[axis] >= call.lanes);
-        (self, enough)
+        self
+    }
+
+    /// The outputs that lie beside each other, of how many.
+    fn outputs(&self) -> (i64, i64) {
+        let all = self.kept().iter().map(|&axis| self.shape[axis]).product();
+        (self.in_lanes().map_or(1, |axis| self.shape[axis]), all)
     }
 
     /// The number of an element along an axis of the operands, and by how much it grows from lane to lane.
@@ -185,20 +184,22 @@ pub fn reduce(
     let real = |&v: &Var| !call.dtype(v).is_complex() && call.dtype(v).size() <= 8;
     let reduced = Reduced::of(call, axes)?;
     let in_lanes = !reduced.axes.is_empty() && call.targets.iter().all(real);
-    let (reduced, enough) = reduced.lined_up(call);
-    if in_lanes && enough {
+    let chooses = in_lanes && join.chooses(&dag);
+    let lined = reduced.clone().beside(call.lanes - 1);
+    let (beside, all) = lined.outputs();
+    // One register of outputs beside each other, and few of those, are less than parts of the lines.
+    let few = beside == call.lanes && all < beside * PARTS * call.threads as i64;
+    // What is chosen may be compared with the initial values more than once.
+    let cut = (chooses && (few || beside < call.lanes)).then(|| reduced.clone().beside(call.lanes).cut(call));
+    let Some(cut) = cut.flatten() else {
+        if !in_lanes || beside < call.lanes {
+            return Ok((vec![reduce_each(call, &reduced, None, (&dag, &join))?], Vec::new()));
+        }
         let to: Vec<Option<Buf>> =
             call.targets.iter().map(|t| call.written.contains(t).then_some(buf(*t))).collect();
         let ascending = ascending(call, &dag, &join, axes)?;
         let (dag, held) = narrowed(call, dag, &join)?;
-        return Ok((
-            vec![reduce_lanes(call, &reduced, (&to, &held), &ascending, (&dag, &join))?],
-            Vec::new(),
-        ));
-    }
-    // What is chosen may be compared with the initial values more than once.
-    let Some(cut) = reduced.cut(call).filter(|_| in_lanes && join.chooses(&dag)) else {
-        return Ok((vec![reduce_each(call, &reduced, None, (&dag, &join))?], Vec::new()));
+        return Ok((vec![reduce_lanes(call, &lined, (&to, &held), &ascending, (&dag, &join))?], Vec::new()));
     };
     let &[line] = &cut.axes[..] else {
         return Err(CodegenError::malformed("lines along several axes that are cut"));
@@ -473,9 +474,10 @@ fn reduce_lanes(
         beside *= 2;
     }
     let lanes = beside as usize;
-    // A register at a time, where truths lie in registers ([`crate::condition`]).
+    // A register at a time, where truths would be packed otherwise ([`crate::condition`]).
     let alike = held.iter().all(|&d| Elem::of(d).size() == widest);
-    let width = if call.tables < 16 && alike { lanes.min(REGISTER / widest) } else { lanes };
+    let packed = call.lanes as usize == REGISTER / size_of::<f32>();
+    let width = if packed && alike { lanes.min(REGISTER / widest) } else { lanes };
     let dtypes: Vec<DType> = call.targets.iter().map(|&t| call.dtype(t)).collect();
     // What is reduced abreast is carried one after the other.
     let of_each = |one: Vec<String>| vec![one; abreast as usize].concat();

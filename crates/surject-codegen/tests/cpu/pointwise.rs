@@ -376,7 +376,12 @@ fn choices_by_several_comparisons() {
 "
             );
             let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-            check(program.functions[0].clone());
+            check_on(
+                program.functions[0].clone(),
+                0.0,
+                None,
+                &[Target::host(), half_lines(), Target::generic()],
+            );
         }
     }
 }
