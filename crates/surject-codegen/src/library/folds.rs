@@ -380,6 +380,19 @@ impl Writer<'_> {
         self.em.op(scope, &places)
     }
 
+    /// The first lanes of all vectors, then the second ones, and so on.
+    fn side_by_side(&mut self, scope: ScopeId, mut own: Vec<String>, (e, lanes): (Elem, usize)) -> String {
+        let (count, last) = (own.len(), own.last().cloned().unwrap_or_default());
+        if count < 2 {
+            return last;
+        }
+        own.resize(count.next_power_of_two(), last);
+        let all = lanes * own.len();
+        let joined = self.em.of_parts(scope, own, e, lanes);
+        let order: Vec<i64> = (0..lanes * count).map(|i| (i % count * lanes + i / count) as i64).collect();
+        self.em.shuffled((&joined, &joined), &order, (e, all), scope)
+    }
+
     /// The first of so many neighbours, by the number of their block. The last block ends with the last of all; what it
     /// shares with the block before it is not stored again.
     pub(super) fn block_of(
@@ -620,17 +633,20 @@ fn reduce_lanes(
         state = w.em.close_loop(inner, &iv, &bounds, &carried);
     }
     let results = w.close(loops, &inits, &types, state);
-    let first = w.address(open.scope, &digits, &strides(&out));
-    let at = At { scope: open.scope, lanes };
-    for (k, results) in results.chunks(n).enumerate() {
-        let own = w.em.int(k as i64);
-        let address = w.scaled(open.scope, &own, &first, abreast);
-        for ((place, value), (&dtype, &held)) in to.iter().zip(results).zip(dtypes.iter().zip(held)) {
-            let Some(place) = *place else { continue };
-            let pointer = w.em.pointer(place)?;
-            let value = if held == dtype { value.clone() } else { w.em.doubled(value, at) };
-            w.store_lanes(at, (&pointer, &address), (dtype, &value), (abreast, own_lanes.as_deref()));
-        }
+    // What is reduced abreast lies side by side: the results of all lanes are one piece of memory, of which the last one
+    // has some elements again.
+    let address = w.address(open.scope, &digits, &strides(&out));
+    let zero = w.em.int(0);
+    let address = w.scaled(open.scope, &zero, &address, abreast);
+    let whole = At { scope: open.scope, lanes: lanes * abreast as usize };
+    for (i, (place, (&dtype, &held))) in to.iter().zip(dtypes.iter().zip(held)).enumerate() {
+        let Some(place) = *place else { continue };
+        let pointer = w.em.pointer(place)?;
+        let own: Vec<String> = results.iter().skip(i).step_by(n).cloned().collect();
+        let value = w.side_by_side(open.scope, own, (Elem::of(held), lanes));
+        let value = if held == dtype { value } else { w.em.doubled(&value, whole) };
+        let mask = own_lanes.as_deref().filter(|_| !reduced.beside);
+        w.store_lanes(whole, (&pointer, &address), (dtype, &value), (1, mask));
     }
     w.close(vec![open], &[], &[], Vec::new());
     let lines = if reduced.beside { format!(", {abreast} abreast") } else { String::new() };
