@@ -5,6 +5,7 @@ mod external;
 mod folds;
 mod growing;
 mod indexed;
+mod lanes;
 mod network;
 mod region;
 mod scatter;
