@@ -212,8 +212,8 @@ def page(rows, skipped, head):
         "# Accuracy",
         "",
         "How far results in `f32`, `f16` and `bf16` are from those of the same program in `f64`, on Surject and on XLA.",
-        "An error is the largest of a result, in units in the last place of its largest value, those of the narrowest float type of
-the program. This page is written by",
+        "An error is the largest of a result, in units in the last place of its largest value, those of the narrowest float",
+        "type of the program. This page is written by",
         "",
         "```sh",
         "cargo build --release -p surject && .venv/bin/python papers/accuracy/measure.py --gradients",
