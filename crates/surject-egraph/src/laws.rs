@@ -26,8 +26,9 @@ pub struct Phase {
     pub own: usize,
 }
 
-/// Why a rule may not run under these options.
-pub fn refusal(rule: &Rule, options: &Options) -> Option<String> {
+/// Why a law (`own`: a rule of the user) may not run under these options. Who gives a rule of their own takes what its flags
+/// ask for to hold.
+pub fn refusal(rule: &Rule, options: &Options, own: bool) -> Option<String> {
     if options.without.contains(&rule.name) {
         return Some("it was taken away".to_string());
     }
@@ -35,7 +36,10 @@ pub fn refusal(rule: &Rule, options: &Options) -> Option<String> {
         let (class, ceiling) = (rule.class.name(), options.exactness.name());
         return Some(format!("its class `{class}` is above the ceiling `{ceiling}`"));
     }
-    let (asks, waived) = (rule.flags, options.waived);
+    if own {
+        return None;
+    }
+    let (asks, waived) = (rule.flags, options.waived.or(options.exactness.waives()));
     let missing = Flags {
         zero_sign: asks.zero_sign && !waived.zero_sign,
         finite: asks.finite && !waived.finite,
@@ -95,7 +99,7 @@ pub fn phases(options: &Options) -> Result<Vec<Phase>, EgraphError> {
         for rule in &file.rules {
             known.insert(rule.name.clone());
             let mut compiled = compile(rule)?;
-            if refusal(rule, options).is_some() {
+            if refusal(rule, options, !shipped).is_some() {
                 continue;
             }
             if !shipped && options.verify_rules {

@@ -14,6 +14,8 @@ use surject_rules::{Exactness, Flags};
 
 /// The law by which factors are taken out of sums.
 pub(crate) const FACTOR: &str = "factor";
+/// The same, whatever overflows.
+pub(crate) const FACTOR_ANY: &str = "factor-any";
 /// The law by which sums are made in parts.
 pub(crate) const PARTS: &str = "acc-acc";
 
@@ -139,7 +141,7 @@ impl Report {
             }
             let phases = self.blocks.iter().flat_map(|b| &b.phases);
             let matched: usize = phases.filter_map(|p| p.matches.get(&rule.name)).sum();
-            let why = refusal(rule, options).unwrap_or_else(|| match matched {
+            let why = refusal(rule, options, true).unwrap_or_else(|| match matched {
                 0 => "its left side never matched".to_string(),
                 n => format!(
                     "matched {n} times: its conditions or types did not hold, or nothing new came of it"

@@ -32,6 +32,7 @@ mod op;
 pub mod parse;
 pub mod print;
 mod program;
+pub mod range;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod verify;

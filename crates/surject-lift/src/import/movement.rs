@@ -153,7 +153,7 @@ pub(super) fn reshaped(cx: &mut Cx<'_, '_>, x: FieldId, space: &Space) -> Result
     Ok(field)
 }
 
-/// `stablehlo.concatenate`: the sum of pieces that are the neutral element outside their part.
+/// `stablehlo.concatenate`: the sum of pieces that are what adding leaves as it is outside their part.
 pub(super) fn concatenate(cx: &mut Cx<'_, '_>) -> Result<()> {
     let count = cx.operands(1)?;
     let ty = cx.result_type(0)?;
@@ -161,7 +161,7 @@ pub(super) fn concatenate(cx: &mut Cx<'_, '_>) -> Result<()> {
     let axis = types::axis(cx.op, cx.attr(cx.op.int("dimension"))?, rank, "dimension")?;
     let op = if ty.dtype.is_bool() { AccOp::Or } else { AccOp::Add };
     let join = if ty.dtype.is_bool() { BinaryOp::Or } else { BinaryOp::Add };
-    let outside = fill(op.neutral(ty.dtype));
+    let outside = fill(op.exact_neutral(ty.dtype));
     let mut offset = 0i64;
     let mut whole: Option<FieldId> = None;
     for i in 0..count {

@@ -148,9 +148,9 @@ fn by_function(cx: &mut Cx<'_, '_>, all: &Operands, op: LibOp) -> Result<()> {
     Ok(())
 }
 
-/// `init ⊕ x`, and `x` where the initial value is the neutral element.
+/// `init ⊕ x`, and `x` where that is the same bit for bit.
 fn joined(cx: &mut Cx<'_, '_>, op: AccOp, init: FieldId, x: FieldId) -> Result<FieldId> {
-    let neutral = cx.const_of(init) == Some(op.neutral(cx.dtype(x)));
+    let neutral = cx.const_of(init) == Some(op.exact_neutral(cx.dtype(x)));
     match op.binary().filter(|_| !neutral) {
         Some(join) => {
             let space = cx.space(x);
