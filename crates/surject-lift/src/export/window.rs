@@ -5,7 +5,7 @@ use super::acc::Projected;
 use super::plan::{How, Plan, number};
 use super::state::{Result, State, digits};
 use surject_index::{Affine, Extent, Fill, Guard, IndexMap, Space};
-use surject_ir::{AccOp, FieldId, FieldKind, Window};
+use surject_ir::{AccOp, FieldId, FieldKind, Scalar, Window};
 
 /// One sliding window.
 #[derive(Clone, Debug)]

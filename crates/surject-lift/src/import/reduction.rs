@@ -104,7 +104,14 @@ pub(super) fn reduce(cx: &mut Cx<'_, '_>) -> Result<()> {
     let space = cx.space(all.inputs[0]);
     let mut axes = cx.axes("dimensions", space.rank())?;
     axes.sort_unstable();
-    let Some(ops) = cx.op.regions.first().and_then(|r| operators(cx.lift, r)) else {
+    // A sum that starts from -0.0 is no accumulation, which starts from +0.0.
+    let negative = |op: AccOp, i: usize| {
+        let zero = |value: Scalar| op.absorbs(value) && value != op.neutral(all.dtypes[i]);
+        cx.const_of(all.inits[i]).is_some_and(zero)
+    };
+    let plain = |ops: &Vec<AccOp>| !ops.iter().enumerate().any(|(i, &op)| negative(op, i)) || axes.is_empty();
+    let ops = cx.op.regions.first().and_then(|r| operators(cx.lift, r)).filter(plain);
+    let Some(ops) = ops else {
         return by_function(cx, &all, LibOp::Reduce { axes });
     };
     // The product space: the axes of the result, then those that are reduced.
