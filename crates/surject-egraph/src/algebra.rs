@@ -1,7 +1,8 @@
 //! The analysis of the e-graph: interned maps and spaces, and what is known of a class.
 
 use crate::lang::{Node, Op};
-use egg::{Analysis, DidMerge, EGraph, Id};
+use crate::provenance::{self, Provenance, Tags};
+use egg::{Analysis, DidMerge, EGraph, Id, Justification};
 use rustc_hash::FxHashMap as HashMap;
 use std::hash::Hash;
 use surject_index::{Component, Fill, IndexMap, Space, Verdict};
@@ -33,6 +34,8 @@ pub struct FieldData {
     pub constant: Option<Scalar>,
     /// The axes its value may really depend on.
     pub deps: Axes,
+    /// The rules by which the parts of the class are equal that stood for values of their own.
+    pub rests: Tags,
 }
 
 /// What is known of a class.
@@ -107,6 +110,8 @@ pub struct Algebra {
     pub raw: bool,
     /// The classes that are new, were merged, or of which more is known, since this was last taken.
     pub dirty: Vec<Id>,
+    /// Which rules what is in the e-graph rests on.
+    pub provenance: Provenance,
     /// The first clash of types that a merge met: a rule equated two fields that cannot be equal.
     pub clash: Option<String>,
 }
@@ -124,6 +129,7 @@ impl Default for Algebra {
             answers: HashMap::default(),
             raw: false,
             dirty: Vec::new(),
+            provenance: Provenance::default(),
             clash: None,
         }
     }
@@ -356,17 +362,19 @@ impl Algebra {
                 dtype: *dtype,
                 constant: None,
                 deps: Axes::NONE.with(*axis as usize).intersection(Axes::all(algebra.space(*space))),
+                rests: Tags::NONE,
             },
             Node::Const(space, dtype, bits) => FieldData {
                 space: *space,
                 dtype: *dtype,
                 constant: Some(Scalar::from_bits(*dtype, *bits)),
                 deps: Axes::NONE,
+                rests: Tags::NONE,
             },
             Node::Input(id) => {
                 let info = algebra.input(*id);
                 let deps = Axes::all(algebra.space(info.space));
-                FieldData { space: info.space, dtype: info.dtype, constant: None, deps }
+                FieldData { space: info.space, dtype: info.dtype, constant: None, deps, rests: Tags::NONE }
             }
             Node::Read([m, x]) => {
                 let (m, x) = (algebra.map(map(m)?), field(x)?);
@@ -378,7 +386,7 @@ impl Algebra {
                 let same_fill = |c: &Scalar| m.fill().is_none_or(|f| f.0 == c.bits());
                 let constant = x.constant.filter(same_fill);
                 let deps = if constant.is_some() { Axes::NONE } else { deps_through(m, x.deps) };
-                FieldData { space, dtype: x.dtype, constant, deps }
+                FieldData { space, dtype: x.dtype, constant, deps, rests: Tags::NONE }
             }
             Node::Acc([o, m, x]) => {
                 let (o, m, x) = (op(o)?.as_acc()?, algebra.map(map(m)?), field(x)?);
@@ -388,13 +396,13 @@ impl Algebra {
                 let space = SpaceId(*algebra.spaces.ids.get(m.codomain())?);
                 let constant = x.constant.filter(|_| o == surject_ir::AccOp::Set);
                 let deps = if constant.is_some() { Axes::NONE } else { deps_of_acc(m, x.deps) };
-                FieldData { space, dtype: x.dtype, constant, deps }
+                FieldData { space, dtype: x.dtype, constant, deps, rests: Tags::NONE }
             }
             Node::Un([o, x]) => {
                 let (o, x) = (op(o)?, field(x)?);
                 let dtype = o.unary_result(x.dtype)?;
                 let constant = x.constant.and_then(|x| o.eval_unary(x));
-                FieldData { space: x.space, dtype, constant, deps: x.deps }
+                FieldData { space: x.space, dtype, constant, deps: x.deps, rests: Tags::NONE }
             }
             Node::Bin([o, x, y]) => {
                 let (Op::Binary(o), x, y) = (op(o)?, field(x)?, field(y)?) else { return None };
@@ -406,7 +414,7 @@ impl Algebra {
                     (Some(x), Some(y)) => surject_ir::eval::binary(o, x, y),
                     _ => None,
                 };
-                FieldData { space: x.space, dtype, constant, deps: x.deps.union(y.deps) }
+                FieldData { space: x.space, dtype, constant, deps: x.deps.union(y.deps), rests: Tags::NONE }
             }
             Node::Sel([c, t, f]) => {
                 let (c, t, f) = (field(c)?, field(t)?, field(f)?);
@@ -425,7 +433,7 @@ impl Algebra {
                     _ => None,
                 };
                 let deps = c.deps.union(t.deps).union(f.deps);
-                FieldData { space: t.space, dtype: t.dtype, constant, deps }
+                FieldData { space: t.space, dtype: t.dtype, constant, deps, rests: Tags::NONE }
             }
         };
         let data = if data.constant.is_some() { FieldData { deps: Axes::NONE, ..data } } else { data };
@@ -436,7 +444,8 @@ impl Algebra {
 impl Analysis<Node> for Algebra {
     type Data = Data;
 
-    fn make(egraph: &mut Graph, node: &Node, _id: Id) -> Data {
+    fn make(egraph: &mut Graph, node: &Node, id: Id) -> Data {
+        egraph.analysis.provenance.make(id);
         // The spaces of maps are interned with the maps, so that `data_of` needs no `&mut`.
         if let Node::Map(id) = node {
             let map = egraph.analysis.map(*id).clone();
@@ -451,10 +460,13 @@ impl Analysis<Node> for Algebra {
     fn merge(&mut self, a: &mut Data, b: Data) -> DidMerge {
         match (&mut *a, &b) {
             (Data::Field(x), Data::Field(y)) if x.space == y.space && x.dtype == y.dtype => {
-                let (old, deps) = (x.clone(), x.deps.intersection(y.deps));
+                let (old, deps) = ((x.constant, x.deps), x.deps.intersection(y.deps));
                 x.constant = x.constant.or(y.constant);
                 x.deps = if x.constant.is_some() { Axes::NONE } else { deps };
-                DidMerge(*x != old, *x != *y)
+                // Nothing of the classes above follows from what the merge rests on.
+                x.rests = x.rests.and(y.rests).and(self.provenance.take_merging());
+                let known = (x.constant, x.deps);
+                DidMerge(known != old, known != (y.constant, y.deps))
             }
             (x, y) if *x == *y => DidMerge(false, false),
             (x, y) => {
@@ -462,6 +474,10 @@ impl Analysis<Node> for Algebra {
                 DidMerge(false, false)
             }
         }
+    }
+
+    fn pre_union(egraph: &Graph, a: Id, b: Id, why: &Option<Justification>) {
+        provenance::before_union(egraph, a, b, why);
     }
 
     fn modify(egraph: &mut Graph, id: Id) {
@@ -475,6 +491,6 @@ impl Analysis<Node> for Algebra {
             return;
         }
         let folded = egraph.add(node);
-        egraph.union_trusted(id, folded, "constant-folding");
+        provenance::fold(egraph, id, folded);
     }
 }
