@@ -2,7 +2,6 @@
 
 use crate::cost::CostModel;
 use crate::saturate::Bounds;
-use std::time::Duration;
 use surject_rules::{Exactness, Flags, RuleFile};
 
 /// Options of [`crate::optimise`].
@@ -25,8 +24,9 @@ pub struct Options {
     pub waived: Flags,
     /// Where saturation stops.
     pub bounds: Bounds,
-    /// How long the search for a plan of one block may take.
-    pub search_time: Duration,
+    /// How many values of kernels the search for a plan of one block may walk. A count and not a time, so that the same
+    /// program has the same plan everywhere.
+    pub search_steps: usize,
     /// What things cost.
     pub cost: CostModel,
     /// Explain every stored class.
@@ -45,7 +45,7 @@ impl Default for Options {
             exactness: Exactness::Reassociates,
             waived: Flags::default(),
             bounds: Bounds::default(),
-            search_time: Duration::from_secs(5),
+            search_steps: 20_000_000,
             cost: CostModel::default(),
             explain: false,
             dot: false,
