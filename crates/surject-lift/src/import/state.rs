@@ -119,7 +119,12 @@ impl<'m> Lifter<'m> {
 
     /// Appends a statement that comes from `op`.
     pub(crate) fn push(&mut self, op: &hlo::Op, kind: StatementKind) {
-        self.statements.push(Statement { kind, origin: self.source.origin(op) });
+        let place = self.source.origin(op);
+        let origin = match self.calls.iter().rev().find_map(|name| own_derivative(name)) {
+            Some(name) => Some(Arc::from(place.map_or(String::new(), |p| format!("{p} in ")) + "@" + name)),
+            None => place,
+        };
+        self.statements.push(Statement { kind, origin });
     }
 
     pub(crate) fn bind(&mut self, id: hlo::ValueId, value: Value) {
@@ -279,6 +284,16 @@ impl<'m> Lifter<'m> {
             LiftError::invalid(op, format!("the operand %{} is not defined here", self.module.name_of(id)))
         })
     }
+}
+
+/// The function of JAX that has a derivative other than that of its formula, of which only the name tells: statements of
+/// it end their origin with that name. JAX numbers functions of one name.
+fn own_derivative(function: &str) -> Option<&'static str> {
+    let base = match function.rsplit_once('_') {
+        Some((base, number)) if number.bytes().all(|b| b.is_ascii_digit()) => base,
+        _ => function,
+    };
+    ["relu", "relu6"].into_iter().find(|&name| name == base)
 }
 
 /// An error about a parameter's type names the function, not the operation that stood in for it.
