@@ -193,7 +193,7 @@ impl<'m> Lifter<'m> {
             super::dispatch(self, inner)?;
         }
         self.depth -= 1;
-        if !matches!(&*last.name, "stablehlo.return" | "func.return" | "chlo.return") {
+        if !matches!(&*last.name, "stablehlo.return" | "func.return" | "chlo.return" | "sdy.return") {
             return Err(LiftError::invalid(last, "the last operation of a region must be a return"));
         }
         last.operands.iter().map(|&id| self.operand(last, id)).collect()
@@ -222,6 +222,35 @@ impl<'m> Lifter<'m> {
         let outer = std::mem::take(&mut self.statements);
         self.regions += 1;
         let results = self.inline(op, region, params.iter().map(|&v| Value::Var(v)).collect())?;
+        let results = results.iter().map(|v| self.materialise(op, v)).collect::<Result<Vec<_>>>()?;
+        self.regions -= 1;
+        let statements = std::mem::replace(&mut self.statements, outer);
+        Ok(Region { params, body: Block { statements, results } })
+    }
+
+    /// Lifts a region of scalars whose parameters come in another element type, from which they are converted first.
+    pub(crate) fn region_of(
+        &mut self,
+        op: &'m hlo::Op,
+        region: &'m hlo::Region,
+        dtype: DType,
+    ) -> Result<Region> {
+        let mut params = Vec::new();
+        let mut args = Vec::new();
+        let outer = std::mem::take(&mut self.statements);
+        for (id, ty) in &region.params {
+            let declared = super::types::tensor(op, ty)?;
+            let param =
+                self.new_var(self.module.name_of(*id), TensorType::new(dtype, declared.space.clone()));
+            let field = self.function.tensor(param);
+            let field = self.function.fields.convert(declared.dtype, field);
+            let target = self.new_var("", declared);
+            self.push(op, StatementKind::Store { target, field });
+            params.push(param);
+            args.push(Value::Var(target));
+        }
+        self.regions += 1;
+        let results = self.inline(op, region, args)?;
         let results = results.iter().map(|v| self.materialise(op, v)).collect::<Result<Vec<_>>>()?;
         self.regions -= 1;
         let statements = std::mem::replace(&mut self.statements, outer);
