@@ -70,6 +70,9 @@ impl Solver {
             candidates = fitting;
         }
         if candidates.len() == 1 || self.stage >= 4 {
+            if candidates.len() > 1 {
+                self.choices.commit();
+            }
             return self.bind_dim(var.0, candidates[0], fact);
         }
         if size >= 2 {

@@ -179,6 +179,11 @@ impl Solver {
                 fact,
             ));
         }
+        if value.size() > state.at_most {
+            let why = self.facts.follows(fact, state.at_most_why);
+            let text = format!("an axis of size `{value}` has {} positions by another count", state.at_most);
+            return Err(self.error(ShapeErrorKind::SizeMismatch, text, why));
+        }
         if let Some(upper) = state.upper
             && !value.broadcasts_to(upper)
         {
@@ -225,13 +230,19 @@ impl Solver {
         let (upper, upper_why, flags) = (taken.upper, taken.upper_why, taken.flags);
         let (declared, discarded) = (taken.declared, taken.discarded);
         let (at_least, at_least_why, why) = (taken.at_least, taken.at_least_why, taken.why);
+        let (at_most, at_most_why) = (taken.at_most, taken.at_most_why);
+        let (indexed, role_why) = (taken.indexed, taken.role_why);
         let fact = self.facts.follows(fact, why);
         let kept = &mut self.dims[big as usize];
         let (old_below, old_upper, old_why) = (kept.below.len(), kept.upper, kept.why);
         kept.above.extend(above);
         kept.below.extend(below);
         kept.relations.extend(relations);
+        if !kept.flags.leaf {
+            kept.role_why = role_why;
+        }
         kept.flags = kept.flags.join(flags);
+        kept.indexed |= indexed;
         kept.declared += declared;
         kept.discarded += discarded;
         self.dims[big as usize].why = self.facts.follows(fact, old_why);
@@ -264,8 +275,25 @@ impl Solver {
             self.dims[big as usize].at_least = 0;
             self.at_least(DimVar(big).into(), most, why)?;
         }
+        if at_most < self.dims[big as usize].at_most {
+            self.dims[big as usize].at_most = at_most;
+            self.dims[big as usize].at_most_why = self.facts.follows(at_most_why, fact);
+        }
+        self.within(big)?;
         self.wake_relations(big);
         Ok(())
+    }
+
+    /// Whether an open variable may have any size.
+    pub(super) fn within(&mut self, root: u32) -> Result<(), ShapeError> {
+        let state = &self.dims[root as usize];
+        if state.at_least <= state.at_most {
+            return Ok(());
+        }
+        let (least, most) = (state.at_least, state.at_most);
+        let fact = self.facts.follows(state.at_least_why, state.at_most_why);
+        let text = format!("an axis has {most} positions by one count and at least {least} by another");
+        Err(self.error(ShapeErrorKind::SizeMismatch, text, fact))
     }
 
     /// The size is at least so much. From two on, the variable is no unit, so it equals whatever it is below.
@@ -289,9 +317,11 @@ impl Solver {
         }
         state.at_least = size;
         state.at_least_why = fact;
+        self.within(root)?;
         if size < 2 {
             return Ok(());
         }
+        let state = &mut self.dims[root as usize];
         let above = std::mem::take(&mut state.above);
         let upper = state.upper.map(|u| (u, state.upper_why));
         for (sup, edge) in above {

@@ -5,10 +5,15 @@
 //! closing then commits what is left.
 
 mod arithmetic;
+mod choices;
 mod close;
+mod commit;
+mod deduce;
 mod dims;
+mod domains;
 mod explain;
 mod lengths;
+mod linear;
 mod parts;
 mod rank;
 mod rebuild;
@@ -24,7 +29,7 @@ use crate::error::{ShapeError, ShapeErrorKind};
 use crate::origin::{Fact, Facts, Origin};
 use crate::row::{GroundRow, Row, RowVar};
 use relations::Relation;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// What is known about how a variable closes.
@@ -67,7 +72,14 @@ struct DimState {
     below: Vec<(u32, Fact)>,
     at_least: u64,
     at_least_why: Fact,
+    /// A size that arithmetic found, where the basis is not determined by it; else without a limit.
+    at_most: u64,
+    at_most_why: Fact,
+    /// A fixed index reads it: nothing else has to determine its size.
+    indexed: bool,
     flags: Flags,
+    /// The terminal shape it belongs to.
+    role_why: Fact,
     relations: Vec<u32>,
     /// The variable itself, whatever its class, was declared to be discardable.
     discardable: bool,
@@ -186,6 +198,10 @@ pub struct Solver {
     discards: Vec<u32>,
     /// What an error was about, for its explanation.
     clashed: explain::Clash,
+    /// What closing has chosen so far, where the constraints leave a choice.
+    choices: choices::Choices,
+    /// The sizes that arithmetic leaves to open variables, as of the last look.
+    domains: HashMap<u32, domains::Domain>,
 }
 
 /// More constraints than this are not searched exhaustively.
@@ -230,6 +246,8 @@ impl Solver {
             letter_names: Vec::new(),
             discards: Vec::new(),
             clashed: explain::Clash::default(),
+            choices: choices::Choices::default(),
+            domains: HashMap::new(),
         }
     }
 
@@ -274,7 +292,11 @@ impl Solver {
             below: Vec::new(),
             at_least: 0,
             at_least_why: Fact::TRIVIAL,
+            at_most: u64::MAX,
+            at_most_why: Fact::TRIVIAL,
+            indexed: false,
             flags,
+            role_why: Fact::TRIVIAL,
             relations: Vec::new(),
             discardable: false,
             user: false,
@@ -375,7 +397,13 @@ impl Solver {
             Constraint::DimLe(a, b) => self.queue.push_back(Task::DimLe(a, b, fact)),
             Constraint::RowEq(a, b) => self.post_row(Order::Equal, a, b, fact),
             Constraint::RowLe(a, b) => self.post_row(Order::Below, a, b, fact),
-            Constraint::AtLeast(dim, size) => self.at_least(dim, size, fact)?,
+            Constraint::AtLeast(dim, size) => {
+                if let DimTerm::Var(var) = dim {
+                    let root = self.find(var.0);
+                    self.dims[root as usize].indexed = true;
+                }
+                self.at_least(dim, size, fact)?;
+            }
             Constraint::Terminal(row, role) => {
                 let (row, _) = self.resolve(row, fact);
                 self.mark_row(&row, Flags::role(role), fact);
@@ -395,17 +423,6 @@ impl Solver {
                     return Err(self.error(
                         ShapeErrorKind::Stride,
                         format!("a stride and a dilation are at least 1 and an offset is below its stride (stride {stride}, offset {offset})"),
-                        fact,
-                    ));
-                }
-                if offset > 0 && kernel.is_some_and(|k| !k.padded) {
-                    // The size is stride·(over-1) + 1 + dilation·(kernel-1), so the largest index is the size less one
-                    // plus the offset, whatever the sizes are.
-                    return Err(self.error(
-                        ShapeErrorKind::Stride,
-                        format!(
-                            "a valid kernel fills its axis: at the offset {offset} its last position is {offset} past the end"
-                        ),
                         fact,
                     ));
                 }
@@ -464,7 +481,9 @@ impl Solver {
             message: message.into(),
             labels: if self.searching { Vec::new() } else { self.facts.chain(fact, LABELS) },
             omitted: 0,
-            guessed: self.stage > 1 || (self.placed_marker && !self.exact_markers && !self.standing_markers),
+            guessed: self.choices.guessed()
+                || (self.placed_marker && !self.standing_markers && (self.stage > 1 || !self.exact_markers)),
+            choice: None,
         }
     }
 
@@ -474,6 +493,9 @@ impl Solver {
             let state = &mut self.dims[root as usize];
             let old = state.flags;
             state.flags = old.join(flags);
+            if flags.leaf && !old.leaf {
+                state.role_why = fact;
+            }
             if flags.param && !old.param && state.value.is_none() {
                 // An error about the axis shall name its tensor.
                 state.why = self.facts.follows(state.why, fact);

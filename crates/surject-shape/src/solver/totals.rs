@@ -52,14 +52,13 @@ impl Solver {
                 && let ([row], []) = (open_rows.as_slice(), open.as_slice())
                 && let Some((bound, _)) = self.ground_bound(*row)
             {
+                self.choices.commit();
                 self.bind_row(*row, bound, fact)?;
                 return Ok(false);
             }
             if self.stage >= 6 && !open_rows.is_empty() {
                 for row in open_rows {
-                    if self.rows[row.0 as usize].value.is_none() {
-                        self.bind_row(row, Row::empty(), fact)?;
-                    }
+                    self.bind_empty(row, fact)?;
                 }
             }
             return Ok(false);
@@ -92,23 +91,43 @@ impl Solver {
                 self.spend(*row, root(left, open_rows.len()).unwrap_or(left), fact)
             }
             (many, _) if self.stage >= 5 && !many.is_empty() => {
-                // The last row is the one that takes the axes; the others get none.
-                if let Some((_, others)) = many.split_last() {
-                    if others.is_empty() && self.stage < 6 {
-                        return Ok(false);
-                    }
-                    let empty = if others.is_empty() { many } else { others };
-                    for row in empty {
-                        if self.rows[row.0 as usize].value.is_none() {
-                            self.bind_row(*row, Row::empty(), fact)?;
-                        }
-                    }
-                    self.again();
-                }
-                Ok(false)
+                self.share_out(many, left == 1 && open.is_empty(), fact)
             }
             _ => Ok(false),
         }
+    }
+
+    /// Several rows are left: one takes what there is, and the others get no axes. In a program it is the last one that is
+    /// open, for the rows stand in the order in which they are asked; elsewhere nothing says which, unless one is a leaf.
+    fn share_out(&mut self, rows: &[RowVar], nothing_left: bool, fact: Fact) -> Result<bool, ShapeError> {
+        let mut distinct: Vec<RowVar> = Vec::new();
+        for row in rows.iter().rev() {
+            if !distinct.contains(row) {
+                distinct.push(*row);
+            }
+        }
+        let mut taker = None;
+        if distinct.len() == 1 {
+            if self.stage < 6 {
+                return Ok(false);
+            }
+        } else if !nothing_left {
+            let is_leaf = |row: &RowVar| self.rows[row.0 as usize].flags.leaf;
+            let leaves: Vec<RowVar> = distinct.iter().copied().filter(is_leaf).collect();
+            let takers = match self.standing_markers || leaves.is_empty() {
+                true => distinct.clone(),
+                false => leaves,
+            };
+            let exclusive = !self.standing_markers && takers.len() > 1;
+            taker = takers.get(self.choose(takers.len(), exclusive)).copied();
+        }
+        for row in distinct {
+            if Some(row) != taker {
+                self.bind_empty(row, fact)?;
+            }
+        }
+        self.again();
+        Ok(false)
     }
 
     /// One row is left for so many elements.
@@ -116,19 +135,26 @@ impl Solver {
         if let Some((bound, elements)) = self.ground_bound(row)
             && elements == left
         {
+            self.choices.commit();
             self.bind_row(row, bound, fact)?;
             return Ok(false);
         }
         if left == 1 {
             if self.stage >= 5 {
-                self.bind_row(row, Row::empty(), fact)?;
+                self.bind_empty(row, fact)?;
             }
             return Ok(false);
         }
         let bounded = self.has_bound(row);
         if !bounded || self.stage >= 5 {
+            self.choices.commit();
             let most = self.rows[row.0 as usize].most;
             let flags = self.rows[row.0 as usize].flags;
+            if bounded && !most.contains(&super::NO_LIMIT) && most != [1, 0] && most != [0, 1] && self.choose(2, false) == 1 {
+                // As many axes as the bound has, if a single one does not do.
+                self.bind_to_length(row.0, most, fact)?;
+                return Ok(false);
+            }
             let axis: DimTerm =
                 if bounded { self.fresh_dim_with(flags).into() } else { DimTerm::Known(Dim::new(left)) };
             let value = if most[1] == 0 && most[0] > 0 {
@@ -165,6 +191,7 @@ impl Solver {
         if self.stage < 4 || state.value.is_some() {
             return Ok(());
         }
+        self.choices.commit();
         let value = match self.of_size(var, size, Basis::DEFAULT) {
             Dim::Size { size: 1, basis: Basis::DEFAULT } if state.at_least == 0 => Dim::Unit,
             value => value,
@@ -234,7 +261,7 @@ impl Solver {
                     if let Some(var) = rows[*i].var
                         && self.rows[var.0 as usize].value.is_none()
                     {
-                        self.bind_row(var, Row::empty(), fact)?;
+                        self.bind_empty(var, fact)?;
                     }
                 }
                 self.again();
