@@ -136,15 +136,18 @@ impl ShapeError {
 
     /// The error as JSON.
     pub fn to_json(&self) -> Value {
-        json!({
+        let mut json = json!({
             "code": self.code(),
             "message": self.message,
             "lines": self.lines(),
             "omitted": self.omitted,
-            "choice": self.choice,
             "labels": self.labels.iter().map(|o| o.to_string()).collect::<Vec<_>>(),
             "help": self.help(),
-        })
+        });
+        if let Some(choice) = &self.choice {
+            json["choice"] = json!(choice);
+        }
+        json
     }
 
     fn render(&self) -> String {

@@ -16,6 +16,14 @@ const RUNS: usize = 600;
 /// How many choices an error tells.
 const TOLD: usize = 4;
 
+/// Why the search for other choices gave nothing.
+pub(super) enum Refused {
+    /// No other choice was found that fits.
+    Exhausted(ShapeError),
+    /// Several fit that mean different things.
+    Ambiguous(ShapeError),
+}
+
 /// The choices of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Choices {
@@ -135,7 +143,7 @@ impl Solver {
         rows: Option<&[Row]>,
         error: ShapeError,
         first: &Choices,
-    ) -> Result<Solver, ShapeError> {
+    ) -> Result<Solver, Refused> {
         let mut runs = 0;
         let Some((found, made)) = self.next_run(rows, first, 0, &mut runs) else {
             let tried = match runs {
@@ -144,9 +152,9 @@ impl Solver {
                 _ => "; no other choice fits".to_string(),
             };
             let choice = error.choice.clone().map(|c| c + &tried);
-            return Err(ShapeError { choice, ..error });
+            return Err(Refused::Exhausted(ShapeError { choice, ..error }));
         };
-        self.only(rows, &found, &made, &mut runs)?;
+        self.only(rows, &found, &made, &mut runs).map_err(Refused::Ambiguous)?;
         Ok(found)
     }
 

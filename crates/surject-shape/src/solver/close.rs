@@ -3,7 +3,7 @@
 //! The stages of the seeds, each followed by propagation; whenever a stage commits something, the earlier ones get
 //! another turn. Within a stage everything is committed together, so that the order of variables does not matter.
 
-use super::choices::Choices;
+use super::choices::{Choices, Refused};
 use super::relations::Law;
 use super::{NO_LIMIT, Order, Solver, Task};
 use crate::constraint::Elems;
@@ -124,12 +124,10 @@ impl Solver {
                 self.closings = closings;
                 return Ok(());
             }
-            Some(Err(error)) => error,
+            Some(Err(Refused::Ambiguous(error))) => return Err(error),
+            Some(Err(Refused::Exhausted(error))) => error,
             None => error,
         };
-        if error.kind == ShapeErrorKind::Undecided && small {
-            return Err(error);
-        }
         if self.standing_markers {
             if small {
                 return Err(error);
@@ -243,13 +241,10 @@ impl Solver {
     }
 
     pub(super) fn missing_hidden(&self, what: &str, fact: Fact) -> ShapeError {
-        self.error(
-            ShapeErrorKind::MissingHidden,
-            format!(
-                "You forgot to specify the hidden dimension(s): nothing determines {what} of a parameter"
-            ),
-            fact,
-        )
+        let text =
+            format!("You forgot to specify the hidden dimension(s): nothing determines {what} of a parameter");
+        // That nothing determines it is no contradiction.
+        ShapeError { guessed: true, ..self.error(ShapeErrorKind::MissingHidden, text, fact) }
     }
 
     /// Stage 3: leaf rows take the length of their bound; their axes follow in stage 4.

@@ -88,6 +88,9 @@ impl Solver {
 
     /// An axis with a bound that is no leaf itself, and that a leaf gets its size from.
     fn feeder(&self, scope: &Scope) -> Option<(u32, Dim)> {
+        if self.domains.is_empty() {
+            return None;
+        }
         let mut seen: BTreeSet<u32> = BTreeSet::new();
         let open_leaf = |var: &u32| self.is_open(*var) && self.dims[*var as usize].flags.leaf;
         let mut work: Vec<u32> = scope.dims.iter().copied().filter(open_leaf).collect();
@@ -124,6 +127,8 @@ impl Solver {
         // What a leaf at its bound makes of the axes above it: the size, the leaf, and why.
         let mut made: HashMap<u32, (Dim, u32, Fact)> = HashMap::new();
         let mut too_small = HashSet::new();
+        // What does not fit somewhere above.
+        let mut misfits: HashSet<(u32, Dim)> = HashSet::new();
         for &(leaf, bound) in leaves {
             let mut reached: Vec<(u32, Fact)> = Vec::new();
             let mut seen: HashSet<u32> = HashSet::new();
@@ -135,11 +140,16 @@ impl Solver {
                 if state.value.is_some() || !seen.insert(root) {
                     continue;
                 }
-                if bound.size() < state.at_least || bound.size() > state.at_most {
+                let counted = bound.size() < state.at_least || bound.size() > state.at_most;
+                if counted || misfits.contains(&(root, bound)) {
                     fits = false;
                     break;
                 }
                 reached.push((root, why));
+                if made.get(&root).is_some_and(|m| m.0 == bound) {
+                    // Another leaf was here with the same size.
+                    continue;
+                }
                 let above: Vec<(u32, Fact)> = state.above.clone();
                 for (sup, edge) in above {
                     let why = self.facts.follows(edge, why);
@@ -147,6 +157,7 @@ impl Solver {
                 }
             }
             if !fits {
+                misfits.insert((leaf, bound));
                 too_small.insert(leaf);
                 continue;
             }

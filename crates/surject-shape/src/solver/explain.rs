@@ -174,6 +174,7 @@ impl Solver {
         let constraints: Vec<(u32, Constraint)> = of_these.chain(constraints).collect();
         let mut part = if self.exact_markers { Solver::with_exact_markers() } else { Solver::new() };
         part.standing_markers = self.standing_markers;
+        part.ordered_rows = self.ordered_rows;
         part.fresh_up_to(&renumbered);
         let mut posted = Ok(());
         part.facts.with_sites = true;

@@ -187,6 +187,9 @@ pub struct Solver {
     exact_markers: bool,
     /// Where an equation placed a marker, there it stays.
     standing_markers: bool,
+    /// The rows of a number of elements stand in the order in which they are asked to take what is left, the last one
+    /// first; else their order says nothing.
+    ordered_rows: bool,
     postponed: Vec<u32>,
     soft_bounds: soft::SoftBounds,
     /// Tasks are taken in the order of the size of their proofs, so that a contradiction has a short one.
@@ -239,6 +242,7 @@ impl Solver {
             waiting: Vec::new(),
             exact_markers: false,
             standing_markers: false,
+            ordered_rows: true,
             postponed: Vec::new(),
             soft_bounds: soft::SoftBounds::default(),
             shortest: None,
@@ -258,6 +262,12 @@ impl Solver {
     /// everything that is bound before is forced and every contradiction is proved.
     pub fn with_exact_markers() -> Solver {
         Solver { exact_markers: true, ..Solver::new() }
+    }
+
+    /// A solver for problems in text form: no marker is taken for granted ([`Solver::with_exact_markers`]), and the order in
+    /// which rows are listed says nothing.
+    pub(crate) fn for_problems() -> Solver {
+        Solver { ordered_rows: false, ..Solver::with_exact_markers() }
     }
 
     /// A solver for programs: the first equation that gives a row variable its axes places its marker as well, where the

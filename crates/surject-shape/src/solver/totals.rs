@@ -114,11 +114,11 @@ impl Solver {
         } else if !nothing_left {
             let is_leaf = |row: &RowVar| self.rows[row.0 as usize].flags.leaf;
             let leaves: Vec<RowVar> = distinct.iter().copied().filter(is_leaf).collect();
-            let takers = match self.standing_markers || leaves.is_empty() {
+            let takers = match self.ordered_rows || leaves.is_empty() {
                 true => distinct.clone(),
                 false => leaves,
             };
-            let exclusive = !self.standing_markers && takers.len() > 1;
+            let exclusive = !self.ordered_rows && takers.len() > 1;
             taker = takers.get(self.choose(takers.len(), exclusive)).copied();
         }
         for row in distinct {
@@ -254,17 +254,8 @@ impl Solver {
         }
         let same = open.windows(2).all(|pair| rows[pair[0]].var == rows[pair[1]].var);
         if open.len() > 1 && !same {
-            if self.stage >= 5 {
-                // Of batch, output and input the output row takes the axes, else the last open row.
-                let taker = if rows.len() == 3 && open.contains(&1) { 1 } else { open[open.len() - 1] };
-                for i in open.iter().filter(|i| **i != taker) {
-                    if let Some(var) = rows[*i].var
-                        && self.rows[var.0 as usize].value.is_none()
-                    {
-                        self.bind_empty(var, fact)?;
-                    }
-                }
-                self.again();
+            if self.stage >= 3 {
+                self.share_axes(dims, &rows, &open, fact)?;
             }
             return Ok(false);
         }
@@ -282,7 +273,96 @@ impl Solver {
         }
         Ok(true)
     }
+
+    /// Several rows are left for the axes: those with a bound take as many as it has, and of the others one takes the rest:
+    /// of batch, output and input the output row, else the last one. Without any bound that is the business of stage 5.
+    fn share_axes(
+        &mut self,
+        dims: &[DimTerm],
+        rows: &[Row],
+        open: &[usize],
+        fact: Fact,
+    ) -> Result<(), ShapeError> {
+        let vars: Vec<RowVar> = open.iter().filter_map(|i| rows[*i].var).collect();
+        self.begin_soft_bounds();
+        let most: Vec<Option<usize>> = vars
+            .iter()
+            .map(|var| self.length_of_bound(var.0).map(|[lead, trail]| (lead + trail) as usize))
+            .collect();
+        if self.stage < 5 && most.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        let taker = if rows.len() == 3 && open.contains(&1) { 1 } else { open[open.len() - 1] };
+        let spare = dims.len() - rows.iter().map(Row::explicit).sum::<usize>();
+        let mut all: Vec<Vec<usize>> = vec![Vec::new()];
+        for limit in &most {
+            let longer = |lengths: &Vec<usize>| {
+                let left = spare - lengths.iter().sum::<usize>();
+                (0..=limit.map_or(left, |m| m.min(left)))
+                    .map(|n| lengths.iter().copied().chain([n]).collect())
+                    .collect::<Vec<Vec<usize>>>()
+            };
+            all = all.iter().flat_map(longer).take(SHARES).collect();
+        }
+        all.retain(|lengths| lengths.iter().sum::<usize>() == spare);
+        let of = |lengths: &[usize], i: usize| open.iter().position(|o| *o == i).map_or(0, |at| lengths[at]);
+        all.sort_by_key(|lengths| {
+            let bounded: usize = lengths.iter().zip(&most).filter(|(_, m)| m.is_some()).map(|(n, _)| n).sum();
+            let fits = self.pieces(dims, rows, |i| of(lengths, i)).all(|(row, piece)| self.may_be(row, piece));
+            (!fits, std::cmp::Reverse(bounded), std::cmp::Reverse(of(lengths, taker)))
+        });
+        let chosen = self.choose(all.len(), false);
+        let Some(lengths) = all.get(chosen) else { return Ok(()) };
+        let pieces: Vec<(Row, Row)> = self
+            .pieces(dims, rows, |i| of(lengths, i))
+            .map(|(row, piece)| (row.clone(), Row::closed(piece.iter().copied())))
+            .collect();
+        for (row, piece) in pieces {
+            if let (Some(var), true) = (row.var, piece.explicit() == row.explicit()) {
+                self.bind_empty(var, fact)?;
+            }
+            self.equal_rows(row, piece, fact);
+        }
+        self.again();
+        Ok(())
+    }
+
+    /// The rows with their pieces of the axes, if the open ones have these lengths.
+    fn pieces<'a>(
+        &self,
+        dims: &'a [DimTerm],
+        rows: &'a [Row],
+        length: impl Fn(usize) -> usize,
+    ) -> impl Iterator<Item = (&'a Row, &'a [DimTerm])> {
+        let mut at = 0;
+        rows.iter().enumerate().map(move |(i, row)| {
+            let from = at;
+            at += row.explicit() + if row.var.is_some() { length(i) } else { 0 };
+            (row, &dims[from.min(dims.len())..at.min(dims.len())])
+        })
+    }
+
+    /// Whether a row may have these axes, as far as its bounds are known: they are compared from the end.
+    fn may_be(&self, row: &Row, piece: &[DimTerm]) -> bool {
+        let Some(var) = row.var else { return true };
+        let inner = &piece[row.lead.len().min(piece.len())..piece.len().saturating_sub(row.trail.len())];
+        self.rows[var.0 as usize].watch.iter().all(|number| {
+            let pending = &self.pending[*number as usize];
+            if pending.done || pending.order != Order::Below || pending.a.var != Some(var) {
+                return true;
+            }
+            let bound = self.row(&pending.b);
+            let pairs = inner.iter().rev().zip(bound.trail.iter().rev());
+            pairs.into_iter().all(|(a, b)| match (self.dim(*a), b) {
+                (DimTerm::Known(a), DimTerm::Known(b)) => a.broadcasts_to(*b),
+                _ => true,
+            })
+        })
+    }
 }
+
+/// The most ways to share axes out that are looked at.
+const SHARES: usize = 256;
 
 /// The number whose `power`-th power this is.
 fn root(number: u64, power: usize) -> Option<u64> {
