@@ -340,6 +340,7 @@ impl Solver {
     pub(super) fn least(&self, var: u32) -> Dim {
         let state = &self.dims[var as usize];
         match state.at_least {
+            0 | 1 if state.atom => Dim::new(1),
             // An axis that broadcasts somewhere has positions.
             0 if state.discarded > 0
                 && state.may_be_empty()

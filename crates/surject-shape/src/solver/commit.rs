@@ -276,7 +276,7 @@ impl Solver {
         };
         let mut all = Vec::new();
         for size in sizes {
-            if least.size() == size {
+            if least.size() == size && !(least == Dim::Unit && self.dims[var as usize].atom) {
                 all.push(least);
             }
             match upper {
@@ -284,7 +284,7 @@ impl Solver {
                 Some(_) => {}
                 None => all.extend(self.with_basis(var, size, &mut { Fact::TRIVIAL })),
             }
-            if size == 1 {
+            if size == 1 && !self.dims[var as usize].atom {
                 all.push(Dim::Unit);
             }
         }

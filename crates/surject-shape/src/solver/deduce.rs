@@ -3,7 +3,7 @@
 //! Relations that share open variables are looked at as a group. What is found is forced, so nothing here is a guess; it is
 //! not looked for with every constraint that is added, but before closing and again after each of its choices.
 
-use super::domains::{Domain, Product, narrow};
+use super::domains::{Domain, Product, System};
 use super::linear::Linear;
 use super::relations::Law;
 use super::Solver;
@@ -141,7 +141,8 @@ impl Solver {
         let state = &self.dims[root as usize];
         match state.upper {
             Some(upper) => {
-                let sizes = [1, upper.size()].into_iter();
+                let unit = (!state.is_atom()).then_some(1);
+                let sizes = unit.into_iter().chain([upper.size()]);
                 Domain::of(sizes.filter(|s| (state.at_least..=state.at_most).contains(s)).collect())
             }
             None => {
@@ -182,8 +183,19 @@ impl Solver {
                 return Err(self.error(ShapeErrorKind::Occurs, text, fact));
             }
         }
-        let products: Vec<Product> = group.products.iter().map(|p| p.0.clone()).collect();
-        if narrow(&equations, &products, &mut domains).is_err() {
+        let products = group.products.iter().map(|p| p.0.clone()).collect();
+        let mut below = Vec::new();
+        for &var in &variables {
+            for (sup, why) in self.dims[var as usize].above.clone() {
+                let sup = self.find(sup);
+                if domains.contains_key(&sup) && sup != var {
+                    fact = self.facts.follows(fact, why);
+                    below.push((var, sup));
+                }
+            }
+        }
+        let system = System { equations, products, below };
+        if system.narrow(&mut domains).is_err() {
             return Err(self.no_sizes(&group, fact));
         }
         let mut found = false;
@@ -244,21 +256,31 @@ impl Solver {
         if self.dims[root as usize].value.is_some() {
             return Ok(true);
         }
-        let candidates = self.with_basis(root, size, &mut fact);
-        match candidates.as_slice() {
-            [only] => self.bind_dim(root, *only, fact).map(|()| true),
-            [first, ..] if self.stage >= 4 => {
-                let (first, leaf) = (*first, self.dims[root as usize].flags.leaf);
-                let value = match self.dims[root as usize].upper {
-                    Some(_) if !leaf && size == 1 => Dim::Unit,
-                    Some(upper) => upper,
-                    None => first,
-                };
-                let fact = self.choice_fact(|s| s.dim_is(root, value), fact);
-                self.bind_dim(root, value, fact).map(|()| true)
-            }
-            _ => Ok(false),
+        let mut candidates = self.with_basis(root, size, &mut fact);
+        if let [only] = candidates[..] {
+            return self.bind_dim(root, only, fact).map(|()| true);
         }
+        if self.stage < 4 {
+            return Ok(false);
+        }
+        candidates.dedup();
+        let value = self.likeliest(root, candidates);
+        self.bind_dim(root, value, fact).map(|()| true)
+    }
+
+    /// Of what an axis of a known size can be, one: a leaf is its bound, and what broadcasts somewhere is a unit.
+    pub(super) fn likeliest(&mut self, root: u32, mut candidates: Vec<Dim>) -> Dim {
+        let root = self.find(root);
+        let state = &self.dims[root as usize];
+        let first = match (state.flags.leaf, state.upper) {
+            (true, Some(upper)) => Some(upper),
+            (_, upper) => (upper.is_some() || !state.above.is_empty()).then_some(Dim::Unit),
+        };
+        if let Some(at) = first.and_then(|f| candidates.iter().position(|c| *c == f)) {
+            candidates[..=at].rotate_right(1);
+        }
+        let chosen = self.choose(candidates.len(), false);
+        candidates.get(chosen).copied().unwrap_or(Dim::Unit)
     }
 
     /// What an axis of this size can be, the likeliest first, as far as its relations say; one is what it has to be.
@@ -305,7 +327,7 @@ impl Solver {
             }
         }
         let mut all = vec![Dim::Size { size, basis: likeliest }, Dim::new(size)];
-        if size == 1 {
+        if size == 1 && !self.dims[root as usize].atom {
             // What no sum or scale reads makes no claim.
             all.insert(if is_part { all.len() } else { 0 }, Dim::Unit);
         }

@@ -95,7 +95,7 @@ impl Solver {
             (DimTerm::Var(v), DimTerm::Var(w)) if v == w => Ok(()),
             (DimTerm::Var(v), DimTerm::Var(w)) => {
                 let lower = &self.dims[v.0 as usize];
-                if lower.at_least >= 2 {
+                if lower.is_atom() {
                     let fact = self.facts.follows(fact, lower.at_least_why);
                     return self.unite(v.0, w.0, fact);
                 }
@@ -126,7 +126,7 @@ impl Solver {
             Some(upper) => {
                 let why = self.facts.follows(fact, self.dims[root as usize].upper_why);
                 let state = &self.dims[root as usize];
-                if state.at_least >= 2 {
+                if state.is_atom() {
                     let why = self.facts.follows(why, state.at_least_why);
                     return Err(self.clash(upper, dim, why));
                 }
@@ -136,7 +136,7 @@ impl Solver {
                 let state = &mut self.dims[root as usize];
                 state.upper = Some(dim);
                 state.upper_why = fact;
-                if state.at_least >= 2 {
+                if state.is_atom() {
                     let fact = self.facts.follows(fact, self.dims[root as usize].at_least_why);
                     return self.bind_dim(root, dim, fact);
                 }
@@ -231,7 +231,7 @@ impl Solver {
         let (declared, discarded) = (taken.declared, taken.discarded);
         let (at_least, at_least_why, why) = (taken.at_least, taken.at_least_why, taken.why);
         let (at_most, at_most_why) = (taken.at_most, taken.at_most_why);
-        let (indexed, role_why) = (taken.indexed, taken.role_why);
+        let (indexed, role_why, atom) = (taken.indexed, taken.role_why, taken.atom);
         let fact = self.facts.follows(fact, why);
         let kept = &mut self.dims[big as usize];
         let (old_below, old_upper, old_why) = (kept.below.len(), kept.upper, kept.why);
@@ -280,6 +280,12 @@ impl Solver {
             self.dims[big as usize].at_most_why = self.facts.follows(at_most_why, fact);
         }
         self.within(big)?;
+        if atom || self.dims[big as usize].atom {
+            self.dims[big as usize].atom = false;
+            let why = self.facts.follows(at_least_why, self.dims[big as usize].at_least_why);
+            let why = self.facts.follows(why, fact);
+            self.no_unit(DimVar(big).into(), why);
+        }
         self.wake_relations(big);
         Ok(())
     }
@@ -321,6 +327,22 @@ impl Solver {
         if size < 2 {
             return Ok(());
         }
+        self.equals_what_is_above(root, fact);
+        Ok(())
+    }
+
+    /// The dimension is no unit, so it equals whatever it is below.
+    pub(super) fn no_unit(&mut self, dim: DimTerm, fact: Fact) {
+        if let (DimTerm::Var(DimVar(root)), _) = self.view(dim)
+            && !std::mem::replace(&mut self.dims[root as usize].atom, true)
+        {
+            let old = self.dims[root as usize].at_least_why;
+            self.dims[root as usize].at_least_why = self.facts.follows(old, fact);
+            self.equals_what_is_above(root, fact);
+        }
+    }
+
+    fn equals_what_is_above(&mut self, root: u32, fact: Fact) {
         let state = &mut self.dims[root as usize];
         let above = std::mem::take(&mut state.above);
         let upper = state.upper.map(|u| (u, state.upper_why));
@@ -332,6 +354,5 @@ impl Solver {
             let fact = self.facts.follows(why, fact);
             self.queue.push_back(Task::DimEq(DimVar(root).into(), upper.into(), fact));
         }
-        Ok(())
     }
 }

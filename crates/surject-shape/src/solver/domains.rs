@@ -113,26 +113,82 @@ pub(super) struct Product {
     pub(super) divides: bool,
 }
 
-/// Narrows the domains of the variables.
-pub(super) fn narrow(
-    equations: &[Linear],
-    products: &[Product],
-    domains: &mut BTreeMap<u32, Domain>,
-) -> Result<(), Empty> {
-    for _ in 0..ROUNDS {
-        let mut changed = false;
-        for equation in equations {
-            changed |= by_interval(equation, domains)?;
-            changed |= by_combination(equation, domains)?;
+/// What is known of a group of variables.
+#[derive(Default)]
+pub(super) struct System {
+    pub(super) equations: Vec<Linear>,
+    pub(super) products: Vec<Product>,
+    /// The first is one, or it is the second.
+    pub(super) below: Vec<(u32, u32)>,
+}
+
+/// In groups up to this, every size of a variable that has no more than a few is tried.
+const PROBED: usize = 10;
+const TRIED: usize = 4;
+
+impl System {
+    /// Narrows the domains of the variables.
+    pub(super) fn narrow(&self, domains: &mut BTreeMap<u32, Domain>) -> Result<(), Empty> {
+        self.rounds(domains)?;
+        if domains.len() > PROBED {
+            return Ok(());
         }
-        for product in products {
-            changed |= by_divisors(product, domains)?;
+        let variables: Vec<u32> = domains.keys().copied().collect();
+        for var in variables {
+            let Some(sizes) = domains[&var].few().filter(|s| (2..=TRIED).contains(&s.len())) else { continue };
+            let fits = |size: &u64| {
+                let mut with = domains.clone();
+                with.insert(var, Domain::of(vec![*size]));
+                self.rounds(&mut with).is_ok()
+            };
+            let kept: Vec<u64> = sizes.iter().copied().filter(fits).collect();
+            if kept.is_empty() {
+                return Err(Empty);
+            }
+            if kept.len() < sizes.len() {
+                domains.insert(var, Domain::of(kept));
+                self.rounds(domains)?;
+            }
         }
-        if !changed {
-            break;
-        }
+        Ok(())
     }
-    Ok(())
+
+    fn rounds(&self, domains: &mut BTreeMap<u32, Domain>) -> Result<(), Empty> {
+        for _ in 0..ROUNDS {
+            let mut changed = false;
+            for equation in &self.equations {
+                changed |= by_interval(equation, domains)?;
+                changed |= by_combination(equation, domains)?;
+            }
+            for product in &self.products {
+                changed |= by_divisors(product, domains)?;
+            }
+            for (sub, sup) in &self.below {
+                changed |= by_order(*sub, *sup, domains)?;
+            }
+            if !changed {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn by_order(sub: u32, sup: u32, domains: &mut BTreeMap<u32, Domain>) -> Result<bool, Empty> {
+    let (Some(below), Some(above)) = (domains.get(&sub).cloned(), domains.get(&sup).cloned()) else {
+        return Ok(false);
+    };
+    let mut changed = false;
+    if let Some(domain) = domains.get_mut(&sub) {
+        changed |= domain.retain(|size| size == 1 || above.contains(size))?;
+    }
+    if !below.contains(1)
+        && let Some(domain) = domains.get_mut(&sup)
+    {
+        changed |= domain.within(below.least, below.most)?;
+        changed |= domain.retain(|size| below.contains(size))?;
+    }
+    Ok(changed)
 }
 
 /// The sum of the least and of the greatest that each term can be; `None` is without a limit.

@@ -75,6 +75,8 @@ struct DimState {
     /// A size that arithmetic found, where the basis is not determined by it; else without a limit.
     at_most: u64,
     at_most_why: Fact,
+    /// It is no unit, whatever its size: a valid kernel reads it.
+    atom: bool,
     /// A fixed index reads it: nothing else has to determine its size.
     indexed: bool,
     flags: Flags,
@@ -94,6 +96,11 @@ struct DimState {
 }
 
 impl DimState {
+    /// Whether it is known to be no unit: what it is below, it equals.
+    fn is_atom(&self) -> bool {
+        self.atom || self.at_least >= 2
+    }
+
     /// Whether the axis may have no positions: everything it is known by is a discardable component.
     fn may_be_empty(&self) -> bool {
         self.discarded == self.declared
@@ -304,6 +311,7 @@ impl Solver {
             at_least_why: Fact::TRIVIAL,
             at_most: u64::MAX,
             at_most_why: Fact::TRIVIAL,
+            atom: false,
             indexed: false,
             flags,
             role_why: Fact::TRIVIAL,

@@ -97,6 +97,11 @@ impl Solver {
             return Ok(());
         }
         let (law, fact) = (relation.law.clone(), relation.fact);
+        if let Law::Affine { input, stride, kernel, .. } = &law
+            && (*stride > 1 || kernel.is_some_and(|k| !k.padded))
+        {
+            self.no_unit(*input, fact);
+        }
         if self.repeats(&law) && self.solved_alone(&law, fact)? {
             self.watch(number);
             return Ok(());
