@@ -8,6 +8,7 @@ mod arithmetic;
 mod close;
 mod dims;
 mod explain;
+mod instead;
 mod lengths;
 mod parts;
 mod rank;
