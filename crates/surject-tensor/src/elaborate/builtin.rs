@@ -14,8 +14,9 @@ use surject_notation::spec::Kind;
 use surject_shape::{Constraint, Elems};
 
 /// The functions with how they are called.
-const FUNCTIONS: [(&str, &str); 14] = [
+const FUNCTIONS: [(&str, &str); 15] = [
     ("dim", "dim(size)"),
+    ("file", "file(\"values.npy\")"),
     ("fill", "fill(number, i: …, o: …, b: …)"),
     ("range", "range(n, …)"),
     ("rebatch", "rebatch(values, i: …, o: …)"),
@@ -114,6 +115,7 @@ impl Session {
                     let message = format!("a size is a whole number, and this is {}", number.value);
                     return Err(self.wrong(TensorErrorKind::Size, at(1), message));
                 };
+                let n = self.positive(n, at(1))?;
                 let set = self.graph.set_size(size.size, n, &graph_site);
                 set.map_err(|error| self.here(error, span))?;
                 Ok(Value::Unit)
@@ -146,6 +148,10 @@ impl Session {
                     }
                 }
                 Ok(self.graph.range(&sizes, graph_site).into())
+            }
+            ("file", [Value::Text(path)]) => {
+                let path = path.clone();
+                Ok(self.file(&path, at(0), site)?.into())
             }
             ("fill", [Value::Number(number)]) => {
                 let kind = NodeKind::Number(number.value);
