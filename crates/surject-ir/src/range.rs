@@ -128,7 +128,10 @@ impl Range {
         let (max, tiny) = ends(dtype);
         let inexact = dtype.is_float() || dtype.is_complex();
         let mut range = self;
-        if range.low.is_nan() || range.high.is_nan() || !inexact && (range.low < -max || range.high > max) {
+        // Integers wrap beyond their ends, and large ones are not exact as they are counted here.
+        let whole = (max / 2.0).min(2f64.powi(50));
+        let wraps = !inexact && !dtype.is_bool() && range.low.abs().max(range.high.abs()) > whole;
+        if range.low.is_nan() || range.high.is_nan() || wraps {
             return Range::any(dtype);
         }
         if !inexact && dtype.is_unsigned_int() && range.low < 0.0 {
