@@ -81,12 +81,14 @@ fn what_still_leaves_a_sum() {
         // A product or quotient that stands after the sum.
         !after.contains(&format!("at [i]: {term}"))
     };
-    for term in ["x[i,j] * 3.0f32", "x[i,j] * 0.25f32", "tanh(x[i,j]) * g[i]", "x[i,j] * g[i]"] {
+    for term in ["x[i,j] * 3.0f32", "x[i,j] * 0.25f32", "tanh(x[i,j]) * tanh(g[i])", "x[i,j] * g[i]"] {
         assert!(moved(term, Exactness::Overflows), "{term}");
     }
     assert!(moved("x[i,j] * 3.0f32", Exactness::Reassociates));
-    assert!(moved("tanh(x[i,j]) * g[i]", Exactness::Reassociates));
-    assert!(moved("x[i,j] * cosh(g[i])", Exactness::Reassociates));
+    assert!(moved("tanh(x[i,j]) * tanh(g[i])", Exactness::Reassociates));
+    assert!(moved("x[i,j] * (1.0f32 + logistic(g[i]))", Exactness::Reassociates));
+    // 0 · inf among the terms is NaN, and is NaN afterwards.
+    assert!(!moved("tanh(x[i,j]) * g[i]", Exactness::Reassociates));
     assert!(!moved("x[i,j] * 0.25f32", Exactness::Reassociates));
     assert!(!moved("x[i,j] * g[i]", Exactness::Reassociates));
 }
@@ -161,8 +163,24 @@ fn term(rng: &mut Rng, depth: usize) -> String {
 #[test]
 fn random_sums_stay_what_they_are() {
     let values = [
-        0.0, -0.0, 1.0, -1.0, 3.0, -2.5, 1e30, -1e30, 3e36, -3e36, 3e38, -3e38, 1e-30, -1e-30, 1e-38, 1e-42,
-        -1e-42,
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        3.0,
+        -2.5,
+        1e30,
+        -1e30,
+        3e36,
+        -3e36,
+        3e38,
+        -3e38,
+        1e-30,
+        -1e-30,
+        1e-20,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
     ];
     let (mut finite, mut moved) = (0, 0);
     for seed in 0..250 {
@@ -192,21 +210,26 @@ fn random_sums_stay_what_they_are() {
             let sizes = lists.map(|list| list.iter().map(|x: &f64| x.abs()).collect());
             let scale = run(&program, &arguments(&program, &sizes));
             let (before, now) = (run(&program, &args), run(&after, &args));
-            let all = before.iter().flatten().zip(now.iter().flatten()).zip(scale.iter().flatten());
-            for ((&x, &y), &scale) in all {
-                if !x.is_finite() {
+            let shown = || format!("seed {seed}\n{text}\n{}\n{args:?}", surject_ir::print(&after));
+            for i in 0..3 {
+                let (s, t, size) = (before[0][i], now[0][i], scale[0][i]);
+                assert_eq!(s.is_nan(), t.is_nan(), "{s:e} is {t:e}, {}", shown());
+                if !s.is_finite() {
                     continue;
                 }
                 finite += 1;
-                let rounded = 1e-4 * scale.abs() + 1e-43;
-                let signed = x != 0.0 || y != 0.0 || x.is_sign_negative() == y.is_sign_negative();
-                let same =
-                    y.is_finite() && (!rounded.is_finite() || (x - y).abs() <= rounded.max(1e-4 * x.abs()));
-                assert!(
-                    same && signed,
-                    "{x:e} is {y:e}, seed {seed}\n{text}\n{}\n{args:?}",
-                    surject_ir::print(&after)
-                );
+                let rounded = 1e-4 * size.abs() + 1e-43;
+                let signed = s != 0.0 || t != 0.0 || s.is_sign_negative() == t.is_sign_negative();
+                let close = rounded.is_nan() || (s - t).abs() <= rounded;
+                assert!(t.is_finite() && close && signed, "{s:e} is {t:e}, {}", shown());
+                // What is left of a sum that cancels, or is subnormal, is rounding; it may be anything once it is divided by.
+                let (x, y) = (before[1][i], now[1][i]);
+                let clear = s == 0.0 && t == 0.0 || s.abs() > 1e-3 * size && s.abs() > 1e-30;
+                if x.is_finite() && clear {
+                    let signed = x != 0.0 || y != 0.0 || x.is_sign_negative() == y.is_sign_negative();
+                    let close = (x - y).abs() <= 0.3 * x.abs() + 1e-43;
+                    assert!(y.is_finite() && close && signed, "{x:e} is {y:e}, {}", shown());
+                }
             }
         }
     }
