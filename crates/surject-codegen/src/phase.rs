@@ -7,8 +7,7 @@
 //! for are remainders of loops and of summed axes.
 //!
 //! The terms of the other remainders are not left out: a hole has a value, and times an infinity it is a NaN. But
-//! they no longer depend on the position, so they are summed once for a phase ([`fixed`]). Only the sign of a zero
-//! is not kept: a hole is `-0.0`, and what lies beyond the tensor mostly `0.0`.
+//! they no longer depend on the position, so they are summed once for a phase ([`fixed`]).
 
 use crate::CodegenError;
 use crate::address::{Guard, Lin, LoopId, LoopSet};
@@ -236,10 +235,8 @@ fn simpler(dag: &mut Dag, id: NodeId) -> NodeId {
     };
     let folded = match &data.node {
         Node::Guarded { guards, fill, inner } => match &dag[*inner].node {
-            Node::Const(c) if c == fill || is_zero(*c) && is_zero(*fill) => Some(*fill),
-            Node::Guarded { guards: more, fill: other, inner }
-                if other == fill || is_zero(*other) && is_zero(*fill) =>
-            {
+            Node::Const(c) if c == fill => Some(*fill),
+            Node::Guarded { guards: more, fill: other, inner } if other == fill => {
                 let (inner, fill) = (*inner, *fill);
                 let all = simplest(dag, guards.iter().chain(more));
                 return dag.add(Node::Guarded { guards: all, fill, inner }, data.dtype);

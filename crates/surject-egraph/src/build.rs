@@ -191,16 +191,27 @@ pub fn acc(egraph: &mut Graph, op: AccOp, map: &IndexMap, x: Id) -> Option<Id> {
         let op = op_leaf(egraph, Op::of_acc(op));
         return add(egraph, Node::Acc([op, leaf, x]));
     }
-    // 1 · z is not z where a complex z is infinite, so a product of one factor stays.
-    let joins = op == AccOp::Mul && field(egraph, x)?.dtype.is_complex();
-    if map.is_identity() && !joins {
-        return Some(x);
+    // 1 · z is not z where a complex z is infinite, so a product of one factor stays; a sum of one term is not -0.0.
+    let data = field(egraph, x)?.clone();
+    let joins = !data.range.starts_as(op, data.dtype);
+    let started = |egraph: &mut Graph, moved: Id| match joins {
+        true => {
+            let space = field(egraph, moved)?.space;
+            let zero = constant(egraph, space, op.neutral(data.dtype));
+            bin(egraph, BinaryOp::Add, moved, zero)
+        }
+        false => Some(moved),
+    };
+    let stays = joins && op != AccOp::Add;
+    if map.is_identity() && !stays {
+        return started(egraph, x);
     }
-    if joins {
+    if stays {
         // Only the order of the loops is normalised.
     } else if egraph.analysis.bijective(id) {
         if let Some(inverse) = egraph.analysis.inverse(id, None) {
-            return read_id(egraph, inverse, x);
+            let moved = read_id(egraph, inverse, x)?;
+            return started(egraph, moved);
         }
     } else if op == AccOp::Set {
         return None;

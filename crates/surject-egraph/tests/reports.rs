@@ -102,7 +102,7 @@ fn rules_about_real_numbers_leave_integers_alone() {
     }
 }
 
-/// A product of one complex factor is `1 · z`, which has a NaN where `z` is infinite; a sum of one term is the term.
+/// A product of one complex factor is `1 · z`, which has a NaN where `z` is infinite; a sum of one term is the term, but `+0.0` for `-0.0`.
 #[test]
 fn products_of_one_complex_factor_stay() {
     let text = "func main(z: c64[3]) -> (p, s) {

@@ -128,7 +128,10 @@ impl Range {
         let (max, tiny) = ends(dtype);
         let inexact = dtype.is_float() || dtype.is_complex();
         let mut range = self;
-        if range.low.is_nan() || range.high.is_nan() || !inexact && (range.low < -max || range.high > max) {
+        // Integers wrap beyond their ends, and large ones are not exact as they are counted here.
+        let whole = (max / 2.0).min(2f64.powi(50));
+        let wraps = !inexact && !dtype.is_bool() && range.low.abs().max(range.high.abs()) > whole;
+        if range.low.is_nan() || range.high.is_nan() || wraps {
             return Range::any(dtype);
         }
         if !inexact && dtype.is_unsigned_int() && range.low < 0.0 {
@@ -466,21 +469,23 @@ impl Range {
     }
 
     /// May a factor `g` leave a sum of `f · g` (or `f / g`, with `below`) whose fibres have at most so many points, without
-    /// a finite sum becoming infinite, NaN or zero by more than rounding? The sum of `f` alone must stay finite where that of
-    /// the products does. It does if it is no larger than that (`|g| ≥ 1`), or if so many values `f` cannot overflow. Terms
-    /// that are not finite do no harm: with them the sum of products is not finite either.
+    /// a finite sum becoming infinite, NaN or zero by more than rounding, and without NaN becoming anything else?
+    ///
+    /// The sum of `f` alone must stay finite where that of the products does. It does if it is no larger than that
+    /// (`|g| ≥ 1`), or if so many values `f` cannot overflow. Terms `f` that are not finite do no harm: then neither sum is.
+    /// A factor must be finite and a divisor not zero: `0 · ∞` and `0 / 0` are NaN among the terms, and the sum of `f` may be
+    /// another number than zero.
     pub fn leaves(f: Range, g: Range, below: bool, dtype: DType, terms: Option<u64>) -> bool {
         if !dtype.is_float() {
             return !dtype.is_complex();
         }
         let (max, _) = ends(dtype);
-        let grows = if below {
-            // |g| ≤ 1; an infinite divisor makes zeros of finite terms.
-            g.size() <= 1.0 && !g.above && !g.below
-        } else {
-            g.least() >= 1.0
-        };
+        let infinite = g.above || g.below;
         let bounded = terms.is_some_and(|n| n as f64 * f.size() <= max / 4.0);
-        grows || bounded
+        if below {
+            g.least() > 0.0 && (bounded || g.size() <= 1.0 && !infinite)
+        } else {
+            !infinite && (bounded || g.least() >= 1.0)
+        }
     }
 }

@@ -66,6 +66,7 @@ impl<'l, 'a> Drawing<'l, 'a> {
             {
                 let dtype = self.types[lowered.fields.get(field.as_str())?.0];
                 let h = self.tensor(result, dtype, map.codomain().clone());
+                let h = self.small_factor(field, h);
                 self.fields.insert(result, h);
                 let g = self.function.fields.read(map, h).ok()?;
                 self.meanings.push(format!("?{field} = what ?{result} is read to"));
@@ -85,6 +86,21 @@ impl<'l, 'a> Drawing<'l, 'a> {
             }
         }
         Some(())
+    }
+
+    /// What is read to a factor that is to leave a sum: small, and a divisor not zero.
+    fn small_factor(&mut self, field: &str, h: FieldId) -> FieldId {
+        let factor = self.lowered.rule.conditions.iter().find(|c| {
+            let named = matches!(c.args.get(2), Some(Argument::Var(name, _)) if name == field);
+            c.name == ConditionName::StaysFinite && !c.negated && named
+        });
+        let (dtype, space) = (self.function.fields[h].dtype, self.function.fields[h].space.clone());
+        let Some(factor) = factor.filter(|_| dtype.is_float()) else { return h };
+        let divides = self.operation(factor, 0) == Some(Operation::Binary(BinaryOp::Div));
+        let [low, high] = [if divides { 0.5 } else { -2.0 }, 2.0]
+            .map(|value| self.function.fields.constant(&space, Scalar::from_f64(dtype, value)));
+        let above = self.function.fields.binary(BinaryOp::Max, h, low);
+        above.and_then(|x| self.function.fields.binary(BinaryOp::Min, x, high)).unwrap_or(h)
     }
 
     /// A field whose values are such that a condition on values can be certain: without `-0.0`, or small.
