@@ -39,17 +39,20 @@
 
 mod activity;
 mod build;
+mod checkpoints;
 mod control;
 mod copy;
 mod error;
 mod field;
 mod fold;
 mod gradient;
+mod immune;
 mod library;
 mod loops;
 mod options;
 mod pointwise;
 mod push;
+mod relative;
 mod solve;
 mod special;
 mod spread;

@@ -6,7 +6,8 @@ use egg::{Analysis, DidMerge, EGraph, Id, Justification};
 use rustc_hash::FxHashMap as HashMap;
 use std::hash::Hash;
 use surject_index::{Component, Fill, IndexMap, Space, Verdict};
-use surject_ir::{DType, Scalar, Var};
+use surject_ir::range::{Range, terms};
+use surject_ir::{AccOp, BinaryOp, DType, Scalar, Var};
 
 /// The e-graph of one block.
 pub type Graph = EGraph<Node, Algebra>;
@@ -34,6 +35,8 @@ pub struct FieldData {
     pub constant: Option<Scalar>,
     /// The axes its value may really depend on.
     pub deps: Axes,
+    /// Bounds and signs of its values.
+    pub range: Range,
     /// The rules by which the parts of the class are equal that stood for values of their own.
     pub rests: Tags,
 }
@@ -362,6 +365,7 @@ impl Algebra {
                 dtype: *dtype,
                 constant: None,
                 deps: Axes::NONE.with(*axis as usize).intersection(Axes::all(algebra.space(*space))),
+                range: Range::index(*dtype, algebra.space(*space).extent(*axis as usize).as_const()),
                 rests: Tags::NONE,
             },
             Node::Const(space, dtype, bits) => FieldData {
@@ -369,12 +373,14 @@ impl Algebra {
                 dtype: *dtype,
                 constant: Some(Scalar::from_bits(*dtype, *bits)),
                 deps: Axes::NONE,
+                range: Range::of(Scalar::from_bits(*dtype, *bits)),
                 rests: Tags::NONE,
             },
             Node::Input(id) => {
                 let info = algebra.input(*id);
                 let deps = Axes::all(algebra.space(info.space));
-                FieldData { space: info.space, dtype: info.dtype, constant: None, deps, rests: Tags::NONE }
+                let range = Range::any(info.dtype);
+                FieldData { space: info.space, dtype: info.dtype, constant: None, deps, range, rests: Tags::NONE }
             }
             Node::Read([m, x]) => {
                 let (m, x) = (algebra.map(map(m)?), field(x)?);
@@ -386,25 +392,38 @@ impl Algebra {
                 let same_fill = |c: &Scalar| m.fill().is_none_or(|f| f.0 == c.bits());
                 let constant = x.constant.filter(same_fill);
                 let deps = if constant.is_some() { Axes::NONE } else { deps_through(m, x.deps) };
-                FieldData { space, dtype: x.dtype, constant, deps, rests: Tags::NONE }
+                let range = match m.fill() {
+                    Some(fill) => x.range.or(Range::of(Scalar::from_bits(x.dtype, fill.0))),
+                    None => x.range,
+                };
+                FieldData { space, dtype: x.dtype, constant, deps, range, rests: Tags::NONE }
             }
             Node::Acc([o, m, x]) => {
-                let (o, m, x) = (op(o)?.as_acc()?, algebra.map(map(m)?), field(x)?);
+                let (o, along, x) = (op(o)?.as_acc()?, map(m)?, field(x)?);
+                let m = algebra.map(along);
                 if m.domain() != algebra.space(x.space) || !m.is_total() || !o.is_defined(x.dtype) {
                     return None;
                 }
                 let space = SpaceId(*algebra.spaces.ids.get(m.codomain())?);
-                let constant = x.constant.filter(|_| o == surject_ir::AccOp::Set);
+                let constant = x.constant.filter(|_| o == AccOp::Set);
                 let deps = if constant.is_some() { Axes::NONE } else { deps_of_acc(m, x.deps) };
-                FieldData { space, dtype: x.dtype, constant, deps, rests: Tags::NONE }
+                let onto = algebra.answers.get(&(along, Question::Surjective)).is_some_and(|v| v.is_yes());
+                let range = Range::acc(o, x.dtype, x.range, terms(m), onto);
+                FieldData { space, dtype: x.dtype, constant, deps, range, rests: Tags::NONE }
             }
             Node::Un([o, x]) => {
                 let (o, x) = (op(o)?, field(x)?);
                 let dtype = o.unary_result(x.dtype)?;
                 let constant = x.constant.and_then(|x| o.eval_unary(x));
-                FieldData { space: x.space, dtype, constant, deps: x.deps, rests: Tags::NONE }
+                let range = match o {
+                    Op::Unary(o) => Range::unary(o, x.dtype, x.range),
+                    Op::Convert(to) => Range::convert(x.dtype, to, x.range),
+                    _ => Range::any(dtype),
+                };
+                FieldData { space: x.space, dtype, constant, deps: x.deps, range, rests: Tags::NONE }
             }
             Node::Bin([o, x, y]) => {
+                let square = egraph.find(*x) == egraph.find(*y);
                 let (Op::Binary(o), x, y) = (op(o)?, field(x)?, field(y)?) else { return None };
                 if x.space != y.space {
                     return None;
@@ -414,7 +433,11 @@ impl Algebra {
                     (Some(x), Some(y)) => surject_ir::eval::binary(o, x, y),
                     _ => None,
                 };
-                FieldData { space: x.space, dtype, constant, deps: x.deps.union(y.deps), rests: Tags::NONE }
+                let range = match o {
+                    BinaryOp::Mul if square => Range::square(x.dtype, x.range),
+                    o => Range::binary(o, x.dtype, x.range, y.range),
+                };
+                FieldData { space: x.space, dtype, constant, deps: x.deps.union(y.deps), range, rests: Tags::NONE }
             }
             Node::Sel([c, t, f]) => {
                 let (c, t, f) = (field(c)?, field(t)?, field(f)?);
@@ -433,7 +456,8 @@ impl Algebra {
                     _ => None,
                 };
                 let deps = c.deps.union(t.deps).union(f.deps);
-                FieldData { space: t.space, dtype: t.dtype, constant, deps, rests: Tags::NONE }
+                let range = t.range.or(f.range);
+                FieldData { space: t.space, dtype: t.dtype, constant, deps, range, rests: Tags::NONE }
             }
         };
         let data = if data.constant.is_some() { FieldData { deps: Axes::NONE, ..data } } else { data };
@@ -451,6 +475,8 @@ impl Analysis<Node> for Algebra {
             let map = egraph.analysis.map(*id).clone();
             egraph.analysis.space_id(map.domain());
             egraph.analysis.space_id(map.codomain());
+            // Whether it is onto is asked for what is accumulated along it.
+            egraph.analysis.ask(*id, Question::Surjective);
         }
         // Every node is added by a constructor of `build.rs`, which has checked that it is well typed; an
         // operation stands in for a node that is not, and no pattern accepts it as a field.
@@ -460,13 +486,14 @@ impl Analysis<Node> for Algebra {
     fn merge(&mut self, a: &mut Data, b: Data) -> DidMerge {
         match (&mut *a, &b) {
             (Data::Field(x), Data::Field(y)) if x.space == y.space && x.dtype == y.dtype => {
-                let (old, deps) = ((x.constant, x.deps), x.deps.intersection(y.deps));
+                let (old, deps) = ((x.constant, x.deps, x.range), x.deps.intersection(y.deps));
                 x.constant = x.constant.or(y.constant);
+                x.range = x.range.and(y.range);
                 x.deps = if x.constant.is_some() { Axes::NONE } else { deps };
                 // Nothing of the classes above follows from what the merge rests on.
                 x.rests = x.rests.and(y.rests).and(self.provenance.take_merging());
-                let known = (x.constant, x.deps);
-                DidMerge(known != old, known != (y.constant, y.deps))
+                let known = (x.constant, x.deps, x.range);
+                DidMerge(known != old, known != (y.constant, y.deps, y.range))
             }
             (x, y) if *x == *y => DidMerge(false, false),
             (x, y) => {

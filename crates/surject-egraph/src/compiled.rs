@@ -167,7 +167,9 @@ impl Compiled {
             Bind::Drop([.., x]) if *x == slot => Some(0),
             _ => None,
         });
-        let tests = self.tests.iter().filter(|t| t.name == ConditionName::Constant);
+        use ConditionName::{Constant, NoNegativeZero, StartsAs, StaysFinite};
+        let values = [Constant, NoNegativeZero, StartsAs, StaysFinite];
+        let tests = self.tests.iter().filter(|t| values.contains(&t.name));
         let named =
             tests.flat_map(|t| &t.args).filter(|a| matches!(a, Arg::Slot(s) if *s == slot)).map(|_| 0);
         binds.chain(named).max()

@@ -28,8 +28,9 @@ pub struct Phase {
     pub own: usize,
 }
 
-/// Why a rule may not run under these options.
-pub fn refusal(rule: &Rule, options: &Options) -> Option<String> {
+/// Why a law (`own`: a rule of the user) may not run under these options. Who gives a rule of their own takes what its flags
+/// ask for to hold.
+pub fn refusal(rule: &Rule, options: &Options, own: bool) -> Option<String> {
     if options.without.contains(&rule.name) {
         return Some("it was taken away".to_string());
     }
@@ -39,7 +40,10 @@ pub fn refusal(rule: &Rule, options: &Options) -> Option<String> {
             "its class `{class}` is above the ceiling `{ceiling}`; `--exactness {class}` lets it run"
         ));
     }
-    let (asks, waived) = (rule.flags, options.waived);
+    if own {
+        return None;
+    }
+    let (asks, waived) = (rule.flags, options.waived.or(options.exactness.waives()));
     let missing = Flags {
         zero_sign: asks.zero_sign && !waived.zero_sign,
         finite: asks.finite && !waived.finite,
@@ -116,7 +120,7 @@ pub fn phases(options: &Options) -> Result<Vec<Phase>, EgraphError> {
         for rule in &file.rules {
             known.insert(rule.name.clone());
             let mut compiled = compile(rule)?;
-            if refusal(rule, options).is_some() {
+            if refusal(rule, options, !shipped).is_some() {
                 continue;
             }
             if !shipped && options.verify_rules {

@@ -20,7 +20,7 @@ use crate::options::Options;
 use crate::plan::{Plan, topological};
 use crate::provenance::Tags;
 use crate::repeated::{Known, Part, copy, form};
-use crate::report::{BlockReport, FACTOR, PARTS, PlanFigures, Report, is_noted};
+use crate::report::{BlockReport, FACTOR, FACTOR_ANY, PARTS, PlanFigures, Report, is_noted};
 use crate::saturate::{Bounds, Firing, Rules, Stop, saturate};
 use crate::spread::make_once;
 use crate::terms::{Class, Term, Terms};
@@ -50,10 +50,9 @@ pub fn optimise(program: &Program, options: &Options) -> Result<Optimised, Egrap
     let program = assigned.as_ref().unwrap_or(program);
     let phases = phases(options)?;
     let mut report = Report::new(options, &phases);
-    // What is taken out of sums is so by this law; a sum of negations may be a zero of the other sign.
+    // What is taken out of sums is so by these laws.
     let has = |law: &str| phases.iter().any(|p| p.rules.iter().any(|r| r.name == law));
-    let factors = options.waived.zero_sign && has(FACTOR);
-    let blocks = factors && has(PARTS);
+    let (factors, any, parts) = (has(FACTOR), has(FACTOR_ANY), has(PARTS));
     let mut functions = Vec::with_capacity(program.functions.len());
     for function in &program.functions {
         let mut driver = Driver {
@@ -73,14 +72,16 @@ pub fn optimise(program: &Program, options: &Options) -> Result<Optimised, Egrap
         sweep(&new, &mut block);
         new.body = block;
         if factors {
-            report.taken_out += take_out(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
+            report.taken_out += take_out(&mut new, any).map_err(|e| EgraphError::Output(e.to_string()))?;
         }
-        if blocks {
+        if parts {
             report.early += make_once(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
-            report.early += sum_early(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
+        }
+        if factors && parts {
+            report.early += sum_early(&mut new, any).map_err(|e| EgraphError::Output(e.to_string()))?;
             report.in_blocks += in_blocks(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
         }
-        report.taken_apart += take_apart(&mut new, options.waived.zero_sign && has(PARTS))?;
+        report.taken_apart += take_apart(&mut new, parts)?;
         functions.push(new);
     }
     let program = Program { name: program.name.clone(), functions };

@@ -17,9 +17,10 @@ pub struct Options {
     pub verify_rules: bool,
     /// Names of laws and rules that are taken away.
     pub without: Vec<String>,
-    /// The highest class of rules that may run.
+    /// The highest class of rules that may run. Only with [`Exactness::Overflows`] may a finite result of the program as it
+    /// stands become infinite, NaN or zero, or a zero change its sign.
     pub exactness: Exactness,
-    /// What floats are taken to satisfy. A rule that asks for more does not run.
+    /// What the flags of laws may ask for beside: nothing, unless a caller knows that it holds.
     pub waived: Flags,
     /// Where saturation stops.
     pub bounds: Bounds,
@@ -42,7 +43,7 @@ impl Default for Options {
             verify_rules: true,
             without: Vec::new(),
             exactness: Exactness::Reassociates,
-            waived: Flags { zero_sign: true, finite: true, no_overflow: true },
+            waived: Flags::default(),
             bounds: Bounds::default(),
             search_steps: 20_000_000,
             cost: CostModel::default(),

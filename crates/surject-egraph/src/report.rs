@@ -14,6 +14,8 @@ use surject_rules::{Exactness, Flags};
 
 /// The law by which factors are taken out of sums.
 pub(crate) const FACTOR: &str = "factor";
+/// The same, whatever overflows.
+pub(crate) const FACTOR_ANY: &str = "factor-any";
 /// The law by which sums are made in parts.
 pub(crate) const PARTS: &str = "acc-acc";
 
@@ -144,7 +146,7 @@ impl Report {
             }
             let phases = self.blocks.iter().flat_map(|b| &b.phases);
             let matched: usize = phases.filter_map(|p| p.matches.get(&rule.name)).sum();
-            let refused = refusal(rule, options);
+            let refused = refusal(rule, options, true);
             if let Some(why) = &refused {
                 self.refused.push((rule.name.clone(), why.clone()));
             }

@@ -17,6 +17,7 @@ mod windows;
 
 pub use error::InterpError;
 
+use crate::bind::Arguments;
 use crate::{
     Block, Buffer, DType, FieldId, Fields, Function, Program, Region, Scalar, Statement, StatementKind, Var,
 };
@@ -218,20 +219,11 @@ impl<'a> Machine<'a> {
 
 impl ExtentEnv for Machine<'_> {
     fn input_axis(&self, input: usize, axis: usize) -> Option<u64> {
-        self.args.get(input)?.shape().get(axis).map(|&n| n as u64)
+        Arguments(self.args).input_axis(input, axis)
     }
 
     fn runtime_scalar(&self, input: usize, semantics: ScalarSemantics) -> Option<u64> {
-        let value = self.args.get(input).filter(|a| a.shape().is_empty()).and_then(first)?;
-        match semantics {
-            ScalarSemantics::IntegerSize => Some(value.as_i128()?.max(0) as u64),
-            ScalarSemantics::DynamicTruncateSize if value.dtype().is_float() => {
-                let value = value.as_f64();
-                // The cast saturates; a negative number becomes 0.
-                Some(if value.is_finite() { value.round() as u64 } else { 0 })
-            }
-            ScalarSemantics::DynamicTruncateSize => None,
-        }
+        Arguments(self.args).runtime_scalar(input, semantics)
     }
 }
 

@@ -22,6 +22,7 @@
 //! A **statement** stores a field into a new variable (the *assignment* of the seeds: its product space is the
 //! space of the accumulated field), calls a library operation, or is control flow. Variables are defined once.
 
+pub mod bind;
 mod error;
 pub mod eval;
 mod field;
@@ -32,10 +33,12 @@ mod op;
 pub mod parse;
 pub mod print;
 mod program;
+pub mod range;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod verify;
 
+pub use bind::{BindError, bind};
 pub use error::TypeError;
 pub use field::{Field, FieldId, FieldKind, Fields};
 pub use library::{Attr, FftKind, GatherDims, LibOp, LibOpError, ScatterDims, Transpose, Window};

@@ -9,7 +9,7 @@
 //! * **Numbers** stay numbers of the host program until an operator takes them; then they are scalars. Arithmetic of
 //!   numbers gives a number.
 //! * **Sizes** that a spec captures are names from there on. In arithmetic they are scalars; `+` and `*` of sizes and
-//!   whole numbers are sizes again, and where a size is asked for, `/` divides without a rest.
+//!   whole numbers are sizes again, and where a size is asked for, `-` subtracts and `/` divides without a rest.
 //! * **Functions have stages**, configuration, `()` and tensors, applied one after the other. A call may give
 //!   the configuration by key and the tensors by position at once; its parameters then belong to the place of the call.
 //! * **Parameters** belong to the instance that `()` made, or to the function without `()`; they are made when they are
@@ -21,7 +21,9 @@ mod assign;
 mod builtin;
 mod call;
 mod capture;
+mod cut;
 mod expr;
+mod file;
 mod frame;
 mod function;
 mod items;

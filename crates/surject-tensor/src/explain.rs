@@ -3,7 +3,8 @@
 use crate::error::{TensorError, TensorErrorKind};
 use crate::graph::{Data, NodeId, Step};
 use std::collections::BTreeSet;
-use surject_shape::{Dim, DimTerm, Row, Shape, Solver, Subject};
+use std::sync::Arc;
+use surject_shape::{Dim, DimTerm, Logic, Origin, Row, Shape, ShapeError, Solver, Subject};
 
 /// How many tensors an error shows.
 const SHOWN: usize = 8;
@@ -29,6 +30,71 @@ impl Data {
         error.context_mut().notes = notes;
         error
     }
+}
+
+/// How many compositions of a contradiction are tried as pointwise products.
+const TRIED: usize = 4;
+
+impl Data {
+    /// The contradiction that an operation met, with advice where the pointwise product would have fitted.
+    pub(crate) fn refused(
+        &self,
+        error: ShapeError,
+        logic: &Logic,
+        operands: &[&Shape],
+        result: &Shape,
+        origin: &Arc<Origin>,
+    ) -> TensorError {
+        match self.fits_pointwise(logic, operands, result, origin, false) {
+            true => TensorError::from(error).with_help(pointwise(origin)),
+            false => error.into(),
+        }
+    }
+
+    /// The contradiction that closing met, with its tensors, and advice where a pointwise product would have fitted.
+    pub(crate) fn refuted(&self, error: ShapeError) -> TensorError {
+        let named = |step: &&Step| error.labels.iter().any(|label| Arc::ptr_eq(label, &step.origin));
+        let composed = self.steps.iter().filter(|s| s.logic == Logic::Compose).filter(named);
+        let shape = |id: &NodeId| &self.nodes[id.0 as usize].shape;
+        let fitting = composed.take(TRIED).find(|step| {
+            let operands: Vec<&Shape> = step.operands.iter().map(shape).collect();
+            self.fits_pointwise(&step.logic, &operands, shape(&step.result), &step.origin, true)
+        });
+        let help = fitting.map(|step| pointwise(&step.origin));
+        let error = self.explained(error.into());
+        match help {
+            Some(help) => error.with_help(help),
+            None => error,
+        }
+    }
+
+    /// Whether the program would have no contradiction if a composition were pointwise.
+    fn fits_pointwise(
+        &self,
+        logic: &Logic,
+        operands: &[&Shape],
+        result: &Shape,
+        origin: &Arc<Origin>,
+        close: bool,
+    ) -> bool {
+        if *logic != Logic::Compose {
+            return false;
+        }
+        // Pointwise operations make no variables.
+        let pointwise = Logic::Pointwise.elaborate(&mut Solver::new(), operands, result);
+        pointwise.is_ok_and(|e| self.solver.holds_instead(origin, &e.constraints, close))
+    }
+}
+
+/// The advice to write a pointwise product.
+fn pointwise(origin: &Origin) -> String {
+    let name = |k: usize| origin.tensors.get(k).map_or("", |named| named.name.as_str());
+    format!(
+        "a composition joins the inputs of `{a}` with the outputs of `{b}`; the pointwise product fits: write `*.` (in \
+         an assignment `~logic:\".\"`)",
+        a = name(1),
+        b = name(2)
+    )
 }
 
 impl Data {

@@ -131,7 +131,7 @@ impl State {
         let Some(join) = AccOp::from_binary(op).filter(|a| a.is_defined(dtype)) else {
             return Ok(None);
         };
-        let neutral = join.neutral(dtype);
+        let neutral = join.exact_neutral(dtype);
         let space = self.space(id);
         let mut leaves = Vec::new();
         let mut open = vec![id];

@@ -5,7 +5,7 @@ use super::acc::Projected;
 use super::plan::{How, Plan, number};
 use super::state::{Result, State, digits};
 use surject_index::{Affine, Extent, Fill, Guard, IndexMap, Space};
-use surject_ir::{AccOp, FieldId, FieldKind, Window};
+use surject_ir::{AccOp, FieldId, FieldKind, Scalar, Window};
 
 /// One sliding window.
 #[derive(Clone, Debug)]
@@ -264,7 +264,7 @@ impl State {
             return Ok(None);
         };
         let neutral = acc.op.neutral(self.dtype(acc.body));
-        if map.fill().is_some_and(|f| f.0 != neutral.bits()) {
+        if map.fill().is_some_and(|f| !acc.op.absorbs(Scalar::from_bits(neutral.dtype(), f.0))) {
             return Ok(None);
         }
         let Some(mut windows) = Windows::find(&map, acc.is_kept, &|_, _| true) else {

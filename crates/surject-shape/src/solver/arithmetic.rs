@@ -69,8 +69,15 @@ impl Solver {
             }
             candidates = fitting;
         }
-        if candidates.len() == 1 || self.stage >= 4 {
+        if self.dims[var.0 as usize].atom {
+            candidates.retain(|c| *c != Dim::Unit);
+        }
+        if candidates.len() == 1 {
             return self.bind_dim(var.0, candidates[0], fact);
+        }
+        if self.stage >= 4 {
+            let value = self.likeliest(var.0, candidates);
+            return self.bind_dim(var.0, value, fact);
         }
         if size >= 2 {
             self.at_least(var.into(), size, fact)?;

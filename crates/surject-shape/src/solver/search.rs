@@ -54,6 +54,7 @@ impl Solver {
         let log = self.facts.log.clone();
         let mut base = Solver::new();
         base.searching = true;
+        base.ordered_rows = self.ordered_rows;
         for dim in &self.dims {
             let var = base.fresh_dim();
             base.dims[var.0 as usize].declared = u32::from(dim.user);

@@ -1,5 +1,6 @@
 //! The `surject` command: one module per subcommand.
 
+mod bind;
 mod check;
 mod doctor;
 mod grad;
