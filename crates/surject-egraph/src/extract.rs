@@ -17,7 +17,7 @@ use egg::Id;
 use std::rc::Rc;
 use surject_ir::Var;
 
-/// The steps that starting again may take in any case; as many as the phases took are always allowed.
+/// The steps that starting again may take, and those that other terms may take after it.
 const RESTART_STEPS: usize = 100_000;
 
 /// The terms of an e-graph at one moment, and the classes of what the block stores.
@@ -89,8 +89,7 @@ impl<'a> Extraction<'a> {
 
     /// Starts again without some rules, then gives the best plan other terms. `own` are the rules of the user.
     pub fn restart(&mut self, snapshot: &Snapshot, own: Tags, egraph: &mut Graph) {
-        let steps = self.budget.steps.max(RESTART_STEPS);
-        let outer = std::mem::replace(&mut self.budget, Budget::new(steps));
+        let outer = std::mem::replace(&mut self.budget, Budget::new(RESTART_STEPS));
         let all = snapshot.terms.classes.iter().flat_map(|c| &c.tags);
         let all: Vec<usize> = all.fold(Tags::NONE, |a, &b| a.and(b)).numbers().collect();
         let mut masks: Vec<Tags> = all.iter().map(|&n| Tags::of(n)).collect();
@@ -105,9 +104,8 @@ impl<'a> Extraction<'a> {
             let choice = self.choice(snapshot, egraph, without);
             self.consider("restart", snapshot, Start { choice, stored: None, switches: false }, egraph);
         }
-        if let Some(best) = &self.best
-            && !self.budget.is_spent()
-        {
+        self.budget.left = RESTART_STEPS;
+        if let Some(best) = &self.best {
             let choice = best.plan.choice.clone();
             let same = Rc::ptr_eq(&best.snapshot.terms, &snapshot.terms);
             let fallback = if same { choice } else { self.choice(snapshot, egraph, Tags::NONE) };

@@ -324,6 +324,10 @@ impl<'a> Search<'a> {
         if users.is_empty() || runs <= self.terms.classes[class].points {
             return Vec::new();
         }
+        let least = self.model.launch + 2.0 * self.model.byte * self.size(class);
+        if self.saving(class, &users, least) <= least {
+            return Vec::new();
+        }
         let before = self.cost_of(&users);
         self.plan.stored[class] = true;
         let mut all = users;
@@ -355,6 +359,14 @@ impl<'a> Search<'a> {
         if inner.is_empty() || inner.len() > 16 {
             return Vec::new();
         }
+        // What is dropped saves a kernel and the bytes that it writes and others read.
+        let CostModel { launch, byte, .. } = *self.model;
+        let dropped = |&r: &Class| launch + byte * self.size(r) * (1.0 + self.readers[r].len() as f64);
+        let dropped: f64 = inner.iter().map(dropped).sum();
+        let least = launch + 2.0 * byte * self.size(class);
+        if dropped <= least && self.saving(class, &users, least) + dropped <= least {
+            return Vec::new();
+        }
         self.undo = Some(Vec::new());
         self.plan.stored[class] = true;
         let mut all = users;
@@ -382,6 +394,45 @@ impl<'a> Search<'a> {
     fn runs(&self, kernel: Class, class: Class) -> f64 {
         let inlined = self.plan.kernels.get(&kernel).map_or(&[][..], |k| &k.inlined);
         inlined.binary_search_by_key(&class, |i| i.0).map_or(0.0, |place| inlined[place].1)
+    }
+
+    /// The bytes of a class, stored.
+    fn size(&self, class: Class) -> f64 {
+        let info = &self.terms.classes[class];
+        info.points * info.dtype.size() as f64
+    }
+
+    /// The most that these kernels can save where a class is stored that they evaluate: the work below it as far as it is
+    /// done more than once, and what several of them read. It is not looked at further where it is above `enough`.
+    fn saving(&mut self, class: Class, users: &[Class], enough: f64) -> f64 {
+        let runs: f64 = users.iter().map(|&user| self.runs(user, class)).sum();
+        let again = (1.0 - self.terms.classes[class].points / runs.max(1.0)).max(0.0);
+        let mut saved = 0.0;
+        if users.len() > 1 {
+            let read = |user: &Class| self.plan.kernels.get(user).map_or(0.0, |k| k.bytes);
+            saved = self.model.byte * users.iter().map(read).sum::<f64>();
+        }
+        let mut seen: HashSet<Class> = HashSet::default();
+        let mut stack = vec![class];
+        while let Some(top) = stack.pop() {
+            let work = match self.terms.term(&self.plan.choice, top) {
+                Some(Term::Point(op, _)) => self.model.op(*op),
+                Some(Term::Acc(op, ..)) if *op != Op::Set => f64::INFINITY,
+                _ => 0.0,
+            };
+            let children = self.terms.term(&self.plan.choice, top).map_or(&[][..], Term::children);
+            let runs: f64 = users.iter().map(|&user| self.runs(user, top)).sum();
+            if again > 0.0 && runs > 0.0 {
+                saved += again * runs * (work + self.model.load * (1 + children.len()) as f64);
+            }
+            if saved > enough {
+                break;
+            }
+            let below = children.iter().copied().filter(|&c| !self.plan.stored[c]);
+            stack.extend(below.filter(|&c| seen.insert(c)));
+        }
+        self.budget.spend(seen.len() / 8);
+        saved
     }
 
     /// The stored classes that a kernel of this class would read, whichever way.

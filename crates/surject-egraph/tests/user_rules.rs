@@ -154,8 +154,7 @@ fn a_batch_axis_that_one_operand_has() {
   z : f32[6,9] =: over i<6, k<9: x[i,k] * s[]
 }
 ";
-    let rule =
-        "rule twice-negated rounds finite\n  (* ?x[k] (sum [k] ?y[k])) => (neg (* (neg ?x[k]) (sum [k] ?y[k])))\n";
+    let rule = "rule twice-negated rounds finite\n  (* ?x[k] (sum [k] ?y[k])) => (neg (* (neg ?x[k]) (sum [k] ?y[k])))\n";
     let program = surject_ir::parse(text).unwrap();
     let o = run(&program, rule);
     assert!(fired(&o, "twice-negated") > 0, "{}", o.report);
