@@ -95,8 +95,8 @@ pub fn load_rules(path: &std::path::Path) -> Result<surject_rules::RuleFile, Fai
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|e| Failure::bad_input(format!("{name}: {e}")))?;
     let render = |e: surject_rules::RuleError| Failure::bad_input(e.render(&name, &text));
-    let file = surject_rules::parse(&name, &text).map_err(render)?;
-    surject_rules::check(&file).map_err(render)?;
+    let mut file = surject_rules::parse(&name, &text).map_err(render)?;
+    surject_rules::check(&mut file).map_err(render)?;
     Ok(file)
 }
 
