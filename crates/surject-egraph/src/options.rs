@@ -11,8 +11,8 @@ pub struct Options {
     pub laws: Option<RuleFile>,
     /// Rule files of the user, run after the laws.
     pub rules: Vec<RuleFile>,
-    /// Are the rules of the user checked by interpretation before they run? A rule that is wrong is an error then,
-    /// and one that is wrong for some kinds of element types does not fire there. Only for rules known to be sound
+    /// Are the rules of the user checked by interpretation before they run, where [`surject_rules::check`] has not
+    /// done so? A rule that is wrong is an error then, and one that is wrong for some kinds of element types does not fire there. Only for rules known to be sound
     /// is there a reason to say no.
     pub verify_rules: bool,
     /// Names of laws and rules that are taken away.

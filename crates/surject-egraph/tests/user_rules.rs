@@ -19,7 +19,7 @@ fn fired(o: &Optimised, rule: &str) -> usize {
 const ALL: &str = "
 rule sum-of-scaled reassociates finite
   (sum [k] (* ?c ?x[k])) => (* ?c (sum [k] ?x[k]))
-rule softmax-shift rounds finite
+rule softmax-shift rounds finite no-overflow
   (/ (exp (- ?x[k] ?m)) (sum [k] (exp (- ?x[k] ?m)))) => (/ (exp ?x[k]) (sum [k] (exp ?x[k])))
 rule matmul-over-add reassociates finite
   (sum [k] (* ?a[k] (+ ?b[k] ?c[k]))) <=> (+ (sum [k] (* ?a[k] ?b[k])) (sum [k] (* ?a[k] ?c[k])))

@@ -106,8 +106,8 @@ fn cost_model() -> Result<CostModel, Failure> {
 
 /// Reads and checks a rule file: grammar, scope, spaces and types, and soundness by interpretation.
 pub fn load_rules(path: &std::path::Path) -> Result<surject_rules::RuleFile, Failure> {
-    let (file, text) = read_rules(path)?;
-    surject_rules::check(&file).map_err(|e| Failure::bad_input(e.render(&file.name, &text)))?;
+    let (mut file, text) = read_rules(path)?;
+    surject_rules::check(&mut file).map_err(|e| Failure::bad_input(e.render(&file.name, &text)))?;
     Ok(file)
 }
 
