@@ -207,7 +207,27 @@ impl Sweep {
 
     /// Do two fields hold the same elements by the way they are made?
     fn same(&self, x: FieldId, y: FieldId) -> bool {
-        x == y || self.look(x) == self.look(y)
+        self.same_within(x, y, DEPTH / 2)
+    }
+
+    fn same_within(&self, x: FieldId, y: FieldId, depth: usize) -> bool {
+        let (x, y) = (self.look(x), self.look(y));
+        if x == y {
+            return true;
+        }
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        let (a, b) = (&self.f.fields[x], &self.f.fields[y]);
+        let alike = match (&a.kind, &b.kind) {
+            (FieldKind::Unary { op: p, .. }, FieldKind::Unary { op: q, .. }) => p == q,
+            (FieldKind::Binary { op: p, .. }, FieldKind::Binary { op: q, .. }) => p == q,
+            (FieldKind::Convert { .. }, FieldKind::Convert { .. }) => true,
+            (FieldKind::Read { map: p, .. }, FieldKind::Read { map: q, .. }) => p == q,
+            _ => false,
+        };
+        alike
+            && a.dtype == b.dtype
+            && a.space == b.space
+            && a.kind.children().zip(b.kind.children()).all(|(p, q)| self.same_within(p, q, depth))
     }
 
     pub(crate) fn is_nonnegative(&self, field: FieldId, depth: usize) -> bool {
