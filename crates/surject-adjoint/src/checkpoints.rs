@@ -130,7 +130,13 @@ impl Sweep {
     }
 
     /// Emits a loop that runs `length` iterations from a state and keeps every `stride`-th of them. Gives the stacks.
-    fn recorded(&mut self, state: &State<'_, '_>, length: Var, stride: Var, starts: &[Var]) -> Result<Vec<Var>> {
+    fn recorded(
+        &mut self,
+        state: &State<'_, '_>,
+        length: Var,
+        stride: Var,
+        starts: &[Var],
+    ) -> Result<Vec<Var>> {
         let n = starts.len();
         let mut inits = vec![self.i32("t", 0)];
         inits.extend(starts);

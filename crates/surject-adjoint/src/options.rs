@@ -19,7 +19,13 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { parameters: None, mode: Mode::Gradient(None), ties: Ties::Split, primals: true, checkpoints: 256 }
+        Options {
+            parameters: None,
+            mode: Mode::Gradient(None),
+            ties: Ties::Split,
+            primals: true,
+            checkpoints: 256,
+        }
     }
 }
 

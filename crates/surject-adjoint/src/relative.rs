@@ -170,7 +170,12 @@ impl Sweep {
             FieldKind::Unary { op: UnaryOp::Neg, x } => self.is_nonnegative(x, depth),
             FieldKind::Unary { op, .. } => matches!(
                 op,
-                UnaryOp::Tanh | UnaryOp::Logistic | UnaryOp::Erf | UnaryOp::Sin | UnaryOp::Cos | UnaryOp::Sign
+                UnaryOp::Tanh
+                    | UnaryOp::Logistic
+                    | UnaryOp::Erf
+                    | UnaryOp::Sin
+                    | UnaryOp::Cos
+                    | UnaryOp::Sign
             ),
             FieldKind::Convert { x } => self.is_bounded_above(x, depth),
             FieldKind::Binary { op: BinaryOp::Mul, x, y } => {
@@ -281,9 +286,7 @@ impl Sweep {
         Ok(match kind {
             FieldKind::Binary { op: BinaryOp::Add, x, y } if self.is_real(id) => self.log_add_exp(x, y, c)?,
             FieldKind::Unary { op: UnaryOp::Log, x } if self.accepts(x) => Some(vec![(x, Term::Relative(c))]),
-            FieldKind::Unary { op: UnaryOp::Log1p, x }
-                if self.accepts(x) && self.is_positive(x, DEPTH) =>
-            {
+            FieldKind::Unary { op: UnaryOp::Log1p, x } if self.accepts(x) && self.is_positive(x, DEPTH) => {
                 let one = self.number(x, 1.0);
                 let sum = self.add(one, x)?;
                 let share = self.share(x, one, sum)?;
@@ -331,7 +334,9 @@ impl Sweep {
     fn log_add_exp(&mut self, x: FieldId, y: FieldId, c: FieldId) -> Result<Option<Vec<(FieldId, Term)>>> {
         for (greater, rest) in [(x, y), (y, x)] {
             let top = self.look(greater);
-            let FieldKind::Binary { op: BinaryOp::Max, x: a, y: b } = self.f.fields[top].kind else { continue };
+            let FieldKind::Binary { op: BinaryOp::Max, x: a, y: b } = self.f.fields[top].kind else {
+                continue;
+            };
             if top != greater && !(self.is_named(a) && self.is_named(b)) || !self.is_correction(rest, a, b) {
                 continue;
             }

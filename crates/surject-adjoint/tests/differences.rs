@@ -273,7 +273,7 @@ fn loops_that_data_end() {
              cond(a: f64[2], b: f64[]) -> (on) { on : i1[] =: a[0] < b[] + 0.5f64 }
              body(p: f64[2], q: f64[]) -> (p2, q2) {
                p2 : f64[2] =: over k<2: p[k] + 0.2f64 + 0.1f64 * cos(p[k] * x[k])
-               q2 : f64[] =: q + 0.01f64 * p[1] * p[1]
+               q2 : f64[] =: q + 0.03f64 + 0.02f64 * sin(p[1])
              }
            }
          }
@@ -288,9 +288,8 @@ fn loops_that_data_end() {
         let program = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         for checkpoints in [1, 2, 3, 5, 256] {
             let options = Options { checkpoints, ..Options::default() };
-            let agreed = (0..3)
-                .filter(|&seed| compare(&program, 0.2, 1.2, seed, &options) == Outcome::Agrees)
-                .count();
+            let agreed =
+                (0..3).filter(|&seed| compare(&program, 0.2, 1.2, seed, &options) == Outcome::Agrees).count();
             assert!(agreed >= 2, "{checkpoints} checkpoints:\n{text}");
         }
     }
@@ -306,8 +305,16 @@ fn general_reductions() {
     for (params, call, out) in [
         ("x: f64[3,4]", "call reduce{axes=[1]}(x, init)", "f64[3]"),
         ("x: f64[3,4]", "call reduce{axes=[0,1]}(x, init)", "f64[]"),
-        ("x: f64[5]", "call reduce_window{sizes=[3], strides=[2], base_dilations=[1], window_dilations=[1], padding=[[1,2]]}(x, init)", "f64[3]"),
-        ("x: f64[5]", "call reduce_window{sizes=[5], strides=[1], base_dilations=[1], window_dilations=[1], padding=[[4,0]]}(x, init)", "f64[5]"),
+        (
+            "x: f64[5]",
+            "call reduce_window{sizes=[3], strides=[2], base_dilations=[1], window_dilations=[1], padding=[[1,2]]}(x, init)",
+            "f64[3]",
+        ),
+        (
+            "x: f64[5]",
+            "call reduce_window{sizes=[5], strides=[1], base_dilations=[1], window_dilations=[1], padding=[[4,0]]}(x, init)",
+            "f64[5]",
+        ),
     ] {
         let text = format!("func main({params}, init: f64[]) -> (z) {{ z : {out} = {call} {{ {body} }} }}");
         let program = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));

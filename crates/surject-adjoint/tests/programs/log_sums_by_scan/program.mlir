@@ -117,7 +117,7 @@ module @jit_log_sums_by_scan attributes {mhlo.num_partitions = 1 : i32, mhlo.num
     %cst_8 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
     %92 = stablehlo.reduce(%91 init: %cst_8) applies stablehlo.add across dimensions = [0, 1] : (tensor<3x4xf64>, tensor<f64>) -> tensor<f64>
     %93 = stablehlo.add %90, %92 : tensor<f64>
-    %cst_9 = stablehlo.constant dense<5.000000e-01> : tensor<f64>
+    %cst_9 = stablehlo.constant dense<0xFFF0000000000000> : tensor<f64>
     %94 = stablehlo.reduce(%arg1 init: %cst_9) across dimensions = [1] : (tensor<3x4xf64>, tensor<f64>) -> tensor<3xf64>
      reducer(%arg2: tensor<f64>, %arg3: tensor<f64>)  {
       %98 = stablehlo.maximum %arg2, %arg3 : tensor<f64>
