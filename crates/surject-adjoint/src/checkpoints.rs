@@ -15,10 +15,7 @@ use surject_ir::{
     BinaryOp, Block, DType, FieldId, Region, Scalar, Statement, StatementKind, TensorType, Var,
 };
 
-/// A stack has at most this many slices,
-const SLOTS: u64 = 256;
-
-/// and fewer if it would have more bytes than this.
+/// A stack has fewer slices than the options say if it would have more bytes than this.
 const BYTES: u64 = 1 << 26;
 
 /// One iteration of the reverse loop: it takes the values of a forward iteration and carries cotangents.
@@ -129,11 +126,17 @@ impl Sweep {
             };
             bytes += points * ty.dtype.bits().div_ceil(8) as u64;
         }
-        Ok((BYTES / bytes.max(1)).clamp(4, SLOTS))
+        Ok((BYTES / bytes.max(1)).max(4).min(self.checkpoints.max(1)))
     }
 
     /// Emits a loop that runs `length` iterations from a state and keeps every `stride`-th of them. Gives the stacks.
-    fn recorded(&mut self, state: &State<'_, '_>, length: Var, stride: Var, starts: &[Var]) -> Result<Vec<Var>> {
+    fn recorded(
+        &mut self,
+        state: &State<'_, '_>,
+        length: Var,
+        stride: Var,
+        starts: &[Var],
+    ) -> Result<Vec<Var>> {
         let n = starts.len();
         let mut inits = vec![self.i32("t", 0)];
         inits.extend(starts);

@@ -44,7 +44,8 @@ impl Sweep {
             return Some(mask);
         }
         let FieldKind::Select { cond, on_true, on_false } = self.f.fields[c].kind else { return None };
-        let zero = |x: FieldId| self.dtype(x).is_float() && self.const_of(x).is_some_and(|s| s.as_f64() == 0.0);
+        let zero =
+            |x: FieldId| self.dtype(x).is_float() && self.const_of(x).is_some_and(|s| s.as_f64() == 0.0);
         match (zero(on_true), zero(on_false)) {
             (_, true) => Some(Mask { cond, held: true }),
             (true, false) => Some(Mask { cond, held: false }),
@@ -167,8 +168,7 @@ impl Sweep {
         match op {
             Exp | Expm1 => !self.is_bounded_above(x, DEPTH),
             Log | Sqrt | Rsqrt | Cbrt => !self.is_away_from_zero(x, DEPTH),
-            Log1p | Tan | Asin | Acos | Acosh | Atanh | Cosh | Sinh | ErfInv
-            | Lgamma | Digamma => true,
+            Log1p | Tan | Asin | Acos | Acosh | Atanh | Cosh | Sinh | ErfInv | Lgamma | Digamma => true,
             _ => false,
         }
     }
@@ -197,9 +197,9 @@ impl Sweep {
             return k != 0.0 && k.is_finite();
         }
         match self.f.fields[self.origin_of(field)].kind {
-            FieldKind::Binary { op: BinaryOp::Add, x, y } => [(x, y), (y, x)]
-                .into_iter()
-                .any(|(k, rest)| self.number_of(k).is_some_and(|k| k > 0.0) && self.is_nonnegative(rest, depth)),
+            FieldKind::Binary { op: BinaryOp::Add, x, y } => [(x, y), (y, x)].into_iter().any(|(k, rest)| {
+                self.number_of(k).is_some_and(|k| k > 0.0) && self.is_nonnegative(rest, depth)
+            }),
             FieldKind::Unary { op: UnaryOp::Sqrt | UnaryOp::Cbrt, x } | FieldKind::Convert { x } => {
                 self.is_away_from_zero(x, depth)
             }
@@ -215,7 +215,9 @@ impl Sweep {
             FieldKind::Binary { op: BinaryOp::Mul, x, y } => {
                 self.has_overflown(if child == x { y } else { x })
             }
-            FieldKind::Binary { op: BinaryOp::Pow, x, y } => child == x && self.number_of(y).is_none_or(|k| k > 2.0),
+            FieldKind::Binary { op: BinaryOp::Pow, x, y } => {
+                child == x && self.number_of(y).is_none_or(|k| k > 2.0)
+            }
             _ => false,
         }
     }

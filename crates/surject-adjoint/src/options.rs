@@ -12,11 +12,20 @@ pub struct Options {
     pub ties: Ties,
     /// Does the function also yield the results of the original one, before the gradients?
     pub primals: bool,
+    /// For loops whose number of iterations depends on data: at most this many states are kept at a time, twice, and
+    /// those between are run again.
+    pub checkpoints: u64,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { parameters: None, mode: Mode::Gradient(None), ties: Ties::Split, primals: true }
+        Options {
+            parameters: None,
+            mode: Mode::Gradient(None),
+            ties: Ties::Split,
+            primals: true,
+            checkpoints: 256,
+        }
     }
 }
 

@@ -170,7 +170,12 @@ impl Sweep {
             FieldKind::Unary { op: UnaryOp::Neg, x } => self.is_nonnegative(x, depth),
             FieldKind::Unary { op, .. } => matches!(
                 op,
-                UnaryOp::Tanh | UnaryOp::Logistic | UnaryOp::Erf | UnaryOp::Sin | UnaryOp::Cos | UnaryOp::Sign
+                UnaryOp::Tanh
+                    | UnaryOp::Logistic
+                    | UnaryOp::Erf
+                    | UnaryOp::Sin
+                    | UnaryOp::Cos
+                    | UnaryOp::Sign
             ),
             FieldKind::Convert { x } => self.is_bounded_above(x, depth),
             FieldKind::Binary { op: BinaryOp::Mul, x, y } => {
@@ -207,7 +212,27 @@ impl Sweep {
 
     /// Do two fields hold the same elements by the way they are made?
     fn same(&self, x: FieldId, y: FieldId) -> bool {
-        x == y || self.look(x) == self.look(y)
+        self.same_within(x, y, DEPTH / 2)
+    }
+
+    fn same_within(&self, x: FieldId, y: FieldId, depth: usize) -> bool {
+        let (x, y) = (self.look(x), self.look(y));
+        if x == y {
+            return true;
+        }
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        let (a, b) = (&self.f.fields[x], &self.f.fields[y]);
+        let alike = match (&a.kind, &b.kind) {
+            (FieldKind::Unary { op: p, .. }, FieldKind::Unary { op: q, .. }) => p == q,
+            (FieldKind::Binary { op: p, .. }, FieldKind::Binary { op: q, .. }) => p == q,
+            (FieldKind::Convert { .. }, FieldKind::Convert { .. }) => true,
+            (FieldKind::Read { map: p, .. }, FieldKind::Read { map: q, .. }) => p == q,
+            _ => false,
+        };
+        alike
+            && a.dtype == b.dtype
+            && a.space == b.space
+            && a.kind.children().zip(b.kind.children()).all(|(p, q)| self.same_within(p, q, depth))
     }
 
     pub(crate) fn is_nonnegative(&self, field: FieldId, depth: usize) -> bool {
@@ -261,9 +286,7 @@ impl Sweep {
         Ok(match kind {
             FieldKind::Binary { op: BinaryOp::Add, x, y } if self.is_real(id) => self.log_add_exp(x, y, c)?,
             FieldKind::Unary { op: UnaryOp::Log, x } if self.accepts(x) => Some(vec![(x, Term::Relative(c))]),
-            FieldKind::Unary { op: UnaryOp::Log1p, x }
-                if self.accepts(x) && self.is_positive(x, DEPTH) =>
-            {
+            FieldKind::Unary { op: UnaryOp::Log1p, x } if self.accepts(x) && self.is_positive(x, DEPTH) => {
                 let one = self.number(x, 1.0);
                 let sum = self.add(one, x)?;
                 let share = self.share(x, one, sum)?;
@@ -311,7 +334,9 @@ impl Sweep {
     fn log_add_exp(&mut self, x: FieldId, y: FieldId, c: FieldId) -> Result<Option<Vec<(FieldId, Term)>>> {
         for (greater, rest) in [(x, y), (y, x)] {
             let top = self.look(greater);
-            let FieldKind::Binary { op: BinaryOp::Max, x: a, y: b } = self.f.fields[top].kind else { continue };
+            let FieldKind::Binary { op: BinaryOp::Max, x: a, y: b } = self.f.fields[top].kind else {
+                continue;
+            };
             if top != greater && !(self.is_named(a) && self.is_named(b)) || !self.is_correction(rest, a, b) {
                 continue;
             }

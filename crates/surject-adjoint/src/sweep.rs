@@ -2,7 +2,7 @@
 
 use crate::activity::Activity;
 use crate::immune::Notes;
-use crate::options::Ties;
+use crate::options::{Options, Ties};
 use crate::{AdjointError, copy};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -21,6 +21,8 @@ pub(crate) struct Sweep {
     pub(crate) activity: Activity,
     /// Who gets the gradient of an extremum.
     pub(crate) ties: Ties,
+    /// How many states of a loop are kept at a time.
+    pub(crate) checkpoints: u64,
     /// The cotangents of variables, as the terms of a sum that have arrived so far.
     pub(crate) cotangents: HashMap<Var, Vec<FieldId>>,
     /// The relative cotangents of variables: terms that are multiplied with the value already (`relative.rs`).
@@ -42,11 +44,12 @@ pub(crate) struct Sweep {
 }
 
 impl Sweep {
-    pub(crate) fn new(f: Function, activity: Activity, ties: Ties) -> Sweep {
+    pub(crate) fn new(f: Function, activity: Activity, options: &Options) -> Sweep {
         Sweep {
             f,
             activity,
-            ties,
+            ties: options.ties,
+            checkpoints: options.checkpoints,
             cotangents: HashMap::new(),
             relatives: HashMap::new(),
             notes: Notes::default(),

@@ -105,7 +105,12 @@ impl Sweep {
 }
 
 /// Parts the variables a region uses into its parameters, by position, and others.
-pub(crate) fn sort_out(used: HashSet<Var>, params: &[Var], carried: &mut BTreeSet<usize>, outside: &mut HashSet<Var>) {
+pub(crate) fn sort_out(
+    used: HashSet<Var>,
+    params: &[Var],
+    carried: &mut BTreeSet<usize>,
+    outside: &mut HashSet<Var>,
+) {
     for var in used {
         match params.iter().position(|&p| p == var) {
             Some(k) => {

@@ -61,7 +61,9 @@ fn faults(path: &Path) -> Vec<String> {
         let (relative, absolute) = if dtype == DType::F16 { (1e-2, 2e-3) } else { (1e-4, 1e-6) };
         for (k, result) in results.iter().enumerate() {
             for i in 0..count {
-                let (found, Some(slope)) = (result.get(i).as_f64(), table.derivatives[i][k]) else { continue };
+                let (found, Some(slope)) = (result.get(i).as_f64(), table.derivatives[i][k]) else {
+                    continue;
+                };
                 let expected = cotangent * slope;
                 let close = (found - expected).abs() <= absolute + relative * expected.abs();
                 if !(close || found == expected) {
@@ -94,7 +96,11 @@ fn gradients_at_special_arguments() {
         count += 1;
         let faults = faults(&path);
         if !faults.is_empty() {
-            report.push(format!("{name}: {} faults\n  {}", faults.len(), faults[..faults.len().min(6)].join("\n  ")));
+            report.push(format!(
+                "{name}: {} faults\n  {}",
+                faults.len(),
+                faults[..faults.len().min(6)].join("\n  ")
+            ));
         }
     }
     assert!(report.is_empty(), "{}", report.join("\n"));

@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use surject_index::{Affine, Extent, Fill, IndexMap, Space};
 use surject_ir::interp::{Limits, run_within};
 use surject_ir::{
-    BinaryOp, Block, DType, FieldId, FieldKind, LibOp, Program, Region, Scalar, StatementKind, TensorType, Var,
-    Window,
+    BinaryOp, Block, DType, FieldId, FieldKind, LibOp, Program, Region, Scalar, StatementKind, TensorType,
+    Var, Window,
 };
 
 /// The windows at hand: their shape, the tensors and their initial values.
@@ -56,7 +56,9 @@ impl Sweep {
             _ => return Ok(()),
         };
         if window.base_dilations.iter().any(|&d| d != 1) {
-            return Err(self.unsupported("windows with a general body over a tensor with holes (base dilation)"));
+            return Err(
+                self.unsupported("windows with a general body over a tensor with holes (base dilation)")
+            );
         }
         let Some(out) = windows_along(&window, &sizes) else {
             return Err(self.unsupported("windows that are larger than the tensor with its padding"));
@@ -141,7 +143,9 @@ impl Sweep {
         let n = w.sizes[axis];
         let plain = (0..w.sizes.len()).all(|a| {
             let before = if a == axis { n as i64 - 1 } else { 0 };
-            w.window.strides[a] == 1 && w.window.window_dilations[a] == 1 && w.window.padding[a] == (before, 0)
+            w.window.strides[a] == 1
+                && w.window.window_dilations[a] == 1
+                && w.window.padding[a] == (before, 0)
         });
         let shaped = plain && w.window.sizes[axis] == n;
         Ok((shaped && self.keeps_initial(w)?).then_some(axis))
@@ -366,7 +370,9 @@ fn windows_along(window: &Window, sizes: &[u64]) -> Option<Vec<u64>> {
         let (low, high) = window.padding[a];
         let long = i128::from(sizes[a]) + i128::from(low) + i128::from(high);
         let reach = i128::from(window.sizes[a]).checked_sub(1)? * i128::from(window.window_dilations[a]) + 1;
-        if long < reach { return Some(0) }
+        if long < reach {
+            return Some(0);
+        }
         u64::try_from((long - reach) / i128::from(window.strides[a].max(1)) + 1).ok()
     };
     (0..sizes.len()).map(along).collect()

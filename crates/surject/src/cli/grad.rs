@@ -68,6 +68,7 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
             TieRule::Jax => Ties::Jax,
         },
         primals: !arguments.no_results,
+        ..Options::default()
     };
     let (derived, _) = stage("differentiating", || surject_adjoint::gradient(&program, &name, &options));
     let derived = derived.map_err(|e| failure(&source.name, &e))?;
