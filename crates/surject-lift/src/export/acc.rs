@@ -2,6 +2,7 @@
 //! on: a contraction, a convolution, a window, a reduction, a move of elements, or (as the last resort) a scatter.
 
 use super::plan::{How, Plan, number};
+use super::starts::initial;
 use super::state::{Result, State, kept_axes};
 use surject_index::{Affine, Extent, Fill, IndexMap, Space};
 use surject_ir::{AccOp, BinaryOp, DType, FieldId, Scalar};
@@ -109,8 +110,7 @@ impl State {
 
     /// A reduction of a field over some axes of the body.
     fn reduction(&mut self, acc: &Projected<'_>, operand: FieldId, order: &[usize]) -> Result<Plan> {
-        let neutral = acc.op.neutral(self.dtype(operand));
-        let init = self.constant(&Space::scalar(), neutral);
+        let init = self.constant(&Space::scalar(), initial(acc.op, self.dtype(operand)));
         let axes = (0..order.len()).filter(|&i| !acc.is_kept[order[i]]).collect();
         let left: Vec<usize> = order.iter().copied().filter(|&a| acc.is_kept[a]).collect();
         let space = self.space(acc.body).select(&left);
