@@ -150,3 +150,20 @@ fn rules_are_judged() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
+
+/// What MLIR allows and programs here never hold is not supported; what is no MLIR is bad input.
+#[test]
+fn other_dialects_are_not_supported() {
+    let file = std::env::temp_dir().join(format!("surject-dialect-{}.mlir", std::process::id()));
+    let path = file.to_str().expect("paths are text");
+    for (op, status) in [("arith.addf", Status::Unsupported), ("stablehlo.ad", Status::BadInput)] {
+        let text = format!(
+            "func.func @main(%x: tensor<f32>) -> tensor<f32> {{\n  %0 = {op} %x, %x : tensor<f32>\n  return %0 : tensor<f32>\n}}"
+        );
+        std::fs::write(&file, text).expect("the temporary folder is writable");
+        let failure = surject(&["opt", path]).expect_err("it is refused");
+        assert_eq!(failure.status, status, "{failure}");
+        assert!(failure.message.contains(op) && failure.message.contains(":2:8"), "{failure}");
+    }
+    std::fs::remove_file(&file).expect("the file is ours");
+}
