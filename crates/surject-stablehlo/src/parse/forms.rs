@@ -68,7 +68,11 @@ impl<'s> Parser<'s> {
             self.c.pos = start;
             return Err(self.c.unexpected("an operation or '}'"));
         }
-        let error = Diagnostic::new(codes::UNKNOWN_OP, span, format!("unknown operation '{word}'"));
+        // An operation of a dialect that is not read here may be written in any way.
+        let dialect = word.split('.').next().unwrap_or("");
+        let known = crate::table::all().any(|row| row.name.split('.').next() == Some(dialect));
+        let code = if known { codes::UNKNOWN_OP } else { codes::UNSUPPORTED };
+        let error = Diagnostic::new(code, span, format!("unknown operation '{word}'"));
         Err(match closest(word) {
             Some(name) => {
                 error.help(format!("is '{name}' meant? unknown operations are read in the generic form only"))
