@@ -179,8 +179,17 @@ impl Problem {
 
     fn relation(&mut self, random: &mut Random, count: usize) {
         let (first, name) = self.term(random, count);
-        let (second, over) = self.term(random, count);
-        let (third, size) = self.term(random, count);
+        let (mut second, mut over) = self.term(random, count);
+        let (mut third, mut size) = self.term(random, count);
+        // An axis twice is rarely of any size.
+        for _ in 0..3 {
+            if over == name {
+                (second, over) = self.term(random, count);
+            }
+            if size == name || size == over {
+                (third, size) = self.term(random, count);
+            }
+        }
         let (stride, dilation) = (1 + random.below(2) as i64, 1 + random.below(2) as i64);
         let (line, law) = match random.below(6) {
             0 => (format!("dim {name} = {}*{over}", stride + 1), Law::Affine(first, stride + 1, second, None)),
@@ -260,7 +269,9 @@ impl Problem {
                 [one] => vec![UNIT, *one],
                 _ => vec![UNIT],
             };
-            if self.discarded[axis] && bounds[axis].is_empty() {
+            // What broadcasts, or is broadcast to, has positions.
+            let ordered = |law: &Law| matches!(law, Law::Below(a, b) if *a == axis || *b == axis);
+            if self.discarded[axis] && bounds[axis].is_empty() && !self.laws.iter().any(ordered) {
                 all.push(0);
             }
             all
@@ -326,13 +337,20 @@ impl Problem {
             for law in &self.laws {
                 match law {
                     Law::Below(a, b) if *a == axis => work.push(*b),
+                    // What is no unit is the axis above it.
+                    Law::Below(a, b) if *b == axis && all.iter().all(|s| s[*a] != UNIT) => work.push(*a),
                     Law::Below(..) => {}
                     law if law.axes().contains(&axis) => work.extend(law.axes()),
                     _ => {}
                 }
             }
         }
-        (0..count).filter(|a| bounded(*a) && (leaf(*a) || seen.contains(a))).collect()
+        // A leaf below an axis that is no unit takes its size, whatever that is.
+        let below = |axis: usize| {
+            let over = |law: &Law| matches!(law, Law::Below(a, b) if *a == axis && a != b && all.iter().all(|s| size(s[*b]) > 1));
+            leaf(axis) && self.laws.iter().any(over)
+        };
+        (0..count).filter(|a| (bounded(*a) && (leaf(*a) || seen.contains(a))) || below(*a)).collect()
     }
 }
 

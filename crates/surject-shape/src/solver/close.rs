@@ -124,7 +124,7 @@ impl Solver {
                 self.closings = closings;
                 return Ok(());
             }
-            Some(Err(Refused::Ambiguous(error))) => return Err(error),
+            Some(Err(Refused::Ambiguous(error) | Refused::Hidden(error))) => return Err(error),
             Some(Err(Refused::Exhausted(error))) => error,
             None => error,
         };

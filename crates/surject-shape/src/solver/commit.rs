@@ -206,7 +206,9 @@ impl Solver {
         let open: Vec<u32> = scope.dims.iter().copied().filter(|d| self.is_open(*d)).collect();
         let waiting: Vec<u32> = open.iter().copied().filter(|d| self.has_waiting_relation(*d)).collect();
         // A component that nothing takes goes first: what is left of its axis belongs to the others.
-        let empty = waiting.iter().copied().find(|var| self.least(*var) == Dim::new(0));
+        let may_be_empty =
+            |var: &u32| self.least(*var) == Dim::new(0) && self.domains.get(var).is_none_or(|d| d.contains(0));
+        let empty = waiting.iter().copied().find(may_be_empty);
         if let Some(var) = empty {
             self.downwards(var);
             return Ok(());

@@ -40,6 +40,10 @@ impl Domain {
         Domain { least, most, named: Some(sizes) }
     }
 
+    pub(super) fn without_zero(&mut self) -> Result<bool, Empty> {
+        self.within(1, u64::MAX)
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.least > self.most
     }
@@ -164,6 +168,11 @@ impl System {
                 changed |= by_divisors(product, domains)?;
             }
             for (sub, sup) in &self.below {
+                if self.differ(*sub, *sup)
+                    && let Some(domain) = domains.get_mut(sub)
+                {
+                    changed |= domain.within(1, 1)?;
+                }
                 changed |= by_order(*sub, *sup, domains)?;
             }
             if !changed {
@@ -171,6 +180,18 @@ impl System {
             }
         }
         Ok(())
+    }
+}
+
+impl System {
+    /// Whether an equation says that two sizes differ.
+    fn differ(&self, a: u32, b: u32) -> bool {
+        self.equations.iter().any(|e| {
+            let coefficient = |v| e.terms.get(&v).copied();
+            e.constant != 0
+                && e.terms.len() == 2
+                && coefficient(a).zip(coefficient(b)).is_some_and(|(x, y)| x == -y)
+        })
     }
 }
 
