@@ -20,6 +20,8 @@ const TOLD: usize = 4;
 pub(super) enum Refused {
     /// No other choice was found that fits.
     Exhausted(ShapeError),
+    /// The only ones that fit leave a parameter open.
+    Hidden(ShapeError),
     /// Several fit that mean different things.
     Ambiguous(ShapeError),
 }
@@ -144,8 +146,11 @@ impl Solver {
         error: ShapeError,
         first: &Choices,
     ) -> Result<Solver, Refused> {
-        let mut runs = 0;
-        let Some((found, made)) = self.next_run(rows, first, 0, &mut runs) else {
+        let (mut runs, mut hidden) = (0, None);
+        let Some((found, made)) = self.next_run(rows, first, 0, &mut runs, &mut hidden) else {
+            if let Some(error) = hidden {
+                return Err(Refused::Hidden(error));
+            }
             let tried = match runs {
                 RUNS.. => format!("; {RUNS} other choices were tried and do not fit, more are possible"),
                 0 => String::new(),
@@ -187,7 +192,7 @@ impl Solver {
                 made: made.made[..=number].to_vec(),
                 ..Choices::default()
             };
-            if let Some((other, _)) = self.next_run(rows, &before, number, runs)
+            if let Some((other, _)) = self.next_run(rows, &before, number, runs, &mut None)
                 && !self.same_solution(found, &other)
             {
                 let text = "the elements fit into more than one row, and nothing says which of them has them";
@@ -213,6 +218,7 @@ impl Solver {
         after: &Choices,
         kept: usize,
         runs: &mut usize,
+        hidden: &mut Option<ShapeError>,
     ) -> Option<(Solver, Choices)> {
         let mut last = after.clone();
         loop {
@@ -225,8 +231,10 @@ impl Solver {
             run.choices = Choices { script, ..Choices::default() };
             let closed = run.close_once(rows);
             last = run.choices.clone();
-            if closed.is_ok() {
-                return Some((run, last));
+            match closed {
+                Ok(()) => return Some((run, last)),
+                Err(error) if error.kind == ShapeErrorKind::MissingHidden => _ = hidden.get_or_insert(error),
+                Err(_) => {}
             }
         }
     }

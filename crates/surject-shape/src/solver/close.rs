@@ -1,7 +1,15 @@
 //! Closing: what the constraints leave free is committed, leaves upwards to their bounds, the rest downwards.
 //!
-//! The stages of the seeds, each followed by propagation; whenever a stage commits something, the earlier ones get
-//! another turn. Within a stage everything is committed together, so that the order of variables does not matter.
+//! The stages of the seeds, each followed by propagation and by arithmetic ([`Solver::deduce`]); whenever a stage commits
+//! something, the earlier ones get another turn. What is committed is in `commit`, the way back from it in `choices`.
+//!
+//! | stage | rows | axes |
+//! |---|---|---|
+//! | 3 | leaves take the length of their bound, over equations and numbers of elements, too | |
+//! | 4 | leaves without a bound get no further axes | leaves take their bounds; then what a leaf gets its size from takes its bound |
+//! | 5 | a number of elements goes to the rows that are left | discarded components are empty; a hole of a parameter is an error; holes of leaves take the least size that arithmetic leaves |
+//! | 6 | shifted equations take their shortest overlap, every other row gets no further axes | |
+//! | 7 | | the least size that arithmetic leaves |
 
 use super::choices::{Choices, Refused};
 use super::relations::Law;
@@ -124,7 +132,7 @@ impl Solver {
                 self.closings = closings;
                 return Ok(());
             }
-            Some(Err(Refused::Ambiguous(error))) => return Err(error),
+            Some(Err(Refused::Ambiguous(error) | Refused::Hidden(error))) => return Err(error),
             Some(Err(Refused::Exhausted(error))) => error,
             None => error,
         };

@@ -206,7 +206,9 @@ impl Solver {
         let open: Vec<u32> = scope.dims.iter().copied().filter(|d| self.is_open(*d)).collect();
         let waiting: Vec<u32> = open.iter().copied().filter(|d| self.has_waiting_relation(*d)).collect();
         // A component that nothing takes goes first: what is left of its axis belongs to the others.
-        let empty = waiting.iter().copied().find(|var| self.least(*var) == Dim::new(0));
+        let may_be_empty =
+            |var: &u32| self.least(*var) == Dim::new(0) && self.domains.get(var).is_none_or(|d| d.contains(0));
+        let empty = waiting.iter().copied().find(may_be_empty);
         if let Some(var) = empty {
             self.downwards(var);
             return Ok(());
@@ -219,10 +221,16 @@ impl Solver {
             return Err(self.hole(var));
         }
         let mut committed = false;
+        let held: HashSet<u32> = waiting.iter().copied().collect();
+        let mut later = Vec::new();
         for &var in &open {
             let state = &self.dims[var as usize];
             let now = !leaves || (state.flags.leaf && state.at_least == 0);
-            if now && !waiting.contains(&var) {
+            if now && !held.contains(&var) {
+                if state.flags.leaf && self.is_below_arithmetic(var) {
+                    later.push(var);
+                    continue;
+                }
                 let value = self.least(var);
                 self.commit(var, value, Fact::TRIVIAL);
                 committed = true;
@@ -239,11 +247,36 @@ impl Solver {
         };
         let candidates = waiting.iter().copied().filter(|v| !leaves || self.dims[*v as usize].flags.leaf);
         if let Some(var) = candidates.min_by_key(|v| key(self, *v))
-            && (!leaves || matches!(key(self, var), (false, false, _)))
         {
-            self.downwards(var);
+            if !leaves || matches!(key(self, var), (false, false, _)) {
+                self.downwards(var);
+            }
+        } else if !leaves {
+            for var in later {
+                let value = self.least(var);
+                self.commit(var, value, Fact::TRIVIAL);
+            }
         }
         Ok(())
+    }
+
+    /// Whether an axis above gets its size from arithmetic that is still open.
+    fn is_below_arithmetic(&self, var: u32) -> bool {
+        if self.domains.is_empty() {
+            return false;
+        }
+        let (mut seen, mut work) = (HashSet::new(), vec![var]);
+        while let Some(var) = work.pop() {
+            let root = self.find_const(var);
+            if self.dims[root as usize].value.is_some() || !seen.insert(root) {
+                continue;
+            }
+            if self.domains.contains_key(&root) {
+                return true;
+            }
+            work.extend(self.dims[root as usize].above.iter().map(|(sup, _)| *sup));
+        }
+        false
     }
 
     /// An axis of a parameter that nothing determines.

@@ -166,8 +166,9 @@ impl Solver {
             for why in [state.upper_why, state.at_least_why, state.at_most_why, state.why] {
                 fact = self.facts.follows(fact, why);
             }
-            let domain = self.domain_of(var);
-            if domain.is_empty() {
+            let mut domain = self.domain_of(var);
+            let full = group.equations.iter().any(|e| e.full && e.terms.contains_key(&var));
+            if (full && domain.least == 0 && domain.without_zero().is_err()) || domain.is_empty() {
                 return Err(self.no_sizes(&group, fact));
             }
             domains.insert(var, domain);

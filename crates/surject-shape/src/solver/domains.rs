@@ -40,6 +40,10 @@ impl Domain {
         Domain { least, most, named: Some(sizes) }
     }
 
+    pub(super) fn without_zero(&mut self) -> Result<bool, Empty> {
+        self.within(1, u64::MAX)
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.least > self.most
     }
@@ -164,6 +168,17 @@ impl System {
                 changed |= by_divisors(product, domains)?;
             }
             for (sub, sup) in &self.below {
+                if let Some(met) = self.met(*sub, *sup)
+                    && let Some(domain) = domains.get_mut(sub)
+                {
+                    let kept = [1, met].into_iter().filter(|size| domain.contains(*size)).collect();
+                    let kept = Domain::of(kept);
+                    if kept.is_empty() {
+                        return Err(Empty);
+                    }
+                    changed |= kept != *domain;
+                    *domain = kept;
+                }
                 changed |= by_order(*sub, *sup, domains)?;
             }
             if !changed {
@@ -171,6 +186,33 @@ impl System {
             }
         }
         Ok(())
+    }
+}
+
+impl System {
+    /// The only size that two axes can have if they are one, where an equation says so: one, if there is none.
+    fn met(&self, a: u32, b: u32) -> Option<u64> {
+        self.equations.iter().find_map(|equation| {
+            let mut terms = equation.terms.clone();
+            let of_a = terms.remove(&a)?;
+            *terms.get_mut(&b)? += of_a;
+            terms.retain(|_, coefficient| *coefficient != 0);
+            let constant = equation.constant;
+            match terms.first_key_value() {
+                None => (constant != 0).then_some(1),
+                Some((var, c)) if terms.len() == 1 && (*var == b || constant % c != 0 || constant / c < 1) => {
+                    let size = u64::try_from(constant / c).unwrap_or(1);
+                    Some(if constant % c == 0 { size.max(1) } else { 1 })
+                }
+                Some(_) => {
+                    // Of sizes of at least one, or of at least none.
+                    let least = if equation.full { terms.values().sum() } else { 0 };
+                    let positive = terms.values().all(|c| *c > 0) && constant < least;
+                    let negative = terms.values().all(|c| *c < 0) && constant > least;
+                    (positive || negative).then_some(1)
+                }
+            }
+        })
     }
 }
 

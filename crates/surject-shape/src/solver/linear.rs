@@ -22,6 +22,8 @@ pub(super) struct Linear {
     pub(super) fact: Fact,
     /// What is wrong where it has no solution.
     pub(super) kind: ShapeErrorKind,
+    /// None of its axes may be empty: it is a stride or a kernel.
+    pub(super) full: bool,
 }
 
 impl Linear {
@@ -79,7 +81,8 @@ impl Solver {
             }
             Law::Total { .. } | Law::Exact { .. } => return None,
         };
-        let mut equation = Linear { terms: BTreeMap::new(), constant, fact, kind };
+        let full = kind == ShapeErrorKind::Stride;
+        let mut equation = Linear { terms: BTreeMap::new(), constant, fact, kind, full };
         for (term, coefficient) in terms {
             match self.known(term, &mut equation.fact) {
                 Ok(dim) => {
@@ -124,7 +127,7 @@ impl Solver {
         let (of_a, of_b) = if y > 0 { (y / common, x / common) } else { (-y / common, -x / common) };
         let fact = self.facts.follows(a.fact, b.fact);
         let constant = a.constant.checked_mul(of_a)?.checked_sub(b.constant.checked_mul(of_b)?)?;
-        let mut sum = Linear { terms: BTreeMap::new(), constant, fact, kind: a.kind };
+        let mut sum = Linear { terms: BTreeMap::new(), constant, fact, kind: a.kind, full: false };
         for (var, c) in &a.terms {
             sum.add(*var, c.checked_mul(of_a)?)?;
         }

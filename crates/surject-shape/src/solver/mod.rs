@@ -512,7 +512,7 @@ impl Solver {
             let state = &mut self.dims[root as usize];
             let old = state.flags;
             state.flags = old.join(flags);
-            if flags.leaf && !old.leaf {
+            if flags.leaf && (!old.leaf || state.role_why == Fact::TRIVIAL) {
                 state.role_why = fact;
             }
             if flags.param && !old.param && state.value.is_none() {

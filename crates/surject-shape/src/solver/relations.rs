@@ -3,7 +3,7 @@
 
 use super::{Order, Solver, Task};
 use crate::constraint::{Elems, Kernel};
-use crate::dim::{Basis, Dim, DimTerm, DimVar};
+use crate::dim::{Dim, DimTerm, DimVar};
 use crate::error::{ShapeError, ShapeErrorKind};
 use crate::origin::Fact;
 use crate::row::Row;
@@ -97,10 +97,17 @@ impl Solver {
             return Ok(());
         }
         let (law, fact) = (relation.law.clone(), relation.fact);
-        if let Law::Affine { input, stride, kernel, .. } = &law
+        if let Law::Affine { input, stride, over, kernel } = &law
             && (*stride > 1 || kernel.is_some_and(|k| !k.padded))
         {
             self.no_unit(*input, fact);
+            let window = kernel.filter(|k| !k.padded).map(|k| k.size);
+            for term in std::iter::once(*over).chain(window) {
+                let mut fact = fact;
+                if self.known(term, &mut fact).is_ok_and(|dim| dim.size() == 0) {
+                    return Err(self.error(ShapeErrorKind::Stride, "a strided axis without positions", fact));
+                }
+            }
         }
         if self.repeats(&law) && self.solved_alone(&law, fact)? {
             self.watch(number);
@@ -148,7 +155,7 @@ impl Solver {
     fn solved_alone(&mut self, law: &Law, fact: Fact) -> Result<bool, ShapeError> {
         let Some(equation) = self.linear(law, fact) else { return Ok(false) };
         let text = match equation.single() {
-            Some((var, Some(size))) if size > 0 || (size == 0 && self.dims[var as usize].may_be_empty()) => {
+            Some((var, Some(size))) if size > 0 || (size == 0 && !equation.full && self.dims[var as usize].may_be_empty()) => {
                 let size = u64::try_from(size).unwrap_or(u64::MAX);
                 self.sized(var, size, equation.fact)?;
                 // Where the value is known now, the relation is looked at again.
@@ -202,11 +209,6 @@ impl Solver {
                 }
             }
         }
-    }
-
-    /// A dimension of a size that arithmetic found: its bound, if that has this size.
-    pub(super) fn of_size(&self, var: DimVar, size: u64, basis: Basis) -> Dim {
-        self.dims[var.0 as usize].upper.filter(|u| u.size() == size).unwrap_or(Dim::Size { size, basis })
     }
 
     pub(super) fn equal_rows(&mut self, a: Row, b: Row, fact: Fact) {

@@ -93,7 +93,7 @@ impl Solver {
                 Err(ShapeError { kind: ShapeErrorKind::Undecided, guessed: true, ..error })
             }
             // Everything was looked at.
-            None => Err(ShapeError { guessed: false, ..error }),
+            None => Err(ShapeError { guessed: false, choice: None, ..error }),
         }
     }
 }

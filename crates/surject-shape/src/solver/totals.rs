@@ -2,7 +2,7 @@
 
 use super::{Order, Solver};
 use crate::constraint::Elems;
-use crate::dim::{Basis, Dim, DimTerm, DimVar};
+use crate::dim::{Dim, DimTerm, DimVar};
 use crate::error::{ShapeError, ShapeErrorKind};
 use crate::origin::Fact;
 use crate::row::{Row, RowVar};
@@ -83,7 +83,7 @@ impl Solver {
                         format!("number of elements: {left} is not a product of {} equal sizes", open.len());
                     return Err(self.error(ShapeErrorKind::TotalElems, text, fact));
                 };
-                self.count(*var, size, fact)?;
+                self.sized(var.0, size, fact)?;
                 Ok(false)
             }
             ([row, same @ ..], []) if self.stage >= 3 && same.iter().all(|r| r == row) => {
@@ -178,25 +178,8 @@ impl Solver {
             let text = format!("shape cannot be strided: {product} elements do not divide by {coefficient}");
             return Err(self.error(ShapeErrorKind::TotalElems, text, fact));
         }
-        self.count(var, product / coefficient, fact)?;
+        self.sized(var.0, product / coefficient, fact)?;
         Ok(false)
-    }
-
-    /// An axis has this size and a basis that its number of elements does not determine.
-    fn count(&mut self, var: DimVar, size: u64, fact: Fact) -> Result<(), ShapeError> {
-        if size >= 2 {
-            self.at_least(DimTerm::Var(var), size, fact)?;
-        }
-        let state = &self.dims[self.find_const(var.0) as usize];
-        if self.stage < 4 || state.value.is_some() {
-            return Ok(());
-        }
-        self.choices.commit();
-        let value = match self.of_size(var, size, Basis::DEFAULT) {
-            Dim::Size { size: 1, basis: Basis::DEFAULT } if state.at_least == 0 => Dim::Unit,
-            value => value,
-        };
-        self.bind_dim(self.find_const(var.0), value, fact)
     }
 
     /// Looks at the waiting relations again.
