@@ -230,6 +230,3 @@ impl Sizes<'_> {
         })
     }
 }
-
-#[cfg(test)]
-mod tests;

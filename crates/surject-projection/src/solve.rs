@@ -15,7 +15,7 @@ use crate::projections::{Projections, write_affine};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many affine axes may be made of each other: an axis of a spec with many terms is a chain of so many.
-const DEEPEST: usize = 64;
+const DEEPEST: usize = 16;
 
 /// An index over the roots of classes that have a loop.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -90,6 +90,8 @@ pub struct Session {
     frames: Vec<Frame>,
     /// Owners of what functions of the library define.
     library: Rc<Owner>,
+    /// Constants whose shapes are those of files.
+    files: BTreeSet<NodeId>,
     /// The names of parameters and the paths of layers that are taken.
     taken: BTreeSet<String>,
     /// How deep the expression being evaluated is.
@@ -119,6 +121,7 @@ impl Session {
             frames: vec![Frame::of_text(text.clone())],
             text,
             library: Rc::new(Owner::new(String::new())),
+            files: BTreeSet::new(),
             taken: taken.collect(),
             depth: 0,
             evaluated: 0,

@@ -1,10 +1,10 @@
 //! What an error of shapes is about: the tensors that its operations relate, with what is known of their shapes.
 
 use crate::error::{TensorError, TensorErrorKind};
-use crate::graph::{Data, NodeId, Step};
+use crate::graph::{Data, NodeId, SaidEqual, Side, Step};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use surject_shape::{Dim, DimTerm, Logic, Origin, Row, Shape, ShapeError, Solver, Subject};
+use surject_shape::{Dim, DimTerm, Logic, Origin, Row, Shape, ShapeError, ShapeErrorKind, Solver, Subject};
 
 /// How many tensors an error shows.
 const SHOWN: usize = 8;
@@ -12,6 +12,17 @@ const SHOWN: usize = 8;
 impl Data {
     /// An error with the shapes of the tensors it is about.
     pub(crate) fn explained(&self, mut error: TensorError) -> TensorError {
+        if let TensorErrorKind::Shape(shape_error) = &mut error.kind
+            && let Some((said, message)) = self.unequal(shape_error)
+        {
+            shape_error.message = message;
+            shape_error.kind = ShapeErrorKind::SizeMismatch;
+            // What was said comes first.
+            shape_error.labels.sort_by_key(|label| !Arc::ptr_eq(label, &said));
+            if error.span.is_none() {
+                error.place = said.place.clone();
+            }
+        }
         let TensorErrorKind::Shape(shape_error) = &error.kind else { return error };
         if !error.notes().is_empty() {
             return error;
@@ -29,6 +40,22 @@ impl Data {
         }
         error.context_mut().notes = notes;
         error
+    }
+}
+
+impl Data {
+    /// Sizes that a user said are equal, where a contradiction follows from that and they are known to differ.
+    fn unequal(&self, error: &ShapeError) -> Option<(Arc<Origin>, String)> {
+        let said = |said: &&SaidEqual| error.labels.iter().any(|label| Arc::ptr_eq(label, &said.origin));
+        self.said_equal.iter().filter(said).find_map(|said| {
+            let [a, b] = &said.sides;
+            let known = |side: &Side| match side.size {
+                Ok(size) => self.size_of(size),
+                Err(number) => Some(number),
+            };
+            let (x, y) = (known(a)?, known(b)?);
+            (x != y).then(|| (said.origin.clone(), format!("{} is {x}, but {} is {y}", a.name, b.name)))
+        })
     }
 }
 
@@ -56,7 +83,9 @@ impl Data {
         let named = |step: &&Step| error.labels.iter().any(|label| Arc::ptr_eq(label, &step.origin));
         let composed = self.steps.iter().filter(|s| s.logic == Logic::Compose).filter(named);
         let shape = |id: &NodeId| &self.nodes[id.0 as usize].shape;
-        let fitting = composed.take(TRIED).find(|step| {
+        use ShapeErrorKind::{BasisClash, RankMismatch, SizeMismatch};
+        let clashes = matches!(error.kind, SizeMismatch | BasisClash | RankMismatch);
+        let fitting = composed.take(if clashes { TRIED } else { 0 }).find(|step| {
             let operands: Vec<&Shape> = step.operands.iter().map(shape).collect();
             self.fits_pointwise(&step.logic, &operands, shape(&step.result), &step.origin, true)
         });

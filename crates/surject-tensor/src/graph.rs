@@ -188,6 +188,18 @@ pub struct Sizes {
     pub output: RowSizes,
 }
 
+/// Two sizes that a user said are equal, one of them a product.
+pub(crate) struct SaidEqual {
+    pub(crate) origin: Arc<Origin>,
+    pub(crate) sides: [Side; 2],
+}
+
+/// One of them: how errors speak of it, and the size or the number that it is.
+pub(crate) struct Side {
+    pub(crate) name: String,
+    pub(crate) size: Result<SizeRef, u64>,
+}
+
 pub(crate) struct Data {
     pub(crate) nodes: Vec<Node>,
     pub(crate) steps: Vec<Step>,
@@ -198,6 +210,8 @@ pub(crate) struct Data {
     pub(crate) projections: HashMap<StepId, Arc<Projections>>,
     /// The steps that give parameters their first values.
     pub(crate) first_values: HashMap<NodeId, StepId>,
+    /// What errors about sizes look up.
+    pub(crate) said_equal: Vec<SaidEqual>,
     /// The element type that the conversion of random words counts for.
     pub(crate) element: DType,
     streams: u32,
@@ -227,6 +241,7 @@ impl Graph {
             gradients: HashMap::new(),
             projections: HashMap::new(),
             first_values: HashMap::new(),
+            said_equal: Vec::new(),
             element: DType::F32,
             streams: 0,
             poison: None,

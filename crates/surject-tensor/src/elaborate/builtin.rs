@@ -267,6 +267,9 @@ impl Session {
         };
         let constrained = self.graph.constrain(constraint, &graph_site);
         constrained.map_err(|error| self.here(error, site.span))?;
+        if name == "wrap" && self.files.contains(&values.id()) {
+            self.files.insert(tensor.id());
+        }
         Ok(tensor)
     }
 

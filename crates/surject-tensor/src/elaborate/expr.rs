@@ -282,6 +282,7 @@ impl Session {
                 let site = self.site(span, None);
                 let made = self.graph.parameter(&label, &init, &sizes, site);
                 let tensor = made.map_err(|error| self.here(error, span))?;
+                self.shaped_by_file(&tensor, &init, &sizes, span)?;
                 owner.define(&name.text, name.span.start, &tensor);
                 tensor
             }

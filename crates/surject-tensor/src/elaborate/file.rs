@@ -2,12 +2,13 @@
 
 use super::Session;
 use crate::error::{TensorError, TensorErrorKind};
+use crate::graph::{RowSizes, Sizes};
 use crate::tensor::Tensor;
 use std::path::{Path, PathBuf};
 use surject_ir::Buffer;
 use surject_notation::Span;
 use surject_runtime::npy;
-use surject_shape::{Dim, GroundRow, GroundShape};
+use surject_shape::{Constraint, Dim, GroundRow, GroundShape};
 
 impl Session {
     /// `file("w.npy")`: what the file holds, with its axes as output axes. A path that is not absolute starts in the folder
@@ -37,7 +38,34 @@ impl Session {
         }
         let shape = GroundShape { output: GroundRow { lead: Vec::new(), trail }, ..GroundShape::default() };
         let made = self.graph.data(&shape, values, self.site(site.span, site.label));
-        made.map_err(|error| self.here(error, site.span))
+        let tensor = made.map_err(|error| self.here(error, site.span))?;
+        self.files.insert(tensor.id());
+        Ok(tensor)
+    }
+
+    /// A parameter that starts as a file has the rows of the file, where its definition does not say others.
+    pub(super) fn shaped_by_file(
+        &self,
+        parameter: &Tensor,
+        init: &Tensor,
+        sizes: &Sizes,
+        span: Span,
+    ) -> Result<(), TensorError> {
+        if !self.files.contains(&init.id()) {
+            return Ok(());
+        }
+        let (of, as_file) = (self.graph.node(parameter.id()).shape, self.graph.node(init.id()).shape);
+        let rows = [
+            (&sizes.batch, of.batch, as_file.batch),
+            (&sizes.input, of.input, as_file.input),
+            (&sizes.output, of.output, as_file.output),
+        ];
+        let site = self.site(span, None);
+        for (_, row, file) in rows.into_iter().filter(|(sizes, ..)| matches!(sizes, RowSizes::Free)) {
+            let same = self.graph.constrain(Constraint::RowEq(row, file), &site);
+            same.map_err(|error| self.here(error, span))?;
+        }
+        Ok(())
     }
 
     /// A path from the folder of the text that is evaluated.

@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::error::{TensorError, TensorErrorKind};
-use crate::graph::{RowSizes, SizeRef, Sizes};
+use crate::graph::{RowSizes, Side, SizeRef, Sizes};
 use crate::tensor::Tensor;
 use crate::value::{Number, Size, Value};
 use std::rc::Rc;
@@ -250,11 +250,11 @@ impl Session {
     }
 
     /// What is said about sizes here contradicts what is known of them.
-    fn contradiction(&self, kind: ShapeErrorKind, message: String, span: Span) -> TensorError {
+    fn contradiction(&self, message: String, span: Span) -> TensorError {
         let site = self.site(span, None);
         let operation = site.text.unwrap_or_default();
         let origin = Arc::new(Origin { operation, place: site.place, ..Origin::default() });
-        let error = ShapeError { labels: vec![origin], ..ShapeError::new(kind, message) };
+        let error = ShapeError { labels: vec![origin], ..ShapeError::new(ShapeErrorKind::Stride, message) };
         self.here(error.into(), span)
     }
 
@@ -266,22 +266,23 @@ impl Session {
         spans: [Span; 2],
         span: Span,
     ) -> Result<(), TensorError> {
-        // Where both are known and one is a product, no axis has the size that the error is about.
         let product = |value: &Value| matches!(value, Value::Size(Size { size: SizeRef::Row(_), .. }));
-        if let (Some(x), Some(y)) = (self.known_size(a), self.known_size(b))
-            && x != y
-            && (product(a) || product(b))
-        {
-            let side = |value: &Value, n: u64| match value {
+        let side = |value: &Value| {
+            let (name, size) = match value {
                 Value::Size(size) if product(value) => {
-                    format!("the product of the sizes of `{}` is {n}", size.name)
+                    (format!("the product of the sizes of `{}`", size.name), Ok(size.size))
                 }
-                Value::Size(size) => format!("`{}` is {n}", size.name),
-                _ => format!("the number is {n}"),
+                Value::Size(size) => (format!("`{}`", size.name), Ok(size.size)),
+                Value::Number(n) => ("the number".to_string(), Err(n.size()?)),
+                _ => return None,
             };
-            let message = format!("{}, but {}", side(a, x), side(b, y));
-            return Err(self.contradiction(ShapeErrorKind::SizeMismatch, message, span));
-        }
+            Some(Side { name, size })
+        };
+        // Of a product no axis has the size, so that an error has to name it.
+        let sides = match (side(a), side(b)) {
+            (Some(x), Some(y)) if product(a) || product(b) => Some([x, y]),
+            _ => None,
+        };
         let mut dims = Vec::new();
         for (value, at) in [a, b].into_iter().zip(spans) {
             self.dims_of(value, at, &mut dims)?;
@@ -291,7 +292,8 @@ impl Session {
             return Err(self.wrong(TensorErrorKind::Arguments, span, message));
         };
         let site = self.site(span, None);
-        self.graph.constrain(Constraint::DimEq(a, b), &site).map_err(|error| self.here(error, span))
+        let said = self.graph.constrain_said(Constraint::DimEq(a, b), &site, sides);
+        said.map_err(|error| self.here(error, span))
     }
 
     /// `set_scale(a, b, factor)`: `a = factor · b`.
@@ -306,7 +308,7 @@ impl Session {
             Value::Size(size) => format!("`{}`", size.name),
             _ => "the number".to_string(),
         };
-        let stride = |message: String| Err(self.contradiction(ShapeErrorKind::Stride, message, span));
+        let stride = |message: String| Err(self.contradiction(message, span));
         let is_row = |value: &Value| matches!(value, Value::Size(Size { size: SizeRef::Row(_), .. }));
         if is_row(a) || is_row(b) {
             let row = if is_row(a) { a } else { b };

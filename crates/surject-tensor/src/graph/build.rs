@@ -1,7 +1,9 @@
 //! Building a graph: tensors from outside, parameters, operations, assignments.
 
 use crate::error::{TensorError, TensorErrorKind};
-use crate::graph::{Action, Graph, Kind, NodeId, NodeKind, RowSizes, Site, SizeRef, Sizes, StepId};
+use crate::graph::{
+    Action, Graph, Kind, NodeId, NodeKind, RowSizes, SaidEqual, Side, Site, SizeRef, Sizes, StepId,
+};
 use crate::operator::{Cell, Operator, Term};
 use crate::spec::{self, Surroundings};
 use crate::tensor::Tensor;
@@ -372,6 +374,16 @@ impl Graph {
     /// # Errors
     /// A contradiction.
     pub fn constrain(&self, constraint: Constraint, site: &Site) -> Result<(), TensorError> {
+        self.constrain_said(constraint, site, None)
+    }
+
+    /// The same, for a constraint by which a user says that two sizes are equal.
+    pub(crate) fn constrain_said(
+        &self,
+        constraint: Constraint,
+        site: &Site,
+        sides: Option<[Side; 2]>,
+    ) -> Result<(), TensorError> {
         let origin = Arc::new(Origin {
             operation: site.text.clone().unwrap_or_else(|| "a constraint".to_string()),
             spec: site.spec.clone(),
@@ -379,6 +391,7 @@ impl Graph {
             ..Origin::default()
         });
         let mut data = self.0.borrow_mut();
+        data.said_equal.extend(sides.map(|sides| SaidEqual { origin: origin.clone(), sides }));
         let added = data.solver.add(constraint, &origin);
         added.map_err(|error| data.explained(error.into()))
     }

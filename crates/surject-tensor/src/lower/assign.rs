@@ -5,8 +5,8 @@
 //! is read with a fill that makes it so, or the whole value is replaced outside.
 
 use super::fetch::{impossible, internal};
-use super::{Builder, words};
 use super::primitive::Scalars;
+use super::{Builder, words};
 use crate::error::{TensorError, TensorErrorKind};
 use crate::graph::{NodeId, NodeKind, StepId};
 use crate::operator::{Cell, Rule, Term};

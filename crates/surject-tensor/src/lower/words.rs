@@ -148,7 +148,12 @@ impl Builder<'_> {
         }
         let Some(map) = access(piece, slot).filter(|a| a.is_total()).map(|a| a.read_map(Fill(0))) else {
             let message = "random words have no padding".to_string();
-            return Err(self.wrong(step, TensorErrorKind::Unsupported, message, "use a spec without padding"));
+            return Err(self.wrong(
+                step,
+                TensorErrorKind::Unsupported,
+                message,
+                "use a spec without padding",
+            ));
         };
         if let Some(parts) = self.words.get(&node).copied() {
             let mut word = Vec::with_capacity(4);
@@ -156,7 +161,8 @@ impl Builder<'_> {
                 let tensor = self.function.tensor(part);
                 word.push(self.function.fields.read(map.clone(), tensor).map_err(internal)?);
             }
-            return <[FieldId; 4]>::try_from(word).map_err(|_| impossible("a word of four parts".to_string()));
+            return <[FieldId; 4]>::try_from(word)
+                .map_err(|_| impossible("a word of four parts".to_string()));
         }
         let var = self.seen(node, step, slot, projections)?;
         let tensor = self.function.tensor(var);
@@ -176,7 +182,8 @@ impl Builder<'_> {
     ) -> Result<(), TensorError> {
         let dtype = self.dtype;
         if coefficient != 16 / dtype.size().max(1) as u64 {
-            let message = format!("the shapes were inferred for {coefficient} numbers a word, not for {dtype}");
+            let message =
+                format!("the shapes were inferred for {coefficient} numbers a word, not for {dtype}");
             let help = "say the element type before shapes are inferred: `graph.set_element(dtype)`";
             return Err(self.wrong(step, TensorErrorKind::Unsupported, message, help));
         }

@@ -3,7 +3,7 @@
 use crate::{Failure, Source};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use surject_index::{Extent, ExtentEnv, ExtentExpr};
+use surject_index::{Extent, ExtentExpr};
 use surject_ir::bind::Arguments;
 use surject_ir::{BindError, Buffer, Function, Program};
 use surject_notation::Span;

@@ -1,6 +1,8 @@
-use super::{BindError, bind, is_symbolic};
-use crate::interp::run;
-use crate::{Buffer, DType, Function, Program, Scalar, parse, print};
+//! Binding of symbolic sizes to the arguments of a call.
+
+use surject_ir::bind::is_symbolic;
+use surject_ir::interp::run;
+use surject_ir::{BindError, Buffer, DType, Function, Program, Scalar, bind, parse, print};
 
 fn buffer(shape: &[usize]) -> Buffer {
     let count: usize = shape.iter().product();
@@ -53,9 +55,12 @@ fn arguments_that_contradict_each_other_are_refused() {
 
 #[test]
 fn sizes_without_a_value_are_refused() {
-    let symbolic = function(
-        "func main(x: f32[in0.0]) -> (y) {\n  y : f32[(in0.0 - 3)] =: over i<(in0.0 - 3): x[i]\n}\n",
-    );
+    let text = "\
+func main(x: f32[in0.0]) -> (y) {
+  y : f32[(in0.0 - 3)] =: over i<(in0.0 - 3): (x[i] where 0 <= i < in0.0 else 0.0f32)
+}
+";
+    let symbolic = function(text);
     let error = bind(&symbolic, &[buffer(&[2])]).unwrap_err();
     assert_eq!(error.to_string(), "the variable `y`: the size `(in0.0 - 3)` is negative: -1");
     assert!(bind(&symbolic, &[buffer(&[3])]).is_ok());
