@@ -13,10 +13,12 @@ pub fn accumulates_by_parts(op: AccOp) -> Result<(), CodegenError> {
     }
 }
 
-/// A value that an accumulation joins to its neutral element and to nothing else. It is the value, but for products: those
-/// of complex numbers mix the parts, and `(1 + 0i) · (∞ + 0i)` is not a number.
+/// A value that an accumulation joins to its neutral element and to nothing else. It is the value, but for sums, which are
+/// never `-0.0`, and for products: those of complex numbers mix the parts, and `(1 + 0i) · (∞ + 0i)` is not a number.
 pub fn once(dag: &mut Dag, op: AccOp, x: Parts) -> Result<Parts, CodegenError> {
-    let Some(im) = x.im.filter(|_| op == AccOp::Mul) else { return Ok(x) };
+    let Some(im) = x.im.filter(|_| op == AccOp::Mul) else {
+        return Ok(map(dag, x, |dag, x| crate::phase::started(dag, op, x)));
+    };
     let one = Field::of(dag, im).one();
     binary(dag, BinaryOp::Mul, Parts { re: one.re, im: Some(one.im) }, x)
 }

@@ -67,8 +67,18 @@ fn neutral_elements_are_neutral() {
                 if nan || (d.is_complex() && op == AccOp::Mul) {
                     continue;
                 }
-                assert_eq!(acc(op, op.neutral(d), x), Some(x), "{op} {d}");
-                assert_eq!(acc(op, x, op.neutral(d)), Some(x), "{op} {d}");
+                let neutral = op.exact_neutral(d);
+                assert_eq!(acc(op, neutral, x), Some(x), "{op} {d}");
+                assert_eq!(acc(op, x, neutral), Some(x), "{op} {d}");
+                // What an accumulation starts from is, but for the sign of a zero in a sum; and a sum is never -0.0.
+                let started = acc(op, op.neutral(d), x).unwrap();
+                assert!(
+                    started == x || op == AccOp::Add && started.as_complex() == x.as_complex(),
+                    "{op} {d} {x:?}"
+                );
+                let starts = crate::range::Range::of(x).starts_as(op, d);
+                assert!(!starts || started == x, "{op} {d} {x:?}");
+                assert!(op.absorbs(neutral) && op.absorbs(op.neutral(d)));
             }
         }
     }
