@@ -2,6 +2,7 @@
 """Measures the accuracy of programs and of their gradients, and writes `README.md` beside this file.
 
     .venv/bin/python papers/accuracy/measure.py [--surject BINARY] [--gradients] [FOLDER …]
+    .venv/bin/python papers/accuracy/measure.py --keep          write the page again from `measured.json`
 
 A folder holds `program.mlir` and `in0.npy`, `in1.npy`, …, or folders of that kind. What has no inputs is given noise.
 Every program runs as it stands on Surject, optimised and not, and on XLA; and with all of its floats as `f64` on XLA,
@@ -19,6 +20,7 @@ import tempfile
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import jax
+import jaxlib
 import ml_dtypes
 import numpy as np
 
@@ -197,7 +199,7 @@ def is_above(row):
     return row["surject"] > 3 * row["xla"] and row["surject"] > 4
 
 
-def page(rows, skipped, head):
+def page(xla, revision, rows, skipped):
     show = lambda v: "∞" if math.isinf(v) else f"{v:.2f}"
     def table(chosen):
         yield "| program | result | type | XLA | not optimised | Surject | to XLA |"
@@ -219,7 +221,7 @@ def page(rows, skipped, head):
         "cargo build --release -p surject && .venv/bin/python papers/accuracy/measure.py --gradients",
         "```",
         "",
-        f"{head} {len(rows)} results of {len({r['program'] for r in rows})} programs. Geometric means of the errors (none counted below a quarter):",
+        f"XLA of jaxlib {xla}, Surject {revision}: {len(rows)} results of {len({r['program'] for r in rows})} programs. Geometric means of the errors (none counted below a quarter):",
         f"XLA {mean('xla'):.2f}, Surject without rewriting {mean('plain'):.2f}, Surject {mean('surject'):.2f}.",
         "",
         "## Above three times XLA's error, and above 4 units",
@@ -242,9 +244,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--surject", default=os.path.join(ROOT, "target/release/surject"))
     parser.add_argument("--gradients", action="store_true", help="also the gradients of the programs")
-    parser.add_argument("--out", default=os.path.join(HERE, "README.md"))
+    parser.add_argument("--out", default=HERE, help="the folder of the page and of what was measured")
+    parser.add_argument("--keep", action="store_true", help="measure nothing")
     parser.add_argument("folders", nargs="*")
     a = parser.parse_args()
+    stored = os.path.join(a.out, "measured.json")
+    if a.keep:
+        with open(stored) as file:
+            return write(a.out, json.load(file))
     folders = a.folders or [
         os.path.join(ROOT, "..", "shared", "cases", "jax"),
         os.path.join(ROOT, "tests", "programs"),
@@ -271,11 +278,17 @@ def main():
             except Exception as e:
                 skipped.append((name, str(e).splitlines()[0][:160] if str(e) else type(e).__name__))
                 print(f"{name}: {skipped[-1][1]}", file=sys.stderr, flush=True)
-    import jaxlib
-    head = f"XLA of jaxlib {jaxlib.__version__}."
-    with open(a.out, "w") as page_:
-        page_.write(page(rows, skipped, head))
-    return 1 if any(map(is_above, rows)) else 0
+    revision = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True).stdout
+    found = {"xla": jaxlib.__version__, "revision": revision.strip(), "rows": rows, "skipped": skipped}
+    with open(stored, "w") as file:
+        json.dump(found, file, indent=0)
+    return write(a.out, found)
+
+
+def write(folder, found):
+    with open(os.path.join(folder, "README.md"), "w") as file:
+        file.write(page(**found))
+    return 1 if any(map(is_above, found["rows"])) else 0
 
 
 if __name__ == "__main__":

@@ -3,7 +3,9 @@
 //! Most functions are written as vector code, by [formulas](formula) that know nothing of scopes and loops: the
 //! argument is reduced, a polynomial is evaluated with fused multiply-adds, and what lies outside the range of the
 //! reduction is put right by selects, or where it is rare in a branch of its own. NaN gives NaN, infinities their limits,
-//! subnormal arguments and results are kept.
+//! subnormal arguments and results are kept. Where a function comes near a limit other than these, what is missing is
+//! rounded once, and from where on it is the limit is where the interpreter's is: `tests` run every formula for every kind
+//! of machine.
 //! Functions of `f32` that are not at the heart of neural networks are computed in `f64` and rounded once; some that are
 //! come from tables in registers, where a machine can look those up lane by lane.
 //! Everything else calls the functions of [`surject_runtime::math`], lane by lane; so do angles that are too large for

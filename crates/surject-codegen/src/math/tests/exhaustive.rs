@@ -7,11 +7,9 @@ use super::*;
 /// The distance from the exact value in units of the last place; subnormal numbers have the unit of the smallest normal
 /// one. Infinite where only one of both is NaN, or infinite.
 fn units(found: f32, exact: f64) -> f64 {
-    if f32::same(found, exact as f32) {
-        return (f64::from(found) - exact).abs() / unit(exact);
-    }
     match found.is_finite() && (exact as f32).is_finite() {
         true => (f64::from(found) - exact).abs() / unit(exact),
+        false if found.same(exact as f32) => 0.0,
         false => f64::INFINITY,
     }
 }
