@@ -1,7 +1,8 @@
 //! The analysis of the e-graph: interned maps and spaces, and what is known of a class.
 
 use crate::lang::{Node, Op};
-use egg::{Analysis, DidMerge, EGraph, Id};
+use crate::provenance::{self, Provenance, Tags};
+use egg::{Analysis, DidMerge, EGraph, Id, Justification};
 use rustc_hash::FxHashMap as HashMap;
 use std::hash::Hash;
 use surject_index::{Component, Fill, IndexMap, Space, Verdict};
@@ -36,6 +37,8 @@ pub struct FieldData {
     pub deps: Axes,
     /// Bounds and signs of its values.
     pub range: Range,
+    /// The rules by which the parts of the class are equal that stood for values of their own.
+    pub rests: Tags,
 }
 
 /// What is known of a class.
@@ -110,6 +113,8 @@ pub struct Algebra {
     pub raw: bool,
     /// The classes that are new, were merged, or of which more is known, since this was last taken.
     pub dirty: Vec<Id>,
+    /// Which rules what is in the e-graph rests on.
+    pub provenance: Provenance,
     /// The first clash of types that a merge met: a rule equated two fields that cannot be equal.
     pub clash: Option<String>,
 }
@@ -127,6 +132,7 @@ impl Default for Algebra {
             answers: HashMap::default(),
             raw: false,
             dirty: Vec::new(),
+            provenance: Provenance::default(),
             clash: None,
         }
     }
@@ -360,6 +366,7 @@ impl Algebra {
                 constant: None,
                 deps: Axes::NONE.with(*axis as usize).intersection(Axes::all(algebra.space(*space))),
                 range: Range::index(*dtype, algebra.space(*space).extent(*axis as usize).as_const()),
+                rests: Tags::NONE,
             },
             Node::Const(space, dtype, bits) => FieldData {
                 space: *space,
@@ -367,12 +374,13 @@ impl Algebra {
                 constant: Some(Scalar::from_bits(*dtype, *bits)),
                 deps: Axes::NONE,
                 range: Range::of(Scalar::from_bits(*dtype, *bits)),
+                rests: Tags::NONE,
             },
             Node::Input(id) => {
                 let info = algebra.input(*id);
                 let deps = Axes::all(algebra.space(info.space));
                 let range = Range::any(info.dtype);
-                FieldData { space: info.space, dtype: info.dtype, constant: None, deps, range }
+                FieldData { space: info.space, dtype: info.dtype, constant: None, deps, range, rests: Tags::NONE }
             }
             Node::Read([m, x]) => {
                 let (m, x) = (algebra.map(map(m)?), field(x)?);
@@ -388,7 +396,7 @@ impl Algebra {
                     Some(fill) => x.range.or(Range::of(Scalar::from_bits(x.dtype, fill.0))),
                     None => x.range,
                 };
-                FieldData { space, dtype: x.dtype, constant, deps, range }
+                FieldData { space, dtype: x.dtype, constant, deps, range, rests: Tags::NONE }
             }
             Node::Acc([o, m, x]) => {
                 let (o, along, x) = (op(o)?.as_acc()?, map(m)?, field(x)?);
@@ -401,7 +409,7 @@ impl Algebra {
                 let deps = if constant.is_some() { Axes::NONE } else { deps_of_acc(m, x.deps) };
                 let onto = algebra.answers.get(&(along, Question::Surjective)).is_some_and(|v| v.is_yes());
                 let range = Range::acc(o, x.dtype, x.range, terms(m), onto);
-                FieldData { space, dtype: x.dtype, constant, deps, range }
+                FieldData { space, dtype: x.dtype, constant, deps, range, rests: Tags::NONE }
             }
             Node::Un([o, x]) => {
                 let (o, x) = (op(o)?, field(x)?);
@@ -412,7 +420,7 @@ impl Algebra {
                     Op::Convert(to) => Range::convert(x.dtype, to, x.range),
                     _ => Range::any(dtype),
                 };
-                FieldData { space: x.space, dtype, constant, deps: x.deps, range }
+                FieldData { space: x.space, dtype, constant, deps: x.deps, range, rests: Tags::NONE }
             }
             Node::Bin([o, x, y]) => {
                 let square = egraph.find(*x) == egraph.find(*y);
@@ -429,7 +437,7 @@ impl Algebra {
                     BinaryOp::Mul if square => Range::square(x.dtype, x.range),
                     o => Range::binary(o, x.dtype, x.range, y.range),
                 };
-                FieldData { space: x.space, dtype, constant, deps: x.deps.union(y.deps), range }
+                FieldData { space: x.space, dtype, constant, deps: x.deps.union(y.deps), range, rests: Tags::NONE }
             }
             Node::Sel([c, t, f]) => {
                 let (c, t, f) = (field(c)?, field(t)?, field(f)?);
@@ -449,7 +457,7 @@ impl Algebra {
                 };
                 let deps = c.deps.union(t.deps).union(f.deps);
                 let range = t.range.or(f.range);
-                FieldData { space: t.space, dtype: t.dtype, constant, deps, range }
+                FieldData { space: t.space, dtype: t.dtype, constant, deps, range, rests: Tags::NONE }
             }
         };
         let data = if data.constant.is_some() { FieldData { deps: Axes::NONE, ..data } } else { data };
@@ -460,7 +468,8 @@ impl Algebra {
 impl Analysis<Node> for Algebra {
     type Data = Data;
 
-    fn make(egraph: &mut Graph, node: &Node, _id: Id) -> Data {
+    fn make(egraph: &mut Graph, node: &Node, id: Id) -> Data {
+        egraph.analysis.provenance.make(id);
         // The spaces of maps are interned with the maps, so that `data_of` needs no `&mut`.
         if let Node::Map(id) = node {
             let map = egraph.analysis.map(*id).clone();
@@ -477,11 +486,14 @@ impl Analysis<Node> for Algebra {
     fn merge(&mut self, a: &mut Data, b: Data) -> DidMerge {
         match (&mut *a, &b) {
             (Data::Field(x), Data::Field(y)) if x.space == y.space && x.dtype == y.dtype => {
-                let (old, deps) = (x.clone(), x.deps.intersection(y.deps));
+                let (old, deps) = ((x.constant, x.deps, x.range), x.deps.intersection(y.deps));
                 x.constant = x.constant.or(y.constant);
                 x.range = x.range.and(y.range);
                 x.deps = if x.constant.is_some() { Axes::NONE } else { deps };
-                DidMerge(*x != old, *x != *y)
+                // Nothing of the classes above follows from what the merge rests on.
+                x.rests = x.rests.and(y.rests).and(self.provenance.take_merging());
+                let known = (x.constant, x.deps, x.range);
+                DidMerge(known != old, known != (y.constant, y.deps, y.range))
             }
             (x, y) if *x == *y => DidMerge(false, false),
             (x, y) => {
@@ -489,6 +501,10 @@ impl Analysis<Node> for Algebra {
                 DidMerge(false, false)
             }
         }
+    }
+
+    fn pre_union(egraph: &Graph, a: Id, b: Id, why: &Option<Justification>) {
+        provenance::before_union(egraph, a, b, why);
     }
 
     fn modify(egraph: &mut Graph, id: Id) {
@@ -502,6 +518,6 @@ impl Analysis<Node> for Algebra {
             return;
         }
         let folded = egraph.add(node);
-        egraph.union_trusted(id, folded, "constant-folding");
+        provenance::fold(egraph, id, folded);
     }
 }

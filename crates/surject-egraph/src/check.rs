@@ -143,7 +143,7 @@ pub fn check_law(rule: &Rule, seeds: std::ops::Range<u64>) -> Result<LawReport, 
     let mut report = LawReport::default();
     for seed in seeds {
         let Some(instance) = instantiate(rule, seed) else { continue };
-        if matches!(surject_rules::trial(rule, &instance), surject_rules::Trial::Skipped) {
+        if !surject_rules::counts_everywhere(rule, &instance) {
             continue;
         }
         report.terms += 1;

@@ -5,6 +5,7 @@ use crate::apply::{Bound, Env};
 use crate::build::field;
 use crate::compiled::{Arg, Test};
 use crate::lang::{Node, Op};
+use crate::provenance::use_constant;
 use egg::Id;
 use surject_index::Verdict;
 use surject_ir::range::{Range, terms};
@@ -56,7 +57,11 @@ fn verdict(egraph: &mut Graph, env: &Env, test: &Test, dtype: DType) -> Option<V
             _ => return None,
         },
         ConditionName::Constant => match test.args.get(1)? {
-            Arg::Number(value) => is_constant(egraph, class(0)?, *value)?.into(),
+            Arg::Number(value) => {
+                let class = class(0)?;
+                use_constant(egraph, class);
+                is_constant(egraph, class, *value)?.into()
+            }
             _ => return None,
         },
         ConditionName::NoNegativeZero => known(!field(egraph, class(0)?)?.range.negative_zero),

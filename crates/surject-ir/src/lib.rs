@@ -22,6 +22,7 @@
 //! A **statement** stores a field into a new variable (the *assignment* of the seeds: its product space is the
 //! space of the accumulated field), calls a library operation, or is control flow. Variables are defined once.
 
+pub mod bind;
 mod error;
 pub mod eval;
 mod field;
@@ -37,6 +38,7 @@ pub mod range;
 pub mod testing;
 pub mod verify;
 
+pub use bind::{BindError, bind};
 pub use error::TypeError;
 pub use field::{Field, FieldId, FieldKind, Fields};
 pub use library::{Attr, FftKind, GatherDims, LibOp, LibOpError, ScatterDims, Transpose, Window};

@@ -1,5 +1,6 @@
 //! What a rule file says, as data.
 
+use crate::soundness::Soundness;
 use std::fmt;
 use surject_ir::{AccOp, BinaryOp, UnaryOp};
 
@@ -48,6 +49,8 @@ pub struct Rule {
     pub bindings: Vec<Binding>,
     /// Where the rule stands.
     pub span: Span,
+    /// What interpretation says of it, once [`crate::check`] has asked; so that it is asked once.
+    pub soundness: Option<Soundness>,
 }
 
 /// How far the two sides may differ.

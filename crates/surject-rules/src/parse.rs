@@ -166,7 +166,20 @@ impl<'a> Parser<'a> {
         }
         let span = Span { start: start.start, end: self.tokens[self.at - 1].span.end };
         let name = name.to_string();
-        Ok(Rule { name, name_span, class, flags, phase, left, right, both_ways, conditions, bindings, span })
+        Ok(Rule {
+            name,
+            name_span,
+            class,
+            flags,
+            phase,
+            left,
+            right,
+            both_ways,
+            conditions,
+            bindings,
+            span,
+            soundness: None,
+        })
     }
 
     fn pattern(&mut self, depth: usize) -> Parsed<Pattern> {

@@ -9,7 +9,7 @@
 //! * **Numbers** stay numbers of the host program until an operator takes them; then they are scalars. Arithmetic of
 //!   numbers gives a number.
 //! * **Sizes** that a spec captures are names from there on. In arithmetic they are scalars; `+` and `*` of sizes and
-//!   whole numbers are sizes again, and where a size is asked for, `/` divides without a rest.
+//!   whole numbers are sizes again, and where a size is asked for, `-` subtracts and `/` divides without a rest.
 //! * **Functions have stages**, configuration, `()` and tensors, applied one after the other. A call may give
 //!   the configuration by key and the tensors by position at once; its parameters then belong to the place of the call.
 //! * **Parameters** belong to the instance that `()` made, or to the function without `()`; they are made when they are
@@ -21,7 +21,9 @@ mod assign;
 mod builtin;
 mod call;
 mod capture;
+mod cut;
 mod expr;
+mod file;
 mod frame;
 mod function;
 mod items;
@@ -88,6 +90,8 @@ pub struct Session {
     frames: Vec<Frame>,
     /// Owners of what functions of the library define.
     library: Rc<Owner>,
+    /// Constants whose shapes are those of files.
+    files: BTreeSet<NodeId>,
     /// The names of parameters and the paths of layers that are taken.
     taken: BTreeSet<String>,
     /// How deep the expression being evaluated is.
@@ -117,6 +121,7 @@ impl Session {
             frames: vec![Frame::of_text(text.clone())],
             text,
             library: Rc::new(Owner::new(String::new())),
+            files: BTreeSet::new(),
             taken: taken.collect(),
             depth: 0,
             evaluated: 0,

@@ -225,3 +225,22 @@ fn complex_functions() {
     assert_eq!(binary(BinaryOp::Div, c(1.0, 0.0), c(0.0, 0.0)).unwrap().as_complex().re, f64::INFINITY);
     assert_eq!(unary(Abs, c(3.0, 4.0)), Some(f(DType::F64, 5.0)));
 }
+
+/// NaN, infinities and zeros of functions of complex numbers are those of C's Annex G, and of XLA for powers; other values
+/// are those of mpmath.
+#[test]
+fn complex_functions_at_special_points() {
+    let mut faults = Vec::new();
+    for value in crate::testing::complex_values() {
+        for dtype in [DType::C64, DType::C128] {
+            let Some(args) = value.args(dtype) else { continue };
+            let found = match (value.unary(), value.binary()) {
+                (Some(op), _) => unary(op, args[0]),
+                (_, Some(op)) => binary(op, args[0], args[1]),
+                _ => panic!("no operation `{}`", value.name),
+            };
+            faults.extend(value.fault(found.unwrap()));
+        }
+    }
+    assert!(faults.is_empty(), "{}:\n{}", faults.len(), faults[..faults.len().min(400)].join("\n"));
+}

@@ -110,8 +110,7 @@ impl State {
 
     /// A reduction of a field over some axes of the body.
     fn reduction(&mut self, acc: &Projected<'_>, operand: FieldId, order: &[usize]) -> Result<Plan> {
-        let neutral = acc.op.neutral(self.dtype(operand));
-        let init = self.constant(&Space::scalar(), neutral);
+        let init = self.constant(&Space::scalar(), acc.op.neutral(self.dtype(operand)));
         let axes = (0..order.len()).filter(|&i| !acc.is_kept[order[i]]).collect();
         let left: Vec<usize> = order.iter().copied().filter(|&a| acc.is_kept[a]).collect();
         let space = self.space(acc.body).select(&left);

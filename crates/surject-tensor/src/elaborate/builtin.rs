@@ -14,8 +14,9 @@ use surject_notation::spec::Kind;
 use surject_shape::{Constraint, Elems};
 
 /// The functions with how they are called.
-const FUNCTIONS: [(&str, &str); 14] = [
+const FUNCTIONS: [(&str, &str); 15] = [
     ("dim", "dim(size)"),
+    ("file", "file(\"values.npy\")"),
     ("fill", "fill(number, i: …, o: …, b: …)"),
     ("range", "range(n, …)"),
     ("rebatch", "rebatch(values, i: …, o: …)"),
@@ -114,6 +115,7 @@ impl Session {
                     let message = format!("a size is a whole number, and this is {}", number.value);
                     return Err(self.wrong(TensorErrorKind::Size, at(1), message));
                 };
+                let n = self.positive(n, at(1))?;
                 let set = self.graph.set_size(size.size, n, &graph_site);
                 set.map_err(|error| self.here(error, span))?;
                 Ok(Value::Unit)
@@ -146,6 +148,10 @@ impl Session {
                     }
                 }
                 Ok(self.graph.range(&sizes, graph_site).into())
+            }
+            ("file", [Value::Text(path)]) => {
+                let path = path.clone();
+                Ok(self.file(&path, at(0), site)?.into())
             }
             ("fill", [Value::Number(number)]) => {
                 let kind = NodeKind::Number(number.value);
@@ -237,7 +243,7 @@ impl Session {
                 .wrong(TensorErrorKind::Sort, at, message)
                 .with_help("a tensor gets another shape by a spec: `x ++ \"a,b => b,a\"`"));
         };
-        if let (RowSizes::Free, true) = (&sizes.input, name != "reshape") {
+        if let (RowSizes::Free, true) = (&sizes.input, name == "rebatch") {
             sizes.input = RowSizes::Sizes(Vec::new());
         }
         let graph_site = self.site(site.span, site.label);
@@ -251,13 +257,19 @@ impl Session {
             },
             _ => Constraint::Total {
                 elems: Elems::Number(axes.iter().map(|d| d.size()).product()),
-                // The row that may take what is left stands last.
-                rows: vec![new.input, new.output, new.batch],
+                // The row that takes what is left stands last: the output axes, for more of the same the batch axes.
+                rows: match name {
+                    "rebatch" => vec![new.input, new.output, new.batch],
+                    _ => vec![new.input, new.batch, new.output],
+                },
                 divided_by: Vec::new(),
             },
         };
         let constrained = self.graph.constrain(constraint, &graph_site);
         constrained.map_err(|error| self.here(error, site.span))?;
+        if name == "wrap" && self.files.contains(&values.id()) {
+            self.files.insert(tensor.id());
+        }
         Ok(tensor)
     }
 

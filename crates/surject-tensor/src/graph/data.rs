@@ -95,6 +95,12 @@ impl Data {
         site: Site,
     ) -> Result<StepId, TensorError> {
         let id = StepId(self.steps.len() as u32);
+        let logic = match logic {
+            Logic::Pointwise if operator.converts_words() => {
+                Logic::Uint4x32ToPrec { coefficient: 16 / self.element.size().max(1) as u64 }
+            }
+            logic => logic,
+        };
         let names: Vec<&str> = operands.iter().map(|o| self.nodes[o.0 as usize].label.as_str()).collect();
         let text = site.text.clone().unwrap_or_else(|| format!("{}({})", operator.name, names.join(", ")));
         let (spec, place) = (site.spec.clone(), site.place.clone());
@@ -130,7 +136,10 @@ impl Data {
         let shapes: Vec<Shape> = operands.iter().map(|o| self.nodes[o.0 as usize].shape.clone()).collect();
         let shapes: Vec<&Shape> = shapes.iter().collect();
         let result_shape = self.nodes[result.0 as usize].shape.clone();
-        let instance = self.solver.operation(&logic, &shapes, &result_shape, &origin)?;
+        let instance = self
+            .solver
+            .operation(&logic, &shapes, &result_shape, &origin)
+            .map_err(|error| self.refused(error, &logic, &shapes, &result_shape, &origin))?;
         if target.is_none() && matches!(logic, Logic::Spec(_)) {
             // An equation says nothing of the marker, and a new tensor has it where the spec does.
             let node = &mut self.nodes[result.0 as usize];
@@ -150,6 +159,7 @@ impl Data {
             result,
             locals: Vec::new(),
             index,
+            written_through: false,
             instance,
             origin,
         };

@@ -8,6 +8,7 @@ use crate::{Failure, Source, SourceKind};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use surject_ir::bind::is_symbolic;
 use surject_ir::{Buffer, Function, Program, TensorType};
 use surject_rules::Exactness;
 use surject_runtime::{Subnormals, compare, npy};
@@ -153,6 +154,20 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
     let ((tensor, mut program), read) = stage("reading", || read(arguments, source)).into_pair()?;
     times.note("read", read);
     let name = super::function_name(&program, arguments.func.as_deref(), &source.name)?;
+    // Symbolic sizes are bound first: what is optimised, compiled and run is the program of this call.
+    let bound = match program.function(&name) {
+        Some(function) if tensor.is_none() && is_symbolic(function) => {
+            if function.params.len() != arguments.input.len() {
+                load_inputs(function, &arguments.input)?;
+            }
+            Some(super::bind::bound(source, function, &arguments.input)?)
+        }
+        _ => None,
+    };
+    let bound = bound.map(|(bound, inputs)| {
+        program = bound;
+        inputs
+    });
     if !arguments.no_opt {
         let options = OptimiseOptions {
             rules: arguments.rules.clone(),
@@ -164,9 +179,12 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
         times.note("optimise", time);
     }
     let function = program.function(&name).cloned().unwrap_or_default();
-    let inputs = match &tensor {
-        Some(tensor) => arguments.tensor.arguments(tensor, &program, arguments.backend, &arguments.input)?,
-        None => load_inputs(&function, &arguments.input)?,
+    let inputs = match (&tensor, bound) {
+        (Some(tensor), _) => {
+            arguments.tensor.arguments(tensor, &program, arguments.backend, &arguments.input)?
+        }
+        (None, Some(inputs)) => inputs,
+        (None, None) => load_inputs(&function, &arguments.input)?,
     };
     let names = match &tensor {
         Some(tensor) => tensor::result_names(tensor),
