@@ -125,6 +125,8 @@ impl Sweep {
                 let term = match op {
                     // The adjoint law.
                     AccOp::Add | AccOp::Set => self.read(map, c)?,
+                    // Nothing meets: what is moved so keeps every bit.
+                    AccOp::Max | AccOp::Min if map.injective().is_yes() => self.read(map, c)?,
                     AccOp::Max | AccOp::Min => self.extremum(op, z, &map, of, c)?,
                     AccOp::Mul => self.product(&map, of, c)?,
                     AccOp::And | AccOp::Or | AccOp::Xor => {
