@@ -50,7 +50,8 @@ fn what_is_missing_from_one() {
                 );
                 let expected = rest.ln();
                 assert!(
-                    log == expected || (log - expected).abs() <= 2.0 * f64::from(f32::EPSILON) * expected.abs(),
+                    log == expected
+                        || (log - expected).abs() <= 2.0 * f64::from(f32::EPSILON) * expected.abs(),
                     "log(1 - {op}({x:e})) is {log:e}, of {rest:e} it is {expected:e}"
                 );
                 let expected = f64::from(x * rest as f32);
