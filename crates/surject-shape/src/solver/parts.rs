@@ -50,8 +50,11 @@ impl Solver {
         }
         let mut numbers = Numbers::default();
         let log: Vec<_> = log.into_iter().map(|(c, origin)| (numbers.constraint(&c), origin)).collect();
-        let mut part =
-            if self.standing_markers { Solver::with_standing_markers() } else { Solver::with_exact_markers() };
+        let mut part = if self.standing_markers {
+            Solver::with_standing_markers()
+        } else {
+            Solver::with_exact_markers()
+        };
         part.ordered_rows = self.ordered_rows;
         numbers.dims.keys().for_each(|_| _ = part.fresh_dim());
         numbers.rows.keys().for_each(|_| _ = part.fresh_row());
