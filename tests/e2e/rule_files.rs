@@ -18,7 +18,7 @@ fn with_rules(name: &str, rules: &str) -> Result<String, surject::Failure> {
 
 #[test]
 fn a_user_rule_fires() {
-    let rule = "rule softmax-shift rounds finite
+    let rule = "rule softmax-shift rounds finite no-overflow
       (/ (exp (- ?x[k] ?m)) (sum [k] (exp (- ?x[k] ?m)))) => (/ (exp ?x[k]) (sum [k] (exp ?x[k])))";
     let text = with_rules("fires", rule).expect("the rule is sound");
     assert!(text.contains("softmax-shift"), "{text}");

@@ -66,11 +66,12 @@ pub fn field(
     field: FieldId,
     tensors: &HashMap<Var, Arc<Buffer>>,
 ) -> Result<Buffer, InterpError> {
-    let values = (0..function.vars.len()).map(|v| tensors.get(&Var(v as u32)).cloned()).collect();
+    // The work is that of the field: a pass asks this for many fields of a function with many variables.
     let mut machine = Machine {
         function,
         args: &[],
-        values,
+        values: Vec::new(),
+        given: Some(tensors),
         plans: HashMap::new(),
         iterations: 0,
         limits: Limits::default(),
@@ -84,6 +85,8 @@ struct Machine<'a> {
     args: &'a [Buffer],
     /// The values of the variables that are defined so far, by [`Var`].
     values: Vec<Option<Arc<Buffer>>>,
+    /// Values from outside, where one field is evaluated instead of a function.
+    given: Option<&'a HashMap<Var, Arc<Buffer>>>,
     /// How each stored field is computed, so that a loop plans it once.
     plans: HashMap<FieldId, Rc<Plan>>,
     iterations: u64,
@@ -96,7 +99,8 @@ impl<'a> Machine<'a> {
             return Err(InterpError::Arguments { expected: function.params.len(), found: args.len() });
         }
         let values = vec![None; function.vars.len()];
-        let mut machine = Machine { function, args, values, plans: HashMap::new(), iterations: 0, limits };
+        let mut machine =
+            Machine { function, args, values, given: None, plans: HashMap::new(), iterations: 0, limits };
         for (&param, arg) in function.params.iter().zip(args) {
             let ty = function.ty(param);
             let fits = ty.dtype == arg.dtype()
@@ -133,7 +137,8 @@ impl<'a> Machine<'a> {
 
     /// The value of a variable.
     fn value(&self, var: Var) -> Result<&Arc<Buffer>, InterpError> {
-        self.values.get(var.0 as usize).and_then(Option::as_ref).ok_or(InterpError::Undefined(var))
+        let own = self.values.get(var.0 as usize).and_then(Option::as_ref);
+        own.or_else(|| self.given?.get(&var)).ok_or(InterpError::Undefined(var))
     }
 
     fn define(&mut self, var: Var, value: Arc<Buffer>) -> Result<(), InterpError> {

@@ -8,7 +8,7 @@
 //!
 //! * **read** (pull back): `(read M t)(p) = t(M(p))`; where a guard of `M` fails the value is the fill of `M`.
 //! * **acc** (push forward): `(acc ⊕ M f)(d) = ⨁ { f(p) : M(p) = d }`. It always starts from the neutral
-//!   element of `⊕` ([`AccOp::neutral`]); accumulating into something is the pointwise `i ⊕ acc ⊕ M f`. The
+//!   element of `⊕` ([`AccOp::neutral`]), which is `+0.0` for sums of floats: a sum is never `-0.0`, an empty one is `+0.0`; accumulating into something is the pointwise `i ⊕ acc ⊕ M f`. The
 //!   order of the terms is not defined, except that the reference interpreter takes the points `p` in row-major
 //!   order. With `set` and a bijective `M` there is nothing to accumulate: the values just move.
 //!
@@ -33,6 +33,7 @@ mod op;
 pub mod parse;
 pub mod print;
 mod program;
+pub mod range;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod verify;

@@ -99,6 +99,8 @@ pub struct ShapeError {
     pub omitted: usize,
     /// Whether the contradiction depends on a choice that closing made. Where it does not, no solution exists.
     pub guessed: bool,
+    /// What closing chose, in words, and what became of the search for another choice.
+    pub choice: Option<String>,
 }
 
 impl ShapeError {
@@ -115,7 +117,7 @@ impl ShapeError {
 
     /// An error without provenance.
     pub fn new(kind: ShapeErrorKind, message: impl Into<String>) -> ShapeError {
-        ShapeError { kind, message: message.into(), labels: Vec::new(), omitted: 0, guessed: false }
+        ShapeError { kind, message: message.into(), labels: Vec::new(), omitted: 0, guessed: false, choice: None }
     }
 
     /// The code.
@@ -138,14 +140,18 @@ impl ShapeError {
 
     /// The error as JSON.
     pub fn to_json(&self) -> Value {
-        json!({
+        let mut json = json!({
             "code": self.code(),
             "message": self.message,
             "lines": self.lines(),
             "omitted": self.omitted,
             "labels": self.labels.iter().map(|o| o.to_string()).collect::<Vec<_>>(),
             "help": self.help(),
-        })
+        });
+        if let Some(choice) = &self.choice {
+            json["choice"] = json!(choice);
+        }
+        json
     }
 
     fn render(&self) -> String {
@@ -157,6 +163,9 @@ impl ShapeError {
                 let _ = write!(text, "\n   and {} more", self.omitted);
             }
             let _ = write!(text, "\n  {} {label}", if i == 0 { "from" } else { " and" });
+        }
+        if let Some(choice) = &self.choice {
+            let _ = write!(text, "\n  note: {choice}");
         }
         let _ = write!(text, "\n  help: {}", self.help());
         text

@@ -254,10 +254,10 @@ impl Template {
         if let Some(name) = instance.rows.keys().find(|name| instance.dims.contains_key(*name)) {
             return wrong(format!("`{name}` is used as both a dimension variable and a row variable"));
         }
+        // What may be empty comes first: it decides what the others say.
         let discardable = self.discardable();
-        constraints.extend(
-            discardable.iter().filter_map(|name| Some(Constraint::Discardable(*instance.dims.get(name)?))),
-        );
+        let empty = discardable.iter().filter_map(|name| Some(Constraint::Discardable(*instance.dims.get(name)?)));
+        constraints.splice(0..0, empty.collect::<Vec<_>>());
         let sides =
             instance.operands.iter().zip(operands.iter().copied()).chain([(&instance.result, result)]);
         for (side, shape) in sides {

@@ -1,7 +1,7 @@
 //! Random elements, as ordinary or as special as the flags of a rule allow.
 
-use super::Drawing;
 use super::rng::Rng;
+use super::{Drawing, Values};
 use crate::ast::{Exactness, Flags};
 use surject_ir::{Buffer, DType, Scalar};
 
@@ -26,15 +26,15 @@ impl Drawing<'_, '_> {
         let (class, flags) = (self.lowered.rule.class, self.lowered.rule.flags);
         let complex = self.types.iter().any(|d| d.is_complex());
         let mut modes = vec![Mode::Small, Mode::Ordinary, Mode::Ordinary];
-        // The classes other than exact include overflow, and complex products of infinities say nothing of a
-        // rule that holds over the reals.
-        if class == Exactness::Exact {
+        let every = class == Exactness::Exact || self.kind == Values::Wide;
+        if every {
             modes.push(Mode::Mixed);
         }
+        // Complex products of infinities say nothing of a rule that holds over the reals.
         if !flags.finite && (class == Exactness::Exact || !complex) {
             modes.push(Mode::Special);
         }
-        if !flags.no_overflow && class == Exactness::Exact {
+        if !flags.no_overflow && every {
             modes.push(Mode::Extreme);
         }
         let mode = self.rng.pick(&modes)?;
@@ -123,17 +123,26 @@ pub(crate) fn simpler(value: Scalar) -> Vec<Scalar> {
     let dtype = value.dtype();
     let mut tried = vec![Scalar::zero(dtype), Scalar::one(dtype)];
     if !dtype.is_bool() {
-        tried.extend([-1, 2, 3, -2].map(|n| Scalar::from_i128(dtype, n)));
+        tried.extend([-1, 2, 3, -2, 5, 10, -10].map(|n| Scalar::from_i128(dtype, n)));
     }
     if dtype.is_float() {
         let x = value.as_f64();
-        tried.extend(
-            [0.5, 0.1, x.round(), (x * 4.0).round() / 4.0, (x * 10.0).round() / 10.0]
-                .map(|x| Scalar::from_f64(dtype, x)),
-        );
+        let of = |x: f64| Scalar::from_f64(dtype, x);
+        tried.extend([of(0.5), of(0.1)]);
+        if x.is_finite() && x != 0.0 {
+            let digits = |n: i32| {
+                let scale = 10f64.powi(n - 1 - x.abs().log10().floor() as i32);
+                of((x * scale).round() / scale)
+            };
+            tried.extend([x.round(), (x * 4.0).round() / 4.0, (x * 10.0).round() / 10.0].map(of));
+            tried.extend([of(x.abs()), of((x / 2.0).round()), of((x / 8.0).round()), digits(1), digits(2)]);
+            tried.push(digits(3));
+        }
+    } else if let Some(x) = value.as_i128() {
+        tried.extend([x.abs(), x / 2, x / 8, x / 10 * 10].map(|x| Scalar::from_i128(dtype, x)));
     }
     let end = tried.iter().position(|t| *t == value).unwrap_or(tried.len());
     tried.truncate(end);
-    tried.retain(|t| *t != value);
+    tried.retain(|t| *t != value && (t.as_complex().is_finite() || !value.as_complex().is_finite()));
     tried
 }

@@ -1,19 +1,19 @@
 //! What is said of a rule that is not sound.
 
-use super::{Survey, Trial, shrink, survey, trial};
+use super::{Counterexample, Survey, Trial, compare, shrink, survey, trial};
 use crate::ast::{Exactness, Flags, Rule};
 use crate::error::RuleError;
-use crate::instance::Instance;
 use surject_ir::{Buffer, DType, Scalar};
 
 /// The elements of a tensor that are shown.
 const SHOWN: usize = 16;
 
 /// The sides of the rule differ.
-pub(super) fn unsound(rule: &Rule, found: Instance) -> RuleError {
+pub(super) fn unsound(rule: &Rule, found: Counterexample) -> RuleError {
     let smallest = shrink::smallest(rule, found);
-    let dtype = smallest.function.fields[smallest.left].dtype;
+    let dtype = smallest.instance.function.fields[smallest.instance.left].dtype;
     let how = match rule.class {
+        _ if smallest.worst.is_some() => "differ in nearly every digit",
         Exactness::Exact => "differ",
         _ => "differ by more than rounding",
     };
@@ -33,13 +33,19 @@ pub(super) fn unchecked(rule: &Rule) -> RuleError {
     )
 }
 
-fn counterexample(rule: &Rule, instance: &Instance) -> String {
+fn counterexample(rule: &Rule, found: &Counterexample) -> String {
+    let instance = &found.instance;
     let mut lines: Vec<String> = instance.meanings.clone();
     for (&param, value) in instance.function.params.iter().zip(&instance.args) {
         let ty = instance.function.ty(param);
         lines.push(format!("?{}: {ty} = {}", instance.function.name_of(param), elements(value)));
     }
-    if let Trial::Differs(difference) = trial(rule, instance) {
+    let difference = match (found.worst, trial(rule, instance)) {
+        (_, Trial::Differs(difference)) => Some(difference),
+        (Some(at), _) => compare::at(rule, instance, at),
+        _ => None,
+    };
+    if let Some(difference) = difference {
         let place = match difference.position.is_empty() {
             true => String::new(),
             false => format!(" at {:?}", difference.position),

@@ -69,8 +69,15 @@ impl Solver {
             }
             candidates = fitting;
         }
-        if candidates.len() == 1 || self.stage >= 4 {
+        if self.dims[var.0 as usize].atom {
+            candidates.retain(|c| *c != Dim::Unit);
+        }
+        if candidates.len() == 1 {
             return self.bind_dim(var.0, candidates[0], fact);
+        }
+        if self.stage >= 4 {
+            let value = self.likeliest(var.0, candidates);
+            return self.bind_dim(var.0, value, fact);
         }
         if size >= 2 {
             self.at_least(var.into(), size, fact)?;
@@ -259,9 +266,6 @@ impl Solver {
         let over = self.known(over, &mut fact);
         let kernel = window.map(|(dilation, k)| (dilation, self.known(k, &mut fact)));
         let known: Vec<Dim> = [over.ok(), kernel.and_then(|k| k.1.ok())].into_iter().flatten().collect();
-        if known.iter().any(|d| d.size() == 0) {
-            return Err(self.error(ShapeErrorKind::Stride, "a strided axis without positions", fact));
-        }
         let basis = self.fused("convolution", &known, fact)?;
         let input = match (self.known(input, &mut fact), over, kernel) {
             (Err(var), Ok(o), None) => {

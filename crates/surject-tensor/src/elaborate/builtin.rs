@@ -248,7 +248,7 @@ impl Session {
                 .wrong(TensorErrorKind::Sort, at, message)
                 .with_help("a tensor gets another shape by a spec: `x ++ \"a,b => b,a\"`"));
         };
-        if let (RowSizes::Free, true) = (&sizes.input, name != "reshape") {
+        if let (RowSizes::Free, true) = (&sizes.input, name == "rebatch") {
             sizes.input = RowSizes::Sizes(Vec::new());
         }
         let graph_site = self.site(site.span, site.label);
@@ -262,8 +262,11 @@ impl Session {
             },
             _ => Constraint::Total {
                 elems: Elems::Number(axes.iter().map(|d| d.size()).product()),
-                // The row that may take what is left stands last.
-                rows: vec![new.input, new.output, new.batch],
+                // The row that takes what is left stands last: the output axes, for more of the same the batch axes.
+                rows: match name {
+                    "rebatch" => vec![new.input, new.output, new.batch],
+                    _ => vec![new.input, new.batch, new.output],
+                },
                 divided_by: Vec::new(),
             },
         };

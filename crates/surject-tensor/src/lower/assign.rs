@@ -386,7 +386,9 @@ impl Assignment<'_> {
             let op = match self.joining {
                 Joining::Accumulate { op, .. } => op,
                 Joining::Truth { op } => op,
-                Joining::Write | Joining::Once { .. } => AccOp::Add,
+                // Every value as it is, where a sum would lose the sign of a zero. What nothing is written to is masked.
+                Joining::Write | Joining::Once { .. } if b.dtype.is_complex() => AccOp::Add,
+                Joining::Write | Joining::Once { .. } => AccOp::Max,
             };
             let value = self.pushed(b, &to, value, op)?;
             let mask = if once { self.mask(b, piece, &to)? } else { None };

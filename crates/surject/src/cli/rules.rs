@@ -19,7 +19,7 @@ enum Task {
         /// The rule file.
         file: Option<PathBuf>,
     },
-    /// Checks scope, spaces, types, and soundness by interpretation on random values.
+    /// Checks scope, spaces, types, and soundness by interpretation.
     Check {
         /// The rule file.
         file: PathBuf,

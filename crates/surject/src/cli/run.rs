@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use surject_ir::bind::is_symbolic;
 use surject_ir::{Buffer, Function, Program, TensorType};
+use surject_rules::Exactness;
 use surject_runtime::{Subnormals, compare, npy};
 
 /// Arguments of `surject run`.
@@ -38,6 +39,9 @@ pub struct Arguments {
     /// Run the program as it was imported, without rewriting.
     #[arg(long)]
     no_opt: bool,
+    /// How far results may differ from those of the program as it stands: `exact`, `reassociates`, `rounds` or `overflows`.
+    #[arg(long, value_name = "CLASS", default_value = "reassociates")]
+    exactness: Exactness,
     /// Rewrite rules to use beside the laws.
     #[arg(long, value_name = "FILE")]
     rules: Vec<PathBuf>,
@@ -119,7 +123,8 @@ struct Prepared {
 /// [`prepare`] then says.
 fn kept(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Option<Prepared> {
     let cache = std::env::var_os("SURJECT_CACHE").is_some_and(|v| !v.is_empty());
-    let plain = !arguments.no_opt && arguments.rules.is_empty() && !arguments.profile;
+    let usual = arguments.exactness == OptimiseOptions::default().exactness;
+    let plain = !arguments.no_opt && arguments.rules.is_empty() && usual && !arguments.profile;
     if !cache || !plain || arguments.backend != Backend::Cpu || source.kind != SourceKind::StableHlo {
         return None;
     }
@@ -164,7 +169,11 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
         inputs
     });
     if !arguments.no_opt {
-        let options = OptimiseOptions { rules: arguments.rules.clone(), ..OptimiseOptions::default() };
+        let options = OptimiseOptions {
+            rules: arguments.rules.clone(),
+            exactness: arguments.exactness,
+            ..OptimiseOptions::default()
+        };
         let (optimised, time) = stage("optimising", || optimise(&program, &options)).into_pair()?;
         program = optimised.program;
         times.note("optimise", time);
