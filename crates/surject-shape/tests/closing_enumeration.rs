@@ -139,10 +139,11 @@ impl Problem {
             p.lines.push(format!("dim {} <= {bound}", p.names[axis]));
             p.bounds[axis].push(bound);
         }
-        if random.below(4) == 0 {
-            let (a, b) = (random.below(count), random.below(count));
-            p.lines.push(format!("dim {} <= {}", p.names[a], p.names[b]));
-            p.laws.push(Law::Below(a, b));
+        let above = random.below(count);
+        for _ in 0..[0, 0, 0, 0, 0, 1, 2, 3][random.below(8)] {
+            let a = random.below(count);
+            p.lines.push(format!("dim {} <= {}", p.names[a], p.names[above]));
+            p.laws.push(Law::Below(a, above));
         }
         if random.below(5) == 0 {
             p.row(&mut random, count);

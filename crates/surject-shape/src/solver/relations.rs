@@ -169,6 +169,10 @@ impl Solver {
             }
             Some((_, Some(size))) => format!("an axis would have {size} positions"),
             Some((_, None)) => "no size in whole numbers".to_string(),
+            None if equation.terms.is_empty() && equation.constant != 0 => {
+                let text = "occurs check failed: an axis would be larger than itself";
+                return Err(self.error(ShapeErrorKind::Occurs, text, equation.fact));
+            }
             None => return Ok(false),
         };
         Err(self.error(equation.kind, format!("{text}: an axis occurs more than once"), equation.fact))

@@ -1,7 +1,7 @@
 //! All numbers of `f32`, which takes a release build some minutes a function: `cargo test --release -p surject-codegen
 //! --lib every_single -- --ignored --nocapture`, with `SURJECT_FUNCTIONS` for only some of them.
 
-use super::limits::{Float, OPS, faults};
+use super::limits::{Float, OPS, PART, faults};
 use super::*;
 
 /// The distance from the exact value in units of the last place; subnormal numbers have the unit of the smallest normal
@@ -55,11 +55,10 @@ fn every_single() {
         if ways.is_empty() {
             continue;
         }
-        const PART: u64 = 1 << 12;
         let parts: Vec<u64> = (0..1 << 20).step_by(step).collect();
         let (mut worst, mut wrong) = (vec![0.0; ways.len()], Vec::new());
         for part in parts {
-            let (distances, faults) = stretch(op, &ways, part * PART..(part + 1) * PART);
+            let (distances, faults) = stretch(op, &ways, part * PART as u64..(part + 1) * PART as u64);
             worst.iter_mut().zip(distances).for_each(|(w, d): (&mut f64, f64)| *w = w.max(d));
             wrong.extend(faults);
         }

@@ -164,41 +164,46 @@ const NEAR: f64 = 1.0 / 65536.0;
 
 /// What is wrong with the values of a function.
 pub fn faults<T: Float>(op: UnaryOp, way: &Way, list: &[T], expected: &[T]) -> Vec<String> {
-    let (found, unless) = T::run(way, &[list]);
     let (mut faults, mut near, mut off) = (Vec::new(), 0, 0);
-    let mut fault = |i: usize, what: &str| {
-        faults
-            .push(format!("{}, {:e}: {:e}, expected {:e}: {what}", way.name, list[i], found[i], expected[i]));
-    };
-    for i in 0..list.len() {
-        if unless.as_ref().is_some_and(|u| u[i]) {
-            continue;
-        }
-        let (y, exact): (f64, f64) = (found[i].into(), expected[i].into());
-        if is_exact(op, list[i], expected[i]) || is_settled(op, found[i]) {
-            if !found[i].same(expected[i]) {
-                fault(i, "limit");
-            }
-            continue;
-        }
-        for &limit in limits(op) {
-            let limit: f64 = T::rounded(limit).into();
-            if (exact - limit).abs() > NEAR * limit.abs() {
+    // So few at once that they stay in a cache.
+    for (list, expected) in list.chunks(PART).zip(expected.chunks(PART)) {
+        let (found, unless) = T::run(way, &[list]);
+        for (i, (&x, &exact)) in list.iter().zip(expected).enumerate() {
+            if unless.as_ref().is_some_and(|u| u[i]) {
                 continue;
             }
-            near += 1;
-            off += usize::from(y != exact);
-            // Half of the limits are powers of two, of which the numbers below lie half as far apart.
-            if (y - exact).abs() > limit.abs() * 2f64.powi(-(T::MANTISSA as i32)) {
-                fault(i, "far from the limit");
+            let y = found[i];
+            let mut fault = |what: &str| {
+                faults.push(format!("{}, {x:e}: {y:e}, expected {exact:e}: {what}", way.name));
+            };
+            if is_exact(op, x, exact) || is_settled(op, y) {
+                if !y.same(exact) {
+                    fault("limit");
+                }
+                continue;
+            }
+            let (y, exact): (f64, f64) = (y.into(), exact.into());
+            for &limit in limits(op) {
+                let limit: f64 = T::rounded(limit).into();
+                if (exact - limit).abs() > NEAR * limit.abs() {
+                    continue;
+                }
+                near += 1;
+                off += usize::from(y != exact);
+                if (y - exact).abs() > limit.abs() * 2f64.powi(-(T::MANTISSA as i32)) {
+                    fault("far from the limit");
+                }
             }
         }
     }
     if off * 100 > near {
-        fault(0, &format!("{off} of {near} differ near limits"));
+        faults.push(format!("{}: {off} of {near} differ near limits", way.name));
     }
     faults
 }
+
+/// Elements that a machine does at once.
+pub const PART: usize = 1 << 12;
 
 /// Checks all functions on lists of arguments.
 fn check<T: Float>(ops: &[UnaryOp], list: impl Fn(UnaryOp) -> Vec<T>) {
