@@ -39,6 +39,11 @@ fn mistakes_are_refused() {
         ("unclosed", "rule r exact (exp (log ?x) => ?x"),
         ("wrong", "rule max-scale exact (max [k] (* ?c ?x[k])) => (* ?c (max [k] ?x[k]))"),
         ("wrong_class", "rule assoc exact (+ (+ ?a ?b) ?c) => (+ ?a (+ ?b ?c))"),
+        (
+            "softmax_shift",
+            "rule softmax-shift rounds finite
+  (/ (exp (- ?x[k] ?m)) (sum [k] (exp (- ?x[k] ?m)))) => (/ (exp ?x[k]) (sum [k] (exp ?x[k])))",
+        ),
     ];
     for (name, rule) in wrong {
         let failure = with_rules(name, rule).expect_err(name);
