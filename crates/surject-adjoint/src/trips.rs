@@ -75,7 +75,7 @@ impl Sweep {
     }
 
     /// The statements of a region that these variables need, and what they need from outside.
-    fn needed(&self, region: &Region, roots: Vec<Var>) -> (Vec<Statement>, HashSet<Var>) {
+    pub(crate) fn needed(&self, region: &Region, roots: Vec<Var>) -> (Vec<Statement>, HashSet<Var>) {
         let mut live = roots.into_iter().collect();
         let statements = tidy::live_statements(&self.f, &region.body.statements, &mut live);
         (statements, live)
@@ -105,7 +105,12 @@ impl Sweep {
 }
 
 /// Parts the variables a region uses into its parameters, by position, and others.
-fn sort_out(used: HashSet<Var>, params: &[Var], carried: &mut BTreeSet<usize>, outside: &mut HashSet<Var>) {
+pub(crate) fn sort_out(
+    used: HashSet<Var>,
+    params: &[Var],
+    carried: &mut BTreeSet<usize>,
+    outside: &mut HashSet<Var>,
+) {
     for var in used {
         match params.iter().position(|&p| p == var) {
             Some(k) => {

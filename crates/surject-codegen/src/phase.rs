@@ -7,13 +7,13 @@
 //! for are remainders of loops and of summed axes.
 //!
 //! The terms of the other remainders are not left out: a hole has a value, and times an infinity it is a NaN. But
-//! they no longer depend on the position, so they are summed once for a phase ([`fixed`]). Only the sign of a zero
-//! is not kept: a hole is `-0.0`, and what lies beyond the tensor mostly `0.0`.
+//! they no longer depend on the position, so they are summed once for a phase ([`fixed`]).
 
 use crate::CodegenError;
 use crate::address::{Guard, Lin, LoopId, LoopSet};
 use crate::build::joining;
 use crate::dag::{Dag, Node, NodeData, NodeId};
+use crate::facts;
 use crate::narrow::narrowed;
 use crate::stash::Rewriter;
 use std::collections::HashMap;
@@ -131,7 +131,7 @@ pub fn part(
 ) -> Result<NodeId, CodegenError> {
     let body = fold(dag, body)?;
     if loops.is_empty() {
-        return Ok(body);
+        return Ok(started(dag, op, body));
     }
     let points = loops.iter().all(|&l| dag.extent(l) > 0);
     if let Node::Const(value) = dag[body].node
@@ -139,7 +139,10 @@ pub fn part(
     {
         let zeros = op == AccOp::Add && is_zero(value);
         let same = eval::acc(op, value, value).is_some_and(|v| v == value);
-        if zeros || same {
+        if zeros {
+            return Ok(dag.constant(op.neutral(value.dtype())));
+        }
+        if same {
             return Ok(body);
         }
     }
@@ -154,7 +157,7 @@ pub fn reduced(dag: &mut Dag, (op, loops, field): (AccOp, &[LoopId], FieldId), b
         return dag.add(Node::Reduce { op, loops: loops.to_vec(), body, field }, dtype);
     };
     let whole = match narrow.loops.is_empty() {
-        true => narrow.body,
+        true => started(dag, op, narrow.body),
         false => dag.add(Node::Reduce { op, loops: narrow.loops, body: narrow.body, field }, dtype),
     };
     match narrow.join {
@@ -164,6 +167,17 @@ pub fn reduced(dag: &mut Dag, (op, loops, field): (AccOp, &[LoopId], FieldId), b
         }
         None => whole,
     }
+}
+
+/// A value that an accumulation joins to what it starts from and to nothing else: the value, but for a sum of floats that may
+/// be `-0.0`, which is `+0.0`.
+pub fn started(dag: &mut Dag, op: AccOp, x: NodeId) -> NodeId {
+    let dtype = dag[x].dtype;
+    if op != AccOp::Add || !dtype.is_float() || !facts::may_be_negative_zero(dag, x) {
+        return x;
+    }
+    let zero = dag.constant(op.neutral(dtype));
+    dag.binary(BinaryOp::Add, x, zero)
 }
 
 /// A value under conditions, of which it is converted, as converted values under them: what reads the conditions of a
@@ -181,7 +195,7 @@ pub fn joined(dag: &mut Dag, op: AccOp, dtype: DType, parts: &[NodeId]) -> Resul
     let (neutral, join) = (op.neutral(dtype), joining(op)?);
     let mut groups: Vec<(LoopSet, NodeId)> = Vec::new();
     for &part in parts {
-        if matches!(dag[part].node, Node::Const(value) if value == neutral) {
+        if matches!(dag[part].node, Node::Const(value) if op.absorbs(value)) {
             continue;
         }
         let deps = dag[part].deps;
@@ -221,10 +235,8 @@ fn simpler(dag: &mut Dag, id: NodeId) -> NodeId {
     };
     let folded = match &data.node {
         Node::Guarded { guards, fill, inner } => match &dag[*inner].node {
-            Node::Const(c) if c == fill || is_zero(*c) && is_zero(*fill) => Some(*fill),
-            Node::Guarded { guards: more, fill: other, inner }
-                if other == fill || is_zero(*other) && is_zero(*fill) =>
-            {
+            Node::Const(c) if c == fill => Some(*fill),
+            Node::Guarded { guards: more, fill: other, inner } if other == fill => {
                 let (inner, fill) = (*inner, *fill);
                 let all = simplest(dag, guards.iter().chain(more));
                 return dag.add(Node::Guarded { guards: all, fill, inner }, data.dtype);

@@ -34,8 +34,8 @@
 //! How far an index may leave its axis is not taken from a rule but from the range of the index ([`Access::before`],
 //! [`Access::after`]). A read outside of the tensor yields a fill, which has to be the neutral element of the accumulation;
 //! a write outside goes to cells of its own, which are cut off ([`Access::push`]). A window without padding that has an
-//! offset overhangs by it, since its axis is as large as the windows without the offset. Shape inference refuses such a
-//! spec; here, on given shapes, the positions it overhangs by are treated like padding. Nothing is ever read out of range.
+//! offset overhangs by it, since its axis is as large as the windows without the offset: the positions it overhangs by are
+//! treated like padding. Nothing is ever read out of range.
 //!
 //! # Concatenation
 //!

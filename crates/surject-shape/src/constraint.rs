@@ -66,7 +66,7 @@ pub enum Constraint {
     },
     /// An axis that is read at `stride·o + dilation·k + offset`. Its size is `stride·over` without a kernel or with
     /// padding, else `stride·(over-1) + 1 + dilation·(kernel-1)`. The offset selects within a stride and does not
-    /// change the size; a kernel without padding fills its axis to the last position, so that with an offset it is an error.
+    /// change the size; what a kernel without padding reads past the end by it is padding.
     Affine {
         /// The axis that is read.
         input: DimTerm,

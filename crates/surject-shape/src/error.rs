@@ -2,6 +2,7 @@
 
 use crate::origin::Origin;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -98,11 +99,16 @@ pub struct ShapeError {
     pub omitted: usize,
     /// Whether the contradiction depends on a choice that closing made. Where it does not, no solution exists.
     pub guessed: bool,
+    /// What closing chose, in words, and what became of the search for another choice.
+    pub choice: Option<String>,
 }
 
 impl ShapeError {
-    /// Keeps so many labels: the nearest ones and the farthest.
+    /// Keeps each label once, and of these so many: the nearest ones and the farthest. One place in the text may have
+    /// made several constraints, such as an expression of a function that is called several times.
     pub(crate) fn shorten(&mut self, most: usize) {
+        let mut seen = HashSet::new();
+        self.labels.retain(|label| seen.insert(label.to_string()));
         if self.labels.len() > most {
             self.omitted += self.labels.len() - most;
             self.labels.drain(most - 1..self.labels.len() - 1);
@@ -111,7 +117,14 @@ impl ShapeError {
 
     /// An error without provenance.
     pub fn new(kind: ShapeErrorKind, message: impl Into<String>) -> ShapeError {
-        ShapeError { kind, message: message.into(), labels: Vec::new(), omitted: 0, guessed: false }
+        ShapeError {
+            kind,
+            message: message.into(),
+            labels: Vec::new(),
+            omitted: 0,
+            guessed: false,
+            choice: None,
+        }
     }
 
     /// The code.
@@ -134,14 +147,18 @@ impl ShapeError {
 
     /// The error as JSON.
     pub fn to_json(&self) -> Value {
-        json!({
+        let mut json = json!({
             "code": self.code(),
             "message": self.message,
             "lines": self.lines(),
             "omitted": self.omitted,
             "labels": self.labels.iter().map(|o| o.to_string()).collect::<Vec<_>>(),
             "help": self.help(),
-        })
+        });
+        if let Some(choice) = &self.choice {
+            json["choice"] = json!(choice);
+        }
+        json
     }
 
     fn render(&self) -> String {
@@ -153,6 +170,9 @@ impl ShapeError {
                 let _ = write!(text, "\n   and {} more", self.omitted);
             }
             let _ = write!(text, "\n  {} {label}", if i == 0 { "from" } else { " and" });
+        }
+        if let Some(choice) = &self.choice {
+            let _ = write!(text, "\n  note: {choice}");
         }
         let _ = write!(text, "\n  help: {}", self.help());
         text

@@ -35,8 +35,9 @@
 //! * The two flanks of a row are independent under `⊑`: `l₁·⋄·r₁ ⊑ l₂·⋄·r₂` holds when `l₁` fits a prefix of `l₂` and
 //!   `r₁` a suffix of `r₂`. Only equations, which are blind to the marker, couple them.
 //! * Over dimensions alone, propagation decides satisfiability: setting every open axis to the unit is a solution. What can
-//!   fail after propagation is arithmetic (sums, strides, numbers of elements) and the overlap of shifted row equations; for
-//!   small problems an exhaustive search stands behind closing.
+//!   fail after propagation is arithmetic (sums, strides, numbers of elements) and the overlap of shifted row equations.
+//!   Sums and strides are linear and are solved; what closing chooses beyond that it can take back, a bounded number of
+//!   times. An error that depends on such a choice says so.
 
 pub mod constraint;
 pub mod dim;

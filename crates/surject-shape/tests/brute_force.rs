@@ -21,6 +21,10 @@ struct Counts {
     open: usize,
     /// A parameter without a size where the constraints have solutions.
     hidden: usize,
+    /// Several rows may have the elements, and nothing says which.
+    ambiguous: usize,
+    /// Two leaves at their bounds clash.
+    clashes: usize,
     gave_up: Vec<String>,
     /// The enumeration takes too long.
     skipped: usize,
@@ -50,6 +54,11 @@ fn compare(family: Family, seeds: std::ops::Range<u64>) -> Counts {
                     continue;
                 };
                 match (satisfiable, error.kind) {
+                    (true, ShapeErrorKind::Undecided) if error.message.contains("more than one row") => {
+                        counts.ambiguous += 1;
+                    }
+                    // That is how leaves close, and no claim that there is no solution.
+                    (true, _) if error.message.contains("both broadcast to one axis") => counts.clashes += 1,
                     (true, ShapeErrorKind::Undecided) => {
                         counts.gave_up.push(format!("{name}\n{text}\n{error}"));
                     }

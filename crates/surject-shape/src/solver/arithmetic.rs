@@ -69,8 +69,15 @@ impl Solver {
             }
             candidates = fitting;
         }
-        if candidates.len() == 1 || self.stage >= 4 {
+        if self.dims[var.0 as usize].atom {
+            candidates.retain(|c| *c != Dim::Unit);
+        }
+        if candidates.len() == 1 {
             return self.bind_dim(var.0, candidates[0], fact);
+        }
+        if self.stage >= 4 {
+            let value = self.likeliest(var.0, candidates);
+            return self.bind_dim(var.0, value, fact);
         }
         if size >= 2 {
             self.at_least(var.into(), size, fact)?;
@@ -259,9 +266,6 @@ impl Solver {
         let over = self.known(over, &mut fact);
         let kernel = window.map(|(dilation, k)| (dilation, self.known(k, &mut fact)));
         let known: Vec<Dim> = [over.ok(), kernel.and_then(|k| k.1.ok())].into_iter().flatten().collect();
-        if known.iter().any(|d| d.size() == 0) {
-            return Err(self.error(ShapeErrorKind::Stride, "a strided axis without positions", fact));
-        }
         let basis = self.fused("convolution", &known, fact)?;
         let input = match (self.known(input, &mut fact), over, kernel) {
             (Err(var), Ok(o), None) => {
@@ -306,6 +310,12 @@ impl Solver {
                     let text = format!("the kernel spans {spans} positions of an axis of {size}");
                     return Err(self.error(ShapeErrorKind::Stride, text, fact));
                 };
+                if !room.is_multiple_of(stride) {
+                    let text = format!(
+                        "incompatible stride: {size} positions less the {spans} of the kernel leave {room}, which the stride {stride} does not divide"
+                    );
+                    return Err(self.error(ShapeErrorKind::Stride, text, fact));
+                }
                 self.strided(var, room.saturating_add(stride), size, stride, whole, basis, fact)
             }
             (Ok(o), Some((dilation, Err(var)))) => {

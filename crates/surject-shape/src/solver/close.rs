@@ -1,14 +1,25 @@
 //! Closing: what the constraints leave free is committed, leaves upwards to their bounds, the rest downwards.
 //!
-//! The stages of the seeds, each followed by propagation; whenever a stage commits something, the earlier ones get
-//! another turn. Within a stage everything is committed together, so that the order of variables does not matter.
+//! The stages of the seeds, each followed by propagation and by arithmetic ([`Solver::deduce`]); whenever a stage commits
+//! something, the earlier ones get another turn. What is committed is in `commit`, the way back from it in `choices`.
+//!
+//! | stage | rows | axes |
+//! |---|---|---|
+//! | 3 | leaves take the length of their bound, over equations and numbers of elements, too | |
+//! | 4 | leaves without a bound get no further axes | leaves take their bounds; then what a leaf gets its size from takes its bound |
+//! | 5 | a number of elements goes to the rows that are left | discarded components are empty; a hole of a parameter is an error; holes of leaves take the least size that arithmetic leaves |
+//! | 6 | shifted equations take their shortest overlap, every other row gets no further axes | |
+//! | 7 | | the least size that arithmetic leaves |
 
+use super::choices::{Choices, Refused};
+use super::relations::Law;
 use super::{NO_LIMIT, Order, Solver, Task};
+use crate::constraint::Elems;
 use crate::dim::{Dim, DimTerm, DimVar};
 use crate::error::{ShapeError, ShapeErrorKind};
 use crate::origin::Fact;
 use crate::row::{Row, RowVar};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// The variables that are being closed.
 #[derive(Default)]
@@ -51,40 +62,105 @@ impl Solver {
         if let Some(failed) = &self.failed {
             return Err((**failed).clone());
         }
+        let saved = (!self.searching && self.leaves_choices(rows)).then(|| Box::new(self.clone()));
         let result = self.close_once(rows);
-        let result = match result {
-            Err(error)
-                if error.kind != ShapeErrorKind::MissingHidden
-                    && error.guessed
-                    && !self.searching
-                    && !self.standing_markers =>
+        let choices = std::mem::take(&mut self.choices);
+        let result = match (result, saved) {
+            (Err(error), saved)
+                if error.guessed
+                    && error.kind != ShapeErrorKind::MissingHidden
+                    && !choices.leaves_clash
+                    && !self.searching =>
             {
                 self.queue.clear();
-                self.close_again(rows, error)
+                let error = choices.told_in(error);
+                match saved {
+                    Some(saved) => self.close_again(*saved, rows, error, &choices),
+                    None => Err(error),
+                }
             }
-            other => other,
+            (Ok(()), Some(saved)) if choices.has_exclusive() => saved.is_only(rows, self, &choices),
+            (result, _) => result.map_err(|error| choices.told_in(error)),
         };
+        self.choices.forget();
         if result.is_ok() {
             self.closings += 1;
         }
         self.keep_failure(result)
     }
 
-    fn close_once(&mut self, rows: Option<&[Row]>) -> Result<(), ShapeError> {
+    /// Whether closing may have to take something back: arithmetic is open, or an equation of rows.
+    fn leaves_choices(&self, rows: Option<&[Row]>) -> bool {
+        let equation = |n: u32| {
+            let pending = &self.pending[n as usize];
+            !pending.done && (pending.order == Order::Equal || self.exact_markers)
+        };
+        match rows {
+            None => {
+                self.waiting.iter().any(|r| !self.relations[*r as usize].done)
+                    || (0..self.pending.len() as u32).any(equation)
+            }
+            Some(rows) => {
+                let scope = self.component(rows);
+                let watched = scope.rows.iter().flat_map(|r| &self.rows[*r as usize].watch);
+                !scope.relations.is_empty() || watched.copied().any(equation)
+            }
+        }
+    }
+
+    pub(super) fn close_once(&mut self, rows: Option<&[Row]>) -> Result<(), ShapeError> {
         let scope = self.scope(rows);
         let result = self.close_by_stages(scope);
         self.stage = 1;
         result
     }
 
-    /// A choice of closing was refuted: once more without guesses about markers, then by search.
-    fn close_again(&mut self, rows: Option<&[Row]>, error: ShapeError) -> Result<(), ShapeError> {
+    /// A choice of closing was refuted: other choices, once more without guesses about markers, then by search. The markers
+    /// of a program stay where they are.
+    fn close_again(
+        &mut self,
+        saved: Solver,
+        rows: Option<&[Row]>,
+        error: ShapeError,
+        choices: &Choices,
+    ) -> Result<(), ShapeError> {
+        let closings = self.closings;
+        let small = saved.facts.log.len() <= super::SEARCH_LIMIT;
+        let error = match small.then(|| saved.search_choices(rows, error.clone(), choices)) {
+            Some(Ok(found)) => {
+                *self = found;
+                self.closings = closings;
+                return Ok(());
+            }
+            Some(Err(Refused::Ambiguous(error) | Refused::Hidden(error))) => return Err(error),
+            Some(Err(Refused::Exhausted(error))) => error,
+            None => error,
+        };
+        if self.standing_markers {
+            if small {
+                return Err(error);
+            }
+            let mut fresh = saved;
+            fresh.search_parts(error)?;
+            fresh.close_once(rows)?;
+            fresh.closings = closings;
+            *self = fresh;
+            return Ok(());
+        }
         let mut fresh = self.rebuilt()?;
         if !self.exact_markers {
             let mut again = fresh.clone();
             if again.close_once(rows).is_ok() {
                 again.closings = self.closings;
                 *self = again;
+                return Ok(());
+            }
+            let choices = std::mem::take(&mut again.choices);
+            if fresh.facts.log.len() <= super::SEARCH_LIMIT
+                && let Ok(found) = fresh.search_choices(rows, error.clone(), &choices)
+            {
+                *self = found;
+                self.closings = closings;
                 return Ok(());
             }
         }
@@ -122,6 +198,12 @@ impl Solver {
             let before = self.bound_count;
             self.again();
             self.propagate()?;
+            self.deduce()?;
+            if self.bound_count != before && self.stage > 3 {
+                // What was found may be a bound of something that goes first.
+                self.stage = 3;
+                continue;
+            }
             // Variables that propagation made belong to the scope.
             scope.dims.extend(*dims_seen as u32..self.dims.len() as u32);
             scope.rows.extend(*rows_seen as u32..self.rows.len() as u32);
@@ -137,7 +219,10 @@ impl Solver {
                 })
                 .collect();
             match self.stage {
-                3 => self.leaf_rows_with_bound(scope)?,
+                3 => {
+                    self.leaf_rows_with_bound(scope)?;
+                    self.rows_of_equations(scope)?;
+                }
                 4 => {
                     self.leaf_dims_with_bound(scope)?;
                     self.leaf_rows_without_bound(scope)?;
@@ -164,98 +249,75 @@ impl Solver {
     }
 
     pub(super) fn missing_hidden(&self, what: &str, fact: Fact) -> ShapeError {
-        self.error(
-            ShapeErrorKind::MissingHidden,
-            format!(
-                "You forgot to specify the hidden dimension(s): nothing determines {what} of a parameter"
-            ),
-            fact,
-        )
+        let text = format!(
+            "You forgot to specify the hidden dimension(s): nothing determines {what} of a parameter"
+        );
+        // That nothing determines it is no contradiction.
+        ShapeError { guessed: true, ..self.error(ShapeErrorKind::MissingHidden, text, fact) }
     }
 
     /// Stage 3: leaf rows take the length of their bound; their axes follow in stage 4.
     fn leaf_rows_with_bound(&mut self, scope: &Scope) -> Result<(), ShapeError> {
-        let mut soft_bounds = std::mem::take(&mut self.soft_bounds);
-        soft_bounds.begin(self.rows.len());
         let mut chosen = Vec::new();
+        self.begin_soft_bounds();
         for &row in &scope.rows {
             let state = &self.rows[row as usize];
-            if state.flags.leaf && state.value.is_none() && !self.row_has_waiting_relation(row) {
-                let soft = soft_bounds.of(row, &self.rows, &self.pending);
-                let flank = |f: usize| match (state.most[f], soft) {
-                    (NO_LIMIT, None) => None,
-                    (NO_LIMIT, Some(soft)) => Some(soft[f]),
-                    (most, _) => Some(most),
-                };
-                if let (Some(lead), Some(trail)) = (flank(0), flank(1)) {
-                    chosen.push((row, lead, trail));
-                }
+            if state.flags.leaf && state.value.is_none() && !self.row_is_shared_out(row) {
+                chosen.extend(self.length_of_bound(row).map(|flanks| (row, flanks)));
             }
         }
-        self.soft_bounds = soft_bounds;
-        for (row, lead, trail) in chosen {
-            let state = &self.rows[row as usize];
-            let (flags, why) = (state.flags, state.most_why);
-            let lead = (0..lead).map(|_| self.fresh_dim_with(flags).into()).collect();
-            let trail = (0..trail).map(|_| self.fresh_dim_with(flags).into()).collect();
-            self.bind_row(RowVar(row), Row::new(lead, None, trail), why)?;
+        for (row, flanks) in chosen {
+            self.choices.commit();
+            let why = self.rows[row as usize].most_why;
+            self.bind_to_length(row, flanks, why)?;
         }
         Ok(())
+    }
+
+    /// Forgets the bounds of rows by what is written out above them.
+    pub(super) fn begin_soft_bounds(&mut self) {
+        self.soft_bounds.begin(self.rows.len());
+    }
+
+    /// The flanks of the bound of a row, where there is one.
+    pub(super) fn length_of_bound(&mut self, row: u32) -> Option<[u32; 2]> {
+        let soft = self.soft_bounds.of(row, &self.rows, &self.pending);
+        let flank = |f: usize| match (self.rows[row as usize].most[f], soft) {
+            (NO_LIMIT, None) => None,
+            (NO_LIMIT, Some(soft)) => Some(soft[f]),
+            (most, _) => Some(most),
+        };
+        Some([flank(0)?, flank(1)?])
+    }
+
+    /// Gives a row so many axes.
+    pub(super) fn bind_to_length(
+        &mut self,
+        row: u32,
+        [lead, trail]: [u32; 2],
+        why: Fact,
+    ) -> Result<(), ShapeError> {
+        let flags = self.rows[row as usize].flags;
+        let lead = (0..lead).map(|_| self.fresh_dim_with(flags).into()).collect();
+        let trail = (0..trail).map(|_| self.fresh_dim_with(flags).into()).collect();
+        self.bind_row(RowVar(row), Row::new(lead, None, trail), why)
+    }
+
+    /// Whether the elements or axes of several rows are shared out, so that a row may not take what its bound permits.
+    fn row_is_shared_out(&self, row: u32) -> bool {
+        self.rows[row as usize].relations.iter().any(|number| {
+            let relation = &self.relations[*number as usize];
+            match &relation.law {
+                _ if relation.done => false,
+                Law::Exact { .. } => true,
+                Law::Total { elems: Elems::Number(1), .. } => true,
+                _ => false,
+            }
+        })
     }
 
     pub(super) fn row_has_waiting_relation(&self, row: u32) -> bool {
         self.rows[row as usize].relations.iter().any(|r| !self.relations[*r as usize].done)
-    }
-
-    /// Stage 4: leaf axes take their bounds. Where two would push different atoms to the same axis, both stay
-    /// below it as units instead.
-    fn leaf_dims_with_bound(&mut self, scope: &Scope) -> Result<(), ShapeError> {
-        let candidates: Vec<(u32, Dim)> = scope
-            .dims
-            .iter()
-            .filter_map(|d| {
-                let state = &self.dims[*d as usize];
-                (state.flags.leaf && state.parent == *d && state.value.is_none())
-                    .then_some((*d, state.upper?))
-            })
-            .collect();
-        // `None` is a clash.
-        let mut pushed: HashMap<u32, Option<Dim>> = HashMap::new();
-        let mut work: Vec<(u32, Option<Dim>)> =
-            candidates.iter().map(|(d, atom)| (*d, Some(*atom))).collect();
-        let mut clashes = Vec::new();
-        while let Some((var, push)) = work.pop() {
-            let root = self.find(var);
-            let state = &self.dims[root as usize];
-            if state.value.is_some() {
-                continue;
-            }
-            let push = push.filter(|atom| atom.size() >= state.at_least);
-            let joined = match pushed.get(&root) {
-                None => push,
-                Some(old) if *old == push => continue,
-                Some(None) => continue,
-                Some(_) => None,
-            };
-            pushed.insert(root, joined);
-            if joined.is_none() {
-                clashes.push(root);
-            }
-            work.extend(state.above.iter().map(|(sup, _)| (*sup, joined)));
-        }
-        let mut demoted: HashSet<u32> = HashSet::new();
-        while let Some(var) = clashes.pop() {
-            let root = self.find(var);
-            if demoted.insert(root) {
-                clashes.extend(self.dims[root as usize].below.iter().map(|(sub, _)| *sub));
-            }
-        }
-        for (var, atom) in candidates {
-            let value = if demoted.contains(&var) { Dim::Unit } else { atom };
-            let why = self.dims[var as usize].upper_why;
-            self.queue.push_back(Task::DimEq(DimVar(var).into(), value.into(), why));
-        }
-        Ok(())
     }
 
     /// Stage 4: leaf rows about which nothing is known get no further axes.
@@ -269,67 +331,25 @@ impl Solver {
                 let fact = self.closing_fact(row);
                 return Err(self.missing_hidden("the axes", fact));
             }
+            self.choices.commit();
             self.bind_row(RowVar(row), Row::empty(), Fact::TRIVIAL)?;
         }
         Ok(())
     }
 
     /// The constraints around a row, for an error about it.
-    fn closing_fact(&mut self, row: u32) -> Fact {
+    pub(super) fn closing_fact(&mut self, row: u32) -> Fact {
         let facts: Vec<Fact> =
             self.rows[row as usize].watch.iter().map(|n| self.pending[*n as usize].fact).collect();
         let why = self.rows[row as usize].role_why;
         facts.into_iter().take(4).fold(why, |all, fact| self.facts.follows(all, fact))
     }
 
-    /// Stages 5 and 7: axes without a bound. With `leaves`, only those of leaves.
-    fn dims_downwards(&mut self, scope: &Scope, leaves: bool) -> Result<(), ShapeError> {
-        let mut held_back = Vec::new();
-        let mut committed = false;
-        for &var in &scope.dims {
-            let state = &self.dims[var as usize];
-            if state.parent != var
-                || state.value.is_some()
-                || (leaves && (!state.flags.leaf || state.at_least > 0))
-            {
-                continue;
-            }
-            let waiting = self.has_waiting_relation(var);
-            if state.flags.param && !waiting && state.at_least == 0 {
-                let why = state.why;
-                let near = state.above.iter().chain(&state.below).map(|e| e.1).next().unwrap_or(why);
-                let fact = self.facts.follows(why, near);
-                return Err(self.missing_hidden("the size of an axis", fact));
-            }
-            if waiting {
-                held_back.push(var);
-                continue;
-            }
-            let value = self.least(var);
-            self.queue.push_back(Task::DimEq(DimVar(var).into(), value.into(), Fact::TRIVIAL));
-            committed = true;
-        }
-        if committed {
-            return Ok(());
-        }
-        // What a relation derives, or what a number of elements depends on, is guessed last, and one at a time.
-        let derived = |s: &Solver, v: u32| (s.is_derived(v), s.dims[v as usize].flags.numerator);
-        // A component that nothing takes goes first: what is left of its axis belongs to the others.
-        let kept = |s: &Solver, v: u32| s.least(v) != Dim::new(0);
-        let chosen = held_back.iter().copied().min_by_key(|v| (derived(self, *v), kept(self, *v)));
-        if let Some(var) = chosen
-            && (!leaves || derived(self, var) == (false, false))
-        {
-            let value = self.least(var);
-            self.queue.push_back(Task::DimEq(DimVar(var).into(), value.into(), Fact::TRIVIAL));
-        }
-        Ok(())
-    }
-
     /// The least value of an open axis.
-    fn least(&self, var: u32) -> Dim {
+    pub(super) fn least(&self, var: u32) -> Dim {
         let state = &self.dims[var as usize];
         match state.at_least {
+            0 | 1 if state.atom => Dim::new(1),
             // An axis that broadcasts somewhere has positions.
             0 if state.discarded > 0
                 && state.may_be_empty()
@@ -371,6 +391,7 @@ impl Solver {
                     let fact = self.closing_fact(row);
                     return Err(self.missing_hidden("the axes", fact));
                 }
+                self.choices.commit();
                 self.bind_row(RowVar(row), Row::empty(), Fact::TRIVIAL)?;
             }
         }

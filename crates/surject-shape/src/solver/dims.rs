@@ -95,7 +95,7 @@ impl Solver {
             (DimTerm::Var(v), DimTerm::Var(w)) if v == w => Ok(()),
             (DimTerm::Var(v), DimTerm::Var(w)) => {
                 let lower = &self.dims[v.0 as usize];
-                if lower.at_least >= 2 {
+                if lower.is_atom() {
                     let fact = self.facts.follows(fact, lower.at_least_why);
                     return self.unite(v.0, w.0, fact);
                 }
@@ -126,7 +126,7 @@ impl Solver {
             Some(upper) => {
                 let why = self.facts.follows(fact, self.dims[root as usize].upper_why);
                 let state = &self.dims[root as usize];
-                if state.at_least >= 2 {
+                if state.is_atom() {
                     let why = self.facts.follows(why, state.at_least_why);
                     return Err(self.clash(upper, dim, why));
                 }
@@ -136,7 +136,7 @@ impl Solver {
                 let state = &mut self.dims[root as usize];
                 state.upper = Some(dim);
                 state.upper_why = fact;
-                if state.at_least >= 2 {
+                if state.is_atom() {
                     let fact = self.facts.follows(fact, self.dims[root as usize].at_least_why);
                     return self.bind_dim(root, dim, fact);
                 }
@@ -178,6 +178,11 @@ impl Solver {
                 format!("an axis of size `{value}` is accessed at position {}", at_least - 1),
                 fact,
             ));
+        }
+        if value.size() > state.at_most {
+            let why = self.facts.follows(fact, state.at_most_why);
+            let text = format!("an axis of size `{value}` has {} positions by another count", state.at_most);
+            return Err(self.error(ShapeErrorKind::SizeMismatch, text, why));
         }
         if let Some(upper) = state.upper
             && !value.broadcasts_to(upper)
@@ -225,13 +230,19 @@ impl Solver {
         let (upper, upper_why, flags) = (taken.upper, taken.upper_why, taken.flags);
         let (declared, discarded) = (taken.declared, taken.discarded);
         let (at_least, at_least_why, why) = (taken.at_least, taken.at_least_why, taken.why);
+        let (at_most, at_most_why) = (taken.at_most, taken.at_most_why);
+        let (indexed, role_why, atom) = (taken.indexed, taken.role_why, taken.atom);
         let fact = self.facts.follows(fact, why);
         let kept = &mut self.dims[big as usize];
         let (old_below, old_upper, old_why) = (kept.below.len(), kept.upper, kept.why);
         kept.above.extend(above);
         kept.below.extend(below);
         kept.relations.extend(relations);
+        if !kept.flags.leaf {
+            kept.role_why = role_why;
+        }
         kept.flags = kept.flags.join(flags);
+        kept.indexed |= indexed;
         kept.declared += declared;
         kept.discarded += discarded;
         self.dims[big as usize].why = self.facts.follows(fact, old_why);
@@ -264,8 +275,31 @@ impl Solver {
             self.dims[big as usize].at_least = 0;
             self.at_least(DimVar(big).into(), most, why)?;
         }
+        if at_most < self.dims[big as usize].at_most {
+            self.dims[big as usize].at_most = at_most;
+            self.dims[big as usize].at_most_why = self.facts.follows(at_most_why, fact);
+        }
+        self.within(big)?;
+        if atom || self.dims[big as usize].atom {
+            self.dims[big as usize].atom = false;
+            let why = self.facts.follows(at_least_why, self.dims[big as usize].at_least_why);
+            let why = self.facts.follows(why, fact);
+            self.no_unit(DimVar(big).into(), why);
+        }
         self.wake_relations(big);
         Ok(())
+    }
+
+    /// Whether an open variable may have any size.
+    pub(super) fn within(&mut self, root: u32) -> Result<(), ShapeError> {
+        let state = &self.dims[root as usize];
+        if state.at_least <= state.at_most {
+            return Ok(());
+        }
+        let (least, most) = (state.at_least, state.at_most);
+        let fact = self.facts.follows(state.at_least_why, state.at_most_why);
+        let text = format!("an axis has {most} positions by one count and at least {least} by another");
+        Err(self.error(ShapeErrorKind::SizeMismatch, text, fact))
     }
 
     /// The size is at least so much. From two on, the variable is no unit, so it equals whatever it is below.
@@ -289,9 +323,27 @@ impl Solver {
         }
         state.at_least = size;
         state.at_least_why = fact;
+        self.within(root)?;
         if size < 2 {
             return Ok(());
         }
+        self.equals_what_is_above(root, fact);
+        Ok(())
+    }
+
+    /// The dimension is no unit, so it equals whatever it is below.
+    pub(super) fn no_unit(&mut self, dim: DimTerm, fact: Fact) {
+        if let (DimTerm::Var(DimVar(root)), _) = self.view(dim)
+            && !std::mem::replace(&mut self.dims[root as usize].atom, true)
+        {
+            let old = self.dims[root as usize].at_least_why;
+            self.dims[root as usize].at_least_why = self.facts.follows(old, fact);
+            self.equals_what_is_above(root, fact);
+        }
+    }
+
+    fn equals_what_is_above(&mut self, root: u32, fact: Fact) {
+        let state = &mut self.dims[root as usize];
         let above = std::mem::take(&mut state.above);
         let upper = state.upper.map(|u| (u, state.upper_why));
         for (sup, edge) in above {
@@ -302,6 +354,5 @@ impl Solver {
             let fact = self.facts.follows(why, fact);
             self.queue.push_back(Task::DimEq(DimVar(root).into(), upper.into(), fact));
         }
-        Ok(())
     }
 }

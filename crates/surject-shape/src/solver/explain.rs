@@ -85,7 +85,7 @@ impl Solver {
             }
         }
         let kind = refutation.error.kind;
-        let mut error = ShapeError { kind, message, labels, omitted: 0, guessed: false };
+        let mut error = ShapeError { kind, message, labels, omitted: 0, guessed: false, choice: None };
         error.shorten(SHOWN);
         error
     }
@@ -174,6 +174,7 @@ impl Solver {
         let constraints: Vec<(u32, Constraint)> = of_these.chain(constraints).collect();
         let mut part = if self.exact_markers { Solver::with_exact_markers() } else { Solver::new() };
         part.standing_markers = self.standing_markers;
+        part.ordered_rows = self.ordered_rows;
         part.fresh_up_to(&renumbered);
         let mut posted = Ok(());
         part.facts.with_sites = true;
@@ -193,7 +194,11 @@ impl Solver {
     fn refute(&self, numbers: &[u32], shortest: bool) -> Option<Refutation> {
         let (mut part, _, posted) = self.part(numbers.iter().copied());
         part.shortest = shortest.then(Vec::new);
-        let error = posted.and_then(|()| part.propagate()).err().filter(|e| !e.guessed)?;
+        let error = posted
+            .and_then(|()| part.propagate())
+            .and_then(|()| part.deduce())
+            .err()
+            .filter(|e| !e.guessed)?;
         let core = error.labels.iter().filter_map(|l| l.operation.parse().ok()).collect();
         let sites = part.clashed.fact.map(|fact| part.facts.leaves(fact, usize::MAX).1).unwrap_or_default();
         let outer = |n: u32| part.facts.log.get(n as usize).and_then(|l| l.1.operation.parse().ok());

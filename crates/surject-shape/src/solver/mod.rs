@@ -5,10 +5,16 @@
 //! closing then commits what is left.
 
 mod arithmetic;
+mod choices;
 mod close;
+mod commit;
+mod deduce;
 mod dims;
+mod domains;
 mod explain;
+mod instead;
 mod lengths;
+mod linear;
 mod parts;
 mod rank;
 mod rebuild;
@@ -24,7 +30,7 @@ use crate::error::{ShapeError, ShapeErrorKind};
 use crate::origin::{Fact, Facts, Origin};
 use crate::row::{GroundRow, Row, RowVar};
 use relations::Relation;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// What is known about how a variable closes.
@@ -67,7 +73,16 @@ struct DimState {
     below: Vec<(u32, Fact)>,
     at_least: u64,
     at_least_why: Fact,
+    /// A size that arithmetic found, where the basis is not determined by it; else without a limit.
+    at_most: u64,
+    at_most_why: Fact,
+    /// It is no unit, whatever its size: a valid kernel reads it.
+    atom: bool,
+    /// A fixed index reads it: nothing else has to determine its size.
+    indexed: bool,
     flags: Flags,
+    /// The terminal shape it belongs to.
+    role_why: Fact,
     relations: Vec<u32>,
     /// The variable itself, whatever its class, was declared to be discardable.
     discardable: bool,
@@ -82,6 +97,11 @@ struct DimState {
 }
 
 impl DimState {
+    /// Whether it is known to be no unit: what it is below, it equals.
+    fn is_atom(&self) -> bool {
+        self.atom || self.at_least >= 2
+    }
+
     /// Whether the axis may have no positions: everything it is known by is a discardable component.
     fn may_be_empty(&self) -> bool {
         self.discarded == self.declared
@@ -175,6 +195,9 @@ pub struct Solver {
     exact_markers: bool,
     /// Where an equation placed a marker, there it stays.
     standing_markers: bool,
+    /// The rows of a number of elements stand in the order in which they are asked to take what is left, the last one
+    /// first; else their order says nothing.
+    ordered_rows: bool,
     postponed: Vec<u32>,
     soft_bounds: soft::SoftBounds,
     /// Tasks are taken in the order of the size of their proofs, so that a contradiction has a short one.
@@ -186,6 +209,10 @@ pub struct Solver {
     discards: Vec<u32>,
     /// What an error was about, for its explanation.
     clashed: explain::Clash,
+    /// What closing has chosen so far, where the constraints leave a choice.
+    choices: choices::Choices,
+    /// The sizes that arithmetic leaves to open variables, as of the last look.
+    domains: HashMap<u32, domains::Domain>,
 }
 
 /// More constraints than this are not searched exhaustively.
@@ -223,6 +250,7 @@ impl Solver {
             waiting: Vec::new(),
             exact_markers: false,
             standing_markers: false,
+            ordered_rows: true,
             postponed: Vec::new(),
             soft_bounds: soft::SoftBounds::default(),
             shortest: None,
@@ -230,6 +258,8 @@ impl Solver {
             letter_names: Vec::new(),
             discards: Vec::new(),
             clashed: explain::Clash::default(),
+            choices: choices::Choices::default(),
+            domains: HashMap::new(),
         }
     }
 
@@ -240,6 +270,12 @@ impl Solver {
     /// everything that is bound before is forced and every contradiction is proved.
     pub fn with_exact_markers() -> Solver {
         Solver { exact_markers: true, ..Solver::new() }
+    }
+
+    /// A solver for problems in text form: no marker is taken for granted ([`Solver::with_exact_markers`]), and the order in
+    /// which rows are listed says nothing.
+    pub(crate) fn for_problems() -> Solver {
+        Solver { ordered_rows: false, ..Solver::with_exact_markers() }
     }
 
     /// A solver for programs: the first equation that gives a row variable its axes places its marker as well, where the
@@ -274,7 +310,12 @@ impl Solver {
             below: Vec::new(),
             at_least: 0,
             at_least_why: Fact::TRIVIAL,
+            at_most: u64::MAX,
+            at_most_why: Fact::TRIVIAL,
+            atom: false,
+            indexed: false,
             flags,
+            role_why: Fact::TRIVIAL,
             relations: Vec::new(),
             discardable: false,
             user: false,
@@ -375,7 +416,13 @@ impl Solver {
             Constraint::DimLe(a, b) => self.queue.push_back(Task::DimLe(a, b, fact)),
             Constraint::RowEq(a, b) => self.post_row(Order::Equal, a, b, fact),
             Constraint::RowLe(a, b) => self.post_row(Order::Below, a, b, fact),
-            Constraint::AtLeast(dim, size) => self.at_least(dim, size, fact)?,
+            Constraint::AtLeast(dim, size) => {
+                if let DimTerm::Var(var) = dim {
+                    let root = self.find(var.0);
+                    self.dims[root as usize].indexed = true;
+                }
+                self.at_least(dim, size, fact)?;
+            }
             Constraint::Terminal(row, role) => {
                 let (row, _) = self.resolve(row, fact);
                 self.mark_row(&row, Flags::role(role), fact);
@@ -395,17 +442,6 @@ impl Solver {
                     return Err(self.error(
                         ShapeErrorKind::Stride,
                         format!("a stride and a dilation are at least 1 and an offset is below its stride (stride {stride}, offset {offset})"),
-                        fact,
-                    ));
-                }
-                if offset > 0 && kernel.is_some_and(|k| !k.padded) {
-                    // The size is stride·(over-1) + 1 + dilation·(kernel-1), so the largest index is the size less one
-                    // plus the offset, whatever the sizes are.
-                    return Err(self.error(
-                        ShapeErrorKind::Stride,
-                        format!(
-                            "a valid kernel fills its axis: at the offset {offset} its last position is {offset} past the end"
-                        ),
                         fact,
                     ));
                 }
@@ -464,7 +500,9 @@ impl Solver {
             message: message.into(),
             labels: if self.searching { Vec::new() } else { self.facts.chain(fact, LABELS) },
             omitted: 0,
-            guessed: self.stage > 1 || (self.placed_marker && !self.exact_markers && !self.standing_markers),
+            guessed: self.choices.guessed()
+                || (self.placed_marker && !self.standing_markers && (self.stage > 1 || !self.exact_markers)),
+            choice: None,
         }
     }
 
@@ -474,6 +512,9 @@ impl Solver {
             let state = &mut self.dims[root as usize];
             let old = state.flags;
             state.flags = old.join(flags);
+            if flags.leaf && (!old.leaf || state.role_why == Fact::TRIVIAL) {
+                state.role_why = fact;
+            }
             if flags.param && !old.param && state.value.is_none() {
                 // An error about the axis shall name its tensor.
                 state.why = self.facts.follows(state.why, fact);

@@ -50,7 +50,12 @@ impl Solver {
         }
         let mut numbers = Numbers::default();
         let log: Vec<_> = log.into_iter().map(|(c, origin)| (numbers.constraint(&c), origin)).collect();
-        let mut part = Solver::with_exact_markers();
+        let mut part = if self.standing_markers {
+            Solver::with_standing_markers()
+        } else {
+            Solver::with_exact_markers()
+        };
+        part.ordered_rows = self.ordered_rows;
         numbers.dims.keys().for_each(|_| _ = part.fresh_dim());
         numbers.rows.keys().for_each(|_| _ = part.fresh_row());
         for (constraint, origin) in log {
@@ -99,7 +104,7 @@ impl Solver {
             if let Some(upper) = state.upper {
                 say(Constraint::DimLe(term, upper.into()), state.upper_why);
             }
-            if state.at_least > 0 {
+            if state.indexed {
                 say(Constraint::AtLeast(term, state.at_least), state.at_least_why);
             }
             if let Some(role) = role(state.flags) {

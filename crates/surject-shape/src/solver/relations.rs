@@ -3,8 +3,8 @@
 
 use super::{Order, Solver, Task};
 use crate::constraint::{Elems, Kernel};
-use crate::dim::{Basis, Dim, DimTerm, DimVar};
-use crate::error::ShapeError;
+use crate::dim::{Dim, DimTerm, DimVar};
+use crate::error::{ShapeError, ShapeErrorKind};
 use crate::origin::Fact;
 use crate::row::Row;
 
@@ -97,6 +97,22 @@ impl Solver {
             return Ok(());
         }
         let (law, fact) = (relation.law.clone(), relation.fact);
+        if let Law::Affine { input, stride, over, kernel } = &law
+            && (*stride > 1 || kernel.is_some_and(|k| !k.padded))
+        {
+            self.no_unit(*input, fact);
+            let window = kernel.filter(|k| !k.padded).map(|k| k.size);
+            for term in std::iter::once(*over).chain(window) {
+                let mut fact = fact;
+                if self.known(term, &mut fact).is_ok_and(|dim| dim.size() == 0) {
+                    return Err(self.error(ShapeErrorKind::Stride, "a strided axis without positions", fact));
+                }
+            }
+        }
+        if self.repeats(&law) && self.solved_alone(&law, fact)? {
+            self.watch(number);
+            return Ok(());
+        }
         let done = match &law {
             Law::Concat { target, parts } => self.concat(number, *target, parts, fact)?,
             Law::Affine { input, stride, over, kernel } => {
@@ -110,6 +126,56 @@ impl Solver {
             self.watch(number);
         }
         Ok(())
+    }
+
+    /// Whether an open variable occurs twice in a sum or a scale; a concatenation that is its own component is looked at
+    /// as one.
+    fn repeats(&self, law: &Law) -> bool {
+        let (parts, whole): (Vec<DimTerm>, Option<DimTerm>) = match law {
+            Law::Concat { parts, .. } => (parts.clone(), None),
+            Law::Affine { input, over, kernel, .. } => {
+                let size = kernel.filter(|k| !k.padded).map(|k| k.size);
+                (std::iter::once(*over).chain(size).collect(), Some(*input))
+            }
+            _ => return false,
+        };
+        let mut open: Vec<DimVar> = Vec::new();
+        for term in parts.into_iter().chain(whole) {
+            if let DimTerm::Var(var) = self.dim(term) {
+                if open.contains(&var) {
+                    return true;
+                }
+                open.push(var);
+            }
+        }
+        false
+    }
+
+    /// The variable that a sum or a scale is about, if it is the only one; whether the relation waits for its basis.
+    fn solved_alone(&mut self, law: &Law, fact: Fact) -> Result<bool, ShapeError> {
+        let Some(equation) = self.linear(law, fact) else { return Ok(false) };
+        let text = match equation.single() {
+            Some((var, Some(size)))
+                if size > 0 || (size == 0 && !equation.full && self.dims[var as usize].may_be_empty()) =>
+            {
+                let size = u64::try_from(size).unwrap_or(u64::MAX);
+                self.sized(var, size, equation.fact)?;
+                // Where the value is known now, the relation is looked at again.
+                return Ok(self.dims[self.find_const(var) as usize].value.is_none());
+            }
+            Some((_, Some(0))) => {
+                let text = "occurs check failed: an axis would be a multiple of itself";
+                return Err(self.error(ShapeErrorKind::Occurs, text, equation.fact));
+            }
+            Some((_, Some(size))) => format!("an axis would have {size} positions"),
+            Some((_, None)) => "no size in whole numbers".to_string(),
+            None if equation.terms.is_empty() && equation.constant != 0 => {
+                let text = "occurs check failed: an axis would be larger than itself";
+                return Err(self.error(ShapeErrorKind::Occurs, text, equation.fact));
+            }
+            None => return Ok(false),
+        };
+        Err(self.error(equation.kind, format!("{text}: an axis occurs more than once"), equation.fact))
     }
 
     fn watch(&mut self, number: u32) {
@@ -149,11 +215,6 @@ impl Solver {
                 }
             }
         }
-    }
-
-    /// A dimension of a size that arithmetic found: its bound, if that has this size.
-    pub(super) fn of_size(&self, var: DimVar, size: u64, basis: Basis) -> Dim {
-        self.dims[var.0 as usize].upper.filter(|u| u.size() == size).unwrap_or(Dim::Size { size, basis })
     }
 
     pub(super) fn equal_rows(&mut self, a: Row, b: Row, fact: Fact) {

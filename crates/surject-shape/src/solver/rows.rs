@@ -393,23 +393,24 @@ impl Solver {
         let (Some(var_front), Some(var_back)) = (front.var, back.var) else { return Ok(None) };
         let (l, r) = (&front.lead, &back.trail);
         if var_front == var_back {
+            self.choices.commit();
             self.bind_row(var_front, Row::empty(), fact)?;
             return Ok(Some((front, back, fact)));
         }
-        let shortest = l.len().max(r.len());
-        for length in shortest..=l.len() + r.len() {
+        let fits = |length: &usize| {
             let start = length - r.len();
-            let fits = (start..l.len()).all(|i| match (self.dim(l[i]), self.dim(r[i - start])) {
+            (start..l.len()).all(|i| match (self.dim(l[i]), self.dim(r[i - start])) {
                 (DimTerm::Known(x), DimTerm::Known(y)) => x == y,
                 _ => true,
-            });
-            if fits {
-                let after = Row::closed(r[r.len() - (length - l.len())..].iter().copied());
-                let before = Row::closed(l[..start].iter().copied());
-                self.bind_row(var_front, after, fact)?;
-                self.bind_row(var_back, before, fact)?;
-                break;
-            }
+            })
+        };
+        let lengths: Vec<usize> = (l.len().max(r.len())..=l.len() + r.len()).filter(fits).collect();
+        let chosen = self.choose(lengths.len(), false);
+        if let Some(length) = lengths.get(chosen) {
+            let after = Row::closed(r[r.len() - (length - l.len())..].iter().copied());
+            let before = Row::closed(l[..length - r.len()].iter().copied());
+            self.bind_row(var_front, after, fact)?;
+            self.bind_row(var_back, before, fact)?;
         }
         Ok(Some((front, back, fact)))
     }

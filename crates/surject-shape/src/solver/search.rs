@@ -54,6 +54,7 @@ impl Solver {
         let log = self.facts.log.clone();
         let mut base = Solver::new();
         base.searching = true;
+        base.ordered_rows = self.ordered_rows;
         for dim in &self.dims {
             let var = base.fresh_dim();
             base.dims[var.0 as usize].declared = u32::from(dim.user);
@@ -92,7 +93,7 @@ impl Solver {
                 Err(ShapeError { kind: ShapeErrorKind::Undecided, guessed: true, ..error })
             }
             // Everything was looked at.
-            None => Err(ShapeError { guessed: false, ..error }),
+            None => Err(ShapeError { guessed: false, choice: None, ..error }),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Order, Solver};
 use crate::constraint::Elems;
-use crate::dim::{Basis, Dim, DimTerm, DimVar};
+use crate::dim::{Dim, DimTerm, DimVar};
 use crate::error::{ShapeError, ShapeErrorKind};
 use crate::origin::Fact;
 use crate::row::{Row, RowVar};
@@ -52,14 +52,13 @@ impl Solver {
                 && let ([row], []) = (open_rows.as_slice(), open.as_slice())
                 && let Some((bound, _)) = self.ground_bound(*row)
             {
+                self.choices.commit();
                 self.bind_row(*row, bound, fact)?;
                 return Ok(false);
             }
             if self.stage >= 6 && !open_rows.is_empty() {
                 for row in open_rows {
-                    if self.rows[row.0 as usize].value.is_none() {
-                        self.bind_row(row, Row::empty(), fact)?;
-                    }
+                    self.bind_empty(row, fact)?;
                 }
             }
             return Ok(false);
@@ -84,7 +83,7 @@ impl Solver {
                         format!("number of elements: {left} is not a product of {} equal sizes", open.len());
                     return Err(self.error(ShapeErrorKind::TotalElems, text, fact));
                 };
-                self.count(*var, size, fact)?;
+                self.sized(var.0, size, fact)?;
                 Ok(false)
             }
             ([row, same @ ..], []) if self.stage >= 3 && same.iter().all(|r| r == row) => {
@@ -92,23 +91,43 @@ impl Solver {
                 self.spend(*row, root(left, open_rows.len()).unwrap_or(left), fact)
             }
             (many, _) if self.stage >= 5 && !many.is_empty() => {
-                // The last row is the one that takes the axes; the others get none.
-                if let Some((_, others)) = many.split_last() {
-                    if others.is_empty() && self.stage < 6 {
-                        return Ok(false);
-                    }
-                    let empty = if others.is_empty() { many } else { others };
-                    for row in empty {
-                        if self.rows[row.0 as usize].value.is_none() {
-                            self.bind_row(*row, Row::empty(), fact)?;
-                        }
-                    }
-                    self.again();
-                }
-                Ok(false)
+                self.share_out(many, left == 1 && open.is_empty(), fact)
             }
             _ => Ok(false),
         }
+    }
+
+    /// Several rows are left: one takes what there is, and the others get no axes. In a program it is the last one that is
+    /// open, for the rows stand in the order in which they are asked; elsewhere nothing says which, unless one is a leaf.
+    fn share_out(&mut self, rows: &[RowVar], nothing_left: bool, fact: Fact) -> Result<bool, ShapeError> {
+        let mut distinct: Vec<RowVar> = Vec::new();
+        for row in rows.iter().rev() {
+            if !distinct.contains(row) {
+                distinct.push(*row);
+            }
+        }
+        let mut taker = None;
+        if distinct.len() == 1 {
+            if self.stage < 6 {
+                return Ok(false);
+            }
+        } else if !nothing_left {
+            let is_leaf = |row: &RowVar| self.rows[row.0 as usize].flags.leaf;
+            let leaves: Vec<RowVar> = distinct.iter().copied().filter(is_leaf).collect();
+            let takers = match self.ordered_rows || leaves.is_empty() {
+                true => distinct.clone(),
+                false => leaves,
+            };
+            let exclusive = !self.ordered_rows && takers.len() > 1;
+            taker = takers.get(self.choose(takers.len(), exclusive)).copied();
+        }
+        for row in distinct {
+            if Some(row) != taker {
+                self.bind_empty(row, fact)?;
+            }
+        }
+        self.again();
+        Ok(false)
     }
 
     /// One row is left for so many elements.
@@ -116,19 +135,31 @@ impl Solver {
         if let Some((bound, elements)) = self.ground_bound(row)
             && elements == left
         {
+            self.choices.commit();
             self.bind_row(row, bound, fact)?;
             return Ok(false);
         }
         if left == 1 {
             if self.stage >= 5 {
-                self.bind_row(row, Row::empty(), fact)?;
+                self.bind_empty(row, fact)?;
             }
             return Ok(false);
         }
         let bounded = self.has_bound(row);
         if !bounded || self.stage >= 5 {
+            self.choices.commit();
             let most = self.rows[row.0 as usize].most;
             let flags = self.rows[row.0 as usize].flags;
+            if bounded
+                && !most.contains(&super::NO_LIMIT)
+                && most != [1, 0]
+                && most != [0, 1]
+                && self.choose(2, false) == 1
+            {
+                // As many axes as the bound has, if a single one does not do.
+                self.bind_to_length(row.0, most, fact)?;
+                return Ok(false);
+            }
             let axis: DimTerm =
                 if bounded { self.fresh_dim_with(flags).into() } else { DimTerm::Known(Dim::new(left)) };
             let value = if most[1] == 0 && most[0] > 0 {
@@ -152,24 +183,8 @@ impl Solver {
             let text = format!("shape cannot be strided: {product} elements do not divide by {coefficient}");
             return Err(self.error(ShapeErrorKind::TotalElems, text, fact));
         }
-        self.count(var, product / coefficient, fact)?;
+        self.sized(var.0, product / coefficient, fact)?;
         Ok(false)
-    }
-
-    /// An axis has this size and a basis that its number of elements does not determine.
-    fn count(&mut self, var: DimVar, size: u64, fact: Fact) -> Result<(), ShapeError> {
-        if size >= 2 {
-            self.at_least(DimTerm::Var(var), size, fact)?;
-        }
-        let state = &self.dims[self.find_const(var.0) as usize];
-        if self.stage < 4 || state.value.is_some() {
-            return Ok(());
-        }
-        let value = match self.of_size(var, size, Basis::DEFAULT) {
-            Dim::Size { size: 1, basis: Basis::DEFAULT } if state.at_least == 0 => Dim::Unit,
-            value => value,
-        };
-        self.bind_dim(self.find_const(var.0), value, fact)
     }
 
     /// Looks at the waiting relations again.
@@ -227,17 +242,8 @@ impl Solver {
         }
         let same = open.windows(2).all(|pair| rows[pair[0]].var == rows[pair[1]].var);
         if open.len() > 1 && !same {
-            if self.stage >= 5 {
-                // Of batch, output and input the output row takes the axes, else the last open row.
-                let taker = if rows.len() == 3 && open.contains(&1) { 1 } else { open[open.len() - 1] };
-                for i in open.iter().filter(|i| **i != taker) {
-                    if let Some(var) = rows[*i].var
-                        && self.rows[var.0 as usize].value.is_none()
-                    {
-                        self.bind_row(var, Row::empty(), fact)?;
-                    }
-                }
-                self.again();
+            if self.stage >= 3 {
+                self.share_axes(dims, &rows, &open, fact)?;
             }
             return Ok(false);
         }
@@ -255,7 +261,97 @@ impl Solver {
         }
         Ok(true)
     }
+
+    /// Several rows are left for the axes: those with a bound take as many as it has, and of the others one takes the rest:
+    /// of batch, output and input the output row, else the last one. Without any bound that is the business of stage 5.
+    fn share_axes(
+        &mut self,
+        dims: &[DimTerm],
+        rows: &[Row],
+        open: &[usize],
+        fact: Fact,
+    ) -> Result<(), ShapeError> {
+        let vars: Vec<RowVar> = open.iter().filter_map(|i| rows[*i].var).collect();
+        self.begin_soft_bounds();
+        let most: Vec<Option<usize>> = vars
+            .iter()
+            .map(|var| self.length_of_bound(var.0).map(|[lead, trail]| (lead + trail) as usize))
+            .collect();
+        if self.stage < 5 && most.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        let taker = if rows.len() == 3 && open.contains(&1) { 1 } else { open[open.len() - 1] };
+        let spare = dims.len() - rows.iter().map(Row::explicit).sum::<usize>();
+        let mut all: Vec<Vec<usize>> = vec![Vec::new()];
+        for limit in &most {
+            let longer = |lengths: &Vec<usize>| {
+                let left = spare - lengths.iter().sum::<usize>();
+                (0..=limit.map_or(left, |m| m.min(left)))
+                    .map(|n| lengths.iter().copied().chain([n]).collect())
+                    .collect::<Vec<Vec<usize>>>()
+            };
+            all = all.iter().flat_map(longer).take(SHARES).collect();
+        }
+        all.retain(|lengths| lengths.iter().sum::<usize>() == spare);
+        let of = |lengths: &[usize], i: usize| open.iter().position(|o| *o == i).map_or(0, |at| lengths[at]);
+        all.sort_by_key(|lengths| {
+            let bounded: usize = lengths.iter().zip(&most).filter(|(_, m)| m.is_some()).map(|(n, _)| n).sum();
+            let fits =
+                self.pieces(dims, rows, |i| of(lengths, i)).all(|(row, piece)| self.may_be(row, piece));
+            (!fits, std::cmp::Reverse(bounded), std::cmp::Reverse(of(lengths, taker)))
+        });
+        let chosen = self.choose(all.len(), false);
+        let Some(lengths) = all.get(chosen) else { return Ok(()) };
+        let pieces: Vec<(Row, Row)> = self
+            .pieces(dims, rows, |i| of(lengths, i))
+            .map(|(row, piece)| (row.clone(), Row::closed(piece.iter().copied())))
+            .collect();
+        for (row, piece) in pieces {
+            if let (Some(var), true) = (row.var, piece.explicit() == row.explicit()) {
+                self.bind_empty(var, fact)?;
+            }
+            self.equal_rows(row, piece, fact);
+        }
+        self.again();
+        Ok(())
+    }
+
+    /// The rows with their pieces of the axes, if the open ones have these lengths.
+    fn pieces<'a>(
+        &self,
+        dims: &'a [DimTerm],
+        rows: &'a [Row],
+        length: impl Fn(usize) -> usize,
+    ) -> impl Iterator<Item = (&'a Row, &'a [DimTerm])> {
+        let mut at = 0;
+        rows.iter().enumerate().map(move |(i, row)| {
+            let from = at;
+            at += row.explicit() + if row.var.is_some() { length(i) } else { 0 };
+            (row, &dims[from.min(dims.len())..at.min(dims.len())])
+        })
+    }
+
+    /// Whether a row may have these axes, as far as its bounds are known: they are compared from the end.
+    fn may_be(&self, row: &Row, piece: &[DimTerm]) -> bool {
+        let Some(var) = row.var else { return true };
+        let inner = &piece[row.lead.len().min(piece.len())..piece.len().saturating_sub(row.trail.len())];
+        self.rows[var.0 as usize].watch.iter().all(|number| {
+            let pending = &self.pending[*number as usize];
+            if pending.done || pending.order != Order::Below || pending.a.var != Some(var) {
+                return true;
+            }
+            let bound = self.row(&pending.b);
+            let pairs = inner.iter().rev().zip(bound.trail.iter().rev());
+            pairs.into_iter().all(|(a, b)| match (self.dim(*a), b) {
+                (DimTerm::Known(a), DimTerm::Known(b)) => a.broadcasts_to(*b),
+                _ => true,
+            })
+        })
+    }
 }
+
+/// The most ways to share axes out that are looked at.
+const SHARES: usize = 256;
 
 /// The number whose `power`-th power this is.
 fn root(number: u64, power: usize) -> Option<u64> {

@@ -139,6 +139,9 @@ pub fn solve(problem: &Problem) -> Solution {
         let error = problem.solver().explained(&problem.constraints, error);
         return Solution { before_closing: Bindings::default(), outcome: Err(in_order(error)) };
     }
+    if let Err(error) = solver.settle() {
+        return Solution { before_closing: Bindings::default(), outcome: Err(in_order(error)) };
+    }
     let before_closing = Names::new(problem, &solver).bindings(false);
     let outcome = match solver.close() {
         Ok(()) => Ok(Names::new(problem, &solver).bindings(true)),

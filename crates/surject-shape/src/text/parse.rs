@@ -38,7 +38,7 @@ pub struct Problem {
 impl Problem {
     /// A solver with the variables of the problem and none of its constraints.
     pub fn solver(&self) -> Solver {
-        let mut solver = Solver::with_exact_markers();
+        let mut solver = Solver::for_problems();
         for _ in &self.dims {
             solver.fresh_dim();
         }
@@ -73,10 +73,15 @@ pub fn parse(file: &str, text: &str) -> Result<Problem, SyntaxError> {
         })?;
         let place = Place { file: file.clone(), line: number as u32 + 1, column };
         let text: String = code.iter().collect();
-        // The sides of a row constraint are known by their text.
+        // The sides of a row constraint are known by their text, what is terminal by its name.
         let named = match &constraint {
             Constraint::RowEq(a, b) | Constraint::RowLe(a, b) => {
                 [a, b].map(|row| Named::row(print_row(&problem, row), row)).to_vec()
+            }
+            Constraint::Terminal(row, _) => vec![Named::row(print_row(&problem, row), row)],
+            Constraint::TerminalDim(dim @ DimTerm::Var(var), _) => {
+                let name = problem.dims.iter().find(|(_, v)| v == var);
+                name.map(|(name, _)| Named::axis(name.clone(), *dim)).into_iter().collect()
             }
             _ => Vec::new(),
         };

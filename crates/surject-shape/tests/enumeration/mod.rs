@@ -268,10 +268,7 @@ impl<'a> Brute<'a> {
                     let cells = parts.iter().chain([target]).map(|d| self.cell(*d)).collect();
                     checks.push(Check::Concat(cells));
                 }
-                Constraint::Affine { input, stride, over, kernel, offset } => {
-                    if *offset > 0 && kernel.is_some_and(|k| !k.padded) {
-                        return None;
-                    }
+                Constraint::Affine { input, stride, over, kernel, .. } => {
                     let size = kernel.map(|k| self.cell(k.size));
                     let (input, over) = (self.cell(*input), self.cell(*over));
                     checks.push(Check::Affine(input, over, size, *stride, *kernel));
