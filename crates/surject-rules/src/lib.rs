@@ -32,6 +32,8 @@
 //!   of the other side do not (`1e308 + 1e308 − 1e308`): that is what another order means. What a *function* does is no
 //!   question of order: `exp` that overflows on the right side alone is a fault, and so is a NaN.
 //!
+//! * `overflows`: as `rounds`, with all three flags.
+//!
 //! Flags take positions away from this:
 //!
 //! * `zero-sign`: the sign of a zero in the result may change; in the classes other than `exact` it may anyway.
