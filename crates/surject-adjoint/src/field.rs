@@ -112,7 +112,7 @@ impl Sweep {
 
     /// What a node other than a tensor or a read passes on to its children. `z` is its value.
     fn node(&mut self, id: FieldId, z: FieldId, c: FieldId) -> Result<Vec<(FieldId, Term)>> {
-        if let Some(terms) = self.to_relative(id, z, c)? {
+        if let Some(terms) = self.made_relative(id, z, c)? {
             return Ok(terms);
         }
         let field = self.f.fields[id].clone();

@@ -276,7 +276,7 @@ impl Sweep {
     }
 
     /// What a node with the whole cotangent `c` passes on, where some of its operands take theirs in relative form.
-    pub(crate) fn to_relative(
+    pub(crate) fn made_relative(
         &mut self,
         id: FieldId,
         z: FieldId,
