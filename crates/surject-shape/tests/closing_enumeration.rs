@@ -267,6 +267,11 @@ impl Problem {
         all
     }
 
+    /// Whether an axis is below another.
+    fn is_ordered(&self, axis: usize) -> bool {
+        self.laws.iter().any(|law| matches!(law, Law::Below(a, b) if *a == axis && a != b))
+    }
+
     /// All solutions up to the largest size; `None` where these are too many.
     fn solutions(&self) -> Option<Vec<Vec<Value>>> {
         let count = self.names.len();
@@ -397,8 +402,10 @@ fn wrong(problem: &Problem, counts: &mut [usize; 6]) -> Option<String> {
             let free = (0..problem.names.len()).any(|a| {
                 problem.roles[a] == Role::Param && !problem.laws.iter().any(|l| l.axes().contains(&a))
             });
-            // A larger solution may be beyond what is enumerated.
-            let doubtful = all.iter().any(|s| s.iter().any(|v| size(*v) * 3 > LARGEST));
+            // A larger solution may be beyond what is enumerated; and that two relations leave a sum of what they leave open
+            // alone is not found out.
+            let doubtful = all.iter().any(|s| s.iter().any(|v| size(*v) * 3 > LARGEST))
+                || (0..problem.names.len()).any(|a| problem.is_ordered(a));
             return (!open && !free && !doubtful).then(|| "every parameter is determined".to_string());
         }
         Err(error) if error.message.contains("both broadcast to one axis") => {
@@ -437,13 +444,18 @@ fn wrong(problem: &Problem, counts: &mut [usize; 6]) -> Option<String> {
         counts[4] += 1;
         return None;
     }
-    let others: Vec<usize> = (0..answer.len()).filter(|a| !carrying.contains(a) && mentioned(*a)).collect();
+    let small = |axis: &usize| !carrying.contains(axis) && mentioned(*axis) && !problem.is_ordered(*axis);
+    let others: Vec<usize> = (0..answer.len()).filter(small).collect();
     for other in &all {
         let no_less = carrying.iter().all(|a| at_bound(other, *a) || !at_bound(&answer, *a));
         if no_less && carrying.iter().any(|a| at_bound(other, *a) && !at_bound(&answer, *a)) {
             return Some(format!("more axes are at their bounds in {other:?}"));
         }
         if !carrying.iter().all(|a| at_bound(other, *a) == at_bound(&answer, *a)) {
+            continue;
+        }
+        // What is below an axis has its bound from there, which depends on the solution: only those are compared that agree.
+        if (0..answer.len()).any(|a| problem.is_ordered(a) && other[a] != answer[a]) {
             continue;
         }
         let small = others.iter().all(|a| size(other[*a]) <= size(answer[*a]));

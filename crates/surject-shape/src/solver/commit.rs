@@ -141,6 +141,8 @@ impl Solver {
                     continue;
                 }
                 let counted = bound.size() < state.at_least || bound.size() > state.at_most;
+                // Arithmetic has ruled it out.
+                let counted = counted || self.domains.get(&root).is_some_and(|d| !d.contains(bound.size()));
                 if counted || misfits.contains(&(root, bound)) {
                     fits = false;
                     break;
