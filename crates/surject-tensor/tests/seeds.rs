@@ -261,7 +261,8 @@ fn run_f32(text: &str, given: &[&[f64]]) -> Vec<(Vec<usize>, Vec<f64>)> {
 fn words_of_random_bits_become_numbers() {
     // Four numbers of 32 bits a word, in the shape that the context asks for; one number a word.
     assert_eq!(shape("input x: \"10\"; let y = uint4x32_to_prec_uniform(x); output y;", "y"), "40");
-    let text = "input x: \"10\"; input z: \"5|8\"; let y = uint4x32_to_prec_uniform(x); let s = y + z; output s;";
+    let text =
+        "input x: \"10\"; input z: \"5|8\"; let y = uint4x32_to_prec_uniform(x); let s = y + z; output s;";
     assert_eq!((shape(text, "y"), shape(text, "s")), ("5|8".to_string(), "5|8".to_string()));
     assert_eq!(shape("input x: \"24\"; let y = uint4x32_to_prec_uniform1(x); output y;", "y"), "24");
     assert!(
