@@ -186,6 +186,13 @@ impl Data {
         self.dim_size(*a, deepest - 1)?.checked_mul(self.dim_size(*b, deepest - 1)?)
     }
 
+    /// The product of the factors of a size that is one.
+    pub(crate) fn factors_of(&self, size: SizeRef) -> Option<u64> {
+        let SizeRef::Dim(var) = size else { return None };
+        let [a, b] = self.products.get(&var)?;
+        self.dim_size(*a, DEEPEST_PRODUCT)?.checked_mul(self.dim_size(*b, DEEPEST_PRODUCT)?)
+    }
+
     pub(crate) fn size_of(&self, size: SizeRef) -> Option<u64> {
         match size {
             SizeRef::Dim(var) => self.dim_size(var.into(), DEEPEST_PRODUCT),
