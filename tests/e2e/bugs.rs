@@ -11,10 +11,6 @@ const KNOWN: &[(&str, &str)] = &[
     ("sat_erf", "native erf does not reach 1"),
     ("h_gelu", "the native gradient of a formula that saturates"),
     ("cpow_ref", "complex powers with infinite parts"),
-    ("o32_nrm2", "the law `factor` overflows"),
-    ("flag", "the law `factor` overflows"),
-    ("obf_attn", "the law `factor` overflows"),
-    ("rw_dil", "the sign of zero of sums over padding"),
     ("h_sig", "the gradient of a formula for `logistic`"),
     ("k_glu", "the gradient of a formula for `logistic`"),
 ];

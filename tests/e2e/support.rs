@@ -28,7 +28,8 @@ pub struct Case {
 
 /// A folder beside the shared cases of JAX.
 pub fn shared(name: &str) -> PathBuf {
-    let jax = std::env::var_os("SURJECT_CASES").map_or_else(|| root().join("../shared/cases/jax"), PathBuf::from);
+    let jax =
+        std::env::var_os("SURJECT_CASES").map_or_else(|| root().join("../shared/cases/jax"), PathBuf::from);
     jax.parent().map_or_else(|| PathBuf::from(name), |cases| cases.join(name))
 }
 

@@ -1,6 +1,6 @@
 //! The reverse of loops whose number of iterations depends on data.
 //!
-//! The forward loop counts its iterations. All stacks have [`SLOTS`] slices at most, whatever the count `n` is: the
+//! The forward loop counts its iterations. No stack has more slices than `Options::checkpoints`, whatever the count `n` is: the
 //! reverse sweep runs the loop once more and keeps the carried values of every `s`-th iteration, `s = ⌈n / slots⌉`.
 //! From the last of these checkpoints to the first it runs the `s` iterations behind one again, with a second stack for
 //! every `⌈s / slots⌉`-th of them, and from there up to the iteration whose turn it is. So a loop of up to

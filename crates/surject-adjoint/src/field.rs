@@ -112,7 +112,7 @@ impl Sweep {
 
     /// What a node other than a tensor or a read passes on to its children. `z` is its value.
     fn node(&mut self, id: FieldId, z: FieldId, c: FieldId) -> Result<Vec<(FieldId, Term)>> {
-        if let Some(terms) = self.to_relative(id, z, c)? {
+        if let Some(terms) = self.made_relative(id, z, c)? {
             return Ok(terms);
         }
         let field = self.f.fields[id].clone();
@@ -125,6 +125,8 @@ impl Sweep {
                 let term = match op {
                     // The adjoint law.
                     AccOp::Add | AccOp::Set => self.read(map, c)?,
+                    // Nothing meets: what is moved so keeps every bit.
+                    AccOp::Max | AccOp::Min if map.injective().is_yes() => self.read(map, c)?,
                     AccOp::Max | AccOp::Min => self.extremum(op, z, &map, of, c)?,
                     AccOp::Mul => self.product(&map, of, c)?,
                     AccOp::And | AccOp::Or | AccOp::Xor => {

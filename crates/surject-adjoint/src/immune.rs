@@ -130,9 +130,7 @@ impl Sweep {
                         self.notes.open.insert(value);
                     }
                 } else if whole && was_saturating && self.may_overflow(&field.kind, child) {
-                    let (zero, none) = (self.number(value, 0.0), self.number(c, 0.0));
-                    let vanishes = self.binary(BinaryOp::Ne, c, none)?;
-                    value = self.select(vanishes, value, zero)?;
+                    value = self.absorbed(c, value)?;
                 }
                 if was_saturating && keeps_saturation(&field.kind) || saturates(&field.kind, child) {
                     self.notes.saturating.insert(value);
@@ -141,6 +139,18 @@ impl Sweep {
             immune.push((child, if whole { Term::Whole(value) } else { Term::Relative(value) }));
         }
         Ok(immune)
+    }
+
+    /// Does a cotangent come from a function that saturates?
+    pub(crate) fn is_saturating(&self, c: FieldId) -> bool {
+        self.notes.saturating.contains(&c)
+    }
+
+    /// A product with `c`, and zero where `c` is.
+    pub(crate) fn absorbed(&mut self, c: FieldId, product: FieldId) -> Result<FieldId> {
+        let (zero, none) = (self.number(product, 0.0), self.number(c, 0.0));
+        let counts = self.binary(BinaryOp::Ne, c, none)?;
+        self.select(counts, product, zero)
     }
 
     /// May the derivative of an operation by this operand be infinite or NaN?

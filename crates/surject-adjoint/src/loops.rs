@@ -9,7 +9,7 @@
 
 use crate::checkpoints::Step;
 use crate::sweep::{Result, Sweep};
-use crate::{AdjointError, tidy, uses};
+use crate::{tidy, uses};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use surject_index::{Affine, Extent, IndexMap, Space};
 use surject_ir::{
@@ -65,18 +65,15 @@ impl Sweep {
         }
         let mut active = self.activity.useful_carries(&self.f, body, &wanted);
         active.retain(|&k| !invariant(k));
-        let trips = match self.trips(&statement) {
-            Ok(0) => {
+        let trips = match self.trips(&statement)? {
+            Some(0) => {
                 for k in wanted {
                     self.contribute(inits[k], seeds[&k]);
                 }
                 return Ok(vec![statement]);
             }
-            Ok(number) => Trips::Known(number),
-            Err(AdjointError::TripCount { .. }) => {
-                Trips::Counted(self.var("count", TensorType::scalar(DType::I32)))
-            }
-            Err(e) => return Err(e),
+            Some(number) => Trips::Known(number),
+            None => Trips::Counted(self.var("count", TensorType::scalar(DType::I32))),
         };
         let at_hand = Loop { targets, inits, cond, body, trips };
         let kept = self.reverse_loop(&at_hand, &active, &seeds, &statement)?;

@@ -276,7 +276,7 @@ impl Sweep {
     }
 
     /// What a node with the whole cotangent `c` passes on, where some of its operands take theirs in relative form.
-    pub(crate) fn to_relative(
+    pub(crate) fn made_relative(
         &mut self,
         id: FieldId,
         z: FieldId,
@@ -294,11 +294,11 @@ impl Sweep {
                 Some(vec![(x, Term::Relative(term))])
             }
             FieldKind::Unary { op: UnaryOp::Sqrt | UnaryOp::Rsqrt | UnaryOp::Cbrt, x } if self.accepts(x) => {
-                let relative = self.mul(c, z)?;
+                let relative = self.relative_of(c, z)?;
                 Some(self.relative_node(id, z, relative)?)
             }
             FieldKind::Binary { op: BinaryOp::Pow, x, y } if self.accepts(x) && !self.is_smooth(y) => {
-                let relative = self.mul(c, z)?;
+                let relative = self.relative_of(c, z)?;
                 Some(self.relative_node(id, z, relative)?)
             }
             FieldKind::Binary { op: BinaryOp::Div, x, y } if self.is_real(id) => {
@@ -309,7 +309,7 @@ impl Sweep {
                 if !left && !right {
                     return Ok(None);
                 }
-                let relative = self.mul(c, z)?;
+                let relative = self.relative_of(c, z)?;
                 let mut terms = Vec::new();
                 if left {
                     terms.push((x, Term::Relative(relative)));
@@ -373,6 +373,13 @@ impl Sweep {
         }
     }
 
+    /// The relative cotangent of a value `z` with the cotangent `c`: nothing where a function that saturates gives
+    /// nothing, though `z` has overflowed.
+    fn relative_of(&mut self, c: FieldId, z: FieldId) -> Result<FieldId> {
+        let relative = self.mul(c, z)?;
+        if self.is_saturating(c) { self.absorbed(c, relative) } else { Ok(relative) }
+    }
+
     /// What a node with the relative cotangent `r` passes on.
     pub(crate) fn relative_node(
         &mut self,
@@ -424,7 +431,12 @@ impl Sweep {
                 for (own, other) in [(x, y), (y, x)] {
                     if self.is_smooth(own) {
                         let share = self.share(own, other, z)?;
-                        terms.push((own, Term::Relative(self.mul(r, share)?)));
+                        let mut term = self.mul(r, share)?;
+                        if self.number_of(other).is_none() {
+                            // Both may have underflowed, and the share be 0 / 0.
+                            term = self.absorbed(r, term)?;
+                        }
+                        terms.push((own, Term::Relative(term)));
                     }
                 }
                 terms

@@ -84,12 +84,6 @@ impl Sweep {
         &self.subject.1
     }
 
-    /// The error of a loop whose number of iterations is not known.
-    pub(crate) fn trip_count(&self, detail: impl Into<String>) -> AdjointError {
-        let variable = self.subject.1.clone();
-        AdjointError::TripCount { detail: detail.into(), variable, origin: self.origin.clone() }
-    }
-
     /// Does a derivative flow through this variable?
     pub(crate) fn smooth(&self, var: Var) -> bool {
         self.activity.var(var).smooth

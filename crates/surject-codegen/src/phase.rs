@@ -149,9 +149,13 @@ pub fn part(
     Ok(reduced(dag, (op, loops, field), body))
 }
 
+/// How deep the products of a term are looked at.
+const DEEP: usize = 6;
+
 /// A reduction, over what its windows meet.
 pub fn reduced(dag: &mut Dag, (op, loops, field): (AccOp, &[LoopId], FieldId), body: NodeId) -> NodeId {
     let dtype = dag[body].dtype;
+    let body = if op == AccOp::Add { unsigned(dag, body, DEEP) } else { body };
     let body = converted_inside(dag, body);
     let Some(narrow) = narrowed(dag, op, loops, body) else {
         return dag.add(Node::Reduce { op, loops: loops.to_vec(), body, field }, dtype);
@@ -176,8 +180,38 @@ pub fn started(dag: &mut Dag, op: AccOp, x: NodeId) -> NodeId {
     if op != AccOp::Add || !dtype.is_float() || !facts::may_be_negative_zero(dag, x) {
         return x;
     }
+    // What stands outside of conditions is such a zero already.
+    if let Node::Guarded { guards, fill, inner } = dag[x].node.clone()
+        && op.absorbs(fill)
+    {
+        let (fill, inner) = (op.neutral(dtype), started(dag, op, inner));
+        return dag.add(Node::Guarded { guards, fill, inner }, dtype);
+    }
     let zero = dag.constant(op.neutral(dtype));
     dag.binary(BinaryOp::Add, x, zero)
+}
+
+/// A term of a sum without additions of `+0.0`: whether a zero among the terms has a sign is not seen in the sum, nor whether
+/// one among their factors has.
+fn unsigned(dag: &mut Dag, x: NodeId, depth: usize) -> NodeId {
+    let NodeData { node, dtype, .. } = dag[x].clone();
+    if !dtype.is_float() || depth == 0 {
+        return x;
+    }
+    let is_start = |dag: &Dag, n: NodeId| matches!(dag[n].node, Node::Const(value) if value == AccOp::Add.neutral(dtype));
+    let new = match node {
+        Node::Binary(BinaryOp::Add, y, zero) if is_start(dag, zero) => return unsigned(dag, y, depth - 1),
+        Node::Binary(BinaryOp::Mul, y, z) => {
+            Node::Binary(BinaryOp::Mul, unsigned(dag, y, depth - 1), unsigned(dag, z, depth - 1))
+        }
+        Node::Guarded { guards, fill, inner } => {
+            let inner = unsigned(dag, inner, depth - 1);
+            Node::Guarded { guards, fill, inner }
+        }
+        Node::Convert(y) => Node::Convert(unsigned(dag, y, depth - 1)),
+        _ => return x,
+    };
+    dag.add(new, dtype)
 }
 
 /// A value under conditions, of which it is converted, as converted values under them: what reads the conditions of a

@@ -380,7 +380,14 @@ impl Algebra {
                 let info = algebra.input(*id);
                 let deps = Axes::all(algebra.space(info.space));
                 let range = Range::any(info.dtype);
-                FieldData { space: info.space, dtype: info.dtype, constant: None, deps, range, rests: Tags::NONE }
+                FieldData {
+                    space: info.space,
+                    dtype: info.dtype,
+                    constant: None,
+                    deps,
+                    range,
+                    rests: Tags::NONE,
+                }
             }
             Node::Read([m, x]) => {
                 let (m, x) = (algebra.map(map(m)?), field(x)?);
@@ -437,7 +444,14 @@ impl Algebra {
                     BinaryOp::Mul if square => Range::square(x.dtype, x.range),
                     o => Range::binary(o, x.dtype, x.range, y.range),
                 };
-                FieldData { space: x.space, dtype, constant, deps: x.deps.union(y.deps), range, rests: Tags::NONE }
+                FieldData {
+                    space: x.space,
+                    dtype,
+                    constant,
+                    deps: x.deps.union(y.deps),
+                    range,
+                    rests: Tags::NONE,
+                }
             }
             Node::Sel([c, t, f]) => {
                 let (c, t, f) = (field(c)?, field(t)?, field(f)?);

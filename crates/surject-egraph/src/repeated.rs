@@ -100,17 +100,14 @@ impl Former<'_> {
             return number;
         }
         let outer = self.alias.get(&var).copied().unwrap_or(var);
-        let number = match self.vars.get(&outer) {
-            Some(&number) => number,
-            None => {
-                let number = self.vars.len() as u32;
-                self.vars.insert(outer, number);
-                self.form.free.push(outer);
-                let value = self.known.get(&outer).copied();
-                self.form.parts.push(Part::New(self.function.ty(outer).clone(), value));
-                number
-            }
-        };
+        if let Some(&number) = self.vars.get(&outer) {
+            return number;
+        }
+        let number = self.vars.len() as u32;
+        self.vars.insert(outer, number);
+        self.form.free.push(outer);
+        let value = self.known.get(&outer).copied();
+        self.form.parts.push(Part::New(self.function.ty(outer).clone(), value));
         number
     }
 

@@ -146,3 +146,61 @@ fn chains_take_steps_in_their_length() {
     let (short, long) = (kernels(20), kernels(80));
     assert!(long <= 8 * short.max(16), "{short} kernels tried for 20 rounds, {long} for 80");
 }
+
+/// Loops that differ in nothing but the variables they use are optimised once; one of them uses a table that is known to
+/// be one value everywhere, and is another.
+#[test]
+fn loops_that_are_the_same_are_optimised_once() {
+    let over = |n: usize, table: &str| {
+        format!(
+            "  zero{n} : i32[] =: 0i32
+  a{n} : f32[6], n{n} : i32[] = while (x{n}, zero{n}) {{
+    cond(p{n}: f32[6], c{n}: i32[]) -> (less{n}) {{
+      less{n} : i1[] =: c{n} < k[]
+    }}
+    body(q{n}: f32[6], j{n}: i32[]) -> (next{n}, more{n}) {{
+      s{n} : f32[6] =: over i<6: q{n}[i] * {table}[i]
+      e{n} : f32[6] =: over i<6: tanh(s{n}[i])
+      m{n} : f32[] =:+ over i<6 at []: e{n}[i]
+      next{n} : f32[6] =: over i<6: e{n}[i] - m{n}[] / 6.0f32
+      more{n} : i32[] =: j{n} + 1i32
+    }}
+  }}
+"
+        )
+    };
+    let text = format!(
+        "func main(x0: f32[6], x1: f32[6], x2: f32[6], x3: f32[6], t: f32[6], u: f32[6], k: i32[]) -> (a0, a1, a2, a3) {{
+  one : f32[6] =: over i<6: 1.0f32
+{}{}{}{}}}
+",
+        over(0, "t"),
+        over(1, "u"),
+        over(2, "one"),
+        over(3, "t")
+    );
+    let program = surject_ir::parse(&text).unwrap();
+    let o = optimise(&program, &Options::default()).unwrap();
+    let bodies: Vec<_> = o.report.blocks.iter().filter(|b| b.place.ends_with("while body")).collect();
+    assert_eq!(bodies.len(), 4, "{}", o.report);
+    let floats = |seed: u64| {
+        let values: Vec<surject_ir::Scalar> = (0..6)
+            .map(|i| {
+                surject_ir::Scalar::from_f64(surject_ir::DType::F32, ((seed * 7 + i * 3) % 11) as f64 / 5.0)
+            })
+            .collect();
+        surject_ir::Buffer::from_scalars(surject_ir::DType::F32, &[6], &values).unwrap()
+    };
+    let mut args: Vec<surject_ir::Buffer> = (0..6).map(floats).collect();
+    let three = surject_ir::Scalar::from_i128(surject_ir::DType::I32, 3);
+    args.push(surject_ir::Buffer::from_scalars(surject_ir::DType::I32, &[], &[three]).unwrap());
+    let run = |p: &Program| surject_ir::interp::run(p, "main", &args).unwrap();
+    for (e, f) in run(&program).iter().zip(&run(&o.program)) {
+        assert!(difference(e, f) <= 1e-5, "{e:?} {f:?}");
+    }
+    // The product with ones is gone from one body and stays in the others.
+    let text = surject_ir::print(&o.program);
+    assert_eq!(text.matches(" * t[").count() + text.matches("t[i] *").count(), 2, "{text}");
+    assert_eq!(text.matches(" * u[").count() + text.matches("u[i] *").count(), 1, "{text}");
+    assert!(!text.contains("one["), "{text}");
+}

@@ -6,7 +6,7 @@ use surject_ir::{AccOp, BinaryOp, Program, UnaryOp};
 
 fn run(p: &Program, rules: &str) -> Optimised {
     let file = surject_rules::parse("user.rules", rules).unwrap();
-    let options = Options { rules: vec![file], exactness: Exactness::Rounds, ..Options::default() };
+    let options = Options { rules: vec![file], exactness: Exactness::Overflows, ..Options::default() };
     let o = optimise(p, &options).unwrap();
     agree(p, &o.program, 1e-3);
     o

@@ -469,7 +469,8 @@ impl Range {
     }
 
     /// May a factor `g` leave a sum of `f · g` (or `f / g`, with `below`) whose fibres have at most so many points, without
-    /// a finite sum becoming infinite, NaN or zero by more than rounding, and without NaN becoming anything else?
+    /// a finite sum becoming infinite, NaN or zero by more than rounding, and, where no product overflows, without NaN
+    /// becoming anything else?
     ///
     /// The sum of `f` alone must stay finite where that of the products does. It does if it is no larger than that
     /// (`|g| ≥ 1`), or if so many values `f` cannot overflow. Terms `f` that are not finite do no harm: then neither sum is.

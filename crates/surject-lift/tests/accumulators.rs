@@ -95,7 +95,9 @@ fn triangular_systems_of_short_floats() {
             %1 = stablehlo.cholesky %a, lower = true : tensor<2x2x{name}>
             return %0, %1 : tensor<2x1x{name}>, tensor<2x2x{name}>"
         );
-        let signature = format!("(%a: tensor<2x2x{name}>, %b: tensor<2x1x{name}>) -> (tensor<2x1x{name}>, tensor<2x2x{name}>)");
+        let signature = format!(
+            "(%a: tensor<2x2x{name}>, %b: tensor<2x1x{name}>) -> (tensor<2x1x{name}>, tensor<2x2x{name}>)"
+        );
         let a = floats(dtype, &[2, 2], &[4.0, 2.0, 2.0, 5.0]);
         let got = run_body(&signature, &text, &[a, floats(dtype, &[2, 1], &[8.0, 19.0])]);
         assert_eq!(to_floats(&got[0]), [2.0, 3.0]);

@@ -212,7 +212,10 @@ fn tried(lowered: &Lowered<'_>, values: Values) -> Vec<DType> {
     use crate::ast::Exactness;
     use DType::*;
     match (lowered.rule.class, values) {
-        (Exactness::Exact, _) => vec![F32, F32, F32, F32, F64, BF16, I32, I8, I8, U8, I1, C64],
+        (Exactness::Exact, Values::Tame) => vec![F32, F32, F32, F32, F64, BF16, I32, I8, I8, U8, I1, C64],
+        (Exactness::Exact, Values::Wide) => {
+            vec![F32, F32, F32, F32, F64, BF16, F16, I32, I8, I8, U8, I64, U32, I1, C64]
+        }
         (_, Values::Tame) => vec![F64, F64, F64, I32, I8, U8, I1, C128],
         (_, Values::Wide) => vec![F64, F64, F32, F32, F16, I32, I8, U8, I1, C128],
     }

@@ -24,15 +24,19 @@
 //! * `reassociates`, `rounds`: the same real number, and a right side that is no further from it than its own
 //!   rounding explains. Each operation may be wrong by one rounding of the element type (functions by a few), so a sum
 //!   may be wrong by `n·ε·Σ|terms|` of this position; a sum that cancels may lose digits, one that is exact may not.
-//!   A right side that loses nearly every digit on ordinary numbers is refused. These classes speak of real numbers:
+//!   A right side that loses nearly every digit on ordinary numbers is refused. What `reassociates` must hold for any
+//!   functions in place of `exp`, `sqrt` and the like; what rests on what they are (`eˣ · eʸ = eˣ⁺ʸ`) is of class
+//!   `rounds`. These classes speak of real numbers:
 //!   what fails for integers only does not refuse the rule, which then does not fire there.
 //!   In these classes sums, differences, products, quotients and powers may leave the range of the type where those
 //!   of the other side do not (`1e308 + 1e308 − 1e308`): that is what another order means. What a *function* does is no
 //!   question of order: `exp` that overflows on the right side alone is a fault, and so is a NaN.
 //!
+//! * `overflows`: as `rounds`, with all three flags.
+//!
 //! Flags take positions away from this:
 //!
-//! * `zero-sign`: the sign of a zero may change, and that of the infinity that is one over it.
+//! * `zero-sign`: the sign of a zero in the result may change; in the classes other than `exact` it may anyway.
 //! * `finite`: only positions count at which every value that the left side computes, in the element type, is
 //!   finite. There the right side must be finite too, and right.
 //! * `no-overflow`: for floats, only positions count at which nothing on either side overflows, and nothing but zero

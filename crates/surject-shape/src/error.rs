@@ -117,7 +117,14 @@ impl ShapeError {
 
     /// An error without provenance.
     pub fn new(kind: ShapeErrorKind, message: impl Into<String>) -> ShapeError {
-        ShapeError { kind, message: message.into(), labels: Vec::new(), omitted: 0, guessed: false, choice: None }
+        ShapeError {
+            kind,
+            message: message.into(),
+            labels: Vec::new(),
+            omitted: 0,
+            guessed: false,
+            choice: None,
+        }
     }
 
     /// The code.

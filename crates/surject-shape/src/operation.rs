@@ -120,9 +120,14 @@ impl Logic {
                 constraints.push(Constraint::Exact { dims: vec![var.into()], rows });
                 constraints.push(Constraint::Total {
                     elems: Elems::Strided { coefficient: *coefficient, var: var.into() },
-                    rows: vec![result.batch.clone(), result.input.clone(), result.output.clone()],
+                    // The row that takes what is left stands last.
+                    rows: vec![result.input.clone(), result.batch.clone(), result.output.clone()],
                     divided_by: Vec::new(),
                 });
+                // Numbers come in the shape that their use asks for, like those of a leaf.
+                for row in [&result.batch, &result.input, &result.output] {
+                    constraints.push(Constraint::Terminal(row.clone(), Role::Leaf));
+                }
             }
             (Logic::Terminal(role), []) => {
                 // Of a parameter, the output axes have to be determined by its use; its batch and input rows may close

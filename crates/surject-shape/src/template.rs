@@ -256,7 +256,8 @@ impl Template {
         }
         // What may be empty comes first: it decides what the others say.
         let discardable = self.discardable();
-        let empty = discardable.iter().filter_map(|name| Some(Constraint::Discardable(*instance.dims.get(name)?)));
+        let empty =
+            discardable.iter().filter_map(|name| Some(Constraint::Discardable(*instance.dims.get(name)?)));
         constraints.splice(0..0, empty.collect::<Vec<_>>());
         let sides =
             instance.operands.iter().zip(operands.iter().copied()).chain([(&instance.result, result)]);

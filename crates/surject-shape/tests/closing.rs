@@ -48,9 +48,36 @@ refused! {
     twice_itself "dim d = 2*d" => "SJ0410" "";
     itself_by_a_detour "dim d = 2*e; dim e = 3*d" => "SJ0410" "";
     itself_and_another "dim d = e ^ d" => "SJ0410" "";
+    larger_than_itself "dim d = d<+k; dim k = 2" => "SJ0410" "";
+    twice_itself_by_another_name "dim d = 2*e; dim e = d" => "SJ0410" "";
+    a_leaf_and_a_parameter_that_clash "leaf dim a; param dim b; dim a <= 3; dim b <= 5; dim a <= c; dim b <= c" => "SJ0401" "the parameter `b` takes its bound 5";
     no_whole_number "dim 7 = a ^ a" => "SJ0407" "";
     no_whole_numbers "dim 7 = b ^ c; dim b = 2*d; dim c = 4*e" => "SJ0406" "";
     which_row_is_not_said "total 6 = ..i..; row ..i.. = ..x..; total 6 = ..x.., 1; total 4 = ..a..;..b.." => "SJ0412" "more than one row";
+}
+
+/// An error that depends on what closing chose says so, and what that was.
+#[test]
+fn choices_are_told() {
+    fails(
+        "leaf dim a; leaf dim b; dim a <= 3; dim b <= 5; dim a <= c; dim b <= c",
+        "SJ0401",
+        "note: this depends on what closing chose",
+    );
+    let told = solve_text("case.con", "dim 7 = a ^ a").unwrap().outcome.unwrap_err();
+    assert!(!told.guessed && told.choice.is_none(), "{told}");
+}
+
+/// The order of lines and of rows in a line says nothing.
+#[test]
+fn the_order_of_rows_says_nothing() {
+    for text in ["total 6 = ..i..;..o..", "total 6 = ..o..;..i.."] {
+        fails(text, "SJ0412", "more than one row");
+        fails(&format!("leaf row ..i..; leaf row ..o..; {text}"), "SJ0412", "more than one row");
+        for bounds in ["row ..i.. <= 3; row ..o.. <= 2", "row ..o.. <= 2; row ..i.. <= 3", "row ..i.. <= 3"] {
+            solved(&format!("{text}; leaf row ..i..; leaf row ..o..; {bounds}"), "i = <>,3; o = <>,2");
+        }
+    }
 }
 
 cases! {
@@ -88,5 +115,14 @@ cases! {
     the_leaf_takes_the_elements_turned "leaf row ..o..; total 6 = ..o..;..i.." => "i = <>; o = <>,6";
     a_rotation_twice "leaf row ..x..; row ..x.. = a,..r..; row ..y.. = ..r..,a; row ..y.. = b,..s..; row ..z.. = ..s..,b; row ..z.. <= 2,3,4" => "x = 3,4,<>,2";
     a_rotation_once "leaf row ..x..; row ..x.. = a,..r..; row ..y.. = ..r..,a; row ..y.. <= 2,3,4" => "x = 4,<>,2,3";
+    a_leaf_behind_nested_parts "leaf dim a; dim t = a ^ b; dim b = c ^ d; dim t <= 9; dim c = 2; dim d = 3" => "a = 4; b = 5";
+    a_parameter_behind_nested_parts "param dim a; dim t = a ^ b; dim b = c ^ d; dim t <= 9; dim c = 2; dim d = 3" => "a = 4";
+    a_leaf_behind_two_kernels "leaf dim x; dim x = 2*o<+k; dim k = 3; dim o = 2*p<+l; dim l = 2; dim p <= 4" => "x = 17; o = 8";
+    an_axis_of_a_leaf_row "leaf row ..x..; row ..x.. = i,c; dim i = 2*o; row o,c <= 5,7" => "x = <>,10,7";
+    a_numerator_that_is_a_parameter "param dim v; leaf row ..r..; total 4*v = ..r..; row ..r.. <= 3,8" => "v = 6; r = <>,3,8";
+    leaves_with_one_bound "leaf dim a; leaf dim b; dim a <= 3; dim b <= 3; dim a <= c; dim b <= c" => "a = 3; b = 3; c = 3";
+    three_rows_of_a_total "leaf row ..b..; leaf row ..o..; leaf row ..i..; total 24 = ..b..;..o..;..i..; row ..o.. <= 2,2; row ..i.. <= 3" => "b = <>,2; o = <>,2,2; i = <>,3";
+    rows_of_exact_axes "leaf row ..b..; leaf row ..o..; leaf row ..i..; exact 2,3 = ..b..;..o..;..i..; row ..o.. <= 3" => "b = <>,2; o = <>,3; i = <>";
+    a_rotation_by_two_twice "leaf row ..x..; row ..x.. = a,b,..r..; row ..y.. = ..r..,a,b; row ..y.. = c,d,..s..; row ..z.. = ..s..,c,d; row ..z.. <= 2,3,4,5,6" => "x = 3,4,5,6,<>,2";
     the_first_guess_is_taken_back "discard b; dim 5 = a ^ b; dim a <= 3" => "a = 3; b = 2";
 }

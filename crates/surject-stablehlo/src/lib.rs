@@ -29,8 +29,8 @@ pub use dense::{DenseData, DenseElements};
 pub use diagnostic::{Diagnostic, Span};
 pub use module::{Function, Module, Op, Param, Region, ResultDecl, ValueId, ValueInfo, Visibility};
 pub use parse::{MAX_NESTING, parse};
-pub use sharding::Mesh;
 pub use print::{Options, print, print_generic, print_with};
+pub use sharding::Mesh;
 pub use types::{Dim, ElementClass, ElementType, FunctionType, TensorType, Type};
 pub use verify::verify;
 

@@ -15,6 +15,13 @@
 //! * **Parameters** belong to the instance that `()` made, or to the function without `()`; they are made when they are
 //!   first needed, once. Their names are paths of `let` names: `net.first.w`. Layers that the body of a layer makes
 //!   belong to that layer, one for each place.
+//! * **Files.** `file("w.npy")` is a constant: what the file holds, with its axes as output axes. `wrap(file("w.npy"),
+//!   i: [3], o: [2])` deals the axes to the rows, `reshape(file("w.npy"))` keeps the number of elements only. A parameter
+//!   that starts as one of the first two, `{ w = file("w.npy") }`, has its shape.
+//! * **Random words.** `threefry4x32(key, counter)` makes words of 128 random bits, which only conversions read:
+//!   `uint4x32_to_prec_uniform(words)` makes as many numbers of a list of words as their bits give (four of each in f32),
+//!   `uint4x32_to_prec_uniform1(words)` one of each.
+//! * **Slices are written through**: `rows @| step =: x;` writes one slice of `rows`, the others stay.
 //! * **Errors** point at the user's text; what goes wrong within the library is shown where the library was called.
 
 mod assign;

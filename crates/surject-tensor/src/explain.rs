@@ -50,7 +50,8 @@ impl Data {
         self.said_equal.iter().filter(said).find_map(|said| {
             let [a, b] = &said.sides;
             let known = |side: &Side| match side.size {
-                Ok(size) => self.size_of(size),
+                // What its factors make, not what it was said to be.
+                Ok(size) => self.factors_of(size).or_else(|| self.size_of(size)),
                 Err(number) => Some(number),
             };
             let (x, y) = (known(a)?, known(b)?);

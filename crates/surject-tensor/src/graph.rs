@@ -210,6 +210,8 @@ pub(crate) struct Data {
     pub(crate) projections: HashMap<StepId, Arc<Projections>>,
     /// The steps that give parameters their first values.
     pub(crate) first_values: HashMap<NodeId, StepId>,
+    /// Dimensions that stand for products of two others.
+    pub(crate) products: HashMap<DimVar, [DimTerm; 2]>,
     /// What errors about sizes look up.
     pub(crate) said_equal: Vec<SaidEqual>,
     /// The element type that the conversion of random words counts for.
@@ -241,6 +243,7 @@ impl Graph {
             gradients: HashMap::new(),
             projections: HashMap::new(),
             first_values: HashMap::new(),
+            products: HashMap::new(),
             said_equal: Vec::new(),
             element: DType::F32,
             streams: 0,
@@ -262,6 +265,19 @@ impl Graph {
     /// A fresh dimension of the graph's solver.
     pub fn fresh_dim(&self) -> DimVar {
         self.0.borrow_mut().solver.fresh_dim()
+    }
+
+    /// A dimension stands for the product of two others.
+    pub(crate) fn note_product(&self, var: DimVar, factors: [DimTerm; 2]) {
+        self.0.borrow_mut().products.insert(var, factors);
+    }
+
+    /// Whether a size is a product: of the axes of a row, or of two sizes.
+    pub(crate) fn is_product(&self, size: SizeRef) -> bool {
+        match size {
+            SizeRef::Row(_) => true,
+            SizeRef::Dim(var) => self.0.borrow().products.contains_key(&var),
+        }
     }
 
     /// Closes every shape. Tensors may be added afterwards; shapes that are closed stay.

@@ -24,6 +24,7 @@ impl TensorError {
                 for (k, origin) in e.labels.iter().enumerate() {
                     notes.push(format!("{} {origin}", if k == 0 { "from" } else { " and" }));
                 }
+                notes.extend(e.choice.iter().map(|choice| format!("note: {choice}")));
                 shape_help = Some(format!("help: {}", e.help()));
                 format!("error[{}]: {}", e.code(), e.message)
             }

@@ -92,5 +92,20 @@ solved! {
     rotated_three_times "input x; let y = x ++ \"a,..r.. => ..r..,a\"; let z = y ++ \"a,..r.. => ..r..,a\"; let u = z ++ \"a,..r.. => ..r..,a\"; let w = u + fill(1, o: [2, 3, 4]); output w;" => "u = 2,3,4; x = 2,3,4";
     a_wrapped_matrix "input x: \"3->2\"; let c = wrap([[1, 2, 3], [4, 5, 6]]); let y = c + x; output y;" => "c = 3->2; y = 3->2";
     a_wrapped_row "let c = wrap([[1, 2, 3], [4, 5, 6]]); let y = c *. 2; output y;" => "c = 2,3";
+    an_offset_with_a_kernel "input x: \"5\"; let y = x ++ \"2*o<+1+k => o\" [\"k\"]; set_dim(k, 1); output y;" => "y = 3";
     one_scalar_for_two "let s = fill(2); let y = s *. [1, 2, 3]; let z = s *. [1, 2, 3, 4]; output z;" => "z = 4";
+}
+
+/// Two leaves that cannot both be at their bounds: one gives way, however large the program is.
+#[test]
+fn choices_are_taken_back_in_large_programs() {
+    let core = "input a; input b; let t = ([a, b] ++^ \"a;b=>a^b\") + [1, 2, 3, 4]; let u = a + [1, 2, 3]; \
+                let v = b + [1, 2, 3]; output t; output u; output v; let x0 = [1, 2];";
+    for steps in [0, 120] {
+        let more: Vec<String> = (0..steps).map(|i| format!("let x{} = x{i} + fill({i});", i + 1)).collect();
+        let text = format!("{core} {} output x{steps};", more.join(" "));
+        let (session, result) = inferred(&text);
+        result.unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(["a", "b", "t"].map(|name| show(&session, name)), ["3", "unit", "4"], "{steps}");
+    }
 }

@@ -103,6 +103,14 @@ const PROGRAMS: &[(&str, &str)] = &[
         "products that differ later",
         "input x;\ninput y: \"7\";\nx ++ \"..a.. => ..a..\" [\"a\"];\ny ++ \"..b.. => ..b..\" [\"b\"];\nset_equal(a, b);\nlet z = x ++ \"i,j => j,i\" [\"i\", \"j\"];\nset_dim(i, 2);\nset_dim(j, 3);\noutput z;",
     ),
+    (
+        "a product that is another size",
+        "input x: \"2,3,7\";\nx ++ \"ijk => ijk\" [\"i\", \"j\", \"k\"];\nset_equal(i * j, k);\noutput x;",
+    ),
+    (
+        "a product that is another number",
+        "input x: \"2,3\";\nx ++ \"ij => ij\" [\"i\", \"j\"];\nlet n = i * j;\nset_dim(n, 7);\noutput x;",
+    ),
     ("a size of zero", "input x: \"3\";\nlet y = { w, o = [0] } * x;\noutput y;"),
     ("a size set to zero", "input x;\nx ++ \"i => i\" [\"i\"];\nset_dim(i, 0);"),
     ("a range of nothing", "let y = range(0);\noutput y;"),

@@ -93,13 +93,14 @@ F = {
 for name in ("sigmoid", "silu", "softplus", "tanh_square", "gumbel"):
     F[name + "_f16"] = F[name]
 
+ENDS = ALL + [np.inf, -np.inf]
 T = {
-    "relu": (jax.nn.relu, ALL), "relu6": (jax.nn.relu6, ALL + [6.0]), "abs": (jnp.abs, ALL),
-    "hard_sigmoid": (jax.nn.hard_sigmoid, ALL + [3.0, -3.0]), "hard_swish": (jax.nn.hard_swish, ALL + [3.0, -3.0]),
-    "hard_tanh": (jax.nn.hard_tanh, ALL), "elu": (jax.nn.elu, ALL), "selu": (jax.nn.selu, ALL), "celu": (jax.nn.celu, ALL),
-    "leaky_relu": (jax.nn.leaky_relu, ALL), "softplus_ties": (jax.nn.softplus, ALL), "sparse_plus": (jax.nn.sparse_plus, ALL),
-    "sparse_sigmoid": (jax.nn.sparse_sigmoid, ALL), "maximum_zero": (lambda x: jnp.maximum(x, 0), ALL),
-    "clip": (lambda x: jnp.clip(x, -1, 1), ALL), "clamp": (lambda x: lax.clamp(-1.0, x, 1.0), ALL),
+    "relu": (jax.nn.relu, ENDS), "relu6": (jax.nn.relu6, ENDS + [6.0]), "abs": (jnp.abs, ENDS),
+    "hard_sigmoid": (jax.nn.hard_sigmoid, ENDS + [3.0, -3.0]), "hard_swish": (jax.nn.hard_swish, ENDS + [3.0, -3.0]),
+    "hard_tanh": (jax.nn.hard_tanh, ENDS), "elu": (jax.nn.elu, ENDS), "selu": (jax.nn.selu, ENDS), "celu": (jax.nn.celu, ENDS),
+    "leaky_relu": (jax.nn.leaky_relu, ENDS), "softplus_ties": (jax.nn.softplus, ENDS), "sparse_plus": (jax.nn.sparse_plus, ENDS),
+    "sparse_sigmoid": (jax.nn.sparse_sigmoid, ENDS), "maximum_zero": (lambda x: jnp.maximum(x, 0), ENDS),
+    "clip": (lambda x: jnp.clip(x, -1, 1), ENDS), "clamp": (lambda x: lax.clamp(-1.0, x, 1.0), ENDS),
     "clamp_all": (lambda a, x, b: lax.clamp(a, x, b), [(0.0, 0.0, 1.0), (0.0, 1.0, 1.0), (1.0, 1.0, 1.0), (0.0, 2.0, 1.0), (0.0, -2.0, 1.0), (0.0, 0.5, 1.0)]),
     "maximum": (jnp.maximum, [(1.0, 1.0), (0.0, -0.0), (2.0, 1.0)]), "minimum": (jnp.minimum, [(1.0, 1.0), (2.0, 1.0)]),
     "logaddexp_ties": (jnp.logaddexp, [(1.0, 1.0), (0.0, -0.0), (2.0, 1.0)]),
@@ -127,10 +128,15 @@ def write(name):
         points = [tuple(dtype(v) for v in p) for p in points if all(abs(v) <= largest for v in p)]
         at = lambda p: [d(*(mp.mpf(float(v)) for v in p)) for d in derivatives]
         expected = [[v if abs(v) <= largest else mp.nan for v in at(p)] for p in points]
+        if len(points[0]) == 1:
+            # At infinity what JAX gives, where that is finite.
+            for v in (dtype("inf"), dtype("-inf")):
+                points.append((v,))
+                expected.append([jax.grad(f)(v)])
         head = "ties split"
     columns = [np.array(c, dtype) for c in zip(*points)]
     (HERE / f"{name}.mlir").write_text(jax.jit(f).lower(*columns).as_text())
-    rows = [" ".join(map(number, p)) + " | " + " ".join(map(number, e)) for p, e in zip(points, expected)]
+    rows = [" ".join(repr(float(v)) for v in p) + " | " + " ".join(map(number, e)) for p, e in zip(points, expected)]
     (HERE / f"{name}.txt").write_text("\n".join([head, *rows]) + "\n")
 
 

@@ -145,7 +145,8 @@ impl State {
             return Ok(None);
         }
         let plan = self.plan(x)?;
-        let (How::Dot { .. } | How::Convolution { .. }, &[a, b]) = (&plan.how, plan.operands.as_slice()) else {
+        let (How::Dot { .. } | How::Convolution { .. }, &[a, b]) = (&plan.how, plan.operands.as_slice())
+        else {
             return Ok(None);
         };
         let (Some(a), Some(b)) = (self.unwidened(a, dtype)?, self.unwidened(b, dtype)?) else {

@@ -21,7 +21,8 @@ fn operators(function: &ir::Function, region: &ir::Region) -> Option<Vec<AccOp>>
             _ => None,
         })
     };
-    let is = |field: FieldId, var: Var| matches!(function.fields[field].kind, FieldKind::Tensor(v) if v == var);
+    let is =
+        |field: FieldId, var: Var| matches!(function.fields[field].kind, FieldKind::Tensor(v) if v == var);
     (0..n)
         .map(|i| {
             let field = &function.fields[stored(region.body.results[i])?];

@@ -98,8 +98,11 @@ fn starts_are_neutral(text: &str) -> Result<(), String> {
         for (i, yielded) in last.operands.iter().enumerate() {
             let join = body.ops.iter().find(|o| o.results == [*yielded]);
             let arguments = [body.params[i].0, body.params[n + i].0];
-            let Some(join) = join.filter(|o| o.operands.iter().all(|v| arguments.contains(v))) else { continue };
-            let start = constants.get(&op.operands[inputs + i]).filter(|value| value.is_splat() || value.len() == 1);
+            let Some(join) = join.filter(|o| o.operands.iter().all(|v| arguments.contains(v))) else {
+                continue;
+            };
+            let start =
+                constants.get(&op.operands[inputs + i]).filter(|value| value.is_splat() || value.len() == 1);
             let start = start.ok_or_else(|| format!("{} starts from no constant", op.name))?;
             let float = start.ty.element.is_float();
             let value = match (start.get_f64(0), start.get_i64(0)) {
@@ -114,8 +117,20 @@ fn starts_are_neutral(text: &str) -> Result<(), String> {
                 "add" | "xor" => value.to_bits() == 0,
                 "or" => value == 0.0,
                 "multiply" => value == 1.0,
-                "maximum" => if float { value == f64::NEG_INFINITY } else { far(value) && value <= 0.0 },
-                "minimum" => if float { value == f64::INFINITY } else { far(value) && value != 0.0 },
+                "maximum" => {
+                    if float {
+                        value == f64::NEG_INFINITY
+                    } else {
+                        far(value) && value <= 0.0
+                    }
+                }
+                "minimum" => {
+                    if float {
+                        value == f64::INFINITY
+                    } else {
+                        far(value) && value != 0.0
+                    }
+                }
                 "and" => value == -1.0 || value == 1.0 || far(value),
                 _ => true,
             };

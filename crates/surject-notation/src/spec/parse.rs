@@ -396,6 +396,10 @@ impl Parser {
             let span = self.here();
             parts.push(match self.peek().cloned() {
                 Some(Token::Word(name)) => Component::Label(Label { name, span }),
+                Some(Token::Number(0)) => {
+                    let error = NotationError::new(Wrong::Number, span, "a size is at least 1");
+                    return Err(error.with_help("a component without positions is left out"));
+                }
                 Some(Token::Number(size)) => Component::Size(size, span),
                 _ => {
                     let message = "a component of a concatenation is a label or a size";

@@ -33,7 +33,7 @@ impl Ball {
 
     pub fn meets(self, other: Ball) -> bool {
         let distance = (self.at - other.at).norm();
-        !(distance > self.radius + other.radius)
+        distance <= self.radius + other.radius || distance.is_nan()
     }
 
     fn checked(self) -> Ball {

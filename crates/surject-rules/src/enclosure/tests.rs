@@ -1,7 +1,7 @@
 //! What is computed lies in its enclosure, on random instances of rules of every kind.
 
 use super::{Enclosure, Format, Range, enclose};
-use crate::evaluate::{Events, evaluate};
+use crate::evaluate::{Events, Functions, evaluate};
 use crate::instance::{Size, Values, draw};
 use crate::lower::Lowered;
 use crate::parse;
@@ -22,7 +22,10 @@ fn values_lie_in_their_enclosures() {
             for seed in 0..30 {
                 let Some(instance) = draw(&lowered, seed, Size::wide(seed), Values::Wide) else { continue };
                 let roots = [instance.left, instance.right];
-                let Some(values) = evaluate(&instance.function, &roots, &instance.args) else { continue };
+                let Some(values) = evaluate(&instance.function, &roots, &instance.args, Functions::Known)
+                else {
+                    continue;
+                };
                 let enclosures = enclose(&instance.function, &roots, &values).expect("sizes are known");
                 for (id, evaluated) in &values {
                     for (i, (&value, &events)) in evaluated.values.iter().zip(&evaluated.events).enumerate() {
@@ -61,7 +64,8 @@ fn widths() {
             instance.args[0].set(i, surject_ir::Scalar::from_f64(DType::F64, x));
         }
         let roots = [instance.left];
-        let values = evaluate(&instance.function, &roots, &instance.args).expect("it can be evaluated");
+        let values = evaluate(&instance.function, &roots, &instance.args, Functions::Known)
+            .expect("it can be evaluated");
         let enclosures = enclose(&instance.function, &roots, &values).expect("sizes are known");
         let Enclosure::Real(Range { lo, hi }) = enclosures[&instance.left][0] else { panic!("a float") };
         hi - lo

@@ -7,6 +7,7 @@ use super::build::axes_of;
 use super::pool::{Numbers, Pool, next};
 use super::rng::Rng;
 use super::{Instance, Shape, assemble, choose_types, subject};
+use crate::ast::Exactness;
 use crate::lower::Lowered;
 use std::collections::{BTreeMap, BTreeSet};
 use surject_ir::{Buffer, DType, Scalar, UnaryOp, eval};
@@ -106,8 +107,10 @@ fn common(dtype: DType) -> bool {
 fn extents(names: &[&str], numbers: &Numbers, common: bool) -> Vec<Vec<u64>> {
     let n = names.len();
     let mut all = vec![vec![1; n], vec![2; n], vec![3; n]];
-    all.push((0..n as u64).map(|i| 1 + i % 3).collect());
-    all.push((0..n as u64).map(|i| 3 - i % 3).collect());
+    if common {
+        all.push((0..n as u64).map(|i| 1 + i % 3).collect());
+        all.push((0..n as u64).map(|i| 3 - i % 3).collect());
+    }
     let mut long: Vec<u64> = if common { vec![17, 64, 300] } else { vec![17] };
     if common {
         let counts = numbers.own.iter().filter(|c| c.fract() == 0.0 && (4.0..3000.0).contains(*c));
@@ -132,13 +135,15 @@ impl Plan {
             rng: Rng::new(0x5eed ^ self.seed),
             numbers: Numbers::of(rule),
             special: !rule.flags.finite,
+            exact: rule.class == Exactness::Exact,
             turn: (self.seed % 100) as usize * 15,
             pools: BTreeMap::new(),
         };
         let mut shape = self.shape.clone();
         let rows = if shape.axes.is_empty() && !self.ordinary {
             let dtypes = variables(lowered, &shape);
-            let rows = filler.tuples(&dtypes, rule.left.size() + rule.right.size());
+            let patterns = rule.left.size() + rule.right.size();
+            let rows = filler.tuples(&dtypes, patterns, common(shape.types[subject(lowered)]));
             shape.batch = vec![rows.len() as u64];
             Some(rows)
         } else {
@@ -175,6 +180,7 @@ struct Filler {
     rng: Rng,
     numbers: Numbers,
     special: bool,
+    exact: bool,
     /// Where the values of the core go on: each instance takes others.
     turn: usize,
     pools: BTreeMap<DType, Pool>,
@@ -182,7 +188,9 @@ struct Filler {
 
 impl Filler {
     fn pool(&mut self, dtype: DType) -> &Pool {
-        let (numbers, special) = (&self.numbers, self.special);
+        // Complex products of infinities say nothing of a rule that holds over the reals.
+        let special = self.special && (self.exact || !dtype.is_complex());
+        let numbers = &self.numbers;
         self.pools.entry(dtype).or_insert_with(|| Pool::new(dtype, numbers, special))
     }
 
@@ -221,11 +229,15 @@ impl Filler {
         if finite || self.special { kept } else { value }
     }
 
-    /// Values of the variables of a rule without named axes, a row for each test.
-    fn tuples(&mut self, dtypes: &[DType], patterns: usize) -> Vec<Vec<Scalar>> {
+    /// Values of the variables of a rule without named axes, a row for each test; fewer for a type that is not
+    /// `common`.
+    fn tuples(&mut self, dtypes: &[DType], patterns: usize, common: bool) -> Vec<Vec<Scalar>> {
         let mut rows: Vec<Vec<Scalar>> = Vec::new();
-        let pools: Vec<Pool> = dtypes.iter().map(|&d| self.pool(d).clone()).collect();
-        let most = ROWS * 24 / patterns.max(24);
+        let mut pools: Vec<Pool> = dtypes.iter().map(|&d| self.pool(d).clone()).collect();
+        let most = ROWS / if common { 1 } else { 3 } * 24 / patterns.max(24);
+        if !common {
+            pools.iter_mut().for_each(|p| p.sweep.truncate(160));
+        }
         let first = |pool: &Pool| pool.core.first().copied();
         let Some(zeros) = pools.iter().map(first).collect::<Option<Vec<_>>>() else { return rows };
         let whole: Vec<usize> =
@@ -250,15 +262,16 @@ impl Filler {
             }
         }
         let small = |d: &DType| d.bits() == 8 || d.is_bool();
-        if let ([a, b], true) = (dtypes, dtypes.iter().all(small) && patterns <= 24) {
+        if let ([a, b], true) = (dtypes, self.exact && dtypes.iter().all(small) && patterns <= 24) {
             let every = |d: DType| (0..1u128 << d.bits()).map(move |bits| Scalar::from_bits(d, bits));
             rows.extend(every(*a).flat_map(|x| every(*b).map(move |y| vec![x, y])));
             return rows;
         }
         // The most telling values against each other.
         if let [a, b] = &pools[..] {
-            let few =
-                |p: &Pool| -> Vec<Scalar> { p.core.iter().take(36).chain(&p.special).copied().collect() };
+            let few = |p: &Pool| -> Vec<Scalar> {
+                p.core.iter().take(if common { 36 } else { 16 }).chain(&p.special).copied().collect()
+            };
             let (a, b) = (few(a), few(b));
             rows.extend(a.iter().flat_map(|&x| b.iter().map(move |&y| vec![x, y])));
         }

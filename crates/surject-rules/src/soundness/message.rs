@@ -25,6 +25,19 @@ pub(super) fn unsound(rule: &Rule, found: Counterexample) -> RuleError {
     }
 }
 
+/// The class of the rule says more than is true.
+pub(super) fn rests_on_functions(rule: &Rule) -> RuleError {
+    let message = format!(
+        "the rule `{}` is not sound as `{}`: its sides are equal by what functions are, not by the order of sums and products",
+        rule.name, rule.class
+    );
+    let error = RuleError::new("SJ0220", rule.name_span, message);
+    match remedy(rule) {
+        Some(help) => error.with_help(help),
+        None => error,
+    }
+}
+
 /// No instance of the rule was found.
 pub(super) fn unchecked(rule: &Rule) -> RuleError {
     let message = format!("no instance of the rule `{}` was found, so it is not checked", rule.name);
@@ -82,10 +95,12 @@ fn element(value: Scalar) -> String {
 
 /// What would make the rule true, if a flag or another class does.
 fn remedy(rule: &Rule) -> Option<String> {
-    let with = |class: Exactness, change: &dyn Fn(&mut Flags)| {
+    let with = |class: Exactness, flags: Flags| {
         let mut other = rule.clone();
         other.class = class;
-        change(&mut other.flags);
+        other.flags.zero_sign |= flags.zero_sign;
+        other.flags.finite |= flags.finite;
+        other.flags.no_overflow |= flags.no_overflow;
         let changed = other.class != rule.class || other.flags != rule.flags;
         let Ok(Survey::Sound(found)) = (if changed { survey(&other) } else { return None }) else {
             return None;
@@ -96,12 +111,16 @@ fn remedy(rule: &Rule) -> Option<String> {
             if except.is_empty() { String::new() } else { format!(", but not for {}", except.join(" or ")) };
         Some(format!("it holds as `{}`{except}", words.trim_end()))
     };
-    let looser = rule.class.max(Exactness::Reassociates);
-    with(rule.class, &|f| f.zero_sign = true)
-        .or_else(|| with(rule.class, &|f| f.finite = true))
-        .or_else(|| with(rule.class, &|f| (f.zero_sign, f.finite) = (true, true)))
-        .or_else(|| with(rule.class, &|f| (f.finite, f.no_overflow) = (true, true)))
-        .or_else(|| with(looser, &|_| ()))
-        .or_else(|| with(looser, &|f| f.finite = true))
-        .or_else(|| with(looser, &|f| (f.finite, f.no_overflow) = (true, true)))
+    let mut tried: Vec<(Exactness, Flags)> = Vec::new();
+    let flags = |zero_sign, finite, no_overflow| Flags { zero_sign, finite, no_overflow };
+    let more = [flags(true, false, false), flags(false, true, false), flags(true, true, false)];
+    tried.extend(more.map(|f| (rule.class, f)));
+    tried.push((rule.class, flags(false, true, true)));
+    for class in [Exactness::Reassociates, Exactness::Rounds] {
+        if class >= rule.class {
+            let more = [flags(false, false, false), flags(false, true, false), flags(false, true, true)];
+            tried.extend(more.map(|f| (class, f)));
+        }
+    }
+    tried.into_iter().find_map(|(class, flags)| with(class, flags))
 }

@@ -258,4 +258,3 @@ fn next_script(last: &Choices, kept: usize) -> Option<Vec<usize>> {
     }
     None
 }
-

@@ -249,8 +249,9 @@ impl Solver {
     }
 
     pub(super) fn missing_hidden(&self, what: &str, fact: Fact) -> ShapeError {
-        let text =
-            format!("You forgot to specify the hidden dimension(s): nothing determines {what} of a parameter");
+        let text = format!(
+            "You forgot to specify the hidden dimension(s): nothing determines {what} of a parameter"
+        );
         // That nothing determines it is no contradiction.
         ShapeError { guessed: true, ..self.error(ShapeErrorKind::MissingHidden, text, fact) }
     }

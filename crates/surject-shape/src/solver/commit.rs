@@ -141,6 +141,8 @@ impl Solver {
                     continue;
                 }
                 let counted = bound.size() < state.at_least || bound.size() > state.at_most;
+                // Arithmetic has ruled it out.
+                let counted = counted || self.domains.get(&root).is_some_and(|d| !d.contains(bound.size()));
                 if counted || misfits.contains(&(root, bound)) {
                     fits = false;
                     break;
@@ -206,8 +208,9 @@ impl Solver {
         let open: Vec<u32> = scope.dims.iter().copied().filter(|d| self.is_open(*d)).collect();
         let waiting: Vec<u32> = open.iter().copied().filter(|d| self.has_waiting_relation(*d)).collect();
         // A component that nothing takes goes first: what is left of its axis belongs to the others.
-        let may_be_empty =
-            |var: &u32| self.least(*var) == Dim::new(0) && self.domains.get(var).is_none_or(|d| d.contains(0));
+        let may_be_empty = |var: &u32| {
+            self.least(*var) == Dim::new(0) && self.domains.get(var).is_none_or(|d| d.contains(0))
+        };
         let empty = waiting.iter().copied().find(may_be_empty);
         if let Some(var) = empty {
             self.downwards(var);
@@ -246,8 +249,7 @@ impl Solver {
             (s.is_derived(var), state.flags.numerator, state.upper.is_some())
         };
         let candidates = waiting.iter().copied().filter(|v| !leaves || self.dims[*v as usize].flags.leaf);
-        if let Some(var) = candidates.min_by_key(|v| key(self, *v))
-        {
+        if let Some(var) = candidates.min_by_key(|v| key(self, *v)) {
             if !leaves || matches!(key(self, var), (false, false, _)) {
                 self.downwards(var);
             }
@@ -364,8 +366,10 @@ impl Solver {
                 own.insert(row, flanks);
             }
         }
-        let mut most: BTreeMap<u32, i64> = own.iter().map(|(r, [l, t])| (*r, i64::from(*l) + i64::from(*t))).collect();
-        let mut fed: BTreeSet<u32> = rows.iter().copied().filter(|r| self.rows[*r as usize].flags.leaf).collect();
+        let mut most: BTreeMap<u32, i64> =
+            own.iter().map(|(r, [l, t])| (*r, i64::from(*l) + i64::from(*t))).collect();
+        let mut fed: BTreeSet<u32> =
+            rows.iter().copied().filter(|r| self.rows[*r as usize].flags.leaf).collect();
         for _ in 0..=sides.len() {
             for [(x, beside_x), (y, beside_y)] in &sides {
                 for (x, beside_x, y, beside_y) in [(x, beside_x, y, beside_y), (y, beside_y, x, beside_x)] {

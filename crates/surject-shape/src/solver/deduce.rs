@@ -3,10 +3,10 @@
 //! Relations that share open variables are looked at as a group. What is found is forced, so nothing here is a guess; it is
 //! not looked for with every constraint that is added, but before closing and again after each of its choices.
 
+use super::Solver;
 use super::domains::{Domain, Product, System};
 use super::linear::Linear;
 use super::relations::Law;
-use super::Solver;
 use crate::constraint::Elems;
 use crate::dim::{Basis, Dim, DimTerm, DimVar, fuse};
 use crate::error::{ShapeError, ShapeErrorKind};

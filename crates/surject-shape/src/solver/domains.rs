@@ -71,7 +71,9 @@ impl Domain {
     fn few(&self) -> Option<Vec<u64>> {
         match &self.named {
             Some(sizes) => Some(sizes.clone()),
-            None if self.most.checked_sub(self.least)? < NAMED as u64 => Some((self.least..=self.most).collect()),
+            None if self.most.checked_sub(self.least)? < NAMED as u64 => {
+                Some((self.least..=self.most).collect())
+            }
             None => None,
         }
     }
@@ -139,7 +141,9 @@ impl System {
         }
         let variables: Vec<u32> = domains.keys().copied().collect();
         for var in variables {
-            let Some(sizes) = domains[&var].few().filter(|s| (2..=TRIED).contains(&s.len())) else { continue };
+            let Some(sizes) = domains[&var].few().filter(|s| (2..=TRIED).contains(&s.len())) else {
+                continue;
+            };
             let fits = |size: &u64| {
                 let mut with = domains.clone();
                 with.insert(var, Domain::of(vec![*size]));
@@ -200,7 +204,9 @@ impl System {
             let constant = equation.constant;
             match terms.first_key_value() {
                 None => (constant != 0).then_some(1),
-                Some((var, c)) if terms.len() == 1 && (*var == b || constant % c != 0 || constant / c < 1) => {
+                Some((var, c))
+                    if terms.len() == 1 && (*var == b || constant % c != 0 || constant / c < 1) =>
+                {
                     let size = u64::try_from(constant / c).unwrap_or(1);
                     Some(if constant % c == 0 { size.max(1) } else { 1 })
                 }
@@ -250,13 +256,20 @@ fn by_interval(equation: &Linear, domains: &mut BTreeMap<u32, Domain>) -> Result
         let mut others = 0;
         for (other, c) in vars.iter().filter(|(v, _)| v != var) {
             let domain = &domains[other];
-            let (a, b) = if *c > 0 { (size(domain.least), size(domain.most)) } else { (size(domain.most), size(domain.least)) };
+            let (a, b) = if *c > 0 {
+                (size(domain.least), size(domain.most))
+            } else {
+                (size(domain.most), size(domain.least))
+            };
             let add = |sum: Option<i128>, n: Option<i128>| sum?.checked_add(n?.checked_mul(*c)?);
             (low, high) = (add(low, a), add(high, b));
             others = gcd(others, *c);
         }
         // coefficient·var lies between constant − high and constant − low.
-        let (from, to) = (high.and_then(|h| equation.constant.checked_sub(h)), low.and_then(|l| equation.constant.checked_sub(l)));
+        let (from, to) = (
+            high.and_then(|h| equation.constant.checked_sub(h)),
+            low.and_then(|l| equation.constant.checked_sub(l)),
+        );
         let (least, most) = if *coefficient > 0 {
             (from.map(|f| ceil(f, *coefficient)), to.map(|t| floor(t, *coefficient)))
         } else {
@@ -392,8 +405,7 @@ fn by_divisors(product: &Product, domains: &mut BTreeMap<u32, Domain>) -> Result
             let Some(own) = s.checked_pow(*power) else { return false };
             own > 0
                 && left.is_multiple_of(own)
-                && (product.divides
-                    || others.as_ref().is_none_or(|o| o.contains(&(left / own))))
+                && (product.divides || others.as_ref().is_none_or(|o| o.contains(&(left / own))))
         })?;
     }
     if vars.is_empty() && !product.divides && left != 1 {

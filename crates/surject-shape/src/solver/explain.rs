@@ -194,7 +194,11 @@ impl Solver {
     fn refute(&self, numbers: &[u32], shortest: bool) -> Option<Refutation> {
         let (mut part, _, posted) = self.part(numbers.iter().copied());
         part.shortest = shortest.then(Vec::new);
-        let error = posted.and_then(|()| part.propagate()).and_then(|()| part.deduce()).err().filter(|e| !e.guessed)?;
+        let error = posted
+            .and_then(|()| part.propagate())
+            .and_then(|()| part.deduce())
+            .err()
+            .filter(|e| !e.guessed)?;
         let core = error.labels.iter().filter_map(|l| l.operation.parse().ok()).collect();
         let sites = part.clashed.fact.map(|fact| part.facts.leaves(fact, usize::MAX).1).unwrap_or_default();
         let outer = |n: u32| part.facts.log.get(n as usize).and_then(|l| l.1.operation.parse().ok());

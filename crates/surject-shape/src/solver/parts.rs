@@ -48,10 +48,19 @@ impl Solver {
         if log.len() > SEARCH_LIMIT {
             return Err(ShapeError { kind: ShapeErrorKind::Undecided, guessed: true, ..error.clone() });
         }
+        // In the order in which they were made, so that the part is closed as the whole would be.
         let mut numbers = Numbers::default();
+        let (mut dims, mut rows) = (scope.dims.clone(), scope.rows.clone());
+        dims.sort_unstable();
+        rows.sort_unstable();
+        dims.iter().for_each(|d| _ = numbers.dim_var(DimVar(*d)));
+        rows.iter().for_each(|r| _ = numbers.row(&Row::open(RowVar(*r))));
         let log: Vec<_> = log.into_iter().map(|(c, origin)| (numbers.constraint(&c), origin)).collect();
-        let mut part =
-            if self.standing_markers { Solver::with_standing_markers() } else { Solver::with_exact_markers() };
+        let mut part = if self.standing_markers {
+            Solver::with_standing_markers()
+        } else {
+            Solver::with_exact_markers()
+        };
         part.ordered_rows = self.ordered_rows;
         numbers.dims.keys().for_each(|_| _ = part.fresh_dim());
         numbers.rows.keys().for_each(|_| _ = part.fresh_row());

@@ -155,7 +155,9 @@ impl Solver {
     fn solved_alone(&mut self, law: &Law, fact: Fact) -> Result<bool, ShapeError> {
         let Some(equation) = self.linear(law, fact) else { return Ok(false) };
         let text = match equation.single() {
-            Some((var, Some(size))) if size > 0 || (size == 0 && !equation.full && self.dims[var as usize].may_be_empty()) => {
+            Some((var, Some(size)))
+                if size > 0 || (size == 0 && !equation.full && self.dims[var as usize].may_be_empty()) =>
+            {
                 let size = u64::try_from(size).unwrap_or(u64::MAX);
                 self.sized(var, size, equation.fact)?;
                 // Where the value is known now, the relation is looked at again.
@@ -167,6 +169,10 @@ impl Solver {
             }
             Some((_, Some(size))) => format!("an axis would have {size} positions"),
             Some((_, None)) => "no size in whole numbers".to_string(),
+            None if equation.terms.is_empty() && equation.constant != 0 => {
+                let text = "occurs check failed: an axis would be larger than itself";
+                return Err(self.error(ShapeErrorKind::Occurs, text, equation.fact));
+            }
             None => return Ok(false),
         };
         Err(self.error(equation.kind, format!("{text}: an axis occurs more than once"), equation.fact))

@@ -150,7 +150,12 @@ impl Solver {
             self.choices.commit();
             let most = self.rows[row.0 as usize].most;
             let flags = self.rows[row.0 as usize].flags;
-            if bounded && !most.contains(&super::NO_LIMIT) && most != [1, 0] && most != [0, 1] && self.choose(2, false) == 1 {
+            if bounded
+                && !most.contains(&super::NO_LIMIT)
+                && most != [1, 0]
+                && most != [0, 1]
+                && self.choose(2, false) == 1
+            {
                 // As many axes as the bound has, if a single one does not do.
                 self.bind_to_length(row.0, most, fact)?;
                 return Ok(false);
@@ -291,7 +296,8 @@ impl Solver {
         let of = |lengths: &[usize], i: usize| open.iter().position(|o| *o == i).map_or(0, |at| lengths[at]);
         all.sort_by_key(|lengths| {
             let bounded: usize = lengths.iter().zip(&most).filter(|(_, m)| m.is_some()).map(|(n, _)| n).sum();
-            let fits = self.pieces(dims, rows, |i| of(lengths, i)).all(|(row, piece)| self.may_be(row, piece));
+            let fits =
+                self.pieces(dims, rows, |i| of(lengths, i)).all(|(row, piece)| self.may_be(row, piece));
             (!fits, std::cmp::Reverse(bounded), std::cmp::Reverse(of(lengths, taker)))
         });
         let chosen = self.choose(all.len(), false);

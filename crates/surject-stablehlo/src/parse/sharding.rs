@@ -37,7 +37,8 @@ impl<'s> Parser<'s> {
     /// `<"name">(%a) in_shardings=[…] out_shardings=[…] (%b: T) {…} {…} : (T) -> U`
     pub(super) fn computation(&mut self, op: &mut Op, pieces: &[Piece]) -> Result<Vec<Type>> {
         if self.c.eat("<") {
-            op.attributes.set("name", Attribute::String(String::from_utf8_lossy(&self.c.string()?).into_owned()));
+            op.attributes
+                .set("name", Attribute::String(String::from_utf8_lossy(&self.c.string()?).into_owned()));
             self.c.expect(">")?;
         }
         op.operands = self.operands_in_parens()?;

@@ -91,11 +91,7 @@ pub(super) const ROWS: &[OpSpec] = &[
         ANY,
         ANY,
         Form::Computation { pieces: &SHARDINGS },
-        &[
-            required("name", K::Str),
-            optional("in_shardings", K::Any),
-            optional("out_shardings", K::Any),
-        ],
+        &[required("name", K::Str), optional("in_shardings", K::Any), optional("out_shardings", K::Any)],
         R::Computation,
     )
     .regions(n(1)),

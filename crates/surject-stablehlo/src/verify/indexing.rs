@@ -4,7 +4,7 @@ use super::window::promotes;
 use super::{Checked, Result, compatible, scalar};
 use crate::attr::GatherDims;
 use crate::diagnostic::codes;
-use crate::types::{Dim, TensorType, Type};
+use crate::types::{Dim, TensorType, Type, TypeList};
 
 impl<'a> Checked<'a> {
     /// Checks that the operands from `first` on are one integer scalar for each dimension.
@@ -257,7 +257,12 @@ impl<'a> Checked<'a> {
                     && promotes(&updates[i].element, &a.element)
             });
         if !promoted {
-            return self.expect_params(region, &wanted);
+            self.expect_params(region, &wanted)?;
+            // Its arguments fit the inputs: the updates do not.
+            let list = updates.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ");
+            return Err(self
+                .type_error(format!("the updates have type {list}"))
+                .expected(format!("element types that ({}) hold", TypeList(&params[count..]))));
         }
         self.expect_returned(region, &params[..count])?;
         for (i, (input, ty)) in inputs.iter().zip(&params).enumerate() {

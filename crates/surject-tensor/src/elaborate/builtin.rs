@@ -5,7 +5,7 @@ use super::call::{Given, Site};
 use super::function::{Callable, Function};
 use super::sizes::row_of;
 use crate::error::{TensorError, TensorErrorKind};
-use crate::graph::{NodeKind, RowSizes, Sizes};
+use crate::graph::{NodeKind, RowSizes, SizeRef, Sizes};
 use crate::tensor::Tensor;
 use crate::value::{Number, Value};
 use surject_notation::Span;
@@ -116,6 +116,11 @@ impl Session {
                     return Err(self.wrong(TensorErrorKind::Size, at(1), message));
                 };
                 let n = self.positive(n, at(1))?;
+                if let (SizeRef::Dim(_), true) = (size.size, self.graph.is_product(size.size)) {
+                    let (size, number) = (Value::Size(size.clone()), Value::Number(number.clone()));
+                    self.set_equal(&size, &number, [at(0), at(1)], span)?;
+                    return Ok(Value::Unit);
+                }
                 let set = self.graph.set_size(size.size, n, &graph_site);
                 set.map_err(|error| self.here(error, span))?;
                 Ok(Value::Unit)

@@ -69,6 +69,7 @@ impl Session {
                 strided(fresh.into(), n.size(), d)
             }
             (BinaryOp::Compose | BinaryOp::Mul, Some(x @ DimTerm::Var(_)), Some(y @ DimTerm::Var(_))) => {
+                self.graph.note_product(fresh, [x, y]);
                 product(fresh.into(), x, y)
             }
             (BinaryOp::Div | BinaryOp::PointDiv, Some(d), Some(DimTerm::Known(n))) if n.size() > 0 => {
@@ -266,10 +267,10 @@ impl Session {
         spans: [Span; 2],
         span: Span,
     ) -> Result<(), TensorError> {
-        let product = |value: &Value| matches!(value, Value::Size(Size { size: SizeRef::Row(_), .. }));
+        let product = |value: &Value| matches!(value, Value::Size(size) if self.graph.is_product(size.size));
         let side = |value: &Value| {
             let (name, size) = match value {
-                Value::Size(size) if product(value) => {
+                Value::Size(size @ Size { size: SizeRef::Row(_), .. }) => {
                     (format!("the product of the sizes of `{}`", size.name), Ok(size.size))
                 }
                 Value::Size(size) => (format!("`{}`", size.name), Ok(size.size)),
