@@ -59,7 +59,7 @@ pub fn check(block: &Block) -> Result<(), String> {
         "stablehlo" => code_of_module(&block.text),
         "rules" => {
             let checked = surject_rules::parse("example.rules", &block.text);
-            checked.and_then(|file| surject_rules::check(&file)).err().map(|e| e.code)
+            checked.and_then(|mut file| surject_rules::check(&mut file)).err().map(|e| e.code)
         }
         "gradient" => code_of_gradient(&block.text),
         _ => return Ok(()),

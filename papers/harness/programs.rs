@@ -73,7 +73,7 @@ fn run(program: &Program, args: &[Buffer]) -> Result<Vec<Buffer>, String> {
 fn pair(left: &Block, right: &Block) -> Result<(), String> {
     let (left_program, right_program) = (load(left)?, load(right)?);
     let joined = join(main(&left_program)?, main(&right_program)?)?;
-    let tolerant = left.has("reassociates") || left.has("rounds");
+    let tolerant = ["reassociates", "rounds", "overflows"].iter().any(|word| left.has(word));
     let ordinary = tolerant || left.has("finite");
     let agreement =
         Agreement { tolerance: if tolerant { TOLERANCE } else { 0.0 }, zero_sign: left.has("zero-sign") };
@@ -100,6 +100,7 @@ fn pair(left: &Block, right: &Block) -> Result<(), String> {
 /// Does the e-graph find both sides in one class, under the laws that the words of the block allow?
 fn found_equal(joined: Function, block: &Block) -> Result<bool, String> {
     let exactness = match () {
+        () if block.has("overflows") => Exactness::Overflows,
         () if block.has("rounds") => Exactness::Rounds,
         () if block.has("reassociates") => Exactness::Reassociates,
         () => Exactness::Exact,

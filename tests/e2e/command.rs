@@ -106,6 +106,48 @@ fn subnormal_numbers_are_kept_unless_they_are_to_be_flushed() {
 }
 
 #[test]
+fn symbolic_sizes_are_those_of_the_files() {
+    let folder = std::env::temp_dir().join(format!("surject-symbolic-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = |name: &str| folder.join(name).to_str().expect("paths are text").to_string();
+    let program = path("product.program");
+    let text = "func main(a: f32[in0.0,in0.1], b: f32[in0.1,in1.1]) -> (c) {\n  \
+                c : f32[in0.0,in1.1] =:+ over i<in0.0, j<in0.1, k<in1.1 at [i,k]: a[i,j] * b[j,k]\n}\n";
+    std::fs::write(&program, text).expect("a file");
+    let ones = |name: &str, shape: &[usize], value: f32| {
+        let bytes = value.to_le_bytes().repeat(shape.iter().product());
+        let tensor = Buffer::from_bytes(DType::F32, shape, &bytes).expect("as many bytes");
+        npy::write(path(name), &tensor).expect("a file");
+        path(name)
+    };
+    // One program, the sizes of each call.
+    for (m, n, k) in [(2, 3, 4), (1, 5, 1), (7, 1, 2)] {
+        let (a, b) = (ones("a.npy", &[m, n], 1.0), ones("b.npy", &[n, k], 2.0));
+        let expected = ones("c.npy", &[m, k], 2.0 * n as f32);
+        let words = ["run", &program, "-i", &a, &b, "--backend", "interp", "--expect", &expected];
+        assert!(surject(&words).expect("it runs").starts_with("out0 ok"), "{m} {n} {k}");
+    }
+    let (a, b) = (ones("a.npy", &[2, 3], 1.0), ones("b.npy", &[5, 4], 1.0));
+    let words = ["run", &program, "-i", &a, &b, "--backend", "interp"];
+    let failure = surject(&words).expect_err("3 is not 5");
+    assert_eq!(failure.status, Status::BadInput);
+    let message = failure.message.replace(&format!("{}/", folder.display()), "");
+    let expected = "\
+product.program:1:32: the input `b` is f32[in0.1,in1.1], the file holds f32[5,4]
+  |
+1 | func main(a: f32[in0.0,in0.1], b: f32[in0.1,in1.1]) -> (c) {
+  |                                ^^^^^^^^^^^^^^^^^^^
+  = axis 0 of b.npy has 5 positions where `in0.1` is 3
+  = `in0.1` is 3: axis 1 of the input `a`, a.npy
+  = help: give files whose shapes agree, in the order of the parameters
+";
+    assert_eq!(message, expected);
+    let failure = surject(&["run", &program, "-i", &a, "--backend", "interp"]).expect_err("one is missing");
+    assert!(failure.message.contains("takes 2 inputs"), "{failure}");
+    std::fs::remove_dir_all(&folder).expect("the folder is ours");
+}
+
+#[test]
 fn check_counts() {
     let file = std::env::temp_dir().join(format!("surject-check-{}.mlir", std::process::id()));
     std::fs::write(

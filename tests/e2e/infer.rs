@@ -32,7 +32,7 @@ fn json() {
 
 #[test]
 fn texts_of_the_command_line() {
-    let words: [&[&str]; 8] = [
+    let words: [&[&str]; 9] = [
         &["-e", "input a: \"5->3\"; input b: \"4->5\"; output c; let c = a * b;"],
         &["-e", "a * b"],
         &["-e", "a +* b \"ij;jk=>ik\"", "--shape", "a=3,4", "--shape", "b=4,5"],
@@ -41,6 +41,7 @@ fn texts_of_the_command_line() {
         &["-e", "2*o<+k; k => o", "--shape", "11", "--shape", "3"],
         &["-e", "relu({ w, o = [16] } * x)", "--shape", "x=8|4:rgb"],
         &["-e", "let s = a ++ \"...|... => 0\"; s.backprop; output s", "--shape", "a=3,2"],
+        &["-e", "let [p, q] = x ++^ \"a^b => a; b\" [\"a\"]; set_dim(a, 2); output p, q;", "--shape", "x=5"],
     ];
     let all: Vec<String> = words
         .iter()
@@ -65,7 +66,7 @@ fn dot_is_written() {
 #[test]
 fn wrong_inputs_point_at_the_place() {
     use Status::{BadInput, Shape};
-    let wrong: [(&str, &[&str], Status); 18] = [
+    let wrong: [(&str, &[&str], Status); 22] = [
         ("no_semicolon", &["-e", "let y = a * b let z = y"], BadInput),
         ("unfinished", &["-e", "let y = (a * b"], BadInput),
         ("unknown_sign", &["-e", "a # b"], BadInput),
@@ -84,6 +85,11 @@ fn wrong_inputs_point_at_the_place() {
         ("too_many_axes", &["-e", "ij=>i", "--shape", "3,4,5"], Shape),
         ("stride", &["-e", "2*o=+k; k => o", "--shape", "7", "--shape", "3"], Shape),
         ("hidden", &["-e", "{ w2, o = [3] } * ({ w1 } * x)", "--shape", "x=4"], Shape),
+        ("pointwise", &["-e", "a * b", "--shape", "a=3,4", "--shape", "b=4"], Shape),
+        ("size_zero", &["-e", "a + 1", "--shape", "a=0,3"], BadInput),
+        // What `run` must refuse, whatever its shapes are.
+        ("no_gradient", &["-e", "input x: \"3\"; let g = x.grad; output g;"], BadInput),
+        ("twice_written", &["-e", "input x: \"3,4\"; { v } =:?/ x ~logic:\"i,j => i\"; output v;"], BadInput),
     ];
     let mut all = String::new();
     for (name, words, status) in wrong {

@@ -1,6 +1,7 @@
 //! End-to-end tests over the command: programs, stages, and wrong input.
 
 mod bench;
+mod bugs;
 mod cases;
 mod command;
 mod gradients;

@@ -26,18 +26,30 @@ pub struct Case {
     pub outputs: Vec<String>,
 }
 
+/// A folder beside the shared cases of JAX.
+pub fn shared(name: &str) -> PathBuf {
+    let jax =
+        std::env::var_os("SURJECT_CASES").map_or_else(|| root().join("../shared/cases/jax"), PathBuf::from);
+    jax.parent().map_or_else(|| PathBuf::from(name), |cases| cases.join(name))
+}
+
+/// Every case in the folders of a folder; none where there is no such folder.
+pub fn cases_below(folder: &Path) -> Vec<Case> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        eprintln!("no programs in {}", folder.display());
+        return Vec::new();
+    };
+    let mut cases: Vec<Case> = entries.flatten().filter_map(|e| case(&e.path())).collect();
+    cases.sort_by(|a, b| a.program.cmp(&b.program));
+    cases
+}
+
 /// Every case below the programs of this repository and below the shared cases, where there are any.
 pub fn cases() -> Vec<Case> {
     let shared =
         std::env::var_os("SURJECT_CASES").map_or_else(|| root().join("../shared/cases/jax"), PathBuf::from);
-    let mut cases = Vec::new();
-    for folder in [root().join("tests/programs"), shared] {
-        let Ok(entries) = std::fs::read_dir(&folder) else {
-            eprintln!("no programs in {}", folder.display());
-            continue;
-        };
-        cases.extend(entries.flatten().filter_map(|e| case(&e.path())));
-    }
+    let mut cases = cases_below(&root().join("tests/programs"));
+    cases.extend(cases_below(&shared));
     cases.sort_by(|a, b| a.program.cmp(&b.program));
     cases
 }
@@ -49,20 +61,26 @@ pub fn own_case(name: &str) -> Case {
 
 fn case(folder: &Path) -> Option<Case> {
     let program = folder.join("program.mlir");
-    let name = folder.file_name()?.to_str()?.to_string();
-    let path = |p: PathBuf| p.to_str().expect("paths are text").to_string();
-    let numbered = |stem: &str| {
-        (0..)
-            .map_while(|i| {
-                let names = [format!("{stem}{i}.npy"), format!("{stem}{i}.bf16.npy")];
-                names.iter().map(|n| folder.join(n)).find(|p| p.exists()).map(path)
-            })
-            .collect::<Vec<_>>()
-    };
-    program.exists().then(|| Case {
-        name,
-        program: path(program.clone()),
-        inputs: numbered("in"),
-        outputs: numbered("out"),
-    })
+    program.exists().then(|| Case::of(folder, program.to_str().expect("paths are text")))
+}
+
+impl Case {
+    /// A program with the inputs and outputs in a folder.
+    pub fn of(folder: &Path, program: &str) -> Case {
+        let path = |p: PathBuf| p.to_str().expect("paths are text").to_string();
+        let numbered = |stem: &str| {
+            (0..)
+                .map_while(|i| {
+                    let names = [format!("{stem}{i}.npy"), format!("{stem}{i}.bf16.npy")];
+                    names.iter().map(|n| folder.join(n)).find(|p| p.exists()).map(path)
+                })
+                .collect::<Vec<_>>()
+        };
+        Case {
+            name: folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            program: program.to_string(),
+            inputs: numbered("in"),
+            outputs: numbered("out"),
+        }
+    }
 }

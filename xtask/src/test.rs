@@ -32,7 +32,10 @@ pub fn xla() -> Outcome {
 }
 
 fn cross_check(python: &Path) -> Outcome {
-    run(program(python, &["tests/xla/cross_check.py"]).env("SURJECT_BIN", binary("debug")))
+    for script in ["tests/xla/cross_check.py", "tests/xla/starts.py"] {
+        run(program(python, &[script]).env("SURJECT_BIN", binary("debug")))?;
+    }
+    Ok(())
 }
 
 /// Random JAX programs against XLA, of the seeds of a range.

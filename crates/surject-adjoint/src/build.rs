@@ -138,7 +138,7 @@ impl Sweep {
         self.typed(built)
     }
 
-    /// The neutral element of addition, as the fill of a map.
+    /// The zero that positions have which no cotangent reaches, as the fill of a map.
     pub(crate) fn nothing(&self, dtype: DType) -> Fill {
         Fill(AccOp::Add.neutral(dtype).bits())
     }

@@ -38,21 +38,6 @@ pub enum AdjointError {
         /// What is wrong with them.
         detail: String,
     },
-    /// The number of iterations of a loop does not follow from constants.
-    #[error(
-        "{}error[{}]: `while` cannot be differentiated{}: {detail}",
-        place(.origin),
-        codes::TRIP_COUNT,
-        defines(.variable)
-    )]
-    TripCount {
-        /// What is known of the number.
-        detail: String,
-        /// The first variable that the loop defines.
-        variable: String,
-        /// The place that the loop came from, where known.
-        origin: Option<Arc<str>>,
-    },
     /// The program is not well formed.
     #[error("error[{code}]: {0}", code = codes::INVALID)]
     Invalid(#[from] VerifyError),
@@ -66,8 +51,6 @@ pub mod codes {
     pub const NO_FUNCTION: &str = "SJ0602";
     /// Parameters or a result that cannot be chosen.
     pub const SELECTION: &str = "SJ0603";
-    /// A loop whose number of iterations is not constant.
-    pub const TRIP_COUNT: &str = "SJ0604";
     /// A program that is not well formed.
     pub const INVALID: &str = "SJ0605";
 }
@@ -79,7 +62,6 @@ impl AdjointError {
             AdjointError::Unsupported { .. } => codes::UNSUPPORTED,
             AdjointError::NoFunction { .. } => codes::NO_FUNCTION,
             AdjointError::Selection { .. } => codes::SELECTION,
-            AdjointError::TripCount { .. } => codes::TRIP_COUNT,
             AdjointError::Invalid(_) => codes::INVALID,
         }
     }
@@ -87,9 +69,7 @@ impl AdjointError {
     /// The place that the error is about, where known.
     pub fn origin(&self) -> Option<&str> {
         match self {
-            AdjointError::Unsupported { origin, .. } | AdjointError::TripCount { origin, .. } => {
-                origin.as_deref()
-            }
+            AdjointError::Unsupported { origin, .. } => origin.as_deref(),
             _ => None,
         }
     }
@@ -97,7 +77,7 @@ impl AdjointError {
     /// The exit status of a command that ends with this error: 3 where support is missing, 2 for bad input.
     pub fn exit_status(&self) -> u8 {
         match self {
-            AdjointError::Unsupported { .. } | AdjointError::TripCount { .. } => 3,
+            AdjointError::Unsupported { .. } => 3,
             AdjointError::NoFunction { .. } | AdjointError::Selection { .. } | AdjointError::Invalid(_) => 2,
         }
     }

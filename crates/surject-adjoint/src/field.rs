@@ -1,43 +1,94 @@
 //! The reverse of a stored field: from its root to the tensors it reads.
 
+use crate::relative::Term;
 use crate::sweep::{Result, Sweep};
 use std::collections::HashMap;
 use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, UnaryOp, Var};
 
+/// What has arrived at a field.
+#[derive(Default)]
+struct Arrived {
+    whole: Vec<FieldId>,
+    relative: Vec<FieldId>,
+}
+
 impl Sweep {
     /// Adds what a stored field contributes to the cotangents of the tensors it reads, given the cotangent of what is
-    /// stored. Parents come before children: the arena is walked from the root down.
-    pub(crate) fn store(&mut self, target: Var, root: FieldId, cotangent: FieldId) -> Result<()> {
+    /// stored, the whole of it and what has arrived in relative form. Parents come before children: the arena is
+    /// walked from the root down.
+    pub(crate) fn store(
+        &mut self,
+        target: Var,
+        root: FieldId,
+        whole: Option<FieldId>,
+        relative: Option<FieldId>,
+    ) -> Result<()> {
         // The operand of an accumulation lives over a product space, which is never stored.
         let product = matches!(self.f.fields[root].kind, FieldKind::Acc { .. });
         let space = self.space(root);
-        let mut terms: HashMap<FieldId, Vec<FieldId>> = HashMap::from([(root, vec![cotangent])]);
-        for id in self.f.fields.reachable(&[root]).into_iter().rev() {
-            let Some(sum) = terms.remove(&id) else { continue };
-            let Some(mut c) = self.sum(&sum)? else { continue };
+        let mut terms: HashMap<FieldId, Arrived> = HashMap::new();
+        let start = terms.entry(root).or_default();
+        start.whole.extend(whole);
+        start.relative.extend(relative);
+        self.note_clamp(root);
+        let reached = self.f.fields.reachable(&[root]);
+        for id in reached.iter().rev().copied() {
+            let Some(arrived) = terms.remove(&id) else { continue };
+            let (whole, relative) = (self.noted_sum(&arrived.whole)?, self.noted_sum(&arrived.relative)?);
             let kind = self.f.fields[id].kind.clone();
             let shared = kind.children().filter(|&x| self.is_smooth(x)).count() > 1;
             let small = !product && self.f.fields[id].space == space;
-            if shared && small && self.const_of(c).is_none() {
-                c = self.stored_field(&self.part_name(), c);
-            }
+            let once = |s: &mut Sweep, c: FieldId| {
+                if shared && small && s.const_of(c).is_none() { s.noted_store(&s.part_name(), c) } else { c }
+            };
+            let whole = whole.map(|c| once(self, c));
+            let relative = relative.map(|c| once(self, c));
+            let mut passed = Vec::new();
             match kind {
-                FieldKind::Tensor(var) => self.contribute(var, c),
+                FieldKind::Tensor(var) => {
+                    whole.into_iter().for_each(|c| self.contribute(var, c));
+                    relative.into_iter().for_each(|c| self.contribute_relative(var, c));
+                }
                 FieldKind::Read { map, of } => {
-                    if self.is_smooth(of) {
+                    let inside = !matches!(self.f.fields[of].kind, FieldKind::Tensor(_));
+                    for (c, is_whole) in [(whole, true), (relative, false)] {
+                        let Some(c) = c.filter(|_| self.is_smooth(of)) else { continue };
+                        let c = self.settled(c)?;
                         let mut term = self.push(&map, c)?;
-                        if !matches!(self.f.fields[of].kind, FieldKind::Tensor(_)) && self.has_sum(term) {
+                        if inside && self.has_sum(term) {
                             term = self.stored_field(&self.part_name(), term);
                         }
-                        terms.entry(of).or_default().push(term);
+                        passed.push((of, if is_whole { Term::Whole(term) } else { Term::Relative(term) }));
                     }
                 }
                 _ => {
                     // Where the value of the root is needed, it is there.
                     let value = if id == root { self.f.tensor(target) } else { id };
-                    for (child, term) in self.node(id, value, c)? {
-                        terms.entry(child).or_default().push(term);
+                    if let Some(c) = whole {
+                        let found = self.node(id, value, c)?;
+                        passed.extend(self.immune(id, c, found)?);
                     }
+                    if let Some(c) = relative {
+                        let found = self.relative_node(id, value, c)?;
+                        passed.extend(self.immune(id, c, found)?);
+                    }
+                }
+            }
+            for (child, term) in passed {
+                // A quotient passes terms on to what its divisor is the sum of, which another statement may hold.
+                if reached.binary_search(&child).is_err()
+                    && let FieldKind::Tensor(var) = self.f.fields[child].kind
+                {
+                    match term {
+                        Term::Whole(c) => self.contribute(var, c),
+                        Term::Relative(c) => self.contribute_relative(var, c),
+                    }
+                    continue;
+                }
+                let arrived = terms.entry(child).or_default();
+                match term {
+                    Term::Whole(c) => arrived.whole.push(c),
+                    Term::Relative(c) => arrived.relative.push(c),
                 }
             }
         }
@@ -60,16 +111,22 @@ impl Sweep {
     }
 
     /// What a node other than a tensor or a read passes on to its children. `z` is its value.
-    fn node(&mut self, id: FieldId, z: FieldId, c: FieldId) -> Result<Vec<(FieldId, FieldId)>> {
+    fn node(&mut self, id: FieldId, z: FieldId, c: FieldId) -> Result<Vec<(FieldId, Term)>> {
+        if let Some(terms) = self.made_relative(id, z, c)? {
+            return Ok(terms);
+        }
         let field = self.f.fields[id].clone();
-        Ok(match field.kind {
+        let terms = match field.kind {
             FieldKind::Acc { op, map, of } => {
                 if !self.is_smooth(of) {
                     return Ok(Vec::new());
                 }
+                let c = self.settled(c)?;
                 let term = match op {
                     // The adjoint law.
                     AccOp::Add | AccOp::Set => self.read(map, c)?,
+                    // Nothing meets: what is moved so keeps every bit.
+                    AccOp::Max | AccOp::Min if map.injective().is_yes() => self.read(map, c)?,
                     AccOp::Max | AccOp::Min => self.extremum(op, z, &map, of, c)?,
                     AccOp::Mul => self.product(&map, of, c)?,
                     AccOp::And | AccOp::Or | AccOp::Xor => {
@@ -121,7 +178,8 @@ impl Sweep {
                 );
             }
             _ => Vec::new(),
-        })
+        };
+        Ok(terms.into_iter().map(|(child, term)| (child, Term::Whole(term))).collect())
     }
 
     /// A cotangent as that of an operand of another floating or complex type: the transpose of the conversion.

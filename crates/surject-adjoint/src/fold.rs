@@ -3,7 +3,7 @@
 use crate::options::Ties;
 use crate::sweep::{Result, Sweep};
 use surject_index::{IndexMap, Space};
-use surject_ir::{AccOp, BinaryOp, DType, FieldId, Scalar};
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, Scalar};
 
 impl Sweep {
     /// The cotangent of `f` for the maximum or minimum `z = acc ⊕ M f`, over the space of `f`: the elements that equal
@@ -20,10 +20,14 @@ impl Sweep {
             return Err(self.unsupported_op(op.name(), "of complex numbers"));
         }
         let equal = self.equals_its(map, f, z)?;
-        let (chosen, share) = match self.ties {
+        let ties = match self.ties {
+            Ties::Jax if self.is_window(f) => Ties::First,
+            ties => ties,
+        };
+        let (chosen, share) = match ties {
             Ties::All => (equal, c),
             Ties::First => (self.first_of(map, equal)?, c),
-            Ties::Split => {
+            Ties::Split | Ties::Jax => {
                 let dtype = self.dtype(c);
                 let wide = if dtype.bits() == 16 { DType::F32 } else { dtype };
                 let space = self.space(f);
@@ -39,6 +43,16 @@ impl Sweep {
         };
         let share = self.read(map.clone(), share)?;
         self.masked(chosen, share)
+    }
+
+    /// Does a field of a product space read windows: positions that are sums of indices, or padding?
+    fn is_window(&self, f: FieldId) -> bool {
+        match &self.f.fields[f].kind {
+            FieldKind::Read { map, .. } => {
+                !map.is_total() || map.components().iter().any(|c| c.used_axes().count() > 1)
+            }
+            _ => false,
+        }
     }
 
     /// Where does `f` equal the value `z` of its group?

@@ -29,8 +29,14 @@
 //!   of a float (`bitcast` to an integer and back) the program is refused.
 //! * **Complex numbers** follow JAX: cotangents are transposed, not conjugated, so the gradient of a real function
 //!   of `z = x + iy` is `∂f/∂x − i ∂f/∂y`.
-//! * **Loops.** A loop through which a derivative flows must have a number of iterations that follows from constants
-//!   of the program. The carried values that the reverse sweep needs are kept, one slice an iteration.
+//! * **Zero times infinity.** What overflows on the way does not make NaN of a derivative that has a finite limit:
+//!   exponentials pass on `c · y` instead of `c`, masks are laid over products that may be singular, and a function
+//!   that saturates absorbs what has overflowed. What a mathematical limit does not decide (`√x · √x` at 0) is NaN.
+//! * **Loops.** Where the number of iterations follows from constants of the program the carried values that the
+//!   reverse sweep needs are kept, one slice an iteration. Where it depends on data [`Options::checkpoints`] of them
+//!   are, and those between are run again.
+//! * **Other bodies.** Reductions and windows with a body of their own (`logaddexp`) are differentiated as the loop
+//!   over their elements, in row-major order.
 //! * **Padding.** Where the gradient of a convolution reads outside the cotangent it takes zero times the kernel, as
 //!   the convolution itself takes zero times the kernel outside its operand: an infinite weight gives NaN there.
 //! * **Linear algebra.** `cholesky` and `triangular_solve` read one triangle; the other one has the gradient zero.
@@ -39,17 +45,20 @@
 
 mod activity;
 mod build;
+mod checkpoints;
 mod control;
 mod copy;
 mod error;
 mod field;
 mod fold;
 mod gradient;
+mod immune;
 mod library;
 mod loops;
 mod options;
 mod pointwise;
 mod push;
+mod relative;
 mod solve;
 mod special;
 mod spread;

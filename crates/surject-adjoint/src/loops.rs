@@ -1,10 +1,13 @@
-//! The reverse of counted loops.
+//! The reverse of loops.
 //!
 //! The forward loop also keeps the carried values that the reverse sweep needs, one slice an iteration. The reverse
 //! loop counts down: it takes the slices of its iteration, runs the body again with its reverse sweep behind, and
 //! carries the cotangents of the carried values and of what the body reads from around it. A carried value that the
 //! body hands on as it is counts as read from around.
+//!
+//! Where the number of iterations depends on data no stack has room for all of them: see `checkpoints.rs`.
 
+use crate::checkpoints::Step;
 use crate::sweep::{Result, Sweep};
 use crate::{tidy, uses};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -15,20 +18,28 @@ use surject_ir::{
 };
 
 /// A loop at hand.
-struct Loop<'a> {
-    targets: &'a [Var],
-    inits: &'a [Var],
-    cond: &'a Region,
-    body: &'a Region,
-    /// The number of iterations.
-    trips: u64,
+pub(crate) struct Loop<'a> {
+    pub(crate) targets: &'a [Var],
+    pub(crate) inits: &'a [Var],
+    pub(crate) cond: &'a Region,
+    pub(crate) body: &'a Region,
+    pub(crate) trips: Trips,
+}
+
+/// The number of iterations.
+#[derive(Clone, Copy)]
+pub(crate) enum Trips {
+    /// It follows from constants.
+    Known(u64),
+    /// The forward loop counts them.
+    Counted(Var),
 }
 
 /// A cotangent that the reverse loop carries: its first value, its variable inside, and its next value.
-struct Carry {
-    init: Var,
-    param: Var,
-    next: Var,
+pub(crate) struct Carry {
+    pub(crate) init: Var,
+    pub(crate) param: Var,
+    pub(crate) next: Var,
 }
 
 impl Sweep {
@@ -54,17 +65,23 @@ impl Sweep {
         }
         let mut active = self.activity.useful_carries(&self.f, body, &wanted);
         active.retain(|&k| !invariant(k));
-        let trips = self.trips(&statement)?;
-        if trips == 0 {
-            for k in wanted {
-                self.contribute(inits[k], seeds[&k]);
+        let trips = match self.trips(&statement)? {
+            Some(0) => {
+                for k in wanted {
+                    self.contribute(inits[k], seeds[&k]);
+                }
+                return Ok(vec![statement]);
             }
-            return Ok(vec![statement]);
-        }
+            Some(number) => Trips::Known(number),
+            None => Trips::Counted(self.var("count", TensorType::scalar(DType::I32))),
+        };
         let at_hand = Loop { targets, inits, cond, body, trips };
         let kept = self.reverse_loop(&at_hand, &active, &seeds, &statement)?;
         self.at(&statement);
-        self.keeping(&at_hand, &kept)
+        match trips {
+            Trips::Known(_) => self.keeping(&at_hand, &kept),
+            Trips::Counted(count) => self.counting(&at_hand, count),
+        }
     }
 
     /// Emits the reverse loop. Gives the carried values it needs, with the stacks it takes their slices from.
@@ -145,15 +162,19 @@ impl Sweep {
         let mut live: HashSet<Var> =
             next_active.iter().copied().chain(next_around.iter().flatten().copied()).collect();
         let statements = tidy::live_statements(&self.f, &statements, &mut live);
+        let needed: Vec<(usize, Var)> = values.into_iter().filter(|(_, v)| live.contains(v)).collect();
         let mut kept = Vec::new();
-        for (k, value) in values {
-            if live.contains(&value) {
-                let stack = self.stack_var(l, k);
-                self.load(stack, value, at)?;
-                kept.push((k, stack));
+        let loads = match l.trips {
+            Trips::Known(number) => {
+                for &(k, value) in &needed {
+                    let stack = self.stack_var(l, number, k);
+                    self.load(stack, value, at)?;
+                    kept.push((k, stack));
+                }
+                std::mem::take(&mut self.out)
             }
-        }
-        let loads = std::mem::take(&mut self.out);
+            Trips::Counted(_) => Vec::new(),
+        };
         self.out = outer;
 
         let mut carries = Vec::new();
@@ -184,8 +205,17 @@ impl Sweep {
                 }
             }
         }
-        let body: Vec<Statement> = head.into_iter().chain(loads).chain(statements).collect();
-        let results = self.count_down(l.trips, index, at, body, &carries)?;
+        let results = match l.trips {
+            Trips::Known(number) => {
+                let body: Vec<Statement> = head.into_iter().chain(loads).chain(statements).collect();
+                let first = self.i32("t", number.into());
+                self.count_down(first, (index, at), body, &carries)?
+            }
+            Trips::Counted(count) => {
+                let step = Step { index, at, head, needed, statements };
+                self.segments(l, count, step, &carries)?
+            }
+        };
         for (v, result) in receivers.into_iter().zip(results) {
             let term = self.f.tensor(result);
             self.contribute(v, term);
@@ -193,17 +223,15 @@ impl Sweep {
         Ok(kept)
     }
 
-    /// Emits a loop that counts from `trips` to 0 and carries these values; the index of an iteration is one less
-    /// than its count. Gives the values behind the loop.
-    fn count_down(
+    /// Emits a loop that counts from `first` to 0 and carries these values; the index of an iteration is one less than
+    /// its count. Gives the values behind the loop.
+    pub(crate) fn count_down(
         &mut self,
-        trips: u64,
-        index: Var,
-        next_index: Var,
+        first: Var,
+        (index, next_index): (Var, Var),
         body: Vec<Statement>,
         carries: &[Carry],
     ) -> Result<Vec<Var>> {
-        let first = self.i32("t", trips.into());
         let inits: Vec<Var> = [first].into_iter().chain(carries.iter().map(|c| c.init)).collect();
         let types = self.f.types(&inits);
         let names: Vec<String> = inits.iter().map(|&v| self.f.name_of(v).to_string()).collect();
@@ -232,31 +260,62 @@ impl Sweep {
     }
 
     /// The variable of the stack of a carried value: one slice for every iteration.
-    fn stack_var(&mut self, l: &Loop<'_>, k: usize) -> Var {
+    pub(crate) fn stack_var(&mut self, l: &Loop<'_>, slots: u64, k: usize) -> Var {
         let ty = self.f.ty(l.inits[k]).clone();
         let name = format!("{}_kept", self.f.name_of(l.body.params[k]));
-        self.var(&name, TensorType::new(ty.dtype, stacked(&ty.space, l.trips)))
+        self.var(&name, TensorType::new(ty.dtype, stacked(&ty.space, slots)))
     }
 
     /// Emits what takes slice `at` of a stack as the value of a variable.
-    fn load(&mut self, stack: Var, value: Var, at: Var) -> Result<()> {
+    pub(crate) fn load(&mut self, stack: Var, value: Var, at: Var) -> Result<()> {
+        let slice = self.slice_of(stack, at)?;
         let space = self.f.ty(value).space.clone();
-        let one = stacked(&space, 1);
-        let sizes: Option<Vec<u64>> = one.extents().iter().map(Extent::as_const).collect();
-        let Some(sizes) = sizes else {
+        let field = self.without_front(slice, &space)?;
+        self.emit(StatementKind::Store { target: value, field });
+        Ok(())
+    }
+
+    /// Slice `at` of a stack, with the axis of the stack.
+    pub(crate) fn slice_of(&mut self, stack: Var, at: Var) -> Result<Var> {
+        let extents = self.f.ty(stack).space.extents();
+        let sizes: Option<Vec<u64>> = extents.iter().map(Extent::as_const).collect();
+        let Some(mut sizes) = sizes else {
             return Err(self.unsupported("a carried value whose size is not known"));
         };
-        let args = self.slice_args(&[stack], at, space.rank());
-        let slice = self.call_one("slice", LibOp::DynamicSlice { sizes }, args, Vec::new())?;
+        let rank = sizes.len() - 1;
+        sizes[0] = 1;
+        let args = self.slice_args(&[stack], at, rank);
+        self.call_one("slice", LibOp::DynamicSlice { sizes }, args, Vec::new())
+    }
+
+    /// A slice of a stack as a field over the space of what is stacked.
+    fn without_front(&mut self, slice: Var, space: &Space) -> Result<FieldId> {
         let components = [Affine::fixed(space.rank(), 0)]
             .into_iter()
             .chain((0..space.rank()).map(|a| Affine::axis(space.rank(), a)))
             .collect();
-        let map = self.mapped(IndexMap::total(space, one, components))?;
+        let map = self.mapped(IndexMap::total(space.clone(), stacked(space, 1), components))?;
         let slice = self.f.tensor(slice);
-        let field = self.read(map, slice)?;
-        self.emit(StatementKind::Store { target: value, field });
-        Ok(())
+        self.read(map, slice)
+    }
+
+    /// A value as a slice of a stack.
+    pub(crate) fn with_front(&mut self, value: Var) -> Result<FieldId> {
+        let space = self.f.ty(value).space.clone();
+        let one = stacked(&space, 1);
+        let axes = (1..one.rank()).map(|a| Affine::axis(one.rank(), a)).collect();
+        let map = self.mapped(IndexMap::total(one, space, axes))?;
+        let value = self.f.tensor(value);
+        self.read(map, value)
+    }
+
+    /// A stack with one slice exchanged.
+    pub(crate) fn with_slice(&mut self, stack: Var, slice: FieldId, at: Var) -> Result<Var> {
+        let name = self.f.name_of(stack).to_string();
+        let rank = self.f.ty(stack).space.rank() - 1;
+        let slice = self.stored("slice", slice);
+        let args = self.slice_args(&[stack, slice], at, rank);
+        self.call_one(&name, LibOp::DynamicUpdateSlice, args, Vec::new())
     }
 
     /// The operands of a slice of a stack: the tensors, then the position.
@@ -297,16 +356,8 @@ impl Sweep {
                 cond.params.push(self.var(&name, ty.clone()));
                 let param = self.var(&name, ty);
                 body.params.push(param);
-                let value = l.body.params[k];
-                let space = self.f.ty(value).space.clone();
-                let one = stacked(&space, 1);
-                let axes = (1..one.rank()).map(|a| Affine::axis(one.rank(), a)).collect();
-                let map = self.mapped(IndexMap::total(one, space.clone(), axes))?;
-                let value = self.f.tensor(value);
-                let slice = self.read(map, value)?;
-                let slice = self.stored("slice", slice);
-                let args = self.slice_args(&[param, slice], index, space.rank());
-                body.body.results.push(self.call_one(&name, LibOp::DynamicUpdateSlice, args, Vec::new())?);
+                let slice = self.with_front(l.body.params[k])?;
+                body.body.results.push(self.with_slice(param, slice, index)?);
                 steps.append(&mut self.out);
             }
             body.body.statements.extend(steps);
@@ -316,8 +367,25 @@ impl Sweep {
         Ok(std::mem::replace(&mut self.out, outer))
     }
 
+    /// The forward loop that also counts its iterations.
+    fn counting(&mut self, l: &Loop<'_>, count: Var) -> Result<Vec<Statement>> {
+        let outer = std::mem::take(&mut self.out);
+        let (mut cond, mut body) = (l.cond.clone(), l.body.clone());
+        let number = TensorType::scalar(DType::I32);
+        cond.params.push(self.var("t", number.clone()));
+        let index = self.var("t", number);
+        body.params.push(index);
+        let next = self.shifted(index, 1)?;
+        body.body.results.push(next);
+        body.body.statements.append(&mut self.out);
+        let with = |vars: &[Var], last: Var| vars.iter().copied().chain([last]).collect::<Vec<_>>();
+        let inits = with(l.inits, self.i32("t", 0));
+        self.emit(StatementKind::While { targets: with(l.targets, count), inits, cond, body });
+        Ok(std::mem::replace(&mut self.out, outer))
+    }
+
     /// Stores an `i32` scalar plus a number.
-    fn shifted(&mut self, index: Var, by: i128) -> Result<Var> {
+    pub(crate) fn shifted(&mut self, index: Var, by: i128) -> Result<Var> {
         let index = self.f.tensor(index);
         let by = self.integer(index, by);
         let sum = self.add(index, by)?;
@@ -326,6 +394,6 @@ impl Sweep {
 }
 
 /// A space with an axis in front.
-fn stacked(space: &Space, count: u64) -> Space {
+pub(crate) fn stacked(space: &Space, count: u64) -> Space {
     Space::new([Extent::Const(count)].into_iter().chain(space.extents().iter().cloned()).collect::<Vec<_>>())
 }

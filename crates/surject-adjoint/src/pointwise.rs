@@ -7,7 +7,7 @@
 use crate::options::Ties;
 use crate::sweep::{Result, Sweep};
 use std::f64::consts::PI;
-use surject_ir::{BinaryOp, FieldId, UnaryOp};
+use surject_ir::{BinaryOp, FieldId, FieldKind, UnaryOp};
 
 impl Sweep {
     /// The cotangent of the operand of a unary operation; `None` where the derivative is zero.
@@ -24,6 +24,11 @@ impl Sweep {
         let term = match op {
             Neg => self.neg(c)?,
             Abs if complex => self.modulus(x, z, c)?,
+            Abs if self.ties == Ties::Jax => {
+                let (zero, minus) = (self.number(x, 0.0), self.neg(c)?);
+                let above = self.binary(BinaryOp::Ge, x, zero)?;
+                self.select(above, c, minus)?
+            }
             Abs => self.times(c, |s| s.unary(Sign, x))?,
             Sign if complex => return Err(self.unsupported_op("sign", "of a complex number")),
             Exp => self.times(c, |_| Ok(z))?,
@@ -175,9 +180,11 @@ impl Sweep {
             }
             Max | Min => self.chosen(op, y, x, z, c, false)?,
             Pow => self.times(c, |s| {
-                // ln x · xʸ, and zero for x = 0.
+                // ln x · xʸ, and zero for x = 0 and where xʸ vanishes.
                 let (zero, one) = (s.number(x, 0.0), s.number(x, 1.0));
                 let is_zero = s.binary(Eq, x, zero)?;
+                let vanishes = s.binary(Eq, z, zero)?;
+                let is_zero = s.binary(Or, is_zero, vanishes)?;
                 let base = s.select(is_zero, one, x)?;
                 let log = s.unary(UnaryOp::Log, base)?;
                 s.mul(log, z)
@@ -273,9 +280,17 @@ impl Sweep {
             return Err(self.unsupported_op(op.name(), "of complex numbers"));
         }
         let tie = self.binary(BinaryOp::Eq, own, other)?;
+        let neither = self.ties == Ties::Jax && {
+            let (x, y) = if first { (own, other) } else { (other, own) };
+            self.gives_up_ties(op, x, y)?
+        };
         let share = match self.ties {
             Ties::All => c,
-            Ties::Split => {
+            Ties::Jax if neither => {
+                let zero = self.number(c, 0.0);
+                self.select(tie, zero, c)?
+            }
+            Ties::Split | Ties::Jax => {
                 let half = self.scale(0.5, c)?;
                 self.select(tie, half, c)?
             }
@@ -287,5 +302,22 @@ impl Sweep {
         };
         let chosen = self.binary(BinaryOp::Eq, own, z)?;
         self.masked(chosen, share)
+    }
+
+    /// Does JAX give the gradient of this maximum or minimum to neither operand where they are equal? So it does for
+    /// `clamp`, which is a minimum of a maximum in one statement, and for `relu` and `relu6`.
+    fn gives_up_ties(&mut self, op: BinaryOp, x: FieldId, y: FieldId) -> Result<bool> {
+        let id = self.binary(op, x, y)?;
+        let named = self.origin.as_deref().is_some_and(|o| o.ends_with("@relu") || o.ends_with("@relu6"));
+        Ok(named || self.clamps.contains(&id))
+    }
+
+    /// Notes the extrema of a stored field that are a `clamp`.
+    pub(crate) fn note_clamp(&mut self, root: FieldId) {
+        if let FieldKind::Binary { op: BinaryOp::Min, x, .. } = self.f.fields[root].kind
+            && let FieldKind::Binary { op: BinaryOp::Max, .. } = self.f.fields[x].kind
+        {
+            self.clamps.extend([root, x]);
+        }
     }
 }

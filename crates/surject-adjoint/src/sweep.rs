@@ -1,9 +1,10 @@
 //! The reverse sweep over the statements of a block.
 
 use crate::activity::Activity;
-use crate::options::Ties;
+use crate::immune::Notes;
+use crate::options::{Options, Ties};
 use crate::{AdjointError, copy};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use surject_ir::{Block, DType, FieldId, FieldKind, Function, Statement, StatementKind, TensorType, Var};
 
@@ -20,8 +21,18 @@ pub(crate) struct Sweep {
     pub(crate) activity: Activity,
     /// Who gets the gradient of an extremum.
     pub(crate) ties: Ties,
+    /// How many states of a loop are kept at a time.
+    pub(crate) checkpoints: u64,
     /// The cotangents of variables, as the terms of a sum that have arrived so far.
     pub(crate) cotangents: HashMap<Var, Vec<FieldId>>,
+    /// The relative cotangents of variables: terms that are multiplied with the value already (`relative.rs`).
+    pub(crate) relatives: HashMap<Var, Vec<FieldId>>,
+    /// What is known of cotangents beside their values (`immune.rs`).
+    pub(crate) notes: Notes,
+    /// The extrema that are a `clamp`.
+    pub(crate) clamps: HashSet<FieldId>,
+    /// The variables that the block at hand defines.
+    pub(crate) local: HashSet<Var>,
     /// Where statements are added.
     pub(crate) out: Vec<Statement>,
     /// The place of the statement at hand.
@@ -33,12 +44,17 @@ pub(crate) struct Sweep {
 }
 
 impl Sweep {
-    pub(crate) fn new(f: Function, activity: Activity, ties: Ties) -> Sweep {
+    pub(crate) fn new(f: Function, activity: Activity, options: &Options) -> Sweep {
         Sweep {
             f,
             activity,
-            ties,
+            ties: options.ties,
+            checkpoints: options.checkpoints,
             cotangents: HashMap::new(),
+            relatives: HashMap::new(),
+            notes: Notes::default(),
+            clamps: HashSet::new(),
+            local: HashSet::new(),
             out: Vec::new(),
             origin: None,
             subject: Default::default(),
@@ -68,12 +84,6 @@ impl Sweep {
         &self.subject.1
     }
 
-    /// The error of a loop whose number of iterations is not known.
-    pub(crate) fn trip_count(&self, detail: impl Into<String>) -> AdjointError {
-        let variable = self.subject.1.clone();
-        AdjointError::TripCount { detail: detail.into(), variable, origin: self.origin.clone() }
-    }
-
     /// Does a derivative flow through this variable?
     pub(crate) fn smooth(&self, var: Var) -> bool {
         self.activity.var(var).smooth
@@ -88,6 +98,16 @@ impl Sweep {
 
     /// The cotangent of a variable, complete and stored; `None` where nothing has arrived.
     pub(crate) fn take(&mut self, var: Var) -> Result<Option<FieldId>> {
+        let Some(open) = self.take_open(var)? else { return Ok(None) };
+        let settled = self.settled(open)?;
+        if self.const_of(settled).is_some() {
+            return Ok(Some(settled));
+        }
+        Ok(Some(self.stored_field(&self.cotangent_name(var), settled)))
+    }
+
+    /// The same, where its mask may still have to be laid over it.
+    fn take_open(&mut self, var: Var) -> Result<Option<FieldId>> {
         let Some(mut terms) = self.cotangents.remove(&var) else { return Ok(None) };
         let name = self.cotangent_name(var);
         if terms.len() > 1 {
@@ -98,11 +118,22 @@ impl Sweep {
                 }
             }
         }
-        let Some(sum) = self.sum(&terms)? else { return Ok(None) };
+        let Some(sum) = self.noted_sum(&terms)? else { return Ok(None) };
         if self.const_of(sum).is_some() {
             return Ok(Some(sum));
         }
-        Ok(Some(self.stored_field(&name, sum)))
+        Ok(Some(self.noted_store(&name, sum)))
+    }
+
+    /// Adds a term to the relative cotangent of a variable that takes one.
+    pub(crate) fn contribute_relative(&mut self, var: Var, term: FieldId) {
+        self.relatives.entry(var).or_default().push(term);
+    }
+
+    /// The relative cotangent of a variable, complete.
+    fn take_relative(&mut self, var: Var) -> Result<Option<FieldId>> {
+        let Some(terms) = self.relatives.remove(&var) else { return Ok(None) };
+        self.noted_sum(&terms)
     }
 
     pub(crate) fn cotangent_name(&self, var: Var) -> String {
@@ -129,7 +160,9 @@ impl Sweep {
     pub(crate) fn block(&mut self, statements: Vec<Statement>) -> Result<(Vec<Statement>, Vec<Statement>)> {
         let outer = std::mem::take(&mut self.out);
         let forward = self.hoist(statements)?;
+        let around = std::mem::take(&mut self.local);
         for statement in &forward {
+            self.local.extend(statement.targets());
             let shared = Arc::new(statement.clone());
             for &target in statement.targets() {
                 let number = self.definitions.len();
@@ -140,6 +173,7 @@ impl Sweep {
         for statement in forward.into_iter().rev() {
             slots.push(self.statement(statement)?);
         }
+        self.local = around;
         let reverse = std::mem::replace(&mut self.out, outer);
         Ok((slots.into_iter().rev().flatten().collect(), reverse))
     }
@@ -219,13 +253,13 @@ impl Sweep {
     /// The reverse of a statement. Gives what stands in its place in the forward part.
     fn statement(&mut self, statement: Statement) -> Result<Vec<Statement>> {
         self.at(&statement);
-        if !statement.targets().iter().any(|t| self.cotangents.contains_key(t)) {
+        let arrived = |t: &Var| self.cotangents.contains_key(t) || self.relatives.contains_key(t);
+        if !statement.targets().iter().any(arrived) {
             return Ok(vec![statement]);
         }
         if let StatementKind::Store { target, field } = statement.kind {
-            if let Some(cotangent) = self.take(target)? {
-                self.store(target, field, cotangent)?;
-            }
+            let (whole, relative) = (self.take_open(target)?, self.take_relative(target)?);
+            self.store(target, field, whole, relative)?;
             return Ok(vec![statement]);
         }
         if let StatementKind::Constant { target, .. } = &statement.kind {

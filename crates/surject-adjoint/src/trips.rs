@@ -13,9 +13,9 @@ use surject_ir::{
 const MOST: u64 = 1 << 20;
 
 impl Sweep {
-    /// The number of iterations of a loop.
-    pub(crate) fn trips(&mut self, statement: &Statement) -> Result<u64> {
-        let StatementKind::While { inits, cond, body, .. } = &statement.kind else { return Ok(0) };
+    /// The number of iterations of a loop; `None` where it does not follow from constants, or is too large.
+    pub(crate) fn trips(&mut self, statement: &Statement) -> Result<Option<u64>> {
+        let StatementKind::While { inits, cond, body, .. } = &statement.kind else { return Ok(Some(0)) };
         // What the condition depends on, through the body.
         let mut outside: HashSet<Var> = HashSet::new();
         let mut carried: BTreeSet<usize> = BTreeSet::new();
@@ -31,7 +31,7 @@ impl Sweep {
             }
         };
         outside.extend(carried.iter().map(|&k| inits[k]));
-        let mut statements = self.constants(outside)?;
+        let Some(mut statements) = self.constants(outside) else { return Ok(None) };
         // The loop of these values only, with a counter.
         let count_type = TensorType::scalar(DType::I64);
         let outer = std::mem::take(&mut self.out);
@@ -68,44 +68,43 @@ impl Sweep {
         let name = function.name.clone();
         let program = Program { name: String::new(), functions: vec![function] };
         let limits = Limits { iterations: Some(MOST) };
-        let results = run_within(&program, &name, &[], limits)
-            .map_err(|e| self.trip_count(format!("its condition cannot be run ahead: {e}")))?;
+        let Ok(results) = run_within(&program, &name, &[], limits) else { return Ok(None) };
         let count = results.first().map(|b| b.get(0)).and_then(Scalar::as_i128);
-        count.and_then(|n| u64::try_from(n).ok()).ok_or_else(|| self.trip_count("it has no count"))
+        Ok(count.and_then(|n| u64::try_from(n).ok()))
     }
 
     /// The statements of a region that these variables need, and what they need from outside.
-    fn needed(&self, region: &Region, roots: Vec<Var>) -> (Vec<Statement>, HashSet<Var>) {
+    pub(crate) fn needed(&self, region: &Region, roots: Vec<Var>) -> (Vec<Statement>, HashSet<Var>) {
         let mut live = roots.into_iter().collect();
         let statements = tidy::live_statements(&self.f, &region.body.statements, &mut live);
         (statements, live)
     }
 
-    /// The statements that define these variables from nothing, in order.
-    fn constants(&self, vars: HashSet<Var>) -> Result<Vec<Statement>> {
+    /// The statements that define these variables from nothing, in order; `None` where one comes from outside.
+    fn constants(&self, vars: HashSet<Var>) -> Option<Vec<Statement>> {
         let mut found: BTreeMap<usize, Arc<Statement>> = BTreeMap::new();
         let mut open: Vec<Var> = vars.into_iter().collect();
         open.sort_unstable();
         let mut seen: HashSet<Var> = open.iter().copied().collect();
         while let Some(var) = open.pop() {
-            let Some((number, statement)) = self.definitions.get(&var) else {
-                return Err(self.trip_count(format!(
-                    "how often it runs depends on `{}`, which is not a constant of the program",
-                    self.f.name_of(var)
-                )));
-            };
+            let (number, statement) = self.definitions.get(&var)?;
             let first = statement.targets().first().and_then(|t| self.definitions.get(t));
             found.insert(first.map_or(*number, |(n, _)| *n), statement.clone());
             let mut used = HashSet::new();
             crate::uses::statement(&self.f.fields, statement, &mut used);
             open.extend(used.into_iter().filter(|&v| seen.insert(v)));
         }
-        Ok(found.into_values().map(|s| Statement::clone(&s)).collect())
+        Some(found.into_values().map(|s| Statement::clone(&s)).collect())
     }
 }
 
 /// Parts the variables a region uses into its parameters, by position, and others.
-fn sort_out(used: HashSet<Var>, params: &[Var], carried: &mut BTreeSet<usize>, outside: &mut HashSet<Var>) {
+pub(crate) fn sort_out(
+    used: HashSet<Var>,
+    params: &[Var],
+    carried: &mut BTreeSet<usize>,
+    outside: &mut HashSet<Var>,
+) {
     for var in used {
         match params.iter().position(|&p| p == var) {
             Some(k) => {

@@ -249,3 +249,77 @@ fn random_control_flow_and_calls() {
     let [agree, _, refused] = random_programs(true, 1000..1250, 20);
     assert!(agree > 130 && refused < 60);
 }
+
+/// Loops whose number of iterations depends on data, with all numbers of checkpoints.
+#[test]
+fn loops_that_data_end() {
+    let simple = "func main(x: f64[3], y: f64[]) -> (r, s) {
+       zero : i32[] =: 0i32
+       n : i32[], r : f64[3], s : f64[] = while (zero, x, y) {
+         cond(i: i32[], c: f64[3], t: f64[]) -> (more) { more : i1[] =: t < 9.0f64 }
+         body(j: i32[], d: f64[3], u: f64[]) -> (next, e, v) {
+           e : f64[3] =: over k<3: 0.5f64 * sin(d[k] + 0.1f64 * u[]) + 0.4f64 * d[k]
+           sum : f64[] =:+ over k<3 at []: e[k] * e[k]
+           v : f64[] =: u + 0.2f64 + 0.05f64 * sum
+           next : i32[] =: j + 1i32
+         }
+       }
+     }";
+    let nested = "func main(x: f64[2], y: f64[]) -> (r) {
+       r : f64[2], s : f64[] = while (x, y) {
+         cond(c: f64[2], t: f64[]) -> (more) { more : i1[] =: t < 3.0f64 }
+         body(d: f64[2], u: f64[]) -> (e, w) {
+           e : f64[2], w : f64[] = while (d, u) {
+             cond(a: f64[2], b: f64[]) -> (on) { on : i1[] =: a[0] < b[] + 0.5f64 }
+             body(p: f64[2], q: f64[]) -> (p2, q2) {
+               p2 : f64[2] =: over k<2: p[k] + 0.2f64 + 0.1f64 * cos(p[k] * x[k])
+               q2 : f64[] =: q + 0.03f64 + 0.02f64 * sin(p[1])
+             }
+           }
+         }
+       }
+     }";
+    // The inner loop may leave the outer one where it was: the outer one adds to its end itself.
+    let nested = nested.replace("(e, w) {", "(e, w2) {").replace(
+        "             }\n           }\n         }\n       }",
+        "             }\n           }\n           w2 : f64[] =: w + 0.4f64\n         }\n       }",
+    );
+    for text in [simple.to_string(), nested] {
+        let program = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        for checkpoints in [1, 3, 256] {
+            let options = Options { checkpoints, ..Options::default() };
+            let agreed =
+                (0..3).filter(|&seed| compare(&program, 0.2, 1.2, seed, &options) == Outcome::Agrees).count();
+            assert!(agreed >= 2, "{checkpoints} checkpoints:\n{text}");
+        }
+    }
+    // A loop that does not run at all hands the cotangents on.
+    let program = parse(&simple.replace("t < 9.0f64", "t < 0.0f64")).unwrap();
+    assert!(compare(&program, 0.2, 1.2, 1, &Options::default()) == Outcome::Agrees);
+}
+
+/// Reductions and windows with bodies that no accumulation has.
+#[test]
+fn general_reductions() {
+    let body = "region(a: f64[], b: f64[]) -> (c) { c : f64[] =: a * sin(b) + b + 0.5f64 * a }";
+    for (params, call, out) in [
+        ("x: f64[3,4]", "call reduce{axes=[1]}(x, init)", "f64[3]"),
+        ("x: f64[3,4]", "call reduce{axes=[0,1]}(x, init)", "f64[]"),
+        (
+            "x: f64[5]",
+            "call reduce_window{sizes=[3], strides=[2], base_dilations=[1], window_dilations=[1], padding=[[1,2]]}(x, init)",
+            "f64[3]",
+        ),
+        (
+            "x: f64[5]",
+            "call reduce_window{sizes=[5], strides=[1], base_dilations=[1], window_dilations=[1], padding=[[4,0]]}(x, init)",
+            "f64[5]",
+        ),
+    ] {
+        let text = format!("func main({params}, init: f64[]) -> (z) {{ z : {out} = {call} {{ {body} }} }}");
+        let program = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        for seed in 0..3 {
+            assert!(compare(&program, -1.0, 1.0, seed, &Options::default()) == Outcome::Agrees, "{text}");
+        }
+    }
+}

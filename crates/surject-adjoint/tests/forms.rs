@@ -93,16 +93,9 @@ fn refusal(text: &str, options: &Options) -> String {
 fn refusals_name_the_operation_and_its_place() {
     let cases = [
         "func main(x: f32[]) -> (y) { y : f32[] =: bitcast f32(bitcast i32(x[]) + 1i32) @ \"bits.mlir:2:3\" }",
-        "func main(x: f32[4], n: i32[]) -> (s) {
-           zero : i32[] =: 0i32
-           last : i32[], s : f32[4] = while (zero, x) {
-             cond(i: i32[], c: f32[4]) -> (more) { more : i1[] =: i < n[] }
-             body(j: i32[], d: f32[4]) -> (next, e) { e : f32[4] =: over k<4: sin(d[k])\n next : i32[] =: j + 1i32 }
-           } @ \"loop.mlir:4:9\"
-         }",
         "func main(x: f32[4]) -> (m) {
            init : f32[] =: 0.0f32
-           m : f32[] = call reduce{axes=[0]}(x, init) {
+           m : f32[4] = call reduce_window{sizes=[2], strides=[1], base_dilations=[2], window_dilations=[1], padding=[[0,-2]]}(x, init) {
              region(a: f32[], b: f32[]) -> (c) { c : f32[] =: a * b + a }
            } @ \"fold.mlir:7:1\"
          }",

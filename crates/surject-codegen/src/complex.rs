@@ -13,10 +13,12 @@ pub fn accumulates_by_parts(op: AccOp) -> Result<(), CodegenError> {
     }
 }
 
-/// A value that an accumulation joins to its neutral element and to nothing else. It is the value, but for products: those
-/// of complex numbers mix the parts, and `(1 + 0i) · (∞ + 0i)` is not a number.
+/// A value that an accumulation joins to its neutral element and to nothing else. It is the value, but for sums, which are
+/// never `-0.0`, and for products: those of complex numbers mix the parts, and `(1 + 0i) · (∞ + 0i)` is not a number.
 pub fn once(dag: &mut Dag, op: AccOp, x: Parts) -> Result<Parts, CodegenError> {
-    let Some(im) = x.im.filter(|_| op == AccOp::Mul) else { return Ok(x) };
+    let Some(im) = x.im.filter(|_| op == AccOp::Mul) else {
+        return Ok(map(dag, x, |dag, x| crate::phase::started(dag, op, x)));
+    };
     let one = Field::of(dag, im).one();
     binary(dag, BinaryOp::Mul, Parts { re: one.re, im: Some(one.im) }, x)
 }
@@ -92,7 +94,7 @@ pub fn unary(dag: &mut Dag, op: UnaryOp, x: Parts, dtype: DType) -> Result<Parts
         Abs => alone(Field::of(dag, x.re).modulus(Z { re: x.re, im })),
         _ => {
             let z = widened(dag, x.re, im);
-            let f = &mut Field::of(dag, z.re);
+            let f = &mut Field { double: dtype == DType::C128, ..Field::of(dag, z.re) };
             let z = match op {
                 Sign => f.sign(z),
                 Exp => f.exp(z),
@@ -177,13 +179,15 @@ fn narrowed(dag: &mut Dag, z: Z, dtype: DType) -> Parts {
 struct Field<'d> {
     dag: &'d mut Dag,
     part: DType,
+    /// Are the results rounded to `f64`, and not to `f32`?
+    double: bool,
 }
 
 impl<'d> Field<'d> {
     /// Functions of numbers with parts like this one.
     fn of(dag: &'d mut Dag, like: NodeId) -> Field<'d> {
         let part = dag[like].dtype;
-        Field { dag, part }
+        Field { dag, part, double: part == DType::F64 }
     }
 
     fn constant(&mut self, value: f64) -> NodeId {
@@ -391,6 +395,13 @@ impl<'d> Field<'d> {
 
     /// The number divided by its modulus; zero stays as it is.
     fn sign(&mut self, z: Z) -> Z {
+        // Not so large that the modulus overflows.
+        let (a, b) = (self.un(UnaryOp::Abs, z.re), self.un(UnaryOp::Abs, z.im));
+        let size = self.op(BinaryOp::Max, a, b);
+        let (large, quarter, one) =
+            (self.is(BinaryOp::Gt, size, 1e300), self.constant(0.25), self.constant(1.0));
+        let scale = self.select(large, quarter, one);
+        let z = Z { re: self.mul(z.re, scale), im: self.mul(z.im, scale) };
         let r = self.modulus(z);
         let (at_zero, nan) = (self.is_zero(r), self.is_nan(r));
         let quotient = Z { re: self.div(z.re, r), im: self.div(z.im, r) };
@@ -415,11 +426,14 @@ impl<'d> Field<'d> {
         let again = self.mul(im, r);
         let im = self.select(high, again, im);
         let im = self.select(straight, z.im, im);
-        let (lowest, finite) = (self.is(BinaryOp::Eq, z.re, f64::NEG_INFINITY), self.is_finite(z.im));
+        // An infinite exponent in no direction: zero, or infinite with an unknown imaginary part.
+        let (infinite, finite) = (self.is_infinite(z.re), self.is_finite(z.im));
         let endless = self.not(finite);
-        let vanishes = self.and(lowest, endless);
-        let zero = self.constant(0.0);
-        self.select_both(vanishes, Z { re: zero, im: zero }, Z { re, im })
+        let lost = self.and(infinite, endless);
+        let (zero, nan) = (self.constant(0.0), self.constant(f64::NAN));
+        let vanishes = self.is(BinaryOp::Lt, z.re, 0.0);
+        let unknown = self.select(vanishes, zero, nan);
+        self.select_both(lost, Z { re: r, im: unknown }, Z { re, im })
     }
 
     fn expm1(&mut self, z: Z) -> Z {
@@ -429,26 +443,41 @@ impl<'d> Field<'d> {
         let (square, m, c) = (self.mul(s, s), self.un(UnaryOp::Expm1, z.re), self.un(UnaryOp::Cos, z.im));
         let (product, twice) = (self.mul(m, c), self.scaled(square, 2.0));
         let re = self.sub(product, twice);
-        let im = self.exp(z).im;
+        let e = self.exp(z);
+        // Where 1 or the exponential is nothing beside the other.
+        let (size, one) = (self.un(UnaryOp::Abs, z.re), self.constant(1.0));
+        let (apart, less) = (self.is(BinaryOp::Gt, size, 40.0), self.sub(e.re, one));
+        let re = self.select(apart, less, re);
         let straight = self.is_zero(z.im);
-        Z { re: self.select(straight, m, re), im: self.select(straight, z.im, im) }
+        Z { re: self.select(straight, m, re), im: self.select(straight, z.im, e.im) }
     }
 
-    fn log(&mut self, z: Z) -> Z {
+    /// The logarithm of the modulus.
+    fn log_modulus(&mut self, z: Z) -> NodeId {
         let (a, b) = (self.un(UnaryOp::Abs, z.re), self.un(UnaryOp::Abs, z.im));
         let (x, y) = (self.op(BinaryOp::Max, a, b), self.op(BinaryOp::Min, a, b));
-        // Near the unit circle the logarithm of the modulus is a difference of near numbers.
+        // Near the unit circle it is a difference of near numbers.
         let (least, below) = (self.is(BinaryOp::Ge, x, 0.5), self.is(BinaryOp::Lt, x, 2.0));
         let near = self.and(least, below);
-        let one = self.constant(1.0);
+        let (one, zero, infinity) = (self.constant(1.0), self.constant(0.0), self.constant(f64::INFINITY));
         let (less, more) = (self.sub(x, one), self.add(x, one));
         let (product, square) = (self.mul(less, more), self.mul(y, y));
         let excess = self.add(product, square);
-        let close = self.un(UnaryOp::Log1p, excess);
-        let close = self.scaled(close, 0.5);
-        let r = self.modulus(z);
-        let far = self.un(UnaryOp::Log, r);
-        Z { re: self.select(near, close, far), im: self.op(BinaryOp::Atan2, z.im, z.re) }
+        // The modulus of what is nearly the largest number is none.
+        let (ratio, at_zero) = (self.div(y, x), self.is_zero(x));
+        let ratio = self.select(at_zero, zero, ratio);
+        let square = self.mul(ratio, ratio);
+        let excess = self.select(near, excess, square);
+        let half = self.un(UnaryOp::Log1p, excess);
+        let (half, size) = (self.scaled(half, 0.5), self.un(UnaryOp::Log, x));
+        let far = self.add(size, half);
+        let value = self.select(near, half, far);
+        let infinite = self.any(z, Self::is_infinite);
+        self.select(infinite, infinity, value)
+    }
+
+    fn log(&mut self, z: Z) -> Z {
+        Z { re: self.log_modulus(z), im: self.op(BinaryOp::Atan2, z.im, z.re) }
     }
 
     fn log1p(&mut self, z: Z) -> Z {
@@ -466,11 +495,16 @@ impl<'d> Field<'d> {
         Z { re: self.select(near, re, far.re), im: far.im }
     }
 
+    /// By an exponential that is at most 1, so that nothing overflows.
     fn logistic(&mut self, z: Z) -> Z {
+        let left = self.is(BinaryOp::Lt, z.re, 0.0);
         let negated = Z { re: self.un(UnaryOp::Neg, z.re), im: self.un(UnaryOp::Neg, z.im) };
-        let (one, e) = (self.one(), self.exp(negated));
-        let sum = self.sum(one, e);
-        self.divide(one, sum)
+        let exponent = self.select_both(left, z, negated);
+        let (one, e) = (self.one(), self.exp(exponent));
+        let (dividend, divisor) = (self.select_both(left, e, one), self.sum(one, e));
+        let quotient = self.divide(dividend, divisor);
+        let (straight, real) = (self.is_zero(z.im), self.un(UnaryOp::Logistic, z.re));
+        self.select_both(straight, Z { re: real, im: z.im }, quotient)
     }
 
     /// The root with a real part that is not negative.
@@ -505,31 +539,53 @@ impl<'d> Field<'d> {
     }
 
     fn rsqrt(&mut self, z: Z) -> Z {
-        let (one, root) = (self.one(), self.sqrt(z));
+        // 1 − 0i: the root of what lies above the axis has its inverse below it.
+        let (one, root) = (Z { im: self.constant(-0.0), ..self.one() }, self.sqrt(z));
         self.divide(one, root)
     }
 
-    /// A product in which zero wins against infinity, so that real arguments have real results.
-    fn times(&mut self, x: NodeId, y: NodeId) -> NodeId {
-        let product = self.mul(x, y);
-        let (lost, a, b) = (self.is_nan(product), self.is_nan(x), self.is_nan(y));
-        let unknown = self.or(a, b);
-        let known = self.not(unknown);
-        let (vanishes, zero) = (self.and(lost, known), self.constant(0.0));
-        self.select(vanishes, zero, product)
+    /// `a cosh y` and `b sinh y`. Where these functions overflow a product may not.
+    fn grown(&mut self, a: NodeId, b: NodeId, y: NodeId) -> [NodeId; 2] {
+        let [c, s] = [UnaryOp::Cosh, UnaryOp::Sinh].map(|op| self.un(op, y));
+        let plain = [self.mul(a, c), self.mul(b, s)];
+        if !self.double {
+            // No `f32` is so small that the product of it is one again.
+            return plain;
+        }
+        let size = self.un(UnaryOp::Abs, y);
+        let (low, half) = (self.is(BinaryOp::Lt, size, 709.0), self.scaled(size, 0.5));
+        let e = self.un(UnaryOp::Exp, half);
+        let (half, one) = (self.scaled(e, 0.5), self.constant(1.0));
+        let sign = self.with_sign(one, y);
+        let [a, b] = [a, b].map(|x| self.mul(x, half)).map(|x| self.mul(x, e));
+        let signed = self.mul(b, sign);
+        // NaN goes either way.
+        [self.select(low, plain[0], a), self.select(low, plain[1], signed)]
     }
 
+    /// A part is zero where the argument makes it so, whatever the other factor is; of an angle that is no number an
+    /// infinite modulus leads to an infinite part (C's Annex G).
     fn sin(&mut self, z: Z) -> Z {
         let (s, c) = (self.un(UnaryOp::Sin, z.re), self.un(UnaryOp::Cos, z.re));
-        let (sh, ch) = (self.un(UnaryOp::Sinh, z.im), self.un(UnaryOp::Cosh, z.im));
-        Z { re: self.times(s, ch), im: self.times(c, sh) }
+        let [re, im] = self.grown(s, c, z.im);
+        let (upright, finite) = (self.is_zero(z.re), self.is_finite(z.re));
+        let (straight, infinite, endless) = (self.is_zero(z.im), self.is_infinite(z.im), self.not(finite));
+        let end = self.or(straight, infinite);
+        let keeps = self.and(endless, end);
+        Z { re: self.select(upright, z.re, re), im: self.select(keeps, z.im, im) }
     }
 
     fn cos(&mut self, z: Z) -> Z {
         let (s, c) = (self.un(UnaryOp::Sin, z.re), self.un(UnaryOp::Cos, z.re));
-        let (sh, ch) = (self.un(UnaryOp::Sinh, z.im), self.un(UnaryOp::Cosh, z.im));
-        let im = self.times(s, sh);
-        Z { re: self.times(c, ch), im: self.un(UnaryOp::Neg, im) }
+        let [re, im] = self.grown(c, s, z.im);
+        let (upright, finite) = (self.is_zero(z.re), self.is_finite(z.re));
+        let (straight, infinite, endless) = (self.is_zero(z.im), self.is_infinite(z.im), self.not(finite));
+        let (zero, one, infinity) = (self.constant(0.0), self.constant(1.0), self.constant(f64::INFINITY));
+        let (zero, one) = (self.with_sign(zero, z.re), self.with_sign(one, z.im));
+        let (far, flat) = (self.and(endless, infinite), self.and(endless, straight));
+        let (vanishes, signed) = (self.or(upright, flat), self.mul(zero, one));
+        let im = self.select(vanishes, signed, im);
+        Z { re: self.select(far, infinity, re), im: self.un(UnaryOp::Neg, im) }
     }
 
     /// tan z = −i tanh iz
@@ -550,9 +606,8 @@ impl<'d> Field<'d> {
         let product = self.mul(beta, root);
         let product = self.mul(product, s);
         let inner = Z { re: self.div(product, den), im: self.div(t, den) };
-        let pole = Z { re: self.div(root, s), im: self.div(one, t) };
-        let at_pole = self.is_infinite(beta);
-        let inner = self.select_both(at_pole, pole, inner);
+        let vanishes = self.is_zero(t);
+        let inner = Z { re: inner.re, im: self.select(vanishes, t, inner.im) };
         // Within half an ulp of ±1 the imaginary part is 4 sin b cos b e^(−2|a|).
         let size = self.un(UnaryOp::Abs, z.re);
         let far = self.is(BinaryOp::Gt, size, 22.0);
@@ -562,29 +617,44 @@ impl<'d> Field<'d> {
         let sine = self.scaled(sine, 4.0);
         let product = self.mul(sine, cosine);
         let im = self.mul(product, e);
-        let (finite, zero) = (self.is_finite(z.im), self.constant(0.0));
+        let outer = Z { re: self.with_sign(one, z.re), im };
+        let value = self.select_both(far, outer, inner);
+        // In no direction it is ±1 at infinity, and unknown elsewhere, but for the real part on the imaginary axis.
+        let (finite, infinite, upright) = (self.is_finite(z.im), self.is_infinite(z.re), self.is_zero(z.re));
+        let (nan, zero) = (self.constant(f64::NAN), self.constant(0.0));
         let zero = self.with_sign(zero, z.im);
-        let outer = Z { re: self.with_sign(one, z.re), im: self.select(finite, im, zero) };
-        self.select_both(far, outer, inner)
+        let unknown = Z { re: self.select(upright, z.re, nan), im: nan };
+        let lost = self.select_both(infinite, Z { re: outer.re, im: zero }, unknown);
+        self.select_both(finite, value, lost)
     }
 
+    /// What XLA says of zeros and infinities; powers of other numbers that are not finite, and by such, are not known.
     fn pow(&mut self, x: Z, y: Z) -> Z {
         let l = self.log(x);
         let product = self.multiply(y, l);
         let power = self.exp(product);
-        // Powers of zero: 0 for exponents to the right, infinite for negative ones.
-        let (zero, infinity) = (self.constant(0.0), self.constant(f64::INFINITY));
-        let nan = self.constant(f64::NAN);
+        let (zero, nan) = (self.constant(0.0), self.constant(f64::NAN));
+        let known = (self.both(x, Self::is_finite), self.both(y, Self::is_finite));
+        let (known, at_zero) = (self.and(known.0, known.1), self.both(x, Self::is_zero));
+        let elsewhere = self.not(at_zero);
+        let known = self.and(known, elsewhere);
+        let power = self.select_both(known, power, Z { re: nan, im: nan });
+        // The limit on the real axis, but for the pole at zero, of which no direction is known.
         let (right, left) = (self.is(BinaryOp::Gt, y.re, 0.0), self.is(BinaryOp::Lt, y.re, 0.0));
-        let real = self.is_zero(y.im);
-        let pole = self.and(left, real);
-        let limit = self.select_both(pole, Z { re: infinity, im: nan }, Z { re: nan, im: nan });
-        let limit = self.select_both(right, Z { re: zero, im: zero }, limit);
-        let of_zero = self.both(x, Self::is_zero);
-        let power = self.select_both(of_zero, limit, power);
-        let (a, one) = (self.is_zero(y.re), self.one());
-        let to_zero = self.and(a, real);
-        self.select_both(to_zero, one, power)
+        let straight = (self.is_zero(x.im), self.is_zero(y.im));
+        let infinite = self.is(BinaryOp::Eq, x.re, f64::INFINITY);
+        let end = self.or(at_zero, infinite);
+        let (real, size) = (self.and(straight.0, straight.1), self.un(UnaryOp::Abs, x.re));
+        let (end, falls) = (self.and(end, real), self.and(left, infinite));
+        let (grows, falls) = (self.and(end, right), self.and(end, falls));
+        let power = self.select_both(grows, Z { re: size, im: zero }, power);
+        let power = self.select_both(falls, Z { re: zero, im: zero }, power);
+        // Powers by zero, and of 1.
+        let (to_zero, one) = (self.both(y, Self::is_zero), self.one());
+        let of_one = self.is(BinaryOp::Eq, x.re, 1.0);
+        let of_one = self.and(of_one, straight.0);
+        let unit = self.or(to_zero, of_one);
+        self.select_both(unit, one, power)
     }
 
     /// atan2(y, x) = −i ln((x + iy) / √(x² + y²)), with the first operand as y.

@@ -20,8 +20,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use surject_ir::{DType, Scalar};
 
-/// A scope of an [`Emitter`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// A scope of an [`Emitter`]; by default the outermost one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ScopeId(usize);
 
 /// A value: its name and its lanes (1: a scalar).

@@ -73,6 +73,7 @@ mod drawn;
 mod elem;
 mod emit;
 mod error;
+mod facts;
 mod framed;
 mod fuse;
 mod gather;

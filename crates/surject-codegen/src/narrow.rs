@@ -48,8 +48,7 @@ fn wide(dag: &Dag, loops: &[LoopId], body: NodeId) -> Option<(LoopId, Guard, Sca
 
 /// What the terms outside come to, of which there is one at least. `None`: that depends on how many there are.
 fn once(op: AccOp, fill: Scalar) -> Option<Option<(BinaryOp, Scalar)>> {
-    let dtype = fill.dtype();
-    if fill == op.neutral(dtype) {
+    if op.absorbs(fill) {
         return Some(None);
     }
     let same = surject_ir::eval::acc(op, fill, fill) == Some(fill);

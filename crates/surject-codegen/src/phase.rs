@@ -7,13 +7,13 @@
 //! for are remainders of loops and of summed axes.
 //!
 //! The terms of the other remainders are not left out: a hole has a value, and times an infinity it is a NaN. But
-//! they no longer depend on the position, so they are summed once for a phase ([`fixed`]). Only the sign of a zero
-//! is not kept: a hole is `-0.0`, and what lies beyond the tensor mostly `0.0`.
+//! they no longer depend on the position, so they are summed once for a phase ([`fixed`]).
 
 use crate::CodegenError;
 use crate::address::{Guard, Lin, LoopId, LoopSet};
 use crate::build::joining;
 use crate::dag::{Dag, Node, NodeData, NodeId};
+use crate::facts;
 use crate::narrow::narrowed;
 use crate::stash::Rewriter;
 use std::collections::HashMap;
@@ -131,7 +131,7 @@ pub fn part(
 ) -> Result<NodeId, CodegenError> {
     let body = fold(dag, body)?;
     if loops.is_empty() {
-        return Ok(body);
+        return Ok(started(dag, op, body));
     }
     let points = loops.iter().all(|&l| dag.extent(l) > 0);
     if let Node::Const(value) = dag[body].node
@@ -139,22 +139,29 @@ pub fn part(
     {
         let zeros = op == AccOp::Add && is_zero(value);
         let same = eval::acc(op, value, value).is_some_and(|v| v == value);
-        if zeros || same {
+        if zeros {
+            return Ok(dag.constant(op.neutral(value.dtype())));
+        }
+        if same {
             return Ok(body);
         }
     }
     Ok(reduced(dag, (op, loops, field), body))
 }
 
+/// How deep the products of a term are looked at.
+const DEEP: usize = 6;
+
 /// A reduction, over what its windows meet.
 pub fn reduced(dag: &mut Dag, (op, loops, field): (AccOp, &[LoopId], FieldId), body: NodeId) -> NodeId {
     let dtype = dag[body].dtype;
+    let body = if op == AccOp::Add { unsigned(dag, body, DEEP) } else { body };
     let body = converted_inside(dag, body);
     let Some(narrow) = narrowed(dag, op, loops, body) else {
         return dag.add(Node::Reduce { op, loops: loops.to_vec(), body, field }, dtype);
     };
     let whole = match narrow.loops.is_empty() {
-        true => narrow.body,
+        true => started(dag, op, narrow.body),
         false => dag.add(Node::Reduce { op, loops: narrow.loops, body: narrow.body, field }, dtype),
     };
     match narrow.join {
@@ -164,6 +171,47 @@ pub fn reduced(dag: &mut Dag, (op, loops, field): (AccOp, &[LoopId], FieldId), b
         }
         None => whole,
     }
+}
+
+/// A value that an accumulation joins to what it starts from and to nothing else: the value, but for a sum of floats that may
+/// be `-0.0`, which is `+0.0`.
+pub fn started(dag: &mut Dag, op: AccOp, x: NodeId) -> NodeId {
+    let dtype = dag[x].dtype;
+    if op != AccOp::Add || !dtype.is_float() || !facts::may_be_negative_zero(dag, x) {
+        return x;
+    }
+    // What stands outside of conditions is such a zero already.
+    if let Node::Guarded { guards, fill, inner } = dag[x].node.clone()
+        && op.absorbs(fill)
+    {
+        let (fill, inner) = (op.neutral(dtype), started(dag, op, inner));
+        return dag.add(Node::Guarded { guards, fill, inner }, dtype);
+    }
+    let zero = dag.constant(op.neutral(dtype));
+    dag.binary(BinaryOp::Add, x, zero)
+}
+
+/// A term of a sum without additions of `+0.0`: whether a zero among the terms has a sign is not seen in the sum, nor whether
+/// one among their factors has.
+fn unsigned(dag: &mut Dag, x: NodeId, depth: usize) -> NodeId {
+    let NodeData { node, dtype, .. } = dag[x].clone();
+    if !dtype.is_float() || depth == 0 {
+        return x;
+    }
+    let is_start = |dag: &Dag, n: NodeId| matches!(dag[n].node, Node::Const(value) if value == AccOp::Add.neutral(dtype));
+    let new = match node {
+        Node::Binary(BinaryOp::Add, y, zero) if is_start(dag, zero) => return unsigned(dag, y, depth - 1),
+        Node::Binary(BinaryOp::Mul, y, z) => {
+            Node::Binary(BinaryOp::Mul, unsigned(dag, y, depth - 1), unsigned(dag, z, depth - 1))
+        }
+        Node::Guarded { guards, fill, inner } => {
+            let inner = unsigned(dag, inner, depth - 1);
+            Node::Guarded { guards, fill, inner }
+        }
+        Node::Convert(y) => Node::Convert(unsigned(dag, y, depth - 1)),
+        _ => return x,
+    };
+    dag.add(new, dtype)
 }
 
 /// A value under conditions, of which it is converted, as converted values under them: what reads the conditions of a
@@ -181,7 +229,7 @@ pub fn joined(dag: &mut Dag, op: AccOp, dtype: DType, parts: &[NodeId]) -> Resul
     let (neutral, join) = (op.neutral(dtype), joining(op)?);
     let mut groups: Vec<(LoopSet, NodeId)> = Vec::new();
     for &part in parts {
-        if matches!(dag[part].node, Node::Const(value) if value == neutral) {
+        if matches!(dag[part].node, Node::Const(value) if op.absorbs(value)) {
             continue;
         }
         let deps = dag[part].deps;
@@ -221,10 +269,8 @@ fn simpler(dag: &mut Dag, id: NodeId) -> NodeId {
     };
     let folded = match &data.node {
         Node::Guarded { guards, fill, inner } => match &dag[*inner].node {
-            Node::Const(c) if c == fill || is_zero(*c) && is_zero(*fill) => Some(*fill),
-            Node::Guarded { guards: more, fill: other, inner }
-                if other == fill || is_zero(*other) && is_zero(*fill) =>
-            {
+            Node::Const(c) if c == fill => Some(*fill),
+            Node::Guarded { guards: more, fill: other, inner } if other == fill => {
                 let (inner, fill) = (*inner, *fill);
                 let all = simplest(dag, guards.iter().chain(more));
                 return dag.add(Node::Guarded { guards: all, fill, inner }, data.dtype);

@@ -85,7 +85,7 @@ fn value(em: &Emitter<'_>, n: NodeId, scope: ScopeId, left: &mut usize) -> Optio
         Node::Load { buf, address, .. } => Some(Value::Load(*buf, address.clone())),
         // Pieces that are put side by side are added up, each with the neutral element where the others are.
         Node::Binary(BinaryOp::Add, x, y) => {
-            let neutral = AccOp::Add.neutral(em.dag[n].dtype);
+            let neutral = AccOp::Add.exact_neutral(em.dag[n].dtype);
             match (value(*x)?, value(*y)?) {
                 (Value::Const(c), other) | (other, Value::Const(c)) if c == neutral => Some(other),
                 _ => None,

@@ -171,10 +171,10 @@ fn slides(dag: &Dag, body: NodeId, along: LoopId, w: LoopId) -> bool {
     })
 }
 
-/// Is the term the neutral element wherever `along + w` lies in a span?
+/// Does the term change nothing wherever `along + w` lies in a span?
 fn vanishes(dag: &Dag, body: NodeId, along: LoopId, op: AccOp, span: (i64, i64)) -> bool {
     let Node::Guarded { guards, fill, .. } = &dag[body].node else { return false };
-    if span.0 > span.1 || *fill != op.neutral(fill.dtype()) {
+    if span.0 > span.1 || !op.absorbs(*fill) {
         return false;
     }
     // The loop `along` alone runs through the span.

@@ -1,11 +1,13 @@
 //! The analysis of the e-graph: interned maps and spaces, and what is known of a class.
 
 use crate::lang::{Node, Op};
-use egg::{Analysis, DidMerge, EGraph, Id};
+use crate::provenance::{self, Provenance, Tags};
+use egg::{Analysis, DidMerge, EGraph, Id, Justification};
 use rustc_hash::FxHashMap as HashMap;
 use std::hash::Hash;
 use surject_index::{Component, Fill, IndexMap, Space, Verdict};
-use surject_ir::{DType, Scalar, Var};
+use surject_ir::range::{Range, terms};
+use surject_ir::{AccOp, BinaryOp, DType, Scalar, Var};
 
 /// The e-graph of one block.
 pub type Graph = EGraph<Node, Algebra>;
@@ -33,6 +35,10 @@ pub struct FieldData {
     pub constant: Option<Scalar>,
     /// The axes its value may really depend on.
     pub deps: Axes,
+    /// Bounds and signs of its values.
+    pub range: Range,
+    /// The rules by which the parts of the class are equal that stood for values of their own.
+    pub rests: Tags,
 }
 
 /// What is known of a class.
@@ -107,6 +113,8 @@ pub struct Algebra {
     pub raw: bool,
     /// The classes that are new, were merged, or of which more is known, since this was last taken.
     pub dirty: Vec<Id>,
+    /// Which rules what is in the e-graph rests on.
+    pub provenance: Provenance,
     /// The first clash of types that a merge met: a rule equated two fields that cannot be equal.
     pub clash: Option<String>,
 }
@@ -124,6 +132,7 @@ impl Default for Algebra {
             answers: HashMap::default(),
             raw: false,
             dirty: Vec::new(),
+            provenance: Provenance::default(),
             clash: None,
         }
     }
@@ -356,17 +365,29 @@ impl Algebra {
                 dtype: *dtype,
                 constant: None,
                 deps: Axes::NONE.with(*axis as usize).intersection(Axes::all(algebra.space(*space))),
+                range: Range::index(*dtype, algebra.space(*space).extent(*axis as usize).as_const()),
+                rests: Tags::NONE,
             },
             Node::Const(space, dtype, bits) => FieldData {
                 space: *space,
                 dtype: *dtype,
                 constant: Some(Scalar::from_bits(*dtype, *bits)),
                 deps: Axes::NONE,
+                range: Range::of(Scalar::from_bits(*dtype, *bits)),
+                rests: Tags::NONE,
             },
             Node::Input(id) => {
                 let info = algebra.input(*id);
                 let deps = Axes::all(algebra.space(info.space));
-                FieldData { space: info.space, dtype: info.dtype, constant: None, deps }
+                let range = Range::any(info.dtype);
+                FieldData {
+                    space: info.space,
+                    dtype: info.dtype,
+                    constant: None,
+                    deps,
+                    range,
+                    rests: Tags::NONE,
+                }
             }
             Node::Read([m, x]) => {
                 let (m, x) = (algebra.map(map(m)?), field(x)?);
@@ -378,25 +399,38 @@ impl Algebra {
                 let same_fill = |c: &Scalar| m.fill().is_none_or(|f| f.0 == c.bits());
                 let constant = x.constant.filter(same_fill);
                 let deps = if constant.is_some() { Axes::NONE } else { deps_through(m, x.deps) };
-                FieldData { space, dtype: x.dtype, constant, deps }
+                let range = match m.fill() {
+                    Some(fill) => x.range.or(Range::of(Scalar::from_bits(x.dtype, fill.0))),
+                    None => x.range,
+                };
+                FieldData { space, dtype: x.dtype, constant, deps, range, rests: Tags::NONE }
             }
             Node::Acc([o, m, x]) => {
-                let (o, m, x) = (op(o)?.as_acc()?, algebra.map(map(m)?), field(x)?);
+                let (o, along, x) = (op(o)?.as_acc()?, map(m)?, field(x)?);
+                let m = algebra.map(along);
                 if m.domain() != algebra.space(x.space) || !m.is_total() || !o.is_defined(x.dtype) {
                     return None;
                 }
                 let space = SpaceId(*algebra.spaces.ids.get(m.codomain())?);
-                let constant = x.constant.filter(|_| o == surject_ir::AccOp::Set);
+                let constant = x.constant.filter(|_| o == AccOp::Set);
                 let deps = if constant.is_some() { Axes::NONE } else { deps_of_acc(m, x.deps) };
-                FieldData { space, dtype: x.dtype, constant, deps }
+                let onto = algebra.answers.get(&(along, Question::Surjective)).is_some_and(|v| v.is_yes());
+                let range = Range::acc(o, x.dtype, x.range, terms(m), onto);
+                FieldData { space, dtype: x.dtype, constant, deps, range, rests: Tags::NONE }
             }
             Node::Un([o, x]) => {
                 let (o, x) = (op(o)?, field(x)?);
                 let dtype = o.unary_result(x.dtype)?;
                 let constant = x.constant.and_then(|x| o.eval_unary(x));
-                FieldData { space: x.space, dtype, constant, deps: x.deps }
+                let range = match o {
+                    Op::Unary(o) => Range::unary(o, x.dtype, x.range),
+                    Op::Convert(to) => Range::convert(x.dtype, to, x.range),
+                    _ => Range::any(dtype),
+                };
+                FieldData { space: x.space, dtype, constant, deps: x.deps, range, rests: Tags::NONE }
             }
             Node::Bin([o, x, y]) => {
+                let square = egraph.find(*x) == egraph.find(*y);
                 let (Op::Binary(o), x, y) = (op(o)?, field(x)?, field(y)?) else { return None };
                 if x.space != y.space {
                     return None;
@@ -406,7 +440,18 @@ impl Algebra {
                     (Some(x), Some(y)) => surject_ir::eval::binary(o, x, y),
                     _ => None,
                 };
-                FieldData { space: x.space, dtype, constant, deps: x.deps.union(y.deps) }
+                let range = match o {
+                    BinaryOp::Mul if square => Range::square(x.dtype, x.range),
+                    o => Range::binary(o, x.dtype, x.range, y.range),
+                };
+                FieldData {
+                    space: x.space,
+                    dtype,
+                    constant,
+                    deps: x.deps.union(y.deps),
+                    range,
+                    rests: Tags::NONE,
+                }
             }
             Node::Sel([c, t, f]) => {
                 let (c, t, f) = (field(c)?, field(t)?, field(f)?);
@@ -425,7 +470,8 @@ impl Algebra {
                     _ => None,
                 };
                 let deps = c.deps.union(t.deps).union(f.deps);
-                FieldData { space: t.space, dtype: t.dtype, constant, deps }
+                let range = t.range.or(f.range);
+                FieldData { space: t.space, dtype: t.dtype, constant, deps, range, rests: Tags::NONE }
             }
         };
         let data = if data.constant.is_some() { FieldData { deps: Axes::NONE, ..data } } else { data };
@@ -436,12 +482,15 @@ impl Algebra {
 impl Analysis<Node> for Algebra {
     type Data = Data;
 
-    fn make(egraph: &mut Graph, node: &Node, _id: Id) -> Data {
+    fn make(egraph: &mut Graph, node: &Node, id: Id) -> Data {
+        egraph.analysis.provenance.make(id);
         // The spaces of maps are interned with the maps, so that `data_of` needs no `&mut`.
         if let Node::Map(id) = node {
             let map = egraph.analysis.map(*id).clone();
             egraph.analysis.space_id(map.domain());
             egraph.analysis.space_id(map.codomain());
+            // Whether it is onto is asked for what is accumulated along it.
+            egraph.analysis.ask(*id, Question::Surjective);
         }
         // Every node is added by a constructor of `build.rs`, which has checked that it is well typed; an
         // operation stands in for a node that is not, and no pattern accepts it as a field.
@@ -451,10 +500,14 @@ impl Analysis<Node> for Algebra {
     fn merge(&mut self, a: &mut Data, b: Data) -> DidMerge {
         match (&mut *a, &b) {
             (Data::Field(x), Data::Field(y)) if x.space == y.space && x.dtype == y.dtype => {
-                let (old, deps) = (x.clone(), x.deps.intersection(y.deps));
+                let (old, deps) = ((x.constant, x.deps, x.range), x.deps.intersection(y.deps));
                 x.constant = x.constant.or(y.constant);
+                x.range = x.range.and(y.range);
                 x.deps = if x.constant.is_some() { Axes::NONE } else { deps };
-                DidMerge(*x != old, *x != *y)
+                // Nothing of the classes above follows from what the merge rests on.
+                x.rests = x.rests.and(y.rests).and(self.provenance.take_merging());
+                let known = (x.constant, x.deps, x.range);
+                DidMerge(known != old, known != (y.constant, y.deps, y.range))
             }
             (x, y) if *x == *y => DidMerge(false, false),
             (x, y) => {
@@ -462,6 +515,10 @@ impl Analysis<Node> for Algebra {
                 DidMerge(false, false)
             }
         }
+    }
+
+    fn pre_union(egraph: &Graph, a: Id, b: Id, why: &Option<Justification>) {
+        provenance::before_union(egraph, a, b, why);
     }
 
     fn modify(egraph: &mut Graph, id: Id) {
@@ -475,6 +532,6 @@ impl Analysis<Node> for Algebra {
             return;
         }
         let folded = egraph.add(node);
-        egraph.union_trusted(id, folded, "constant-folding");
+        provenance::fold(egraph, id, folded);
     }
 }

@@ -4,6 +4,7 @@
 use crate::algebra::{Graph, MapId};
 use crate::build::{bin, constant, field, index, read, sel, un};
 use crate::lang::{Node, Op};
+use crate::provenance::{use_class, use_constant};
 use egg::Id;
 use surject_index::{Affine, Component, IndexMap, Space};
 
@@ -26,6 +27,7 @@ fn unread_at(egraph: &mut Graph, g: Id, m: &IndexMap, depth: usize, visiting: &m
     let data = field(egraph, g)?.clone();
     let space = egraph.analysis.space_id(m.codomain());
     if let Some(value) = data.constant {
+        use_constant(egraph, g);
         return Some(constant(egraph, space, value));
     }
     if m.is_identity() {
@@ -37,6 +39,8 @@ fn unread_at(egraph: &mut Graph, g: Id, m: &IndexMap, depth: usize, visiting: &m
     }
     visiting.push(g);
     let nodes = egraph[g].nodes.clone();
+    // That the class depends on few axes may be known by any of its nodes.
+    use_class(egraph, g);
     let found = nodes.iter().find_map(|node| match node {
         Node::Read([k, y]) => {
             let k = egraph.analysis.map(egraph[*k].data.map()?).clone();
@@ -101,6 +105,8 @@ pub fn drop_axes(egraph: &mut Graph, map: MapId, x: Id) -> Option<(MapId, Id, u6
     if count < 2 {
         return None;
     }
+    // That the field depends on few axes may be known by any node of its class.
+    use_class(egraph, x);
     let map = egraph.analysis.map_id(&embed.then(&m).ok()?);
     let y = read(egraph, &embed, x)?;
     Some((map, y, count))

@@ -6,6 +6,7 @@
 
 use crate::algebra::{Algebra, FieldData, Graph, MapId, SpaceId};
 use crate::lang::{Node, Op};
+use crate::provenance::{use_class, use_constant, use_node};
 use egg::Id;
 use surject_index::{Affine, Component, IndexMap, Space};
 use surject_ir::{AccOp, BinaryOp, DType, Scalar};
@@ -22,6 +23,7 @@ pub fn space_of(egraph: &Graph, id: Id) -> Option<&Space> {
 
 fn add(egraph: &mut Graph, node: Node) -> Option<Id> {
     if let Some(known) = egraph.lookup(node.clone()) {
+        use_node(egraph, &node, known);
         return Some(known);
     }
     Algebra::data_of(egraph, &node)?;
@@ -46,7 +48,12 @@ pub fn op_leaf(egraph: &mut Graph, op: Op) -> Id {
 
 /// One value everywhere.
 pub fn constant(egraph: &mut Graph, space: SpaceId, value: Scalar) -> Id {
-    egraph.add(Node::Const(space, value.dtype(), value.bits()))
+    let node = Node::Const(space, value.dtype(), value.bits());
+    if let Some(known) = egraph.lookup(node.clone()) {
+        use_node(egraph, &node, known);
+        return known;
+    }
+    egraph.add(node)
 }
 
 /// The index of an axis as a value.
@@ -99,20 +106,21 @@ pub fn read_id(egraph: &mut Graph, mut map: MapId, mut x: Id) -> Option<Id> {
         if let Some(folded) = read_leaf(egraph, map, x) {
             return Some(folded);
         }
-        let reads: Vec<(Id, Id)> = egraph[x]
+        let reads: Vec<(Id, Id, Node)> = egraph[x]
             .nodes
             .iter()
             .filter_map(|n| match n {
-                Node::Read([m, y]) => Some((*m, egraph.find(*y))),
+                Node::Read([m, y]) => Some((*m, egraph.find(*y), n.clone())),
                 _ => None,
             })
-            .filter(|(_, y)| !visited.contains(y))
+            .filter(|(_, y, _)| !visited.contains(y))
             .collect();
-        let step = reads.into_iter().find_map(|(m, y)| {
+        let step = reads.into_iter().find_map(|(m, y, node)| {
             let inner = egraph[m].data.map()?;
-            Some((egraph.analysis.compose(map, inner)?, y))
+            Some((egraph.analysis.compose(map, inner)?, y, node))
         });
-        let Some((composite, y)) = step else { break };
+        let Some((composite, y, node)) = step else { break };
+        use_node(egraph, &node, x);
         (map, x) = (composite, y);
         visited.push(y);
     }
@@ -128,6 +136,7 @@ fn read_leaf(egraph: &mut Graph, map: MapId, x: Id) -> Option<Id> {
         if m.fill().is_some_and(|f| f.0 != value.bits()) {
             return None;
         }
+        use_constant(egraph, x);
         let space = egraph.analysis.space_id(m.domain());
         return Some(constant(egraph, space, value));
     }
@@ -138,6 +147,7 @@ fn read_leaf(egraph: &mut Graph, map: MapId, x: Id) -> Option<Id> {
     if !m.is_total() {
         return None;
     }
+    use_class(egraph, x);
     let space = egraph.analysis.space_id(m.domain());
     let component = &m.components()[axis];
     match component.component() {
@@ -181,16 +191,27 @@ pub fn acc(egraph: &mut Graph, op: AccOp, map: &IndexMap, x: Id) -> Option<Id> {
         let op = op_leaf(egraph, Op::of_acc(op));
         return add(egraph, Node::Acc([op, leaf, x]));
     }
-    // 1 · z is not z where a complex z is infinite, so a product of one factor stays.
-    let joins = op == AccOp::Mul && field(egraph, x)?.dtype.is_complex();
-    if map.is_identity() && !joins {
-        return Some(x);
+    // 1 · z is not z where a complex z is infinite, so a product of one factor stays; a sum of one term is not -0.0.
+    let data = field(egraph, x)?.clone();
+    let joins = !data.range.starts_as(op, data.dtype);
+    let started = |egraph: &mut Graph, moved: Id| match joins {
+        true => {
+            let space = field(egraph, moved)?.space;
+            let zero = constant(egraph, space, op.neutral(data.dtype));
+            bin(egraph, BinaryOp::Add, moved, zero)
+        }
+        false => Some(moved),
+    };
+    let stays = joins && op != AccOp::Add;
+    if map.is_identity() && !stays {
+        return started(egraph, x);
     }
-    if joins {
+    if stays {
         // Only the order of the loops is normalised.
     } else if egraph.analysis.bijective(id) {
         if let Some(inverse) = egraph.analysis.inverse(id, None) {
-            return read_id(egraph, inverse, x);
+            let moved = read_id(egraph, inverse, x)?;
+            return started(egraph, moved);
         }
     } else if op == AccOp::Set {
         return None;

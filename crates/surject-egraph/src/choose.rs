@@ -6,6 +6,7 @@
 use crate::algebra::Algebra;
 use crate::cost::CostModel;
 use crate::lang::Op;
+use crate::provenance::Tags;
 use crate::terms::{Class, Info, Term, Terms, points};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -23,9 +24,9 @@ struct Best {
 }
 
 /// One term a class. The choice has no cycle: (cost, depth) falls strictly from a class to the classes its term is
-/// made of. `None` for a class that cannot be computed.
-pub fn choose(terms: &Terms, model: &CostModel, algebra: &Algebra) -> Vec<Option<usize>> {
-    fixpoint(terms, model, |info, term| own_cost(info, term, model, algebra))
+/// made of. `None` for a class that cannot be computed. Terms that rest on a rule of `without` are not taken.
+pub fn choose(terms: &Terms, model: &CostModel, algebra: &Algebra, without: Tags) -> Vec<Option<usize>> {
+    fixpoint(terms, model, without, |info, term| own_cost(info, term, model, algebra))
 }
 
 /// What a term costs over the whole space of its class, its operands apart.
@@ -42,10 +43,15 @@ pub fn own_cost(info: &Info, term: &Term, model: &CostModel, algebra: &Algebra) 
 
 /// The choice of the least depth, which cannot have a cycle.
 pub fn shallowest(terms: &Terms) -> Vec<Option<usize>> {
-    fixpoint(terms, &CostModel::default(), |_, _| 0.0)
+    fixpoint(terms, &CostModel::default(), Tags::NONE, |_, _| 0.0)
 }
 
-fn fixpoint(terms: &Terms, model: &CostModel, cost: impl Fn(&Info, &Term) -> f64) -> Vec<Option<usize>> {
+fn fixpoint(
+    terms: &Terms,
+    model: &CostModel,
+    without: Tags,
+    cost: impl Fn(&Info, &Term) -> f64,
+) -> Vec<Option<usize>> {
     let count = terms.classes.len();
     let mut best: Vec<Option<Best>> = vec![None; count];
     let mut choice: Vec<Option<usize>> = vec![None; count];
@@ -62,6 +68,9 @@ fn fixpoint(terms: &Terms, model: &CostModel, cost: impl Fn(&Info, &Term) -> f64
         let info = &terms.classes[number];
         let mut changed = false;
         for (place, term) in info.terms.iter().enumerate() {
+            if info.tags[place].meets(without) {
+                continue;
+            }
             let Some(found) = tree(term, cost(info, term), &best, &choice, terms, model) else { continue };
             let better = match &best[number] {
                 None => true,

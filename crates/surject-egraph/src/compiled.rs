@@ -3,6 +3,7 @@
 use crate::error::EgraphError;
 use crate::lang::{Node, Op};
 use crate::matching::Head;
+use crate::provenance::Tags;
 use egg::{ENodeOrVar, Id, Pattern as EggPattern, RecExpr, Var};
 use surject_ir::AccOp;
 use surject_rules::{
@@ -123,6 +124,10 @@ pub struct Compiled {
     pub left: Left,
     /// What is added.
     pub right: Build,
+    /// The rule in what terms rest on.
+    pub tags: Tags,
+    /// Is it a rule of the user?
+    pub own: bool,
     /// What interpretation says of it; none for the laws, whose conditions name their element types.
     pub soundness: Option<Soundness>,
     /// Operators of accumulations: any but `set`.
@@ -162,7 +167,9 @@ impl Compiled {
             Bind::Drop([.., x]) if *x == slot => Some(0),
             _ => None,
         });
-        let tests = self.tests.iter().filter(|t| t.name == ConditionName::Constant);
+        use ConditionName::{Constant, NoNegativeZero, StartsAs, StaysFinite};
+        let values = [Constant, NoNegativeZero, StartsAs, StaysFinite];
+        let tests = self.tests.iter().filter(|t| values.contains(&t.name));
         let named =
             tests.flat_map(|t| &t.args).filter(|a| matches!(a, Arg::Slot(s) if *s == slot)).map(|_| 0);
         binds.chain(named).max()
@@ -223,6 +230,8 @@ fn one_way(rule: &Rule, left: &Pattern, right: &Pattern) -> Result<Compiled, Egr
         slots: names.slots,
         left: left_form,
         right,
+        tags: Tags::NONE,
+        own: false,
         soundness: None,
         not_set: names.acc_ops,
         tests,

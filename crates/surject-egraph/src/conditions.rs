@@ -5,9 +5,11 @@ use crate::apply::{Bound, Env};
 use crate::build::field;
 use crate::compiled::{Arg, Test};
 use crate::lang::{Node, Op};
+use crate::provenance::use_constant;
 use egg::Id;
 use surject_index::Verdict;
-use surject_ir::{AccOp, DType};
+use surject_ir::range::{Range, terms};
+use surject_ir::{AccOp, BinaryOp, DType};
 use surject_rules::{
     ConditionName, commutative, distributes, idempotent, in_class, maps_fill, monotone, number,
 };
@@ -55,10 +57,34 @@ fn verdict(egraph: &mut Graph, env: &Env, test: &Test, dtype: DType) -> Option<V
             _ => return None,
         },
         ConditionName::Constant => match test.args.get(1)? {
-            Arg::Number(value) => is_constant(egraph, class(0)?, *value)?.into(),
+            Arg::Number(value) => {
+                let class = class(0)?;
+                use_constant(egraph, class);
+                is_constant(egraph, class, *value)?.into()
+            }
             _ => return None,
         },
+        ConditionName::NoNegativeZero => known(!field(egraph, class(0)?)?.range.negative_zero),
+        ConditionName::StartsAs => {
+            let data = field(egraph, class(1)?)?;
+            known(data.range.starts_as(acc_op(op(0)?)?, data.dtype))
+        }
+        ConditionName::StaysFinite => {
+            let below = match op(0)? {
+                Op::Binary(BinaryOp::Mul) => false,
+                Op::Binary(BinaryOp::Div) => true,
+                _ => return None,
+            };
+            let (f, g) = (field(egraph, class(1)?)?, field(egraph, class(2)?)?);
+            let terms = terms(egraph.analysis.map(map(3)?));
+            known(Range::leaves(f.range, g.range, below, f.dtype, terms))
+        }
     })
+}
+
+/// What a range excludes is certain; the rest is not.
+fn known(yes: bool) -> Verdict {
+    if yes { Verdict::Yes(()) } else { Verdict::Unknown }
 }
 
 /// Is the class this constant, bit for bit? An unknown value is a *no* for the purpose of matching a number.

@@ -13,6 +13,7 @@
 use crate::algebra::Axes;
 use crate::factors::{Product, Sums, change_sums, kept, put_instead, section, stored_before};
 use surject_index::{Affine, IndexMap, Space};
+use surject_ir::range::Range;
 use surject_ir::{AccOp, BinaryOp, Block, DType, FieldId, FieldKind, Function, Scalar, TypeError, UnaryOp};
 
 /// Terms that are not summed any more, at least: fewer take no longer than one more tensor does.
@@ -21,8 +22,8 @@ const SAVED: f64 = 32_768.0;
 const LEFT: f64 = 0.5;
 
 /// Makes sums before products, where that is less work; gives their number.
-pub(crate) fn sum_early(function: &mut Function) -> Result<usize, TypeError> {
-    change_sums(function, |sums, id, _| split(sums, id), write)
+pub(crate) fn sum_early(function: &mut Function, any: bool) -> Result<usize, TypeError> {
+    change_sums(function, any, |sums, id, _| split(sums, id), write)
 }
 
 /// A sum of which some axes are summed before others.
@@ -65,7 +66,27 @@ fn split(sums: &mut Sums<'_>, id: FieldId) -> Result<Option<Split>, TypeError> {
             best = Some((work, first, of));
         }
     }
-    Ok(best.map(|(_, first, of)| Split { id, map, product, first, of }))
+    let Some((_, first, of)) = best else { return Ok(None) };
+    // Otherwise what is summed first might overflow where the products do not.
+    let count = first.iter().map(|&a| sizes[a].unsigned_abs()).try_fold(1u64, u64::checked_mul);
+    let stays = sums.any || only_two(sums, &product, &first, (dtype, count));
+    Ok(stays.then_some(Split { id, map, product, first, of }))
+}
+
+/// Are the terms products of one factor that is summed first and one that is not, which may leave that sum?
+fn only_two(sums: &mut Sums<'_>, product: &Product, first: &[usize], of: (DType, Option<u64>)) -> bool {
+    let all: Vec<(FieldId, bool)> = product.varying.iter().chain(&product.fixed).copied().collect();
+    let &[(x, false), (y, false)] = &all[..] else { return false };
+    let mut is_first = |id: FieldId| {
+        let deps = sums.deps(id);
+        first.iter().any(|&a| deps.contains(a))
+    };
+    let (early, late) = match (is_first(x), is_first(y)) {
+        (true, false) => (x, y),
+        (false, true) => (y, x),
+        _ => return false,
+    };
+    !product.negative && Range::leaves(sums.range(early), sums.range(late), false, of.0, of.1)
 }
 
 /// Stores the sum that comes first, and puts the sum of its products in the place of what was there.
@@ -112,7 +133,15 @@ fn write(sums: &mut Sums<'_>, block: &mut Block, at: usize, split: &Split) -> Re
         Some(point)
             if to_result.free_axes().iter().all(|&a| to_result.domain().extent(a).as_const() == Some(1)) =>
         {
-            sums.read(&point, terms)?
+            let read = sums.read(&point, terms)?;
+            // What was a sum is never -0.0.
+            if sums.range(read).negative_zero {
+                let zero =
+                    sums.f.fields.constant(to_result.codomain(), Scalar::zero(sums.f.fields[read].dtype));
+                sums.f.fields.binary(BinaryOp::Add, read, zero)?
+            } else {
+                read
+            }
         }
         _ => sums.f.fields.acc(AccOp::Add, to_result, terms)?,
     };
@@ -166,7 +195,7 @@ mod tests {
             results.iter().map(|r| (0..r.len()).map(|i| r.get(i).as_f64()).collect()).collect()
         };
         let before = run(&program);
-        let count = sum_early(&mut program.functions[0]).unwrap();
+        let count = sum_early(&mut program.functions[0], true).unwrap();
         surject_ir::verify(&program).unwrap();
         for (x, y) in before.iter().flatten().zip(run(&program).iter().flatten()) {
             assert!((x - y).abs() <= 1e-9 * x.abs().max(1.0), "{x} {y}\n{text}");

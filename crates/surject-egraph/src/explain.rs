@@ -12,6 +12,7 @@ use crate::compiled::Compiled;
 use crate::dot::label;
 use crate::lang::Node;
 use crate::plan::Plan;
+use crate::provenance::Provenance;
 use crate::saturate::{Bounds, Firing, Rules, saturate};
 use crate::terms::{Class, Terms};
 use crate::value::{Agreement, Values, class_values, differ, node_value};
@@ -53,8 +54,8 @@ pub fn explain(
     let mut result = Vec::new();
     for (&class, kernel) in &plan.kernels {
         let mut steps: BTreeSet<usize> = BTreeSet::new();
-        for inlined in kernel.inlined.iter().chain([&class]) {
-            let id = egraph.find(terms.classes[*inlined].id);
+        for inlined in kernel.inlined.iter().map(|i| i.0).chain([class]) {
+            let id = egraph.find(terms.classes[inlined].id);
             steps.extend(by_class.get(&id).into_iter().flatten());
         }
         for &step in &steps {
@@ -133,7 +134,10 @@ fn check(egraph: &Graph, firing: &Firing, rules: &[&Compiled], known: &HashMap<I
 
 /// Runs the rule of a step alone on its left term; does it build the right one?
 fn replay(egraph: &Graph, firing: &Firing, rules: &[&Compiled]) -> Option<bool> {
-    let mut own = Graph::new(egraph.analysis.clone());
+    // What terms rest on goes by the ids of their e-graph.
+    let mut analysis = egraph.analysis.clone();
+    analysis.provenance = Provenance::default();
+    let mut own = Graph::new(analysis);
     let mut copy = Copy { egraph, own: &mut own, done: HashMap::new(), classes: HashMap::new() };
     let from = copy.term(firing.from, DEPTH)?;
     // The operands of both sides are the same terms of the same classes, but for the class that is rewritten.

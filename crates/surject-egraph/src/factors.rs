@@ -5,6 +5,10 @@
 //! inside every loop: a sum does with fewer factors, and sums of one kernel that differ in what was taken out are one.
 //! Where the sums of several assignments are one, it is stored.
 //!
+//! A factor is taken out where no finite sum can become infinite, NaN or zero for it ([`Range::leaves`]), and then only the
+//! last one that terms are multiplied with: products in another order may overflow too. Under
+//! [`Exactness::Overflows`](surject_rules::Exactness) (`any`) every factor is.
+//!
 //! Only sums are looked at of which some factor depends on every axis. The others are contractions: there a factor costs
 //! least where it is, with the operand that has fewer elements.
 
@@ -12,8 +16,10 @@ use crate::algebra::{Axes, deps_through};
 use crate::live::nested;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use surject_index::{Affine, Component, IndexMap};
+use surject_ir::range::{Range, Ranges, terms};
 use surject_ir::{
-    AccOp, BinaryOp, Block, DType, FieldId, FieldKind, Function, Statement, StatementKind, TypeError, UnaryOp,
+    AccOp, BinaryOp, Block, DType, FieldId, FieldKind, Function, Scalar, Statement, StatementKind, TypeError,
+    UnaryOp,
 };
 
 /// Products of more factors are left as they are.
@@ -22,9 +28,10 @@ const FACTORS: usize = 12;
 const TERMS: u64 = 16;
 
 /// Takes factors out of the sums of a function; gives the number of sums that changed.
-pub(crate) fn take_out(function: &mut Function) -> Result<usize, TypeError> {
+pub(crate) fn take_out(function: &mut Function, any: bool) -> Result<usize, TypeError> {
+    let ranges = Ranges::of_function(function);
     let mut body = std::mem::take(&mut function.body);
-    let mut sums = Sums::new(function);
+    let mut sums = Sums::new(function, ranges, any);
     let done = sums.block(&mut body);
     let changed = sums.made.len();
     function.body = body;
@@ -34,6 +41,10 @@ pub(crate) fn take_out(function: &mut Function) -> Result<usize, TypeError> {
 /// Sums of a function, which become others.
 pub(crate) struct Sums<'a> {
     pub(crate) f: &'a mut Function,
+    /// What the values of fields may be.
+    ranges: Ranges,
+    /// May any factor leave a sum, whatever overflows?
+    pub(crate) any: bool,
     /// The axes that fields depend on, as far as they are known.
     deps: Vec<Axes>,
     /// What fields became.
@@ -59,8 +70,8 @@ pub(crate) enum Opened {
 }
 
 impl<'a> Sums<'a> {
-    pub(crate) fn new(f: &'a mut Function) -> Sums<'a> {
-        Sums { f, deps: Vec::new(), new: HashMap::new(), made: HashSet::new() }
+    pub(crate) fn new(f: &'a mut Function, ranges: Ranges, any: bool) -> Sums<'a> {
+        Sums { f, ranges, any, deps: Vec::new(), new: HashMap::new(), made: HashSet::new() }
     }
 
     fn block(&mut self, block: &mut Block) -> Result<(), TypeError> {
@@ -107,6 +118,9 @@ impl<'a> Sums<'a> {
         if fixed.is_empty() || !varying.iter().any(|f| is_whole(self, f)) {
             return Ok(None);
         }
+        if !self.any {
+            return self.without_last(&map, &section, of);
+        }
         // In one order, so that the same factors are the same product; denominators come last.
         varying.sort_by_key(|f| (f.1, f.0));
         let mut terms = varying[0].0;
@@ -125,6 +139,77 @@ impl<'a> Sums<'a> {
             result = self.f.fields.unary(UnaryOp::Neg, result)?;
         }
         Ok(Some(result))
+    }
+
+    /// A sum without what its terms are multiplied with or divided by last, as long as that does not change along it and may
+    /// leave it.
+    fn without_last(
+        &mut self,
+        map: &IndexMap,
+        section: &IndexMap,
+        of: FieldId,
+    ) -> Result<Option<FieldId>, TypeError> {
+        let (along, count, dtype) = (map.free_axes(), terms(map), self.f.fields[of].dtype);
+        let (mut inside, mut outside, mut negative) = (of, Vec::new(), false);
+        // What was found when the last factor was: a sign alone is no reason to change a sum.
+        let mut found = None;
+        loop {
+            let (next, factor) = match self.opened(inside)? {
+                Opened::Product(x, y) if self.may_leave(&along, (x, y), false, (dtype, count)) => {
+                    (x, (y, false))
+                }
+                Opened::Product(x, y) if self.may_leave(&along, (y, x), false, (dtype, count)) => {
+                    (y, (x, false))
+                }
+                Opened::Quotient(x, y) if self.may_leave(&along, (x, y), true, (dtype, count)) => {
+                    (x, (y, true))
+                }
+                Opened::Negative(x) => {
+                    (inside, negative) = (x, !negative);
+                    continue;
+                }
+                _ => break,
+            };
+            inside = next;
+            outside.push(factor);
+            found = Some((inside, negative));
+        }
+        let Some((inside, negative)) = found else { return Ok(None) };
+        let sum = self.f.fields.acc(AccOp::Add, map.clone(), inside)?;
+        self.made.insert(sum);
+        let mut result = sum;
+        for (factor, below) in outside.into_iter().rev() {
+            let factor = self.read(section, factor)?;
+            result =
+                self.f.fields.binary(if below { BinaryOp::Div } else { BinaryOp::Mul }, result, factor)?;
+        }
+        if negative {
+            result = self.f.fields.unary(UnaryOp::Neg, result)?;
+        }
+        // A sum is never -0.0.
+        if self.range(result).negative_zero {
+            let zero = self.f.fields.constant(map.codomain(), Scalar::zero(dtype));
+            result = self.f.fields.binary(BinaryOp::Add, result, zero)?;
+        }
+        Ok(Some(result))
+    }
+
+    /// May a factor leave the sum of products, or quotients, with these terms? It is the same along the sum.
+    fn may_leave(
+        &mut self,
+        along: &[usize],
+        (terms, factor): (FieldId, FieldId),
+        below: bool,
+        (dtype, count): (DType, Option<u64>),
+    ) -> bool {
+        let deps = self.deps(factor);
+        !along.iter().any(|&a| deps.contains(a))
+            && Range::leaves(self.range(terms), self.range(factor), below, dtype, count)
+    }
+
+    /// What the values of a field may be.
+    pub(crate) fn range(&mut self, id: FieldId) -> Range {
+        self.ranges.of(self.f, id)
     }
 
     /// The factors of a field, those apart that depend on none of these axes. `None`: there are too many.
@@ -289,11 +374,13 @@ pub(crate) fn replaced(
 /// is given a field and that which is stored, `write` the statement that has the field first.
 pub(crate) fn change_sums<T>(
     function: &mut Function,
+    any: bool,
     look: impl Fn(&mut Sums<'_>, FieldId, FieldId) -> Result<Option<T>, TypeError>,
     write: impl Fn(&mut Sums<'_>, &mut Block, usize, &T) -> Result<bool, TypeError>,
 ) -> Result<usize, TypeError> {
+    let ranges = Ranges::of_function(function);
     let mut body = std::mem::take(&mut function.body);
-    let done = change_block(&mut Sums::new(function), &mut body, &look, &write);
+    let done = change_block(&mut Sums::new(function, ranges, any), &mut body, &look, &write);
     function.body = body;
     done
 }

@@ -5,13 +5,15 @@
 //! the class's space. It descends through reads into accumulations. At the end every axis of the context gets a
 //! label, and every variable becomes a field over only the axes it depends on.
 
-use crate::algebra::{Graph, deps_through};
+use crate::algebra::{Axes, Graph, deps_through};
 use crate::apply::{Bound, Env, allowed};
 use crate::build::{field, read, space_of};
 use crate::compiled::Compiled;
 use crate::conditions::{holds, is_constant};
-use crate::index_build::{Shape, build};
+use crate::index_build::build;
+use crate::index_label::{Labelling, labellings};
 use crate::lang::{Node, Op};
+use crate::provenance::{Built, Tags, built, of_class, of_constant, use_class};
 use egg::Id;
 use surject_index::{Affine, Component, Extent, IndexMap, Space};
 use surject_ir::AccOp;
@@ -36,31 +38,47 @@ pub type Value = (Id, Vec<Axis>);
 
 /// An axis of the context.
 #[derive(Clone, Debug)]
-struct ContextAxis {
-    extent: Extent,
+pub struct ContextAxis {
+    /// Its extent.
+    pub extent: Extent,
     /// The reduction that binds it; none for an axis of the matched class.
-    binder: Option<usize>,
+    pub binder: Option<usize>,
 }
 
 /// An occurrence of a variable.
 #[derive(Clone, Debug)]
-struct Occurrence {
-    name: String,
+pub struct Occurrence {
+    /// The variable.
+    pub name: String,
     /// The names it may depend on.
-    names: Vec<String>,
-    class: Id,
-    map: IndexMap,
+    pub names: Vec<String>,
+    /// The class it stands for, read along `map`.
+    pub class: Id,
+    /// From the context to the space of the class.
+    pub map: IndexMap,
     /// The reductions around it, the innermost last.
-    inside: Vec<usize>,
+    pub inside: Vec<usize>,
 }
 
+/// What a match has met so far.
 #[derive(Clone, Debug, Default)]
-struct State {
-    context: Vec<ContextAxis>,
+pub struct State {
+    /// The axes of the matched class, then those that reductions bind.
+    pub context: Vec<ContextAxis>,
     /// The names that each reduction binds.
-    binders: Vec<Vec<String>>,
-    occurrences: Vec<Occurrence>,
+    pub binders: Vec<Vec<String>>,
+    /// The variables.
+    pub occurrences: Vec<Occurrence>,
     ops: Vec<(String, Op)>,
+    /// What the nodes that matched rest on.
+    tags: Tags,
+}
+
+impl State {
+    /// The reduction that a name speaks of inside of some reductions; none where it is free.
+    pub fn binder_of(&self, name: &str, inside: &[usize]) -> Option<usize> {
+        inside.iter().rev().copied().find(|&b| self.binders[b].iter().any(|n| n == name))
+    }
 }
 
 /// How far below a class a left side looks.
@@ -78,7 +96,7 @@ pub fn rewrite(
     rule: &Compiled,
     left: &Pattern,
     classes: impl Iterator<Item = Id>,
-) -> (usize, Vec<(Id, Id)>) {
+) -> (usize, Vec<(Id, Built)>) {
     let (mut matched, mut result) = (0, Vec::new());
     for root in classes {
         if !may_match(egraph, left, root) {
@@ -91,8 +109,10 @@ pub fn rewrite(
         let states = Matcher { egraph }.matches(left, root, &map, state, &[], true);
         matched += states.len();
         for state in states {
+            let before = egraph.analysis.provenance.made();
+            egraph.analysis.provenance.used = Tags::NONE;
             if let Some(new) = apply(egraph, rule, root, &space, &state) {
-                result.push((root, new));
+                result.push((root, built(egraph, new, before, rule.tags.and(state.tags))));
             }
         }
     }
@@ -133,13 +153,15 @@ impl Matcher<'_> {
         root: bool,
     ) -> Vec<State> {
         let class = self.egraph.find(class);
+        let mut state = state;
+        state.tags = state.tags.and(of_class(self.egraph, class));
         match &pattern.kind {
             PatternKind::Number(value) => {
+                state.tags = state.tags.and(of_constant(self.egraph, class));
                 let equal = is_constant(self.egraph, class, *value) == Some(true);
                 if equal { vec![state] } else { Vec::new() }
             }
             PatternKind::Var { name, axes } => {
-                let mut state = state;
                 state.occurrences.push(Occurrence {
                     name: name.clone(),
                     names: axes.clone().unwrap_or_default(),
@@ -152,8 +174,9 @@ impl Matcher<'_> {
             PatternKind::Apply { op, args } => self.apply(op, args, class, map, state, inside),
             PatternKind::Reduce { op, axes, body } => {
                 let mut result = Vec::new();
-                for (along, of, map) in self.accumulations(*op, class, map, &state, root) {
+                for (along, of, map, tags) in self.accumulations(*op, class, map, &state, root) {
                     let mut state = state.clone();
+                    state.tags = state.tags.and(tags);
                     let Some((map, bound)) = self.enter(&along, &map) else { continue };
                     let binder = state.binders.len();
                     state.binders.push(axes.clone());
@@ -181,6 +204,7 @@ impl Matcher<'_> {
     ) -> Vec<State> {
         let mut result = Vec::new();
         for node in &self.egraph[class].nodes {
+            let tags = self.egraph.analysis.provenance.of(node);
             let found = match node {
                 Node::Un([o, _]) | Node::Bin([o, ..]) => self.egraph[*o].data.op(),
                 Node::Sel(_) => None,
@@ -188,6 +212,7 @@ impl Matcher<'_> {
             };
             let fields = node.fields();
             let mut state = state.clone();
+            state.tags = state.tags.and(tags);
             let fits = fields.len() == args.len()
                 && match op {
                     Operator::Unary(wanted) => found == Some(Op::Unary(*wanted)),
@@ -241,17 +266,19 @@ impl Matcher<'_> {
         map: &IndexMap,
         state: &State,
         root: bool,
-    ) -> Vec<(IndexMap, Id, IndexMap)> {
+    ) -> Vec<(IndexMap, Id, IndexMap, Tags)> {
         let mut result = Vec::new();
         let Some(lifted) = lift(map, &state.context) else { return result };
-        let mut stack = vec![(class, lifted)];
+        let mut stack = vec![(class, lifted, Tags::NONE)];
         let mut visited = vec![class];
-        while let Some((class, map)) = stack.pop() {
+        while let Some((class, map, tags)) = stack.pop() {
+            let tags = tags.and(of_class(self.egraph, class));
             for node in &self.egraph[class].nodes {
+                let tags = tags.and(self.egraph.analysis.provenance.of(node));
                 match node {
                     Node::Acc([o, m, x]) if self.egraph[*o].data.op() == Some(Op::of_acc(op)) => {
                         if let Some(m) = self.egraph[*m].data.map() {
-                            result.push((self.egraph.analysis.map(m).clone(), *x, map.clone()));
+                            result.push((self.egraph.analysis.map(m).clone(), *x, map.clone(), tags));
                         }
                     }
                     Node::Read([m, y]) if !root && visited.len() < MAX_READS => {
@@ -263,7 +290,7 @@ impl Matcher<'_> {
                         }
                         if let Ok(composite) = map.then(m) {
                             visited.push(y);
-                            stack.push((y, composite));
+                            stack.push((y, composite, tags));
                         }
                     }
                     _ => {}
@@ -301,25 +328,35 @@ fn lift(map: &IndexMap, context: &[ContextAxis]) -> Option<IndexMap> {
     projection.then(map).ok()
 }
 
-/// Checks a match and builds the right side of the rule.
+/// Checks a match and builds the right side of the rule, with the first labelling of its axes that fits.
 fn apply(egraph: &mut Graph, rule: &Compiled, root: Id, space: &Space, state: &State) -> Option<Id> {
-    let labels = label(egraph, state)?;
-    let shape = groups(state, &labels, space)?;
-    let mut values: Vec<Option<Value>> = vec![None; rule.slots.len()];
+    let labellings = labellings(egraph, state)?;
+    labellings.iter().find_map(|labelling| apply_labelled(egraph, rule, root, space, (state, labelling)))
+}
+
+fn apply_labelled(
+    egraph: &mut Graph,
+    rule: &Compiled,
+    root: Id,
+    space: &Space,
+    (state, labelling): (&State, &Labelling),
+) -> Option<Id> {
+    let shape = labelling.shape(state, space);
+    // By name: a variable that only the left side mentions has no slot, and its occurrences agree all the same.
+    let mut values: Vec<(&str, Value)> = Vec::new();
     for occurrence in &state.occurrences {
-        let value = value(egraph, state, &labels, &shape, occurrence)?;
-        let slot = rule.slots.iter().position(|s| *s == occurrence.name);
-        // A variable that neither the right side nor a condition mentions has no slot; its occurrences still agree.
-        let Some(slot) = slot else { continue };
-        match &values[slot] {
-            Some(known) => {
+        let value = value(egraph, state, labelling, occurrence)?;
+        match values.iter().find(|(name, _)| *name == occurrence.name) {
+            Some((_, known)) => {
                 if egraph.find(known.0) != egraph.find(value.0) || known.1 != value.1 {
                     return None;
                 }
             }
-            None => values[slot] = Some(value),
+            None => values.push((&occurrence.name, value)),
         }
     }
+    let of = |slot: &String| values.iter().find(|(name, _)| name == slot).map(|(_, value)| value.clone());
+    let values: Vec<Option<Value>> = rule.slots.iter().map(of).collect();
     let mut env = Env::new(rule.slots.len());
     for (slot, value) in values.iter().enumerate() {
         if let Some((id, _)) = value {
@@ -338,121 +375,25 @@ fn apply(egraph: &mut Graph, rule: &Compiled, root: Id, space: &Space, state: &S
     build(egraph, rule, &values, &env, &shape, dtype)
 }
 
-/// What an axis of the context is: a batch axis, or one of a name.
-type Label = Option<String>;
-
-/// Gives every axis of the context a label: of the names that account for every occurrence depending on it, the one
-/// with the fewest variables. An axis of the matched class may be a batch axis, which accounts for everything.
-fn label(egraph: &Graph, state: &State) -> Option<Vec<Label>> {
-    let mut dependent: Vec<Vec<&Occurrence>> = vec![Vec::new(); state.context.len()];
-    for occurrence in &state.occurrences {
-        let deps = deps_through(&occurrence.map, field(egraph, occurrence.class)?.deps);
-        for axis in deps.iter(occurrence.map.domain().rank()) {
-            dependent[axis].push(occurrence);
-        }
-    }
-    let free = free_names(state);
-    let size = |name: &String| state.occurrences.iter().filter(|o| o.names.contains(name)).count();
-    let mut labels = Vec::with_capacity(state.context.len());
-    for (axis, users) in state.context.iter().zip(&dependent) {
-        let names: &[String] = match axis.binder {
-            Some(binder) => &state.binders[binder],
-            None => &free,
-        };
-        let covers = |name: &&String| users.iter().all(|o| o.names.contains(name));
-        let best = names.iter().filter(covers).min_by_key(|name| size(name));
-        match (best, axis.binder) {
-            // An axis that nothing depends on is accounted for by being a batch axis.
-            (Some(_), None) if users.is_empty() => labels.push(None),
-            (Some(name), _) => labels.push(Some(name.clone())),
-            (None, None) => labels.push(None),
-            (None, Some(_)) => return None,
-        }
-    }
-    Some(labels)
-}
-
-/// The names that some occurrence uses outside of a reduction over them.
-fn free_names(state: &State) -> Vec<String> {
-    let mut result: Vec<String> = Vec::new();
-    for occurrence in &state.occurrences {
-        for name in &occurrence.names {
-            let bound = occurrence.inside.iter().any(|&b| state.binders[b].contains(name));
-            if !bound && !result.contains(name) {
-                result.push(name.clone());
-            }
-        }
-    }
-    result
-}
-
-/// The axes of the context that a name stands for, as seen from inside some reductions.
-fn instance(state: &State, labels: &[Label], name: &str, inside: &[usize]) -> Vec<usize> {
-    let binder = inside.iter().rev().copied().find(|&b| state.binders[b].iter().any(|n| n == name));
-    let mine = |&a: &usize| labels[a].as_deref() == Some(name) && state.context[a].binder == binder;
-    (0..labels.len()).filter(mine).collect()
-}
-
-/// The groups of axes of the rule: every instance of a name must have the same extents.
-fn groups(state: &State, labels: &[Label], space: &Space) -> Option<Shape> {
-    let mut names: Vec<String> = free_names(state);
-    for name in state.binders.iter().flatten() {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
-    let free = free_names(state);
-    let mut extents = Vec::new();
-    for name in &names {
-        let mut instances: Vec<Vec<usize>> = Vec::new();
-        if free.contains(name) {
-            instances.push(instance(state, labels, name, &[]));
-        }
-        for (binder, bound) in state.binders.iter().enumerate() {
-            if bound.contains(name) {
-                instances.push(instance(state, labels, name, &[binder]));
-            }
-        }
-        let of =
-            |axes: &Vec<usize>| axes.iter().map(|&a| state.context[a].extent.clone()).collect::<Vec<_>>();
-        let first = of(instances.first()?);
-        if instances.iter().any(|i| of(i) != first) {
-            return None;
-        }
-        extents.push(first);
-    }
-    let root: Vec<Axis> = (0..space.rank())
-        .map(|axis| match &labels[axis] {
-            None => Axis::Batch(axis),
-            Some(name) => {
-                let group = names.iter().position(|n| n == name).unwrap_or_default();
-                let place = instance(state, labels, name, &[]).iter().position(|&a| a == axis);
-                Axis::Named(group, place.unwrap_or_default())
-            }
-        })
-        .collect();
-    Some(Shape { space: space.clone(), root, names, extents })
-}
-
 /// The field that an occurrence stands for, over only the axes it depends on.
-fn value(
-    egraph: &mut Graph,
-    state: &State,
-    labels: &[Label],
-    shape: &Shape,
-    occurrence: &Occurrence,
-) -> Option<Value> {
-    let deps = deps_through(&occurrence.map, field(egraph, occurrence.class)?.deps);
+fn value(egraph: &mut Graph, state: &State, labelling: &Labelling, occurrence: &Occurrence) -> Option<Value> {
+    let data = field(egraph, occurrence.class)?;
+    let (space, own) = (data.space, data.deps);
+    let deps = deps_through(&occurrence.map, own);
+    if !Axes::all(egraph.analysis.space(space)).without(own).is_empty() {
+        use_class(egraph, occurrence.class);
+    }
     let rank = occurrence.map.domain().rank();
     let mut axes: Vec<(Axis, usize)> = Vec::new();
-    for (axis, label) in labels.iter().enumerate().take(rank) {
+    for (axis, label) in labelling.labels.iter().enumerate().take(rank) {
         if state.context[axis].binder.is_none() && label.is_none() && deps.contains(axis) {
             axes.push((Axis::Batch(axis), axis));
         }
     }
     for name in &occurrence.names {
-        let group = shape.names.iter().position(|n| n == name)?;
-        for (place, axis) in instance(state, labels, name, &occurrence.inside).into_iter().enumerate() {
+        let group = labelling.names.iter().position(|n| n == name)?;
+        let binder = state.binder_of(name, &occurrence.inside);
+        for (place, axis) in labelling.instance(state, group, binder).into_iter().enumerate() {
             if axis < rank && deps.contains(axis) {
                 axes.push((Axis::Named(group, place), axis));
             }

@@ -44,8 +44,10 @@ pub struct Kernel {
     pub flops: f64,
     /// The stored classes and inputs it reads, and along how many different maps.
     pub reads: Vec<(Class, usize)>,
-    /// The classes it evaluates in place.
-    pub inlined: Vec<Class>,
+    /// The classes it evaluates in place, and at how many points together.
+    pub inlined: Vec<(Class, f64)>,
+    /// How many values the walk has met: what it took to find this.
+    pub steps: usize,
     /// A class that must be stored before this can be a kernel.
     pub offender: Option<Class>,
 }
@@ -62,6 +64,8 @@ pub struct Walker<'a> {
     pub model: &'a CostModel,
     /// Trimmed maps, memoised over kernels.
     pub trims: &'a mut HashMap<MapId, (MapId, usize)>,
+    /// Is everything allowed? So a program is measured that is as it is.
+    pub lenient: bool,
 }
 
 /// A loop of a kernel: the loop around it, and how often its body runs.
@@ -96,7 +100,7 @@ struct Walk<'w, 'a> {
     loops: Vec<Loop>,
     seen: HashSet<(Class, MapId, usize)>,
     reads: HashMap<Class, HashSet<MapId>>,
-    inlined: HashSet<Class>,
+    inlined: HashMap<Class, f64>,
     /// The classes evaluated so far, as often as they are, those above before those below.
     evaluated: Vec<Class>,
     work: f64,
@@ -119,7 +123,7 @@ impl Walker<'_> {
             loops: vec![Loop { parent: 0, depth: 0, runs: 1.0 }],
             seen: HashSet::default(),
             reads: HashMap::default(),
-            inlined: HashSet::default(),
+            inlined: HashMap::default(),
             evaluated: Vec::new(),
             work: 0.0,
             flops: 0.0,
@@ -130,16 +134,17 @@ impl Walker<'_> {
         let at = At { scope, depth: 0, nest: 0, weight: 1.0, operand: false };
         walk.define(root, identity, at);
         let (reads, inlined, offender) = (walk.reads, walk.inlined, walk.offender);
+        let steps = walk.seen.len() + walk.evaluated.len();
         let (work, flops) = (walk.work, walk.flops);
         let mut reads: Vec<(Class, usize)> = reads.into_iter().map(|(c, maps)| (c, maps.len())).collect();
         reads.sort_unstable();
-        let mut inlined: Vec<Class> = inlined.into_iter().filter(|&c| c != root).collect();
-        inlined.sort_unstable();
+        let mut inlined: Vec<(Class, f64)> = inlined.into_iter().filter(|i| i.0 != root).collect();
+        inlined.sort_unstable_by_key(|i| i.0);
         let size = |c: Class| self.terms.classes[c].points * self.terms.classes[c].dtype.size() as f64;
         let bytes = own + reads.iter().map(|&(c, _)| size(c)).sum::<f64>();
         let cost = work + model.byte * bytes + model.launch;
         let cost = if offender.is_some() { f64::INFINITY } else { cost };
-        Kernel { cost, bytes, flops, reads, inlined, offender }
+        Kernel { cost, bytes, flops, reads, inlined, steps, offender }
     }
 }
 
@@ -192,6 +197,9 @@ impl Walk<'_, '_> {
     }
 
     fn offend(&mut self, class: Class) {
+        if self.walker.lenient {
+            return;
+        }
         // The root itself is always a kernel; what is above the offender cannot be blamed on it.
         if class != self.root && !self.stored[class] {
             self.offender.get_or_insert(class);
@@ -241,11 +249,11 @@ impl Walk<'_, '_> {
         if term.is_some_and(Term::is_leaf) {
             return self.define(class, map, at);
         }
-        if self.seen.len() >= MAX_SIZE {
+        if self.seen.len() >= MAX_SIZE && !self.walker.lenient {
             let most = self.most_repeated().unwrap_or(class);
             return self.offend(most);
         }
-        if at.depth >= MAX_DEPTH {
+        if at.depth >= MAX_DEPTH && !self.walker.lenient {
             return self.offend(class);
         }
         if self.seen.insert((class, map, scope)) {
@@ -255,9 +263,9 @@ impl Walk<'_, '_> {
 
     /// Evaluates the chosen term of a class at the points of a map.
     fn define(&mut self, class: Class, map: MapId, at: At) {
-        self.inlined.insert(class);
         self.evaluated.push(class);
         let runs = self.loops[at.scope].runs * at.weight;
+        *self.inlined.entry(class).or_default() += runs;
         let deeper = At { depth: at.depth + 1, ..at };
         let terms = self.walker.terms;
         let Some(term) = terms.term(self.walker.choice, class) else { return self.offend(class) };
@@ -307,39 +315,40 @@ impl Walk<'_, '_> {
         let (scope, inner) = match nested {
             Some((inner, reduced)) => (self.nest(at.scope, &reduced), inner),
             // What is not pulled is pushed: the target is cleared, the loops are those of the product space.
-            None if class == self.root && top => {
+            None if class == self.root && top || self.walker.lenient => {
                 let space = self.walker.algebra.map(along).domain().clone();
                 let identity = self.walker.algebra.map_id(&IndexMap::identity(&space));
                 (self.nest(0, &space), identity)
             }
             None => return self.offend(class),
         };
-        if op != Op::Set && (at.operand || at.nest >= MAX_NEST) {
+        let lenient = self.walker.lenient;
+        if op != Op::Set && (at.operand || at.nest >= MAX_NEST) && !lenient {
             return self.offend(class);
         }
         // A reduction that is not hoisted to the loops it depends on is done again for every other point.
         let info = &self.walker.terms.classes[class];
         let again = self.loops[at.scope].runs > info.points && class != self.root;
         let fibre = self.loops[scope].runs / self.loops[at.scope].runs.max(1.0);
-        if op != Op::Set && again && fibre > REPEATED_FIBRE {
+        if op != Op::Set && again && fibre > REPEATED_FIBRE && !lenient {
             return self.offend(class);
         }
         // Inside the loop of another reduction it is neither shared among threads nor done in lanes.
         let inside = !own && op != Op::Set && class != self.root;
-        if inside && fibre >= INNER_FIBRE && self.loops[scope].runs >= INNER_TERMS {
+        if inside && fibre >= INNER_FIBRE && self.loops[scope].runs >= INNER_TERMS && !lenient {
             return self.offend(class);
         }
         let runs = self.loops[scope].runs * at.weight;
         let at = At { scope, nest: at.nest + 1, ..at };
         if let Some(factors) = self.contraction(op, of, inner) {
             // Inside a row its tiles are lost and every pass over the row computes it again.
-            if !top {
+            if !top && !lenient {
                 return self.offend(class);
             }
             let model = self.walker.model;
             self.flops += 2.0 * runs;
             self.work += model.fma * runs;
-            self.inlined.insert(of);
+            self.inlined.entry(of).or_default();
             for (factor, used, small) in factors {
                 // The operand is read, or computed while it is packed, over the loops that it uses.
                 let domain = self.walker.algebra.map(small).domain().clone();

@@ -3,6 +3,8 @@
 use crate::compiled::{Compiled, compile};
 use crate::error::EgraphError;
 use crate::options::Options;
+use crate::provenance::Tags;
+use crate::report::is_noted;
 use std::collections::HashSet;
 use surject_rules::{Flags, Rule, RuleFile, parse};
 
@@ -26,16 +28,22 @@ pub struct Phase {
     pub own: usize,
 }
 
-/// Why a rule may not run under these options.
-pub fn refusal(rule: &Rule, options: &Options) -> Option<String> {
+/// Why a law (`own`: a rule of the user) may not run under these options. Who gives a rule of their own takes what its flags
+/// ask for to hold.
+pub fn refusal(rule: &Rule, options: &Options, own: bool) -> Option<String> {
     if options.without.contains(&rule.name) {
         return Some("it was taken away".to_string());
     }
     if rule.class > options.exactness {
         let (class, ceiling) = (rule.class.name(), options.exactness.name());
-        return Some(format!("its class `{class}` is above the ceiling `{ceiling}`"));
+        return Some(format!(
+            "its class `{class}` is above the ceiling `{ceiling}`; `--exactness {class}` lets it run"
+        ));
     }
-    let (asks, waived) = (rule.flags, options.waived);
+    if own {
+        return None;
+    }
+    let (asks, waived) = (rule.flags, options.waived.or(options.exactness.waives()));
     let missing = Flags {
         zero_sign: asks.zero_sign && !waived.zero_sign,
         finite: asks.finite && !waived.finite,
@@ -80,6 +88,23 @@ pub fn suggestion(near: &[String]) -> String {
     }
 }
 
+/// Gives every rule a number of its own, as far as they go; those that the ledger lists come first.
+fn number_rules<'a>(rules: impl Iterator<Item = &'a mut Compiled>) {
+    let mut rules: Vec<&mut Compiled> = rules.collect();
+    let mut names: Vec<String> = Vec::new();
+    for noted in [true, false] {
+        for rule in rules.iter().filter(|r| is_noted(r.class, r.flags) == noted) {
+            if !names.contains(&rule.name) {
+                names.push(rule.name.clone());
+            }
+        }
+    }
+    for rule in &mut rules {
+        let number = names.iter().position(|n| *n == rule.name);
+        rule.tags = number.map_or(Tags::NONE, Tags::of);
+    }
+}
+
 /// The phases of a run: the structural laws, the optional laws, the rules of the user, in this order.
 pub fn phases(options: &Options) -> Result<Vec<Phase>, EgraphError> {
     let mut known: HashSet<String> = HashSet::new();
@@ -95,15 +120,19 @@ pub fn phases(options: &Options) -> Result<Vec<Phase>, EgraphError> {
         for rule in &file.rules {
             known.insert(rule.name.clone());
             let mut compiled = compile(rule)?;
-            if refusal(rule, options).is_some() {
+            if refusal(rule, options, !shipped).is_some() {
                 continue;
             }
             if !shipped && options.verify_rules {
                 // The laws are checked by the tests of this crate; a user's rule when it is used.
                 let wrong = |error| EgraphError::Rules { file: file.name.clone(), error: Box::new(error) };
-                let soundness = surject_rules::verify(rule).map_err(wrong)?;
+                let soundness = match &rule.soundness {
+                    Some(known) => known.clone(),
+                    None => surject_rules::verify(rule).map_err(wrong)?,
+                };
                 compiled.iter_mut().for_each(|c| c.soundness = Some(soundness.clone()));
             }
+            compiled.iter_mut().for_each(|c| c.own = !shipped);
             let phase = match (&rule.phase, shipped) {
                 (Some(phase), _) => phase.clone(),
                 (None, true) => {
@@ -121,6 +150,7 @@ pub fn phases(options: &Options) -> Result<Vec<Phase>, EgraphError> {
     if let Some(unknown) = options.without.iter().find(|name| !known.contains(*name)) {
         return Err(EgraphError::UnknownLaw { name: unknown.clone(), near: near(unknown, &known) });
     }
+    number_rules(structural.iter_mut().chain(later.iter_mut().flat_map(|(_, rules)| rules)));
     let mut phases = vec![Phase { name: "structural".to_string(), rules: structural.clone(), own: 0 }];
     for (name, mut rules) in later {
         let own = rules.len();

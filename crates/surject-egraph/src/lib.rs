@@ -2,16 +2,16 @@
 //!
 //! [`optimise`] takes a program apart into blocks. Each becomes one e-graph, is saturated phase by phase (first the
 //! structural laws, then the optional ones, then the rules of the user, all in the same e-graph), and a plan is
-//! extracted after each phase; the cheapest is written back as a program. What a program stores is decided by the
-//! plan: no node of the e-graph says *store*.
+//! extracted after each phase and from fewer rules; the cheapest is written back as a program. What a program stores
+//! is decided by the plan: no node of the e-graph says *store*.
 //!
 //! * The **laws** ship as a rule file, [`LAWS`]; they can be read, taken away ([`Options::without`]) and checked.
 //! * The **language** has maps, operations and constants as interned leaves; the analysis of a class is its space,
 //!   element type, constant value, and the axes it really depends on.
 //! * A **plan** is a term for every class, a set of stored classes, and their kernels. It is found by local search
 //!   with a cost that walks the composite maps of a kernel ([`CostModel`]).
-//! * The **report** says what fired, what was waived (the numerics ledger), what is stored and moved; on request it
-//!   explains every stored class, with every step checked once more.
+//! * The **report** says what fired, what the result rests on and waives (the numerics ledger), what is stored and moved
+//!   in the end; on request it explains every stored class, with every step checked once more.
 //! * The [`check`] module compares every e-node with the value of its class.
 //!
 //! Invariants: a rewriting happens only on a certain *yes*; two classes of different space or type are never
@@ -55,9 +55,12 @@ mod early;
 mod emit;
 mod error;
 mod explain;
+mod extract;
 mod factors;
+mod figures;
 mod import;
 mod index_build;
+mod index_label;
 mod index_match;
 mod indexed;
 mod kernel;
@@ -70,11 +73,14 @@ mod optimise;
 mod options;
 mod placed;
 mod plan;
+mod provenance;
+mod repeated;
 mod report;
 mod saturate;
 mod sequences;
 mod share;
 mod spread;
+mod switch;
 mod terms;
 mod unroll;
 mod value;

@@ -6,8 +6,9 @@
 use crate::algebra::Graph;
 use crate::compiled::{Compiled, Left, Slot};
 use crate::lang::{Node, Op};
+use crate::provenance::{Tags, of_class};
 use egg::{ENodeOrVar, Id, Language};
-use std::collections::HashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap as HashMap};
 
 /// The kinds of nodes of a class, and the operations at their heads.
 #[derive(Clone, Debug, Default)]
@@ -84,9 +85,9 @@ impl Head {
 /// What each slot of a match stands for.
 pub type Slots = Vec<Option<Id>>;
 
-/// The matches of a pattern at a class.
-pub fn matches_at(egraph: &Graph, ast: &[ENodeOrVar<Node>], slots: usize, class: Id) -> Vec<Slots> {
-    let mut search = Matches { egraph, ast, found: Vec::new(), slots: vec![None; slots] };
+/// The matches of a pattern at a class, and what the nodes that matched rest on.
+pub fn matches_at(egraph: &Graph, ast: &[ENodeOrVar<Node>], slots: usize, class: Id) -> Vec<(Slots, Tags)> {
+    let mut search = Matches { egraph, ast, found: Vec::new(), slots: vec![None; slots], tags: Tags::NONE };
     let mut todo = vec![(ast.len() - 1, egraph.find(class))];
     search.step(&mut todo);
     search.found
@@ -95,17 +96,20 @@ pub fn matches_at(egraph: &Graph, ast: &[ENodeOrVar<Node>], slots: usize, class:
 struct Matches<'a> {
     egraph: &'a Graph,
     ast: &'a [ENodeOrVar<Node>],
-    found: Vec<Slots>,
+    found: Vec<(Slots, Tags)>,
     slots: Slots,
+    tags: Tags,
 }
 
 impl Matches<'_> {
     /// Matches what is left to do; leaves `todo` as it found it. The depth is the size of the pattern.
     fn step(&mut self, todo: &mut Vec<(usize, Id)>) {
         let Some((place, class)) = todo.pop() else {
-            self.found.push(self.slots.clone());
+            self.found.push((self.slots.clone(), self.tags));
             return;
         };
+        let before = self.tags;
+        self.tags = before.and(of_class(self.egraph, class));
         match &self.ast[place] {
             ENodeOrVar::Var(var) => {
                 // The variables of a rule are its slots, `?0`, `?1`, ….
@@ -126,16 +130,19 @@ impl Matches<'_> {
                     if !wanted.matches(node) {
                         continue;
                     }
-                    let depth = todo.len();
+                    let (depth, above) = (todo.len(), self.tags);
+                    self.tags = above.and(egraph.analysis.provenance.of(node));
                     // Operations are matched first: they are the children that tell most terms apart.
                     for (&pattern, &child) in wanted.children().iter().zip(node.children()).rev() {
                         todo.push((usize::from(pattern), egraph.find(child)));
                     }
                     self.step(todo);
+                    self.tags = above;
                     todo.truncate(depth);
                 }
             }
         }
+        self.tags = before;
         todo.push((place, class));
     }
 }
@@ -182,7 +189,7 @@ fn form_reach(rule: &Compiled, ast: &[ENodeOrVar<Node>]) -> usize {
 /// The classes from which a dirty class is at most `reach` steps away, each with its distance, in the order of
 /// their ids.
 pub fn around(egraph: &Graph, dirty: &[Id], reach: usize) -> Vec<(Id, usize)> {
-    let mut distance: HashMap<Id, usize> = HashMap::with_capacity(dirty.len() * 2);
+    let mut distance: HashMap<Id, usize> = HashMap::with_capacity_and_hasher(dirty.len() * 2, FxBuildHasher);
     let mut front: Vec<Id> = Vec::with_capacity(dirty.len());
     for &id in dirty {
         let id = egraph.find(id);

@@ -16,6 +16,7 @@ use crate::factors::{Opened, Sums, kept, replaced};
 use crate::live::nested;
 use std::collections::{HashMap, HashSet};
 use surject_index::{Affine, Component, Extent, IndexMap, Space};
+use surject_ir::range::Ranges;
 use surject_ir::{
     AccOp, BinaryOp, Block, DType, FieldId, FieldKind, Function, Scalar, Statement, StatementKind, TypeError,
     Var,
@@ -35,7 +36,7 @@ pub(crate) fn in_blocks(function: &mut Function) -> Result<usize, TypeError> {
 /// As [`in_blocks`], for sums that run through so many bytes.
 fn from(function: &mut Function, far: i64) -> Result<usize, TypeError> {
     let mut body = std::mem::take(&mut function.body);
-    let mut sums = Sums::new(function);
+    let mut sums = Sums::new(function, Ranges::default(), false);
     let done = blocks(&mut sums, &mut body, far);
     function.body = body;
     done

@@ -3,28 +3,31 @@
 
 use crate::algebra::Algebra;
 use crate::build::field;
-use crate::choose::{choose, shallowest};
 use crate::compiled::Compiled;
 use crate::dot::dot;
 use crate::early::sum_early;
 use crate::emit::{Emitter, Writing};
 use crate::error::EgraphError;
 use crate::explain::explain;
+use crate::extract::{Best, Extraction, Snapshot};
 use crate::factors::take_out;
+use crate::figures::figures;
 use crate::import::{Imported, Mode, import, needs};
 use crate::laws::{Phase, phases};
 use crate::live::{levels, live_statements, sweep};
 use crate::moments::in_blocks;
 use crate::options::Options;
-use crate::plan::{Plan, Search, topological};
-use crate::report::{BlockReport, FACTOR, PARTS, PlanFigures, Report};
+use crate::plan::{Plan, topological};
+use crate::provenance::Tags;
+use crate::repeated::{Known, Part, copy, form};
+use crate::report::{BlockReport, FACTOR, FACTOR_ANY, PARTS, PlanFigures, Report, is_noted};
 use crate::saturate::{Bounds, Firing, Rules, Stop, saturate};
-use crate::share::share;
 use crate::spread::make_once;
 use crate::terms::{Class, Term, Terms};
 use crate::windows::take_apart;
 use egg::Id;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
 use std::sync::Arc;
 use surject_ir::{Block, Function, Program, Region, Scalar, Statement, StatementKind, Var};
 
@@ -47,10 +50,9 @@ pub fn optimise(program: &Program, options: &Options) -> Result<Optimised, Egrap
     let program = assigned.as_ref().unwrap_or(program);
     let phases = phases(options)?;
     let mut report = Report::new(options, &phases);
-    // What is taken out of sums is so by this law; a sum of negations may be a zero of the other sign.
+    // What is taken out of sums is so by these laws.
     let has = |law: &str| phases.iter().any(|p| p.rules.iter().any(|r| r.name == law));
-    let factors = options.waived.zero_sign && has(FACTOR);
-    let blocks = factors && has(PARTS);
+    let (factors, any, parts) = (has(FACTOR), has(FACTOR_ANY), has(PARTS));
     let mut functions = Vec::with_capacity(program.functions.len());
     for function in &program.functions {
         let mut driver = Driver {
@@ -59,6 +61,7 @@ pub fn optimise(program: &Program, options: &Options) -> Result<Optimised, Egrap
             emitter: Emitter::new(function),
             known: BTreeMap::new(),
             alias: HashMap::new(),
+            regions: HashMap::new(),
             report: &mut report,
             place: function.name.clone(),
         };
@@ -69,22 +72,30 @@ pub fn optimise(program: &Program, options: &Options) -> Result<Optimised, Egrap
         sweep(&new, &mut block);
         new.body = block;
         if factors {
-            report.taken_out += take_out(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
+            report.taken_out += take_out(&mut new, any).map_err(|e| EgraphError::Output(e.to_string()))?;
         }
-        if blocks {
+        if parts {
             report.early += make_once(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
-            report.early += sum_early(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
+        }
+        if factors && parts {
+            report.early += sum_early(&mut new, any).map_err(|e| EgraphError::Output(e.to_string()))?;
             report.in_blocks += in_blocks(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
         }
-        report.taken_apart += take_apart(&mut new, options.waived.zero_sign && has(PARTS))?;
+        report.taken_apart += take_apart(&mut new, parts)?;
         functions.push(new);
     }
     let program = Program { name: program.name.clone(), functions };
     surject_ir::verify(&program).map_err(|e| EgraphError::Output(e.to_string()))?;
+    for function in &program.functions {
+        report.measure(figures(function, &options.cost)?);
+    }
     report.finish(options);
     report.time = start.elapsed();
     Ok(Optimised { program, report })
 }
+
+/// In a block of so many nodes every rule is followed into what rests on it; in larger ones those that are not exact.
+const FOLLOWED: usize = 5000;
 
 struct Driver<'a> {
     options: &'a Options,
@@ -94,21 +105,16 @@ struct Driver<'a> {
     known: BTreeMap<Var, Scalar>,
     /// Variables that are equal to another one.
     alias: HashMap<Var, Var>,
+    /// Regions that were optimised before, by their form.
+    regions: HashMap<Vec<Part>, Known>,
     report: &'a mut Report,
     place: String,
-}
-
-/// The cheapest plan so far, with the snapshot it is for and the class of every stored variable in it.
-struct Best {
-    terms: Terms,
-    plan: Plan,
-    numbered: Vec<Option<Class>>,
 }
 
 /// A planned block.
 struct Planned {
     algebra: Algebra,
-    terms: Terms,
+    terms: Rc<Terms>,
     plan: Plan,
     constants: HashMap<Class, Scalar>,
     names: HashMap<Class, String>,
@@ -216,10 +222,40 @@ impl<'a> Driver<'a> {
     fn region(&mut self, region: &Region, what: &str) -> Result<Region, EgraphError> {
         let outer = self.place.clone();
         self.place = format!("{outer}, {what}");
+        let result = self.region_here(region);
+        self.place = outer;
+        result
+    }
+
+    /// A region at its place: a copy of one that is the same and was optimised before, or optimised.
+    fn region_here(&mut self, region: &Region) -> Result<Region, EgraphError> {
+        // Explanations and pictures are of the e-graph of their block.
+        let plain = !self.options.explain && !self.options.dot;
+        let form = plain.then(|| form(self.old(), region, &self.alias, &self.known)).flatten();
+        let free = match &form {
+            Some(form) => self.emitter.all(&form.free).ok(),
+            None => None,
+        };
+        if let (Some(form), Some(free)) = (&form, &free)
+            && let Some(known) = self.regions.get(&form.parts)
+            && let Some(copy) = copy(&mut self.emitter, known, free)
+        {
+            for report in &known.reports {
+                let place = report.place.replacen(&known.place, &self.place, 1);
+                self.report.blocks.push(BlockReport { place, ..report.clone() });
+            }
+            return Ok(copy);
+        }
+        let before = self.report.blocks.len();
         let params = region.params.iter().map(|&p| self.emitter.keep(p)).collect();
         let body = self.block(&region.body)?;
-        self.place = outer;
-        Ok(Region { params, body })
+        let result = Region { params, body };
+        if let (Some(form), Some(free)) = (form, free) {
+            let reports = self.report.blocks[before..].to_vec();
+            let known = Known { region: result.clone(), free, reports, place: self.place.clone() };
+            self.regions.insert(form.parts, known);
+        }
+        Ok(result)
     }
 
     /// Saturates and plans a block, keeping the cheapest plan of all phases.
@@ -233,8 +269,13 @@ impl<'a> Driver<'a> {
         let root_ids: Vec<Id> = stored.iter().filter(|(v, _)| roots.contains(v)).map(|(_, id)| *id).collect();
         let mut log: Vec<Firing> = Vec::new();
         let mut report = BlockReport::new(&self.place, block, self.old());
-        let mut best: Option<Best> = None;
         let most = egraph.total_size().saturating_mul(options.bounds.expansion).max(options.bounds.nodes);
+        let rules = || self.phases.iter().flat_map(|p| &p.rules);
+        let small = egraph.total_size() <= FOLLOWED;
+        let followed = rules().filter(|r| small || is_noted(r.class, r.flags)).map(|r| r.tags);
+        egraph.analysis.provenance.followed = followed.fold(Tags::NONE, Tags::and);
+        let mut extraction = Extraction::new(&options.cost, options.search_steps);
+        let mut snapshot: Option<Snapshot> = None;
         let mut nodes = most;
         let mut settled = false;
         for phase in self.phases {
@@ -245,58 +286,31 @@ impl<'a> Driver<'a> {
             settled = stats.stop == Stop::Saturated;
             nodes = stats.nodes.saturating_mul(options.bounds.growth).max(1000);
             report.phases.push(stats);
-            if best.is_some() && log.len() == before {
+            if snapshot.is_some() && log.len() == before {
                 continue;
             }
             let inputs = |i: u32| level.get(&egraph.analysis.input(i).var).copied().unwrap_or(0);
-            let terms = Terms::new(&egraph, &root_ids, inputs);
-            let classes: Vec<Class> =
-                root_ids.iter().filter_map(|&id| terms.numbers.get(&egraph.find(id)).copied()).collect();
-            let mut choice = choose(&terms, &options.cost, &egraph.analysis);
-            if topological(&terms, &choice, &classes).is_none() {
-                choice = shallowest(&terms);
-            }
-            share(&terms, &classes, &mut choice, &options.cost, &egraph.analysis);
-            let numbered: Vec<Option<Class>> =
-                stored.iter().map(|(_, id)| terms.numbers.get(&egraph.find(*id)).copied()).collect();
-            let start: Option<Vec<bool>> = best.as_ref().map(|best| {
-                let mut start = vec![false; terms.classes.len()];
-                for &class in best.plan.kernels.keys() {
-                    if let Some(&now) = terms.numbers.get(&egraph.find(best.terms.classes[class].id)) {
-                        start[now] = true;
-                    }
-                }
-                start
-            });
-            let mut consider = |start: Option<&[bool]>, egraph: &mut crate::algebra::Graph| {
-                let plan = Search::run(
-                    &terms,
-                    &classes,
-                    choice.clone(),
-                    start,
-                    &options.cost,
-                    &mut egraph.analysis,
-                    options.search_time,
-                );
-                if let Some(plan) = plan
-                    && best.as_ref().is_none_or(|known| plan.cost() < known.plan.cost() * (1.0 - 1e-9))
-                {
-                    report.chosen_phase = phase.name.clone();
-                    best = Some(Best { terms: terms.clone(), plan, numbered: numbered.clone() });
-                }
-            };
-            consider(None, &mut egraph);
-            if start.is_some() {
-                consider(start.as_deref(), &mut egraph);
-            }
+            let now = Snapshot::new(&egraph, &root_ids, &stored, inputs);
+            extraction.phase(&phase.name, &now, &mut egraph);
+            snapshot = Some(now);
         }
-        let Some(Best { terms, plan, numbered }) = best else {
+        if let Some(snapshot) = &snapshot {
+            let own = rules().filter(|r| r.own).map(|r| r.tags).fold(Tags::NONE, Tags::and);
+            extraction.restart(snapshot, own, &mut egraph);
+        }
+        let Extraction { best, budget, .. } = extraction;
+        let Some(Best { snapshot: Snapshot { terms, roots: classes, numbered }, plan, phase }) = best else {
             return Err(EgraphError::Rebuild {
                 place: self.place.clone(),
                 what: "no plan without a cycle was found".to_string(),
             });
         };
+        report.chosen_phase = phase;
+        report.planned = plan.cost();
+        report.kernels_tried = budget.kernels;
+        report.cut_short = budget.is_spent();
         report.plan = PlanFigures::new(&terms, &plan, &egraph.analysis, self.old());
+        report.rests = rests(&terms, &plan, &classes, rules());
         let mut planned = Planned {
             constants: HashMap::new(),
             names: HashMap::new(),
@@ -341,6 +355,30 @@ impl<'a> Driver<'a> {
         planned.algebra = std::mem::take(&mut egraph.analysis);
         Ok(planned)
     }
+}
+
+/// How many terms of a plan rest on each rule that is not exact.
+fn rests<'a>(
+    terms: &Terms,
+    plan: &Plan,
+    roots: &[Class],
+    rules: impl Iterator<Item = &'a Compiled>,
+) -> BTreeMap<String, usize> {
+    let reached = topological(terms, &plan.choice, roots).unwrap_or_default();
+    let of = |class: &Class| {
+        let info = &terms.classes[*class];
+        let own = plan.choice[*class].and_then(|place| info.tags.get(place)).copied();
+        own.unwrap_or_default().and(info.rests)
+    };
+    let tags: Vec<Tags> = reached.iter().map(of).filter(|t| !t.is_empty()).collect();
+    let mut result = BTreeMap::new();
+    for rule in rules.filter(|r| is_noted(r.class, r.flags)) {
+        let count = tags.iter().filter(|t| t.meets(rule.tags)).count();
+        if count > 0 {
+            result.insert(rule.name.clone(), count);
+        }
+    }
+    result
 }
 
 /// The value of a tensor of equal elements.

@@ -6,9 +6,8 @@ use crate::cost::CostModel;
 use crate::kernel::{Kernel, Walker};
 use crate::lang::Op;
 use crate::terms::{Class, Term, Terms};
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::time::{Duration, Instant};
 
 /// A plan for one block.
 #[derive(Clone, Debug)]
@@ -19,10 +18,45 @@ pub struct Plan {
     pub stored: Vec<bool>,
     /// The kernel of every stored class.
     pub kernels: BTreeMap<Class, Kernel>,
-    /// Kernels evaluated by the search.
-    pub evaluations: usize,
-    /// Did the search stop because of the time?
-    pub cut_short: bool,
+}
+
+/// What a search may spend and has spent: a count, so that what is found does not depend on the machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// How many values of kernels may still be walked.
+    pub left: usize,
+    /// How many were.
+    pub steps: usize,
+    /// Kernels evaluated.
+    pub kernels: usize,
+}
+
+impl Budget {
+    /// So many steps.
+    pub fn new(left: usize) -> Budget {
+        Budget { left, steps: 0, kernels: 0 }
+    }
+
+    /// Spends some.
+    pub fn spend(&mut self, steps: usize) {
+        self.steps += steps;
+        self.left = self.left.saturating_sub(steps);
+    }
+
+    /// Is nothing left?
+    pub fn is_spent(&self) -> bool {
+        self.left == 0
+    }
+}
+
+/// Where a search starts.
+pub struct Start<'a> {
+    /// A term for every class.
+    pub choice: Vec<Option<usize>>,
+    /// The stored classes; where there are none, those of the start rule.
+    pub stored: Option<&'a [bool]>,
+    /// Are other terms tried too?
+    pub switches: bool,
 }
 
 impl Plan {
@@ -34,34 +68,34 @@ impl Plan {
 
 /// The search for a plan.
 pub struct Search<'a> {
-    terms: &'a Terms,
+    pub(crate) terms: &'a Terms,
     model: &'a CostModel,
     algebra: &'a mut Algebra,
     trims: HashMap<crate::algebra::MapId, (crate::algebra::MapId, usize)>,
-    plan: Plan,
-    root: Vec<bool>,
+    pub(crate) budget: &'a mut Budget,
+    pub(crate) plan: Plan,
+    pub(crate) root: Vec<bool>,
     /// Kernels that read a class.
-    readers: Vec<BTreeSet<Class>>,
+    pub(crate) readers: Vec<BTreeSet<Class>>,
     /// Kernels that evaluate a class in place.
-    users: Vec<BTreeSet<Class>>,
+    pub(crate) users: Vec<BTreeSet<Class>>,
     /// The classes whose chosen terms use a class.
-    parents: Vec<Vec<Class>>,
+    pub(crate) parents: Vec<Vec<Class>>,
     /// What the kernels were before a move that is on trial.
-    undo: Option<Vec<(Class, Option<Kernel>)>>,
+    pub(crate) undo: Option<Vec<(Class, Option<Kernel>)>>,
 }
 
 impl<'a> Search<'a> {
-    /// Finds a plan for the roots, with the given choice of terms and, where it is given, this start instead of
-    /// the start rule. `None` when the choice has a cycle or leaves a class without a term.
+    /// Finds a plan for the roots. `None` when the choice of the start has a cycle or leaves a class without a term.
     pub fn run(
         terms: &'a Terms,
         roots: &[Class],
-        choice: Vec<Option<usize>>,
-        start: Option<&[bool]>,
+        start: Start<'_>,
         model: &'a CostModel,
         algebra: &'a mut Algebra,
-        time: Duration,
+        budget: &'a mut Budget,
     ) -> Option<Plan> {
+        let Start { choice, stored, switches } = start;
         let count = terms.classes.len();
         let order = topological(terms, &choice, roots)?;
         let mut root = vec![false; count];
@@ -69,7 +103,7 @@ impl<'a> Search<'a> {
         for &class in roots {
             root[class] = !input(class);
         }
-        let mut stored = match start {
+        let mut stored = match stored {
             Some(start) => start.to_vec(),
             None => start_rule(terms, &choice, &order, algebra),
         };
@@ -77,12 +111,13 @@ impl<'a> Search<'a> {
             stored[class] =
                 root[class] || stored[class] && !terms.term(&choice, class).is_none_or(Term::is_leaf);
         }
-        let plan = Plan { choice, stored, kernels: BTreeMap::new(), evaluations: 0, cut_short: false };
+        let plan = Plan { choice, stored, kernels: BTreeMap::new() };
         let mut search = Search {
             terms,
             model,
             algebra,
             trims: HashMap::default(),
+            budget,
             plan,
             root,
             readers: vec![BTreeSet::new(); count],
@@ -97,24 +132,30 @@ impl<'a> Search<'a> {
             }
         }
         search.build(roots);
-        search.improve(&order, time);
+        search.improve(&order);
+        if switches {
+            search.switch_terms(&order);
+        }
         search.narrow(&order);
         Some(search.plan)
     }
 
-    fn kernel(&mut self, class: Class) -> Kernel {
-        self.plan.evaluations += 1;
+    pub(crate) fn kernel(&mut self, class: Class) -> Kernel {
         let mut walker = Walker {
             terms: self.terms,
             choice: &self.plan.choice,
             algebra: self.algebra,
             model: self.model,
             trims: &mut self.trims,
+            lenient: false,
         };
-        walker.kernel(class, &self.plan.stored)
+        let kernel = walker.kernel(class, &self.plan.stored);
+        self.budget.kernels += 1;
+        self.budget.spend(kernel.steps);
+        kernel
     }
 
-    fn insert(&mut self, class: Class, kernel: Kernel) {
+    pub(crate) fn insert(&mut self, class: Class, kernel: Kernel) {
         self.remove(class);
         if let Some(undo) = &mut self.undo {
             undo.push((class, None));
@@ -122,18 +163,18 @@ impl<'a> Search<'a> {
         for &(read, _) in &kernel.reads {
             self.readers[read].insert(class);
         }
-        for &inlined in &kernel.inlined {
+        for &(inlined, _) in &kernel.inlined {
             self.users[inlined].insert(class);
         }
         self.plan.kernels.insert(class, kernel);
     }
 
-    fn remove(&mut self, class: Class) {
+    pub(crate) fn remove(&mut self, class: Class) {
         if let Some(old) = self.plan.kernels.remove(&class) {
             for &(read, _) in &old.reads {
                 self.readers[read].remove(&class);
             }
-            for &inlined in &old.inlined {
+            for &(inlined, _) in &old.inlined {
                 self.users[inlined].remove(&class);
             }
             if let Some(undo) = &mut self.undo {
@@ -143,7 +184,7 @@ impl<'a> Search<'a> {
     }
 
     /// Takes back every change since the trial began.
-    fn roll_back(&mut self) {
+    pub(crate) fn roll_back(&mut self) {
         for (class, kernel) in self.undo.take().unwrap_or_default().into_iter().rev() {
             match kernel {
                 Some(kernel) => self.insert(class, kernel),
@@ -182,8 +223,7 @@ impl<'a> Search<'a> {
     }
 
     /// Toggles classes one at a time while that helps.
-    fn improve(&mut self, order: &[Class], time: Duration) {
-        let start = Instant::now();
+    fn improve(&mut self, order: &[Class]) {
         let candidate: Vec<bool> = candidates(self.terms, &self.plan.choice, order);
         let listed = |c: &Class| candidate[*c];
         let mut queue: VecDeque<Class> = order.iter().rev().copied().filter(listed).collect();
@@ -197,8 +237,7 @@ impl<'a> Search<'a> {
                 (None, false) => (hard.pop_front().unwrap_or_default(), false),
                 (None, true) => return,
             };
-            if start.elapsed() > time {
-                self.plan.cut_short = true;
+            if self.budget.is_spent() {
                 return;
             }
             let stored = self.plan.stored[class];
@@ -280,7 +319,13 @@ impl<'a> Search<'a> {
     /// Stores a class that kernels evaluate in place, if that is cheaper.
     fn add_store(&mut self, class: Class) -> Vec<Class> {
         let users: Vec<Class> = self.users[class].iter().copied().collect();
-        if users.is_empty() {
+        // What is evaluated once at each of its points is not evaluated less often by a kernel of its own.
+        let runs: f64 = users.iter().map(|&user| self.runs(user, class)).sum();
+        if users.is_empty() || runs <= self.terms.classes[class].points {
+            return Vec::new();
+        }
+        let least = self.model.launch + 2.0 * self.model.byte * self.size(class);
+        if self.saving(class, &users, least) <= least {
             return Vec::new();
         }
         let before = self.cost_of(&users);
@@ -303,12 +348,25 @@ impl<'a> Search<'a> {
             let reads = self.plan.kernels.get(user).map_or(&[][..], |k| &k.reads);
             inner.extend(reads.iter().map(|r| r.0).filter(|&r| !self.root[r] && self.plan.stored[r]));
         }
-        let near = |&r: &Class| self.readers[r].iter().all(|u| users.contains(u) || inner.contains(u));
-        let inner: Vec<Class> = inner.iter().copied().filter(near).collect();
-        if inner.is_empty() || users.len() > 8 || inner.len() > 16 {
+        if inner.is_empty() || users.len() > 8 {
             return Vec::new();
         }
-        let before = self.plan.cost();
+        let below = self.stored_below(class);
+        let near = |&r: &Class| {
+            below.contains(&r) && self.readers[r].iter().all(|u| users.contains(u) || inner.contains(u))
+        };
+        let inner: Vec<Class> = inner.iter().copied().filter(near).collect();
+        if inner.is_empty() || inner.len() > 16 {
+            return Vec::new();
+        }
+        // What is dropped saves a kernel and the bytes that it writes and others read.
+        let CostModel { launch, byte, .. } = *self.model;
+        let dropped = |&r: &Class| launch + byte * self.size(r) * (1.0 + self.readers[r].len() as f64);
+        let dropped: f64 = inner.iter().map(dropped).sum();
+        let least = launch + 2.0 * byte * self.size(class);
+        if dropped <= least && self.saving(class, &users, least) + dropped <= least {
+            return Vec::new();
+        }
         self.undo = Some(Vec::new());
         self.plan.stored[class] = true;
         let mut all = users;
@@ -324,12 +382,88 @@ impl<'a> Search<'a> {
         for &read in &inner {
             around.extend(self.drop_store(read));
         }
-        if self.plan.cost() < before * (1.0 - 1e-9) {
+        if self.is_cheaper() {
             self.undo = None;
             return around;
         }
         self.roll_back();
         Vec::new()
+    }
+
+    /// How often a kernel evaluates a class.
+    fn runs(&self, kernel: Class, class: Class) -> f64 {
+        let inlined = self.plan.kernels.get(&kernel).map_or(&[][..], |k| &k.inlined);
+        inlined.binary_search_by_key(&class, |i| i.0).map_or(0.0, |place| inlined[place].1)
+    }
+
+    /// The bytes of a class, stored.
+    fn size(&self, class: Class) -> f64 {
+        let info = &self.terms.classes[class];
+        info.points * info.dtype.size() as f64
+    }
+
+    /// The most that these kernels can save where a class is stored that they evaluate: the work below it as far as it is
+    /// done more than once, and what several of them read. It is not looked at further where it is above `enough`.
+    fn saving(&mut self, class: Class, users: &[Class], enough: f64) -> f64 {
+        let runs: f64 = users.iter().map(|&user| self.runs(user, class)).sum();
+        let again = (1.0 - self.terms.classes[class].points / runs.max(1.0)).max(0.0);
+        let mut saved = 0.0;
+        if users.len() > 1 {
+            let read = |user: &Class| self.plan.kernels.get(user).map_or(0.0, |k| k.bytes);
+            saved = self.model.byte * users.iter().map(read).sum::<f64>();
+        }
+        let mut seen: HashSet<Class> = HashSet::default();
+        let mut stack = vec![class];
+        while let Some(top) = stack.pop() {
+            let work = match self.terms.term(&self.plan.choice, top) {
+                Some(Term::Point(op, _)) => self.model.op(*op),
+                Some(Term::Acc(op, ..)) if *op != Op::Set => f64::INFINITY,
+                _ => 0.0,
+            };
+            let children = self.terms.term(&self.plan.choice, top).map_or(&[][..], Term::children);
+            let runs: f64 = users.iter().map(|&user| self.runs(user, top)).sum();
+            if again > 0.0 && runs > 0.0 {
+                saved += again * runs * (work + self.model.load * (1 + children.len()) as f64);
+            }
+            if saved > enough {
+                break;
+            }
+            let below = children.iter().copied().filter(|&c| !self.plan.stored[c]);
+            stack.extend(below.filter(|&c| seen.insert(c)));
+        }
+        self.budget.spend(seen.len() / 8);
+        saved
+    }
+
+    /// The stored classes that a kernel of this class would read, whichever way.
+    fn stored_below(&mut self, class: Class) -> BTreeSet<Class> {
+        let (mut seen, mut found) = (HashSet::default(), BTreeSet::new());
+        let mut stack = vec![class];
+        while let Some(top) = stack.pop() {
+            for &child in self.terms.term(&self.plan.choice, top).map_or(&[][..], Term::children) {
+                if self.plan.stored[child] {
+                    found.insert(child);
+                } else if seen.insert(child) {
+                    stack.push(child);
+                }
+            }
+        }
+        self.budget.spend(seen.len() / 8);
+        found
+    }
+
+    /// Do the kernels that the trial has changed cost less than what was there before?
+    pub(crate) fn is_cheaper(&self) -> bool {
+        let mut met: HashSet<Class> = HashSet::default();
+        let (mut before, mut after) = (0.0, 0.0);
+        for (class, old) in self.undo.iter().flatten() {
+            // The first entry of a class says what it was.
+            if met.insert(*class) {
+                before += old.as_ref().map_or(0.0, |k| k.cost);
+                after += self.plan.kernels.get(class).map_or(0.0, |k| k.cost);
+            }
+        }
+        after < before * (1.0 - 1e-9)
     }
 
     /// Stores what a value is widened from in place of the wide value: it takes less memory, widening is nothing beside
@@ -386,7 +520,7 @@ impl<'a> Search<'a> {
         for (class, kernel) in classes.into_iter().zip(kernels) {
             around.push(class);
             around.extend(kernel.reads.iter().map(|r| r.0));
-            around.extend(&kernel.inlined);
+            around.extend(kernel.inlined.iter().map(|i| i.0));
             self.insert(class, kernel);
         }
         around

@@ -14,6 +14,8 @@ use surject_rules::{Exactness, Flags};
 
 /// The law by which factors are taken out of sums.
 pub(crate) const FACTOR: &str = "factor";
+/// The same, whatever overflows.
+pub(crate) const FACTOR_ANY: &str = "factor-any";
 /// The law by which sums are made in parts.
 pub(crate) const PARTS: &str = "acc-acc";
 
@@ -28,6 +30,8 @@ pub struct Report {
     pub exactness: Option<Exactness>,
     /// The rules of the user that equated nothing, and why.
     pub idle: Vec<(String, String)>,
+    /// The rules of the user that may not run under the options, and what would let them.
+    pub refused: Vec<(String, String)>,
     /// Sums of which factors were taken out after everything else.
     pub taken_out: usize,
     /// Sums of which a part is made before they are multiplied, or that are made once for all of an axis.
@@ -57,8 +61,16 @@ pub struct BlockReport {
     pub phases: Vec<PhaseStats>,
     /// The phase whose plan was the cheapest.
     pub chosen_phase: String,
-    /// The plan.
+    /// What the block is now, with what was done to it after the plan was written.
     pub plan: PlanFigures,
+    /// The cost of the plan that was extracted, before anything else was done.
+    pub planned: f64,
+    /// Kernels evaluated by the search.
+    pub kernels_tried: usize,
+    /// Did the search spend all it may?
+    pub cut_short: bool,
+    /// How many terms of the plan rest on each rule that is not exact.
+    pub rests: BTreeMap<String, usize>,
     /// Explanations of the stored classes, where asked for.
     pub explanations: Vec<String>,
     /// The e-graph as DOT text, where asked for.
@@ -80,10 +92,6 @@ pub struct PlanFigures {
     pub cost: f64,
     /// How often each input is read: the number of kernels, and of different maps in all of them.
     pub input_reads: Vec<(String, usize, usize)>,
-    /// Kernels evaluated by the search.
-    pub evaluations: usize,
-    /// Did the search run out of time?
-    pub cut_short: bool,
 }
 
 impl PlanFigures {
@@ -107,8 +115,6 @@ impl PlanFigures {
                 .into_iter()
                 .map(|(var, (kernels, maps))| (function.name_of(var).to_string(), kernels, maps))
                 .collect(),
-            evaluations: plan.evaluations,
-            cut_short: plan.cut_short,
         }
     }
 }
@@ -122,6 +128,7 @@ impl Report {
             rules: rules.map(|r| (r.name.clone(), (r.class, r.flags))).collect(),
             exactness: Some(options.exactness),
             idle: Vec::new(),
+            refused: Vec::new(),
             taken_out: 0,
             early: 0,
             in_blocks: 0,
@@ -139,7 +146,11 @@ impl Report {
             }
             let phases = self.blocks.iter().flat_map(|b| &b.phases);
             let matched: usize = phases.filter_map(|p| p.matches.get(&rule.name)).sum();
-            let why = refusal(rule, options).unwrap_or_else(|| match matched {
+            let refused = refusal(rule, options, true);
+            if let Some(why) = &refused {
+                self.refused.push((rule.name.clone(), why.clone()));
+            }
+            let why = refused.unwrap_or_else(|| match matched {
                 0 => "its left side never matched".to_string(),
                 n => format!(
                     "matched {n} times: its conditions or types did not hold, or nothing new came of it"
@@ -147,6 +158,27 @@ impl Report {
             });
             self.idle.push((rule.name.clone(), why));
         }
+    }
+
+    /// Sets the figures of the blocks to those of the program as it is now: of the blocks of one function, in order.
+    pub fn measure(&mut self, figures: Vec<(String, PlanFigures)>) {
+        let mut blocks = self.blocks.iter_mut();
+        for (place, figures) in figures {
+            if let Some(block) = blocks.find(|b| b.place == place) {
+                block.plan = figures;
+            }
+        }
+    }
+
+    /// What was done after extraction, by which law, and how often.
+    pub fn passes(&self) -> Vec<(&'static str, &'static str, usize)> {
+        let all = [
+            ("factors out of sums", FACTOR, self.taken_out),
+            ("sums before products", FACTOR, self.early),
+            ("variances in blocks", PARTS, self.in_blocks),
+            ("windows axis by axis", PARTS, self.taken_apart),
+        ];
+        all.into_iter().filter(|pass| pass.2 > 0).collect()
     }
 
     /// How often each rule fired, over all blocks.
@@ -157,12 +189,6 @@ impl Report {
                 *result.entry(rule.as_str()).or_default() += count;
             }
         }
-        let parts = self.early + self.in_blocks;
-        for (law, count) in [(FACTOR, self.taken_out + parts), (PARTS, parts + self.taken_apart)] {
-            if count > 0 {
-                *result.entry(law).or_default() += count;
-            }
-        }
         result
     }
 
@@ -171,19 +197,28 @@ impl Report {
         (self.blocks.iter().map(|b| b.stores_before).sum(), self.blocks.iter().map(|b| b.plan.stores).sum())
     }
 
-    /// The numerics ledger: every rule that fired and is not exact, or waives something.
+    /// The numerics ledger: every rule that is not exact, or waives something, and that something in the result rests on,
+    /// with the number of its terms that do; then the passes after extraction, with what they did. A term rests on the
+    /// rules of one derivation of it, which is enough; a rule that fired for what was not chosen is not listed.
     pub fn ledger(&self) -> Vec<(String, Exactness, Flags, usize)> {
-        let waives = |f: Flags| f.zero_sign || f.finite || f.no_overflow;
-        let mut result = Vec::new();
-        for (rule, count) in self.firings() {
-            if let Some(&(class, flags)) = self.rules.get(rule)
-                && (class > Exactness::Exact || waives(flags))
-            {
-                result.push((rule.to_string(), class, flags, count));
-            }
+        let mut terms: BTreeMap<&str, usize> = BTreeMap::new();
+        for (rule, count) in self.blocks.iter().flat_map(|b| &b.rests) {
+            *terms.entry(rule).or_default() += count;
         }
-        result
+        let passes =
+            self.passes().into_iter().map(|(pass, law, count)| (format!("{pass} ({law})"), law, count));
+        let rules = terms.into_iter().map(|(rule, count)| (rule.to_string(), rule, count));
+        let known = |(name, law, count)| {
+            let &(class, flags) = self.rules.get::<str>(law)?;
+            Some((name, class, flags, count))
+        };
+        rules.filter_map(known).chain(passes.filter_map(known)).collect()
     }
+}
+
+/// Is a rule of this class and with these flags one that the ledger lists?
+pub fn is_noted(class: Exactness, flags: Flags) -> bool {
+    class > Exactness::Exact || flags.zero_sign || flags.finite || flags.no_overflow
 }
 
 impl BlockReport {
@@ -244,6 +279,13 @@ impl fmt::Display for Report {
                 writeln!(f, "  {rule:<24} {count}")?;
             }
         }
+        let passes = self.passes();
+        if !passes.is_empty() {
+            writeln!(f, "passes after extraction:")?;
+            for (pass, law, count) in passes {
+                writeln!(f, "  {pass:<24} {count} (by `{law}`)")?;
+            }
+        }
         if !self.idle.is_empty() {
             writeln!(f, "rules that did nothing:")?;
             for (rule, why) in &self.idle {
@@ -252,14 +294,15 @@ impl fmt::Display for Report {
         }
         let class = self.exactness.map_or("reassociates", Exactness::name);
         let ledger = self.ledger();
-        writeln!(f, "numerics ledger (classes up to {class}):")?;
+        writeln!(f, "numerics ledger (what the result rests on; classes up to {class}):")?;
         if ledger.is_empty() {
             writeln!(f, "  every rewriting was exact, bit for bit")?;
         }
         for (rule, class, flags, count) in ledger {
             let waived = flags.to_string();
             let waived = if waived.is_empty() { String::new() } else { format!(", waives {waived}") };
-            writeln!(f, "  {rule:<24} {count:>5} times, {class}{waived}")?;
+            let in_terms = if rule.ends_with(')') { "times" } else { "terms" };
+            writeln!(f, "  {rule:<32} {count:>5} {in_terms}, {class}{waived}")?;
         }
         writeln!(f, "optimised in {:.1} ms", self.time.as_secs_f64() * 1e3)
     }
@@ -274,7 +317,11 @@ impl fmt::Display for BlockReport {
         writeln!(f, "  moved     {} bytes before, {} bytes after", self.moved_before, p.moved_bytes)?;
         writeln!(f, "  flops     {} before, {} after", self.flops_before, p.flops)?;
         let chosen = if self.chosen_phase.is_empty() { "structural" } else { &self.chosen_phase };
-        writeln!(f, "  cost      {:.4e} (plan of phase {chosen}, {} kernels tried)", p.cost, p.evaluations)?;
+        writeln!(
+            f,
+            "  cost      {:.4e} (plan of phase {chosen}, {} kernels tried)",
+            p.cost, self.kernels_tried
+        )?;
         for (name, kernels, maps) in &p.input_reads {
             writeln!(f, "  reads     {name}: by {kernels} kernels, along {maps} maps")?;
         }
@@ -283,7 +330,7 @@ impl fmt::Display for BlockReport {
                 Stop::Saturated => "saturated",
                 Stop::Nodes => "stopped by the bound on nodes",
                 Stop::Iterations => "stopped by the bound on rounds",
-                Stop::Time => "stopped by the bound on time",
+                Stop::Matches => "stopped by the bound on matches",
             };
             writeln!(
                 f,
@@ -295,8 +342,8 @@ impl fmt::Display for BlockReport {
                 phase.time.as_secs_f64() * 1e3
             )?;
         }
-        if p.cut_short {
-            writeln!(f, "  the search for a plan was stopped by the bound on time")?;
+        if self.cut_short {
+            writeln!(f, "  the search for a plan was stopped by the bound on steps")?;
         }
         for explanation in &self.explanations {
             writeln!(f, "{explanation}")?;

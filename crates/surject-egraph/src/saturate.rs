@@ -13,8 +13,10 @@ use crate::error::EgraphError;
 use crate::index_match;
 use crate::lang::{Node, Op};
 use crate::matching::{Profile, Slots, around, matches_at, reach};
+use crate::provenance::{Built, Tags, built, equate, rebuilt};
 use egg::{ENodeOrVar, Id, Language};
-use std::collections::{BTreeMap, HashSet};
+use rustc_hash::FxHashSet as HashSet;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// The base runs on what it built until one class in so many was merged; then the e-graph is rebuilt. Later would
@@ -30,15 +32,15 @@ pub struct Bounds {
     pub expansion: usize,
     /// Rounds of the rules of an optional phase.
     pub rounds: usize,
-    /// Time of one phase.
-    pub time: Duration,
+    /// Matches of the rules of one phase.
+    pub matches: usize,
     /// An optional phase may grow the graph of the phase before by this factor.
     pub growth: usize,
 }
 
 impl Default for Bounds {
     fn default() -> Bounds {
-        Bounds { nodes: 200_000, expansion: 20, rounds: 12, time: Duration::from_secs(10), growth: 4 }
+        Bounds { nodes: 200_000, expansion: 20, rounds: 12, matches: 5_000_000, growth: 4 }
     }
 }
 
@@ -51,8 +53,8 @@ pub enum Stop {
     Nodes,
     /// Too many rounds.
     Iterations,
-    /// Too much time.
-    Time,
+    /// Too many matches.
+    Matches,
 }
 
 /// What a phase did.
@@ -108,6 +110,7 @@ pub fn saturate(
 ) -> Result<PhaseStats, EgraphError> {
     let start = Instant::now();
     egraph.rebuild();
+    rebuilt(egraph);
     let fields = egraph.classes().filter(|c| c.data.field().is_some());
     let all: Vec<Id> = fields.map(|c| c.id).collect();
     let recorded = std::mem::take(&mut egraph.analysis.dirty);
@@ -115,11 +118,11 @@ pub fn saturate(
         rules: rules.all,
         reaches: rules.all.iter().map(reach).collect(),
         bounds,
-        start,
+        tried: 0,
         firings: BTreeMap::new(),
         own: rules.own,
         matched: BTreeMap::new(),
-        fired: HashSet::new(),
+        fired: HashSet::default(),
         log,
     };
     let base = rules.own..rules.all.len();
@@ -156,6 +159,7 @@ pub fn saturate(
         };
         rebuilds += 1;
         egraph.rebuild();
+        rebuilt(egraph);
         if let Some(what) = egraph.analysis.clash.take() {
             return Err(EgraphError::Clash { rule: name.to_string(), what });
         }
@@ -187,6 +191,8 @@ struct Match {
     form: usize,
     root: Id,
     slots: Slots,
+    /// What the nodes that matched rest on.
+    tags: Tags,
 }
 
 /// What a match is known by: rule, form, matched class, classes of the slots.
@@ -198,7 +204,8 @@ struct Run<'a> {
     /// How far below a class each rule looks.
     reaches: Vec<usize>,
     bounds: &'a Bounds,
-    start: Instant,
+    /// Matches so far.
+    tried: usize,
     firings: BTreeMap<String, usize>,
     /// How many of the rules are the phase's own, and how often each of those matched.
     own: usize,
@@ -225,7 +232,8 @@ impl Run<'_> {
                 self.search(egraph, number, class, &profile, &mut matches);
             }
         }
-        for (count, Match { number, form, root, slots }) in matches.into_iter().enumerate() {
+        self.tried += matches.len();
+        for (count, Match { number, form, root, slots, tags }) in matches.into_iter().enumerate() {
             let rule = &self.rules[number];
             if number < self.own {
                 *self.matched.entry(rule.name.clone()).or_default() += 1;
@@ -240,7 +248,10 @@ impl Run<'_> {
                     );
                 }
             }
+            let before = egraph.analysis.provenance.made();
+            egraph.analysis.provenance.used = Tags::NONE;
             if let Some(new) = fire(egraph, rule, env, root) {
+                let new = built(egraph, new, before, rule.tags.and(tags));
                 let from = match &rule.left {
                     Left::Maps(forms) if egraph.are_explanations_enabled() => {
                         instantiate(egraph, forms[form].pattern.ast.as_ref(), &slots)
@@ -262,6 +273,7 @@ impl Run<'_> {
                 let near = places.iter().filter(|p| p.1 <= self.reaches[number]).map(|p| egraph.find(p.0));
                 let near: Vec<Id> = near.collect();
                 let (matched, rewritten) = index_match::rewrite(egraph, rule, left, near.into_iter());
+                self.tried += matched;
                 if matched > 0 && number < self.own {
                     *self.matched.entry(rule.name.clone()).or_default() += matched;
                 }
@@ -280,8 +292,8 @@ impl Run<'_> {
         // The number of interned nodes is never less than that of the nodes of all classes, which is a walk.
         if egraph.total_size() > self.bounds.nodes && egraph.total_number_of_nodes() > self.bounds.nodes {
             Some(Stop::Nodes)
-        } else if self.start.elapsed() > self.bounds.time {
-            Some(Stop::Time)
+        } else if self.tried > self.bounds.matches {
+            Some(Stop::Matches)
         } else {
             None
         }
@@ -292,7 +304,7 @@ impl Run<'_> {
         let rule = &self.rules[number];
         let Left::Maps(forms) = &rule.left else { return };
         for (form, f) in forms.iter().enumerate().filter(|(_, f)| profile.admits(f.head)) {
-            for slots in matches_at(egraph, f.pattern.ast.as_ref(), rule.slots.len(), class) {
+            for (slots, tags) in matches_at(egraph, f.pattern.ast.as_ref(), rule.slots.len(), class) {
                 let op = |slot: usize| slots[slot].and_then(|id| egraph[id].data.op());
                 let commutes = |slot: &usize| matches!(op(*slot), Some(Op::Binary(b)) if b.is_commutative());
                 if rule.not_set.iter().any(|&slot| op(slot) == Some(Op::Set))
@@ -302,14 +314,21 @@ impl Run<'_> {
                 }
                 let key = (number as u32, form as u32, class, slots);
                 if !self.fired.contains(&key) {
-                    matches.push(Match { number, form, root: class, slots: key.3 });
+                    matches.push(Match { number, form, root: class, slots: key.3, tags });
                 }
             }
         }
     }
 
     /// Equates two classes, unless they cannot be equal: then the rule is wrong, and that is an error that names it.
-    fn union(&mut self, egraph: &mut Graph, rule: &Compiled, root: Id, new: Id) -> Result<(), EgraphError> {
+    fn union(
+        &mut self,
+        egraph: &mut Graph,
+        rule: &Compiled,
+        root: Id,
+        built: Built,
+    ) -> Result<(), EgraphError> {
+        let new = built.id;
         if egraph.find(root) == egraph.find(new) {
             return Ok(());
         }
@@ -322,7 +341,7 @@ impl Run<'_> {
             let what = format!("{} and {}", show(root), show(new));
             return Err(EgraphError::Clash { rule: rule.name.clone(), what });
         }
-        egraph.union_trusted(root, new, rule.name.as_str());
+        equate(egraph, root, built, rule.name.as_str());
         *self.firings.entry(rule.name.clone()).or_default() += 1;
         self.log.push(Firing { rule: rule.name.clone(), from: root, to: new });
         Ok(())

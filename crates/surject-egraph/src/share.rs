@@ -7,6 +7,7 @@ use crate::choose::own_cost;
 use crate::cost::CostModel;
 use crate::lang::Op;
 use crate::plan::topological;
+use crate::provenance::Tags;
 use crate::terms::{Class, Term, Terms};
 use surject_ir::BinaryOp;
 
@@ -16,19 +17,21 @@ const LANES: u64 = 16;
 /// How often every class is looked at.
 const PASSES: usize = 3;
 
-/// Improves a choice without a cycle; the result has none either.
+/// Improves a choice without a cycle; the result has none either. Terms that rest on a rule of `without` are not taken.
 pub fn share(
     terms: &Terms,
     roots: &[Class],
     choice: &mut [Option<usize>],
     model: &CostModel,
     algebra: &Algebra,
+    without: Tags,
 ) {
     let every: Vec<Class> = (0..terms.classes.len()).filter(|&c| choice[c].is_some()).collect();
     for _ in 0..PASSES {
         let Some(order) = topological(terms, choice, roots) else { return };
         let Some(all) = topological(terms, choice, &every) else { return };
         let mut sharing = Sharing::new(terms, roots, choice, model, algebra, &order);
+        sharing.without = without;
         sharing.place(&all);
         // What nobody needs yet may be a read away from what is needed: its user sees that only if it has that term.
         for &class in &all {
@@ -109,6 +112,8 @@ struct Sharing<'a> {
     /// The classes that the last search for a cycle met.
     met: Vec<Class>,
     seen: Vec<bool>,
+    /// Terms that rest on one of these rules are not taken.
+    without: Tags,
 }
 
 impl<'a> Sharing<'a> {
@@ -143,6 +148,7 @@ impl<'a> Sharing<'a> {
             position,
             met: Vec::new(),
             seen,
+            without: Tags::NONE,
         }
     }
 
@@ -273,7 +279,7 @@ impl<'a> Sharing<'a> {
         for place in 0..self.terms.classes[class].terms.len() {
             let terms = self.terms;
             let term = &terms.classes[class].terms[place];
-            if Some(place) == before {
+            if Some(place) == before || terms.classes[class].tags[place].meets(self.without) {
                 continue;
             }
             if term.children().iter().any(|&c| self.terms.term(self.choice, c).is_none())

@@ -17,7 +17,7 @@ const SAVED: f64 = 32_768.0;
 
 /// Makes such sums once; gives their number.
 pub(crate) fn make_once(function: &mut Function) -> Result<usize, TypeError> {
-    change_sums(function, |sums, id, stored| Ok(spread(sums, id, id == stored)), write)
+    change_sums(function, true, |sums, id, stored| Ok(spread(sums, id, id == stored)), write)
 }
 
 /// A sum, and the axes of its product space along which its terms are not the same.

@@ -4,8 +4,10 @@
 use crate::algebra::{Axes, Graph, MapId, SpaceId};
 use crate::build::field;
 use crate::lang::{Node, Op};
+use crate::provenance::Tags;
 use egg::Id;
-use std::collections::{HashMap, VecDeque};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::VecDeque;
 use surject_index::Space;
 use surject_ir::DType;
 
@@ -44,6 +46,10 @@ pub struct Info {
     pub points: f64,
     /// What it may be written as.
     pub terms: Vec<Term>,
+    /// The rules that each of the terms rests on.
+    pub tags: Vec<Tags>,
+    /// The rules that it rests on whichever term it is written as.
+    pub rests: Tags,
     /// After how many statements of the block its value can be known.
     pub level: u32,
 }
@@ -84,7 +90,7 @@ impl Term {
 impl Terms {
     /// Takes the snapshot. `level` gives the number of statements after which an input exists.
     pub fn new(egraph: &Graph, roots: &[Id], level: impl Fn(u32) -> u32) -> Terms {
-        let mut terms = Terms { classes: Vec::new(), numbers: HashMap::new() };
+        let mut terms = Terms { classes: Vec::new(), numbers: HashMap::default() };
         let mut queue: VecDeque<Id> = VecDeque::new();
         for &root in roots {
             terms.enter(egraph, root, &mut queue);
@@ -116,6 +122,7 @@ impl Terms {
                 };
                 if !children_contain(&term, number) {
                     terms.classes[number].terms.push(term);
+                    terms.classes[number].tags.push(egraph.analysis.provenance.of(node));
                 }
             }
         }
@@ -137,6 +144,8 @@ impl Terms {
             deps: data.deps,
             points: points(egraph.analysis.space(data.space)),
             terms: Vec::new(),
+            tags: Vec::new(),
+            rests: data.rests,
             level: u32::MAX,
         });
         self.numbers.insert(id, number);
@@ -171,9 +180,14 @@ impl Terms {
         }
         for number in 0..self.classes.len() {
             let own = self.classes[number].level;
-            let terms = std::mem::take(&mut self.classes[number].terms);
-            let kept = terms.into_iter().filter(|t| self.term_level(t, &level) <= own).collect();
-            self.classes[number].terms = kept;
+            let (terms, tags) = (
+                std::mem::take(&mut self.classes[number].terms),
+                std::mem::take(&mut self.classes[number].tags),
+            );
+            let kept = terms.into_iter().zip(tags).filter(|(t, _)| self.term_level(t, &level) <= own);
+            let (terms, tags) = kept.unzip();
+            self.classes[number].terms = terms;
+            self.classes[number].tags = tags;
         }
     }
 

@@ -4,6 +4,7 @@
 //! is written out: then its iterations can be one kernel, what is carried need not be stored, and what its counters
 //! and tables of integers decide is known. Integers and truths of few elements are computed here, exactly; floats never.
 
+use crate::import::free_vars;
 use crate::live::{nested, tensors};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -128,8 +129,14 @@ impl Unroller {
     fn trips(&self, inits: &[Var], cond: &Region, body: &Region) -> Option<usize> {
         let mut carried: Vec<Option<Arc<Buffer>>> =
             inits.iter().map(|v| self.known.get(v).cloned()).collect();
+        // Only what the loop uses: a program has many loops, and knows many tables.
+        let mut outside = Vec::new();
+        free_vars(&self.f, cond, &mut outside);
+        free_vars(&self.f, body, &mut outside);
+        let outside: Known =
+            outside.into_iter().filter_map(|v| Some((v, self.known.get(&v)?.clone()))).collect();
         let run = |region: &Region, carried: &[Option<Arc<Buffer>>]| -> Vec<Option<Arc<Buffer>>> {
-            let mut known = self.known.clone();
+            let mut known = outside.clone();
             let values = region.params.iter().zip(carried);
             known.extend(values.filter_map(|(&param, value)| Some((param, value.clone()?))));
             for statement in &region.body.statements {

@@ -102,7 +102,7 @@ fn rules_about_real_numbers_leave_integers_alone() {
     }
 }
 
-/// A product of one complex factor is `1 · z`, which has a NaN where `z` is infinite; a sum of one term is the term.
+/// A product of one complex factor is `1 · z`, which has a NaN where `z` is infinite; a sum of one term is the term, but `+0.0` for `-0.0`.
 #[test]
 fn products_of_one_complex_factor_stay() {
     let text = "func main(z: c64[3]) -> (p, s) {
@@ -124,4 +124,85 @@ fn products_of_one_complex_factor_stay() {
     }
     let text = surject_ir::print(&o.program);
     assert!(text.contains(":* over") && !text.contains(":+ over"), "{text}");
+}
+
+/// Optimises a program with these rules, sound or not.
+fn with_rules(text: &str, rules: &str) -> surject_egraph::Optimised {
+    let program = surject_ir::parse(text).unwrap();
+    let rules = vec![surject_rules::parse("mine.rules", rules).unwrap()];
+    let options = Options { rules, verify_rules: false, exactness: Exactness::Rounds, ..Options::default() };
+    optimise(&program, &options).unwrap()
+}
+
+fn listed(o: &surject_egraph::Optimised) -> Vec<String> {
+    o.report.ledger().into_iter().map(|entry| entry.0).collect()
+}
+
+/// The ledger lists what the result rests on. A rule that fired for a term that was not chosen is not in it.
+#[test]
+fn the_ledger_lists_what_is_in_the_result() {
+    let text = "func main(a: f32[8], b: f32[8], c: f32[8]) -> (y) {
+  y : f32[8] =: over i<8: a[i] * b[i] + c[i] / 4.0f32
+}
+";
+    let rules = "rule dearer rounds\n  (* ?x ?y) => (/ ?x (/ 3 ?y))\nrule cheaper rounds\n  (/ ?x 4) => (* ?x 0.25)\n";
+    let o = with_rules(text, rules);
+    assert!(o.report.firings().contains_key("dearer"), "{}", o.report);
+    assert_eq!(listed(&o), ["cheaper"], "{}", o.report);
+}
+
+/// What a rule matched may itself be there by a rule; an operand may be another one by a rule.
+#[test]
+fn the_ledger_lists_what_rules_rest_on() {
+    let text = "func main(x: f32[8]) -> (y) {\n  y : f32[8] =: over i<8: tanh(x[i])\n}\n";
+    let rules =
+        "rule first rounds\n  (tanh ?x) => (neg (exp ?x))\nrule then exact\n  (neg (exp ?x)) => (abs ?x)\n";
+    let o = with_rules(text, rules);
+    assert!(surject_ir::print(&o.program).contains("abs"), "{}", surject_ir::print(&o.program));
+    assert_eq!(listed(&o), ["first"], "{}", o.report);
+
+    let text = "func main(x: f32[8]) -> (y, z) {
+  t : f32[8] =: over i<8: floor(x[i])
+  y : f32[8] =: over i<8: exp(t[i])
+  z : f32[8] =: over i<8: exp(x[i])
+}
+";
+    let o = with_rules(text, "rule whole rounds\n  (floor ?x) => ?x\n");
+    assert_eq!(listed(&o), ["whole"], "{}", o.report);
+
+    // A constant that is known by a rule.
+    let text = "func main(x: f32[8]) -> (y) {\n  y : f32[8] =: over i<8: exp(x[i] * 0.0f32)\n}\n";
+    let o = with_rules(text, "rule nothing rounds finite\n  (* ?x 0) => 0\n");
+    assert_eq!(listed(&o), ["nothing"], "{}", o.report);
+}
+
+/// Figures are those of the program that is returned, with what the passes after extraction have made of it, and what
+/// these did is not said of laws.
+#[test]
+fn figures_are_of_the_result() {
+    let text = "func main(y: f32[2,41,40,17]) -> (t) {
+  t : f32[2,41,40,17] =:+ over i<2, j<41, k<40, l<17, m<5, n<5 at [i,j,k,l]: (y[i,j + m - 2,k + n - 2,l] where 0 <= j + m - 2 < 41 and 0 <= k + n - 2 < 40 else 0.0f32)
+}
+";
+    let program = surject_ir::parse(text).unwrap();
+    let o = optimise(&program, &Options::default()).unwrap();
+    assert!(o.report.taken_apart > 0, "{}", o.report);
+    let again = optimise(&o.program, &Options::default()).unwrap();
+    let (found, told) = (&again.report.blocks[0], &o.report.blocks[0]);
+    assert_eq!(found.stores_before, told.plan.stores);
+    let ratio = told.plan.flops / found.flops_before;
+    assert!((0.9..1.1).contains(&ratio), "{} told, {} found", told.plan.flops, found.flops_before);
+    assert!(told.plan.flops < told.flops_before / 2.0, "{}", o.report);
+    assert!(!o.report.firings().contains_key("acc-acc"), "{}", o.report);
+    assert!(o.report.to_string().contains("windows axis by axis"), "{}", o.report);
+}
+
+/// A rule of the user that may not run is named with the flag that lets it.
+#[test]
+fn refused_rules_are_named_with_the_flag() {
+    let text = "rule tenth rounds\n  (/ ?x 10) => (* ?x 0.1)\n";
+    let rules = vec![surject_rules::parse("mine.rules", text).unwrap()];
+    let o = optimise(&softmax(3, 4), &Options { rules, ..Options::default() }).unwrap();
+    let [(rule, why)] = &o.report.refused[..] else { panic!("{}", o.report) };
+    assert!(rule == "tenth" && why.contains("--exactness rounds"), "{why}");
 }

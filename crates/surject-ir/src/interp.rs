@@ -17,6 +17,7 @@ mod windows;
 
 pub use error::InterpError;
 
+use crate::bind::Arguments;
 use crate::{
     Block, Buffer, DType, FieldId, Fields, Function, Program, Region, Scalar, Statement, StatementKind, Var,
 };
@@ -65,11 +66,12 @@ pub fn field(
     field: FieldId,
     tensors: &HashMap<Var, Arc<Buffer>>,
 ) -> Result<Buffer, InterpError> {
-    let values = (0..function.vars.len()).map(|v| tensors.get(&Var(v as u32)).cloned()).collect();
+    // The work is that of the field: a pass asks this for many fields of a function with many variables.
     let mut machine = Machine {
         function,
         args: &[],
-        values,
+        values: Vec::new(),
+        given: Some(tensors),
         plans: HashMap::new(),
         iterations: 0,
         limits: Limits::default(),
@@ -83,6 +85,8 @@ struct Machine<'a> {
     args: &'a [Buffer],
     /// The values of the variables that are defined so far, by [`Var`].
     values: Vec<Option<Arc<Buffer>>>,
+    /// Values from outside, where one field is evaluated instead of a function.
+    given: Option<&'a HashMap<Var, Arc<Buffer>>>,
     /// How each stored field is computed, so that a loop plans it once.
     plans: HashMap<FieldId, Rc<Plan>>,
     iterations: u64,
@@ -95,7 +99,8 @@ impl<'a> Machine<'a> {
             return Err(InterpError::Arguments { expected: function.params.len(), found: args.len() });
         }
         let values = vec![None; function.vars.len()];
-        let mut machine = Machine { function, args, values, plans: HashMap::new(), iterations: 0, limits };
+        let mut machine =
+            Machine { function, args, values, given: None, plans: HashMap::new(), iterations: 0, limits };
         for (&param, arg) in function.params.iter().zip(args) {
             let ty = function.ty(param);
             let fits = ty.dtype == arg.dtype()
@@ -132,7 +137,8 @@ impl<'a> Machine<'a> {
 
     /// The value of a variable.
     fn value(&self, var: Var) -> Result<&Arc<Buffer>, InterpError> {
-        self.values.get(var.0 as usize).and_then(Option::as_ref).ok_or(InterpError::Undefined(var))
+        let own = self.values.get(var.0 as usize).and_then(Option::as_ref);
+        own.or_else(|| self.given?.get(&var)).ok_or(InterpError::Undefined(var))
     }
 
     fn define(&mut self, var: Var, value: Arc<Buffer>) -> Result<(), InterpError> {
@@ -213,20 +219,11 @@ impl<'a> Machine<'a> {
 
 impl ExtentEnv for Machine<'_> {
     fn input_axis(&self, input: usize, axis: usize) -> Option<u64> {
-        self.args.get(input)?.shape().get(axis).map(|&n| n as u64)
+        Arguments(self.args).input_axis(input, axis)
     }
 
     fn runtime_scalar(&self, input: usize, semantics: ScalarSemantics) -> Option<u64> {
-        let value = self.args.get(input).filter(|a| a.shape().is_empty()).and_then(first)?;
-        match semantics {
-            ScalarSemantics::IntegerSize => Some(value.as_i128()?.max(0) as u64),
-            ScalarSemantics::DynamicTruncateSize if value.dtype().is_float() => {
-                let value = value.as_f64();
-                // The cast saturates; a negative number becomes 0.
-                Some(if value.is_finite() { value.round() as u64 } else { 0 })
-            }
-            ScalarSemantics::DynamicTruncateSize => None,
-        }
+        Arguments(self.args).runtime_scalar(input, semantics)
     }
 }
 

@@ -8,7 +8,7 @@
 //!
 //! * **read** (pull back): `(read M t)(p) = t(M(p))`; where a guard of `M` fails the value is the fill of `M`.
 //! * **acc** (push forward): `(acc ⊕ M f)(d) = ⨁ { f(p) : M(p) = d }`. It always starts from the neutral
-//!   element of `⊕` ([`AccOp::neutral`]); accumulating into something is the pointwise `i ⊕ acc ⊕ M f`. The
+//!   element of `⊕` ([`AccOp::neutral`]), which is `+0.0` for sums of floats: a sum is never `-0.0`, an empty one is `+0.0`; accumulating into something is the pointwise `i ⊕ acc ⊕ M f`. The
 //!   order of the terms is not defined, except that the reference interpreter takes the points `p` in row-major
 //!   order. With `set` and a bijective `M` there is nothing to accumulate: the values just move.
 //!
@@ -22,6 +22,7 @@
 //! A **statement** stores a field into a new variable (the *assignment* of the seeds: its product space is the
 //! space of the accumulated field), calls a library operation, or is control flow. Variables are defined once.
 
+pub mod bind;
 mod error;
 pub mod eval;
 mod field;
@@ -32,10 +33,12 @@ mod op;
 pub mod parse;
 pub mod print;
 mod program;
+pub mod range;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod verify;
 
+pub use bind::{BindError, bind};
 pub use error::TypeError;
 pub use field::{Field, FieldId, FieldKind, Fields};
 pub use library::{Attr, FftKind, GatherDims, LibOp, LibOpError, ScatterDims, Transpose, Window};

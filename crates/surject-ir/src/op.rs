@@ -281,20 +281,19 @@ impl AccOp {
         self.binary().is_none_or(|op| op.result(dtype, dtype).is_some())
     }
 
-    /// The element `e` with `e ⊕ x = x` bit for bit (a NaN stays a NaN): −0.0 for float addition, 1 for products, the
-    /// smallest value of the type for max (−∞ for floats), the largest for min, all bits set for *and*, 0 for *or*
-    /// and *xor*. Zero for `set`, where it is never seen.
+    /// The value that an accumulation starts from, `e` with `e ⊕ x = x`: 0 for sums, 1 for products, the smallest value of
+    /// the type for max (−∞ for floats), the largest for min, all bits set for *and*, 0 for *or* and *xor*. Zero for `set`,
+    /// where it is never seen.
     ///
-    /// For products of complex numbers `1 · z = z` holds only up to the signs of zeros, and not at all where `z` is
-    /// infinite: `(1 + 0i) · (∞ + 0i)` has an imaginary part `0 · ∞`, a NaN. A product may not drop its join with 1
-    /// there.
+    /// The equation holds bit for bit (a NaN stays a NaN) but for two cases. A sum of floats starts from +0.0, as programs
+    /// state it: +0.0 + −0.0 is +0.0, so a sum is never −0.0 and a sum of one term is not always the term. What is joined to
+    /// a value that may be −0.0 and must keep it is [`AccOp::exact_neutral`]. And for products of complex numbers
+    /// `1 · z = z` holds only up to the signs of zeros, and not at all where `z` is infinite: `(1 + 0i) · (∞ + 0i)` has an
+    /// imaginary part `0 · ∞`, a NaN. [`crate::range::Range::starts_as`] says for which values a join with it may be left
+    /// out.
     pub fn neutral(self, dtype: DType) -> Scalar {
         let all_ones = Scalar::from_bits(dtype, u128::MAX);
         match self {
-            AccOp::Add if dtype.is_float() => Scalar::from_f64(dtype, -0.0),
-            AccOp::Add if dtype.is_complex() => {
-                Scalar::from_complex(dtype, num_complex::Complex::new(-0.0, -0.0))
-            }
             AccOp::Add | AccOp::Or | AccOp::Xor | AccOp::Set => Scalar::zero(dtype),
             AccOp::Mul => Scalar::one(dtype),
             AccOp::And => all_ones,
@@ -317,5 +316,27 @@ impl AccOp {
                 }
             }
         }
+    }
+
+    /// The element `e` with `e ⊕ x = x` bit for bit for every `x` (a NaN stays a NaN): −0.0 for sums of floats and of complex
+    /// numbers, where an accumulation starts from +0.0. What puts pieces side by side by adding them is this where the other
+    /// pieces are.
+    pub fn exact_neutral(self, dtype: DType) -> Scalar {
+        match self {
+            AccOp::Add if dtype.is_float() => Scalar::from_f64(dtype, -0.0),
+            AccOp::Add if dtype.is_complex() => {
+                Scalar::from_complex(dtype, num_complex::Complex::new(-0.0, -0.0))
+            }
+            _ => self.neutral(dtype),
+        }
+    }
+
+    /// Does a term of this value change nothing in any accumulation? Zeros of both signs in sums, else the neutral element.
+    pub fn absorbs(self, value: Scalar) -> bool {
+        let (dtype, start) = (value.dtype(), self.neutral(value.dtype()));
+        value == start
+            || self == AccOp::Add
+                && (dtype.is_float() || dtype.is_complex())
+                && value.as_complex() == start.as_complex()
     }
 }

@@ -9,11 +9,13 @@
 //! # }
 //! ```
 
+mod complex_values;
 mod library;
 mod maps;
 mod regions;
 mod rng;
 
+pub use complex_values::{ComplexValue, complex_values};
 pub use rng::Rng;
 
 use crate::{

@@ -73,6 +73,43 @@ fn all_cases_agree_with_jax() {
     assert!(failures.is_empty(), "{} of {} cases:\n{}", failures.len(), folders.len(), failures.join("\n"));
 }
 
+/// What a compiler's own front end has printed is valid: it is read, and what it means is at worst not supported.
+#[test]
+fn valid_text_is_at_worst_not_supported() {
+    let Some(mut folders) = cases() else {
+        eprintln!("skipped: SURJECT_CASES names no folder of cases");
+        return;
+    };
+    let bugs = folders.first().and_then(|f| Some(f.parent()?.parent()?.join("bugs")));
+    let entries = bugs.into_iter().filter_map(|bugs| std::fs::read_dir(bugs).ok()).flatten();
+    folders.extend(entries.filter_map(|e| Some(e.ok()?.path())));
+    let mut failures = Vec::new();
+    for folder in &folders {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let Ok(text) = std::fs::read(folder.join("program.mlir")) else { continue };
+        let module = match surject_stablehlo::parse_and_verify(&text) {
+            Ok(module) => module,
+            Err(error) => {
+                failures.push(error.render(&name, &text));
+                continue;
+            }
+        };
+        let printed = surject_stablehlo::print_generic(&module);
+        match surject_stablehlo::parse(&printed) {
+            Ok(again) if module.same(&again) => {}
+            Ok(_) => failures.push(format!("{name}: the generic form says something else")),
+            Err(error) => failures.push(error.render(&name, &printed)),
+        }
+        let options = ImportOptions { file: &name, source: &text, ..ImportOptions::default() };
+        match import(&module, &options) {
+            Err(error) if error.exit_status() != 3 => failures.push(error.diagnostic().render(&name, &text)),
+            Err(error) => println!("{name}: {error}"),
+            Ok(_) => {}
+        }
+    }
+    assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), folders.len(), failures.join("\n"));
+}
+
 /// Numbers of a program changed at random: whatever comes out is refused with an error or passes the verifier.
 #[test]
 fn broken_programs_are_refused() {

@@ -14,6 +14,7 @@ const TEXTS: [&str; 3] = [
 /// What no text of the library defines. A test holds the list against evaluation.
 const BUILTIN: &[&str] = &[
     "dim",
+    "file",
     "fill",
     "infinity",
     "false",

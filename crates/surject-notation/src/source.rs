@@ -7,6 +7,7 @@
 //! item       := "input" NAME [":" "\"" shape "\""] ";"      a tensor given from outside
 //!             | "index" NAME "<" NUMBER ";"                  a static index and its range
 //!             | "let" NAME "=" expr ";"
+//!             | "let" "[" names "]" "=" expr "++^" spec ";"  the results of a cut: let [p, q] = x ++^ "a^b => a; b";
 //!             | "fn" NAME [config] ["()"] [tensors] body     config, tensors := "(" parameter ("," parameter)* ")"
 //!             | "op" NAME "(" names ")" ["~logic:" logic] "{" assignment* "}" ["grad" "{" assignment* "}"]
 //!             | "output" NAME ("," NAME)* ";"
@@ -15,7 +16,7 @@
 //! body       := "=" expr ";" | "{" item* [expr] "}"
 //!
 //! assignment := target "=" [":"] [accumulator] rhs ["~logic:" logic]
-//! target     := NAME ["." part] | inline
+//! target     := (NAME ["." part] | inline) ["@|" NAME]      with `@|` a slice of it, the rest stays as it is
 //! accumulator := "+" "-" "*" "/" "**" "%" "@^" (max) "^^" (min) "||" "&&" "?/" (relu_gate) "?^" (satur01_gate)
 //! logic      := "\".\"" | "\"@\"" | "\"T\"" | spec-or-name
 //!
@@ -49,6 +50,10 @@
 //!   At the outermost place of an assignment, `*`, `/` and `**` are the arithmetic primitives; outside of an `op`
 //!   nothing says how their operands meet, so `~logic` must.
 //! * **An accumulation** `v =:+ …` starts from the neutral element, `v =+ …` from what `v` holds. `=:` alone writes.
+//! * **Logic.** `"."` is pointwise, `"@"` composes the first two operands: inputs of the first meet outputs of the
+//!   second. A third operand of `fma` meets the result as in a pointwise operation. An assignment means what its loops
+//!   do: `v =:+ fma(a, b, c) ~logic:"@"` adds `c` at every point, as often as there are positions that are contracted;
+//!   `v =:+ a * b ~logic:"@"; v =+ c;` adds it once.
 //! * **Slots.** Inside `op`, the names `v t g lhs` stand for the result, `v1 t1 g1 rhs1` for the first operand, and
 //!   so on to three; prefixes `lhs_ rhs1_` and suffixes `_lhs _rhs1` give other names a slot. A slot says by which
 //!   index map of the operation a tensor is addressed ([`Slot::of_name`]).

@@ -3,12 +3,12 @@
 //! # The notation
 //!
 //! ```text
-//! spec      := shape (";" shape)* "=>" shape             operands on the left, the result on the right
+//! spec      := shape (";" shape)* "=>" shape (";" shape)* operands on the left, the result on the right
 //! shape     := [row "|"] [row "->"] row                  batch | input -> output
-//! row       := axes [rowvar axes]                        a leading flank, the row variable, a trailing flank
+//! row       := axes [(rowvar | "<>") axes]               a leading flank, the row variable, a trailing flank
 //! rowvar    := "..." | ".." NAME ".."                    `...` is `..batch..`, `..input..` or `..output..` by its row
 //! axes      := axis*                                     in multi-character mode separated by `,` or blanks
-//! axis      := LABEL | "_" | INDEX | affine | concat
+//! axis      := LABEL | "_" | INDEX | affine | concat     in a shape also "unit"
 //! affine    := [coefficient "*"] LABEL [mark] ("+" OFFSET | "+" [coefficient "*"] LABEL)*
 //! mark      := "=" | "<"                                 padded | valid (no padding)
 //! coefficient := NUMBER | NAME                           a NAME is a number of the host program
@@ -20,15 +20,23 @@
 //!   label of its own, a run of digits is one number, and blanks mean nothing. `abc` has three axes, `abc,` has one.
 //!   Names of row variables are words in both modes.
 //! * **Rows.** An omitted row is *empty*, never polymorphic: `ij` has no batch and no input axes.
+//! * **Closed rows.** A row without a row variable has all its axes in the trailing flank. `<>` is a marker at which
+//!   nothing grows: `3,<>,2,4` has a leading flank `3` and a trailing flank `2,4`. Only what broadcasts asks where
+//!   the marker is: the flanks of the smaller row meet the flanks of the larger one, each from its outer edge.
 //! * **Row variables.** One name is one variable, in whichever rows it stands: `..b..|->; => ..b..` moves axes
 //!   from batch to output. A name is either a dimension variable or a row variable, not both.
 //! * **Numbers.** In a spec a number is a *fixed index*: the position of an axis that is read or written, and so
 //!   a lower bound of its size. In a shape ([`ShapeSpec::parse`]) it is a *size*, and `4:rgb` gives it a basis;
-//!   `1:*` is the claim-free unit. A component of a concatenation that is a number is a size.
+//!   `1:*` is the claim-free unit, and so is the word `unit`, which is how results show it; a shape with that word is
+//!   read in multi-character mode. A size is at least 1. A component of a concatenation that is a number is a size.
 //! * **Placeholders.** Each `_` is an axis of its own that meets no other.
 //! * **Affine axes.** `stride*over+offset+dilation*kernel`: the axis at the loops `over` and `kernel` is at
-//!   position `stride·over + offset + dilation·kernel`, with `0 ≤ offset < stride`. Without a mark an axis with a
+//!   position `stride·over + offset + dilation·kernel`, with `0 ≤ offset < stride`. There may be several kernels,
+//!   `4*i<+2*j+k`: each adds its term to the position, and as a valid one `dilation·(kernel - 1)` to the size.
+//!   The padding mark is that of all of them. Without a mark an axis with a
 //!   kernel takes the padding of its surroundings ([`Spec::resolve_padding`]), or is an error.
+//! * **Several results** cut one operand, as in `a^b => a; b`: each result takes the components that it names. This
+//!   is for `let [p, q] = x ++^ "a^b => a; b";` only; every other operation has one result.
 //! * **Captures.** Names after a spec bind sizes: of the axis of that label, or of the product of a row variable.
 //! * Parentheses group nothing, and are an error: in other notations they flatten axes, which no spec does.
 //!
@@ -94,8 +102,10 @@ impl Kind {
 pub struct Spec {
     /// The shapes left of `=>`, at least one.
     pub operands: Vec<ShapeSpec>,
-    /// The shape right of `=>`.
+    /// The shape right of `=>`; of several the first.
     pub result: ShapeSpec,
+    /// The shapes after it, which only a cut into several tensors has.
+    pub further: Vec<ShapeSpec>,
     /// The whole text.
     pub span: Span,
 }
@@ -113,7 +123,12 @@ impl Spec {
 
     /// The shapes, operands first.
     pub fn shapes(&self) -> impl Iterator<Item = &ShapeSpec> {
-        self.operands.iter().chain([&self.result])
+        self.operands.iter().chain(self.results())
+    }
+
+    /// The shapes right of `=>`.
+    pub fn results(&self) -> impl Iterator<Item = &ShapeSpec> {
+        [&self.result].into_iter().chain(&self.further)
     }
 }
 
@@ -161,8 +176,8 @@ impl ShapeSpec {
     }
 }
 
-/// A row: two flanks, and between them the row variable. Without one the row is closed and all its axes are in
-/// the trailing flank.
+/// A row: two flanks, and between them the row variable. Without one the row is closed, and all its axes are in the
+/// trailing flank unless `<>` says where the marker is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RowSpec {
     /// The axes before the row variable.
@@ -232,7 +247,10 @@ pub enum Basis {
     Named(String),
 }
 
-/// An affine axis `stride*over+offset+dilation*kernel`.
+/// The most windows of one axis.
+pub const MAX_KERNELS: usize = 16;
+
+/// An affine axis `stride*over+offset+dilation*kernel`, or with more windows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Affine {
     /// The factor of `over`, at least one.
@@ -241,8 +259,8 @@ pub struct Affine {
     pub over: Label,
     /// The distance of the first position from zero, below the stride.
     pub offset: u64,
-    /// The window, if there is one.
-    pub kernel: Option<Kernel>,
+    /// The windows, in order; all of one padding.
+    pub kernels: Vec<Kernel>,
 }
 
 /// The window of a convolved axis.

@@ -3,7 +3,7 @@
 use surject_notation::source::Source;
 
 /// A name of the snapshot, the code, and a program that is refused.
-const WRONG: [(&str, &str, &str); 32] = [
+const WRONG: [(&str, &str, &str); 41] = [
     ("missing_value", "SJ0502", "let x = ;"),
     ("missing_semicolon", "SJ0502", "let x = a\nlet y = b;"),
     ("end_of_text", "SJ0501", "let x = a +"),
@@ -14,6 +14,15 @@ const WRONG: [(&str, &str, &str); 32] = [
     ("keyword_as_name", "SJ0502", "let let = 3;"),
     ("number_into_name", "SJ0502", "let x = 3w;"),
     ("large_number", "SJ0505", "let x = 1e999;"),
+    ("size_zero", "SJ0505", "input x: \"4|0->3\";"),
+    ("two_markers", "SJ0507", "input x: \"3,<>,4,<>\";"),
+    ("several_results", "SJ0502", "let y = x ++ \"ij => i; j\";"),
+    ("cut_of_a_sum", "SJ0502", "let [p, q] = x + y;"),
+    ("cut_into_too_many", "SJ0509", "let [p, q, r] = x ++^ \"a^b => a; b\";"),
+    ("cut_name_twice", "SJ0519", "let [p, _, p, _] = x ++^ \"a^b^c^d => a; b; c; d\";"),
+    ("where_composes", "SJ0515", "{ v } =:+ where(a, b, c) ~logic:\"@\";"),
+    ("slice_of_a_sum", "SJ0516", "(a + b) @| i =: c;"),
+    ("slice_at_a_number", "SJ0516", "a @| 3 =: c;"),
     ("index_range", "SJ0505", "index i < 0;"),
     ("spec_inside", "SJ0507", "let y = x ++ \"... a ... => a\";"),
     ("spec_name_twice", "SJ0508", "let y = a +* b \"..d.., d; d, e => ..d.., e\";"),

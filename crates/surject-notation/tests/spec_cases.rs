@@ -96,7 +96,7 @@ fn the_axis(row: &RowSpec) -> &Affine {
 fn pa07_stride_and_dilation() {
     let spec = Spec::parse("2*o+3*k=>o,k").unwrap();
     let axis = the_axis(&spec.operands[0].output);
-    let kernel = axis.kernel.as_ref().unwrap();
+    let kernel = axis.kernels.first().unwrap();
     assert_eq!((&axis.stride, axis.over.name.as_str(), axis.offset), (&Coefficient::Number(2), "o", 0));
     assert_eq!((&kernel.dilation, kernel.label.name.as_str()), (&Coefficient::Number(3), "k"));
     assert_eq!(kernel.padding, Padding::Unspecified);
@@ -106,7 +106,7 @@ fn pa07_stride_and_dilation() {
 fn pa09_a_stride_without_a_kernel() {
     let spec = Spec::parse("2*output => output").unwrap();
     let axis = the_axis(&spec.operands[0].output);
-    assert_eq!((&axis.stride, axis.kernel.is_none()), (&Coefficient::Number(2), true));
+    assert_eq!((&axis.stride, axis.kernels.is_empty()), (&Coefficient::Number(2), true));
 }
 
 #[test]

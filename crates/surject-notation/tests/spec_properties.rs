@@ -20,24 +20,23 @@ fn coefficient() -> impl Strategy<Value = Coefficient> {
 
 fn affine() -> impl Strategy<Value = Affine> {
     let padding = prop_oneof![Just(Padding::Padded), Just(Padding::Valid), Just(Padding::Unspecified)];
-    let kernel = (coefficient(), label(), padding).prop_map(|(dilation, label, padding)| Kernel {
-        dilation,
-        label,
-        padding,
-    });
-    (coefficient(), label(), 0..9u64, prop::option::of(kernel)).prop_map(|(stride, over, offset, kernel)| {
+    let kernels =
+        (padding, prop::collection::vec((coefficient(), label()), 0..4)).prop_map(|(padding, all)| {
+            all.into_iter().map(|(dilation, label)| Kernel { dilation, label, padding }).collect()
+        });
+    (coefficient(), label(), 0..9u64, kernels).prop_map(|(stride, over, offset, kernels)| {
         let offset = match stride {
             Coefficient::Number(n) => offset % n,
             Coefficient::Name(_) => offset,
         };
-        Affine { stride, over, offset, kernel }
+        Affine { stride, over, offset, kernels }
     })
 }
 
 fn axis(affine_too: bool) -> impl Strategy<Value = Axis> {
     let component = prop_oneof![
         3 => label().prop_map(Component::Label),
-        1 => (0..20u64).prop_map(|n| Component::Size(n, Span::default())),
+        1 => (1..20u64).prop_map(|n| Component::Size(n, Span::default())),
     ];
     let weight = u32::from(affine_too);
     let kind = prop_oneof![
@@ -66,40 +65,44 @@ fn sized() -> impl Strategy<Value = Axis> {
         1 => "[a-z][a-z0-9]{0,3}".prop_filter("default is no name", |b| b != "default").prop_map(Basis::Named),
     ];
     let kind = prop_oneof![
-        3 => (0..2000u64, basis).prop_map(|(n, basis)| AxisKind::Size(n, basis)),
+        3 => (1..2000u64, basis).prop_map(|(n, basis)| AxisKind::Size(n, basis)),
         1 => name().prop_map(AxisKind::Label),
         1 => Just(AxisKind::Placeholder),
     ];
     kind.prop_map(|kind| Axis { kind, span: Span::default() })
 }
 
-fn row(axis: impl Strategy<Value = Axis>) -> impl Strategy<Value = RowSpec> {
+fn row(axis: impl Strategy<Value = Axis>, markers: bool) -> impl Strategy<Value = RowSpec> {
     // Names of row variables have no letter of a label, so that no name is both.
     let variable = prop_oneof!["[x-z]{1,3}", Just("batch".to_string()), Just("input".to_string())];
     let variable = variable.prop_map(|name| RowName { name, span: Span::default() });
-    let parts = (prop::collection::vec(axis, 0..4), prop::option::of(variable), any::<prop::sample::Index>());
-    parts.prop_map(|(mut axes, variable, cut)| {
-        let at = if variable.is_some() { cut.index(axes.len() + 1) } else { 0 };
+    let parts = (
+        prop::collection::vec(axis, 0..4),
+        prop::option::of(variable),
+        any::<prop::sample::Index>(),
+        prop::bool::weighted(if markers { 0.2 } else { 0.0 }),
+    );
+    parts.prop_map(|(mut axes, variable, cut, closed)| {
+        // A closed row may say where its marker is, too.
+        let at = if variable.is_some() || closed { cut.index(axes.len() + 1) } else { 0 };
         let trailing = axes.split_off(at);
         RowSpec { leading: axes, variable, trailing }
     })
 }
 
-fn shape<S: Strategy<Value = Axis>>(axis: impl Fn() -> S) -> impl Strategy<Value = ShapeSpec> {
-    (row(axis()), row(axis()), row(axis())).prop_map(|(batch, input, output)| ShapeSpec {
-        batch,
-        input,
-        output,
-        span: Span::default(),
-    })
+fn shape<S: Strategy<Value = Axis>>(axis: impl Fn() -> S, markers: bool) -> impl Strategy<Value = ShapeSpec> {
+    (row(axis(), markers), row(axis(), markers), row(axis(), markers))
+        .prop_map(|(batch, input, output)| ShapeSpec { batch, input, output, span: Span::default() })
 }
 
 fn spec() -> impl Strategy<Value = Spec> {
     any::<bool>().prop_flat_map(|affine_too| {
-        let operands = prop::collection::vec(shape(move || axis(affine_too)), 1..4);
-        (operands, shape(move || axis(affine_too))).prop_map(|(operands, result)| Spec {
+        let operands = prop::collection::vec(shape(move || axis(affine_too), affine_too), 1..4);
+        let results = prop::collection::vec(shape(move || axis(affine_too), affine_too), 1..3);
+        (operands, results).prop_map(|(operands, mut results)| Spec {
             operands,
-            result,
+            result: results.remove(0),
+            further: results,
             span: Span::default(),
         })
     })
@@ -117,7 +120,7 @@ proptest! {
     }
 
     #[test]
-    fn shapes_read_back(shape in shape(sized)) {
+    fn shapes_read_back(shape in shape(sized, true)) {
         let text = shape.to_string();
         let again = ShapeSpec::parse(&text).map_err(|e| TestCaseError::fail(e.render("shape", &text)))?;
         prop_assert_eq!(again, shape, "{}", text);
@@ -125,10 +128,10 @@ proptest! {
 
     #[test]
     fn blanks_mean_nothing_in_single_character_mode(
-        operands in prop::collection::vec(shape(single), 1..3),
-        result in shape(single),
+        operands in prop::collection::vec(shape(single, false), 1..3),
+        result in shape(single, false),
     ) {
-        let spec = Spec { operands, result, span: Span::default() };
+        let spec = Spec { operands, result, further: Vec::new(), span: Span::default() };
         let text = spec.to_string();
         prop_assert_eq!(Mode::of(&text), Mode::SingleChar);
         // A blank after every character that is a sign or a label of its own; words and signs stay whole.

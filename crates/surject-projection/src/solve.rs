@@ -14,6 +14,9 @@ use crate::loops::Plan;
 use crate::projections::{Projections, write_affine};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// How many affine axes may be made of each other: an axis of a spec with many terms is a chain of so many.
+const DEEPEST: usize = 16;
+
 /// An index over the roots of classes that have a loop.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
@@ -48,7 +51,7 @@ impl System {
         let classes = Classes::new(self)?;
         let closing = Closing::new(self, &classes);
         let forms = |axes: &[AxisId]| {
-            axes.iter().map(|id| closing.form(classes.root(*id))).collect::<Result<Vec<Form>, _>>()
+            axes.iter().map(|id| closing.form(classes.root(*id), DEEPEST)).collect::<Result<Vec<Form>, _>>()
         };
         let result = forms(&self.result)?;
         let operands = self.operands.iter().map(|axes| forms(axes)).collect::<Result<Vec<_>, _>>()?;
@@ -91,8 +94,8 @@ impl<'a> Closing<'a> {
         parts.collect()
     }
 
-    /// The index of a class.
-    fn form(&self, root: usize) -> Result<Form, ProjectionError> {
+    /// The index of a class. What it is derived from may be derived itself, so many times.
+    fn form(&self, root: usize, deepest: usize) -> Result<Form, ProjectionError> {
         let pinned = self.classes.pin(root).map(|pin| match pin {
             Pin::Fixed(position) => Form::Fixed(position),
             Pin::External => Form::External,
@@ -105,7 +108,7 @@ impl<'a> Closing<'a> {
         };
         let mut agreed = pinned;
         for equation in equations {
-            let form = self.derive(equation)?;
+            let form = self.derive(equation, deepest)?;
             match &agreed {
                 Some(first) if *first != form => {
                     return Err(ProjectionError::TwoIndices {
@@ -129,13 +132,24 @@ impl<'a> Closing<'a> {
         Ok(Form::Fixed(0))
     }
 
-    fn derive(&self, equation: &Equation) -> Result<Form, ProjectionError> {
+    fn derive(&self, equation: &Equation, deepest: usize) -> Result<Form, ProjectionError> {
         match equation {
             Equation::Affine { target, stride, over, window, offset } => {
-                self.affine(*target, *stride, *over, *window, *offset)
+                let over = self.over(*target, *over, deepest)?;
+                self.affine(*target, *stride, over, *window, *offset)
             }
             Equation::Concat { target, parts } => self.concat(*target, parts),
             _ => Ok(Form::Fixed(0)),
+        }
+    }
+
+    /// What a stride goes over: a base class, or another affine axis, of which the window adds a term.
+    fn over(&self, target: AxisId, over: AxisId, deepest: usize) -> Result<Form, ProjectionError> {
+        let root = self.classes.root(over);
+        let affine = |equation: &&Equation| matches!(equation, Equation::Affine { .. });
+        match self.derived.get(&root) {
+            Some(equations) if deepest > 0 && equations.iter().all(affine) => self.form(root, deepest - 1),
+            _ => self.part(target, over),
         }
     }
 
@@ -167,13 +181,13 @@ impl<'a> Closing<'a> {
         &self,
         target: AxisId,
         stride: u64,
-        over: AxisId,
+        over: Form,
         window: Option<Window>,
         offset: u64,
     ) -> Result<Form, ProjectionError> {
         let mut sum = Sum::default();
         sum.add(offset, Form::Fixed(1));
-        sum.add(stride, self.part(target, over)?);
+        sum.add(stride, over);
         if let Some(window) = window {
             sum.add(window.dilation, self.part(target, window.kernel)?);
             if window.padded {
@@ -240,12 +254,13 @@ impl Sum {
         let factor = i128::from(factor);
         match form {
             Form::Fixed(position) => self.offset = self.offset.saturating_add(factor * i128::from(position)),
-            Form::Affine { terms, .. } => {
+            Form::Affine { terms, offset } => {
+                self.offset = self.offset.saturating_add(factor * i128::from(offset));
                 for (c, root) in terms {
                     *self.terms.entry(root).or_default() += factor * i128::from(c);
                 }
             }
-            // A base class has neither form.
+            // Neither a base class nor an affine axis has one of these forms.
             Form::External | Form::Concat(_) => self.overflow = true,
         }
     }

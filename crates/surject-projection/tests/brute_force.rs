@@ -44,13 +44,17 @@ fn label() -> impl Strategy<Value = String> {
 }
 
 fn axis() -> impl Strategy<Value = AxisCase> {
-    let affine = (1u64..4, label(), prop::option::of((label(), 1u64..3, any::<bool>())), 0u64..3);
+    let kernels =
+        (any::<bool>(), prop::collection::vec((label(), 1u64..3), 0..4)).prop_map(|(padded, all)| {
+            all.into_iter().map(|(label, dilation)| (label, dilation, padded)).collect()
+        });
+    let affine = (1u64..4, label(), kernels, 0u64..3);
     prop_oneof![
         8 => label().prop_map(|l| AxisCase::Plain(Axis::Label(l))),
         1 => (0u64..3, 0u64..2).prop_map(|(at, more)| AxisCase::Fixed(at, more)),
         1 => (1u64..3).prop_map(AxisCase::Any),
-        2 => affine.prop_map(|(stride, over, kernel, offset)| {
-            AxisCase::Plain(Axis::Affine { stride, over, kernel, offset: offset % stride })
+        2 => affine.prop_map(|(stride, over, kernels, offset)| {
+            AxisCase::Plain(Axis::Affine { stride, over, kernels, offset: offset % stride })
         }),
         3 => (prop::sample::subsequence(&LABELS[..], 2..4), prop::bool::weighted(0.2)).prop_map(|(labels, number)| {
             let mut parts: Vec<String> = labels.into_iter().map(str::to_string).collect();
@@ -91,7 +95,7 @@ fn case() -> impl Strategy<Value = Case> {
 enum Read {
     Label(String),
     Fixed(i64),
-    Affine { over: (i64, String), kernel: Option<(i64, String)>, offset: i64 },
+    Affine { over: (i64, String), kernels: Vec<(i64, String)>, offset: i64 },
     Concat(Vec<String>),
 }
 
@@ -169,21 +173,25 @@ impl Problem {
                 let (read, extent) = match axis {
                     Axis::Label(l) => (Read::Label(l.clone()), size(l)),
                     Axis::Fixed(_) => unreachable!(),
-                    Axis::Affine { stride, over, kernel, offset } => {
+                    Axis::Affine { stride, over, kernels, offset } => {
                         let (o, mut shift) = (size(over), *offset as i64);
                         let mut extent = stride * o;
-                        if let Some((k, dilation, padded)) = kernel {
+                        if kernels.iter().any(|(_, _, padded)| !padded) {
+                            // Without positions there is no law; the test leaves such cases out.
+                            self.lawless |= o == 0 || kernels.iter().any(|(k, ..)| size(k) == 0);
+                            extent = stride * o.saturating_sub(1) + 1;
+                        }
+                        for (k, dilation, padded) in kernels {
                             let span = size(k).saturating_sub(1) * dilation + 1;
                             if *padded {
                                 shift -= (span / 2) as i64;
                             } else {
-                                // Without positions there is no law; the test leaves such cases out.
-                                self.lawless |= o == 0 || size(k) == 0;
-                                extent = stride * o.saturating_sub(1) + span;
+                                extent += span - 1;
                             }
                         }
-                        let kernel = kernel.as_ref().map(|(k, d, _)| (*d as i64, k.clone()));
-                        (Read::Affine { over: (*stride as i64, over.clone()), kernel, offset: shift }, extent)
+                        let kernels = kernels.iter().map(|(k, d, _)| (*d as i64, k.clone())).collect();
+                        let over = (*stride as i64, over.clone());
+                        (Read::Affine { over, kernels, offset: shift }, extent)
                     }
                     Axis::Concat(parts) => {
                         let mut named = Vec::new();
@@ -213,8 +221,8 @@ impl Problem {
         match read {
             Read::Label(l) => vec![l],
             Read::Fixed(_) => Vec::new(),
-            Read::Affine { over, kernel, .. } => {
-                std::iter::once(&over.1).chain(kernel.as_ref().map(|k| &k.1)).collect()
+            Read::Affine { over, kernels, .. } => {
+                std::iter::once(&over.1).chain(kernels.iter().map(|k| &k.1)).collect()
             }
             Read::Concat(parts) => parts.iter().collect(),
         }
@@ -263,12 +271,9 @@ impl Problem {
         let one = |read: &Read| match read {
             Read::Label(l) => at.get(l).copied(),
             Read::Fixed(c) => Some(*c),
-            Read::Affine { over, kernel, offset } => {
-                let kernel = match kernel {
-                    Some((d, k)) => d * at.get(k)?,
-                    None => 0,
-                };
-                Some(over.0 * at.get(&over.1)? + kernel + offset)
+            Read::Affine { over, kernels, offset } => {
+                let kernels = kernels.iter().map(|(d, k)| Some(d * at.get(k)?)).sum::<Option<i64>>()?;
+                Some(over.0 * at.get(&over.1)? + kernels + offset)
             }
             Read::Concat(parts) => {
                 let active = parts.iter().position(|p| at.contains_key(p))?;
@@ -393,9 +398,9 @@ proptest! {
             let AxisCase::Plain(axis) = axis else { continue };
             match axis {
                 Axis::Label(l) => *l = renamed(l),
-                Axis::Affine { over, kernel, .. } => {
+                Axis::Affine { over, kernels, .. } => {
                     *over = renamed(over);
-                    kernel.iter_mut().for_each(|k| k.0 = renamed(&k.0));
+                    kernels.iter_mut().for_each(|k| k.0 = renamed(&k.0));
                 }
                 Axis::Concat(parts) => parts.iter_mut().for_each(|p| *p = renamed(p)),
                 Axis::Fixed(_) => {}

@@ -57,10 +57,17 @@ fn two_derivations_of_one_axis_have_to_agree() {
 
 #[test]
 fn derived_axes_are_made_of_loops() {
-    let mut nested = system("2*o, k => o, k", &["6,12", "3,12"]);
-    let (derived, over) = (axis(&nested, 0, 0), axis(&nested, 0, 1));
-    nested.equations.push(affine(over, 2, derived, 0));
+    let mut nested = system("a; b, k => a^b, k", &["3", "2,10", "5,10"]);
+    let (derived, target) = (nested.axes().0[0], nested.axes().0[1]);
+    nested.equations.push(affine(target, 2, derived, 0));
     insta::assert_snapshot!("nested", fails(&nested, "SJ0436"));
+
+    // An affine axis over an affine one is affine.
+    let mut strided = system("2*o, k => o, k", &["6,12", "3,12"]);
+    let (derived, target) = (axis(&strided, 0, 0), axis(&strided, 0, 1));
+    strided.equations.push(affine(target, 2, derived, 1));
+    let expected = "product space {o:3}\nlhs [o, 4*o+1]\nrhs1 [2*o, 4*o+1]\nreductions {}\n";
+    assert_eq!(strided.solve().unwrap().to_string(), expected);
 
     let mut sliced = system("2*o, k => o, k", &["6,3", "3,3"]);
     sliced.equations.push(Equation::Pinned(sliced.axes().0[0], Pin::External));

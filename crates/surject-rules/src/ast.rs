@@ -1,5 +1,6 @@
 //! What a rule file says, as data.
 
+use crate::soundness::Soundness;
 use std::fmt;
 use surject_ir::{AccOp, BinaryOp, UnaryOp};
 
@@ -48,6 +49,8 @@ pub struct Rule {
     pub bindings: Vec<Binding>,
     /// Where the rule stands.
     pub span: Span,
+    /// What interpretation says of it, once [`crate::check`] has asked; so that it is asked once.
+    pub soundness: Option<Soundness>,
 }
 
 /// How far the two sides may differ.
@@ -59,6 +62,9 @@ pub enum Exactness {
     Reassociates,
     /// Equal over the reals; floats round differently.
     Rounds,
+    /// Equal over the reals while no value on the way overflows or underflows: a finite result may become infinite, NaN or
+    /// zero. What asks for this asks for all [`Flags`].
+    Overflows,
 }
 
 /// What must hold, or be waived, for the exactness class of a rule to be true.
@@ -282,6 +288,14 @@ conditions! {
     DType = "dtype" [Field, DTypeClass],
     /// Is the field this constant everywhere?
     Constant = "constant" [Field, Number],
+    /// Is no value of the field `-0.0`?
+    NoNegativeZero = "no-negative-zero" [Field],
+    /// Is `e ⊕ x = x` bit for bit, for the value `e` that an accumulation starts from and every value of the field? It is
+    /// not where a sum starts from `+0.0` and the value may be `-0.0`.
+    StartsAs = "starts-as" [Operator, Field],
+    /// May the second field leave a sum of `f t g` along the map (`t` is `mul` or `div`), and no finite sum becomes infinite,
+    /// NaN or zero for it? See [`surject_ir::range::Range::leaves`].
+    StaysFinite = "stays-finite" [Operator, Field, Field, Map],
 }
 
 impl ConditionName {
@@ -392,12 +406,23 @@ impl Pattern {
 }
 
 impl Exactness {
+    /// Every class, the most exact one first.
+    pub const ALL: [Exactness; 4] =
+        [Exactness::Exact, Exactness::Reassociates, Exactness::Rounds, Exactness::Overflows];
+
+    /// What rules of this class may ignore without a flag of their own.
+    pub const fn waives(self) -> Flags {
+        let all = matches!(self, Exactness::Overflows);
+        Flags { zero_sign: all, finite: all, no_overflow: all }
+    }
+
     /// The word in a rule file and in `--exactness`.
     pub const fn name(self) -> &'static str {
         match self {
             Exactness::Exact => "exact",
             Exactness::Reassociates => "reassociates",
             Exactness::Rounds => "rounds",
+            Exactness::Overflows => "overflows",
         }
     }
 }
@@ -406,16 +431,26 @@ impl std::str::FromStr for Exactness {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Exactness, String> {
-        [Exactness::Exact, Exactness::Reassociates, Exactness::Rounds]
-            .into_iter()
-            .find(|c| c.name() == text)
-            .ok_or_else(|| format!("`{text}` is not an exactness class (exact, reassociates, rounds)"))
+        Exactness::ALL.into_iter().find(|c| c.name() == text).ok_or_else(|| {
+            format!("`{text}` is not an exactness class (exact, reassociates, rounds, overflows)")
+        })
     }
 }
 
 impl fmt::Display for Exactness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+impl Flags {
+    /// What either asks for.
+    pub const fn or(self, other: Flags) -> Flags {
+        Flags {
+            zero_sign: self.zero_sign || other.zero_sign,
+            finite: self.finite || other.finite,
+            no_overflow: self.no_overflow || other.no_overflow,
+        }
     }
 }
 

@@ -13,11 +13,14 @@ pub fn check_static(file: &RuleFile) -> Result<(), RuleError> {
     file.rules.iter().try_for_each(check_rule)
 }
 
-/// Checks every rule statically, then interprets both sides of every rule on random instances
-/// ([`verify`]).
-pub fn check(file: &RuleFile) -> Result<(), RuleError> {
+/// Checks every rule statically, then interprets both sides of every rule on instances ([`verify`]) and keeps what
+/// that says in [`Rule::soundness`].
+pub fn check(file: &mut RuleFile) -> Result<(), RuleError> {
     check_static(file)?;
-    file.rules.iter().try_for_each(|rule| verify(rule).map(|_| ()))
+    for rule in &mut file.rules {
+        rule.soundness = Some(verify(rule)?);
+    }
+    Ok(())
 }
 
 /// The static checks of one rule.

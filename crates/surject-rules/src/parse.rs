@@ -120,9 +120,9 @@ impl<'a> Parser<'a> {
     fn rule(&mut self) -> Parsed<Rule> {
         let start = self.expect("rule")?;
         let (name, name_span) = self.word("the name of the rule")?;
-        let (class, class_span) = self.word("an exactness class (exact, reassociates, rounds)")?;
-        let class = class.parse().map_err(|e: String| RuleError::new("SJ0202", class_span, e))?;
-        let mut flags = Flags::default();
+        let (class, class_span) = self.word("an exactness class (exact, reassociates, rounds, overflows)")?;
+        let class: Exactness = class.parse().map_err(|e: String| RuleError::new("SJ0202", class_span, e))?;
+        let mut flags = class.waives();
         let mut phase = None;
         while let Some(token) = self.peek().filter(|t| t.kind == TokenKind::Word) {
             match self.text(token) {
@@ -166,7 +166,20 @@ impl<'a> Parser<'a> {
         }
         let span = Span { start: start.start, end: self.tokens[self.at - 1].span.end };
         let name = name.to_string();
-        Ok(Rule { name, name_span, class, flags, phase, left, right, both_ways, conditions, bindings, span })
+        Ok(Rule {
+            name,
+            name_span,
+            class,
+            flags,
+            phase,
+            left,
+            right,
+            both_ways,
+            conditions,
+            bindings,
+            span,
+            soundness: None,
+        })
     }
 
     fn pattern(&mut self, depth: usize) -> Parsed<Pattern> {

@@ -86,12 +86,15 @@ impl std::fmt::Display for Operation {
     }
 }
 
-/// The number as a scalar of a type, where the type has it: `-0.0` is the zero of integers, infinities are the
+/// The number as a scalar of a type, where the type has it: rounded to a float (`0.1` is the `f32` nearest to it, but no
+/// number rounds to an infinity or to zero), exact in an integer. `-0.0` is the zero of integers, infinities are the
 /// smallest and largest integers (the neutral elements of max and min).
 pub fn number(dtype: DType, value: f64) -> Option<Scalar> {
     let scalar = Scalar::from_f64(dtype, value);
     let kept = scalar.as_f64() == value || dtype.is_float() && value.is_nan();
-    (kept || dtype.is_int() && value.is_infinite()).then_some(scalar)
+    let found = scalar.as_f64();
+    let rounded = (dtype.is_float() || dtype.is_complex()) && found.is_finite() && found != 0.0;
+    (kept || rounded || dtype.is_int() && value.is_infinite()).then_some(scalar)
 }
 
 /// `(⨁ f) ⊗ g = ⨁ (f ⊗ g)` for `⊗ = t`, `⊕ = o` over non-empty fibres, with the factor on the right. For floats

@@ -1,37 +1,33 @@
-//! Soundness by interpretation: both sides of a rule are evaluated on random instances and compared as closely as
-//! the class of the rule says.
+//! Soundness by interpretation: both sides of a rule are evaluated on instances and compared as closely as the class
+//! of the rule says. What classes and flags mean stands at the top of the crate.
 //!
-//! * `exact`: bit for bit (any NaN equals any NaN, and zeros of both signs under `zero-sign`), in every kind of
-//!   element type that the rule can have.
-//! * `reassociates`, `rounds`: floats and complex numbers in 64 bits up to 1e-9 of the largest magnitude on the
-//!   way; integers exactly. These classes speak of real numbers, so a rule is refused when it fails for floats;
-//!   other kinds of element types for which it fails are reported in [`Soundness::unsound`], and a rule must not
-//!   fire there.
-//!
-//! Under `finite` an instance counts only if every value the left side computes is finite (for `<=>`, one of the
-//! two sides); under `no-overflow` only if its integer operations stay in range.
+//! First come instances that are meant to fail ([`plans`]): the numbers of the rule, their neighbours, every
+//! magnitude, every element type, long axes; then random ones, in map notation all. Both are the same in every run.
 
+mod compare;
 mod message;
 mod shrink;
 
+pub use compare::{Difference, Trial, counts_everywhere, trial};
+
 use crate::ast::{Exactness, Rule};
 use crate::error::RuleError;
-use crate::evaluate::{Evaluated, evaluate, is_finite};
-use crate::instance::{Instance, Size, TypeClass, draw};
+use crate::instance::{Instance, Size, TypeClass, Values, draw, plans};
 use crate::lower::Lowered;
-use surject_ir::{DType, Scalar};
+use surject_ir::DType;
 
-/// The instances that a rule of ordinary length is checked on; a longer one on fewer, in the same time.
+/// The random instances that a rule of ordinary length in map notation is checked on; a longer one on fewer, in the
+/// same time.
 const INSTANCES: usize = 1500;
+
+/// Those of a rule in index notation, beside the directed ones.
+const MORE: usize = 150;
 
 /// The patterns of a rule of ordinary length.
 const ORDINARY: usize = 32;
 
 /// The random seeds that are tried to find one instance.
 const SEEDS: u64 = 8;
-
-/// The relative difference that rounding may make in 64-bit floats.
-const TOLERANCE: f64 = 1e-9;
 
 /// What interpretation says of a rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,28 +50,6 @@ impl Soundness {
     }
 }
 
-/// What one instance says.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Trial {
-    /// The sides agree.
-    Agrees,
-    /// There is no point to compare at, or a flag of the rule excludes these values.
-    Skipped,
-    /// The sides differ.
-    Differs(Difference),
-}
-
-/// The first position where two sides differ.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Difference {
-    /// The position.
-    pub position: Vec<i64>,
-    /// The value of the left side.
-    pub left: Scalar,
-    /// The value of the right side.
-    pub right: Scalar,
-}
-
 /// Interprets a rule that has passed [`crate::check_static`] on random instances.
 ///
 /// Fails with `SJ0220` and a small counterexample when the sides differ, and with `SJ0221` when no instance was
@@ -84,138 +58,123 @@ pub fn verify(rule: &Rule) -> Result<Soundness, RuleError> {
     match survey(rule)? {
         Survey::Sound(soundness) => Ok(soundness),
         Survey::Unsound(instance) => Err(message::unsound(rule, *instance)),
+        Survey::RestsOnFunctions => Err(message::rests_on_functions(rule)),
     }
 }
 
 /// What the instances of a rule say.
 enum Survey {
     Sound(Soundness),
-    Unsound(Box<Instance>),
+    Unsound(Box<Counterexample>),
+    /// The sides are equal by what functions are; the class says that they are by the order of sums and products.
+    RestsOnFunctions,
+}
+
+/// An instance that shows that a rule is not sound.
+struct Counterexample {
+    instance: Instance,
+    /// The position of the result, where the right side loses every digit instead of being wrong.
+    worst: Option<usize>,
+}
+
+/// What has been seen so far.
+struct Surveyor<'r> {
+    rule: &'r Rule,
+    soundness: Soundness,
+    counts: [usize; TypeClass::ALL.len()],
+    failures: [Option<Box<Counterexample>>; TypeClass::ALL.len()],
+}
+
+impl Surveyor<'_> {
+    /// Does it take no more instances? Every rule holds for floats; of several counterexamples one of these is the
+    /// plainest.
+    fn see(&mut self, instance: Instance, ordinary: bool) -> bool {
+        let class = instance.class as usize;
+        if self.failures[class].is_some() {
+            return false;
+        }
+        let failure = match trial(self.rule, &instance) {
+            Trial::Agrees => {
+                self.soundness.agreed += 1;
+                self.counts[class] += 1;
+                let loses = ordinary && self.rule.class != Exactness::Exact;
+                let worst = if loses { compare::loses_digits(self.rule, &instance) } else { None };
+                worst.map(|worst| Counterexample { instance, worst: Some(worst) })
+            }
+            Trial::Skipped => {
+                self.soundness.skipped += 1;
+                None
+            }
+            Trial::Differs(_) => Some(Counterexample { instance, worst: None }),
+        };
+        let Some(failure) = failure else { return false };
+        self.failures[class] = Some(Box::new(failure));
+        class == TypeClass::Float as usize
+    }
+
+    fn has_failed(&self) -> bool {
+        self.failures.iter().any(Option::is_some)
+    }
+
+    fn finish(mut self) -> Result<Survey, RuleError> {
+        // An exact rule holds for every type it can have, the others for floats if they can have them.
+        let float = TypeClass::Float as usize;
+        let exact = self.rule.class == Exactness::Exact;
+        let all = exact || self.counts[float] == 0 || self.failures[float].is_some();
+        let first = if self.failures[float].is_some() { float } else { 0 };
+        let order = [first].into_iter().chain(0..self.failures.len());
+        if all && let Some(failure) = order.into_iter().find_map(|c| self.failures[c].take()) {
+            return Ok(Survey::Unsound(failure));
+        }
+        if self.soundness.agreed == 0 {
+            return Err(message::unchecked(self.rule));
+        }
+        for class in TypeClass::ALL {
+            if self.failures[class as usize].is_some() {
+                self.soundness.unsound.push(class);
+            } else if self.counts[class as usize] > 0 {
+                self.soundness.sound.push(class);
+            }
+        }
+        Ok(Survey::Sound(self.soundness))
+    }
 }
 
 fn survey(rule: &Rule) -> Result<Survey, RuleError> {
     let lowered = Lowered::new(rule)?;
-    let mut soundness = Soundness::default();
-    let mut counts = [0usize; TypeClass::ALL.len()];
-    let mut failures: [Option<Box<Instance>>; TypeClass::ALL.len()] = [const { None }; TypeClass::ALL.len()];
+    let mut surveyor = Surveyor {
+        rule,
+        soundness: Soundness::default(),
+        counts: [0; TypeClass::ALL.len()],
+        failures: [const { None }; TypeClass::ALL.len()],
+    };
+    let mut rests_on_functions = false;
+    for plan in plans(&lowered) {
+        let Some(instance) = plan.instance(&lowered) else { continue };
+        if plan.ordinary && rule.class == Exactness::Reassociates {
+            rests_on_functions |= compare::rests_on_functions(&instance);
+        }
+        if surveyor.see(instance, plan.ordinary) {
+            return surveyor.finish();
+        }
+    }
+    if rests_on_functions {
+        return Ok(Survey::RestsOnFunctions);
+    }
+    if rule.class == Exactness::Exact && surveyor.has_failed() {
+        return surveyor.finish();
+    }
     let length = rule.left.size() + rule.right.size();
-    let instances = INSTANCES * ORDINARY / length.max(ORDINARY);
-    for seed in 0..SEEDS * instances as u64 {
-        if soundness.agreed >= instances {
+    let most = if rule.is_map_notation() { INSTANCES } else { MORE } * ORDINARY / length.max(ORDINARY);
+    let directed = surveyor.soundness.agreed;
+    for seed in 0..SEEDS * most as u64 {
+        if surveyor.soundness.agreed - directed >= most {
             break;
         }
-        let Some(instance) = draw(&lowered, seed, Size::of(seed)) else { continue };
-        let class = instance.class as usize;
-        if failures[class].is_some() {
-            continue;
-        }
-        match trial(rule, &instance) {
-            Trial::Agrees => {
-                soundness.agreed += 1;
-                counts[class] += 1;
-            }
-            Trial::Skipped => soundness.skipped += 1,
-            Trial::Differs(_) => {
-                failures[class] = Some(Box::new(instance));
-                // Every rule holds for floats; of several counterexamples this one is the plainest.
-                if class == TypeClass::Float as usize {
-                    break;
-                }
-            }
+        let Some(instance) = draw(&lowered, seed, Size::wide(seed), Values::Wide) else { continue };
+        if surveyor.see(instance, false) {
+            break;
         }
     }
-    // An exact rule holds for every type it can have, the others for floats if they can have them.
-    let float = TypeClass::Float as usize;
-    let all = rule.class == Exactness::Exact || counts[float] == 0 || failures[float].is_some();
-    if all && let Some(failure) = failures.iter_mut().find_map(Option::take) {
-        return Ok(Survey::Unsound(failure));
-    }
-    if soundness.agreed == 0 {
-        return Err(message::unchecked(rule));
-    }
-    for class in TypeClass::ALL {
-        if failures[class as usize].is_some() {
-            soundness.unsound.push(class);
-        } else if counts[class as usize] > 0 {
-            soundness.sound.push(class);
-        }
-    }
-    Ok(Survey::Sound(soundness))
-}
-
-/// Evaluates both sides of an instance and compares them as the class and the flags of the rule say.
-pub fn trial(rule: &Rule, instance: &Instance) -> Trial {
-    let roots = [instance.left, instance.right];
-    let Some(values) = evaluate(&instance.function, &roots, &instance.args) else { return Trial::Skipped };
-    let (Some(left), Some(right)) = (values.get(&instance.left), values.get(&instance.right)) else {
-        return Trial::Skipped;
-    };
-    let counts = |side: &Evaluated| {
-        let given = instance.args.iter().all(|b| (0..b.len()).all(|i| is_finite(b.get(i))));
-        let finite = !rule.flags.finite || side.finite;
-        finite && (!rule.flags.no_overflow || side.in_range && (side.finite || !given))
-    };
-    if !(counts(left) || rule.both_ways && counts(right)) || left.values.is_empty() {
-        return Trial::Skipped;
-    }
-    let scale = values.values().flat_map(|e| &e.values).map(|&v| magnitude(v)).fold(1.0, f64::max);
-    let same = |(a, b): (&Scalar, &Scalar)| agree(rule, *a, *b, scale);
-    match left.values.iter().zip(&right.values).position(|pair| !same(pair)) {
-        None => Trial::Agrees,
-        Some(at) => {
-            let points = instance.function.fields[instance.left].space.iter_points();
-            let position = points.and_then(|mut p| p.nth(at)).unwrap_or_default();
-            Trial::Differs(Difference { position, left: left.values[at], right: right.values[at] })
-        }
-    }
-}
-
-/// The size of a finite number, otherwise 0.
-fn magnitude(value: Scalar) -> f64 {
-    let dtype = value.dtype();
-    let size = if dtype.is_float() || dtype.is_complex() { value.as_complex().norm() } else { 0.0 };
-    if size.is_finite() { size } else { 0.0 }
-}
-
-/// The parts of a number that are compared: one, or two of a complex number.
-fn parts(value: Scalar) -> Vec<Scalar> {
-    let dtype = value.dtype();
-    let part = dtype.part();
-    match part == dtype {
-        true => vec![value],
-        false => {
-            vec![Scalar::from_bits(part, value.bits()), Scalar::from_bits(part, value.bits() >> part.bits())]
-        }
-    }
-}
-
-fn agree(rule: &Rule, a: Scalar, b: Scalar, scale: f64) -> bool {
-    let pairs = || parts(a).into_iter().zip(parts(b));
-    a.dtype() == b.dtype() && pairs().all(|(a, b)| agree_part(rule, a, b, scale))
-}
-
-fn agree_part(rule: &Rule, a: Scalar, b: Scalar, scale: f64) -> bool {
-    if a.bits() == b.bits() {
-        return true;
-    }
-    if !a.dtype().is_float() {
-        return false;
-    }
-    let (x, y) = (a.as_f64(), b.as_f64());
-    if x.is_nan() || y.is_nan() {
-        return x.is_nan() && y.is_nan();
-    }
-    match rule.class {
-        Exactness::Exact => x == y && (x != 0.0 || rule.flags.zero_sign),
-        _ if x.is_infinite() || y.is_infinite() => x == y,
-        _ => {
-            // Sums that are not of 64 bits stand for parts of conversions: their own precision counts.
-            let unit = match a.dtype() {
-                DType::F64 => TOLERANCE,
-                DType::F32 => 1e-5,
-                _ => 1e-1,
-            };
-            (x - y).abs() <= unit * scale
-        }
-    }
+    surveyor.finish()
 }

@@ -94,7 +94,7 @@ functions! {
     /// The error function.
     erf(x) = libm::erf, surject_erf_f32, surject_erf_f64;
     /// `1 - erf(x)`, exact for large `x`.
-    erfc(x) = libm::erfc, surject_erfc_f32, surject_erfc_f64;
+    erfc(x) = crate::special::erfc, surject_erfc_f32, surject_erfc_f64;
     /// The inverse of the error function; infinite at 1 and -1.
     erf_inv(x) = crate::special::erf_inv, surject_erf_inv_f32, surject_erf_inv_f64;
     /// The logarithm of the absolute value of the gamma function.

@@ -2,6 +2,7 @@
 
 use crate::origin::Origin;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -103,8 +104,11 @@ pub struct ShapeError {
 }
 
 impl ShapeError {
-    /// Keeps so many labels: the nearest ones and the farthest.
+    /// Keeps each label once, and of these so many: the nearest ones and the farthest. One place in the text may have
+    /// made several constraints, such as an expression of a function that is called several times.
     pub(crate) fn shorten(&mut self, most: usize) {
+        let mut seen = HashSet::new();
+        self.labels.retain(|label| seen.insert(label.to_string()));
         if self.labels.len() > most {
             self.omitted += self.labels.len() - most;
             self.labels.drain(most - 1..self.labels.len() - 1);

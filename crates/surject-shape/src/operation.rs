@@ -7,9 +7,11 @@
 //! Pointwise operations, composition and transposition broadcast: they give inequalities, operand below result. Specs
 //! and slices give equations: nothing broadcasts.
 
-use crate::constraint::{Constraint, Role};
+use crate::constraint::{Constraint, Elems, Role};
+use crate::dim::DimTerm;
 use crate::error::{ShapeError, ShapeErrorKind};
 use crate::origin::Origin;
+use crate::row::Row;
 use crate::shape::Shape;
 use crate::solver::Solver;
 use crate::template::{Instance, Template};
@@ -30,6 +32,12 @@ pub enum Logic {
     BatchSlice {
         /// The size of that axis, where it is known.
         range: Option<u64>,
+    },
+    /// Words of random bits to numbers of fewer bits: the operand has one axis, and the result `coefficient` times as many
+    /// elements, in whatever shape.
+    Uint4x32ToPrec {
+        /// How many numbers a word gives.
+        coefficient: u64,
     },
     /// As a spec says.
     Spec(Arc<Template>),
@@ -53,7 +61,7 @@ impl Logic {
             Logic::Pointwise => None,
             Logic::Compose => Some(2),
             Logic::ComposeAccumulate => Some(3),
-            Logic::Transpose | Logic::BatchSlice { .. } => Some(1),
+            Logic::Transpose | Logic::BatchSlice { .. } | Logic::Uint4x32ToPrec { .. } => Some(1),
             Logic::Spec(template) => Some(template.operands.len()),
             Logic::Terminal(_) => Some(0),
         }
@@ -102,6 +110,25 @@ impl Logic {
                 constraints.push(Constraint::RowEq(result.input.clone(), operand.input.clone()));
                 constraints.push(Constraint::RowEq(result.output.clone(), operand.output.clone()));
             }
+            (Logic::Uint4x32ToPrec { coefficient }, [operand]) => {
+                let var = solver.fresh_dim();
+                let rows: Vec<Row> = operand.in_memory_order().into_iter().cloned().collect();
+                // No loop of the result goes over the words: an element is a part of the word at its own place.
+                if let [DimTerm::Var(axis)] = rows.iter().flat_map(Row::dims).collect::<Vec<_>>()[..] {
+                    instance.external.push(axis);
+                }
+                constraints.push(Constraint::Exact { dims: vec![var.into()], rows });
+                constraints.push(Constraint::Total {
+                    elems: Elems::Strided { coefficient: *coefficient, var: var.into() },
+                    // The row that takes what is left stands last.
+                    rows: vec![result.input.clone(), result.batch.clone(), result.output.clone()],
+                    divided_by: Vec::new(),
+                });
+                // Numbers come in the shape that their use asks for, like those of a leaf.
+                for row in [&result.batch, &result.input, &result.output] {
+                    constraints.push(Constraint::Terminal(row.clone(), Role::Leaf));
+                }
+            }
             (Logic::Terminal(role), []) => {
                 // Of a parameter, the output axes have to be determined by its use; its batch and input rows may close
                 // to nothing, but no axis of them may be without a size.
@@ -133,6 +160,7 @@ impl Logic {
             Logic::ComposeAccumulate => "a composition with an addend",
             Logic::Transpose => "a transposition",
             Logic::BatchSlice { .. } => "a slice",
+            Logic::Uint4x32ToPrec { .. } => "a conversion of random words",
             Logic::Spec(_) => "a spec",
             Logic::Terminal(_) => "a terminal tensor",
         }

@@ -4,6 +4,7 @@
 use crate::constraint::{Constraint, Elems};
 use crate::dim::{Dim, DimTerm};
 use crate::error::ShapeError;
+use crate::operation::Logic;
 use crate::origin::Origin;
 use crate::row::{GroundRow, Row};
 use crate::solver::Solver;
@@ -131,11 +132,6 @@ impl Solver {
         result: &Shape,
         origin: &Arc<Origin>,
     ) -> Result<(), ShapeError> {
-        let var = DimTerm::Var(self.fresh_dim());
-        let rows = |s: &Shape| s.in_memory_order().into_iter().cloned().collect::<Vec<_>>();
-        self.add(Constraint::Exact { dims: vec![var], rows: rows(operand) }, origin)?;
-        let elems = Elems::Strided { coefficient, var };
-        let rows = vec![result.batch.clone(), result.input.clone(), result.output.clone()];
-        self.add(Constraint::Total { elems, rows, divided_by: Vec::new() }, origin)
+        self.operation(&Logic::Uint4x32ToPrec { coefficient }, &[operand], result, origin).map(drop)
     }
 }

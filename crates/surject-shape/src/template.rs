@@ -19,14 +19,14 @@ pub enum Axis {
     Label(String),
     /// A fixed position: the axis is larger than it.
     Fixed(u64),
-    /// Read at `stride·over + dilation·kernel + offset`.
+    /// Read at `stride·over + dilation·kernel + offset`, with any number of kernels.
     Affine {
         /// The stride.
         stride: u64,
         /// The label of the axis that iterates.
         over: String,
-        /// Label and dilation of the kernel, and whether the axis is padded.
-        kernel: Option<(String, u64, bool)>,
+        /// Label and dilation of each kernel, and whether it is padded.
+        kernels: Vec<(String, u64, bool)>,
         /// Below the stride.
         offset: u64,
     },
@@ -69,6 +69,8 @@ pub struct Template {
     pub operands: Vec<TemplateShape>,
     /// The result.
     pub result: TemplateShape,
+    /// Components that other results of the same cut take, so that they are not empty.
+    pub kept: BTreeSet<String>,
 }
 
 /// The variables that one use of an operation made: those for the names of its spec, if it has one.
@@ -109,7 +111,8 @@ impl Template {
                         let parts = components(axis);
                         !parts.is_empty() && parts.iter().all(|part| part.iter().any(|l| rest.contains(l)))
                     };
-                    if !there.is_empty() && there.iter().all(|shape| shape.axes().any(taken)) {
+                    let everywhere = there.iter().all(|shape| shape.axes().any(taken));
+                    if !there.is_empty() && everywhere && !self.kept.contains(label) {
                         found.insert(label.clone());
                     }
                 }
@@ -124,8 +127,8 @@ fn components(axis: &Axis) -> Vec<Vec<&String>> {
     match axis {
         Axis::Label(label) => vec![vec![label]],
         Axis::Fixed(_) => Vec::new(),
-        Axis::Affine { over, kernel, .. } => {
-            vec![std::iter::once(over).chain(kernel.as_ref().map(|k| &k.0)).collect()]
+        Axis::Affine { over, kernels, .. } => {
+            vec![std::iter::once(over).chain(kernels.iter().map(|k| &k.0)).collect()]
         }
         Axis::Concat(labels) => {
             labels.iter().map(|l| if size_of(l).is_none() { vec![l] } else { Vec::new() }).collect()
@@ -166,18 +169,7 @@ impl Maker<'_> {
                 self.constraints.push(Constraint::AtLeast(var.into(), position.saturating_add(1)));
                 var.into()
             }
-            Axis::Affine { stride, over, kernel, offset } => {
-                let input = DimTerm::Var(self.solver.fresh_dim());
-                let over = self.label(over);
-                let kernel = kernel.as_ref().map(|(label, dilation, padded)| Kernel {
-                    dilation: *dilation,
-                    size: self.label(label),
-                    padded: *padded,
-                });
-                let offset = *offset;
-                self.constraints.push(Constraint::Affine { input, stride: *stride, over, kernel, offset });
-                input
-            }
+            Axis::Affine { stride, over, kernels, offset } => self.affine(*stride, over, kernels, *offset),
             Axis::Concat(components) => {
                 let target = DimTerm::Var(self.solver.fresh_dim());
                 let parts = components.iter().map(|component| match size_of(component) {
@@ -188,6 +180,29 @@ impl Maker<'_> {
                 self.constraints.push(Constraint::Concat { target, parts });
                 target
             }
+        }
+    }
+
+    /// An affine axis. Each kernel after the first makes a larger axis from the one before it: the sum of all terms is
+    /// the sum of two, one of which is a sum itself, and so are the sizes.
+    fn affine(&mut self, stride: u64, over: &str, kernels: &[(String, u64, bool)], offset: u64) -> DimTerm {
+        let mut step = (stride, self.label(over), offset);
+        let mut kernels = kernels.iter();
+        let mut next = kernels.next();
+        loop {
+            let (stride, over, offset) = step;
+            let input = DimTerm::Var(self.solver.fresh_dim());
+            let kernel = next.map(|(label, dilation, padded)| Kernel {
+                dilation: *dilation,
+                size: self.label(label),
+                padded: *padded,
+            });
+            self.constraints.push(Constraint::Affine { input, stride, over, kernel, offset });
+            next = kernels.next();
+            if next.is_none() {
+                return input;
+            }
+            step = (1, input, 0);
         }
     }
 

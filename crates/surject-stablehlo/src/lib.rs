@@ -16,6 +16,7 @@ mod normalise;
 mod parse;
 mod print;
 mod same;
+mod sharding;
 pub mod table;
 mod types;
 mod verify;
@@ -29,6 +30,7 @@ pub use diagnostic::{Diagnostic, Span};
 pub use module::{Function, Module, Op, Param, Region, ResultDecl, ValueId, ValueInfo, Visibility};
 pub use parse::{MAX_NESTING, parse};
 pub use print::{Options, print, print_generic, print_with};
+pub use sharding::Mesh;
 pub use types::{Dim, ElementClass, ElementType, FunctionType, TensorType, Type};
 pub use verify::verify;
 

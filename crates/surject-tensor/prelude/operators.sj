@@ -137,6 +137,16 @@ op or(a, b) { v =:+ or(v1, v2) }
 op not(x) { v =:+ not(v1) }
 op is_finite(x) { v =:+ is_finite(v1) }
 
+// Words of 128 random bits, Threefry-4x32 with 20 rounds, and with 2: a key and a counter give a word. A number is the
+// word of which the lowest 32 bits are that whole number. Words become numbers of [0, 1): `uint4x32_to_prec_uniform` takes
+// a list of words and uses all their bits, four numbers a word for f32, in the shape that the context asks for;
+// `uint4x32_to_prec_uniform1` makes one number of each word.
+op threefry4x32(key, counter) { v =: threefry4x32_crypto(v1, v2) }
+op threefry4x32_crypto(key, counter) { v =: threefry4x32_crypto(v1, v2) }
+op threefry4x32_light(key, counter) { v =: threefry4x32_light(v1, v2) }
+op uint4x32_to_prec_uniform(words) { v =: uint4x32_to_prec_uniform(v1) }
+op uint4x32_to_prec_uniform1(words) { v =: uint4x32_to_prec_uniform1(v1) }
+
 // One of two, as tensors of the shape of both.
 op arg1(a, b) { v =:+ arg1(v1, v2) } grad { g1 =+ g }
 op arg2(a, b) { v =:+ arg2(v1, v2) } grad { g2 =+ g }

@@ -9,19 +9,28 @@
 //! * **Numbers** stay numbers of the host program until an operator takes them; then they are scalars. Arithmetic of
 //!   numbers gives a number.
 //! * **Sizes** that a spec captures are names from there on. In arithmetic they are scalars; `+` and `*` of sizes and
-//!   whole numbers are sizes again, and where a size is asked for, `/` divides without a rest.
+//!   whole numbers are sizes again, and where a size is asked for, `-` subtracts and `/` divides without a rest.
 //! * **Functions have stages**, configuration, `()` and tensors, applied one after the other. A call may give
 //!   the configuration by key and the tensors by position at once; its parameters then belong to the place of the call.
 //! * **Parameters** belong to the instance that `()` made, or to the function without `()`; they are made when they are
 //!   first needed, once. Their names are paths of `let` names: `net.first.w`. Layers that the body of a layer makes
 //!   belong to that layer, one for each place.
+//! * **Files.** `file("w.npy")` is a constant: what the file holds, with its axes as output axes. `wrap(file("w.npy"),
+//!   i: [3], o: [2])` deals the axes to the rows, `reshape(file("w.npy"))` keeps the number of elements only. A parameter
+//!   that starts as one of the first two, `{ w = file("w.npy") }`, has its shape.
+//! * **Random words.** `threefry4x32(key, counter)` makes words of 128 random bits, which only conversions read:
+//!   `uint4x32_to_prec_uniform(words)` makes as many numbers of a list of words as their bits give (four of each in f32),
+//!   `uint4x32_to_prec_uniform1(words)` one of each.
+//! * **Slices are written through**: `rows @| step =: x;` writes one slice of `rows`, the others stay.
 //! * **Errors** point at the user's text; what goes wrong within the library is shown where the library was called.
 
 mod assign;
 mod builtin;
 mod call;
 mod capture;
+mod cut;
 mod expr;
+mod file;
 mod frame;
 mod function;
 mod items;
@@ -88,6 +97,8 @@ pub struct Session {
     frames: Vec<Frame>,
     /// Owners of what functions of the library define.
     library: Rc<Owner>,
+    /// Constants whose shapes are those of files.
+    files: BTreeSet<NodeId>,
     /// The names of parameters and the paths of layers that are taken.
     taken: BTreeSet<String>,
     /// How deep the expression being evaluated is.
@@ -117,6 +128,7 @@ impl Session {
             frames: vec![Frame::of_text(text.clone())],
             text,
             library: Rc::new(Owner::new(String::new())),
+            files: BTreeSet::new(),
             taken: taken.collect(),
             depth: 0,
             evaluated: 0,

@@ -36,6 +36,8 @@ pub enum TensorErrorKind {
     TooDeep,
     /// One name for two tensors.
     Twice,
+    /// A file that cannot be read as values.
+    File,
 }
 
 impl TensorErrorKind {
@@ -56,6 +58,7 @@ impl TensorErrorKind {
             TensorErrorKind::Unsupported => "SJ0549",
             TensorErrorKind::TooDeep => "SJ0550",
             TensorErrorKind::Twice => "SJ0551",
+            TensorErrorKind::File => "SJ0552",
         }
     }
 }

@@ -9,6 +9,8 @@
 mod build;
 mod data;
 
+pub(crate) use build::composition;
+
 use crate::error::TensorError;
 use crate::operator::Operator;
 use crate::tensor::Tensor;
@@ -16,6 +18,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
+use surject_ir::DType;
 use surject_notation::source::Slot;
 use surject_projection::Projections;
 use surject_shape::{
@@ -113,6 +116,8 @@ pub struct Step {
     pub locals: Vec<NodeId>,
     /// The position of a batch slice.
     pub index: Option<NodeId>,
+    /// The result is a slice that an assignment writes: what is written there is put back into the operand.
+    pub written_through: bool,
     /// The variables of the spec.
     pub instance: Instance,
     /// Where it was written.
@@ -183,6 +188,18 @@ pub struct Sizes {
     pub output: RowSizes,
 }
 
+/// Two sizes that a user said are equal, one of them a product.
+pub(crate) struct SaidEqual {
+    pub(crate) origin: Arc<Origin>,
+    pub(crate) sides: [Side; 2],
+}
+
+/// One of them: how errors speak of it, and the size or the number that it is.
+pub(crate) struct Side {
+    pub(crate) name: String,
+    pub(crate) size: Result<SizeRef, u64>,
+}
+
 pub(crate) struct Data {
     pub(crate) nodes: Vec<Node>,
     pub(crate) steps: Vec<Step>,
@@ -193,6 +210,12 @@ pub(crate) struct Data {
     pub(crate) projections: HashMap<StepId, Arc<Projections>>,
     /// The steps that give parameters their first values.
     pub(crate) first_values: HashMap<NodeId, StepId>,
+    /// Dimensions that stand for products of two others.
+    pub(crate) products: HashMap<DimVar, [DimTerm; 2]>,
+    /// What errors about sizes look up.
+    pub(crate) said_equal: Vec<SaidEqual>,
+    /// The element type that the conversion of random words counts for.
+    pub(crate) element: DType,
     streams: u32,
     /// The first error of an operator that could not return it.
     poison: Option<TensorError>,
@@ -220,9 +243,18 @@ impl Graph {
             gradients: HashMap::new(),
             projections: HashMap::new(),
             first_values: HashMap::new(),
+            products: HashMap::new(),
+            said_equal: Vec::new(),
+            element: DType::F32,
             streams: 0,
             poison: None,
         })))
+    }
+
+    /// Says for which element type the graph is made, before anything is added to it; `f32` where nothing is said. How
+    /// many numbers a word of random bits gives depends on it.
+    pub fn set_element(&self, dtype: DType) {
+        self.0.borrow_mut().element = dtype;
     }
 
     /// Whether two handles are one graph.
@@ -233,6 +265,19 @@ impl Graph {
     /// A fresh dimension of the graph's solver.
     pub fn fresh_dim(&self) -> DimVar {
         self.0.borrow_mut().solver.fresh_dim()
+    }
+
+    /// A dimension stands for the product of two others.
+    pub(crate) fn note_product(&self, var: DimVar, factors: [DimTerm; 2]) {
+        self.0.borrow_mut().products.insert(var, factors);
+    }
+
+    /// Whether a size is a product: of the axes of a row, or of two sizes.
+    pub(crate) fn is_product(&self, size: SizeRef) -> bool {
+        match size {
+            SizeRef::Row(_) => true,
+            SizeRef::Dim(var) => self.0.borrow().products.contains_key(&var),
+        }
     }
 
     /// Closes every shape. Tensors may be added afterwards; shapes that are closed stay.
@@ -257,7 +302,7 @@ impl Graph {
             data.mark_used(root)?;
         }
         let closed = data.solver.close();
-        closed.map_err(|error| data.explained(error.into()))
+        closed.map_err(|error| data.refuted(error))
     }
 
     /// Closes the shape of one tensor and what it depends on, and nothing else.
@@ -269,7 +314,7 @@ impl Graph {
         data.mark_used(tensor.id())?;
         let shape = data.nodes[tensor.id().0 as usize].shape.clone();
         let closed = data.solver.finish(&[shape.batch, shape.input, shape.output]);
-        closed.map_err(|error| data.explained(error.into()))?;
+        closed.map_err(|error| data.refuted(error))?;
         data.ground(tensor.id())
     }
 

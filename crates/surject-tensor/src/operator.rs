@@ -12,6 +12,9 @@ use surject_notation::source::{
     Accumulator, Assignment, Expr, ExprKind, Logic, Number, Operation, Primitive, Slot, UnaryOp,
 };
 
+/// The primitive that takes a word of random bits apart.
+pub(crate) const CONVERSION: &str = "uint4x32_to_prec_uniform";
+
 /// An operator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operator {
@@ -134,6 +137,12 @@ impl Operator {
             forward: vec![Rule { target: Cell::Value(Slot::Lhs), reset, accumulator, value }],
             gradient: Vec::new(),
         }
+    }
+
+    /// Whether it makes several numbers of each word of random bits.
+    pub(crate) fn converts_words(&self) -> bool {
+        let converts = |rule: &Rule| matches!(&rule.value, Term::Apply(p, _) if p.name == CONVERSION);
+        self.forward.iter().any(converts)
     }
 
     /// The same operator behind a shared pointer.

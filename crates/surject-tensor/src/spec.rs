@@ -36,7 +36,8 @@ pub fn prepare(spec: &Spec, surroundings: &Surroundings<'_>) -> Result<Prepared,
     let mut maker = Maker { surroundings, sizes: Vec::new() };
     let operands = spec.operands.iter().map(|s| maker.shape(s)).collect::<Result<_, _>>()?;
     let result = maker.shape(&spec.result)?;
-    Ok(Prepared { template: Template { operands, result }, sizes: maker.sizes })
+    let template = Template { operands, result, ..Template::default() };
+    Ok(Prepared { template, sizes: maker.sizes })
 }
 
 struct Maker<'a> {
@@ -76,26 +77,24 @@ impl Maker<'_> {
     }
 
     fn affine(&mut self, a: &Affine, axis: &Axis) -> Result<shape::Axis, TensorError> {
-        let kernel = match &a.kernel {
-            None => None,
-            Some(k) => {
-                let padded = match (k.padding, self.surroundings.padding) {
-                    (Padding::Padded, _) => true,
-                    (Padding::Valid, _) => false,
-                    (Padding::Unspecified, Some(padded)) => padded,
-                    (Padding::Unspecified, None) => {
-                        let message = "nothing says whether this convolved axis is padded";
-                        let error = NotationError::new(NotationErrorKind::Padding, axis.span, message);
-                        return Err(error
-                            .with_help("write `=` (padded) or `<` (valid) after the first label")
-                            .into());
-                    }
-                };
-                Some((k.label.name.clone(), self.number(&k.dilation, axis)?, padded))
-            }
-        };
+        let mut kernels = Vec::with_capacity(a.kernels.len());
+        for k in &a.kernels {
+            let padded = match (k.padding, self.surroundings.padding) {
+                (Padding::Padded, _) => true,
+                (Padding::Valid, _) => false,
+                (Padding::Unspecified, Some(padded)) => padded,
+                (Padding::Unspecified, None) => {
+                    let message = "nothing says whether this convolved axis is padded";
+                    let error = NotationError::new(NotationErrorKind::Padding, axis.span, message);
+                    return Err(error
+                        .with_help("write `=` (padded) or `<` (valid) after the first label")
+                        .into());
+                }
+            };
+            kernels.push((k.label.name.clone(), self.number(&k.dilation, axis)?, padded));
+        }
         let stride = self.number(&a.stride, axis)?;
-        Ok(shape::Axis::Affine { stride, over: a.over.name.clone(), kernel, offset: a.offset })
+        Ok(shape::Axis::Affine { stride, over: a.over.name.clone(), kernels, offset: a.offset })
     }
 
     /// A component that is a size is a label of its own with that size.

@@ -87,6 +87,37 @@ const PROGRAMS: &[(&str, &str)] = &[
         "input a: \"3\";\ninput b: \"3\";\nlet y = [a, b] ++^ \"i;i => i^j\";\noutput y;",
     ),
     ("a reshape of what is computed", "input x: \"6\";\nlet y = reshape(x + 1, o: [2, 3]);"),
+    (
+        "composed where the pointwise product fits",
+        "input a: \"3,4\";\ninput b: \"4\";\nlet y = a * b;\noutput y;",
+    ),
+    (
+        "assigned by composition where the pointwise product fits",
+        "input a: \"3\";\ninput b: \"3\";\n{ y } =:+ a * b ~logic:\"@\";\noutput y;",
+    ),
+    (
+        "products that differ",
+        "input x: \"2,3\";\ninput y: \"7\";\nx ++ \"..a.. => ..a..\" [\"a\"];\ny ++ \"..b.. => ..b..\" [\"b\"];\nset_equal(a, b);",
+    ),
+    (
+        "products that differ later",
+        "input x;\ninput y: \"7\";\nx ++ \"..a.. => ..a..\" [\"a\"];\ny ++ \"..b.. => ..b..\" [\"b\"];\nset_equal(a, b);\nlet z = x ++ \"i,j => j,i\" [\"i\", \"j\"];\nset_dim(i, 2);\nset_dim(j, 3);\noutput z;",
+    ),
+    (
+        "a product that is another size",
+        "input x: \"2,3,7\";\nx ++ \"ijk => ijk\" [\"i\", \"j\", \"k\"];\nset_equal(i * j, k);\noutput x;",
+    ),
+    (
+        "a product that is another number",
+        "input x: \"2,3\";\nx ++ \"ij => ij\" [\"i\", \"j\"];\nlet n = i * j;\nset_dim(n, 7);\noutput x;",
+    ),
+    ("a size of zero", "input x: \"3\";\nlet y = { w, o = [0] } * x;\noutput y;"),
+    ("a size set to zero", "input x;\nx ++ \"i => i\" [\"i\"];\nset_dim(i, 0);"),
+    ("a range of nothing", "let y = range(0);\noutput y;"),
+    (
+        "one place that clashes with itself",
+        "fn pair(x, y) = x + y;\ninput a: \"3\";\ninput b;\ninput c: \"4\";\nlet p = pair(a, b);\nlet q = pair(b, b);\nlet r = pair(b, c);\nlet s = p + (q + r);\noutput s;",
+    ),
     ("elements that do not fit", "let y = rebatch(range(10), o: [3]);\noutput y;"),
 ];
 

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use surject_notation::source::{Expr, ExprKind, Item, ItemKind, Name, Source};
 use surject_notation::{ShapeSpec, Span, Spec};
-use surject_tensor::{Session, Site, TensorError, Value as Sort, report};
+use surject_tensor::{LowerOptions, Session, Site, TensorError, Value as Sort, report};
 
 /// The name of messages about a text of the command line.
 const HERE: &str = "-e";
@@ -56,7 +56,10 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
         if let Some(Sort::Tensor(tensor)) = last.and_then(|name| session.value(&name)) {
             session.graph().output(&tensor);
         }
-        report(session.graph())
+        let report = report(session.graph())?;
+        // What cannot be run is no program, whatever its shapes are.
+        surject_tensor::lower(session.graph(), &LowerOptions::default())?;
+        Ok(report)
     });
     if let Some(path) = &arguments.dot {
         std::fs::write(path, session.graph().dot())
@@ -129,6 +132,11 @@ fn spec_as_expression(text: &str) -> Result<String, Failure> {
     let spec = Spec::parse(text).map_err(|e| notation_failure(&e, HERE, text))?;
     let names: Vec<String> =
         (0..spec.operands.len()).map(|k| char::from(b'a' + (k % 26) as u8).to_string()).collect();
+    if !spec.further.is_empty() {
+        let results: Vec<String> = (1..=spec.results().count()).map(|k| format!("result{k}")).collect();
+        let results = results.join(", ");
+        return Ok(format!("let [{results}] = [{}] ++^ \"{text}\"; output {results};", names.join(", ")));
+    }
     if text.contains('^') {
         return Ok(format!("[{}] ++^ \"{text}\"", names.join(", ")));
     }

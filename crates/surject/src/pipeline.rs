@@ -3,7 +3,7 @@
 use crate::progress::stage;
 use crate::{Failure, Source};
 use std::path::PathBuf;
-use surject_egraph::{CostModel, Optimised, Options};
+use surject_egraph::{CostModel, EgraphError, Optimised, Options};
 use surject_ir::{Buffer, Program};
 use surject_rules::Exactness;
 
@@ -66,8 +66,12 @@ impl StageTimes {
 /// Optimises a program by equality saturation.
 pub fn optimise(program: &Program, options: &OptimiseOptions) -> Result<Optimised, Failure> {
     let mut files = Vec::new();
+    let mut texts = Vec::new();
     for path in &options.rules {
-        files.push(load_rules(path)?);
+        // Whether they are sound is asked where they are used, and only of those that may run.
+        let (file, text) = read_rules(path)?;
+        texts.push((file.name.clone(), text));
+        files.push(file);
     }
     let options = Options {
         rules: files,
@@ -78,7 +82,17 @@ pub fn optimise(program: &Program, options: &OptimiseOptions) -> Result<Optimise
         cost: cost_model()?,
         ..Options::default()
     };
-    surject_egraph::optimise(program, &options).map_err(Failure::bad_input)
+    let optimised = surject_egraph::optimise(program, &options).map_err(|error| match &error {
+        EgraphError::Rules { file, error: inner } => match texts.iter().find(|(name, _)| name == file) {
+            Some((name, text)) => Failure::bad_input(inner.render(name, text)),
+            None => Failure::bad_input(error),
+        },
+        _ => Failure::bad_input(error),
+    })?;
+    for (rule, why) in &optimised.report.refused {
+        eprintln!("warning: the rule `{rule}` does not run: {why}");
+    }
+    Ok(optimised)
 }
 
 /// The constants of the cost model: those of the file that `SURJECT_COST` names, else the built-in ones.
@@ -92,12 +106,19 @@ fn cost_model() -> Result<CostModel, Failure> {
 
 /// Reads and checks a rule file: grammar, scope, spaces and types, and soundness by interpretation.
 pub fn load_rules(path: &std::path::Path) -> Result<surject_rules::RuleFile, Failure> {
+    let (mut file, text) = read_rules(path)?;
+    surject_rules::check(&mut file).map_err(|e| Failure::bad_input(e.render(&file.name, &text)))?;
+    Ok(file)
+}
+
+/// Reads a rule file and checks all but soundness; also its text, for messages.
+fn read_rules(path: &std::path::Path) -> Result<(surject_rules::RuleFile, String), Failure> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|e| Failure::bad_input(format!("{name}: {e}")))?;
     let render = |e: surject_rules::RuleError| Failure::bad_input(e.render(&name, &text));
     let file = surject_rules::parse(&name, &text).map_err(render)?;
-    surject_rules::check(&file).map_err(render)?;
-    Ok(file)
+    surject_rules::check_static(&file).map_err(render)?;
+    Ok((file, text))
 }
 
 /// Why there is no native code: there is no program, or it does not compile.

@@ -81,9 +81,14 @@ impl Source {
             return Ok(None);
         }
         // The parser takes bytes: it points at what is not UTF-8 as well.
-        surject_stablehlo::parse_and_verify(&self.bytes)
-            .map(Some)
-            .map_err(|d| Failure::bad_input(d.render(&self.name, &self.bytes)))
+        surject_stablehlo::parse_and_verify(&self.bytes).map(Some).map_err(|d| {
+            let message = d.render(&self.name, &self.bytes);
+            // What MLIR allows and programs of this kind never hold may well be valid.
+            match d.code == surject_stablehlo::diagnostic::codes::UNSUPPORTED {
+                true => Failure::unsupported(message),
+                false => Failure::bad_input(message),
+            }
+        })
     }
 
     /// The program of assignments: of a StableHLO module the function that is asked for, else its entry, so that

@@ -28,6 +28,7 @@ pub(crate) fn outputs_last(source: Source) -> Source {
             ItemKind::Input { name, .. } | ItemKind::Index { name, .. } | ItemKind::Let { name, .. } => {
                 known.insert(name.text.clone());
             }
+            ItemKind::Cut { names, .. } => known.extend(names.iter().map(|name| name.text.clone())),
             ItemKind::Output(names) if names.iter().any(|n| !known.contains(&n.text)) => {
                 late.push(item);
                 continue;

@@ -3,6 +3,7 @@
 mod fft;
 mod indexed;
 mod linalg;
+mod reduce;
 mod scatter;
 mod sort;
 mod window;
@@ -40,8 +41,7 @@ impl Sweep {
                 self.reverse_triangular_solve(op, targets[0], args, c)?;
             }
             (LibOp::Reduce { .. } | LibOp::ReduceWindow { .. }, _) => {
-                let detail = "its body is not one of the operators that accumulations have";
-                return Err(self.unsupported(detail));
+                self.reverse_reduction(op, args, &regions[0], &cotangents)?;
             }
             (LibOp::BitcastReshape { .. }, _) => {
                 return Err(self.unsupported("a derivative would have to pass through the bits"));

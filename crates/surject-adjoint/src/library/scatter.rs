@@ -96,7 +96,7 @@ impl Sweep {
         let reached = self.gathered(dims, indices, updates, result)?;
         let chosen = self.binary(BinaryOp::Eq, new, reached)?;
         let share = match self.ties {
-            Ties::Split => {
+            Ties::Split | Ties::Jax => {
                 let dtype = self.dtype(c);
                 let wide = if dtype.bits() == 16 { DType::F32 } else { dtype };
                 let ones = |s: &mut Sweep, x: FieldId, mask: FieldId| {

@@ -301,6 +301,19 @@ def gradient_of_pooling(x):
     return jnp.sum(jax.grad(lambda v: jnp.sum(jnp.sin(pool(v))))(x) ** 2)
 
 
+@program((6, 3), (3, 7))
+def cumulative_log_sums(x, y):
+    a = lax.cumlogsumexp(x) + lax.cumlogsumexp(x, axis=1)
+    return jnp.sum(jnp.sin(a)) + jnp.sum(lax.cumlogsumexp(y, axis=1, reverse=True) ** 2)
+
+
+@program((9,), (3, 4))
+def log_sums_by_scan(x, y):
+    a = lax.associative_scan(jnp.logaddexp, x)
+    b = lax.scan(lambda c, v: (jnp.logaddexp(c, v), c), jnp.zeros(4), y)[1]
+    return jnp.sum(jnp.sin(a)) + jnp.sum(b ** 2) + jnp.sum(lax.reduce(y, -jnp.inf, jnp.logaddexp, (1,)) ** 2)
+
+
 def write(name):
     f, arguments = PROGRAMS[name]
     folder = HERE / name

@@ -81,15 +81,21 @@ pub fn exp(x: F<'_>) -> F<'_> {
 /// `e^x − 1`
 pub fn expm1(original: F<'_>) -> F<'_> {
     // Beyond the upper bound the result is infinite; at the bound 2^n stays finite.
-    let x = if original.is_double() { original.clamp(-40.0, 709.9) } else { original.clamp(-20.0, 88.8) };
+    let (x, tiny) = if original.is_double() {
+        (original.clamp(-40.0, 709.9), 2f64.powi(-55))
+    } else {
+        (original.clamp(-20.0, 88.8), 2f64.powi(-26))
+    };
     let (n, r) = reduce(x);
     let (p, square) = beyond_linear(r);
     let q = p.fma(square, r);
-    // 2^n q + (2^n − 1), halved on the way so that 2^128 does not occur.
+    // 2^n q + (2^n − 1), halved on the way so that 2^128 does not occur. Towards −1 it is 2^n q + 2^n, less 1 at last:
+    // 2^n − 1 would have lost what is missing there.
     let half = (n.integer() - 1).power_of_two();
-    let y = half.fma(q, half - 0.5);
-    // Keeps −0.
-    original.equal(0.0).pick(original, y + y)
+    let low = x.lt(-1.0);
+    let y = half.fma(q, half - low.pick(half.number(0.0), 0.5)).fma(2.0, low.pick(half.number(-1.0), 0.0));
+    // Keeps −0 and what is subnormal.
+    original.abs().lt(tiny).pick(original, y)
 }
 
 /// `1 / (1 + e^-x)`, by `e^-|x| / (1 + e^-|x|)`: the exponential is never infinite.
@@ -107,13 +113,17 @@ pub fn tanh(x: F<'_>) -> F<'_> {
     // Beyond the bounds the result is 1.
     let size = x.abs().not_above(if x.is_double() { 19.5 } else { 9.1 });
     // (1 − s e^2r) / (1 + s e^2r) with a power of two s and the rest r of −|x|, from (e^2r − 1) / 2. The divisor is not made
-    // from the dividend, which has been rounded.
+    // from the dividend, which has been rounded. Towards 1 it is 1 − 2 s e^2r / (1 + s e^2r): what is missing from 1 is
+    // rounded once, and not first.
     let ((n, integer), [most, rest]) = (size.nearest(-2.0 * std::f64::consts::LOG2_E), ln_2(x));
     let r = n.fma(-0.5 * rest, n.fma(-0.5 * most, -size));
     let p = if x.is_double() { r.poly(&EXP_OF_TWICE_DOUBLE) } else { r.poly(&EXP_OF_TWICE) };
     let (half, s) = (p.fma(r * r, r), integer.power_of_two());
-    let dividend = s.fma(half, s.fma(0.5, -0.5));
-    (dividend / s.fma(half, s.fma(0.5, 0.5))).with_sign(x)
+    let high = size.gt(1.0);
+    let dividend = s.fma(half, s.fma(0.5, high.pick(s.number(0.0), -0.5)));
+    let quotient = dividend / s.fma(half, s.fma(0.5, 0.5));
+    let (factor, one) = (high.pick(s.number(-2.0), -1.0), high.pick(s.number(1.0), 0.0));
+    quotient.fma(factor, one).with_sign(x)
 }
 
 /// [`EXP`] for `e^2r`, halved.

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
 /// What a pen writes to.
-trait Paper {
+pub trait Paper {
     fn write(&mut self, at: At, operation: &str) -> String;
     fn literal(&mut self, elem: Elem, bits: u64, lanes: usize) -> String;
     fn list(&mut self, values: &[f32]) -> String;
@@ -75,7 +75,12 @@ impl<'p> Pen<'p> {
     /// A pen that writes here.
     pub fn new(em: &'p mut Emitter<'_>, at: At) -> Pen<'p> {
         let tables = em.tables;
-        Pen { paper: RefCell::new(em), at, names: RefCell::default(), tables }
+        Pen::on(em, at, tables)
+    }
+
+    /// A pen that writes on this paper, for a machine with tables of so many entries.
+    pub fn on(paper: &'p mut dyn Paper, at: At, tables: usize) -> Pen<'p> {
+        Pen { paper: RefCell::new(paper), at, names: RefCell::default(), tables }
     }
 
     /// A value that is there.

@@ -22,6 +22,8 @@ mod pieces;
 mod power;
 mod remainder;
 mod table;
+#[cfg(test)]
+mod tests;
 mod trigonometric;
 
 use crate::CodegenError;
@@ -222,15 +224,23 @@ fn by_method(em: &mut Emitter<'_>, at: At, method: &Method, function: &str, e: E
     })
 }
 
-/// `x^y` or the angle of the point `(y, x)`, of floats.
-pub fn binary(em: &mut Emitter<'_>, at: At, op: BinaryOp, e: Elem, x: &str, y: &str) -> String {
-    let is_power = op == BinaryOp::Pow;
-    let (formula, wide): (for<'p> fn(F<'p>, F<'p>) -> F<'p>, bool) = match (is_power, e == Elem::F64) {
+/// A formula of two arguments.
+type OfTwo = for<'p> fn(F<'p>, F<'p>) -> F<'p>;
+
+/// The formula of a power or an angle, and whether it is in `f64`.
+fn of_two(op: BinaryOp, e: Elem) -> (OfTwo, bool) {
+    match (op == BinaryOp::Pow, e == Elem::F64) {
         (true, true) => (power::pow, true),
         (true, false) => (power::pow_short, true),
         (false, true) => (trigonometric::atan2_double, true),
         (false, false) => (trigonometric::atan2, false),
-    };
+    }
+}
+
+/// `x^y` or the angle of the point `(y, x)`, of floats.
+pub fn binary(em: &mut Emitter<'_>, at: At, op: BinaryOp, e: Elem, x: &str, y: &str) -> String {
+    let is_power = op == BinaryOp::Pow;
+    let (formula, wide) = of_two(op, e);
     let long = |em: &mut Emitter<'_>, at: At, args: &[String]| {
         let pen = Pen::new(em, at);
         let [x, y] = [&args[0], &args[1]].map(|name| pen.value(name, e));

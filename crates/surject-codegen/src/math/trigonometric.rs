@@ -155,8 +155,13 @@ pub fn atan(x: F<'_>) -> F<'_> {
     let (one, steep) = (x.number(1.0), size.gt(1.0));
     // Of a steep one the angle to the other axis, which is subtracted.
     let a = slope(steep.pick(-one, size) / steep.pick(size, one));
-    steep.pick((a + FRAC_PI_2_LOST) + FRAC_PI_2, a).with_sign(x)
+    let y = steep.pick((a + FRAC_PI_2_LOST) + FRAC_PI_2, a);
+    // A rounded sum would get there one number late.
+    size.gt(VERTICAL).pick(x.number(FRAC_PI_2), y).with_sign(x)
 }
+
+/// The last `f32` whose arc tangent is not π/2.
+const VERTICAL: f64 = 62_919_772.0;
 
 /// As [`ATAN`], in `x²` on `[0, ½]`, to 2^-57.
 const ATAN_DOUBLE: [f64; 12] = [

@@ -3,12 +3,14 @@
 mod abreast;
 mod assignments;
 mod braids;
+mod complex;
 mod contractions;
 mod drawn;
 mod fused;
 mod fuzz;
 mod harness;
 mod library;
+mod limits;
 mod lines;
 mod math;
 mod math_double;

@@ -23,9 +23,10 @@ pub(super) fn unary(op: UnaryOp, z: C) -> C {
         Expm1 => expm1(z),
         Log => log(z),
         Log1p => log1p(z),
-        Logistic => div(ONE, ONE + exp(-z)),
+        Logistic => logistic(z),
         Sqrt => sqrt(z),
-        Rsqrt => div(ONE, sqrt(z)),
+        // 1 − 0i: the root of what lies above the axis has its inverse below it.
+        Rsqrt => div(C::new(1.0, -0.0), sqrt(z)),
         Sin => sin(z),
         Cos => cos(z),
         // tan z = −i tanh iz
@@ -69,6 +70,8 @@ pub(super) fn first_wins(op: BinaryOp, x: C, y: C) -> bool {
 }
 
 fn sign(z: C) -> C {
+    // Not so large that the modulus overflows.
+    let z = if z.re.abs().max(z.im.abs()) > 1e300 { z * 0.25 } else { z };
     let r = abs(z);
     if r == 0.0 || r.is_nan() {
         return if r == 0.0 { z } else { C::new(f64::NAN, f64::NAN) };
@@ -118,8 +121,8 @@ fn polar(r: f64, t: f64) -> C {
 }
 
 fn exp(z: C) -> C {
-    if z.re == f64::NEG_INFINITY && !z.im.is_finite() {
-        return C::new(0.0, 0.0);
+    if z.re.is_infinite() && !z.im.is_finite() {
+        return if z.re < 0.0 { C::new(0.0, 0.0) } else { C::new(z.re, f64::NAN) };
     }
     // Half the exponent twice where e^re alone would overflow while the product does not.
     if z.re > 709.0 && z.re < 1420.0 {
@@ -134,21 +137,46 @@ fn expm1(z: C) -> C {
     if z.im == 0.0 {
         return C::new(math::expm1(z.re), z.im);
     }
+    let e = exp(z);
+    // Where 1 or the exponential is nothing beside the other.
+    if z.re.abs() > 40.0 {
+        return C::new(e.re - 1.0, e.im);
+    }
     // e^a cos b − 1 = (e^a − 1) cos b − 2 sin²(b/2)
     let s = math::sin(z.im / 2.0);
-    C::new(math::expm1(z.re) * math::cos(z.im) - 2.0 * s * s, exp(z).im)
+    C::new(math::expm1(z.re) * math::cos(z.im) - 2.0 * s * s, e.im)
+}
+
+/// By an exponential that is at most 1, so that nothing overflows.
+fn logistic(z: C) -> C {
+    if z.im == 0.0 {
+        return C::new(math::logistic(z.re), z.im);
+    }
+    let left = z.re < 0.0;
+    let e = exp(if left { z } else { -z });
+    div(if left { e } else { ONE }, ONE + e)
+}
+
+/// The logarithm of the modulus.
+fn log_modulus(z: C) -> f64 {
+    if z.re.is_infinite() || z.im.is_infinite() {
+        return f64::INFINITY;
+    }
+    if z.re.is_nan() || z.im.is_nan() {
+        return f64::NAN;
+    }
+    let (x, y) = (z.re.abs().max(z.im.abs()), z.re.abs().min(z.im.abs()));
+    if (0.5..2.0).contains(&x) {
+        // Near the unit circle it is a difference of near numbers.
+        return 0.5 * math::log1p((x - 1.0) * (x + 1.0) + y * y);
+    }
+    // The modulus of what is nearly the largest number is none.
+    let ratio = if x == 0.0 { 0.0 } else { y / x };
+    math::log(x) + 0.5 * math::log1p(ratio * ratio)
 }
 
 fn log(z: C) -> C {
-    let (x, y) = (z.re.abs().max(z.im.abs()), z.re.abs().min(z.im.abs()));
-    // Near the unit circle the logarithm of the modulus is a difference of near numbers.
-    let number = !z.re.is_nan() && !z.im.is_nan();
-    let re = if number && (0.5..2.0).contains(&x) {
-        0.5 * math::log1p((x - 1.0) * (x + 1.0) + y * y)
-    } else {
-        math::log(abs(z))
-    };
-    C::new(re, math::atan2(z.im, z.re))
+    C::new(log_modulus(z), math::atan2(z.im, z.re))
 }
 
 fn log1p(z: C) -> C {
@@ -195,53 +223,75 @@ fn sqrt(z: C) -> C {
     }
 }
 
+/// `a cosh y` or `a sinh y`, given the function, where that may overflow and the product does not.
+fn grown(a: f64, y: f64, function: fn(f64) -> f64) -> f64 {
+    if y.abs() < 709.0 {
+        return a * function(y);
+    }
+    let e = math::exp(y.abs() / 2.0);
+    a * (0.5 * e) * e * function(y).signum()
+}
+
+/// A part is zero where the argument makes it so, whatever the other factor is; of an angle that is no number an infinite
+/// modulus leads to an infinite part (C's Annex G).
 fn sin(z: C) -> C {
-    C::new(times(math::sin(z.re), math::cosh(z.im)), times(math::cos(z.re), math::sinh(z.im)))
+    let re = if z.re == 0.0 { z.re } else { grown(math::sin(z.re), z.im, math::cosh) };
+    let keeps = !z.re.is_finite() && (z.im == 0.0 || z.im.is_infinite());
+    C::new(re, if keeps { z.im } else { grown(math::cos(z.re), z.im, math::sinh) })
 }
 
 fn cos(z: C) -> C {
-    C::new(times(math::cos(z.re), math::cosh(z.im)), -times(math::sin(z.re), math::sinh(z.im)))
-}
-
-/// A product in which zero wins against infinity, so that real arguments have real results.
-fn times(a: f64, b: f64) -> f64 {
-    if (a == 0.0 && b.is_infinite()) || (b == 0.0 && a.is_infinite()) { 0.0 } else { a * b }
+    let endless = !z.re.is_finite();
+    let re = match endless && z.im.is_infinite() {
+        true => f64::INFINITY,
+        false => grown(math::cos(z.re), z.im, math::cosh),
+    };
+    let im = match z.re == 0.0 || (endless && z.im == 0.0) {
+        true => 0f64.copysign(z.re) * 1f64.copysign(z.im),
+        false => grown(math::sin(z.re), z.im, math::sinh),
+    };
+    C::new(re, -im)
 }
 
 fn tanh(z: C) -> C {
+    if z.re.is_infinite() {
+        let im = if z.im.is_finite() { math::sin(z.im) * math::cos(z.im) } else { z.im };
+        return C::new(1f64.copysign(z.re), 0f64.copysign(im));
+    }
+    if !z.im.is_finite() {
+        return C::new(if z.re == 0.0 { z.re } else { f64::NAN }, f64::NAN);
+    }
     if z.re.abs() > 22.0 {
         // Within half an ulp of ±1; the imaginary part is 4 sin b cos b e^(−2|a|).
-        let im = if z.im.is_finite() {
-            4.0 * math::sin(z.im) * math::cos(z.im) * math::exp(-2.0 * z.re.abs())
-        } else {
-            0.0f64.copysign(z.im)
-        };
+        let im = 4.0 * math::sin(z.im) * math::cos(z.im) * math::exp(-2.0 * z.re.abs());
         return C::new(1f64.copysign(z.re), im);
     }
     // With t = tan b and s = sinh a: (s·√(1+s²)·(1+t²) + i t) / (1 + (1+t²) s²)
     let (t, s) = (math::tan(z.im), math::sinh(z.re));
     let beta = 1.0 + t * t;
-    if beta.is_infinite() {
-        return C::new((1.0 + s * s).sqrt() / s, 1.0 / t);
-    }
     let den = 1.0 + beta * s * s;
-    C::new(beta * (1.0 + s * s).sqrt() * s / den, t / den)
+    C::new(beta * (1.0 + s * s).sqrt() * s / den, if t == 0.0 { t } else { t / den })
 }
 
+/// What XLA says of zeros and infinities; powers of other numbers that are not finite, and by such, are not known.
 fn pow(x: C, y: C) -> C {
-    if y.re == 0.0 && y.im == 0.0 {
+    if (y.re == 0.0 && y.im == 0.0) || (x.re == 1.0 && x.im == 0.0) {
         return ONE;
     }
-    if x.re == 0.0 && x.im == 0.0 {
-        return if y.im == 0.0 && y.re > 0.0 {
-            C::new(0.0, 0.0)
-        } else if y.im == 0.0 && y.re < 0.0 {
-            C::new(f64::INFINITY, f64::NAN)
-        } else if y.re > 0.0 {
+    let finite = |z: C| z.re.is_finite() && z.im.is_finite();
+    let unknown = C::new(f64::NAN, f64::NAN);
+    if x.im == 0.0 && y.im == 0.0 && (x.re == 0.0 || x.re == f64::INFINITY) {
+        // The limit on the real axis, but for the pole at zero, of which no direction is known.
+        return if y.re > 0.0 {
+            C::new(x.re.abs(), 0.0)
+        } else if y.re < 0.0 && x.re > 0.0 {
             C::new(0.0, 0.0)
         } else {
-            C::new(f64::NAN, f64::NAN)
+            unknown
         };
+    }
+    if !finite(x) || !finite(y) || (x.re == 0.0 && x.im == 0.0) {
+        return unknown;
     }
     exp(y * log(x))
 }

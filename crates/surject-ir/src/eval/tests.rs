@@ -67,8 +67,18 @@ fn neutral_elements_are_neutral() {
                 if nan || (d.is_complex() && op == AccOp::Mul) {
                     continue;
                 }
-                assert_eq!(acc(op, op.neutral(d), x), Some(x), "{op} {d}");
-                assert_eq!(acc(op, x, op.neutral(d)), Some(x), "{op} {d}");
+                let neutral = op.exact_neutral(d);
+                assert_eq!(acc(op, neutral, x), Some(x), "{op} {d}");
+                assert_eq!(acc(op, x, neutral), Some(x), "{op} {d}");
+                // What an accumulation starts from is, but for the sign of a zero in a sum; and a sum is never -0.0.
+                let started = acc(op, op.neutral(d), x).unwrap();
+                assert!(
+                    started == x || op == AccOp::Add && started.as_complex() == x.as_complex(),
+                    "{op} {d} {x:?}"
+                );
+                let starts = crate::range::Range::of(x).starts_as(op, d);
+                assert!(!starts || started == x, "{op} {d} {x:?}");
+                assert!(op.absorbs(neutral) && op.absorbs(op.neutral(d)));
             }
         }
     }
@@ -214,4 +224,23 @@ fn complex_functions() {
     close(unary(Logistic, c(-1000.0, 1.0)).unwrap(), 0.0, 0.0);
     assert_eq!(binary(BinaryOp::Div, c(1.0, 0.0), c(0.0, 0.0)).unwrap().as_complex().re, f64::INFINITY);
     assert_eq!(unary(Abs, c(3.0, 4.0)), Some(f(DType::F64, 5.0)));
+}
+
+/// NaN, infinities and zeros of functions of complex numbers are those of C's Annex G, and of XLA for powers; other values
+/// are those of mpmath.
+#[test]
+fn complex_functions_at_special_points() {
+    let mut faults = Vec::new();
+    for value in crate::testing::complex_values() {
+        for dtype in [DType::C64, DType::C128] {
+            let Some(args) = value.args(dtype) else { continue };
+            let found = match (value.unary(), value.binary()) {
+                (Some(op), _) => unary(op, args[0]),
+                (_, Some(op)) => binary(op, args[0], args[1]),
+                _ => panic!("no operation `{}`", value.name),
+            };
+            faults.extend(value.fault(found.unwrap()));
+        }
+    }
+    assert!(faults.is_empty(), "{}:\n{}", faults.len(), faults[..faults.len().min(400)].join("\n"));
 }

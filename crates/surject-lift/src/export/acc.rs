@@ -88,7 +88,8 @@ impl State {
             // Every position gets one element.
             let order: Vec<usize> = (0..space.rank()).collect();
             let map = acc.then(&order, &space).ok_or_else(|| self.malformed("a permutation is no map"))?;
-            return Ok(Plan::alias(self.read(map, body)?));
+            let moved = self.read(map, body)?;
+            return Ok(Plan::alias(self.started(acc.op, moved)?));
         }
         if reduced.iter().any(|&a| !deps[a]) {
             return self.plan_repeated(acc, &deps, &reduced);
@@ -109,8 +110,7 @@ impl State {
 
     /// A reduction of a field over some axes of the body.
     fn reduction(&mut self, acc: &Projected<'_>, operand: FieldId, order: &[usize]) -> Result<Plan> {
-        let neutral = acc.op.neutral(self.dtype(operand));
-        let init = self.constant(&Space::scalar(), neutral);
+        let init = self.constant(&Space::scalar(), acc.op.neutral(self.dtype(operand)));
         let axes = (0..order.len()).filter(|&i| !acc.is_kept[order[i]]).collect();
         let left: Vec<usize> = order.iter().copied().filter(|&a| acc.is_kept[a]).collect();
         let space = self.space(acc.body).select(&left);
@@ -182,6 +182,7 @@ impl State {
             return Ok(Plan::alias(self.ok(outer)?));
         }
         let neutral = op.neutral(self.dtype(of));
+        let of = self.started(op, of)?;
         if let Some(how) = self.merge(map)? {
             return Ok(Plan::new(how, [of]));
         }
@@ -192,6 +193,17 @@ impl State {
             return Ok(Plan::new(How::Spread(map.clone(), neutral), [of]));
         }
         Ok(Plan::new(How::Scatter(op, map.clone()), [of]))
+    }
+
+    /// A value joined to what an accumulation starts from: itself, but for a sum of what may be `-0.0`, which is `+0.0`.
+    fn started(&mut self, op: AccOp, x: FieldId) -> Result<FieldId> {
+        let dtype = self.dtype(x);
+        if op != AccOp::Add || self.range(x).starts_as(op, dtype) {
+            return Ok(x);
+        }
+        let space = self.space(x);
+        let zero = self.constant(&space, op.neutral(dtype));
+        self.binary(BinaryOp::Add, x, zero)
     }
 
     /// A bijection that merges axes in mixed radix.

@@ -118,16 +118,16 @@ impl State {
         Ok(Some(Plan::new(How::Dot { dims, then }, operands)))
     }
 
-    /// Factors that were widened, from 16-bit floats to `f32` or from integers to longer ones, may be multiplied as
-    /// they were: the operation sums in the type of its result, in which the products are those of the wide factors.
+    /// Integer factors that were widened may be multiplied as they were: the operation sums in the type of its result,
+    /// in which the products are those of the wide factors. (Floats are not: a back end that multiplies 16-bit floats
+    /// need not have a product of these with a wider result.)
     fn narrow(&self, x: FieldId, y: FieldId) -> [FieldId; 2] {
         let source = |f: FieldId| match self.field(f).kind {
             FieldKind::Convert { x } => {
                 let (from, to) = (self.dtype(x), self.dtype(f));
-                let floats = to == DType::F32 && matches!(from, DType::F16 | DType::BF16);
                 let integers = from.is_signed_int() && to.is_signed_int()
                     || from.is_unsigned_int() && to.is_unsigned_int();
-                (floats || integers && from.bits() < to.bits()).then_some(x)
+                (integers && from.bits() < to.bits()).then_some(x)
             }
             _ => None,
         };
@@ -135,6 +135,54 @@ impl State {
             (Some(a), Some(b)) if self.dtype(a) == self.dtype(b) => [a, b],
             _ => [x, y],
         }
+    }
+
+    /// A sum of products of 16-bit floats, taken in 32 bits and rounded to the type of its factors: the product in
+    /// that type, which is what back ends have.
+    pub(super) fn plan_rounded(&mut self, x: FieldId, dtype: DType) -> Result<Option<Plan>> {
+        let short = matches!(dtype, DType::F16 | DType::BF16) && self.dtype(x) == DType::F32;
+        if !short || !matches!(self.field(x).kind, FieldKind::Acc { op: AccOp::Add, .. }) {
+            return Ok(None);
+        }
+        let plan = self.plan(x)?;
+        let (How::Dot { .. } | How::Convolution { .. }, &[a, b]) = (&plan.how, plan.operands.as_slice())
+        else {
+            return Ok(None);
+        };
+        let (Some(a), Some(b)) = (self.unwidened(a, dtype)?, self.unwidened(b, dtype)?) else {
+            return Ok(None);
+        };
+        Ok(Some(Plan::new(plan.how.clone(), [a, b])))
+    }
+
+    /// The field in the type that it was widened from.
+    fn unwidened(&mut self, f: FieldId, dtype: DType) -> Result<Option<FieldId>> {
+        let mut moves = Vec::new();
+        let mut inner = f;
+        let mut found = loop {
+            match self.field(inner).kind.clone() {
+                FieldKind::Convert { x } if self.dtype(x) == dtype => break x,
+                FieldKind::Read { map, of } if map.fill().is_none_or(|fill| fill.0 == 0) => {
+                    moves.push((None, map));
+                    inner = of;
+                }
+                FieldKind::Acc { op: AccOp::Set, map, of } => {
+                    moves.push((Some(AccOp::Set), map));
+                    inner = of;
+                }
+                _ => return Ok(None),
+            }
+        };
+        for (op, map) in moves.into_iter().rev() {
+            found = match op {
+                Some(op) => {
+                    let moved = self.function.fields.acc(op, map, found);
+                    self.ok(moved)?
+                }
+                None => self.read(map, found)?,
+            };
+        }
+        Ok(Some(found))
     }
 
     /// `convolution`, if `input` is read through windows that slide along kept axes, and `kernel` has the other axes

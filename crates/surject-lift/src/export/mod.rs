@@ -13,6 +13,7 @@ mod emit;
 mod error;
 mod moves;
 mod plan;
+mod starts;
 mod state;
 mod statements;
 mod sweep;

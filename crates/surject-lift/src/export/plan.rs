@@ -1,7 +1,7 @@
 //! What becomes of a field: one StableHLO operation (or a short chain) and the fields it takes as operands. Plans
 //! are made from maps and dependencies alone; nothing is written here.
 
-use super::acc::{idempotent, spreads};
+use super::acc::spreads;
 use super::state::{Result, State, digits};
 use std::rc::Rc;
 use surject_index::{Affine, Component, Fill, IndexMap, Space};
@@ -117,7 +117,10 @@ impl State {
                     None => Plan::new(How::Select, [cond, on_true, on_false]),
                 }
             }
-            FieldKind::Convert { x } => Plan::new(How::Convert, [x]),
+            FieldKind::Convert { x } => match self.plan_rounded(x, field.dtype)? {
+                Some(plan) => plan,
+                None => Plan::new(How::Convert, [x]),
+            },
             FieldKind::Bitcast { x } => Plan::new(How::Bitcast, [x]),
             FieldKind::ReducePrecision { exponent, mantissa, x } => {
                 Plan::new(How::ReducePrecision(exponent, mantissa), [x])
@@ -131,7 +134,7 @@ impl State {
         let Some(join) = AccOp::from_binary(op).filter(|a| a.is_defined(dtype)) else {
             return Ok(None);
         };
-        let neutral = join.neutral(dtype);
+        let neutral = join.exact_neutral(dtype);
         let space = self.space(id);
         let mut leaves = Vec::new();
         let mut open = vec![id];
@@ -250,7 +253,7 @@ impl State {
         self.constant(&Space::new(extents), value)
     }
 
-    /// `i ⊕ acc ⊕ M f` for a scalar `i` and a projection `M`: a reduction that starts from `i`.
+    /// `i ⊕ acc ⊕ M f` where the reduction starts from `i` anyhow: the reduction.
     fn plan_initial(&mut self, op: BinaryOp, x: FieldId, y: FieldId) -> Result<Option<Plan>> {
         for (init, acc) in [(x, y), (y, x)] {
             let FieldKind::Acc { op: join, .. } = self.field(acc).kind else {
@@ -262,31 +265,19 @@ impl State {
             let Some(scalar) = self.scalar_of(init) else {
                 continue;
             };
+            let FieldKind::Const(value) = self.field(scalar).kind else {
+                continue;
+            };
             let plan = self.plan(acc)?;
-            let fits = match &plan.how {
-                How::Reduce { op, .. } => *op == join,
-                // Here the initial value is also what stands in the padding: joining it again must change nothing.
-                How::ReduceWindow { op, .. } => *op == join && self.repeats(join, scalar),
+            let starts = match &plan.how {
+                How::Reduce { op, .. } | How::ReduceWindow { op, .. } => *op == join,
                 _ => false,
             };
-            if fits && self.starts_neutral(plan.operands[1], join) {
-                return Ok(Some(Plan::new(plan.how.clone(), [plan.operands[0], scalar])));
+            if starts && join.absorbs(value) {
+                return Ok(Some(Plan::alias(acc)));
             }
         }
         Ok(None)
-    }
-
-    /// Does joining this scalar several times give what joining it once gives?
-    fn repeats(&self, op: AccOp, scalar: FieldId) -> bool {
-        let field = self.field(scalar);
-        let zero = |v: Scalar| v.as_complex() == Scalar::zero(v.dtype()).as_complex();
-        idempotent(op, field.dtype)
-            || op == AccOp::Add && matches!(field.kind, FieldKind::Const(v) if zero(v))
-    }
-
-    fn starts_neutral(&self, init: FieldId, op: AccOp) -> bool {
-        let field = self.field(init);
-        matches!(field.kind, FieldKind::Const(value) if value == op.neutral(field.dtype))
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use surject_index::{Affine, Component, Fill, IndexMap, Space};
+use surject_ir::range::{Range, Ranges};
 use surject_ir::{
     BinaryOp, Buffer, DType, Field, FieldId, FieldKind, Function, Scalar, Statement, StatementKind, Var, eval,
 };
@@ -51,6 +52,8 @@ pub(super) struct State {
     pub(super) place: ExportPlace,
     /// The axes that each field depends on, for a prefix of the arena.
     deps: Vec<Vec<bool>>,
+    /// What is known of the values of fields.
+    ranges: Ranges,
     /// More fields than this mean that plans do not come to an end.
     limit: usize,
 }
@@ -68,7 +71,13 @@ impl State {
             made: HashMap::new(),
             place,
             deps: Vec::new(),
+            ranges: Ranges::default(),
         }
+    }
+
+    /// What the values of a field may be.
+    pub(super) fn range(&mut self, field: FieldId) -> Range {
+        self.ranges.of(&self.function, field)
     }
 
     /// Remembers which statement is being exported.
@@ -78,6 +87,8 @@ impl State {
         self.place.origin = statement.origin.clone();
         match &statement.kind {
             StatementKind::Store { target, field } => {
+                let range = self.range(*field);
+                self.ranges.know(*target, range);
                 self.definitions.insert(*target, Definition::Field(*field));
             }
             StatementKind::Constant { target, value } => {

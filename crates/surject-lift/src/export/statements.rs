@@ -109,6 +109,8 @@ impl Writer<'_, '_> {
         regions: &[ir::Region],
     ) -> Result<Vec<ValueId>> {
         let operands = self.vars(args)?;
+        let started = self.started(op, args, regions, operands)?;
+        let (operands, op) = (started.operands.clone(), &started.op);
         let types = self.var_types(targets)?;
         let regions = regions.iter().map(|r| self.scoped(r, true)).collect::<Result<Vec<Region>>>()?;
         let name = match op {
@@ -190,6 +192,7 @@ impl Writer<'_, '_> {
             }
         };
         let built = built.build();
-        self.done(built)
+        let values = self.done(built)?;
+        self.joined(&started, values)
     }
 }

@@ -5,7 +5,7 @@ use super::acc::Projected;
 use super::plan::{How, Plan, number};
 use super::state::{Result, State, digits};
 use surject_index::{Affine, Extent, Fill, Guard, IndexMap, Space};
-use surject_ir::{AccOp, FieldId, FieldKind, Window};
+use surject_ir::{AccOp, FieldId, FieldKind, Scalar, Window};
 
 /// One sliding window.
 #[derive(Clone, Debug)]
@@ -263,8 +263,9 @@ impl State {
         let Some((map, x)) = self.hoist(acc.body)? else {
             return Ok(None);
         };
-        let neutral = acc.op.neutral(self.dtype(acc.body));
-        if map.fill().is_some_and(|f| f.0 != neutral.bits()) {
+        // Padding and holes hold the initial value.
+        let dtype = self.dtype(acc.body);
+        if map.fill().is_some_and(|f| !acc.op.absorbs(Scalar::from_bits(dtype, f.0))) {
             return Ok(None);
         }
         let Some(mut windows) = Windows::find(&map, acc.is_kept, &|_, _| true) else {
@@ -310,7 +311,7 @@ impl State {
         let Some(then) = acc.then_grouped(&self.space(acc.body), &groups) else {
             return Ok(None);
         };
-        let init = self.constant(&Space::scalar(), neutral);
+        let init = self.constant(&Space::scalar(), acc.op.neutral(dtype));
         let how = How::ReduceWindow { op: acc.op, window: Box::new(window), then };
         Ok(Some(Plan::new(how, [tensor, init])))
     }

@@ -6,7 +6,7 @@ use super::types;
 use surject_ir::{DType, Scalar, StatementKind, TensorType};
 
 /// Binds the results to values, which must have the declared types.
-fn bind_all(cx: &mut Cx<'_, '_>, values: Vec<Value>) -> Result<()> {
+pub(super) fn bind_all(cx: &mut Cx<'_, '_>, values: Vec<Value>) -> Result<()> {
     let values = types::counted(cx.op, values, cx.op.results.len(), "the value of the operation")?;
     for (i, value) in values.into_iter().enumerate() {
         if let Some(found) = cx.lift.type_of(&value) {

@@ -3,7 +3,7 @@
 
 use super::cx::Cx;
 use super::state::Result;
-use super::{chlo, control, elementwise};
+use super::{chlo, control, elementwise, types};
 use surject_index::{Affine, IndexMap, Space};
 use surject_ir::{AccOp, BinaryOp, DType, FieldId, LibOp, TensorType, Transpose};
 use surject_stablehlo::Attribute;
@@ -37,6 +37,7 @@ pub(super) fn lift(cx: &mut Cx<'_, '_>) -> Result<()> {
     }
     match target {
         "mhlo.topk" => top_k(cx),
+        "ApproxTopK" => approx_top_k(cx),
         "lapack_spotrf_ffi" | "lapack_dpotrf_ffi" => potrf(cx),
         "lapack_strsm_ffi" | "lapack_dtrsm_ffi" => trsm(cx),
         _ => Err(cx.unsupported(format!("the target `{target}`"))),
@@ -66,6 +67,50 @@ fn top_k(cx: &mut Cx<'_, '_>) -> Result<()> {
     };
     let largest = !matches!(given.get("largest"), Some(Attribute::Bool(false)));
     chlo::top_k(cx, k, largest)
+}
+
+/// `ApproxTopK`: the elements that come first in the order of a comparator. It may miss some of them; here it misses
+/// none. The operands are keys and what goes with them, then an initial value of each; the results say how many are kept.
+fn approx_top_k(cx: &mut Cx<'_, '_>) -> Result<()> {
+    let (op, module) = (cx.op, cx.lift.module);
+    let n = op.results.len();
+    if cx.operands(2)? != 2 * n {
+        return Err(cx.unsupported(format!("{} operands for {n} results", op.operands.len())));
+    }
+    let comparator = match op.attributes.get("called_computations") {
+        Some(Attribute::Array(called)) => match called.as_slice() {
+            [Attribute::Symbol(path)] => path.last().and_then(|name| module.function(name)),
+            _ => None,
+        },
+        _ => None,
+    };
+    let Some(comparator) = comparator else {
+        return Err(cx.unsupported("a call without its comparator"));
+    };
+    let config = ["mhlo.backend_config", "backend_config"].into_iter().find_map(|key| {
+        let Some(Attribute::Dict(dict)) = op.attributes.get(key) else { return None };
+        dict.get("reduction_dim").and_then(Attribute::as_i64)
+    });
+    let Some(axis) = config else {
+        return Err(cx.unsupported("a call without `reduction_dim`"));
+    };
+    let space = cx.operand_type(0)?.space;
+    let rank = space.rank();
+    let axis = types::axis(op, if axis < 0 { axis + rank as i64 } else { axis }, rank, "reduction_dim")?;
+    let mut kept = space.sizes().unwrap_or_default();
+    let results = cx.result_type(0)?.space.sizes().unwrap_or_default();
+    kept[axis] = results.get(axis).copied().unwrap_or(0);
+    let kept: Vec<u64> = kept.iter().map(|n| n.unsigned_abs()).collect();
+    let args = cx.vars(0, n)?;
+    let comparator = cx.lift.region(op, &comparator.body, None)?;
+    let sorted = cx.call(LibOp::Sort { axis, stable: true }, args, vec![comparator])?;
+    for (i, var) in sorted.into_iter().enumerate() {
+        let map = cx.map(IndexMap::slice(&kept, &vec![0; rank], &vec![1; rank], &space))?;
+        let of = cx.lift.function.tensor(var);
+        let field = cx.read(map, of)?;
+        cx.store(i, field)?;
+    }
+    Ok(())
 }
 
 /// The flags of a LAPACK call, which are letters.

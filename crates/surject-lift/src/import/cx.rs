@@ -109,6 +109,13 @@ impl<'m> Cx<'_, 'm> {
         self.lift.materialise(self.op, &value)
     }
 
+    /// A tensor operand in another element type, as a variable.
+    pub(crate) fn converted(&mut self, i: usize, dtype: DType) -> Result<Var> {
+        let field = self.field(i)?;
+        let field = self.convert(dtype, field);
+        Ok(self.stored(field))
+    }
+
     /// The variables of operands `from..to`.
     pub(crate) fn vars(&mut self, from: usize, to: usize) -> Result<Vec<Var>> {
         (from..to).map(|i| self.var(i)).collect()
@@ -208,14 +215,15 @@ impl<'m> Cx<'_, 'm> {
         Ok(())
     }
 
-    /// A library operation; its rules about operands and regions are those of `LibOp::infer`.
+    /// A library operation; its rules about operands and regions are those of `LibOp::infer`. What the verifier of
+    /// StableHLO has let pass and these do not is valid text that programs have no operation for.
     pub(crate) fn call(&mut self, op: LibOp, args: Vec<Var>, regions: Vec<Region>) -> Result<Vec<Var>> {
         let types_of =
             |vars: &[Var]| vars.iter().map(|&v| self.lift.function.ty(v).clone()).collect::<Vec<_>>();
         let signature =
             |r: &Region| RegionType { params: types_of(&r.params), results: types_of(&r.body.results) };
         let signatures: Vec<RegionType> = regions.iter().map(signature).collect();
-        let types = op.infer(&types_of(&args), &signatures).map_err(|e| self.invalid(e.reason))?;
+        let types = op.infer(&types_of(&args), &signatures).map_err(|e| self.unsupported(e.reason))?;
         let name = |i: usize| self.op.results.get(i).map_or("", |&id| self.lift.module.name_of(id));
         let names: Vec<&str> = (0..types.len()).map(name).collect();
         let targets: Vec<Var> =

@@ -1,9 +1,9 @@
 //! Operations that stay library calls: data-dependent indices, sorting, transforms, linear algebra.
 
-use super::cx::Cx;
+use super::cx::{Cx, accumulator};
 use super::state::Result;
 use super::types;
-use surject_ir::{FftKind, GatherDims, LibOp, ScatterDims, Transpose};
+use surject_ir::{DType, FftKind, GatherDims, LibOp, ScatterDims, Transpose};
 
 /// Axis numbers that only have to fit; the operation's rules about them are the verifier's and `LibOp::infer`'s.
 fn positions(cx: &Cx<'_, '_>, list: &[i64], what: &str) -> Result<Vec<usize>> {
@@ -91,8 +91,18 @@ pub(super) fn scatter(cx: &mut Cx<'_, '_>) -> Result<()> {
         indices_are_sorted: cx.attr(cx.op.flag("indices_are_sorted"))?,
         unique_indices: cx.attr(cx.op.flag("unique_indices"))?,
     };
-    let args = cx.vars(0, count)?;
     let region = cx.scalar_region(0)?;
+    // The body may join in a wider type than that of the operand or of the updates.
+    let joined: Vec<DType> = region.params.iter().map(|&p| cx.lift.function.ty(p).dtype).collect();
+    let n = count / 2;
+    let mut args = Vec::new();
+    for i in 0..count {
+        let dtype = if i < n { joined.get(i) } else { i.checked_sub(n + 1).and_then(|u| joined.get(n + u)) };
+        args.push(match dtype {
+            Some(&dtype) if cx.operand_type(i)?.dtype != dtype => cx.converted(i, dtype)?,
+            _ => cx.var(i)?,
+        });
+    }
     cx.library(op, args, vec![region])
 }
 
@@ -151,8 +161,7 @@ pub(super) fn fft(cx: &mut Cx<'_, '_>) -> Result<()> {
 /// `stablehlo.cholesky`
 pub(super) fn cholesky(cx: &mut Cx<'_, '_>) -> Result<()> {
     let lower = cx.attr(cx.op.flag("lower"))?;
-    let args = cx.vars(0, 1)?;
-    cx.library(LibOp::Cholesky { lower }, args, Vec::new())
+    in_linear_algebra(cx, LibOp::Cholesky { lower }, 1)
 }
 
 /// `stablehlo.triangular_solve`
@@ -169,6 +178,20 @@ pub(super) fn triangular_solve(cx: &mut Cx<'_, '_>) -> Result<()> {
         unit_diagonal: cx.attr(cx.op.flag("unit_diagonal"))?,
         transpose,
     };
-    let args = cx.vars(0, 2)?;
-    cx.library(op, args, Vec::new())
+    in_linear_algebra(cx, op, 2)
+}
+
+/// An operation of linear algebra on the first operands; floats of 16 bits are computed in 32 bits and rounded once.
+fn in_linear_algebra(cx: &mut Cx<'_, '_>, op: LibOp, count: usize) -> Result<()> {
+    let dtype = cx.operand_type(0)?.dtype;
+    let wide = accumulator(dtype);
+    if wide == dtype {
+        let args = cx.vars(0, count)?;
+        return cx.library(op, args, Vec::new());
+    }
+    let args = (0..count).map(|i| cx.converted(i, wide)).collect::<Result<Vec<_>>>()?;
+    let result = cx.call(op, args, Vec::new())?[0];
+    let field = cx.lift.function.tensor(result);
+    let field = cx.convert(dtype, field);
+    cx.store(0, field)
 }

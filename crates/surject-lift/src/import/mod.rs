@@ -9,7 +9,8 @@
 //! # What is ignored, knowingly
 //!
 //! * Attributes of other dialects on modules, functions, parameters, results and operations: `mhlo.*` (partitions,
-//!   replicas, layouts, frontend attributes), `sdy.*` and module-level `sdy.mesh` (sharding: there is one device),
+//!   replicas, layouts, frontend attributes), `sdy.*` and module-level `sdy.mesh` (sharding: there is one device, see
+//!   [`sharding`]),
 //!   `jax.*` (names of results, global constants), `tf.aliasing_output` and `jax.buffer_donor` (donation: a program
 //!   has values, no buffers).
 //! * `output_operand_aliases` and layouts of custom calls, except where a LAPACK routine would read the transposed
@@ -28,6 +29,7 @@ mod elementwise;
 mod library;
 mod movement;
 mod reduction;
+mod sharding;
 mod single;
 mod special;
 pub(crate) mod state;
@@ -98,7 +100,8 @@ pub(crate) fn dispatch<'m>(lift: &mut Lifter<'m>, op: &'m Op) -> Result<()> {
     }
     match &*op.name {
         "func.call" | "stablehlo.composite" => return control::call(cx),
-        "stablehlo.optimization_barrier" | "sdy.sharding_constraint" => return control::identity(cx),
+        "stablehlo.optimization_barrier" => return control::identity(cx),
+        name if name.starts_with("sdy.") => return sharding::lift(cx),
         _ if cx.lift.mapped.is_some() => {
             return Err(cx.unsupported("the body of a `map` must be elementwise"));
         }
@@ -146,6 +149,14 @@ pub(crate) fn dispatch<'m>(lift: &mut Lifter<'m>, op: &'m Op) -> Result<()> {
         "stablehlo.get_tuple_element" => control::get_tuple_element(cx),
         "stablehlo.after_all" | "stablehlo.create_token" => control::token(cx),
         "stablehlo.custom_call" => custom_call::lift(cx),
+        "stablehlo.all_reduce"
+        | "stablehlo.all_gather"
+        | "stablehlo.all_to_all"
+        | "stablehlo.reduce_scatter"
+        | "stablehlo.collective_broadcast"
+        | "stablehlo.collective_permute"
+        | "stablehlo.cross-replica-sum" => sharding::collective(cx),
+        "stablehlo.partition_id" | "stablehlo.replica_id" => sharding::process(cx),
         "interpreter.print" => Ok(()),
         name if name.starts_with("check.") => check::op(cx),
         _ => Err(unknown(cx)),

@@ -4,7 +4,7 @@ use super::cx::{Cx, fill};
 use super::state::{Result, Value};
 use super::types;
 use surject_index::{Affine, IndexMap, ReshapeStep, Space};
-use surject_ir::{AccOp, BinaryOp, DType, FieldId, Scalar, TensorType};
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, Scalar, TensorType, UnaryOp};
 
 /// `stablehlo.iota`: an index as a value.
 pub(super) fn iota(cx: &mut Cx<'_, '_>) -> Result<()> {
@@ -153,7 +153,7 @@ pub(super) fn reshaped(cx: &mut Cx<'_, '_>, x: FieldId, space: &Space) -> Result
     Ok(field)
 }
 
-/// `stablehlo.concatenate`: the sum of pieces that are the neutral element outside their part.
+/// `stablehlo.concatenate`: the sum of pieces that are what adding leaves as it is outside their part.
 pub(super) fn concatenate(cx: &mut Cx<'_, '_>) -> Result<()> {
     let count = cx.operands(1)?;
     let ty = cx.result_type(0)?;
@@ -161,7 +161,7 @@ pub(super) fn concatenate(cx: &mut Cx<'_, '_>) -> Result<()> {
     let axis = types::axis(cx.op, cx.attr(cx.op.int("dimension"))?, rank, "dimension")?;
     let op = if ty.dtype.is_bool() { AccOp::Or } else { AccOp::Add };
     let join = if ty.dtype.is_bool() { BinaryOp::Or } else { BinaryOp::Add };
-    let outside = fill(op.neutral(ty.dtype));
+    let outside = fill(op.exact_neutral(ty.dtype));
     let mut offset = 0i64;
     let mut whole: Option<FieldId> = None;
     for i in 0..count {
@@ -225,12 +225,12 @@ pub(super) fn pad(cx: &mut Cx<'_, '_>) -> Result<()> {
     let guarded =
         |fill| IndexMap::partial(ty.space.clone(), inner.clone(), components.clone(), Vec::new(), fill);
     let dilated = inner != own.space;
-    let neutral = spread_op(own.dtype).neutral(own.dtype);
+    let hole = spread_op(own.dtype).neutral(own.dtype);
     let value = cx.const_of(padding);
     let field = match value {
         // The pad value is a fill, and so are the holes.
-        Some(value) if !dilated || value == neutral => {
-            let inside = if dilated { spread(cx, x, spread_op(own.dtype), &steps)? } else { x };
+        Some(value) if !dilated || value == hole && !own.dtype.is_complex() => {
+            let inside = if dilated { apart(cx, x, &steps)? } else { x };
             let map = cx.map(guarded(fill(value)))?;
             cx.read(map, inside)?
         }
@@ -238,7 +238,7 @@ pub(super) fn pad(cx: &mut Cx<'_, '_>) -> Result<()> {
             // `true` at the elements, `false` in the holes and outside.
             let yes = cx.constant(&own.space, Scalar::bool(true));
             let (inside, here) = match dilated {
-                true => (spread(cx, x, spread_op(own.dtype), &steps)?, spread(cx, yes, AccOp::Or, &steps)?),
+                true => (apart(cx, x, &steps)?, spread(cx, yes, AccOp::Or, &steps)?),
                 false => (x, yes),
             };
             let map = cx.map(guarded(fill(Scalar::zero(own.dtype))))?;
@@ -256,9 +256,28 @@ pub(super) fn pad(cx: &mut Cx<'_, '_>) -> Result<()> {
     cx.store(0, field)
 }
 
-/// The operator along which elements of a type are spread: adding to the neutral element keeps every bit.
+/// The operator along which elements of a type are spread, such that joining them to what it starts from keeps every bit: a
+/// sum of floats would lose the sign of a zero.
 fn spread_op(dtype: DType) -> AccOp {
-    if dtype.is_bool() { AccOp::Or } else { AccOp::Add }
+    match dtype {
+        d if d.is_bool() => AccOp::Or,
+        d if d.is_float() || d.is_complex() => AccOp::Max,
+        _ => AccOp::Add,
+    }
+}
+
+/// A field with its elements `steps` apart, every bit as it is; what is between is for nobody to see. Complex numbers go
+/// part by part: the larger of two of them is not that of their parts.
+fn apart(cx: &mut Cx<'_, '_>, x: FieldId, steps: &[i64]) -> Result<FieldId> {
+    let dtype = cx.dtype(x);
+    if !dtype.is_complex() {
+        return spread(cx, x, spread_op(dtype), steps);
+    }
+    let re = cx.unary(UnaryOp::Real, x)?;
+    let im = cx.unary(UnaryOp::Imag, x)?;
+    let re = spread(cx, re, AccOp::Max, steps)?;
+    let im = spread(cx, im, AccOp::Max, steps)?;
+    cx.binary(BinaryOp::Complex, re, im)
 }
 
 /// The space of a tensor whose elements stand `steps` apart.

@@ -104,7 +104,14 @@ pub(super) fn reduce(cx: &mut Cx<'_, '_>) -> Result<()> {
     let space = cx.space(all.inputs[0]);
     let mut axes = cx.axes("dimensions", space.rank())?;
     axes.sort_unstable();
-    let Some(ops) = cx.op.regions.first().and_then(|r| operators(cx.lift, r)) else {
+    // A sum that starts from -0.0 is no accumulation, which starts from +0.0.
+    let negative = |op: AccOp, i: usize| {
+        let zero = |value: Scalar| op.absorbs(value) && value != op.neutral(all.dtypes[i]);
+        cx.const_of(all.inits[i]).is_some_and(zero)
+    };
+    let plain = |ops: &Vec<AccOp>| !ops.iter().enumerate().any(|(i, &op)| negative(op, i)) || axes.is_empty();
+    let ops = cx.op.regions.first().and_then(|r| operators(cx.lift, r)).filter(plain);
+    let Some(ops) = ops else {
         return by_function(cx, &all, LibOp::Reduce { axes });
     };
     // The product space: the axes of the result, then those that are reduced.
@@ -148,9 +155,9 @@ fn by_function(cx: &mut Cx<'_, '_>, all: &Operands, op: LibOp) -> Result<()> {
     Ok(())
 }
 
-/// `init ⊕ x`, and `x` where the initial value is the neutral element.
+/// `init ⊕ x`, and `x` where that is the same bit for bit.
 fn joined(cx: &mut Cx<'_, '_>, op: AccOp, init: FieldId, x: FieldId) -> Result<FieldId> {
-    let neutral = cx.const_of(init) == Some(op.neutral(cx.dtype(x)));
+    let neutral = cx.const_of(init) == Some(op.exact_neutral(cx.dtype(x)));
     match op.binary().filter(|_| !neutral) {
         Some(join) => {
             let space = cx.space(x);
@@ -261,11 +268,43 @@ fn repeats(cx: &Cx<'_, '_>, op: AccOp, init: FieldId, dtype: DType) -> bool {
         })
 }
 
+/// Is every number of one type a number of the other, so that a conversion there and back changes none?
+fn holds(wide: DType, own: DType) -> bool {
+    match (wide.is_float(), own.is_float()) {
+        _ if wide == own => true,
+        (true, true) => own.bits() < wide.bits(),
+        (false, false) => !wide.is_complex() && !own.is_complex() && own.bits() <= wide.bits(),
+        _ => false,
+    }
+}
+
 /// `stablehlo.select_and_scatter`
 pub(super) fn select_and_scatter(cx: &mut Cx<'_, '_>) -> Result<()> {
     let rank = cx.operand_type(0)?.space.rank();
     let window = library_window(&window(cx, rank)?);
-    let args = cx.vars(0, 3)?;
-    let regions = vec![cx.scalar_region(0)?, cx.scalar_region(1)?];
-    cx.library(LibOp::SelectAndScatter { window }, args, regions)
+    let scatter = cx.scalar_region(1)?;
+    let Some(&joined) = scatter.params.first() else {
+        return Err(cx.invalid("a body without parameters"));
+    };
+    // The body may join in a wider type than that of the operand. What is selected is then as wide, which changes no
+    // number, and is narrowed again for the body that selects.
+    let (own, joined) = (cx.operand_type(0)?.dtype, cx.lift.function.ty(joined).dtype);
+    if !holds(joined, own) {
+        return Err(cx.unsupported(format!("elements of type {own} selected from as {joined}")));
+    }
+    let select = match own == joined {
+        true => cx.scalar_region(0)?,
+        false => match cx.op.regions.first() {
+            Some(region) => cx.lift.region_of(cx.op, region, joined)?,
+            None => return Err(cx.invalid("no body")),
+        },
+    };
+    let mut args = Vec::new();
+    for i in 0..3 {
+        args.push(match cx.operand_type(i)?.dtype == joined {
+            true => cx.var(i)?,
+            false => cx.converted(i, joined)?,
+        });
+    }
+    cx.library(LibOp::SelectAndScatter { window }, args, vec![select, scatter])
 }

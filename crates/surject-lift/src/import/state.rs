@@ -119,7 +119,12 @@ impl<'m> Lifter<'m> {
 
     /// Appends a statement that comes from `op`.
     pub(crate) fn push(&mut self, op: &hlo::Op, kind: StatementKind) {
-        self.statements.push(Statement { kind, origin: self.source.origin(op) });
+        let place = self.source.origin(op);
+        let origin = match self.calls.iter().rev().find_map(|name| own_derivative(name)) {
+            Some(name) => Some(Arc::from(place.map_or(String::new(), |p| format!("{p} in ")) + "@" + name)),
+            None => place,
+        };
+        self.statements.push(Statement { kind, origin });
     }
 
     pub(crate) fn bind(&mut self, id: hlo::ValueId, value: Value) {
@@ -188,7 +193,7 @@ impl<'m> Lifter<'m> {
             super::dispatch(self, inner)?;
         }
         self.depth -= 1;
-        if !matches!(&*last.name, "stablehlo.return" | "func.return" | "chlo.return") {
+        if !matches!(&*last.name, "stablehlo.return" | "func.return" | "chlo.return" | "sdy.return") {
             return Err(LiftError::invalid(last, "the last operation of a region must be a return"));
         }
         last.operands.iter().map(|&id| self.operand(last, id)).collect()
@@ -217,6 +222,35 @@ impl<'m> Lifter<'m> {
         let outer = std::mem::take(&mut self.statements);
         self.regions += 1;
         let results = self.inline(op, region, params.iter().map(|&v| Value::Var(v)).collect())?;
+        let results = results.iter().map(|v| self.materialise(op, v)).collect::<Result<Vec<_>>>()?;
+        self.regions -= 1;
+        let statements = std::mem::replace(&mut self.statements, outer);
+        Ok(Region { params, body: Block { statements, results } })
+    }
+
+    /// Lifts a region of scalars whose parameters come in another element type, from which they are converted first.
+    pub(crate) fn region_of(
+        &mut self,
+        op: &'m hlo::Op,
+        region: &'m hlo::Region,
+        dtype: DType,
+    ) -> Result<Region> {
+        let mut params = Vec::new();
+        let mut args = Vec::new();
+        let outer = std::mem::take(&mut self.statements);
+        for (id, ty) in &region.params {
+            let declared = super::types::tensor(op, ty)?;
+            let param =
+                self.new_var(self.module.name_of(*id), TensorType::new(dtype, declared.space.clone()));
+            let field = self.function.tensor(param);
+            let field = self.function.fields.convert(declared.dtype, field);
+            let target = self.new_var("", declared);
+            self.push(op, StatementKind::Store { target, field });
+            params.push(param);
+            args.push(Value::Var(target));
+        }
+        self.regions += 1;
+        let results = self.inline(op, region, args)?;
         let results = results.iter().map(|v| self.materialise(op, v)).collect::<Result<Vec<_>>>()?;
         self.regions -= 1;
         let statements = std::mem::replace(&mut self.statements, outer);
@@ -279,6 +313,16 @@ impl<'m> Lifter<'m> {
             LiftError::invalid(op, format!("the operand %{} is not defined here", self.module.name_of(id)))
         })
     }
+}
+
+/// The function of JAX that has a derivative other than that of its formula, of which only the name tells: statements of
+/// it end their origin with that name. JAX numbers functions of one name.
+fn own_derivative(function: &str) -> Option<&'static str> {
+    let base = match function.rsplit_once('_') {
+        Some((base, number)) if number.bytes().all(|b| b.is_ascii_digit()) => base,
+        _ => function,
+    };
+    ["relu", "relu6"].into_iter().find(|&name| name == base)
 }
 
 /// An error about a parameter's type names the function, not the operation that stood in for it.

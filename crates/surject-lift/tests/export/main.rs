@@ -6,12 +6,15 @@
 mod cases;
 mod fields;
 mod random;
+mod starts;
 mod text;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use surject_ir::{Buffer, DType, Program};
 use surject_lift::{ImportOptions, export, import};
 use surject_runtime::{compare::compare, npy};
+use surject_stablehlo::Op;
 
 /// The program of the text of a module.
 pub fn lift(text: &[u8]) -> Result<Program, String> {
@@ -73,9 +76,76 @@ fn keep(name: &str, text: &str, args: &[Buffer], results: &[Buffer]) {
     }
 }
 
+/// Every reduction by an operator starts from the neutral element: an implementation may use the initial value more
+/// than once.
+fn starts_are_neutral(text: &str) -> Result<(), String> {
+    let module = surject_stablehlo::parse(text).map_err(|d| d.render("module", text))?;
+    let mut open: Vec<&Op> = module.functions.iter().flat_map(|f| &f.body.ops).collect();
+    let mut constants = HashMap::new();
+    let mut reductions = Vec::new();
+    while let Some(op) = open.pop() {
+        open.extend(op.regions.iter().flat_map(|r| &r.ops));
+        match op.short_name() {
+            "constant" => _ = constants.insert(op.results[0], op.dense("value").map_err(|d| d.to_string())?),
+            "reduce" | "reduce_window" => reductions.push((op, &op.regions[0], op.operands.len() / 2)),
+            "select_and_scatter" => reductions.push((op, &op.regions[1], 2)),
+            _ => {}
+        }
+    }
+    for (op, body, inputs) in reductions {
+        let n = body.params.len() / 2;
+        let last = body.terminator().ok_or("a body without an end")?;
+        for (i, yielded) in last.operands.iter().enumerate() {
+            let join = body.ops.iter().find(|o| o.results == [*yielded]);
+            let arguments = [body.params[i].0, body.params[n + i].0];
+            let Some(join) = join.filter(|o| o.operands.iter().all(|v| arguments.contains(v))) else {
+                continue;
+            };
+            let start =
+                constants.get(&op.operands[inputs + i]).filter(|value| value.is_splat() || value.len() == 1);
+            let start = start.ok_or_else(|| format!("{} starts from no constant", op.name))?;
+            let float = start.ty.element.is_float();
+            let value = match (start.get_f64(0), start.get_i64(0)) {
+                (Some(value), _) if float => value,
+                (_, Some(value)) => value as f64,
+                // Complex numbers are looked at in texts.
+                _ => continue,
+            };
+            // The ends of the types of integers are far from 0.
+            let far = |value: f64| value.abs() >= 127.0 || value == 0.0;
+            let neutral = match join.short_name() {
+                "add" | "xor" => value.to_bits() == 0,
+                "or" => value == 0.0,
+                "multiply" => value == 1.0,
+                "maximum" => {
+                    if float {
+                        value == f64::NEG_INFINITY
+                    } else {
+                        far(value) && value <= 0.0
+                    }
+                }
+                "minimum" => {
+                    if float {
+                        value == f64::INFINITY
+                    } else {
+                        far(value) && value != 0.0
+                    }
+                }
+                "and" => value == -1.0 || value == 1.0 || far(value),
+                _ => true,
+            };
+            if !neutral {
+                return Err(format!("{} by {} starts from {value}", op.name, join.name));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Exports a program, imports the text and compares the results of both; gives the text.
 pub fn round_trip(name: &str, program: &Program, args: &[Buffer], tolerance: f64) -> Result<String, String> {
     let text = export(program).map_err(|e| e.to_string())?;
+    starts_are_neutral(&text).map_err(|e| format!("{e}\n{text}"))?;
     let again = lift(text.as_bytes())?;
     let (expected, actual) = (run(program, args)?, run(&again, args)?);
     keep(name, &text, args, &expected);

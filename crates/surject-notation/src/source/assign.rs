@@ -52,7 +52,11 @@ impl Parser<'_> {
     /// The rest of an assignment after its target, without the `;`.
     pub(super) fn assignment(&mut self, target: Expr) -> Result<Assignment, NotationError> {
         let start = target.span.start;
-        let assignable = match &target.kind {
+        let whole = match &target.kind {
+            ExprKind::Binary(BinaryOp::Slice, of, index) if matches!(index.kind, ExprKind::Name(_)) => of,
+            _ => &target,
+        };
+        let assignable = match &whole.kind {
             ExprKind::Name(_) | ExprKind::Define(_) => true,
             ExprKind::Part(of, Part::Grad | Part::Value | Part::Merge) => {
                 matches!(of.kind, ExprKind::Name(_))
@@ -61,7 +65,9 @@ impl Parser<'_> {
         };
         if !assignable {
             let error = NotationError::new(Wrong::Target, target.span, "this cannot be assigned");
-            return Err(error.with_help("assign a name, `name.grad`, or `{ name }` for a new tensor"));
+            return Err(error.with_help(
+                "assign a name, `name.grad`, `{ name }` for a new tensor, or a slice of these: `name @| index`",
+            ));
         }
         let (reset, accumulator) = self.accumulation()?;
         let right = self.expr()?;
@@ -142,10 +148,12 @@ impl Parser<'_> {
                      which is a pointwise tensor operation",
                 ))
             }
-            Some(Logic::Compose) if matches!(name, "div" | "pow") => {
+            Some(Logic::Compose) if matches!(name, "div" | "pow" | "where" | "mul3") => {
                 let error = NotationError::new(Wrong::Logic, span, format!("`{name}` does not compose"));
-                Err(error
-                    .with_help("`\"@\"` reads one operand as a function of the other: use `\".\"` or a spec"))
+                Err(error.with_help(
+                    "`\"@\"` reads the first operand as a function of the second, and of three takes `fma`: \
+                     use `\".\"` or a spec",
+                ))
             }
             Some(logic) => fits(logic, arity, "assignment", span),
             None => Ok(()),

@@ -53,6 +53,13 @@ pub enum ItemKind {
         /// The value.
         value: Expr,
     },
+    /// The results of a cut, each with a name; `_` is none.
+    Cut {
+        /// The names, in the order of the results.
+        names: Vec<Name>,
+        /// The cut: a [`SpecOp::Concat`] of one operand.
+        value: Expr,
+    },
     /// A function.
     Function(Function),
     /// An operator given by its assignments.
@@ -116,7 +123,7 @@ pub struct Operation {
 /// An accumulating assignment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assignment {
-    /// What is written: a name, a part of a named tensor, or an inline definition.
+    /// What is written: a name, a part of a named tensor, an inline definition, or a slice of one of these.
     pub target: Expr,
     /// Whether the target starts from the neutral element (`:`), not from what it holds.
     pub reset: bool,

@@ -174,7 +174,12 @@ impl Parser<'_> {
         let spec = self.spec_argument("a spec is missing")?;
         let spec = match spec {
             SpecArgument::Literal(spec, captures) => {
-                SpecArgument::Literal(Box::new(spec.with_arity(name, arity)?), captures)
+                // Whether a cut may have several results here, is seen where it is evaluated.
+                let spec = match op {
+                    SpecOp::Concat => spec.with_operands(name, arity)?,
+                    _ => spec.with_arity(name, arity)?,
+                };
+                SpecArgument::Literal(Box::new(spec), captures)
             }
             named => named,
         };
@@ -249,12 +254,13 @@ impl Parser<'_> {
         Expr::new(ExprKind::Lambda(names, Box::new(body)), self.since(start))
     }
 
-    /// Names up to a closing sign, at least one, none twice.
+    /// Names up to a closing sign, at least one, none twice; of results of a cut `_` may stand for several.
     pub(super) fn names(&mut self, close: &'static str, what: &str) -> Result<Vec<Name>, NotationError> {
         let mut names: Vec<Name> = Vec::new();
         loop {
             let name = self.name(what)?;
-            if names.iter().any(|n| n.text == name.text) {
+            let anonymous = close == "]" && name.text == "_";
+            if !anonymous && names.iter().any(|n| n.text == name.text) {
                 return Err(twice(&name));
             }
             names.push(name);

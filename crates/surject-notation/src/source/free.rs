@@ -63,6 +63,10 @@ impl Walk {
                 self.expr(value);
                 self.introduce(&name.text);
             }
+            ItemKind::Cut { names, value } => {
+                self.expr(value);
+                names.iter().for_each(|name| self.introduce(&name.text));
+            }
             ItemKind::Function(function) => {
                 self.function(function);
                 self.introduce(&function.name.text);
@@ -136,8 +140,8 @@ impl Walk {
     fn coefficients(&mut self, spec: &Spec) {
         for axis in spec.shapes().flat_map(|shape| shape.axes()) {
             let AxisKind::Affine(affine) = &axis.kind else { continue };
-            let dilation = affine.kernel.as_ref().map(|k| &k.dilation);
-            for coefficient in [Some(&affine.stride), dilation].into_iter().flatten() {
+            let dilations = affine.kernels.iter().map(|k| &k.dilation);
+            for coefficient in [&affine.stride].into_iter().chain(dilations) {
                 if let Coefficient::Name(name) = coefficient {
                     self.mention(name, axis.span);
                 }

@@ -3,7 +3,10 @@
 use super::assign::fits;
 use super::expr::twice;
 use super::scan::Parser;
-use super::{Assignment, Body, Function, Item, ItemKind, Name, Number, Operation, Parameter, Source};
+use super::{
+    Assignment, Body, ExprKind, Function, Item, ItemKind, Name, Number, Operation, Parameter, Source,
+    SpecArgument, SpecOp,
+};
 use crate::{NotationError, NotationErrorKind as Wrong, ShapeSpec, Span};
 
 impl Source {
@@ -85,11 +88,41 @@ impl Parser<'_> {
 
     fn let_item(&mut self) -> Result<ItemKind, NotationError> {
         self.advance(3)?;
+        if self.eat("[")? {
+            return self.cut_item();
+        }
         let name = self.name("the name of the value")?;
         self.expect("=", "the value is missing")?;
         let value = self.expr()?;
         value.check_value()?;
         Ok(ItemKind::Let { name, value })
+    }
+
+    /// `[p, q] = x ++^ "a^b => a; b"`, after the bracket.
+    fn cut_item(&mut self) -> Result<ItemKind, NotationError> {
+        let names = self.names("]", "the name of a result")?;
+        self.expect("=", "the value is missing")?;
+        let value = self.expr()?;
+        value.check_value()?;
+        let results = match &value.kind {
+            ExprKind::Einsum(SpecOp::Concat, operands, spec) if operands.len() == 1 => match spec {
+                SpecArgument::Literal(spec, _) => Some(spec.results().count()),
+                SpecArgument::Name(_) => None,
+            },
+            _ => {
+                let message = "only a cut has several results";
+                let error = NotationError::new(Wrong::Unexpected, value.span, message);
+                return Err(error.with_help("write `let [p, q] = x ++^ \"a^b => a; b\";`"));
+            }
+        };
+        match results {
+            Some(count) if count != names.len() => {
+                let message = format!("{} names for the {count} results of the spec", names.len());
+                let error = NotationError::new(Wrong::Arity, value.span, message);
+                Err(error.with_help("each result has a name; `_` is one that is not needed"))
+            }
+            _ => Ok(ItemKind::Cut { names, value }),
+        }
     }
 
     fn input(&mut self) -> Result<ItemKind, NotationError> {

@@ -58,6 +58,7 @@ fn item_text(item: &Item, depth: usize) -> String {
             ItemKind::Input { name, shape: Some(shape) } => format!("input {}: \"{shape}\";", name.text),
             ItemKind::Index { name, range } => format!("index {} < {range};", name.text),
             ItemKind::Let { name, value: v } => format!("let {} = {};", name.text, value(v)),
+            ItemKind::Cut { names: n, value: v } => format!("let [{}] = {};", names(n), value(v)),
             ItemKind::Function(function) => function_text(function, depth),
             ItemKind::Operation(operation) => operation_text(operation),
             ItemKind::Output(outputs) => format!("output {};", names(outputs)),

@@ -30,8 +30,8 @@ fn labels(axis: &Axis) -> Vec<(&str, Span)> {
         AxisKind::Label(name) => vec![(name, axis.span)],
         AxisKind::Placeholder | AxisKind::Index(_) | AxisKind::Size(..) => Vec::new(),
         AxisKind::Affine(a) => {
-            let kernel = a.kernel.iter().map(|k| &k.label);
-            [&a.over].into_iter().chain(kernel).map(|l| (l.name.as_str(), l.span)).collect()
+            let kernels = a.kernels.iter().map(|k| &k.label);
+            [&a.over].into_iter().chain(kernels).map(|l| (l.name.as_str(), l.span)).collect()
         }
         AxisKind::Concat(parts) => parts.iter().filter_map(component_label).collect(),
     }
@@ -85,8 +85,20 @@ impl Spec {
         first_appearances(variables.map(|v| v.name.as_str()))
     }
 
-    /// The spec, if it has as many operands as its operation.
+    /// The spec, if it has as many operands as its operation and one result.
     pub fn with_arity(self, operation: &str, arity: usize) -> Result<Spec, NotationError> {
+        if let Some(second) = self.further.first() {
+            let message = "this operation has one result";
+            let error = NotationError::new(NotationErrorKind::Unexpected, second.span, message);
+            return Err(error
+                .expecting(&["the end of the spec"])
+                .with_help("only a cut gives several: `let [p, q] = x ++^ \"a^b => a; b\";`"));
+        }
+        self.with_operands(operation, arity)
+    }
+
+    /// The spec, if it has as many operands as its operation.
+    pub fn with_operands(self, operation: &str, arity: usize) -> Result<Spec, NotationError> {
         if self.operands.len() == arity {
             return Ok(self);
         }
@@ -130,27 +142,29 @@ impl Spec {
     /// Gives every convolved axis without a mark the padding of its surroundings. Without any (`None`) such an
     /// axis is an error.
     pub fn resolve_padding(&mut self, ambient: Option<bool>) -> Result<(), NotationError> {
-        for shape in self.operands.iter_mut().chain([&mut self.result]) {
+        for shape in self.operands.iter_mut().chain([&mut self.result]).chain(&mut self.further) {
             for row in [&mut shape.batch, &mut shape.input, &mut shape.output] {
                 for axis in row.leading.iter_mut().chain(&mut row.trailing) {
                     let AxisKind::Affine(affine) = &mut axis.kind else { continue };
-                    let Some(kernel) = affine.kernel.as_mut() else { continue };
-                    if kernel.padding != Padding::Unspecified {
-                        continue;
-                    }
-                    kernel.padding = match ambient {
-                        Some(true) => Padding::Padded,
-                        Some(false) => Padding::Valid,
-                        None => {
-                            let message = "nothing says whether this axis is padded";
-                            let error = NotationError::new(NotationErrorKind::Padding, axis.span, message);
-                            return Err(error.with_help(format!(
-                                "write `{over}=+{k}` for padded or `{over}<+{k}` for valid",
-                                over = affine.over.name,
-                                k = kernel.label.name
-                            )));
+                    for kernel in &mut affine.kernels {
+                        if kernel.padding != Padding::Unspecified {
+                            continue;
                         }
-                    };
+                        kernel.padding = match ambient {
+                            Some(true) => Padding::Padded,
+                            Some(false) => Padding::Valid,
+                            None => {
+                                let message = "nothing says whether this axis is padded";
+                                let error =
+                                    NotationError::new(NotationErrorKind::Padding, axis.span, message);
+                                return Err(error.with_help(format!(
+                                    "write `{over}=+{k}` for padded or `{over}<+{k}` for valid",
+                                    over = affine.over.name,
+                                    k = kernel.label.name
+                                )));
+                            }
+                        };
+                    }
                 }
             }
         }
@@ -164,9 +178,10 @@ impl Spec {
     /// has an axis all of whose components share a variable with the *other* components of that concatenation.
     pub fn discardable(&self) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
-        let result = std::slice::from_ref(&self.result);
-        for (side, others) in [(self.operands.as_slice(), result), (result, self.operands.as_slice())] {
-            let concats = side.iter().flat_map(ShapeSpec::axes).filter_map(|axis| match &axis.kind {
+        let operands: Vec<&ShapeSpec> = self.operands.iter().collect();
+        let results: Vec<&ShapeSpec> = self.results().collect();
+        for (side, others) in [(&operands, &results), (&results, &operands)] {
+            let concats = side.iter().flat_map(|s| s.axes()).filter_map(|axis| match &axis.kind {
                 AxisKind::Concat(parts) => Some(parts),
                 _ => None,
             });

@@ -2,10 +2,13 @@
 
 use super::names;
 use super::{
-    Affine, Axis, AxisKind, Basis, Coefficient, Component, Kernel, Kind, Label, Mode, Padding, RowName,
-    RowSpec, ShapeSpec, Spec,
+    Affine, Axis, AxisKind, Basis, Coefficient, Component, Kernel, Kind, Label, MAX_KERNELS, Mode, Padding,
+    RowName, RowSpec, ShapeSpec, Spec,
 };
 use crate::{NotationError, NotationErrorKind as Wrong, Span};
+
+/// The word for the claim-free unit in a shape.
+const UNIT: &str = "unit";
 
 /// Reads a spec.
 pub(super) fn spec(text: &str, base: usize) -> Result<Spec, NotationError> {
@@ -27,12 +30,15 @@ pub(super) fn spec(text: &str, base: usize) -> Result<Spec, NotationError> {
     }
     parser.at += 1;
     let result = parser.shape()?;
-    if let Some(token) = parser.peek() {
-        let what = if *token == Token::Semicolon { "a spec has one result" } else { "a spec has one `=>`" };
-        let error = NotationError::new(Wrong::Unexpected, parser.here(), what);
+    let mut further = Vec::new();
+    while parser.eat(Token::Semicolon) {
+        further.push(parser.shape()?);
+    }
+    if parser.peek().is_some() {
+        let error = NotationError::new(Wrong::Unexpected, parser.here(), "a spec has one `=>`");
         return Err(error.expecting(&["the end of the spec"]));
     }
-    let spec = Spec { operands, result, span: Span::new(0, text.len()).shifted(base) };
+    let spec = Spec { operands, result, further, span: Span::new(0, text.len()).shifted(base) };
     names::check(spec.shapes())?;
     Ok(spec)
 }
@@ -63,6 +69,8 @@ enum Token {
     Underscore,
     /// A row variable; `None` is `...`.
     Row(Option<String>),
+    /// `<>`: the marker of a closed row.
+    Closed,
     Comma,
     Star,
     Plus,
@@ -77,8 +85,11 @@ enum Token {
 }
 
 /// The tokens of a text with their places.
-fn tokens(text: &str) -> Result<Vec<(Token, Span)>, NotationError> {
-    let mode = Mode::of(text);
+fn tokens(text: &str, meaning: Meaning) -> Result<Vec<(Token, Span)>, NotationError> {
+    let mode = match meaning {
+        Meaning::Size if is_word(text, UNIT) => Mode::MultiChar,
+        _ => Mode::of(text),
+    };
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
@@ -92,6 +103,7 @@ fn tokens(text: &str) -> Result<Vec<(Token, Span)>, NotationError> {
             '*' => (Token::Star, 1),
             '+' => (Token::Plus, 1),
             '^' => (Token::Caret, 1),
+            '<' if rest.starts_with("<>") => (Token::Closed, 2),
             '<' => (Token::Less, 1),
             ':' => (Token::Colon, 1),
             '|' => (Token::Bar, 1),
@@ -130,6 +142,11 @@ fn tokens(text: &str) -> Result<Vec<(Token, Span)>, NotationError> {
         at += length;
     }
     Ok(found)
+}
+
+/// Whether a word stands in a text, and not as the name of a row variable.
+fn is_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '.').any(|part| part == word)
 }
 
 fn word_length(text: &str) -> usize {
@@ -182,7 +199,7 @@ struct Parser {
 
 impl Parser {
     fn new(text: &str, base: usize, meaning: Meaning) -> Result<Parser, NotationError> {
-        let mut tokens = tokens(text).map_err(|error| error.shifted(base))?;
+        let mut tokens = tokens(text, meaning).map_err(|error| error.shifted(base))?;
         for (_, span) in &mut tokens {
             *span = span.shifted(base);
         }
@@ -253,20 +270,28 @@ impl Parser {
 
     fn row(&mut self) -> Result<RowSpec, NotationError> {
         let mut row = RowSpec::default();
+        let mut marked = false;
         loop {
             let span = self.here();
             match self.peek() {
                 None | Some(Token::Bar | Token::Arrow | Token::Semicolon | Token::FatArrow) => {
                     return Ok(row);
                 }
-                Some(Token::Row(name)) => {
-                    if row.variable.is_some() {
-                        let message = "a row has one row variable";
+                Some(token @ (Token::Row(_) | Token::Closed)) => {
+                    let closed = *token == Token::Closed;
+                    if marked {
+                        let message = match closed || row.variable.is_none() {
+                            true => "a row has one marker",
+                            false => "a row has one row variable",
+                        };
                         let error = NotationError::new(Wrong::TwoRowVariables, span, message);
                         return Err(error.with_help("the row grows at one place only; name the other axes"));
                     }
-                    row.variable = Some(RowName { name: name.clone().unwrap_or_default(), span });
-                    // What stood before the row variable is the leading flank.
+                    marked = true;
+                    if let Token::Row(name) = token {
+                        row.variable = Some(RowName { name: name.clone().unwrap_or_default(), span });
+                    }
+                    // What stood before the marker is the leading flank.
                     row.leading = std::mem::take(&mut row.trailing);
                     self.at += 1;
                 }
@@ -288,7 +313,16 @@ impl Parser {
             | (Some(Token::Number(_)), Some(Token::Star | Token::Plus)) => self.affine()?,
             (Some(Token::Word(name)), _) => {
                 self.at += 1;
-                AxisKind::Label(name)
+                match self.meaning {
+                    Meaning::Size if name == UNIT => AxisKind::Size(1, Basis::Free),
+                    _ => AxisKind::Label(name),
+                }
+            }
+            (Some(Token::Number(0)), _) if self.meaning == Meaning::Size => {
+                let error = NotationError::new(Wrong::Number, start, "a size is at least 1");
+                return Err(
+                    error.with_help("an axis that is not there is left out; `_` is one of unknown size")
+                );
             }
             (Some(Token::Number(number)), _) => {
                 self.at += 1;
@@ -362,6 +396,10 @@ impl Parser {
             let span = self.here();
             parts.push(match self.peek().cloned() {
                 Some(Token::Word(name)) => Component::Label(Label { name, span }),
+                Some(Token::Number(0)) => {
+                    let error = NotationError::new(Wrong::Number, span, "a size is at least 1");
+                    return Err(error.with_help("a component without positions is left out"));
+                }
                 Some(Token::Number(size)) => Component::Size(size, span),
                 _ => {
                     let message = "a component of a concatenation is a label or a size";
@@ -392,23 +430,26 @@ impl Parser {
             _ => Padding::Unspecified,
         };
         self.at += usize::from(padding != Padding::Unspecified);
-        let (mut offset, mut kernel) = (None, None);
+        let (mut offset, mut kernels) = (None, Vec::new());
         while self.eat(Token::Plus) {
             let span = self.here();
             match self.term()? {
                 Term::Number(n) if offset.is_none() => offset = Some((n, span)),
-                Term::Product(dilation, label) if kernel.is_none() => {
-                    kernel = Some(Kernel { dilation, label, padding });
+                Term::Product(dilation, label) if kernels.len() < MAX_KERNELS => {
+                    kernels.push(Kernel { dilation, label, padding });
                 }
                 Term::Number(_) => return Err(affine_error(span, "an affine axis has one offset")),
-                Term::Product(..) => return Err(affine_error(span, "an affine axis has one kernel")),
+                Term::Product(..) => {
+                    let message = format!("an affine axis has at most {MAX_KERNELS} kernels");
+                    return Err(affine_error(span, &message));
+                }
             }
         }
         if let Some(Token::Equals | Token::Less) = self.peek() {
             let error = affine_error(self.here(), "the padding mark stands after the outer label");
             return Err(error.with_help("write `over=+kernel` for padded, `over<+kernel` for valid"));
         }
-        if padding != Padding::Unspecified && kernel.is_none() {
+        if padding != Padding::Unspecified && kernels.is_empty() {
             let error = affine_error(mark, "a padding mark needs a kernel").expecting(&["`+` and a kernel"]);
             return Err(error.with_help("the result of a spec follows `=>`; `o=+k` is a padded window"));
         }
@@ -419,7 +460,7 @@ impl Parser {
             let error = affine_error(span, &message);
             return Err(error.with_help("an offset chooses one of the positions that a stride steps over"));
         }
-        Ok(AxisKind::Affine(Affine { stride, over, offset: offset.map_or(0, |(n, _)| n), kernel }))
+        Ok(AxisKind::Affine(Affine { stride, over, offset: offset.map_or(0, |(n, _)| n), kernels }))
     }
 
     /// `[coefficient*]label`, or a number.

@@ -24,7 +24,8 @@ impl fmt::Display for Spec {
         let whole = |close: &str| {
             let text = |shape: &ShapeSpec| written(shape, separator, close, |_, axis| axis.to_string());
             let operands: Vec<String> = self.operands.iter().map(text).collect();
-            format!("{}{arrow}{}", operands.join(semicolon), text(&self.result))
+            let results: Vec<String> = self.results().map(text).collect();
+            format!("{}{arrow}{}", operands.join(semicolon), results.join(semicolon))
         };
         f.write_str(&in_mode(single, whole))
     }
@@ -63,14 +64,21 @@ impl fmt::Display for ShapeSpec {
     }
 }
 
+/// Whether the marker of a closed row has to be written.
+fn is_marked(row: &RowSpec) -> bool {
+    row.variable.is_none() && !row.leading.is_empty()
+}
+
 /// Whether a shape can be written in single-character mode.
 fn is_single(shape: &ShapeSpec) -> bool {
-    shape.axes().all(|axis| match &axis.kind {
-        AxisKind::Label(name) => name.chars().count() == 1,
-        AxisKind::Placeholder | AxisKind::Index(_) => true,
-        AxisKind::Size(_, basis) => *basis == Basis::Default,
-        AxisKind::Affine(_) | AxisKind::Concat(_) => false,
-    })
+    let marked = shape.rows().any(|(_, row)| is_marked(row));
+    !marked
+        && shape.axes().all(|axis| match &axis.kind {
+            AxisKind::Label(name) => name.chars().count() == 1,
+            AxisKind::Placeholder | AxisKind::Index(_) => true,
+            AxisKind::Size(_, basis) => *basis == Basis::Default,
+            AxisKind::Affine(_) | AxisKind::Concat(_) => false,
+        })
 }
 
 /// A text whose rows close with nothing, or with a comma if it would be read in single-character mode and must
@@ -88,12 +96,14 @@ fn written(
     axis: impl Fn((Kind, usize), &Axis) -> String,
 ) -> String {
     let row = |kind| {
+        let marked = is_marked(shape.row(kind)).then(|| "<>".to_string());
         let RowSpec { leading, variable, trailing } = shape.row(kind);
         let mut entries: Vec<String> = leading.iter().enumerate().map(|(i, a)| axis((kind, i), a)).collect();
         entries.extend(variable.as_ref().map(|v| match v.name == kind.name() {
             true => "...".to_string(),
             false => format!("..{}..", v.name),
         }));
+        entries.extend(marked);
         let after = leading.len();
         entries.extend(trailing.iter().enumerate().map(|(i, a)| axis((kind, after + i), a)));
         joined(&entries, separator) + if entries.is_empty() { "" } else { close }
@@ -149,27 +159,27 @@ impl fmt::Display for Axis {
 impl fmt::Display for Affine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // An affine axis without any other part is written with its stride, so that it is not a label.
-        let plain = self.offset == 0 && self.kernel.is_none();
+        let plain = self.offset == 0 && self.kernels.is_empty();
         if plain || self.stride != Coefficient::Number(1) {
             write!(f, "{}*", self.stride)?;
         }
         f.write_str(&self.over.name)?;
-        let Some(kernel) = &self.kernel else {
-            return if self.offset == 0 { Ok(()) } else { write!(f, "+{}", self.offset) };
-        };
-        f.write_str(match kernel.padding {
-            Padding::Padded => "=",
-            Padding::Valid => "<",
-            Padding::Unspecified => "",
+        f.write_str(match self.kernels.first().map(|kernel| kernel.padding) {
+            Some(Padding::Padded) => "=",
+            Some(Padding::Valid) => "<",
+            Some(Padding::Unspecified) | None => "",
         })?;
         if self.offset != 0 {
             write!(f, "+{}", self.offset)?;
         }
-        f.write_str("+")?;
-        if kernel.dilation != Coefficient::Number(1) {
-            write!(f, "{}*", kernel.dilation)?;
+        for kernel in &self.kernels {
+            f.write_str("+")?;
+            if kernel.dilation != Coefficient::Number(1) {
+                write!(f, "{}*", kernel.dilation)?;
+            }
+            f.write_str(&kernel.label.name)?;
         }
-        f.write_str(&kernel.label.name)
+        Ok(())
     }
 }
 

@@ -8,6 +8,8 @@ let g = 2.0:q;
 let h = range(5:idx);
 let i = [a, b] ++^ "a; b => a^b";
 let j = x ++^ "2^b^3 => b";
+let [j1, _] = x ++^ "a^b, ..r.. => a, ..r..; b, ..r..";
+let j2 = x ++ "4*i<+2*j+k, <>, l => i, j, k, l";
 let k = a +++ b "i; j => i, j";
 let l = a @^+ kernel "2*o<+k; k => o";
 let m = where(c, a, b, "ij;ij;ij=>i");

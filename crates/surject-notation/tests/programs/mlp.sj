@@ -23,4 +23,6 @@ loss.backprop;
 { sgd_momentum } =: (!.momentum *. sgd_momentum) + sgd_delta;
 p =- learning_rate *. sgd_delta;
 p =- learning_rate * sgd_delta ~logic:".";
+{ rows, b = [100] } @| step =: probs;
+rows @| step =+ fma(probs, probs, logits) ~logic:"@";
 output loss, probs;

@@ -11,6 +11,7 @@ op max_pool(x) ~logic:"2*oh=+wh, c => oh, c" {
   g1 =+ where(mask_rhs1, g, 0.0)
 }
 op fused(a, b, c) { v =:+ fma(v1, v2, v3) }
+op joined(a, b, c) ~logic:"@" { v =:+ fma(v1, v2, v3) }
 op gate(x) {
   v =: relu(v1)
 } grad {

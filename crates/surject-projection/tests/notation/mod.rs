@@ -67,7 +67,7 @@ pub fn spec(text: &str) -> Logic {
         "" => Vec::new(),
         operands => operands.split(';').map(|t| template_shape(t, multi)).collect(),
     };
-    Logic::Spec(Arc::new(Template { operands, result: template_shape(result, multi) }))
+    Logic::Spec(Arc::new(Template { operands, result: template_shape(result, multi), ..Template::default() }))
 }
 
 fn template_shape(text: &str, multi: bool) -> TemplateShape {
@@ -138,15 +138,15 @@ fn axis(text: &str) -> Axis {
     let mut terms = text.split('+');
     let over = terms.next().unwrap();
     let (stride, label) = scaled(over.trim_end_matches(['=', '<']));
-    let (mut offset, mut kernel) = (0, None);
+    let (mut offset, mut kernels) = (0, Vec::new());
     for term in terms {
         match term.parse() {
             Ok(n) => offset = n,
             Err(_) => {
                 let (dilation, label) = scaled(term);
-                kernel = Some((label, dilation, over.ends_with('=')));
+                kernels.push((label, dilation, over.ends_with('=')));
             }
         }
     }
-    Axis::Affine { stride, over: label, kernel, offset }
+    Axis::Affine { stride, over: label, kernels, offset }
 }

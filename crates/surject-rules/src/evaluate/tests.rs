@@ -1,6 +1,6 @@
 //! The point-by-point evaluation against the interpreter of programs, on instances of laws and rules.
 
-use super::evaluate;
+use super::{Functions, evaluate};
 use crate::{instantiate, parse};
 use surject_ir::{Buffer, Program, Scalar, interp, verify};
 
@@ -25,7 +25,8 @@ fn agrees_with_the_interpreter() {
                 let program = Program { name: String::new(), functions: vec![instance.function.clone()] };
                 assert_eq!(verify(&program), Ok(()), "{} {seed}", rule.name);
                 let results = interp::run(&program, "instance", &instance.args).expect("instances run");
-                let values = evaluate(&instance.function, &[instance.left, instance.right], &instance.args)
+                let sides = [instance.left, instance.right];
+                let values = evaluate(&instance.function, &sides, &instance.args, Functions::Known)
                     .expect("instances can be evaluated");
                 for (side, result) in [instance.left, instance.right].into_iter().zip(&results) {
                     let result: &Buffer = result;

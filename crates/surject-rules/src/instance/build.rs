@@ -9,6 +9,9 @@ use std::collections::BTreeSet;
 use surject_index::{Fill, IndexMap, Space};
 use surject_ir::{DType, FieldId, Scalar};
 
+/// The extents of long axes.
+pub(super) const LONG: [u64; 3] = [17, 64, 300];
+
 /// In index notation, the names whose axes the space of a pattern has, after the batch axes.
 pub(super) type Scope<'a> = Vec<&'a str>;
 
@@ -17,6 +20,16 @@ impl<'l, 'a> Drawing<'l, 'a> {
     /// pattern.
     pub(super) fn draw_axes(&mut self) -> Scope<'a> {
         let size = self.size;
+        let mut names: BTreeSet<&'a str> = BTreeSet::new();
+        let mut free: BTreeSet<&'a str> = BTreeSet::new();
+        axes_of(&self.lowered.left, &mut Vec::new(), &mut names, &mut free);
+        if let Some(shape) = self.shape {
+            self.batch = shape.batch.clone();
+            for &name in &names {
+                self.axes.insert(name, shape.axes.get(name).cloned().unwrap_or_else(|| vec![1]));
+            }
+            return free.into_iter().collect();
+        }
         let plain = !self.lowered.rule.is_index_notation();
         self.batch = if plain {
             random_space(&mut self.rng, &size)
@@ -29,13 +42,16 @@ impl<'l, 'a> Drawing<'l, 'a> {
             let rank = self.rng.below(size.batch + 1);
             (0..rank).map(|_| 1 + self.rng.below(size.extent)).collect()
         };
-        let mut names: BTreeSet<&'a str> = BTreeSet::new();
-        let mut free: BTreeSet<&'a str> = BTreeSet::new();
-        axes_of(&self.lowered.left, &mut Vec::new(), &mut names, &mut free);
-        for name in names {
+        let long = if size.long { self.rng.below(names.len() as u64) as usize } else { usize::MAX };
+        for (place, name) in names.into_iter().enumerate() {
             let none = size.no_axis && self.rng.chance(1, 10);
             let rank = if none { 0 } else { 1 + self.rng.below(size.axes) };
-            let extents = (0..rank).map(|_| 1 + self.rng.below(size.extent)).collect();
+            let mut extents: Vec<u64> = (0..rank).map(|_| 1 + self.rng.below(size.extent)).collect();
+            if place == long
+                && let Some(first) = extents.first_mut()
+            {
+                *first = self.rng.pick(&LONG).unwrap_or(*first);
+            }
             self.axes.insert(name, extents);
         }
         free.into_iter().collect()
@@ -86,11 +102,15 @@ impl<'l, 'a> Drawing<'l, 'a> {
         }
         let names: Vec<&str> = axes.iter().map(String::as_str).collect();
         // Each variable depends on some of the batch axes, always on the same.
-        let batch: Vec<usize> = match self.fields.get(name) {
-            Some(_) => Vec::new(),
-            None => (0..self.batch.len()).filter(|_| self.rng.chance(3, 4)).collect(),
-        };
         if !self.fields.contains_key(name) {
+            let batch: Vec<usize> = match self.shape {
+                Some(shape) => match shape.batch_of.get(name) {
+                    Some(known) => known.clone(),
+                    None => (0..self.batch.len()).collect(),
+                },
+                None => (0..self.batch.len()).filter(|_| self.rng.chance(3, 4)).collect(),
+            };
+            self.batch_of.insert(name, batch.clone());
             let mut sizes: Vec<u64> = batch.iter().map(|&a| self.batch[a]).collect();
             names.iter().for_each(|n| sizes.extend(self.axes.get(n).into_iter().flatten()));
             let full = self.scope_space(&names);
@@ -233,7 +253,7 @@ impl<'l, 'a> Drawing<'l, 'a> {
 }
 
 /// The axes that a pattern names, and those that stand outside every reduction over them.
-fn axes_of<'a>(
+pub(super) fn axes_of<'a>(
     term: &Term<'a>,
     bound: &mut Vec<&'a str>,
     names: &mut BTreeSet<&'a str>,

@@ -27,7 +27,11 @@ pub(super) fn space(rng: &mut Rng, size: &Size) -> Space {
 
 /// A random extent, at times 0.
 fn extent(rng: &mut Rng, size: &Size) -> u64 {
-    if size.empty && rng.chance(1, 16) { 0 } else { 1 + rng.below(size.extent) }
+    match () {
+        _ if size.empty && rng.chance(1, 16) => 0,
+        _ if size.long && rng.chance(1, 3) => rng.pick(&super::build::LONG).unwrap_or(1),
+        _ => 1 + rng.below(size.extent),
+    }
 }
 
 /// Components under construction. Axes of the domain that is still open are appended.

@@ -8,7 +8,8 @@ use crate::lower::{Ends, MapTerm, MapTermKind, SpaceVar, Term};
 use crate::semantics::{Operation, maps_fill, number};
 use std::collections::BTreeMap;
 use surject_index::{Affine, IndexMap, Space, Verdict};
-use surject_ir::{AccOp, DType, FieldId, FieldKind, Scalar};
+use surject_ir::range::{Range, Ranges, terms};
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, Scalar};
 
 impl<'l, 'a> Drawing<'l, 'a> {
     /// Draws every map, and the fields that bindings and conditions speak of.
@@ -65,6 +66,7 @@ impl<'l, 'a> Drawing<'l, 'a> {
             {
                 let dtype = self.types[lowered.fields.get(field.as_str())?.0];
                 let h = self.tensor(result, dtype, map.codomain().clone());
+                let h = self.small_factor(field, h);
                 self.fields.insert(result, h);
                 let g = self.function.fields.read(map, h).ok()?;
                 self.meanings.push(format!("?{field} = what ?{result} is read to"));
@@ -72,6 +74,7 @@ impl<'l, 'a> Drawing<'l, 'a> {
             }
         }
         for condition in &rule.conditions {
+            self.draw_bounded(condition);
             if let (ConditionName::Constant, false, [Argument::Var(name, _), Argument::Number(value, _)]) =
                 (condition.name, condition.negated, &condition.args[..])
             {
@@ -83,6 +86,56 @@ impl<'l, 'a> Drawing<'l, 'a> {
             }
         }
         Some(())
+    }
+
+    /// What is read to a factor that is to leave a sum: small, and a divisor not zero.
+    fn small_factor(&mut self, field: &str, h: FieldId) -> FieldId {
+        let factor = self.lowered.rule.conditions.iter().find(|c| {
+            let named = matches!(c.args.get(2), Some(Argument::Var(name, _)) if name == field);
+            c.name == ConditionName::StaysFinite && !c.negated && named
+        });
+        let (dtype, space) = (self.function.fields[h].dtype, self.function.fields[h].space.clone());
+        let Some(factor) = factor.filter(|_| dtype.is_float()) else { return h };
+        let divides = self.operation(factor, 0) == Some(Operation::Binary(BinaryOp::Div));
+        let [low, high] = [if divides { 0.5 } else { -2.0 }, 2.0]
+            .map(|value| self.function.fields.constant(&space, Scalar::from_f64(dtype, value)));
+        let above = self.function.fields.binary(BinaryOp::Max, h, low);
+        above.and_then(|x| self.function.fields.binary(BinaryOp::Min, x, high)).unwrap_or(h)
+    }
+
+    /// A field whose values are such that a condition on values can be certain: without `-0.0`, or small.
+    fn draw_bounded(&mut self, condition: &'a Condition) {
+        let name = match (condition.name, condition.negated, &condition.args[..]) {
+            (ConditionName::NoNegativeZero, false, [Argument::Var(name, _)])
+            | (ConditionName::StartsAs, false, [_, Argument::Var(name, _)])
+            | (ConditionName::StaysFinite, false, [_, Argument::Var(name, _), ..]) => name,
+            _ => return,
+        };
+        let Some(&(ty, space)) = self.lowered.fields.get(name.as_str()) else { return };
+        let dtype = self.types[ty];
+        if self.fields.contains_key(name.as_str()) || !dtype.is_float() && !dtype.is_complex() {
+            return;
+        }
+        let space = self.space_or_draw(space);
+        let x = self.tensor(name, dtype, space.clone());
+        let mut number = |value| {
+            let value = Scalar::from_f64(dtype, value);
+            self.function.fields.constant(&space, value)
+        };
+        let made = match condition.name {
+            ConditionName::StaysFinite => {
+                let (low, high) = (number(-2.0), number(2.0));
+                let above = self.function.fields.binary(BinaryOp::Max, x, low);
+                above.and_then(|x| self.function.fields.binary(BinaryOp::Min, x, high))
+            }
+            _ => {
+                let zero = number(0.0);
+                self.function.fields.binary(BinaryOp::Add, x, zero)
+            }
+        };
+        if let Ok(made) = made {
+            self.fields.insert(name, made);
+        }
     }
 
     /// What each map should be, from the conditions and from where it stands.
@@ -242,6 +295,20 @@ impl<'l, 'a> Drawing<'l, 'a> {
                 }
                 _ => return None,
             },
+            ConditionName::NoNegativeZero => known(!self.range(condition, 0)?.0.negative_zero),
+            ConditionName::StartsAs => {
+                let (range, dtype) = self.range(condition, 1)?;
+                known(range.starts_as(self.operation(condition, 0)?.as_acc()?, dtype))
+            }
+            ConditionName::StaysFinite => {
+                let below = match self.operation(condition, 0)? {
+                    Operation::Binary(BinaryOp::Mul) => false,
+                    Operation::Binary(BinaryOp::Div) => true,
+                    _ => return None,
+                };
+                let ((f, dtype), (g, _)) = (self.range(condition, 1)?, self.range(condition, 2)?);
+                known(Range::leaves(f, g, below, dtype, terms(map(3)?)))
+            }
             // Decided with the types.
             ConditionName::Distributes
             | ConditionName::Commutative
@@ -252,6 +319,27 @@ impl<'l, 'a> Drawing<'l, 'a> {
                 false => Verdict::Yes(()),
             },
         })
+    }
+
+    /// What the values of the field that a condition names may be, and their type.
+    fn range(&self, condition: &Condition, arg: usize) -> Option<(Range, DType)> {
+        let Argument::Var(name, _) = condition.args.get(arg)? else { return None };
+        let (ty, _) = self.lowered.fields.get(name.as_str())?;
+        let dtype = self.types[*ty];
+        let range = match self.fields.get(name.as_str()) {
+            Some(&field) => Ranges::default().of(&self.function, field),
+            None => Range::any(dtype),
+        };
+        Some((range, dtype))
+    }
+
+    /// The operation that a condition names.
+    fn operation(&self, condition: &Condition, arg: usize) -> Option<Operation> {
+        match condition.args.get(arg)? {
+            Argument::Var(name, _) => self.ops.get(name.as_str()).copied(),
+            Argument::Word(word, _) => Operation::from_word(word),
+            Argument::Number(..) => None,
+        }
     }
 
     /// Computes what a binding binds.
@@ -290,6 +378,11 @@ impl<'l, 'a> Drawing<'l, 'a> {
         let points = map.domain().select(&dropped).points()?;
         (points >= 2).then_some((kept, points))
     }
+}
+
+/// What a range excludes is certain; the rest is not.
+fn known(yes: bool) -> Verdict {
+    if yes { Verdict::Yes(()) } else { Verdict::Unknown }
 }
 
 /// The axes of a space that are kept, the others at 0.

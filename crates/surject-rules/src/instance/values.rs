@@ -1,8 +1,10 @@
 //! Random elements, as ordinary or as special as the flags of a rule allow.
 
-use super::Drawing;
+use super::pool::{Numbers, Pool};
 use super::rng::Rng;
+use super::{Drawing, Values};
 use crate::ast::{Exactness, Flags};
+use std::collections::BTreeMap;
 use surject_ir::{Buffer, DType, Scalar};
 
 /// How the elements of an instance are chosen.
@@ -18,6 +20,8 @@ enum Mode {
     Special,
     /// The largest and the smallest magnitudes.
     Extreme,
+    /// Those of a [`Pool`], and what has been drawn before.
+    Telling,
 }
 
 impl Drawing<'_, '_> {
@@ -26,19 +30,26 @@ impl Drawing<'_, '_> {
         let (class, flags) = (self.lowered.rule.class, self.lowered.rule.flags);
         let complex = self.types.iter().any(|d| d.is_complex());
         let mut modes = vec![Mode::Small, Mode::Ordinary, Mode::Ordinary];
-        // The classes other than exact include overflow, and complex products of infinities say nothing of a
-        // rule that holds over the reals.
-        if class == Exactness::Exact {
+        let every = class == Exactness::Exact || self.kind == Values::Wide;
+        if every {
             modes.push(Mode::Mixed);
         }
+        // Complex products of infinities say nothing of a rule that holds over the reals.
         if !flags.finite && (class == Exactness::Exact || !complex) {
             modes.push(Mode::Special);
         }
-        if !flags.no_overflow && class == Exactness::Exact {
+        if !flags.no_overflow && every {
             modes.push(Mode::Extreme);
+        }
+        // In index notation the directed instances have these.
+        if self.kind == Values::Wide && self.lowered.rule.is_map_notation() {
+            modes.push(Mode::Telling);
         }
         let mode = self.rng.pick(&modes)?;
         let params = self.function.params.clone();
+        if mode == Mode::Telling {
+            return self.draw_telling();
+        }
         let buffer = |var| {
             let ty = self.function.ty(var).clone();
             let shape: Vec<usize> = ty.space.sizes()?.iter().map(|&n| n as usize).collect();
@@ -48,6 +59,30 @@ impl Drawing<'_, '_> {
             Buffer::from_scalars(ty.dtype, &shape, &values)
         };
         params.into_iter().map(buffer).collect()
+    }
+
+    /// Values of pools, at times those of other elements.
+    fn draw_telling(&mut self) -> Option<Vec<Buffer>> {
+        let rule = self.lowered.rule;
+        let numbers = Numbers::of(rule);
+        let mut pools: BTreeMap<DType, (Pool, Vec<Scalar>)> = BTreeMap::new();
+        let mut args = Vec::new();
+        for var in self.function.params.clone() {
+            let ty = self.function.ty(var).clone();
+            let shape: Vec<usize> = ty.space.sizes()?.iter().map(|&n| n as usize).collect();
+            let complex = ty.dtype.is_complex() && rule.class != Exactness::Exact;
+            let pool = || (Pool::new(ty.dtype, &numbers, !rule.flags.finite && !complex), Vec::new());
+            let (pool, seen) = pools.entry(ty.dtype).or_insert_with(pool);
+            let mut values: Vec<Scalar> = Vec::new();
+            for _ in 0..shape.iter().product() {
+                let earlier = if self.rng.chance(1, 3) { self.rng.pick(seen) } else { None };
+                let value = earlier.or_else(|| pool.any(&mut self.rng))?;
+                seen.push(value);
+                values.push(value);
+            }
+            args.push(Buffer::from_scalars(ty.dtype, &shape, &values)?);
+        }
+        Some(args)
     }
 }
 
@@ -89,7 +124,7 @@ fn float(rng: &mut Rng, dtype: DType, mode: Mode) -> Scalar {
             1 => 0.5,
             _ => rng.between(-3, 3) as f64,
         },
-        Mode::Ordinary => ordinary(rng),
+        Mode::Ordinary | Mode::Telling => ordinary(rng),
         Mode::Mixed => ordinary(rng) * 4f64.powi(rng.between(-4, 4) as i32),
         Mode::Special => match rng.below(10) {
             0 => f64::INFINITY,
@@ -103,6 +138,7 @@ fn float(rng: &mut Rng, dtype: DType, mode: Mode) -> Scalar {
         Mode::Extreme => {
             let (largest, least) = match dtype {
                 DType::F64 => (f64::MAX, f64::MIN_POSITIVE),
+                DType::F16 => (65504.0, 0.5f64.powi(14)),
                 _ => (f64::from(f32::MAX), f64::from(f32::MIN_POSITIVE)),
             };
             let sign = if rng.chance(1, 2) { 1.0 } else { -1.0 };
@@ -123,17 +159,26 @@ pub(crate) fn simpler(value: Scalar) -> Vec<Scalar> {
     let dtype = value.dtype();
     let mut tried = vec![Scalar::zero(dtype), Scalar::one(dtype)];
     if !dtype.is_bool() {
-        tried.extend([-1, 2, 3, -2].map(|n| Scalar::from_i128(dtype, n)));
+        tried.extend([-1, 2, 3, -2, 5, 10, -10].map(|n| Scalar::from_i128(dtype, n)));
     }
     if dtype.is_float() {
         let x = value.as_f64();
-        tried.extend(
-            [0.5, 0.1, x.round(), (x * 4.0).round() / 4.0, (x * 10.0).round() / 10.0]
-                .map(|x| Scalar::from_f64(dtype, x)),
-        );
+        let of = |x: f64| Scalar::from_f64(dtype, x);
+        tried.extend([of(0.5), of(0.1)]);
+        if x.is_finite() && x != 0.0 {
+            let digits = |n: i32| {
+                let scale = 10f64.powi(n - 1 - x.abs().log10().floor() as i32);
+                of((x * scale).round() / scale)
+            };
+            tried.extend([x.round(), (x * 4.0).round() / 4.0, (x * 10.0).round() / 10.0].map(of));
+            tried.extend([of(x.abs()), of((x / 2.0).round()), of((x / 8.0).round()), digits(1), digits(2)]);
+            tried.push(digits(3));
+        }
+    } else if let Some(x) = value.as_i128() {
+        tried.extend([x.abs(), x / 2, x / 8, x / 10 * 10].map(|x| Scalar::from_i128(dtype, x)));
     }
     let end = tried.iter().position(|t| *t == value).unwrap_or(tried.len());
     tried.truncate(end);
-    tried.retain(|t| *t != value);
+    tried.retain(|t| *t != value && (t.as_complex().is_finite() || !value.as_complex().is_finite()));
     tried
 }

@@ -1,24 +1,37 @@
 //! What is said of a rule that is not sound.
 
-use super::{Survey, Trial, shrink, survey, trial};
+use super::{Counterexample, Survey, Trial, compare, shrink, survey, trial};
 use crate::ast::{Exactness, Flags, Rule};
 use crate::error::RuleError;
-use crate::instance::Instance;
 use surject_ir::{Buffer, DType, Scalar};
 
 /// The elements of a tensor that are shown.
 const SHOWN: usize = 16;
 
 /// The sides of the rule differ.
-pub(super) fn unsound(rule: &Rule, found: Instance) -> RuleError {
+pub(super) fn unsound(rule: &Rule, found: Counterexample) -> RuleError {
     let smallest = shrink::smallest(rule, found);
-    let dtype = smallest.function.fields[smallest.left].dtype;
+    let dtype = smallest.instance.function.fields[smallest.instance.left].dtype;
     let how = match rule.class {
+        _ if smallest.worst.is_some() => "differ in nearly every digit",
         Exactness::Exact => "differ",
         _ => "differ by more than rounding",
     };
     let message = format!("the rule `{}` is not sound: its sides {how} in {dtype}", rule.name);
     let error = RuleError::new("SJ0220", rule.name_span, message).with_note(counterexample(rule, &smallest));
+    match remedy(rule) {
+        Some(help) => error.with_help(help),
+        None => error,
+    }
+}
+
+/// The class of the rule says more than is true.
+pub(super) fn rests_on_functions(rule: &Rule) -> RuleError {
+    let message = format!(
+        "the rule `{}` is not sound as `{}`: its sides are equal by what functions are, not by the order of sums and products",
+        rule.name, rule.class
+    );
+    let error = RuleError::new("SJ0220", rule.name_span, message);
     match remedy(rule) {
         Some(help) => error.with_help(help),
         None => error,
@@ -33,13 +46,19 @@ pub(super) fn unchecked(rule: &Rule) -> RuleError {
     )
 }
 
-fn counterexample(rule: &Rule, instance: &Instance) -> String {
+fn counterexample(rule: &Rule, found: &Counterexample) -> String {
+    let instance = &found.instance;
     let mut lines: Vec<String> = instance.meanings.clone();
     for (&param, value) in instance.function.params.iter().zip(&instance.args) {
         let ty = instance.function.ty(param);
         lines.push(format!("?{}: {ty} = {}", instance.function.name_of(param), elements(value)));
     }
-    if let Trial::Differs(difference) = trial(rule, instance) {
+    let difference = match (found.worst, trial(rule, instance)) {
+        (_, Trial::Differs(difference)) => Some(difference),
+        (Some(at), _) => compare::at(rule, instance, at),
+        _ => None,
+    };
+    if let Some(difference) = difference {
         let place = match difference.position.is_empty() {
             true => String::new(),
             false => format!(" at {:?}", difference.position),
@@ -76,10 +95,12 @@ fn element(value: Scalar) -> String {
 
 /// What would make the rule true, if a flag or another class does.
 fn remedy(rule: &Rule) -> Option<String> {
-    let with = |class: Exactness, change: &dyn Fn(&mut Flags)| {
+    let with = |class: Exactness, flags: Flags| {
         let mut other = rule.clone();
         other.class = class;
-        change(&mut other.flags);
+        other.flags.zero_sign |= flags.zero_sign;
+        other.flags.finite |= flags.finite;
+        other.flags.no_overflow |= flags.no_overflow;
         let changed = other.class != rule.class || other.flags != rule.flags;
         let Ok(Survey::Sound(found)) = (if changed { survey(&other) } else { return None }) else {
             return None;
@@ -90,12 +111,16 @@ fn remedy(rule: &Rule) -> Option<String> {
             if except.is_empty() { String::new() } else { format!(", but not for {}", except.join(" or ")) };
         Some(format!("it holds as `{}`{except}", words.trim_end()))
     };
-    let looser = rule.class.max(Exactness::Reassociates);
-    with(rule.class, &|f| f.zero_sign = true)
-        .or_else(|| with(rule.class, &|f| f.finite = true))
-        .or_else(|| with(rule.class, &|f| (f.zero_sign, f.finite) = (true, true)))
-        .or_else(|| with(rule.class, &|f| (f.finite, f.no_overflow) = (true, true)))
-        .or_else(|| with(looser, &|_| ()))
-        .or_else(|| with(looser, &|f| f.finite = true))
-        .or_else(|| with(looser, &|f| (f.finite, f.no_overflow) = (true, true)))
+    let mut tried: Vec<(Exactness, Flags)> = Vec::new();
+    let flags = |zero_sign, finite, no_overflow| Flags { zero_sign, finite, no_overflow };
+    let more = [flags(true, false, false), flags(false, true, false), flags(true, true, false)];
+    tried.extend(more.map(|f| (rule.class, f)));
+    tried.push((rule.class, flags(false, true, true)));
+    for class in [Exactness::Reassociates, Exactness::Rounds] {
+        if class >= rule.class {
+            let more = [flags(false, false, false), flags(false, true, false), flags(false, true, true)];
+            tried.extend(more.map(|f| (class, f)));
+        }
+    }
+    tried.into_iter().find_map(|(class, flags)| with(class, flags))
 }

@@ -310,6 +310,12 @@ impl Solver {
                     let text = format!("the kernel spans {spans} positions of an axis of {size}");
                     return Err(self.error(ShapeErrorKind::Stride, text, fact));
                 };
+                if !room.is_multiple_of(stride) {
+                    let text = format!(
+                        "incompatible stride: {size} positions less the {spans} of the kernel leave {room}, which the stride {stride} does not divide"
+                    );
+                    return Err(self.error(ShapeErrorKind::Stride, text, fact));
+                }
                 self.strided(var, room.saturating_add(stride), size, stride, whole, basis, fact)
             }
             (Ok(o), Some((dilation, Err(var)))) => {

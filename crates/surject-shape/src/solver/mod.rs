@@ -12,6 +12,7 @@ mod deduce;
 mod dims;
 mod domains;
 mod explain;
+mod instead;
 mod lengths;
 mod linear;
 mod parts;

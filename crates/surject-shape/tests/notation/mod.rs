@@ -32,6 +32,7 @@ pub fn spec(text: &str) -> Template {
     Template {
         operands: operands.split(';').map(|t| template_shape(t, multi)).collect(),
         result: template_shape(result, multi),
+        ..Template::default()
     }
 }
 
@@ -99,13 +100,9 @@ fn axis(text: &str) -> Axis {
         Some((n, label)) => (n.parse().unwrap(), label.to_string()),
         None => (1, t.to_string()),
     };
-    let (over, kernel) = match text.split_once('+') {
-        Some((over, kernel)) => {
-            let (dilation, label) = scaled(kernel);
-            (over, Some((label, dilation, over.ends_with('='))))
-        }
-        None => (text, None),
-    };
+    let mut terms = text.split('+');
+    let over = terms.next().unwrap();
+    let kernels = terms.map(scaled).map(|(dilation, label)| (label, dilation, over.ends_with('='))).collect();
     let (stride, over) = scaled(over.trim_end_matches(['=', '<']));
-    Axis::Affine { stride, over, kernel, offset: 0 }
+    Axis::Affine { stride, over, kernels, offset: 0 }
 }

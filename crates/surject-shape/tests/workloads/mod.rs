@@ -167,6 +167,7 @@ fn specs(operations: usize) -> Result<Built, ShapeError> {
             TemplateShape { input: axes(&["i"]), output: axes(&["o"]), ..TemplateShape::default() },
         ],
         result: TemplateShape { batch, output: axes(&["o"]), ..TemplateShape::default() },
+        ..Template::default()
     };
     let mut make = Maker::new();
     let mut last = data(32, 64);

@@ -235,14 +235,15 @@ impl<'s> Parser<'s> {
         Ok(Attribute::Opaque(self.c.slice(start, self.c.pos).to_string()))
     }
 
-    /// `loc(…)`, if it is next; its text without the brackets.
+    /// `loc(…)`, if it is next; its text without the brackets. `loc(unknown)` says nothing, like no location.
     pub(super) fn location(&mut self) -> Result<Option<std::sync::Arc<str>>> {
         if self.c.peek() != b'l' || !self.c.looking_at("loc(") {
             return Ok(None);
         }
         self.c.pos += "loc".len();
         let text = self.c.balanced()?;
-        Ok(Some(self.location_text(&text[1..text.len() - 1])))
+        let location = self.location_text(&text[1..text.len() - 1]);
+        Ok(Some(location).filter(|text| text.trim() != "unknown"))
     }
 }
 

@@ -54,31 +54,25 @@ impl<'s> Parser<'s> {
             Form::Call => self.call(&mut op)?,
             Form::Return => self.return_op(&mut op)?,
             Form::CheckConst => self.check_const(&mut op)?,
+            Form::Mesh => self.mesh(&mut op)?,
+            Form::Sharded { before, after } => self.sharded(&mut op, before, after)?,
+            Form::Computation { pieces } => self.computation(&mut op, pieces)?,
         };
         Ok((op, results))
     }
 
-    /// `sdy.mesh @name = <…>` is read as it stands; other unknown operations only in the generic form.
+    /// Unknown operations are read only in the generic form.
     fn unknown_pretty(&mut self, word: &'s str, start: usize) -> Result<(Op, Vec<Type>)> {
-        if word == "sdy.mesh" && self.c.peek() == b'@' {
-            let mut op = Op::new("sdy.mesh");
-            op.attributes.set("sym_name", Attribute::String(self.c.symbol()?));
-            self.c.expect("=")?;
-            self.c.ws();
-            if self.c.byte() != b'<' {
-                return Err(self.c.unexpected("'<'"));
-            }
-            let body = self.c.balanced()?;
-            op.attributes.set("mesh", Attribute::Opaque(format!("#sdy.mesh{body}")));
-            self.dictionary_into(&mut op)?;
-            return Ok((op, Vec::new()));
-        }
         let span = Span::new(start, self.c.pos);
         if !word.contains('.') {
             self.c.pos = start;
             return Err(self.c.unexpected("an operation or '}'"));
         }
-        let error = Diagnostic::new(codes::UNKNOWN_OP, span, format!("unknown operation '{word}'"));
+        // An operation of a dialect that is not read here may be written in any way.
+        let dialect = word.split('.').next().unwrap_or("");
+        let known = crate::table::all().any(|row| row.name.split('.').next() == Some(dialect));
+        let code = if known { codes::UNKNOWN_OP } else { codes::UNSUPPORTED };
+        let error = Diagnostic::new(code, span, format!("unknown operation '{word}'"));
         Err(match closest(word) {
             Some(name) => {
                 error.help(format!("is '{name}' meant? unknown operations are read in the generic form only"))
@@ -248,7 +242,7 @@ impl<'s> Parser<'s> {
     }
 
     /// `: T` for operands and the result, or a functional type.
-    fn same_types(&mut self, op: &Op) -> Result<Vec<Type>> {
+    pub(super) fn same_types(&mut self, op: &Op) -> Result<Vec<Type>> {
         self.c.expect(":")?;
         self.c.ws();
         let start = self.c.pos;

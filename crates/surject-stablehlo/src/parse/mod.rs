@@ -7,6 +7,7 @@ mod dense;
 mod forms;
 mod module;
 mod ops;
+mod sharding;
 mod stablehlo;
 mod structured;
 mod types;
@@ -17,6 +18,7 @@ use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::hash::FastHash;
 use crate::module::{Module, ValueId};
 use cursor::{Cursor, Result};
+pub(crate) use sharding::{read_mesh, read_names, read_symbol};
 
 /// Types, attributes and regions may nest so deeply; deeper text is refused before the stack is at risk.
 pub const MAX_NESTING: usize = 128;

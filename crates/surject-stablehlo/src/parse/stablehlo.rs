@@ -69,7 +69,8 @@ impl<'s> Parser<'s> {
             if !read(self, key)? {
                 return Err(Diagnostic::new(codes::ATTRIBUTE, span, format!("{what} has no field '{key}'")));
             }
-            if !self.c.eat(",") {
+            // MLIR writes a comma behind the last field where those after it hold their defaults.
+            if !self.c.eat(",") || self.c.peek() == b'>' {
                 break;
             }
         }
@@ -286,7 +287,7 @@ impl<'s> Parser<'s> {
                     return Err(Diagnostic::new(codes::ATTRIBUTE, span, message));
                 }
             }
-            if !self.c.eat(",") {
+            if !self.c.eat(",") || self.c.peek() == b'>' {
                 break;
             }
         }

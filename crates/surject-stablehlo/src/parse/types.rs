@@ -182,7 +182,7 @@ impl<'s> Parser<'s> {
             }
         }
         let element = self.element_type()?;
-        let encoding = if self.c.eat(",") { Some(self.encoding()?) } else { None };
+        let encoding = if self.c.eat(",") { Some(self.encoding(&shape)?) } else { None };
         if !self.c.eat(">") {
             return Err(self.c.unexpected("'>' to close the tensor type"));
         }
@@ -216,8 +216,22 @@ impl<'s> Parser<'s> {
         Ok(value)
     }
 
-    /// The encoding of a tensor type as text, an alias replaced by what it stands for.
-    fn encoding(&mut self) -> Result<String> {
+    /// The encoding of a tensor type as text, an alias replaced by what it stands for. Bounds fit the shape.
+    fn encoding(&mut self, shape: &[Dim]) -> Result<String> {
+        self.c.ws();
+        let start = self.c.pos;
+        let text = self.encoding_text()?;
+        match text.strip_prefix("#stablehlo.bounds").map(|bounds| wrong_bounds(bounds, shape)) {
+            Some(Some(message)) => {
+                let span = Span::new(start, self.c.pos);
+                Err(Diagnostic::new(codes::ATTRIBUTE, span, message)
+                    .help("a bound for each dimension: a number where it is '?', and '?' everywhere else"))
+            }
+            _ => Ok(text),
+        }
+    }
+
+    fn encoding_text(&mut self) -> Result<String> {
         self.c.ws();
         let start = self.c.pos;
         if self.c.byte() != b'#' {
@@ -234,6 +248,29 @@ impl<'s> Parser<'s> {
         }
         Ok(self.c.slice(start, self.c.pos).to_string())
     }
+}
+
+/// What is wrong with the bounds `<4, ?>` of a shape.
+fn wrong_bounds(bounds: &str, shape: &[Dim]) -> Option<String> {
+    let inside = bounds.trim().strip_prefix('<').and_then(|b| b.strip_suffix('>')).map(str::trim);
+    let Some(inside) = inside else { return Some("the bounds are missing".to_string()) };
+    let bounds: Vec<&str> = match inside {
+        "" => Vec::new(),
+        list => list.split(',').map(str::trim).collect(),
+    };
+    if bounds.len() != shape.len() {
+        return Some(format!("{} bounds for a tensor of rank {}", bounds.len(), shape.len()));
+    }
+    bounds.iter().zip(shape).enumerate().find_map(|(axis, (bound, dim))| match (*bound, dim) {
+        ("?", _) => None,
+        (bound, _) if bound.parse::<u64>().map_or(true, |n| i64::try_from(n).is_err()) => {
+            Some(format!("'{bound}' is no bound"))
+        }
+        (bound, Dim::Static(size)) => {
+            Some(format!("dimension {axis} is {size} and cannot have the bound {bound}"))
+        }
+        (_, Dim::Dynamic) => None,
+    })
 }
 
 /// Integers of widths without a variant of their own: `i17`, `ui3`.

@@ -71,6 +71,9 @@ impl Printer<'_> {
                 }
             }
             Form::CheckConst => self.check_const(op)?,
+            Form::Mesh => self.mesh(op)?,
+            Form::Sharded { before, after } => self.sharded(op, before, after)?,
+            Form::Computation { pieces } => self.computation(op, pieces)?,
         }
         Some(())
     }
@@ -83,7 +86,7 @@ impl Printer<'_> {
     }
 
     /// `(%a, %b)`
-    fn arguments(&mut self, op: &Op) {
+    pub(super) fn arguments(&mut self, op: &Op) {
         self.out.push('(');
         self.operands(&op.operands);
         self.out.push(')');
@@ -127,7 +130,7 @@ impl Printer<'_> {
         self.types(op, types)
     }
 
-    fn types(&mut self, op: &Op, types: Types) -> Option<()> {
+    pub(super) fn types(&mut self, op: &Op, types: Types) -> Option<()> {
         match types {
             Types::Functional => self.functional(op),
             Types::Same => {

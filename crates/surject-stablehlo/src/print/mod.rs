@@ -4,6 +4,7 @@ mod attrs;
 mod forms;
 mod names;
 mod ops;
+mod sharding;
 
 use std::fmt::Write;
 

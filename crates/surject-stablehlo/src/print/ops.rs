@@ -20,7 +20,7 @@ impl Printer<'_> {
         let pretty = !self.options.generic
             && match op.spec() {
                 Some(spec) => self.pretty(op, spec, function_level),
-                None => self.mesh(op),
+                None => false,
             };
         if !pretty {
             // A form that found midway that it cannot express the operation left text behind.
@@ -41,23 +41,6 @@ impl Printer<'_> {
             (_, name) => self.out.push_str(name),
         }
         self.form(op, spec).is_some()
-    }
-
-    /// `sdy.mesh @name = <…>`
-    fn mesh(&mut self, op: &Op) -> bool {
-        let (Ok(name), Some(crate::attr::Attribute::Opaque(body))) =
-            (op.string("sym_name"), op.attributes.get("mesh"))
-        else {
-            return false;
-        };
-        let Some(body) = body.strip_prefix("#sdy.mesh").filter(|_| op.name == "sdy.mesh") else {
-            return false;
-        };
-        self.out.push_str("sdy.mesh ");
-        super::attrs::symbol(&mut self.out, name);
-        _ = write!(self.out, " = {body}");
-        self.rest(op, &["sym_name", "mesh"]);
-        true
     }
 
     /// `"op"(operands) <{properties}> ({regions}) {attributes} : type`

@@ -8,6 +8,7 @@ use crate::hash::FastHash;
 
 mod chlo;
 mod rows;
+mod sdy;
 
 /// How many of something an operation takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,6 +181,43 @@ pub enum Form {
     Return,
     /// `%x, dense<…> : T, tolerance = 0.1`
     CheckConst,
+    /// `@name = <…>`
+    Mesh,
+    /// Attributes in brackets, the operand, then other attributes behind it: `{"x"} %a out_sharding=<…> : T`
+    Sharded {
+        /// What stands before the operand.
+        before: &'static [Piece],
+        /// What stands behind it.
+        after: &'static [Piece],
+    },
+    /// `<"name">(%a) in_shardings=[…] (%b: T) {…} : (T) -> U`: a call of a body that stands there.
+    Computation {
+        /// What stands between the operands and the arguments of the body.
+        pieces: &'static [Piece],
+    },
+}
+
+/// An attribute in a pretty form of Shardy. What stands in brackets is an attribute of that dialect; the generic form
+/// writes it with a name around it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Piece {
+    /// The word before `=`; empty where there is none.
+    pub label: &'static str,
+    /// The attribute.
+    pub attribute: &'static str,
+    /// How its value is written.
+    pub value: PieceValue,
+}
+
+/// How the value of a [`Piece`] is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PieceValue {
+    /// Text in brackets, of which the first is given; in the generic form with these before and behind it.
+    Bracketed(char, &'static str, &'static str),
+    /// A word; in the generic form its position in this list.
+    Word(&'static [&'static str]),
+    /// An integer.
+    Int,
 }
 
 /// The rule of the verifier for an operation; the functions stand in `verify`.
@@ -239,6 +277,7 @@ pub enum Rule {
     DynamicReshape,
     DynamicIota,
     Call,
+    Computation,
     TopK,
     CheckPair,
     CheckConst,
@@ -312,7 +351,7 @@ pub fn enum_values(kind: &str) -> Option<&'static [&'static str]> {
 
 /// All rows, in the order of the listing.
 pub fn all() -> impl Iterator<Item = &'static OpSpec> {
-    rows::ROWS.iter().chain(chlo::ROWS)
+    rows::ROWS.iter().chain(chlo::ROWS).chain(sdy::ROWS)
 }
 
 /// The row of an operation by its full name.

@@ -2,6 +2,7 @@
 
 use super::{Checked, Result, scalar};
 use crate::diagnostic::{Diagnostic, codes};
+use crate::module::ValueId;
 use crate::types::{Dim, ElementType, Type, TypeList};
 
 impl Checked<'_> {
@@ -70,6 +71,42 @@ impl Checked<'_> {
                 .expected(format!("({})", TypeList(&wanted.results))));
         }
         Ok(())
+    }
+
+    /// A body that is called where it stands: as many arguments and values as operands and results, of their element
+    /// types and ranks. Each device has a part of each tensor, so extents may differ.
+    pub(super) fn computation(&self) -> Result<()> {
+        let [body] = self.op.regions.as_slice() else { return Ok(()) };
+        let Some(last) = body.terminator().filter(|op| op.name == "sdy.return") else {
+            return Err(self.error(codes::OP_REGION, "its region does not end with 'sdy.return'"));
+        };
+        let ty = |v: &ValueId| self.module.ty(*v).clone();
+        let operands: Vec<Type> = self.op.operands.iter().map(ty).collect();
+        let params: Vec<Type> = body.params.iter().map(|p| p.1.clone()).collect();
+        let returned: Vec<Type> = last.operands.iter().map(ty).collect();
+        let parts = |inside: &[Type], outside: &[Type]| {
+            inside.len() == outside.len() && inside.iter().zip(outside).all(|(a, b)| part(a, b))
+        };
+        if !parts(&params, &operands) {
+            return Err(self
+                .error(codes::OP_REGION, format!("its region takes ({})", TypeList(&params)))
+                .expected(format!("parts of ({})", TypeList(&operands))));
+        }
+        let results = self.result_types();
+        if !parts(&returned, &results) {
+            return Err(self
+                .error(codes::OP_REGION, format!("its region returns ({})", TypeList(&returned)))
+                .expected(format!("parts of ({})", TypeList(&results))));
+        }
+        Ok(())
+    }
+}
+
+/// Whether one type may be what a device has of another.
+fn part(inside: &Type, outside: &Type) -> bool {
+    match (inside, outside) {
+        (Type::Tensor(a), Type::Tensor(b)) => a.element == b.element && a.rank() == b.rank(),
+        _ => inside == outside,
     }
 }
 

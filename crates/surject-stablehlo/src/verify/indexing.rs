@@ -4,7 +4,7 @@ use super::window::promotes;
 use super::{Checked, Result, compatible, scalar};
 use crate::attr::GatherDims;
 use crate::diagnostic::codes;
-use crate::types::{Dim, TensorType, Type};
+use crate::types::{Dim, TensorType, Type, TypeList};
 
 impl<'a> Checked<'a> {
     /// Checks that the operands from `first` on are one integer scalar for each dimension.
@@ -191,7 +191,6 @@ impl<'a> Checked<'a> {
         for i in 0..count {
             self.expect_shape(&format!("input {i}"), inputs[i], &input.shape)?;
             self.expect_shape(&format!("update {i}"), updates[i], &updates[0].shape)?;
-            self.expect_element(&format!("update {i}"), updates[i], &inputs[i].element)?;
         }
         let dims = self.op.scatter_dims()?;
         self.expect_integer("the scatter indices", indices)?;
@@ -204,7 +203,7 @@ impl<'a> Checked<'a> {
         self.expect_unique("inserted_window_dims and input_batching_dims", &dropped)?;
         self.batching_pairs(input, indices, &dims.input_batching_dims, &dims.scatter_indices_batching_dims)?;
         self.update_shape(input, updates[0], &dims.update_window_dims, &dropped, &batch)?;
-        self.scatter_body(&inputs)
+        self.scatter_body(&inputs, &updates)
     }
 
     /// Checks that the updates are a batch of windows, each within the input.
@@ -240,8 +239,8 @@ impl<'a> Checked<'a> {
         )))
     }
 
-    /// The body combines the old elements with the updates.
-    fn scatter_body(&self, inputs: &[&TensorType]) -> Result<()> {
+    /// The body combines the old elements with the updates, both promoted to its types.
+    fn scatter_body(&self, inputs: &[&TensorType], updates: &[&TensorType]) -> Result<()> {
         let region = &self.op.regions[0];
         let count = inputs.len();
         let params: Vec<Type> = region.params.iter().map(|p| p.1.clone()).collect();
@@ -252,10 +251,18 @@ impl<'a> Checked<'a> {
                 let (Some(a), Some(b)) = (params[i].as_tensor(), params[count + i].as_tensor()) else {
                     return false;
                 };
-                a == b && a.rank() == 0 && promotes(&inputs[i].element, &a.element)
+                a == b
+                    && a.rank() == 0
+                    && promotes(&inputs[i].element, &a.element)
+                    && promotes(&updates[i].element, &a.element)
             });
         if !promoted {
-            return self.expect_params(region, &wanted);
+            self.expect_params(region, &wanted)?;
+            // Its arguments fit the inputs: the updates do not.
+            let list = updates.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ");
+            return Err(self
+                .type_error(format!("the updates have type {list}"))
+                .expected(format!("element types that ({}) hold", TypeList(&params[count..]))));
         }
         self.expect_returned(region, &params[..count])?;
         for (i, (input, ty)) in inputs.iter().zip(&params).enumerate() {

@@ -36,14 +36,18 @@ impl<'a> Checked<'a> {
         for (i, (input, init)) in inputs.iter().zip(&inits).enumerate() {
             self.expect_shape(&format!("input {i}"), input, &inputs[0].shape)?;
             self.expect_scalar(&format!("initial value {i}"), init)?;
-            self.expect_element(&format!("initial value {i}"), init, &input.element)?;
         }
         Ok((inputs, inits))
     }
 
     /// The element types in which a reducer accumulates: it takes two scalars of each and gives back one of each, and
-    /// every one is that of the input or a wider one of its kind.
-    fn accumulators(&self, region: &Region, inputs: &[&TensorType]) -> Result<Vec<ElementType>> {
+    /// both the input and the initial value are promoted to it.
+    fn accumulators(
+        &self,
+        region: &Region,
+        inputs: &[&TensorType],
+        inits: &[&TensorType],
+    ) -> Result<Vec<ElementType>> {
         let count = inputs.len();
         let found: Vec<Type> = region.params.iter().map(|p| p.1.clone()).collect();
         let inferred: Vec<Type> = inputs.iter().map(|t| scalar(&t.element)).collect();
@@ -63,6 +67,11 @@ impl<'a> Checked<'a> {
             if a.rank() != 0 || a != b || !promotes(&input.element, &a.element) {
                 return Err(wrong());
             }
+            if !promotes(&inits[i].element, &a.element) {
+                return Err(self
+                    .type_error(format!("initial value {i} has type {}", inits[i]))
+                    .expected(format!("element type {}", a.element)));
+            }
             elements.push(a.element.clone());
         }
         self.expect_returned(region, &elements.iter().map(scalar).collect::<Vec<_>>())?;
@@ -70,11 +79,11 @@ impl<'a> Checked<'a> {
     }
 
     pub(super) fn reduce(&self) -> Result<()> {
-        let (inputs, _) = self.reduction_operands()?;
+        let (inputs, inits) = self.reduction_operands()?;
         let dims = self.op.ints("dimensions")?;
         self.expect_dims("dimensions", dims, inputs[0].rank())?;
         self.expect_unique("dimensions", dims)?;
-        let elements = self.accumulators(&self.op.regions[0], &inputs)?;
+        let elements = self.accumulators(&self.op.regions[0], &inputs, &inits)?;
         for (i, (input, element)) in inputs.iter().zip(&elements).enumerate() {
             let kept = input.shape.iter().enumerate().filter(|(at, _)| !dims.contains(&(*at as i64)));
             let shape: Vec<Dim> = kept.map(|(_, dim)| *dim).collect();
@@ -103,9 +112,9 @@ impl<'a> Checked<'a> {
     }
 
     pub(super) fn reduce_window(&self) -> Result<()> {
-        let (inputs, _) = self.reduction_operands()?;
+        let (inputs, inits) = self.reduction_operands()?;
         let window = self.window_of_rank(inputs[0].rank())?;
-        let elements = self.accumulators(&self.op.regions[0], &inputs)?;
+        let elements = self.accumulators(&self.op.regions[0], &inputs, &inits)?;
         for (i, (input, element)) in inputs.iter().zip(&elements).enumerate() {
             self.expect_result(i, &window_positions(input, &window), element)?;
         }
@@ -116,14 +125,17 @@ impl<'a> Checked<'a> {
         let (operand, source, init) = (self.operand(0)?, self.operand(1)?, self.operand(2)?);
         let window = self.window_of_rank(operand.rank())?;
         self.expect_shape("the source", source, &window_positions(operand, &window))?;
-        self.expect_element("the source", source, &operand.element)?;
         self.expect_scalar("the initial value", init)?;
-        self.expect_element("the initial value", init, &operand.element)?;
         let element = scalar(&operand.element);
         let select = &self.op.regions[0];
         self.expect_params(select, &[element.clone(), element.clone()])?;
         self.expect_returned(select, &[scalar(&ElementType::I1)])?;
-        let elements = self.accumulators(&self.op.regions[1], &[operand])?;
+        let elements = self.accumulators(&self.op.regions[1], &[operand], &[init])?;
+        if !promotes(&source.element, &elements[0]) {
+            return Err(self
+                .type_error(format!("the source has type {source}"))
+                .expected(format!("element type {}", elements[0])));
+        }
         self.expect_result(0, &operand.shape, &elements[0])
     }
 }
@@ -142,13 +154,15 @@ fn window_positions(operand: &TensorType, window: &WindowAttrs) -> Vec<Dim> {
     operand.shape.iter().enumerate().map(position).collect()
 }
 
-/// Whether values of a type may be accumulated in another: the same, or a wider one of its kind.
+/// Whether values of a type may be accumulated in another: the same or a wider one of its kind, where integers are of
+/// one kind whether signed or not. As in MLIR, floats of any width fit each other.
 pub(super) fn promotes(from: &ElementType, to: &ElementType) -> bool {
     let kind = |ty: &ElementType| match ty.class() {
-        ElementClass::Bool => ElementClass::Unsigned,
+        ElementClass::Bool | ElementClass::Unsigned => ElementClass::Signed,
         class => class,
     };
     from == to
-        || (kind(from) == kind(to) && from.class() != ElementClass::Other && from.bits() <= to.bits())
-        || (from.class() == ElementClass::Bool && to.is_integer())
+        || (kind(from) == kind(to)
+            && from.class() != ElementClass::Other
+            && (from.class() == ElementClass::Float || from.bits() <= to.bits()))
 }

@@ -7,7 +7,7 @@ use crate::graph::{NodeKind, Site};
 use crate::operator::{Cell, Term};
 use crate::tensor::Tensor;
 use surject_notation::Span;
-use surject_notation::source::{Assignment, Define, Expr, ExprKind, Part, Slot};
+use surject_notation::source::{Assignment, BinaryOp, Define, Expr, ExprKind, Part, Slot};
 
 impl Session {
     pub(super) fn assign(&mut self, assignment: &Assignment) -> Result<(), TensorError> {
@@ -47,6 +47,11 @@ impl Session {
         let tensor = match &target.kind {
             ExprKind::Define(define) => return self.define_target(define, target.span),
             ExprKind::Part(of, Part::Grad) => return Ok(self.tensor_expr(of)?.grad()),
+            ExprKind::Binary(BinaryOp::Slice, of, index) => {
+                let (of, index) = (self.target(of)?, self.tensor_expr(index)?);
+                let slice = self.graph.slice_target(&of, &index, self.site(target.span, None));
+                return slice.map_err(|error| self.here(error, target.span));
+            }
             ExprKind::Part(of, _) => self.tensor_expr(of)?,
             _ => self.tensor_expr(target)?,
         };
@@ -60,7 +65,8 @@ impl Session {
                     _ => "a constant",
                 };
                 let message = format!("`{}` is {what}, and is not written", tensor.label());
-                let help = "write a parameter, a gradient, or a new tensor: `{ name } =: …`";
+                let help =
+                    "write a parameter, a gradient, a slice of these, or a new tensor: `{ name } =: …`";
                 Err(self.wrong(TensorErrorKind::Sort, target.span, message).with_help(help))
             }
         }

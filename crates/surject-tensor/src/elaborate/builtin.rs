@@ -5,7 +5,7 @@ use super::call::{Given, Site};
 use super::function::{Callable, Function};
 use super::sizes::row_of;
 use crate::error::{TensorError, TensorErrorKind};
-use crate::graph::{NodeKind, RowSizes, Sizes};
+use crate::graph::{NodeKind, RowSizes, SizeRef, Sizes};
 use crate::tensor::Tensor;
 use crate::value::{Number, Value};
 use surject_notation::Span;
@@ -14,8 +14,9 @@ use surject_notation::spec::Kind;
 use surject_shape::{Constraint, Elems};
 
 /// The functions with how they are called.
-const FUNCTIONS: [(&str, &str); 14] = [
+const FUNCTIONS: [(&str, &str); 15] = [
     ("dim", "dim(size)"),
+    ("file", "file(\"values.npy\")"),
     ("fill", "fill(number, i: …, o: …, b: …)"),
     ("range", "range(n, …)"),
     ("rebatch", "rebatch(values, i: …, o: …)"),
@@ -114,6 +115,12 @@ impl Session {
                     let message = format!("a size is a whole number, and this is {}", number.value);
                     return Err(self.wrong(TensorErrorKind::Size, at(1), message));
                 };
+                let n = self.positive(n, at(1))?;
+                if let (SizeRef::Dim(_), true) = (size.size, self.graph.is_product(size.size)) {
+                    let (size, number) = (Value::Size(size.clone()), Value::Number(number.clone()));
+                    self.set_equal(&size, &number, [at(0), at(1)], span)?;
+                    return Ok(Value::Unit);
+                }
                 let set = self.graph.set_size(size.size, n, &graph_site);
                 set.map_err(|error| self.here(error, span))?;
                 Ok(Value::Unit)
@@ -146,6 +153,10 @@ impl Session {
                     }
                 }
                 Ok(self.graph.range(&sizes, graph_site).into())
+            }
+            ("file", [Value::Text(path)]) => {
+                let path = path.clone();
+                Ok(self.file(&path, at(0), site)?.into())
             }
             ("fill", [Value::Number(number)]) => {
                 let kind = NodeKind::Number(number.value);
@@ -261,6 +272,9 @@ impl Session {
         };
         let constrained = self.graph.constrain(constraint, &graph_site);
         constrained.map_err(|error| self.here(error, site.span))?;
+        if name == "wrap" && self.files.contains(&values.id()) {
+            self.files.insert(tensor.id());
+        }
         Ok(tensor)
     }
 

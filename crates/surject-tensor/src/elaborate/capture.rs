@@ -51,7 +51,7 @@ impl<'a> Work<'a> {
 
     fn item(&mut self, item: &'a Item) {
         match &item.kind {
-            ItemKind::Let { value, .. } => self.exprs.push(value),
+            ItemKind::Let { value, .. } | ItemKind::Cut { value, .. } => self.exprs.push(value),
             ItemKind::Function(function) => self.function(function),
             ItemKind::Assign(assignment) => {
                 self.exprs.push(&assignment.target);
@@ -112,8 +112,8 @@ pub(super) fn coefficients(spec: &surject_notation::Spec) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for axis in spec.shapes().flat_map(|shape| shape.axes()) {
         let AxisKind::Affine(affine) = &axis.kind else { continue };
-        let kernel = affine.kernel.as_ref().map(|k| &k.dilation);
-        for coefficient in [Some(&affine.stride), kernel].into_iter().flatten() {
+        let dilations = affine.kernels.iter().map(|k| &k.dilation);
+        for coefficient in [&affine.stride].into_iter().chain(dilations) {
             if let Coefficient::Name(name) = coefficient {
                 names.insert(name.clone());
             }

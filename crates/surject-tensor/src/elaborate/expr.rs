@@ -137,10 +137,22 @@ impl Session {
         label: Option<&str>,
     ) -> Result<Value, TensorError> {
         let (x, y) = (self.expr(a, None)?, self.expr(b, None)?);
+        self.joined(op, (x, a.span), (y, b.span), span, label)
+    }
+
+    /// What a sign between two values gives.
+    pub(super) fn joined(
+        &mut self,
+        op: BinaryOp,
+        (x, x_span): (Value, Span),
+        (y, y_span): (Value, Span),
+        span: Span,
+        label: Option<&str>,
+    ) -> Result<Value, TensorError> {
         if let Some(value) = self.host_arithmetic(op, &x, &y, span)? {
             return Ok(value);
         }
-        let (x, y) = (self.tensor_of(x, a.span)?, self.tensor_of(y, b.span)?);
+        let (x, y) = (self.tensor_of(x, x_span)?, self.tensor_of(y, y_span)?);
         let name = match op {
             BinaryOp::Slice => {
                 let site = self.site(span, label);
@@ -270,6 +282,7 @@ impl Session {
                 let site = self.site(span, None);
                 let made = self.graph.parameter(&label, &init, &sizes, site);
                 let tensor = made.map_err(|error| self.here(error, span))?;
+                self.shaped_by_file(&tensor, &init, &sizes, span)?;
                 owner.define(&name.text, name.span.start, &tensor);
                 tensor
             }

@@ -44,6 +44,7 @@ impl Session {
                 let value = self.expr(value, Some(&path))?;
                 self.define(&name.text, value);
             }
+            ItemKind::Cut { names, value } => self.cut(names, value)?,
             ItemKind::Function(function) => {
                 let value = self.closure(function)?;
                 self.define(&function.name.text, Value::Function(value));
@@ -115,13 +116,14 @@ impl Session {
     fn later(&self, error: TensorError, all: &[Item]) -> TensorError {
         let named = |item: &Item| match &item.kind {
             ItemKind::Input { name, .. } | ItemKind::Index { name, .. } | ItemKind::Let { name, .. } => {
-                Some(name.clone())
+                vec![name.clone()]
             }
-            ItemKind::Function(function) => Some(function.name.clone()),
-            ItemKind::Operation(operation) => Some(operation.name.clone()),
-            _ => None,
+            ItemKind::Cut { names, .. } => names.clone(),
+            ItemKind::Function(function) => vec![function.name.clone()],
+            ItemKind::Operation(operation) => vec![operation.name.clone()],
+            _ => Vec::new(),
         };
-        let defined = all.iter().filter_map(named).find(|n| error.message.contains(&format!("`{}`", n.text)));
+        let defined = all.iter().flat_map(named).find(|n| error.message.contains(&format!("`{}`", n.text)));
         match defined.and_then(|name| self.frame().text.place(name.span)) {
             Some(place) => TensorError {
                 help: Some(format!("it is defined further down, at line {}", place.line)),

@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::error::{TensorError, TensorErrorKind};
-use crate::graph::{RowSizes, SizeRef, Sizes};
+use crate::graph::{RowSizes, Side, SizeRef, Sizes};
 use crate::tensor::Tensor;
 use crate::value::{Number, Size, Value};
 use std::rc::Rc;
@@ -33,7 +33,7 @@ impl Session {
         })
     }
 
-    /// A sum of two sizes, a multiple of one, or an exact part of one.
+    /// A sum, a difference, a product or an exact quotient of two sizes.
     fn sizes_arithmetic(
         &mut self,
         op: BinaryOp,
@@ -49,9 +49,18 @@ impl Session {
             kernel: None,
             offset: 0,
         };
+        // A size that is a product is a number of elements.
+        let product = |whole: DimTerm, x: DimTerm, y: DimTerm| Constraint::Total {
+            elems: Elems::Strided { coefficient: 1, var: whole },
+            rows: vec![Row::closed([x, y])],
+            divided_by: Vec::new(),
+        };
         let constraint = match (op, self.plain_dim(x, span)?, self.plain_dim(y, span)?) {
             (BinaryOp::Add, Some(x), Some(y)) => {
                 Constraint::Concat { target: fresh.into(), parts: vec![x, y] }
+            }
+            (BinaryOp::Sub, Some(x), Some(y)) => {
+                Constraint::Concat { target: x, parts: vec![y, fresh.into()] }
             }
             (BinaryOp::Compose | BinaryOp::Mul, Some(DimTerm::Known(n)), Some(d))
             | (BinaryOp::Compose | BinaryOp::Mul, Some(d), Some(DimTerm::Known(n)))
@@ -59,8 +68,15 @@ impl Session {
             {
                 strided(fresh.into(), n.size(), d)
             }
+            (BinaryOp::Compose | BinaryOp::Mul, Some(x @ DimTerm::Var(_)), Some(y @ DimTerm::Var(_))) => {
+                self.graph.note_product(fresh, [x, y]);
+                product(fresh.into(), x, y)
+            }
             (BinaryOp::Div | BinaryOp::PointDiv, Some(d), Some(DimTerm::Known(n))) if n.size() > 0 => {
                 strided(d, n.size(), fresh.into())
+            }
+            (BinaryOp::Div | BinaryOp::PointDiv, Some(d), Some(by @ DimTerm::Var(_))) => {
+                product(d, by, fresh.into())
             }
             _ => return Ok(None),
         };
@@ -96,14 +112,16 @@ impl Session {
     /// The value of an expression where a host value is asked for: lists are sizes, and sizes divide.
     pub(super) fn host(&mut self, expr: &Expr, label: Option<&str>) -> Result<Value, TensorError> {
         match &expr.kind {
-            ExprKind::Binary(op @ (BinaryOp::Div | BinaryOp::PointDiv), a, b) => {
+            ExprKind::Binary(op @ (BinaryOp::Div | BinaryOp::PointDiv | BinaryOp::Sub), a, b) => {
                 let (x, y) = (self.host(a, None)?, self.host(b, None)?);
-                if let (Value::Size(_), Value::Number(_)) = (&x, &y)
+                if matches!((&x, &y), (Value::Size(_) | Value::Number(_), Value::Size(_) | Value::Number(_)))
+                    && !matches!((&x, &y), (Value::Number(_), Value::Number(_)))
                     && let Some(size) = self.sizes_arithmetic(*op, &x, &y, expr.span)?
                 {
                     return Ok(size);
                 }
-                self.expr(expr, label)
+                let joined = self.joined(*op, (x, a.span), (y, b.span), expr.span, label);
+                joined.map_err(|error| self.placed(error, expr.span))
             }
             ExprKind::Literal { kind: Kind::Output, items, basis: None } => {
                 let values = items.iter().map(|item| self.host(item, None)).collect::<Result<Vec<_>, _>>()?;
@@ -112,6 +130,15 @@ impl Session {
             }
             _ => self.expr(expr, label),
         }
+    }
+
+    /// Refuses a size of zero.
+    pub(super) fn positive(&self, size: u64, span: Span) -> Result<u64, TensorError> {
+        if size > 0 {
+            return Ok(size);
+        }
+        let error = self.wrong(TensorErrorKind::Size, span, "a size is at least 1");
+        Err(error.with_help("an axis that is not there is left out: `o = []` is a row without axes"))
     }
 
     /// What an inline definition says of the sizes of its rows.
@@ -137,8 +164,10 @@ impl Session {
     ) -> Result<(), TensorError> {
         match value {
             Value::Number(n) => match (n.size(), &n.basis) {
-                (Some(size), Some(basis)) => dims.push(Dim::with_basis(size, basis).into()),
-                (Some(size), None) => dims.push(Dim::new(size).into()),
+                (Some(size), Some(basis)) => {
+                    dims.push(Dim::with_basis(self.positive(size, span)?, basis).into());
+                }
+                (Some(size), None) => dims.push(Dim::new(self.positive(size, span)?).into()),
                 (None, _) => {
                     let message = format!("a size is a whole number, and this is {}", n.value);
                     return Err(self.wrong(TensorErrorKind::Size, span, message));
@@ -212,6 +241,24 @@ fn numbers(op: BinaryOp, x: &Number, y: &Number) -> Option<Number> {
 }
 
 impl Session {
+    /// The value of a size, where it is known.
+    fn known_size(&self, value: &Value) -> Option<u64> {
+        match value {
+            Value::Number(n) => n.size(),
+            Value::Size(size) => self.graph.size_of(size.size),
+            _ => None,
+        }
+    }
+
+    /// What is said about sizes here contradicts what is known of them.
+    fn contradiction(&self, message: String, span: Span) -> TensorError {
+        let site = self.site(span, None);
+        let operation = site.text.unwrap_or_default();
+        let origin = Arc::new(Origin { operation, place: site.place, ..Origin::default() });
+        let error = ShapeError { labels: vec![origin], ..ShapeError::new(ShapeErrorKind::Stride, message) };
+        self.here(error.into(), span)
+    }
+
     /// `set_equal(a, b)`: two sizes are the same.
     pub(super) fn set_equal(
         &mut self,
@@ -220,6 +267,23 @@ impl Session {
         spans: [Span; 2],
         span: Span,
     ) -> Result<(), TensorError> {
+        let product = |value: &Value| matches!(value, Value::Size(size) if self.graph.is_product(size.size));
+        let side = |value: &Value| {
+            let (name, size) = match value {
+                Value::Size(size @ Size { size: SizeRef::Row(_), .. }) => {
+                    (format!("the product of the sizes of `{}`", size.name), Ok(size.size))
+                }
+                Value::Size(size) => (format!("`{}`", size.name), Ok(size.size)),
+                Value::Number(n) => ("the number".to_string(), Err(n.size()?)),
+                _ => return None,
+            };
+            Some(Side { name, size })
+        };
+        // Of a product no axis has the size, so that an error has to name it.
+        let sides = match (side(a), side(b)) {
+            (Some(x), Some(y)) if product(a) || product(b) => Some([x, y]),
+            _ => None,
+        };
         let mut dims = Vec::new();
         for (value, at) in [a, b].into_iter().zip(spans) {
             self.dims_of(value, at, &mut dims)?;
@@ -229,7 +293,8 @@ impl Session {
             return Err(self.wrong(TensorErrorKind::Arguments, span, message));
         };
         let site = self.site(span, None);
-        self.graph.constrain(Constraint::DimEq(a, b), &site).map_err(|error| self.here(error, span))
+        let said = self.graph.constrain_said(Constraint::DimEq(a, b), &site, sides);
+        said.map_err(|error| self.here(error, span))
     }
 
     /// `set_scale(a, b, factor)`: `a = factor · b`.
@@ -240,26 +305,11 @@ impl Session {
         factor: &Number,
         span: Span,
     ) -> Result<(), TensorError> {
-        let known = |value: &Value| match value {
-            Value::Number(n) => n.size(),
-            Value::Size(size) => self.graph.size_of(size.size),
-            _ => None,
-        };
         let name = |value: &Value| match value {
             Value::Size(size) => format!("`{}`", size.name),
             _ => "the number".to_string(),
         };
-        let stride = |message: String| {
-            let site = self.site(span, None);
-            let origin = Arc::new(Origin {
-                operation: site.text.unwrap_or_default(),
-                place: site.place,
-                ..Origin::default()
-            });
-            let error =
-                ShapeError { labels: vec![origin], ..ShapeError::new(ShapeErrorKind::Stride, message) };
-            Err(self.here(error.into(), span))
-        };
+        let stride = |message: String| Err(self.contradiction(message, span));
         let is_row = |value: &Value| matches!(value, Value::Size(Size { size: SizeRef::Row(_), .. }));
         if is_row(a) || is_row(b) {
             let row = if is_row(a) { a } else { b };
@@ -273,7 +323,7 @@ impl Session {
                 format!("the factor of `set_scale` is a whole number, at least 1, and not {}", factor.value);
             return Err(self.wrong(TensorErrorKind::Size, span, message));
         };
-        match (known(a), known(b)) {
+        match (self.known_size(a), self.known_size(b)) {
             (Some(x), Some(y)) if y.checked_mul(factor) != Some(x) => {
                 return stride(format!(
                     "{} is {x} and {} is {y}, which is not {x} = {factor}·{y}",

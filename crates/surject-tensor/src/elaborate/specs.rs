@@ -3,7 +3,7 @@
 use super::Session;
 use super::capture::{PADDING, coefficients};
 use crate::error::{TensorError, TensorErrorKind};
-use crate::graph::{Site, SizeRef};
+use crate::graph::{Site, SizeRef, composition};
 use crate::operator::Operator;
 use crate::spec::{self, Prepared, Surroundings};
 use crate::tensor::Tensor;
@@ -129,7 +129,7 @@ impl Session {
     ) -> Result<AssignmentLogic, TensorError> {
         let argument = match logic {
             None | Some(source::Logic::Pointwise) => return Ok((Logic::Pointwise, Vec::new(), None)),
-            Some(source::Logic::Compose) => return Ok((Logic::Compose, Vec::new(), None)),
+            Some(source::Logic::Compose) => return Ok((composition(arity), Vec::new(), None)),
             Some(source::Logic::Transpose) => return Ok((Logic::Transpose, Vec::new(), None)),
             Some(source::Logic::Spec(argument)) => argument,
         };
@@ -138,7 +138,7 @@ impl Session {
         {
             let plain = match text.trim() {
                 "." => Some(Logic::Pointwise),
-                "@" => Some(Logic::Compose),
+                "@" => Some(composition(arity)),
                 "T" => Some(Logic::Transpose),
                 _ => None,
             };

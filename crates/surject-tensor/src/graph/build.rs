@@ -1,7 +1,9 @@
 //! Building a graph: tensors from outside, parameters, operations, assignments.
 
 use crate::error::{TensorError, TensorErrorKind};
-use crate::graph::{Action, Graph, Kind, NodeId, NodeKind, RowSizes, Site, SizeRef, Sizes, StepId};
+use crate::graph::{
+    Action, Graph, Kind, NodeId, NodeKind, RowSizes, SaidEqual, Side, Site, SizeRef, Sizes, StepId,
+};
 use crate::operator::{Cell, Operator, Term};
 use crate::spec::{self, Surroundings};
 use crate::tensor::Tensor;
@@ -170,7 +172,7 @@ impl Graph {
     ) -> Result<(Tensor, Instance), TensorError> {
         let logic = match (logic, &operator.logic) {
             (Some(logic), _) => logic,
-            (None, Some(logic)) => own_logic(logic)?,
+            (None, Some(logic)) => own_logic(logic, operands.len())?,
             (None, None) => Logic::Pointwise,
         };
         let id = self.step(operator, logic, operands, None, None, sizes, site)?;
@@ -197,6 +199,21 @@ impl Graph {
         let operator = crate::prelude::operator("slice")?;
         let id = self.step(&operator, logic, &[operand], None, Some(index.id()), &[], site)?;
         Ok(self.tensor(self.0.borrow().steps[id.0 as usize].result))
+    }
+
+    /// The slice of the leftmost batch axis at a static index, as the target of an assignment: what is written there is
+    /// written into the operand.
+    ///
+    /// # Errors
+    /// As for [`Graph::slice`].
+    pub fn slice_target(&self, operand: &Tensor, index: &Tensor, site: Site) -> Result<Tensor, TensorError> {
+        let slice = self.slice(operand, index, site)?;
+        let mut data = self.0.borrow_mut();
+        if let NodeKind::Result(step) = data.nodes[slice.id().0 as usize].kind {
+            data.steps[step.0 as usize].written_through = true;
+        }
+        drop(data);
+        Ok(slice)
     }
 
     /// The operands one after the other along the axes that the template concatenates.
@@ -249,7 +266,8 @@ impl Graph {
         };
         // Each item gets an axis to be stacked along, so that it takes part in its own component only.
         let sum = crate::prelude::operator("sum")?;
-        let raised = Template { operands: vec![whole.clone()], result: under(Axis::Fixed(0)) };
+        let raised =
+            Template { operands: vec![whole.clone()], result: under(Axis::Fixed(0)), ..Template::default() };
         let raised = Logic::Spec(Arc::new(raised));
         let raise = |item: &&Tensor| {
             let label = site.label.as_ref().map(|_| item.label());
@@ -261,6 +279,7 @@ impl Graph {
             operands: labels.iter().map(|label| under(Axis::Label(label.clone()))).collect(),
             // The claim-free unit of a single item would broadcast; a concatenation of one does not.
             result: under(Axis::Concat(labels.clone())),
+            ..Template::default()
         };
         let sizes: Vec<(String, u64)> = labels.into_iter().map(|l| (l, 1)).collect();
         let raised: Vec<&Tensor> = raised.iter().collect();
@@ -355,6 +374,16 @@ impl Graph {
     /// # Errors
     /// A contradiction.
     pub fn constrain(&self, constraint: Constraint, site: &Site) -> Result<(), TensorError> {
+        self.constrain_said(constraint, site, None)
+    }
+
+    /// The same, for a constraint by which a user says that two sizes are equal.
+    pub(crate) fn constrain_said(
+        &self,
+        constraint: Constraint,
+        site: &Site,
+        sides: Option<[Side; 2]>,
+    ) -> Result<(), TensorError> {
         let origin = Arc::new(Origin {
             operation: site.text.clone().unwrap_or_else(|| "a constraint".to_string()),
             spec: site.spec.clone(),
@@ -362,6 +391,7 @@ impl Graph {
             ..Origin::default()
         });
         let mut data = self.0.borrow_mut();
+        data.said_equal.extend(sides.map(|sides| SaidEqual { origin: origin.clone(), sides }));
         let added = data.solver.add(constraint, &origin);
         added.map_err(|error| data.explained(error.into()))
     }
@@ -407,11 +437,16 @@ fn row_of(shape: &mut TemplateShape, kind: Kind) -> &mut TemplateRow {
     }
 }
 
+/// `"@"` between so many operands: the third is an addend.
+pub(crate) fn composition(operands: usize) -> Logic {
+    if operands == 3 { Logic::ComposeAccumulate } else { Logic::Compose }
+}
+
 /// The logic that an operator has by itself.
-fn own_logic(logic: &source::Logic) -> Result<Logic, TensorError> {
+fn own_logic(logic: &source::Logic, operands: usize) -> Result<Logic, TensorError> {
     Ok(match logic {
         source::Logic::Pointwise => Logic::Pointwise,
-        source::Logic::Compose => Logic::Compose,
+        source::Logic::Compose => composition(operands),
         source::Logic::Transpose => Logic::Transpose,
         source::Logic::Spec(source::SpecArgument::Literal(spec, _)) => {
             Logic::Spec(Arc::new(spec::prepare(spec, &Surroundings::default())?.template))

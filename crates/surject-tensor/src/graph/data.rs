@@ -7,7 +7,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use surject_notation::source::Slot;
 use surject_projection::Projections;
-use surject_shape::{Constraint, Dim, GroundShape, Logic, Named, Origin, Role, Row, Shape};
+use surject_shape::{Constraint, Dim, DimTerm, GroundShape, Logic, Named, Origin, Role, Row, Shape};
+
+/// How deep products of products are looked up.
+const DEEPEST_PRODUCT: usize = 16;
 
 impl Data {
     pub(super) fn node(&mut self, kind: NodeKind, shape: Shape, what: &str, site: &Site) -> NodeId {
@@ -95,6 +98,12 @@ impl Data {
         site: Site,
     ) -> Result<StepId, TensorError> {
         let id = StepId(self.steps.len() as u32);
+        let logic = match logic {
+            Logic::Pointwise if operator.converts_words() => {
+                Logic::Uint4x32ToPrec { coefficient: 16 / self.element.size().max(1) as u64 }
+            }
+            logic => logic,
+        };
         let names: Vec<&str> = operands.iter().map(|o| self.nodes[o.0 as usize].label.as_str()).collect();
         let text = site.text.clone().unwrap_or_else(|| format!("{}({})", operator.name, names.join(", ")));
         let (spec, place) = (site.spec.clone(), site.place.clone());
@@ -130,7 +139,10 @@ impl Data {
         let shapes: Vec<Shape> = operands.iter().map(|o| self.nodes[o.0 as usize].shape.clone()).collect();
         let shapes: Vec<&Shape> = shapes.iter().collect();
         let result_shape = self.nodes[result.0 as usize].shape.clone();
-        let instance = self.solver.operation(&logic, &shapes, &result_shape, &origin)?;
+        let instance = self
+            .solver
+            .operation(&logic, &shapes, &result_shape, &origin)
+            .map_err(|error| self.refused(error, &logic, &shapes, &result_shape, &origin))?;
         if target.is_none() && matches!(logic, Logic::Spec(_)) {
             // An equation says nothing of the marker, and a new tensor has it where the spec does.
             let node = &mut self.nodes[result.0 as usize];
@@ -150,6 +162,7 @@ impl Data {
             result,
             locals: Vec::new(),
             index,
+            written_through: false,
             instance,
             origin,
         };
@@ -163,9 +176,26 @@ impl Data {
         Ok(id)
     }
 
+    /// The size of a dimension: its own, or the product that it stands for.
+    fn dim_size(&self, dim: DimTerm, deepest: usize) -> Option<u64> {
+        if let Some(known) = self.solver.ground_dim(dim) {
+            return Some(known.size());
+        }
+        let DimTerm::Var(var) = dim else { return None };
+        let [a, b] = self.products.get(&var).filter(|_| deepest > 0)?;
+        self.dim_size(*a, deepest - 1)?.checked_mul(self.dim_size(*b, deepest - 1)?)
+    }
+
+    /// The product of the factors of a size that is one.
+    pub(crate) fn factors_of(&self, size: SizeRef) -> Option<u64> {
+        let SizeRef::Dim(var) = size else { return None };
+        let [a, b] = self.products.get(&var)?;
+        self.dim_size(*a, DEEPEST_PRODUCT)?.checked_mul(self.dim_size(*b, DEEPEST_PRODUCT)?)
+    }
+
     pub(crate) fn size_of(&self, size: SizeRef) -> Option<u64> {
         match size {
-            SizeRef::Dim(var) => self.solver.ground_dim(var).map(Dim::size),
+            SizeRef::Dim(var) => self.dim_size(var.into(), DEEPEST_PRODUCT),
             SizeRef::Row(row) => {
                 let row = self.solver.ground_row(row)?;
                 row.flat().iter().map(|d| d.size()).try_fold(1u64, |n, d| n.checked_mul(d))

@@ -4,9 +4,9 @@
 //! Where an index may leave a tensor (padding), the value that is accumulated is the neutral element: either the tensor
 //! is read with a fill that makes it so, or the whole value is replaced outside.
 
-use super::Builder;
 use super::fetch::{impossible, internal};
 use super::primitive::Scalars;
+use super::{Builder, words};
 use crate::error::{TensorError, TensorErrorKind};
 use crate::graph::{NodeId, NodeKind, StepId};
 use crate::operator::{Cell, Rule, Term};
@@ -55,6 +55,13 @@ impl Builder<'_> {
         let projections = self.data.projections(step)?;
         let (target, slot) = self.data.resolve(step, rule.target)?;
         self.fetch_cells(step, &rule.value)?;
+        if words::is_word_rule(rule) {
+            return self.word_rule(step, rule, target, slot, &projections);
+        }
+        for cell in rule.value.cells() {
+            let node = self.data.resolve(step, cell)?.0;
+            self.refuse_words(node)?;
+        }
         let pieces = self.pieces(step, &projections).map_err(|e| {
             let step = &self.data.steps[step.0 as usize];
             self.data.explained_step(TensorError::from(e), step)
@@ -78,7 +85,11 @@ impl Builder<'_> {
 
     /// The pieces of a step. Assignments that take each element from one operand need one of them in each piece, all
     /// others need all.
-    fn pieces(&self, step: StepId, projections: &Projections) -> Result<Vec<Piece>, ProjectionError> {
+    pub(super) fn pieces(
+        &self,
+        step: StepId,
+        projections: &Projections,
+    ) -> Result<Vec<Piece>, ProjectionError> {
         let operands = |rule: &Rule| {
             let cells = rule.value.cells().into_iter();
             cells.filter(|c| matches!(c, Cell::Value(Slot::Rhs(_)))).collect::<HashSet<_>>().len()
@@ -125,7 +136,7 @@ impl Builder<'_> {
     }
 
     /// The newest version of a tensor as the index maps of a step see it.
-    fn seen(
+    pub(super) fn seen(
         &mut self,
         node: NodeId,
         step: StepId,
@@ -170,7 +181,7 @@ impl Builder<'_> {
     }
 
     /// Puts a tensor back at the place where its version before was sliced.
-    fn put_back(
+    pub(super) fn put_back(
         &mut self,
         node: NodeId,
         step: StepId,
@@ -202,7 +213,7 @@ impl Builder<'_> {
         self.function.body.statements.push(Statement { kind, origin: None });
     }
 
-    fn plain_store(&mut self, name: &str, field: FieldId) -> Var {
+    pub(super) fn plain_store(&mut self, name: &str, field: FieldId) -> Var {
         let var = self.function.var_for(name, field);
         self.function.body.statements.push(Statement::new(StatementKind::Store { target: var, field }));
         var
@@ -232,7 +243,7 @@ fn external_axes(projections: &Projections, slot: Slot) -> Vec<usize> {
     axes.filter(|(_, index)| matches!(index, Index::External)).map(|(axis, _)| axis).collect()
 }
 
-fn access(piece: &Piece, slot: Slot) -> Option<&Access> {
+pub(super) fn access(piece: &Piece, slot: Slot) -> Option<&Access> {
     match slot {
         Slot::Lhs => Some(&piece.result),
         Slot::Rhs(k) => piece.operands.get(usize::from(k).checked_sub(1)?)?.as_ref(),
@@ -375,7 +386,9 @@ impl Assignment<'_> {
             let op = match self.joining {
                 Joining::Accumulate { op, .. } => op,
                 Joining::Truth { op } => op,
-                Joining::Write | Joining::Once { .. } => AccOp::Add,
+                // Every value as it is, where a sum would lose the sign of a zero. What nothing is written to is masked.
+                Joining::Write | Joining::Once { .. } if b.dtype.is_complex() => AccOp::Add,
+                Joining::Write | Joining::Once { .. } => AccOp::Max,
             };
             let value = self.pushed(b, &to, value, op)?;
             let mask = if once { self.mask(b, piece, &to)? } else { None };

@@ -199,7 +199,7 @@ impl Builder<'_> {
 
     /// The highest bits of random words as a number in `[0, 1)`: as many bits as the significand holds, so that nothing
     /// is rounded, up to 1 least of all.
-    fn unit_interval(&mut self, space: &Space, words: [FieldId; 2]) -> Result<FieldId, TypeError> {
+    pub(super) fn unit_interval(&mut self, space: &Space, words: [FieldId; 2]) -> Result<FieldId, TypeError> {
         let dtype = self.dtype;
         let fields = &mut self.function.fields;
         let shift = |fields: &mut surject_ir::Fields, x: FieldId, by: u32| {

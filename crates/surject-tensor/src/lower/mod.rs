@@ -10,6 +10,7 @@
 mod assign;
 mod fetch;
 mod primitive;
+mod words;
 
 use crate::error::{TensorError, TensorErrorKind};
 use crate::graph::{Action, Data, Graph, NodeId, NodeKind, StepId};
@@ -18,6 +19,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use surject_index::Space;
 use surject_ir::{DType, FieldId, Function, Program, Scalar, Statement, StatementKind, TensorType, Var};
+use surject_projection::Index;
 
 /// How a graph becomes a program.
 #[derive(Clone, Debug)]
@@ -104,6 +106,7 @@ pub fn lower(graph: &Graph, options: &LowerOptions) -> Result<Lowered, TensorErr
     let mut results = Vec::new();
     for node in &outputs {
         results.push(main.value(*node)?);
+        main.refuse_words(*node)?;
     }
     let ports = outputs.iter().map(|n| main.port(*n, options.dtype)).collect::<Result<Vec<_>, _>>()?;
     let (inputs, indices, mut state) = (main.inputs, main.indices, main.state);
@@ -212,6 +215,8 @@ struct Builder<'a> {
     /// The versions of operands that steps have read: a gradient is that of the values that were computed with, also
     /// where assignments have written since.
     read: HashMap<(StepId, NodeId), Var>,
+    /// The tensors that hold words of random bits: the four parts of each word, lowest first.
+    words: HashMap<NodeId, [Var; 4]>,
     /// Whether gradients are being computed.
     backward: bool,
     /// The parameters of the function for inputs and indices.
@@ -232,6 +237,7 @@ impl<'a> Builder<'a> {
             seed: Seed::Number(options.seed),
             current: HashMap::new(),
             read: HashMap::new(),
+            words: HashMap::new(),
             backward: false,
             arguments: HashMap::new(),
             main: name == "main",
@@ -329,12 +335,38 @@ impl<'a> Builder<'a> {
     }
 
     fn assign(&mut self, step: StepId) -> Result<(), TensorError> {
+        let target = self.data.steps[step.0 as usize].result;
+        let slice = match self.data.nodes[target.0 as usize].kind {
+            NodeKind::Result(slice) if self.data.steps[slice.0 as usize].written_through => Some(slice),
+            _ => None,
+        };
+        if slice.is_some() {
+            // The slice of what the whole holds now.
+            self.value(target)?;
+        }
         for operand in self.data.steps[step.0 as usize].operands.clone() {
             if !self.is_number(operand) {
                 self.value(operand)?;
             }
         }
-        self.forward(step)
+        self.forward(step)?;
+        match slice {
+            Some(slice) => self.write_through(slice),
+            None => Ok(()),
+        }
+    }
+
+    /// Puts a slice that was written into the tensor it is a slice of.
+    fn write_through(&mut self, slice: StepId) -> Result<(), TensorError> {
+        let projections = self.data.projections(slice)?;
+        let step = &self.data.steps[slice.0 as usize];
+        let (Some(whole), part) = (step.operands.first().copied(), step.result) else { return Ok(()) };
+        let axis = projections.operands.first().into_iter().flatten().position(|i| *i == Index::External);
+        let (Some(axis), Some(var)) = (axis, self.current.remove(&part)) else {
+            return Err(fetch::impossible("a slice without a position".to_string()));
+        };
+        let field = self.function.tensor(var);
+        self.put_back(whole, slice, axis, field)
     }
 
     /// Results that a tensor depends on, by their steps, in the order of construction.

@@ -234,8 +234,19 @@ impl Writer {
         let mut found = times(stride, &found_o);
         if let Some(kernel) = kernel {
             let (k, found_k) = self.dim(kernel.size);
-            axis += &format!("{}{}", if kernel.padded { "=+" } else { "<+" }, times(kernel.dilation, &k));
-            if !kernel.padded {
+            // A further kernel of an axis that has one.
+            let further = stride == 1 && o.contains('+');
+            let mark = match (further, kernel.padded) {
+                (true, _) => "+",
+                (false, true) => "=+",
+                (false, false) => "<+",
+            };
+            axis += &format!("{mark}{}", times(kernel.dilation, &k));
+            if further && !kernel.padded {
+                let more = |k: &str| times(kernel.dilation, &format!("({k}-1)"));
+                (size, found) =
+                    (format!("(size of {o}) + {}", more(&k)), format!("{found_o} + {}", more(&found_k)));
+            } else if !kernel.padded {
                 let valid = |o: &str, k: &str| {
                     let (o, k) = (format!("({o}-1)"), format!("({k}-1)"));
                     format!("{} + {} + 1", times(stride, &o), times(kernel.dilation, &k))

@@ -10,6 +10,7 @@ use crate::{Failure, Source};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use surject_ir::{Buffer, Function, Program, TensorType};
+use surject_rules::Exactness;
 use surject_runtime::Subnormals;
 
 /// The peers of a run.
@@ -57,7 +58,7 @@ impl<'a> Session<'a> {
         // No kernel is found again because an earlier program has it too.
         surject_mlir::jit::forget();
         let start = Instant::now();
-        let (mut runner, function) = prepare(path, self.arguments.subnormals())?;
+        let (mut runner, function) = prepare(path, self.arguments.subnormals(), self.arguments.exactness)?;
         let mut row = Row::new(name, start.elapsed().as_secs_f64() * 1e3);
         let inputs = programs::inputs(&function, path.parent())?;
         let mut results = runner.run(&inputs)?;
@@ -170,9 +171,13 @@ impl Drop for Session<'_> {
 }
 
 /// From text to runnable.
-pub fn prepare(path: &Path, subnormals: Subnormals) -> Result<(Runner, Function), Failure> {
+pub fn prepare(
+    path: &Path,
+    subnormals: Subnormals,
+    exactness: Exactness,
+) -> Result<(Runner, Function), Failure> {
     let source = Source::load(path)?;
-    let (program, main) = optimised(&source)?;
+    let (program, main) = optimised(&source, exactness)?;
     let function = program.function(&main).cloned().unwrap_or_default();
     let options = surject_mlir::CompileOptions { subnormals, ..Default::default() };
     let runner = Runner::with(program, &main, Backend::Cpu, &options, &mut StageTimes::default())?;
@@ -182,15 +187,18 @@ pub fn prepare(path: &Path, subnormals: Subnormals) -> Result<(Runner, Function)
 /// From text to runnable, through the cache on disk if there is one.
 pub fn start(path: &Path) -> Result<Runner, Failure> {
     let source = Source::load(path)?;
-    Runner::cached(&source, None, &surject_mlir::CompileOptions::default(), || optimised(&source))
+    Runner::cached(&source, None, &surject_mlir::CompileOptions::default(), || {
+        optimised(&source, OptimiseOptions::default().exactness)
+    })
 }
 
 /// The program of a source, optimised, and its function.
-fn optimised(source: &Source) -> Result<(Program, String), Failure> {
+fn optimised(source: &Source, exactness: Exactness) -> Result<(Program, String), Failure> {
     let program = source.program(None)?;
     let main = program.main().map(|f| f.name.clone());
     let main = main.ok_or_else(|| Failure::bad_input(format!("{}: no function", source.name)))?;
-    Ok((optimise(&program, &OptimiseOptions::default())?.program, main))
+    let options = OptimiseOptions { exactness, ..OptimiseOptions::default() };
+    Ok((optimise(&program, &options)?.program, main))
 }
 
 /// Samples of our side, in milliseconds: for so long, and at least three unless that takes four times as long.

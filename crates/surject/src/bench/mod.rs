@@ -16,6 +16,7 @@ use report::Row;
 use run::Run;
 use std::io::Write;
 use std::path::PathBuf;
+use surject_rules::Exactness;
 use surject_runtime::{Subnormals, pool};
 
 pub use peer::Against;
@@ -50,6 +51,9 @@ pub struct Arguments {
     /// do the same: `flush` against peers, `keep` without any, unless it is said here.
     #[arg(long, value_name = "keep|flush")]
     subnormals: Option<Subnormals>,
+    /// How far results may differ from those of the program as it stands: `exact`, `reassociates`, `rounds` or `overflows`.
+    #[arg(long, conflicts_with = "starts", value_name = "CLASS", default_value = "reassociates")]
+    exactness: Exactness,
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,

@@ -5,6 +5,7 @@ use crate::{Failure, Source, Status};
 use std::io::Write;
 use std::path::PathBuf;
 use surject_lift::{CheckOutcome, CheckedFunction, import_checks};
+use surject_rules::Exactness;
 
 /// Arguments of `surject check`.
 #[derive(Debug, clap::Args)]
@@ -16,9 +17,12 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value = "interp")]
     backend: Backend,
     /// Rewrite the programs first. Without it they run as they were imported: a check is about semantics, and the
-    /// laws may assume that floats are finite.
+    /// laws may sum in another order.
     #[arg(long)]
     opt: bool,
+    /// How far results may differ from those of the program as it stands: `exact`, `reassociates`, `rounds` or `overflows`.
+    #[arg(long, requires = "opt", value_name = "CLASS", default_value = "reassociates")]
+    exactness: Exactness,
 }
 
 /// Runs the subcommand: one line a function, and a closing line with the counts.
@@ -73,7 +77,8 @@ fn first_line(failure: &Failure) -> &str {
 fn run(function: &CheckedFunction, arguments: &Arguments) -> Result<Option<String>, Failure> {
     let mut program = function.program.clone();
     if arguments.opt {
-        program = optimise(&program, &OptimiseOptions::default())?.program;
+        let options = OptimiseOptions { exactness: arguments.exactness, ..OptimiseOptions::default() };
+        program = optimise(&program, &options)?.program;
     }
     let name = super::function_name(&program, None, "")?;
     let mut runner = Runner::new(program, &name, arguments.backend, &mut StageTimes::default())?;

@@ -21,7 +21,7 @@ pub struct Arguments {
     /// Take cotangents of all floating and complex results as further parameters, instead of 1 at one result.
     #[arg(long, conflicts_with = "of")]
     vjp: bool,
-    /// Who gets the gradient of an extremum that several elements equal.
+    /// Who gets the gradient of an extremum that several elements equal; with `jax` also what `abs` has at 0.
     #[arg(long, value_enum, default_value = "split")]
     ties: TieRule,
     /// Yield the gradients alone, without the results of the program before them.
@@ -47,6 +47,9 @@ enum TieRule {
     All,
     /// The first one (as XLA for windows).
     First,
+    /// What JAX gives: equal parts for reductions and `maximum`, the first one for windows, none for `clamp` at a bound
+    /// and `relu` at 0, and 1 for `abs` at 0. `relu` is a `maximum` in a function `@relu`, as JAX exports it.
+    Jax,
 }
 
 /// Runs the subcommand.
@@ -62,8 +65,10 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
             TieRule::Split => Ties::Split,
             TieRule::All => Ties::All,
             TieRule::First => Ties::First,
+            TieRule::Jax => Ties::Jax,
         },
         primals: !arguments.no_results,
+        ..Options::default()
     };
     let (derived, _) = stage("differentiating", || surject_adjoint::gradient(&program, &name, &options));
     let derived = derived.map_err(|e| failure(&source.name, &e))?;

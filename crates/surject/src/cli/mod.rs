@@ -1,5 +1,6 @@
 //! The `surject` command: one module per subcommand.
 
+mod bind;
 mod check;
 mod doctor;
 mod grad;
@@ -30,6 +31,11 @@ enum Command {
     /// Optimises a program and writes it in any of its forms.
     Opt(opt::Arguments),
     /// Differentiates a program and writes the gradient in any of its forms.
+    ///
+    /// StableHLO does not say everything that JAX knows of derivatives. `stop_gradient` leaves no trace: derivatives flow
+    /// through what it held back. Make that an argument of the program, and leave it out of `--wrt`. `custom_jvp` and
+    /// `custom_vjp` leave the formula alone, which is differentiated; `relu` and `relu6` are known by the name of their
+    /// function (with `--ties jax`), `sigmoid`, `softplus` and `logaddexp` by the formula.
     Grad(grad::Arguments),
     /// Runs every function of files with check.expect_* operations.
     Check(check::Arguments),

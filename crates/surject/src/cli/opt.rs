@@ -37,8 +37,8 @@ pub struct Arguments {
     /// Print assignments, buffers, bytes and operations before and after, and what each law did.
     #[arg(long)]
     stats: bool,
-    /// The highest exactness class a law or rule may have.
-    #[arg(long, default_value = "reassociates")]
+    /// How far results may differ from those of the program as it stands: `exact`, `reassociates`, `rounds` or `overflows`.
+    #[arg(long, value_name = "CLASS", default_value = "reassociates")]
     exactness: Exactness,
     /// Leave the program as it was imported.
     #[arg(long)]

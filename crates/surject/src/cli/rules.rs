@@ -19,7 +19,7 @@ enum Task {
         /// The rule file.
         file: Option<PathBuf>,
     },
-    /// Checks scope, spaces, types, and soundness by interpretation on random values.
+    /// Checks scope, spaces, types, and soundness by interpretation.
     Check {
         /// The rule file.
         file: PathBuf,
@@ -41,6 +41,15 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
         }
         Task::Check { file } => {
             let rules = load_rules(file)?;
+            // A rule of real numbers need not hold for integers.
+            for rule in &rules.rules {
+                let Some(soundness) = rule.soundness.as_ref().filter(|s| !s.unsound.is_empty()) else { continue };
+                let words = |kinds: &[surject_rules::TypeClass]| {
+                    kinds.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+                };
+                let (holds, not) = (words(&soundness.sound), words(&soundness.unsound));
+                super::print(out, format_args!("{}: holds for {holds}; does not fire for {not}\n", rule.name))?;
+            }
             super::print(
                 out,
                 format_args!("{}: {} rules, all sound on the values tried\n", rules.name, rules.rules.len()),

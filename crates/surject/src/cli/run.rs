@@ -8,7 +8,9 @@ use crate::{Failure, Source, SourceKind};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use surject_ir::bind::is_symbolic;
 use surject_ir::{Buffer, Function, Program, TensorType};
+use surject_rules::Exactness;
 use surject_runtime::{Subnormals, compare, npy};
 
 /// Arguments of `surject run`.
@@ -37,6 +39,9 @@ pub struct Arguments {
     /// Run the program as it was imported, without rewriting.
     #[arg(long)]
     no_opt: bool,
+    /// How far results may differ from those of the program as it stands: `exact`, `reassociates`, `rounds` or `overflows`.
+    #[arg(long, value_name = "CLASS", default_value = "reassociates")]
+    exactness: Exactness,
     /// Rewrite rules to use beside the laws.
     #[arg(long, value_name = "FILE")]
     rules: Vec<PathBuf>,
@@ -118,7 +123,8 @@ struct Prepared {
 /// [`prepare`] then says.
 fn kept(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Option<Prepared> {
     let cache = std::env::var_os("SURJECT_CACHE").is_some_and(|v| !v.is_empty());
-    let plain = !arguments.no_opt && arguments.rules.is_empty() && !arguments.profile;
+    let usual = arguments.exactness == OptimiseOptions::default().exactness;
+    let plain = !arguments.no_opt && arguments.rules.is_empty() && usual && !arguments.profile;
     if !cache || !plain || arguments.backend != Backend::Cpu || source.kind != SourceKind::StableHlo {
         return None;
     }
@@ -148,16 +154,37 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
     let ((tensor, mut program), read) = stage("reading", || read(arguments, source)).into_pair()?;
     times.note("read", read);
     let name = super::function_name(&program, arguments.func.as_deref(), &source.name)?;
+    // Symbolic sizes are bound first: what is optimised, compiled and run is the program of this call.
+    let bound = match program.function(&name) {
+        Some(function) if tensor.is_none() && is_symbolic(function) => {
+            if function.params.len() != arguments.input.len() {
+                load_inputs(function, &arguments.input)?;
+            }
+            Some(super::bind::bound(source, function, &arguments.input)?)
+        }
+        _ => None,
+    };
+    let bound = bound.map(|(bound, inputs)| {
+        program = bound;
+        inputs
+    });
     if !arguments.no_opt {
-        let options = OptimiseOptions { rules: arguments.rules.clone(), ..OptimiseOptions::default() };
+        let options = OptimiseOptions {
+            rules: arguments.rules.clone(),
+            exactness: arguments.exactness,
+            ..OptimiseOptions::default()
+        };
         let (optimised, time) = stage("optimising", || optimise(&program, &options)).into_pair()?;
         program = optimised.program;
         times.note("optimise", time);
     }
     let function = program.function(&name).cloned().unwrap_or_default();
-    let inputs = match &tensor {
-        Some(tensor) => arguments.tensor.arguments(tensor, &program, arguments.backend, &arguments.input)?,
-        None => load_inputs(&function, &arguments.input)?,
+    let inputs = match (&tensor, bound) {
+        (Some(tensor), _) => {
+            arguments.tensor.arguments(tensor, &program, arguments.backend, &arguments.input)?
+        }
+        (None, Some(inputs)) => inputs,
+        (None, None) => load_inputs(&function, &arguments.input)?,
     };
     let names = match &tensor {
         Some(tensor) => tensor::result_names(tensor),

@@ -1,0 +1,232 @@
+//! Binding: the program of one call, in which every symbolic size is the number it has there.
+//!
+//! Symbolic sizes are expressions over the sizes and scalars of the arguments ([`surject_index::ExtentExpr`]). Where
+//! the arguments are given they have values, and a function with these values is an ordinary one that is verified,
+//! optimised and compiled like any other.
+
+use crate::verify::VerifyError;
+use crate::{
+    Block, Buffer, DType, Field, FieldId, FieldKind, Fields, Function, Region, StatementKind, TensorType,
+    TypeError, Var,
+};
+use surject_index::{
+    Extent, ExtentEnv, ExtentError, Fill, Guard, IndexMap, MapError, ScalarSemantics, Space,
+};
+use thiserror::Error;
+
+/// The arguments of a call as what symbolic sizes are computed from.
+#[derive(Clone, Copy, Debug)]
+pub struct Arguments<'a>(pub &'a [Buffer]);
+
+impl ExtentEnv for Arguments<'_> {
+    fn input_axis(&self, input: usize, axis: usize) -> Option<u64> {
+        self.0.get(input)?.shape().get(axis).map(|&n| n as u64)
+    }
+
+    fn runtime_scalar(&self, input: usize, semantics: ScalarSemantics) -> Option<u64> {
+        let buffer = self.0.get(input).filter(|a| a.shape().is_empty() && !a.is_empty())?;
+        let value = buffer.get(0);
+        match semantics {
+            ScalarSemantics::IntegerSize => {
+                let value = value.as_i128()?.max(0);
+                Some(u64::try_from(value).unwrap_or(u64::MAX))
+            }
+            ScalarSemantics::DynamicTruncateSize if value.dtype().is_float() => {
+                let value = value.as_f64();
+                // The cast saturates; a negative number becomes 0.
+                Some(if value.is_finite() { value.round() as u64 } else { 0 })
+            }
+            ScalarSemantics::DynamicTruncateSize => None,
+        }
+    }
+}
+
+/// Why a function cannot be bound to arguments.
+#[derive(Clone, Debug, Error)]
+pub enum BindError {
+    /// The wrong number of arguments.
+    #[error("the function takes {expected} arguments; {found} were given")]
+    Count {
+        /// How many it takes.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// An argument of another element type or rank, or with an axis of another size than its parameter asks for.
+    #[error("the argument `{name}` is {found} where {expected} is needed")]
+    Argument {
+        /// Which parameter.
+        parameter: usize,
+        /// Its name.
+        name: String,
+        /// Its type as it is written.
+        expected: TensorType,
+        /// Element type and shape of the argument.
+        found: TensorType,
+        /// The first axis of another size and the size it should have; none where type or rank differ.
+        axis: Option<(usize, u64)>,
+    },
+    /// A size without a value.
+    #[error("{of}: {error}")]
+    Extent {
+        /// What has the size.
+        of: String,
+        /// What is wrong.
+        error: ExtentError,
+    },
+    /// Sizes at which an index leaves its tensor.
+    #[error("with these sizes an index leaves its tensor: {0}")]
+    Map(#[from] MapError),
+    /// Sizes at which an expression is not well typed.
+    #[error("with these sizes an expression is not well typed: {0}")]
+    Type(#[from] TypeError),
+    /// Sizes at which the program is not well formed.
+    #[error("with these sizes: {0}")]
+    Verify(#[from] VerifyError),
+}
+
+/// Whether a function has symbolic sizes.
+pub fn is_symbolic(function: &Function) -> bool {
+    let symbolic = |space: &Space| space.extents().iter().any(|e| e.as_const().is_none());
+    function.vars.iter().any(|v| symbolic(&v.ty.space))
+        || function.fields.iter().any(|(_, field)| symbolic(&field.space) || map_is_symbolic(field, symbolic))
+}
+
+fn map_is_symbolic(field: &Field, symbolic: impl Fn(&Space) -> bool) -> bool {
+    match &field.kind {
+        FieldKind::Read { map, .. } | FieldKind::Acc { map, .. } => {
+            symbolic(map.domain())
+                || symbolic(map.codomain())
+                || map.guards().iter().any(|g| g.bound.as_const().is_none())
+        }
+        _ => false,
+    }
+}
+
+/// The function with the sizes that these arguments give it, verified.
+///
+/// # Errors
+/// Arguments that contradict the types of the parameters or each other; a size without a value; sizes at which the
+/// program is not well formed.
+pub fn bind(function: &Function, arguments: &[Buffer]) -> Result<Function, BindError> {
+    if arguments.len() != function.params.len() {
+        return Err(BindError::Count { expected: function.params.len(), found: arguments.len() });
+    }
+    let sizes = Sizes(Arguments(arguments));
+    for (k, (&param, argument)) in function.params.iter().zip(arguments).enumerate() {
+        sizes.argument(function, k, param, argument)?;
+    }
+    let mut bound = function.clone();
+    for var in &mut bound.vars {
+        var.ty.space = sizes.space(&var.ty.space, || format!("the variable `{}`", var.name))?;
+    }
+    let (fields, ids) = sizes.fields(&function.fields)?;
+    bound.fields = fields;
+    block(&mut bound.body, &ids);
+    crate::verify::function(&bound)?;
+    Ok(bound)
+}
+
+/// The fields of the stores of a block become the bound ones. Regions nest as deep as verified programs may.
+fn block(block: &mut Block, ids: &[FieldId]) {
+    for statement in &mut block.statements {
+        let regions: Vec<&mut Region> = match &mut statement.kind {
+            StatementKind::Store { field, .. } => {
+                *field = ids[field.0 as usize];
+                Vec::new()
+            }
+            StatementKind::Constant { .. } => Vec::new(),
+            StatementKind::Call { regions, .. } | StatementKind::If { branches: regions, .. } => {
+                regions.iter_mut().collect()
+            }
+            StatementKind::While { cond, body, .. } => vec![cond, body],
+        };
+        for region in regions {
+            self::block(&mut region.body, ids);
+        }
+    }
+}
+
+/// The values of symbolic sizes.
+struct Sizes<'a>(Arguments<'a>);
+
+impl Sizes<'_> {
+    fn extent(&self, extent: &Extent, of: impl Fn() -> String) -> Result<Extent, BindError> {
+        match extent {
+            Extent::Const(_) => Ok(extent.clone()),
+            Extent::Expr(_) => {
+                let value = extent.eval(&self.0).map_err(|error| BindError::Extent { of: of(), error })?;
+                Ok(Extent::Const(value))
+            }
+        }
+    }
+
+    fn space(&self, space: &Space, of: impl Fn() -> String) -> Result<Space, BindError> {
+        if space.sizes().is_some() {
+            return Ok(space.clone());
+        }
+        let extents = space.extents().iter().map(|e| self.extent(e, &of));
+        Ok(Space::new(extents.collect::<Result<Vec<_>, _>>()?))
+    }
+
+    /// Compares an argument with the type of its parameter.
+    fn argument(
+        &self,
+        function: &Function,
+        parameter: usize,
+        param: Var,
+        argument: &Buffer,
+    ) -> Result<(), BindError> {
+        let expected = function.ty(param).clone();
+        let name = function.name_of(param).to_string();
+        let shape: Vec<u64> = argument.shape().iter().map(|&n| n as u64).collect();
+        let found = TensorType::new(argument.dtype(), Space::of(&shape));
+        let wrong = |axis| {
+            let (name, expected, found) = (name.clone(), expected.clone(), found.clone());
+            Err(BindError::Argument { parameter, name, expected, found, axis })
+        };
+        if expected.dtype != found.dtype || expected.space.rank() != shape.len() {
+            return wrong(None);
+        }
+        for (axis, (extent, size)) in expected.space.extents().iter().zip(&shape).enumerate() {
+            let needed = self.extent(extent, || format!("axis {axis} of the parameter `{name}`"))?;
+            if needed != Extent::Const(*size) {
+                return wrong(Some((axis, needed.as_const().unwrap_or_default())));
+            }
+        }
+        Ok(())
+    }
+
+    /// Every field with its sizes, and where each one is now.
+    fn fields(&self, fields: &Fields) -> Result<(Fields, Vec<FieldId>), BindError> {
+        let mut bound = Fields::default();
+        let mut ids: Vec<FieldId> = Vec::with_capacity(fields.len());
+        let of = || "a loop".to_string();
+        for (_, field) in fields.iter() {
+            let kind = match &field.kind {
+                FieldKind::Read { map, of: x } => FieldKind::Read { map: self.map(map)?, of: *x },
+                FieldKind::Acc { op, map, of: x } => FieldKind::Acc { op: *op, map: self.map(map)?, of: *x },
+                other => other.clone(),
+            };
+            let dtype: DType = field.dtype;
+            let field = Field { space: self.space(&field.space, of)?, dtype, kind };
+            ids.push(bound.again(&field, |id| ids[id.0 as usize])?);
+        }
+        Ok((bound, ids))
+    }
+
+    fn map(&self, map: &IndexMap) -> Result<IndexMap, BindError> {
+        let of = || "a loop".to_string();
+        let (domain, codomain) = (self.space(map.domain(), of)?, self.space(map.codomain(), of)?);
+        let components = map.components().to_vec();
+        let guards = map
+            .guards()
+            .iter()
+            .map(|g| Ok(Guard { expr: g.expr.clone(), bound: self.extent(&g.bound, of)? }));
+        let guards = guards.collect::<Result<Vec<_>, BindError>>()?;
+        Ok(match map.fill() {
+            Some(Fill(bits)) => IndexMap::partial(domain, codomain, components, guards, Fill(bits))?,
+            None => IndexMap::total(domain, codomain, components)?,
+        })
+    }
+}
