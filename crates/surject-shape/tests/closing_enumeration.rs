@@ -16,7 +16,7 @@
 mod generator;
 
 use generator::Random;
-use surject_shape::{ShapeErrorKind, solve_text};
+use surject_shape::{Bindings, ShapeErrorKind, solve_text};
 
 /// An axis: the unit is −1, every other number a size of the basis `default`.
 type Value = i64;
@@ -327,11 +327,13 @@ impl Problem {
     }
 
     /// The bounded axes that carry, with an atom that all solutions have above them.
-    fn carrying(&self, all: &[Vec<Value>]) -> Vec<usize> {
+    fn carrying(&self, all: &[Vec<Value>], before: &Bindings) -> Vec<usize> {
+        let known = |axis: usize| before.dim(&self.names[axis]).is_some();
         let same = |axis: usize| all.iter().all(|s| s[axis] == all[0][axis]).then(|| all[0][axis]);
         let above = |axis: usize| {
             let over = self.laws.iter().filter_map(move |law| match law {
-                Law::Below(a, b) if *a == axis => Some(*b),
+                // What is forced by whichever of several axes is no unit, propagation does not see.
+                Law::Below(a, b) if *a == axis && known(*b) => Some(*b),
                 _ => None,
             });
             over.filter_map(same).any(|value| value > 1)
@@ -377,7 +379,7 @@ fn wrong(problem: &Problem, counts: &mut [usize; 6]) -> Option<String> {
         counts[4] += 1;
         return None;
     };
-    let carrying = if all.is_empty() { Vec::new() } else { problem.carrying(&all) };
+    let carrying = if all.is_empty() { Vec::new() } else { problem.carrying(&all, &solution.before_closing) };
     let at_bound = |s: &[Value], axis: usize| s[axis] != UNIT;
     let bindings = match &solution.outcome {
         Ok(bindings) => bindings,
