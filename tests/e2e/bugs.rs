@@ -5,34 +5,6 @@ use crate::support::{Case, cases_below, shared, surject};
 use std::path::Path;
 use surject::Status;
 
-/// Faults that are known, by the name of the program and what of it fails. Empty this list as they are mended.
-const KNOWN: &[(&str, &str)] = &[
-    ("sat_tanh", "native tanh does not reach 1"),
-    ("sat_erf", "native erf does not reach 1"),
-    ("h_gelu", "the native gradient of a formula that saturates"),
-    ("cpow_ref", "complex powers with infinite parts"),
-    ("h_sig", "the gradient of a formula for `logistic`"),
-    ("k_glu", "the gradient of a formula for `logistic`"),
-];
-
-/// Rule files on which the checker is known to be wrong.
-const KNOWN_RULES: &[&str] = &[
-    "13-magic-value",
-    "32-tolerance",
-    "34-relu6",
-    "35-int-clamp",
-    "36-count17",
-    "05-matmul-assoc",
-    "09-log-softmax",
-    "20-logistic",
-    "22-sum-linear",
-    "23-variance",
-];
-
-fn known(name: &str) -> bool {
-    KNOWN.iter().any(|(known, _)| *known == name)
-}
-
 /// What a case says about how exact its outputs are, and with which ties its gradients are taken.
 struct Meta {
     rtol: String,
@@ -70,9 +42,6 @@ fn run(program: &str, case: &Case, meta: &Meta, options: &[&str]) -> Result<(), 
 fn programs_of_bug_reports() {
     let mut failures = Vec::new();
     for case in cases_below(&shared("bugs")) {
-        if known(&case.name) {
-            continue;
-        }
         let meta = meta(&case);
         if case.outputs.is_empty() {
             match surject(&["opt", &case.program, "--emit", "program"]) {
@@ -100,7 +69,7 @@ fn gradients_of_bug_reports() {
     let mut failures = Vec::new();
     for case in cases_below(&shared("bugs")) {
         let own = Path::new(&case.program).parent().expect("a program lies in a folder").join("grad");
-        if known(&case.name) || !own.is_dir() {
+        if !own.is_dir() {
             continue;
         }
         let meta = meta(&case);
@@ -133,9 +102,6 @@ fn rules_are_judged() {
         };
         for path in entries.flatten().map(|e| e.path()) {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            if KNOWN_RULES.contains(&name.as_str()) {
-                continue;
-            }
             let judged = surject(&["rules", "check", path.to_str().expect("paths are text")]);
             match judged {
                 Ok(_) if sound => {}

@@ -8,7 +8,7 @@ fn with_rules(name: &str, rules: &str) -> Result<String, surject::Failure> {
     std::fs::write(&file, rules).expect("the temporary folder is writable");
     let path = file.to_str().expect("paths are text");
     let result =
-        surject(&["opt", &own_case("softmax").program, "--rules", path, "--exactness", "overflows", "--stats"]);
+        surject(&["opt", &own_case("softmax").program, "--rules", path, "--exactness", "rounds", "--stats"]);
     std::fs::remove_file(&file).expect("the file is ours");
     result.map_err(|mut f| {
         f.message = f.message.replace(path, "mine.rules");
