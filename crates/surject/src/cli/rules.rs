@@ -43,12 +43,17 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
             let rules = load_rules(file)?;
             // A rule of real numbers need not hold for integers.
             for rule in &rules.rules {
-                let Some(soundness) = rule.soundness.as_ref().filter(|s| !s.unsound.is_empty()) else { continue };
+                let Some(soundness) = rule.soundness.as_ref().filter(|s| !s.unsound.is_empty()) else {
+                    continue;
+                };
                 let words = |kinds: &[surject_rules::TypeClass]| {
                     kinds.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
                 };
                 let (holds, not) = (words(&soundness.sound), words(&soundness.unsound));
-                super::print(out, format_args!("{}: holds for {holds}; does not fire for {not}\n", rule.name))?;
+                super::print(
+                    out,
+                    format_args!("{}: holds for {holds}; does not fire for {not}\n", rule.name),
+                )?;
             }
             super::print(
                 out,

@@ -87,7 +87,7 @@ impl Paper for Machine {
         let (operation, types) = text.split_once(" : ").unwrap();
         let mut operands = Vec::new();
         let mut name = String::new();
-        for word in operation.split(|c: char| c == ' ' || c == ',' || c == '(' || c == ')') {
+        for word in operation.split([' ', ',', '(', ')']) {
             match word.strip_prefix('%') {
                 Some(_) => operands.push(self.names[word]),
                 None if word.is_empty() => {}
