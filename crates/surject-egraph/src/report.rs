@@ -172,9 +172,11 @@ impl Report {
 
     /// What was done after extraction, by which law, and how often.
     pub fn passes(&self) -> Vec<(&'static str, &'static str, usize)> {
+        // Where any factor may leave a sum, the passes ask for nothing else either.
+        let factor = if self.rules.contains_key(FACTOR_ANY) { FACTOR_ANY } else { FACTOR };
         let all = [
-            ("factors out of sums", FACTOR, self.taken_out),
-            ("sums before products", FACTOR, self.early),
+            ("factors out of sums", factor, self.taken_out),
+            ("sums before products", factor, self.early),
             ("variances in blocks", PARTS, self.in_blocks),
             ("windows axis by axis", PARTS, self.taken_apart),
         ];
