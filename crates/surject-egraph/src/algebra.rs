@@ -489,8 +489,13 @@ impl Analysis<Node> for Algebra {
             let map = egraph.analysis.map(*id).clone();
             egraph.analysis.space_id(map.domain());
             egraph.analysis.space_id(map.codomain());
-            // Whether it is onto is asked for what is accumulated along it.
-            egraph.analysis.ask(*id, Question::Surjective);
+        }
+        // The bounds of what is accumulated depend on whether its map is onto. Other maps are not asked: it takes long for
+        // those of windows.
+        if let Node::Acc([_, along, _]) = node
+            && let Some(map) = egraph[*along].data.map()
+        {
+            egraph.analysis.ask(map, Question::Surjective);
         }
         // Every node is added by a constructor of `build.rs`, which has checked that it is well typed; an
         // operation stands in for a node that is not, and no pattern accepts it as a field.
