@@ -194,6 +194,17 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Stores what a kernel cannot evaluate in place. The kernels that did so read it from now on: they are queued to be made
+    /// again.
+    pub(crate) fn spill(&mut self, offender: Class, queue: &mut VecDeque<Class>) {
+        self.plan.stored[offender] = true;
+        let users: Vec<Class> = self.users[offender].iter().copied().collect();
+        for user in users {
+            self.remove(user);
+            queue.push_back(user);
+        }
+    }
+
     /// Evaluates every kernel the roots need, storing the classes that must be. Afterwards exactly the classes with
     /// a kernel are stored.
     fn build(&mut self, roots: &[Class]) {
@@ -204,13 +215,7 @@ impl<'a> Search<'a> {
             }
             let kernel = self.kernel(class);
             if let Some(offender) = kernel.offender {
-                self.plan.stored[offender] = true;
-                // Kernels that evaluate it in place read it from now on.
-                let users: Vec<Class> = self.users[offender].iter().copied().collect();
-                for user in users {
-                    self.remove(user);
-                    queue.push_back(user);
-                }
+                self.spill(offender, &mut queue);
                 queue.push_front(class);
                 continue;
             }

@@ -104,12 +104,7 @@ impl Search<'_> {
             }
             let kernel = self.kernel(class);
             if let Some(offender) = kernel.offender {
-                self.plan.stored[offender] = true;
-                let users: Vec<Class> = self.users[offender].iter().copied().collect();
-                for user in users {
-                    self.remove(user);
-                    queue.push_back(user);
-                }
+                self.spill(offender, &mut queue);
                 queue.push_front(class);
                 // Should the trial fail, the flag goes back with the kernels.
                 self.note(offender);
