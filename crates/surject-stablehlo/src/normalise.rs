@@ -67,11 +67,8 @@ fn matches_kind(value: &Attribute, kind: AttrKind) -> bool {
         | (AttrKind::Symbol, Attribute::Symbol(_))
         | (AttrKind::Dict, Attribute::Dict(_))
         | (AttrKind::Array, Attribute::Array(_)) => true,
-        (AttrKind::Pairs, Attribute::Dense(elements)) => {
-            elements.ty.rank() == 2
-                && elements.ty.shape[1].known() == Some(2)
-                && elements.ty.element == ElementType::I64
-        }
+        // What the shape must be depends on the operation: the verifier's.
+        (AttrKind::Pairs, Attribute::Dense(elements)) => elements.ty.element == ElementType::I64,
         (AttrKind::I64, Attribute::Int { ty, .. }) => *ty == ElementType::I64,
         (AttrKind::I32, Attribute::Int { ty, .. }) => *ty == ElementType::I32,
         (AttrKind::U64, Attribute::Int { ty, .. }) => *ty == ElementType::U64,
@@ -97,7 +94,7 @@ fn convert(value: Attribute, spec: &AttrSpec, op: &Op) -> Result<Attribute, Diag
         if fits { Ok(Attribute::Int { value, ty }) } else { Err(wrong("an integer out of range")) }
     };
     Ok(match (spec.kind, value) {
-        (AttrKind::I64s, Attribute::Dense(elements)) => {
+        (AttrKind::I64s, Attribute::Dense(elements)) if elements.ty.rank() <= 1 => {
             Attribute::I64s(elements.to_i64s().ok_or_else(|| wrong("dense elements that are no integers"))?)
         }
         (AttrKind::I64s, Attribute::Array(items)) => {
@@ -114,13 +111,12 @@ fn convert(value: Attribute, spec: &AttrSpec, op: &Op) -> Result<Attribute, Diag
         (AttrKind::Bools, Attribute::I64s(values)) => {
             Attribute::Bools(values.into_iter().map(|v| v != 0).collect())
         }
-        (AttrKind::Pairs, Attribute::Dense(elements)) if elements.ty.rank() == 2 => {
-            let values =
-                elements.to_i64s().filter(|v| v.len().is_multiple_of(2)).ok_or_else(|| wrong("no pairs"))?;
-            if elements.ty.shape[1].known() != Some(2) && !values.is_empty() {
-                return Err(wrong(&format!("dense elements of type {}", elements.ty)));
-            }
-            Attribute::Dense(pairs(values.chunks_exact(2).map(|p| (p[0], p[1])).collect()))
+        (AttrKind::Pairs, Attribute::Dense(elements)) => {
+            let values = elements.to_i64s().ok_or_else(|| wrong("dense elements that are no integers"))?;
+            let ty = TensorType { element: ElementType::I64, ..elements.ty.clone() };
+            let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+            let elements = DenseElements::raw(ty, bytes).ok_or_else(|| wrong("dense elements"))?;
+            Attribute::Dense(elements.canonical())
         }
         (AttrKind::I64, Attribute::Int { value, .. }) => integer(value, ElementType::I64)?,
         (AttrKind::I32, Attribute::Int { value, .. }) => integer(value, ElementType::I32)?,

@@ -1,0 +1,225 @@
+//! Kinds of types that operations take and give: ranked tensors, tokens, tuples, which element types, and the
+//! constraints on quantized types.
+
+use super::{Checked, Result};
+use crate::types::{ElementClass, ElementType, TensorType, Type};
+
+/// How an operation takes quantized tensors.
+#[derive(Clone, Copy, PartialEq)]
+enum Quantized {
+    No,
+    PerTensor,
+    PerAxis,
+}
+
+/// What else than tensors an operation takes.
+#[derive(Clone, Copy, PartialEq)]
+enum Others {
+    /// Nothing.
+    None,
+    /// Tokens.
+    Tokens,
+    /// Tokens, tuples and futures.
+    Composed,
+    /// Anything.
+    All,
+}
+
+fn others(short: &str) -> Others {
+    match short {
+        "if"
+        | "case"
+        | "while"
+        | "optimization_barrier"
+        | "after_all"
+        | "create_token"
+        | "infeed"
+        | "outfeed"
+        | "send"
+        | "recv" => Others::Tokens,
+        "tuple" | "get_tuple_element" | "async_start" | "async_done" => Others::Composed,
+        "custom_call" | "composite" | "return" => Others::All,
+        _ => Others::None,
+    }
+}
+
+fn quantized(short: &str) -> Quantized {
+    match short {
+        "add"
+        | "bitcast_convert"
+        | "broadcast_in_dim"
+        | "constant"
+        | "convolution"
+        | "custom_call"
+        | "dot_general"
+        | "dynamic_broadcast_in_dim"
+        | "dynamic_conv"
+        | "dynamic_reshape"
+        | "get_dimension_size"
+        | "outfeed"
+        | "send"
+        | "reshape"
+        | "transpose"
+        | "uniform_quantize"
+        | "uniform_dequantize"
+        | "if"
+        | "case"
+        | "while"
+        | "return"
+        | "tuple"
+        | "get_tuple_element"
+        | "composite"
+        | "infeed"
+        | "recv"
+        | "optimization_barrier" => Quantized::PerAxis,
+        "and"
+        | "or"
+        | "xor"
+        | "not"
+        | "shift_left"
+        | "shift_right_arithmetic"
+        | "shift_right_logical"
+        | "count_leading_zeros"
+        | "popcnt"
+        | "real"
+        | "imag"
+        | "complex"
+        | "convert"
+        | "fft"
+        | "rng"
+        | "rng_bit_generator"
+        | "partition_id"
+        | "replica_id"
+        | "einsum"
+        | "unary_einsum" => Quantized::No,
+        _ => Quantized::PerTensor,
+    }
+}
+
+/// Whether operand `i` is a shape, which may be of `index`.
+fn is_shape_operand(short: &str, i: usize) -> bool {
+    match short {
+        "dynamic_iota" => i == 0,
+        "dynamic_broadcast_in_dim" | "dynamic_reshape" => i == 1,
+        "rng" => i == 2,
+        "real_dynamic_slice" => i >= 1,
+        "dynamic_pad" => i >= 2,
+        _ => false,
+    }
+}
+
+/// Operations whose result shape is part of the operation and must say how large it can be.
+fn wants_bounded_result(short: &str) -> bool {
+    matches!(short, "constant" | "iota" | "broadcast_in_dim" | "reshape")
+}
+
+impl Checked<'_> {
+    /// Checks the kinds of operands and results of a StableHLO operation.
+    pub(super) fn kinds(&self) -> Result<()> {
+        let Some(short) = self.op.name.strip_prefix("stablehlo.") else { return Ok(()) };
+        for (i, value) in self.op.operands.iter().enumerate() {
+            self.kind(short, &format!("operand {i}"), self.module.ty(*value), is_shape_operand(short, i))?;
+        }
+        for (i, value) in self.op.results.iter().enumerate() {
+            let ty = self.module.ty(*value);
+            self.kind(short, &format!("result {i}"), ty, false)?;
+            if let (true, Type::Tensor(tensor)) = (wants_bounded_result(short), ty) {
+                let bounds = tensor.bounds();
+                let free = tensor.shape.iter().zip(&bounds).any(|(d, b)| d.known().is_none() && b.is_none());
+                if free {
+                    return Err(self
+                        .type_error(format!("the result has type {tensor}"))
+                        .expected("a static shape, or dynamic dimensions with bounds"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn kind(&self, short: &str, what: &str, ty: &Type, shape: bool) -> Result<()> {
+        let others = others(short);
+        let wrong = |expected: &str| Err(self.type_error(format!("{what} has type {ty}")).expected(expected));
+        match ty {
+            Type::Tensor(tensor) => {
+                let all = others == Others::All;
+                self.element_kind(short, what, tensor, shape, all)
+            }
+            Type::Token if others != Others::None => Ok(()),
+            Type::Tuple(parts) | Type::Future(parts) if matches!(others, Others::Composed | Others::All) => {
+                parts.iter().try_for_each(|part| self.kind(short, what, part, false))
+            }
+            _ if others == Others::All => Ok(()),
+            _ if others == Others::Tokens => wrong("a ranked tensor or a token"),
+            _ => wrong("a ranked tensor"),
+        }
+    }
+
+    fn element_kind(
+        &self,
+        short: &str,
+        what: &str,
+        tensor: &TensorType,
+        shape: bool,
+        all: bool,
+    ) -> Result<()> {
+        let element = &tensor.element;
+        let wrong =
+            |expected: &str| Err(self.type_error(format!("{what} has type {tensor}")).expected(expected));
+        match element.class() {
+            ElementClass::Quantized => {
+                let how = quantized(short);
+                let Some(q) = element.quantized() else { return Ok(()) };
+                self.quantized_type(what, tensor)?;
+                match how {
+                    Quantized::No => wrong("an element type that is not quantized"),
+                    Quantized::PerTensor if q.is_per_axis() => wrong("quantization per tensor"),
+                    _ => Ok(()),
+                }
+            }
+            _ if all => Ok(()),
+            ElementClass::Other => wrong("an element type of StableHLO"),
+            _ if *element == ElementType::TF32 => wrong("an element type other than tf32"),
+            _ if *element == ElementType::Index && !shape => wrong("an element type other than index"),
+            _ => Ok(()),
+        }
+    }
+
+    /// (C5) to (C13) of quantized types; what comes before is the reader's.
+    pub(super) fn quantized_type(&self, what: &str, tensor: &TensorType) -> Result<()> {
+        let Some(q) = tensor.element.quantized() else { return Ok(()) };
+        let wrong = |rule: u8, message: String| {
+            Err(self.type_error(format!("{what} has type {tensor}: {message}")).constraint(rule))
+        };
+        for scale in &q.scales {
+            // A scale is a number of the expressed type.
+            let stored = crate::float::encode(&q.expressed, *scale)
+                .and_then(|bits| crate::float::decode(&q.expressed, bits))
+                .unwrap_or(*scale);
+            if !(stored > 0.0) {
+                return wrong(5, format!("the scale {scale} is not above 0 as {}", q.expressed));
+            }
+            if !stored.is_finite() {
+                return wrong(6, format!("the scale {scale} is not finite as {}", q.expressed));
+            }
+        }
+        for zero_point in &q.zero_points {
+            if !(q.storage_min..=q.storage_max).contains(zero_point) {
+                let (min, max) = (q.storage_min, q.storage_max);
+                return wrong(7, format!("the zero point {zero_point} is not within {min}:{max}"));
+            }
+        }
+        let Some(dimension) = q.dimension else { return Ok(()) };
+        if dimension < 0 {
+            return wrong(11, format!("the quantization dimension {dimension} is negative"));
+        }
+        let Some(size) = usize::try_from(dimension).ok().and_then(|d| tensor.shape.get(d)) else {
+            return wrong(12, format!("the tensor has no dimension {dimension}"));
+        };
+        match size.known() {
+            Some(size) if size != q.scales.len() as i64 => {
+                wrong(13, format!("{} scales for {size} indices of dimension {dimension}", q.scales.len()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
