@@ -118,8 +118,11 @@ fn convert(value: Attribute, spec: &AttrSpec, op: &Op) -> Result<Attribute, Diag
             let elements = DenseElements::raw(ty, bytes).ok_or_else(|| wrong("dense elements"))?;
             Attribute::Dense(elements.canonical())
         }
-        (AttrKind::I64, Attribute::Int { value, .. }) => integer(value, ElementType::I64)?,
-        (AttrKind::I32, Attribute::Int { value, .. }) => integer(value, ElementType::I32)?,
+        // A number without a type is one of 64 bits; another type than that of the table is a mistake.
+        (AttrKind::I32, Attribute::Int { value, ty: ElementType::I64 }) => integer(value, ElementType::I32)?,
+        (AttrKind::I64 | AttrKind::I32, Attribute::Int { ty, .. }) => {
+            return Err(wrong(&format!("an integer of type {ty}")));
+        }
         (AttrKind::U64, Attribute::Int { value, .. }) => Attribute::Int { value, ty: ElementType::U64 },
         (AttrKind::F32, value @ Attribute::Float { .. }) => float(value.as_f64(), ElementType::F32),
         (AttrKind::F64, value @ Attribute::Float { .. }) => float(value.as_f64(), ElementType::F64),

@@ -6,7 +6,7 @@
 //! Types are written short: `f32[2,?]`, a bound as `f32[?<4]`, quantized types by the names below. `A[1,2]` is an array
 //! attribute, `P[0,1;2,3]` are pairs. A region is `{T; U -> V}`; an operand may be a constant, `dense<[1, 2]> i64[2]`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use surject_stablehlo::{Inference, Module, Op, parse, print, print_generic, verify};
 
@@ -211,7 +211,9 @@ fn region(text: &str) -> String {
 }
 
 fn samples() -> Vec<Sample> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/constraints");
+    // Other samples, for comparisons with other verifiers.
+    let folder = std::env::var_os("SURJECT_SAMPLES")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/constraints"), PathBuf::from);
     let mut files: Vec<_> =
         std::fs::read_dir(folder).expect("the folder is part of the crate").flatten().collect();
     files.sort_by_key(|f| f.path());

@@ -99,6 +99,11 @@ impl<'a> Checked<'a> {
     pub(super) fn ragged_dot(&self) -> Result<Vec<Want>> {
         let (lhs, rhs, sizes) = (self.operand(0)?, self.operand(1)?, self.operand(2)?);
         self.integer("the group sizes", sizes)?;
+        if sizes.element == ElementType::Index {
+            return Err(self
+                .type_error(format!("the group sizes have type {sizes}"))
+                .expected("a type of StableHLO"));
+        }
         let Attribute::Opaque(text) = self.op.attribute("ragged_dot_dimension_numbers")? else {
             return Ok(vec![Want::Any]);
         };

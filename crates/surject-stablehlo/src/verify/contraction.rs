@@ -266,6 +266,11 @@ impl<'a> Checked<'a> {
         let spatial = self.spatial()?;
         let padding = self.operand(2)?;
         self.integer("the padding", padding)?;
+        if padding.static_shape().is_none() {
+            return Err(self
+                .type_error(format!("the padding has type {padding}"))
+                .expected("a static shape"));
+        }
         let wanted = [Ext::known(spatial as i64), Ext::known(2)];
         self.same_shape(4, "the padding", padding, &wanted)?;
         let pairs = self.constant_operand(2);
@@ -336,7 +341,9 @@ impl<'a> Checked<'a> {
         let outputs = kernel(d.kernel_output_feature);
         divides(15, "the output feature dimension", outputs, batches)?;
         divides(16, "the output feature dimension", outputs, groups)?;
-        self.alike(27, lhs, rhs)?;
+        if lhs.element.quantized().is_none() && rhs.element.quantized().is_none() {
+            self.same_element(27, "the kernel", rhs, &lhs.element)?;
+        }
         let rules = QuantizedRules { quantized: 28, storage: 31, expressed: 32, per_tensor: 33, hybrid: 34 };
         if self.quantized_contraction(lhs, rhs, &rules)? {
             self.conv_dimension(29, rhs, d.kernel_output_feature)?;
@@ -347,7 +354,13 @@ impl<'a> Checked<'a> {
         shape[d.output_feature as usize] = outputs;
         for i in 0..spatial {
             let at = d.output_spatial[i] as usize;
-            if let (Some(padding), Some(size)) = (padding, kernel(d.kernel_spatial[i]).size) {
+            let size = kernel(d.kernel_spatial[i]).size;
+            if size == Some(0) {
+                return Err(self
+                    .type_error(format!("the kernel has type {rhs}"))
+                    .expected(format!("a size above 0 in dimension {}", d.kernel_spatial[i])));
+            }
+            if let (Some(padding), Some(size)) = (padding, size) {
                 let size = dilated(size, window[i]);
                 let position = |n: i128| windows(dilated(n as i64, base[i]), padding[i], size, strides[i]);
                 shape[at] = input(d.input_spatial[i]).map(position);

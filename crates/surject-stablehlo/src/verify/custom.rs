@@ -218,19 +218,14 @@ impl Checked<'_> {
         self.payload(&results, (1, 2, 3))?;
         if let Some(Attribute::Array(items)) = self.op.attributes.get("layout") {
             self.length(0, "layout", items.len(), results.len() - 1, "results")?;
-            for (item, ty) in items.iter().zip(&results) {
+            for item in items {
                 let Attribute::Array(order) = item else {
                     return Err(self
                         .attr_error(format!("'layout' holds {}", item.describe()))
                         .expected("arrays"));
                 };
-                let mut order: Vec<i64> = order.iter().filter_map(Attribute::as_i64).collect();
-                order.sort_unstable();
-                let rank = ty.as_tensor().map_or(0, |t| t.rank());
-                if !order.iter().copied().eq(0..rank as i64) {
-                    return Err(self.attr_error(format!(
-                        "'layout' gives {ty} something else than a permutation of its dimensions"
-                    )));
+                if !order.iter().all(|i| i.as_i64().is_some()) {
+                    return Err(self.attr_error("'layout' holds something else than integers"));
                 }
             }
         }

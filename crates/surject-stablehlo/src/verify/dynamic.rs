@@ -68,7 +68,11 @@ impl Checked<'_> {
             let vector = self.operand(i)?;
             let what = format!("operand {i}");
             self.integer_vector(rule, &what, vector, Some(rank))?;
-            self.same_element(0, &what, vector, &self.operand(first)?.element)?;
+            if *vector != *self.operand(first)? {
+                return Err(self
+                    .type_error(format!("{what} has type {vector}"))
+                    .expected(format!("{}, as operand {first}", self.operand(first)?)));
+            }
         }
         Ok(())
     }

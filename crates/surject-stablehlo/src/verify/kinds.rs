@@ -108,9 +108,13 @@ fn is_shape_operand(short: &str, i: usize) -> bool {
     }
 }
 
-/// Operations whose result shape is part of the operation and must say how large it can be.
-fn wants_bounded_result(short: &str) -> bool {
-    matches!(short, "constant" | "iota" | "broadcast_in_dim" | "reshape")
+/// How many dynamic dimensions, each with a bound, a result may have that nothing but its type gives a shape.
+fn bounded_dimensions(short: &str) -> Option<usize> {
+    match short {
+        "constant" | "iota" | "rng_bit_generator" | "infeed" | "recv" => Some(0),
+        "broadcast_in_dim" | "reshape" => Some(1),
+        _ => None,
+    }
 }
 
 impl Checked<'_> {
@@ -123,13 +127,17 @@ impl Checked<'_> {
         for (i, value) in self.op.results.iter().enumerate() {
             let ty = self.module.ty(*value);
             self.kind(short, &format!("result {i}"), ty, false)?;
-            if let (true, Type::Tensor(tensor)) = (wants_bounded_result(short), ty) {
-                let bounds = tensor.bounds();
-                let free = tensor.shape.iter().zip(&bounds).any(|(d, b)| d.known().is_none() && b.is_none());
-                if free {
-                    return Err(self
-                        .type_error(format!("the result has type {tensor}"))
-                        .expected("a static shape, or dynamic dimensions with bounds"));
+            if let (Some(most), Type::Tensor(tensor)) = (bounded_dimensions(short), ty) {
+                let dims = tensor.shape.iter().zip(tensor.bounds());
+                let dynamic: Vec<Option<i64>> =
+                    dims.filter(|(d, _)| d.known().is_none()).map(|(_, bound)| bound).collect();
+                if dynamic.len() > most || dynamic.contains(&None) {
+                    return Err(self.type_error(format!("result {i} has type {tensor}")).expected(
+                        match most {
+                            0 => "a static shape",
+                            _ => "a static shape, or one dynamic dimension with a bound",
+                        },
+                    ));
                 }
             }
         }

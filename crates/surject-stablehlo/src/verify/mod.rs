@@ -305,6 +305,7 @@ impl<'a> Checked<'a> {
             return Err(self.type_error(message).expected("one dimension").constraint(rule));
         }
         match (count, found.shape[0].known()) {
+            (_, None) => Err(self.type_error(format!("{what} has type {found}")).expected("a static shape")),
             (Some(count), Some(size)) if size != count as i64 => Err(self
                 .type_error(format!("{what} has type {found}"))
                 .expected(format!("{count} entries"))

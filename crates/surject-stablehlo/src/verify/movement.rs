@@ -1,6 +1,6 @@
 //! Rules of sources and of operations that move data without looking at it.
 
-use super::infer::{Want, like};
+use super::infer::Want;
 use super::shape::{Ext, extents, fits, product};
 use super::{Checked, Result};
 use crate::attr::Attribute;
@@ -86,7 +86,10 @@ impl<'a> Checked<'a> {
         let (from, to) = (extents(operand), extents(result));
         for (i, dim) in dims.iter().enumerate() {
             let target = to[*dim as usize];
-            if from[i].size != Some(1) && !from[i].fits(target) {
+            let lost = from[i].size.is_some()
+                && target.size.is_none()
+                && self.op.name == "stablehlo.broadcast_in_dim";
+            if from[i].size != Some(1) && (lost || !from[i].fits(target)) {
                 return Err(self
                     .type_error(format!(
                         "dimension {i} of {operand} is broadcast to dimension {dim} of {result}"
@@ -309,7 +312,14 @@ impl<'a> Checked<'a> {
     }
 
     pub(super) fn tuple(&self) -> Result<Vec<Want>> {
-        Ok(vec![Want::Like(Type::Tuple(self.operand_types()), 1)])
+        let wanted = Type::Tuple(self.operand_types());
+        match self.op.results.first().map(|v| self.module.ty(*v)) {
+            Some(found) if *found != wanted => Err(self
+                .type_error(format!("the result has type {found}"))
+                .expected(wanted.to_string())
+                .constraint(1)),
+            _ => Ok(vec![Want::Like(wanted, 1)]),
+        }
     }
 
     pub(super) fn get_tuple_element(&self) -> Result<Vec<Want>> {
@@ -328,7 +338,7 @@ impl<'a> Checked<'a> {
         let operands = self.operand_types();
         let results = self.result_types();
         let counted = results.len() == operands.len() || !self.counts_results();
-        if !counted || !results.iter().zip(&operands).all(|(a, b)| like(a, b)) {
+        if !counted || results.iter().zip(&operands).any(|(a, b)| a != b) {
             return Err(self.type_error("the results do not have the types of the operands").constraint(1));
         }
         Ok(operands.into_iter().map(|ty| Want::Like(ty, 1)).collect())
