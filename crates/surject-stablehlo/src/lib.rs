@@ -29,7 +29,7 @@ pub use attr::{
 pub use dense::{DenseData, DenseElements};
 pub use diagnostic::{Diagnostic, Span};
 pub use module::{Function, Module, Op, Param, Region, ResultDecl, ValueId, ValueInfo, Visibility};
-pub use parse::{MAX_NESTING, parse};
+pub use parse::{MAX_NESTING, check, parse};
 pub use print::{Options, print, print_generic, print_with};
 pub use quantized::QuantizedType;
 pub use sharding::Mesh;
