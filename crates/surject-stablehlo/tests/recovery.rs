@@ -23,6 +23,7 @@ fn mistakes_of_every_kind_are_reported_once() {
       stablehlo.return %4 : tensor<f32>
     }) : (tensor<2xf32>, tensor<2xf32>) -> tensor<f32>
     %5 = stablehlo.negate %a : tensor<2xf33>
+    %6 = stablehlo.negate %a : (tensor<2xf32>) -> tensor<4xf32>
     return %a : tensor<2xf32>
   }
   func.func @second(%a: tensor<2xf32>) -> tensor<2xf32> {
@@ -36,7 +37,7 @@ fn mistakes_of_every_kind_are_reported_once() {
   }
 }
 "#;
-    assert_eq!(lines(text), [3, 5, 10, 13, 17, 18, 19, 23]);
+    assert_eq!(lines(text), [3, 5, 10, 13, 14, 18, 19, 20, 24]);
 }
 
 #[test]

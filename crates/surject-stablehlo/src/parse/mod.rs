@@ -36,7 +36,7 @@ pub fn parse(source: impl AsRef<[u8]>) -> std::result::Result<Module, Diagnostic
 }
 
 /// All mistakes of a text: those of reading it, which goes on at the next operation after each, and those that the
-/// verifier finds in functions that could be read whole. In the order of the text; empty for a valid module.
+/// verifier finds in what could be read. In the order of the text; empty for a valid module.
 pub fn check(source: impl AsRef<[u8]>) -> Vec<Diagnostic> {
     let text = match readable(source.as_ref()) {
         Ok(text) => text,
@@ -50,7 +50,7 @@ pub fn check(source: impl AsRef<[u8]>) -> Vec<Diagnostic> {
     let Parser { module, recovery, .. } = parser;
     let recovery = recovery.unwrap_or_default();
     let mut errors = recovery.errors;
-    let found = crate::verify::verify_functions(&module, |f| !recovery.broken.contains(&f.name));
+    let found = crate::verify::verify_functions(&module, &recovery.broken);
     // A call of a function that could not be read is no mistake.
     errors.extend(found.into_iter().filter(|e| !recovery.lost_symbol || e.code != codes::UNKNOWN_NAME));
     errors.sort_by_key(|e| e.span.start);
