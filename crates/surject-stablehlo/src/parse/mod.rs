@@ -4,6 +4,7 @@ mod alias;
 mod attrs;
 mod cursor;
 mod dense;
+mod foreign;
 mod forms;
 mod module;
 mod ops;
