@@ -4,7 +4,7 @@ use crate::attr::{Attribute, Attributes};
 use crate::dense::DenseElements;
 use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::module::Op;
-use crate::table::{Absent, AttrKind, AttrSpec, OpSpec, enum_values};
+use crate::table::{Absent, AttrKind, AttrSpec, OpSpec, arity_constraint, enum_values};
 use crate::types::{ElementType, TensorType, Type};
 
 /// Checks arity, converts attributes to the kinds of the table and fills in defaults. `types` are the types of
@@ -39,9 +39,9 @@ fn arity(op: &Op, spec: &OpSpec) -> Result<(), Diagnostic> {
     for (what, found, wanted) in counts {
         if !wanted.allows(found) {
             let message = format!("'{}' has {found} {what}{}", op.name, if found == 1 { "" } else { "s" });
-            return Err(
-                Diagnostic::new(codes::ARITY, op.span, message).expected(format!("{wanted} {what}(s)"))
-            );
+            return Err(Diagnostic::new(codes::ARITY, op.span, message)
+                .expected(format!("{wanted} {what}(s)"))
+                .constraint(arity_constraint(&op.name, what)));
         }
     }
     Ok(())

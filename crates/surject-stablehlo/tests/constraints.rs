@@ -210,6 +210,24 @@ fn region(text: &str) -> String {
     )
 }
 
+/// The same sample of `dynamic_conv`, whose constraints have the numbers of `convolution`. Its padding is an operand; what
+/// is said of the padding and of the sizes that follow from it has samples of its own.
+fn dynamic_conv(line: &str) -> Option<String> {
+    let (verdict, rest) = line.split_once(' ')?;
+    let rest = rest.strip_prefix("convolution ")?;
+    if matches!(verdict, "ok" | "C1" | "C4" | "C25") {
+        return None;
+    }
+    let (operands, result) = rest.rsplit_once(" -> ")?;
+    let (rank, element) = (result.split(',').count(), result.split_once('[')?.0);
+    let spatial = rank.max(3) - 2;
+    // Sizes of the result stay as they are: without a constant nothing follows for them.
+    Some(format!(
+        "{verdict} dynamic_conv {operands} ; i64[{spatial},2] -> {element}[{}",
+        result.split_once('[')?.1
+    ))
+}
+
 fn samples() -> Vec<Sample> {
     // Other samples, for comparisons with other verifiers.
     let folder = std::env::var_os("SURJECT_SAMPLES")
@@ -224,7 +242,10 @@ fn samples() -> Vec<Sample> {
         match path.extension().and_then(|e| e.to_str()) {
             Some("txt") => {
                 let lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with("//"));
-                out.extend(lines.map(sample));
+                for line in lines {
+                    out.push(sample(line));
+                    out.extend(dynamic_conv(line).as_deref().map(sample));
+                }
             }
             // Whole programs, separated by lines; the verdict is the first line.
             Some("mlir") => out.extend(text.split("// -----").map(|piece| {
@@ -317,6 +338,129 @@ fn result_types_are_inferred() {
         }
     }
     assert!(inferred > 100, "{inferred}");
+}
+
+/// Operations and how many numbered constraints the specification puts on them.
+const CONSTRAINTS: &[(&str, u8)] = &[
+    ("abs", 2),
+    ("add", 7),
+    ("all_gather", 6),
+    ("all_reduce", 7),
+    ("all_to_all", 9),
+    ("and", 1),
+    ("atan2", 1),
+    ("batch_norm_grad", 5),
+    ("batch_norm_inference", 7),
+    ("batch_norm_training", 7),
+    ("bitcast_convert", 2),
+    ("broadcast_in_dim", 6),
+    ("case", 4),
+    ("cbrt", 2),
+    ("ceil", 1),
+    ("cholesky", 3),
+    ("clamp", 4),
+    ("collective_broadcast", 3),
+    ("collective_permute", 5),
+    ("compare", 3),
+    ("complex", 3),
+    ("composite", 4),
+    ("concatenate", 6),
+    ("constant", 1),
+    ("convert", 1),
+    ("convolution", 34),
+    ("cosine", 1),
+    ("count_leading_zeros", 1),
+    ("divide", 1),
+    ("dot_general", 24),
+    ("dynamic_broadcast_in_dim", 10),
+    ("dynamic_conv", 34),
+    ("dynamic_gather", 14),
+    ("dynamic_iota", 2),
+    ("dynamic_pad", 4),
+    ("dynamic_reshape", 4),
+    ("dynamic_slice", 5),
+    ("dynamic_update_slice", 6),
+    ("exponential", 1),
+    ("exponential_minus_one", 1),
+    ("fft", 5),
+    ("floor", 1),
+    ("gather", 23),
+    ("get_dimension_size", 1),
+    ("get_tuple_element", 2),
+    ("if", 3),
+    ("imag", 2),
+    ("infeed", 3),
+    ("iota", 1),
+    ("is_finite", 1),
+    ("log", 1),
+    ("log_plus_one", 1),
+    ("logistic", 1),
+    ("map", 4),
+    ("maximum", 1),
+    ("minimum", 1),
+    ("multiply", 1),
+    ("negate", 1),
+    ("not", 1),
+    ("optimization_barrier", 1),
+    ("or", 1),
+    ("pad", 4),
+    ("popcnt", 1),
+    ("power", 1),
+    ("real", 2),
+    ("recv", 4),
+    ("reduce", 8),
+    ("reduce_precision", 3),
+    ("reduce_scatter", 9),
+    ("reduce_window", 16),
+    ("remainder", 1),
+    ("reshape", 3),
+    ("reverse", 3),
+    ("rng", 3),
+    ("rng_bit_generator", 2),
+    ("round_nearest_afz", 1),
+    ("round_nearest_even", 1),
+    ("rsqrt", 1),
+    ("scatter", 25),
+    ("select", 2),
+    ("select_and_scatter", 12),
+    ("send", 1),
+    ("shift_left", 1),
+    ("shift_right_arithmetic", 1),
+    ("shift_right_logical", 1),
+    ("sign", 1),
+    ("sine", 1),
+    ("slice", 5),
+    ("sort", 5),
+    ("sqrt", 1),
+    ("subtract", 1),
+    ("tan", 1),
+    ("tanh", 1),
+    ("transpose", 4),
+    ("triangular_solve", 4),
+    ("tuple", 1),
+    ("uniform_dequantize", 2),
+    ("uniform_quantize", 2),
+    ("while", 3),
+    ("xor", 1),
+];
+
+/// Constraints that no program violates by itself: the number of processes is not part of it.
+const UNKNOWN: &[(&str, u8)] =
+    &[("all_gather", 3), ("all_reduce", 2), ("all_to_all", 6), ("reduce_scatter", 4)];
+
+#[test]
+fn every_numbered_constraint_has_a_violation() {
+    let all = samples();
+    let mut missing = Vec::new();
+    for (name, count) in CONSTRAINTS {
+        for number in (1..=*count).filter(|n| !UNKNOWN.contains(&(name, *n))) {
+            let (full, verdict) = (format!("stablehlo.{name}"), format!("C{number}"));
+            if !all.iter().any(|s| s.name == full && s.verdict == verdict) {
+                missing.push(format!("{name} {verdict}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 /// Every operation of StableHLO has a sample that is accepted.

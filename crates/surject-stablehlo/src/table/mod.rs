@@ -401,6 +401,16 @@ pub fn lookup(name: &str) -> Option<&'static OpSpec> {
     INDEX.get_or_init(|| all().map(|row| (row.name, row)).collect()).get(name).copied()
 }
 
+/// The number of the constraint that asks for at least one of something, 0 where the specification has none.
+pub(crate) fn arity_constraint(name: &str, what: &str) -> u8 {
+    match (name, what) {
+        ("stablehlo.case", "region") | ("stablehlo.infeed", "result") | ("stablehlo.sort", "operand") => 1,
+        ("stablehlo.map", "operand") | ("stablehlo.recv", "result") => 2,
+        ("stablehlo.concatenate", "operand") => 3,
+        _ => 0,
+    }
+}
+
 /// A table of all known operations in Markdown: what is read, printed and verified.
 pub fn coverage() -> String {
     let mut out = String::from("| operation | operands | results | regions | pretty form | verified |\n");

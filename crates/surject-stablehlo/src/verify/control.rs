@@ -37,6 +37,13 @@ impl Checked<'_> {
                 .expected(format!("({}), what its regions return", TypeList(&first)))
                 .constraint(rules.2));
         }
+        // Where the branches are at fault is said at the branch.
+        if self.counts_results()
+            && !all_like(&results, &first)
+            && let Some(region) = self.op.regions.first()
+        {
+            self.returns(rules.2, region, &results)?;
+        }
         Ok(first.into_iter().map(|ty| Want::Like(ty, rules.2)).collect())
     }
 
