@@ -229,7 +229,8 @@ impl<'a> Checked<'a> {
     pub(super) fn scatter(&self) -> Result<Vec<Want>> {
         let total = self.op.operands.len();
         let count = total / 2;
-        if total % 2 == 0 || count == 0 || (self.counts_results() && self.op.results.len() != count) {
+        if total.is_multiple_of(2) || count == 0 || (self.counts_results() && self.op.results.len() != count)
+        {
             return Err(self
                 .error(codes::ARITY, format!("{total} operands for {} results", self.op.results.len()))
                 .expected("as many inputs as updates and results, and the indices")

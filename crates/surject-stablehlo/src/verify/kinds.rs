@@ -203,7 +203,7 @@ impl Checked<'_> {
             let stored = crate::float::encode(&q.expressed, *scale)
                 .and_then(|bits| crate::float::decode(&q.expressed, bits))
                 .unwrap_or(*scale);
-            if !(stored > 0.0) {
+            if stored.is_nan() || stored <= 0.0 {
                 return wrong(5, format!("the scale {scale} is not above 0 as {}", q.expressed));
             }
             if !stored.is_finite() {
