@@ -88,18 +88,9 @@ fn convert(value: Attribute, spec: &AttrSpec, op: &Op) -> Result<Attribute, Diag
         let message = format!("attribute '{}' of '{}' is {found}", spec.name, op.name);
         Diagnostic::new(codes::ATTRIBUTE, op.span, message).expected(kind_text(spec.kind))
     };
-    let integer = |value: i128, ty: ElementType| {
-        let fits =
-            if ty == ElementType::I32 { i32::try_from(value).is_ok() } else { i64::try_from(value).is_ok() };
-        if fits { Ok(Attribute::Int { value, ty }) } else { Err(wrong("an integer out of range")) }
-    };
     Ok(match (spec.kind, value) {
         (AttrKind::I64s, Attribute::Dense(elements)) if elements.ty.rank() <= 1 => {
             Attribute::I64s(elements.to_i64s().ok_or_else(|| wrong("dense elements that are no integers"))?)
-        }
-        (AttrKind::I64s, Attribute::Array(items)) => {
-            let values: Option<Vec<i64>> = items.iter().map(Attribute::as_i64).collect();
-            Attribute::I64s(values.ok_or_else(|| wrong("an array of other things than integers"))?)
         }
         (AttrKind::I64s, Attribute::DenseArray { element, values }) if element.is_integer() => {
             Attribute::I64s(values)
@@ -118,15 +109,13 @@ fn convert(value: Attribute, spec: &AttrSpec, op: &Op) -> Result<Attribute, Diag
             let elements = DenseElements::raw(ty, bytes).ok_or_else(|| wrong("dense elements"))?;
             Attribute::Dense(elements.canonical())
         }
-        // A number without a type is one of 64 bits; another type than that of the table is a mistake.
-        (AttrKind::I32, Attribute::Int { value, ty: ElementType::I64 }) => integer(value, ElementType::I32)?,
+        // Another type than that of the table is a mistake.
         (AttrKind::I64 | AttrKind::I32, Attribute::Int { ty, .. }) => {
             return Err(wrong(&format!("an integer of type {ty}")));
         }
         (AttrKind::U64, Attribute::Int { value, .. }) => Attribute::Int { value, ty: ElementType::U64 },
         (AttrKind::F32, value @ Attribute::Float { .. }) => float(value.as_f64(), ElementType::F32),
         (AttrKind::F64, value @ Attribute::Float { .. }) => float(value.as_f64(), ElementType::F64),
-        (AttrKind::Bool, Attribute::Unit) => Attribute::Bool(true),
         (AttrKind::Enum(kind), Attribute::String(text)) => {
             let known = enum_values(kind).and_then(|values| values.iter().find(|v| **v == text));
             Attribute::enumeration(kind, *known.ok_or_else(|| wrong(&format!("'{text}'")))?)

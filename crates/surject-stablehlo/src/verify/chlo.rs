@@ -90,7 +90,11 @@ impl<'a> Checked<'a> {
             Attribute::Int { ty, .. } | Attribute::Float { ty, .. } => ty.clone(),
             Attribute::Bool(_) => ElementType::I1,
             Attribute::Dense(value) => value.ty.element.clone(),
-            _ => return Ok(vec![Want::shape(extents(operand), 0)]),
+            other => {
+                return Err(self
+                    .attr_error(format!("'value' is {}", other.describe()))
+                    .expected("a number with a type"));
+            }
         };
         Ok(vec![Want::tensor(extents(operand), &element, 0, 0)])
     }
@@ -104,8 +108,13 @@ impl<'a> Checked<'a> {
                 .type_error(format!("the group sizes have type {sizes}"))
                 .expected("a type of StableHLO"));
         }
-        let Attribute::Opaque(text) = self.op.attribute("ragged_dot_dimension_numbers")? else {
-            return Ok(vec![Want::Any]);
+        let text = match self.op.attribute("ragged_dot_dimension_numbers")? {
+            Attribute::Opaque(text) if text.starts_with("#chlo.ragged_dot<") => text,
+            other => {
+                return Err(self
+                    .attr_error(format!("'ragged_dot_dimension_numbers' is {}", other.describe()))
+                    .expected("#chlo.ragged_dot<…>"));
+            }
         };
         let list = |name: &str| list_of(text, name);
         let (batch_l, batch_r) = (list("lhs_batching_dimensions"), list("rhs_batching_dimensions"));

@@ -5,6 +5,7 @@ use super::infer::Want;
 use super::shape::{Ext, extents};
 use super::{Checked, Result};
 use crate::attr::Attribute;
+use crate::diagnostic::codes;
 use crate::types::{ElementType, TensorType};
 
 /// Groups of processes, one a row; -1 fills up short rows.
@@ -37,7 +38,13 @@ impl<'a> Checked<'a> {
     fn groups(&self, unique: u8, range: u8, short: bool, all: bool) -> Result<Option<Groups>> {
         let elements = match self.op.attributes.get("replica_groups") {
             Some(Attribute::Dense(elements)) => elements,
-            _ => return Ok(None),
+            // Groups by the axes of a mesh.
+            Some(Attribute::Opaque(_)) | None => return Ok(None),
+            Some(other) => {
+                return Err(self
+                    .attr_error(format!("'replica_groups' is {}", other.describe()))
+                    .expected("dense<…> : tensor<nxmxi64>, or the axes of a mesh"));
+            }
         };
         let wrong = |message: String, rule: u8| Err(self.attr_error(message).constraint(rule));
         let ids = elements.to_i64s().filter(|_| elements.ty.element == ElementType::I64);
@@ -68,6 +75,7 @@ impl<'a> Checked<'a> {
     }
 
     pub(super) fn all_gather(&self) -> Result<Vec<Want>> {
+        self.as_many_results()?;
         let dim = self.op.int("all_gather_dim")?;
         let global = self.global_ids(5)?;
         let groups = self.groups(2, 4, false, true)?;
@@ -118,7 +126,19 @@ impl<'a> Checked<'a> {
             .constraint(rule))
     }
 
+    /// As many results as operands.
+    fn as_many_results(&self) -> Result<()> {
+        let (operands, results) = (self.op.operands.len(), self.op.results.len());
+        if operands == results || !self.counts_results() {
+            return Ok(());
+        }
+        Err(self
+            .error(codes::ARITY, format!("{operands} operands and {results} results"))
+            .expected("as many results as operands"))
+    }
+
     pub(super) fn all_reduce(&self) -> Result<Vec<Want>> {
+        self.as_many_results()?;
         let global = self.global_ids(4)?;
         let groups = self.groups(1, 3, true, true)?;
         self.not_empty(&groups, global, 4)?;
@@ -173,6 +193,7 @@ impl<'a> Checked<'a> {
 
     pub(super) fn all_to_all(&self) -> Result<Vec<Want>> {
         let (split, concat) = (self.op.int("split_dimension")?, self.op.int("concat_dimension")?);
+        self.as_many_results()?;
         let count = self.op.int("split_count")?;
         self.positive(4, "split_count", &[count])?;
         let groups = self.groups(5, 7, false, true)?;
@@ -212,6 +233,13 @@ impl<'a> Checked<'a> {
     }
 
     pub(super) fn collective_broadcast(&self) -> Result<Vec<Want>> {
+        // The root is an operand where it is not the first of its group.
+        let root = self.op.attributes.get("has_dynamic_root").is_some_and(|a| *a != Attribute::Bool(false));
+        if self.op.operands.len() != 1 + usize::from(root) {
+            return Err(self
+                .error(codes::ARITY, format!("{} operands", self.op.operands.len()))
+                .expected(if root { "the operand and the root" } else { "one operand" }));
+        }
         self.groups(1, 2, false, false)?;
         self.unchanged(3)
     }

@@ -56,6 +56,11 @@ impl Checked<'_> {
         match layouts {
             [None, None] => {}
             [Some(operands), Some(results)] => {
+                if let Some(ty) = self.operand_types().iter().find(|ty| matches!(ty, Type::Tuple(_))) {
+                    return Err(self
+                        .attr_error(format!("'operand_layouts' with an operand of type {ty}"))
+                        .expected("no tuples among operands with layouts"));
+                }
                 self.layouts("operand_layouts", operands, &self.operand_types())?;
                 // Layouts of a tuple are those of its parts.
                 let types = match self.result_types().as_slice() {
@@ -232,8 +237,15 @@ impl Checked<'_> {
         self.any_results()
     }
 
+    /// Checks operands that are tensors with a token behind them.
+    fn tensors_and_token(&self) -> Result<()> {
+        let last = self.op.operands.len().saturating_sub(1);
+        self.operands(0..last)?;
+        self.token(last)
+    }
+
     pub(super) fn outfeed(&self) -> Result<Vec<Want>> {
-        self.token(self.op.operands.len().saturating_sub(1))?;
+        self.tensors_and_token()?;
         Ok(vec![Want::Like(Type::Token, 0)])
     }
 
@@ -255,7 +267,7 @@ impl Checked<'_> {
     }
 
     pub(super) fn send(&self) -> Result<Vec<Want>> {
-        self.token(self.op.operands.len().saturating_sub(1))?;
+        self.tensors_and_token()?;
         self.channel_kind(DEVICE_TO_HOST)?;
         self.source_target_pairs([0; 4])?;
         Ok(vec![Want::Like(Type::Token, 0)])

@@ -21,6 +21,8 @@ enum Others {
     Tokens,
     /// Tokens, tuples and futures.
     Composed,
+    /// Whatever a program may hold as a value but for bare numbers.
+    Values,
     /// Anything.
     All,
 }
@@ -38,7 +40,8 @@ fn others(short: &str) -> Others {
         | "send"
         | "recv" => Others::Tokens,
         "tuple" | "get_tuple_element" | "async_start" | "async_done" => Others::Composed,
-        "custom_call" | "composite" | "return" => Others::All,
+        "custom_call" => Others::Values,
+        "composite" | "return" => Others::All,
         _ => Others::None,
     }
 }
@@ -120,7 +123,7 @@ fn bounded_dimensions(short: &str) -> Option<usize> {
 impl Checked<'_> {
     /// Checks the kinds of operands and results of a StableHLO operation.
     pub(super) fn kinds(&self) -> Result<()> {
-        let Some(short) = self.op.name.strip_prefix("stablehlo.") else { return Ok(()) };
+        let Some(short) = self.op.name.strip_prefix("stablehlo.") else { return self.chlo_kinds() };
         for (i, value) in self.op.operands.iter().enumerate() {
             self.kind(short, &format!("operand {i}"), self.module.ty(*value), is_shape_operand(short, i))?;
         }
@@ -144,6 +147,23 @@ impl Checked<'_> {
         Ok(())
     }
 
+    /// Operations of CHLO take tensors of the element types of StableHLO; their rank need not be known.
+    fn chlo_kinds(&self) -> Result<()> {
+        if !self.op.name.starts_with("chlo.") {
+            return Ok(());
+        }
+        let values = self.op.operands.iter().chain(&self.op.results);
+        values
+            .map(|v| self.module.ty(*v))
+            .filter(|ty| !is_unranked(ty))
+            .try_for_each(|ty| self.kind("chlo", "a value", ty, false))
+    }
+
+    /// Whether an operand or a result is a tensor of unknown rank.
+    pub(super) fn has_unranked(&self) -> bool {
+        self.op.operands.iter().chain(&self.op.results).any(|v| is_unranked(self.module.ty(*v)))
+    }
+
     fn kind(&self, short: &str, what: &str, ty: &Type, shape: bool) -> Result<()> {
         let others = others(short);
         let wrong = |expected: &str| Err(self.type_error(format!("{what} has type {ty}")).expected(expected));
@@ -153,10 +173,14 @@ impl Checked<'_> {
                 self.element_kind(short, what, tensor, shape, all)
             }
             Type::Token if others != Others::None => Ok(()),
-            Type::Tuple(parts) | Type::Future(parts) if matches!(others, Others::Composed | Others::All) => {
+            Type::Tuple(parts) | Type::Future(parts)
+                if matches!(others, Others::Composed | Others::Values | Others::All) =>
+            {
                 parts.iter().try_for_each(|part| self.kind(short, what, part, false))
             }
+            Type::Opaque(_) if others == Others::Values => Ok(()),
             _ if others == Others::All => Ok(()),
+            _ if others == Others::Values => wrong("a tensor, a token, a tuple or a buffer"),
             _ if others == Others::Tokens => wrong("a ranked tensor or a token"),
             _ => wrong("a ranked tensor"),
         }
@@ -230,4 +254,8 @@ impl Checked<'_> {
             _ => Ok(()),
         }
     }
+}
+
+fn is_unranked(ty: &Type) -> bool {
+    matches!(ty, Type::Opaque(text) if text.starts_with("tensor<*"))
 }

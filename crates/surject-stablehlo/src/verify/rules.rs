@@ -8,6 +8,10 @@ impl Checked<'_> {
     /// Checks operands and attributes; what follows for the results.
     pub(super) fn wants(&self) -> Result<Vec<Want>> {
         let Some(spec) = self.op.spec() else { return self.any_results() };
+        // Of a tensor of unknown rank nothing follows.
+        if self.op.name.starts_with("chlo.") && self.has_unranked() {
+            return self.any_results();
+        }
         match spec.rule {
             Rule::None => Ok(vec![Want::Any; self.op.results.len()]),
             Rule::Elementwise(elements) => self.elementwise(elements),
