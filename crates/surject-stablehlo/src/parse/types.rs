@@ -264,7 +264,10 @@ impl<'s> Parser<'s> {
         self.c.ws();
         let start = self.c.pos;
         if self.c.byte() != b'#' {
-            return Err(self.c.unexpected("an encoding attribute, for example '#stablehlo.bounds<4, ?>'"));
+            // Any attribute may be an encoding; what it means is not known here.
+            self.attribute()
+                .map_err(|e| e.expected("an encoding attribute, for example '#stablehlo.bounds<4, ?>'"))?;
+            return Ok(self.c.slice(start, self.c.pos).to_string());
         }
         self.c.pos += 1;
         let name = self.c.suffix("the name of an attribute")?;

@@ -165,6 +165,9 @@ impl<'a> Checked<'a> {
             let message = format!("the types {lhs}, {rhs} and {result}");
             Err(self.type_error(message).expected(expected).constraint(rule))
         };
+        if lhs.element.quantized().is_some_and(|q| q.is_per_axis()) {
+            return wrong(0, "a left operand that is quantized per tensor");
+        }
         match (lhs.element.quantized(), rhs.element.quantized(), result.element.quantized()) {
             (None, None, None) => Ok(false),
             (Some(a), Some(b), Some(c)) => {

@@ -74,7 +74,7 @@ fn quantized(short: &str) -> Quantized {
         | "composite"
         | "infeed"
         | "recv"
-        | "optimization_barrier" => Quantized::PerAxis,
+        | "dot" => Quantized::PerAxis,
         "and"
         | "or"
         | "xor"
@@ -92,9 +92,7 @@ fn quantized(short: &str) -> Quantized {
         | "rng"
         | "rng_bit_generator"
         | "partition_id"
-        | "replica_id"
-        | "einsum"
-        | "unary_einsum" => Quantized::No,
+        | "replica_id" => Quantized::No,
         _ => Quantized::PerTensor,
     }
 }
@@ -125,11 +123,11 @@ impl Checked<'_> {
     pub(super) fn kinds(&self) -> Result<()> {
         let Some(short) = self.op.name.strip_prefix("stablehlo.") else { return self.chlo_kinds() };
         for (i, value) in self.op.operands.iter().enumerate() {
-            self.kind(short, &format!("operand {i}"), self.module.ty(*value), is_shape_operand(short, i))?;
+            self.kind(short, ("operand", i), self.module.ty(*value), is_shape_operand(short, i))?;
         }
         for (i, value) in self.op.results.iter().enumerate() {
             let ty = self.module.ty(*value);
-            self.kind(short, &format!("result {i}"), ty, false)?;
+            self.kind(short, ("result", i), ty, false)?;
             if let (Some(most), Type::Tensor(tensor)) = (bounded_dimensions(short), ty) {
                 let dims = tensor.shape.iter().zip(tensor.bounds());
                 let dynamic: Vec<Option<i64>> =
@@ -156,7 +154,7 @@ impl Checked<'_> {
         values
             .map(|v| self.module.ty(*v))
             .filter(|ty| !is_unranked(ty))
-            .try_for_each(|ty| self.kind("chlo", "a value", ty, false))
+            .try_for_each(|ty| self.kind("chlo", ("value", 0), ty, false))
     }
 
     /// Whether an operand or a result is a tensor of unknown rank.
@@ -164,19 +162,20 @@ impl Checked<'_> {
         self.op.operands.iter().chain(&self.op.results).any(|v| is_unranked(self.module.ty(*v)))
     }
 
-    fn kind(&self, short: &str, what: &str, ty: &Type, shape: bool) -> Result<()> {
+    fn kind(&self, short: &str, (role, i): (&str, usize), ty: &Type, shape: bool) -> Result<()> {
         let others = others(short);
-        let wrong = |expected: &str| Err(self.type_error(format!("{what} has type {ty}")).expected(expected));
+        let wrong =
+            |expected: &str| Err(self.type_error(format!("{role} {i} has type {ty}")).expected(expected));
         match ty {
             Type::Tensor(tensor) => {
                 let all = others == Others::All;
-                self.element_kind(short, what, tensor, shape, all)
+                self.element_kind(short, (role, i), tensor, shape, all)
             }
             Type::Token if others != Others::None => Ok(()),
             Type::Tuple(parts) | Type::Future(parts)
                 if matches!(others, Others::Composed | Others::Values | Others::All) =>
             {
-                parts.iter().try_for_each(|part| self.kind(short, what, part, false))
+                parts.iter().try_for_each(|part| self.kind(short, (role, i), part, false))
             }
             Type::Opaque(_) if others == Others::Values => Ok(()),
             _ if others == Others::All => Ok(()),
@@ -189,19 +188,19 @@ impl Checked<'_> {
     fn element_kind(
         &self,
         short: &str,
-        what: &str,
+        (role, i): (&str, usize),
         tensor: &TensorType,
         shape: bool,
         all: bool,
     ) -> Result<()> {
         let element = &tensor.element;
         let wrong =
-            |expected: &str| Err(self.type_error(format!("{what} has type {tensor}")).expected(expected));
+            |expected: &str| Err(self.type_error(format!("{role} {i} has type {tensor}")).expected(expected));
         match element.class() {
             ElementClass::Quantized => {
                 let how = quantized(short);
                 let Some(q) = element.quantized() else { return Ok(()) };
-                self.quantized_type(what, tensor)?;
+                self.quantized_type(role, i, tensor)?;
                 match how {
                     Quantized::No => wrong("an element type that is not quantized"),
                     Quantized::PerTensor if q.is_per_axis() => wrong("quantization per tensor"),
@@ -217,10 +216,10 @@ impl Checked<'_> {
     }
 
     /// (C5) to (C13) of quantized types; what comes before is the reader's.
-    pub(super) fn quantized_type(&self, what: &str, tensor: &TensorType) -> Result<()> {
+    pub(super) fn quantized_type(&self, role: &str, i: usize, tensor: &TensorType) -> Result<()> {
         let Some(q) = tensor.element.quantized() else { return Ok(()) };
         let wrong = |rule: u8, message: String| {
-            Err(self.type_error(format!("{what} has type {tensor}: {message}")).constraint(rule))
+            Err(self.type_error(format!("{role} {i} has type {tensor}: {message}")).constraint(rule))
         };
         for scale in &q.scales {
             // A scale is a number of the expressed type.

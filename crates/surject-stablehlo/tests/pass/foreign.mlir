@@ -4,7 +4,7 @@
 }>
 !q = !quant.uniform<i8<-127:127>:f32:1, {1.0e-1:-30, 5.0e-1:-20}>
 module @shapes attributes {dlti.dl_spec = #dlti.dl_spec<#dlti.dl_entry<index, 32>>, a.b = [#foo<x>, {c = #bar.baz}]} {
-  func.func @main(%x: tensor<?x4xf32>, %n: index, %s: tensor<2x3xf32, #csr>, %q: tensor<3x2x!q>, %u: tensor<*xf32>, %m: memref<2xf32>) -> tensor<?x4xf32> {
+  func.func @main(%e: tensor<4xf32, "layout">, %x: tensor<?x4xf32>, %n: index, %s: tensor<2x3xf32, #csr>, %q: tensor<3x2x!q>, %u: tensor<*xf32>, %m: memref<2xf32>) -> tensor<?x4xf32> {
     %c0 = arith.constant 0 : index
     %t = arith.constant true
     %f = arith.constant 1.5 : f32
