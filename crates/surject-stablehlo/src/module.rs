@@ -212,6 +212,15 @@ impl Op {
         self.name.split_once('.').map_or(&self.name, |(_, short)| short)
     }
 
+    /// The two counts of an attribute such as `operandSegmentSizes`.
+    pub(crate) fn segments(&self, name: &str) -> Option<(usize, usize)> {
+        let crate::attr::Attribute::DenseArray { values, .. } = self.attributes.get(name)? else {
+            return None;
+        };
+        let [first, second] = values.as_slice() else { return None };
+        Some((usize::try_from(*first).ok()?, usize::try_from(*second).ok()?))
+    }
+
     /// The row of the op table, if the operation is known.
     pub fn spec(&self) -> Option<&'static crate::table::OpSpec> {
         crate::table::lookup(&self.name)

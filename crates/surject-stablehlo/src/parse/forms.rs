@@ -49,6 +49,7 @@ impl<'s> Parser<'s> {
             Form::Convolution => self.convolution(&mut op)?,
             Form::Reduce => self.reduce(&mut op)?,
             Form::While => self.while_op(&mut op)?,
+            Form::Scan => self.scan_op(&mut op)?,
             Form::Tuple => self.tuple(&mut op)?,
             Form::GetTupleElement => self.get_tuple_element(&mut op)?,
             Form::Barrier => self.barrier(&mut op)?,
@@ -140,7 +141,7 @@ impl<'s> Parser<'s> {
     }
 
     /// An attribute's value as pretty forms write it, without the type that its kind implies.
-    fn bare_value(&mut self, kind: AttrKind) -> Result<Attribute> {
+    pub(super) fn bare_value(&mut self, kind: AttrKind) -> Result<Attribute> {
         Ok(match kind {
             AttrKind::I64s => Attribute::I64s(self.c.int_list()?),
             AttrKind::I64 => Attribute::i64(self.c.int()?),

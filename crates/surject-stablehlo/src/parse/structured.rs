@@ -6,8 +6,8 @@ use crate::attr::{Attribute, DotDims};
 use crate::dense::DenseElements;
 use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::module::{Op, Region};
-use crate::table::{Form, lookup};
-use crate::types::{TensorType, Type};
+use crate::table::{AttrKind, Form, lookup};
+use crate::types::{ElementType, TensorType, Type};
 
 impl<'s> Parser<'s> {
     /// `%a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = […], algorithm = <…>`
@@ -257,6 +257,33 @@ impl<'s> Parser<'s> {
             op.regions.push(region);
         }
         Ok(types)
+    }
+
+    /// `(%a) inits (%b) dimension=0 attributes {…} {…} : (T, U) -> (V, U)`: the results that carry are as many as the
+    /// initial values.
+    pub(super) fn scan_op(&mut self, op: &mut Op) -> Result<Vec<Type>> {
+        op.operands = self.operands_in_parens()?;
+        self.c.expect_word("inits")?;
+        let mut inits = self.operands_in_parens()?;
+        self.c.expect_word("dimension")?;
+        self.c.expect("=")?;
+        let dimension = self.bare_value(AttrKind::I64)?;
+        op.attributes.set("dimension", dimension);
+        if self.c.eat_word("attributes") {
+            self.dictionary_into(op)?;
+        }
+        let (inputs, carried) = (op.operands.len(), inits.len());
+        op.operands.append(&mut inits);
+        let region = self.region(true, Vec::new())?;
+        op.regions.push(region);
+        let results = self.functional(&op.name, &op.operands)?;
+        let sizes = |first: usize| Attribute::DenseArray {
+            element: ElementType::I32,
+            values: vec![first as i64, carried as i64],
+        };
+        op.attributes.set("operandSegmentSizes", sizes(inputs));
+        op.attributes.set("resultSegmentSizes", sizes(results.len().saturating_sub(carried)));
+        Ok(results)
     }
 
     /// `@target(%a) {…} : (T) -> U`

@@ -8,7 +8,7 @@ use super::{Header, Printer};
 use crate::attr::Attribute;
 use crate::module::{Op, Region};
 use crate::table::{AttrKind, Form, OpSpec, Types};
-use crate::types::{TensorType, Type, TypeList};
+use crate::types::{ElementType, TensorType, Type, TypeList};
 
 impl Printer<'_> {
     /// What follows the name of the operation.
@@ -28,6 +28,7 @@ impl Printer<'_> {
             Form::Convolution => self.convolution(op)?,
             Form::Reduce => self.reduce(op)?,
             Form::While => self.while_op(op)?,
+            Form::Scan => self.scan_op(op)?,
             Form::Tuple => {
                 let ([result], parts) = (op.results.as_slice(), self.types_of(&op.operands)) else {
                     return None;
@@ -424,6 +425,33 @@ impl Printer<'_> {
         self.region(condition, Header::None, false);
         self.out.push_str(" do ");
         self.region(body, Header::None, false);
+        Some(())
+    }
+
+    fn scan_op(&mut self, op: &Op) -> Option<()> {
+        let [body] = op.regions.as_slice() else { return None };
+        let (inputs, carried) = op.segments("operandSegmentSizes")?;
+        if inputs + carried != op.operands.len()
+            || op.segments("resultSegmentSizes")? != (op.results.len().checked_sub(carried)?, carried)
+        {
+            return None;
+        }
+        let Attribute::Int { value, ty: ElementType::I64 } = op.attributes.get("dimension")? else {
+            return None;
+        };
+        self.out.push('(');
+        self.operands(&op.operands[..inputs]);
+        self.out.push_str(") inits (");
+        self.operands(&op.operands[inputs..]);
+        _ = write!(self.out, ") dimension={value}");
+        let shown = ["dimension", "operandSegmentSizes", "resultSegmentSizes"];
+        if op.attributes.iter().any(|(name, _)| !shown.contains(&name)) {
+            self.out.push_str(" attributes");
+            self.rest(op, &shown);
+        }
+        self.out.push(' ');
+        self.region(body, Header::Block, false);
+        self.functional(op);
         Some(())
     }
 

@@ -115,8 +115,13 @@ pub(super) const ROWS: &[OpSpec] = &[
         "chlo.scan",
         ANY,
         ANY,
-        Form::Generic,
-        &[required("dimension", K::I64), attr("is_reverse", K::Bool, Absent::Bool(false))],
+        Form::Scan,
+        &[
+            required("dimension", K::I64),
+            attr("is_reverse", K::Bool, Absent::Bool(false)),
+            optional("is_associative", K::Bool),
+            optional("scan_dim_size", K::I64),
+        ],
         R::Scan,
     )
     .regions(n(1)),

@@ -165,6 +165,8 @@ pub enum Form {
     Reduce,
     /// `(%i = %a) : T cond {…} do {…}`
     While,
+    /// `(%a) inits (%b) dimension=0 attributes {…} {…} : (T, U) -> (V, U)`
+    Scan,
     /// `%a, %b : tuple<T, U>`
     Tuple,
     /// `%t[0] : (tuple<T>) -> T`

@@ -1,9 +1,10 @@
 //! Rules of CHLO: operations that broadcast their operands, and those that StableHLO lacks.
 
-use super::infer::Want;
-use super::shape::{Ext, extents};
+use super::infer::{Want, all_like};
+use super::shape::{Ext, extents, tensor};
 use super::{Checked, Result};
 use crate::attr::Attribute;
+use crate::diagnostic::codes;
 use crate::table::Elements;
 use crate::types::{ElementType, TensorType, Type, TypeList};
 
@@ -178,23 +179,72 @@ impl<'a> Checked<'a> {
     }
 
     /// `scan`: the body takes slices of the inputs and the carried values, and gives back slices of the outputs and the
-    /// carried values. Which are which is not part of the generic form, so only the counts are checked.
+    /// carried values.
     pub(super) fn scan(&self) -> Result<Vec<Want>> {
-        let body = &self.op.regions[0];
+        let [body] = self.op.regions.as_slice() else { return self.any_results() };
+        let (inputs, carried) = self.scan_counts("operandSegmentSizes", self.op.operands.len())?;
         let returned = self.returned(body)?;
-        let results = self.result_types();
-        if body.params.len() != self.op.operands.len() {
-            let types: Vec<Type> = body.params.iter().map(|p| p.1.clone()).collect();
-            return Err(self
-                .region_error(format!("its region takes ({})", TypeList(&types)))
-                .expected(format!("{} arguments", self.op.operands.len())));
-        }
-        if returned.len() != results.len() && self.counts_results() {
+        let Some(outputs) = returned.len().checked_sub(carried) else {
             return Err(self
                 .region_error(format!("its region returns ({})", TypeList(&returned)))
-                .expected(format!("{} values", results.len())));
+                .expected(format!("the {carried} carried values")));
+        };
+        if self.counts_results()
+            && self.scan_counts("resultSegmentSizes", self.op.results.len())? != (outputs, carried)
+        {
+            return Err(self
+                .region_error(format!("its region returns ({})", TypeList(&returned)))
+                .expected(format!("{} values, {carried} of them carried", self.op.results.len())));
         }
-        self.any_results()
+        if inputs + outputs == 0 {
+            return Err(self.type_error("it has neither inputs nor outputs"));
+        }
+        let dimension = self.op.int("dimension")?;
+        let mut size = match self.op.attributes.get("scan_dim_size") {
+            Some(_) => Ext::known(self.op.int("scan_dim_size")?),
+            None => Ext::ANY,
+        };
+        let mut taken = Vec::new();
+        for (i, input) in self.operands(0..inputs)?.into_iter().enumerate() {
+            self.dims(0, "dimension", &[dimension], input.rank())?;
+            let mut shape = extents(input);
+            let found = shape.remove(dimension as usize);
+            if !size.fits(found) {
+                return Err(self
+                    .type_error(format!("operand {i} has type {input}"))
+                    .expected(format!("as large in dimension {dimension} as the others")));
+            }
+            size = size.merge(found);
+            taken.push(Type::Tensor(tensor(&shape, input.element.clone())));
+        }
+        let kept = self.operand_types().split_off(inputs);
+        taken.extend(kept.iter().cloned());
+        self.params(0, body, &taken)?;
+        let mut wants = Vec::new();
+        for ty in &returned[..outputs] {
+            let Type::Tensor(slice) = ty else { return self.any_results() };
+            self.dims(0, "dimension", &[dimension], slice.rank() + 1)?;
+            let mut shape = extents(slice);
+            shape.insert(dimension as usize, size);
+            wants.push(Want::tensor(shape, &slice.element, 0, 0));
+        }
+        if !all_like(&returned[outputs..], &kept) {
+            return Err(self
+                .region_error(format!("its region returns ({})", TypeList(&returned)))
+                .expected(format!("({}) as its last values", TypeList(&kept))));
+        }
+        wants.extend(kept.into_iter().map(|ty| Want::Like(ty, 0)));
+        Ok(wants)
+    }
+
+    /// How many of `all` operands or results are scanned, and how many carried.
+    fn scan_counts(&self, name: &str, all: usize) -> Result<(usize, usize)> {
+        match self.op.segments(name) {
+            Some((scanned, carried)) if scanned.checked_add(carried) == Some(all) => Ok((scanned, carried)),
+            _ => Err(self
+                .error(codes::ATTRIBUTE, format!("'{}' counts no {all} values", self.op.name))
+                .expected(format!("'{name} = array<i32: scanned, carried>'"))),
+        }
     }
 }
 

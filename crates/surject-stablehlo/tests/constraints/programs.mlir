@@ -89,3 +89,13 @@ func.func @main(%a: tensor<2x!quant.uniform<i8:i32, 1.0>>) {
 func.func @main(%a: tensor<2x!quant.uniform<i8:f32, {1.0, 2.0}>>) {
   return
 }
+// -----
+// ok chlo.scan
+func.func @main(%a: tensor<3x4xf32>, %b: tensor<3xi32>, %i: tensor<4xf32>) -> tensor<3x4xf32> {
+  %0:2 = chlo.scan(%a, %b) inits (%i) dimension=0  attributes {is_associative = true} {
+  ^bb0(%input: tensor<4xf32>, %input_0: tensor<i32>, %carry: tensor<4xf32>):
+    %1 = stablehlo.add %input, %carry : tensor<4xf32>
+    stablehlo.return %1, %1 : tensor<4xf32>, tensor<4xf32>
+  } : (tensor<3x4xf32>, tensor<3xi32>, tensor<4xf32>) -> (tensor<3x4xf32>, tensor<4xf32>)
+  return %0#0 : tensor<3x4xf32>
+}
