@@ -172,25 +172,19 @@ impl<'a> Cursor<'a> {
             .or_else(|_| self.fault(at, "expected hexadecimal digits of at most 128 bits".into()))
     }
 
-    /// An extent: up to a comma, bracket, colon or space that no parenthesis holds.
+    /// An extent, as far as one goes.
     pub(super) fn extent(&mut self) -> Parsed<Extent> {
         let at = self.position();
         let rest = self.rest();
-        let mut depth = 0;
-        let ends = |&(_, c): &(usize, char)| {
-            match c {
-                '(' => depth += 1,
-                ')' if depth > 0 => depth -= 1,
-                ',' | ']' | ')' | ':' | ' ' | '\n' | '\t' | '\r' => return depth == 0,
-                _ => {}
+        match Extent::parse_prefix(rest) {
+            Ok((extent, after)) => {
+                self.at += rest.len() - after.len();
+                Ok(extent)
             }
-            false
-        };
-        let end = rest.char_indices().find(ends).map_or(rest.len(), |(i, _)| i);
-        self.at += end;
-        match rest[..end].parse() {
-            Ok(extent) => Ok(extent),
-            Err(error) => self.fault(at, format!("expected an extent: {error}")),
+            Err(error) => {
+                let place = at + error.at().unwrap_or(0);
+                self.fault(place, error.expectation())
+            }
         }
     }
 

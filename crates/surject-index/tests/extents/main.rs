@@ -1,0 +1,7 @@
+//! The algebra of sizes.
+
+mod brute;
+mod kinds;
+mod queries;
+mod random;
+mod text;
