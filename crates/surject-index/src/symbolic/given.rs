@@ -238,13 +238,16 @@ fn solution(size: &Size) -> Option<(Atom, Size)> {
         [atom] if atom.is_symbol() && c.abs() == 1 => Some((atom.clone(), *c)),
         _ => None,
     });
-    let mut candidates: Vec<_> = candidates.collect();
-    // A quotient stays, so that what it divides is seen as a multiple.
-    candidates.sort_by_key(|(atom, _)| matches!(atom, Atom::Quotient(_)));
-    candidates.into_iter().find_map(|(atom, c)| {
+    let solved = candidates.filter_map(|(atom, c)| {
         let rest = size.sub(&Poly::variable(atom.clone()).scale(c).ok()?).ok()?;
         let value = rest.scale(-c).ok()?;
         (!atoms(&value).contains(&atom)).then_some((atom, value))
+    });
+    // A quotient stays, so that what it divides is seen as a multiple; and an expression that takes nothing away is the
+    // better one. The choice must not hang on names.
+    solved.min_by_key(|(atom, value)| {
+        let negative = value.terms().iter().filter(|(_, c)| *c < 0).count();
+        (matches!(atom, Atom::Quotient(_)), negative)
     })
 }
 
