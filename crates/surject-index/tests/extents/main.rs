@@ -2,6 +2,7 @@
 
 mod brute;
 mod kinds;
+mod maps;
 mod queries;
 mod random;
 mod text;
