@@ -5,6 +5,7 @@
 //! [`ShapeExtent`], never of the form of the expression.
 
 use crate::Verdict;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -176,7 +177,8 @@ impl Extent {
         u64::try_from(value).map_err(|_| ExtentError::Overflow(self.to_string()))
     }
 
-    fn eval_integer(&self, env: &dyn ExtentEnv) -> Result<i128, ExtentError> {
+    /// The value as an integer, which may be negative: a side of a fact need not be a size.
+    pub fn eval_integer(&self, env: &dyn ExtentEnv) -> Result<i128, ExtentError> {
         let unbound = || ExtentError::Unbound(self.to_string());
         let overflow = || ExtentError::Overflow(self.to_string());
         let expr = match self {
@@ -232,6 +234,17 @@ impl Extent {
         match &**quotient {
             ExtentExpr::FloorDiv(x, d) if x == a && d == b => Some((a, b)),
             _ => None,
+        }
+    }
+
+    /// Adds the sizes and scalars that the expression is computed from.
+    pub fn atoms(&self, into: &mut BTreeSet<Arc<ExtentExpr>>) {
+        let Extent::Expr(expr) = self else { return };
+        match expr.operands() {
+            Some(operands) => operands.iter().for_each(|operand| operand.atoms(into)),
+            None => {
+                into.insert(expr.clone());
+            }
         }
     }
 

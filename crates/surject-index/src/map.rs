@@ -4,7 +4,7 @@
 //! `0 ≤ g(p) < n`; where one fails, a read yields the fill instead of an element. Guards compose with the
 //! components, which components and a fill alone do not.
 
-use crate::{Affine, Component, Extent, Fact, Facts, Relation, Space, axis_names};
+use crate::{Affine, Component, Extent, Fact, Facts, Relation, Space, Verdict, axis_names};
 use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
@@ -56,7 +56,7 @@ pub enum MapError {
         expected: usize,
     },
     /// A component may leave the codomain.
-    #[error("component {axis} (`{component}`) is not proven to stay inside the extent {extent}")]
+    #[error("component {axis} (`{component}`) is not proven to stay inside the extent {extent}{}", needs(.missing))]
     OutOfRange {
         /// The axis of the codomain.
         axis: usize,
@@ -64,6 +64,8 @@ pub enum MapError {
         component: String,
         /// The extent of that axis.
         extent: Extent,
+        /// The fact about sizes that would prove it, where it depends on them.
+        missing: Option<Fact>,
     },
     /// Two partial maps with different fills have no composite.
     #[error("the fills of the two maps differ")]
@@ -89,6 +91,10 @@ pub enum MapError {
     },
 }
 
+fn needs(missing: &Option<Fact>) -> String {
+    missing.as_ref().map(|fact| format!("; that needs `{fact}`")).unwrap_or_default()
+}
+
 impl IndexMap {
     /// A total map. Every component must be proven to stay inside the codomain, whatever the symbolic sizes are.
     pub fn total(domain: Space, codomain: Space, components: Vec<Affine>) -> Result<IndexMap, MapError> {
@@ -104,11 +110,15 @@ impl IndexMap {
     ) -> Result<IndexMap, MapError> {
         check_arity(&domain, &codomain, &components)?;
         for (axis, component) in components.iter().enumerate() {
-            if !domain.is_empty() && !inside(component, &domain, codomain.extent(axis), facts) {
+            if domain.is_empty() {
+                continue;
+            }
+            if let Err(missing) = inside(component, &domain, codomain.extent(axis), facts) {
                 return Err(MapError::OutOfRange {
                     axis,
                     component: component.display(&axis_names(domain.rank())).to_string(),
                     extent: codomain.extent(axis).clone(),
+                    missing,
                 });
             }
         }
@@ -123,7 +133,7 @@ impl IndexMap {
                     .components()
                     .iter()
                     .zip(self.codomain().extents())
-                    .all(|(component, extent)| inside(component, self.domain(), extent, facts)))
+                    .all(|(component, extent)| inside(component, self.domain(), extent, facts).is_ok()))
     }
 
     /// A map that yields `fill` where a guard fails. A component that is not proven to stay inside the
@@ -142,7 +152,7 @@ impl IndexMap {
         }
         for (axis, component) in components.iter().enumerate() {
             let extent = codomain.extent(axis);
-            let implied = inside(component, &domain, extent, &Facts::default())
+            let implied = inside(component, &domain, extent, &Facts::default()).is_ok()
                 || guards.iter().any(|g| g.expr == *component && g.bound == *extent);
             if !implied {
                 guards.push(Guard { expr: component.clone(), bound: extent.clone() });
@@ -287,31 +297,37 @@ fn check_arity(domain: &Space, codomain: &Space, components: &[Affine]) -> Resul
     }
 }
 
-/// Is `0 ≤ expr < extent` proven over the whole box?
-fn inside(expr: &Affine, domain: &Space, extent: &Extent, facts: &Facts) -> bool {
+/// Is `0 ≤ expr < extent` proven over the whole box? The fact that is missing, where it depends on symbolic sizes.
+fn inside(expr: &Affine, domain: &Space, extent: &Extent, facts: &Facts) -> Result<(), Option<Fact>> {
     if let Component::Iter(axis) = expr.component()
         && domain.extent(axis) == extent
     {
-        return true;
+        return Ok(());
     }
     match (expr.range(domain), extent.as_const()) {
-        (Some((low, high)), Some(n)) => low >= 0 && (high as u64) < n,
-        _ if domain.sizes().is_some() && extent.as_const().is_some() => false,
+        (Some((low, high)), Some(n)) if low >= 0 && (high as u64) < n => Ok(()),
+        (Some(_), Some(_)) => Err(None),
+        _ if domain.sizes().is_some() && extent.as_const().is_some() => Err(None),
         _ => inside_symbolic(expr, domain, extent, facts),
     }
 }
 
 /// As [`inside`], for symbolic sizes. Where there is a point, every axis of the domain has one.
-fn inside_symbolic(expr: &Affine, domain: &Space, extent: &Extent, facts: &Facts) -> bool {
+fn inside_symbolic(
+    expr: &Affine,
+    domain: &Space,
+    extent: &Extent,
+    facts: &Facts,
+) -> Result<(), Option<Fact>> {
     // A product of constants that does not fit is no size.
     if facts.normal(extent).and_then(|n| n.as_const()).is_some_and(|n| u64::try_from(n).is_err()) {
-        return false;
+        return Err(None);
     }
     let inhabited = domain.extents().iter().filter(|e| e.as_const().is_none());
     let inhabited = inhabited.map(|e| Fact::new(Extent::Const(1), Relation::Le, e.clone()));
     let Ok(facts) = Facts::of(facts.iter().cloned().chain(inhabited)) else {
         // No point satisfies them.
-        return true;
+        return Ok(());
     };
     // The largest value is offset + Σ c·(n - 1) over the positive c, the smallest one that over the negative c. What
     // would be negative stands on the other side.
@@ -327,8 +343,17 @@ fn inside_symbolic(expr: &Affine, domain: &Space, extent: &Extent, facts: &Facts
     }
     let [high, low] = sums;
     let [above, below] = counts;
-    facts.compare(&high, Relation::Lt, &Extent::sum(extent.clone(), above)).is_yes()
-        && facts.compare(&low, Relation::Le, &below).is_yes()
+    for needed in [
+        Fact::new(high, Relation::Lt, Extent::sum(extent.clone(), above)),
+        Fact::new(low, Relation::Le, below),
+    ] {
+        match facts.holds(&needed) {
+            Verdict::Yes(()) => {}
+            Verdict::No(()) => return Err(None),
+            Verdict::Unknown => return Err(Some(facts.residual(&needed))),
+        }
+    }
+    Ok(())
 }
 
 /// Canonical guards: first coefficient positive, common factor divided out, intervals of one linear form
@@ -343,7 +368,7 @@ fn normal_guards(domain: &Space, guards: Vec<Guard>) -> Vec<Guard> {
                 None => intervals.push((linear, low, high)),
             },
             // A bound or an extent is symbolic: the guard stays as it is.
-            None if inside(&guard.expr, domain, &guard.bound, &Facts::default()) => {}
+            None if inside(&guard.expr, domain, &guard.bound, &Facts::default()).is_ok() => {}
             None => result.push(guard),
         }
     }

@@ -6,8 +6,8 @@
 
 use crate::verify::VerifyError;
 use crate::{
-    Block, Buffer, DType, Field, FieldId, FieldKind, Fields, Function, Region, StatementKind, TensorType,
-    TypeError, Var,
+    Block, Buffer, Call, DType, Field, FieldId, FieldKind, Fields, Function, GuardError, Region,
+    StatementKind, TensorType, TypeError, Var,
 };
 use surject_index::{
     Extent, ExtentEnv, ExtentError, Fill, Guard, IndexMap, MapError, ScalarSemantics, Space,
@@ -74,6 +74,9 @@ pub enum BindError {
         /// What is wrong.
         error: ExtentError,
     },
+    /// Sizes that do not satisfy a guard.
+    #[error(transparent)]
+    Guard(#[from] GuardError),
     /// Sizes at which an index leaves its tensor.
     #[error("with these sizes an index leaves its tensor: {0}")]
     Map(#[from] MapError),
@@ -87,20 +90,9 @@ pub enum BindError {
 
 /// Whether a function has symbolic sizes.
 pub fn is_symbolic(function: &Function) -> bool {
-    let symbolic = |space: &Space| space.extents().iter().any(|e| e.as_const().is_none());
-    function.vars.iter().any(|v| symbolic(&v.ty.space))
-        || function.fields.iter().any(|(_, field)| symbolic(&field.space) || map_is_symbolic(field, symbolic))
-}
-
-fn map_is_symbolic(field: &Field, symbolic: impl Fn(&Space) -> bool) -> bool {
-    match &field.kind {
-        FieldKind::Read { map, .. } | FieldKind::Acc { map, .. } => {
-            symbolic(map.domain())
-                || symbolic(map.codomain())
-                || map.guards().iter().any(|g| g.bound.as_const().is_none())
-        }
-        _ => false,
-    }
+    let symbolic = |extent: &Extent| extent.as_const().is_none();
+    function.vars.iter().any(|v| v.ty.space.extents().iter().any(symbolic))
+        || function.fields.iter().any(|(_, field)| field.extents().any(symbolic))
 }
 
 /// The function with the sizes that these arguments give it, verified.
@@ -112,11 +104,15 @@ pub fn bind(function: &Function, arguments: &[Buffer]) -> Result<Function, BindE
     if arguments.len() != function.params.len() {
         return Err(BindError::Count { expected: function.params.len(), found: arguments.len() });
     }
-    let sizes = Sizes(Arguments(arguments));
+    let call = Call { function, arguments };
+    let sizes = Sizes(call);
     for (k, (&param, argument)) in function.params.iter().zip(arguments).enumerate() {
         sizes.argument(function, k, param, argument)?;
     }
+    call.check()?;
     let mut bound = function.clone();
+    // They are checked; the sizes are numbers from here on.
+    bound.guards.clear();
     for var in &mut bound.vars {
         var.ty.space = sizes.space(&var.ty.space, || format!("the variable `{}`", var.name))?;
     }
@@ -148,7 +144,7 @@ fn block(block: &mut Block, ids: &[FieldId]) {
 }
 
 /// The values of symbolic sizes.
-struct Sizes<'a>(Arguments<'a>);
+struct Sizes<'a>(Call<'a>);
 
 impl Sizes<'_> {
     fn extent(&self, extent: &Extent, of: impl Fn() -> String) -> Result<Extent, BindError> {

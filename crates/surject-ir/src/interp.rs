@@ -19,7 +19,8 @@ pub use error::InterpError;
 
 use crate::bind::Arguments;
 use crate::{
-    Block, Buffer, DType, FieldId, Fields, Function, Program, Region, Scalar, Statement, StatementKind, Var,
+    Block, Buffer, Call, DType, FieldId, Fields, Function, Program, Region, Scalar, Statement, StatementKind,
+    Var,
 };
 use plan::Plan;
 use std::collections::HashMap;
@@ -119,6 +120,7 @@ impl<'a> Machine<'a> {
             }
             machine.values[param.0 as usize] = Some(Arc::new(arg.clone()));
         }
+        Call { function, arguments: args }.check()?;
         Ok(machine)
     }
 
@@ -224,6 +226,10 @@ impl ExtentEnv for Machine<'_> {
 
     fn runtime_scalar(&self, input: usize, semantics: ScalarSemantics) -> Option<u64> {
         Arguments(self.args).runtime_scalar(input, semantics)
+    }
+
+    fn symbol(&self, name: &str) -> Option<u64> {
+        Call { function: self.function, arguments: self.args }.symbol(name)
     }
 }
 

@@ -167,6 +167,18 @@ impl Extent {
     }
 }
 
+impl Fact {
+    /// The fact at the start of a text, and the rest of the text.
+    ///
+    /// # Errors
+    /// The text does not start with a fact.
+    pub fn parse_prefix(text: &str) -> Result<(Fact, &str), ParseError> {
+        let mut parser = Parser::new(text);
+        let fact = parser.fact()?;
+        Ok((fact, &text[parser.at..]))
+    }
+}
+
 impl FromStr for Extent {
     type Err = ParseError;
 

@@ -2,7 +2,7 @@
 
 use super::given::{Contradiction, Given, Raw};
 use super::normal::{Context, Size};
-use super::poly::{Checked, TooLarge};
+use super::poly::{Checked, Poly, TooLarge};
 use super::prove::{Case, Prover};
 use super::sample::Sample;
 use crate::{Extent, Verdict};
@@ -197,6 +197,34 @@ impl Facts {
             (Verdict::Yes(()), Verdict::Yes(())) => Verdict::Yes(()),
             _ => Verdict::Unknown,
         })
+    }
+
+    /// What is left to know for a fact: the fact with what is known put in, like terms collected and common factors
+    /// divided out. This is the fact that decides an undecided question.
+    pub fn residual(&self, fact: &Fact) -> Fact {
+        self.simpler(fact).ok().flatten().unwrap_or_else(|| fact.clone())
+    }
+
+    fn simpler(&self, fact: &Fact) -> Checked<Option<Fact>> {
+        let context = &self.given.context;
+        let (left, right) = (context.normal(&fact.left)?, context.normal(&fact.right)?);
+        let (relation, mut difference) = match fact.relation {
+            Relation::Eq | Relation::Ne => (fact.relation, right.sub(&left)?),
+            Relation::Le => (Relation::Le, right.sub(&left)?.tightened()),
+            Relation::Lt => (Relation::Le, right.sub(&left)?.plus(-1)?.tightened()),
+            Relation::Divides => return Ok(None),
+        };
+        let content = difference.content_with_constant();
+        if content > 1 {
+            difference = difference.divided(content);
+        }
+        let part = |sign: i128| {
+            let terms = difference.terms().iter().filter(|(_, c)| c.signum() == sign);
+            Poly::of(terms.map(|(m, c)| (m.clone(), c.abs())))
+        };
+        let (negative, positive) = (part(-1)?, part(1)?);
+        let both = super::text::extent(&negative).zip(super::text::extent(&positive));
+        Ok(both.map(|(negative, positive)| Fact::new(negative, relation, positive)))
     }
 
     /// The greatest lower and the least upper bound that the ranges of the parts give.

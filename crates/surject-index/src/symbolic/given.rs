@@ -3,6 +3,7 @@
 use super::normal::{Atom, Context, Size, atoms};
 use super::poly::{Checked, Poly, TooLarge};
 use super::range::Range;
+use crate::ExtentExpr;
 use std::collections::BTreeSet;
 
 /// What is known: inequalities and equalities in normal form, and the context that follows from them.
@@ -247,7 +248,16 @@ fn solution(size: &Size) -> Option<(Atom, Size)> {
     // better one. The choice must not hang on names.
     solved.min_by_key(|(atom, value)| {
         let negative = value.terms().iter().filter(|(_, c)| *c < 0).count();
-        (matches!(atom, Atom::Quotient(_)), negative)
+        // A declared size stays, so that messages speak of it.
+        let kind = match atom {
+            Atom::Leaf(leaf) => match &**leaf {
+                ExtentExpr::InputAxis { .. } => 0,
+                ExtentExpr::RuntimeScalar { .. } => 1,
+                _ => 2,
+            },
+            _ => 3,
+        };
+        (kind == 3, negative, kind)
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::error::Fault;
 use crate::library::Attr;
-use surject_index::{Affine, Extent};
+use surject_index::{Affine, Extent, Fact};
 
 pub(super) type Parsed<T> = Result<T, Fault>;
 
@@ -174,17 +174,26 @@ impl<'a> Cursor<'a> {
 
     /// An extent, as far as one goes.
     pub(super) fn extent(&mut self) -> Parsed<Extent> {
+        self.prefix(Extent::parse_prefix)
+    }
+
+    /// A fact about sizes, as far as one goes.
+    pub(super) fn fact(&mut self) -> Parsed<Fact> {
+        self.prefix(Fact::parse_prefix)
+    }
+
+    fn prefix<T>(
+        &mut self,
+        parse: impl Fn(&'a str) -> Result<(T, &'a str), surject_index::ParseError>,
+    ) -> Parsed<T> {
         let at = self.position();
         let rest = self.rest();
-        match Extent::parse_prefix(rest) {
-            Ok((extent, after)) => {
+        match parse(rest) {
+            Ok((item, after)) => {
                 self.at += rest.len() - after.len();
-                Ok(extent)
+                Ok(item)
             }
-            Err(error) => {
-                let place = at + error.at().unwrap_or(0);
-                self.fault(place, error.expectation())
-            }
+            Err(error) => self.fault(at + error.at().unwrap_or(0), error.expectation()),
         }
     }
 

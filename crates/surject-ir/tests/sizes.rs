@@ -1,0 +1,252 @@
+//! Programs with symbolic sizes: declared sizes, guards, verification in three values, runs.
+
+use surject_ir::interp::{InterpError, run};
+use surject_ir::{BindError, Buffer, DType, Program, Scalar, bind, parse, print, verify};
+
+fn buffer(shape: &[usize]) -> Buffer {
+    let count: usize = shape.iter().product();
+    let values: Vec<Scalar> = (0..count).map(|k| Scalar::from_f64(DType::F32, k as f64 + 1.0)).collect();
+    Buffer::from_scalars(DType::F32, shape, &values).unwrap()
+}
+
+fn program(text: &str) -> Program {
+    let program = parse(text).unwrap_or_else(|e| panic!("{e}"));
+    verify(&program).unwrap_or_else(|e| panic!("{e}"));
+    program
+}
+
+/// What reading or verification says against a text.
+fn refused(text: &str) -> String {
+    match parse(text) {
+        Err(error) => error.message,
+        Ok(program) => verify(&program).unwrap_err().to_string(),
+    }
+}
+
+const ADD: &str = "\
+func main(x: f32[n,4], y: f32[m,4]) -> (z) where m == n @ \"add at a.py:3:5\" {
+  z : f32[n,4] =: over i<n, j<4: x[i,j] + y[i,j]
+}
+";
+
+const PROGRAMS: [(&str, &[&[usize]]); 7] = [
+    (ADD, &[&[0, 4], &[0, 4]]),
+    (
+        "\
+func main(q: f32[n,d], k: f32[m,d], v: f32[m,d]) -> (o) where d >= 1, m >= 1 {
+  s : f32[n,m] =:+ over i<n, j<m, c<d at [i,j]: q[i,c] * k[j,c]
+  t : f32[n] =:max over i<n, j<m at [i]: s[i,j]
+  e : f32[n,m] =: over i<n, j<m: exp(s - t[i])
+  w : f32[n] =:+ over i<n, j<m at [i]: e[i,j]
+  o : f32[n,d] =:+ over i<n, j<m, c<d at [i,c]: e[i,j] / w[i] * v[j,c]
+}
+",
+        &[&[2, 3], &[4, 3], &[4, 3]],
+    ),
+    (
+        "\
+func main(x: f32[n], w: f32[3]) -> (y) where n >= 3 {
+  y : f32[n - 2] =:+ over i<n - 2, d<3 at [i]: x[i + d] * w[d]
+}
+",
+        &[&[6], &[3]],
+    ),
+    (
+        "\
+func main(x: f32[n,3]) -> (flat, back) {
+  flat : f32[3*n] =:set over i<n, j<3 at [3*i + j]: x[i,j]
+  back : f32[n,3] =: over i<n, j<3: flat[3*i + j]
+}
+",
+        &[&[5, 3]],
+    ),
+    (
+        "\
+func main(a: f32[n], b: f32[m]) -> (c, d) {
+  c : f32[m + n] =: over i<n + m: (a[i] where 0 <= i < n else 0.0f32)
+  d : f32[min(n, m)] =: over i<min(n, m): a[i] + b[i]
+}
+",
+        &[&[3], &[2]],
+    ),
+    (
+        "\
+func main(x: f32[n]) -> (y) where mod(n, 2) == 0 @ \"reshape\" {
+  y : f32[floordiv(n, 2),2] =: over i<floordiv(n, 2), j<2: x[2*i + j]
+}
+",
+        &[&[6]],
+    ),
+    (
+        "\
+func main(x: f32[n,2*n]) -> (y) where n <= 8 {
+  y : f32[n + n] =:+ over i<n, j<2*n at [j]: x[i,j]
+}
+",
+        &[&[3, 6]],
+    ),
+];
+
+#[test]
+fn what_is_printed_is_read_back() {
+    for (text, _) in PROGRAMS {
+        let printed = print(&program(text));
+        assert_eq!(print(&program(&printed)), printed);
+    }
+    let text =
+        ADD.replace("add at", "`add` at \\\"x\\\"").replace(" {\n  z", ", in0.1 <= 2*n + 4, n != 3 {\n  z");
+    assert_eq!(print(&program(&text)), text);
+}
+
+#[test]
+fn a_symbolic_program_runs_and_so_does_the_bound_one() {
+    for (text, shapes) in PROGRAMS {
+        let program = program(text);
+        let function = program.main().unwrap();
+        let arguments: Vec<Buffer> = shapes.iter().map(|s| buffer(s)).collect();
+        let results = run(&program, "main", &arguments).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let bound = bind(function, &arguments).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        assert!(bound.guards.is_empty() && !surject_ir::bind::is_symbolic(&bound));
+        let bound = Program { name: String::new(), functions: vec![bound] };
+        verify(&bound).unwrap();
+        assert_eq!(run(&bound, "main", &arguments).unwrap(), results, "{text}");
+    }
+}
+
+#[test]
+fn sizes_down_to_nothing() {
+    let program = program(ADD);
+    for n in [0, 1, 2, 7] {
+        let x = buffer(&[n, 4]);
+        let results = run(&program, "main", &[x.clone(), x.clone()]).unwrap();
+        assert_eq!(results[0].shape(), [n, 4]);
+        assert!((0..4 * n).all(|k| results[0].get(k).as_f64() == 2.0 * x.get(k).as_f64()));
+    }
+}
+
+#[test]
+fn a_guard_that_fails_names_axis_and_operation() {
+    let symbolic = program(ADD);
+    let arguments = [buffer(&[3, 4]), buffer(&[5, 4])];
+    let expected = "the sizes do not satisfy `m == n`, which add at a.py:3:5 needs: `m` is 5 (axis 0 of `y`), \
+                    `n` is 3 (axis 0 of `x`)";
+    let error = run(&symbolic, "main", &arguments).unwrap_err();
+    assert!(matches!(error, InterpError::Guard(_)));
+    assert_eq!(error.to_string(), expected);
+    let error = bind(symbolic.main().unwrap(), &arguments).unwrap_err();
+    assert!(matches!(error, BindError::Guard(_)));
+    assert_eq!(error.to_string(), expected);
+    let odd = program(PROGRAMS[5].0);
+    let error = run(&odd, "main", &[buffer(&[5])]).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the sizes do not satisfy `mod(n, 2) == 0`, which reshape needs: `n` is 5 (axis 0 of `x`)"
+    );
+    // A side that has no value satisfies nothing.
+    let text = "func main(x: f32[n], y: f32[m]) -> () where floordiv(n, m) >= 2 {\n}\n";
+    let error = run(&program(text), "main", &[buffer(&[4]), buffer(&[0])]).unwrap_err().to_string();
+    assert!(error.contains("division by zero") && error.contains("`m` is 0 (axis 0 of `y`)"), "{error}");
+    // The types of the parameters are checked as well.
+    let square = program("func main(x: f32[n,n]) -> (x) {\n}\n");
+    assert!(run(&square, "main", &[buffer(&[3, 3])]).is_ok());
+    assert!(matches!(run(&square, "main", &[buffer(&[3, 4])]), Err(InterpError::Argument { .. })));
+}
+
+#[test]
+fn undecided_sizes_are_refused_with_the_fact_that_decides() {
+    let add = |guards: &str, z: &str| {
+        format!(
+            "func main(x: f32[n], y: f32[m]) -> (z) {guards} {{\n  z : f32[{z}] =: over i<{z}: x[i] + y[i]\n}}\n"
+        )
+    };
+    let message = refused(&add("", "n"));
+    assert!(message.contains("is not proven to stay inside the extent m; that needs `n <= m`"), "{message}");
+    assert!(parse(&add("where n <= m", "n")).is_ok());
+    assert!(parse(&add("where n == m", "m")).is_ok());
+    assert!(refused(&add("where n < m", "m")).contains("not proven"));
+    // Types of statements.
+    let copy = |guards: &str, from: &str, to: &str| {
+        format!(
+            "func main(x: f32[{from}], c: f32[m]) -> (z) {guards} {{\n  z : f32[{to}] =: over i<{from}: x\n}}\n"
+        )
+    };
+    assert!(
+        refused(&copy("", "n", "m"))
+            .contains("the loops are over [n], the target is f32[m] (`n == m` would decide it)")
+    );
+    assert!(parse(&copy("where n == m", "n", "m")).is_ok());
+    let different = refused(&copy("where n < m", "n", "m"));
+    assert!(
+        different.contains("the loops are over [n], the target is f32[m]") && !different.contains("decide")
+    );
+    assert!(parse(&copy("", "2*n", "n + n")).is_ok());
+    assert!(refused(&copy("", "n", "n + 1")).contains("the target is f32[n + 1]"));
+}
+
+#[test]
+fn sizes_come_from_parameters() {
+    let message = refused("func main(x: f32[n]) -> (y) {\n  y : f32[k] =: over i<k: 1.0f32\n}\n");
+    assert!(message.contains("the size `k` comes from no parameter"), "{message}");
+    let message = refused("func main(x: f32[n]) -> (y) {\n  y : f32[in0.1] =: over i<in0.1: 1.0f32\n}\n");
+    assert!(message.contains("the size `in0.1` comes from no parameter"), "{message}");
+    // `k` is declared by no axis that is just `k`.
+    let message = refused("func main(x: f32[k + 1]) -> () {\n}\n");
+    assert!(message.contains("the size `k` comes from no parameter"), "{message}");
+    let message = refused("func main(x: f32[n]) -> () where n >= 4, n <= 3 {\n}\n");
+    assert!(message.contains("no sizes satisfy all of: "), "{message}");
+    let message = refused("func main(x: f32[n]) -> () where n = 4 {\n}\n");
+    assert!(message.contains("expected `==`, `!=`"), "{message}");
+}
+
+/// Control flow carries values of one symbolic type.
+#[test]
+fn loops_and_branches_over_symbolic_sizes() {
+    let text = "\
+func main(x: f32[n], y: f32[m], k: i32[]) -> (z, b) where m == n {
+  zero : i32[] =: 0i32
+  i, z : i32[], f32[n] = while (zero, x) {
+    cond(i0: i32[], x0: f32[n]) -> (go) {
+      go : i1[] =: i0 < k
+    }
+    body(k1: i32[], x1: f32[n]) -> (k2, x2) {
+      k2 : i32[] =: k1 + 1i32
+      x2 : f32[n] =: over i<n: x1 + y[i]
+    }
+  }
+  b : f32[n] = if k {
+    branch() -> (x) {
+    }
+    branch() -> (y) {
+    }
+  }
+}
+";
+    let text = text.replace("i, z : i32[], f32[n]", "i : i32[], z : f32[n]");
+    let program = program(&text);
+    let k = Buffer::splat(Scalar::from_i128(DType::I32, 2), &[]);
+    let results = run(&program, "main", &[buffer(&[3]), buffer(&[3]), k.clone()]).unwrap();
+    assert_eq!(
+        results[0],
+        Buffer::from_scalars(DType::F32, &[3], &[3.0, 6.0, 9.0].map(|v| Scalar::from_f64(DType::F32, v)))
+            .unwrap()
+    );
+    // Without the guard the branches may differ.
+    let without = text.replace(" where m == n", "").replace("over i<n: x1 + y[i]", "over i<n: x1");
+    assert!(refused(&without).contains("`m == n` would decide it"), "{}", refused(&without));
+    let error = run(&program, "main", &[buffer(&[3]), buffer(&[4]), k]).unwrap_err();
+    assert!(matches!(error, InterpError::Guard(_)));
+}
+
+/// R01, R02, R07: one extent per axis; sizes of programs are exact.
+#[test]
+fn every_variable_has_one_exact_extent_an_axis() {
+    for (text, _) in PROGRAMS {
+        let program = program(text);
+        let function = program.main().unwrap();
+        for (number, info) in function.vars.iter().enumerate() {
+            let extents = function.extents(surject_ir::Var(number as u32));
+            assert_eq!(extents.len(), info.ty.space.rank());
+            assert!(extents.iter().all(|e| e.is_exact()));
+        }
+    }
+}
