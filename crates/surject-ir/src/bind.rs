@@ -76,7 +76,7 @@ pub enum BindError {
     },
     /// Sizes that do not satisfy a guard.
     #[error(transparent)]
-    Guard(#[from] GuardError),
+    Guard(#[from] Box<GuardError>),
     /// Sizes at which an index leaves its tensor.
     #[error("with these sizes an index leaves its tensor: {0}")]
     Map(#[from] MapError),

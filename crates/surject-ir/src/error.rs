@@ -29,7 +29,7 @@ pub enum TypeError {
         /// The space needed.
         expected: Space,
         /// The fact about sizes that is missing.
-        missing: Fact,
+        missing: Box<Fact>,
     },
     /// The operation is not defined for these element types.
     #[error("`{op}` is not defined for {}", dtypes.iter().map(|d| d.name()).collect::<Vec<_>>().join(", "))]

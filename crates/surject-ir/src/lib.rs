@@ -49,7 +49,7 @@ pub use print::print;
 pub use program::{
     Block, Function, Program, Region, RegionType, Statement, StatementKind, TensorType, Var, VarInfo,
 };
-pub use sizes::{Call, GuardError, SizeGuard, SizeValue};
+pub use sizes::{Call, GuardError, SizeGuard, SizeValue, Violation, metadata, pass_violations};
 pub use verify::{VerifyError, verify};
 
 /// Element types and values, re-exported so that a user of programs needs one import.

@@ -5,12 +5,12 @@
 //! the types do not say stands in the guards of the function, which a run checks before anything else.
 
 use crate::{Buffer, Function, TypeError, VarInfo};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use surject_index::{
     Extent, ExtentEnv, ExtentError, ExtentExpr, Fact, Facts, Relation, ScalarSemantics, ShapeExtent, Space,
-    UnsatisfiableFacts, Verdict,
+    Strengthening, UnsatisfiableFacts, Verdict, strengthenings,
 };
 use thiserror::Error;
 
@@ -99,11 +99,11 @@ impl ExtentEnv for Call<'_> {
 
 impl Call<'_> {
     /// Checks the guards of the function.
-    pub(crate) fn check(&self) -> Result<(), GuardError> {
+    pub(crate) fn check(&self) -> Result<(), Box<GuardError>> {
         self.function.guards.iter().try_for_each(|guard| self.check_one(guard))
     }
 
-    fn check_one(&self, guard: &SizeGuard) -> Result<(), GuardError> {
+    fn check_one(&self, guard: &SizeGuard) -> Result<(), Box<GuardError>> {
         let Fact { left, relation, right } = &guard.fact;
         let sides = left.eval_integer(self).and_then(|l| Ok((l, right.eval_integer(self)?)));
         let holds = sides.clone().map(|(left, right)| match relation {
@@ -119,7 +119,7 @@ impl Call<'_> {
         let mut atoms = BTreeSet::new();
         [left, right].iter().for_each(|side| side.atoms(&mut atoms));
         let sizes = atoms.iter().filter_map(|atom| self.value(atom)).collect();
-        Err(GuardError { guard: guard.clone(), sizes, undefined: sides.err() })
+        Err(Box::new(GuardError { guard: guard.clone(), sizes, undefined: sides.err() }))
     }
 
     fn value(&self, atom: &Arc<ExtentExpr>) -> Option<SizeValue> {
@@ -186,6 +186,58 @@ impl Function {
     }
 }
 
+/// The guarantees of the sizes of every variable of a function, by name: what a pass must not strengthen.
+pub fn metadata(function: &Function) -> BTreeMap<String, Vec<ShapeExtent>> {
+    let of = |number: usize| function.extents(crate::Var(number as u32));
+    function.vars.iter().enumerate().map(|(number, info)| (info.name.clone(), of(number))).collect()
+}
+
+/// What a pass that made `after` of `before` says about sizes without evidence (seed 002, "Compiler Pass Contract"):
+/// statements about the variables that both have which are stronger than before, or other, and guards that are gone.
+/// Empty for a pass that keeps the contract.
+///
+/// # Errors
+/// The guards of the function before the pass contradict each other.
+pub fn pass_violations(before: &Function, after: &Function) -> Result<Vec<Violation>, UnsatisfiableFacts> {
+    let facts = before.facts()?;
+    let mut found: Vec<Violation> = strengthenings(&metadata(before), &metadata(after), &facts, &[])
+        .into_iter()
+        .map(Violation::Strengthening)
+        .collect();
+    // What held before must still be checked, unless what is checked now implies it.
+    match after.facts() {
+        Err(_) => found.extend(after.guards.iter().cloned().map(Violation::Contradiction)),
+        Ok(now) => {
+            let lost = before.guards.iter().filter(|guard| !now.holds(&guard.fact).is_yes());
+            found.extend(lost.cloned().map(Violation::LostGuard));
+        }
+    }
+    Ok(found)
+}
+
+/// A breach of the contract of passes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Violation {
+    /// A statement about a size without evidence.
+    Strengthening(Strengthening),
+    /// A guard that a run does not check any more.
+    LostGuard(SizeGuard),
+    /// A guard among guards that no sizes satisfy.
+    Contradiction(SizeGuard),
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Violation::Strengthening(strengthening) => strengthening.fmt(f),
+            Violation::LostGuard(guard) => write!(f, "the guard `{}` is gone", guard.fact),
+            Violation::Contradiction(guard) => {
+                write!(f, "the guard `{}` stands among guards that no sizes satisfy", guard.fact)
+            }
+        }
+    }
+}
+
 /// Checks that two spaces are one, structurally or by the facts.
 pub(crate) fn same_space(
     what: &'static str,
@@ -212,7 +264,7 @@ pub(crate) fn same_space(
 
 /// Whether two spaces are not proven to be one: with the fact that is missing where they may be, without where they
 /// never are.
-pub(crate) fn differs(a: &Space, b: &Space, facts: Option<&Facts>) -> Option<Option<Fact>> {
+pub(crate) fn differs(a: &Space, b: &Space, facts: Option<&Facts>) -> Option<Option<Box<Fact>>> {
     if a == b {
         return None;
     }
@@ -228,7 +280,7 @@ pub(crate) fn differs(a: &Space, b: &Space, facts: Option<&Facts>) -> Option<Opt
             Verdict::Yes(()) => {}
             Verdict::No(()) => return Some(None),
             Verdict::Unknown if missing.is_none() => {
-                missing = Some(facts.residual(&Fact::new(x.clone(), Relation::Eq, y.clone())));
+                missing = Some(Box::new(facts.residual(&Fact::new(x.clone(), Relation::Eq, y.clone()))));
             }
             Verdict::Unknown => {}
         }

@@ -80,7 +80,7 @@ pub enum Problem {
         /// The type needed.
         expected: TensorType,
         /// The fact about sizes that is missing.
-        missing: Fact,
+        missing: Box<Fact>,
     },
     /// A size that no parameter gives.
     #[error("the size `{0}` comes from no parameter")]

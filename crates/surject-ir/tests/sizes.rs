@@ -1,7 +1,9 @@
 //! Programs with symbolic sizes: declared sizes, guards, verification in three values, runs.
 
 use surject_ir::interp::{InterpError, run};
-use surject_ir::{BindError, Buffer, DType, Program, Scalar, bind, parse, print, verify};
+use surject_ir::{
+    BindError, Buffer, DType, Program, Scalar, Violation, bind, parse, pass_violations, print, verify,
+};
 
 fn buffer(shape: &[usize]) -> Buffer {
     let count: usize = shape.iter().product();
@@ -249,4 +251,41 @@ fn every_variable_has_one_exact_extent_an_axis() {
             assert!(extents.iter().all(|e| e.is_exact()));
         }
     }
+}
+
+/// R17, R46, R50, R72: the contract of passes on programs.
+#[test]
+fn a_pass_that_strengthens_is_caught() {
+    let before = program(PROGRAMS[5].0);
+    let before = before.main().unwrap();
+    let violations = |text: &str| -> Vec<String> {
+        let after = parse(text).unwrap();
+        let found = pass_violations(before, after.main().unwrap()).unwrap();
+        found.iter().map(Violation::to_string).collect()
+    };
+    let text = PROGRAMS[5].0;
+    assert_eq!(violations(text), [""; 0]);
+    // The same sizes in other words, a stronger guard, another order of the statements.
+    assert_eq!(violations(&text.replace("mod(n, 2)", "mod(n, 4)")), [""; 0]);
+    assert_eq!(
+        violations(&text.replace(
+            "f32[floordiv(n, 2),2] =: over i<floordiv(n, 2),",
+            "f32[n - ceildiv(n, 2),2] =: over i<n - ceildiv(n, 2),"
+        )),
+        [""; 0]
+    );
+    // A size that the pass made up.
+    let made_up = text.replace("floordiv(n, 2)", "3").replace("mod(n, 2) == 0", "mod(n, 2) == 0, n >= 6");
+    assert_eq!(
+        violations(&made_up),
+        ["axis 0 of `y` was `= floordiv(n, 2)` and became `= 3` without evidence"]
+    );
+    // A guard that is dropped.
+    let dropped = "func main(x: f32[n]) -> (x) {\n}\n";
+    assert_eq!(violations(dropped), ["the guard `mod(n, 2) == 0` is gone"]);
+    // A parameter whose type asks for more than before.
+    let special = "func main(x: f32[6]) -> (x) {\n}\n";
+    let found = violations(special);
+    assert_eq!(found[0], "axis 0 of `x` was `= n` and became `= 6` without evidence");
+    assert_eq!(found.len(), 2, "{found:?}");
 }

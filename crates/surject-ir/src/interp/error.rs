@@ -36,7 +36,7 @@ pub enum InterpError {
     },
     /// Sizes that do not satisfy a guard.
     #[error(transparent)]
-    Guard(#[from] crate::GuardError),
+    Guard(#[from] Box<crate::GuardError>),
     /// A symbolic size has no value.
     #[error(transparent)]
     Extent(#[from] ExtentError),
