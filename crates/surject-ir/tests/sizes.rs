@@ -289,3 +289,78 @@ fn a_pass_that_strengthens_is_caught() {
     assert_eq!(found[0], "axis 0 of `x` was `= n` and became `= 6` without evidence");
     assert_eq!(found.len(), 2, "{found:?}");
 }
+
+/// What is verified for every size is well formed at each: binding fails by a guard or a size without a value, never
+/// because the bound program is wrong; and it computes what the symbolic program does.
+#[test]
+fn verified_programs_are_well_formed_at_every_size() {
+    let mut state = 5u64;
+    let mut below = |end: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % end
+    };
+    let sizes = [
+        "n",
+        "m",
+        "n + m",
+        "2*n",
+        "min(n, m)",
+        "max(n, 1)",
+        "floordiv(n, 2)",
+        "ceildiv(m, 2)",
+        "n - 1",
+        "3",
+        "floordiv(m, n)",
+        "n + n",
+    ];
+    let guards = [
+        "",
+        "where n >= 2",
+        "where n <= m",
+        "where mod(n, 2) == 0",
+        "where m == 2*n",
+        "where n >= 1, m >= 1",
+        "where n == m",
+    ];
+    let (mut verified, mut ran) = (0, 0);
+    for _ in 0..3000 {
+        let (w, e, f) = (sizes[below(12)], sizes[below(12)], sizes[below(12)]);
+        let (c, o) = (below(3), below(3));
+        let tensor = ["x", "y", "w"][below(3)];
+        let statement = match below(5) {
+            0 | 1 => format!("z : f32[{e}] =: over i<{e}: {tensor}[{c}*i + {o}]"),
+            2 => format!("z : f32[{e}] =: over i<{f}: {tensor}"),
+            3 => format!("z : f32[{e}] =:+ over i<n, j<{f} at [{c}*i + j + {o}]: x[i] * w[j]"),
+            _ => format!("z : f32[{e}] =:set over i<{f} at [i]: {tensor}[i]"),
+        };
+        let guard = guards[below(7)];
+        let text =
+            format!("func main(x: f32[n], y: f32[m], w: f32[{w}]) -> (z) {guard} {{\n  {statement}\n}}\n");
+        let Ok(program) = parse(&text) else { continue };
+        if verify(&program).is_err() {
+            continue;
+        }
+        verified += 1;
+        let function = program.main().unwrap();
+        let extent: surject_index::Extent = w.parse().unwrap();
+        for number in 0..36 {
+            let (n, m) = (number % 6, number / 6);
+            let given = [buffer(&[n]), buffer(&[m])];
+            let Ok(size) = extent.eval(&surject_ir::Call { function, arguments: &given }) else { continue };
+            let arguments = [given[0].clone(), given[1].clone(), buffer(&[size as usize])];
+            let symbolic = run(&program, "main", &arguments);
+            match bind(function, &arguments) {
+                Ok(bound) => {
+                    let bound = Program { name: String::new(), functions: vec![bound] };
+                    assert_eq!(run(&bound, "main", &arguments).unwrap(), symbolic.unwrap(), "{text}");
+                    ran += 1;
+                }
+                Err(BindError::Guard(_) | BindError::Extent { .. }) => {
+                    assert!(symbolic.is_err(), "{text} at {n}, {m}");
+                }
+                Err(error) => panic!("{error}: {text} at {n}, {m}"),
+            }
+        }
+    }
+    assert!(verified > 200 && ran > 2000, "{verified} {ran}");
+}

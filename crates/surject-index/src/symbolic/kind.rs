@@ -175,6 +175,15 @@ impl ShapeExtent {
         self.growing(other, Extent::max)
     }
 
+    /// The size of an axis of this size after `DynamicTruncate` by a runtime scalar, whose size is given where the
+    /// scalar can be named (`truncate_size(in1)`). The size before is only a bound of it.
+    pub fn truncated(&self, size: Option<&Extent>) -> ShapeExtent {
+        match size {
+            Some(size) => self.min(&Exact(size.clone())),
+            None => self.bound().map_or(Unknown, |bound| UpperBound(bound.clone())),
+        }
+    }
+
     /// An operation that never falls when an operand grows.
     fn growing(&self, other: &ShapeExtent, f: fn(Extent, Extent) -> Extent) -> ShapeExtent {
         match (self, other) {

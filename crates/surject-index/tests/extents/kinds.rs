@@ -1,5 +1,7 @@
 //! What is guaranteed of sizes: the calculus, the lattice, the doors, and the contract of passes.
 
+use crate::brute::{Sizes, integer};
+use crate::random::Rng;
 use std::collections::BTreeMap;
 use surject_index::{
     Evidence, Extent, ExtentError, ExtentExpr, Fact, Facts, Observed, ScalarSemantics, ShapeExtent, Verdict,
@@ -138,6 +140,96 @@ fn the_doors_to_expressions() {
     assert_eq!(e("4").require_constant("qr", "matrix rows"), Ok(4));
     let printed: Vec<String> = [e("4"), u("5"), UNKNOWN].iter().map(ShapeExtent::to_string).collect();
     assert_eq!(printed, ["= 4", "<= 5", "?"]);
+}
+
+/// R08, A-07, A-08, A-09, A-11: expressions over operands and over the sizes of the program.
+#[test]
+fn op_local_expressions() {
+    let none = Facts::default();
+    let at =
+        |text: &str, operands: &[Vec<ShapeExtent>]| text.parse::<Extent>().unwrap().over(operands, &none);
+    // The merge reshape of a contraction: what a run resolves by its operands, and what is known of it.
+    let lhs = vec![u("5"), e("3"), e("4")];
+    assert_eq!(at("in0.0*in0.1", &[lhs.clone()]), u("15"));
+    assert_eq!(at("in0.2", &[lhs.clone()]), e("4"));
+    assert_eq!(at("in0.0*in0.1", &[vec![UNKNOWN, e("3")]]), UNKNOWN);
+    assert_eq!(at("in0.0*3", &[vec![e("n")]]), e("n*3"));
+    assert_eq!(at("in7.0", &[lhs.clone()]), UNKNOWN);
+    // The window of a scatter's transposition is that of the updates, whatever is known of them.
+    assert_eq!(at("in2.1", &[vec![], vec![], vec![e("1"), UNKNOWN]]), UNKNOWN);
+    // Defect 1 of the reference: a bound of what is taken away is no bound of the difference.
+    assert_eq!(at("8 - in0.0", &[vec![u("5")]]), u("8"));
+    // What may be negative bounds nothing: 8 - (in0.0 - 8) is 16 where in0.0 is 0.
+    assert_eq!(at("8 - (in0.0 - 8)", &[vec![u("5")]]), UNKNOWN);
+    // And back.
+    let local = |text: &str, operands: &[Vec<ShapeExtent>]| {
+        text.parse::<Extent>().unwrap().local(operands, &none, "reshape", "shape[0]").map(|e| e.to_string())
+    };
+    let operands = [vec![e("n"), u("5")], vec![e("2*m")]];
+    assert_eq!(local("n*(m + m) + 1", &operands), Ok("in0.0*in1.0 + 1".to_string()));
+    assert_eq!(local("7", &operands), Ok("7".to_string()));
+    let error = local("n + m", &operands).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`reshape` cannot resolve shape[0]: the size `m` comes from none of its operands"
+    );
+    assert_eq!(error.size, Extent::symbol("m"));
+}
+
+/// Whatever is known of operands, what follows for an expression over them is true of every run.
+#[test]
+fn op_local_expressions_are_sound() {
+    let mut rng = Rng(21);
+    let names = ["p", "q", "s"];
+    let mut known = 0;
+    for _ in 0..4000 {
+        let symbolic = rng.extent(&names, 3);
+        let as_input = |atom: &std::sync::Arc<ExtentExpr>| match &**atom {
+            ExtentExpr::Symbol(name) => {
+                Some(Extent::input_axis(names.iter().position(|n| **n == **name)?, 0))
+            }
+            _ => None,
+        };
+        let local = symbolic.replaced(&as_input);
+        let operands: Vec<Vec<ShapeExtent>> = (0..3)
+            .map(|_| match rng.below(4) {
+                0 => vec![UNKNOWN],
+                1 => vec![e(&rng.below(4).to_string())],
+                _ => vec![u(&rng.below(4).to_string())],
+            })
+            .collect();
+        let claim = local.over(&operands, &Facts::default());
+        known += u32::from(claim != UNKNOWN);
+        for number in 0..64u64 {
+            let sizes = [number % 4, number / 4 % 4, number / 16];
+            let is_admissible = operands.iter().zip(sizes).all(|(o, size)| match &o[0] {
+                ShapeExtent::Exact(n) => n.as_const() == Some(size),
+                ShapeExtent::UpperBound(n) => n.as_const().is_some_and(|n| size <= n),
+                ShapeExtent::Unknown => true,
+            });
+            let env = Sizes(names.iter().zip(sizes).map(|(n, v)| (n.to_string(), v)).collect());
+            let Some(value) = integer(&symbolic, &env).filter(|_| is_admissible) else { continue };
+            let holds = match &claim {
+                ShapeExtent::Exact(n) => integer(n, &env).is_none_or(|n| n == value),
+                ShapeExtent::UpperBound(n) => integer(n, &env).is_none_or(|n| value <= n),
+                ShapeExtent::Unknown => true,
+            };
+            assert!(holds, "`{local}` over {operands:?} is `{claim}`, yet {value} at {sizes:?}");
+        }
+    }
+    assert!(known > 1000, "{known}");
+}
+
+/// R19, R20, R70, A-01 to A-04: what a truncation says of its result.
+#[test]
+fn truncation() {
+    assert_eq!(e("4").truncated(None), u("4"), "the size before is no exact size");
+    assert_eq!(u("4").truncated(None), u("4"));
+    assert_eq!(UNKNOWN.truncated(None), UNKNOWN);
+    let scalar: Extent = "truncate_size(in1)".parse().unwrap();
+    assert_eq!(e("4").truncated(Some(&scalar)).to_string(), "= min(4, truncate_size(in1))");
+    assert_eq!(u("4").truncated(Some(&scalar)).to_string(), "<= min(4, truncate_size(in1))");
+    assert_eq!(UNKNOWN.truncated(Some(&scalar)).to_string(), "<= truncate_size(in1)");
 }
 
 /// R21 to R23, A-03: the exact size of a truncation, and its tag is a part of the scalar's name.
