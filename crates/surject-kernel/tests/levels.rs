@@ -41,10 +41,10 @@ fn all_orders(kernel: &Kernel, tensors: &[Tensor]) -> (Vec<Option<f64>>, Counts)
 }
 
 /// What every order finds to be wrong.
-fn faults(kernel: &Kernel, tensors: &[Tensor]) -> Vec<Box<Fault>> {
+fn faults(kernel: &Kernel, tensors: &[Tensor]) -> Vec<Fault> {
     let one = |&order: &Order| {
         let options = Options { order, ..Options::default() };
-        run(kernel, &[], &mut tensors.to_vec(), &options).expect_err("there is a fault")
+        *run(kernel, &[], &mut tensors.to_vec(), &options).expect_err("there is a fault")
     };
     ORDERS.iter().map(one).collect()
 }

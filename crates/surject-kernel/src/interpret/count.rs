@@ -38,6 +38,23 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Adds what another run did.
+    pub fn add(&mut self, other: &Counts) {
+        let sum = |own: &mut Traffic, other: Traffic| {
+            own.loaded += other.loaded;
+            own.stored += other.stored;
+        };
+        sum(&mut self.global, other.global);
+        sum(&mut self.worker, other.worker);
+        sum(&mut self.shared, other.shared);
+        sum(&mut self.stack, other.stack);
+        self.flops += other.flops;
+        self.sectors += other.sectors;
+        self.bank_conflicts += other.bank_conflicts;
+        self.barriers += other.barriers;
+        self.statements += other.statements;
+    }
+
     /// The traffic with a level of memory; registers have none.
     pub fn traffic(&mut self, space: Space) -> Option<&mut Traffic> {
         match space {
