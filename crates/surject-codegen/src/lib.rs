@@ -82,6 +82,7 @@ mod hoist;
 mod host;
 mod inline;
 mod inplace;
+pub mod kernels;
 mod keys;
 mod library;
 mod lines;

@@ -60,6 +60,33 @@ pub fn run_within(
     results.collect()
 }
 
+/// Evaluates the assignments of a run in place of the interpreter.
+pub trait Assignments {
+    /// The value of a stored field of a function, where `value` gives the tensors that are stored so far.
+    fn evaluate(
+        &mut self,
+        function: &Function,
+        field: FieldId,
+        value: &dyn Fn(Var) -> Option<Arc<Buffer>>,
+    ) -> Result<Buffer, InterpError>;
+}
+
+/// As [`run`], where somebody else evaluates the assignments; control flow and library operations stay here.
+pub fn run_with(
+    program: &Program,
+    function: &str,
+    args: &[Buffer],
+    assignments: &mut dyn Assignments,
+) -> Result<Vec<Buffer>, InterpError> {
+    let function = program.function(function).ok_or_else(|| InterpError::NoFunction(function.to_string()))?;
+    crate::verify::function(function)?;
+    let mut machine = Machine::new(function, args, Limits::default())?;
+    machine.assignments = Some(assignments);
+    machine.block(&function.body)?;
+    let results = function.body.results.iter().map(|&r| machine.value(r).map(|b| Buffer::clone(b)));
+    results.collect()
+}
+
 /// The value of one field of a function, where `tensors` gives the stored tensors it reads. Symbolic extents
 /// have no value here. The function is not verified: a malformed field is an error or a wrong value.
 pub fn field(
@@ -73,6 +100,7 @@ pub fn field(
         args: &[],
         values: Vec::new(),
         given: Some(tensors),
+        assignments: None,
         plans: HashMap::new(),
         iterations: 0,
         limits: Limits::default(),
@@ -88,6 +116,8 @@ struct Machine<'a> {
     values: Vec<Option<Arc<Buffer>>>,
     /// Values from outside, where one field is evaluated instead of a function.
     given: Option<&'a HashMap<Var, Arc<Buffer>>>,
+    /// Who evaluates assignments, if not this.
+    assignments: Option<&'a mut dyn Assignments>,
     /// How each stored field is computed, so that a loop plans it once.
     plans: HashMap<FieldId, Rc<Plan>>,
     iterations: u64,
@@ -101,7 +131,16 @@ impl<'a> Machine<'a> {
         }
         let values = vec![None; function.vars.len()];
         let mut machine =
-            Machine { function, args, values, given: None, plans: HashMap::new(), iterations: 0, limits };
+            Machine {
+            function,
+            args,
+            values,
+            given: None,
+            assignments: None,
+            plans: HashMap::new(),
+            iterations: 0,
+            limits,
+        };
         for (&param, arg) in function.params.iter().zip(args) {
             let ty = function.ty(param);
             let fits = ty.dtype == arg.dtype()
@@ -207,6 +246,11 @@ impl<'a> Machine<'a> {
 
     /// The values of a stored field.
     fn field(&mut self, root: FieldId) -> Result<Arc<Buffer>, InterpError> {
+        if let Some(assignments) = &mut self.assignments {
+            let (function, values) = (self.function, &self.values);
+            let value = |var: Var| values.get(var.0 as usize).cloned().flatten();
+            return assignments.evaluate(function, root, &value).map(Arc::new);
+        }
         let plan = match self.plans.get(&root) {
             Some(plan) => plan.clone(),
             None => {

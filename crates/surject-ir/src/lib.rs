@@ -28,7 +28,7 @@ pub mod eval;
 mod field;
 pub mod interp;
 mod library;
-mod literal;
+pub mod literal;
 mod op;
 pub mod parse;
 pub mod print;

@@ -18,6 +18,8 @@ pub enum Backend {
     Cpu,
     /// Native code for an NVIDIA GPU.
     Cuda,
+    /// The interpreter of kernels: the kernels of a machine (`--machine`), without that machine.
+    Kernel,
 }
 
 /// What the optimiser may do.
@@ -133,6 +135,14 @@ impl From<surject_mlir::CompileError> for Start {
     }
 }
 
+/// The machine of this name that kernels can be made for.
+pub fn machine_named(name: &str) -> Result<surject_cpu::Cpu, Failure> {
+    surject_cpu::Cpu::named(name).ok_or_else(|| {
+        let all: Vec<&str> = surject_cpu::Cpu::ALL.iter().map(|cpu| cpu.name).collect();
+        Failure::bad_input(format!("there is no machine `{name}`; there are {}", all.join(", ")))
+    })
+}
+
 /// A function of a program, ready to run on a back end.
 pub enum Runner {
     /// On the reference interpreter.
@@ -144,6 +154,15 @@ pub enum Runner {
     },
     /// As native code.
     Cpu(Box<surject_mlir::Executable>),
+    /// On the interpreter of kernels.
+    Kernel {
+        /// The program.
+        program: Program,
+        /// The function that is run.
+        function: String,
+        /// The machine whose kernels are run.
+        machine: surject_cpu::Cpu,
+    },
 }
 
 impl Runner {
@@ -179,6 +198,7 @@ impl Runner {
                 times.note("llvm", milliseconds(spent.optimize + spent.codegen + spent.link));
                 Ok(Runner::Cpu(Box::new(executable)))
             }
+            Backend::Kernel => Runner::kernels(program, function, "generic"),
             Backend::Spec => Err(Failure::unsupported(
                 "the back end `spec` is not available; `interp` runs the program on the reference interpreter",
             )),
@@ -186,6 +206,11 @@ impl Runner {
                 Err(Failure::unsupported("the back end `cuda` is not available; `cpu` and `interp` are"))
             }
         }
+    }
+
+    /// Prepares a function for the interpreter of kernels: those of this machine.
+    pub fn kernels(program: Program, function: &str, machine: &str) -> Result<Runner, Failure> {
+        Ok(Runner::Kernel { program, function: function.to_string(), machine: machine_named(machine)? })
     }
 
     /// Native code of a function of a source, which `make` imports and optimises: from the cache on disk if the user
@@ -216,13 +241,19 @@ impl Runner {
                 surject_ir::interp::run(program, function, args).map_err(Failure::unsupported)
             }
             Runner::Cpu(executable) => executable.run(args).map_err(Failure::bad_input),
+            Runner::Kernel { program, function, machine } => {
+                let options = surject_kernel::interpret::Options::default();
+                let results =
+                    surject_codegen::kernels::run::run(program, function, args, machine, &options, &|_| None);
+                results.map(|r| r.0).map_err(Failure::unsupported)
+            }
         }
     }
 
     /// Runs the function into buffers of an earlier run, for timing.
     pub fn run_into(&mut self, args: &[Buffer], results: &mut Vec<Buffer>) -> Result<(), Failure> {
         match self {
-            Runner::Interp { .. } => {
+            Runner::Interp { .. } | Runner::Kernel { .. } => {
                 *results = self.run(args)?;
                 Ok(())
             }

@@ -54,6 +54,9 @@ pub enum InterpError {
         /// What is missing.
         reason: String,
     },
+    /// Whoever evaluates the assignments in place of the interpreter failed.
+    #[error("{0}")]
+    Assignment(String),
     /// A library kernel refused its arguments.
     #[error(transparent)]
     Library(#[from] LibraryError),

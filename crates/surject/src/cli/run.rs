@@ -27,6 +27,9 @@ pub struct Arguments {
     /// What runs the program.
     #[arg(long, value_enum, default_value = "cpu")]
     backend: Backend,
+    /// The machine whose kernels the back end `kernel` runs: `generic`, `avx2` or `avx512`.
+    #[arg(long, value_name = "NAME", default_value = "generic")]
+    machine: String,
     /// The relative tolerance of a comparison.
     #[arg(long, default_value_t = 1e-5)]
     rtol: f64,
@@ -201,7 +204,10 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
     }
     let mut options = surject_mlir::CompileOptions { subnormals, ..Default::default() };
     options.lower.profile = arguments.profile;
-    let runner = Runner::with(program, &name, arguments.backend, &options, times)?;
+    let runner = match arguments.backend {
+        Backend::Kernel => Runner::kernels(program, &name, &arguments.machine)?,
+        backend => Runner::with(program, &name, backend, &options, times)?,
+    };
     Ok(Prepared { tensor, inputs, names, runner })
 }
 
@@ -301,7 +307,7 @@ fn profile(
 ) -> Result<(), Failure> {
     let counts = |runner: &Runner| match runner {
         Runner::Cpu(executable) => executable.profile().unwrap_or_default(),
-        Runner::Interp { .. } => Vec::new(),
+        Runner::Interp { .. } | Runner::Kernel { .. } => Vec::new(),
     };
     // The first run met cold memory.
     let before = counts(runner);
