@@ -130,8 +130,7 @@ impl<'a> Machine<'a> {
             return Err(InterpError::Arguments { expected: function.params.len(), found: args.len() });
         }
         let values = vec![None; function.vars.len()];
-        let mut machine =
-            Machine {
+        let mut machine = Machine {
             function,
             args,
             values,
@@ -160,6 +159,10 @@ impl<'a> Machine<'a> {
             machine.values[param.0 as usize] = Some(Arc::new(arg.clone()));
         }
         Call { function, arguments: args }.check()?;
+        // A size without a value ends the run before it begins.
+        for info in function.vars.iter().filter(|info| info.ty.space.sizes().is_none()) {
+            machine.sizes(&info.ty.space)?;
+        }
         Ok(machine)
     }
 

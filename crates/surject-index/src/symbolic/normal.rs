@@ -26,6 +26,8 @@ pub(crate) enum Atom {
     Max(Arc<[Size]>),
 }
 
+/// With more maxima in one expression, its range is that of its parts.
+const MAX_MAXIMA: usize = 3;
 /// More operands of a maximum than this are not flattened into one.
 const MAX_OPERANDS: usize = 12;
 
@@ -316,7 +318,32 @@ impl Context {
         };
         let terms = size.terms().iter().map(|(m, c)| monomial(m).times(Range::exactly(*c)));
         let by_parts = terms.fold(Range::exactly(0), Range::plus);
-        size.terms().iter().filter_map(|(m, c)| self.by_remainder(size, m, *c)).fold(by_parts, Range::and)
+        let maxima = size.variables().iter().filter(|a| matches!(a, Atom::Max(_))).count();
+        let refined = size.terms().iter().filter_map(|(m, c)| match &m[..] {
+            [Atom::FloorDiv(_)] => self.by_remainder(size, m, *c),
+            // Each one multiplies the work.
+            [atom @ Atom::Max(_)] if maxima <= MAX_MAXIMA => self.by_operand(size, atom, *c),
+            _ => None,
+        });
+        refined.fold(by_parts, Range::and)
+    }
+
+    /// The range of an expression with `c` times a maximum, which is one of its operands and at least each of them.
+    fn by_operand(&self, size: &Size, atom: &Atom, c: i128) -> Option<Range> {
+        let Atom::Max(operands) = atom else { return None };
+        let rest = size.sub(&Poly::of([(vec![atom.clone()], c)]).ok()?).ok()?;
+        if rest.variables().contains(atom) {
+            return None;
+        }
+        let with = |operand: &Size| Some(self.range(&rest.add(&operand.scale(c).ok()?).ok()?));
+        let ranges = operands.iter().map(with).collect::<Option<Vec<Range>>>()?;
+        let low = ranges.iter().map(|r| r.low);
+        let high = ranges.iter().map(|r| r.high);
+        Some(if c > 0 {
+            Range { low: low.max()?, high: high.max()? }
+        } else {
+            Range { low: low.min()?, high: high.min()? }
+        })
     }
 
     /// The range of an expression with `c·⌊x / d⌋` in which `d` divides `c`: that is `c/d` times `x` less a remainder.
