@@ -4,7 +4,6 @@
 //! expression over input sizes and runtime scalars (seed 002). What is *guaranteed* of a size is a matter of
 //! [`ShapeExtent`], never of the form of the expression.
 
-use crate::Verdict;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use thiserror::Error;
@@ -122,15 +121,6 @@ impl Extent {
         match self {
             Extent::Const(value) => Some(*value),
             Extent::Expr(_) => None,
-        }
-    }
-
-    /// Do both have the same value in every run? Structural for symbolic extents: a *no* needs two constants.
-    pub fn same(&self, other: &Extent) -> Verdict {
-        match (self, other) {
-            (Extent::Const(a), Extent::Const(b)) => (a == b).into(),
-            (a, b) if a == b => Verdict::Yes(()),
-            _ => Verdict::Unknown,
         }
     }
 

@@ -58,7 +58,7 @@ pub use parse::ParseError;
 pub use reshape::{ReshapePlan, ReshapeStep};
 pub use space::{Points, Space};
 pub use symbolic::{
-    Clash, Evidence, Fact, Facts, Meeting, NormalForm, Observed, Relation, Strengthening, UnresolvableExtent,
-    UnsatisfiableFacts, UnsupportedDynamicShape, strengthenings,
+    Clash, Evidence, Fact, Facts, Meeting, NoQuotient, NormalForm, Observed, Relation, Strengthening,
+    UnresolvableExtent, UnsatisfiableFacts, UnsupportedDynamicShape, strengthenings,
 };
 pub use verdict::Verdict;

@@ -31,7 +31,7 @@ impl ExtentEnv for Arguments<'_> {
                 let value = value.as_i128()?.max(0);
                 Some(u64::try_from(value).unwrap_or(u64::MAX))
             }
-            ScalarSemantics::DynamicTruncateSize if value.dtype().is_float() => {
+            ScalarSemantics::DynamicTruncateSize if matches!(value.dtype(), DType::F32 | DType::F64) => {
                 let value = value.as_f64();
                 // The cast saturates; a negative number becomes 0.
                 Some(if value.is_finite() { value.round() as u64 } else { 0 })

@@ -12,7 +12,7 @@ use crate::{StatementKind, TensorType, TypeError, Var};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::sync::Arc;
-use surject_index::{Extent, ExtentExpr, Fact, Facts, Space, UnsatisfiableFacts};
+use surject_index::{Extent, ExtentExpr, Fact, Facts, ScalarSemantics, Space, UnsatisfiableFacts};
 use thiserror::Error;
 
 /// Regions may be nested this deep.
@@ -85,6 +85,16 @@ pub enum Problem {
     /// A size that no parameter gives.
     #[error("the size `{0}` comes from no parameter")]
     NoSize(Extent),
+    /// A size by a scalar of a type that its rule does not take.
+    #[error("the size `{size}` needs {needed}, and the parameter is {found}")]
+    ScalarSize {
+        /// The size.
+        size: Extent,
+        /// What its rule takes.
+        needed: &'static str,
+        /// The type of the parameter.
+        found: TensorType,
+    },
     /// Guards, and sizes of parameters, that contradict each other.
     #[error(transparent)]
     Unsatisfiable(UnsatisfiableFacts),
@@ -231,7 +241,23 @@ impl Verifier<'_> {
             let is_given = match &*atom {
                 ExtentExpr::Symbol(name) => function.declaration(name).is_some(),
                 ExtentExpr::InputAxis { input, axis } => space(*input).is_some_and(|s| *axis < s.rank()),
-                ExtentExpr::RuntimeScalar { input, .. } => space(*input).is_some_and(|s| s.rank() == 0),
+                ExtentExpr::RuntimeScalar { input, semantics } => {
+                    if let Some(&param) = function.params.get(*input) {
+                        let found = function.ty(param).clone();
+                        let (fits, needed) = match semantics {
+                            ScalarSemantics::DynamicTruncateSize => (
+                                matches!(found.dtype, DType::F32 | DType::F64),
+                                "an `f32` or `f64` of rank 0",
+                            ),
+                            ScalarSemantics::IntegerSize => (found.dtype.is_int(), "an integer of rank 0"),
+                        };
+                        if !fits || found.space.rank() != 0 {
+                            let size = Extent::Expr(atom);
+                            return Err(Problem::ScalarSize { size, needed, found }.into());
+                        }
+                    }
+                    space(*input).is_some()
+                }
                 _ => true,
             };
             if !is_given {

@@ -200,6 +200,51 @@ fn sizes_come_from_parameters() {
     assert!(message.contains("expected `==`, `!=`"), "{message}");
 }
 
+/// R22 to R24: the tag says which scalars are sizes, and how.
+#[test]
+fn scalars_become_sizes_by_their_rule() {
+    let text = |rule: &str, dtype: &str| {
+        format!(
+            "func main(x: f32[n], s: {dtype}[]) -> (y) {{\n  y : f32[min({rule}(in1), n)] =: over i<min({rule}(in1), n): x[i]\n}}\n"
+        )
+    };
+    let length = |rule: &str, scalar: Scalar| {
+        let program = program(&text(rule, scalar.dtype().name()));
+        run(&program, "main", &[buffer(&[4]), Buffer::splat(scalar, &[])]).unwrap()[0].shape()[0]
+    };
+    for dtype in [DType::F32, DType::F64] {
+        for (value, size) in [
+            (2.5, 3),
+            (2.4, 2),
+            (-0.5, 0),
+            (-3.0, 0),
+            (0.5, 1),
+            (9.0, 4),
+            (1e300, 4),
+            (f64::NAN, 0),
+            (f64::INFINITY, 0),
+        ] {
+            // What is too large for `f32` is infinite there, and not finite gives 0.
+            let size = if value == 1e300 && dtype == DType::F32 { 0 } else { size };
+            assert_eq!(length("truncate_size", Scalar::from_f64(dtype, value)), size, "{dtype} {value}");
+        }
+    }
+    for dtype in [DType::I8, DType::I32, DType::I64, DType::U8, DType::U64] {
+        for (value, size) in [(0, 0), (3, 3), (100, 4)] {
+            assert_eq!(length("size", Scalar::from_i128(dtype, value)), size, "{dtype} {value}");
+        }
+    }
+    assert_eq!(length("size", Scalar::from_i128(DType::I32, -2)), 0);
+    for (rule, dtype) in
+        [("truncate_size", "i32"), ("truncate_size", "bf16"), ("size", "f32"), ("size", "i1")]
+    {
+        let message = refused(&text(rule, dtype));
+        assert!(message.contains(&format!("the size `{rule}(in1)` needs")), "{rule} {dtype}: {message}");
+    }
+    let message = refused("func main(x: f32[3]) -> (x) where truncate_size(in0) >= 1 {\n}\n");
+    assert!(message.contains("an `f32` or `f64` of rank 0, and the parameter is f32[3]"), "{message}");
+}
+
 /// Control flow carries values of one symbolic type.
 #[test]
 fn loops_and_branches_over_symbolic_sizes() {

@@ -41,6 +41,20 @@ pub struct Fact {
 #[error("no sizes satisfy all of: {}", .0.iter().map(Fact::to_string).collect::<Vec<_>>().join(", "))]
 pub struct UnsatisfiableFacts(pub Vec<Fact>);
 
+/// Why a size is no quotient of others.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NoQuotient {
+    /// The other axes may have no element; then every size fits.
+    #[error("the size is not determined unless `{0}`")]
+    Underdetermined(Fact),
+    /// The other axes do not divide the number of elements.
+    #[error("the sizes do not divide: `{0}` never holds")]
+    NotDivisible(Fact),
+    /// They may divide it or not.
+    #[error("the sizes may not divide: `{0}` would decide it")]
+    Undecided(Fact),
+}
+
 /// What holds of sizes in every admissible run (the `Γ` of reference/extents.md). Without facts every size is an
 /// integer of at least 0.
 ///
@@ -197,6 +211,28 @@ impl Facts {
             (Verdict::Yes(()), Verdict::Yes(())) => Verdict::Yes(()),
             _ => Verdict::Unknown,
         })
+    }
+
+    /// The size `v` with `v*factor == total`: of the one axis that is not known where the number of elements is.
+    ///
+    /// # Errors
+    /// The fact that is missing: that the factor is at least 1, without which the size is not determined, or that it
+    /// divides the total.
+    pub fn quotient(&self, total: &Extent, factor: &Extent) -> Result<Extent, NoQuotient> {
+        let positive = Fact::new(Extent::Const(1), Relation::Le, factor.clone());
+        if !self.holds(&positive).is_yes() {
+            return Err(NoQuotient::Underdetermined(self.residual(&positive)));
+        }
+        let divides = Fact::new(factor.clone(), Relation::Divides, total.clone());
+        match self.holds(&divides) {
+            Verdict::Yes(()) => {
+                let quotient = Extent::floor_div(total.clone(), factor.clone());
+                let written = self.normal(&quotient).and_then(|normal| normal.to_extent());
+                Ok(written.filter(|w| w.nodes() < quotient.nodes()).unwrap_or(quotient))
+            }
+            Verdict::No(()) => Err(NoQuotient::NotDivisible(divides)),
+            Verdict::Unknown => Err(NoQuotient::Undecided(divides)),
+        }
     }
 
     /// What is left to know for a fact: the fact with what is known put in, like terms collected and common factors

@@ -303,6 +303,30 @@ fn facts_answer_questions() {
     assert_eq!(known, turned);
 }
 
+/// Q36, A-29 and section 4.4: the axis that is left over.
+#[test]
+fn the_axis_that_is_left_over() {
+    let quotient = |total: &str, factor: &str, known: &str| {
+        let (total, factor): (Extent, Extent) = (total.parse().unwrap(), factor.parse().unwrap());
+        facts(known).quotient(&total, &factor).map(|e| e.to_string()).map_err(|e| e.to_string())
+    };
+    assert_eq!(quotient("n", "2", "mod(n, 2) == 0"), Ok("floordiv(n, 2)".to_string()));
+    assert_eq!(
+        quotient("n", "2", ""),
+        Err("the sizes may not divide: `mod(n, 2) == 0` would decide it".into())
+    );
+    assert_eq!(
+        quotient("2*n + 1", "2", ""),
+        Err("the sizes do not divide: `mod(2*n + 1, 2) == 0` never holds".into())
+    );
+    assert_eq!(quotient("6*n", "4", "mod(n, 2) == 0"), Ok("floordiv(6*n, 4)".to_string()));
+    assert_eq!(quotient("6*n*m", "2*n", "n >= 1"), Ok("3*m".to_string()));
+    assert_eq!(quotient("n*m + m", "n + 1", ""), Ok("m".to_string()));
+    assert_eq!(quotient("n*m", "n", ""), Err("the size is not determined unless `n >= 1`".into()));
+    assert_eq!(quotient("12", "5", ""), Err("the sizes do not divide: `mod(12, 5) == 0` never holds".into()));
+    assert_eq!(quotient("12", "4", ""), Ok("3".to_string()));
+}
+
 fn shapes(values: &[(&str, Vec<ShapeExtent>)]) -> BTreeMap<String, Vec<ShapeExtent>> {
     values.iter().map(|(name, extents)| (name.to_string(), extents.clone())).collect()
 }

@@ -20,7 +20,7 @@
 //! | R17, R18 no strengthening without evidence | kinds `a_pass_may_forget_and_needs_evidence_to_know_more`, ir `a_pass_that_strengthens_is_caught` (run after every pass: not yet) |
 //! | R19, R20 truncation gives a bound | kinds `truncation` |
 //! | R21, R22 exact truncation, the tag is part of the name | kinds `truncation`, `runtime_scalars` |
-//! | R23, R24 meaning of the tags | `crates/surject-ir/tests/bind.rs` `a_runtime_scalar_is_a_size` (every dtype: not yet) |
+//! | R23, R24 meaning of the tags | ir `scalars_become_sizes_by_their_rule` |
 //! | R25 stage 1 without stage 2 | kinds `truncation` |
 //! | R26 to R28 payloads | not yet: library operations have constant sizes only |
 //! | R29, R30 one metadata surface for AD | not yet |
@@ -54,7 +54,7 @@
 //! | R76, R77 one gather; who reports first | not yet |
 //!
 //! Section 3.5 is `queries`; section 3.3 is `random` (also the order of facts and renaming); are in
-//! `queries`, A-27 is maps `maps_with_symbolic_sizes_are_decided`, A-28 and A-29 are ir
+//! `queries`, A-27 is maps `maps_with_symbolic_sizes_are_decided`, A-28 is ir
 //! `undecided_sizes_are_refused_with_the_fact_that_decides` and its sixth program.
 
 mod brute;

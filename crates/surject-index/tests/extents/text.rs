@@ -119,3 +119,52 @@ fn errors_show_the_place() {
 fn insta(found: &str, expected: &str) {
     assert_eq!(found, expected, "\n{found}");
 }
+
+#[test]
+fn nothing_panics_on_any_text() {
+    let mut rng = Rng(8);
+    let pieces = [
+        "n",
+        "m",
+        "in0",
+        ".",
+        "1",
+        "size",
+        "(",
+        ")",
+        "min",
+        "mod",
+        "floordiv",
+        ",",
+        "+",
+        "-",
+        "*",
+        "/",
+        "%",
+        "==",
+        "<=",
+        "<",
+        "!=",
+        "\n",
+        " ",
+        "ß",
+        "∀",
+        "99999999999999999999",
+        "18446744073709551615",
+        "in0.1",
+        "0",
+    ];
+    for _ in 0..20_000 {
+        let text: String =
+            (0..rng.below(12)).map(|_| pieces[rng.below(pieces.len() as u64) as usize]).collect();
+        let show = |error: ParseError| error.in_text(&text).len();
+        let _ = text.parse::<Extent>().map_err(show);
+        let _ = text.parse::<Fact>().map_err(show);
+        let _ = text.parse::<Facts>().map_err(show);
+        let _ = Extent::parse_prefix(&text).map_err(show);
+    }
+    assert!(matches!("-".repeat(9).parse::<Extent>(), Err(ParseError::Expected { at: 1, .. })));
+    assert!(matches!("(1+n)".repeat(5000).parse::<Extent>(), Err(ParseError::Expected { .. })));
+    assert!(matches!("n+".repeat(5000).parse::<Extent>(), Err(ParseError::TooDeep { .. })));
+    assert!(matches!("max(".repeat(5000).parse::<Extent>(), Err(ParseError::TooDeep { .. })));
+}
