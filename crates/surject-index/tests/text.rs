@@ -6,7 +6,7 @@ use common::*;
 use proptest::prelude::*;
 use surject_index::{
     Affine, Extent, ExtentEnv, ExtentError, Fill, Guard, IndexMap, ParseError, ScalarSemantics, Space,
-    Verdict, axis_names,
+    axis_names,
 };
 
 struct Env;
