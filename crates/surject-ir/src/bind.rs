@@ -88,10 +88,12 @@ pub enum BindError {
     Verify(#[from] VerifyError),
 }
 
-/// Whether a function has symbolic sizes.
+/// Whether a function has symbolic sizes, or guards on what sizes are: it must be bound before anything is made of it
+/// that knows constant sizes only.
 pub fn is_symbolic(function: &Function) -> bool {
     let symbolic = |extent: &Extent| extent.as_const().is_none();
-    function.vars.iter().any(|v| v.ty.space.extents().iter().any(symbolic))
+    !function.guards.is_empty()
+        || function.vars.iter().any(|v| v.ty.space.extents().iter().any(symbolic))
         || function.fields.iter().any(|(_, field)| field.extents().any(symbolic))
 }
 

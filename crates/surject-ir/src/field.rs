@@ -168,6 +168,11 @@ impl Fields {
         self.facts = (!facts.is_empty()).then(|| Arc::new(facts));
     }
 
+    /// Takes what another arena knows of symbolic sizes.
+    pub(crate) fn inherit(&mut self, from: &Fields) {
+        self.facts.clone_from(&from.facts);
+    }
+
     /// What is known of symbolic sizes.
     pub(crate) fn facts(&self) -> Option<&Facts> {
         self.facts.as_deref()

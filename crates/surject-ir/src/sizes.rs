@@ -179,6 +179,13 @@ impl Function {
         Ok(())
     }
 
+    /// Takes the guards of another function with the same parameters, and what they say of sizes: for a pass that builds a
+    /// function anew.
+    pub fn inherit(&mut self, from: &Function) {
+        self.guards = from.guards.clone();
+        self.fields.inherit(&from.fields);
+    }
+
     /// What is guaranteed of the sizes of a variable, axis by axis. Sizes of programs are exact; where a front end knows
     /// only a bound, it declares the size and states the bound as a guard.
     pub fn extents(&self, var: crate::Var) -> Vec<ShapeExtent> {

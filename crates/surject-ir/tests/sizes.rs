@@ -328,6 +328,14 @@ fn a_pass_that_strengthens_is_caught() {
     // A guard that is dropped.
     let dropped = "func main(x: f32[n]) -> (x) {\n}\n";
     assert_eq!(violations(dropped), ["the guard `mod(n, 2) == 0` is gone"]);
+    // A pass that builds a function anew takes them along.
+    let mut anew = surject_ir::Function::new(&before.name);
+    for &param in &before.params {
+        let param = anew.var(before.name_of(param), before.ty(param).clone());
+        anew.params.push(param);
+    }
+    anew.inherit(before);
+    assert_eq!(pass_violations(before, &anew).unwrap(), []);
     // A parameter whose type asks for more than before.
     let special = "func main(x: f32[6]) -> (x) {\n}\n";
     let found = violations(special);
