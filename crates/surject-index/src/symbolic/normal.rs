@@ -142,8 +142,12 @@ impl Context {
         }
     }
 
-    /// `⌊x / d⌋`. Nothing is cancelled unless the divisor is known to be at least 1.
+    /// `⌊x / d⌋`. Nothing is cancelled unless the divisor is known to be at least 1; nothing divided is nothing wherever
+    /// it is defined.
     pub(crate) fn floor_div(&self, x: Size, d: Size) -> Checked<Size> {
+        if x.is_zero() {
+            return Ok(x);
+        }
         let opaque = |x: Size, d: Size| Ok(Poly::variable(Atom::FloorDiv(Arc::new((x, d)))));
         match d.as_const() {
             Some(divisor) if divisor >= 1 => return self.by_constant(x, divisor),

@@ -283,6 +283,7 @@ fn facts_answer_questions() {
     let known = facts("n >= 4, n <= 64, mod(n, 4) == 0, m == 2*n");
     assert_eq!(known.bounds(&"n + 1".parse().unwrap()), (Some(5), Some(65)));
     assert_eq!(known.bounds(&"floordiv(m, 8)".parse().unwrap()), (Some(1), Some(16)));
+    assert!(known.holds(&"mod(0, q) == floordiv(n - n, q - n)".parse().unwrap()).is_yes());
     assert_eq!(known.bounds(&"min(q, 5)".parse().unwrap()), (Some(0), Some(5)));
     assert_eq!(known.bounds(&"max(q, n) - min(q, 2)".parse().unwrap()), (Some(2), None));
     assert_eq!(known.bounds(&"mod(q, 7)".parse().unwrap()), (Some(0), Some(6)));
