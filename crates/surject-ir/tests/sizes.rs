@@ -200,6 +200,32 @@ fn sizes_come_from_parameters() {
     assert!(message.contains("expected `==`, `!=`"), "{message}");
 }
 
+/// Library operations over symbolic sizes: what fits for every size, and what does not.
+#[test]
+fn library_operations_over_symbolic_sizes() {
+    let text = |update: &str, guards: &str| {
+        format!(
+            "func main(x: f32[n + 1,4], u: f32[{update},2], s: i32[], w: f32[n]) -> (y, z) {guards} {{\n  \
+             y : f32[n + 1,4] = call dynamic_update_slice(x, u, s, s)\n  \
+             z : f32[1 + n,4] =: over i<n + 1, j<4: y\n}}\n"
+        )
+    };
+    let program = program(&text("n", ""));
+    let s = Buffer::splat(Scalar::from_i128(DType::I32, 1), &[]);
+    for n in [0, 1, 3] {
+        let arguments = [buffer(&[n + 1, 4]), buffer(&[n, 2]), s.clone(), buffer(&[n])];
+        let results = run(&program, "main", &arguments).unwrap();
+        assert_eq!(results[0], results[1]);
+        let bound = bind(program.main().unwrap(), &arguments).unwrap();
+        let bound = Program { name: String::new(), functions: vec![bound] };
+        assert_eq!(run(&bound, "main", &arguments).unwrap(), results);
+    }
+    let message = refused(&text("m", ""));
+    assert!(message.contains("not proven to fit"), "{message}");
+    // By the guard the two sizes are one.
+    assert!(verify(&parse(&text("m", "where m == n")).unwrap()).is_ok());
+}
+
 /// R22 to R24: the tag says which scalars are sizes, and how.
 #[test]
 fn scalars_become_sizes_by_their_rule() {

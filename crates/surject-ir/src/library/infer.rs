@@ -1,7 +1,7 @@
 //! The types of library operations: what their operands must be and what they yield.
 
 use crate::{DType, FftKind, GatherDims, LibOp, RegionType, ScatterDims, TensorType, Window};
-use surject_index::{Extent, Space};
+use surject_index::{Extent, Facts, Relation, Space};
 use thiserror::Error;
 
 /// Why a library operation cannot take these operands.
@@ -167,7 +167,7 @@ fn same_space(args: &[TensorType]) -> Result<(), String> {
 
 /// Is a size certainly at most an extent?
 fn at_most(size: &Extent, extent: &Extent) -> bool {
-    size == extent || matches!((size.as_const(), extent.as_const()), (Some(a), Some(b)) if a <= b)
+    size == extent || Facts::default().compare(size, Relation::Le, extent).is_yes()
 }
 
 fn fits(sizes: &Space, operand: &TensorType) -> Result<(), String> {
