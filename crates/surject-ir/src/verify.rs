@@ -349,7 +349,11 @@ impl Verifier<'_> {
                 self.use_all(args)?;
                 let regions = regions.iter().map(|r| self.region(r, depth)).collect::<Result<Vec<_>, _>>()?;
                 let args = self.canonical(function.types(args));
-                let results = op.infer(&args, &regions).map_err(Problem::LibOp)?;
+                let results = match &self.facts {
+                    Some(facts) => op.infer_given(&args, &regions, facts),
+                    None => op.infer(&args, &regions),
+                };
+                let results = results.map_err(Problem::LibOp)?;
                 self.all_same("results", &results, &function.types(targets))?;
             }
             StatementKind::While { targets, inits, cond, body } => {

@@ -222,8 +222,10 @@ fn library_operations_over_symbolic_sizes() {
     }
     let message = refused(&text("m", ""));
     assert!(message.contains("not proven to fit"), "{message}");
-    // By the guard the two sizes are one.
-    assert!(verify(&parse(&text("m", "where m == n")).unwrap()).is_ok());
+    for guard in ["where m == n", "where m <= n + 1"] {
+        assert!(verify(&parse(&text("m", guard)).unwrap()).is_ok(), "{guard}");
+    }
+    assert!(refused(&text("m", "where m <= n + 2")).contains("not proven to fit"));
 }
 
 /// R22 to R24: the tag says which scalars are sizes, and how.
