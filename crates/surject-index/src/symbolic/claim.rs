@@ -11,10 +11,10 @@ use super::poly::{Checked, Monomial, Poly};
 use super::simplex::{Row, infeasible};
 use std::collections::{BTreeMap, BTreeSet};
 
-const MAX_CONSTRAINTS: usize = 140;
+const MAX_CONSTRAINTS: usize = 90;
 const MAX_MULTIPLIERS: usize = 24;
 const MAX_DEGREE: usize = 4;
-const MAX_PIVOTS: usize = 400;
+const MAX_PIVOTS: usize = 120;
 
 type Form = Poly<u16>;
 

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// The number of linear programs that one question may solve.
-const BUDGET: u32 = 160;
+const BUDGET: u32 = 64;
 /// Case splits inside one another.
 const DEPTH: u32 = 5;
 /// Remainders modulo numbers up to this are tried one by one.
