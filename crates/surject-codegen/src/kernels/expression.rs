@@ -158,7 +158,11 @@ impl Expression {
         let mut all = Vec::new();
         for n in self.nodes() {
             if let Node::Reduce { loops, .. } = &self.dag[n].node {
-                loops.iter().for_each(|l| if !all.contains(l) { all.push(*l) });
+                loops.iter().for_each(|l| {
+                    if !all.contains(l) {
+                        all.push(*l)
+                    }
+                });
             }
         }
         all

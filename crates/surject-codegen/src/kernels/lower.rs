@@ -40,7 +40,10 @@ pub fn lower(name: &str, expression: &Expression, schedule: &Schedule) -> Result
     let mut b = Builder::new(name);
     let (mut memory, mut tensors) = (BTreeMap::new(), Vec::new());
     let loaded = |buf: Buf| {
-        expression.nodes().into_iter().any(|n| matches!(expression.dag[n].node, Node::Load { buf: b, .. } if b == buf))
+        expression
+            .nodes()
+            .into_iter()
+            .any(|n| matches!(expression.dag[n].node, Node::Load { buf: b, .. } if b == buf))
     };
     for (&buf, &(tensor, dtype, elements)) in &expression.memory {
         let stored = expression.outputs.iter().filter(|o| o.to == buf);
@@ -319,16 +322,16 @@ impl Lowering<'_> {
     }
 
     fn guards(&self, guards: &[Guard]) -> Lowered<Vec<surject_kernel::Guard>> {
-        let guard = |g: &Guard| {
-            Ok(surject_kernel::Guard { expr: self.affine(&g.expr)?, bound: g.bound.into() })
-        };
+        let guard =
+            |g: &Guard| Ok(surject_kernel::Guard { expr: self.affine(&g.expr)?, bound: g.bound.into() });
         guards.iter().map(guard).collect()
     }
 
     fn affine(&self, lin: &Lin) -> Lowered<Affine> {
         let mut sum = Affine::from(lin.offset);
         for &(l, by) in &lin.terms {
-            let place = self.places.get(&l).ok_or_else(|| CodegenError::malformed("a loop that is not open"))?;
+            let place =
+                self.places.get(&l).ok_or_else(|| CodegenError::malformed("a loop that is not open"))?;
             sum = sum.plus(place, by).ok_or_else(|| CodegenError::overflow("an address"))?;
         }
         Ok(sum)

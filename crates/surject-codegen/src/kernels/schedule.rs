@@ -13,7 +13,7 @@
 use super::expression::Expression;
 use crate::address::LoopId;
 use crate::dag::{Node, NodeId};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::str::FromStr;
 use surject_kernel::Level;
@@ -79,7 +79,8 @@ impl FromStr for Schedule {
             if words.is_empty() {
                 continue;
             }
-            directives.push(directive(&words).map_err(|message| ScheduleError { line: Some(i + 1), message })?);
+            directives
+                .push(directive(&words).map_err(|message| ScheduleError { line: Some(i + 1), message })?);
         }
         Ok(Schedule { directives })
     }
@@ -107,6 +108,80 @@ fn directive(words: &[&str]) -> Result<Directive, String> {
             ));
         }
     })
+}
+
+/// Schedules of the kernels of a program that its user has written, by the names of the kernels.
+///
+/// The text has a line `kernel NAME` for each of them, and below it the directives of its schedule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schedules {
+    entries: BTreeMap<String, Entry>,
+}
+
+/// The schedule of a kernel, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    schedule: Schedule,
+    /// The line of the name, then that of each directive.
+    lines: Vec<usize>,
+}
+
+impl Schedules {
+    /// The schedule of a kernel, if there is one.
+    pub fn get(&self, name: &str) -> Option<&Schedule> {
+        self.entries.get(name).map(|entry| &entry.schedule)
+    }
+
+    /// Does every schedule have an expression among these, by their names, and fit it?
+    pub fn check<'a>(
+        &self,
+        expressions: impl Fn(&str) -> Option<&'a Expression>,
+    ) -> Result<(), ScheduleError> {
+        for (name, Entry { schedule, lines }) in &self.entries {
+            let first = lines.first().copied();
+            let Some(expression) = expressions(name) else {
+                let message = format!("the program has no kernel `{name}`; `--emit schedule` lists them");
+                return Err(ScheduleError { line: first, message });
+            };
+            resolve(expression, schedule).map_err(|error| ScheduleError {
+                line: error.line.and_then(|line| lines.get(line).copied()).or(first),
+                message: error.message,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Schedules {
+    type Err = ScheduleError;
+
+    fn from_str(text: &str) -> Result<Schedules, ScheduleError> {
+        let mut schedules = Schedules::default();
+        let mut name = None;
+        for (i, line) in text.lines().enumerate() {
+            let words: Vec<&str> = line.split("//").next().unwrap_or("").split_whitespace().collect();
+            let fault = |message: String| ScheduleError { line: Some(i + 1), message };
+            match (&words[..], &name) {
+                ([], _) => {}
+                (["kernel", new], _) => {
+                    let entry = Entry { schedule: Schedule::default(), lines: vec![i + 1] };
+                    if schedules.entries.insert(new.to_string(), entry).is_some() {
+                        return Err(fault(format!("the kernel `{new}` has a schedule above")));
+                    }
+                    name = Some(new.to_string());
+                }
+                (words, Some(name)) => {
+                    let directive = directive(words).map_err(fault)?;
+                    if let Some(entry) = schedules.entries.get_mut(name) {
+                        entry.schedule.directives.push(directive);
+                        entry.lines.push(i + 1);
+                    }
+                }
+                (_, None) => return Err(fault("expected `kernel NAME` before the first directive".into())),
+            }
+        }
+        Ok(schedules)
+    }
 }
 
 /// What a loop of a schedule becomes.
@@ -227,7 +302,9 @@ fn apply(
                 let mut sorted = Vec::new();
                 for name in order {
                     match axes.iter().find(|a| a.name == *name) {
-                        Some(axis) if !sorted.iter().any(|s: &Axis| s.name == *name) => sorted.push(axis.clone()),
+                        Some(axis) if !sorted.iter().any(|s: &Axis| s.name == *name) => {
+                            sorted.push(axis.clone())
+                        }
                         Some(_) => return Err(format!("`{name}` stands twice in this order")),
                         None => return Err(format!("`{name}` is no loop of the same nest as `{first}`")),
                     }
@@ -241,7 +318,9 @@ fn apply(
                 }
             })
         }
-        Directive::Parallel(name, level) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Parallel(*level))),
+        Directive::Parallel(name, level) => {
+            each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Parallel(*level)))
+        }
         Directive::Vectorise(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Lanes)),
         Directive::Unroll(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Unrolled)),
     }
@@ -270,10 +349,14 @@ fn check(expression: &Expression, nests: &[(Option<NodeId>, Vec<Axis>)]) -> Resu
                         return Err(format!("`{name}` is a loop of a reduction, which no level shares out"));
                     }
                     if !free {
-                        return Err(format!("iterations of `{name}` store the same elements: they are not parallel"));
+                        return Err(format!(
+                            "iterations of `{name}` store the same elements: they are not parallel"
+                        ));
                     }
                     if levels.len() != i {
-                        return Err(format!("the loop `{name}` is parallel and stands inside of one that is not"));
+                        return Err(format!(
+                            "the loop `{name}` is parallel and stands inside of one that is not"
+                        ));
                     }
                     let fits = match (levels.last(), level) {
                         (None, level) => matches!(level, Level::Task | Level::Block),
@@ -289,7 +372,9 @@ fn check(expression: &Expression, nests: &[(Option<NodeId>, Vec<Axis>)]) -> Resu
                 }
                 AxisKind::Lanes => {
                     if reduction.is_none() && !free {
-                        return Err(format!("iterations of `{name}` store the same elements: they are no lanes"));
+                        return Err(format!(
+                            "iterations of `{name}` store the same elements: they are no lanes"
+                        ));
                     }
                     if i + 1 != axes.len() {
                         return Err(format!("`{name}` is vectorised, and is not the innermost loop"));
@@ -302,7 +387,9 @@ fn check(expression: &Expression, nests: &[(Option<NodeId>, Vec<Axis>)]) -> Resu
                     }
                     match lanes {
                         // Reductions that are vectorised beside each other do not meet.
-                        Some(other) if reduction.is_none() || nests[0].1.iter().any(|a| a.name == other.name) => {
+                        Some(other)
+                            if reduction.is_none() || nests[0].1.iter().any(|a| a.name == other.name) =>
+                        {
                             return Err(format!("`{}` is vectorised already", other.name));
                         }
                         _ => lanes = Some(axis),
