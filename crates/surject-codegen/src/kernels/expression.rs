@@ -73,6 +73,8 @@ pub struct Reduction {
     pub op: AccOp,
     /// The names of its loops, in the order of the program.
     pub loops: Vec<String>,
+    /// The names of the loops around it that its value depends on.
+    pub outer: Vec<String>,
 }
 
 impl Expression {
@@ -86,7 +88,9 @@ impl Expression {
         let name = |&l: &LoopId| self.name(l);
         let found = self.nodes().into_iter().filter_map(|n| match &self.dag[n].node {
             Node::Reduce { op, loops, .. } => {
-                Some(Reduction { op: *op, loops: loops.iter().map(name).collect() })
+                let outer: Vec<LoopId> = self.dag[n].deps.loops().collect();
+                let outer = outer.iter().map(name).collect();
+                Some(Reduction { op: *op, loops: loops.iter().map(name).collect(), outer })
             }
             _ => None,
         });

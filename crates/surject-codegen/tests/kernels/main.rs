@@ -7,8 +7,8 @@ mod toy;
 use surject_codegen::kernels::machine::Machine;
 use surject_codegen::kernels::run::run;
 use surject_codegen::kernels::schedule::Schedules;
-use surject_ir::testing::{Options, random_args, random_program_with};
 use surject_ir::interp::{self, InterpError};
+use surject_ir::testing::{Options, random_args, random_program_with};
 use surject_ir::{Buffer, Program};
 use surject_kernel::interpret;
 
@@ -46,7 +46,7 @@ fn programs(count: u64) -> impl Iterator<Item = (u64, Program, Vec<Buffer>, Vec<
 #[test]
 fn a_scalar_machine_gives_the_same_bits() {
     let mut compared = 0;
-    for (seed, program, args, expected) in programs(400) {
+    for (seed, program, args, expected) in programs(1500) {
         let Some(found) = results(&program, &args, &toy::Toy) else { continue };
         for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
             let text = surject_ir::print(&program);
@@ -59,21 +59,22 @@ fn a_scalar_machine_gives_the_same_bits() {
             compared += 1;
         }
     }
-    assert!(compared > 300, "only {compared} results were compared");
+    assert!(compared > 1200, "only {compared} results were compared");
 }
 
 /// In any loops, lanes and tasks, they are the same but for the order of sums.
 #[test]
 fn random_schedules_change_no_result() {
     let mut compared = 0;
-    for (seed, program, args, expected) in programs(400) {
-        let Some(found) = results(&program, &args, &random::Random::new(seed)) else { continue };
+    for (seed, program, args, expected) in programs(1500) {
+        let machine = random::Random::new(seed);
+        let Some(found) = results(&program, &args, &machine) else { continue };
         for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
             let report = surject_runtime::compare::compare(found, expected, 1e-4, 1e-4);
-            let text = || surject_ir::print(&program);
+            let text = || format!("{}\n{}", surject_ir::print(&program), machine.log());
             assert!(report.passed(), "result {i} of seed {seed}: {report}\n{}", text());
             compared += 1;
         }
     }
-    assert!(compared > 300, "only {compared} results were compared");
+    assert!(compared > 1200, "only {compared} results were compared");
 }

@@ -9,11 +9,22 @@ use surject_ir::testing::Rng;
 use surject_kernel::Level;
 
 /// A machine whose schedules are random.
-pub struct Random(Rc<RefCell<Rng>>);
+pub struct Random(Rc<RefCell<Guesser>>);
+
+struct Guesser {
+    rng: Rng,
+    /// The schedules so far.
+    log: String,
+}
 
 impl Random {
     pub fn new(seed: u64) -> Random {
-        Random(Rc::new(RefCell::new(Rng::new(seed))))
+        Random(Rc::new(RefCell::new(Guesser { rng: Rng::new(seed), log: String::new() })))
+    }
+
+    /// The schedules so far.
+    pub fn log(&self) -> String {
+        self.0.borrow().log.clone()
     }
 }
 
@@ -27,7 +38,7 @@ impl Machine for Random {
     }
 }
 
-struct Guesses(Rc<RefCell<Rng>>);
+struct Guesses(Rc<RefCell<Guesser>>);
 
 /// A loop, or a part of one.
 #[derive(Clone)]
@@ -44,7 +55,8 @@ fn nest(rng: &mut Rng, parts: Vec<Part>, directives: &mut Vec<Directive>) -> Vec
         if part.extent > 1 && rng.chance(1, 2) {
             let by = *rng.pick(&[2i64, 3, 4, 8]);
             directives.push(Directive::Split(part.name.clone(), by));
-            let of = |end: &str, extent| Part { name: format!("{}.{end}", part.name), extent, ..part.clone() };
+            let of =
+                |end: &str, extent| Part { name: format!("{}.{end}", part.name), extent, ..part.clone() };
             all.extend([of("o", (part.extent + by - 1) / by), of("i", by)]);
         } else {
             all.push(part);
@@ -64,7 +76,8 @@ impl Strategy for Guesses {
     }
 
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
-        let rng = &mut *self.0.borrow_mut();
+        let guesser = &mut *self.0.borrow_mut();
+        let rng = &mut guesser.rng;
         let mut directives = Vec::new();
         let part = |name: String, extent, parallel| Part { name, extent, parallel };
         let loops = expression.loops().into_iter().map(|l| part(l.name, l.extent, l.parallel)).collect();
@@ -72,7 +85,7 @@ impl Strategy for Guesses {
         // Loops over points that meet keep their order: which of their values stays is that of the last.
         let mut levels = vec![*rng.pick(&[Level::Task, Level::Block])];
         if levels[0] == Level::Block {
-            levels.extend([Level::Warp, Level::Thread]);
+            levels.push(Level::Warp);
         }
         let shared = rng.below(points.len().min(levels.len()) + 1);
         let shared = points.iter().take(shared).take_while(|p| p.parallel).count();
@@ -80,8 +93,19 @@ impl Strategy for Guesses {
             directives.push(Directive::Parallel(point.name.clone(), level));
         }
         let lanes = |p: &Part| (2..=16).contains(&p.extent);
+        // Threads share loops of one extent, in reductions those of powers of two.
+        let mut threads = None;
+        let inside = points.iter().skip(shared);
+        let blocks = shared > 0 && levels[0] == Level::Block;
+        if let Some(point) =
+            inside.clone().find(|p| p.parallel && p.extent > 1).filter(|_| blocks && rng.chance(1, 2))
+        {
+            directives.push(Directive::Parallel(point.name.clone(), Level::Thread));
+            threads = Some((point.name.clone(), point.extent));
+        }
         let mut vectorised = false;
         if let Some(last) = points.iter().skip(shared).next_back().filter(|p| lanes(p) && p.parallel)
+            && threads.as_ref().is_none_or(|t| t.0 != last.name)
             && rng.chance(1, 2)
         {
             directives.push(Directive::Vectorise(last.name.clone()));
@@ -97,6 +121,19 @@ impl Strategy for Guesses {
             let extent = |name: &String| expression.find(name).map_or(1, |l| l.extent);
             let loops = reduction.loops.iter().map(|n| part(n.clone(), extent(n), false)).collect();
             let inner = nest(rng, loops, &mut directives);
+            let fits = |p: &&Part| {
+                p.extent > 1
+                    && p.extent <= 32
+                    && p.extent.count_ones() == 1
+                    && threads.as_ref().is_none_or(|t| t.1 == p.extent)
+            };
+            // What depends on a loop that threads share is each thread's own.
+            let own = threads.as_ref().is_some_and(|t| reduction.outer.iter().any(|l| t.0.starts_with(l)));
+            if let Some(part) = inner.iter().find(fits).filter(|_| blocks && !own && rng.chance(1, 2)) {
+                directives.push(Directive::Parallel(part.name.clone(), Level::Thread));
+                threads = Some((part.name.clone(), part.extent));
+                continue;
+            }
             if let Some(last) = inner.last().filter(|p| lanes(p)) {
                 match rng.below(3) {
                     0 if !vectorised && reductions.len() == 1 => {
@@ -107,6 +144,8 @@ impl Strategy for Guesses {
                 }
             }
         }
-        Ok(Proposal { schedule: Schedule { directives }, cost: 0.0 })
+        let schedule = Schedule { directives };
+        guesser.log.push_str(&format!("{:?}\n{schedule}", expression.loops()));
+        Ok(Proposal { schedule, cost: 0.0 })
     }
 }

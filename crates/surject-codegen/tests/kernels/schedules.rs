@@ -42,6 +42,26 @@ fn a_schedule_shapes_the_kernel() {
     insta::assert_snapshot!(made.kernels[0].launch.kernel);
 }
 
+/// Every row is summed by the threads of a warp, each of which sums some of its terms.
+#[test]
+fn threads_share_a_reduction() {
+    let program = program();
+    let function = program.function("main").unwrap();
+    let given: Schedules = "
+        kernel y_0
+        split i0 by 4
+        parallel i0.o block
+        parallel i0.i warp
+        split k0 by 8
+        parallel k0.i thread
+    "
+    .parse()
+    .unwrap();
+    let field = surject_codegen::kernels::run::assignments(function)[0].1;
+    let made = kernels(function, field, &Toy, "y", &given).unwrap();
+    insta::assert_snapshot!(made.kernels[0].launch.kernel);
+}
+
 /// What does not fit is refused where it stands.
 #[test]
 fn what_does_not_fit_is_said_where_it_stands() {
@@ -64,6 +84,9 @@ fn what_does_not_fit_is_said_where_it_stands() {
         "kernel y_0\nsplit i0 by 4\nsplit k0 by 4\nvectorise i0.i\nvectorise k0.i",
         "kernel y_0\nsplit i0 by 4\nvectorise i0.o",
         "kernel y_0\nunroll i0\nparallel i0 task",
+        "kernel y_0\nparallel i0 block\nsplit k0 by 3\nparallel k0.i thread",
+        "kernel y_0\nsplit k0 by 4\nparallel k0.i thread",
+        "kernel y_0\nsplit i0 by 4\nparallel i0.o block\nparallel i0.i thread\nsplit k0 by 8\nparallel k0.i thread",
         "kernel y_0\nfuse i0",
         "kernel y_0\nunroll k0\nkernel y_0\nunroll k0",
     ];
