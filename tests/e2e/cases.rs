@@ -56,7 +56,7 @@ fn cpu_with_rewriting() {
 
 #[test]
 fn kernels_of_every_machine() {
-    for machine in ["generic", "avx2", "avx512"] {
+    for machine in ["generic", "avx2", "avx512", "sm_90a"] {
         run_all(&["--backend", "kernel", "--machine", machine, "--no-opt"]);
         run_all(&["--backend", "kernel", "--machine", machine]);
     }

@@ -3,6 +3,7 @@
 use crate::progress::stage;
 use crate::{Failure, Source};
 use std::path::PathBuf;
+use surject_codegen::kernels::machine::Machine;
 use surject_codegen::kernels::schedule::Schedules;
 use surject_egraph::{CostModel, EgraphError, Optimised, Options};
 use surject_ir::{Buffer, Program};
@@ -136,12 +137,22 @@ impl From<surject_mlir::CompileError> for Start {
     }
 }
 
+/// The names of the machines that kernels can be made for.
+pub fn machine_names() -> Vec<&'static str> {
+    let cpus = surject_cpu::Cpu::ALL.into_iter().map(|cpu| cpu.name);
+    cpus.chain(surject_gpu::Gpu::ALL.into_iter().map(|gpu| gpu.name)).collect()
+}
+
 /// The machine of this name that kernels can be made for.
-pub fn machine_named(name: &str) -> Result<surject_cpu::Cpu, Failure> {
-    surject_cpu::Cpu::named(name).ok_or_else(|| {
-        let all: Vec<&str> = surject_cpu::Cpu::ALL.iter().map(|cpu| cpu.name).collect();
-        Failure::bad_input(format!("there is no machine `{name}`; there are {}", all.join(", ")))
-    })
+pub fn machine_named(name: &str) -> Result<Box<dyn Machine>, Failure> {
+    if let Some(cpu) = surject_cpu::Cpu::named(name) {
+        return Ok(Box::new(cpu));
+    }
+    if let Some(gpu) = surject_gpu::Gpu::named(name) {
+        return Ok(Box::new(gpu));
+    }
+    let all = machine_names().join(", ");
+    Err(Failure::bad_input(format!("there is no machine `{name}`; there are {all}")))
 }
 
 /// A function of a program, ready to run on a back end.
@@ -162,7 +173,7 @@ pub enum Runner {
         /// The function that is run.
         function: String,
         /// The machine whose kernels are run.
-        machine: surject_cpu::Cpu,
+        machine: Box<dyn Machine>,
         /// Schedules that the user gives.
         schedules: Schedules,
     },
@@ -252,7 +263,7 @@ impl Runner {
             Runner::Cpu(executable) => executable.run(args).map_err(Failure::bad_input),
             Runner::Kernel { program, function, machine, schedules } => {
                 let options = surject_kernel::interpret::Options::default();
-                surject_codegen::kernels::run::run(program, function, args, machine, &options, schedules)
+                surject_codegen::kernels::run::run(program, function, args, &**machine, &options, schedules)
                     .map(|r| r.0)
                     .map_err(Failure::unsupported)
             }

@@ -29,7 +29,7 @@ pub(super) fn show(
     let machine = machine_named(machine)?;
     let mut text = String::new();
     for (variable, field) in assignments(function) {
-        let made = kernels(function, field, &machine, &variable, given);
+        let made = kernels(function, field, &*machine, &variable, given);
         for made in made.map_err(|error| Failure::unsupported(format!("{name}: {error}")))?.kernels {
             let kernel = &made.launch.kernel;
             let _ = match shown {

@@ -29,7 +29,7 @@ pub struct Arguments {
     /// The form of the result.
     #[arg(long, value_enum, default_value = "stablehlo")]
     emit: Form,
-    /// The machine of the forms `schedule` and `kernel`: `generic`, `avx2` or `avx512`.
+    /// The machine of the forms `schedule` and `kernel`: `generic`, `avx2`, `avx512`, `sm_80` or `sm_90a`.
     #[arg(long, value_name = "NAME", default_value = "generic")]
     machine: String,
     /// Schedules for the forms `schedule` and `kernel`: what `--emit schedule` prints, edited.

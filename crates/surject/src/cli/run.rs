@@ -27,7 +27,7 @@ pub struct Arguments {
     /// What runs the program.
     #[arg(long, value_enum, default_value = "cpu")]
     backend: Backend,
-    /// The machine whose kernels the back end `kernel` runs: `generic`, `avx2` or `avx512`.
+    /// The machine whose kernels the back end `kernel` runs: `generic`, `avx2`, `avx512`, `sm_80` or `sm_90a`.
     #[arg(long, value_name = "NAME", default_value = "generic")]
     machine: String,
     /// Schedules for the kernels of the back end `kernel`: what `surject opt --emit schedule` prints, edited.
