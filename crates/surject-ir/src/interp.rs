@@ -129,8 +129,7 @@ impl<'a> Machine<'a> {
             return Err(InterpError::Arguments { expected: function.params.len(), found: args.len() });
         }
         let values = vec![None; function.vars.len()];
-        let mut machine =
-            Machine {
+        let mut machine = Machine {
             function,
             args,
             values,
