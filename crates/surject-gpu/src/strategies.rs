@@ -70,7 +70,10 @@ impl Strategy for Points {
         directives.push(Directive::Order(names));
         let blocks = blocks(&order, &mut directives)?;
         directives.push(Directive::Parallel(inner, Level::Thread));
-        let cost = cost(&self.0, expression, blocks * threads as f64, &[&row.name]);
+        let mut cost = cost(&self.0, expression, blocks * threads as f64, &[&row.name]);
+        // What is reduced for all points of a row, every thread of the row reduces.
+        let repeated = expression.reductions().into_iter().filter(|r| !r.outer.contains(&row.name));
+        cost += repeated.map(|r| r.operations).sum::<f64>() / blocks.min(self.0.multiprocessors as f64);
         Ok(Proposal { schedule: Schedule { directives }, cost })
     }
 }
