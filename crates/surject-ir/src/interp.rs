@@ -19,7 +19,8 @@ pub use error::InterpError;
 
 use crate::bind::Arguments;
 use crate::{
-    Block, Buffer, DType, FieldId, Fields, Function, Program, Region, Scalar, Statement, StatementKind, Var,
+    Block, Buffer, Call, DType, FieldId, Fields, Function, Program, Region, Scalar, Statement, StatementKind,
+    Var,
 };
 use plan::Plan;
 use std::collections::HashMap;
@@ -157,6 +158,11 @@ impl<'a> Machine<'a> {
             }
             machine.values[param.0 as usize] = Some(Arc::new(arg.clone()));
         }
+        Call { function, arguments: args }.check()?;
+        // A size without a value ends the run before it begins.
+        for info in function.vars.iter().filter(|info| info.ty.space.sizes().is_none()) {
+            machine.sizes(&info.ty.space)?;
+        }
         Ok(machine)
     }
 
@@ -267,6 +273,10 @@ impl ExtentEnv for Machine<'_> {
 
     fn runtime_scalar(&self, input: usize, semantics: ScalarSemantics) -> Option<u64> {
         Arguments(self.args).runtime_scalar(input, semantics)
+    }
+
+    fn symbol(&self, name: &str) -> Option<u64> {
+        Call { function: self.function, arguments: self.args }.symbol(name)
     }
 }
 

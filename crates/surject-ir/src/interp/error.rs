@@ -34,6 +34,9 @@ pub enum InterpError {
         /// Element type and shape of the argument.
         found: String,
     },
+    /// Sizes that do not satisfy a guard.
+    #[error(transparent)]
+    Guard(#[from] Box<crate::GuardError>),
     /// A symbolic size has no value.
     #[error(transparent)]
     Extent(#[from] ExtentError),

@@ -82,18 +82,10 @@ fn failure(
 fn collect(extent: &Extent, atoms: &mut BTreeSet<std::sync::Arc<ExtentExpr>>) {
     let Extent::Expr(expr) = extent else { return };
     match &**expr {
-        ExtentExpr::InputAxis { .. } | ExtentExpr::RuntimeScalar { .. } => {
+        ExtentExpr::Symbol(_) | ExtentExpr::InputAxis { .. } | ExtentExpr::RuntimeScalar { .. } => {
             atoms.insert(expr.clone());
         }
-        ExtentExpr::Add(a, b)
-        | ExtentExpr::Sub(a, b)
-        | ExtentExpr::Mul(a, b)
-        | ExtentExpr::FloorDiv(a, b)
-        | ExtentExpr::Min(a, b)
-        | ExtentExpr::Max(a, b) => {
-            collect(a, atoms);
-            collect(b, atoms);
-        }
+        _ => expr.operands().into_iter().flatten().for_each(|e| collect(e, atoms)),
     }
 }
 
