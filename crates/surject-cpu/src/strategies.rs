@@ -96,7 +96,8 @@ impl Strategy for Dots {
                 && expression.find(name).is_some_and(|l| l.extent >= lanes)
         };
         let along = reduction.loops.iter().find(fits);
-        let along = along.ok_or_else(|| format!("no {lanes} terms of the reduction lie next to each other"))?;
+        let along =
+            along.ok_or_else(|| format!("no {lanes} terms of the reduction lie next to each other"))?;
         let mut order: Vec<String> = reduction.loops.iter().filter(|l| *l != along).cloned().collect();
         order.extend([format!("{along}.o"), format!("{along}.i")]);
         let mut directives = vec![Directive::Split(along.clone(), lanes), Directive::Order(order)];

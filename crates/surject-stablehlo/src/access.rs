@@ -110,7 +110,8 @@ impl Op {
     /// Pairs of integers: low and high paddings, sources and targets.
     pub fn pairs(&self, name: &str) -> Result<Vec<(i64, i64)>> {
         let elements = self.dense(name)?;
-        let values = elements.to_i64s().filter(|v| v.len().is_multiple_of(2) && elements.ty.rank() == 2);
+        let values =
+            elements.to_i64s().filter(|_| elements.ty.rank() == 2 && elements.ty.shape[1].known() == Some(2));
         let values = values.ok_or_else(|| {
             let message = format!("attribute '{name}' of '{}' has type {}", self.name, elements.ty);
             Diagnostic::new(codes::ACCESS, self.span, message).expected("pairs of integers, tensor<nx2xi64>")

@@ -41,6 +41,8 @@ pub struct Diagnostic {
     pub expected: Option<String>,
     /// What to do about it.
     pub help: Option<String>,
+    /// Number of the constraint of the specification that is violated: 12 for `(C12)`.
+    pub constraint: Option<u8>,
 }
 
 /// The meaning of each error code.
@@ -94,12 +96,25 @@ pub mod codes {
 impl Diagnostic {
     /// An error with no expectation and no help yet.
     pub fn new(code: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic { code, message: shortened(message.into()), span, expected: None, help: None }
+        Diagnostic {
+            code,
+            message: shortened(message.into()),
+            span,
+            expected: None,
+            help: None,
+            constraint: None,
+        }
     }
 
     /// The same error with what would have been accepted.
     pub fn expected(mut self, expected: impl Into<String>) -> Diagnostic {
         self.expected = Some(shortened(expected.into()));
+        self
+    }
+
+    /// The same error as a violation of a constraint of the operation in the specification; 0 for none.
+    pub fn constraint(mut self, number: u8) -> Diagnostic {
+        self.constraint = (number > 0).then_some(number);
         self
     }
 
@@ -125,6 +140,11 @@ impl Diagnostic {
         ));
         if let Some(expected) = &self.expected {
             out.push_str(&format!(" {gutter} = expected: {expected}\n"));
+        }
+        if let Some(number) = self.constraint {
+            out.push_str(&format!(
+                " {gutter} = constraint: (C{number}) of the operation in the StableHLO specification\n"
+            ));
         }
         if let Some(help) = &self.help {
             out.push_str(&format!(" {gutter} = help: {help}\n"));

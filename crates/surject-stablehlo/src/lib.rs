@@ -15,6 +15,7 @@ mod module;
 mod normalise;
 mod parse;
 mod print;
+mod quantized;
 mod same;
 mod sharding;
 pub mod table;
@@ -28,11 +29,12 @@ pub use attr::{
 pub use dense::{DenseData, DenseElements};
 pub use diagnostic::{Diagnostic, Span};
 pub use module::{Function, Module, Op, Param, Region, ResultDecl, ValueId, ValueInfo, Visibility};
-pub use parse::{MAX_NESTING, parse};
+pub use parse::{MAX_NESTING, check, parse};
 pub use print::{Options, print, print_generic, print_with};
+pub use quantized::QuantizedType;
 pub use sharding::Mesh;
 pub use types::{Dim, ElementClass, ElementType, FunctionType, TensorType, Type};
-pub use verify::verify;
+pub use verify::{Inference, verify};
 
 /// Reads text and checks it; the first error.
 pub fn parse_and_verify(source: impl AsRef<[u8]>) -> Result<Module, Diagnostic> {

@@ -4,7 +4,7 @@ use crate::attr::{Attribute, Attributes};
 use crate::dense::DenseElements;
 use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::module::Op;
-use crate::table::{Absent, AttrKind, AttrSpec, OpSpec, enum_values};
+use crate::table::{Absent, AttrKind, AttrSpec, OpSpec, arity_constraint, enum_values};
 use crate::types::{ElementType, TensorType, Type};
 
 /// Checks arity, converts attributes to the kinds of the table and fills in defaults. `types` are the types of
@@ -39,9 +39,9 @@ fn arity(op: &Op, spec: &OpSpec) -> Result<(), Diagnostic> {
     for (what, found, wanted) in counts {
         if !wanted.allows(found) {
             let message = format!("'{}' has {found} {what}{}", op.name, if found == 1 { "" } else { "s" });
-            return Err(
-                Diagnostic::new(codes::ARITY, op.span, message).expected(format!("{wanted} {what}(s)"))
-            );
+            return Err(Diagnostic::new(codes::ARITY, op.span, message)
+                .expected(format!("{wanted} {what}(s)"))
+                .constraint(arity_constraint(&op.name, what)));
         }
     }
     Ok(())
@@ -67,11 +67,8 @@ fn matches_kind(value: &Attribute, kind: AttrKind) -> bool {
         | (AttrKind::Symbol, Attribute::Symbol(_))
         | (AttrKind::Dict, Attribute::Dict(_))
         | (AttrKind::Array, Attribute::Array(_)) => true,
-        (AttrKind::Pairs, Attribute::Dense(elements)) => {
-            elements.ty.rank() == 2
-                && elements.ty.shape[1].known() == Some(2)
-                && elements.ty.element == ElementType::I64
-        }
+        // What the shape must be depends on the operation: the verifier's.
+        (AttrKind::Pairs, Attribute::Dense(elements)) => elements.ty.element == ElementType::I64,
         (AttrKind::I64, Attribute::Int { ty, .. }) => *ty == ElementType::I64,
         (AttrKind::I32, Attribute::Int { ty, .. }) => *ty == ElementType::I32,
         (AttrKind::U64, Attribute::Int { ty, .. }) => *ty == ElementType::U64,
@@ -91,18 +88,9 @@ fn convert(value: Attribute, spec: &AttrSpec, op: &Op) -> Result<Attribute, Diag
         let message = format!("attribute '{}' of '{}' is {found}", spec.name, op.name);
         Diagnostic::new(codes::ATTRIBUTE, op.span, message).expected(kind_text(spec.kind))
     };
-    let integer = |value: i128, ty: ElementType| {
-        let fits =
-            if ty == ElementType::I32 { i32::try_from(value).is_ok() } else { i64::try_from(value).is_ok() };
-        if fits { Ok(Attribute::Int { value, ty }) } else { Err(wrong("an integer out of range")) }
-    };
     Ok(match (spec.kind, value) {
-        (AttrKind::I64s, Attribute::Dense(elements)) => {
+        (AttrKind::I64s, Attribute::Dense(elements)) if elements.ty.rank() <= 1 => {
             Attribute::I64s(elements.to_i64s().ok_or_else(|| wrong("dense elements that are no integers"))?)
-        }
-        (AttrKind::I64s, Attribute::Array(items)) => {
-            let values: Option<Vec<i64>> = items.iter().map(Attribute::as_i64).collect();
-            Attribute::I64s(values.ok_or_else(|| wrong("an array of other things than integers"))?)
         }
         (AttrKind::I64s, Attribute::DenseArray { element, values }) if element.is_integer() => {
             Attribute::I64s(values)
@@ -114,20 +102,20 @@ fn convert(value: Attribute, spec: &AttrSpec, op: &Op) -> Result<Attribute, Diag
         (AttrKind::Bools, Attribute::I64s(values)) => {
             Attribute::Bools(values.into_iter().map(|v| v != 0).collect())
         }
-        (AttrKind::Pairs, Attribute::Dense(elements)) if elements.ty.rank() == 2 => {
-            let values =
-                elements.to_i64s().filter(|v| v.len().is_multiple_of(2)).ok_or_else(|| wrong("no pairs"))?;
-            if elements.ty.shape[1].known() != Some(2) && !values.is_empty() {
-                return Err(wrong(&format!("dense elements of type {}", elements.ty)));
-            }
-            Attribute::Dense(pairs(values.chunks_exact(2).map(|p| (p[0], p[1])).collect()))
+        (AttrKind::Pairs, Attribute::Dense(elements)) => {
+            let values = elements.to_i64s().ok_or_else(|| wrong("dense elements that are no integers"))?;
+            let ty = TensorType { element: ElementType::I64, ..elements.ty.clone() };
+            let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+            let elements = DenseElements::raw(ty, bytes).ok_or_else(|| wrong("dense elements"))?;
+            Attribute::Dense(elements.canonical())
         }
-        (AttrKind::I64, Attribute::Int { value, .. }) => integer(value, ElementType::I64)?,
-        (AttrKind::I32, Attribute::Int { value, .. }) => integer(value, ElementType::I32)?,
+        // Another type than that of the table is a mistake.
+        (AttrKind::I64 | AttrKind::I32, Attribute::Int { ty, .. }) => {
+            return Err(wrong(&format!("an integer of type {ty}")));
+        }
         (AttrKind::U64, Attribute::Int { value, .. }) => Attribute::Int { value, ty: ElementType::U64 },
         (AttrKind::F32, value @ Attribute::Float { .. }) => float(value.as_f64(), ElementType::F32),
         (AttrKind::F64, value @ Attribute::Float { .. }) => float(value.as_f64(), ElementType::F64),
-        (AttrKind::Bool, Attribute::Unit) => Attribute::Bool(true),
         (AttrKind::Enum(kind), Attribute::String(text)) => {
             let known = enum_values(kind).and_then(|values| values.iter().find(|v| **v == text));
             Attribute::enumeration(kind, *known.ok_or_else(|| wrong(&format!("'{text}'")))?)

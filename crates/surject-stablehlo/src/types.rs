@@ -1,6 +1,9 @@
 //! Types of values, and their text.
 
 use std::fmt;
+use std::sync::Arc;
+
+use crate::quantized::QuantizedType;
 
 /// One extent of a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,7 +68,9 @@ pub enum ElementType {
     /// `complex<f64>`
     C128,
     Index,
-    /// Anything else by its text, for example `!quant.uniform<i8:f32, 0.5:-3>` or `i17`.
+    /// `!quant.uniform<i8:f32, 0.5:-3>`, per tensor or per axis.
+    Quantized(Arc<QuantizedType>),
+    /// Anything else by its text, for example `i17` or a type of another dialect.
     Other(String),
 }
 
@@ -140,6 +145,7 @@ impl ElementType {
     pub fn keyword(&self) -> &str {
         match self {
             ElementType::Other(text) => text,
+            ElementType::Quantized(quantized) => quantized.text(),
             _ => self.row().map_or("?", |row| row.0),
         }
     }
@@ -147,6 +153,7 @@ impl ElementType {
     /// What operations ask about the type.
     pub fn class(&self) -> ElementClass {
         match self {
+            ElementType::Quantized(_) => ElementClass::Quantized,
             ElementType::Other(text) if text.starts_with("!quant") => ElementClass::Quantized,
             _ => self.row().map_or(ElementClass::Other, |row| row.2),
         }
@@ -195,8 +202,16 @@ impl ElementType {
         }
     }
 
+    /// The parameters of a quantized type.
+    pub fn quantized(&self) -> Option<&QuantizedType> {
+        match self {
+            ElementType::Quantized(quantized) => Some(quantized),
+            _ => None,
+        }
+    }
+
     fn row(&self) -> Option<&'static (&'static str, ElementType, ElementClass, u32)> {
-        if matches!(self, ElementType::Other(_)) {
+        if matches!(self, ElementType::Other(_) | ElementType::Quantized(_)) {
             return None;
         }
         ELEMENTS.iter().find(|row| row.1 == *self)
@@ -241,6 +256,14 @@ impl TensorType {
         self.shape.iter().map(|d| d.known()).collect()
     }
 
+    /// The bound of each dimension that the encoding gives one (`#stablehlo.bounds<4, ?>`); as many as dimensions.
+    pub fn bounds(&self) -> Vec<Option<i64>> {
+        let none = vec![None; self.rank()];
+        let Some(list) = self.encoding.as_deref().and_then(bounds_text) else { return none };
+        let bounds: Vec<Option<i64>> = list.split(',').map(|b| b.trim().parse().ok()).collect();
+        if bounds.len() == self.rank() { bounds } else { none }
+    }
+
     /// Whether a constant of the other type may be this value at run time: the same element type, and the same shape
     /// but for dynamic extents.
     pub fn compatible(&self, constant: &TensorType) -> bool {
@@ -257,6 +280,16 @@ impl TensorType {
         let product = self.shape.iter().try_fold(1i64, |n, d| n.checked_mul(d.known()?))?;
         u64::try_from(product).ok()
     }
+}
+
+/// What stands between the brackets of an encoding that gives bounds, in either spelling.
+pub(crate) fn bounds_text(encoding: &str) -> Option<&str> {
+    if let Some(rest) = encoding.strip_prefix("#stablehlo.bounds") {
+        return rest.trim().strip_prefix('<')?.strip_suffix('>');
+    }
+    let rest = encoding.strip_prefix("#stablehlo.type_extensions")?.trim();
+    let inside = rest.strip_prefix('<')?.strip_suffix('>')?.trim().strip_prefix("bounds")?;
+    inside.trim().strip_prefix('=')?.trim().strip_prefix('[')?.strip_suffix(']')
 }
 
 impl fmt::Display for TensorType {
@@ -294,13 +327,15 @@ pub enum Type {
     Tuple(Vec<Type>),
     /// `!stablehlo.token`
     Token,
+    /// `!stablehlo.future<…>`, what `async_start` gives.
+    Future(Vec<Type>),
     /// `(A) -> B`
     Function(Box<FunctionType>),
     /// A bare `i32`, `f32`, `index`: types of attributes, not of tensors.
     Scalar(ElementType),
     /// `none`
     None,
-    /// Any other type by its text (`!stablehlo.future<…>`, `memref<…>`, `tensor<*xf32>`, unknown dialects).
+    /// Any other type by its text (`memref<…>`, `tensor<*xf32>`, unknown dialects).
     Opaque(String),
 }
 
@@ -331,6 +366,7 @@ impl fmt::Display for Type {
             Type::Tensor(tensor) => write!(f, "{tensor}"),
             Type::Tuple(parts) => write!(f, "tuple<{}>", TypeList(parts)),
             Type::Token => f.write_str("!stablehlo.token"),
+            Type::Future(parts) => write!(f, "!stablehlo.future<{}>", TypeList(parts)),
             Type::Function(function) => write!(f, "{function}"),
             Type::Scalar(element) => write!(f, "{element}"),
             Type::None => f.write_str("none"),

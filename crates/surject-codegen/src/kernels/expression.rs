@@ -67,12 +67,16 @@ pub struct Stride {
 }
 
 /// A reduction of an expression.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Reduction {
     /// Its operator.
     pub op: AccOp,
     /// The names of its loops, in the order of the program.
     pub loops: Vec<String>,
+    /// The names of the loops around it that its value depends on.
+    pub outer: Vec<String>,
+    /// The scalar operations of all of its values, each computed once.
+    pub operations: f64,
 }
 
 impl Expression {
@@ -85,8 +89,15 @@ impl Expression {
     pub fn reductions(&self) -> Vec<Reduction> {
         let name = |&l: &LoopId| self.name(l);
         let found = self.nodes().into_iter().filter_map(|n| match &self.dag[n].node {
-            Node::Reduce { op, loops, .. } => {
-                Some(Reduction { op: *op, loops: loops.iter().map(name).collect() })
+            Node::Reduce { op, loops, body, .. } => {
+                let outer: Vec<LoopId> = self.dag[n].deps.loops().collect();
+                let outer = outer.iter().map(name).collect();
+                let terms = self.dag.points(self.dag[n].deps.union(loops.iter().copied().collect()));
+                let leaf = |n: &NodeId| matches!(self.dag[*n].node, Node::Const(_) | Node::Load { .. });
+                let body = self.dag.reachable(&[*body], false);
+                let operations = terms * (1 + body.iter().filter(|n| !leaf(n)).count()) as f64;
+                let loops = loops.iter().map(name).collect();
+                Some(Reduction { op: *op, loops, outer, operations })
             }
             _ => None,
         });
@@ -158,7 +169,11 @@ impl Expression {
         let mut all = Vec::new();
         for n in self.nodes() {
             if let Node::Reduce { loops, .. } = &self.dag[n].node {
-                loops.iter().for_each(|l| if !all.contains(l) { all.push(*l) });
+                loops.iter().for_each(|l| {
+                    if !all.contains(l) {
+                        all.push(*l)
+                    }
+                });
             }
         }
         all

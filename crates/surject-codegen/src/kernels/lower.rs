@@ -12,7 +12,7 @@ use crate::build::joining;
 use crate::dag::{Buf, Node, NodeId};
 use std::collections::{BTreeMap, HashMap};
 use surject_ir::{AccOp, DType, UnaryOp};
-use surject_kernel::{Access, Affine, Builder, Kernel, LoopKind, Mem, Op, Place, Type, Value};
+use surject_kernel::{Access, Affine, Builder, Kernel, Level, LoopKind, Mem, Op, Place, Source, Type, Value};
 
 /// A kernel, and the tensors that are its parameters, in order.
 #[derive(Clone, Debug)]
@@ -40,7 +40,10 @@ pub fn lower(name: &str, expression: &Expression, schedule: &Schedule) -> Result
     let mut b = Builder::new(name);
     let (mut memory, mut tensors) = (BTreeMap::new(), Vec::new());
     let loaded = |buf: Buf| {
-        expression.nodes().into_iter().any(|n| matches!(expression.dag[n].node, Node::Load { buf: b, .. } if b == buf))
+        expression
+            .nodes()
+            .into_iter()
+            .any(|n| matches!(expression.dag[n].node, Node::Load { buf: b, .. } if b == buf))
     };
     for (&buf, &(tensor, dtype, elements)) in &expression.memory {
         let stored = expression.outputs.iter().filter(|o| o.to == buf);
@@ -60,7 +63,8 @@ pub fn lower(name: &str, expression: &Expression, schedule: &Schedule) -> Result
     }
     let frames = vec![Frame::default()];
     let places = HashMap::new();
-    let mut lowering = Lowering { expression, resolved: &resolved, b, memory, places, lanes: None, frames };
+    let mut lowering =
+        Lowering { expression, resolved: &resolved, b, memory, places, lanes: None, thread: None, frames };
     lowering.points(&resolved.points)?;
     Ok(Launch { kernel: lowering.b.finish(), tensors })
 }
@@ -82,6 +86,8 @@ struct Lowering<'a> {
     places: HashMap<LoopId, Affine>,
     /// The loop whose iterations are lanes here, and how many there are.
     lanes: Option<(LoopId, usize)>,
+    /// The number of the thread, inside of the loop over threads.
+    thread: Option<Value>,
     frames: Vec<Frame>,
 }
 
@@ -91,15 +97,44 @@ impl Lowering<'_> {
     /// The loops over the points, and what is stored in them.
     fn points(&mut self, axes: &[Axis]) -> Lowered<()> {
         let roots: Vec<NodeId> = self.expression.outputs.iter().map(|o| o.root).collect();
-        self.reductions_known(&roots, axes)?;
+        let shared = |a: &&Axis| matches!(a.kind, AxisKind::Parallel(level) if level != Level::Thread);
+        let outer = axes.iter().take_while(shared).count();
         let mut opened = 0;
         for (i, axis) in axes.iter().enumerate() {
+            if i == outer {
+                opened += self.open_threads();
+            }
+            if i >= outer || self.resolved.threads.is_none() {
+                self.reductions_known(&roots, &axes[i..])?;
+            }
             opened += usize::from(self.open(axis, &[])?.is_some());
-            self.reductions_known(&roots, &axes[i + 1..])?;
         }
-        self.store()?;
+        if axes.len() == outer {
+            opened += self.open_threads();
+        }
+        self.reductions_known(&roots, &[])?;
+        // What all threads compute, one of them stores.
+        let spread = axes.iter().any(|a| a.kind == AxisKind::Parallel(Level::Thread));
+        match self.thread.filter(|_| !spread) {
+            None => self.store()?,
+            Some(thread) => {
+                let first = Affine::from(thread);
+                let first = self.b.holds(vec![surject_kernel::Guard { expr: first, bound: 1.into() }], 1);
+                self.b.open_if(first);
+                self.store()?;
+                self.b.close_if(&[]);
+            }
+        }
         (0..opened).for_each(|_| _ = self.b.close_for(&[]));
         Ok(())
+    }
+
+    /// Opens the loop over threads, if there is one; gives how many loops it opened.
+    fn open_threads(&mut self) -> usize {
+        let Some(threads) = self.resolved.threads else { return 0 };
+        let (thread, _) = self.b.open_for(0, threads, 1, LoopKind::Parallel(Level::Thread), &[]);
+        self.thread = Some(thread);
+        1
     }
 
     /// Opens a loop that carries these values: what it carries inside. Lanes are no loop.
@@ -107,6 +142,11 @@ impl Lowering<'_> {
         let kind = match axis.kind {
             AxisKind::Serial => LoopKind::Serial,
             AxisKind::Unrolled => LoopKind::Unrolled,
+            AxisKind::Parallel(Level::Thread) => {
+                let thread = self.thread.ok_or_else(|| CodegenError::malformed("threads without a loop"))?;
+                self.bind(axis, thread.into())?;
+                return Ok(None);
+            }
             AxisKind::Parallel(level) => LoopKind::Parallel(level),
             AxisKind::Lanes => {
                 self.lanes = Some((axis.of, axis.extent as usize));
@@ -276,7 +316,18 @@ impl Lowering<'_> {
         }
         self.frames.truncate(depth);
         (self.lanes, self.places) = (outside, places);
-        let whole = if inside == lanes { next } else { self.b.reduce_lanes(op, next) };
+        let mut whole = if inside == lanes { next } else { self.b.reduce_lanes(op, next) };
+        if let Some(threads) = axes.iter().find(|a| a.kind == AxisKind::Parallel(Level::Thread)) {
+            // Each thread gets the sum of all: in every step that of twice as many.
+            let mut apart = 1;
+            while apart < threads.extent {
+                let ty = self.b.ty(whole);
+                let other = Op::Exchange(Source::Xor(apart as usize), whole);
+                let other = self.b.statement(other, &[ty])[0];
+                whole = self.b.binary(join, whole, other);
+                apart *= 2;
+            }
+        }
         Ok(self.b.convert(whole, dtype))
     }
 
@@ -319,16 +370,16 @@ impl Lowering<'_> {
     }
 
     fn guards(&self, guards: &[Guard]) -> Lowered<Vec<surject_kernel::Guard>> {
-        let guard = |g: &Guard| {
-            Ok(surject_kernel::Guard { expr: self.affine(&g.expr)?, bound: g.bound.into() })
-        };
+        let guard =
+            |g: &Guard| Ok(surject_kernel::Guard { expr: self.affine(&g.expr)?, bound: g.bound.into() });
         guards.iter().map(guard).collect()
     }
 
     fn affine(&self, lin: &Lin) -> Lowered<Affine> {
         let mut sum = Affine::from(lin.offset);
         for &(l, by) in &lin.terms {
-            let place = self.places.get(&l).ok_or_else(|| CodegenError::malformed("a loop that is not open"))?;
+            let place =
+                self.places.get(&l).ok_or_else(|| CodegenError::malformed("a loop that is not open"))?;
             sum = sum.plus(place, by).ok_or_else(|| CodegenError::overflow("an address"))?;
         }
         Ok(sum)

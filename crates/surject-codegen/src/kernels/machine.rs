@@ -60,7 +60,10 @@ pub fn choose(machine: &dyn Machine, expression: &Expression) -> Result<Choice, 
         match strategy.propose(expression) {
             Ok(proposal) => {
                 resolve(expression, &proposal.schedule).map_err(|error| {
-                    CodegenError::malformed(format!("a schedule of the strategy `{}`: {error}", strategy.name()))
+                    CodegenError::malformed(format!(
+                        "a schedule of the strategy `{}`: {error}",
+                        strategy.name()
+                    ))
                 })?;
                 found.push((strategy.name(), proposal));
             }
@@ -69,7 +72,10 @@ pub fn choose(machine: &dyn Machine, expression: &Expression) -> Result<Choice, 
     }
     let best = found.iter().enumerate().min_by(|a, b| a.1.1.cost.total_cmp(&b.1.1.cost)).map(|(i, _)| i);
     let Some(best) = best else {
-        return Err(CodegenError::unsupported(format!("an expression that `{}` has no strategy for", machine.name())));
+        return Err(CodegenError::unsupported(format!(
+            "an expression that `{}` has no strategy for",
+            machine.name()
+        )));
     };
     let (strategy, proposal) = found.remove(best);
     let dearer = |p: &Proposal| format!("{:.3e} cycles", p.cost);

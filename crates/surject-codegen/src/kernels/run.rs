@@ -5,12 +5,12 @@
 use super::expression::{Assignment, Expression, Tensor, assignment};
 use super::lower::{Launch, lower};
 use super::machine::{Machine, choose};
-use super::schedule::Schedule;
+use super::schedule::{Schedule, Schedules};
 use crate::CodegenError;
 use std::collections::HashMap;
 use std::sync::Arc;
 use surject_ir::interp::{self, Assignments, InterpError};
-use surject_ir::{Buffer, FieldId, Function, Program, TensorType, Var};
+use surject_ir::{Buffer, FieldId, Function, Program, StatementKind, TensorType, Var};
 use surject_kernel::interpret::{self, Counts, Options};
 
 /// A kernel of a program.
@@ -31,23 +31,51 @@ pub struct Kernels {
     pub temporaries: Vec<TensorType>,
 }
 
-/// Gives the schedule of the expression with a number, where the machine is not to choose it.
-pub type Scheduled<'a> = &'a dyn Fn(&str) -> Option<Schedule>;
+/// The assignments of a function, those inside of its control flow too, with the names of the variables they define.
+pub fn assignments(function: &Function) -> Vec<(String, FieldId)> {
+    let mut found = Vec::new();
+    let mut work = vec![&function.body];
+    while let Some(block) = work.pop() {
+        for statement in &block.statements {
+            match &statement.kind {
+                StatementKind::Store { target, field } => {
+                    found.push((function.name_of(*target).to_string(), *field));
+                }
+                StatementKind::Constant { .. } => {}
+                StatementKind::Call { regions, .. } | StatementKind::If { branches: regions, .. } => {
+                    work.extend(regions.iter().map(|r| &r.body));
+                }
+                StatementKind::While { cond, body, .. } => work.extend([&body.body, &cond.body]),
+            }
+        }
+    }
+    found
+}
 
-/// The kernels of an assignment for a machine. Kernel `n` is called `NAME_n`; a schedule that `scheduled` has for it is
-/// taken instead of the machine's choice.
+/// The expressions of a function by the names of their kernels: that of the variable, and a number.
+pub fn expressions(function: &Function) -> Result<Vec<(String, Expression)>, CodegenError> {
+    let mut all = Vec::new();
+    for (name, field) in assignments(function) {
+        let found = assignment(function, field)?.expressions.into_iter().enumerate();
+        all.extend(found.map(|(i, expression)| (format!("{name}_{i}"), expression)));
+    }
+    Ok(all)
+}
+
+/// The kernels of an assignment for a machine. Kernel `n` is called `NAME_n`; a schedule that is given for it is taken
+/// instead of the machine's choice.
 pub fn kernels(
     function: &Function,
     field: FieldId,
     machine: &dyn Machine,
     name: &str,
-    scheduled: Scheduled<'_>,
+    given: &Schedules,
 ) -> Result<Kernels, CodegenError> {
     let Assignment { expressions, temporaries } = assignment(function, field)?;
     let mut kernels = Vec::new();
     for (i, expression) in expressions.iter().enumerate() {
         let name = format!("{name}_{i}");
-        kernels.push(one(expression, machine, &name, scheduled(&name))?);
+        kernels.push(one(expression, machine, &name, given.get(&name).cloned())?);
     }
     Ok(Kernels { kernels, temporaries })
 }
@@ -78,10 +106,11 @@ pub fn run(
     arguments: &[Buffer],
     machine: &dyn Machine,
     options: &Options,
-    scheduled: Scheduled<'_>,
+    given: &Schedules,
 ) -> Result<(Vec<Buffer>, Counts), InterpError> {
-    let counts = Counts::default();
-    let mut host = Host { machine, options, scheduled, made: HashMap::new(), counts };
+    let names = program.function(function).map(assignments).unwrap_or_default();
+    let names = names.into_iter().map(|(name, field)| (field, name)).collect();
+    let mut host = Host { machine, options, given, names, made: HashMap::new(), counts: Counts::default() };
     let results = interp::run_with(program, function, arguments, &mut host)?;
     Ok((results, host.counts))
 }
@@ -89,7 +118,8 @@ pub fn run(
 struct Host<'a> {
     machine: &'a dyn Machine,
     options: &'a Options,
-    scheduled: Scheduled<'a>,
+    given: &'a Schedules,
+    names: HashMap<FieldId, String>,
     /// The kernels of fields, which loops run again and again.
     made: HashMap<FieldId, Arc<Kernels>>,
     counts: Counts,
@@ -105,8 +135,8 @@ impl Assignments for Host<'_> {
         let kernels = match self.made.get(&field) {
             Some(kernels) => kernels.clone(),
             None => {
-                let name = format!("field{}", field.0);
-                let made = kernels(function, field, self.machine, &name, self.scheduled);
+                let name = self.names.get(&field).map_or("kernel", String::as_str);
+                let made = kernels(function, field, self.machine, name, self.given);
                 let made = Arc::new(made.map_err(refused)?);
                 self.made.insert(field, made.clone());
                 made

@@ -8,12 +8,15 @@
 //! unroll k0              // its iterations are written out
 //! ```
 //!
+//! Threads of a block or a warp share loops over the points, and reductions: every loop that is `parallel … thread` is
+//! shared by the same threads, which stand directly inside of the blocks and warps and run all other loops each.
+//!
 //! Without directives the loops run one after the other, in the order of the expression.
 
 use super::expression::Expression;
 use crate::address::LoopId;
 use crate::dag::{Node, NodeId};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::str::FromStr;
 use surject_kernel::Level;
@@ -79,7 +82,8 @@ impl FromStr for Schedule {
             if words.is_empty() {
                 continue;
             }
-            directives.push(directive(&words).map_err(|message| ScheduleError { line: Some(i + 1), message })?);
+            directives
+                .push(directive(&words).map_err(|message| ScheduleError { line: Some(i + 1), message })?);
         }
         Ok(Schedule { directives })
     }
@@ -107,6 +111,80 @@ fn directive(words: &[&str]) -> Result<Directive, String> {
             ));
         }
     })
+}
+
+/// Schedules of the kernels of a program that its user has written, by the names of the kernels.
+///
+/// The text has a line `kernel NAME` for each of them, and below it the directives of its schedule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schedules {
+    entries: BTreeMap<String, Entry>,
+}
+
+/// The schedule of a kernel, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    schedule: Schedule,
+    /// The line of the name, then that of each directive.
+    lines: Vec<usize>,
+}
+
+impl Schedules {
+    /// The schedule of a kernel, if there is one.
+    pub fn get(&self, name: &str) -> Option<&Schedule> {
+        self.entries.get(name).map(|entry| &entry.schedule)
+    }
+
+    /// Does every schedule have an expression among these, by their names, and fit it?
+    pub fn check<'a>(
+        &self,
+        expressions: impl Fn(&str) -> Option<&'a Expression>,
+    ) -> Result<(), ScheduleError> {
+        for (name, Entry { schedule, lines }) in &self.entries {
+            let first = lines.first().copied();
+            let Some(expression) = expressions(name) else {
+                let message = format!("the program has no kernel `{name}`; `--emit schedule` lists them");
+                return Err(ScheduleError { line: first, message });
+            };
+            resolve(expression, schedule).map_err(|error| ScheduleError {
+                line: error.line.and_then(|line| lines.get(line).copied()).or(first),
+                message: error.message,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Schedules {
+    type Err = ScheduleError;
+
+    fn from_str(text: &str) -> Result<Schedules, ScheduleError> {
+        let mut schedules = Schedules::default();
+        let mut name = None;
+        for (i, line) in text.lines().enumerate() {
+            let words: Vec<&str> = line.split("//").next().unwrap_or("").split_whitespace().collect();
+            let fault = |message: String| ScheduleError { line: Some(i + 1), message };
+            match (&words[..], &name) {
+                ([], _) => {}
+                (["kernel", new], _) => {
+                    let entry = Entry { schedule: Schedule::default(), lines: vec![i + 1] };
+                    if schedules.entries.insert(new.to_string(), entry).is_some() {
+                        return Err(fault(format!("the kernel `{new}` has a schedule above")));
+                    }
+                    name = Some(new.to_string());
+                }
+                (words, Some(name)) => {
+                    let directive = directive(words).map_err(fault)?;
+                    if let Some(entry) = schedules.entries.get_mut(name) {
+                        entry.schedule.directives.push(directive);
+                        entry.lines.push(i + 1);
+                    }
+                }
+                (_, None) => return Err(fault("expected `kernel NAME` before the first directive".into())),
+            }
+        }
+        Ok(schedules)
+    }
 }
 
 /// What a loop of a schedule becomes.
@@ -138,7 +216,12 @@ pub(crate) struct Resolved {
     pub(crate) reductions: HashMap<NodeId, Vec<Axis>>,
     /// The loops whose last block is not whole.
     pub(crate) cut: Vec<LoopId>,
+    /// How many threads share the loops over threads, if there are any.
+    pub(crate) threads: Option<i64>,
 }
+
+/// The most threads that share a reduction: those of a warp.
+const WARP: i64 = 32;
 
 /// The most lanes of a vector.
 const MAX_LANES: i64 = 64;
@@ -167,10 +250,16 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
         apply(expression, directive, &mut nests, &mut cut)
             .map_err(|message| ScheduleError { line: Some(i + 1), message })?;
     }
-    check(expression, &nests).map_err(|message| ScheduleError { line: None, message })?;
+    let threads = check(expression, &nests).map_err(|Unfit { name, message }| {
+        let says = |d: &Directive| match d {
+            Directive::Parallel(n, _) | Directive::Vectorise(n) | Directive::Unroll(n) => *n == name,
+            Directive::Split(..) | Directive::Order(_) => false,
+        };
+        ScheduleError { line: schedule.directives.iter().rposition(says).map(|i| i + 1), message }
+    })?;
     let points = std::mem::take(&mut nests[0].1);
     let reductions = nests.into_iter().filter_map(|(n, axes)| Some((n?, axes))).collect();
-    Ok(Resolved { points, reductions, cut })
+    Ok(Resolved { points, reductions, cut, threads })
 }
 
 fn apply(
@@ -227,7 +316,9 @@ fn apply(
                 let mut sorted = Vec::new();
                 for name in order {
                     match axes.iter().find(|a| a.name == *name) {
-                        Some(axis) if !sorted.iter().any(|s: &Axis| s.name == *name) => sorted.push(axis.clone()),
+                        Some(axis) if !sorted.iter().any(|s: &Axis| s.name == *name) => {
+                            sorted.push(axis.clone())
+                        }
                         Some(_) => return Err(format!("`{name}` stands twice in this order")),
                         None => return Err(format!("`{name}` is no loop of the same nest as `{first}`")),
                     }
@@ -241,7 +332,9 @@ fn apply(
                 }
             })
         }
-        Directive::Parallel(name, level) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Parallel(*level))),
+        Directive::Parallel(name, level) => {
+            each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Parallel(*level)))
+        }
         Directive::Vectorise(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Lanes)),
         Directive::Unroll(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Unrolled)),
     }
@@ -249,68 +342,119 @@ fn apply(
 
 fn become_kind(axes: &mut [Axis], at: usize, kind: AxisKind) -> Result<(), String> {
     let axis = &mut axes[at];
-    if axis.kind != AxisKind::Serial {
-        return Err(format!("`{}` has a directive of this kind already", axis.name));
+    let already = match axis.kind {
+        AxisKind::Serial => None,
+        AxisKind::Unrolled => Some("unrolled"),
+        AxisKind::Parallel(_) => Some("parallel"),
+        AxisKind::Lanes => Some("vectorised"),
+    };
+    if let Some(already) = already {
+        return Err(format!("`{}` is {already} already", axis.name));
     }
     axis.kind = kind;
     Ok(())
 }
 
-/// Can the loops run as they stand now?
-fn check(expression: &Expression, nests: &[(Option<NodeId>, Vec<Axis>)]) -> Result<(), String> {
-    let mut lanes: Option<&Axis> = None;
+/// A loop that cannot run as it stands.
+struct Unfit {
+    name: String,
+    message: String,
+}
+
+/// Can the loops run as they stand now? Gives the number of threads that share loops.
+fn check(expression: &Expression, nests: &[(Option<NodeId>, Vec<Axis>)]) -> Result<Option<i64>, Unfit> {
+    let mut threads: Option<&Axis> = None;
+    // Lanes of the points, and of any reduction.
+    let mut lanes: [Option<&Axis>; 2] = [None, None];
     for (reduction, axes) in nests {
         let mut levels: Vec<Level> = Vec::new();
         for (i, axis) in axes.iter().enumerate() {
             let name = &axis.name;
-            let free = reduction.is_none() && expression.free.contains(axis.of);
+            let unfit = |message: String| Err(Unfit { name: name.clone(), message });
+            if matches!(axis.kind, AxisKind::Parallel(_) | AxisKind::Lanes)
+                && reduction.is_none()
+                && !expression.free.contains(axis.of)
+            {
+                return unfit(format!(
+                    "iterations of `{name}` store the same elements: they run one after the other"
+                ));
+            }
             match axis.kind {
+                AxisKind::Parallel(Level::Thread) => {
+                    let blocks = |a: &Axis| matches!(a.kind, AxisKind::Parallel(Level::Block));
+                    if !nests[0].1.iter().any(blocks) {
+                        return unfit(format!("the threads of `{name}` stand inside of a loop over blocks"));
+                    }
+                    if axes.iter().filter(|a| a.kind == axis.kind).count() > 1 {
+                        return unfit(format!("`{name}` is not the only loop over threads"));
+                    }
+                    if let Some(other) = threads.filter(|other| other.extent != axis.extent) {
+                        let (extent, others) = (axis.extent, other.extent);
+                        return unfit(format!(
+                            "`{name}` has {extent} threads, and `{}` has {others}",
+                            other.name
+                        ));
+                    }
+                    if reduction.is_some() && !(axis.extent <= WARP && axis.extent.count_ones() == 1) {
+                        return unfit(format!(
+                            "a reduction is shared by the threads of a warp: 2, 4, 8, 16 or {WARP}; `{name}` has {}",
+                            axis.extent
+                        ));
+                    }
+                    // Each thread has a value of its own of what depends on a loop that they share.
+                    let depends = |other: &Axis| {
+                        other.kind == axis.kind
+                            && reduction.is_some_and(|n| expression.dag[n].deps.contains(other.of))
+                    };
+                    if let Some(other) = nests.iter().flat_map(|n| &n.1).find(|a| depends(a)) {
+                        let other = &other.name;
+                        return unfit(format!(
+                            "the reduction over `{name}` depends on `{other}`, of which each thread has a part"
+                        ));
+                    }
+                    threads = Some(axis);
+                }
                 AxisKind::Parallel(level) => {
                     if reduction.is_some() {
-                        return Err(format!("`{name}` is a loop of a reduction, which no level shares out"));
-                    }
-                    if !free {
-                        return Err(format!("iterations of `{name}` store the same elements: they are not parallel"));
+                        return unfit(format!("`{name}` is a loop of a reduction, which only threads share"));
                     }
                     if levels.len() != i {
-                        return Err(format!("the loop `{name}` is parallel and stands inside of one that is not"));
+                        return unfit(format!(
+                            "the loop `{name}` is parallel and stands inside of one that is not"
+                        ));
                     }
-                    let fits = match (levels.last(), level) {
-                        (None, level) => matches!(level, Level::Task | Level::Block),
-                        (Some(Level::Block), level) => matches!(level, Level::Warp | Level::Thread),
-                        (Some(Level::Warp), level) => level == Level::Thread,
-                        _ => false,
+                    let fits = match levels.last() {
+                        None => matches!(level, Level::Task | Level::Block),
+                        Some(Level::Block) => level == Level::Warp,
+                        Some(_) => false,
                     };
                     if !fits {
-                        let outer = levels.last().map_or("none".to_string(), |l| format!("a {l}"));
-                        return Err(format!("`{name}` is a loop over {level}s, and around it is {outer}"));
+                        let outer =
+                            levels.last().map_or("nothing".to_string(), |l| format!("a loop over {l}s"));
+                        return unfit(format!("`{name}` is a loop over {level}s, and around it is {outer}"));
                     }
                     levels.push(level);
                 }
                 AxisKind::Lanes => {
-                    if reduction.is_none() && !free {
-                        return Err(format!("iterations of `{name}` store the same elements: they are no lanes"));
-                    }
                     if i + 1 != axes.len() {
-                        return Err(format!("`{name}` is vectorised, and is not the innermost loop"));
+                        return unfit(format!("`{name}` is vectorised, and is not the innermost loop"));
                     }
                     if !(2..=MAX_LANES).contains(&axis.extent) {
                         let extent = axis.extent;
-                        return Err(format!(
+                        return unfit(format!(
                             "`{name}` runs {extent} times, and a vector has 2 to {MAX_LANES} lanes; split it first"
                         ));
                     }
-                    match lanes {
-                        // Reductions that are vectorised beside each other do not meet.
-                        Some(other) if reduction.is_none() || nests[0].1.iter().any(|a| a.name == other.name) => {
-                            return Err(format!("`{}` is vectorised already", other.name));
-                        }
-                        _ => lanes = Some(axis),
+                    // Reductions that are vectorised beside each other do not meet; lanes of the points meet all.
+                    lanes[usize::from(reduction.is_some())] = Some(axis);
+                    if let [Some(point), Some(term)] = lanes {
+                        let message = format!("`{}` is vectorised already", point.name);
+                        return Err(Unfit { name: term.name.clone(), message });
                     }
                 }
                 AxisKind::Serial | AxisKind::Unrolled => {}
             }
         }
     }
-    Ok(())
+    Ok(threads.map(|t| t.extent))
 }

@@ -29,6 +29,13 @@ pub(super) struct Aliases<'s> {
 /// are expanded at most.
 const MAX_EXPANSION: usize = 1 << 20;
 
+impl Aliases<'_> {
+    /// Forgets what was being expanded when a mistake was found.
+    pub(super) fn forget_active(&mut self) {
+        self.active.clear();
+    }
+}
+
 impl<'s> Parser<'s> {
     /// The attribute that `#name` stands for; names are given with their sigil.
     pub(super) fn attribute_alias(&mut self, name: &'s str, span: Span) -> Result<Attribute> {

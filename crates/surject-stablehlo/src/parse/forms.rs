@@ -22,6 +22,9 @@ impl<'s> Parser<'s> {
             _ => word,
         };
         let Some(spec) = lookup(name) else {
+            if let Some(read) = self.foreign(name) {
+                return read;
+            }
             return self.unknown_pretty(word, start);
         };
         let mut op = Op::new(spec.name);

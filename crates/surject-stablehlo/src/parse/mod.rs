@@ -4,9 +4,11 @@ mod alias;
 mod attrs;
 mod cursor;
 mod dense;
+mod foreign;
 mod forms;
 mod module;
 mod ops;
+mod recover;
 mod sharding;
 mod stablehlo;
 mod structured;
@@ -28,7 +30,36 @@ pub const MAX_NESTING: usize = 128;
 /// The result is well-formed SSA (every operand is defined and of the type the text gives it) but not verified
 /// against the rules of the operations: see [`crate::verify()`] and [`crate::parse_and_verify`].
 pub fn parse(source: impl AsRef<[u8]>) -> std::result::Result<Module, Diagnostic> {
-    let bytes = source.as_ref();
+    let text = readable(source.as_ref())?;
+    let mut parser = Parser::new(text);
+    parser.module()?;
+    Ok(parser.module)
+}
+
+/// All mistakes of a text: those of reading it, which goes on at the next operation after each, and those that the
+/// verifier finds in what could be read. In the order of the text; empty for a valid module.
+pub fn check(source: impl AsRef<[u8]>) -> Vec<Diagnostic> {
+    let text = match readable(source.as_ref()) {
+        Ok(text) => text,
+        Err(error) => return vec![error],
+    };
+    let mut parser = Parser::new(text);
+    parser.recovery = Some(recover::Recovery::default());
+    if let Err(error) = parser.module() {
+        parser.note(error);
+    }
+    let Parser { module, recovery, .. } = parser;
+    let recovery = recovery.unwrap_or_default();
+    let mut errors = recovery.errors;
+    let found = crate::verify::verify_functions(&module, &recovery.broken);
+    // A call of a function that could not be read is no mistake.
+    errors.extend(found.into_iter().filter(|e| !recovery.lost_symbol || e.code != codes::UNKNOWN_NAME));
+    errors.sort_by_key(|e| e.span.start);
+    errors
+}
+
+/// The source as text.
+fn readable(bytes: &[u8]) -> Result<&str> {
     if bytes.starts_with(b"ML\xefR") {
         return Err(Diagnostic::new(codes::BYTECODE, Span::new(0, 4), "this is MLIR bytecode (a portable artifact), not text")
             .expected("StableHLO text, for example 'module { func.func @main(…) … }'")
@@ -36,14 +67,13 @@ pub fn parse(source: impl AsRef<[u8]>) -> std::result::Result<Module, Diagnostic
                 "export text instead: `str(exported.mlir_module())` in jax, or `stablehlo-translate --deserialize file.mlirbc`",
             ));
     }
-    let text = std::str::from_utf8(bytes).map_err(|error| {
+    std::str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
         let message = format!("the byte 0x{:02X} at offset {at} is not UTF-8 text", bytes[at]);
         Diagnostic::new(codes::NOT_TEXT, Span::new(at, at + 1), message)
             .expected("StableHLO text in UTF-8")
             .help("is this a binary file, or text in another encoding?")
-    })?;
-    Parser::new(text).module()
+    })
 }
 
 /// The state of reading one source.
@@ -55,6 +85,8 @@ pub(crate) struct Parser<'s> {
     /// Names of the functions so far.
     symbols: HashSet<String>,
     aliases: alias::Aliases<'s>,
+    /// Where all mistakes are wanted, not the first alone.
+    recovery: Option<recover::Recovery<'s>>,
 }
 
 impl<'s> Parser<'s> {
@@ -66,6 +98,7 @@ impl<'s> Parser<'s> {
             names: Names::default(),
             symbols: HashSet::new(),
             aliases: alias::Aliases::default(),
+            recovery: None,
         }
     }
 

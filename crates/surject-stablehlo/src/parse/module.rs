@@ -4,12 +4,12 @@ use super::Parser;
 use super::cursor::Result;
 use crate::attr::{Attribute, Attributes};
 use crate::diagnostic::{Diagnostic, Span, codes};
-use crate::module::{Function, Module, Param, Region, ResultDecl, Visibility};
+use crate::module::{Function, Param, Region, ResultDecl, Visibility};
 use crate::types::Type;
 
 impl<'s> Parser<'s> {
     /// The whole source.
-    pub(super) fn module(mut self) -> Result<Module> {
+    pub(super) fn module(&mut self) -> Result<()> {
         let mut seen_module = false;
         loop {
             match self.c.peek() {
@@ -23,7 +23,7 @@ impl<'s> Parser<'s> {
                     self.module_op()?;
                 }
                 _ if seen_module => return Err(self.c.unexpected("the end of the file")),
-                _ => self.symbol_op()?,
+                _ => self.symbol_or_recover()?,
             }
         }
         if !seen_module && self.module.functions.is_empty() && self.module.other.is_empty() {
@@ -31,7 +31,21 @@ impl<'s> Parser<'s> {
             return Err(Diagnostic::new(codes::TRUNCATED, span, "the file holds no program")
                 .expected("'module { … }' or 'func.func @main(…) { … }'"));
         }
-        Ok(self.module)
+        Ok(())
+    }
+
+    /// A function or another operation at module level; after a mistake the next one.
+    fn symbol_or_recover(&mut self) -> Result<()> {
+        let mark = self.mark();
+        match self.symbol_op() {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                if let Some(recovery) = &mut self.recovery {
+                    recovery.lost_symbol = true;
+                }
+                self.recover(&mark, error)
+            }
+        }
     }
 
     fn at_module(&mut self) -> bool {
@@ -53,7 +67,7 @@ impl<'s> Parser<'s> {
         }
         self.c.expect("{")?;
         while !self.c.eat("}") {
-            self.symbol_op()?;
+            self.symbol_or_recover()?;
         }
         self.location()?;
         Ok(())
@@ -71,7 +85,7 @@ impl<'s> Parser<'s> {
             self.c.expect(":")?;
         }
         while !self.c.eat("}") {
-            self.symbol_op()?;
+            self.symbol_or_recover()?;
         }
         self.c.expect(")")?;
         self.trailing_dictionary(&mut attributes)?;
@@ -108,7 +122,13 @@ impl<'s> Parser<'s> {
     fn symbol_op(&mut self) -> Result<()> {
         let generic = self.c.looking_at("\"func.func\"");
         if generic || matches!(self.c.peek_word(), "func.func" | "func") {
+            let before = self.recovery.as_ref().map(|r| r.skipped);
             let function = if generic { self.generic_function()? } else { self.function()? };
+            if let Some(recovery) = &mut self.recovery
+                && Some(recovery.skipped) != before
+            {
+                recovery.broken.insert(function.name.clone());
+            }
             if !self.symbols.insert(function.name.clone()) {
                 let message = format!("the function '@{}' is already defined", function.name);
                 return Err(Diagnostic::new(codes::REDEFINED, function.span, message));

@@ -109,6 +109,7 @@ impl<'s> Parser<'s> {
         }
         let span = Span::new(start, self.c.pos);
         let Some((first, count)) = self.names.known.get(name).copied() else {
+            self.is_poisoned(name);
             return Err(Diagnostic::new(
                 codes::UNDEFINED,
                 span,
@@ -278,8 +279,11 @@ impl<'s> Parser<'s> {
                 return Err(Diagnostic::new(codes::UNSUPPORTED, span, "a second block in a region")
                     .help("regions of these dialects hold one block; lower branches to 'stablehlo.case' and 'while'"));
             }
-            let op = self.op()?;
-            region.ops.push(op);
+            let mark = self.mark();
+            match self.op() {
+                Ok(op) => region.ops.push(op),
+                Err(error) => self.recover(&mark, error)?,
+            }
         }
         self.names.close(scope);
         self.leave();

@@ -1,9 +1,12 @@
 //! The grammar of types.
 
+use std::sync::Arc;
+
 use super::Parser;
 use super::cursor::{Result, is_word_start};
 use crate::diagnostic::{Diagnostic, Span, codes};
-use crate::types::{Dim, ElementType, FunctionType, TensorType, Type};
+use crate::quantized::QuantizedType;
+use crate::types::{Dim, ElementType, FunctionType, TensorType, Type, bounds_text};
 
 /// No program has tensors of nearly so many dimensions.
 const MAX_RANK: usize = 256;
@@ -83,12 +86,17 @@ impl<'s> Parser<'s> {
     }
 
     fn tuple_type(&mut self) -> Result<Type> {
+        self.parts().map(Type::Tuple)
+    }
+
+    /// `<T, U>`
+    fn parts(&mut self) -> Result<Vec<Type>> {
         self.enter()?;
         self.c.expect("<")?;
         let parts = if self.c.peek() == b'>' { Vec::new() } else { self.type_list()? };
         self.c.expect(">")?;
         self.leave();
-        Ok(Type::Tuple(parts))
+        Ok(parts)
     }
 
     /// `<f32>` after `complex`, whose offset is given.
@@ -111,6 +119,9 @@ impl<'s> Parser<'s> {
         if name == "stablehlo.token" {
             return Ok(Type::Token);
         }
+        if name == "stablehlo.future" && self.c.byte() == b'<' {
+            return self.parts().map(Type::Future);
+        }
         if self.c.byte() == b'<' {
             self.c.balanced()?;
         } else if !name.contains('.') {
@@ -124,10 +135,20 @@ impl<'s> Parser<'s> {
         self.c.ws();
         let start = self.c.pos;
         if self.c.byte() == b'!' {
-            return Ok(match self.dialect_type()? {
-                Type::Scalar(element) => element,
-                other => ElementType::Other(other.to_string()),
-            });
+            let text = match self.dialect_type()? {
+                Type::Scalar(element) => return Ok(element),
+                other => other.to_string(),
+            };
+            return match QuantizedType::parse(&text) {
+                Ok(Some(quantized)) => Ok(ElementType::Quantized(Arc::new(quantized))),
+                Ok(None) => Ok(ElementType::Other(text)),
+                Err(message) => {
+                    let span = Span::new(start, self.c.pos);
+                    Err(Diagnostic::new(codes::TYPE, span, format!("a quantized type: {message}")).expected(
+                        "for example '!quant.uniform<i8:f32, 0.5:-3>' or '!quant.uniform<i8:f32:1, {0.5, 2.0:7}>'",
+                    ))
+                }
+            };
         }
         let word = self.c.word("an element type, for example 'f32'")?;
         match word {
@@ -221,13 +242,21 @@ impl<'s> Parser<'s> {
         self.c.ws();
         let start = self.c.pos;
         let text = self.encoding_text()?;
-        match text.strip_prefix("#stablehlo.bounds").map(|bounds| wrong_bounds(bounds, shape)) {
-            Some(Some(message)) => {
+        if !is_bounds(&text) {
+            return Ok(text);
+        }
+        match wrong_bounds(bounds_text(&text), shape) {
+            Some(message) => {
                 let span = Span::new(start, self.c.pos);
                 Err(Diagnostic::new(codes::ATTRIBUTE, span, message)
                     .help("a bound for each dimension: a number where it is '?', and '?' everywhere else"))
             }
-            _ => Ok(text),
+            // One spelling for one type.
+            None if text.starts_with("#stablehlo.bounds") => {
+                let bounds: Vec<&str> = bounds_text(&text).unwrap_or("").split(',').map(str::trim).collect();
+                Ok(format!("#stablehlo.bounds<{}>", bounds.join(", ")))
+            }
+            None => Ok(text),
         }
     }
 
@@ -235,7 +264,10 @@ impl<'s> Parser<'s> {
         self.c.ws();
         let start = self.c.pos;
         if self.c.byte() != b'#' {
-            return Err(self.c.unexpected("an encoding attribute, for example '#stablehlo.bounds<4, ?>'"));
+            // Any attribute may be an encoding; what it means is not known here.
+            self.attribute()
+                .map_err(|e| e.expected("an encoding attribute, for example '#stablehlo.bounds<4, ?>'"))?;
+            return Ok(self.c.slice(start, self.c.pos).to_string());
         }
         self.c.pos += 1;
         let name = self.c.suffix("the name of an attribute")?;
@@ -250,10 +282,16 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// What is wrong with the bounds `<4, ?>` of a shape.
-fn wrong_bounds(bounds: &str, shape: &[Dim]) -> Option<String> {
-    let inside = bounds.trim().strip_prefix('<').and_then(|b| b.strip_suffix('>')).map(str::trim);
-    let Some(inside) = inside else { return Some("the bounds are missing".to_string()) };
+/// Whether an encoding is one that gives bounds.
+fn is_bounds(encoding: &str) -> bool {
+    ["#stablehlo.bounds", "#stablehlo.type_extensions"].iter().any(|name| {
+        encoding.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['<', ' ']))
+    })
+}
+
+/// What is wrong with the bounds `4, ?` of a shape.
+fn wrong_bounds(bounds: Option<&str>, shape: &[Dim]) -> Option<String> {
+    let Some(inside) = bounds.map(str::trim) else { return Some("the bounds are missing".to_string()) };
     let bounds: Vec<&str> = match inside {
         "" => Vec::new(),
         list => list.split(',').map(str::trim).collect(),

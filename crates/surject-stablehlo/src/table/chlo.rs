@@ -7,8 +7,8 @@ use super::{
 
 const BROADCAST: &[AttrSpec] = &[optional("broadcast_dimensions", K::I64s)];
 
-const fn broadcast(name: &'static str) -> OpSpec {
-    op(name, n(2), n(1), listed(&[], Types::Functional), BROADCAST, R::None)
+const fn broadcast(name: &'static str, elements: E) -> OpSpec {
+    op(name, n(2), n(1), listed(&[], Types::Functional), BROADCAST, R::ChloBroadcast(elements))
 }
 
 const fn unary(name: &'static str) -> OpSpec {
@@ -25,25 +25,32 @@ const fn binary(name: &'static str, elements: E) -> OpSpec {
 
 /// Every CHLO operation.
 pub(super) const ROWS: &[OpSpec] = &[
-    broadcast("chlo.broadcast_add"),
-    broadcast("chlo.broadcast_and"),
-    broadcast("chlo.broadcast_atan2"),
-    broadcast("chlo.broadcast_complex"),
-    broadcast("chlo.broadcast_divide"),
-    broadcast("chlo.broadcast_maximum"),
-    broadcast("chlo.broadcast_minimum"),
-    broadcast("chlo.broadcast_multiply"),
-    broadcast("chlo.broadcast_next_after"),
-    broadcast("chlo.broadcast_or"),
-    broadcast("chlo.broadcast_polygamma"),
-    broadcast("chlo.broadcast_power"),
-    broadcast("chlo.broadcast_remainder"),
-    broadcast("chlo.broadcast_shift_left"),
-    broadcast("chlo.broadcast_shift_right_arithmetic"),
-    broadcast("chlo.broadcast_shift_right_logical"),
-    broadcast("chlo.broadcast_subtract"),
-    broadcast("chlo.broadcast_xor"),
-    broadcast("chlo.broadcast_zeta"),
+    broadcast("chlo.broadcast_add", E::Any),
+    broadcast("chlo.broadcast_and", E::IntegerOrBool),
+    broadcast("chlo.broadcast_atan2", E::FloatOrComplex),
+    op(
+        "chlo.broadcast_complex",
+        n(2),
+        n(1),
+        listed(&[], Types::Functional),
+        BROADCAST,
+        R::ChloBroadcastComplex,
+    ),
+    broadcast("chlo.broadcast_divide", E::NotBool),
+    broadcast("chlo.broadcast_maximum", E::Any),
+    broadcast("chlo.broadcast_minimum", E::Any),
+    broadcast("chlo.broadcast_multiply", E::Any),
+    broadcast("chlo.broadcast_next_after", E::Float),
+    broadcast("chlo.broadcast_or", E::IntegerOrBool),
+    broadcast("chlo.broadcast_polygamma", E::Float),
+    broadcast("chlo.broadcast_power", E::NotBool),
+    broadcast("chlo.broadcast_remainder", E::NotBool),
+    broadcast("chlo.broadcast_shift_left", E::Integer),
+    broadcast("chlo.broadcast_shift_right_arithmetic", E::Integer),
+    broadcast("chlo.broadcast_shift_right_logical", E::Integer),
+    broadcast("chlo.broadcast_subtract", E::NotBool),
+    broadcast("chlo.broadcast_xor", E::IntegerOrBool),
+    broadcast("chlo.broadcast_zeta", E::Float),
     op(
         "chlo.broadcast_compare",
         n(2),
@@ -54,9 +61,9 @@ pub(super) const ROWS: &[OpSpec] = &[
             required("comparison_direction", K::Enum("comparison_direction")),
             optional("compare_type", K::Enum("comparison_type")),
         ],
-        R::None,
+        R::ChloBroadcastCompare,
     ),
-    op("chlo.broadcast_select", n(3), n(1), listed(&[], Types::Functional), &[], R::None),
+    op("chlo.broadcast_select", n(3), n(1), listed(&[], Types::Functional), &[], R::ChloBroadcastSelect),
     unary("chlo.acos"),
     unary("chlo.acosh"),
     unary("chlo.asin"),
@@ -83,7 +90,7 @@ pub(super) const ROWS: &[OpSpec] = &[
     binary("chlo.zeta", E::Float),
     binary("chlo.mulhi", E::Integer),
     op("chlo.constant", n(0), n(1), Form::Constant, &[required("value", K::Any)], R::Constant),
-    op("chlo.constant_like", n(1), n(1), Form::Generic, &[required("value", K::Any)], R::None),
+    op("chlo.constant_like", n(1), n(1), Form::Generic, &[required("value", K::Any)], R::ConstantLike),
     op(
         "chlo.top_k",
         n(1),
@@ -102,7 +109,7 @@ pub(super) const ROWS: &[OpSpec] = &[
             required("ragged_dot_dimension_numbers", K::Any),
             optional("precision_config", K::Enums("precision")),
         ],
-        R::None,
+        R::RaggedDot,
     ),
     op(
         "chlo.scan",
@@ -110,7 +117,7 @@ pub(super) const ROWS: &[OpSpec] = &[
         ANY,
         Form::Generic,
         &[required("dimension", K::I64), attr("is_reverse", K::Bool, Absent::Bool(false))],
-        R::None,
+        R::Scan,
     )
     .regions(n(1)),
 ];

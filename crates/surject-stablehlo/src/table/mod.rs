@@ -232,6 +232,13 @@ pub enum Rule {
     Predicate(Elements),
     /// Same shape, any element types.
     SameShape,
+    /// Elementwise with an accuracy attribute.
+    Accurate,
+    Add,
+    Convert,
+    ReducePrecision,
+    UniformQuantize,
+    UniformDequantize,
     Abs,
     RealPart,
     Complex,
@@ -255,9 +262,12 @@ pub enum Rule {
     Gather,
     DynamicGather,
     Scatter,
+    TorchIndexSelect,
     DotGeneral,
     Dot,
+    Einsum,
     Convolution,
+    DynamicConv,
     Reduce,
     ReduceWindow,
     SelectAndScatter,
@@ -265,7 +275,11 @@ pub enum Rule {
     Fft,
     Cholesky,
     TriangularSolve,
+    Rng,
     RngBitGenerator,
+    BatchNormInference,
+    BatchNormTraining,
+    BatchNormGrad,
     Case,
     If,
     While,
@@ -273,16 +287,43 @@ pub enum Rule {
     Tuple,
     GetTupleElement,
     GetDimensionSize,
+    SetDimensionSize,
     DynamicBroadcastInDim,
     DynamicReshape,
     DynamicIota,
+    DynamicPad,
+    RealDynamicSlice,
     Call,
+    Composite,
+    CustomCall,
     Computation,
+    AfterAll,
+    Infeed,
+    Outfeed,
+    Send,
+    Recv,
+    AsyncStart,
+    AsyncDone,
+    AllGather,
+    AllReduce,
+    ReduceScatter,
+    AllToAll,
+    CollectiveBroadcast,
+    CollectivePermute,
+    CollectiveReduce,
+    CrossReplicaSum,
+    ProcessId,
     TopK,
+    /// Two operands of the given kinds, broadcast to each other.
+    ChloBroadcast(Elements),
+    ChloBroadcastCompare,
+    ChloBroadcastComplex,
+    ChloBroadcastSelect,
+    ConstantLike,
+    RaggedDot,
+    Scan,
     CheckPair,
     CheckConst,
-    BatchNormInference,
-    BatchNormTraining,
 }
 
 /// Element types that an elementwise operation takes.
@@ -358,6 +399,16 @@ pub fn all() -> impl Iterator<Item = &'static OpSpec> {
 pub fn lookup(name: &str) -> Option<&'static OpSpec> {
     static INDEX: OnceLock<HashMap<&'static str, &'static OpSpec, FastHash>> = OnceLock::new();
     INDEX.get_or_init(|| all().map(|row| (row.name, row)).collect()).get(name).copied()
+}
+
+/// The number of the constraint that asks for at least one of something, 0 where the specification has none.
+pub(crate) fn arity_constraint(name: &str, what: &str) -> u8 {
+    match (name, what) {
+        ("stablehlo.case", "region") | ("stablehlo.infeed", "result") | ("stablehlo.sort", "operand") => 1,
+        ("stablehlo.map", "operand") | ("stablehlo.recv", "result") => 2,
+        ("stablehlo.concatenate", "operand") => 3,
+        _ => 0,
+    }
 }
 
 /// A table of all known operations in Markdown: what is read, printed and verified.

@@ -15,7 +15,7 @@ const fn unary(name: &'static str, elements: E) -> OpSpec {
 }
 
 const fn accurate(name: &'static str) -> OpSpec {
-    op(name, n(1), n(1), SAME, ACCURACY, R::Elementwise(E::FloatOrComplex))
+    op(name, n(1), n(1), SAME, ACCURACY, R::Accurate)
 }
 
 const fn binary(name: &'static str, elements: E) -> OpSpec {
@@ -68,7 +68,7 @@ pub(super) const ROWS: &[OpSpec] = &[
     op("stablehlo.abs", n(1), n(1), SAME, NO_ATTRS, R::Abs),
     accurate("stablehlo.cbrt"),
     unary("stablehlo.ceil", E::Float),
-    op("stablehlo.convert", n(1), n(1), SAME, NO_ATTRS, R::SameShape),
+    op("stablehlo.convert", n(1), n(1), SAME, NO_ATTRS, R::Convert),
     unary("stablehlo.count_leading_zeros", E::Integer),
     accurate("stablehlo.cosine"),
     accurate("stablehlo.exponential"),
@@ -97,10 +97,10 @@ pub(super) const ROWS: &[OpSpec] = &[
         n(1),
         Form::ReducePrecision,
         &[required("exponent_bits", K::I32), required("mantissa_bits", K::I32)],
-        R::Elementwise(E::Float),
+        R::ReducePrecision,
     ),
     op("stablehlo.bitcast_convert", n(1), n(1), FUNCTIONAL, NO_ATTRS, R::BitcastConvert),
-    binary("stablehlo.add", E::Any),
+    op("stablehlo.add", n(2), n(1), SAME, NO_ATTRS, R::Add),
     binary("stablehlo.atan2", E::FloatOrComplex),
     binary("stablehlo.divide", E::NotBool),
     binary("stablehlo.maximum", E::Any),
@@ -252,7 +252,7 @@ pub(super) const ROWS: &[OpSpec] = &[
         n(2),
         n(1),
         &[required("dim", K::I64), required("batch_dims", K::I64)],
-        R::None,
+        R::TorchIndexSelect,
     ),
     // Contractions.
     op(
@@ -281,7 +281,7 @@ pub(super) const ROWS: &[OpSpec] = &[
         n(1),
         listed(&[("config", "einsum_config")], Types::Functional),
         &[required("einsum_config", K::Str)],
-        R::None,
+        R::Einsum,
     ),
     op(
         "stablehlo.unary_einsum",
@@ -289,7 +289,7 @@ pub(super) const ROWS: &[OpSpec] = &[
         n(1),
         listed(&[("config", "einsum_config")], Types::Functional),
         &[required("einsum_config", K::Str)],
-        R::None,
+        R::Einsum,
     ),
     op("stablehlo.convolution", n(2), n(1), Form::Convolution, CONVOLUTION, R::Convolution),
     // Reductions.
@@ -371,7 +371,7 @@ pub(super) const ROWS: &[OpSpec] = &[
         n(1),
         listed(&[("distribution", "rng_distribution")], Types::Functional),
         &[required("rng_distribution", K::Enum("rng_distribution"))],
-        R::None,
+        R::Rng,
     ),
     op(
         "stablehlo.rng_bit_generator",
@@ -388,7 +388,7 @@ pub(super) const ROWS: &[OpSpec] = &[
         "batch_var",
     ]),
     generic("stablehlo.batch_norm_inference", n(5), n(1), BATCH_NORM, R::BatchNormInference),
-    generic("stablehlo.batch_norm_grad", n(5), n(3), BATCH_NORM, R::None).named(&[
+    generic("stablehlo.batch_norm_grad", n(5), n(3), BATCH_NORM, R::BatchNormGrad).named(&[
         "grad_operand",
         "grad_scale",
         "grad_offset",
@@ -399,8 +399,8 @@ pub(super) const ROWS: &[OpSpec] = &[
     op("stablehlo.while", ANY, ANY, Form::While, NO_ATTRS, R::While).regions(n(2)),
     op("stablehlo.return", ANY, n(0), Form::Return, NO_ATTRS, R::None),
     op("stablehlo.optimization_barrier", ANY, ANY, Form::Barrier, NO_ATTRS, R::Barrier),
-    op("stablehlo.after_all", ANY, n(1), SAME, NO_ATTRS, R::None),
-    op("stablehlo.create_token", n(0), n(1), SAME, NO_ATTRS, R::None),
+    op("stablehlo.after_all", ANY, n(1), SAME, NO_ATTRS, R::AfterAll),
+    op("stablehlo.create_token", n(0), n(1), SAME, NO_ATTRS, R::AfterAll),
     op("stablehlo.tuple", ANY, n(1), Form::Tuple, NO_ATTRS, R::Tuple),
     op(
         "stablehlo.get_tuple_element",
@@ -421,7 +421,7 @@ pub(super) const ROWS: &[OpSpec] = &[
             attr("version", K::I32, Absent::Int(0)),
             optional("composite_attributes", K::Dict),
         ],
-        R::None,
+        R::Composite,
     )
     .regions(ANY),
     op(
@@ -439,7 +439,7 @@ pub(super) const ROWS: &[OpSpec] = &[
             optional("result_layouts", K::Array),
             optional("output_operand_aliases", K::Array),
         ],
-        R::None,
+        R::CustomCall,
     ),
     // Dynamic shapes.
     op(
@@ -463,8 +463,8 @@ pub(super) const ROWS: &[OpSpec] = &[
         R::DynamicIota,
     ),
     op("stablehlo.dynamic_reshape", n(2), n(1), FUNCTIONAL, NO_ATTRS, R::DynamicReshape),
-    op("stablehlo.dynamic_pad", n(5), n(1), FUNCTIONAL, NO_ATTRS, R::None),
-    op("stablehlo.real_dynamic_slice", n(4), n(1), FUNCTIONAL, NO_ATTRS, R::None),
+    op("stablehlo.dynamic_pad", n(5), n(1), FUNCTIONAL, NO_ATTRS, R::DynamicPad),
+    op("stablehlo.real_dynamic_slice", n(4), n(1), FUNCTIONAL, NO_ATTRS, R::RealDynamicSlice),
     generic(
         "stablehlo.dynamic_gather",
         n(3),
@@ -472,7 +472,7 @@ pub(super) const ROWS: &[OpSpec] = &[
         &[required("dimension_numbers", K::Gather), attr("indices_are_sorted", K::Bool, Absent::Bool(false))],
         R::DynamicGather,
     ),
-    generic("stablehlo.dynamic_conv", n(3), n(1), DYNAMIC_CONV, R::None),
+    generic("stablehlo.dynamic_conv", n(3), n(1), DYNAMIC_CONV, R::DynamicConv),
     op(
         "stablehlo.get_dimension_size",
         n(1),
@@ -487,7 +487,7 @@ pub(super) const ROWS: &[OpSpec] = &[
         n(1),
         listed(&[("dim", "dimension")], Types::Functional),
         &[required("dimension", K::I64)],
-        R::None,
+        R::SetDimensionSize,
     ),
     // Collectives and input/output.
     generic(
@@ -495,16 +495,16 @@ pub(super) const ROWS: &[OpSpec] = &[
         SOME,
         SOME,
         &[required("all_gather_dim", K::I64), REPLICA_GROUPS, CHANNEL, GLOBAL_IDS],
-        R::None,
+        R::AllGather,
     ),
-    generic("stablehlo.all_reduce", SOME, SOME, &[REPLICA_GROUPS, CHANNEL, GLOBAL_IDS], R::None)
+    generic("stablehlo.all_reduce", SOME, SOME, &[REPLICA_GROUPS, CHANNEL, GLOBAL_IDS], R::AllReduce)
         .regions(n(1)),
     generic(
         "stablehlo.reduce_scatter",
         n(1),
         n(1),
         &[required("scatter_dimension", K::I64), REPLICA_GROUPS, CHANNEL, GLOBAL_IDS],
-        R::None,
+        R::ReduceScatter,
     )
     .regions(n(1)),
     generic(
@@ -518,35 +518,35 @@ pub(super) const ROWS: &[OpSpec] = &[
             REPLICA_GROUPS,
             CHANNEL,
         ],
-        R::None,
+        R::AllToAll,
     ),
     generic(
         "stablehlo.collective_broadcast",
         SOME,
         n(1),
         &[REPLICA_GROUPS, CHANNEL, optional("has_dynamic_root", K::Any)],
-        R::None,
+        R::CollectiveBroadcast,
     ),
     generic(
         "stablehlo.collective_permute",
         n(1),
         n(1),
         &[required("source_target_pairs", K::Pairs), CHANNEL],
-        R::None,
+        R::CollectivePermute,
     ),
-    generic("stablehlo.collective_reduce", SOME, SOME, &[REPLICA_GROUPS, CHANNEL], R::None)
+    generic("stablehlo.collective_reduce", SOME, SOME, &[REPLICA_GROUPS, CHANNEL], R::CollectiveReduce)
         .regions(Arity { min: 0, max: 1 }),
-    generic("stablehlo.cross-replica-sum", n(1), n(1), &[REPLICA_GROUPS], R::None),
-    op("stablehlo.partition_id", n(0), n(1), SAME, NO_ATTRS, R::None),
-    op("stablehlo.replica_id", n(0), n(1), SAME, NO_ATTRS, R::None),
+    generic("stablehlo.cross-replica-sum", n(1), n(1), &[REPLICA_GROUPS], R::CrossReplicaSum),
+    op("stablehlo.partition_id", n(0), n(1), SAME, NO_ATTRS, R::ProcessId),
+    op("stablehlo.replica_id", n(0), n(1), SAME, NO_ATTRS, R::ProcessId),
     generic(
         "stablehlo.infeed",
         n(1),
         SOME,
         &[optional("infeed_config", K::Str), optional("layout", K::Array)],
-        R::None,
+        R::Infeed,
     ),
-    generic("stablehlo.outfeed", SOME, n(1), &[optional("outfeed_config", K::Str)], R::None),
+    generic("stablehlo.outfeed", SOME, n(1), &[optional("outfeed_config", K::Str)], R::Outfeed),
     generic(
         "stablehlo.send",
         SOME,
@@ -556,7 +556,7 @@ pub(super) const ROWS: &[OpSpec] = &[
             attr("is_host_transfer", K::Bool, Absent::Bool(false)),
             optional("source_target_pairs", K::Pairs),
         ],
-        R::None,
+        R::Send,
     ),
     generic(
         "stablehlo.recv",
@@ -567,13 +567,13 @@ pub(super) const ROWS: &[OpSpec] = &[
             attr("is_host_transfer", K::Bool, Absent::Bool(false)),
             optional("source_target_pairs", K::Pairs),
         ],
-        R::None,
+        R::Recv,
     ),
-    generic("stablehlo.async_start", ANY, n(1), NO_ATTRS, R::None).regions(n(1)),
-    generic("stablehlo.async_done", n(1), ANY, NO_ATTRS, R::None),
+    generic("stablehlo.async_start", ANY, n(1), NO_ATTRS, R::AsyncStart).regions(n(1)),
+    generic("stablehlo.async_done", n(1), ANY, NO_ATTRS, R::AsyncDone),
     // Quantized.
-    op("stablehlo.uniform_quantize", n(1), n(1), SAME, NO_ATTRS, R::SameShape),
-    op("stablehlo.uniform_dequantize", n(1), n(1), SAME, NO_ATTRS, R::SameShape),
+    op("stablehlo.uniform_quantize", n(1), n(1), SAME, NO_ATTRS, R::UniformQuantize),
+    op("stablehlo.uniform_dequantize", n(1), n(1), SAME, NO_ATTRS, R::UniformDequantize),
     // Functions.
     op("func.call", ANY, ANY, Form::Call, &[required("callee", K::Symbol)], R::Call),
     op("func.return", ANY, n(0), Form::Return, NO_ATTRS, R::None),

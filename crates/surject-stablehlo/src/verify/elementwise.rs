@@ -1,28 +1,90 @@
 //! Rules of operations that work element by element.
 
-use super::{Checked, Result, compatible, scalar};
-use crate::diagnostic::codes;
+use super::infer::{Element, Want};
+use super::shape::{Ext, extents, fits, merge};
+use super::{Checked, Result, scalar};
+use crate::attr::Attribute;
 use crate::table::Elements;
-use crate::types::{Dim, ElementClass, ElementType, TensorType};
+use crate::types::{ElementClass, ElementType, TensorType};
 
-impl Checked<'_> {
-    pub(super) fn elementwise(&self, elements: Elements) -> Result<()> {
-        let result = self.result(0)?;
-        for i in 0..self.op.operands.len() {
-            let operand = self.operand(i)?;
-            self.expect_shape(&format!("operand {i}"), operand, &result.shape)?;
-            // The arithmetic of quantized types is typed by their scales, which are text here.
-            let quantized = [operand, result].iter().any(|t| t.element.class() == ElementClass::Quantized);
-            if !quantized && operand.element != result.element {
-                return Err(self
-                    .type_error(format!("operand {i} has type {operand}, the result {result}"))
-                    .expected("one element type for operands and result"));
-            }
+impl<'a> Checked<'a> {
+    /// The operands, which have one shape, and that shape.
+    fn one_shape(&self, rule: u8) -> Result<(Vec<&'a TensorType>, Vec<Ext>)> {
+        let operands = self.operands(0..self.op.operands.len())?;
+        let mut shape = extents(operands[0]);
+        for (i, operand) in operands.iter().enumerate().skip(1) {
+            self.same_shape(rule, &format!("operand {i}"), operand, &shape)?;
+            shape = merge(&shape, &extents(operand));
         }
-        self.expect_elements(result, elements)
+        Ok((operands, shape))
     }
 
-    fn expect_elements(&self, ty: &TensorType, elements: Elements) -> Result<()> {
+    /// (C1): operands and result have one type but for scales and zero points.
+    pub(super) fn elementwise(&self, elements: Elements) -> Result<Vec<Want>> {
+        let (operands, shape) = self.one_shape(1)?;
+        for (i, operand) in operands.iter().enumerate() {
+            self.element_class(&format!("operand {i}"), operand, elements)?;
+            self.same_baseline(1, &format!("operand {i}"), operand, &operands[0].element)?;
+        }
+        Ok(vec![Want::baseline(shape, &operands[0].element, 1, 1)])
+    }
+
+    /// An elementwise function with an accuracy attribute.
+    pub(super) fn accurate(&self) -> Result<Vec<Want>> {
+        if let Some(Attribute::ResultAccuracy(accuracy)) = self.op.attributes.get("result_accuracy") {
+            let (atol, rtol, ulps) = (accuracy.atol, accuracy.rtol, accuracy.ulps);
+            let negative = atol < 0.0 || rtol < 0.0 || ulps < 0;
+            let given = atol != 0.0 || rtol != 0.0 || ulps != 0;
+            if negative || (given && accuracy.mode != "TOLERANCE") {
+                return Err(self
+                    .attr_error(format!(
+                        "the accuracy atol = {atol}, rtol = {rtol}, ulps = {ulps} with mode {}",
+                        accuracy.mode
+                    ))
+                    .expected("tolerances of 0 or more, and of 0 unless the mode is TOLERANCE")
+                    .constraint(2));
+            }
+        }
+        self.elementwise(Elements::FloatOrComplex)
+    }
+
+    /// (C1) for plain tensors; (C2) to (C7) for quantized ones, which may differ in scales.
+    pub(super) fn add(&self) -> Result<Vec<Want>> {
+        let (operands, shape) = self.one_shape(1)?;
+        let (lhs, rhs) = (operands[0], operands[1]);
+        let result = self.op.results.first().and_then(|v| self.module.tensor(*v));
+        let all: Vec<&TensorType> = [lhs, rhs].into_iter().chain(result).collect();
+        if all.iter().all(|t| t.element.quantized().is_none()) {
+            self.same_element(1, "operand 1", rhs, &lhs.element)?;
+            return Ok(vec![Want::tensor(shape, &lhs.element, 1, 1)]);
+        }
+        let list = || all.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ");
+        let wrong = |rule: u8, expected: &str| {
+            Err(self.type_error(format!("the types {}", list())).expected(expected).constraint(rule))
+        };
+        let Some(q) = all.iter().map(|t| t.element.quantized()).collect::<Option<Vec<_>>>() else {
+            return wrong(2, "quantized types for operands and result");
+        };
+        if q.iter().any(|t| t.storage != q[0].storage) {
+            return wrong(3, "one storage type");
+        }
+        if q.iter().any(|t| t.expressed != q[0].expressed) {
+            return wrong(4, "one expressed type");
+        }
+        if let [a, b, c] = q.as_slice() {
+            if (a.is_per_axis() || b.is_per_axis()) != c.is_per_axis() {
+                return wrong(5, "a result that is quantized per axis if an operand is");
+            }
+            for (rule, operand) in [(6, a), (7, b)] {
+                if operand.is_per_axis() && operand.dimension != c.dimension {
+                    return wrong(rule, "one quantization dimension");
+                }
+            }
+        }
+        Ok(vec![Want::shape(shape, 1)])
+    }
+
+    pub(super) fn element_class(&self, what: &str, ty: &TensorType, elements: Elements) -> Result<()> {
         use ElementClass as C;
         let class = ty.element.class();
         let (fits, wanted) = match elements {
@@ -42,76 +104,128 @@ impl Checked<'_> {
             ),
             Elements::NotComplex => (class != C::Complex, "a real element type"),
         };
+        // Which operations take quantized types is a matter of their kinds.
         if fits || matches!(class, C::Quantized | C::Other) {
             return Ok(());
         }
-        Err(self.type_error(format!("the type {ty}")).expected(wanted))
+        Err(self.type_error(format!("{what} has type {ty}")).expected(wanted))
     }
 
-    pub(super) fn predicate(&self, elements: Elements) -> Result<()> {
+    pub(super) fn predicate(&self, elements: Elements) -> Result<Vec<Want>> {
         let operand = self.operand(0)?;
-        self.expect_elements(operand, elements)?;
-        self.expect_result(0, &operand.shape, &ElementType::I1)
+        self.element_class("the operand", operand, elements)?;
+        Ok(vec![Want::tensor(extents(operand), &ElementType::I1, 1, 0)])
     }
 
-    pub(super) fn same_shape_rule(&self) -> Result<()> {
-        let result = self.result(0)?;
-        self.expect_shape("the operand", self.operand(0)?, &result.shape)
+    pub(super) fn same_shape_rule(&self) -> Result<Vec<Want>> {
+        Ok(vec![Want::shape(extents(self.operand(0)?), 1)])
     }
 
-    pub(super) fn abs(&self) -> Result<()> {
+    pub(super) fn reduce_precision(&self) -> Result<Vec<Want>> {
+        self.at_least(2, "exponent_bits", &[self.op.int("exponent_bits")?], 1)?;
+        self.at_least(3, "mantissa_bits", &[self.op.int("mantissa_bits")?], 0)?;
+        self.elementwise(Elements::Float)
+    }
+
+    pub(super) fn uniform_quantize(&self) -> Result<Vec<Want>> {
         let operand = self.operand(0)?;
-        self.expect_elements(operand, Elements::SignedFloatOrComplex)?;
-        if operand.element.class() == ElementClass::Quantized {
-            return self.same_shape_rule();
-        }
-        self.expect_result(0, &operand.shape, &operand.element.real_part())
-    }
-
-    pub(super) fn real_part(&self) -> Result<()> {
-        let operand = self.operand(0)?;
-        self.expect_elements(operand, Elements::FloatOrComplex)?;
-        self.expect_result(0, &operand.shape, &operand.element.real_part())
-    }
-
-    pub(super) fn complex(&self) -> Result<()> {
-        let (re, im) = (self.operand(0)?, self.operand(1)?);
-        self.expect_shape("operand 1", im, &re.shape)?;
-        self.expect_element("operand 1", im, &re.element)?;
-        match re.element.complex_of() {
-            Some(element) => self.expect_result(0, &re.shape, &element),
+        let expressed = match operand.element.quantized() {
+            Some(q) => q.expressed.clone(),
             None => {
-                Err(self.type_error(format!("operand 0 has type {re}")).expected("element type f32 or f64"))
+                self.element_class("the operand", operand, Elements::Float)?;
+                operand.element.clone()
             }
-        }
-    }
-
-    pub(super) fn bitcast_convert(&self) -> Result<()> {
-        let (operand, result) = (self.operand(0)?, self.result(0)?);
-        let (Some(from), Some(to)) = (operand.element.bits(), result.element.bits()) else { return Ok(()) };
-        let fits = match from.cmp(&to) {
-            std::cmp::Ordering::Equal => compatible(&operand.shape, &result.shape),
-            // The wider type's shape, and one more dimension that holds its parts.
-            std::cmp::Ordering::Greater => {
-                has_parts(&result.shape, &operand.shape, from / to) && from % to == 0
-            }
-            std::cmp::Ordering::Less => has_parts(&operand.shape, &result.shape, to / from) && to % from == 0,
         };
-        if fits {
-            return Ok(());
+        if let Some(result) = self.op.results.first().and_then(|v| self.module.tensor(*v)) {
+            let message = format!("the operand has type {operand}, the result {result}");
+            match result.element.quantized() {
+                None => return Err(self.type_error(message).expected("a quantized result")),
+                Some(q) if q.expressed != expressed => {
+                    return Err(self
+                        .type_error(message)
+                        .expected(format!("a result that expresses {expressed}"))
+                        .constraint(2));
+                }
+                Some(_) => {}
+            }
         }
-        Err(self.type_error(format!("{operand} does not have the bits of {result}")).expected(
-            "equal shapes for equal widths, else a last dimension of as many parts as the widths' ratio",
-        ))
+        Ok(vec![Want::shape(extents(operand), 1)])
     }
 
-    pub(super) fn compare(&self) -> Result<()> {
-        let (a, b) = (self.operand(0)?, self.operand(1)?);
-        self.expect_shape("operand 1", b, &a.shape)?;
-        if a.element.class() != ElementClass::Quantized {
-            self.expect_element("operand 1", b, &a.element)?;
+    pub(super) fn uniform_dequantize(&self) -> Result<Vec<Want>> {
+        let operand = self.operand(0)?;
+        let Some(q) = operand.element.quantized() else {
+            return Err(self
+                .type_error(format!("the operand has type {operand}"))
+                .expected("a quantized element type"));
+        };
+        Ok(vec![Want::tensor(extents(operand), &q.expressed, 1, 2)])
+    }
+
+    pub(super) fn abs(&self) -> Result<Vec<Want>> {
+        let operand = self.operand(0)?;
+        self.element_class("the operand", operand, Elements::SignedFloatOrComplex)?;
+        Ok(vec![Want::baseline(extents(operand), &operand.element.real_part(), 1, 2)])
+    }
+
+    pub(super) fn real_part(&self) -> Result<Vec<Want>> {
+        let operand = self.operand(0)?;
+        self.element_class("the operand", operand, Elements::FloatOrComplex)?;
+        Ok(vec![Want::tensor(extents(operand), &operand.element.real_part(), 1, 2)])
+    }
+
+    pub(super) fn complex(&self) -> Result<Vec<Want>> {
+        let (operands, shape) = self.one_shape(1)?;
+        self.same_element(1, "operand 1", operands[1], &operands[0].element)?;
+        match operands[0].element.complex_of() {
+            Some(element) => Ok(vec![Want::tensor(shape, &element, 2, 3)]),
+            None => Err(self
+                .type_error(format!("operand 0 has type {}", operands[0]))
+                .expected("element type f32 or f64")),
         }
-        self.expect_result(0, &a.shape, &ElementType::I1)?;
+    }
+
+    pub(super) fn bitcast_convert(&self) -> Result<Vec<Want>> {
+        let (operand, result) = (self.operand(0)?, self.result(0)?);
+        if operand.element.is_complex() != result.element.is_complex() {
+            return Err(self
+                .type_error(format!("{operand} as {result}"))
+                .expected("both types complex, or neither")
+                .constraint(2));
+        }
+        let bits = |ty: &TensorType| match ty.element.quantized() {
+            Some(q) => Some(q.storage_bits),
+            None => ty.element.bits(),
+        };
+        let (Some(from), Some(to)) = (bits(operand), bits(result)) else { return Ok(vec![Want::Any]) };
+        let (a, b) = (extents(operand), extents(result));
+        let fit = match from.cmp(&to) {
+            std::cmp::Ordering::Equal => fits(&a, &b),
+            // The wider type's shape, and one more dimension that holds its parts.
+            std::cmp::Ordering::Greater => has_parts(&b, &a, from / to) && from % to == 0,
+            std::cmp::Ordering::Less => has_parts(&a, &b, to / from) && to % from == 0,
+        };
+        if fit {
+            return Ok(vec![Want::Any]);
+        }
+        Err(self
+            .type_error(format!("{operand} does not have the bits of {result}"))
+            .expected(
+                "equal shapes for equal widths, else a last dimension of as many parts as the widths' ratio",
+            )
+            .constraint(1))
+    }
+
+    pub(super) fn compare(&self) -> Result<Vec<Want>> {
+        let (a, b) = (self.operand(0)?, self.operand(1)?);
+        self.same_baseline(1, "operand 1", b, &a.element)?;
+        let (_, shape) = self.one_shape(2)?;
+        self.comparison_type(a, 3)?;
+        Ok(vec![Want::tensor(shape, &ElementType::I1, 2, 0)])
+    }
+
+    /// Checks that the comparison type is one for the elements.
+    pub(super) fn comparison_type(&self, a: &TensorType, rule: u8) -> Result<()> {
         let Some(kind) = self.op.compare_type() else { return Ok(()) };
         let wanted: &[&str] = match a.element.class() {
             ElementClass::Float => &["FLOAT", "TOTALORDER"],
@@ -123,64 +237,75 @@ impl Checked<'_> {
         if kind == "NOTYPE" || wanted.contains(&kind) {
             return Ok(());
         }
-        Err(self.attr_error(format!("comparison type {kind} for {a}")).expected(wanted.join(" or ")))
+        Err(self
+            .attr_error(format!("comparison type {kind} for {a}"))
+            .expected(wanted.join(" or "))
+            .constraint(rule))
     }
 
-    pub(super) fn select(&self) -> Result<()> {
+    pub(super) fn select(&self) -> Result<Vec<Want>> {
         let (predicate, a, b) = (self.operand(0)?, self.operand(1)?, self.operand(2)?);
-        self.expect_element("the predicate", predicate, &ElementType::I1)?;
+        self.same_element(0, "the predicate", predicate, &ElementType::I1)?;
+        self.same_shape(2, "operand 2", b, &extents(a))?;
+        self.same_baseline(2, "operand 2", b, &a.element)?;
+        let mut shape = merge(&extents(a), &extents(b));
         if predicate.rank() != 0 {
-            self.expect_shape("the predicate", predicate, &a.shape)?;
+            self.same_shape(1, "the predicate", predicate, &shape)?;
+            shape = merge(&shape, &extents(predicate));
         }
-        self.expect_shape("operand 2", b, &a.shape)?;
-        self.expect_element("operand 2", b, &a.element)?;
-        self.expect_result(0, &a.shape, &a.element)
+        Ok(vec![Want::baseline(shape, &a.element, 2, 2)])
     }
 
-    pub(super) fn clamp(&self) -> Result<()> {
+    pub(super) fn clamp(&self) -> Result<Vec<Want>> {
         let operand = self.operand(1)?;
-        for (i, what) in [(0, "the lower bound"), (2, "the upper bound")] {
+        let shape = extents(operand);
+        for (i, rule, what) in [(0, 1, "the lower bound"), (2, 2, "the upper bound")] {
             let bound = self.operand(i)?;
             if bound.rank() != 0 {
-                self.expect_shape(what, bound, &operand.shape)?;
+                self.same_shape(rule, what, bound, &shape)?;
             }
-            self.expect_element(what, bound, &operand.element)?;
+            self.same_baseline(3, what, bound, &operand.element)?;
         }
-        self.expect_result(0, &operand.shape, &operand.element)
+        Ok(vec![Want::baseline(shape, &operand.element, 4, 4)])
     }
 
-    pub(super) fn map(&self) -> Result<()> {
-        let first = self.operand(0)?;
-        let mut params = Vec::new();
-        for i in 0..self.op.operands.len() {
-            let operand = self.operand(i)?;
-            self.expect_shape(&format!("operand {i}"), operand, &first.shape)?;
-            params.push(scalar(&operand.element));
-        }
+    pub(super) fn map(&self) -> Result<Vec<Want>> {
+        let (operands, shape) = self.one_shape(1)?;
+        let params: Vec<_> = operands.iter().map(|t| scalar(&t.element)).collect();
         let dimensions = self.op.ints("dimensions")?;
-        let all: Vec<i64> = (0..first.rank() as i64).collect();
+        let all: Vec<i64> = (0..operands[0].rank() as i64).collect();
         if dimensions != all {
             return Err(self
                 .attr_error(format!("'dimensions' = {dimensions:?}"))
-                .expected(format!("{all:?}")));
+                .expected(format!("{all:?}"))
+                .constraint(3));
         }
-        let [region] = self.op.regions.as_slice() else { return Ok(()) };
-        self.expect_params(region, &params)?;
+        let [region] = self.op.regions.as_slice() else { return Ok(vec![Want::Any]) };
+        self.params(4, region, &params)?;
         let returned = self.returned(region)?;
         match returned.as_slice() {
-            [one] if one.as_tensor().is_some_and(|t| t.rank() == 0) => {
-                let element = one.as_tensor().map(|t| t.element.clone()).unwrap_or(ElementType::F32);
-                self.expect_result(0, &first.shape, &element)
+            [one] => match one.as_tensor() {
+                Some(tensor) if tensor.rank() == 0 => {
+                    let element = Element::Is(tensor.element.clone());
+                    Ok(vec![Want::Tensor { shape: Some(shape), element, rules: (1, 4) }])
+                }
+                _ => Err(self
+                    .region_error(format!("its region returns {one}"))
+                    .expected("a scalar")
+                    .constraint(4)),
+            },
+            many => {
+                let message = format!("its region returns {} values", many.len());
+                Err(self.region_error(message).expected("one scalar").constraint(4))
             }
-            _ => Err(self.error(codes::OP_REGION, "its region does not return one scalar")),
         }
     }
 }
 
 /// Whether `narrow` is `wide` and one more dimension of `parts`.
-fn has_parts(narrow: &[Dim], wide: &[Dim], parts: u32) -> bool {
+fn has_parts(narrow: &[Ext], wide: &[Ext], parts: u32) -> bool {
     match narrow.split_last() {
-        Some((last, rest)) => compatible(rest, wide) && last.compatible(Dim::Static(i64::from(parts))),
+        Some((last, rest)) => fits(rest, wide) && last.fits(Ext::known(i64::from(parts))),
         None => false,
     }
 }

@@ -1,26 +1,47 @@
 //! The verifier: SSA, signatures, and the constraints that the specification puts on each operation.
 //!
-//! Which rule an operation has stands in its row of the [`crate::table`]. Dynamic extents are compatible with any.
+//! Which rule an operation has stands in its row of the [`crate::table`]. A rule checks operands and attributes and
+//! says what follows for the results ([`infer`]). Every check names the constraint of the specification by its number;
+//! 0 stands for what the specification says without one (kinds of types, arity). Sizes are three-valued: a dynamic
+//! extent is compatible with any that its bound allows.
 
+mod chlo;
+mod collective;
 mod contraction;
 mod control;
+mod custom;
+mod dynamic;
 mod elementwise;
 mod indexing;
+mod infer;
+mod kinds;
 mod library;
 mod movement;
+mod rules;
+mod shape;
 mod window;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+pub use infer::Inference;
+use infer::{constant_of, same_baseline};
+use shape::{Ext, extents, fits, tensor};
+
+use crate::dense::DenseElements;
 use crate::diagnostic::{Diagnostic, codes};
 use crate::module::{Function, Module, Op, Region, ValueId};
-use crate::table::Rule;
-use crate::types::{Dim, ElementType, TensorType, Type, TypeList};
+use crate::types::{ElementType, TensorType, Type, TypeList};
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
 /// Checks a module; all errors, in the order of the text.
 pub fn verify(module: &Module) -> std::result::Result<(), Vec<Diagnostic>> {
+    let errors = verify_functions(module, &HashSet::new());
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// The errors in a module; some of its functions may lack operations that could not be read.
+pub(crate) fn verify_functions(module: &Module, partial: &HashSet<String>) -> Vec<Diagnostic> {
     let mut functions = HashMap::new();
     for function in &module.functions {
         functions.entry(function.name.as_str()).or_insert(function);
@@ -28,14 +49,17 @@ pub fn verify(module: &Module) -> std::result::Result<(), Vec<Diagnostic>> {
     let mut verifier = Verifier {
         module,
         functions,
+        constants: HashMap::new(),
         defined: vec![false; module.values.len()],
         order: Vec::new(),
         errors: Vec::new(),
+        partial: false,
     };
     for function in &module.functions {
+        verifier.partial = partial.contains(&function.name);
         verifier.function(function);
     }
-    if verifier.errors.is_empty() { Ok(()) } else { Err(verifier.errors) }
+    verifier.errors
 }
 
 /// Errors after which the verifier gives up: those that follow say little new.
@@ -44,10 +68,14 @@ const MAX_ERRORS: usize = 100;
 struct Verifier<'m> {
     module: &'m Module,
     functions: HashMap<&'m str, &'m Function>,
+    /// Elements of the constants so far.
+    constants: HashMap<ValueId, &'m DenseElements>,
     /// Which values are defined and in scope.
     defined: Vec<bool>,
     order: Vec<ValueId>,
     errors: Vec<Diagnostic>,
+    /// Whether the function at hand may lack operations, its terminators among them.
+    partial: bool,
 }
 
 impl<'m> Verifier<'m> {
@@ -58,7 +86,7 @@ impl<'m> Verifier<'m> {
         }
         self.ops(&function.body.ops);
         self.close(mark);
-        if function.is_declaration() {
+        if function.is_declaration() || self.partial {
             return;
         }
         let declared: Vec<Type> = function.results.iter().map(|r| r.ty.clone()).collect();
@@ -120,9 +148,21 @@ impl<'m> Verifier<'m> {
                 self.ops(&region.ops);
                 self.close(mark);
             }
-            let checked = Checked { module: self.module, functions: &self.functions, op };
-            if let Err(error) = checked.check() {
+            let checked = Checked {
+                module: self.module,
+                functions: &self.functions,
+                constants: &self.constants,
+                op,
+                infers: false,
+            };
+            // What a region gives back is not known where operations are missing.
+            if (!self.partial || op.regions.is_empty())
+                && let Err(error) = checked.check()
+            {
                 self.errors.push(error);
+            }
+            if let Some((value, elements)) = constant_of(op) {
+                self.constants.insert(value, elements);
             }
             op.results.iter().for_each(|v| self.define(*v));
         }
@@ -134,7 +174,10 @@ impl<'m> Verifier<'m> {
 struct Checked<'a> {
     module: &'a Module,
     functions: &'a HashMap<&'a str, &'a Function>,
+    constants: &'a HashMap<ValueId, &'a DenseElements>,
     op: &'a Op,
+    /// Whether result types are asked for, not checked: the operation may have no results yet.
+    infers: bool,
 }
 
 impl<'a> Checked<'a> {
@@ -151,63 +194,9 @@ impl<'a> Checked<'a> {
                     .expected(format!("{wanted} {what}")));
             }
         }
-        match spec.rule {
-            Rule::None => Ok(()),
-            Rule::Elementwise(elements) => self.elementwise(elements),
-            Rule::Predicate(elements) => self.predicate(elements),
-            Rule::SameShape => self.same_shape_rule(),
-            Rule::Abs => self.abs(),
-            Rule::RealPart => self.real_part(),
-            Rule::Complex => self.complex(),
-            Rule::BitcastConvert => self.bitcast_convert(),
-            Rule::Compare => self.compare(),
-            Rule::Select => self.select(),
-            Rule::Clamp => self.clamp(),
-            Rule::Map => self.map(),
-            Rule::Constant => self.constant(),
-            Rule::Iota => self.iota(),
-            Rule::BroadcastInDim => self.broadcast_in_dim(),
-            Rule::Broadcast => self.broadcast(),
-            Rule::Reshape => self.reshape(),
-            Rule::Transpose => self.transpose(),
-            Rule::Reverse => self.reverse(),
-            Rule::Slice => self.slice(),
-            Rule::Concatenate => self.concatenate(),
-            Rule::Pad => self.pad(),
-            Rule::DynamicSlice => self.dynamic_slice(),
-            Rule::DynamicUpdateSlice => self.dynamic_update_slice(),
-            Rule::Gather => self.gather(),
-            Rule::DynamicGather => self.dynamic_gather(),
-            Rule::Scatter => self.scatter(),
-            Rule::DotGeneral => self.dot_general(),
-            Rule::Dot => self.dot(),
-            Rule::Convolution => self.convolution(),
-            Rule::Reduce => self.reduce(),
-            Rule::ReduceWindow => self.reduce_window(),
-            Rule::SelectAndScatter => self.select_and_scatter(),
-            Rule::Sort => self.sort(),
-            Rule::Fft => self.fft(),
-            Rule::Cholesky => self.cholesky(),
-            Rule::TriangularSolve => self.triangular_solve(),
-            Rule::RngBitGenerator => self.rng_bit_generator(),
-            Rule::Case => self.case(),
-            Rule::If => self.if_op(),
-            Rule::While => self.while_op(),
-            Rule::Barrier => self.barrier(),
-            Rule::Tuple => self.tuple(),
-            Rule::GetTupleElement => self.get_tuple_element(),
-            Rule::GetDimensionSize => self.get_dimension_size(),
-            Rule::DynamicBroadcastInDim => self.dynamic_broadcast_in_dim(),
-            Rule::DynamicReshape => self.dynamic_reshape(),
-            Rule::DynamicIota => self.dynamic_iota(),
-            Rule::Call => self.call(),
-            Rule::Computation => self.computation(),
-            Rule::TopK => self.top_k(),
-            Rule::CheckPair => self.check_pair(),
-            Rule::CheckConst => self.check_const(),
-            Rule::BatchNormInference => self.batch_norm_inference(),
-            Rule::BatchNormTraining => self.batch_norm_training(),
-        }
+        self.kinds()?;
+        let wants = self.wants()?;
+        self.compare_results(&wants)
     }
 
     /// An error that starts with the name of the operation.
@@ -223,8 +212,25 @@ impl<'a> Checked<'a> {
         self.error(codes::OP_ATTRIBUTE, message)
     }
 
+    fn region_error(&self, message: impl std::fmt::Display) -> Diagnostic {
+        self.error(codes::OP_REGION, message)
+    }
+
     fn operand_type(&self, i: usize) -> &'a Type {
         self.module.ty(self.op.operands[i])
+    }
+
+    fn operand_types(&self) -> Vec<Type> {
+        self.op.operands.iter().map(|v| self.module.ty(*v).clone()).collect()
+    }
+
+    fn result_types(&self) -> Vec<Type> {
+        self.op.results.iter().map(|v| self.module.ty(*v).clone()).collect()
+    }
+
+    /// Whether the number of results is to be checked.
+    fn counts_results(&self) -> bool {
+        !self.infers || !self.op.results.is_empty()
     }
 
     /// Tensor type of an operand.
@@ -234,139 +240,173 @@ impl<'a> Checked<'a> {
             .ok_or_else(|| self.type_error(format!("operand {i} has type {ty}")).expected("a ranked tensor"))
     }
 
+    /// Tensor types of the operands in a range.
+    fn operands(&self, range: std::ops::Range<usize>) -> Result<Vec<&'a TensorType>> {
+        range.map(|i| self.operand(i)).collect()
+    }
+
     /// Tensor type of a result.
     fn result(&self, i: usize) -> Result<&'a TensorType> {
-        let ty = self.module.ty(self.op.results[i]);
+        let Some(value) = self.op.results.get(i) else {
+            return Err(self.error(codes::ARITY, "its result type does not follow from its operands"));
+        };
+        let ty = self.module.ty(*value);
         ty.as_tensor()
             .ok_or_else(|| self.type_error(format!("result {i} has type {ty}")).expected("a ranked tensor"))
     }
 
-    /// Checks a result against the type that follows from operands and attributes.
-    fn expect_result(&self, i: usize, shape: &[Dim], element: &ElementType) -> Result<()> {
-        let found = self.result(i)?;
-        if compatible(&found.shape, shape) && found.element == *element {
-            return Ok(());
-        }
-        let wanted = TensorType::of(shape.to_vec(), element.clone());
-        Err(self.type_error(format!("the result has type {found}")).expected(wanted.to_string()))
+    /// The integers of an operand that is a constant.
+    fn constant_operand(&self, i: usize) -> Option<Vec<i64>> {
+        self.constants.get(self.op.operands.get(i)?).and_then(|elements| elements.to_i64s())
     }
 
-    /// Checks that a tensor has the shape of another one.
-    fn expect_shape(&self, what: &str, found: &TensorType, shape: &[Dim]) -> Result<()> {
-        if compatible(&found.shape, shape) {
+    fn same_shape(&self, rule: u8, what: &str, found: &TensorType, shape: &[Ext]) -> Result<()> {
+        if fits(&extents(found), shape) {
             return Ok(());
         }
-        let wanted = TensorType::of(shape.to_vec(), found.element.clone());
-        Err(self.type_error(format!("{what} has type {found}")).expected(wanted.to_string()))
+        let wanted = tensor(shape, found.element.clone());
+        Err(self.type_error(format!("{what} has type {found}")).expected(wanted.to_string()).constraint(rule))
     }
 
-    fn expect_element(&self, what: &str, found: &TensorType, element: &ElementType) -> Result<()> {
+    fn same_element(&self, rule: u8, what: &str, found: &TensorType, element: &ElementType) -> Result<()> {
         if found.element == *element {
             return Ok(());
         }
-        Err(self.type_error(format!("{what} has type {found}")).expected(format!("element type {element}")))
+        Err(self
+            .type_error(format!("{what} has type {found}"))
+            .expected(format!("element type {element}"))
+            .constraint(rule))
     }
 
-    fn expect_scalar(&self, what: &str, found: &TensorType) -> Result<()> {
+    /// As [`Checked::same_element`], but for scales and zero points.
+    fn same_baseline(&self, rule: u8, what: &str, found: &TensorType, element: &ElementType) -> Result<()> {
+        if same_baseline(&found.element, element) {
+            Ok(())
+        } else {
+            self.same_element(rule, what, found, element)
+        }
+    }
+
+    fn scalar(&self, rule: u8, what: &str, found: &TensorType) -> Result<()> {
         if found.rank() == 0 {
             return Ok(());
         }
         Err(self
             .type_error(format!("{what} has type {found}"))
-            .expected(format!("tensor<{}>", found.element)))
+            .expected(format!("tensor<{}>", found.element))
+            .constraint(rule))
     }
 
-    fn expect_integer(&self, what: &str, found: &TensorType) -> Result<()> {
+    fn integer(&self, what: &str, found: &TensorType) -> Result<()> {
         if found.element.is_integer() && found.element != ElementType::I1 {
             return Ok(());
         }
         Err(self.type_error(format!("{what} has type {found}")).expected("an integer element type"))
     }
 
+    /// Checks a vector of integers with an entry for each of `count` things.
+    fn integer_vector(&self, rule: u8, what: &str, found: &TensorType, count: Option<usize>) -> Result<()> {
+        self.integer(what, found)?;
+        if found.rank() != 1 {
+            let message = format!("{what} has type {found}");
+            return Err(self.type_error(message).expected("one dimension").constraint(rule));
+        }
+        match (count, found.shape[0].known()) {
+            (_, None) => Err(self.type_error(format!("{what} has type {found}")).expected("a static shape")),
+            (Some(count), Some(size)) if size != count as i64 => Err(self
+                .type_error(format!("{what} has type {found}"))
+                .expected(format!("{count} entries"))
+                .constraint(rule)),
+            _ => Ok(()),
+        }
+    }
+
     /// Checks that a list has one entry for each of `count` things.
-    fn expect_len(&self, name: &str, found: usize, count: usize, of: &str) -> Result<()> {
+    fn length(&self, rule: u8, name: &str, found: usize, count: usize, of: &str) -> Result<()> {
         if found == count {
             return Ok(());
         }
         let message = format!("'{name}' has {found} entries for {count} {of}");
-        Err(self.attr_error(message).expected(format!("{count} entries")))
+        Err(self.attr_error(message).expected(format!("{count} entries")).constraint(rule))
     }
 
     /// Checks that all entries are dimensions of a tensor of rank `rank`.
-    fn expect_dims(&self, name: &str, dims: &[i64], rank: usize) -> Result<()> {
+    fn dims(&self, rule: u8, name: &str, dims: &[i64], rank: usize) -> Result<()> {
         match dims.iter().find(|d| **d < 0 || **d as u64 >= rank as u64) {
             None => Ok(()),
             Some(bad) => Err(self
                 .attr_error(format!(
                     "'{name}' = {dims:?} holds {bad}, which is no dimension of a tensor of rank {rank}"
                 ))
-                .expected(if rank == 0 { "no dimensions".into() } else { format!("0 to {}", rank - 1) })),
+                .expected(if rank == 0 { "no dimensions".into() } else { format!("0 to {}", rank - 1) })
+                .constraint(rule)),
         }
     }
 
-    fn expect_unique(&self, name: &str, dims: &[i64]) -> Result<()> {
+    fn unique(&self, rule: u8, name: &str, dims: &[i64]) -> Result<()> {
         let mut sorted = dims.to_vec();
         sorted.sort_unstable();
         if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-            return Err(self.attr_error(format!("'{name}' = {dims:?} names a dimension twice")));
+            let message = format!("'{name}' = {dims:?} holds a number twice");
+            return Err(self.attr_error(message).constraint(rule));
         }
         Ok(())
     }
 
-    /// Checks entries that must be positive (window sizes, strides, dilations).
-    fn expect_positive(&self, name: &str, values: &[i64]) -> Result<()> {
-        if values.iter().all(|v| *v > 0) {
+    fn sorted(&self, rule: u8, name: &str, dims: &[i64]) -> Result<()> {
+        if dims.is_sorted() {
             return Ok(());
         }
-        Err(self.attr_error(format!("'{name}' = {values:?} holds a number below 1")))
+        Err(self.attr_error(format!("'{name}' = {dims:?} is not sorted")).constraint(rule))
+    }
+
+    /// Checks entries that must be positive (window sizes, strides, dilations).
+    fn positive(&self, rule: u8, name: &str, values: &[i64]) -> Result<()> {
+        self.at_least(rule, name, values, 1)
+    }
+
+    fn at_least(&self, rule: u8, name: &str, values: &[i64], least: i64) -> Result<()> {
+        if values.iter().all(|v| *v >= least) {
+            return Ok(());
+        }
+        Err(self.attr_error(format!("'{name}' = {values:?} holds a number below {least}")).constraint(rule))
     }
 
     /// Checks that a region takes the given types.
-    fn expect_params(&self, region: &Region, wanted: &[Type]) -> Result<()> {
+    fn params(&self, rule: u8, region: &Region, wanted: &[Type]) -> Result<()> {
         let found: Vec<Type> = region.params.iter().map(|p| p.1.clone()).collect();
-        if found == wanted {
+        if infer::all_like(&found, wanted) {
             return Ok(());
         }
         Err(self
-            .error(codes::OP_REGION, format!("its region takes ({})", TypeList(&found)))
-            .expected(format!("({})", TypeList(wanted))))
+            .region_error(format!("its region takes ({})", TypeList(&found)))
+            .expected(format!("({})", TypeList(wanted)))
+            .constraint(rule))
     }
 
     /// Types that a region gives back.
     fn returned(&self, region: &Region) -> Result<Vec<Type>> {
         match region.terminator().filter(|op| op.name == "stablehlo.return") {
             Some(op) => Ok(op.operands.iter().map(|v| self.module.ty(*v).clone()).collect()),
-            None => Err(self.error(codes::OP_REGION, "its region does not end with 'stablehlo.return'")),
+            None => Err(self.region_error("its region does not end with 'stablehlo.return'")),
         }
     }
 
     /// Checks that a region gives back the given types.
-    fn expect_returned(&self, region: &Region, wanted: &[Type]) -> Result<()> {
+    fn returns(&self, rule: u8, region: &Region, wanted: &[Type]) -> Result<()> {
         let found = self.returned(region)?;
-        if found == wanted {
+        if infer::all_like(&found, wanted) {
             return Ok(());
         }
         let span = region.terminator().map_or(self.op.span, |op| op.span);
         let message = format!("'{}': its region returns ({})", self.op.name, TypeList(&found));
-        Err(Diagnostic::new(codes::OP_REGION, span, message).expected(format!("({})", TypeList(wanted))))
+        Err(Diagnostic::new(codes::OP_REGION, span, message)
+            .expected(format!("({})", TypeList(wanted)))
+            .constraint(rule))
     }
-
-    fn result_types(&self) -> Vec<Type> {
-        self.op.results.iter().map(|v| self.module.ty(*v).clone()).collect()
-    }
-}
-
-/// Whether two shapes may be the same at run time.
-fn compatible(a: &[Dim], b: &[Dim]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.compatible(*y))
 }
 
 /// `tensor<E>`
 fn scalar(element: &ElementType) -> Type {
     Type::Tensor(TensorType::of(Vec::new(), element.clone()))
-}
-
-/// A whole-number result as an extent; beyond 64 bits it can equal none.
-fn extent(value: i128) -> Dim {
-    Dim::Static(i64::try_from(value).unwrap_or(i64::MAX))
 }

@@ -1,10 +1,12 @@
 //! Rules of reductions: over dimensions, over windows, and of the gradient of the latter.
 
-use super::{Checked, Result, extent, scalar};
-use crate::attr::WindowAttrs;
+use super::infer::Want;
+use super::shape::{Ext, extents};
+use super::{Checked, Result, scalar};
+use crate::attr::Attribute;
 use crate::diagnostic::codes;
 use crate::module::Region;
-use crate::types::{Dim, ElementClass, ElementType, TensorType, Type, TypeList};
+use crate::types::{ElementClass, ElementType, TensorType, Type, TypeList};
 
 /// Size of a dimension with `dilation - 1` holes between neighbours.
 pub(super) fn dilated(size: i64, dilation: i64) -> i128 {
@@ -12,38 +14,52 @@ pub(super) fn dilated(size: i64, dilation: i64) -> i128 {
 }
 
 /// Number of positions of a window in a padded dimension.
-pub(super) fn windows(base: i128, padding: (i64, i64), window: i128, stride: i64) -> Dim {
+pub(super) fn windows(base: i128, padding: (i64, i64), window: i128, stride: i64) -> i128 {
     let padded = base + i128::from(padding.0) + i128::from(padding.1);
-    if padded <= 0 || window > padded {
-        return Dim::Static(0);
-    }
-    extent((padded - window) / i128::from(stride.max(1)) + 1)
+    if padded <= 0 || window > padded { 0 } else { (padded - window) / i128::from(stride.max(1)) + 1 }
+}
+
+/// A window with an entry for each dimension.
+struct Window<'a> {
+    dimensions: &'a [i64],
+    strides: &'a [i64],
+    base_dilations: &'a [i64],
+    window_dilations: &'a [i64],
+    padding: Vec<(i64, i64)>,
 }
 
 impl<'a> Checked<'a> {
     /// Inputs and initial values of a reduction: as many of each, the inputs of one shape, the initial values scalars.
-    fn reduction_operands(&self) -> Result<(Vec<&'a TensorType>, Vec<&'a TensorType>)> {
-        let count = self.op.operands.len() / 2;
-        if !self.op.operands.len().is_multiple_of(2) || self.op.results.len() != count {
-            let message =
-                format!("{} operands and {} results", self.op.operands.len(), self.op.results.len());
+    #[allow(clippy::type_complexity)]
+    fn reduction_operands(
+        &self,
+        [count_rule, shape_rule, element_rule]: [u8; 3],
+    ) -> Result<(Vec<&'a TensorType>, Vec<&'a TensorType>)> {
+        let total = self.op.operands.len();
+        let count = total / 2;
+        let results = self.op.results.len();
+        if count == 0 || !total.is_multiple_of(2) || (self.counts_results() && results != count) {
             return Err(self
-                .error(codes::ARITY, message)
-                .expected("as many initial values and results as inputs"));
+                .error(codes::ARITY, format!("{total} operands and {results} results"))
+                .expected("as many initial values and results as inputs")
+                .constraint(count_rule));
         }
-        let inputs: Vec<&TensorType> = (0..count).map(|i| self.operand(i)).collect::<Result<_>>()?;
-        let inits: Vec<&TensorType> = (count..2 * count).map(|i| self.operand(i)).collect::<Result<_>>()?;
-        for (i, (input, init)) in inputs.iter().zip(&inits).enumerate() {
-            self.expect_shape(&format!("input {i}"), input, &inputs[0].shape)?;
-            self.expect_scalar(&format!("initial value {i}"), init)?;
+        let (inputs, inits) = (self.operands(0..count)?, self.operands(count..total)?);
+        for i in 0..count {
+            self.same_shape(shape_rule, &format!("input {i}"), inputs[i], &extents(inputs[0]))?;
+            self.scalar(0, &format!("initial value {i}"), inits[i])?;
+            if !promotes(&inputs[i].element, &inits[i].element) {
+                self.same_element(element_rule, &format!("initial value {i}"), inits[i], &inputs[i].element)?;
+            }
         }
         Ok((inputs, inits))
     }
 
     /// The element types in which a reducer accumulates: it takes two scalars of each and gives back one of each, and
     /// both the input and the initial value are promoted to it.
-    fn accumulators(
+    pub(super) fn accumulators(
         &self,
+        rules: (u8, u8),
         region: &Region,
         inputs: &[&TensorType],
         inits: &[&TensorType],
@@ -53,8 +69,9 @@ impl<'a> Checked<'a> {
         let inferred: Vec<Type> = inputs.iter().map(|t| scalar(&t.element)).collect();
         let doubled = [inferred.clone(), inferred].concat();
         let wrong = || {
-            self.error(codes::OP_REGION, format!("its region takes ({})", TypeList(&found)))
+            self.region_error(format!("its region takes ({})", TypeList(&found)))
                 .expected(format!("({})", TypeList(&doubled)))
+                .constraint(rules.0)
         };
         if found.len() != 2 * count {
             return Err(wrong());
@@ -67,102 +84,125 @@ impl<'a> Checked<'a> {
             if a.rank() != 0 || a != b || !promotes(&input.element, &a.element) {
                 return Err(wrong());
             }
-            if !promotes(&inits[i].element, &a.element) {
+            if let Some(init) = inits.get(i)
+                && !promotes(&init.element, &a.element)
+            {
                 return Err(self
-                    .type_error(format!("initial value {i} has type {}", inits[i]))
-                    .expected(format!("element type {}", a.element)));
+                    .type_error(format!("initial value {i} has type {init}"))
+                    .expected(format!("element type {}", a.element))
+                    .constraint(rules.1));
             }
             elements.push(a.element.clone());
         }
-        self.expect_returned(region, &elements.iter().map(scalar).collect::<Vec<_>>())?;
+        self.returns(rules.0, region, &elements.iter().map(scalar).collect::<Vec<_>>())?;
         Ok(elements)
     }
 
-    pub(super) fn reduce(&self) -> Result<()> {
-        let (inputs, inits) = self.reduction_operands()?;
+    pub(super) fn reduce(&self) -> Result<Vec<Want>> {
+        let (inputs, inits) = self.reduction_operands([3, 1, 2])?;
         let dims = self.op.ints("dimensions")?;
-        self.expect_dims("dimensions", dims, inputs[0].rank())?;
-        self.expect_unique("dimensions", dims)?;
-        let elements = self.accumulators(&self.op.regions[0], &inputs, &inits)?;
-        for (i, (input, element)) in inputs.iter().zip(&elements).enumerate() {
-            let kept = input.shape.iter().enumerate().filter(|(at, _)| !dims.contains(&(*at as i64)));
-            let shape: Vec<Dim> = kept.map(|(_, dim)| *dim).collect();
-            self.expect_result(i, &shape, element)?;
-        }
-        Ok(())
+        self.dims(4, "dimensions", dims, inputs[0].rank())?;
+        self.unique(5, "dimensions", dims)?;
+        let elements = self.accumulators((6, 2), &self.op.regions[0], &inputs, &inits)?;
+        let results = inputs.iter().zip(&elements).map(|(input, element)| {
+            let shape = extents(input);
+            let kept = (0..shape.len()).filter(|at| !dims.contains(&(*at as i64))).map(|at| shape[at]);
+            Want::tensor(kept.collect(), element, 7, 8)
+        });
+        Ok(results.collect())
     }
 
-    /// The window of this operation, one entry for each of `rank` dimensions.
-    fn window_of_rank(&self, rank: usize) -> Result<WindowAttrs> {
-        let window = self.op.window()?;
-        for (name, count) in [
-            ("window_dimensions", window.dimensions.len()),
-            ("window_strides", window.strides.len()),
-            ("base_dilations", window.base_dilations.len()),
-            ("window_dilations", window.window_dilations.len()),
-            ("padding", window.padding.len()),
-        ] {
-            self.expect_len(name, count, rank, "dimensions of the operand")?;
+    /// Pairs of low and high padding, one for each of `count` dimensions.
+    pub(super) fn padding_pairs(&self, rule: u8, name: &str, count: usize) -> Result<Vec<(i64, i64)>> {
+        let Attribute::Dense(elements) = self.op.attribute(name)? else {
+            return Err(self.attr_error(format!("'{name}' is no dense elements")));
+        };
+        let wanted = [count as i64, 2];
+        let values = elements.to_i64s().filter(|_| elements.ty.static_shape().is_some_and(|s| s == wanted));
+        match values {
+            Some(values) => Ok(values.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect()),
+            // Without dimensions there is nothing to pad, whatever the shape says.
+            None if count == 0 && elements.is_empty() => Ok(Vec::new()),
+            None => Err(self
+                .attr_error(format!("'{name}' has type {}", elements.ty))
+                .expected(format!("tensor<{count}x2xi64>"))
+                .constraint(rule)),
         }
-        self.expect_positive("window_dimensions", &window.dimensions)?;
-        self.expect_positive("window_strides", &window.strides)?;
-        self.expect_positive("base_dilations", &window.base_dilations)?;
-        self.expect_positive("window_dilations", &window.window_dilations)?;
-        Ok(window)
     }
 
-    pub(super) fn reduce_window(&self) -> Result<()> {
-        let (inputs, inits) = self.reduction_operands()?;
-        let window = self.window_of_rank(inputs[0].rank())?;
-        let elements = self.accumulators(&self.op.regions[0], &inputs, &inits)?;
-        for (i, (input, element)) in inputs.iter().zip(&elements).enumerate() {
-            self.expect_result(i, &window_positions(input, &window), element)?;
-        }
-        Ok(())
+    /// The window of this operation, one entry for each of `rank` dimensions; `first` is its first constraint.
+    fn window(&self, rank: usize, first: u8, dilations: bool) -> Result<Window<'a>> {
+        let mut rule = first;
+        let mut list = |name: &'static str| -> Result<&'a [i64]> {
+            let values = self.op.ints(name)?;
+            self.length(rule, name, values.len(), rank, "dimensions of the operand")?;
+            self.positive(rule + 1, name, values)?;
+            rule += 2;
+            Ok(values)
+        };
+        let (dimensions, strides) = (list("window_dimensions")?, list("window_strides")?);
+        let (base_dilations, window_dilations): (&[i64], &[i64]) =
+            if dilations { (list("base_dilations")?, list("window_dilations")?) } else { (&[], &[]) };
+        let padding = self.padding_pairs(rule, "padding", rank)?;
+        Ok(Window { dimensions, strides, base_dilations, window_dilations, padding })
     }
 
-    pub(super) fn select_and_scatter(&self) -> Result<()> {
+    pub(super) fn reduce_window(&self) -> Result<Vec<Want>> {
+        let (inputs, inits) = self.reduction_operands([1, 2, 3])?;
+        let window = self.window(inputs[0].rank(), 4, true)?;
+        let elements = self.accumulators((13, 3), &self.op.regions[0], &inputs, &inits)?;
+        let first: Option<Vec<Ext>> =
+            self.op.results.first().and_then(|v| self.module.tensor(*v)).map(extents);
+        for (i, value) in self.op.results.iter().enumerate().skip(1) {
+            if let (Some(found), Some(first)) = (self.module.tensor(*value), &first) {
+                self.same_shape(14, &format!("result {i}"), found, first)?;
+            }
+        }
+        let results = inputs.iter().zip(&elements);
+        Ok(results.map(|(input, e)| Want::tensor(positions(input, &window), e, 15, 16)).collect())
+    }
+
+    pub(super) fn select_and_scatter(&self) -> Result<Vec<Want>> {
         let (operand, source, init) = (self.operand(0)?, self.operand(1)?, self.operand(2)?);
-        let window = self.window_of_rank(operand.rank())?;
-        self.expect_shape("the source", source, &window_positions(operand, &window))?;
-        self.expect_scalar("the initial value", init)?;
+        let window = self.window(operand.rank(), 4, false)?;
+        self.same_element(1, "the source", source, &operand.element)?;
+        self.scalar(0, "the initial value", init)?;
+        if !promotes(&operand.element, &init.element) {
+            self.same_element(3, "the initial value", init, &operand.element)?;
+        }
+        self.same_shape(2, "the source", source, &positions(operand, &window))?;
         let element = scalar(&operand.element);
         let select = &self.op.regions[0];
-        self.expect_params(select, &[element.clone(), element.clone()])?;
-        self.expect_returned(select, &[scalar(&ElementType::I1)])?;
-        let elements = self.accumulators(&self.op.regions[1], &[operand], &[init])?;
-        if !promotes(&source.element, &elements[0]) {
-            return Err(self
-                .type_error(format!("the source has type {source}"))
-                .expected(format!("element type {}", elements[0])));
-        }
-        self.expect_result(0, &operand.shape, &elements[0])
+        self.params(9, select, &[element.clone(), element])?;
+        self.returns(9, select, &[scalar(&ElementType::I1)])?;
+        let elements = self.accumulators((10, 3), &self.op.regions[1], &[operand], &[init])?;
+        Ok(vec![Want::tensor(extents(operand), &elements[0], 11, 12)])
     }
 }
 
 /// Shape of the positions of a window in an operand.
-fn window_positions(operand: &TensorType, window: &WindowAttrs) -> Vec<Dim> {
-    let position = |(i, dim): (usize, &Dim)| match dim.known() {
-        None => Dim::Dynamic,
-        Some(size) => windows(
-            dilated(size, window.base_dilations[i]),
-            window.padding[i],
-            dilated(window.dimensions[i], window.window_dilations[i]),
-            window.strides[i],
-        ),
+fn positions(operand: &TensorType, window: &Window<'_>) -> Vec<Ext> {
+    let or_one = |list: &[i64], i: usize| list.get(i).copied().unwrap_or(1);
+    let position = |(i, ext): (usize, Ext)| {
+        let size = dilated(window.dimensions[i], or_one(window.window_dilations, i));
+        let base = or_one(window.base_dilations, i);
+        ext.map(|n| windows(dilated(n as i64, base), window.padding[i], size, window.strides[i]))
     };
-    operand.shape.iter().enumerate().map(position).collect()
+    extents(operand).into_iter().enumerate().map(position).collect()
 }
 
 /// Whether values of a type may be accumulated in another: the same or a wider one of its kind, where integers are of
 /// one kind whether signed or not. As in MLIR, floats of any width fit each other.
 pub(super) fn promotes(from: &ElementType, to: &ElementType) -> bool {
+    if let (Some(a), Some(b)) = (from.quantized(), to.quantized()) {
+        return a.expressed == b.expressed && a.storage_bits <= b.storage_bits;
+    }
     let kind = |ty: &ElementType| match ty.class() {
         ElementClass::Bool | ElementClass::Unsigned => ElementClass::Signed,
         class => class,
     };
     from == to
         || (kind(from) == kind(to)
-            && from.class() != ElementClass::Other
+            && !matches!(from.class(), ElementClass::Other | ElementClass::Quantized)
             && (from.class() == ElementClass::Float || from.bits() <= to.bits()))
 }

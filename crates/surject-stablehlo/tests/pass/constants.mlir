@@ -22,7 +22,7 @@ module @constants {
     %18 = stablehlo.constant dense_resource<weights> : tensor<2xf32>
     %19 = stablehlo.constant dense<5.0> : tensor<1000000x1000000xf64>
     %20 = "stablehlo.constant"() {value = #later} : () -> tensor<2xi64>
-    %21 = stablehlo.constant dense<[[[1, 2]], [[3, 4]]]> : tensor<2x1x2xindex>
+    %21 = stablehlo.constant dense<[[[1, 2]], [[3, 4]]]> : tensor<2x1x2xi64>
     %22 = "other.op"() {a = array<i1: true, false>, b = array<f32: 1.0, 2.5>, c = array<i32>, "odd key" = unit, e = [1 : i8, 2.5 : f16, "s\22\0A\FF", @f::@g, tensor<2xf32>, {x}], f = affine_map<(d0) -> (d0 + 1)>, g = #foo.bar<[a -> "b>"]>, h = -1 : i64, i = 0xFF : i32, j = 0x7FC00000 : f32} : () -> i32
     return %20 : tensor<2xi64>
   }

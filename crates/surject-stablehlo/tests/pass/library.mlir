@@ -21,7 +21,7 @@ module attributes {jax.uses_shape_polymorphism = true} {
     %12 = stablehlo.get_tuple_element %11[1] : (tuple<tensor<4x8xf32>, tensor<3x3xf32>>) -> tensor<3x3xf32>
     %13:2 = stablehlo.optimization_barrier %x, %m : tensor<4x8xf32>, tensor<3x3xf32>
     stablehlo.optimization_barrier()
-    %14 = stablehlo.custom_call @"odd name"(%x) {api_version = 4 : i32, backend_config = {a = 1 : i64}, called_computations = [@main], operand_layouts = [dense<[1, 0]> : tensor<2xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>]} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    %14 = stablehlo.custom_call @"odd name"(%x) {api_version = 4 : i32, backend_config = {a = 1 : i64}, called_computations = [@main], operand_layouts = [dense<[1, 0]> : tensor<2xindex>], result_layouts = [dense<[1, 0]> : tensor<2xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>]} : (tensor<4x8xf32>) -> tensor<4x8xf32>
     stablehlo.custom_call @shape_assertion(%f) {api_version = 2 : i32, error_message = "m", has_side_effect = true} : (tensor<f32>) -> ()
     %15 = stablehlo.composite "ns.name" %x {composite_attributes = {n = 1 : i64}, decomposition = @dec, version = 1 : i32} : (tensor<4x8xf32>) -> tensor<4x8xf32>
     %16 = stablehlo.create_token : !stablehlo.token
@@ -35,7 +35,8 @@ module attributes {jax.uses_shape_polymorphism = true} {
     %21 = "stablehlo.cross-replica-sum"(%x) {replica_groups = dense<[[0]]> : tensor<1x1xi64>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
     %22 = "stablehlo.async_start"(%x) ({
     ^bb0(%a: tensor<4x8xf32>):
-      stablehlo.return %a : tensor<4x8xf32>
+      %part = stablehlo.slice %a [0:4, 0:8] : (tensor<4x8xf32>) -> tensor<4x8xf32>
+      stablehlo.return %part : tensor<4x8xf32>
     }) : (tensor<4x8xf32>) -> !stablehlo.future<tensor<4x8xf32>>
     %23 = stablehlo.uniform_quantize %x : (tensor<4x8xf32>) -> tensor<4x8x!quant.uniform<i8:f32, 1.0:17>>
     %24 = stablehlo.add %23, %23 : tensor<4x8x!quant.uniform<i8:f32, 1.0:17>>

@@ -4,11 +4,13 @@ mod bind;
 mod check;
 mod doctor;
 mod grad;
+mod kernels;
 mod opt;
 mod rules;
 mod run;
 mod solve;
 mod tensor;
+mod verify;
 
 use crate::Failure;
 use clap::{Parser, Subcommand};
@@ -39,6 +41,8 @@ enum Command {
     Grad(grad::Arguments),
     /// Runs every function of files with check.expect_* operations.
     Check(check::Arguments),
+    /// Reads and verifies files of StableHLO text; all mistakes of a file.
+    Verify(verify::Arguments),
     /// Lists, checks or explains a file of rewrite rules.
     Rules(rules::Arguments),
     /// Shows the shapes, constraints, loops and assignments of a tensor program.
@@ -67,6 +71,7 @@ pub fn execute(arguments: Arguments, out: &mut dyn Write) -> Result<(), Failure>
         Command::Opt(a) => opt::execute(&a, out),
         Command::Grad(a) => grad::execute(&a, out),
         Command::Check(a) => check::execute(&a, out),
+        Command::Verify(a) => verify::execute(&a, out),
         Command::Rules(a) => rules::execute(&a, out),
         Command::Infer(a) => crate::infer::execute(&a, out),
         Command::Solve(a) => solve::execute(&a, out),
