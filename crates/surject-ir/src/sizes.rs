@@ -137,8 +137,8 @@ impl Call<'_> {
 }
 
 impl Function {
-    /// The first axis of a parameter that declares a size of this name.
-    pub(crate) fn declaration(&self, name: &str) -> Option<(usize, usize)> {
+    /// The position of the first parameter that declares a size of this name, and the axis of it.
+    pub fn declaration(&self, name: &str) -> Option<(usize, usize)> {
         self.params.iter().enumerate().find_map(|(input, &param)| {
             let VarInfo { ty, .. } = self.vars.get(param.0 as usize)?;
             let axis = ty.space.extents().iter().position(|extent| match extent {
