@@ -52,12 +52,7 @@ pub fn run_within(
     args: &[Buffer],
     limits: Limits,
 ) -> Result<Vec<Buffer>, InterpError> {
-    let function = program.function(function).ok_or_else(|| InterpError::NoFunction(function.to_string()))?;
-    crate::verify::function(function)?;
-    let mut machine = Machine::new(function, args, limits)?;
-    machine.block(&function.body)?;
-    let results = function.body.results.iter().map(|&r| machine.value(r).map(|b| Buffer::clone(b)));
-    results.collect()
+    started(program, function, args, limits)?.results()
 }
 
 /// Evaluates the assignments of a run in place of the interpreter.
@@ -72,19 +67,27 @@ pub trait Assignments {
 }
 
 /// As [`run`], where somebody else evaluates the assignments; control flow and library operations stay here.
-pub fn run_with(
-    program: &Program,
+pub fn run_with<'a>(
+    program: &'a Program,
     function: &str,
-    args: &[Buffer],
-    assignments: &mut dyn Assignments,
+    args: &'a [Buffer],
+    assignments: &'a mut dyn Assignments,
 ) -> Result<Vec<Buffer>, InterpError> {
+    let mut machine = started(program, function, args, Limits::default())?;
+    machine.assignments = Some(assignments);
+    machine.results()
+}
+
+/// A run of a function that is well formed, before its first statement.
+fn started<'a>(
+    program: &'a Program,
+    function: &str,
+    args: &'a [Buffer],
+    limits: Limits,
+) -> Result<Machine<'a>, InterpError> {
     let function = program.function(function).ok_or_else(|| InterpError::NoFunction(function.to_string()))?;
     crate::verify::function(function)?;
-    let mut machine = Machine::new(function, args, Limits::default())?;
-    machine.assignments = Some(assignments);
-    machine.block(&function.body)?;
-    let results = function.body.results.iter().map(|&r| machine.value(r).map(|b| Buffer::clone(b)));
-    results.collect()
+    Machine::new(function, args, limits)
 }
 
 /// The value of one field of a function, where `tensors` gives the stored tensors it reads. Symbolic extents
@@ -164,6 +167,12 @@ impl<'a> Machine<'a> {
             machine.sizes(&info.ty.space)?;
         }
         Ok(machine)
+    }
+
+    /// Runs the function.
+    fn results(&mut self) -> Result<Vec<Buffer>, InterpError> {
+        self.block(&self.function.body)?;
+        self.function.body.results.iter().map(|&r| self.value(r).map(|b| Buffer::clone(b))).collect()
     }
 
     fn fields(&self) -> &'a Fields {
