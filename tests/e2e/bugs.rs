@@ -50,7 +50,7 @@ fn programs_of_bug_reports() {
             }
             continue;
         }
-        for backend in ["interp", "cpu"] {
+        for backend in ["interp", "kernel", "cpu"] {
             for options in [&["--backend", backend, "--no-opt"][..], &["--backend", backend]] {
                 if let Err(f) = run(&case.program, &case, &meta, options) {
                     failures.push(format!("{} {options:?}: {f}", case.name));

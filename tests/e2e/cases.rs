@@ -54,6 +54,14 @@ fn cpu_with_rewriting() {
     run_all(&["--backend", "cpu"]);
 }
 
+#[test]
+fn kernels_of_every_machine() {
+    for machine in ["generic", "avx2", "avx512", "sm_90a"] {
+        run_all(&["--backend", "kernel", "--machine", machine, "--no-opt"]);
+        run_all(&["--backend", "kernel", "--machine", machine]);
+    }
+}
+
 /// What is exported imports again and still computes the same.
 #[test]
 fn exported_programs_run() {

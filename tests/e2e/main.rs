@@ -9,4 +9,5 @@ mod infer;
 mod rule_files;
 mod stages;
 mod support;
+mod walk;
 mod wrong_input;

@@ -25,6 +25,9 @@ pub(crate) fn extract(
     let (to, vars, fields) = (Function::new(&f.name), HashMap::new(), HashMap::new());
     let mut rebuild = Rebuild { from: f, named, to, vars, fields };
     rebuild.to.params = rebuild.define(params);
+    if params == f.params {
+        rebuild.to.inherit(f);
+    }
     let statements = rebuild.statements(statements)?;
     let results = rebuild.uses(results);
     rebuild.to.body = Block { statements, results };

@@ -82,6 +82,7 @@ mod hoist;
 mod host;
 mod inline;
 mod inplace;
+pub mod kernels;
 mod keys;
 mod library;
 mod lines;
@@ -207,6 +208,10 @@ pub fn lower_with(
     options: Options,
 ) -> Result<LoweredModule, CodegenError> {
     let found = program.function(function).ok_or_else(|| CodegenError::NoFunction(function.to_string()))?;
+    if let Some(guard) = found.guards.first() {
+        let what = format!("the guard `{}`: bind the sizes of the call first", guard.fact);
+        return Err(CodegenError::unsupported(what));
+    }
     let found = &*passed::stored(found)?;
     let thrift::Settled { mut lowered, donations, mut memory, .. } = thrift::settle(found, target)?;
     lowered.renumber();

@@ -45,7 +45,7 @@ pub struct Writing<'a> {
 }
 
 impl<'a> Emitter<'a> {
-    /// A new function with the name and the parameters of the old one.
+    /// A new function with the name, the parameters and the guards of the old one.
     pub fn new(old: &'a Function) -> Emitter<'a> {
         let mut emitter = Emitter {
             old,
@@ -55,6 +55,7 @@ impl<'a> Emitter<'a> {
             copied: HashMap::new(),
         };
         emitter.new.params = old.params.iter().map(|&p| emitter.keep(p)).collect();
+        emitter.new.inherit(old);
         emitter
     }
 

@@ -37,6 +37,7 @@ impl IndexMap {
                 axis,
                 component: format!("{} - 1 - {}", space.extent(axis), axis_names(rank)[axis]),
                 extent: space.extent(axis).clone(),
+                missing: None,
             })?;
             Ok(Affine::strided(rank, axis, -1, size - 1))
         };
@@ -107,6 +108,7 @@ impl IndexMap {
             axis,
             component: format!("{start}..{start}+{count}"),
             extent: extent.clone(),
+            missing: None,
         })?;
         let mut extents = self.domain().extents().to_vec();
         extents[axis] = Extent::Const(count);

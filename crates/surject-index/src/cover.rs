@@ -3,7 +3,7 @@
 use crate::decide::ENUMERATED;
 use crate::guarded::GuardedBox;
 use crate::lattice::{Search, collision};
-use crate::{Component, IndexMap, Verdict};
+use crate::{Component, Facts, IndexMap, Verdict};
 use std::collections::HashSet;
 
 /// A position that no loop point reaches, where one was found; otherwise a count shows that one exists.
@@ -39,12 +39,18 @@ impl IndexMap {
     /// points or a count decides; *unknown* beyond. An empty codomain is covered; an empty domain covers nothing
     /// else. With symbolic extents whole axes are decided, and axes left out when they have a point for certain.
     pub fn surjective(&self) -> Verdict<(), Uncovered> {
+        self.surjective_given(&Facts::default())
+    }
+
+    /// As [`IndexMap::surjective`], for sizes that satisfy these facts. An axis that is reduced away covers its target
+    /// only where it has a point: `[n] → []` needs `n >= 1`.
+    pub fn surjective_given(&self, facts: &Facts) -> Verdict<(), Uncovered> {
         if self.codomain().is_empty() {
             return Verdict::Yes(());
         }
         match (self.guarded_box(), self.codomain().sizes()) {
             (Some(guarded), Some(sizes)) => self.surjective_over(&guarded, &sizes),
-            _ => self.surjective_symbolic(),
+            _ => self.surjective_symbolic(facts),
         }
     }
 
@@ -175,12 +181,12 @@ impl IndexMap {
     }
 
     /// Whole symbolic axes, and the rest decided as it is.
-    fn surjective_symbolic(&self) -> Verdict<(), Uncovered> {
+    fn surjective_symbolic(&self, facts: &Facts) -> Verdict<(), Uncovered> {
         if !self.is_total() {
             return Verdict::Unknown;
         }
         // Where the codomain has a point for certain, an empty domain or an uncovered group is a no.
-        let inhabited = self.codomain().extents().iter().all(|e| e.at_least() > 0);
+        let inhabited = self.codomain().extents().iter().all(|e| facts.is_positive(e).is_yes());
         let no = |uncovered| if inhabited { Verdict::No(uncovered) } else { Verdict::Unknown };
         if self.domain().is_empty() {
             return no(Uncovered { position: Some(vec![0; self.codomain().rank()]) });
@@ -203,14 +209,14 @@ impl IndexMap {
             }
             // One whole axis, or a linearisation of a symbolic outermost axis.
             if let &[position] = group.components.as_slice()
-                && self.whole_axis(position)
+                && self.whole_axis(position, facts)
             {
                 continue;
             }
             result = Verdict::Unknown;
         }
         // An axis that is left out may be empty.
-        let left_out = |axis: usize| !used[axis] && self.domain().extent(axis).at_least() == 0;
+        let left_out = |axis: usize| !used[axis] && !facts.is_positive(self.domain().extent(axis)).is_yes();
         if (0..used.len()).any(left_out) { Verdict::Unknown } else { result }
     }
 
@@ -240,10 +246,10 @@ impl IndexMap {
 
     /// Is a component an axis of the extent of its codomain axis, or the linearisation of several of which the
     /// outermost is symbolic?
-    fn whole_axis(&self, position: usize) -> bool {
+    fn whole_axis(&self, position: usize, facts: &Facts) -> bool {
         let (component, extent) = (&self.components()[position], self.codomain().extent(position));
         match component.component() {
-            Component::Iter(axis) => self.domain().extent(axis) == extent,
+            Component::Iter(axis) => facts.same(self.domain().extent(axis), extent).is_yes(),
             Component::Affine(form) if form.offset == 0 => {
                 let mut symbolic = form.used_axes().filter(|&a| self.domain().extent(a).as_const().is_none());
                 let (Some(axis), None) = (symbolic.next(), symbolic.next()) else { return false };
@@ -263,7 +269,7 @@ impl IndexMap {
                 inner().all(|a| form.coeffs[a] > 0)
                     && first_gap(terms).is_none()
                     && reach == Some(stride - 1)
-                    && whole == *extent
+                    && facts.same(&whole, extent).is_yes()
             }
             _ => false,
         }

@@ -2,7 +2,7 @@
 
 use crate::guarded::GuardedBox;
 use crate::lattice::{Search, collision};
-use crate::{Extent, IndexMap, Space, Verdict};
+use crate::{Extent, Facts, IndexMap, Space, Verdict};
 use std::collections::HashMap;
 
 /// The largest number of points that a decision enumerates as its last resort.
@@ -37,9 +37,14 @@ impl IndexMap {
     /// With symbolic extents *yes* means for all sizes, and *no* that two points collide at the least sizes that
     /// the expressions allow (which is rare: the least value of an input's size is 0).
     pub fn injective(&self) -> Verdict<InjectiveProof, Collision> {
+        self.injective_given(&Facts::default())
+    }
+
+    /// As [`IndexMap::injective`], for sizes that satisfy these facts.
+    pub fn injective_given(&self, facts: &Facts) -> Verdict<InjectiveProof, Collision> {
         match self.guarded_box() {
             Some(guarded) => self.injective_over(&guarded),
-            None => self.injective_symbolic(),
+            None => self.injective_symbolic(facts),
         }
     }
 
@@ -104,12 +109,12 @@ impl IndexMap {
         Verdict::Yes(if seen.len() <= 1 { InjectiveProof::SinglePoint } else { InjectiveProof::NoCollision })
     }
 
-    fn injective_symbolic(&self) -> Verdict<InjectiveProof, Collision> {
+    fn injective_symbolic(&self, facts: &Facts) -> Verdict<InjectiveProof, Collision> {
         if self.domain().is_empty() {
             return Verdict::Yes(InjectiveProof::SinglePoint);
         }
-        // Symbolic sizes, and those beyond `i64`, are unbounded.
-        let reach = |e: &Extent| e.as_const().and_then(|n| i64::try_from(n).ok()).map(|n| n - 1);
+        // A symbolic size is at most its upper bound; without one, and beyond `i64`, it is unbounded.
+        let reach = |e: &Extent| i64::try_from(facts.bounds(e).1?.max(1)).ok().map(|n| n - 1);
         let reach: Vec<Option<i64>> = self.domain().extents().iter().map(reach).collect();
         if collision(self.rows(), &reach) == Search::None {
             return Verdict::Yes(InjectiveProof::NoCollision);
@@ -118,8 +123,8 @@ impl IndexMap {
         if !self.is_total() {
             return Verdict::Unknown;
         }
-        let least: Vec<i64> =
-            self.domain().extents().iter().map(|e| i64::try_from(e.at_least()).unwrap_or(i64::MAX)).collect();
+        let least = |e: &Extent| i64::try_from(facts.bounds(e).0.unwrap_or(0).max(0)).unwrap_or(i64::MAX);
+        let least: Vec<i64> = self.domain().extents().iter().map(least).collect();
         if least.contains(&0) {
             return Verdict::Unknown;
         }
@@ -135,10 +140,15 @@ impl IndexMap {
 
     /// Injective, surjective and total: a mere renaming of positions.
     pub fn bijective(&self) -> Verdict {
+        self.bijective_given(&Facts::default())
+    }
+
+    /// As [`IndexMap::bijective`], for sizes that satisfy these facts.
+    pub fn bijective_given(&self, facts: &Facts) -> Verdict {
         if !self.is_total() {
             return Verdict::No(());
         }
-        match (self.injective().plain(), self.surjective().plain()) {
+        match (self.injective_given(facts).plain(), self.surjective_given(facts).plain()) {
             (Verdict::Yes(()), Verdict::Yes(())) => Verdict::Yes(()),
             (Verdict::No(()), _) | (_, Verdict::No(())) => Verdict::No(()),
             _ => Verdict::Unknown,

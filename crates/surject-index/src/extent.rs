@@ -4,8 +4,7 @@
 //! expression over input sizes and runtime scalars (seed 002). What is *guaranteed* of a size is a matter of
 //! [`ShapeExtent`], never of the form of the expression.
 
-use crate::Verdict;
-use std::fmt;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -22,6 +21,8 @@ pub enum Extent {
 /// a division by zero is an [`ExtentError`] when the expression is evaluated.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ExtentExpr {
+    /// A declared size: the name that an axis of an input, or of a value whose size is not exact, is given.
+    Symbol(Arc<str>),
     /// The size of an axis of an input of the program.
     InputAxis {
         /// Position of the input.
@@ -93,6 +94,10 @@ pub trait ExtentEnv {
     fn input_axis(&self, input: usize, axis: usize) -> Option<u64>;
     /// The size that a runtime scalar stands for, already converted by its semantics.
     fn runtime_scalar(&self, input: usize, semantics: ScalarSemantics) -> Option<u64>;
+    /// The value of a declared size.
+    fn symbol(&self, _name: &str) -> Option<u64> {
+        None
+    }
 }
 
 impl Extent {
@@ -106,20 +111,16 @@ impl Extent {
         Extent::Expr(Arc::new(ExtentExpr::InputAxis { input, axis }))
     }
 
+    /// A declared size.
+    pub fn symbol(name: &str) -> Extent {
+        Extent::Expr(Arc::new(ExtentExpr::Symbol(name.into())))
+    }
+
     /// The value, if it is known at compile time.
     pub fn as_const(&self) -> Option<u64> {
         match self {
             Extent::Const(value) => Some(*value),
             Extent::Expr(_) => None,
-        }
-    }
-
-    /// Do both have the same value in every run? Structural for symbolic extents: a *no* needs two constants.
-    pub fn same(&self, other: &Extent) -> Verdict {
-        match (self, other) {
-            (Extent::Const(a), Extent::Const(b)) => (a == b).into(),
-            (a, b) if a == b => Verdict::Yes(()),
-            _ => Verdict::Unknown,
         }
     }
 
@@ -135,7 +136,9 @@ impl Extent {
             Extent::Expr(expr) => expr,
         };
         match &**expr {
-            ExtentExpr::InputAxis { .. } | ExtentExpr::RuntimeScalar { .. } => Some(0),
+            ExtentExpr::Symbol(_) | ExtentExpr::InputAxis { .. } | ExtentExpr::RuntimeScalar { .. } => {
+                Some(0)
+            }
             ExtentExpr::Add(a, b) => a.least()?.checked_add(b.least()?),
             ExtentExpr::Mul(a, b) => {
                 let (a, b) = (a.least()?, b.least()?);
@@ -164,7 +167,8 @@ impl Extent {
         u64::try_from(value).map_err(|_| ExtentError::Overflow(self.to_string()))
     }
 
-    fn eval_integer(&self, env: &dyn ExtentEnv) -> Result<i128, ExtentError> {
+    /// The value as an integer, which may be negative: a side of a fact need not be a size.
+    pub fn eval_integer(&self, env: &dyn ExtentEnv) -> Result<i128, ExtentError> {
         let unbound = || ExtentError::Unbound(self.to_string());
         let overflow = || ExtentError::Overflow(self.to_string());
         let expr = match self {
@@ -174,6 +178,7 @@ impl Extent {
         let both =
             |a: &Extent, b: &Extent| Ok::<_, ExtentError>((a.eval_integer(env)?, b.eval_integer(env)?));
         match &**expr {
+            ExtentExpr::Symbol(name) => env.symbol(name).map(i128::from).ok_or_else(unbound),
             ExtentExpr::InputAxis { input, axis } => {
                 env.input_axis(*input, *axis).map(i128::from).ok_or_else(unbound)
             }
@@ -189,6 +194,82 @@ impl Extent {
             },
             ExtentExpr::Min(a, b) => both(a, b).map(|(a, b)| a.min(b)),
             ExtentExpr::Max(a, b) => both(a, b).map(|(a, b)| a.max(b)),
+        }
+    }
+}
+
+impl Extent {
+    /// `a mod b = a - b·⌊a / b⌋`, folded when both are constant and `b` is not zero.
+    pub fn modulo(a: Extent, b: Extent) -> Extent {
+        match (&a, &b) {
+            (Extent::Const(x), Extent::Const(y)) if *y > 0 => Extent::Const(x % y),
+            _ => Extent::difference(a.clone(), Extent::product(b.clone(), Extent::floor_div(a, b))),
+        }
+    }
+
+    /// `⌈a / b⌉ = ⌊(a + b - 1) / b⌋`
+    pub fn ceil_div(a: Extent, b: Extent) -> Extent {
+        let above = match &b {
+            Extent::Const(y) if *y > 0 => Extent::sum(a, Extent::Const(y - 1)),
+            _ => Extent::difference(Extent::sum(a, b.clone()), Extent::Const(1)),
+        };
+        Extent::floor_div(above, b)
+    }
+
+    /// `a` and `b` of an expression that [`Extent::modulo`] writes.
+    pub(crate) fn as_remainder(&self) -> Option<(&Extent, &Extent)> {
+        let Extent::Expr(expr) = self else { return None };
+        let ExtentExpr::Sub(a, Extent::Expr(product)) = &**expr else { return None };
+        let ExtentExpr::Mul(b, Extent::Expr(quotient)) = &**product else { return None };
+        match &**quotient {
+            ExtentExpr::FloorDiv(x, d) if x == a && d == b => Some((a, b)),
+            _ => None,
+        }
+    }
+
+    /// Adds the sizes and scalars that the expression is computed from.
+    pub fn atoms(&self, into: &mut BTreeSet<Arc<ExtentExpr>>) {
+        let Extent::Expr(expr) = self else { return };
+        match expr.operands() {
+            Some(operands) => operands.iter().for_each(|operand| operand.atoms(into)),
+            None => {
+                into.insert(expr.clone());
+            }
+        }
+    }
+
+    /// The number of constants, sizes and operations.
+    pub(crate) fn nodes(&self) -> usize {
+        match self {
+            Extent::Const(_) => 1,
+            Extent::Expr(expr) => 1 + expr.operands().into_iter().flatten().map(Extent::nodes).sum::<usize>(),
+        }
+    }
+}
+
+impl ExtentExpr {
+    /// The operands of an operation.
+    pub fn operands(&self) -> Option<[&Extent; 2]> {
+        match self {
+            ExtentExpr::Symbol(_) | ExtentExpr::InputAxis { .. } | ExtentExpr::RuntimeScalar { .. } => None,
+            ExtentExpr::Add(a, b)
+            | ExtentExpr::Sub(a, b)
+            | ExtentExpr::Mul(a, b)
+            | ExtentExpr::FloorDiv(a, b)
+            | ExtentExpr::Min(a, b)
+            | ExtentExpr::Max(a, b) => Some([a, b]),
+        }
+    }
+
+    /// Adds the divisors of all floor divisions in the expression.
+    pub(crate) fn divisors(&self, into: &mut Vec<Extent>) {
+        if let ExtentExpr::FloorDiv(_, divisor) = self {
+            into.push(divisor.clone());
+        }
+        for operand in self.operands().into_iter().flatten() {
+            if let Extent::Expr(expr) = operand {
+                expr.divisors(into);
+            }
         }
     }
 }
@@ -229,27 +310,5 @@ binary! {
 impl From<u64> for Extent {
     fn from(value: u64) -> Extent {
         Extent::Const(value)
-    }
-}
-
-impl fmt::Display for Extent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let expr = match self {
-            Extent::Const(value) => return write!(f, "{value}"),
-            Extent::Expr(expr) => expr,
-        };
-        match &**expr {
-            ExtentExpr::InputAxis { input, axis } => write!(f, "in{input}.{axis}"),
-            ExtentExpr::RuntimeScalar { input, semantics } => match semantics {
-                ScalarSemantics::DynamicTruncateSize => write!(f, "truncate_size(in{input})"),
-                ScalarSemantics::IntegerSize => write!(f, "size(in{input})"),
-            },
-            ExtentExpr::Add(a, b) => write!(f, "({a} + {b})"),
-            ExtentExpr::Sub(a, b) => write!(f, "({a} - {b})"),
-            ExtentExpr::Mul(a, b) => write!(f, "({a} * {b})"),
-            ExtentExpr::FloorDiv(a, b) => write!(f, "({a} / {b})"),
-            ExtentExpr::Min(a, b) => write!(f, "min({a}, {b})"),
-            ExtentExpr::Max(a, b) => write!(f, "max({a}, {b})"),
-        }
     }
 }

@@ -44,6 +44,7 @@ mod reshape;
 mod rows;
 mod solve;
 mod space;
+mod symbolic;
 mod verdict;
 
 pub use affine::{Affine, Component, axis_names};
@@ -56,4 +57,8 @@ pub use map::{Fill, Guard, IndexMap, MapError};
 pub use parse::ParseError;
 pub use reshape::{ReshapePlan, ReshapeStep};
 pub use space::{Points, Space};
+pub use symbolic::{
+    Clash, Evidence, Fact, Facts, Meeting, NoQuotient, NormalForm, Observed, Relation, Strengthening,
+    UnresolvableExtent, UnsatisfiableFacts, UnsupportedDynamicShape, strengthenings,
+};
 pub use verdict::Verdict;

@@ -4,7 +4,7 @@
 //! `0 ≤ g(p) < n`; where one fails, a read yields the fill instead of an element. Guards compose with the
 //! components, which components and a fill alone do not.
 
-use crate::{Affine, Component, Extent, Space, axis_names};
+use crate::{Affine, Component, Extent, Fact, Facts, Relation, Space, Verdict, axis_names};
 use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
@@ -56,7 +56,7 @@ pub enum MapError {
         expected: usize,
     },
     /// A component may leave the codomain.
-    #[error("component {axis} (`{component}`) is not proven to stay inside the extent {extent}")]
+    #[error("component {axis} (`{component}`) is not proven to stay inside the extent {extent}{}", needs(.missing))]
     OutOfRange {
         /// The axis of the codomain.
         axis: usize,
@@ -64,6 +64,8 @@ pub enum MapError {
         component: String,
         /// The extent of that axis.
         extent: Extent,
+        /// The fact about sizes that would prove it, where it depends on them.
+        missing: Option<Fact>,
     },
     /// Two partial maps with different fills have no composite.
     #[error("the fills of the two maps differ")]
@@ -89,20 +91,49 @@ pub enum MapError {
     },
 }
 
+fn needs(missing: &Option<Fact>) -> String {
+    missing.as_ref().map(|fact| format!("; that needs `{fact}`")).unwrap_or_default()
+}
+
 impl IndexMap {
-    /// A total map. Every component must be proven to stay inside the codomain.
+    /// A total map. Every component must be proven to stay inside the codomain, whatever the symbolic sizes are.
     pub fn total(domain: Space, codomain: Space, components: Vec<Affine>) -> Result<IndexMap, MapError> {
+        IndexMap::total_given(domain, codomain, components, &Facts::default())
+    }
+
+    /// A total map in a program whose sizes satisfy these facts.
+    pub fn total_given(
+        domain: Space,
+        codomain: Space,
+        components: Vec<Affine>,
+        facts: &Facts,
+    ) -> Result<IndexMap, MapError> {
         check_arity(&domain, &codomain, &components)?;
         for (axis, component) in components.iter().enumerate() {
-            if !domain.is_empty() && !inside(component, &domain, codomain.extent(axis)) {
+            if domain.is_empty() {
+                continue;
+            }
+            if let Err(missing) = inside(component, &domain, codomain.extent(axis), facts) {
                 return Err(MapError::OutOfRange {
                     axis,
                     component: component.display(&axis_names(domain.rank())).to_string(),
                     extent: codomain.extent(axis).clone(),
+                    missing,
                 });
             }
         }
         Ok(IndexMap::normal(domain, codomain, components, Vec::new(), None))
+    }
+
+    /// Is it proven that every component of a total map stays inside the codomain, for sizes that satisfy the facts?
+    pub fn stays_inside_given(&self, facts: &Facts) -> bool {
+        self.is_total()
+            && (self.domain().is_empty()
+                || self
+                    .components()
+                    .iter()
+                    .zip(self.codomain().extents())
+                    .all(|(component, extent)| inside(component, self.domain(), extent, facts).is_ok()))
     }
 
     /// A map that yields `fill` where a guard fails. A component that is not proven to stay inside the
@@ -121,7 +152,7 @@ impl IndexMap {
         }
         for (axis, component) in components.iter().enumerate() {
             let extent = codomain.extent(axis);
-            let implied = inside(component, &domain, extent)
+            let implied = inside(component, &domain, extent, &Facts::default()).is_ok()
                 || guards.iter().any(|g| g.expr == *component && g.bound == *extent);
             if !implied {
                 guards.push(Guard { expr: component.clone(), bound: extent.clone() });
@@ -266,32 +297,63 @@ fn check_arity(domain: &Space, codomain: &Space, components: &[Affine]) -> Resul
     }
 }
 
-/// Is `0 ≤ expr < extent` proven over the whole box?
-fn inside(expr: &Affine, domain: &Space, extent: &Extent) -> bool {
+/// Is `0 ≤ expr < extent` proven over the whole box? The fact that is missing, where it depends on symbolic sizes.
+fn inside(expr: &Affine, domain: &Space, extent: &Extent, facts: &Facts) -> Result<(), Option<Fact>> {
     if let Component::Iter(axis) = expr.component()
         && domain.extent(axis) == extent
     {
-        return true;
+        return Ok(());
     }
     match (expr.range(domain), extent.as_const()) {
-        (Some((low, high)), Some(n)) => low >= 0 && (high as u64) < n,
-        (None, None) => inside_product(expr, domain, extent).unwrap_or(false),
-        _ => false,
+        (Some((low, high)), Some(n)) if low >= 0 && (high as u64) < n => Ok(()),
+        (Some(_), Some(_)) => Err(None),
+        _ if domain.sizes().is_some() && extent.as_const().is_some() => Err(None),
+        _ => inside_symbolic(expr, domain, extent, facts),
     }
 }
 
-/// The case `0 ≤ c·i + r < e·c` with `i < e` symbolic and `0 ≤ r < c`: a linearisation with a symbolic
-/// outermost axis.
-fn inside_product(expr: &Affine, domain: &Space, extent: &Extent) -> Option<bool> {
-    let mut symbolic = expr.used_axes().filter(|&a| domain.extent(a).as_const().is_none());
-    let (Some(axis), None) = (symbolic.next(), symbolic.next()) else {
-        return None;
+/// As [`inside`], for symbolic sizes. Where there is a point, every axis of the domain has one.
+fn inside_symbolic(
+    expr: &Affine,
+    domain: &Space,
+    extent: &Extent,
+    facts: &Facts,
+) -> Result<(), Option<Fact>> {
+    // A product of constants that does not fit is no size.
+    if facts.normal(extent).and_then(|n| n.as_const()).is_some_and(|n| u64::try_from(n).is_err()) {
+        return Err(None);
+    }
+    let inhabited = domain.extents().iter().filter(|e| e.as_const().is_none());
+    let inhabited = inhabited.map(|e| Fact::new(Extent::Const(1), Relation::Le, e.clone()));
+    let Ok(facts) = Facts::of(facts.iter().cloned().chain(inhabited)) else {
+        // No point satisfies them.
+        return Ok(());
     };
-    let mut rest = expr.clone();
-    let stride = std::mem::take(&mut rest.coeffs[axis]);
-    let (low, high) = rest.range(domain)?;
-    let whole = Extent::product(domain.extent(axis).clone(), Extent::Const(u64::try_from(stride).ok()?));
-    Some(low >= 0 && high < stride && whole == *extent)
+    // The largest value is offset + Σ c·(n - 1) over the positive c, the smallest one that over the negative c. What
+    // would be negative stands on the other side.
+    let offset = |positive: bool| {
+        Extent::Const(if (expr.offset >= 0) == positive { expr.offset.unsigned_abs() } else { 0 })
+    };
+    let (mut sums, mut counts) = ([offset(true), offset(false)], [offset(false), offset(true)]);
+    for (&c, n) in expr.coeffs.iter().zip(domain.extents()).filter(|(c, _)| **c != 0) {
+        let side = usize::from(c < 0);
+        let factor = Extent::Const(c.unsigned_abs());
+        sums[side] = Extent::sum(sums[side].clone(), Extent::product(factor.clone(), n.clone()));
+        counts[side] = Extent::sum(counts[side].clone(), factor);
+    }
+    let [high, low] = sums;
+    let [above, below] = counts;
+    for needed in [
+        Fact::new(high, Relation::Lt, Extent::sum(extent.clone(), above)),
+        Fact::new(low, Relation::Le, below),
+    ] {
+        match facts.holds(&needed) {
+            Verdict::Yes(()) => {}
+            Verdict::No(()) => return Err(None),
+            Verdict::Unknown => return Err(Some(facts.residual(&needed))),
+        }
+    }
+    Ok(())
 }
 
 /// Canonical guards: first coefficient positive, common factor divided out, intervals of one linear form
@@ -306,7 +368,7 @@ fn normal_guards(domain: &Space, guards: Vec<Guard>) -> Vec<Guard> {
                 None => intervals.push((linear, low, high)),
             },
             // A bound or an extent is symbolic: the guard stays as it is.
-            None if inside(&guard.expr, domain, &guard.bound) => {}
+            None if inside(&guard.expr, domain, &guard.bound, &Facts::default()).is_ok() => {}
             None => result.push(guard),
         }
     }

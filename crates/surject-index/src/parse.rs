@@ -6,14 +6,15 @@
 //! axis   := NAME "<" extent                 guard := "0" "<=" affine "<" extent
 //! space  := "[" [ extent { "," extent } ] "]"
 //! affine := [ "-" ] term { ( "+" | "-" ) term }     term := NUMBER [ "*" NAME ] | NAME
-//! extent := NUMBER | "in" N "." N | "size(in" N ")" | "truncate_size(in" N ")"
-//!         | "(" extent ( "+" | "-" | "*" | "/" ) extent ")" | ( "min" | "max" ) "(" extent "," extent ")"
 //! ```
+//!
+//! [`extent`] has the grammar of extents and facts.
+
+mod extent;
 
 use crate::decide::ENUMERATED;
-use crate::{Affine, Extent, ExtentExpr, Fill, Guard, IndexMap, MapError, ScalarSemantics, Space};
+use crate::{Affine, Extent, Fill, Guard, IndexMap, MapError, Space, UnsatisfiableFacts};
 use std::str::FromStr;
-use std::sync::Arc;
 use thiserror::Error;
 
 /// Why a text is not an extent, a space or a map.
@@ -54,6 +55,41 @@ pub enum ParseError {
     /// The parts do not form a map.
     #[error(transparent)]
     Map(#[from] MapError),
+    /// Facts that contradict each other.
+    #[error(transparent)]
+    Facts(#[from] UnsatisfiableFacts),
+}
+
+impl ParseError {
+    /// Where the text is wrong, in bytes from its start, if it is at one place.
+    pub fn at(&self) -> Option<usize> {
+        match self {
+            ParseError::Expected { at, .. } | ParseError::Number { at } | ParseError::TooDeep { at } => {
+                Some(*at)
+            }
+            _ => None,
+        }
+    }
+
+    /// The message without the place.
+    pub fn expectation(&self) -> String {
+        match self {
+            ParseError::Expected { expected, .. } => format!("expected {expected}"),
+            ParseError::Number { .. } => "the number does not fit".to_string(),
+            ParseError::TooDeep { .. } => "the expression is nested too deeply".to_string(),
+            other => other.to_string(),
+        }
+    }
+
+    /// The message, the line of the text and a caret below the place.
+    pub fn in_text(&self, text: &str) -> String {
+        let Some(at) = self.at().filter(|&at| text.is_char_boundary(at)) else { return self.to_string() };
+        let start = text[..at].rfind('\n').map_or(0, |i| i + 1);
+        let line = text[start..].lines().next().unwrap_or_default();
+        let column = text[start..at].chars().count();
+        let number = text[..start].matches('\n').count() + 1;
+        format!("{number}:{}: {self}\n  {line}\n  {:column$}^", column + 1, "")
+    }
 }
 
 struct Parser<'a> {
@@ -152,70 +188,6 @@ impl<'a> Parser<'a> {
                 return Ok(items);
             }
             self.need(",")?;
-        }
-    }
-
-    fn extent(&mut self) -> Parsed<Extent> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err(ParseError::TooDeep { at: self.at });
-        }
-        let extent = self.extent_inner()?;
-        self.depth -= 1;
-        Ok(extent)
-    }
-
-    fn extent_inner(&mut self) -> Parsed<Extent> {
-        if let Some(value) = self.number()? {
-            return Ok(Extent::Const(value));
-        }
-        if self.take("(") {
-            let a = self.extent()?;
-            let build = [
-                ("+", Extent::sum as fn(Extent, Extent) -> Extent),
-                ("-", Extent::difference),
-                ("*", Extent::product),
-                ("/", Extent::floor_div),
-            ];
-            let Some((_, build)) = build.into_iter().find(|(sign, _)| self.take(sign)) else {
-                return self.error("`+`, `-`, `*` or `/`");
-            };
-            let b = self.extent()?;
-            self.need(")")?;
-            return Ok(build(a, b));
-        }
-        for (word, build) in [("min", Extent::min as fn(Extent, Extent) -> Extent), ("max", Extent::max)] {
-            if self.take(word) {
-                self.need("(")?;
-                let a = self.extent()?;
-                self.need(",")?;
-                let b = self.extent()?;
-                self.need(")")?;
-                return Ok(build(a, b));
-            }
-        }
-        for (word, semantics) in
-            [("size", ScalarSemantics::IntegerSize), ("truncate_size", ScalarSemantics::DynamicTruncateSize)]
-        {
-            if self.take(word) {
-                self.need("(")?;
-                let input = self.input()?;
-                self.need(")")?;
-                return Ok(Extent::Expr(Arc::new(ExtentExpr::RuntimeScalar { input, semantics })));
-            }
-        }
-        let input = self.input()?;
-        self.need(".")?;
-        Ok(Extent::input_axis(input, self.index()?))
-    }
-
-    fn input(&mut self) -> Parsed<usize> {
-        match self.rest().strip_prefix("in") {
-            Some(after) if after.starts_with(|c: char| c.is_ascii_digit()) => {
-                self.at += "in".len();
-                self.index()
-            }
-            _ => self.error("an extent"),
         }
     }
 
@@ -322,17 +294,6 @@ impl IndexMap {
         in_box
             || guarded.points().is_some_and(|n| n <= ENUMERATED)
                 && guarded.iter().all(|p| self.apply(&p).is_none_or(inside))
-    }
-}
-
-impl FromStr for Extent {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Parsed<Extent> {
-        let mut parser = Parser::new(text);
-        let extent = parser.extent()?;
-        parser.end()?;
-        Ok(extent)
     }
 }
 

@@ -6,7 +6,7 @@ use common::*;
 use proptest::prelude::*;
 use surject_index::{
     Affine, Extent, ExtentEnv, ExtentError, Fill, Guard, IndexMap, ParseError, ScalarSemantics, Space,
-    Verdict, axis_names,
+    axis_names,
 };
 
 struct Env;
@@ -120,12 +120,9 @@ fn extents_fold_and_compare() {
     assert_eq!(Extent::min(c(7), c(2)), c(2));
     assert_eq!(Extent::max(c(7), c(2)), c(7));
     // What has no value is not folded.
-    assert_eq!(Extent::difference(c(3), c(5)).to_string(), "(3 - 5)");
-    assert_eq!(Extent::floor_div(c(3), c(0)).to_string(), "(3 / 0)");
+    assert_eq!(Extent::difference(c(3), c(5)).to_string(), "3 - 5");
+    assert_eq!(Extent::floor_div(c(3), c(0)).to_string(), "floordiv(3, 0)");
     assert_eq!(Extent::sum(c(u64::MAX), c(1)).as_const(), None);
-    assert_eq!(n.same(&n), Verdict::Yes(()));
-    assert_eq!(n.same(&c(4)), Verdict::Unknown);
-    assert_eq!(c(3).same(&c(4)), Verdict::No(()));
     assert_eq!(Extent::sum(Extent::max(n.clone(), c(2)), c(1)).at_least(), 3);
     assert_eq!(Extent::sum(Extent::difference(n, c(2)), c(9)).at_least(), 0);
 }
@@ -135,7 +132,7 @@ fn extents_are_evaluated_in_integers() {
     let c = Extent::Const;
     let n = Extent::input_axis(1, 2); // 12
     let less = Extent::difference(n.clone(), c(20));
-    assert_eq!(less.eval(&Env), Err(ExtentError::Negative("(in1.2 - 20)".into(), -8)));
+    assert_eq!(less.eval(&Env), Err(ExtentError::Negative("in1.2 - 20".into(), -8)));
     assert_eq!(Extent::sum(less.clone(), c(9)).eval(&Env), Ok(1));
     assert_eq!(Extent::sum(Extent::floor_div(less, c(3)), c(9)).eval(&Env), Ok(6), "floor, not truncation");
     let zero = Extent::difference(n.clone(), n.clone());

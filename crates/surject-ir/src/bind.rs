@@ -6,8 +6,8 @@
 
 use crate::verify::VerifyError;
 use crate::{
-    Block, Buffer, DType, Field, FieldId, FieldKind, Fields, Function, Region, StatementKind, TensorType,
-    TypeError, Var,
+    Block, Buffer, Call, DType, Field, FieldId, FieldKind, Fields, Function, GuardError, Region,
+    StatementKind, TensorType, TypeError, Var,
 };
 use surject_index::{
     Extent, ExtentEnv, ExtentError, Fill, Guard, IndexMap, MapError, ScalarSemantics, Space,
@@ -31,7 +31,7 @@ impl ExtentEnv for Arguments<'_> {
                 let value = value.as_i128()?.max(0);
                 Some(u64::try_from(value).unwrap_or(u64::MAX))
             }
-            ScalarSemantics::DynamicTruncateSize if value.dtype().is_float() => {
+            ScalarSemantics::DynamicTruncateSize if matches!(value.dtype(), DType::F32 | DType::F64) => {
                 let value = value.as_f64();
                 // The cast saturates; a negative number becomes 0.
                 Some(if value.is_finite() { value.round() as u64 } else { 0 })
@@ -74,6 +74,9 @@ pub enum BindError {
         /// What is wrong.
         error: ExtentError,
     },
+    /// Sizes that do not satisfy a guard.
+    #[error(transparent)]
+    Guard(#[from] Box<GuardError>),
     /// Sizes at which an index leaves its tensor.
     #[error("with these sizes an index leaves its tensor: {0}")]
     Map(#[from] MapError),
@@ -85,22 +88,13 @@ pub enum BindError {
     Verify(#[from] VerifyError),
 }
 
-/// Whether a function has symbolic sizes.
+/// Whether a function has symbolic sizes, or guards on what sizes are: it must be bound before anything is made of it
+/// that knows constant sizes only.
 pub fn is_symbolic(function: &Function) -> bool {
-    let symbolic = |space: &Space| space.extents().iter().any(|e| e.as_const().is_none());
-    function.vars.iter().any(|v| symbolic(&v.ty.space))
-        || function.fields.iter().any(|(_, field)| symbolic(&field.space) || map_is_symbolic(field, symbolic))
-}
-
-fn map_is_symbolic(field: &Field, symbolic: impl Fn(&Space) -> bool) -> bool {
-    match &field.kind {
-        FieldKind::Read { map, .. } | FieldKind::Acc { map, .. } => {
-            symbolic(map.domain())
-                || symbolic(map.codomain())
-                || map.guards().iter().any(|g| g.bound.as_const().is_none())
-        }
-        _ => false,
-    }
+    let symbolic = |extent: &Extent| extent.as_const().is_none();
+    !function.guards.is_empty()
+        || function.vars.iter().any(|v| v.ty.space.extents().iter().any(symbolic))
+        || function.fields.iter().any(|(_, field)| field.extents().any(symbolic))
 }
 
 /// The function with the sizes that these arguments give it, verified.
@@ -112,11 +106,15 @@ pub fn bind(function: &Function, arguments: &[Buffer]) -> Result<Function, BindE
     if arguments.len() != function.params.len() {
         return Err(BindError::Count { expected: function.params.len(), found: arguments.len() });
     }
-    let sizes = Sizes(Arguments(arguments));
+    let call = Call { function, arguments };
+    let sizes = Sizes(call);
     for (k, (&param, argument)) in function.params.iter().zip(arguments).enumerate() {
         sizes.argument(function, k, param, argument)?;
     }
+    call.check()?;
     let mut bound = function.clone();
+    // They are checked; the sizes are numbers from here on.
+    bound.guards.clear();
     for var in &mut bound.vars {
         var.ty.space = sizes.space(&var.ty.space, || format!("the variable `{}`", var.name))?;
     }
@@ -148,7 +146,7 @@ fn block(block: &mut Block, ids: &[FieldId]) {
 }
 
 /// The values of symbolic sizes.
-struct Sizes<'a>(Arguments<'a>);
+struct Sizes<'a>(Call<'a>);
 
 impl Sizes<'_> {
     fn extent(&self, extent: &Extent, of: impl Fn() -> String) -> Result<Extent, BindError> {

@@ -1,6 +1,6 @@
 //! Typed errors of fields and programs.
 
-use surject_index::Space;
+use surject_index::{Fact, Space};
 use surject_runtime::DType;
 use thiserror::Error;
 
@@ -16,6 +16,20 @@ pub enum TypeError {
         found: Space,
         /// The space needed.
         expected: Space,
+    },
+    /// Two spaces that must agree may differ.
+    #[error(
+        "{what}: the space is {found} where {expected} is needed; `{missing}` would decide it: state it after `where`"
+    )]
+    Undecided {
+        /// Where.
+        what: &'static str,
+        /// The space found.
+        found: Space,
+        /// The space needed.
+        expected: Space,
+        /// The fact about sizes that is missing.
+        missing: Box<Fact>,
     },
     /// The operation is not defined for these element types.
     #[error("`{op}` is not defined for {}", dtypes.iter().map(|d| d.name()).collect::<Vec<_>>().join(", "))]

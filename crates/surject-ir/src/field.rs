@@ -3,9 +3,11 @@
 //! The fields of a function stand in one arena, children before parents, each distinct node once. So a pass
 //! over fields is a loop over ids, shared subexpressions are shared ids, and nothing recurses.
 
+use crate::sizes::same_space;
 use crate::{AccOp, BinaryOp, TypeError, UnaryOp, Var};
 use std::collections::{HashMap, HashSet};
-use surject_index::{IndexMap, Space};
+use std::sync::Arc;
+use surject_index::{Extent, Facts, IndexMap, Space};
 use surject_runtime::{DType, Scalar};
 
 /// A field of a function's arena.
@@ -97,6 +99,21 @@ pub enum FieldKind {
     },
 }
 
+impl Field {
+    /// Every extent in the field: of its space, its map and the guards of the map.
+    pub(crate) fn extents(&self) -> impl Iterator<Item = &Extent> {
+        let map = match &self.kind {
+            FieldKind::Read { map, .. } | FieldKind::Acc { map, .. } => Some(map),
+            _ => None,
+        };
+        let of_map = map.into_iter().flat_map(|map| {
+            let spaces = map.domain().extents().iter().chain(map.codomain().extents());
+            spaces.chain(map.guards().iter().map(|guard| &guard.bound))
+        });
+        self.space.extents().iter().chain(of_map)
+    }
+}
+
 impl FieldKind {
     /// The children, in order.
     pub fn children(&self) -> impl Iterator<Item = FieldId> + use<> {
@@ -133,6 +150,8 @@ impl FieldKind {
 pub struct Fields {
     nodes: Vec<Field>,
     ids: HashMap<Field, FieldId>,
+    /// What is known of symbolic sizes, if anything is.
+    facts: Option<Arc<Facts>>,
 }
 
 impl std::ops::Index<FieldId> for Fields {
@@ -144,6 +163,21 @@ impl std::ops::Index<FieldId> for Fields {
 }
 
 impl Fields {
+    /// Lets constructors use these facts about symbolic sizes.
+    pub(crate) fn assume(&mut self, facts: Facts) {
+        self.facts = (!facts.is_empty()).then(|| Arc::new(facts));
+    }
+
+    /// Takes what another arena knows of symbolic sizes.
+    pub(crate) fn inherit(&mut self, from: &Fields) {
+        self.facts.clone_from(&from.facts);
+    }
+
+    /// What is known of symbolic sizes.
+    pub(crate) fn facts(&self) -> Option<&Facts> {
+        self.facts.as_deref()
+    }
+
     /// The number of fields.
     pub fn len(&self) -> usize {
         self.nodes.len()
@@ -192,13 +226,7 @@ impl Fields {
     /// `read map of`. The identity gives `of` itself.
     pub fn read(&mut self, map: IndexMap, of: FieldId) -> Result<FieldId, TypeError> {
         let (space, dtype) = (self[of].space.clone(), self[of].dtype);
-        if *map.codomain() != space {
-            return Err(TypeError::Spaces {
-                what: "the codomain of a read",
-                found: map.codomain().clone(),
-                expected: space,
-            });
-        }
+        same_space("the codomain of a read", map.codomain(), &space, self.facts())?;
         if map.is_identity() {
             return Ok(of);
         }
@@ -208,20 +236,18 @@ impl Fields {
     /// `acc op map of`. The map must be total, and not be known not to be bijective for `set`.
     pub fn acc(&mut self, op: AccOp, map: IndexMap, of: FieldId) -> Result<FieldId, TypeError> {
         let (space, dtype) = (self[of].space.clone(), self[of].dtype);
-        if *map.domain() != space {
-            return Err(TypeError::Spaces {
-                what: "the domain of an accumulation",
-                found: map.domain().clone(),
-                expected: space,
-            });
-        }
+        same_space("the domain of an accumulation", map.domain(), &space, self.facts())?;
         if !map.is_total() {
             return Err(TypeError::PartialAcc);
         }
         if !op.is_defined(dtype) {
             return Err(TypeError::Undefined { op: op.name(), dtypes: vec![dtype] });
         }
-        if op == AccOp::Set && !map.bijective().is_yes() {
+        let bijective = || match self.facts() {
+            Some(facts) => map.bijective_given(facts),
+            None => map.bijective(),
+        };
+        if op == AccOp::Set && !bijective().is_yes() {
             return Err(TypeError::SetNeedsBijection(map.to_string()));
         }
         Ok(self.intern(map.codomain().clone(), dtype, FieldKind::Acc { op, map, of }))
@@ -328,9 +354,7 @@ impl Fields {
 
     fn same_space(&self, what: &'static str, x: FieldId, y: FieldId) -> Result<Space, TypeError> {
         let (a, b) = (&self[x].space, &self[y].space);
-        if a != b {
-            return Err(TypeError::Spaces { what, found: b.clone(), expected: a.clone() });
-        }
+        same_space(what, b, a, self.facts())?;
         Ok(a.clone())
     }
 }

@@ -19,7 +19,8 @@ pub use error::InterpError;
 
 use crate::bind::Arguments;
 use crate::{
-    Block, Buffer, DType, FieldId, Fields, Function, Program, Region, Scalar, Statement, StatementKind, Var,
+    Block, Buffer, Call, DType, FieldId, Fields, Function, Program, Region, Scalar, Statement, StatementKind,
+    Var,
 };
 use plan::Plan;
 use std::collections::HashMap;
@@ -51,12 +52,42 @@ pub fn run_within(
     args: &[Buffer],
     limits: Limits,
 ) -> Result<Vec<Buffer>, InterpError> {
+    started(program, function, args, limits)?.results()
+}
+
+/// Evaluates the assignments of a run in place of the interpreter.
+pub trait Assignments {
+    /// The value of a stored field of a function, where `value` gives the tensors that are stored so far.
+    fn evaluate(
+        &mut self,
+        function: &Function,
+        field: FieldId,
+        value: &dyn Fn(Var) -> Option<Arc<Buffer>>,
+    ) -> Result<Buffer, InterpError>;
+}
+
+/// As [`run`], where somebody else evaluates the assignments; control flow and library operations stay here.
+pub fn run_with<'a>(
+    program: &'a Program,
+    function: &str,
+    args: &'a [Buffer],
+    assignments: &'a mut dyn Assignments,
+) -> Result<Vec<Buffer>, InterpError> {
+    let mut machine = started(program, function, args, Limits::default())?;
+    machine.assignments = Some(assignments);
+    machine.results()
+}
+
+/// A run of a function that is well formed, before its first statement.
+fn started<'a>(
+    program: &'a Program,
+    function: &str,
+    args: &'a [Buffer],
+    limits: Limits,
+) -> Result<Machine<'a>, InterpError> {
     let function = program.function(function).ok_or_else(|| InterpError::NoFunction(function.to_string()))?;
     crate::verify::function(function)?;
-    let mut machine = Machine::new(function, args, limits)?;
-    machine.block(&function.body)?;
-    let results = function.body.results.iter().map(|&r| machine.value(r).map(|b| Buffer::clone(b)));
-    results.collect()
+    Machine::new(function, args, limits)
 }
 
 /// The value of one field of a function, where `tensors` gives the stored tensors it reads. Symbolic extents
@@ -72,6 +103,7 @@ pub fn field(
         args: &[],
         values: Vec::new(),
         given: Some(tensors),
+        assignments: None,
         plans: HashMap::new(),
         iterations: 0,
         limits: Limits::default(),
@@ -87,6 +119,8 @@ struct Machine<'a> {
     values: Vec<Option<Arc<Buffer>>>,
     /// Values from outside, where one field is evaluated instead of a function.
     given: Option<&'a HashMap<Var, Arc<Buffer>>>,
+    /// Who evaluates assignments, if not this.
+    assignments: Option<&'a mut dyn Assignments>,
     /// How each stored field is computed, so that a loop plans it once.
     plans: HashMap<FieldId, Rc<Plan>>,
     iterations: u64,
@@ -99,8 +133,16 @@ impl<'a> Machine<'a> {
             return Err(InterpError::Arguments { expected: function.params.len(), found: args.len() });
         }
         let values = vec![None; function.vars.len()];
-        let mut machine =
-            Machine { function, args, values, given: None, plans: HashMap::new(), iterations: 0, limits };
+        let mut machine = Machine {
+            function,
+            args,
+            values,
+            given: None,
+            assignments: None,
+            plans: HashMap::new(),
+            iterations: 0,
+            limits,
+        };
         for (&param, arg) in function.params.iter().zip(args) {
             let ty = function.ty(param);
             let fits = ty.dtype == arg.dtype()
@@ -119,7 +161,18 @@ impl<'a> Machine<'a> {
             }
             machine.values[param.0 as usize] = Some(Arc::new(arg.clone()));
         }
+        Call { function, arguments: args }.check()?;
+        // A size without a value ends the run before it begins.
+        for info in function.vars.iter().filter(|info| info.ty.space.sizes().is_none()) {
+            machine.sizes(&info.ty.space)?;
+        }
         Ok(machine)
+    }
+
+    /// Runs the function.
+    fn results(&mut self) -> Result<Vec<Buffer>, InterpError> {
+        self.block(&self.function.body)?;
+        self.function.body.results.iter().map(|&r| self.value(r).map(|b| Buffer::clone(b))).collect()
     }
 
     fn fields(&self) -> &'a Fields {
@@ -205,6 +258,11 @@ impl<'a> Machine<'a> {
 
     /// The values of a stored field.
     fn field(&mut self, root: FieldId) -> Result<Arc<Buffer>, InterpError> {
+        if let Some(assignments) = &mut self.assignments {
+            let (function, values) = (self.function, &self.values);
+            let value = |var: Var| values.get(var.0 as usize).cloned().flatten();
+            return assignments.evaluate(function, root, &value).map(Arc::new);
+        }
         let plan = match self.plans.get(&root) {
             Some(plan) => plan.clone(),
             None => {
@@ -224,6 +282,10 @@ impl ExtentEnv for Machine<'_> {
 
     fn runtime_scalar(&self, input: usize, semantics: ScalarSemantics) -> Option<u64> {
         Arguments(self.args).runtime_scalar(input, semantics)
+    }
+
+    fn symbol(&self, name: &str) -> Option<u64> {
+        Call { function: self.function, arguments: self.args }.symbol(name)
     }
 }
 

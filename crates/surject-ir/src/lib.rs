@@ -28,12 +28,13 @@ pub mod eval;
 mod field;
 pub mod interp;
 mod library;
-mod literal;
+pub mod literal;
 mod op;
 pub mod parse;
 pub mod print;
 mod program;
 pub mod range;
+mod sizes;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod verify;
@@ -48,6 +49,7 @@ pub use print::print;
 pub use program::{
     Block, Function, Program, Region, RegionType, Statement, StatementKind, TensorType, Var, VarInfo,
 };
+pub use sizes::{Call, GuardError, SizeGuard, SizeValue, Violation, metadata, pass_violations};
 pub use verify::{VerifyError, verify};
 
 /// Element types and values, re-exported so that a user of programs needs one import.

@@ -84,7 +84,7 @@ fn bits(value: Scalar) -> String {
 }
 
 /// A value as an element of a list of a known type.
-pub(crate) fn element(value: Scalar) -> String {
+pub fn element(value: Scalar) -> String {
     let dtype = value.dtype();
     let z = value.as_complex();
     match dtype {
@@ -112,7 +112,7 @@ pub(crate) fn typed(value: Scalar) -> String {
 }
 
 /// The value of a number of this type; `None` if it is not one or does not fit.
-pub(crate) fn number(dtype: DType, text: &str) -> Option<Scalar> {
+pub fn number(dtype: DType, text: &str) -> Option<Scalar> {
     match dtype {
         DType::I1 => None,
         d if d.is_int() => {

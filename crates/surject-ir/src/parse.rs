@@ -10,8 +10,8 @@ pub use error::ParseError;
 
 use crate::verify::MAX_NESTING;
 use crate::{
-    Block, Buffer, DType, FieldId, Function, LibOp, Program, Region, Scalar, Statement, StatementKind,
-    TensorType, Var, literal,
+    Block, Buffer, DType, FieldId, Function, LibOp, Program, Region, Scalar, SizeGuard, Statement,
+    StatementKind, TensorType, Var, literal,
 };
 use cursor::{Cursor, Parsed};
 use std::collections::{HashMap, HashSet};
@@ -195,6 +195,10 @@ impl Parser<'_> {
         self.cursor.need("->")?;
         self.cursor.need("(")?;
         let results = self.list(")", |p| p.name("a result"))?;
+        if self.nesting == 1 {
+            self.function.params = params.clone();
+            self.guards()?;
+        }
         self.cursor.need("{")?;
         let mut statements = Vec::new();
         while !self.cursor.sign("}") {
@@ -212,6 +216,29 @@ impl Parser<'_> {
         }
         self.nesting -= 1;
         Ok(Region { params, body: Block { statements, results } })
+    }
+
+    /// `where n >= 4 @ "convolution at a.py:3", n % 2 == 0`, or nothing: what the sizes must satisfy.
+    fn guards(&mut self) -> Parsed<()> {
+        let at = self.cursor.position();
+        if self.cursor.keyword("where") {
+            loop {
+                let fact = self.cursor.fact()?;
+                let origin = self.origin()?;
+                self.function.guards.push(SizeGuard { fact, origin });
+                if !self.cursor.sign(",") {
+                    break;
+                }
+            }
+        } else if !crate::bind::is_symbolic(&self.function) {
+            return Ok(());
+        }
+        self.function.assume().or_else(|error| self.cursor.fault(at, error.to_string()))
+    }
+
+    /// `@ "file:3:5"`, or nothing.
+    fn origin(&mut self) -> Parsed<Option<Arc<str>>> {
+        Ok(if self.cursor.sign("@") { Some(Arc::from(self.cursor.quoted('"')?)) } else { None })
     }
 
     /// A statement, or a let, which is none.
@@ -275,7 +302,7 @@ impl Parser<'_> {
                 }
             }
         };
-        let origin = if self.cursor.sign("@") { Some(Arc::from(self.cursor.quoted('"')?)) } else { None };
+        let origin = self.origin()?;
         Ok(Some(Statement { kind, origin }))
     }
 

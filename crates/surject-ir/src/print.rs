@@ -16,6 +16,8 @@
 //! * `let t1 : TYPE =: …` names a field that is used more than once or read through a map, so that the text is as
 //!   long as the field has nodes; it holds up to the end of its block.
 //! * `@ "file:3:5"` is the origin of a statement.
+//! * Sizes may be symbolic: `f32[n,in0.1 - 1]`, where `n` in the type of a parameter declares the size `n`. What they
+//!   must satisfy beside the types stands after the results: `-> (c) where n >= 4 @ "convolution", mod(n, 2) == 0 {`.
 //!
 //! [`crate::parse()`] reads it back to the same program.
 
@@ -140,8 +142,12 @@ impl<'a> Printer<'a> {
 
     /// Parameters, results and statements.
     fn block(&mut self, params: &[Var], block: &Block, depth: usize) {
-        let head = format!("({}) -> ({}) {{\n", self.typed_vars(params, ": "), self.var_list(&block.results));
+        let head = format!("({}) -> ({})", self.typed_vars(params, ": "), self.var_list(&block.results));
         self.put(&head);
+        if depth == 0 {
+            self.guards();
+        }
+        self.put(" {\n");
         self.indent += 1;
         let known = self.order.len();
         for statement in &block.statements {
@@ -153,6 +159,17 @@ impl<'a> Printer<'a> {
         self.indent -= 1;
         self.line();
         self.put("}");
+    }
+
+    /// `where n >= 4 @ "…", m == n`
+    fn guards(&mut self) {
+        for (i, guard) in self.function.guards.iter().enumerate() {
+            let mut text = format!("{} {}", if i == 0 { " where" } else { "," }, guard.fact);
+            if let Some(origin) = guard.origin.as_ref().filter(|_| self.options.origins) {
+                let _ = write!(text, " @ {}", literal::quote(origin, '"'));
+            }
+            self.put(&text);
+        }
     }
 
     fn region(&mut self, word: &str, region: &Region, depth: usize) {

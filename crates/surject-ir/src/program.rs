@@ -1,6 +1,6 @@
 //! Programs: functions of statements in SSA form.
 
-use crate::{AccOp, FieldId, FieldKind, Fields, LibOp};
+use crate::{AccOp, FieldId, FieldKind, Fields, LibOp, SizeGuard};
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -27,6 +27,8 @@ pub struct Function {
     pub fields: Fields,
     /// The parameters.
     pub params: Vec<Var>,
+    /// What the sizes of the arguments must satisfy beside the types of the parameters.
+    pub guards: Vec<SizeGuard>,
     /// The statements and the results.
     pub body: Block,
     /// The names of the variables, to find free ones.

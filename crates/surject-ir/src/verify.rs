@@ -1,16 +1,18 @@
 //! The verifier: which programs are well formed.
 //!
 //! Every variable is defined once and before it is used, and what a region defines is seen only inside it; every
-//! field is well typed; every statement defines variables of the types it yields. Extents may be symbolic.
+//! field is well typed; every statement defines variables of the types it yields. Extents may be symbolic: what is not
+//! certain of them for every call is refused, with the fact that would make it certain.
 
 mod field;
 
+use crate::sizes::differs;
 use crate::{Block, DType, FieldId, FieldKind, Function, LibOpError, Program, Region, RegionType, Statement};
 use crate::{StatementKind, TensorType, TypeError, Var};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::sync::Arc;
-use surject_index::Space;
+use surject_index::{Extent, ExtentExpr, Fact, Facts, ScalarSemantics, Space, UnsatisfiableFacts};
 use thiserror::Error;
 
 /// Regions may be nested this deep.
@@ -66,6 +68,36 @@ pub enum Problem {
         /// The type needed.
         expected: TensorType,
     },
+    /// A type that may not be the needed one: the sizes decide.
+    #[error(
+        "{what} is {found} where {expected} is needed; `{missing}` would decide it: state it after `where`"
+    )]
+    UndecidedType {
+        /// Of what.
+        what: &'static str,
+        /// The type found.
+        found: TensorType,
+        /// The type needed.
+        expected: TensorType,
+        /// The fact about sizes that is missing.
+        missing: Box<Fact>,
+    },
+    /// A size that no parameter gives.
+    #[error("the size `{0}` comes from no parameter")]
+    NoSize(Extent),
+    /// A size by a scalar of a type that its rule does not take.
+    #[error("the size `{size}` needs {needed}, and the parameter is {found}")]
+    ScalarSize {
+        /// The size.
+        size: Extent,
+        /// What its rule takes.
+        needed: &'static str,
+        /// The type of the parameter.
+        found: TensorType,
+    },
+    /// Guards, and sizes of parameters, that contradict each other.
+    #[error(transparent)]
+    Unsatisfiable(UnsatisfiableFacts),
     /// A wrong number of things.
     #[error("there are {found} {what} where {expected} are needed")]
     Count {
@@ -119,6 +151,7 @@ pub fn function(function: &Function) -> Result<(), VerifyError> {
     let count = function.vars.len();
     let mut verifier = Verifier {
         function,
+        facts: None,
         seen: vec![false; count],
         defined: vec![false; count],
         stamps: Vec::new(),
@@ -154,6 +187,8 @@ impl Problem {
 
 struct Verifier<'a> {
     function: &'a Function,
+    /// What holds of symbolic sizes, if there are any.
+    facts: Option<Facts>,
     /// The variables that can be used here.
     seen: Vec<bool>,
     /// The variables that have a definition somewhere before.
@@ -171,13 +206,77 @@ impl Verifier<'_> {
                 return Err(Problem::DuplicateName.of(Var(number as u32)));
             }
         }
+        self.sizes()?;
         for (id, node) in self.function.fields.iter() {
-            field::check(self.function, id, node)?;
+            field::check(self.function, self.facts.as_ref(), id, node)?;
         }
         self.stamps = vec![0; self.function.fields.len()];
         let function = self.function;
         self.define(&function.params)?;
         self.block(&function.body, 0)
+    }
+
+    /// Checks that every symbolic size comes from a parameter, and takes what is known of them.
+    fn sizes(&mut self) -> Result<(), Fault> {
+        let function = self.function;
+        if !crate::bind::is_symbolic(function) {
+            return Ok(());
+        }
+        if let Some(&param) = function.params.iter().find(|p| p.0 as usize >= function.vars.len()) {
+            return Err(Problem::NoVariable(param).into());
+        }
+        let mut atoms = BTreeSet::new();
+        for info in &function.vars {
+            info.ty.space.extents().iter().for_each(|extent| extent.atoms(&mut atoms));
+        }
+        for (_, node) in function.fields.iter() {
+            node.extents().for_each(|extent| extent.atoms(&mut atoms));
+        }
+        for guard in &function.guards {
+            guard.fact.left.atoms(&mut atoms);
+            guard.fact.right.atoms(&mut atoms);
+        }
+        let space = |input: usize| function.params.get(input).map(|&p| &function.ty(p).space);
+        for atom in atoms {
+            let is_given = match &*atom {
+                ExtentExpr::Symbol(name) => function.declaration(name).is_some(),
+                ExtentExpr::InputAxis { input, axis } => space(*input).is_some_and(|s| *axis < s.rank()),
+                ExtentExpr::RuntimeScalar { input, semantics } => {
+                    if let Some(&param) = function.params.get(*input) {
+                        let found = function.ty(param).clone();
+                        let (fits, needed) = match semantics {
+                            ScalarSemantics::DynamicTruncateSize => (
+                                matches!(found.dtype, DType::F32 | DType::F64),
+                                "an `f32` or `f64` of rank 0",
+                            ),
+                            ScalarSemantics::IntegerSize => (found.dtype.is_int(), "an integer of rank 0"),
+                        };
+                        if !fits || found.space.rank() != 0 {
+                            let size = Extent::Expr(atom);
+                            return Err(Problem::ScalarSize { size, needed, found }.into());
+                        }
+                    }
+                    space(*input).is_some()
+                }
+                _ => true,
+            };
+            if !is_given {
+                return Err(Problem::NoSize(Extent::Expr(atom)).into());
+            }
+        }
+        self.facts = Some(function.facts().map_err(Problem::Unsatisfiable)?);
+        Ok(())
+    }
+
+    /// The types with symbolic sizes in one form, so that sizes that are one by the facts look like one.
+    fn canonical(&self, types: Vec<TensorType>) -> Vec<TensorType> {
+        let Some(facts) = &self.facts else { return types };
+        let extent = |e: &Extent| match e {
+            Extent::Const(_) => e.clone(),
+            Extent::Expr(_) => facts.normal(e).and_then(|n| n.to_extent()).unwrap_or_else(|| e.clone()),
+        };
+        let space = |s: &Space| Space::new(s.extents().iter().map(extent));
+        types.iter().map(|ty| TensorType::new(ty.dtype, space(&ty.space))).collect()
     }
 
     fn define(&mut self, vars: &[Var]) -> Result<(), Fault> {
@@ -249,7 +348,12 @@ impl Verifier<'_> {
             StatementKind::Call { targets, op, args, regions } => {
                 self.use_all(args)?;
                 let regions = regions.iter().map(|r| self.region(r, depth)).collect::<Result<Vec<_>, _>>()?;
-                let results = op.infer(&function.types(args), &regions).map_err(Problem::LibOp)?;
+                let args = self.canonical(function.types(args));
+                let results = match &self.facts {
+                    Some(facts) => op.infer_given(&args, &regions, facts),
+                    None => op.infer(&args, &regions),
+                };
+                let results = results.map_err(Problem::LibOp)?;
                 self.all_same("results", &results, &function.types(targets))?;
             }
             StatementKind::While { targets, inits, cond, body } => {
@@ -299,10 +403,23 @@ impl Verifier<'_> {
     }
 
     fn same(&self, what: &'static str, found: &TensorType, expected: &TensorType) -> Result<(), Problem> {
-        if found == expected {
-            return Ok(());
+        let types = || (found.clone(), expected.clone());
+        let missing = if found.dtype == expected.dtype {
+            differs(&found.space, &expected.space, self.facts.as_ref())
+        } else {
+            Some(None)
+        };
+        match missing {
+            None => Ok(()),
+            Some(None) => {
+                let (found, expected) = types();
+                Err(Problem::Type { what, found, expected })
+            }
+            Some(Some(missing)) => {
+                let (found, expected) = types();
+                Err(Problem::UndecidedType { what, found, expected, missing })
+            }
         }
-        Err(Problem::Type { what, found: found.clone(), expected: expected.clone() })
     }
 
     fn all_same(

@@ -21,7 +21,7 @@ fn program(function: Function) -> Program {
 const MATMUL: &str = "\
 func main(a: f32[in0.0,in0.1], b: f32[in0.1,in1.1]) -> (c, d) {
   c : f32[in0.0,in1.1] =:+ over i<in0.0, j<in0.1, k<in1.1 at [i,k]: a[i,j] * b[j,k]
-  d : f32[(in0.0 - 1)] =: over i<(in0.0 - 1): (a[i,0] where 0 <= i < in0.0 else 0.0f32)
+  d : f32[in0.0 - 1] =: over i<in0.0 - 1: (a[i,0] where 0 <= i < in0.0 else 0.0f32)
 }
 ";
 
@@ -57,12 +57,12 @@ fn arguments_that_contradict_each_other_are_refused() {
 fn sizes_without_a_value_are_refused() {
     let text = "\
 func main(x: f32[in0.0]) -> (y) {
-  y : f32[(in0.0 - 3)] =: over i<(in0.0 - 3): (x[i] where 0 <= i < in0.0 else 0.0f32)
+  y : f32[in0.0 - 3] =: over i<in0.0 - 3: (x[i] where 0 <= i < in0.0 else 0.0f32)
 }
 ";
     let symbolic = function(text);
     let error = bind(&symbolic, &[buffer(&[2])]).unwrap_err();
-    assert_eq!(error.to_string(), "the variable `y`: the size `(in0.0 - 3)` is negative: -1");
+    assert_eq!(error.to_string(), "the variable `y`: the size `in0.0 - 3` is negative: -1");
     assert!(bind(&symbolic, &[buffer(&[3])]).is_ok());
     assert!(bind(&symbolic, &[buffer(&[9])]).is_ok());
 }

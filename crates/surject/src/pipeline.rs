@@ -3,6 +3,8 @@
 use crate::progress::stage;
 use crate::{Failure, Source};
 use std::path::PathBuf;
+use surject_codegen::kernels::machine::Machine;
+use surject_codegen::kernels::schedule::Schedules;
 use surject_egraph::{CostModel, EgraphError, Optimised, Options};
 use surject_ir::{Buffer, Program};
 use surject_rules::Exactness;
@@ -18,6 +20,8 @@ pub enum Backend {
     Cpu,
     /// Native code for an NVIDIA GPU.
     Cuda,
+    /// The interpreter of kernels: the kernels of a machine (`--machine`), without that machine.
+    Kernel,
 }
 
 /// What the optimiser may do.
@@ -133,6 +137,24 @@ impl From<surject_mlir::CompileError> for Start {
     }
 }
 
+/// The names of the machines that kernels can be made for.
+pub fn machine_names() -> Vec<&'static str> {
+    let cpus = surject_cpu::Cpu::ALL.into_iter().map(|cpu| cpu.name);
+    cpus.chain(surject_gpu::Gpu::ALL.into_iter().map(|gpu| gpu.name)).collect()
+}
+
+/// The machine of this name that kernels can be made for.
+pub fn machine_named(name: &str) -> Result<Box<dyn Machine>, Failure> {
+    if let Some(cpu) = surject_cpu::Cpu::named(name) {
+        return Ok(Box::new(cpu));
+    }
+    if let Some(gpu) = surject_gpu::Gpu::named(name) {
+        return Ok(Box::new(gpu));
+    }
+    let all = machine_names().join(", ");
+    Err(Failure::bad_input(format!("there is no machine `{name}`; there are {all}")))
+}
+
 /// A function of a program, ready to run on a back end.
 pub enum Runner {
     /// On the reference interpreter.
@@ -144,6 +166,17 @@ pub enum Runner {
     },
     /// As native code.
     Cpu(Box<surject_mlir::Executable>),
+    /// On the interpreter of kernels.
+    Kernel {
+        /// The program.
+        program: Program,
+        /// The function that is run.
+        function: String,
+        /// The machine whose kernels are run.
+        machine: Box<dyn Machine>,
+        /// Schedules that the user gives.
+        schedules: Schedules,
+    },
 }
 
 impl Runner {
@@ -179,6 +212,7 @@ impl Runner {
                 times.note("llvm", milliseconds(spent.optimize + spent.codegen + spent.link));
                 Ok(Runner::Cpu(Box::new(executable)))
             }
+            Backend::Kernel => Runner::kernels(program, function, "generic", Schedules::default()),
             Backend::Spec => Err(Failure::unsupported(
                 "the back end `spec` is not available; `interp` runs the program on the reference interpreter",
             )),
@@ -186,6 +220,17 @@ impl Runner {
                 Err(Failure::unsupported("the back end `cuda` is not available; `cpu` and `interp` are"))
             }
         }
+    }
+
+    /// Prepares a function for the interpreter of kernels: those of this machine, by these schedules where there are any.
+    pub fn kernels(
+        program: Program,
+        function: &str,
+        machine: &str,
+        schedules: Schedules,
+    ) -> Result<Runner, Failure> {
+        let machine = machine_named(machine)?;
+        Ok(Runner::Kernel { program, function: function.to_string(), machine, schedules })
     }
 
     /// Native code of a function of a source, which `make` imports and optimises: from the cache on disk if the user
@@ -216,13 +261,19 @@ impl Runner {
                 surject_ir::interp::run(program, function, args).map_err(Failure::unsupported)
             }
             Runner::Cpu(executable) => executable.run(args).map_err(Failure::bad_input),
+            Runner::Kernel { program, function, machine, schedules } => {
+                let options = surject_kernel::interpret::Options::default();
+                surject_codegen::kernels::run::run(program, function, args, &**machine, &options, schedules)
+                    .map(|r| r.0)
+                    .map_err(Failure::unsupported)
+            }
         }
     }
 
     /// Runs the function into buffers of an earlier run, for timing.
     pub fn run_into(&mut self, args: &[Buffer], results: &mut Vec<Buffer>) -> Result<(), Failure> {
         match self {
-            Runner::Interp { .. } => {
+            Runner::Interp { .. } | Runner::Kernel { .. } => {
                 *results = self.run(args)?;
                 Ok(())
             }

@@ -34,6 +34,9 @@ pub enum InterpError {
         /// Element type and shape of the argument.
         found: String,
     },
+    /// Sizes that do not satisfy a guard.
+    #[error(transparent)]
+    Guard(#[from] Box<crate::GuardError>),
     /// A symbolic size has no value.
     #[error(transparent)]
     Extent(#[from] ExtentError),
@@ -51,6 +54,9 @@ pub enum InterpError {
         /// What is missing.
         reason: String,
     },
+    /// Whoever evaluates the assignments in place of the interpreter failed.
+    #[error("{0}")]
+    Assignment(String),
     /// A library kernel refused its arguments.
     #[error(transparent)]
     Library(#[from] LibraryError),

@@ -1,7 +1,7 @@
 //! The types of library operations: what their operands must be and what they yield.
 
 use crate::{DType, FftKind, GatherDims, LibOp, RegionType, ScatterDims, TensorType, Window};
-use surject_index::{Extent, Space};
+use surject_index::{Extent, Facts, Relation, Space};
 use thiserror::Error;
 
 /// Why a library operation cannot take these operands.
@@ -44,10 +44,25 @@ impl LibOp {
 
     /// The types of the results. Operands and regions are checked on the way.
     pub fn infer(&self, args: &[TensorType], regions: &[RegionType]) -> Result<Vec<TensorType>, LibOpError> {
-        self.results(args, regions).map_err(|reason| LibOpError { op: self.name(), reason })
+        self.infer_given(args, regions, &Facts::default())
     }
 
-    fn results(&self, args: &[TensorType], regions: &[RegionType]) -> Result<Vec<TensorType>, String> {
+    /// As [`LibOp::infer`], where the sizes satisfy these facts.
+    pub fn infer_given(
+        &self,
+        args: &[TensorType],
+        regions: &[RegionType],
+        facts: &Facts,
+    ) -> Result<Vec<TensorType>, LibOpError> {
+        self.results(args, regions, facts).map_err(|reason| LibOpError { op: self.name(), reason })
+    }
+
+    fn results(
+        &self,
+        args: &[TensorType],
+        regions: &[RegionType],
+        facts: &Facts,
+    ) -> Result<Vec<TensorType>, String> {
         let needed = match self {
             LibOp::Scatter { .. }
             | LibOp::Sort { .. }
@@ -60,15 +75,15 @@ impl LibOp {
         match self {
             LibOp::Gather { dims, slice_sizes, .. } => {
                 count(args, 2)?;
-                gather(dims, slice_sizes, &args[0], &args[1]).map(|t| vec![t])
+                gather(dims, slice_sizes, &args[0], &args[1], facts).map(|t| vec![t])
             }
-            LibOp::Scatter { dims, .. } => scatter(dims, args, &regions[0]),
+            LibOp::Scatter { dims, .. } => scatter(dims, args, &regions[0], facts),
             LibOp::DynamicSlice { sizes } => {
                 need!(!args.is_empty(), "it needs an operand");
                 let operand = &args[0];
                 starts(operand, &args[1..])?;
                 need!(sizes.len() == operand.space.rank(), "it needs one size per axis of {operand}");
-                fits(&Space::of(sizes), operand)?;
+                fits(&Space::of(sizes), operand, facts)?;
                 Ok(vec![TensorType::new(operand.dtype, Space::of(sizes))])
             }
             LibOp::DynamicUpdateSlice => {
@@ -80,7 +95,7 @@ impl LibOp {
                     update.space.rank() == operand.space.rank(),
                     "the update is {update}, the operand {operand}"
                 );
-                fits(&update.space, operand)?;
+                fits(&update.space, operand, facts)?;
                 Ok(vec![operand.clone()])
             }
             LibOp::Sort { axis, .. } => {
@@ -166,12 +181,12 @@ fn same_space(args: &[TensorType]) -> Result<(), String> {
 }
 
 /// Is a size certainly at most an extent?
-fn at_most(size: &Extent, extent: &Extent) -> bool {
-    size == extent || matches!((size.as_const(), extent.as_const()), (Some(a), Some(b)) if a <= b)
+fn at_most(size: &Extent, extent: &Extent, facts: &Facts) -> bool {
+    size == extent || facts.compare(size, Relation::Le, extent).is_yes()
 }
 
-fn fits(sizes: &Space, operand: &TensorType) -> Result<(), String> {
-    let inside = sizes.extents().iter().zip(operand.space.extents()).all(|(a, b)| at_most(a, b));
+fn fits(sizes: &Space, operand: &TensorType, facts: &Facts) -> Result<(), String> {
+    let inside = sizes.extents().iter().zip(operand.space.extents()).all(|(a, b)| at_most(a, b, facts));
     need!(inside, "a slice of the sizes {sizes} is not proven to fit into {operand}");
     Ok(())
 }
@@ -283,6 +298,7 @@ fn gather(
     slice_sizes: &[u64],
     operand: &TensorType,
     indices: &TensorType,
+    facts: &Facts,
 ) -> Result<TensorType, String> {
     let rank = operand.space.rank();
     axes("the collapsed axes", &dims.collapsed_slice_dims, rank)?;
@@ -291,7 +307,7 @@ fn gather(
     disjoint("collapsed and batching axes", &dims.collapsed_slice_dims, &dims.operand_batching_dims)?;
     disjoint("indexed and batching axes", &dims.start_index_map, &dims.operand_batching_dims)?;
     need!(slice_sizes.len() == rank, "it has {} slice sizes where {rank} are needed", slice_sizes.len());
-    fits(&Space::of(slice_sizes), operand)?;
+    fits(&Space::of(slice_sizes), operand, facts)?;
     let single = dims.collapsed_slice_dims.iter().chain(&dims.operand_batching_dims);
     for &d in single {
         need!(slice_sizes[d] == 1, "the slice size of the axis {d} must be 1");
@@ -322,7 +338,12 @@ fn gather(
     Ok(TensorType::new(operand.dtype, Space::new(extents.collect::<Vec<_>>())))
 }
 
-fn scatter(dims: &ScatterDims, args: &[TensorType], join: &RegionType) -> Result<Vec<TensorType>, String> {
+fn scatter(
+    dims: &ScatterDims,
+    args: &[TensorType],
+    join: &RegionType,
+    facts: &Facts,
+) -> Result<Vec<TensorType>, String> {
     let n = args.len() / 2;
     need!(
         n > 0 && args.len() == 2 * n + 1,
@@ -357,7 +378,7 @@ fn scatter(dims: &ScatterDims, args: &[TensorType], join: &RegionType) -> Result
     let found = dims.update_window_dims.len();
     need!(found == window.len(), "{found} window axes hold {} axes", window.len());
     for (&d, &u) in window.iter().zip(&dims.update_window_dims) {
-        let fits = at_most(update.space.extent(u), operand.space.extent(d));
+        let fits = at_most(update.space.extent(u), operand.space.extent(d), facts);
         need!(fits, "axis {u} of the updates {update} is larger than axis {d} of {operand}");
     }
     let scatter: Vec<usize> = (0..update_rank).filter(|d| !dims.update_window_dims.contains(d)).collect();

@@ -2,7 +2,7 @@
 
 use super::error::Fault;
 use crate::library::Attr;
-use surject_index::{Affine, Extent};
+use surject_index::{Affine, Extent, Fact};
 
 pub(super) type Parsed<T> = Result<T, Fault>;
 
@@ -172,25 +172,28 @@ impl<'a> Cursor<'a> {
             .or_else(|_| self.fault(at, "expected hexadecimal digits of at most 128 bits".into()))
     }
 
-    /// An extent: up to a comma, bracket, colon or space that no parenthesis holds.
+    /// An extent, as far as one goes.
     pub(super) fn extent(&mut self) -> Parsed<Extent> {
+        self.prefix(Extent::parse_prefix)
+    }
+
+    /// A fact about sizes, as far as one goes.
+    pub(super) fn fact(&mut self) -> Parsed<Fact> {
+        self.prefix(Fact::parse_prefix)
+    }
+
+    fn prefix<T>(
+        &mut self,
+        parse: impl Fn(&'a str) -> Result<(T, &'a str), surject_index::ParseError>,
+    ) -> Parsed<T> {
         let at = self.position();
         let rest = self.rest();
-        let mut depth = 0;
-        let ends = |&(_, c): &(usize, char)| {
-            match c {
-                '(' => depth += 1,
-                ')' if depth > 0 => depth -= 1,
-                ',' | ']' | ')' | ':' | ' ' | '\n' | '\t' | '\r' => return depth == 0,
-                _ => {}
+        match parse(rest) {
+            Ok((item, after)) => {
+                self.at += rest.len() - after.len();
+                Ok(item)
             }
-            false
-        };
-        let end = rest.char_indices().find(ends).map_or(rest.len(), |(i, _)| i);
-        self.at += end;
-        match rest[..end].parse() {
-            Ok(extent) => Ok(extent),
-            Err(error) => self.fault(at, format!("expected an extent: {error}")),
+            Err(error) => self.fault(at + error.at().unwrap_or(0), error.expectation()),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::cursor::Parsed;
 use super::{Binding, Name, Parser};
 use crate::print::infix;
+use crate::sizes::differs;
 use crate::{AccOp, BinaryOp, DType, FieldId, Scalar, TensorType, TypeError, UnaryOp, literal};
 use surject_index::{Affine, Fill, Guard, IndexMap, MapError, Space};
 
@@ -26,8 +27,8 @@ impl Parser<'_> {
                 if !loops.names.is_empty() {
                     self.cursor.need(":")?;
                 }
-                if loops.space != ty.space {
-                    let message = format!("the loops are over {}, the target is {ty}", loops.space);
+                if let Some(missing) = self.differs(&loops.space, &ty.space) {
+                    let message = format!("the loops are over {}, the target is {ty}{missing}", loops.space);
                     return self.cursor.fault(at, message);
                 }
                 self.expression(&loops, 0, 0)?
@@ -64,7 +65,7 @@ impl Parser<'_> {
             return self.cursor.expected("`at`");
         }
         let components = self.components(&loops)?;
-        let map = IndexMap::total(loops.space.clone(), target.clone(), components);
+        let map = self.total(loops.space.clone(), target.clone(), components);
         let map = self.mapped(at, map)?;
         self.cursor.need(":")?;
         let of = self.expression(&loops, 0, depth)?;
@@ -106,6 +107,20 @@ impl Parser<'_> {
 
     fn mapped(&self, at: usize, map: Result<IndexMap, MapError>) -> Parsed<IndexMap> {
         map.or_else(|error| self.cursor.fault(at, error.to_string()))
+    }
+
+    /// A total map under what is known of the sizes.
+    fn total(&self, domain: Space, codomain: Space, components: Vec<Affine>) -> Result<IndexMap, MapError> {
+        match self.function.fields.facts() {
+            Some(facts) => IndexMap::total_given(domain, codomain, components, facts),
+            None => IndexMap::total(domain, codomain, components),
+        }
+    }
+
+    /// Where two spaces are not proven to be one: what would decide it, as the end of a message.
+    fn differs(&self, a: &Space, b: &Space) -> Option<String> {
+        let missing = differs(a, b, self.function.fields.facts())?;
+        Some(missing.map(|fact| format!(" (`{fact}` would decide it)")).unwrap_or_default())
     }
 
     /// An expression whose infix operations bind at least this tightly.
@@ -272,15 +287,19 @@ impl Parser<'_> {
         };
         let space = self.function.fields[of].space.clone();
         if !self.cursor.looks_at('[') {
-            if guarded || space != loops.space {
+            let differs = self.differs(&space, &loops.space);
+            if guarded || differs.is_some() {
                 let message = format!("`{}` is over {space}, the expression over {}", name.text, loops.space);
-                return self.cursor.fault(at, format!("{message}: write positions between brackets"));
+                let missing = differs.unwrap_or_default();
+                return self
+                    .cursor
+                    .fault(at, format!("{message}{missing}: write positions between brackets"));
             }
             return Ok(of);
         }
         let components = self.components(loops)?;
         if !guarded {
-            let map = IndexMap::total(loops.space.clone(), space, components);
+            let map = self.total(loops.space.clone(), space, components);
             let map = self.mapped(at, map)?;
             let field = self.function.fields.read(map, of);
             return self.typed(at, field);

@@ -151,9 +151,9 @@ fn deep_and_shared_fields() {
 #[test]
 fn symbolic_sizes() {
     let text = "\
-func main(x: f32[in0.0,3], y: f32[max(in0.0, (in1.0 + 2))]) -> (s, c) {
+func main(x: f32[in0.0,3], y: f32[max(in0.0, 2)]) -> (s, c) {
   s : f32[in0.0] =:+ over i<in0.0, j<3 at [i]: x[i,j]
-  c : f32[(in0.0 - 1)] =: over i<(in0.0 - 1): (x[i,0] where 0 <= i < in0.0 else 0.0f32)
+  c : f32[in0.0 - 1] =: over i<in0.0 - 1: (x[i + 2,0] where 0 <= i + 2 < in0.0 else 0.0f32)
 }
 ";
     let program = parse(text).unwrap_or_else(|e| panic!("{e}"));

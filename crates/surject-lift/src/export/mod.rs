@@ -56,6 +56,10 @@ pub fn export_module(program: &Program) -> std::result::Result<Module, ExportErr
 
 fn export_function(builder: &mut ModuleBuilder, function: &Function) -> Result<()> {
     let mut state = State::new(function);
+    if let Some(guard) = function.guards.first() {
+        // A module without it would claim to run for sizes that the function refuses.
+        return Err(state.unsupported("size guard", format!("`{}` must be bound first", guard.fact)));
+    }
     let mut body = builder.function(&function.name, Visibility::Public);
     let mut writer = Writer { b: &mut body, st: &mut state };
     for &param in &function.params {

@@ -65,7 +65,15 @@ pub fn parse(text: &str) -> Result<Program, MlirError> {
 
 /// The verifier of programs.
 fn check(program: &Program) -> Result<(), MlirError> {
-    surject_ir::verify(program).map_err(|error| MlirError::new(Stage::Dialect, error.to_string()))
+    surject_ir::verify(program).map_err(|error| MlirError::new(Stage::Dialect, error.to_string()))?;
+    match program.functions.iter().flat_map(|f| &f.guards).next() {
+        Some(guard) => {
+            let message =
+                format!("the guard `{}` has no form; the dialect has constant extents only", guard.fact);
+            Err(MlirError::new(Stage::Dialect, message))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Checks a module text of the dialect as `mlir-opt --irdl-file` does, and prints it as MLIR does.

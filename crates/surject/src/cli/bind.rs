@@ -4,8 +4,7 @@ use crate::{Failure, Source};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use surject_index::{Extent, ExtentExpr};
-use surject_ir::bind::Arguments;
-use surject_ir::{BindError, Buffer, Function, Program};
+use surject_ir::{BindError, Buffer, Call, Function, Program};
 use surject_notation::Span;
 use surject_runtime::npy;
 
@@ -50,10 +49,11 @@ fn failure(
                 Extent::Expr(_) => format!(" where `{extent}` is {needed}"),
             };
             notes.push(format!("axis {axis} of {} has {has} positions{size}", file(*parameter)));
+            let call = Call { function, arguments: buffers };
             let mut atoms = BTreeSet::new();
-            collect(extent, &mut atoms);
+            extent.atoms(&mut atoms);
             for atom in atoms.into_iter().map(Extent::Expr) {
-                let (Extent::Expr(expr), Ok(value)) = (&atom, atom.eval(&Arguments(buffers))) else {
+                let (Extent::Expr(expr), Ok(value)) = (&atom, atom.eval(&call)) else {
                     continue;
                 };
                 let of = |input: usize| {
@@ -61,6 +61,10 @@ fn failure(
                     format!("of the input `{param}`, {}", file(input))
                 };
                 notes.push(match &**expr {
+                    ExtentExpr::Symbol(name) => match function.declaration(name) {
+                        Some((input, axis)) => format!("`{atom}` is {value}: axis {axis} {}", of(input)),
+                        None => continue,
+                    },
                     ExtentExpr::InputAxis { input, axis } => {
                         format!("`{atom}` is {value}: axis {axis} {}", of(*input))
                     }
@@ -76,25 +80,6 @@ fn failure(
     let text = source.text().unwrap_or_default();
     let span = parameter_span(text, &function.name, *parameter).unwrap_or_default();
     Failure::bad_input(span.excerpt(&source.name, text, &message, &notes))
-}
-
-/// The inputs and scalars that a size is computed from.
-fn collect(extent: &Extent, atoms: &mut BTreeSet<std::sync::Arc<ExtentExpr>>) {
-    let Extent::Expr(expr) = extent else { return };
-    match &**expr {
-        ExtentExpr::InputAxis { .. } | ExtentExpr::RuntimeScalar { .. } => {
-            atoms.insert(expr.clone());
-        }
-        ExtentExpr::Add(a, b)
-        | ExtentExpr::Sub(a, b)
-        | ExtentExpr::Mul(a, b)
-        | ExtentExpr::FloorDiv(a, b)
-        | ExtentExpr::Min(a, b)
-        | ExtentExpr::Max(a, b) => {
-            collect(a, atoms);
-            collect(b, atoms);
-        }
-    }
 }
 
 /// Where a parameter is written.

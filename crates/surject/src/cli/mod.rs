@@ -4,6 +4,7 @@ mod bind;
 mod check;
 mod doctor;
 mod grad;
+mod kernels;
 mod opt;
 mod rules;
 mod run;

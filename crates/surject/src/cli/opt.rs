@@ -1,5 +1,6 @@
 //! `surject opt`: optimises a program and writes it in any of its forms.
 
+use super::kernels::{self, Shown};
 use crate::pipeline::{OptimiseOptions, optimise};
 use crate::progress::stage;
 use crate::{Failure, Source};
@@ -28,6 +29,12 @@ pub struct Arguments {
     /// The form of the result.
     #[arg(long, value_enum, default_value = "stablehlo")]
     emit: Form,
+    /// The machine of the forms `schedule` and `kernel`: `generic`, `avx2`, `avx512`, `sm_80` or `sm_90a`.
+    #[arg(long, value_name = "NAME", default_value = "generic")]
+    machine: String,
+    /// Schedules for the forms `schedule` and `kernel`: what `--emit schedule` prints, edited.
+    #[arg(long, value_name = "FILE")]
+    schedule: Option<PathBuf>,
     /// Print why each stored class is equal to what it came from.
     #[arg(long)]
     explain: bool,
@@ -58,8 +65,13 @@ pub(super) enum Form {
     Dialect,
     /// What the code generator decided, kernel by kernel.
     Plan,
+    /// How the kernels of the kernel IR are scheduled for a machine (`--machine`), and which schedules lost.
+    Schedule,
+    /// The kernels of the kernel IR for a machine (`--machine`).
+    Kernel,
     /// Upstream MLIR as the code generator emits it: `llvm.func` with scf, arith, math and vector operations.
-    Linalg,
+    #[value(alias = "linalg")]
+    Mlir,
     /// LLVM IR.
     Llvm,
     /// Assembly of this machine.
@@ -105,7 +117,25 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     if arguments.output.is_none() && reported {
         return Ok(());
     }
-    let text = emit(&program, arguments.emit, &source.name)?;
+    let shown = match arguments.emit {
+        Form::Schedule => Some(Shown::Schedules),
+        Form::Kernel => Some(Shown::Kernels),
+        _ => None,
+    };
+    let text = match shown {
+        Some(shown) => {
+            let function = super::function_name(&program, None, &source.name)?;
+            let function = program.function(&function).cloned().unwrap_or_default();
+            let given = kernels::schedules(arguments.schedule.as_deref(), &function)?;
+            kernels::show(&function, &arguments.machine, &given, shown, &source.name)?
+        }
+        None if arguments.schedule.is_some() => {
+            let message =
+                "schedules are those of kernels; --schedule needs `--emit schedule` or `--emit kernel`";
+            return Err(Failure::bad_input(message));
+        }
+        None => emit(&program, arguments.emit, &source.name)?,
+    };
     match &arguments.output {
         Some(path) => {
             std::fs::write(path, text).map_err(|e| Failure::bad_input(format!("{}: {e}", path.display())))
@@ -126,15 +156,21 @@ pub(super) fn emit(program: &Program, form: Form, name: &str) -> Result<String, 
         Form::Program => Ok(surject_ir::print(program)),
         Form::Dialect => surject_mlir::dialect::print(program).map_err(|e| fail(&e)),
         Form::Plan => lowered().map(|l| l.plan.to_string()),
-        Form::Linalg => lowered().map(|l| l.text),
+        Form::Mlir => lowered().map(|l| l.text),
         Form::Llvm => surject_mlir::jit::llvm_ir(&lowered()?.text).map_err(|e| fail(&e)),
         Form::Asm => {
             let options = JitOptions { dump: true, ..JitOptions::default() };
             let module = surject_mlir::jit::compile(&lowered()?.text, &options).map_err(|e| fail(&e))?;
             Ok(module.assembly.unwrap_or_default())
         }
+        Form::Schedule | Form::Kernel => {
+            let function = super::function_name(program, None, name)?;
+            let function = program.function(&function).cloned().unwrap_or_default();
+            let shown = if form == Form::Kernel { Shown::Kernels } else { Shown::Schedules };
+            kernels::show(&function, "generic", &Default::default(), shown, name)
+        }
         Form::StablehloBytecode | Form::Ptx => Err(Failure::unsupported(
-            "this form is not available; stablehlo, program, dialect, plan, linalg, llvm and asm are",
+            "this form is not available; stablehlo, program, dialect, plan, schedule, kernel, mlir, llvm and asm are",
         )),
     }
 }

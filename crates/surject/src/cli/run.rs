@@ -27,6 +27,12 @@ pub struct Arguments {
     /// What runs the program.
     #[arg(long, value_enum, default_value = "cpu")]
     backend: Backend,
+    /// The machine whose kernels the back end `kernel` runs: `generic`, `avx2`, `avx512`, `sm_80` or `sm_90a`.
+    #[arg(long, value_name = "NAME", default_value = "generic")]
+    machine: String,
+    /// Schedules for the kernels of the back end `kernel`: what `surject opt --emit schedule` prints, edited.
+    #[arg(long, value_name = "FILE")]
+    schedule: Option<PathBuf>,
     /// The relative tolerance of a comparison.
     #[arg(long, default_value_t = 1e-5)]
     rtol: f64,
@@ -201,7 +207,18 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
     }
     let mut options = surject_mlir::CompileOptions { subnormals, ..Default::default() };
     options.lower.profile = arguments.profile;
-    let runner = Runner::with(program, &name, arguments.backend, &options, times)?;
+    if arguments.schedule.is_some() && arguments.backend != Backend::Kernel {
+        return Err(Failure::bad_input(
+            "schedules are those of kernels; --schedule needs `--backend kernel`",
+        ));
+    }
+    let runner = match arguments.backend {
+        Backend::Kernel => {
+            let schedules = super::kernels::schedules(arguments.schedule.as_deref(), &function)?;
+            Runner::kernels(program, &name, &arguments.machine, schedules)?
+        }
+        backend => Runner::with(program, &name, backend, &options, times)?,
+    };
     Ok(Prepared { tensor, inputs, names, runner })
 }
 
@@ -301,7 +318,7 @@ fn profile(
 ) -> Result<(), Failure> {
     let counts = |runner: &Runner| match runner {
         Runner::Cpu(executable) => executable.profile().unwrap_or_default(),
-        Runner::Interp { .. } => Vec::new(),
+        Runner::Interp { .. } | Runner::Kernel { .. } => Vec::new(),
     };
     // The first run met cold memory.
     let before = counts(runner);

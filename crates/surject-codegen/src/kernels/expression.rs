@@ -1,0 +1,412 @@
+//! What a kernel computes: expressions over loops, from an assignment.
+
+use crate::CodegenError;
+use crate::address::{LoopId, LoopSet};
+use crate::build::{Builder, Parts, Stop, compose, linearise, sizes};
+use crate::complex;
+use crate::dag::{Buf, Dag, Node, NodeId};
+use crate::phase::{self, Change, Shape};
+use crate::schedule::{Output, merge};
+use crate::store::{box_loops, outputs};
+use std::collections::{BTreeMap, HashMap};
+use surject_ir::{AccOp, DType, FieldId, FieldKind, Function, TensorType, Var};
+
+/// What a tensor of an expression is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Tensor {
+    /// A variable of the function.
+    Var(Var),
+    /// What the assignment stores.
+    Target,
+    /// A temporary of the assignment, by number.
+    Temporary(usize),
+}
+
+/// What one kernel computes: for every point of some loops, values that are stored.
+#[derive(Clone, Debug)]
+pub struct Expression {
+    pub(crate) dag: Dag,
+    /// The loops over the points, as the target has them: the last one runs along its memory.
+    pub(crate) loops: Vec<LoopId>,
+    pub(crate) outputs: Vec<Output>,
+    /// The loops of which no two iterations store the same element.
+    pub(crate) free: LoopSet,
+    /// The type of the elements of each tensor, complex numbers as two, and how many there are.
+    pub(crate) memory: BTreeMap<Buf, (Tensor, DType, i64)>,
+}
+
+/// An assignment as expressions, to be computed in order.
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    /// The expressions; the last ones store the target.
+    pub expressions: Vec<Expression>,
+    /// The types of the temporaries.
+    pub temporaries: Vec<TensorType>,
+}
+
+/// A loop of an expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopInfo {
+    /// Its name: `i0`, `i1`, … over the points, `k0`, `k1`, … in reductions.
+    pub name: String,
+    /// How often it runs.
+    pub extent: i64,
+    /// May its iterations run in any order, and at the same time?
+    pub parallel: bool,
+}
+
+/// How far apart neighbours along a loop lie in a tensor that is loaded or stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stride {
+    /// The tensor.
+    pub tensor: Tensor,
+    /// In elements.
+    pub elements: i64,
+    /// Is it stored?
+    pub stored: bool,
+}
+
+/// A reduction of an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reduction {
+    /// Its operator.
+    pub op: AccOp,
+    /// The names of its loops, in the order of the program.
+    pub loops: Vec<String>,
+    /// The names of the loops around it that its value depends on.
+    pub outer: Vec<String>,
+    /// The scalar operations of all of its values, each computed once.
+    pub operations: f64,
+}
+
+impl Expression {
+    /// The loops over the points.
+    pub fn loops(&self) -> Vec<LoopInfo> {
+        self.loops.iter().map(|&l| self.info(l)).collect()
+    }
+
+    /// The reductions, innermost first.
+    pub fn reductions(&self) -> Vec<Reduction> {
+        let name = |&l: &LoopId| self.name(l);
+        let found = self.nodes().into_iter().filter_map(|n| match &self.dag[n].node {
+            Node::Reduce { op, loops, body, .. } => {
+                let outer: Vec<LoopId> = self.dag[n].deps.loops().collect();
+                let outer = outer.iter().map(name).collect();
+                let terms = self.dag.points(self.dag[n].deps.union(loops.iter().copied().collect()));
+                let leaf = |n: &NodeId| matches!(self.dag[*n].node, Node::Const(_) | Node::Load { .. });
+                let body = self.dag.reachable(&[*body], false);
+                let operations = terms * (1 + body.iter().filter(|n| !leaf(n)).count()) as f64;
+                let loops = loops.iter().map(name).collect();
+                Some(Reduction { op: *op, loops, outer, operations })
+            }
+            _ => None,
+        });
+        found.collect()
+    }
+
+    /// A loop by its name.
+    pub fn find(&self, name: &str) -> Option<LoopInfo> {
+        self.id(name).map(|l| self.info(l))
+    }
+
+    /// How loads and stores run along a loop, those that do not depend on it left out.
+    pub fn strides(&self, name: &str) -> Vec<Stride> {
+        let Some(l) = self.id(name) else { return Vec::new() };
+        let tensor = |buf: Buf| self.memory.get(&buf).map(|m| m.0);
+        let loads = self.nodes().into_iter().filter_map(|n| match &self.dag[n].node {
+            Node::Load { buf, address, .. } => Some((*buf, address.coeff(l), false)),
+            _ => None,
+        });
+        let stores = self.outputs.iter().map(|o| (o.to, o.address.coeff(l), true));
+        let all = loads.collect::<Vec<_>>().into_iter().chain(stores);
+        all.filter(|s| s.1 != 0)
+            .filter_map(|(buf, elements, stored)| Some(Stride { tensor: tensor(buf)?, elements, stored }))
+            .collect()
+    }
+
+    /// The scalar operations of the whole expression, each as often as its loops run.
+    pub fn operations(&self) -> f64 {
+        let mut around: HashMap<NodeId, LoopSet> = HashMap::new();
+        let points: LoopSet = self.loops.iter().copied().collect();
+        self.outputs.iter().for_each(|o| _ = around.insert(o.root, points));
+        let mut operations = 0.0;
+        for n in self.nodes().into_iter().rev() {
+            let data = &self.dag[n];
+            let mut inside = around.get(&n).copied().unwrap_or(points);
+            if let Node::Reduce { loops, .. } = &data.node {
+                inside = inside.union(loops.iter().copied().collect());
+            }
+            data.node.children().for_each(|c| {
+                let all = around.entry(c).or_default();
+                *all = all.union(inside);
+            });
+            if !matches!(data.node, Node::Const(_) | Node::Load { .. } | Node::Index(_)) {
+                let own = match &data.node {
+                    Node::Reduce { loops, body, .. } => {
+                        self.dag[*body].deps.union(loops.iter().copied().collect())
+                    }
+                    _ => data.deps,
+                };
+                operations += self.dag.points(own);
+            }
+        }
+        operations
+    }
+
+    /// The bytes of the widest element that is computed or stored.
+    pub fn element_bytes(&self) -> usize {
+        self.nodes().into_iter().map(|n| self.dag[n].dtype.size()).max().unwrap_or(1)
+    }
+
+    /// The nodes, children before parents.
+    pub(crate) fn nodes(&self) -> Vec<NodeId> {
+        let roots: Vec<NodeId> = self.outputs.iter().map(|o| o.root).collect();
+        self.dag.reachable(&roots, true)
+    }
+
+    /// The loops of reductions, in the order of their names.
+    fn reduced(&self) -> Vec<LoopId> {
+        let mut all = Vec::new();
+        for n in self.nodes() {
+            if let Node::Reduce { loops, .. } = &self.dag[n].node {
+                loops.iter().for_each(|l| {
+                    if !all.contains(l) {
+                        all.push(*l)
+                    }
+                });
+            }
+        }
+        all
+    }
+
+    pub(crate) fn name(&self, l: LoopId) -> String {
+        match self.loops.iter().position(|&o| o == l) {
+            Some(i) => format!("i{i}"),
+            None => format!("k{}", self.reduced().iter().position(|&o| o == l).unwrap_or(0)),
+        }
+    }
+
+    pub(crate) fn id(&self, name: &str) -> Option<LoopId> {
+        let (all, number) = match name.strip_prefix('i') {
+            Some(number) => (self.loops.clone(), number),
+            None => (self.reduced(), name.strip_prefix('k')?),
+        };
+        all.get(number.parse::<usize>().ok()?).copied()
+    }
+
+    fn info(&self, l: LoopId) -> LoopInfo {
+        let parallel = self.loops.contains(&l) && self.free.contains(l);
+        LoopInfo { name: self.name(l), extent: self.dag.extent(l), parallel }
+    }
+}
+
+/// The expressions of an assignment: those that a field needs stored first, then those that store it.
+pub fn assignment(function: &Function, field: FieldId) -> Result<Assignment, CodegenError> {
+    let target = Buf(function.vars.len() as u32);
+    let data = &function.fields[field];
+    let ty = TensorType::new(data.dtype, data.space.clone());
+    let mut maker = Maker { function, target, ty, temporaries: Vec::new(), expressions: Vec::new() };
+    // Each entry waits for those above it.
+    let mut work = vec![(target, field)];
+    let mut done: HashMap<FieldId, Buf> = HashMap::new();
+    while let Some(&(to, field)) = work.last() {
+        match maker.one(to, field, &done) {
+            Ok(()) => {
+                work.pop();
+                done.insert(field, to);
+            }
+            Err(Stop::Spill(inner)) => {
+                if work.iter().any(|w| w.1 == inner) {
+                    return Err(CodegenError::malformed("an accumulation that needs itself"));
+                }
+                let data = &function.fields[inner];
+                let to = maker.temporary(TensorType::new(data.dtype, data.space.clone()));
+                work.push((to, inner));
+            }
+            Err(Stop::Error(error)) => return Err(error),
+            Err(Stop::Split(..) | Stop::Phase(..)) => {
+                return Err(CodegenError::malformed("an accumulation that has no form"));
+            }
+        }
+    }
+    Ok(Assignment { expressions: maker.expressions, temporaries: maker.temporaries })
+}
+
+/// How often an expression is rebuilt with one loop more.
+const SPLITS: usize = 24;
+
+struct Maker<'a> {
+    function: &'a Function,
+    /// The memory of the target; temporaries follow.
+    target: Buf,
+    ty: TensorType,
+    temporaries: Vec<TensorType>,
+    expressions: Vec<Expression>,
+}
+
+impl Maker<'_> {
+    fn temporary(&mut self, ty: TensorType) -> Buf {
+        self.temporaries.push(ty);
+        Buf(self.target.0 + self.temporaries.len() as u32)
+    }
+
+    /// The expressions of a field. [`Stop::Spill`]: another one comes first.
+    fn one(&mut self, to: Buf, field: FieldId, done: &HashMap<FieldId, Buf>) -> Result<(), Stop> {
+        if self.function.fields[field].space.is_empty() {
+            return Ok(());
+        }
+        match self.pulled(to, field, done) {
+            // What has no form over the points of the target is sent there from where it comes from.
+            Err(Stop::Spill(inner)) if inner == field => self.pushed(to, field, done),
+            Err(Stop::Split(..)) => self.pushed(to, field, done),
+            result => result,
+        }
+    }
+
+    /// A field as an expression over the points of its space.
+    fn pulled(&mut self, to: Buf, field: FieldId, done: &HashMap<FieldId, Buf>) -> Result<(), Stop> {
+        let space = &self.function.fields[field].space;
+        let mut shape = Shape::default();
+        loop {
+            let sizes = sizes(space)?;
+            let (mut dag, mut outer, mut position) = box_loops(&sizes)?;
+            phase::apply(&shape, &[], &mut dag, &mut outer, &mut position).ok_or(Stop::Spill(field))?;
+            let address = linearise(&sizes, &position)?;
+            let bound = HashMap::new();
+            let mut builder = Builder::new(self.function, done, &bound, dag);
+            match builder.value(field, position) {
+                Ok(parts) => {
+                    let dag = builder.dag;
+                    let free = outer.iter().copied().collect();
+                    return self.add(dag, outer, outputs(to, address, parts, None)?, free);
+                }
+                Err(Stop::Split(l, inner)) if shape.changes.len() < SPLITS => {
+                    shape.changes.push(Change::Split(l, inner));
+                }
+                // Windows over holes: what they sum is stored first, or sent to its target.
+                Err(Stop::Phase(_, inner)) => return Err(Stop::Spill(inner)),
+                Err(stop) => return Err(stop),
+            }
+        }
+    }
+
+    /// An accumulation in push form: its target is filled with the neutral element, then every point of the product
+    /// space is joined to the element it is sent to. Elements of 16 bits are joined in `f32`, and rounded once.
+    fn pushed(&mut self, to: Buf, field: FieldId, done: &HashMap<FieldId, Buf>) -> Result<(), Stop> {
+        let data = &self.function.fields[field];
+        let FieldKind::Acc { op, map, of } = &data.kind else {
+            return Err(CodegenError::malformed("only an accumulation can be pushed").into());
+        };
+        let (op, map, of) = (*op, map.clone(), *of);
+        let narrow = matches!(data.dtype, DType::F16 | DType::BF16) && op != AccOp::Set;
+        let sums = match narrow {
+            true => self.temporary(TensorType::new(DType::F32, data.space.clone())),
+            false => to,
+        };
+        let dtype = if narrow { DType::F32 } else { data.dtype };
+        let target_sizes = sizes(map.codomain())?;
+        let empty = map.domain().is_empty();
+        let first = self.expressions.len();
+        if op != AccOp::Set || empty {
+            let (mut dag, outer, position) = box_loops(&target_sizes)?;
+            let address = linearise(&target_sizes, &position)?;
+            let parts = complex::constant(&mut dag, op.neutral(dtype));
+            let free = outer.iter().copied().collect();
+            self.add(dag, outer, outputs(sums, address, parts, None)?, free)?;
+        }
+        if !empty {
+            let sent = self.sent(sums, (op, &map, of), done, dtype);
+            if let Err(stop) = sent {
+                self.expressions.truncate(first);
+                return Err(stop);
+            }
+        }
+        if narrow {
+            let (mut dag, outer, position) = box_loops(&target_sizes)?;
+            let address = linearise(&target_sizes, &position)?;
+            let load = Node::Load { buf: sums, address: address.clone(), guards: Vec::new() };
+            let load = dag.add(load, DType::F32);
+            let root = dag.add(Node::Convert(load), data.dtype);
+            let free = outer.iter().copied().collect();
+            self.add(dag, outer, outputs(to, address, Parts { re: root, im: None }, None)?, free)?;
+        }
+        Ok(())
+    }
+
+    /// Joins every point of a product space to the element it is sent to.
+    fn sent(
+        &mut self,
+        to: Buf,
+        (op, map, of): (AccOp, &surject_index::IndexMap, FieldId),
+        done: &HashMap<FieldId, Buf>,
+        dtype: DType,
+    ) -> Result<(), Stop> {
+        let (dag, outer, position) = box_loops(&sizes(map.domain())?)?;
+        let components = compose(map, &position)?;
+        let address = linearise(&sizes(map.codomain())?, &components)?;
+        let bound = HashMap::new();
+        let mut builder = Builder::new(self.function, done, &bound, dag);
+        let parts = match builder.value(of, position) {
+            Ok(parts) => parts,
+            // The body is stored on its own, where its loops can be split.
+            Err(Stop::Split(..)) => return Err(Stop::Spill(of)),
+            Err(Stop::Phase(_, inner)) => return Err(Stop::Spill(inner)),
+            Err(stop) => return Err(stop),
+        };
+        let mut dag = builder.dag;
+        let parts = match dtype == dag[parts.re].dtype || parts.im.is_some() {
+            true => parts,
+            false => Parts { re: dag.add(Node::Convert(parts.re), dtype), im: None },
+        };
+        let injective = op == AccOp::Set || map.injective().is_yes();
+        let free = if injective { outer.iter().copied().collect() } else { LoopSet::default() };
+        let join = (op != AccOp::Set).then_some(op);
+        self.add_as_is(dag, outer, outputs(to, address, parts, join)?, free)
+    }
+
+    /// Adds an expression; loops that run through everything as one are one.
+    fn add(&mut self, dag: Dag, outer: Vec<LoopId>, outputs: Vec<Output>, free: LoopSet) -> Result<(), Stop> {
+        let all = outer.iter().all(|&l| free.contains(l));
+        let (dag, outputs, outer) = merge(dag, outputs, &outer);
+        let free = if all { outer.iter().copied().collect() } else { free };
+        self.add_as_is(dag, outer, outputs, free)
+    }
+
+    fn add_as_is(
+        &mut self,
+        dag: Dag,
+        loops: Vec<LoopId>,
+        outputs: Vec<Output>,
+        free: LoopSet,
+    ) -> Result<(), Stop> {
+        let mut expression = Expression { dag, loops, outputs, free, memory: BTreeMap::new() };
+        let mut used: Vec<Buf> = expression.outputs.iter().map(|o| o.to).collect();
+        used.extend(expression.nodes().into_iter().filter_map(|n| match expression.dag[n].node {
+            Node::Load { buf, .. } | Node::Gather { buf, .. } => Some(buf),
+            _ => None,
+        }));
+        for buf in used {
+            let (tensor, ty) = self.tensor(buf)?;
+            let parts = if ty.dtype.is_complex() { 2 } else { 1 };
+            let elements = sizes(&ty.space)?.iter().try_fold(parts, |n: i64, &size| n.checked_mul(size));
+            let elements = elements.ok_or_else(|| CodegenError::overflow("a tensor"))?;
+            expression.memory.insert(buf, (tensor, ty.dtype.part(), elements));
+        }
+        self.expressions.push(expression);
+        Ok(())
+    }
+
+    fn tensor(&self, buf: Buf) -> Result<(Tensor, TensorType), CodegenError> {
+        let Some(number) = buf.0.checked_sub(self.target.0) else {
+            return Ok((Tensor::Var(Var(buf.0)), self.function.ty(Var(buf.0)).clone()));
+        };
+        match (number as usize).checked_sub(1) {
+            None => Ok((Tensor::Target, self.ty.clone())),
+            Some(number) => {
+                let ty = self.temporaries.get(number).cloned();
+                let ty = ty.ok_or_else(|| CodegenError::malformed("a temporary that nobody made"))?;
+                Ok((Tensor::Temporary(number), ty))
+            }
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! From an expression and its schedule to a kernel.
+//!
+//! A reduction is evaluated in the outermost loop in which everything that it depends on is known. Every other value is
+//! placed by the builder of kernels, as far outside as its operands allow. Where a split does not divide a loop, the
+//! accesses of its last block have guards.
+
+use super::expression::{Expression, Tensor};
+use super::schedule::{Axis, AxisKind, Resolved, Schedule, ScheduleError, resolve};
+use crate::CodegenError;
+use crate::address::{Guard, Lin, LoopId, LoopSet};
+use crate::build::joining;
+use crate::dag::{Buf, Node, NodeId};
+use std::collections::{BTreeMap, HashMap};
+use surject_ir::{AccOp, DType, UnaryOp};
+use surject_kernel::{Access, Affine, Builder, Kernel, Level, LoopKind, Mem, Op, Place, Source, Type, Value};
+
+/// A kernel, and the tensors that are its parameters, in order.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The tensors.
+    pub tensors: Vec<Tensor>,
+}
+
+/// Why an expression has no kernel.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LowerError {
+    /// The schedule does not fit.
+    #[error("the schedule does not fit: {0}")]
+    Schedule(#[from] ScheduleError),
+    /// The expression cannot be computed.
+    #[error(transparent)]
+    Codegen(#[from] CodegenError),
+}
+
+/// The kernel of an expression, by a schedule.
+pub fn lower(name: &str, expression: &Expression, schedule: &Schedule) -> Result<Launch, LowerError> {
+    let resolved = resolve(expression, schedule)?;
+    let mut b = Builder::new(name);
+    let (mut memory, mut tensors) = (BTreeMap::new(), Vec::new());
+    let loaded = |buf: Buf| {
+        expression
+            .nodes()
+            .into_iter()
+            .any(|n| matches!(expression.dag[n].node, Node::Load { buf: b, .. } if b == buf))
+    };
+    for (&buf, &(tensor, dtype, elements)) in &expression.memory {
+        let stored = expression.outputs.iter().filter(|o| o.to == buf);
+        let joined = stored.clone().any(|o| o.join.is_some());
+        let access = match (joined || loaded(buf), stored.count() > 0) {
+            (true, true) => Access::ReadWrite,
+            (false, true) => Access::Write,
+            (_, false) => Access::Read,
+        };
+        let name = match tensor {
+            Tensor::Var(var) => format!("v{}", var.0),
+            Tensor::Target => "out".to_string(),
+            Tensor::Temporary(number) => format!("t{number}"),
+        };
+        memory.insert(buf, b.parameter(name, dtype, elements, access));
+        tensors.push(tensor);
+    }
+    let frames = vec![Frame::default()];
+    let places = HashMap::new();
+    let mut lowering =
+        Lowering { expression, resolved: &resolved, b, memory, places, lanes: None, thread: None, frames };
+    lowering.points(&resolved.points)?;
+    Ok(Launch { kernel: lowering.b.finish(), tensors })
+}
+
+/// Values that are known in a loop.
+#[derive(Default)]
+struct Frame {
+    /// The loops that have a value from here on.
+    binds: LoopSet,
+    values: HashMap<NodeId, Value>,
+}
+
+struct Lowering<'a> {
+    expression: &'a Expression,
+    resolved: &'a Resolved,
+    b: Builder,
+    memory: BTreeMap<Buf, Mem>,
+    /// What is known of each loop's value: the sum of the parts that are open.
+    places: HashMap<LoopId, Affine>,
+    /// The loop whose iterations are lanes here, and how many there are.
+    lanes: Option<(LoopId, usize)>,
+    /// The number of the thread, inside of the loop over threads.
+    thread: Option<Value>,
+    frames: Vec<Frame>,
+}
+
+type Lowered<T> = Result<T, CodegenError>;
+
+impl Lowering<'_> {
+    /// The loops over the points, and what is stored in them.
+    fn points(&mut self, axes: &[Axis]) -> Lowered<()> {
+        let roots: Vec<NodeId> = self.expression.outputs.iter().map(|o| o.root).collect();
+        let shared = |a: &&Axis| matches!(a.kind, AxisKind::Parallel(level) if level != Level::Thread);
+        let outer = axes.iter().take_while(shared).count();
+        let mut opened = 0;
+        for (i, axis) in axes.iter().enumerate() {
+            if i == outer {
+                opened += self.open_threads();
+            }
+            if i >= outer || self.resolved.threads.is_none() {
+                self.reductions_known(&roots, &axes[i..])?;
+            }
+            opened += usize::from(self.open(axis, &[])?.is_some());
+        }
+        if axes.len() == outer {
+            opened += self.open_threads();
+        }
+        self.reductions_known(&roots, &[])?;
+        // What all threads compute, one of them stores.
+        let spread = axes.iter().any(|a| a.kind == AxisKind::Parallel(Level::Thread));
+        match self.thread.filter(|_| !spread) {
+            None => self.store()?,
+            Some(thread) => {
+                let first = Affine::from(thread);
+                let first = self.b.holds(vec![surject_kernel::Guard { expr: first, bound: 1.into() }], 1);
+                self.b.open_if(first);
+                self.store()?;
+                self.b.close_if(&[]);
+            }
+        }
+        (0..opened).for_each(|_| _ = self.b.close_for(&[]));
+        Ok(())
+    }
+
+    /// Opens the loop over threads, if there is one; gives how many loops it opened.
+    fn open_threads(&mut self) -> usize {
+        let Some(threads) = self.resolved.threads else { return 0 };
+        let (thread, _) = self.b.open_for(0, threads, 1, LoopKind::Parallel(Level::Thread), &[]);
+        self.thread = Some(thread);
+        1
+    }
+
+    /// Opens a loop that carries these values: what it carries inside. Lanes are no loop.
+    fn open(&mut self, axis: &Axis, inits: &[Value]) -> Lowered<Option<Vec<Value>>> {
+        let kind = match axis.kind {
+            AxisKind::Serial => LoopKind::Serial,
+            AxisKind::Unrolled => LoopKind::Unrolled,
+            AxisKind::Parallel(Level::Thread) => {
+                let thread = self.thread.ok_or_else(|| CodegenError::malformed("threads without a loop"))?;
+                self.bind(axis, thread.into())?;
+                return Ok(None);
+            }
+            AxisKind::Parallel(level) => LoopKind::Parallel(level),
+            AxisKind::Lanes => {
+                self.lanes = Some((axis.of, axis.extent as usize));
+                self.bind(axis, Affine::lane(1))?;
+                return Ok(None);
+            }
+        };
+        let (variable, carried) = self.b.open_for(0, axis.extent, 1, kind, inits);
+        self.bind(axis, variable.into())?;
+        Ok(Some(carried))
+    }
+
+    fn bind(&mut self, axis: &Axis, value: Affine) -> Lowered<()> {
+        let known = self.places.entry(axis.of).or_default();
+        *known = known.plus(&value, axis.factor).ok_or_else(|| CodegenError::overflow("a loop"))?;
+        let binds = std::iter::once(axis.of).collect();
+        self.frames.push(Frame { binds, values: HashMap::new() });
+        Ok(())
+    }
+
+    /// Evaluates the reductions that values need and that depend on no loop that is still to be opened.
+    fn reductions_known(&mut self, roots: &[NodeId], further: &[Axis]) -> Lowered<()> {
+        let dag = &self.expression.dag;
+        let later: LoopSet = further.iter().map(|a| a.of).collect();
+        let known = |n: &NodeId| matches!(dag[*n].node, Node::Reduce { .. }) && !dag[*n].deps.meets(later);
+        let found: Vec<NodeId> = dag.reachable(roots, false).into_iter().filter(known).collect();
+        found.into_iter().try_for_each(|n| self.value(n).map(|_| ()))
+    }
+
+    /// A value that an open loop knows. Loops outside of the one that binds what it depends on do not count: a reduction
+    /// may run through a loop that is open further out.
+    fn cached(&self, node: NodeId) -> Option<Value> {
+        let deps = self.expression.dag[node].deps;
+        for frame in self.frames.iter().rev() {
+            if let Some(&value) = frame.values.get(&node) {
+                return Some(value);
+            }
+            if frame.binds.meets(deps) {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// The value of a node here: a vector where it depends on the loop that is lanes.
+    fn value(&mut self, node: NodeId) -> Lowered<Value> {
+        if let Some(value) = self.cached(node) {
+            return Ok(value);
+        }
+        for n in self.expression.dag.reachable(&[node], false) {
+            if self.cached(n).is_none() {
+                let value = self.node(n)?;
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.values.insert(n, value);
+                }
+            }
+        }
+        self.cached(node).ok_or_else(|| CodegenError::malformed("a value without a loop"))
+    }
+
+    fn lanes_of(&self, deps: LoopSet) -> usize {
+        self.lanes.filter(|l| deps.contains(l.0)).map_or(1, |l| l.1)
+    }
+
+    /// An operand, in as many lanes as the others have.
+    fn operand(&mut self, node: NodeId, lanes: usize) -> Lowered<Value> {
+        let value = self.value(node)?;
+        Ok(self.b.broadcast(value, lanes))
+    }
+
+    fn node(&mut self, id: NodeId) -> Lowered<Value> {
+        let expression = self.expression;
+        let data = &expression.dag[id];
+        let (dtype, lanes) = (data.dtype, self.lanes_of(data.deps));
+        let ty = Type::vector(dtype, lanes);
+        Ok(match &data.node {
+            Node::Load { buf, address, guards } => {
+                let place = self.place(*buf, address, guards, data.deps)?;
+                self.b.load(place, ty)
+            }
+            Node::Index(lin) => {
+                let at = self.affine(lin)?;
+                let integer = if dtype.is_int() { dtype } else { DType::I64 };
+                let index = self.b.index(at, ty.with(integer));
+                self.b.convert(index, dtype)
+            }
+            Node::Const(value) => self.b.splat(*value, 1),
+            Node::Guarded { guards, fill, inner } => {
+                let inner = self.operand(*inner, lanes)?;
+                let guards = self.guards(guards)?;
+                let holds = self.b.holds(guards, lanes);
+                let fill = self.b.splat(*fill, lanes);
+                self.b.select(holds, inner, fill)
+            }
+            // A float is its own real part.
+            Node::Unary(UnaryOp::Real, x) if dtype.is_float() => self.value(*x)?,
+            Node::Unary(op, x) => {
+                let x = self.operand(*x, lanes)?;
+                self.b.unary(*op, x)
+            }
+            Node::Binary(op, x, y) => {
+                let (x, y) = (self.operand(*x, lanes)?, self.operand(*y, lanes)?);
+                self.b.binary(*op, x, y)
+            }
+            Node::Select(c, x, y) => {
+                let c = self.operand(*c, lanes)?;
+                let (x, y) = (self.operand(*x, lanes)?, self.operand(*y, lanes)?);
+                self.b.select(c, x, y)
+            }
+            Node::Convert(x) => {
+                let x = self.operand(*x, lanes)?;
+                self.b.convert(x, dtype)
+            }
+            Node::Bitcast(x) => {
+                let x = self.operand(*x, lanes)?;
+                self.b.pure(Op::Bitcast(x), ty)
+            }
+            Node::ReducePrecision(exponent, mantissa, x) => {
+                let x = self.operand(*x, lanes)?;
+                self.b.pure(Op::ReducePrecision(*exponent, *mantissa, x), ty)
+            }
+            Node::Reduce { op, body, .. } => self.reduce(id, *op, *body, lanes)?,
+            Node::Gather { .. } | Node::Param(..) => {
+                return Err(CodegenError::unsupported("a gather inside of an expression of the kernel IR"));
+            }
+        })
+    }
+
+    /// A reduction: loops that carry what is joined so far. Sums and products of 16-bit floats are joined in `f32`, and
+    /// rounded once.
+    fn reduce(&mut self, id: NodeId, op: AccOp, body: NodeId, lanes: usize) -> Lowered<Value> {
+        let resolved = self.resolved;
+        let axes = resolved.reductions.get(&id).map_or(&[][..], Vec::as_slice);
+        let dtype = self.expression.dag[id].dtype;
+        let narrow = matches!(dtype, DType::F16 | DType::BF16) && matches!(op, AccOp::Add | AccOp::Mul);
+        let joined = if narrow { DType::F32 } else { dtype };
+        let join = joining(op)?;
+        self.reductions_known(&[body], axes)?;
+        let (outside, places) = (self.lanes, self.places.clone());
+        let depth = self.frames.len();
+        // A loop that is open further out runs anew.
+        axes.iter().for_each(|a| _ = self.places.remove(&a.of));
+        let inside = axes.iter().find(|a| a.kind == AxisKind::Lanes).map_or(lanes, |a| a.extent as usize);
+        let neutral = op.neutral(joined);
+        let mut sum = self.b.splat(neutral, inside);
+        let mut opened = 0;
+        for (i, axis) in axes.iter().enumerate() {
+            if let Some(carried) = self.open(axis, &[sum])? {
+                opened += 1;
+                sum = carried[0];
+            }
+            self.reductions_known(&[body], &axes[i + 1..])?;
+        }
+        let term = self.value(body)?;
+        let term = self.b.convert(term, joined);
+        let mut term = self.b.broadcast(term, inside);
+        let loops: LoopSet = axes.iter().map(|a| a.of).collect();
+        let guards = self.cut(loops)?;
+        if !guards.is_empty() {
+            let exists = self.b.holds(guards, inside);
+            let none = self.b.splat(neutral, inside);
+            term = self.b.select(exists, term, none);
+        }
+        let mut next = self.b.binary(join, sum, term);
+        for _ in 0..opened {
+            next = self.b.close_for(&[next])[0];
+        }
+        self.frames.truncate(depth);
+        (self.lanes, self.places) = (outside, places);
+        let mut whole = if inside == lanes { next } else { self.b.reduce_lanes(op, next) };
+        if let Some(threads) = axes.iter().find(|a| a.kind == AxisKind::Parallel(Level::Thread)) {
+            // Each thread gets the sum of all: in every step that of twice as many.
+            let mut apart = 1;
+            while apart < threads.extent {
+                let ty = self.b.ty(whole);
+                let other = Op::Exchange(Source::Xor(apart as usize), whole);
+                let other = self.b.statement(other, &[ty])[0];
+                whole = self.b.binary(join, whole, other);
+                apart *= 2;
+            }
+        }
+        Ok(self.b.convert(whole, dtype))
+    }
+
+    /// Stores the outputs: all values are computed before the first is stored.
+    fn store(&mut self) -> Lowered<()> {
+        let outputs = &self.expression.outputs;
+        let mut stores = Vec::new();
+        for output in outputs {
+            let points: LoopSet = self.expression.loops.iter().copied().collect();
+            let lanes = self.lanes_of(points);
+            let place = self.place(output.to, &output.address, &[], points)?;
+            let mut value = self.operand(output.root, lanes)?;
+            if let Some(op) = output.join {
+                let old = self.b.load(place.clone(), self.b.ty(value));
+                value = self.b.binary(joining(op)?, old, value);
+            }
+            stores.push((place, value));
+        }
+        stores.into_iter().for_each(|(place, value)| self.b.store(place, value));
+        Ok(())
+    }
+
+    /// The elements of a tensor, where the loops that they depend on are inside.
+    fn place(&self, buf: Buf, address: &Lin, guards: &[Guard], deps: LoopSet) -> Lowered<Place> {
+        let mem = self.memory.get(&buf).copied();
+        let mem = mem.ok_or_else(|| CodegenError::malformed("a tensor without memory"))?;
+        let mut all = self.guards(guards)?;
+        all.extend(self.cut(deps)?);
+        Ok(Place { guards: all, ..Place::new(mem, self.affine(address)?) })
+    }
+
+    /// Guards of the loops among these whose last block is not whole.
+    fn cut(&self, loops: LoopSet) -> Lowered<Vec<surject_kernel::Guard>> {
+        let cut = self.resolved.cut.iter().filter(|&&l| loops.contains(l));
+        cut.map(|&l| {
+            let bound = self.expression.dag.extent(l).into();
+            Ok(surject_kernel::Guard { expr: self.affine(&Lin::var(l))?, bound })
+        })
+        .collect()
+    }
+
+    fn guards(&self, guards: &[Guard]) -> Lowered<Vec<surject_kernel::Guard>> {
+        let guard =
+            |g: &Guard| Ok(surject_kernel::Guard { expr: self.affine(&g.expr)?, bound: g.bound.into() });
+        guards.iter().map(guard).collect()
+    }
+
+    fn affine(&self, lin: &Lin) -> Lowered<Affine> {
+        let mut sum = Affine::from(lin.offset);
+        for &(l, by) in &lin.terms {
+            let place =
+                self.places.get(&l).ok_or_else(|| CodegenError::malformed("a loop that is not open"))?;
+            sum = sum.plus(place, by).ok_or_else(|| CodegenError::overflow("an address"))?;
+        }
+        Ok(sum)
+    }
+}

@@ -1,0 +1,84 @@
+//! Strategies of a machine propose schedules; the cheapest wins.
+
+use super::expression::Expression;
+use super::schedule::{Schedule, resolve};
+use crate::CodegenError;
+use std::fmt;
+
+/// A schedule and what it is expected to cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Proposal {
+    /// The schedule.
+    pub schedule: Schedule,
+    /// An estimate, in cycles of one core or multiprocessor; only its order counts.
+    pub cost: f64,
+}
+
+/// A way to schedule some kind of expression.
+pub trait Strategy {
+    /// Its name, in reports.
+    fn name(&self) -> &'static str;
+
+    /// A schedule, or why it has none for this expression.
+    fn propose(&self, expression: &Expression) -> Result<Proposal, String>;
+}
+
+/// What kernels are made for.
+pub trait Machine {
+    /// Its name, as `--machine` takes it.
+    fn name(&self) -> &str;
+
+    /// Its strategies. At least one has a schedule for every expression.
+    fn strategies(&self) -> Vec<Box<dyn Strategy>>;
+}
+
+/// A schedule that was chosen, and why.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The strategy that proposed it.
+    pub strategy: &'static str,
+    /// The proposal.
+    pub proposal: Proposal,
+    /// The other strategies, with the reason why each lost.
+    pub lost: Vec<(&'static str, String)>,
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "// {}: {:.3e} cycles", self.strategy, self.proposal.cost)?;
+        self.lost.iter().try_for_each(|(name, reason)| writeln!(f, "// not {name}: {reason}"))?;
+        write!(f, "{}", self.proposal.schedule)
+    }
+}
+
+/// The cheapest proposal of a machine for an expression. A proposal that does not fit the expression is a fault of its
+/// strategy, and an error.
+pub fn choose(machine: &dyn Machine, expression: &Expression) -> Result<Choice, CodegenError> {
+    let mut found: Vec<(&'static str, Proposal)> = Vec::new();
+    let mut lost = Vec::new();
+    for strategy in machine.strategies() {
+        match strategy.propose(expression) {
+            Ok(proposal) => {
+                resolve(expression, &proposal.schedule).map_err(|error| {
+                    CodegenError::malformed(format!(
+                        "a schedule of the strategy `{}`: {error}",
+                        strategy.name()
+                    ))
+                })?;
+                found.push((strategy.name(), proposal));
+            }
+            Err(reason) => lost.push((strategy.name(), reason)),
+        }
+    }
+    let best = found.iter().enumerate().min_by(|a, b| a.1.1.cost.total_cmp(&b.1.1.cost)).map(|(i, _)| i);
+    let Some(best) = best else {
+        return Err(CodegenError::unsupported(format!(
+            "an expression that `{}` has no strategy for",
+            machine.name()
+        )));
+    };
+    let (strategy, proposal) = found.remove(best);
+    let dearer = |p: &Proposal| format!("{:.3e} cycles", p.cost);
+    lost.splice(0..0, found.iter().map(|(name, p)| (*name, dearer(p))));
+    Ok(Choice { strategy, proposal, lost })
+}

@@ -1,0 +1,460 @@
+//! In which loops an expression is computed: directives, their text form, and what they mean for an expression.
+//!
+//! ```text
+//! split i0 by 8          // i0 becomes i0.o and, inside of it, i0.i, which runs 8 times
+//! order i1 i0.o i0.i     // all loops over the points, or all of a reduction, outermost first
+//! parallel i1 task       // its iterations run at the same time, by agents of a level
+//! vectorise i0.i         // its iterations are the lanes of vectors
+//! unroll k0              // its iterations are written out
+//! ```
+//!
+//! Threads of a block or a warp share loops over the points, and reductions: every loop that is `parallel … thread` is
+//! shared by the same threads, which stand directly inside of the blocks and warps and run all other loops each.
+//!
+//! Without directives the loops run one after the other, in the order of the expression.
+
+use super::expression::Expression;
+use crate::address::LoopId;
+use crate::dag::{Node, NodeId};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::str::FromStr;
+use surject_kernel::Level;
+
+/// A directive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Directive {
+    /// A loop becomes two: that over blocks, and that inside of a block, which runs so many times.
+    Split(String, i64),
+    /// The order of all loops over the points, or of all loops of a reduction.
+    Order(Vec<String>),
+    /// The iterations run at the same time.
+    Parallel(String, Level),
+    /// The iterations are lanes.
+    Vectorise(String),
+    /// The iterations are written out.
+    Unroll(String),
+}
+
+/// How an expression is computed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schedule {
+    /// The directives, in order.
+    pub directives: Vec<Directive>,
+}
+
+/// Why a schedule is none, or does not fit its expression.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{message}", line.map_or_else(String::new, |line| format!("line {line}: ")))]
+pub struct ScheduleError {
+    /// The line of the text, counted from 1; of a schedule without text the number of the directive.
+    pub line: Option<usize>,
+    /// What is wrong, and what to do.
+    pub message: String,
+}
+
+impl fmt::Display for Directive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Directive::Split(name, by) => write!(f, "split {name} by {by}"),
+            Directive::Order(names) => write!(f, "order {}", names.join(" ")),
+            Directive::Parallel(name, level) => write!(f, "parallel {name} {level}"),
+            Directive::Vectorise(name) => write!(f, "vectorise {name}"),
+            Directive::Unroll(name) => write!(f, "unroll {name}"),
+        }
+    }
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.directives.iter().try_for_each(|directive| writeln!(f, "{directive}"))
+    }
+}
+
+impl FromStr for Schedule {
+    type Err = ScheduleError;
+
+    /// One directive a line; what stands behind `//` is a comment.
+    fn from_str(text: &str) -> Result<Schedule, ScheduleError> {
+        let mut directives = Vec::new();
+        for (i, line) in text.lines().enumerate() {
+            let words: Vec<&str> = line.split("//").next().unwrap_or("").split_whitespace().collect();
+            if words.is_empty() {
+                continue;
+            }
+            directives
+                .push(directive(&words).map_err(|message| ScheduleError { line: Some(i + 1), message })?);
+        }
+        Ok(Schedule { directives })
+    }
+}
+
+fn directive(words: &[&str]) -> Result<Directive, String> {
+    Ok(match words {
+        ["split", name, "by", by] => match by.parse() {
+            Ok(by) if by > 0 => Directive::Split(name.to_string(), by),
+            _ => return Err(format!("`{by}` is no positive number; write `split {name} by 8`")),
+        },
+        ["order", names @ ..] if !names.is_empty() => {
+            Directive::Order(names.iter().map(|n| n.to_string()).collect())
+        }
+        ["parallel", name, level] => match Level::from_name(level) {
+            Some(level) => Directive::Parallel(name.to_string(), level),
+            None => return Err(format!("`{level}` is no level: task, block, warp or thread")),
+        },
+        ["vectorise", name] => Directive::Vectorise(name.to_string()),
+        ["unroll", name] => Directive::Unroll(name.to_string()),
+        _ => {
+            return Err(format!(
+                "`{}` is no directive: split L by N, order L…, parallel L LEVEL, vectorise L, unroll L",
+                words.join(" ")
+            ));
+        }
+    })
+}
+
+/// Schedules of the kernels of a program that its user has written, by the names of the kernels.
+///
+/// The text has a line `kernel NAME` for each of them, and below it the directives of its schedule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schedules {
+    entries: BTreeMap<String, Entry>,
+}
+
+/// The schedule of a kernel, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    schedule: Schedule,
+    /// The line of the name, then that of each directive.
+    lines: Vec<usize>,
+}
+
+impl Schedules {
+    /// The schedule of a kernel, if there is one.
+    pub fn get(&self, name: &str) -> Option<&Schedule> {
+        self.entries.get(name).map(|entry| &entry.schedule)
+    }
+
+    /// Does every schedule have an expression among these, by their names, and fit it?
+    pub fn check<'a>(
+        &self,
+        expressions: impl Fn(&str) -> Option<&'a Expression>,
+    ) -> Result<(), ScheduleError> {
+        for (name, Entry { schedule, lines }) in &self.entries {
+            let first = lines.first().copied();
+            let Some(expression) = expressions(name) else {
+                let message = format!("the program has no kernel `{name}`; `--emit schedule` lists them");
+                return Err(ScheduleError { line: first, message });
+            };
+            resolve(expression, schedule).map_err(|error| ScheduleError {
+                line: error.line.and_then(|line| lines.get(line).copied()).or(first),
+                message: error.message,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Schedules {
+    type Err = ScheduleError;
+
+    fn from_str(text: &str) -> Result<Schedules, ScheduleError> {
+        let mut schedules = Schedules::default();
+        let mut name = None;
+        for (i, line) in text.lines().enumerate() {
+            let words: Vec<&str> = line.split("//").next().unwrap_or("").split_whitespace().collect();
+            let fault = |message: String| ScheduleError { line: Some(i + 1), message };
+            match (&words[..], &name) {
+                ([], _) => {}
+                (["kernel", new], _) => {
+                    let entry = Entry { schedule: Schedule::default(), lines: vec![i + 1] };
+                    if schedules.entries.insert(new.to_string(), entry).is_some() {
+                        return Err(fault(format!("the kernel `{new}` has a schedule above")));
+                    }
+                    name = Some(new.to_string());
+                }
+                (words, Some(name)) => {
+                    let directive = directive(words).map_err(fault)?;
+                    if let Some(entry) = schedules.entries.get_mut(name) {
+                        entry.schedule.directives.push(directive);
+                        entry.lines.push(i + 1);
+                    }
+                }
+                (_, None) => return Err(fault("expected `kernel NAME` before the first directive".into())),
+            }
+        }
+        Ok(schedules)
+    }
+}
+
+/// What a loop of a schedule becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AxisKind {
+    Serial,
+    Unrolled,
+    Parallel(Level),
+    Lanes,
+}
+
+/// A loop of a schedule: a loop of the expression, or a part of one.
+#[derive(Clone, Debug)]
+pub(crate) struct Axis {
+    pub(crate) name: String,
+    pub(crate) of: LoopId,
+    pub(crate) extent: i64,
+    /// How far one step goes in the loop of the expression.
+    pub(crate) factor: i64,
+    pub(crate) kind: AxisKind,
+}
+
+/// A schedule that fits its expression.
+#[derive(Clone, Debug)]
+pub(crate) struct Resolved {
+    /// The loops over the points, outermost first.
+    pub(crate) points: Vec<Axis>,
+    /// Those of each reduction.
+    pub(crate) reductions: HashMap<NodeId, Vec<Axis>>,
+    /// The loops whose last block is not whole.
+    pub(crate) cut: Vec<LoopId>,
+    /// How many threads share the loops over threads, if there are any.
+    pub(crate) threads: Option<i64>,
+}
+
+/// The most threads that share a reduction: those of a warp.
+const WARP: i64 = 32;
+
+/// The most lanes of a vector.
+const MAX_LANES: i64 = 64;
+
+/// Checks a schedule against an expression.
+pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Resolved, ScheduleError> {
+    let axes = |loops: &[LoopId]| -> Vec<Axis> {
+        let axis = |&of: &LoopId| Axis {
+            name: expression.name(of),
+            of,
+            extent: expression.dag.extent(of),
+            factor: 1,
+            kind: AxisKind::Serial,
+        };
+        loops.iter().map(axis).collect()
+    };
+    // The first nest is that of the points.
+    let mut nests: Vec<(Option<NodeId>, Vec<Axis>)> = vec![(None, axes(&expression.loops))];
+    for n in expression.nodes() {
+        if let Node::Reduce { loops, .. } = &expression.dag[n].node {
+            nests.push((Some(n), axes(loops)));
+        }
+    }
+    let mut cut = Vec::new();
+    for (i, directive) in schedule.directives.iter().enumerate() {
+        apply(expression, directive, &mut nests, &mut cut)
+            .map_err(|message| ScheduleError { line: Some(i + 1), message })?;
+    }
+    let threads = check(expression, &nests).map_err(|Unfit { name, message }| {
+        let says = |d: &Directive| match d {
+            Directive::Parallel(n, _) | Directive::Vectorise(n) | Directive::Unroll(n) => *n == name,
+            Directive::Split(..) | Directive::Order(_) => false,
+        };
+        ScheduleError { line: schedule.directives.iter().rposition(says).map(|i| i + 1), message }
+    })?;
+    let points = std::mem::take(&mut nests[0].1);
+    let reductions = nests.into_iter().filter_map(|(n, axes)| Some((n?, axes))).collect();
+    Ok(Resolved { points, reductions, cut, threads })
+}
+
+fn apply(
+    expression: &Expression,
+    directive: &Directive,
+    nests: &mut [(Option<NodeId>, Vec<Axis>)],
+    cut: &mut Vec<LoopId>,
+) -> Result<(), String> {
+    let names = |nests: &[(Option<NodeId>, Vec<Axis>)]| -> String {
+        let all: Vec<&str> = nests.iter().flat_map(|n| n.1.iter().map(|a| a.name.as_str())).collect();
+        all.join(", ")
+    };
+    let unknown = |name: &str, nests: &[(Option<NodeId>, Vec<Axis>)]| {
+        format!("there is no loop `{name}` here; there are {}", names(nests))
+    };
+    // A loop of a reduction may be one of several reductions: all of them are meant.
+    let mut each = |name: &str, f: &mut dyn FnMut(&mut Vec<Axis>, usize) -> Result<(), String>| {
+        let mut found = false;
+        for (_, axes) in nests.iter_mut() {
+            if let Some(at) = axes.iter().position(|a| a.name == name) {
+                found = true;
+                f(axes, at)?;
+            }
+        }
+        if found { Ok(()) } else { Err(unknown(name, nests)) }
+    };
+    match directive {
+        Directive::Split(name, by) => each(name, &mut |axes, at| {
+            let axis = axes[at].clone();
+            if axis.kind != AxisKind::Serial {
+                return Err(format!("`{name}` is split before it is vectorised, unrolled or made parallel"));
+            }
+            if axis.extent % by != 0 {
+                if axis.factor != 1 || axis.extent != expression.dag.extent(axis.of) {
+                    return Err(format!("`{name}` runs {} times, which {by} does not divide", axis.extent));
+                }
+                if !cut.contains(&axis.of) {
+                    cut.push(axis.of);
+                }
+            }
+            let outer = Axis {
+                name: format!("{name}.o"),
+                extent: (axis.extent + by - 1) / by,
+                factor: axis.factor * by,
+                ..axis.clone()
+            };
+            let inner = Axis { name: format!("{name}.i"), extent: *by, ..axis };
+            axes.splice(at..=at, [outer, inner]);
+            Ok(())
+        }),
+        Directive::Order(order) => {
+            let first = order.first().map_or("", String::as_str);
+            each(first, &mut |axes, _| {
+                let mut sorted = Vec::new();
+                for name in order {
+                    match axes.iter().find(|a| a.name == *name) {
+                        Some(axis) if !sorted.iter().any(|s: &Axis| s.name == *name) => {
+                            sorted.push(axis.clone())
+                        }
+                        Some(_) => return Err(format!("`{name}` stands twice in this order")),
+                        None => return Err(format!("`{name}` is no loop of the same nest as `{first}`")),
+                    }
+                }
+                match axes.iter().find(|a| !order.contains(&a.name)) {
+                    Some(missing) => Err(format!("the order lacks `{}`", missing.name)),
+                    None => {
+                        *axes = sorted;
+                        Ok(())
+                    }
+                }
+            })
+        }
+        Directive::Parallel(name, level) => {
+            each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Parallel(*level)))
+        }
+        Directive::Vectorise(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Lanes)),
+        Directive::Unroll(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Unrolled)),
+    }
+}
+
+fn become_kind(axes: &mut [Axis], at: usize, kind: AxisKind) -> Result<(), String> {
+    let axis = &mut axes[at];
+    let already = match axis.kind {
+        AxisKind::Serial => None,
+        AxisKind::Unrolled => Some("unrolled"),
+        AxisKind::Parallel(_) => Some("parallel"),
+        AxisKind::Lanes => Some("vectorised"),
+    };
+    if let Some(already) = already {
+        return Err(format!("`{}` is {already} already", axis.name));
+    }
+    axis.kind = kind;
+    Ok(())
+}
+
+/// A loop that cannot run as it stands.
+struct Unfit {
+    name: String,
+    message: String,
+}
+
+/// Can the loops run as they stand now? Gives the number of threads that share loops.
+fn check(expression: &Expression, nests: &[(Option<NodeId>, Vec<Axis>)]) -> Result<Option<i64>, Unfit> {
+    let mut threads: Option<&Axis> = None;
+    // Lanes of the points, and of any reduction.
+    let mut lanes: [Option<&Axis>; 2] = [None, None];
+    for (reduction, axes) in nests {
+        let mut levels: Vec<Level> = Vec::new();
+        for (i, axis) in axes.iter().enumerate() {
+            let name = &axis.name;
+            let unfit = |message: String| Err(Unfit { name: name.clone(), message });
+            if matches!(axis.kind, AxisKind::Parallel(_) | AxisKind::Lanes)
+                && reduction.is_none()
+                && !expression.free.contains(axis.of)
+            {
+                return unfit(format!(
+                    "iterations of `{name}` store the same elements: they run one after the other"
+                ));
+            }
+            match axis.kind {
+                AxisKind::Parallel(Level::Thread) => {
+                    let blocks = |a: &Axis| matches!(a.kind, AxisKind::Parallel(Level::Block));
+                    if !nests[0].1.iter().any(blocks) {
+                        return unfit(format!("the threads of `{name}` stand inside of a loop over blocks"));
+                    }
+                    if axes.iter().filter(|a| a.kind == axis.kind).count() > 1 {
+                        return unfit(format!("`{name}` is not the only loop over threads"));
+                    }
+                    if let Some(other) = threads.filter(|other| other.extent != axis.extent) {
+                        let (extent, others) = (axis.extent, other.extent);
+                        return unfit(format!(
+                            "`{name}` has {extent} threads, and `{}` has {others}",
+                            other.name
+                        ));
+                    }
+                    if reduction.is_some() && !(axis.extent <= WARP && axis.extent.count_ones() == 1) {
+                        return unfit(format!(
+                            "a reduction is shared by the threads of a warp: 2, 4, 8, 16 or {WARP}; `{name}` has {}",
+                            axis.extent
+                        ));
+                    }
+                    // Each thread has a value of its own of what depends on a loop that they share.
+                    let depends = |other: &Axis| {
+                        other.kind == axis.kind
+                            && reduction.is_some_and(|n| expression.dag[n].deps.contains(other.of))
+                    };
+                    if let Some(other) = nests.iter().flat_map(|n| &n.1).find(|a| depends(a)) {
+                        let other = &other.name;
+                        return unfit(format!(
+                            "the reduction over `{name}` depends on `{other}`, of which each thread has a part"
+                        ));
+                    }
+                    threads = Some(axis);
+                }
+                AxisKind::Parallel(level) => {
+                    if reduction.is_some() {
+                        return unfit(format!("`{name}` is a loop of a reduction, which only threads share"));
+                    }
+                    if levels.len() != i {
+                        return unfit(format!(
+                            "the loop `{name}` is parallel and stands inside of one that is not"
+                        ));
+                    }
+                    let fits = match levels.last() {
+                        None => matches!(level, Level::Task | Level::Block),
+                        Some(Level::Block) => level == Level::Warp,
+                        Some(_) => false,
+                    };
+                    if !fits {
+                        let outer =
+                            levels.last().map_or("nothing".to_string(), |l| format!("a loop over {l}s"));
+                        return unfit(format!("`{name}` is a loop over {level}s, and around it is {outer}"));
+                    }
+                    levels.push(level);
+                }
+                AxisKind::Lanes => {
+                    if i + 1 != axes.len() {
+                        return unfit(format!("`{name}` is vectorised, and is not the innermost loop"));
+                    }
+                    if !(2..=MAX_LANES).contains(&axis.extent) {
+                        let extent = axis.extent;
+                        return unfit(format!(
+                            "`{name}` runs {extent} times, and a vector has 2 to {MAX_LANES} lanes; split it first"
+                        ));
+                    }
+                    // Reductions that are vectorised beside each other do not meet; lanes of the points meet all.
+                    lanes[usize::from(reduction.is_some())] = Some(axis);
+                    if let [Some(point), Some(term)] = lanes {
+                        let message = format!("`{}` is vectorised already", point.name);
+                        return Err(Unfit { name: term.name.clone(), message });
+                    }
+                }
+                AxisKind::Serial | AxisKind::Unrolled => {}
+            }
+        }
+    }
+    Ok(threads.map(|t| t.extent))
+}

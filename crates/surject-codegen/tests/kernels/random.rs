@@ -1,0 +1,151 @@
+//! Random schedules that fit.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use surject_codegen::kernels::expression::Expression;
+use surject_codegen::kernels::machine::{Machine, Proposal, Strategy};
+use surject_codegen::kernels::schedule::{Directive, Schedule};
+use surject_ir::testing::Rng;
+use surject_kernel::Level;
+
+/// A machine whose schedules are random.
+pub struct Random(Rc<RefCell<Guesser>>);
+
+struct Guesser {
+    rng: Rng,
+    /// The schedules so far.
+    log: String,
+}
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(Rc::new(RefCell::new(Guesser { rng: Rng::new(seed), log: String::new() })))
+    }
+
+    /// The schedules so far.
+    pub fn log(&self) -> String {
+        self.0.borrow().log.clone()
+    }
+}
+
+impl Machine for Random {
+    fn name(&self) -> &str {
+        "random"
+    }
+
+    fn strategies(&self) -> Vec<Box<dyn Strategy>> {
+        vec![Box::new(Guesses(self.0.clone()))]
+    }
+}
+
+struct Guesses(Rc<RefCell<Guesser>>);
+
+/// A loop, or a part of one.
+#[derive(Clone)]
+struct Part {
+    name: String,
+    extent: i64,
+    parallel: bool,
+}
+
+/// Splits some loops and puts all of them in a random order.
+fn nest(rng: &mut Rng, parts: Vec<Part>, directives: &mut Vec<Directive>) -> Vec<Part> {
+    let mut all = Vec::new();
+    for part in parts {
+        if part.extent > 1 && rng.chance(1, 2) {
+            let by = *rng.pick(&[2i64, 3, 4, 8]);
+            directives.push(Directive::Split(part.name.clone(), by));
+            let of =
+                |end: &str, extent| Part { name: format!("{}.{end}", part.name), extent, ..part.clone() };
+            all.extend([of("o", (part.extent + by - 1) / by), of("i", by)]);
+        } else {
+            all.push(part);
+        }
+    }
+    let order = rng.order(all.len());
+    let all: Vec<Part> = order.into_iter().map(|i| all[i].clone()).collect();
+    if !all.is_empty() {
+        directives.push(Directive::Order(all.iter().map(|p| p.name.clone()).collect()));
+    }
+    all
+}
+
+impl Strategy for Guesses {
+    fn name(&self) -> &'static str {
+        "guesses"
+    }
+
+    fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
+        let guesser = &mut *self.0.borrow_mut();
+        let rng = &mut guesser.rng;
+        let mut directives = Vec::new();
+        let part = |name: String, extent, parallel| Part { name, extent, parallel };
+        let loops = expression.loops().into_iter().map(|l| part(l.name, l.extent, l.parallel)).collect();
+        let points = nest(rng, loops, &mut directives);
+        // Loops over points that meet keep their order: which of their values stays is that of the last.
+        let mut levels = vec![*rng.pick(&[Level::Task, Level::Block])];
+        if levels[0] == Level::Block {
+            levels.push(Level::Warp);
+        }
+        let shared = rng.below(points.len().min(levels.len()) + 1);
+        let shared = points.iter().take(shared).take_while(|p| p.parallel).count();
+        for (point, &level) in points.iter().take(shared).zip(&levels) {
+            directives.push(Directive::Parallel(point.name.clone(), level));
+        }
+        let lanes = |p: &Part| (2..=16).contains(&p.extent);
+        // Threads share loops of one extent, in reductions those of powers of two.
+        let mut threads = None;
+        let inside = points.iter().skip(shared);
+        let blocks = shared > 0 && levels[0] == Level::Block;
+        if let Some(point) =
+            inside.clone().find(|p| p.parallel && p.extent > 1).filter(|_| blocks && rng.chance(1, 2))
+        {
+            directives.push(Directive::Parallel(point.name.clone(), Level::Thread));
+            threads = Some((point.name.clone(), point.extent));
+        }
+        let mut vectorised = false;
+        if let Some(last) = points.iter().skip(shared).next_back().filter(|p| lanes(p) && p.parallel)
+            && threads.as_ref().is_none_or(|t| t.0 != last.name)
+            && rng.chance(1, 2)
+        {
+            directives.push(Directive::Vectorise(last.name.clone()));
+            vectorised = true;
+        }
+        // A loop may be one of several reductions: then it is left alone.
+        let reductions = expression.reductions();
+        for reduction in &reductions {
+            let alone = |name: &String| reductions.iter().filter(|r| r.loops.contains(name)).count() == 1;
+            if !reduction.loops.iter().all(alone) {
+                continue;
+            }
+            let extent = |name: &String| expression.find(name).map_or(1, |l| l.extent);
+            let loops = reduction.loops.iter().map(|n| part(n.clone(), extent(n), false)).collect();
+            let inner = nest(rng, loops, &mut directives);
+            let fits = |p: &&Part| {
+                p.extent > 1
+                    && p.extent <= 32
+                    && p.extent.count_ones() == 1
+                    && threads.as_ref().is_none_or(|t| t.1 == p.extent)
+            };
+            // What depends on a loop that threads share is each thread's own.
+            let own = threads.as_ref().is_some_and(|t| reduction.outer.iter().any(|l| t.0.starts_with(l)));
+            if let Some(part) = inner.iter().find(fits).filter(|_| blocks && !own && rng.chance(1, 2)) {
+                directives.push(Directive::Parallel(part.name.clone(), Level::Thread));
+                threads = Some((part.name.clone(), part.extent));
+                continue;
+            }
+            if let Some(last) = inner.last().filter(|p| lanes(p)) {
+                match rng.below(3) {
+                    0 if !vectorised && reductions.len() == 1 => {
+                        directives.push(Directive::Vectorise(last.name.clone()));
+                    }
+                    1 => directives.push(Directive::Unroll(last.name.clone())),
+                    _ => {}
+                }
+            }
+        }
+        let schedule = Schedule { directives };
+        guesser.log.push_str(&format!("{:?}\n{schedule}", expression.loops()));
+        Ok(Proposal { schedule, cost: 0.0 })
+    }
+}

@@ -1,0 +1,101 @@
+//! Schedules as text: what they mean, and what is said of those that do not fit.
+
+use crate::toy::Toy;
+use surject_codegen::kernels::run::{expressions, kernels};
+use surject_codegen::kernels::schedule::{Schedule, Schedules};
+use surject_ir::{Program, parse};
+
+/// The sums of the rows of a matrix, and a scatter that is no function of its target.
+const PROGRAM: &str = "program p
+
+func main(x: f32[16,20]) -> (y, z) {
+  y : f32[16] =:+ over i<16, k<20 at [i]: x[i,k]
+  z : f32[31] =:+ over i<16, j<16 at [i+j]: x[i,j]
+}
+";
+
+fn program() -> Program {
+    parse(PROGRAM).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_schedule_reads_as_it_prints() {
+    let text = "split i0 by 8\norder i0.o i0.i\nparallel i0.o task\nvectorise i0.i\nunroll k0\n";
+    let schedule: Schedule = text.parse().unwrap();
+    assert_eq!(schedule.to_string(), text);
+}
+
+#[test]
+fn a_schedule_shapes_the_kernel() {
+    let program = program();
+    let function = program.function("main").unwrap();
+    let given: Schedules = "
+        kernel y_0            // rows in tasks, terms in lanes
+        parallel i0 task
+        split k0 by 8
+        vectorise k0.i
+    "
+    .parse()
+    .unwrap();
+    let field = surject_codegen::kernels::run::assignments(function)[0].1;
+    let made = kernels(function, field, &Toy, "y", &given).unwrap();
+    insta::assert_snapshot!(made.kernels[0].launch.kernel);
+}
+
+/// Every row is summed by the threads of a warp, each of which sums some of its terms.
+#[test]
+fn threads_share_a_reduction() {
+    let program = program();
+    let function = program.function("main").unwrap();
+    let given: Schedules = "
+        kernel y_0
+        split i0 by 4
+        parallel i0.o block
+        parallel i0.i warp
+        split k0 by 8
+        parallel k0.i thread
+    "
+    .parse()
+    .unwrap();
+    let field = surject_codegen::kernels::run::assignments(function)[0].1;
+    let made = kernels(function, field, &Toy, "y", &given).unwrap();
+    insta::assert_snapshot!(made.kernels[0].launch.kernel);
+}
+
+/// What does not fit is refused where it stands.
+#[test]
+fn what_does_not_fit_is_said_where_it_stands() {
+    let program = program();
+    let function = program.function("main").unwrap();
+    let expressions = expressions(function).unwrap();
+    let find = |name: &str| expressions.iter().find(|e| e.0 == name).map(|e| &e.1);
+    let cases = [
+        "split i0 by 8",
+        "kernel nothing_0",
+        "kernel y_0\nsplit i0 by 0",
+        "kernel y_0\nsplit q by 8",
+        "kernel y_0\nparallel k0 task",
+        "kernel y_0\nparallel i0 thread",
+        "kernel y_0\nparallel i0 core",
+        "kernel y_0\nsplit k0 by 2\nvectorise k0.o",
+        "kernel y_0\nsplit i0 by 3\nsplit i0.i by 2",
+        "kernel y_0\nsplit i0 by 4\norder i0.o",
+        "kernel y_0\nsplit i0 by 4\norder i0.o i0.o i0.i",
+        "kernel y_0\nsplit i0 by 4\nsplit k0 by 4\nvectorise i0.i\nvectorise k0.i",
+        "kernel y_0\nsplit i0 by 4\nvectorise i0.o",
+        "kernel y_0\nunroll i0\nparallel i0 task",
+        "kernel y_0\nparallel i0 block\nsplit k0 by 3\nparallel k0.i thread",
+        "kernel y_0\nsplit k0 by 4\nparallel k0.i thread",
+        "kernel y_0\nsplit i0 by 4\nparallel i0.o block\nparallel i0.i thread\nsplit k0 by 8\nparallel k0.i thread",
+        "kernel y_0\nfuse i0",
+        "kernel y_0\nunroll k0\nkernel y_0\nunroll k0",
+    ];
+    let said: Vec<String> = cases
+        .iter()
+        .map(|text| {
+            let error = text.parse::<Schedules>().and_then(|s| s.check(find)).expect_err(text);
+            format!("{}\n    {error}", text.replace('\n', "; "))
+        })
+        .collect();
+    insta::assert_snapshot!(said.join("\n"));
+}

@@ -1,0 +1,52 @@
+//! CPUs for the kernel IR: what a machine can do, and the strategies that are a CPU's own.
+//!
+//! [`Cpu`] is a machine of [`surject_codegen::kernels`]. Its strategies schedule one expression at a time:
+//!
+//! * `rows`: the loop along which results lie next to each other is done in lanes, other loops are tasks;
+//! * `dots`: where a reduction runs along memory, its terms are summed in lanes;
+//! * `scalar`: element by element, which every expression allows.
+
+mod strategies;
+
+use strategies::{Dots, Rows, Scalar};
+use surject_codegen::kernels::machine::{Machine, Strategy};
+
+/// A CPU: what its cores can do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cpu {
+    /// Its name.
+    pub name: &'static str,
+    /// The bytes of a vector register; 0: it has no vectors.
+    pub vector_bytes: usize,
+    /// Elements that a task has at least: fewer are not worth sharing out.
+    pub task_elements: i64,
+}
+
+impl Cpu {
+    /// The CPUs with a name.
+    pub const ALL: [Cpu; 3] = [
+        Cpu { name: "generic", vector_bytes: 0, task_elements: 4096 },
+        Cpu { name: "avx2", vector_bytes: 32, task_elements: 4096 },
+        Cpu { name: "avx512", vector_bytes: 64, task_elements: 4096 },
+    ];
+
+    /// The CPU of this name.
+    pub fn named(name: &str) -> Option<Cpu> {
+        Cpu::ALL.into_iter().find(|cpu| cpu.name == name)
+    }
+
+    /// The elements of so many bytes in a vector.
+    fn lanes(&self, bytes: usize) -> i64 {
+        (self.vector_bytes / bytes.max(1)) as i64
+    }
+}
+
+impl Machine for Cpu {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn strategies(&self) -> Vec<Box<dyn Strategy>> {
+        vec![Box::new(Rows(self.clone())), Box::new(Dots(self.clone())), Box::new(Scalar(self.clone()))]
+    }
+}

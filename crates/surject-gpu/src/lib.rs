@@ -1,0 +1,60 @@
+//! NVIDIA GPUs for the kernel IR: what a machine can do, and the strategies that are a GPU's own.
+//!
+//! [`Gpu`] is a machine of [`surject_codegen::kernels`]. Its strategies schedule one expression at a time:
+//!
+//! * `points`: each thread computes points of its own; neighbours in memory are neighbours in a warp;
+//! * `warps`: the threads of a warp share the terms of reductions that run along memory, and the points of the same row;
+//! * `serial`: one thread, which every expression allows.
+//!
+//! Kernels run on the interpreter of kernels, which finds races and divergence, and counts sectors and bank conflicts.
+//! There is no writer to PTX yet.
+
+mod strategies;
+
+use strategies::{Points, Serial, Warps};
+use surject_codegen::kernels::machine::{Machine, Strategy};
+
+/// A GPU: what its multiprocessors can do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gpu {
+    /// Its name, that of the architecture.
+    pub name: &'static str,
+    /// The multiprocessors.
+    pub multiprocessors: i64,
+    /// The threads of a warp.
+    pub warp: i64,
+    /// The threads of a block that computes points.
+    pub block: i64,
+    /// The warps that a multiprocessor runs at once.
+    pub warps: i64,
+    /// The bytes of a sector of global memory.
+    pub sector: i64,
+}
+
+impl Gpu {
+    /// The GPUs with a name: figures of A100 and H100 (NVIDIA's tuning guides).
+    pub const ALL: [Gpu; 2] = [
+        Gpu { name: "sm_80", multiprocessors: 108, warp: 32, block: 128, warps: 64, sector: 32 },
+        Gpu { name: "sm_90a", multiprocessors: 132, warp: 32, block: 128, warps: 64, sector: 32 },
+    ];
+
+    /// The GPU of this name.
+    pub fn named(name: &str) -> Option<Gpu> {
+        Gpu::ALL.into_iter().find(|gpu| gpu.name == name)
+    }
+
+    /// The threads that it runs at once.
+    fn threads(&self) -> f64 {
+        (self.multiprocessors * self.warps * self.warp) as f64
+    }
+}
+
+impl Machine for Gpu {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn strategies(&self) -> Vec<Box<dyn Strategy>> {
+        vec![Box::new(Points(self.clone())), Box::new(Warps(self.clone())), Box::new(Serial)]
+    }
+}

@@ -1,0 +1,296 @@
+//! Symbolic sizes of a function (seed 002): what is known of them, what a run must check, and their values in a call.
+//!
+//! The size of an axis is an exact expression over the axes of parameters (`in0.1`), scalar parameters (`size(in1)`) and
+//! declared sizes: `n` in the type `f32[n,4]` of a parameter is the size of that axis, everywhere in the function. What
+//! the types do not say stands in the guards of the function, which a run checks before anything else.
+
+use crate::{Buffer, Function, TypeError, VarInfo};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+use surject_index::{
+    Extent, ExtentEnv, ExtentError, ExtentExpr, Fact, Facts, Relation, ScalarSemantics, ShapeExtent, Space,
+    Strengthening, UnsatisfiableFacts, Verdict, strengthenings,
+};
+use thiserror::Error;
+
+/// A fact about sizes that a run checks before anything else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SizeGuard {
+    /// What must hold.
+    pub fact: Fact,
+    /// The operation that needs it, and where it came from, where known.
+    pub origin: Option<Arc<str>>,
+}
+
+/// The value of a size in a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SizeValue {
+    /// The size as it is written.
+    pub size: Extent,
+    /// Its value.
+    pub value: u64,
+    /// The parameter it comes from.
+    pub parameter: String,
+    /// The axis of the parameter; none for the value of a scalar.
+    pub axis: Option<usize>,
+}
+
+/// Sizes that do not satisfy a guard.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub struct GuardError {
+    /// The guard.
+    pub guard: SizeGuard,
+    /// The sizes it speaks of.
+    pub sizes: Vec<SizeValue>,
+    /// Why a side has no value.
+    pub undefined: Option<ExtentError>,
+}
+
+impl fmt::Display for SizeValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SizeValue { size, value, parameter, axis } = self;
+        match axis {
+            Some(axis) => write!(f, "`{size}` is {value} (axis {axis} of `{parameter}`)"),
+            None => write!(f, "`{size}` is {value} (the value of `{parameter}`)"),
+        }
+    }
+}
+
+impl fmt::Display for GuardError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the sizes do not satisfy `{}`", self.guard.fact)?;
+        if let Some(origin) = &self.guard.origin {
+            write!(f, ", which {origin} needs")?;
+        }
+        for (i, size) in self.sizes.iter().enumerate() {
+            write!(f, "{} {size}", if i == 0 { ":" } else { "," })?;
+        }
+        match &self.undefined {
+            Some(error) => write!(f, "; {error}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The values of sizes in a call of a function.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// The function.
+    pub function: &'a Function,
+    /// Its arguments.
+    pub arguments: &'a [Buffer],
+}
+
+impl ExtentEnv for Call<'_> {
+    fn input_axis(&self, input: usize, axis: usize) -> Option<u64> {
+        crate::bind::Arguments(self.arguments).input_axis(input, axis)
+    }
+
+    fn runtime_scalar(&self, input: usize, semantics: ScalarSemantics) -> Option<u64> {
+        crate::bind::Arguments(self.arguments).runtime_scalar(input, semantics)
+    }
+
+    fn symbol(&self, name: &str) -> Option<u64> {
+        let (input, axis) = self.function.declaration(name)?;
+        self.input_axis(input, axis)
+    }
+}
+
+impl Call<'_> {
+    /// Checks the guards of the function.
+    pub(crate) fn check(&self) -> Result<(), Box<GuardError>> {
+        self.function.guards.iter().try_for_each(|guard| self.check_one(guard))
+    }
+
+    fn check_one(&self, guard: &SizeGuard) -> Result<(), Box<GuardError>> {
+        let Fact { left, relation, right } = &guard.fact;
+        let sides = left.eval_integer(self).and_then(|l| Ok((l, right.eval_integer(self)?)));
+        let holds = sides.clone().map(|(left, right)| match relation {
+            Relation::Eq => left == right,
+            Relation::Ne => left != right,
+            Relation::Le => left <= right,
+            Relation::Lt => left < right,
+            Relation::Divides => right.checked_rem(left).map_or(right == 0, |rest| rest == 0),
+        });
+        if holds == Ok(true) {
+            return Ok(());
+        }
+        let mut atoms = BTreeSet::new();
+        [left, right].iter().for_each(|side| side.atoms(&mut atoms));
+        let sizes = atoms.iter().filter_map(|atom| self.value(atom)).collect();
+        Err(Box::new(GuardError { guard: guard.clone(), sizes, undefined: sides.err() }))
+    }
+
+    fn value(&self, atom: &Arc<ExtentExpr>) -> Option<SizeValue> {
+        let size = Extent::Expr(atom.clone());
+        let value = size.eval(self).ok()?;
+        let (input, axis) = match &**atom {
+            ExtentExpr::InputAxis { input, axis } => (*input, Some(*axis)),
+            ExtentExpr::RuntimeScalar { input, .. } => (*input, None),
+            ExtentExpr::Symbol(name) => self.function.declaration(name).map(|(i, a)| (i, Some(a)))?,
+            _ => return None,
+        };
+        let parameter = self.function.name_of(*self.function.params.get(input)?).to_string();
+        Some(SizeValue { size, value, parameter, axis })
+    }
+}
+
+impl Function {
+    /// The position of the first parameter that declares a size of this name, and the axis of it.
+    pub fn declaration(&self, name: &str) -> Option<(usize, usize)> {
+        self.params.iter().enumerate().find_map(|(input, &param)| {
+            let VarInfo { ty, .. } = self.vars.get(param.0 as usize)?;
+            let axis = ty.space.extents().iter().position(|extent| match extent {
+                Extent::Expr(expr) => matches!(&**expr, ExtentExpr::Symbol(n) if **n == *name),
+                Extent::Const(_) => false,
+            })?;
+            Some((input, axis))
+        })
+    }
+
+    /// What holds of sizes in every run: the guards, and that the axes of the parameters have the sizes that their types
+    /// say.
+    ///
+    /// # Errors
+    /// The facts contradict each other: the function cannot be called.
+    pub fn facts(&self) -> Result<Facts, UnsatisfiableFacts> {
+        let mut facts: Vec<Fact> = self.guards.iter().map(|guard| guard.fact.clone()).collect();
+        for (input, &param) in self.params.iter().enumerate() {
+            let Some(info) = self.vars.get(param.0 as usize) else { continue };
+            for (axis, extent) in info.ty.space.extents().iter().enumerate() {
+                let own = Extent::input_axis(input, axis);
+                if own != *extent {
+                    facts.push(Fact::new(own, Relation::Eq, extent.clone()));
+                }
+            }
+        }
+        Facts::of(facts)
+    }
+
+    /// Lets the fields of the function use what its guards and the types of its parameters say. A builder calls this
+    /// after it has added parameters and guards, before it adds fields.
+    ///
+    /// # Errors
+    /// As [`Function::facts`].
+    pub fn assume(&mut self) -> Result<(), UnsatisfiableFacts> {
+        let facts = self.facts()?;
+        self.fields.assume(facts);
+        Ok(())
+    }
+
+    /// Takes the guards of another function with the same parameters, and what they say of sizes: for a pass that builds a
+    /// function anew.
+    pub fn inherit(&mut self, from: &Function) {
+        self.guards = from.guards.clone();
+        self.fields.inherit(&from.fields);
+    }
+
+    /// What is guaranteed of the sizes of a variable, axis by axis. Sizes of programs are exact; where a front end knows
+    /// only a bound, it declares the size and states the bound as a guard.
+    pub fn extents(&self, var: crate::Var) -> Vec<ShapeExtent> {
+        self.ty(var).space.extents().iter().cloned().map(ShapeExtent::Exact).collect()
+    }
+}
+
+/// The guarantees of the sizes of every variable of a function, by name: what a pass must not strengthen.
+pub fn metadata(function: &Function) -> BTreeMap<String, Vec<ShapeExtent>> {
+    let of = |number: usize| function.extents(crate::Var(number as u32));
+    function.vars.iter().enumerate().map(|(number, info)| (info.name.clone(), of(number))).collect()
+}
+
+/// What a pass that made `after` of `before` says about sizes without evidence (seed 002, "Compiler Pass Contract"):
+/// statements about the variables that both have which are stronger than before, or other, and guards that are gone.
+/// Empty for a pass that keeps the contract.
+///
+/// # Errors
+/// The guards of the function before the pass contradict each other.
+pub fn pass_violations(before: &Function, after: &Function) -> Result<Vec<Violation>, UnsatisfiableFacts> {
+    let facts = before.facts()?;
+    let mut found: Vec<Violation> = strengthenings(&metadata(before), &metadata(after), &facts, &[])
+        .into_iter()
+        .map(Violation::Strengthening)
+        .collect();
+    // What held before must still be checked, unless what is checked now implies it.
+    match after.facts() {
+        Err(_) => found.extend(after.guards.iter().cloned().map(Violation::Contradiction)),
+        Ok(now) => {
+            let lost = before.guards.iter().filter(|guard| !now.holds(&guard.fact).is_yes());
+            found.extend(lost.cloned().map(Violation::LostGuard));
+        }
+    }
+    Ok(found)
+}
+
+/// A breach of the contract of passes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Violation {
+    /// A statement about a size without evidence.
+    Strengthening(Strengthening),
+    /// A guard that a run does not check any more.
+    LostGuard(SizeGuard),
+    /// A guard among guards that no sizes satisfy.
+    Contradiction(SizeGuard),
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Violation::Strengthening(strengthening) => strengthening.fmt(f),
+            Violation::LostGuard(guard) => write!(f, "the guard `{}` is gone", guard.fact),
+            Violation::Contradiction(guard) => {
+                write!(f, "the guard `{}` stands among guards that no sizes satisfy", guard.fact)
+            }
+        }
+    }
+}
+
+/// Checks that two spaces are one, structurally or by the facts.
+pub(crate) fn same_space(
+    what: &'static str,
+    found: &Space,
+    expected: &Space,
+    facts: Option<&Facts>,
+) -> Result<(), TypeError> {
+    if found == expected {
+        return Ok(());
+    }
+    let spaces = || (found.clone(), expected.clone());
+    match differs(found, expected, facts) {
+        None => Ok(()),
+        Some(None) => {
+            let (found, expected) = spaces();
+            Err(TypeError::Spaces { what, found, expected })
+        }
+        Some(Some(missing)) => {
+            let (found, expected) = spaces();
+            Err(TypeError::Undecided { what, found, expected, missing })
+        }
+    }
+}
+
+/// Whether two spaces are not proven to be one: with the fact that is missing where they may be, without where they
+/// never are.
+pub(crate) fn differs(a: &Space, b: &Space, facts: Option<&Facts>) -> Option<Option<Box<Fact>>> {
+    if a == b {
+        return None;
+    }
+    let is_symbolic = |s: &Space| s.extents().iter().any(|e| e.as_const().is_none());
+    if a.rank() != b.rank() || !is_symbolic(a) && !is_symbolic(b) {
+        return Some(None);
+    }
+    let none = Facts::default();
+    let facts = facts.unwrap_or(&none);
+    let mut missing = None;
+    for (x, y) in a.extents().iter().zip(b.extents()) {
+        match facts.same(x, y) {
+            Verdict::Yes(()) => {}
+            Verdict::No(()) => return Some(None),
+            Verdict::Unknown if missing.is_none() => {
+                missing = Some(Box::new(facts.residual(&Fact::new(x.clone(), Relation::Eq, y.clone()))));
+            }
+            Verdict::Unknown => {}
+        }
+    }
+    missing.map(Some)
+}

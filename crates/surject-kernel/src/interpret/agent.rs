@@ -1,0 +1,207 @@
+//! Who runs: agents, what they know, and what orders them.
+
+use super::memory::Tensor;
+use crate::{Level, Value};
+use std::collections::HashMap;
+use std::fmt;
+use std::rc::Rc;
+use surject_ir::Scalar;
+
+/// The lanes of a value.
+#[derive(Clone, Debug)]
+pub(super) enum Lanes {
+    One(Scalar),
+    Many(Rc<[Scalar]>),
+}
+
+impl Lanes {
+    pub(super) fn of(lanes: Vec<Scalar>) -> Lanes {
+        match lanes[..] {
+            [one] => Lanes::One(one),
+            _ => Lanes::Many(lanes.into()),
+        }
+    }
+
+    pub(super) fn as_slice(&self) -> &[Scalar] {
+        match self {
+            Lanes::One(one) => std::slice::from_ref(one),
+            Lanes::Many(many) => many,
+        }
+    }
+}
+
+/// One agent on the way to another, at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Link {
+    agent: u64,
+    /// Which run of a parallel loop it is an iteration of.
+    instance: u64,
+    level: Option<Level>,
+    iteration: i64,
+    /// How many barriers of it there were.
+    epoch: u64,
+}
+
+/// Who does something, and when: all agents around it with their barriers so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Stamp(Rc<[Link]>);
+
+impl Stamp {
+    /// May both happen at the same time?
+    pub(super) fn runs_beside(&self, other: &Stamp) -> bool {
+        for (a, b) in self.0.iter().zip(other.0.iter()) {
+            if a.agent != b.agent {
+                // Iterations of one run of a loop; two runs come one after the other.
+                return a.instance == b.instance;
+            }
+            if a.epoch != b.epoch {
+                return false;
+            }
+        }
+        // One of them runs the other, and waits for it.
+        false
+    }
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = self.0.iter().filter_map(|l| Some(format!("{} {}", l.level?, l.iteration)));
+        f.write_str(&named.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// What an agent waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Ready,
+    /// The iterations of a parallel loop: so many are left of those that run at once.
+    Children {
+        left: usize,
+        all: usize,
+    },
+    /// The other threads of its block or warp.
+    Barrier(Level),
+    /// The other threads of its warp, for a value.
+    Exchange,
+}
+
+/// A loop that an agent runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn {
+    pub(super) next: i64,
+    pub(super) high: i64,
+}
+
+/// Elements on their way in the background.
+#[derive(Clone, Debug)]
+pub(super) struct Copy {
+    pub(super) object: usize,
+    pub(super) first: usize,
+    pub(super) elements: Tensor,
+}
+
+/// Someone who runs statements one after the other.
+#[derive(Clone, Debug)]
+pub(super) struct Agent {
+    pub(super) id: u64,
+    pub(super) parent: Option<u64>,
+    pub(super) level: Option<Level>,
+    pub(super) instance: u64,
+    pub(super) iteration: i64,
+    pub(super) epoch: u64,
+    pub(super) state: State,
+    /// The next statement.
+    pub(super) at: usize,
+    pub(super) values: Vec<Option<Lanes>>,
+    /// The objects of memories.
+    pub(super) memory: Vec<Option<usize>>,
+    pub(super) turns: Vec<Turn>,
+    /// Iterations that have not begun, where they run one after the other; the next one last.
+    pub(super) waiting: Vec<i64>,
+    pub(super) copies: Vec<Copy>,
+    pub(super) groups: Vec<Vec<Copy>>,
+    /// How often it came to a statement that accesses memory.
+    pub(super) visits: HashMap<usize, u32>,
+    stamp: Option<Stamp>,
+}
+
+impl Agent {
+    /// The one that runs the kernel.
+    pub(super) fn root(values: usize, memory: usize) -> Agent {
+        Agent {
+            id: 0,
+            parent: None,
+            level: None,
+            instance: 0,
+            iteration: 0,
+            epoch: 0,
+            state: State::Ready,
+            at: 0,
+            values: vec![None; values],
+            memory: vec![None; memory],
+            turns: Vec::new(),
+            waiting: Vec::new(),
+            copies: Vec::new(),
+            groups: Vec::new(),
+            visits: HashMap::new(),
+            stamp: None,
+        }
+    }
+
+    /// One that runs an iteration of a parallel loop of this one.
+    pub(super) fn child(&self, id: u64, level: Level, instance: u64, iteration: i64, at: usize) -> Agent {
+        Agent {
+            id,
+            parent: Some(self.id),
+            level: Some(level),
+            instance,
+            iteration,
+            at,
+            values: self.values.clone(),
+            memory: self.memory.clone(),
+            ..Agent::root(0, 0)
+        }
+    }
+
+    pub(super) fn value(&self, value: Value) -> Option<&[Scalar]> {
+        self.values[value.0 as usize].as_ref().map(Lanes::as_slice)
+    }
+
+    /// The lanes of a value that the verifier knows to be defined.
+    pub(super) fn lanes(&self, value: Value) -> &[Scalar] {
+        self.value(value).unwrap_or_default()
+    }
+
+    pub(super) fn set(&mut self, value: Value, lanes: Lanes) {
+        self.values[value.0 as usize] = Some(lanes);
+    }
+
+    /// The value of an index.
+    pub(super) fn index(&self, value: Value) -> Option<i64> {
+        i64::try_from(self.value(value)?.first()?.as_i128()?).ok()
+    }
+
+    /// Forgets when it is: a barrier has passed.
+    pub(super) fn forget_stamp(&mut self) {
+        self.stamp = None;
+    }
+
+    pub(super) fn known_stamp(&self) -> Option<Stamp> {
+        self.stamp.clone()
+    }
+
+    /// The agents around it and itself, from the outside, at this time.
+    pub(super) fn stamp(&mut self, around: &[&Agent]) -> Stamp {
+        let link = |a: &Agent| Link {
+            agent: a.id,
+            instance: a.instance,
+            level: a.level,
+            iteration: a.iteration,
+            epoch: a.epoch,
+        };
+        let links: Vec<Link> = around.iter().map(|a| link(a)).chain([link(self)]).collect();
+        let stamp = Stamp(links.into());
+        self.stamp = Some(stamp.clone());
+        stamp
+    }
+}

@@ -1,0 +1,61 @@
+//! The kernel IR: what lies between the index maps of an assignment and the code of a machine.
+//!
+//! # Semantics
+//!
+//! A **kernel** is a function of sizes (`i64`) and of tensors in global memory. It has a body of statements, which run
+//! one after the other. A statement defines values, each once; a value is used below its definition, in the region that
+//! defines it or further inside. A value has an element type and lanes; an operation on vectors does the same in every
+//! lane, with the meaning that the operation has for programs ([`surject_ir::eval`]).
+//!
+//! **Memory** is a list of elements of one type. What nothing has written is undefined, and reading it is an error. A
+//! load or a store names its elements by an *affine* expression over index values, one element a lane, and may have
+//! guards, a mask and an offset that is known at run time only. Where a guard fails or the mask does not hold there is
+//! no access: a load gives its fill, a store does nothing. Any other access outside of the memory is an error. Guards
+//! and addresses are expressions, not code, so that passes can reason about them; strides and bounds may be sizes, so
+//! that one kernel serves many shapes.
+//!
+//! **Levels of parallelism.** The iterations of a `parallel(level)` loop are run by agents of that level, in any order
+//! and at the same time; the loop ends when all of them have ended. On a CPU an agent is a `task`. On a GPU it is a
+//! `block`, in it a `warp` or a `thread`, and in a warp a `thread`. What stands inside of a block but outside of its
+//! loop over threads is done once for the block.
+//!
+//! **Levels of memory.** `global` memory is seen by everybody, `shared` by the agents inside of the block that made it,
+//! `worker` by the task that made it; `stack` and `register` belong to the agent that made them alone.
+//!
+//! **Order.** Two accesses to an element, one of which writes, are a *race*, an error, unless both are atomic or
+//! something orders them: one comes before the other in one agent; a common outer agent runs the loop of one after the
+//! loop of the other; or a barrier that both agents take part in lies between. `barrier block` waits for all threads of
+//! the block, `barrier warp` for those of the warp; that one of them does not come, or comes to another barrier, is an
+//! error. An `exchange` gives every thread of a warp a value of another one; all of them take part.
+//!
+//! **Copies in the background.** `async_copy` reads its elements when it begins. What it writes is undefined until an
+//! `async_wait` of the same agent is through; `async_commit` ends a group of copies, and `async_wait n` waits until at
+//! most `n` groups are left. No agent ends before its copies.
+//!
+//! **Prefetches** have no effect but on time, and may name any element.
+//!
+//! # Where things are
+//!
+//! [`Kernel`] and its parts; [`Builder`], which places every value as far outside as its operands allow; [`print()`] and
+//! [`parse()`], the text form; [`verify()`], which says which kernels are well formed; and [`interpret`], which runs a
+//! kernel without any machine, finds the errors named above, and counts traffic, sectors, bank conflicts and operations.
+
+mod affine;
+mod build;
+pub mod interpret;
+mod kernel;
+pub mod parse;
+pub mod print;
+mod types;
+pub mod verify;
+
+pub use affine::{Affine, Guard, Term};
+pub use build::Builder;
+pub use kernel::{
+    Kernel, LoopKind, MatMulSizes, Mem, Memory, Op, Part, PartMut, Place, Region, Source, Statement,
+    Temporality, Tile, Value,
+};
+pub use parse::{ParseError, parse};
+pub use print::{print, print_statement};
+pub use types::{Access, Level, Space, Type};
+pub use verify::{VerifyError, verify};

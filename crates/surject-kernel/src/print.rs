@@ -1,0 +1,237 @@
+//! The text form of kernels; [`crate::parse()`] reads it.
+
+use crate::{Kernel, LoopKind, Mem, Memory, Op, Place, Region, Source, Statement, Temporality, Tile, Value};
+use std::fmt::{self, Write};
+use surject_ir::literal;
+
+/// The text of a kernel, its values numbered in the order in which they are defined.
+pub fn print(kernel: &Kernel) -> String {
+    Printer { kernel: kernel.renumbered(), text: String::new(), depth: 0 }.kernel()
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&print(self))
+    }
+}
+
+/// A statement on one line, without what is inside of its regions; for messages. The numbers of its values are those of
+/// the kernel.
+pub fn print_statement(kernel: &Kernel, statement: &Statement) -> String {
+    let mut printer = Printer { kernel: kernel.clone(), text: String::new(), depth: 0 };
+    printer.statement(statement, false);
+    printer.text.trim_end().to_string()
+}
+
+struct Printer {
+    kernel: Kernel,
+    text: String,
+    depth: usize,
+}
+
+/// Writing to a string cannot fail.
+macro_rules! put {
+    ($printer:expr, $($rest:tt)*) => {{
+        let _ = write!($printer.text, $($rest)*);
+    }};
+}
+
+impl Printer {
+    fn kernel(mut self) -> String {
+        let kernel = std::mem::replace(&mut self.kernel, Kernel::new(""));
+        let sizes = kernel.sizes.iter().map(|v| format!("{v}: size"));
+        let params = kernel.params.iter().map(|&m| {
+            let Memory { name, dtype, elements, access, .. } = kernel.mem(m);
+            format!("{name}: {access} {dtype}[{elements}]")
+        });
+        let params: Vec<String> = sizes.chain(params).collect();
+        put!(self, "kernel {}({}) {{\n", kernel.name, params.join(", "));
+        let body = kernel.body.clone();
+        self.kernel = kernel;
+        self.region(&body);
+        self.text.push_str("}\n");
+        self.text
+    }
+
+    fn region(&mut self, region: &Region) {
+        self.depth += 1;
+        for statement in &region.body {
+            self.indent();
+            self.statement(statement, true);
+            self.text.push('\n');
+        }
+        if !region.yields.is_empty() {
+            self.indent();
+            put!(self, "yield {}\n", list(&region.yields));
+        }
+        self.depth -= 1;
+    }
+
+    fn indent(&mut self) {
+        (0..self.depth).for_each(|_| self.text.push_str("  "));
+    }
+
+    /// A statement; with its regions, if asked for.
+    fn statement(&mut self, statement: &Statement, regions: bool) {
+        if !statement.results.is_empty() {
+            put!(self, "{} = ", list(&statement.results));
+        }
+        self.op(&statement.op, regions);
+        if !statement.results.is_empty() {
+            let types: Vec<String> =
+                statement.results.iter().map(|&v| self.kernel.ty(v).to_string()).collect();
+            put!(self, " : {}", types.join(", "));
+        }
+    }
+
+    fn op(&mut self, op: &Op, regions: bool) {
+        match op {
+            Op::Splat(value) => put!(self, "splat {}", literal::element(*value)),
+            Op::Constant(values) => {
+                let values: Vec<String> = values.iter().map(|&v| literal::element(v)).collect();
+                put!(self, "constant [{}]", values.join(", "));
+            }
+            Op::Index(affine) => put!(self, "index {affine}"),
+            Op::Holds(guards) => put!(self, "holds {}", guards_text(guards)),
+            Op::Unary(op, x) => put!(self, "{op} {x}"),
+            Op::Binary(op, x, y) => put!(self, "{op} {x}, {y}"),
+            Op::Fma(x, y, z) => put!(self, "fma {x}, {y}, {z}"),
+            Op::Select(c, x, y) => put!(self, "select {c}, {x}, {y}"),
+            Op::Convert(x) => put!(self, "convert {x}"),
+            Op::Bitcast(x) => put!(self, "bitcast {x}"),
+            Op::ReducePrecision(exponent, mantissa, x) => {
+                put!(self, "reduce_precision {exponent}, {mantissa}, {x}");
+            }
+            Op::Broadcast(x) => put!(self, "broadcast {x}"),
+            Op::Shuffle(x, y, order) => {
+                let order: Vec<String> = order.iter().map(usize::to_string).collect();
+                put!(self, "shuffle {x}, {y} [{}]", order.join(", "));
+            }
+            Op::Extract(x, lane) => put!(self, "extract {x}[{lane}]"),
+            Op::Insert(x, lane, scalar) => put!(self, "insert {scalar}, {x}[{lane}]"),
+            Op::ReduceLanes(op, x) => put!(self, "reduce {op} {x}"),
+            Op::Exchange(source, x) => match source {
+                Source::Xor(bits) => put!(self, "exchange {x} xor {bits}"),
+                Source::Up(by) => put!(self, "exchange {x} up {by}"),
+                Source::Down(by) => put!(self, "exchange {x} down {by}"),
+                Source::Thread(thread) => put!(self, "exchange {x} thread {thread}"),
+            },
+            Op::Load { place, fill, temporality } => {
+                put!(self, "load ");
+                self.place(place);
+                if !place.guards.is_empty() || place.mask.is_some() {
+                    put!(self, " else {}", literal::element(*fill));
+                }
+                self.temporality(*temporality);
+            }
+            Op::Store { place, value, temporality } => {
+                put!(self, "store {value}, ");
+                self.place(place);
+                self.temporality(*temporality);
+            }
+            Op::Atomic { op, place, value } => {
+                put!(self, "atomic {op} {value}, ");
+                self.place(place);
+            }
+            Op::Alloc(mem) => {
+                let Memory { name, dtype, elements, space, .. } = self.kernel.mem(*mem).clone();
+                put!(self, "alloc {name}: {space} {dtype}[{elements}]");
+            }
+            Op::Prefetch { mem, at, write } => {
+                let name = self.name(*mem);
+                put!(self, "prefetch {} {name}[{at}]", if *write { "write" } else { "read" });
+            }
+            Op::AsyncCopy { from, to, elements } => {
+                put!(self, "async_copy {elements}, ");
+                self.place(from);
+                put!(self, ", ");
+                self.place(to);
+            }
+            Op::AsyncCommit => put!(self, "async_commit"),
+            Op::AsyncWait(groups) => put!(self, "async_wait {groups}"),
+            Op::Barrier(level) => put!(self, "barrier {level}"),
+            Op::MatMul { sizes, acc, a, b } => {
+                let tiles: Vec<String> = [acc, a, b].into_iter().map(|t| self.tile(t)).collect();
+                put!(self, "matmul ({}, {}, {}) {}", sizes.m, sizes.n, sizes.k, tiles.join(", "));
+            }
+            Op::For { low, high, step, kind, inits, body } => {
+                let (variable, carried) = body.params.split_first().unwrap_or((&Value(0), &[]));
+                put!(self, "for {variable} = {low} to {high}");
+                if *step != 1 {
+                    put!(self, " step {step}");
+                }
+                match kind {
+                    LoopKind::Serial => {}
+                    LoopKind::Unrolled => put!(self, " unrolled"),
+                    LoopKind::Parallel(level) => put!(self, " parallel({level})"),
+                }
+                if !inits.is_empty() {
+                    let pairs = carried.iter().zip(inits);
+                    let pairs: Vec<String> =
+                        pairs.map(|(inside, init)| format!("{inside} = {init}")).collect();
+                    put!(self, " carry({})", pairs.join(", "));
+                }
+                self.braces(body, regions);
+            }
+            Op::If { condition, then, otherwise } => {
+                put!(self, "if {condition}");
+                self.braces(then, regions);
+                if *otherwise != Region::default() {
+                    put!(self, " else");
+                    self.braces(otherwise, regions);
+                }
+            }
+        }
+    }
+
+    fn braces(&mut self, region: &Region, inside: bool) {
+        if inside {
+            put!(self, " {{\n");
+            self.region(region);
+            self.indent();
+            put!(self, "}}");
+        } else {
+            put!(self, " {{ … }}");
+        }
+    }
+
+    fn name(&self, mem: Mem) -> String {
+        self.kernel.mem(mem).name.clone()
+    }
+
+    fn place(&mut self, place: &Place) {
+        let Place { mem, at, offset, guards, mask } = place;
+        let name = self.name(*mem);
+        put!(self, "{name}[{at}]");
+        if let Some(offset) = offset {
+            put!(self, " offset {offset}");
+        }
+        if !guards.is_empty() {
+            put!(self, " where {}", guards_text(guards));
+        }
+        if let Some(mask) = mask {
+            put!(self, " mask {mask}");
+        }
+    }
+
+    fn temporality(&mut self, temporality: Temporality) {
+        if temporality == Temporality::NonTemporal {
+            put!(self, " nontemporal");
+        }
+    }
+
+    fn tile(&self, tile: &Tile) -> String {
+        format!("{}[{}] by ({}, {})", self.name(tile.mem), tile.at, tile.row, tile.column)
+    }
+}
+
+/// Values with commas between.
+fn list(values: &[Value]) -> String {
+    let values: Vec<String> = values.iter().map(Value::to_string).collect();
+    values.join(", ")
+}
+
+fn guards_text(guards: &[crate::Guard]) -> String {
+    let guards: Vec<String> = guards.iter().map(|g| g.to_string()).collect();
+    guards.join(" and ")
+}

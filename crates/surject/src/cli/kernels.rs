@@ -1,0 +1,64 @@
+//! Kernels of the kernel IR and their schedules, as the command shows and reads them.
+
+use crate::Failure;
+use crate::pipeline::machine_named;
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::Path;
+use surject_codegen::kernels::run::{assignments, expressions, kernels};
+use surject_codegen::kernels::schedule::{ScheduleError, Schedules};
+use surject_ir::Function;
+
+/// What is shown of kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// Their schedules, as [`schedules`] reads them, and what lost.
+    Schedules,
+    /// Their text.
+    Kernels,
+}
+
+/// The kernels of a function for a machine.
+pub(super) fn show(
+    function: &Function,
+    machine: &str,
+    given: &Schedules,
+    shown: Shown,
+    name: &str,
+) -> Result<String, Failure> {
+    let machine = machine_named(machine)?;
+    let mut text = String::new();
+    for (variable, field) in assignments(function) {
+        let made = kernels(function, field, &*machine, &variable, given);
+        for made in made.map_err(|error| Failure::unsupported(format!("{name}: {error}")))?.kernels {
+            let kernel = &made.launch.kernel;
+            let _ = match shown {
+                Shown::Schedules => writeln!(text, "kernel {}\n{}", kernel.name, made.choice),
+                Shown::Kernels => writeln!(text, "{kernel}"),
+            };
+        }
+    }
+    Ok(text)
+}
+
+/// The schedules of a file, which must fit the kernels of a function; none without a file.
+pub(super) fn schedules(path: Option<&Path>, function: &Function) -> Result<Schedules, Failure> {
+    let Some(path) = path else { return Ok(Schedules::default()) };
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|e| Failure::bad_input(format!("{name}: {e}")))?;
+    let pointed = |error: ScheduleError| {
+        let Some(number) = error.line else {
+            return Failure::bad_input(format!("{name}: {}", error.message));
+        };
+        let line = text.lines().nth(number - 1).unwrap_or("");
+        let indent = line.len() - line.trim_start().len();
+        let caret = " ".repeat(indent);
+        let message = error.message;
+        Failure::bad_input(format!("{name}:{number}:{}: {message}\n  {line}\n  {caret}^", indent + 1))
+    };
+    let schedules: Schedules = text.parse().map_err(pointed)?;
+    let expressions = expressions(function).map_err(Failure::unsupported)?;
+    let by_name: HashMap<&str, _> = expressions.iter().map(|(name, e)| (name.as_str(), e)).collect();
+    schedules.check(|name| by_name.get(name).copied()).map_err(pointed)?;
+    Ok(schedules)
+}
