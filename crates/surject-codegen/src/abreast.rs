@@ -416,7 +416,7 @@ impl Row<'_> {
                 em.close_sides([yes, no], &holds, &types, [&inside, &outside])
             }
         };
-        let next = em.close_nest(&nest, &levels, &wide, next);
+        let next = em.close_nest(&nest, &levels, &wide, next)?;
         for (position, sum) in positions.iter().zip(next) {
             let binds = vec![(abreast.along, position.clone())];
             let (own, at) = self.lanes_abreast(em, scope, (binds, lane), lanes);

@@ -12,10 +12,14 @@
 //! Threads that each take a piece of every row read slower than those that each take whole rows: what is far away is
 //! cut into parts, each with a target of its own ([`Columns::parts`]; the same tensor, two threads: 2.4 times as fast).
 //!
-//! A task that takes some rows through several kernels (`fuse`) joins them one by one to a target of its own.
+//! Sums of floats down very long columns are made in blocks ([`crate::blocks`]), each with a target of its own.
+//!
+//! A task that takes some rows through several kernels (`fuse`) joins them one by one to a target of its own, or to several
+//! for the same reason.
 
 use crate::address::{Lin, LoopId, LoopSet};
 use crate::ahead::{self, Asks, When};
+use crate::blocks;
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::emit::{Elem, Emitter};
 use crate::recipe::Recipe;
@@ -34,6 +38,8 @@ const ROWS: i64 = 8;
 /// Parts that each thread has of what is cut into parts, and the rows of each, at least.
 const PARTS: i64 = 2;
 const LEAST: i64 = 16 * ROWS;
+/// Groups of rows that are joined to the target of a block, at least.
+const JOINS: i64 = 128;
 
 /// Finds a plain reduction down long columns that an output is made of, element by element.
 pub fn find(
@@ -246,13 +252,25 @@ impl Columns {
     /// The reductions of parts of the rows, and what is made of them, where rows are many and far away.
     pub(crate) fn parts(&self, buf: Buf, target: &Target) -> Option<Parts> {
         let (threads, rows) = (target.threads as i64, self.rows());
-        let count = PARTS * threads;
+        let extent = self.dag.extent(rows);
         let far = self.dag.bytes(self.output.root) > (target.threads * target.cache_bytes) as f64;
-        if threads < 2 || !far || self.dag.extent(rows) < LEAST * count {
-            return None;
-        }
+        let apart = Some(PARTS * threads).filter(|count| threads > 1 && far && extent >= LEAST * count);
+        // Each block has rows in groups, one addition for each group.
+        let block = self.block(extent, ROWS, JOINS).map(|rows| (extent + rows - 1) / rows);
+        let count = apart.max(block)?;
         let outputs = [Output { root: self.whole, join: None, ..self.output.clone() }];
         stash::apply(&self.dag, &outputs, self.outer(), rows, count, buf)
+    }
+
+    /// The rows of a block of so many, of which so many are added at a time; `None`: they are one.
+    fn block(&self, rows: i64, at_once: i64, least: i64) -> Option<i64> {
+        let round = blocks::round(self.op, self.dag[self.output.root].dtype);
+        Some(blocks::halfway(rows / at_once, least)? * at_once).filter(|_| round)
+    }
+
+    /// The targets that a task has for so many rows.
+    pub(crate) fn targets(&self, rows: i64) -> i64 {
+        self.block(rows, 1, blocks::TERMS).map_or(1, |block| (rows + block - 1) / block)
     }
 
     /// The kernel that joins so many targets, which lie one behind the other, into one.

@@ -59,6 +59,7 @@ mod access;
 mod address;
 mod again;
 mod ahead;
+mod blocks;
 mod braid;
 mod build;
 mod coalesce;

@@ -2,6 +2,7 @@
 
 use crate::CodegenError;
 use crate::address::{Lin, LoopId, LoopSet};
+use crate::blocks;
 use crate::build::{Builder, Stop, compose, linearise, sizes};
 use crate::dag::{Buf, Dag, Node, NodeId};
 use crate::row::{self, Kernel};
@@ -69,8 +70,10 @@ impl Stores<'_> {
             .collect();
         let windows = components.iter().any(|c| c.terms.len() > 1 || c.terms.iter().any(|t| t.1.abs() != 1));
         let dtype = dag[parts.re].dtype;
-        // An element of 16 bits would be rounded once for every term.
-        let apart = windows || matches!(dtype, DType::BF16 | DType::F16);
+        // An element of 16 bits would be rounded once for every term, and a long sum of floats has one accumulator.
+        let terms: i64 = summed.iter().map(|&l| dag.extent(l)).product();
+        let long = blocks::round(op, dtype) && terms > blocks::TERMS;
+        let apart = windows || long || matches!(dtype, DType::BF16 | DType::F16);
         if let (Some(_), false, true, None) = (join, summed.is_empty(), apart, parts.im) {
             parts.re = dag.add(Node::Reduce { op, loops: summed.clone(), body: parts.re, field }, dtype);
             outer.retain(|l| !summed.contains(l));

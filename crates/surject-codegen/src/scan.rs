@@ -7,14 +7,17 @@
 //! Lanes lie across, along a loop whose neighbours lie next to each other in memory; then no order is changed but that of
 //! the operands. Where that is the loop of the scan itself, a vector is scanned in its registers, by as many steps as its
 //! number of lanes has bits, and joined with what came before it: lines of `f32` take a fifth of the time of one element
-//! after the other, whose steps wait for each other, and sums of long lines are those of a tree and no worse (XLA's are
-//! such, too).
+//! after the other, whose steps wait for each other.
+//!
+//! Long lines of floats are summed in blocks ([`crate::blocks`]): each begins anew, and what came before it is added to all
+//! of its results. That is one addition more for each, of which no step waits for another.
 
 use crate::CodegenError;
 use crate::Target;
 use crate::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
+use crate::blocks;
 use crate::dag::{Dag, Node, NodeId};
-use crate::emit::{At, Carried, Elem, Emitter, ScopeId, Val};
+use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
 use crate::keys::{self, Keys};
 use crate::row::{Kernel, Row, bind_pointers, finish, written};
 use crate::schedule::{Output, Schedule, node_cost};
@@ -41,6 +44,8 @@ pub struct Scan {
 const SHORT: i64 = 3;
 /// Lines of so many elements are scanned in lanes.
 const LONG: i64 = 8;
+/// Steps of a block of a line, at least.
+const BLOCK: i64 = 32;
 /// Cycles of scalar code that are better done in lanes, at the price of a store and a load.
 const COSTLY: f64 = 12.0;
 
@@ -335,6 +340,55 @@ impl Sums {
         Val { ssa: em.round_half(at, self.dtype, value), lanes: at.lanes }
     }
 
+    /// Opens the loop over the blocks of a line of so many steps from a number on, if it is long enough to have some.
+    fn open_blocks(
+        &self,
+        em: &mut Emitter<'_>,
+        outer: ScopeId,
+        (low, high, step): (i64, i64, i64),
+    ) -> Option<Blocks> {
+        let block = Some((high - low) / step).filter(|_| blocks::round(self.op, self.dtype));
+        let block = block.and_then(|steps| blocks::halfway(steps, BLOCK))?;
+        let scope = em.open(outer, Vec::new(), None);
+        Some(Blocks { scope, iv: em.name(), before: em.name(), bounds: em.whole(low, high, block * step) })
+    }
+
+    /// Closes the loop over a line with these bounds and step, and that over its blocks: the sum of all.
+    fn close_blocks(
+        &self,
+        em: &mut Emitter<'_>,
+        (scope, iv): (ScopeId, &str),
+        (low, high, step): (i64, i64, i64),
+        blocks: Option<Blocks>,
+        (sum, lanes): (Carried, usize),
+    ) -> Result<String, CodegenError> {
+        let Some(blocks) = blocks else {
+            let bounds = em.whole(low, high, step);
+            return Ok(em.close_loop(scope, iv, &bounds, &[sum]).swap_remove(0));
+        };
+        let Bounds { high, step: size, .. } = &blocks.bounds;
+        let end = em.op(blocks.scope, &format!("arith.addi {}, {size} : i64", blocks.iv));
+        let end = em.op(blocks.scope, &format!("arith.minsi {end}, {high} : i64"));
+        let bounds = Bounds { low: blocks.iv.clone(), high: end, step: em.int(step) };
+        let around = Carried { name: blocks.before.clone(), ..sum.clone() };
+        let own = Carried { init: self.neutral(em, lanes), ..sum };
+        let own = em.close_loop(scope, iv, &bounds, &[own]).swap_remove(0);
+        let next = self.join(em, &blocks.before, &own, At { scope: blocks.scope, lanes })?;
+        let around = [Carried { next, ..around }];
+        Ok(em.close_loop(blocks.scope, &blocks.iv, &blocks.bounds, &around).swap_remove(0))
+    }
+
+    /// A sum of a block with what came before it.
+    fn after(
+        &self,
+        em: &mut Emitter<'_>,
+        blocks: Option<&Blocks>,
+        sum: &str,
+        at: At,
+    ) -> Result<String, CodegenError> {
+        blocks.map_or_else(|| Ok(sum.to_string()), |blocks| self.join(em, &blocks.before, sum, at))
+    }
+
     /// The scan of the lanes of a vector, from the first one or from the last.
     fn within(
         &self,
@@ -345,15 +399,27 @@ impl Sums {
     ) -> Result<String, CodegenError> {
         let (lanes, elem, neutral) = (at.lanes, self.elem(), self.neutral(em, at.lanes));
         let mut sums = vector;
+        let place = |i: usize| if backwards { lanes - 1 - i } else { i };
         for by in (0..lanes.ilog2()).map(|bit| 1 << bit) {
-            let before =
-                |i: usize| if backwards { Some(i + by).filter(|&i| i < lanes) } else { i.checked_sub(by) };
-            let order: Vec<usize> = (0..lanes).map(|i| before(i).unwrap_or(lanes + i)).collect();
+            // The second half of every block of twice as many lanes adds what the first half has: the first steps stay
+            // inside of 128 bits, where lanes move in less time.
+            let before = |i: usize| (i & by != 0).then(|| place((i & !(by - 1)) - 1));
+            let order: Vec<usize> =
+                (0..lanes).map(|lane| before(place(lane)).unwrap_or(lanes + lane)).collect();
             let moved = em.pick((&sums, &neutral), lanes, &order, elem, at);
             sums = self.join(em, &moved, &sums, at)?;
         }
         Ok(sums)
     }
+}
+
+/// The loop over the blocks of a line.
+struct Blocks {
+    scope: ScopeId,
+    iv: String,
+    /// The sum of all before a block.
+    before: String,
+    bounds: Bounds,
 }
 
 impl Row<'_> {
@@ -366,21 +432,21 @@ impl Row<'_> {
         (sums, lanes): (&Sums, usize),
     ) -> Result<(), CodegenError> {
         let init = sums.neutral(em, lanes);
-        let inner = em.open(scope, Vec::new(), None);
-        let (iv, state) = (em.name(), em.name());
         let length = em.dag.extent(scan.along);
+        let blocks = sums.open_blocks(em, scope, (0, length, 1));
+        let inner = em.open(blocks.as_ref().map_or(scope, |b| b.scope), Vec::new(), None);
+        let (iv, state) = (em.name(), em.name());
         let position = scan.position(em, inner, &iv, length - 1);
         em.bind(inner, scan.along, position);
         let at = At { scope: inner, lanes };
         let term = sums.term(em, scan, at)?;
         let next = sums.join(em, &state, &term, at)?;
-        let sum = sums.value(em, &next, at);
+        let all = sums.after(em, blocks.as_ref(), &next, at)?;
+        let sum = sums.value(em, &all, at);
         em.seed(inner, scan.node, sum);
         self.point(em, inner)?;
-        let bounds = em.whole(0, length, 1);
-        let carried = [Carried { name: state, init, ty: sums.elem().ty(lanes), next }];
-        em.close_loop(inner, &iv, &bounds, &carried);
-        Ok(())
+        let carried = Carried { name: state, init, ty: sums.elem().ty(lanes), next };
+        sums.close_blocks(em, (inner, &iv), (0, length, 1), blocks, (carried, lanes)).map(drop)
     }
 
     /// One line of a scan, vector by vector.
@@ -401,7 +467,8 @@ impl Row<'_> {
             parts.reverse();
         }
         for (low, high, active) in parts.into_iter().filter(|part| part.0 < part.1) {
-            let part = em.open(scope, Vec::new(), None);
+            let blocks = sums.open_blocks(em, scope, (low, high, active));
+            let part = em.open(blocks.as_ref().map_or(scope, |b| b.scope), Vec::new(), None);
             let (iv, state) = (em.name(), em.name());
             let position = scan.position(em, part, &iv, low + high - active);
             let inner = em.open(part, vec![(scan.along, position)], Some((scan.along, lanes)));
@@ -415,8 +482,9 @@ impl Row<'_> {
                 );
                 term = em.pick((&term, &none), lanes, &order, sums.elem(), at);
             }
+            let before = sums.after(em, blocks.as_ref(), &state, at)?;
             let own = sums.within(em, term, scan.backwards, at)?;
-            let all = sums.join(em, &state, &own, at)?;
+            let all = sums.join(em, &before, &own, at)?;
             let end = if scan.backwards { 0 } else { lanes - 1 };
             let own = em.pick((&own, &own), lanes, &vec![end; lanes], sums.elem(), at);
             let next = sums.join(em, &state, &own, at)?;
@@ -424,9 +492,8 @@ impl Row<'_> {
             em.seed(inner, scan.node, sum);
             self.point(em, inner)?;
             em.close_plain(inner);
-            let bounds = em.whole(low, high, active);
-            let carried = [Carried { name: state, init: carry, ty: sums.elem().ty(lanes), next }];
-            carry = em.close_loop(part, &iv, &bounds, &carried).swap_remove(0);
+            let carried = Carried { name: state, init: carry, ty: sums.elem().ty(lanes), next };
+            carry = sums.close_blocks(em, (part, &iv), (low, high, active), blocks, (carried, lanes))?;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use crate::CodegenError;
 use crate::address::{Guard, GuardFact, LoopId};
+use crate::blocks::{self, Level};
 use crate::build::joining;
 use crate::dag::{Node, NodeId};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ReducePlan, ScopeId, Val};
@@ -248,13 +249,45 @@ impl Emitter<'_> {
     }
 
     pub(crate) fn open_nest(&mut self, scope: ScopeId, order: &[LoopId]) -> Vec<OpenLoop> {
+        self.open_levels(scope, order, &vec![Level::default(); order.len()])
+    }
+
+    /// Opens the loops of a nest that is summed so. A loop that is cut into blocks is two.
+    fn open_levels(&mut self, scope: ScopeId, order: &[LoopId], levels: &[Level]) -> Vec<OpenLoop> {
         let mut scopes: Vec<OpenLoop> = Vec::new();
-        for &l in order {
+        for (&l, level) in order.iter().zip(levels) {
+            let outer = scopes.last().map_or(scope, |s| s.scope);
+            let (blocks, bounds) = self.open_blocks(outer, (0, self.dag.extent(l), 1), level);
+            let anew = if blocks.is_empty() { level.anew } else { true };
+            scopes.extend(blocks);
             let outer = scopes.last().map_or(scope, |s| s.scope);
             let (scope, iv) = self.open_loop(outer, l, 1);
-            scopes.push(OpenLoop { scope, iv, bounds: self.whole(0, self.dag.extent(l), 1) });
+            scopes.push(OpenLoop { scope, iv, bounds, anew });
         }
         scopes
+    }
+
+    /// Opens the loops over the blocks of a loop with these bounds and this step, and gives the bounds of the loop in the
+    /// innermost of them.
+    fn open_blocks(
+        &mut self,
+        outer: ScopeId,
+        (low, high, step): (i64, i64, i64),
+        level: &Level,
+    ) -> (Vec<OpenLoop>, Bounds) {
+        let mut all: Vec<OpenLoop> = Vec::new();
+        let (mut outer, mut bounds) = (outer, self.whole(low, high, step));
+        for block in level.blocks.iter().map(|block| block * step).filter(|&block| block < high - low) {
+            bounds.step = self.int(block);
+            let scope = self.open(outer, Vec::new(), None);
+            let (iv, anew) = (self.name(), !all.is_empty() || level.anew);
+            let end = self.op(scope, &format!("arith.addi {iv}, {} : i64", bounds.step));
+            let end = self.op(scope, &format!("arith.minsi {end}, {} : i64", bounds.high));
+            let inside = Bounds { low: iv.clone(), high: end, step: self.int(step) };
+            all.push(OpenLoop { scope, iv, bounds: std::mem::replace(&mut bounds, inside), anew });
+            outer = scope;
+        }
+        (all, bounds)
     }
 
     /// Reductions along the same loops, in one nest of them.
@@ -270,7 +303,8 @@ impl Emitter<'_> {
         let values = if at.lanes == 1 && plan.lanes > 1 {
             self.reduce_lanes(&terms, &plan, at)?
         } else {
-            let scopes = self.open_nest(at.scope, &plan.order);
+            let steps: Vec<i64> = plan.order.iter().map(|&l| dag.extent(l)).collect();
+            let scopes = self.open_levels(at.scope, &plan.order, &in_blocks(&terms, &steps, blocks::TERMS));
             let wide = self.accumulators(&terms, at.lanes);
             let inner = scopes.last().map_or(at.scope, |s| s.scope);
             let levels = self.levels(&scopes, terms.len());
@@ -281,7 +315,7 @@ impl Emitter<'_> {
                 let at = At { scope: inner, lanes: at.lanes };
                 next.push(self.accumulate(term.op, term.body, term.dtype, into, at)?);
             }
-            let next = self.close_nest(&scopes, &levels, &wide, next);
+            let next = self.close_nest(&scopes, &levels, &wide, next)?;
             terms.iter().zip(next).map(|(t, x)| self.accumulated(t.op, t.dtype, x, at)).collect()
         };
         self.passes = around;
@@ -304,22 +338,39 @@ impl Emitter<'_> {
         levels: &[Vec<String>],
         wide: &[Accumulator],
         next: Vec<String>,
-    ) -> Vec<String> {
+    ) -> Result<Vec<String>, CodegenError> {
         let mut next = next;
         for (depth, open) in scopes.iter().enumerate().rev() {
+            let outer = depth.checked_sub(1).map(|outer| (&levels[outer], scopes[outer].scope));
             let carried: Vec<Carried> = wide
                 .iter()
                 .enumerate()
                 .map(|(i, w)| Carried {
                     name: levels[depth][i].clone(),
-                    init: if depth == 0 { w.init.clone() } else { levels[depth - 1][i].clone() },
+                    init: outer.filter(|_| !open.anew).map_or(&w.init, |outer| &outer.0[i]).clone(),
                     ty: w.elem.ty(w.lanes),
                     next: next[i].clone(),
                 })
                 .collect();
             next = self.close_loop(open.scope, &open.iv, &open.bounds, &carried);
+            if let Some((before, scope)) = outer.filter(|_| open.anew) {
+                next = self.joined_all(wide, before, &next, scope)?;
+            }
         }
-        next
+        Ok(next)
+    }
+
+    /// Accumulators joined with others, one by one.
+    fn joined_all(
+        &mut self,
+        wide: &[Accumulator],
+        into: &[String],
+        more: &[String],
+        scope: ScopeId,
+    ) -> Result<Vec<String>, CodegenError> {
+        let all = wide.iter().zip(into.iter().zip(more));
+        all.map(|(w, (x, y))| self.join_accumulators(w.op, w.dtype, x, y, At { scope, lanes: w.lanes }))
+            .collect()
     }
 
     /// Reductions whose last loop is done in lanes: vectors of partial results.
@@ -334,15 +385,20 @@ impl Emitter<'_> {
         };
         let (extent, lanes) = (self.dag.extent(last), plan.lanes);
         let main = extent - extent % lanes as i64;
-        let scopes = self.open_nest(at.scope, outer);
+        let vectors = (extent + lanes as i64 - 1) / lanes as i64;
+        let steps: Vec<i64> = outer.iter().map(|&l| self.dag.extent(l)).chain([vectors]).collect();
+        let in_blocks = in_blocks(terms, &steps, blocks::STEPS);
+        let scopes = self.open_levels(at.scope, outer, &in_blocks);
+        let own = &in_blocks[outer.len()];
         let inner = scopes.last().map_or(at.scope, |s| s.scope);
         let wide = self.accumulators(terms, lanes);
         let levels = self.levels(&scopes, terms.len());
-        let mut next =
-            levels.last().cloned().unwrap_or_else(|| wide.iter().map(|w| w.init.clone()).collect());
+        let neutral: Vec<String> = wide.iter().map(|w| w.init.clone()).collect();
+        let before = levels.last().filter(|_| own.anew);
+        let mut next = levels.last().filter(|_| !own.anew).unwrap_or(&neutral).clone();
         let mut begin = 0;
         if let Some(part) = self.part_beside(terms, last, main, lanes) {
-            next = self.side_by_side(terms, &wide, next, (inner, last, lanes, part))?;
+            next = self.side_by_side(terms, &wide, next, ((inner, last, lanes, part), own))?;
             begin = STREAMS * part;
         }
         // Whole vectors, then what is left: lanes beyond the end keep what they have.
@@ -350,8 +406,8 @@ impl Emitter<'_> {
             if low == high {
                 continue;
             }
-            let bounds = self.whole(low, high, lanes as i64);
-            let (scope, iv) = self.open_loop(inner, last, lanes);
+            let (blocks, bounds) = self.open_blocks(inner, (low, high, lanes as i64), own);
+            let (scope, iv) = self.open_loop(blocks.last().map_or(inner, |b| b.scope), last, lanes);
             self.activate(scope, (high - low) as usize, lanes);
             let pairs = |t: &Term| self.reads_pairs(t.op, t.body, t.dtype, last);
             if high == main && terms.iter().all(pairs) {
@@ -367,11 +423,39 @@ impl Emitter<'_> {
                 }
                 carried.push(Carried { name, init, ty: e.ty(lanes), next: joined });
             }
-            next = self.close_loop(scope, &iv, &bounds, &carried);
+            next = self.close_blocks((scope, &iv), &bounds, &blocks, &wide, carried)?;
         }
-        let next = self.close_nest(&scopes, &levels, &wide, next);
+        if let Some(before) = before {
+            next = self.joined_all(&wide, before, &next, inner)?;
+        }
+        let next = self.close_nest(&scopes, &levels, &wide, next)?;
         let at = At { scope: at.scope, lanes };
         terms.iter().zip(next).map(|(t, x)| self.horizontal(t.op, t.dtype, &x, at)).collect()
+    }
+
+    /// Closes a loop in lanes that sums, and the loops over its blocks: every block begins anew.
+    fn close_blocks(
+        &mut self,
+        (scope, iv): (ScopeId, &str),
+        bounds: &Bounds,
+        blocks: &[OpenLoop],
+        wide: &[Accumulator],
+        mut carried: Vec<Carried>,
+    ) -> Result<Vec<String>, CodegenError> {
+        let first: Vec<String> = carried.iter().map(|c| c.init.clone()).collect();
+        let (mut scope, mut iv, mut bounds) = (scope, iv, bounds);
+        for around in blocks.iter().rev() {
+            carried.iter_mut().zip(wide.iter().cycle()).for_each(|(c, w)| c.init.clone_from(&w.init));
+            let own = self.close_loop(scope, iv, bounds, &carried);
+            let at = |w: &Accumulator| At { scope: around.scope, lanes: w.lanes };
+            for ((c, own), w) in carried.iter_mut().zip(&own).zip(wide.iter().cycle()) {
+                c.name = self.name();
+                c.next = self.join_accumulators(w.op, w.dtype, &c.name, own, at(w))?;
+            }
+            (scope, iv, bounds) = (around.scope, &around.iv, &around.bounds);
+        }
+        carried.iter_mut().zip(first).for_each(|(c, init)| c.init = init);
+        Ok(self.close_loop(scope, iv, bounds, &carried))
     }
 
     /// The elements of each part of a reduction that is read in some places at once: what comes from far away, element
@@ -408,9 +492,10 @@ impl Emitter<'_> {
         terms: &[Term],
         wide: &[Accumulator],
         first: Vec<String>,
-        (outer, last, lanes, part): (ScopeId, LoopId, usize, i64),
+        ((outer, last, lanes, part), level): ((ScopeId, LoopId, usize, i64), &Level),
     ) -> Result<Vec<String>, CodegenError> {
-        let (scope, iv) = self.open_loop(outer, last, lanes);
+        let (blocks, bounds) = self.open_blocks(outer, (0, part, lanes as i64), level);
+        let (scope, iv) = self.open_loop(blocks.last().map_or(outer, |b| b.scope), last, lanes);
         let mut carried = Vec::new();
         for stream in 0..STREAMS {
             let ahead = self.int(stream * part);
@@ -424,14 +509,10 @@ impl Emitter<'_> {
             }
             self.close_plain(own);
         }
-        let bounds = self.whole(0, part, lanes as i64);
-        let all = self.close_loop(scope, &iv, &bounds, &carried);
-        let at = At { scope: outer, lanes };
+        let all = self.close_blocks((scope, &iv), &bounds, &blocks, wide, carried)?;
         let mut joined = all[..terms.len()].to_vec();
         for more in all[terms.len()..].chunks(terms.len()) {
-            for ((term, into), x) in terms.iter().zip(&mut joined).zip(more) {
-                *into = self.join_accumulators(term.op, term.dtype, into, x, at)?;
-            }
+            joined = self.joined_all(wide, &joined, more, outer)?;
         }
         Ok(joined)
     }
@@ -583,10 +664,21 @@ struct Term {
     dtype: DType,
 }
 
+/// How reductions in one nest of loops with so many steps are run through.
+fn in_blocks(terms: &[Term], steps: &[i64], wanted: i64) -> Vec<Level> {
+    if terms.iter().any(|t| blocks::round(t.op, t.dtype)) && terms.iter().all(|t| t.op != AccOp::Set) {
+        blocks::levels(steps, wanted)
+    } else {
+        vec![Level::default(); steps.len()]
+    }
+}
+
 pub(crate) struct OpenLoop {
     pub(crate) scope: ScopeId,
     iv: String,
     bounds: Bounds,
+    /// Do sums begin anew with the loop, and are added to those of the loop around it in the end?
+    anew: bool,
 }
 
 /// Parts that a long reduction reads side by side: a processor asks memory for more where it reads in several places. The
@@ -604,6 +696,8 @@ const DEAR: f64 = 20.0;
 const MOST: usize = 1024;
 
 pub(crate) struct Accumulator {
+    op: AccOp,
+    dtype: DType,
     pub(crate) init: String,
     lanes: usize,
     /// The type of a lane: that of keys, where there are keys.
@@ -613,8 +707,11 @@ pub(crate) struct Accumulator {
 impl Accumulator {
     pub(crate) fn new(em: &mut Emitter<'_>, op: AccOp, dtype: DType, lanes: usize) -> Accumulator {
         match keys::of(op, dtype) {
-            Some(kind) => Accumulator { init: kind.neutral(em, lanes), lanes, elem: kind.elem() },
-            None => Accumulator { init: em.scalar(op.neutral(dtype), lanes), lanes, elem: Elem::of(dtype) },
+            Some(kind) => Accumulator { op, dtype, init: kind.neutral(em, lanes), lanes, elem: kind.elem() },
+            None => {
+                let init = em.scalar(op.neutral(dtype), lanes);
+                Accumulator { op, dtype, init, lanes, elem: Elem::of(dtype) }
+            }
         }
     }
 }

@@ -5,12 +5,16 @@
 //! of several terms ([`Group`]), and as many elements of a row are spread over it. What has come together in the lanes
 //! of a column is added at the end. (Zen 4, `f32`: windows of 576 terms by 2 columns are 2.8 times as fast, windows by 3 or
 //! 4 columns 1.3 to 1.8 times.)
+//!
+//! Long sums of floats are made in blocks ([`crate::blocks`]): the registers begin anew with every block, and what they
+//! have by its end is added to the tile in memory.
 
 use super::Tiles;
 use super::sizes;
 use super::tile::{Ends, Inner};
 use super::windows::Reads;
 use crate::ahead::{Ask, prefetch};
+use crate::blocks;
 use crate::dag::{Node, NodeId};
 use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
 use crate::{CodegenError, Target};
@@ -34,6 +38,20 @@ pub(super) struct Group {
 pub(super) fn together(columns: i64, lanes: usize, target: &Target) -> Option<i64> {
     let terms = lanes as i64 / columns.max(1);
     (terms >= if target.lanes_bytes > 32 { 4 } else { 2 }).then_some(terms)
+}
+
+/// A loop over the sum.
+struct Level {
+    /// How often it runs.
+    count: String,
+    /// How far the rows move with every step.
+    by: i64,
+    /// The same of the columns; `None`: they go on where the loop inside ended.
+    columns: Option<i64>,
+    /// So many steps are a block, and the loop runs from block to block.
+    block: Option<i64>,
+    /// Do the sums begin anew with this loop, and are added to the tile in memory when it ends?
+    anew: bool,
 }
 
 /// A tile while it is summed.
@@ -81,8 +99,7 @@ impl Tiles<'_> {
         let types: Vec<String> = lanes.iter().map(|&lanes| s.elem.ty(lanes)).collect();
         let dtype = self.dag[c.node].dtype;
         let zeros: Vec<String> = lanes.iter().map(|&lanes| em.scalar(op.neutral(dtype), lanes)).collect();
-        let mut before = Vec::new();
-        let places = |em: &mut Emitter<'_>| -> Vec<String> {
+        let places = |em: &mut Emitter<'_>, scope: ScopeId| -> Vec<String> {
             let mut places = Vec::new();
             let mut row = tile.to_string();
             for i in 0..high * vectors {
@@ -97,42 +114,72 @@ impl Tiles<'_> {
             }
             places
         };
-        for (i, from) in if inner.terms.is_some() { places(em) } else { Vec::new() }.iter().enumerate() {
-            let ty = &types[i % vectors];
-            before.push(
-                em.op(scope, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}")),
-            );
-        }
+        let store = |em: &mut Emitter<'_>, scope: ScopeId, i: usize, sum: &str, to: &str| {
+            let ty = s.elem.ty(t.all[i % vectors]);
+            em.line(scope, &format!("llvm.store {sum}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"));
+        };
+        // What the registers have, into the tile in memory.
+        let flush = |em: &mut Emitter<'_>, scope: ScopeId, sums: &[String], adds: bool| {
+            for (i, (sum, to)) in sums.iter().zip(places(em, scope)).enumerate() {
+                let at = At { scope, lanes: t.all[i % vectors] };
+                let mut sum =
+                    group.map_or(sum.clone(), |group| self.joined(em, scope, sum, (group, t.all[0])));
+                if adds {
+                    let ty = s.elem.ty(at.lanes);
+                    let load = format!("llvm.load {to} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}");
+                    let before = em.op(scope, &load);
+                    sum = em.join_values(op, dtype, &before, &sum, at)?;
+                }
+                store(em, scope, i, &sum, &to);
+            }
+            Ok::<_, CodegenError>(())
+        };
         // The same columns in the next pass: what lies between is less than a cache holds.
         let ahead = inner.terms.map(|_| self.times(em, scope, stride, s.pass));
-        // The loops over the sum, outermost first: how often, and how far the rows are then.
-        let levels: Vec<(String, i64)> = match inner.reads {
-            Some(Reads { nest, .. }) => {
-                let counts = nest.iter().enumerate();
-                let count = |(i, &(n, stride)): (usize, &(i64, i64))| match (i + 1 == nest.len(), group) {
-                    (true, Some(g)) => (em.int(g.count / g.terms), g.terms),
-                    (true, None) => (count.to_string(), stride),
-                    (false, _) => (em.int(n), stride),
-                };
-                counts.map(count).collect()
+        let levels = self.levels(em, (&t.inner, group), count);
+        let in_blocks = levels.iter().any(|l| l.anew);
+        let adds = in_blocks || inner.terms.is_some();
+        if in_blocks {
+            for (i, to) in places(em, scope).iter().enumerate() {
+                let none = em.scalar(op.neutral(dtype), t.all[i % vectors]);
+                store(em, scope, i, &none, to);
             }
-            None => vec![(count.to_string(), high as i64)],
-        };
+        }
         let dense = inner.reads.is_some_and(|r| r.are_dense(high));
         let ahead_of_row: Vec<String> = if dense {
             (0..high).map(|row| self.times(em, scope, count, row as i64)).collect()
         } else {
             Vec::new()
         };
-        let mut open: Vec<(ScopeId, Vec<String>)> = Vec::new();
-        for _ in &levels {
-            let outer = open.last().map_or(scope, |o| o.0);
-            let names = (0..high * vectors + 2).map(|_| em.name()).collect();
-            open.push((em.open(outer, Vec::new(), None), names));
+        // Loops outside of those that begin anew carry no sums.
+        let first = levels.iter().position(|l| l.anew).unwrap_or(0);
+        let carries = |depth: usize| if depth < first { 0 } else { high * vectors };
+        struct Open {
+            scope: ScopeId,
+            number: String,
+            names: Vec<String>,
+            count: String,
         }
-        let Some((innermost, names)) = open.last().cloned() else {
+        let mut open: Vec<Open> = Vec::new();
+        for (depth, level) in levels.iter().enumerate() {
+            let outer = open.last().map_or(scope, |o| o.scope);
+            let number = em.name();
+            let names = (0..carries(depth) + 2).map(|_| em.name()).collect();
+            let count = match (depth.checked_sub(1).map(|d| &levels[d]), open.last()) {
+                // Of the last block of a loop there may be less.
+                (Some(Level { block: Some(block), count: all, .. }), Some(o)) => {
+                    let block = em.int(*block);
+                    let left = em.op(outer, &format!("arith.subi {all}, {} : i64", o.number));
+                    em.op(outer, &format!("arith.minsi {left}, {block} : i64"))
+                }
+                _ => level.count.clone(),
+            };
+            open.push(Open { scope: em.open(outer, Vec::new(), None), number, names, count });
+        }
+        let Some(Open { scope: innermost, names, .. }) = open.last() else {
             return Err(CodegenError::malformed("a contraction that sums nothing"));
         };
+        let (innermost, names) = (*innermost, names.clone());
         let (sums, ends) = names.split_at(high * vectors);
         let [a, b] = [0, 1].map(|i| ends[i].clone());
         if let Some(ahead) = ahead {
@@ -153,51 +200,129 @@ impl Tiles<'_> {
             None => stride.to_string(),
         };
         let mut columns_then = self.offset(em, innermost, &b, &on);
-        let outermost: Vec<String> = (0..high * vectors)
-            .map(|i| before.get(i).unwrap_or(&zeros[i % vectors]).clone())
-            .chain([rows.to_string(), columns.to_string()])
-            .collect();
         let pointer = "!llvm.ptr".to_string();
-        for (depth, (count, by)) in levels.iter().enumerate().rev() {
-            let (level, names) = &open[depth];
-            let by = em.int(*by);
-            let rows_then = self.offset(em, *level, &names[high * vectors], &by);
-            let inits = if depth == 0 { &outermost } else { &open[depth - 1].1 };
+        for (depth, level) in levels.iter().enumerate().rev() {
+            let Open { scope: own, number, names, count } = &open[depth];
+            let carries = carries(depth);
+            let by = em.int(level.by);
+            let rows_then = self.offset(em, *own, &names[carries], &by);
+            let outside = depth.checked_sub(1).map(|d| &open[d]);
+            // Sums come from the loop around, if that has them; so do the places of rows and columns.
+            let mut inits: Vec<String> = match outside {
+                Some(o) if !level.anew => o.names[..carries].to_vec(),
+                _ => (0..carries).map(|i| zeros[i % vectors].clone()).collect(),
+            };
+            inits.extend(match outside {
+                Some(o) => o.names[o.names.len() - 2..].to_vec(),
+                None => vec![rows.to_string(), columns.to_string()],
+            });
             next.extend([rows_then, columns_then.clone()]);
             let carried = names.iter().zip(inits).zip(std::mem::take(&mut next)).enumerate();
             let carried: Vec<Carried> = carried
                 .map(|(i, ((name, init), next))| Carried {
                     name: name.clone(),
-                    init: init.clone(),
-                    ty: if i < high * vectors { types[i % vectors].clone() } else { pointer.clone() },
+                    init,
+                    ty: if i < carries { types[i % vectors].clone() } else { pointer.clone() },
                     next,
                 })
                 .collect();
-            let bounds = Bounds { low: em.int(0), high: count.clone(), step: em.int(1) };
-            let number = em.name();
-            let sums = em.close_loop(*level, &number, &bounds, &carried);
-            next = sums[..high * vectors].to_vec();
-            columns_then = sums[high * vectors + 1].clone();
-            let outer = depth.checked_sub(1).map_or(scope, |d| open[d].0);
+            let bounds =
+                Bounds { low: em.int(0), high: count.clone(), step: em.int(level.block.unwrap_or(1)) };
+            let sums = em.close_loop(*own, number, &bounds, &carried);
+            next = sums[..carries].to_vec();
+            columns_then = sums[carries + 1].clone();
+            let outer = outside.map_or(scope, |o| o.scope);
             if let Some(group) = group.filter(|g| depth + 1 == levels.len() && g.count % g.terms > 0) {
                 let rest = group.count % group.terms;
-                let from = (sums[high * vectors].as_str(), columns_then.as_str());
+                let from = (sums[carries].as_str(), columns_then.as_str());
                 next = self.add_group(em, outer, from, (&next, &ahead_of_row), (&t, group, rest));
                 let on = em.int(rest * group.apart);
                 columns_then = self.offset(em, outer, &columns_then, &on);
             }
-            let by = depth.checked_sub(1).and_then(|outer| inner.reads?.columns.get(outer));
-            if let (Some(&by), Some((_, names))) = (by, depth.checked_sub(1).map(|d| &open[d])) {
+            if level.anew {
+                flush(em, outer, &next, true)?;
+                next.clear();
+            }
+            let by = depth.checked_sub(1).and_then(|outer| levels[outer].columns);
+            if let (Some(by), Some(o)) = (by, outside) {
                 let by = em.int(by);
-                columns_then = self.offset(em, outer, &names[high * vectors + 1], &by);
+                columns_then = self.offset(em, outer, &o.names[o.names.len() - 1], &by);
             }
         }
-        for (i, (sum, to)) in next.iter().zip(places(em)).enumerate() {
-            let ty = s.elem.ty(t.all[i % vectors]);
-            let sum = group.map_or(sum.clone(), |group| self.joined(em, scope, sum, (group, t.all[0])));
-            em.line(scope, &format!("llvm.store {sum}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"));
+        if in_blocks { Ok(()) } else { flush(em, scope, &next, adds) }
+    }
+
+    /// How long sums are cut into blocks: for each loop over the sum, outermost first. `None`: they are not.
+    fn in_blocks(&self, inner: &Inner<'_>, group: Option<Group>) -> Option<Vec<blocks::Level>> {
+        let (s, dtype) = (&self.sizes, self.dag[self.c.node].dtype);
+        let Node::Reduce { op, .. } = self.dag[self.c.node].node else { return None };
+        // What is added to a tile in memory, some terms at a time, is in blocks as it is.
+        if !blocks::round(op, dtype) || inner.terms.is_some() {
+            return None;
         }
-        Ok(())
+        let steps: Vec<i64> = match inner.reads {
+            Some(Reads { nest, .. }) => {
+                let last = nest.len().saturating_sub(1);
+                let of_group = |i, n: i64| group.filter(|_| i == last).map_or(n, |g| g.count / g.terms);
+                nest.iter().enumerate().map(|(i, n)| of_group(i, n.0)).collect()
+            }
+            None => vec![s.sum],
+        };
+        let levels = blocks::in_memory(&steps);
+        // The last terms of a group come after its loop.
+        let of_group = group.is_some() && levels.last().is_some_and(|l| !l.blocks.is_empty());
+        (!of_group && levels.iter().any(|l| *l != blocks::Level::default())).then_some(levels)
+    }
+
+    /// Words that tell a function whose sums are made so from others.
+    pub(super) fn name_of_blocks(&self, inner: &Inner<'_>) -> String {
+        let mut name = String::new();
+        for level in self.in_blocks(inner, self.group(inner)).unwrap_or_default() {
+            match level.blocks.first() {
+                Some(size) => name.push_str(&format!("_b{size}")),
+                None => name.push_str(if level.anew { "_b" } else { "_n" }),
+            }
+        }
+        name
+    }
+
+    /// The loops over the sum, outermost first.
+    fn levels(
+        &self,
+        em: &mut Emitter<'_>,
+        (inner, group): (&Inner<'_>, Option<Group>),
+        count: &str,
+    ) -> Vec<Level> {
+        let mut levels: Vec<Level> = match inner.reads {
+            Some(Reads { nest, columns, .. }) => {
+                let counts = nest.iter().enumerate();
+                let level = |(i, &(n, stride)): (usize, &(i64, i64))| {
+                    let (count, by) = match (i + 1 == nest.len(), group) {
+                        (true, Some(g)) => (em.int(g.count / g.terms), g.terms),
+                        (true, None) => (count.to_string(), stride),
+                        (false, _) => (em.int(n), stride),
+                    };
+                    Level { count, by, columns: columns.get(i).copied(), block: None, anew: false }
+                };
+                counts.map(level).collect()
+            }
+            None => {
+                let (count, by) = (count.to_string(), inner.high as i64);
+                vec![Level { count, by, columns: None, block: None, anew: false }]
+            }
+        };
+        let Some(in_blocks) = self.in_blocks(inner, group) else { return levels };
+        for (at, own) in in_blocks.iter().enumerate().rev() {
+            levels[at].anew = own.anew;
+            if let Some(size) = own.blocks.first() {
+                let Level { count, by, columns, anew, .. } = &levels[at];
+                let (by, columns) = (by * size, columns.map(|by| by * size));
+                let blocks = Level { count: count.clone(), by, columns, block: Some(*size), anew: *anew };
+                levels[at].anew = true;
+                levels.insert(at, blocks);
+            }
+        }
+        levels
     }
 
     /// Elements at a pointer, of which only the first exist.

@@ -80,6 +80,7 @@ impl Tiles<'_> {
         if inner.active != s.width {
             name.push_str(&format!("_{}", inner.active));
         }
+        name.push_str(&self.name_of_blocks(&inner));
         if let Some(reads) = inner.reads {
             // The distances are part of the text.
             let number = |n: i64| n.to_string().replace('-', "m");

@@ -54,6 +54,14 @@ impl Text {
         self.line(&format!("llvm.store {pointer}, {at} : !llvm.ptr, !llvm.ptr"));
     }
 
+    /// Stores the pointer to one of several targets of so many bytes each: the first of them, and the number.
+    fn point(&mut self, (first, number, bytes): (&str, &str, i64), array: &str, i: usize) {
+        let each = self.int(bytes);
+        let ahead = self.arith("muli", number, &each);
+        let pointer = self.ahead(first, &ahead);
+        self.store(&pointer, array, i);
+    }
+
     /// A pointer so many bytes further on.
     fn ahead(&mut self, pointer: &str, bytes: &str) -> String {
         self.op(&format!("llvm.getelementptr {pointer}[{bytes}] : (!llvm.ptr, i64) -> !llvm.ptr, i8"))
@@ -148,6 +156,10 @@ fn function(name: &str, part: &Kernel) -> String {
 struct Joined {
     /// The targets of all tasks.
     targets: Buf,
+    /// Those of each task.
+    count: i64,
+    /// The ranges that are joined to one.
+    ranges: i64,
     /// The bytes of each.
     bytes: i64,
     /// The step that joins them into one.
@@ -155,18 +167,30 @@ struct Joined {
 }
 
 /// The targets of its own that each task has for a member.
-fn joined(member: &Member, tasks: i64, world: &mut World<'_>) -> Result<Option<Joined>, CodegenError> {
-    let Some(columns) = member.recipe.joined().filter(|_| tasks > 1) else { return Ok(None) };
+fn joined(
+    member: &Member,
+    (tasks, ranges, most): (i64, i64, i64),
+    world: &mut World<'_>,
+) -> Result<Option<Joined>, CodegenError> {
+    let Some(columns) = member.recipe.joined() else { return Ok(None) };
+    // The ranges of a task, and of those that share a target.
+    let own = (ranges + tasks - 1) / tasks;
+    let targets = columns.targets(own * most).clamp(1, own);
+    let ranges = (own + targets - 1) / targets;
+    let count = (own + ranges - 1) / ranges;
+    if tasks * count == 1 {
+        return Ok(None);
+    }
     let bytes = columns.bytes().ok_or_else(|| CodegenError::malformed("a target without an end"))?;
-    let targets = scratch(world.types, bytes * tasks);
+    let targets = scratch(world.types, bytes * tasks * count);
     world.touched.insert(targets, 2);
     let to = member.buffers[0];
-    let kernel = columns.total((targets, to), tasks, world.target)?;
+    let kernel = columns.total((targets, to), tasks * count, world.target)?;
     let (buffers, writes) = (kernel.buffers.clone(), kernel.writes.clone());
     world.kernels.push(kernel);
     let kernel = world.kernels.len() - 1;
     let total = Step::Run { kernel, buffers, writes, in_place: Vec::new(), copies: false, origin: None };
-    Ok(Some(Joined { targets, bytes, total }))
+    Ok(Some(Joined { targets, count, ranges, bytes, total }))
 }
 
 /// Makes the kernel of a chain, and the steps that run it.
@@ -180,9 +204,11 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
         });
         made.collect::<Result<_, _>>()?
     };
+    let per = (chain.segment + chain.most - 1) / chain.most;
+    let count = chain.members.first().map_or(0, |m| m.cut.parts) / chain.segment * per;
     let mut own: Vec<Option<Joined>> = Vec::new();
     for member in &chain.members {
-        own.push(joined(member, chain.tasks, world)?);
+        own.push(joined(member, (chain.tasks, count, chain.most), world)?);
     }
     let (offsets, own_bytes) = places(chain, world)?;
     let workers = chain.tasks.min(target.threads.max(1) as i64);
@@ -194,11 +220,9 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
     let zero = text.int(0);
 
     // The ranges of the task.
-    let per = (chain.segment + chain.most - 1) / chain.most;
-    let count = chain.members.first().map_or(0, |m| m.cut.parts) / chain.segment * per;
     let (tasks, total) = (text.int(chain.tasks), text.int(count));
     let next = text.arith("addi", "%task", &one);
-    let [low, high] = ["%task", next.as_str()].map(|task| {
+    let [begin, until] = ["%task", next.as_str()].map(|task| {
         let scaled = text.arith("muli", task, &total);
         text.arith("divui", &scaled, &tasks)
     });
@@ -211,6 +235,8 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
     let mut tables = Vec::new();
     let mut moving: Vec<(String, usize, Buf, i64)> = Vec::new();
     let mut placed: HashMap<Buf, String> = HashMap::new();
+    // Where the targets of the task begin, of those that have several.
+    let mut targets: Vec<(String, usize, String, i64, i64)> = Vec::new();
     for (number, (member, part)) in chain.members.iter().zip(&parts).enumerate() {
         let kernel = &world.kernels[member.kernel];
         let rows = member.recipe.rows();
@@ -246,9 +272,12 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
             }
             let mut pointer = text.load("%ptrs", place);
             if let Some(own) = own {
-                let each = text.int(own.bytes);
+                let each = text.int(own.bytes * own.count);
                 let ahead = text.arith("muli", "%task", &each);
                 pointer = text.ahead(&pointer, &ahead);
+                if own.count > 1 {
+                    targets.push((table.clone(), i, pointer.clone(), own.ranges, own.bytes));
+                }
             }
             text.store(&pointer, &table, i);
         }
@@ -256,16 +285,25 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
         if let Some(columns) = member.recipe.joined() {
             let start = columns.start(target)?;
             functions.push_str(&function(&format!("start{number}"), &start));
+            let several = targets.last().filter(|own| own.0 == table).zip(own[number].as_ref());
+            if let Some(((_, i, first, _, bytes), own)) = several {
+                let (count, target) = (text.int(own.count), format!("%target{number}"));
+                text.line(&format!("scf.for {target} = {zero} to {count} step {one} : i64 {{"));
+                text.point((first, &target, *bytes), &table, *i);
+            }
             text.line(&format!(
                 "llvm.call @KERNEL_start{number}({zero}, {one}, {table}) : (i64, i64, !llvm.ptr) -> ()"
             ));
+            if several.is_some() {
+                text.line("}");
+            }
         }
         tables.push(table);
     }
 
     // Range by range.
     let (per, segment, most) = (text.int(per), text.int(chain.segment), text.int(chain.most));
-    text.line(&format!("scf.for %range = {low} to {high} step {one} : i64 {{"));
+    text.line(&format!("scf.for %range = {begin} to {until} step {one} : i64 {{"));
     let number = text.arith("divui", "%range", &per);
     let inside = text.arith("remui", "%range", &per);
     let first = text.arith("muli", &number, &segment);
@@ -281,6 +319,11 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
         let place = placed.get(&memory).cloned().unwrap_or_default();
         let pointer = text.ahead(&place, &distance);
         text.store(&pointer, &table, i);
+    }
+    for (table, i, first, ranges, bytes) in targets {
+        let (done, ranges) = (text.arith("subi", "%range", &begin), text.int(ranges));
+        let target = text.arith("divui", &done, &ranges);
+        text.point((&first, &target, bytes), &table, i);
     }
     for (i, table) in tables.iter().enumerate() {
         text.line(&format!(

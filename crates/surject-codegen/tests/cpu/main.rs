@@ -23,3 +23,4 @@ mod rows;
 mod scatters;
 mod selections;
 mod sorts;
+mod sums;
