@@ -62,6 +62,8 @@ pub(crate) fn levels(steps: &[i64], wanted: i64) -> Vec<Level> {
     // The terms that the accumulator of a loop has by the end of the loop.
     let mut terms: i64 = 1;
     for (at, &steps) in steps.iter().enumerate().rev() {
+        // A loop that does not run adds nothing to what is inside of it.
+        let steps = steps.max(1);
         if steps > 1 && terms >= LEAST && terms.saturating_mul(steps) >= least {
             levels[at + 1].anew = true;
             terms = 1;
@@ -89,6 +91,7 @@ pub(crate) fn in_memory(steps: &[i64]) -> Vec<Level> {
     let mut levels = vec![Level::default(); steps.len()];
     let mut terms: i64 = 1;
     for (at, &steps) in steps.iter().enumerate().rev() {
+        let steps = steps.max(1);
         let all = terms.saturating_mul(steps);
         if terms >= TILE_LOOP && steps > 1 {
             levels[at + 1].anew = true;
@@ -170,6 +173,8 @@ mod tests {
         assert_eq!(levels(&[25_088], 64), [blocks(&[2048, 64])]);
         assert_eq!(levels(&[100, 9], 64), [blocks(&[7]), none.clone()]);
         assert_eq!(levels(&[127, 1], 64), [none.clone(), none.clone()]);
+        assert_eq!(levels(&[127, 0, 3], 64), [none.clone(), none.clone(), none.clone()]);
+        assert_eq!(in_memory(&[2000, 0]), [blocks(&[512]), none.clone()]);
         assert_eq!(levels(&[144], 64), [blocks(&[64])]);
         assert_eq!(in_memory(&[3, 3, 64]), [none.clone(), anew, none.clone()]);
         assert_eq!(in_memory(&[2, 2, 61]), [none.clone(), none.clone(), none.clone()]);
