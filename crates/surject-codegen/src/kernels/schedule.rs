@@ -262,6 +262,9 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
     Ok(Resolved { points, reductions, cut, threads })
 }
 
+/// Changes a nest, at the place of a loop.
+type Change<'a> = &'a mut dyn FnMut(&mut Vec<Axis>, usize) -> Result<(), String>;
+
 fn apply(
     expression: &Expression,
     directive: &Directive,
@@ -276,7 +279,7 @@ fn apply(
         format!("there is no loop `{name}` here; there are {}", names(nests))
     };
     // A loop of a reduction may be one of several reductions: all of them are meant.
-    let mut each = |name: &str, f: &mut dyn FnMut(&mut Vec<Axis>, usize) -> Result<(), String>| {
+    let mut each = |name: &str, f: Change<'_>| {
         let mut found = false;
         for (_, axes) in nests.iter_mut() {
             if let Some(at) = axes.iter().position(|a| a.name == name) {
