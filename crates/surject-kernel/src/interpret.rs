@@ -10,6 +10,9 @@ mod code;
 mod count;
 mod memory;
 mod run;
+mod statement;
+mod value;
+mod wait;
 
 pub use count::{Counts, Traffic};
 pub use memory::Tensor;

@@ -1,0 +1,117 @@
+//! Values of an agent, and operations that depend on them alone.
+
+use super::FaultKind;
+use super::agent::{Agent, Lanes};
+use super::run::Done;
+use crate::{Affine, Guard, Op, Type, Value};
+use surject_ir::{DType, Scalar, eval};
+
+/// A copy of a value.
+pub(super) fn copy(agent: &Agent, value: Value) -> Lanes {
+    agent.values[value.0 as usize].clone().unwrap_or(Lanes::One(Scalar::zero(DType::I64)))
+}
+
+pub(super) fn index(value: i64) -> Lanes {
+    Lanes::One(Scalar::from_i128(DType::I64, value.into()))
+}
+
+pub(super) fn affine(agent: &Agent, affine: &Affine, lane: usize) -> Done<i64> {
+    affine.at(lane, &|v| agent.index(v)).ok_or(FaultKind::Overflow)
+}
+
+pub(super) fn holds(agent: &Agent, guards: &[Guard], lane: usize) -> Done<bool> {
+    for guard in guards {
+        let at = affine(agent, &guard.expr, lane)?;
+        if at < 0 || at >= affine(agent, &guard.bound, lane)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The lanes of an operation that does nothing else.
+pub(super) fn pure(agent: &Agent, op: &Op, ty: Type) -> Done<Vec<Scalar>> {
+    let lanes = |value: &Value| agent.lanes(*value);
+    let each = |x: &Value, f: &dyn Fn(Scalar) -> Option<Scalar>| -> Option<Vec<Scalar>> {
+        lanes(x).iter().map(|&x| f(x)).collect()
+    };
+    let found = match op {
+        Op::Splat(value) => Some(vec![*value; ty.lanes]),
+        Op::Constant(values) => Some(values.clone()),
+        Op::Index(expr) => {
+            let mut values = Vec::with_capacity(ty.lanes);
+            for lane in 0..ty.lanes {
+                values.push(Scalar::from_i128(ty.dtype, affine(agent, expr, lane)?.into()));
+            }
+            Some(values)
+        }
+        Op::Holds(guards) => {
+            let mut values = Vec::with_capacity(ty.lanes);
+            for lane in 0..ty.lanes {
+                values.push(Scalar::bool(holds(agent, guards, lane)?));
+            }
+            Some(values)
+        }
+        Op::Unary(op, x) => each(x, &|x| eval::unary(*op, x)),
+        Op::Binary(op, x, y) => {
+            lanes(x).iter().zip(lanes(y)).map(|(&x, &y)| eval::binary(*op, x, y)).collect()
+        }
+        Op::Fma(x, y, z) => {
+            let terms = lanes(x).iter().zip(lanes(y)).zip(lanes(z));
+            Some(terms.map(|((&x, &y), &z)| fma(x, y, z)).collect())
+        }
+        Op::Select(c, x, y) => {
+            let sides = lanes(c).iter().zip(lanes(x)).zip(lanes(y));
+            Some(sides.map(|((c, &x), &y)| if c.is_true() { x } else { y }).collect())
+        }
+        Op::Convert(x) => each(x, &|x| Some(eval::convert(ty.dtype, x))),
+        Op::Bitcast(x) => each(x, &|x| eval::bitcast(ty.dtype, x)),
+        Op::ReducePrecision(exponent, mantissa, x) => {
+            each(x, &|x| eval::reduce_precision(*exponent, *mantissa, x))
+        }
+        Op::Broadcast(x) => lanes(x).first().map(|&x| vec![x; ty.lanes]),
+        Op::Shuffle(x, y, order) => {
+            let both: Vec<Scalar> = lanes(x).iter().chain(lanes(y)).copied().collect();
+            order.iter().map(|&lane| both.get(lane).copied()).collect()
+        }
+        Op::Extract(x, lane) => lanes(x).get(*lane).map(|&x| vec![x]),
+        Op::Insert(x, lane, scalar) => {
+            let mut values = lanes(x).to_vec();
+            match (values.get_mut(*lane), lanes(scalar).first()) {
+                (Some(place), Some(&scalar)) => {
+                    *place = scalar;
+                    Some(values)
+                }
+                _ => None,
+            }
+        }
+        Op::ReduceLanes(op, x) => {
+            let mut all = lanes(x).iter().copied();
+            let first = all.next();
+            let joined = first.and_then(|first| all.try_fold(first, |sum, x| eval::acc(*op, sum, x)));
+            joined.map(|joined| vec![joined])
+        }
+        _ => None,
+    };
+    found.ok_or(FaultKind::Undefined)
+}
+
+/// `x * y + z`, rounded once.
+fn fma(x: Scalar, y: Scalar, z: Scalar) -> Scalar {
+    let [a, b, c] = [x, y, z].map(Scalar::as_f64);
+    match x.dtype() {
+        DType::F64 => Scalar::from_f64(DType::F64, a.mul_add(b, c)),
+        dtype => Scalar::from_f64(dtype, f64::from((a as f32).mul_add(b as f32, c as f32))),
+    }
+}
+
+/// The operations on floats that a statement without memory is.
+pub(super) fn flops(op: &Op, lanes: &[Scalar], agent: &Agent) -> u64 {
+    let floats = if lanes.first().is_some_and(|l| l.dtype().is_float()) { lanes.len() as u64 } else { 0 };
+    match op {
+        Op::Unary(..) | Op::Binary(..) => floats,
+        Op::Fma(..) => 2 * floats,
+        Op::ReduceLanes(_, x) => floats * (agent.lanes(*x).len() as u64).saturating_sub(1),
+        _ => 0,
+    }
+}
