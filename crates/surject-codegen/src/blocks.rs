@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(levels(&[25_088], 64), [blocks(&[2048, 64])]);
         assert_eq!(levels(&[100, 9], 64), [blocks(&[7]), none.clone()]);
         assert_eq!(levels(&[127, 1], 64), [none.clone(), none.clone()]);
-        assert_eq!(levels(&[127, 0, 3], 64), [none.clone(), none.clone(), none.clone()]);
+        assert_eq!(levels(&[127, 0, 3], 64), levels(&[127, 1, 3], 64));
         assert_eq!(in_memory(&[2000, 0]), [blocks(&[512]), none.clone()]);
         assert_eq!(levels(&[144], 64), [blocks(&[64])]);
         assert_eq!(in_memory(&[3, 3, 64]), [none.clone(), anew, none.clone()]);
