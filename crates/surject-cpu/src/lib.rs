@@ -9,6 +9,7 @@
 mod strategies;
 
 use strategies::{Dots, Rows, Scalar};
+use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::machine::{Machine, Strategy};
 
 /// A CPU: what its cores can do.
@@ -35,9 +36,12 @@ impl Cpu {
         Cpu::ALL.into_iter().find(|cpu| cpu.name == name)
     }
 
-    /// The elements of so many bytes in a vector.
-    fn lanes(&self, bytes: usize) -> i64 {
-        (self.vector_bytes / bytes.max(1)) as i64
+    /// The elements of an expression in a vector, or why there is no vector of them.
+    fn lanes(&self, expression: &Expression) -> Result<i64, String> {
+        match self.vector_bytes / expression.element_bytes().max(1) {
+            0 | 1 => Err(format!("{} has no vectors of these elements", self.name)),
+            lanes => Ok(lanes as i64),
+        }
     }
 }
 

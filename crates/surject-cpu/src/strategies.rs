@@ -40,10 +40,7 @@ impl Strategy for Rows {
     }
 
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
-        let lanes = self.0.lanes(expression.element_bytes());
-        if lanes < 2 {
-            return Err(format!("{} has no vectors of these elements", self.0.name));
-        }
+        let lanes = self.0.lanes(expression)?;
         let loops = expression.loops();
         let along = |l: &LoopInfo| {
             let strides = expression.strides(&l.name);
@@ -80,10 +77,7 @@ impl Strategy for Dots {
     }
 
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
-        let lanes = self.0.lanes(expression.element_bytes());
-        if lanes < 2 {
-            return Err(format!("{} has no vectors of these elements", self.0.name));
-        }
+        let lanes = self.0.lanes(expression)?;
         // One reduction: lanes of several that stand inside of each other would meet.
         let reductions = expression.reductions();
         let [reduction] = &reductions[..] else {

@@ -261,6 +261,21 @@ impl ExtentExpr {
         }
     }
 
+    /// The same operation of other operands; `None` for what is no operation.
+    pub(crate) fn of_operands(&self, a: Extent, b: Extent) -> Option<Extent> {
+        Some(match self {
+            ExtentExpr::Add(..) => Extent::sum(a, b),
+            ExtentExpr::Sub(..) => Extent::difference(a, b),
+            ExtentExpr::Mul(..) => Extent::product(a, b),
+            ExtentExpr::FloorDiv(..) => Extent::floor_div(a, b),
+            ExtentExpr::Min(..) => Extent::min(a, b),
+            ExtentExpr::Max(..) => Extent::max(a, b),
+            ExtentExpr::Symbol(_) | ExtentExpr::InputAxis { .. } | ExtentExpr::RuntimeScalar { .. } => {
+                return None;
+            }
+        })
+    }
+
     /// Adds the divisors of all floor divisions in the expression.
     pub(crate) fn divisors(&self, into: &mut Vec<Extent>) {
         if let ExtentExpr::FloorDiv(_, divisor) = self {

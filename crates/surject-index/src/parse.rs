@@ -103,6 +103,14 @@ type Parsed<T> = Result<T, ParseError>;
 /// Nesting beyond this is refused, so that no text exhausts the stack.
 const MAX_DEPTH: usize = 200;
 
+/// Reads all of a text.
+fn whole<'a, T>(text: &'a str, read: impl FnOnce(&mut Parser<'a>) -> Parsed<T>) -> Parsed<T> {
+    let mut parser = Parser::new(text);
+    let found = read(&mut parser)?;
+    parser.end()?;
+    Ok(found)
+}
+
 impl<'a> Parser<'a> {
     fn new(text: &'a str) -> Parser<'a> {
         Parser { text, at: 0, depth: 0 }
@@ -301,10 +309,7 @@ impl FromStr for Space {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Parsed<Space> {
-        let mut parser = Parser::new(text);
-        let space = parser.space()?;
-        parser.end()?;
-        Ok(space)
+        whole(text, Parser::space)
     }
 }
 
@@ -314,10 +319,7 @@ impl FromStr for IndexMap {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Parsed<IndexMap> {
-        let mut parser = Parser::new(text);
-        let map = parser.map()?;
-        parser.end()?;
-        Ok(map)
+        whole(text, Parser::map)
     }
 }
 

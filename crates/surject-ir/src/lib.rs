@@ -29,6 +29,7 @@ mod field;
 pub mod interp;
 mod library;
 pub mod literal;
+mod named;
 mod op;
 pub mod parse;
 pub mod print;

@@ -3,40 +3,10 @@
 //! The scalar semantics is that of the StableHLO specification for the element type at hand; where XLA and the
 //! specification leave a choice, the doc comment of the variant says what Surject does.
 
-use std::fmt;
+use crate::named;
 use surject_runtime::{DType, Scalar};
 
-/// Declares an operator enum with the name of each variant in the text form.
-macro_rules! operators {
-    ($(#[$meta:meta])* $enum:ident { $($(#[$doc:meta])* $variant:ident = $name:literal,)* }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum $enum { $($(#[$doc])* $variant,)* }
-
-        impl $enum {
-            /// Every operator, in declaration order.
-            pub const ALL: &'static [$enum] = &[$($enum::$variant,)*];
-
-            /// The name in every text form.
-            pub const fn name(self) -> &'static str {
-                match self { $($enum::$variant => $name,)* }
-            }
-
-            /// The operator of this name.
-            pub fn from_name(name: &str) -> Option<$enum> {
-                match name { $($name => Some($enum::$variant),)* _ => None }
-            }
-        }
-
-        impl fmt::Display for $enum {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.name())
-            }
-        }
-    };
-}
-
-operators! {
+named! {
     /// An operation on one element. Unless the variant says otherwise it keeps the element type and is defined
     /// for floats and complex numbers.
     UnaryOp {
@@ -119,7 +89,7 @@ operators! {
     }
 }
 
-operators! {
+named! {
     /// An operation on two elements of one type.
     BinaryOp {
         /// Sum; wraps in integers; *or* on `i1`.
@@ -172,7 +142,7 @@ operators! {
     }
 }
 
-operators! {
+named! {
     /// The operator `⊕` of an accumulation: associative, commutative, with a typed neutral element.
     AccOp {
         /// Sum; *or* on `i1`.

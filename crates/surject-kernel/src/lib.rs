@@ -55,7 +55,8 @@ pub use kernel::{
     Kernel, LoopKind, MatMulSizes, Mem, Memory, Op, Part, PartMut, Place, Region, Source, Statement,
     Temporality, Tile, Value,
 };
-pub use parse::{ParseError, parse};
+pub use parse::parse;
 pub use print::{print, print_statement};
+pub use surject_ir::ParseError;
 pub use types::{Access, Level, Space, Type};
 pub use verify::{VerifyError, verify};

@@ -11,9 +11,7 @@ use crate::{
 };
 use lexer::{Lexed, Token};
 use std::collections::HashMap;
-use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp, literal};
-
-pub use lexer::ParseError;
+use surject_ir::{AccOp, BinaryOp, DType, ParseError, Scalar, UnaryOp, literal};
 
 /// Reads kernels, one after the other.
 pub fn parse(text: &str) -> Result<Vec<Kernel>, ParseError> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
-use surject_ir::DType;
+use surject_ir::{DType, named};
 
 /// The type of a value: an element type, and how many lanes of it; one lane is a scalar.
 ///
@@ -57,36 +57,6 @@ impl FromStr for Type {
         let dtype: DType = dtype.parse().map_err(|_| ())?;
         if dtype.is_complex() || lanes == 0 { Err(()) } else { Ok(Type { dtype, lanes }) }
     }
-}
-
-/// Declares an enum whose variants have names in the text form.
-macro_rules! named {
-    ($(#[$meta:meta])* $enum:ident { $($(#[$doc:meta])* $variant:ident = $name:literal,)* }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum $enum { $($(#[$doc])* $variant,)* }
-
-        impl $enum {
-            /// Every variant, in the order of declaration.
-            pub const ALL: &'static [$enum] = &[$($enum::$variant,)*];
-
-            /// The name in the text form.
-            pub const fn name(self) -> &'static str {
-                match self { $($enum::$variant => $name,)* }
-            }
-
-            /// The variant of this name.
-            pub fn from_name(name: &str) -> Option<$enum> {
-                match name { $($name => Some($enum::$variant),)* _ => None }
-            }
-        }
-
-        impl fmt::Display for $enum {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.name())
-            }
-        }
-    };
 }
 
 named! {

@@ -10,7 +10,7 @@ use crate::CodegenError;
 use crate::address::{Guard, Lin, LoopId, LoopSet};
 use crate::build::joining;
 use crate::dag::{Buf, Node, NodeId};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use surject_ir::{AccOp, DType, UnaryOp};
 use surject_kernel::{Access, Affine, Builder, Kernel, Level, LoopKind, Mem, Op, Place, Source, Type, Value};
 
@@ -39,16 +39,15 @@ pub fn lower(name: &str, expression: &Expression, schedule: &Schedule) -> Result
     let resolved = resolve(expression, schedule)?;
     let mut b = Builder::new(name);
     let (mut memory, mut tensors) = (BTreeMap::new(), Vec::new());
-    let loaded = |buf: Buf| {
-        expression
-            .nodes()
-            .into_iter()
-            .any(|n| matches!(expression.dag[n].node, Node::Load { buf: b, .. } if b == buf))
-    };
+    let loads = expression.nodes().into_iter().filter_map(|n| match expression.dag[n].node {
+        Node::Load { buf, .. } => Some(buf),
+        _ => None,
+    });
+    let loaded: HashSet<Buf> = loads.collect();
     for (&buf, &(tensor, dtype, elements)) in &expression.memory {
         let stored = expression.outputs.iter().filter(|o| o.to == buf);
         let joined = stored.clone().any(|o| o.join.is_some());
-        let access = match (joined || loaded(buf), stored.count() > 0) {
+        let access = match (joined || loaded.contains(&buf), stored.count() > 0) {
             (true, true) => Access::ReadWrite,
             (false, true) => Access::Write,
             (_, false) => Access::Read,

@@ -1,7 +1,7 @@
 //! Schedules as text: what they mean, and what is said of those that do not fit.
 
 use crate::toy::Toy;
-use surject_codegen::kernels::run::{expressions, kernels};
+use surject_codegen::kernels::run::{assignments, expressions, kernels};
 use surject_codegen::kernels::schedule::{Schedule, Schedules};
 use surject_ir::{Program, parse};
 
@@ -18,6 +18,15 @@ fn program() -> Program {
     parse(PROGRAM).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// The kernel of the sums, by a schedule.
+fn scheduled(text: &str) -> surject_kernel::Kernel {
+    let program = program();
+    let function = program.function("main").unwrap();
+    let field = assignments(function)[0].1;
+    let made = kernels(function, field, &Toy, "y", &text.parse().unwrap()).unwrap();
+    made.kernels[0].launch.kernel.clone()
+}
+
 #[test]
 fn a_schedule_reads_as_it_prints() {
     let text = "split i0 by 8\norder i0.o i0.i\nparallel i0.o task\nvectorise i0.i\nunroll k0\n";
@@ -27,39 +36,27 @@ fn a_schedule_reads_as_it_prints() {
 
 #[test]
 fn a_schedule_shapes_the_kernel() {
-    let program = program();
-    let function = program.function("main").unwrap();
-    let given: Schedules = "
+    let text = "
         kernel y_0            // rows in tasks, terms in lanes
         parallel i0 task
         split k0 by 8
         vectorise k0.i
-    "
-    .parse()
-    .unwrap();
-    let field = surject_codegen::kernels::run::assignments(function)[0].1;
-    let made = kernels(function, field, &Toy, "y", &given).unwrap();
-    insta::assert_snapshot!(made.kernels[0].launch.kernel);
+    ";
+    insta::assert_snapshot!(scheduled(text));
 }
 
 /// Every row is summed by the threads of a warp, each of which sums some of its terms.
 #[test]
 fn threads_share_a_reduction() {
-    let program = program();
-    let function = program.function("main").unwrap();
-    let given: Schedules = "
+    let text = "
         kernel y_0
         split i0 by 4
         parallel i0.o block
         parallel i0.i warp
         split k0 by 8
         parallel k0.i thread
-    "
-    .parse()
-    .unwrap();
-    let field = surject_codegen::kernels::run::assignments(function)[0].1;
-    let made = kernels(function, field, &Toy, "y", &given).unwrap();
-    insta::assert_snapshot!(made.kernels[0].launch.kernel);
+    ";
+    insta::assert_snapshot!(scheduled(text));
 }
 
 /// What does not fit is refused where it stands.

@@ -9,7 +9,7 @@
 //!
 //! `a / b` is `floordiv(a, b)` and `a % b` is `mod(a, b)`. The statement that a remainder is 0 is a divisibility.
 
-use super::{MAX_DEPTH, ParseError, Parsed, Parser};
+use super::{MAX_DEPTH, ParseError, Parsed, Parser, whole};
 use crate::{Extent, ExtentExpr, Fact, Facts, Relation, ScalarSemantics};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -183,10 +183,7 @@ impl FromStr for Extent {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Parsed<Extent> {
-        let mut parser = Parser::new(text);
-        let extent = parser.extent()?;
-        parser.end()?;
-        Ok(extent)
+        whole(text, Parser::extent)
     }
 }
 
@@ -194,10 +191,7 @@ impl FromStr for Fact {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Parsed<Fact> {
-        let mut parser = Parser::new(text);
-        let fact = parser.fact()?;
-        parser.end()?;
-        Ok(fact)
+        whole(text, Parser::fact)
     }
 }
 

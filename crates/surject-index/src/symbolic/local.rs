@@ -104,35 +104,13 @@ impl Extent {
         let Extent::Expr(expr) = self else { return Err(fail()) };
         let [a, b] = expr.operands().ok_or_else(fail)?;
         let of = |e: &Extent| e.local(operands, facts, primitive, field);
-        let (a, b) = (of(a)?, of(b)?);
-        Ok(match &**expr {
-            ExtentExpr::Add(..) => Extent::sum(a, b),
-            ExtentExpr::Sub(..) => Extent::difference(a, b),
-            ExtentExpr::Mul(..) => Extent::product(a, b),
-            ExtentExpr::FloorDiv(..) => Extent::floor_div(a, b),
-            ExtentExpr::Min(..) => Extent::min(a, b),
-            ExtentExpr::Max(..) => Extent::max(a, b),
-            ExtentExpr::Symbol(_) | ExtentExpr::InputAxis { .. } | ExtentExpr::RuntimeScalar { .. } => {
-                return Err(fail());
-            }
-        })
+        expr.of_operands(of(a)?, of(b)?).ok_or_else(fail)
     }
 
     /// The expression with sizes and scalars replaced; those that `by` gives nothing for stay.
     pub fn replaced(&self, by: &dyn Fn(&Arc<ExtentExpr>) -> Option<Extent>) -> Extent {
         let Extent::Expr(expr) = self else { return self.clone() };
         let Some([a, b]) = expr.operands() else { return by(expr).unwrap_or_else(|| self.clone()) };
-        let (a, b) = (a.replaced(by), b.replaced(by));
-        match &**expr {
-            ExtentExpr::Add(..) => Extent::sum(a, b),
-            ExtentExpr::Sub(..) => Extent::difference(a, b),
-            ExtentExpr::Mul(..) => Extent::product(a, b),
-            ExtentExpr::FloorDiv(..) => Extent::floor_div(a, b),
-            ExtentExpr::Min(..) => Extent::min(a, b),
-            ExtentExpr::Max(..) => Extent::max(a, b),
-            ExtentExpr::Symbol(_) | ExtentExpr::InputAxis { .. } | ExtentExpr::RuntimeScalar { .. } => {
-                self.clone()
-            }
-        }
+        expr.of_operands(a.replaced(by), b.replaced(by)).unwrap_or_else(|| self.clone())
     }
 }

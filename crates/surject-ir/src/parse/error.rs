@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a text is not a program, and where.
+/// Why a text is not a program, or not one of another text form, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// The line, counted from 1.
@@ -25,14 +25,21 @@ pub(super) struct Fault {
 impl Fault {
     /// Finds line and column.
     pub(super) fn in_text(self, text: &str) -> ParseError {
-        let at = (0..=self.at.min(text.len())).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
+        ParseError::at(text, self.at, self.message)
+    }
+}
+
+impl ParseError {
+    /// An error at a byte of a text, with the line and the column of it.
+    pub fn at(text: &str, at: usize, message: impl Into<String>) -> ParseError {
+        let at = (0..=at.min(text.len())).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
         let start = text[..at].rfind('\n').map_or(0, |i| i + 1);
         let end = text[at..].find('\n').map_or(text.len(), |i| at + i);
         ParseError {
             line: text[..start].matches('\n').count() + 1,
             column: text[start..at].chars().count() + 1,
             text: text[start..end].trim_end_matches('\r').to_string(),
-            message: self.message,
+            message: message.into(),
         }
     }
 }

@@ -2,19 +2,7 @@
 
 use logos::Logos;
 use std::fmt;
-
-/// Why a text is no kernel, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParseError {
-    /// The line, counted from 1.
-    pub line: usize,
-    /// The column in characters, counted from 1.
-    pub column: usize,
-    /// The line itself.
-    pub text: String,
-    /// What is wrong or was expected.
-    pub message: String,
-}
+use surject_ir::ParseError;
 
 /// An error at a byte of the text.
 #[derive(Debug)]
@@ -26,30 +14,9 @@ pub(super) struct Fault {
 impl Fault {
     /// Finds line and column.
     pub(super) fn in_text(self, text: &str) -> ParseError {
-        let at = self.at.min(text.len());
-        let start = text[..at].rfind('\n').map_or(0, |i| i + 1);
-        let end = text[at..].find('\n').map_or(text.len(), |i| at + i);
-        ParseError {
-            line: text[..start].matches('\n').count() + 1,
-            column: text[start..at].chars().count() + 1,
-            text: text[start..end].trim_end_matches('\r').to_string(),
-            message: self.message,
-        }
+        ParseError::at(text, self.at, self.message)
     }
 }
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}:{}: {}", self.line, self.column, self.message)?;
-        writeln!(f, "  {}", self.text)?;
-        // Tabs stay tabs, so that the caret stands below its place.
-        let blank = |c| if c == '\t' { '\t' } else { ' ' };
-        let indent: String = self.text.chars().take(self.column - 1).map(blank).collect();
-        write!(f, "  {indent}^")
-    }
-}
-
-impl std::error::Error for ParseError {}
 
 /// A token.
 #[derive(Logos, Clone, Debug, PartialEq)]

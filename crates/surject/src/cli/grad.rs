@@ -1,5 +1,6 @@
 //! `surject grad`: the program of a derivative, in any of the forms of a program.
 
+use super::kernels::Scheduling;
 use super::opt::{Form, emit};
 use crate::progress::stage;
 use crate::{Failure, Source};
@@ -72,7 +73,7 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     };
     let (derived, _) = stage("differentiating", || surject_adjoint::gradient(&program, &name, &options));
     let derived = derived.map_err(|e| failure(&source.name, &e))?;
-    let text = emit(&derived, arguments.emit, &source.name)?;
+    let text = emit(&derived, arguments.emit, &Scheduling::default(), &source.name)?;
     match &arguments.output {
         Some(path) => {
             std::fs::write(path, text).map_err(|e| Failure::bad_input(format!("{}: {e}", path.display())))

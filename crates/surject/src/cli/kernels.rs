@@ -18,18 +18,33 @@ pub(super) enum Shown {
     Kernels,
 }
 
+/// How kernels are scheduled: by whose strategies, and the schedules that the user gives.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scheduling<'a> {
+    /// The name of the machine.
+    pub(super) machine: &'a str,
+    /// A file of schedules.
+    pub(super) file: Option<&'a Path>,
+}
+
+impl Default for Scheduling<'_> {
+    fn default() -> Self {
+        Scheduling { machine: "generic", file: None }
+    }
+}
+
 /// The kernels of a function for a machine.
 pub(super) fn show(
     function: &Function,
-    machine: &str,
-    given: &Schedules,
+    scheduling: &Scheduling<'_>,
     shown: Shown,
     name: &str,
 ) -> Result<String, Failure> {
-    let machine = machine_named(machine)?;
+    let given = schedules(scheduling.file, function)?;
+    let machine = machine_named(scheduling.machine)?;
     let mut text = String::new();
     for (variable, field) in assignments(function) {
-        let made = kernels(function, field, &*machine, &variable, given);
+        let made = kernels(function, field, &*machine, &variable, &given);
         for made in made.map_err(|error| Failure::unsupported(format!("{name}: {error}")))?.kernels {
             let kernel = &made.launch.kernel;
             let _ = match shown {

@@ -1,6 +1,6 @@
 //! `surject opt`: optimises a program and writes it in any of its forms.
 
-use super::kernels::{self, Shown};
+use super::kernels::{self, Scheduling, Shown};
 use crate::pipeline::{OptimiseOptions, optimise};
 use crate::progress::stage;
 use crate::{Failure, Source};
@@ -117,25 +117,12 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     if arguments.output.is_none() && reported {
         return Ok(());
     }
-    let shown = match arguments.emit {
-        Form::Schedule => Some(Shown::Schedules),
-        Form::Kernel => Some(Shown::Kernels),
-        _ => None,
-    };
-    let text = match shown {
-        Some(shown) => {
-            let function = super::function_name(&program, None, &source.name)?;
-            let function = program.function(&function).cloned().unwrap_or_default();
-            let given = kernels::schedules(arguments.schedule.as_deref(), &function)?;
-            kernels::show(&function, &arguments.machine, &given, shown, &source.name)?
-        }
-        None if arguments.schedule.is_some() => {
-            let message =
-                "schedules are those of kernels; --schedule needs `--emit schedule` or `--emit kernel`";
-            return Err(Failure::bad_input(message));
-        }
-        None => emit(&program, arguments.emit, &source.name)?,
-    };
+    if arguments.schedule.is_some() && !matches!(arguments.emit, Form::Schedule | Form::Kernel) {
+        let message = "schedules are those of kernels; --schedule needs `--emit schedule` or `--emit kernel`";
+        return Err(Failure::bad_input(message));
+    }
+    let scheduling = Scheduling { machine: &arguments.machine, file: arguments.schedule.as_deref() };
+    let text = emit(&program, arguments.emit, &scheduling, &source.name)?;
     match &arguments.output {
         Some(path) => {
             std::fs::write(path, text).map_err(|e| Failure::bad_input(format!("{}: {e}", path.display())))
@@ -145,7 +132,12 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
 }
 
 /// The program in one of its forms.
-pub(super) fn emit(program: &Program, form: Form, name: &str) -> Result<String, Failure> {
+pub(super) fn emit(
+    program: &Program,
+    form: Form,
+    scheduling: &Scheduling<'_>,
+    name: &str,
+) -> Result<String, Failure> {
     let fail = |e: &dyn fmt::Display| Failure::unsupported(format!("{name}: {e}"));
     let lowered = || {
         let function = super::function_name(program, None, name)?;
@@ -167,7 +159,7 @@ pub(super) fn emit(program: &Program, form: Form, name: &str) -> Result<String, 
             let function = super::function_name(program, None, name)?;
             let function = program.function(&function).cloned().unwrap_or_default();
             let shown = if form == Form::Kernel { Shown::Kernels } else { Shown::Schedules };
-            kernels::show(&function, "generic", &Default::default(), shown, name)
+            kernels::show(&function, scheduling, shown, name)
         }
         Form::StablehloBytecode | Form::Ptx => Err(Failure::unsupported(
             "this form is not available; stablehlo, program, dialect, plan, schedule, kernel, mlir, llvm and asm are",
