@@ -40,6 +40,13 @@ pub fn print_with(module: &Module, options: &Options) -> String {
     printer.out
 }
 
+/// The text of an attribute on its own.
+pub(crate) fn attribute_text(attribute: &Attribute) -> String {
+    let mut out = String::new();
+    AttrPrinter { options: &Options::default(), dialect: "stablehlo" }.attribute(&mut out, attribute);
+    out
+}
+
 /// The state of printing one module. Writing to a `String` cannot fail, so the results of `write!` carry nothing.
 struct Printer<'m> {
     module: &'m Module,

@@ -122,6 +122,17 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
         return Err(Failure::bad_input(message));
     }
     let scheduling = Scheduling { machine: &arguments.machine, file: arguments.schedule.as_deref() };
+    if arguments.emit == Form::StablehloBytecode {
+        let output = arguments.output.as_deref().ok_or_else(|| {
+            Failure::bad_input("an artifact is no text\n  = help: name its file with `--output OUT.mlirbc`")
+        })?;
+        let text = emit(&program, Form::Stablehlo, &scheduling, &source.name)?;
+        let artifact = surject_stablehlo::parse(&text)
+            .and_then(|module| surject_stablehlo::artifact::write(&module, None))
+            .map_err(|d| Failure::unsupported(d.render(&source.name, &text)))?;
+        return std::fs::write(output, artifact)
+            .map_err(|e| Failure::bad_input(format!("{}: {e}", output.display())));
+    }
     let text = emit(&program, arguments.emit, &scheduling, &source.name)?;
     match &arguments.output {
         Some(path) => {
@@ -162,7 +173,7 @@ pub(super) fn emit(
             kernels::show(&function, scheduling, shown, name)
         }
         Form::StablehloBytecode | Form::Ptx => Err(Failure::unsupported(
-            "this form is not available; stablehlo, program, dialect, plan, schedule, kernel, mlir, llvm and asm are",
+            "this form has no text here; stablehlo, program, dialect, plan, schedule, kernel, mlir, llvm and asm are",
         )),
     }
 }
