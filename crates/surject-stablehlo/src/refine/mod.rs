@@ -8,6 +8,7 @@
 
 mod assertion;
 mod dead;
+mod extensions;
 mod fold;
 mod statics;
 
@@ -45,6 +46,7 @@ pub fn refine(module: &Module, arguments: &[Type]) -> Result<Module> {
         new,
         strict: arguments.iter().all(is_static),
         constants: HashMap::new(),
+        sums: HashMap::new(),
         known: HashMap::new(),
         names: HashSet::new(),
         open: Vec::new(),
@@ -118,6 +120,8 @@ struct Refiner<'m> {
     strict: bool,
     /// Values of the new module that are known integers.
     constants: HashMap<ValueId, Ints>,
+    /// Values of the new module that are sums of two.
+    sums: HashMap<ValueId, [ValueId; 2]>,
     known: HashMap<Key, Specialised>,
     /// Names of functions that are taken.
     names: HashSet<String>,
@@ -249,7 +253,13 @@ impl<'m> Refiner<'m> {
         if let Some(values) = self.folded(&op, old) {
             return self.constants_for(old, values, env, into);
         }
-        let declared: Vec<Type> = old.results.iter().map(|v| self.old.ty(*v).clone()).collect();
+        let mut declared: Vec<Type> = old.results.iter().map(|v| self.old.ty(*v).clone()).collect();
+        if let Some(sizes) = self.window(&op) {
+            return self.dynamic_slice(old, op, sizes, env, into);
+        }
+        if !self.extension(&mut op, env, &mut declared)? {
+            self.callees(&mut op)?;
+        }
         let known = |v: &ValueId| self.constants.get(v);
         let types = |v: &ValueId| self.new.ty(*v);
         let declared = statics::make_static(&mut op, declared, types, known)?;
@@ -266,6 +276,9 @@ impl<'m> Refiner<'m> {
             op.operands.iter().filter_map(|v| Some((*v, self.constants.get(v)?.elements()?))).collect();
         let constants = elements.iter().map(|(v, e)| (*v, e)).collect();
         let refined = crate::verify::refined_types(&self.new, &constants, &op)?;
+        if let ("stablehlo.add", [sum], &[a, b]) = (op.name.as_ref(), op.results.as_slice(), op.operands.as_slice()) {
+            self.sums.insert(*sum, [a, b]);
+        }
         for (value, ty) in op.results.iter().zip(refined) {
             if self.strict && !is_static(&ty) {
                 let message = format!("'{}': the type {ty} of a result stays dynamic", op.name);
@@ -285,6 +298,68 @@ impl<'m> Refiner<'m> {
         }
         into.push(op);
         Ok(())
+    }
+
+    /// The functions that a custom call names are kept as they are.
+    fn callees(&mut self, op: &mut Op) -> Result<()> {
+        let Some(Attribute::Array(items)) = op.attributes.get("called_computations") else { return Ok(()) };
+        let mut items = items.clone();
+        for item in &mut items {
+            let Attribute::Symbol(path) = item else { continue };
+            let Some(function) = path.first().and_then(|name| self.old.function(name)) else { continue };
+            let types: Vec<Type> = function.params.iter().map(|p| p.ty.clone()).collect();
+            let specialised = self.specialise(function, &types, &vec![None; types.len()])?;
+            *item = Attribute::symbol(specialised.name);
+        }
+        op.attributes.set("called_computations", Attribute::Array(items));
+        Ok(())
+    }
+
+    /// The sizes of a slice whose limits are its starts and constants: they are known where the starts are not.
+    fn window(&self, op: &Op) -> Option<Vec<i64>> {
+        let [_, start, limit, strides] = op.operands.as_slice() else { return None };
+        if op.name != "stablehlo.real_dynamic_slice" || self.constants.contains_key(start) {
+            return None;
+        }
+        let strides = self.constants.get(strides)?;
+        let [a, b] = self.sums.get(limit)?;
+        let size = if a == start { b } else { Some(a).filter(|_| b == start)? };
+        strides.values.iter().all(|s| *s == 1).then(|| self.constants.get(size)?.i64s())?
+    }
+
+    /// A slice of known sizes at starts that the program computes.
+    fn dynamic_slice(
+        &mut self,
+        old: &Op,
+        mut op: Op,
+        sizes: Vec<i64>,
+        env: &mut Env,
+        into: &mut Vec<Op>,
+    ) -> Result<()> {
+        let start = op.operands[1];
+        let Some(element) = self.new.tensor(start).map(|t| t.element.clone()) else {
+            return Err(Diagnostic::new(codes::OP_TYPE, op.span, "the starts of a slice are no tensor"));
+        };
+        op.operands.truncate(1);
+        for axis in 0..sizes.len() as i64 {
+            let mut slice = Op::new("stablehlo.slice");
+            let bounds = [("start_indices", axis), ("limit_indices", axis + 1), ("strides", 1)];
+            for (name, value) in bounds {
+                slice.attributes.set(name, Attribute::I64s(vec![value]));
+            }
+            slice.operands.push(start);
+            slice.results.push(self.new.new_value(Type::tensor(&[1], element.clone()), ""));
+            let mut scalar = Op::new("stablehlo.reshape");
+            scalar.operands.push(slice.results[0]);
+            scalar.results.push(self.new.new_value(Type::tensor(&[], element.clone()), ""));
+            op.operands.push(scalar.results[0]);
+            into.extend([slice, scalar]);
+        }
+        let declared = statics::shaped(&op, self.old.ty(old.results[0]), &sizes)?;
+        op.name = "stablehlo.dynamic_slice".into();
+        op.attributes.set("slice_sizes", Attribute::I64s(sizes));
+        op.results = vec![self.value(declared, old.results[0])];
+        self.finish_op(old, op, env, into)
     }
 
     /// The values of the results of an operation on constants.

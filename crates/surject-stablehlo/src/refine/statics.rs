@@ -53,6 +53,21 @@ pub(super) fn make_static<'a>(
                 declared[0] = shaped(op, &declared[0], &shape)?;
             }
         }
+        "stablehlo.bitcast_convert" => {
+            // The shape of the wider type, and one more dimension that holds its parts.
+            let operand = op.operands.first().map(&ty).and_then(Type::as_tensor);
+            if let (Some(operand), Type::Tensor(result)) = (operand, &declared[0]) {
+                let mut shape: Vec<i64> = operand.shape.iter().map(|d| d.known().unwrap_or(-1)).collect();
+                match (operand.element.bits(), result.element.bits()) {
+                    (Some(from), Some(to)) if from < to => drop(shape.pop()),
+                    (Some(from), Some(to)) if from > to => shape.push(i64::from(from / to)),
+                    _ => {}
+                }
+                if shape.len() == result.rank() {
+                    declared[0] = shaped(op, &declared[0], &shape)?;
+                }
+            }
+        }
         "stablehlo.dynamic_pad" => {
             if let (Some(low), Some(high), Some(interior)) = (ints(op, 2), ints(op, 3), ints(op, 4)) {
                 op.name = "stablehlo.pad".into();
@@ -124,17 +139,35 @@ fn shape_operands(
     for (ty, shape) in declared.iter_mut().zip(&shapes) {
         *ty = shaped(op, ty, shape)?;
     }
-    let mut place = 0;
-    op.operands.retain(|_| {
-        place += 1;
-        !indices.contains(&(place - 1))
-    });
+    fn keep<T>(items: &mut Vec<T>, removed: &[i64]) {
+        let mut place = 0;
+        items.retain(|_| {
+            place += 1;
+            !removed.contains(&(place - 1))
+        });
+    }
+    keep(&mut op.operands, &indices);
     op.attributes = without(&op.attributes, &[NAME]);
+    // What speaks of operands by their place speaks of those that are left.
+    if let Some(Attribute::Array(layouts)) = op.attributes.get("operand_layouts") {
+        let mut layouts = layouts.clone();
+        keep(&mut layouts, &indices);
+        op.attributes.set("operand_layouts", Attribute::Array(layouts));
+    }
+    if let Some(Attribute::Array(aliases)) = op.attributes.get("output_operand_aliases") {
+        let mut aliases = aliases.clone();
+        for alias in &mut aliases {
+            if let Attribute::OutputOperandAlias(alias) = alias {
+                alias.operand_index -= indices.iter().filter(|i| **i < alias.operand_index).count() as i64;
+            }
+        }
+        op.attributes.set("output_operand_aliases", Attribute::Array(aliases));
+    }
     Ok(declared)
 }
 
 /// A declared type with the extents of a constant; -1 says nothing.
-fn shaped(op: &Op, declared: &Type, shape: &[i64]) -> Result<Type, Diagnostic> {
+pub(super) fn shaped(op: &Op, declared: &Type, shape: &[i64]) -> Result<Type, Diagnostic> {
     let element = match declared {
         Type::Tensor(tensor) => tensor.element.clone(),
         Type::Opaque(text) => text

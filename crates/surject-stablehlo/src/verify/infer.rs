@@ -216,7 +216,11 @@ pub(crate) fn refined_types(
     constants: &HashMap<ValueId, &DenseElements>,
     op: &Op,
 ) -> std::result::Result<Vec<Type>, Diagnostic> {
-    let functions = HashMap::new();
+    // Only calls look at functions.
+    let mut functions = HashMap::new();
+    if op.attributes.contains("called_computations") {
+        functions.extend(module.functions.iter().map(|f| (f.name.as_str(), f)));
+    }
     let checked = Checked { module, functions: &functions, constants, op, infers: false };
     let declared: Vec<Type> = checked.result_types();
     if op.spec().is_none() {
