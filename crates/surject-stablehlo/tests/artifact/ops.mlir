@@ -401,3 +401,43 @@ func.func @buffers(%x: memref<4xf32>) -> memref<4xf32> {
   %0 = stablehlo.custom_call @foo(%x) {api_version = 4 : i32, output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>]} : (memref<4xf32>) -> memref<4xf32>
   return %0 : memref<4xf32>
 }
+// -----
+func.func @tilings(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.custom_call @LayoutConstraint(%x) {operand_layouts = [dense<0> : tensor<1xindex>], result_layouts = [dense<0> : tensor<1xindex>], result_tilings = [[dense<2> : tensor<1xindex>]]} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// -----
+func.func @collective_reduce(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "stablehlo.collective_reduce"(%x) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// -----
+func.func @dynamic_root(%x: tensor<4xf32>, %r: tensor<1xi32>) -> tensor<4xf32> {
+  %0 = "stablehlo.collective_broadcast"(%x, %r) <{has_dynamic_root = true, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<4xf32>, tensor<1xi32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// -----
+func.func @quantized(%x: tensor<4x2x!quant.uniform<i8:f32, 3.4000000000000002E-2:-12>>) -> tensor<4x2xf32> {
+  %0 = stablehlo.uniform_dequantize %x : (tensor<4x2x!quant.uniform<i8:f32, 3.4000000000000002E-2:-12>>) -> tensor<4x2xf32>
+  %1 = stablehlo.uniform_quantize %0 : (tensor<4x2xf32>) -> tensor<4x2x!quant.uniform<u8<1:255>:f32, 5.000000e-01>>
+  return %0 : tensor<4x2xf32>
+}
+// -----
+func.func @quantized_per_axis(%x: tensor<4x2x!quant.uniform<i8<-127:127>:f32:1, {2.000000e-01,5.000000e-01:3}>>) -> tensor<4x2xf32> {
+  %0 = stablehlo.uniform_dequantize %x : (tensor<4x2x!quant.uniform<i8<-127:127>:f32:1, {2.000000e-01,5.000000e-01:3}>>) -> tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}
+// -----
+module @foreign attributes {unit.of, path.to = @a::@b, list = array<i32: 1, 2>, ty = tensor<4xf32>} {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func @main(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<4xf32> {
+    %0 = chlo.erf %x : tensor<4xf32> -> tensor<4xf32>
+    %1, %2 = chlo.top_k(%0, k = 2) : tensor<4xf32> -> (tensor<2xf32>, tensor<2xi32>)
+    %3 = stablehlo.custom_call @f(%0) {some.unit} : (tensor<4xf32>) -> tensor<4xf32>
+    return %3 : tensor<4xf32>
+  }
+}
