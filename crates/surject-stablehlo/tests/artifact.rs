@@ -141,6 +141,7 @@ fn artifacts_of_jaxlib_read_as_it_reads_them() {
         let bytes = std::fs::read(&path).expect("readable");
         let found = parse(&bytes).unwrap_or_else(|e| panic!("{}", e.render(stem, &bytes)));
         assert!(found.same(&wanted), "{stem}:\n{}\n{}", print(&wanted), print(&found));
+        assert_eq!(print(&found), text, "{stem}");
         count += 1;
     }
     assert!(count >= 8, "{count} samples");

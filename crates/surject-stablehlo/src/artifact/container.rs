@@ -83,7 +83,8 @@ impl<'b> Container<'b> {
             }
         }
         let find = |number: u8, name: &str| {
-            let missing = || malformed(end, format!("the {name} section is missing"));
+            let missing =
+                || malformed(end, format!("the {name} section is missing")).help("is the file complete?");
             sections[number as usize].ok_or_else(missing)
         };
         let strings = strings(find(section::STRING, "string")?)?;

@@ -42,13 +42,7 @@ pub(super) fn to_stablehlo(
         | "collective_reduce" | "reduce_scatter" => parts.channel(false)?,
         "custom_call" => parts.symbols("called_computations")?,
         "call" => parts.symbol("callee")?,
-        "composite" => {
-            parts.symbol("decomposition")?;
-            // Some writers give the default version as a wide integer.
-            if let Some(Attribute::Int { value: 0, .. }) = parts.find("version") {
-                take(parts.attributes, "version");
-            }
-        }
+        "composite" => parts.symbol("decomposition")?,
         _ => {}
     }
     parts.lists_are_short()?;
@@ -93,8 +87,33 @@ pub(crate) fn is_default(op: &str, name: &str, value: &Attribute) -> bool {
         | ("infeed", "infeed_config" | "layout")
         | ("outfeed", "outfeed_config")
         | ("send" | "recv", "source_target_pairs") => empty,
+        (
+            "convolution" | "dynamic_conv" | "reduce_window" | "select_and_scatter",
+            "window_strides" | "lhs_dilation" | "rhs_dilation" | "base_dilations" | "window_dilations",
+        ) => all_are(value, 1),
+        ("convolution" | "dynamic_conv" | "reduce_window" | "select_and_scatter", "padding")
+        | ("convolution" | "dynamic_conv", "window_reversal") => all_are(value, 0),
+        ("gather" | "dynamic_gather" | "scatter", "indices_are_sorted")
+        | ("scatter", "unique_indices")
+        | ("sort", "is_stable")
+        | ("cholesky", "lower")
+        | ("send" | "recv", "is_host_transfer") => *value == Attribute::Bool(false),
+        ("sort", "dimension") => value.as_i64() == Some(-1),
+        ("composite", "version") => value.as_i64() == Some(0),
         (_, "result_accuracy") => matches!(value, Attribute::ResultAccuracy(a)
             if a.mode == "DEFAULT" && a.atol == 0.0 && a.rtol == 0.0 && a.ulps == 0),
+        _ => false,
+    }
+}
+
+/// Whether a list has entries, all of one value.
+fn all_are(value: &Attribute, wanted: i64) -> bool {
+    match value {
+        Attribute::I64s(values) => !values.is_empty() && values.iter().all(|v| *v == wanted),
+        Attribute::Bools(values) => !values.is_empty() && values.iter().all(|v| i64::from(*v) == wanted),
+        Attribute::Dense(elements) => {
+            elements.is_splat() && !elements.is_empty() && elements.get_i64(0) == Some(wanted)
+        }
         _ => false,
     }
 }

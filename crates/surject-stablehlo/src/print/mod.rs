@@ -35,7 +35,8 @@ pub fn print_generic(module: &Module) -> String {
 
 /// The text of a module.
 pub fn print_with(module: &Module, options: &Options) -> String {
-    let mut printer = Printer { module, options, names: Names::of(module), out: String::new(), indent: 0 };
+    let names = if options.generic { Names::generic(module) } else { Names::of(module) };
+    let mut printer = Printer { module, options, names, out: String::new(), indent: 0 };
     printer.module();
     printer.out
 }
