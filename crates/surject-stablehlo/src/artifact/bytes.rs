@@ -67,6 +67,11 @@ impl<'b> Bytes<'b> {
         Ok(Bytes { at: start, end: self.at, ..*self })
     }
 
+    /// The `size` bytes from an offset in the file on, which were read before.
+    pub fn at(&self, start: usize, size: usize) -> Bytes<'b> {
+        Bytes { at: start, end: start + size, ..*self }
+    }
+
     /// An integer whose first byte says in its trailing zeros how many bytes follow.
     pub fn varint(&mut self, what: &str) -> Result<u64> {
         let first = self.byte(what)?;

@@ -45,14 +45,26 @@ pub(super) struct Entry<'b> {
     pub bytes: Bytes<'b>,
 }
 
+/// Where an entry is encoded; small, for a file holds one in two bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Record {
+    dialect: u32,
+    custom: bool,
+    start: usize,
+    size: usize,
+}
+
 /// A file taken apart.
 pub(super) struct Container<'b> {
     pub version: u64,
     pub producer: &'b str,
     pub strings: Vec<&'b [u8]>,
     pub ops: Vec<OpName<'b>>,
-    pub attributes: Vec<Entry<'b>>,
-    pub types: Vec<Entry<'b>>,
+    pub attributes: Vec<Record>,
+    pub types: Vec<Record>,
+    /// The names of the dialects, and the bytes that hold the entries.
+    dialects: Vec<&'b str>,
+    encodings: Bytes<'b>,
     pub properties: Vec<Bytes<'b>>,
     pub ir: Bytes<'b>,
 }
@@ -91,13 +103,33 @@ impl<'b> Container<'b> {
         let (dialects, ops) = dialects(find(section::DIALECT, "dialect")?, &strings, version)?;
         let offsets = find(section::ATTR_TYPE_OFFSET, "attribute and type offset")?;
         let encodings = find(section::ATTR_TYPE, "attribute and type")?;
-        let (attributes, types) = entries(offsets, encodings, &dialects)?;
+        let (attributes, types) = records(offsets, encodings, dialects.len())?;
         let properties = match sections[section::PROPERTIES as usize] {
             Some(body) => properties(body)?,
             None => Vec::new(),
         };
         let ir = find(section::IR, "operation")?;
-        Ok(Container { version, producer, strings, ops, attributes, types, properties, ir })
+        Ok(Container {
+            version,
+            producer,
+            strings,
+            ops,
+            attributes,
+            types,
+            dialects,
+            encodings,
+            properties,
+            ir,
+        })
+    }
+
+    /// The entry that a record describes.
+    pub fn entry(&self, record: Record) -> Entry<'b> {
+        Entry {
+            dialect: self.dialects[record.dialect as usize],
+            custom: record.custom,
+            bytes: self.encodings.at(record.start, record.size),
+        }
     }
 }
 
@@ -163,7 +195,7 @@ fn dialects<'b>(
     }
     let mut ops = Vec::new();
     while !bytes.is_empty() {
-        let dialect = dialect(&mut bytes, &names)?;
+        let dialect = names[dialect(&mut bytes, names.len())?];
         for _ in 0..bytes.count(1, "names of operations")? {
             let index = match version >= since::PROPERTIES {
                 true => bytes.flagged("the name of an operation")?.0,
@@ -176,34 +208,41 @@ fn dialects<'b>(
     Ok((names, ops))
 }
 
-fn dialect<'b>(bytes: &mut Bytes<'_>, names: &[&'b str]) -> Result<&'b str> {
+/// The number of a dialect, of `count`.
+fn dialect(bytes: &mut Bytes<'_>, count: usize) -> Result<usize> {
     let at = *bytes;
     let index = bytes.varint("the number of a dialect")?;
-    let found = usize::try_from(index).ok().and_then(|i| names.get(i).copied());
-    found.ok_or_else(|| at.error(format!("dialect {index} of {}", names.len())))
+    let found = usize::try_from(index).ok().filter(|&i| i < count);
+    found.ok_or_else(|| at.error(format!("dialect {index} of {count}")))
 }
 
 /// Where each attribute and each type is encoded.
-fn entries<'b>(
-    mut offsets: Bytes<'b>,
-    mut encodings: Bytes<'b>,
-    dialects: &[&'b str],
-) -> Result<(Vec<Entry<'b>>, Vec<Entry<'b>>)> {
+fn records(
+    mut offsets: Bytes<'_>,
+    mut encodings: Bytes<'_>,
+    dialects: usize,
+) -> Result<(Vec<Record>, Vec<Record>)> {
     let attributes = offsets.count(1, "attributes")?;
     let types = offsets.count(1, "types")?;
     let total = attributes + types;
-    let mut out = Vec::with_capacity(total.min(offsets.left()));
+    let mut out = Vec::with_capacity(total.min(offsets.left()).min(encodings.left()));
     while out.len() < total {
-        let dialect = dialect(&mut offsets, dialects)?;
+        let dialect = dialect(&mut offsets, dialects)? as u32;
         let count = offsets.count(1, "attributes and types")?;
         if count == 0 || count > total - out.len() {
             let rest = total - out.len();
             return Err(offsets.error(format!("a group of {count} where {rest} attributes and types are left")));
         }
         for _ in 0..count {
+            let at = offsets;
             let (size, custom) = offsets.flagged("the size of an attribute or type")?;
+            if size == 0 {
+                return Err(at.error("an attribute or type of no bytes"));
+            }
             let size = encodings.checked(size, 1, "bytes of an attribute or type")?;
-            out.push(Entry { dialect, custom, bytes: encodings.part(size, "an attribute or type")? });
+            let start = encodings.offset();
+            encodings.take(size, "an attribute or type")?;
+            out.push(Record { dialect, custom, start, size });
         }
     }
     let types = out.split_off(attributes);

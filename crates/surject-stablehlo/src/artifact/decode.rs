@@ -4,6 +4,7 @@
 //! much more than the file holds: an entry is one object here however often it is referred to, and each use is a copy,
 //! so copies are counted against a budget that grows with the file.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::bytes::{Bytes, Result, malformed};
@@ -22,8 +23,8 @@ const BUDGET_PER_BYTE: u64 = 64;
 enum Slot<T> {
     Unread,
     Reading,
-    /// The value, and what a copy of it costs.
-    Read(T, u64),
+    /// The value, and what a copy of it costs. Boxed: a file holds an entry in few bytes, and not all are asked for.
+    Read(Box<(T, u64)>),
 }
 
 /// A number of an attribute or type, and where it stands.
@@ -52,7 +53,7 @@ pub(super) struct Decoder<'b> {
     pub container: &'b Container<'b>,
     attributes: Vec<Slot<Attribute>>,
     types: Vec<Slot<Type>>,
-    locations: Vec<Option<Option<Arc<str>>>>,
+    locations: HashMap<usize, Option<Arc<str>>>,
     budget: u64,
     /// What the entry that is being read has cost so far.
     cost: u64,
@@ -65,7 +66,7 @@ impl<'b> Decoder<'b> {
             container,
             attributes: vec![Slot::Unread; container.attributes.len()],
             types: vec![Slot::Unread; container.types.len()],
-            locations: vec![None; container.attributes.len()],
+            locations: HashMap::new(),
             budget: BUDGET + BUDGET_PER_BYTE * bytes as u64,
             cost: 0,
             depth: 0,
@@ -95,12 +96,12 @@ impl<'b> Decoder<'b> {
         let index = place(reference, count, "attribute")?;
         if let Slot::Unread = self.attributes[index] {
             self.attributes[index] = Slot::Reading;
-            let entry = self.container.attributes[index];
-            let (value, cost) = self.nested(reference, |d| d.read_attribute(entry))?;
-            self.attributes[index] = Slot::Read(value, cost);
+            let entry = self.container.entry(self.container.attributes[index]);
+            let read = self.nested(reference, |d| d.read_attribute(entry))?;
+            self.attributes[index] = Slot::Read(Box::new(read));
         }
-        let Slot::Read(value, cost) = &self.attributes[index] else { return Err(circle(reference)) };
-        let (value, cost) = (value.clone(), *cost);
+        let Slot::Read(read) = &self.attributes[index] else { return Err(circle(reference)) };
+        let (value, cost) = (read.0.clone(), read.1);
         self.spend(cost, reference.at)?;
         Ok(value)
     }
@@ -111,12 +112,12 @@ impl<'b> Decoder<'b> {
         let index = place(reference, count, "type")?;
         if let Slot::Unread = self.types[index] {
             self.types[index] = Slot::Reading;
-            let entry = self.container.types[index];
-            let (value, cost) = self.nested(reference, |d| d.read_type(entry))?;
-            self.types[index] = Slot::Read(value, cost);
+            let entry = self.container.entry(self.container.types[index]);
+            let read = self.nested(reference, |d| d.read_type(entry))?;
+            self.types[index] = Slot::Read(Box::new(read));
         }
-        let Slot::Read(value, cost) = &self.types[index] else { return Err(circle(reference)) };
-        let (value, cost) = (value.clone(), *cost);
+        let Slot::Read(read) = &self.types[index] else { return Err(circle(reference)) };
+        let (value, cost) = (read.0.clone(), read.1);
         self.spend(cost, reference.at)?;
         Ok(value)
     }
@@ -147,15 +148,16 @@ impl<'b> Decoder<'b> {
     /// The text of the location that a reference names; none where it says nothing. Of a location within a call that
     /// was inlined, and of one that is several, the innermost and the first.
     pub fn location(&mut self, reference: Reference) -> Result<Option<Arc<str>>> {
-        let index = place(reference, self.locations.len(), "attribute")?;
-        if self.locations[index].is_none() {
-            let text = match self.attribute(reference)? {
-                Attribute::Opaque(text) if !text.is_empty() => Some(Arc::from(text)),
-                _ => None,
-            };
-            self.locations[index] = Some(text);
+        let index = place(reference, self.attributes.len(), "attribute")?;
+        if let Some(text) = self.locations.get(&index) {
+            return Ok(text.clone());
         }
-        Ok(self.locations[index].clone().flatten())
+        let text = match self.attribute(reference)? {
+            Attribute::Opaque(text) if !text.is_empty() => Some(Arc::from(text)),
+            _ => None,
+        };
+        self.locations.insert(index, text.clone());
+        Ok(text)
     }
 
     /// A string by its number in the table.
