@@ -14,7 +14,7 @@ mod source;
 pub mod tensor_source;
 
 pub use failure::{Failure, Status};
-pub use pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
+pub use pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise, through_dialect};
 pub use source::{Source, SourceKind};
 pub use surject_tensor::{assign, op};
 

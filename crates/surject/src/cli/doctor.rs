@@ -4,6 +4,7 @@ use crate::Failure;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
+use surject_mlir::pipelines::{Kind, Pipeline};
 
 /// Arguments of `surject doctor`.
 #[derive(Debug, clap::Args)]
@@ -11,12 +12,18 @@ pub struct Arguments {
     /// Measure this machine and write the constants of the optimiser's cost model to a file.
     #[arg(long, value_name = "FILE")]
     calibrate: Option<PathBuf>,
+    /// Print the pass pipelines of compiled code, as `mlir-opt` takes them, instead.
+    #[arg(long, conflicts_with = "calibrate")]
+    pipelines: bool,
 }
 
 /// Runs the subcommand. What is missing is a line, not a failure: the command itself works without it.
 pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
     if let Some(path) = &arguments.calibrate {
         return calibrate(path, out);
+    }
+    if arguments.pipelines {
+        return pipelines(out);
     }
     let mut line = |name: &str, state: Result<String, String>| {
         let (mark, text) = match &state {
@@ -33,6 +40,28 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     line("graphviz", tool("dot", "apt-get install graphviz (pictures of e-graphs)"))?;
     line("python3", tool("python3", "apt-get install python3 python3-venv (the XLA cross-check)"))?;
     line("CUDA driver", cuda())
+}
+
+/// The pass pipelines, for `mlir-opt`.
+fn pipelines(out: &mut dyn Write) -> Result<(), Failure> {
+    super::print(
+        out,
+        format_args!(
+            "# `surject opt PROGRAM --emit mlir` begins with the pipeline of its module;\n\
+             # `surject opt PROGRAM --emit llvm-dialect` prints what it makes.\n"
+        ),
+    )?;
+    for pipeline in Pipeline::all() {
+        let when = match pipeline.kind {
+            Kind::Direct => {
+                "a module of nothing but llvm, scf, arith, and operations of vector and math with one in LLVM;\n\
+                 # filter-dialects leaves out those that the module does not use"
+            }
+            Kind::General => "any other module",
+        };
+        super::print(out, format_args!("\n# {when}\n{}\n", pipeline.command()))?;
+    }
+    Ok(())
 }
 
 /// Measures the constants of the cost model.
