@@ -1,6 +1,7 @@
 //! The walk in `ARCHITECTURE.md` shows what the command prints, and the layers that it names use only those before them.
 
 use crate::support::{own_case, root, surject};
+use std::path::PathBuf;
 
 /// The texts of the walk, in order: the mark before each, and the words of the command.
 const STAGES: [(&str, &[&str]); 3] = [
@@ -37,6 +38,40 @@ fn the_walk_shows_what_the_command_prints() {
         return;
     }
     assert!(found == expected, "ARCHITECTURE.md is out of date: run this test with SURJECT_UPDATE=1");
+}
+
+/// The folders of the code generator are layers: a file uses those of its own and of the layers before it, in the order in
+/// which the front page names them.
+#[test]
+fn folders_of_the_code_generator_use_only_those_before_them() {
+    let folder = root().join("crates/surject-codegen/src");
+    let front = std::fs::read_to_string(folder.join("lib.rs")).expect("the front page is readable");
+    let order: Vec<&str> = front.lines().filter_map(|l| l.split_once(". `")?.1.split('`').next()).collect();
+    let expected =
+        ["machine", "expression", "normalise", "schedule", "lower", "materialise", "library", "program"];
+    assert_eq!(order, expected);
+    let mut work: Vec<(usize, PathBuf)> = Vec::new();
+    for (i, layer) in order.iter().enumerate() {
+        work.push((i, folder.join(format!("{layer}.rs"))));
+        work.push((i, folder.join(layer)));
+    }
+    let mut files = 0;
+    while let Some((i, path)) = work.pop() {
+        if path.is_dir() {
+            let entries = std::fs::read_dir(&path).expect("the folder is readable");
+            work.extend(entries.map(|entry| (i, entry.expect("an entry").path())));
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).expect("the file is readable");
+        let code: String = text.lines().filter(|l| !l.trim_start().starts_with("//")).collect();
+        files += 1;
+        for later in &order[i + 1..] {
+            let uses =
+                code.contains(&format!("crate::{later}::")) || code.contains(&format!("crate::{later};"));
+            assert!(!uses, "{} uses `{later}`, which comes after `{}`", path.display(), order[i]);
+        }
+    }
+    assert!(files > 100, "{files} files");
 }
 
 /// In the order of the front page, every layer uses only those before it.

@@ -12,18 +12,19 @@ mod scatter;
 mod select;
 mod windows;
 
-use crate::address::Lin;
-use crate::build::sizes;
-use crate::dag::{Buf, Dag, Node};
-use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
-use crate::gather::Gathered;
-use crate::lines;
-use crate::row::{self, Kernel, name_pointers};
-use crate::runs;
-use crate::schedule::{self, Output};
-use crate::store::{Stores, buf};
-use crate::units::share_of_task;
-use crate::uses;
+use crate::expression::address::Lin;
+use crate::expression::build::sizes;
+use crate::expression::dag::{Buf, Dag, Node, buf};
+use crate::expression::gather::Gathered;
+use crate::expression::output::Output;
+use crate::expression::uses;
+use crate::lower::bulk;
+use crate::lower::emit::{At, Bounds, Carried, Emitter, ScopeId, Val};
+use crate::lower::row::{self, Kernel, name_pointers};
+use crate::lower::units::share_of_task;
+use crate::machine::elem::Elem;
+use crate::materialise::store::Stores;
+use crate::schedule::{self, gathered_lines};
 use crate::{CodegenError, Target};
 use std::collections::HashMap;
 use surject_ir::{DType, Function, LibOp, Region, StatementKind, Var};
@@ -67,7 +68,7 @@ pub fn kernels(
         function: stores.function,
         threads: stores.target.threads,
         lanes: if stores.target.has_half_lines() { 8 } else { 16 },
-        far: lines::far_bytes(stores.target),
+        far: gathered_lines::far_bytes(stores.target),
         targets,
         args,
         regions,
@@ -522,7 +523,7 @@ impl<'a> Writer<'a> {
 
     /// Copies bytes, as many as are known at run time.
     fn copy_all(&mut self, scope: ScopeId, to: &str, from: &str, bytes: &str) {
-        self.em.line(scope, &runs::copied(to, from, bytes));
+        self.em.line(scope, &bulk::copied(to, from, bytes));
     }
 
     /// An integer element as `i64`; what does not fit becomes the largest.

@@ -1,31 +1,46 @@
 //! Decisions about the loops of a kernel: which are one, in which order they run, which of them is done in lanes.
 
-use crate::Target;
-use crate::abreast::Abreast;
-use crate::access::NEAR;
-use crate::address::{Guard, Lin, LoopId, LoopSet};
-use crate::braid::{self, Braid};
-use crate::dag::{Buf, Dag, Node, NodeData, NodeId};
-use crate::emit::{Elem, ReducePlan};
-use crate::runs::Runs;
-use crate::short::{self, Short};
-use crate::stream;
-use crate::turned::{self, Turned};
-use std::collections::{HashMap, HashSet};
-use surject_ir::{AccOp, BinaryOp, DType, UnaryOp};
+pub(crate) mod blocks;
+pub(crate) mod bulk;
+pub(crate) mod contraction;
+pub(crate) mod cuts;
+pub(crate) mod gathered_lines;
+pub(crate) mod halo;
+pub(crate) mod interleave;
+pub(crate) mod non_temporal;
+pub(crate) mod outer_vector;
+pub(crate) mod prefetch;
+pub(crate) mod scan;
+pub(crate) mod split_reduction;
+pub(crate) mod term_cache;
+pub(crate) mod transpose;
+pub(crate) mod units;
+pub(crate) mod unroll_jam;
 
-/// A stored value: where it goes and what it is.
-#[derive(Clone, Debug)]
-pub struct Output {
-    /// The tensor that is written.
-    pub to: Buf,
-    /// The row-major position that is written, in elements of the type of the node.
-    pub address: Lin,
-    /// What is written.
-    pub root: NodeId,
-    /// What joins it to the element that is there.
-    pub join: Option<AccOp>,
+use crate::Target;
+use crate::expression::address::{Lin, LoopId, LoopSet};
+use crate::expression::dag::{Dag, Node, NodeData, NodeId};
+use crate::expression::output::Output;
+use crate::machine::elem::Elem;
+use crate::schedule::bulk::Runs;
+use crate::schedule::interleave::Braid;
+use crate::schedule::outer_vector::Short;
+use crate::schedule::transpose::Turned;
+use crate::schedule::unroll_jam::Abreast;
+use std::collections::{HashMap, HashSet};
+use surject_ir::{BinaryOp, DType, UnaryOp};
+
+/// How a reduction is done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReducePlan {
+    /// Its loops, outermost first.
+    pub order: Vec<LoopId>,
+    /// The lanes in which its last loop is done; 1: none.
+    pub lanes: usize,
 }
+
+/// Elements that lie at most so far apart are taken from vectors that hold all that is between them.
+pub(crate) const NEAR: i64 = 8;
 
 /// The schedule of a kernel.
 #[derive(Clone, Debug)]
@@ -63,108 +78,6 @@ impl Schedule {
     pub fn is_plain(&self) -> bool {
         self.turned.is_none() && self.short.is_none() && self.braid.is_none() && self.abreast.is_none()
     }
-}
-
-/// Joins loops that every address runs through as if they were one. Gives the graph, the outputs and the loops
-/// over the output that are left.
-pub fn merge(dag: Dag, outputs: Vec<Output>, outer: &[LoopId]) -> (Dag, Vec<Output>, Vec<LoopId>) {
-    let (mut dag, mut outputs, mut outer) = (dag, outputs, outer.to_vec());
-    while let Some((a, b)) = mergeable(&dag, &outputs, &outer) {
-        let drop = |lin: &Lin| Lin {
-            terms: lin.terms.iter().copied().filter(|t| t.0 != a).collect(),
-            offset: lin.offset,
-        };
-        let mut result = Dag::default();
-        result.extents.clone_from(&dag.extents);
-        result.extents[b.0 as usize] *= result.extents[a.0 as usize];
-        result.extents[a.0 as usize] = 1;
-        let mut ids: Vec<NodeId> = Vec::with_capacity(dag.len());
-        for (_, data) in dag.iter() {
-            let at = |id: NodeId| ids[id.0 as usize];
-            let mut node = data.node.clone();
-            for guard in node.guards_mut() {
-                *guard = joined(guard, (a, b), dag.extent(b)).unwrap_or_else(|| guard.clone());
-            }
-            let node = node.mapped(&at, &|lin| Some(drop(lin))).unwrap_or(node);
-            ids.push(result.add(node, data.dtype));
-        }
-        for output in &mut outputs {
-            *output = Output {
-                address: drop(&output.address),
-                root: ids[output.root.0 as usize],
-                ..output.clone()
-            };
-        }
-        outer.retain(|&l| l != a);
-        dag = result;
-    }
-    (dag, outputs, outer)
-}
-
-/// Summed loops of fewer points do not fill a vector: they are joined with the one around even where a guard asks for
-/// that alone.
-const SHORT: i64 = 16;
-
-/// A guard that has `extent` times the coefficient of `b` for `a`, and holds where this one holds: `0 ≤ a + e < n` is
-/// `0 ≤ extent·(a + e) + b < extent·n`, as `b` never reaches the next `a`. Backwards `b` counts from its last point.
-fn joined(guard: &Guard, (a, b): (LoopId, LoopId), extent: i64) -> Option<Guard> {
-    let (around, inside) = (guard.expr.coeff(a), guard.expr.coeff(b));
-    if inside.checked_mul(extent) == Some(around) {
-        return Some(guard.clone());
-    }
-    if inside != 0 || around.abs() != 1 {
-        return None;
-    }
-    let offset = if around < 0 { extent - 1 } else { 0 };
-    let step = Lin { terms: vec![(b, around)], offset };
-    Some(Guard { expr: step.plus(&guard.expr, extent)?, bound: guard.bound.checked_mul(extent)? })
-}
-
-/// Two loops of one kind such that every expression has `extent(b)` times the coefficient of `b` for `a`, or can have.
-fn mergeable(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Option<(LoopId, LoopId)> {
-    let mut lins: Vec<&Lin> = outputs.iter().map(|o| &o.address).collect();
-    let mut conditions: Vec<&Guard> = Vec::new();
-    let mut groups: Vec<&[LoopId]> = vec![outer];
-    let mut fixed = LoopSet::default();
-    let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-    for id in dag.reachable(&roots, true) {
-        conditions.extend(dag[id].node.guards());
-        match &dag[id].node {
-            Node::Load { address, .. } | Node::Gather { address, .. } => lins.push(address),
-            Node::Index(lin) => lins.push(lin),
-            Node::Reduce { loops, .. } => groups.push(loops),
-            Node::Param(_, l) => fixed = fixed.union(std::iter::once(*l).collect()),
-            _ => {}
-        }
-    }
-    let together = |a: LoopId, b: LoopId| groups.iter().all(|g| g.contains(&a) == g.contains(&b));
-    let uniform = |a: LoopId, b: LoopId| {
-        lins.iter().all(|lin| lin.coeff(b).checked_mul(dag.extent(b)) == Some(lin.coeff(a)))
-    };
-    let guarded = |a: LoopId, b: LoopId| {
-        let short = !outer.contains(&b) && dag.extent(b) < SHORT;
-        conditions.iter().all(|guard| match joined(guard, (a, b), dag.extent(b)) {
-            Some(joined) => joined == **guard || short,
-            None => false,
-        })
-    };
-    for group in &groups {
-        for (i, &a) in group.iter().enumerate() {
-            for (j, &b) in group.iter().enumerate() {
-                let free = !fixed.contains(a) && !fixed.contains(b);
-                if i != j && free && together(a, b) && uniform(a, b) && guarded(a, b) && used(dag, outputs, b)
-                {
-                    return Some((a, b));
-                }
-            }
-        }
-    }
-    None
-}
-
-/// Does a loop count at all? One that no expression uses only repeats.
-fn used(dag: &Dag, outputs: &[Output], l: LoopId) -> bool {
-    outputs.iter().any(|o| o.address.coeff(l) != 0) || dag.iter().any(|(_, d)| d.deps.contains(l))
 }
 
 /// The cost of a node per element, in cycles of scalar code, and whether vector code does it lane by lane.
@@ -474,7 +387,7 @@ fn keep_step(dag: &Dag, reductions: &[NodeId], plans: &mut HashMap<NodeId, Reduc
 const MOST: f64 = 4.0;
 
 /// The most nodes that reductions along the same loops have together.
-fn together(bodies: &[(NodeId, Vec<NodeId>)], plans: &HashMap<NodeId, ReducePlan>) -> usize {
+pub(crate) fn together(bodies: &[(NodeId, Vec<NodeId>)], plans: &HashMap<NodeId, ReducePlan>) -> usize {
     let mut groups: HashMap<&[LoopId], HashSet<NodeId>> = HashMap::new();
     for (r, nodes) in bodies {
         groups.entry(&plans[r].order).or_default().extend(nodes);
@@ -578,8 +491,8 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
     const BRAID: f64 = 0.9;
     /// Of more loads than these, columns are had with less.
     const PICKED: usize = 3;
-    let short = short::find(dag, outputs, &schedule.order, target);
-    let braid = braid::find(dag, outputs, &schedule.order, target)
+    let short = outer_vector::find(dag, outputs, &schedule.order, target);
+    let braid = interleave::find(dag, outputs, &schedule.order, target)
         .filter(|b| b.cycles < BRAID * best.0 && (short.is_none() || b.picked <= PICKED));
     if let Some(braid) = braid {
         schedule.order.retain(|&l| l != braid.row && !braid.along.contains(&l));
@@ -587,7 +500,7 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         schedule.lanes = braid.rows as usize;
         schedule.cycles = braid.cycles.max(traffic(dag, outputs) / BYTES_A_CYCLE);
         schedule.braid = Some(braid);
-        stream::decide(dag, outputs, &mut schedule, target);
+        non_temporal::decide(dag, outputs, &mut schedule, target);
         return schedule;
     }
     if let Some(short) = short {
@@ -596,7 +509,7 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         schedule.order.sort_by_key(|&l| short.apart && inside_of_rows(dag, &all, l, short.row, target));
         schedule.order.push(short.row);
         (schedule.lanes, schedule.short) = (short.lanes, Some(short));
-        stream::decide(dag, outputs, &mut schedule, target);
+        non_temporal::decide(dag, outputs, &mut schedule, target);
         return schedule;
     }
     if let Some((l, lanes)) = best.1 {
@@ -611,12 +524,12 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
             }
         }
     }
-    turned::turn(dag, outputs, &mut schedule, target);
+    transpose::turn(dag, outputs, &mut schedule, target);
     schedule.runs = Runs::of(dag, outputs, &schedule, target);
-    stream::decide(dag, outputs, &mut schedule, target);
-    turned::shape(dag, outputs, &mut schedule, target);
+    non_temporal::decide(dag, outputs, &mut schedule, target);
+    transpose::shape(dag, outputs, &mut schedule, target);
     if schedule.shift.is_none() && best.0 < schedule.cycles {
-        schedule.shift = stream::near(dag, outputs, &schedule, target);
+        schedule.shift = non_temporal::near(dag, outputs, &schedule, target);
     }
     schedule
 }
@@ -641,31 +554,5 @@ fn traffic(dag: &Dag, outputs: &[Output]) -> f64 {
         }
         _ => 0.0,
     });
-    read.sum::<f64>() + stream::written(dag, outputs)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn joined_guards_hold_at_the_same_points() {
-        let (a, b) = (LoopId(0), LoopId(1));
-        let value = |lin: &Lin, at: [i64; 2]| lin.offset + lin.coeff(a) * at[0] + lin.coeff(b) * at[1];
-        let holds = |g: &Guard, at| (0..g.bound).contains(&value(&g.expr, at));
-        for extent in 1..4 {
-            for (around, offset, bound) in
-                [-1, 1].iter().flat_map(|&c| (-6..6).flat_map(move |o| (0..6).map(move |n| (c, o, n))))
-            {
-                let guard = Guard { expr: Lin { terms: vec![(a, around)], offset }, bound };
-                let joined = joined(&guard, (a, b), extent).unwrap();
-                assert_eq!(joined.expr.coeff(a), joined.expr.coeff(b) * extent);
-                for at in (0..7).flat_map(|x| (0..extent).map(move |y| [x, y])) {
-                    assert_eq!(holds(&guard, at), holds(&joined, at), "{guard:?} {joined:?} {at:?}");
-                }
-            }
-        }
-        let twice = Guard { expr: Lin { terms: vec![(a, 2)], offset: 0 }, bound: 9 };
-        assert_eq!(joined(&twice, (a, b), 3), None);
-    }
+    read.sum::<f64>() + non_temporal::written(dag, outputs)
 }

@@ -7,9 +7,9 @@
 use super::expression::{Expression, Tensor};
 use super::schedule::{Axis, AxisKind, Resolved, Schedule, ScheduleError, resolve};
 use crate::CodegenError;
-use crate::address::{Guard, Lin, LoopId, LoopSet};
-use crate::build::joining;
-use crate::dag::{Buf, Node, NodeId};
+use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
+use crate::expression::build::joining;
+use crate::expression::dag::{Buf, Node, NodeId};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use surject_ir::{AccOp, DType, UnaryOp};
 use surject_kernel::{Access, Affine, Builder, Kernel, Level, LoopKind, Mem, Op, Place, Source, Type, Value};

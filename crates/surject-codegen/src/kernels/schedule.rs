@@ -14,8 +14,8 @@
 //! Without directives the loops run one after the other, in the order of the expression.
 
 use super::expression::Expression;
-use crate::address::LoopId;
-use crate::dag::{Node, NodeId};
+use crate::expression::address::LoopId;
+use crate::expression::dag::{Node, NodeId};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::str::FromStr;

@@ -1,14 +1,15 @@
 //! Folds with a scalar function: reductions of several tensors.
 
-use super::{Call, Writer, region, strides};
 use crate::CodegenError;
-use crate::condition::REGISTER;
-use crate::dag::{Buf, Dag, NodeId};
-use crate::emit::{At, Bounds, Carried, Elem, ScopeId, Val};
-use crate::pack::interleave;
-use crate::row::Kernel;
-use crate::short::{LONGEST, Rows};
-use crate::store::buf;
+use crate::expression::dag::{Buf, Dag, NodeId, buf};
+use crate::library::{Call, Writer, region, strides};
+use crate::lower::condition::REGISTER;
+use crate::lower::contraction::pack::interleave;
+use crate::lower::emit::{At, Bounds, Carried, ScopeId, Val};
+use crate::lower::outer_vector::Rows;
+use crate::lower::row::Kernel;
+use crate::machine::elem::Elem;
+use crate::schedule::outer_vector::LONGEST;
 use surject_index::Space;
 use surject_ir::{DType, FieldKind, Function, Scalar, StatementKind, TensorType, Var};
 
