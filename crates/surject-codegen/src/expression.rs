@@ -13,6 +13,8 @@
 pub(crate) mod address;
 pub(crate) mod build;
 pub(crate) mod complex;
+pub(crate) mod complex_functions;
+pub(crate) mod compose;
 pub(crate) mod dag;
 pub(crate) mod facts;
 pub(crate) mod gather;

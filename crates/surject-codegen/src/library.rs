@@ -13,7 +13,7 @@ mod select;
 mod windows;
 
 use crate::expression::address::Lin;
-use crate::expression::build::sizes;
+use crate::expression::compose::sizes;
 use crate::expression::dag::{Buf, Dag, Node, buf};
 use crate::expression::gather::Gathered;
 use crate::expression::output::Output;
@@ -51,8 +51,8 @@ pub fn kernels(
     if empty {
         return Ok(Vec::new());
     }
-    if let Some(drawn) = targets.first().and_then(|t| stores.drawn.get(t)).cloned() {
-        return Ok(vec![stores.drawn(targets[0], &drawn)?]);
+    if let Some(sunk) = targets.first().and_then(|t| stores.sunk.get(t)).cloned() {
+        return Ok(vec![stores.sunk(targets[0], &sunk)?]);
     }
     let statement = StatementKind::Call {
         op: op.clone(),
@@ -67,7 +67,7 @@ pub fn kernels(
     let call = Call {
         function: stores.function,
         threads: stores.target.threads,
-        lanes: if stores.target.has_half_lines() { 8 } else { 16 },
+        lanes: if stores.target.has_half_line_vectors() { 8 } else { 16 },
         far: gathered_lines::far_bytes(stores.target),
         targets,
         args,
@@ -210,7 +210,11 @@ impl Call<'_> {
         let (from, to) = (self.arg(i)?, self.targets[i]);
         let dtype = self.dtype(to);
         let count: i64 = self.sizes(to)?.iter().product();
-        let worth = if target.eager { count > 1 } else { count.saturating_mul(dtype.size() as i64) > LEAST };
+        let worth = if target.treats_all_as_large {
+            count > 1
+        } else {
+            count.saturating_mul(dtype.size() as i64) > LEAST
+        };
         if self.threads <= 1 || dtype.is_complex() || !worth {
             return Ok(None);
         }

@@ -5,6 +5,7 @@
 //! done in lanes (`epilogue`), for gathers (`gathers`, `sunk_gather`), and takes the first form of a schedule that fits.
 
 pub(crate) mod epilogue;
+pub(crate) mod forms;
 pub(crate) mod gathers;
 pub(crate) mod push;
 pub(crate) mod recomputed;

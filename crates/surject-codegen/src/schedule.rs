@@ -23,10 +23,10 @@ use crate::expression::dag::{Dag, Node, NodeData, NodeId};
 use crate::expression::output::Output;
 use crate::machine::elem::Elem;
 use crate::schedule::bulk::Runs;
-use crate::schedule::interleave::Braid;
-use crate::schedule::outer_vector::Short;
-use crate::schedule::transpose::Turned;
-use crate::schedule::unroll_jam::Abreast;
+use crate::schedule::interleave::Interleave;
+use crate::schedule::outer_vector::OuterVector;
+use crate::schedule::transpose::BlockTranspose;
+use crate::schedule::unroll_jam::UnrollJam;
 use std::collections::{HashMap, HashSet};
 use surject_ir::{BinaryOp, DType, UnaryOp};
 
@@ -51,19 +51,19 @@ pub struct Schedule {
     pub lanes: usize,
     /// Loads that run along other loops than the last: they are done in blocks, which are transposed. The loops then
     /// stand before the last.
-    pub turned: Option<Turned>,
+    pub block_transpose: Option<BlockTranspose>,
     /// Rows that are short: they are the lanes of the last loop, and what runs along them is written out.
-    pub short: Option<Short>,
+    pub outer_vector: Option<OuterVector>,
     /// Rows that are short and run on from one to the next: the last loop is that over rows, and its lanes are the rows
     /// of a block.
-    pub braid: Option<Braid>,
-    /// Windows that are summed abreast: the loop over them is the last but one.
-    pub(crate) abreast: Option<Abreast>,
+    pub interleave: Option<Interleave>,
+    /// Windows that are unrolled and jammed: the loop over them is the last but one.
+    pub(crate) unroll_jam: Option<UnrollJam>,
     /// How each reduction is done.
     pub reductions: HashMap<NodeId, ReducePlan>,
-    /// By tables of how many entries may functions be computed ([`Target::tables`])?
+    /// By tables of how many entries may functions be computed ([`Target::lane_permute_width`])?
     pub tables: usize,
-    /// Do results go past the caches ([`Target::streams`])?
+    /// Do results go past the caches ([`Target::has_non_temporal_stores`])?
     pub streams: bool,
     /// From so many bytes on a part of a row is done from line to line of memory.
     pub shift: Option<i64>,
@@ -76,7 +76,10 @@ pub struct Schedule {
 impl Schedule {
     /// Is every loop over the output one of `order`, and the last one done element by element or in lanes?
     pub fn is_plain(&self) -> bool {
-        self.turned.is_none() && self.short.is_none() && self.braid.is_none() && self.abreast.is_none()
+        self.block_transpose.is_none()
+            && self.outer_vector.is_none()
+            && self.interleave.is_none()
+            && self.unroll_jam.is_none()
     }
 }
 
@@ -129,7 +132,7 @@ const ONE_BY_ONE: usize = 8;
 /// by one.
 fn handed_on(dag: &Dag, n: NodeId, target: &Target) -> usize {
     let truths = matches!(dag[n].node, Node::Reduce { .. }) && dag[n].dtype == DType::I1;
-    if truths && target.has_half_lines() { target.lanes_bytes } else { usize::MAX }
+    if truths && target.has_half_line_vectors() { target.vector_bytes } else { usize::MAX }
 }
 
 /// The most lanes for what depends on a loop. Of mixed widths that counts which a quarter of the values have: a few wider
@@ -147,7 +150,7 @@ fn widest(dag: &Dag, nodes: &[NodeId], l: LoopId, target: &Target, copies: usize
         |n: NodeId| matches!(dag[n].node, Node::Gather { offset, .. } if dag[offset].deps.contains(l));
     let most = if nodes.iter().any(|&n| apart(n)) { ONE_BY_ONE } else { usize::MAX };
     let most = nodes.iter().map(|&n| handed_on(dag, n, target)).fold(most, usize::min);
-    (target.lanes_bytes / size * if by_lane { 1 } else { copies }).clamp(1, most)
+    (target.vector_bytes / size * if by_lane { 1 } else { copies }).clamp(1, most)
 }
 
 /// The largest power of two that is not above either.
@@ -191,11 +194,11 @@ fn whole_row(
     };
     let all = usize::try_from(dag.extent(l)).ok()?;
     let size = outputs.iter().map(|o| Elem::of(dag[o.root].dtype).size()).max()?.max(4);
-    let registers = all.div_ceil(target.lanes_bytes / size) * down.len();
+    let registers = all.div_ceil(target.vector_bytes / size) * down.len();
     // Long terms need more registers besides.
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let nodes = dag.reachable(&roots, true);
-    let most = 3 * target.registers / 16 * copies(nodes.len(), target);
+    let most = 3 * target.vector_registers / 16 * copies(nodes.len(), target);
     let short = down.iter().all(|r| {
         let body = dag[*r].node.children().flat_map(|b| dag.reachable(&[b], false));
         body.into_iter().all(|n| node_cost(dag, n) < LONG)
@@ -227,7 +230,7 @@ fn share(extent: i64, lanes: usize, native: usize) -> f64 {
 /// registers are worth more of them. (Zen 3: of 9 to 40 nodes four take 0.8 to 0.95 of the time of two; of normal numbers
 /// from random bits two take 0.75 of the time of one.)
 fn copies(nodes: usize, target: &Target) -> usize {
-    let narrow = target.has_half_lines();
+    let narrow = target.has_half_line_vectors();
     match nodes {
         0..=8 => 4,
         9..=40 if narrow => 4,
@@ -261,7 +264,7 @@ fn inside_of_rows(dag: &Dag, nodes: &[NodeId], l: LoopId, row: LoopId, target: &
     });
     loads.all(|(n, [own, stride])| {
         let bytes = dag.extent(row) * stride * Elem::of(dag[n].dtype).size() as i64;
-        (1..stride).contains(&own) && bytes <= target.second_bytes() as i64
+        (1..stride).contains(&own) && bytes <= target.l2_bytes() as i64
     })
 }
 
@@ -290,7 +293,7 @@ impl Chooser<'_> {
         };
         let points: f64 = nest[..depth].iter().map(runs).product();
         let Some((l, lanes)) = vector.filter(|v| data.deps.contains(v.0)) else { return points * scalar };
-        let native = self.target.lanes_bytes / Elem::of(data.dtype).size();
+        let native = self.target.vector_bytes / Elem::of(data.dtype).size();
         let share = share(self.dag.extent(l), lanes, native);
         let factor = match &data.node {
             _ if by_lane => 1.1,
@@ -377,8 +380,8 @@ fn keep_step(dag: &Dag, reductions: &[NodeId], plans: &mut HashMap<NodeId, Reduc
     for (r, plan) in plans.iter_mut().filter(|p| p.1.lanes > 1) {
         let key = depths.get(r).map(|&depth| (depth, dag[*r].deps, plan.order.clone()));
         let Some(&(lanes, together)) = key.and_then(|key| fewest.get(&key)) else { continue };
-        let native = target.lanes_bytes / Elem::of(dag[*r].dtype).size();
-        let fitting = target.registers / 2 * native / together;
+        let native = target.vector_bytes / Elem::of(dag[*r].dtype).size();
+        let fitting = target.vector_registers / 2 * native / together;
         plan.lanes = lanes.min(1 << fitting.max(native).ilog2());
     }
 }
@@ -443,11 +446,11 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
             sum += points
                 * match vector {
                     Some((l, lanes)) if output.address.coeff(l) == 1 => {
-                        share(dag.extent(l), lanes, target.lanes_bytes / 4)
+                        share(dag.extent(l), lanes, target.vector_bytes / 4)
                     }
                     // The two parts of complex numbers are stored together.
                     Some((l, lanes)) if outputs.len() == 2 && output.address.coeff(l) == 2 => {
-                        2.0 * share(dag.extent(l), lanes, target.lanes_bytes / 4)
+                        2.0 * share(dag.extent(l), lanes, target.vector_bytes / 4)
                     }
                     Some(_) => 1.5,
                     None => 1.0,
@@ -463,7 +466,7 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         let wide = widest(dag, &all, l, target, copies(busy, target));
         let store = outputs.iter().map(|o| Elem::of(dag[o.root].dtype).size()).max().unwrap_or(4).max(2);
         let lanes =
-            cover(wide.min(target.lanes_bytes / store * 4), dag.extent(l), target.lanes_bytes / store);
+            cover(wide.min(target.vector_bytes / store * 4), dag.extent(l), target.vector_bytes / store);
         // The lanes of a vector must not meet at one element.
         let meets = outputs.iter().any(|o| o.join.is_some() && o.address.coeff(l) == 0);
         let cost =
@@ -476,30 +479,30 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
     let mut schedule = Schedule {
         order,
         lanes: 1,
-        turned: None,
-        short: None,
-        braid: None,
-        abreast: None,
+        block_transpose: None,
+        outer_vector: None,
+        interleave: None,
+        unroll_jam: None,
         reductions: plans,
-        tables: target.tables,
+        tables: target.lane_permute_width,
         streams: false,
         shift: None,
         runs: Runs::default(),
         cycles,
     };
     /// What is picked from vectors is longer code.
-    const BRAID: f64 = 0.9;
+    const INTERLEAVED: f64 = 0.9;
     /// Of more loads than these, columns are had with less.
     const PICKED: usize = 3;
     let short = outer_vector::find(dag, outputs, &schedule.order, target);
-    let braid = interleave::find(dag, outputs, &schedule.order, target)
-        .filter(|b| b.cycles < BRAID * best.0 && (short.is_none() || b.picked <= PICKED));
-    if let Some(braid) = braid {
-        schedule.order.retain(|&l| l != braid.row && !braid.along.contains(&l));
-        schedule.order.push(braid.row);
-        schedule.lanes = braid.rows as usize;
-        schedule.cycles = braid.cycles.max(traffic(dag, outputs) / BYTES_A_CYCLE);
-        schedule.braid = Some(braid);
+    let interleave = interleave::find(dag, outputs, &schedule.order, target)
+        .filter(|b| b.cycles < INTERLEAVED * best.0 && (short.is_none() || b.picked <= PICKED));
+    if let Some(interleave) = interleave {
+        schedule.order.retain(|&l| l != interleave.row && !interleave.along.contains(&l));
+        schedule.order.push(interleave.row);
+        schedule.lanes = interleave.rows as usize;
+        schedule.cycles = interleave.cycles.max(traffic(dag, outputs) / BYTES_A_CYCLE);
+        schedule.interleave = Some(interleave);
         non_temporal::decide(dag, outputs, &mut schedule, target);
         return schedule;
     }
@@ -508,7 +511,7 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         // Columns that lie apart are taken from the same rows again while these are in a cache.
         schedule.order.sort_by_key(|&l| short.apart && inside_of_rows(dag, &all, l, short.row, target));
         schedule.order.push(short.row);
-        (schedule.lanes, schedule.short) = (short.lanes, Some(short));
+        (schedule.lanes, schedule.outer_vector) = (short.lanes, Some(short));
         non_temporal::decide(dag, outputs, &mut schedule, target);
         return schedule;
     }

@@ -2,6 +2,7 @@
 
 use crate::CodegenError;
 use crate::expression::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
+use crate::expression::compose::{compose, compose_affine, linearise, sizes};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::gather::{Gathered, Start};
 use crate::expression::polyphase::{self, Residues, Shape};
@@ -9,8 +10,8 @@ use crate::expression::renumber::{self, renumbered};
 use crate::expression::solve::{Refusal, solve};
 use crate::expression::{complex, inline, positions};
 use std::collections::HashMap;
-use surject_index::{Affine, IndexMap, Space};
-use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, Function, Scalar, Var};
+use surject_index::{IndexMap, Space};
+use surject_ir::{AccOp, DType, FieldId, FieldKind, Function, Scalar, Var};
 
 /// A value of a field: one node, or two for a complex number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -557,19 +558,6 @@ fn choices(moduli: &[i64], sizes: &[i64]) -> Vec<Vec<i64>> {
     all
 }
 
-/// The row-major position of a point.
-pub fn linearise(sizes: &[i64], components: &[Lin]) -> Result<Lin, CodegenError> {
-    let overflow = || CodegenError::overflow("a tensor");
-    let (mut address, mut stride) = (Lin::default(), 1i64);
-    for (lin, &size) in components.iter().zip(sizes).rev() {
-        if size != 1 {
-            address = address.plus(lin, stride).ok_or_else(overflow)?;
-            stride = stride.checked_mul(size).ok_or_else(overflow)?;
-        }
-    }
-    Ok(address)
-}
-
 /// One of two values. Where guards choose and the other one is a constant, whoever emits it knows where they hold, and
 /// what is only chosen there need not be guarded by them again: the inside of a padded tensor is loaded as it is. (A load
 /// with a mask is not foreseen by every processor: Zen 5 takes twice as long to copy what no cache holds.)
@@ -589,57 +577,8 @@ fn chosen(dag: &mut Dag, condition: NodeId, x: NodeId, y: NodeId) -> NodeId {
     if x == y { x } else { dag.add(Node::Select(condition, x, y), dtype) }
 }
 
-/// The sizes of a space.
-pub fn sizes(space: &Space) -> Result<Vec<i64>, CodegenError> {
-    space
-        .sizes()
-        .ok_or_else(|| CodegenError::unsupported(format!("the space {space}, which has a symbolic extent")))
-}
-
-/// The components of a map at a position.
-pub fn compose(map: &IndexMap, position: &[Lin]) -> Result<Vec<Lin>, CodegenError> {
-    map.components().iter().map(|c| compose_affine(c, position)).collect()
-}
-
-fn compose_affine(affine: &Affine, position: &[Lin]) -> Result<Lin, CodegenError> {
-    let mut result = Lin::constant(affine.offset);
-    for (&c, lin) in affine.coeffs.iter().zip(position) {
-        if c != 0 {
-            result = result.plus(lin, c).ok_or_else(|| CodegenError::overflow("an address"))?;
-        }
-    }
-    Ok(result)
-}
-
 fn join(a: &[Guard], b: &[Guard]) -> Vec<Guard> {
     let mut all = a.to_vec();
     all.extend(b.iter().filter(|g| !a.contains(g)).cloned());
     all
-}
-
-/// The operation that joins two partial results.
-pub fn joining(op: AccOp) -> Result<BinaryOp, CodegenError> {
-    op.binary().ok_or_else(|| CodegenError::malformed("`set` joins nothing"))
-}
-
-pub(crate) fn stop_is_error<T>(result: Result<T, Stop>) -> Result<T, CodegenError> {
-    result.map_err(|stop| match stop {
-        Stop::Error(error) => error,
-        Stop::Spill(_) | Stop::Split(..) | Stop::Phase(..) => {
-            CodegenError::unsupported("a tensor of more than 128 axes")
-        }
-    })
-}
-
-/// A loop per axis, and the position they run through.
-pub fn box_loops(sizes: &[i64]) -> Result<(Dag, Vec<LoopId>, Vec<Lin>), Stop> {
-    let mut dag = Dag::default();
-    let (mut loops, mut position) = (Vec::new(), Vec::new());
-    for &size in sizes {
-        let l = dag.add_loop(size);
-        let l = l.ok_or_else(|| CodegenError::unsupported("a tensor of more than 128 axes"))?;
-        loops.push(l);
-        position.push(if size == 1 { Lin::default() } else { Lin::var(l) });
-    }
-    Ok((dag, loops, position))
 }

@@ -7,7 +7,8 @@
 
 use crate::CodegenError;
 use crate::expression::address::Lin;
-use crate::expression::build::{Access, Builder, Point, Stop, sizes};
+use crate::expression::build::{Access, Builder, Point, Stop};
+use crate::expression::compose::sizes;
 use crate::expression::dag::{Buf, Dag, Node, NodeId, buf};
 use std::collections::HashMap;
 use surject_ir::{BinaryOp, DType, FieldId, Function, GatherDims, LibOp, Scalar, StatementKind, Var};

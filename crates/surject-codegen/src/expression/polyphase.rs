@@ -11,7 +11,7 @@
 
 use crate::CodegenError;
 use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
-use crate::expression::build::joining;
+use crate::expression::compose::joining;
 use crate::expression::dag::{Dag, Node, NodeData, NodeId};
 use crate::expression::facts;
 use crate::expression::narrow::narrowed;

@@ -3,7 +3,7 @@
 //! is computed point by point.
 
 use crate::expression::address::{Lin, LoopId};
-use crate::expression::build::{compose, linearise, sizes};
+use crate::expression::compose::{compose, linearise, sizes};
 use std::collections::HashMap;
 use surject_ir::{AccOp, FieldId, FieldKind, Function, Var};
 

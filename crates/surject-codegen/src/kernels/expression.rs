@@ -2,9 +2,10 @@
 
 use crate::CodegenError;
 use crate::expression::address::{LoopId, LoopSet};
-use crate::expression::build::box_loops;
-use crate::expression::build::{Builder, Parts, Stop, compose, linearise, sizes};
+use crate::expression::build::{Builder, Parts, Stop};
 use crate::expression::complex;
+use crate::expression::compose::box_loops;
+use crate::expression::compose::{compose, linearise, sizes};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::{Output, outputs};
 use crate::expression::polyphase::{self, Change, Shape};

@@ -8,7 +8,7 @@ use super::expression::{Expression, Tensor};
 use super::schedule::{Axis, AxisKind, Resolved, Schedule, ScheduleError, resolve};
 use crate::CodegenError;
 use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
-use crate::expression::build::joining;
+use crate::expression::compose::joining;
 use crate::expression::dag::{Buf, Node, NodeId};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use surject_ir::{AccOp, DType, UnaryOp};

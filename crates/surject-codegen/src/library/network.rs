@@ -3,7 +3,7 @@
 //! result.
 
 use crate::expression::address::{Lin, LoopId};
-use crate::expression::build::{box_loops, linearise, stop_is_error};
+use crate::expression::compose::{box_loops, linearise, stop_is_error};
 use crate::expression::dag::{Dag, Node, NodeId, buf};
 use crate::expression::output::Output;
 use crate::library::{Call, region};
@@ -29,7 +29,7 @@ pub fn sort(call: &Call<'_>, axis: usize, target: &Target) -> Result<Option<Kern
     let read = call.read_along(axis, length);
     let first = read.iter().copied().max().unwrap_or(length).min(length - 1);
     let pairs = first.saturating_mul(2 * length - 1 - first) / 2;
-    let least = if target.eager { 1 } else { FEWEST.max(FOR_A_PAIR * pairs) };
+    let least = if target.treats_all_as_large { 1 } else { FEWEST.max(FOR_A_PAIR * pairs) };
     let plain = call.args.iter().all(|&v| !call.dtype(v).is_complex() && !call.positions.contains_key(&v));
     if !(1..=PAIRS).contains(&pairs) || lines < least || !plain {
         return Ok(None);

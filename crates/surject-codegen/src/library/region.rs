@@ -255,7 +255,7 @@ impl Inlined {
     }
 
     /// The results for these arguments (each as its parts), in a scope of their own inside `scope`, which is
-    /// closed with [`crate::emit::Emitter::close_plain`] or as the body of an operation.
+    /// closed with [`crate::lower::emit::Emitter::close_plain`] or as the body of an operation.
     pub fn apply(
         &self,
         writer: &mut Writer<'_>,

@@ -76,7 +76,7 @@ impl Row<'_> {
         let [output] = self.outputs else { return None };
         let bytes = (end - start).saturating_mul(size(em.dag, output));
         let long = |least: Option<i64>| least.is_some_and(|least| bytes >= least);
-        if em.stash.is_some() || !long(filled) && !long(moved) {
+        if em.term_cache.is_some() || !long(filled) && !long(moved) {
             return None;
         }
         let part = em.open(scope, vec![(l, String::new())], None);

@@ -12,7 +12,7 @@
 //! Threads that each take a piece of every row read slower than those that each take whole rows: what is far away is
 //! cut into parts, each with a target of its own ([`Columns::parts`]; the same tensor, two threads: 2.4 times as fast).
 //!
-//! Sums of floats down very long columns are made in blocks ([`crate::blocks`]), each with a target of its own.
+//! Sums of floats down very long columns are made in blocks ([`crate::schedule::blocks`]), each with a target of its own.
 //!
 //! A task that takes some rows through several kernels (`fuse`) joins them one by one to a target of its own, or to several
 //! for the same reason.
@@ -66,7 +66,7 @@ pub fn find(
     }
     // What stands inside a reduction is walked down with it, unless no cache holds the rows until then.
     let far =
-        |n: &NodeId| matches!(dag[*n].node, Node::Load { .. }) && dag.bytes(*n) > target.last_bytes as f64;
+        |n: &NodeId| matches!(dag[*n].node, Node::Load { .. }) && dag.bytes(*n) > target.llc_bytes as f64;
     let within = dag.reachable(&[output.root], true).iter().any(far);
     let columns = dag.extent(last);
     dag.reachable(&[output.root], within).into_iter().find_map(|n| {
@@ -90,7 +90,8 @@ pub fn find(
         // norm of its rows 0.7 (Zen 3, one thread).
         let bytes = rows as f64 * columns as f64 * Elem::in_memory(dag[*body].dtype).size() as f64;
         let held = schedule.lanes as i64 >= columns && columns < HELD;
-        let long = bytes > if held { target.shared_bytes as f64 / 2.0 } else { target.cache_bytes as f64 };
+        let long =
+            bytes > if held { target.llc_share_bytes as f64 / 2.0 } else { target.l2_share_bytes as f64 };
         (exact && strided && plain && all && long && points >= WORTH).then_some((n, *field))
     })
 }
@@ -99,7 +100,7 @@ pub fn find(
 /// from fewer where rows are short, and values that each row has one of come from as many besides.
 fn places(dag: &Dag, body: NodeId, rows: LoopId, last: LoopId, target: &Target) -> i64 {
     const SHORT: i64 = 64;
-    if dag.bytes(body) <= 2.0 * target.cache_bytes as f64 {
+    if dag.bytes(body) <= 2.0 * target.l2_share_bytes as f64 {
         return 1;
     }
     let of_a_row = |n: &NodeId| {
@@ -170,11 +171,11 @@ pub fn kernel(
     let mut em = Emitter::new(&both);
     em.tables = schedule.tables;
     let (written, roots) = (vec![output.to], [first[0].root, then[0].root]);
-    (em.asks, em.asks_next) = (target.asks, target.asks_next());
+    (em.asks, em.asks_next) = (target.prefetches, target.prefetches_next_row());
     em.far = prefetch::far(&both, (&roots, false), target, &|_| Some(When::Soon));
     let buffers = row::bind_pointers(&mut em, &written, &roots);
     for (outputs, schedule) in [(&first, &start), (&then, &schedule)] {
-        Row { outputs, schedule, braided: None }.all(&mut em, &units)?;
+        Row { outputs, schedule, interleaved: None }.all(&mut em, &units)?;
     }
     let summary = row::summary(&both, &roots, &schedule, units.tasks);
     let kernel = row::finish(em, buffers, units.tasks, written, summary)?;
@@ -210,7 +211,7 @@ impl Columns {
         let plain = schedule.is_plain() && schedule.order.last().is_some_and(|&l| l != rows);
         schedule.order.sort_by_key(|&l| l != rows);
         let columns = Columns { dag: dag.clone(), output, whole, schedule, op: *op, field: *field };
-        let small = columns.bytes()?.checked_mul(4)? <= target.cache_bytes as i64;
+        let small = columns.bytes()?.checked_mul(4)? <= target.l2_share_bytes as i64;
         (plain && small).then_some(columns)
     }
 
@@ -257,7 +258,7 @@ impl Columns {
     pub(crate) fn parts(&self, buf: Buf, target: &Target) -> Option<Parts> {
         let (threads, rows) = (target.threads as i64, self.rows());
         let extent = self.dag.extent(rows);
-        let far = self.dag.bytes(self.output.root) > (target.threads * target.cache_bytes) as f64;
+        let far = self.dag.bytes(self.output.root) > (target.threads * target.l2_share_bytes) as f64;
         let apart = Some(PARTS * threads).filter(|count| threads > 1 && far && extent >= LEAST * count);
         // Each block has rows in groups, one addition for each group.
         let block = self.block(extent, ROWS, JOINS).map(|rows| (extent + rows - 1) / rows);

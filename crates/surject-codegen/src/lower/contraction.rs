@@ -3,6 +3,7 @@
 pub(crate) mod apart;
 pub(crate) mod direct;
 pub(crate) mod matrix;
+pub(crate) mod merge_vectors;
 pub(crate) mod pack;
 pub(crate) mod packing;
 pub(crate) mod pairs;
@@ -390,7 +391,7 @@ impl Tiles<'_> {
     fn batch_is_inside(&self) -> bool {
         let s = &self.sizes;
         let columns = s.batch * s.all_panels * s.column_panel() * s.elem.size() as i64;
-        if columns > self.target.cache_bytes as i64 {
+        if columns > self.target.l2_share_bytes as i64 {
             return false;
         }
         let apart = |loops: &[LoopId]| {

@@ -13,17 +13,15 @@ use crate::CodegenError;
 use crate::expression::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, NodeId};
 use crate::lower::divide::Inverse;
-use crate::machine::elem::Elem;
 use crate::schedule::ReducePlan;
 use crate::schedule::gathered_lines::Lines;
 use crate::schedule::prefetch::{Asked, Turn};
 use std::collections::{BTreeSet, HashMap, HashSet};
 pub use std::fmt::Write;
-use surject_ir::{DType, Scalar};
 
 /// A scope of an [`Emitter`]; by default the outermost one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct ScopeId(usize);
+pub struct ScopeId(pub(crate) usize);
 
 /// A value: its name and its lanes (1: a scalar).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -44,30 +42,30 @@ pub struct At {
 }
 
 #[derive(Debug, Default)]
-struct Scope {
-    parent: Option<ScopeId>,
-    binds: Vec<(LoopId, String)>,
-    vector: Option<(LoopId, usize)>,
+pub(crate) struct Scope {
+    pub(crate) parent: Option<ScopeId>,
+    pub(crate) binds: Vec<(LoopId, String)>,
+    pub(crate) vector: Option<(LoopId, usize)>,
     /// How many lanes of the vector exist, where not all do.
-    active: Option<usize>,
+    pub(crate) active: Option<usize>,
     /// Which lanes of the vector exist, an `i1` for each, where that is known only when the kernel runs.
-    existing: Option<String>,
+    pub(crate) existing: Option<String>,
     /// Do the lanes of the vector hold the even elements first, then the odd ones?
-    pairs: bool,
+    pub(crate) pairs: bool,
     /// A part of a loop that is all that runs here: its first value, and its end.
-    span: Option<(LoopId, i64, i64)>,
+    pub(crate) span: Option<(LoopId, i64, i64)>,
     /// The loop that this is an iteration of.
-    turn: Option<Turn>,
-    text: String,
-    nodes: HashMap<NodeId, Val>,
-    lins: HashMap<Lin, String>,
-    broadcasts: HashMap<(String, usize), String>,
-    predicates: HashMap<(Vec<Guard>, usize), String>,
-    constants: HashMap<String, String>,
+    pub(crate) turn: Option<Turn>,
+    pub(crate) text: String,
+    pub(crate) nodes: HashMap<NodeId, Val>,
+    pub(crate) lins: HashMap<Lin, String>,
+    pub(crate) broadcasts: HashMap<(String, usize), String>,
+    pub(crate) predicates: HashMap<(Vec<Guard>, usize), String>,
+    pub(crate) constants: HashMap<String, String>,
     /// Loops that have one value here.
-    fixed: Vec<(LoopId, i64)>,
+    pub(crate) fixed: Vec<(LoopId, i64)>,
     /// Blocks of short rows, by pointer, first element and the elements that count: their columns.
-    columns: HashMap<(String, Lin, i64), Vec<String>>,
+    pub(crate) columns: HashMap<(String, Lin, i64), Vec<String>>,
 }
 
 /// A part of short rows: an address, its guards, and the loops whose values are known.
@@ -82,22 +80,22 @@ pub struct Emitter<'a> {
     /// How reductions are done.
     pub reductions: HashMap<NodeId, ReducePlan>,
     /// What a reduction stores on its way, and the pointer it goes to.
-    pub stash: Option<(crate::schedule::term_cache::Stash, String)>,
+    pub term_cache: Option<(crate::schedule::term_cache::TermCache, String)>,
     /// Declarations of outside functions, and functions that kernels share.
     pub declarations: BTreeSet<String>,
     /// Was a loop used where it is not open? The text is then wrong and must not be used.
     pub unbound: bool,
-    /// Of tables of how many entries may each lane take one ([`crate::Target::tables`])?
+    /// Of tables of how many entries may each lane take one ([`crate::Target::lane_permute_width`])?
     pub tables: usize,
-    /// Do results go past the caches ([`crate::Target::streams`])?
+    /// Do results go past the caches ([`crate::Target::has_non_temporal_stores`])?
     pub streams: bool,
-    /// Is what is far away asked for ([`crate::Target::asks`])?
+    /// Is what is far away asked for ([`crate::Target::prefetches`])?
     pub(crate) asks: bool,
     /// Are whole rows asked for that come next, not some that come later?
     pub(crate) asks_next: bool,
-    /// What is read from far away ([`crate::ahead`]).
+    /// What is read from far away ([`crate::schedule::prefetch`]).
     pub(crate) far: Asked,
-    /// Lines that are chosen from what is far away ([`crate::lines`]).
+    /// Lines that are chosen from what is far away ([`crate::schedule::gathered_lines`]).
     pub(crate) lines: Lines,
     /// Those that have been asked for, and the scopes where.
     pub(crate) asked_lines: HashSet<(Buf, NodeId, ScopeId)>,
@@ -106,12 +104,12 @@ pub struct Emitter<'a> {
     /// The reductions whose terms are being written.
     pub(crate) passes: Vec<NodeId>,
     /// The loop over short rows, where such rows are done in lanes.
-    pub short: Option<LoopId>,
+    pub rows_in_lanes: Option<LoopId>,
     /// The first and the last place in a row that is loaded.
     pub(crate) reached: HashMap<Reach, Option<(i64, i64)>>,
     /// The inverses of divisors, by the names of these.
     pub(crate) inverses: HashMap<String, Inverse>,
-    scopes: Vec<Scope>,
+    pub(crate) scopes: Vec<Scope>,
     names: usize,
 }
 
@@ -146,7 +144,7 @@ impl<'a> Emitter<'a> {
             dag,
             pointers: HashMap::new(),
             reductions: HashMap::new(),
-            stash: None,
+            term_cache: None,
             declarations: BTreeSet::new(),
             unbound: false,
             tables: 0,
@@ -158,7 +156,7 @@ impl<'a> Emitter<'a> {
             asked_lines: HashSet::new(),
             far_stores: Vec::new(),
             passes: Vec::new(),
-            short: None,
+            rows_in_lanes: None,
             reached: HashMap::new(),
             inverses: HashMap::new(),
             scopes: vec![Scope::default()],
@@ -183,7 +181,7 @@ impl<'a> Emitter<'a> {
             pointers: self.pointers.clone(),
             tables: self.tables,
             streams: self.streams,
-            short: self.short,
+            rows_in_lanes: self.rows_in_lanes,
             names: self.names,
             ..Emitter::new(dag)
         }
@@ -315,12 +313,6 @@ impl<'a> Emitter<'a> {
             }
             scope = s.parent?;
         }
-    }
-
-    /// An `i1` for each lane: does it count among the first?
-    pub fn first_lanes(&mut self, count: usize, lanes: usize) -> String {
-        let list: Vec<&str> = (0..lanes).map(|i| if i < count { "true" } else { "false" }).collect();
-        self.literal(&format!("dense<[{}]>", list.join(", ")), &Elem::I1.ty(lanes))
     }
 
     /// Says that loops have one value in a scope, which binds them.
@@ -490,7 +482,7 @@ impl<'a> Emitter<'a> {
         self.scopes[parent.0].text.push_str(&body);
     }
 
-    fn parent(&self, scope: ScopeId) -> ScopeId {
+    pub(crate) fn parent(&self, scope: ScopeId) -> ScopeId {
         self.scopes[scope.0].parent.unwrap_or(ScopeId(0))
     }
 
@@ -543,165 +535,6 @@ impl<'a> Emitter<'a> {
     /// Records the value of a node.
     pub fn seed(&mut self, scope: ScopeId, node: NodeId, value: Val) {
         self.scopes[scope.0].nodes.insert(node, value);
-    }
-
-    /// A constant, splat over the lanes. `bits` are those of the register type.
-    pub fn constant(&mut self, elem: Elem, bits: u64, lanes: usize) -> String {
-        let value = match elem {
-            Elem::I1 => (bits != 0).to_string(),
-            Elem::I8 => (bits as i8).to_string(),
-            Elem::I16 => (bits as i16).to_string(),
-            Elem::I32 => (bits as i32).to_string(),
-            Elem::I64 => (bits as i64).to_string(),
-            Elem::F16 => format!("0x{:04X}", bits as u16),
-            Elem::F32 => format!("0x{:08X}", bits as u32),
-            Elem::F64 => format!("0x{bits:016X}"),
-        };
-        let value = if lanes > 1 { format!("dense<{value}>") } else { value };
-        self.literal(&value, &elem.ty(lanes))
-    }
-
-    /// Is a value a constant?
-    pub fn is_constant(&self, value: &str) -> bool {
-        let known = |value: &str| self.scopes[0].constants.values().any(|name| name == value);
-        let spread = |scope: &Scope| scope.broadcasts.iter().any(|(from, to)| to == value && known(&from.0));
-        known(value) || self.scopes.iter().any(spread)
-    }
-
-    /// A constant from its text.
-    pub fn literal(&mut self, value: &str, ty: &str) -> String {
-        let operation = match value {
-            "true" | "false" => format!("arith.constant {value}"),
-            _ => format!("arith.constant {value} : {ty}"),
-        };
-        if let Some(name) = self.scopes[0].constants.get(&operation) {
-            return name.clone();
-        }
-        let name = self.op(ScopeId(0), &operation);
-        self.scopes[0].constants.insert(operation, name.clone());
-        name
-    }
-
-    /// The bounds of a loop from one number to another.
-    pub(crate) fn whole(&mut self, low: i64, high: i64, step: i64) -> Bounds {
-        Bounds { low: self.int(low), high: self.int(high), step: self.int(step) }
-    }
-
-    /// An `i64` constant.
-    pub fn int(&mut self, value: i64) -> String {
-        self.constant(Elem::I64, value as u64, 1)
-    }
-
-    /// A scalar as a constant in its register type.
-    pub fn scalar(&mut self, value: Scalar, lanes: usize) -> String {
-        let elem = Elem::of(value.dtype());
-        let bits = match value.dtype() {
-            DType::F16 | DType::BF16 => (value.as_f64() as f32).to_bits() as u64,
-            _ => value.bits() as u64,
-        };
-        self.constant(elem, bits, lanes)
-    }
-
-    /// `0, c, 2c, …` over the lanes.
-    pub fn steps(&mut self, elem: Elem, c: i64, lanes: usize) -> String {
-        let steps: Vec<i64> = (0..lanes as i64).map(|i| c.wrapping_mul(i)).collect();
-        self.numbers(elem, &steps)
-    }
-
-    /// An integer for each lane; narrow ones wrap.
-    pub fn numbers(&mut self, elem: Elem, numbers: &[i64]) -> String {
-        let wrap = |number: i64| match elem {
-            Elem::I8 => i64::from(number as i8),
-            Elem::I16 => i64::from(number as i16),
-            Elem::I32 => i64::from(number as i32),
-            _ => number,
-        };
-        let list: Vec<String> = numbers.iter().map(|&n| wrap(n).to_string()).collect();
-        self.literal(&format!("dense<[{}]>", list.join(", ")), &elem.ty(numbers.len()))
-    }
-
-    /// A value with these lanes: itself, or a scalar repeated.
-    pub fn spread(&mut self, value: &Val, elem: Elem, at: At) -> String {
-        if value.lanes == at.lanes {
-            return value.ssa.clone();
-        }
-        let key = (value.ssa.clone(), at.lanes);
-        let mut scope = at.scope;
-        loop {
-            if let Some(name) = self.scopes[scope.0].broadcasts.get(&key) {
-                return name.clone();
-            }
-            match self.scopes[scope.0].parent {
-                Some(parent) => scope = parent,
-                None => break,
-            }
-        }
-        let (from, to) = (elem.ty(1), elem.ty(at.lanes));
-        let name = self.op(at.scope, &format!("vector.broadcast {} : {from} to {to}", value.ssa));
-        self.scopes[at.scope.0].broadcasts.insert(key, name.clone());
-        name
-    }
-
-    /// An affine expression as an `i64`; that of lane 0 where a loop is a vector.
-    pub fn lin(&mut self, lin: &Lin, scope: ScopeId) -> String {
-        if lin.terms.is_empty() {
-            return self.int(lin.offset);
-        }
-        let home = self.home(scope, lin.loops());
-        if let Some(name) = self.scopes[home.0].lins.get(lin) {
-            return name.clone();
-        }
-        let inner: Vec<(LoopId, String)> = self.scopes[home.0].binds.clone();
-        let (mine, rest): (Vec<_>, Vec<_>) = lin.terms.iter().partition(|t| inner.iter().any(|b| b.0 == t.0));
-        if mine.is_empty() {
-            // A defect of the schedule, which the caller reports: no scope binds the loops that are left.
-            self.unbound = true;
-            return self.int(lin.offset);
-        }
-        let rest = Lin { terms: rest, offset: lin.offset };
-        let mut sum = (rest != Lin::default()).then(|| {
-            let outer = self.parent(home);
-            self.lin(&rest, outer)
-        });
-        for (l, c) in mine {
-            let Some((_, iv)) = inner.iter().find(|b| b.0 == l) else { continue };
-            let term = if c == 1 {
-                iv.clone()
-            } else {
-                let c = self.int(c);
-                self.op(home, &format!("arith.muli {iv}, {c} : i64"))
-            };
-            sum = Some(match sum {
-                None => term,
-                Some(sum) => self.op(home, &format!("arith.addi {sum}, {term} : i64")),
-            });
-        }
-        let name = sum.unwrap_or_else(|| self.int(0));
-        self.scopes[home.0].lins.insert(lin.clone(), name.clone());
-        name
-    }
-
-    /// An affine expression over the lanes as integers of this type.
-    pub fn lin_vector(&mut self, lin: &Lin, elem: Elem, at: At) -> String {
-        let base = self.lin(lin, at.scope);
-        let home = self.home(at.scope, lin.loops());
-        let narrow = if elem == Elem::I64 {
-            base
-        } else {
-            self.op(home, &format!("arith.trunci {base} : i64 to {}", elem.name()))
-        };
-        if at.lanes == 1 {
-            return narrow;
-        }
-        let at = At { scope: home, lanes: at.lanes };
-        let spread = self.spread(&Val { ssa: narrow, lanes: 1 }, elem, at);
-        match self.vector_loop(home, lin.loops()) {
-            None => spread,
-            Some((l, _)) => {
-                let steps = self.steps(elem, lin.coeff(l), at.lanes);
-                self.op(home, &format!("arith.addi {spread}, {steps} : {}", elem.ty(at.lanes)))
-            }
-        }
     }
 
     /// The predicate of these guards, if the scope has it.

@@ -85,7 +85,7 @@ impl Emitter<'_> {
         // Not for what is left of a loop.
         if self.dag.extent(l) < LONG / 2 * ELEMENTS
             || self.mask(scope, deps).is_some()
-            || self.short.is_some()
+            || self.rows_in_lanes.is_some()
         {
             return Ok(());
         }

@@ -9,7 +9,7 @@ use crate::lower::outer_vector::Rows;
 use crate::lower::row::Row;
 use crate::lower::units::clip;
 use crate::machine::elem::Elem;
-use crate::schedule::interleave::{Braid, Braided, Leaf};
+use crate::schedule::interleave::{Interleave, Interleaved, Leaf};
 use surject_ir::DType;
 
 /// What a leaf has ready for the vectors of a block.
@@ -24,24 +24,24 @@ enum Ready {
 
 impl Row<'_> {
     /// The loop over short rows: whole blocks, then the rows that are left.
-    pub(crate) fn braid(
+    pub(crate) fn interleave(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        (braid, braided): (&Braid, &Braided),
+        (interleave, interleaved): (&Interleave, &Interleaved),
         range: &(Option<String>, Option<String>),
         parts: Vec<(i64, i64)>,
     ) -> Result<(), CodegenError> {
         for (start, end) in parts {
-            let main = end - (end - start) % braid.rows;
-            for (low, high, rows) in [(start, main, braid.rows), (main, end, end - main)] {
+            let main = end - (end - start) % interleave.rows;
+            for (low, high, rows) in [(start, main, interleave.rows), (main, end, end - main)] {
                 if low == high {
                     continue;
                 }
                 let bounds = clip(em, scope, range, (low, high), rows);
-                let (inner, iv) = em.open_loop(scope, braid.row, 1);
-                em.limit(inner, braid.row, start, end);
-                self.braided_block(em, inner, (braid, braided), (&iv, rows))?;
+                let (inner, iv) = em.open_loop(scope, interleave.row, 1);
+                em.limit(inner, interleave.row, start, end);
+                self.interleaved_block(em, inner, (interleave, interleaved), (&iv, rows))?;
                 em.close_loop(inner, &iv, &bounds, &[]);
             }
         }
@@ -49,29 +49,29 @@ impl Row<'_> {
     }
 
     /// A block of rows, vector by vector.
-    fn braided_block(
+    fn interleaved_block(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        (braid, braided): (&Braid, &Braided),
+        (interleave, interleaved): (&Interleave, &Interleaved),
         (first, rows): (&str, i64),
     ) -> Result<(), CodegenError> {
         let mut ready = Vec::new();
-        for (_, leaf) in &braided.leaves {
-            ready.push(em.ready(scope, braid, leaf, rows)?);
+        for (_, leaf) in &interleaved.leaves {
+            ready.push(em.ready(scope, interleave, leaf, rows)?);
         }
-        let width = em.int(braid.width);
+        let width = em.int(interleave.width);
         let base = em.op(scope, &format!("arith.muli {first}, {width} : i64"));
-        let row = Row { outputs: &braided.outputs, schedule: self.schedule, braided: None };
-        let (mut at, all) = (0, rows * braid.width);
+        let row = Row { outputs: &interleaved.outputs, schedule: self.schedule, interleaved: None };
+        let (mut at, all) = (0, rows * interleave.width);
         while at < all {
-            let (lanes, active) = piece(all - at, braid.lanes as i64);
+            let (lanes, active) = piece(all - at, interleave.lanes as i64);
             let ahead = em.int(at);
             let place = em.op(scope, &format!("arith.addi {base}, {ahead} : i64"));
-            let part = em.open(scope, vec![(braided.run, place)], Some((braided.run, lanes)));
+            let part = em.open(scope, vec![(interleaved.run, place)], Some((interleaved.run, lanes)));
             em.activate(part, active, lanes);
-            for ((node, leaf), ready) in braided.leaves.iter().zip(&ready) {
-                let ssa = em.lanes_of(part, braid, (leaf, ready), (at, at + active as i64, lanes))?;
+            for ((node, leaf), ready) in interleaved.leaves.iter().zip(&ready) {
+                let ssa = em.lanes_of(part, interleave, (leaf, ready), (at, at + active as i64, lanes))?;
                 em.seed(part, *node, Val { ssa, lanes });
             }
             row.point(em, part)?;
@@ -99,22 +99,23 @@ impl Emitter<'_> {
     fn ready(
         &mut self,
         scope: ScopeId,
-        braid: &Braid,
+        interleave: &Interleave,
         leaf: &Leaf,
         rows: i64,
     ) -> Result<Ready, CodegenError> {
         let Leaf::Load(load) = leaf else { return Ok(Ready::Pattern) };
         let Node::Load { buf, address, guards } = &self.dag[*load].node else { return Err(malformed()) };
-        let (_, others) = braid.sorted(guards).ok_or_else(malformed)?;
-        let mut first = braid.outside(address);
-        if address.coeff(braid.row) != 0 {
-            first = first.plus(&Lin::var(braid.row), address.coeff(braid.row)).ok_or_else(malformed)?;
+        let (_, others) = interleave.sorted(guards).ok_or_else(malformed)?;
+        let mut first = interleave.outside(address);
+        if address.coeff(interleave.row) != 0 {
+            first =
+                first.plus(&Lin::var(interleave.row), address.coeff(interleave.row)).ok_or_else(malformed)?;
         }
         // What is known of a condition is asked where the vectors are loaded: further in more may be known.
         let deps = others.iter().fold(first.loops(), |deps, g| deps.union(g.expr.loops()));
         let home = self.home(scope, deps);
         let facts: Vec<GuardFact> = others.iter().map(|g| self.fact(g, home)).collect();
-        let reach = braid.reach(self.dag, address, guards, rows).ok_or_else(malformed)?;
+        let reach = interleave.reach(self.dag, address, guards, rows).ok_or_else(malformed)?;
         let Some((low, high)) = reach.filter(|_| !facts.contains(&GuardFact::Never)) else {
             return Ok(Ready::Nothing);
         };
@@ -131,7 +132,7 @@ impl Emitter<'_> {
         let first = self.element(&pointer, &place, elem, home);
         // The last vector ends with the last element.
         let count = high - low + 1;
-        let width = (braid.lanes as i64).min((count as u64).next_power_of_two().max(2) as i64);
+        let width = (interleave.lanes as i64).min((count as u64).next_power_of_two().max(2) as i64);
         let starts: Vec<i64> =
             (0..(count + width - 1) / width).map(|k| (k * width).min((count - width).max(0))).collect();
         let rows = Rows { first: &first, stride: 1, reach: count, elem };
@@ -172,7 +173,7 @@ impl Emitter<'_> {
     fn lanes_of(
         &mut self,
         scope: ScopeId,
-        braid: &Braid,
+        interleave: &Interleave,
         (leaf, ready): (&Leaf, &Ready),
         (from, to, lanes): (i64, i64, usize),
     ) -> Result<String, CodegenError> {
@@ -181,7 +182,7 @@ impl Emitter<'_> {
             Leaf::Inside(guards) => {
                 let none = Lin::default();
                 let list: Vec<&str> = (0..lanes)
-                    .map(|lane| match braid.ahead(self.dag, &none, guards, number(lane)) {
+                    .map(|lane| match interleave.ahead(self.dag, &none, guards, number(lane)) {
                         Some(_) => "true",
                         None => "false",
                     })
@@ -198,9 +199,9 @@ impl Emitter<'_> {
                 let between = if small { DType::I32 } else { DType::I64 };
                 let elem = Elem::of(if narrow { dtype } else { between });
                 let mut first = lin.clone();
-                first.terms.retain(|t| !braid.along.contains(&t.0));
+                first.terms.retain(|t| !interleave.along.contains(&t.0));
                 let list: Vec<i64> =
-                    (0..lanes).filter_map(|lane| braid.ahead(dag, lin, &[], number(lane))).collect();
+                    (0..lanes).filter_map(|lane| interleave.ahead(dag, lin, &[], number(lane))).collect();
                 let ahead = self.numbers(elem, &list);
                 let base = self.lin_vector(&first, elem, At { scope, lanes: 1 });
                 let at = At { scope, lanes };
@@ -215,9 +216,9 @@ impl Emitter<'_> {
                 };
                 let dag = self.dag;
                 let Node::Load { address, guards, .. } = &dag[*node].node else { return Err(malformed()) };
-                let (inside, _) = braid.sorted(guards).ok_or_else(malformed)?;
+                let (inside, _) = interleave.sorted(guards).ok_or_else(malformed)?;
                 let place = |lane: usize| {
-                    let position = braid.ahead(dag, address, &inside, number(lane))?;
+                    let position = interleave.ahead(dag, address, &inside, number(lane))?;
                     let k = starts.iter().rposition(|&start| start <= position)?;
                     Some((k, (position - starts[k]) as usize))
                 };

@@ -70,7 +70,7 @@ impl Row<'_> {
         let Some(least) = self.schedule.shift else { return false };
         let alike = self.is_of_lines(em.dag, l, (start, if em.streams { end } else { start }));
         em.streams == self.schedule.streams
-            && self.schedule.short.is_none()
+            && self.schedule.outer_vector.is_none()
             && !alike
             && is_long(em.dag, self.outputs, end - start, least)
     }

@@ -49,7 +49,7 @@ enum Turn {
 impl Emitter<'_> {
     /// The loop over short rows: loads of elements of the rows are those of blocks.
     pub(crate) fn short_rows(&mut self, row: Option<LoopId>) {
-        self.short = row;
+        self.rows_in_lanes = row;
     }
 
     /// A column of a block of rows, if an address is one where rows are done in lanes.
@@ -60,7 +60,7 @@ impl Emitter<'_> {
         elem: Elem,
         at: At,
     ) -> Option<String> {
-        let row = self.short?;
+        let row = self.rows_in_lanes?;
         let stride = address.coeff(row);
         if !(2..=LONGEST_WITH_FUNCTION).contains(&stride) {
             return None;
@@ -397,6 +397,6 @@ impl Emitter<'_> {
 
     /// Is a node one whose loops are written out here?
     pub(crate) fn is_written_out(&self, node: NodeId) -> bool {
-        self.short.is_some_and(|row| self.dag[node].deps.contains(row))
+        self.rows_in_lanes.is_some_and(|row| self.dag[node].deps.contains(row))
     }
 }

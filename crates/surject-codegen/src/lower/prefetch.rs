@@ -60,7 +60,7 @@ impl Emitter<'_> {
         let width = stride(address).abs().checked_mul((at.lanes as i64 - 1) * size);
         let Some(bytes) = width.map(|b| b + size).filter(|bytes| BYTES.contains(bytes)) else { return };
         let later = match when {
-            When::Turned => self.turned(address, (bytes, size), at),
+            When::Reversed => self.turned(address, (bytes, size), at),
             _ => self.later(address, (bytes, size), when, at).map(|ahead| (address.clone(), ahead)),
         };
         let Some((address, ahead)) = later else { return };

@@ -13,7 +13,7 @@ use crate::lower::row::{self, Kernel};
 use crate::machine::elem::Elem;
 use crate::schedule::contraction::{self, Contraction};
 use crate::schedule::prefetch::Asks;
-use crate::schedule::term_cache::Stash;
+use crate::schedule::term_cache::TermCache;
 use crate::schedule::units::{Share, Units};
 use crate::schedule::{self, Schedule};
 use crate::{CodegenError, Target};
@@ -32,7 +32,7 @@ pub enum Recipe {
         /// The loops that may be cut.
         free: LoopSet,
         /// What a reduction keeps for the output.
-        stash: Option<Stash>,
+        term_cache: Option<TermCache>,
     },
     /// The tiles of a contraction.
     Tiles {
@@ -156,8 +156,8 @@ impl Recipe {
     /// That of the same work, of which no part runs together with others: it has no loop that may be cut.
     pub(crate) fn alone(&self) -> Option<Recipe> {
         match self.clone() {
-            Recipe::Row { dag, outputs, schedule, stash, .. } => {
-                Some(Recipe::Row { dag, outputs, schedule, free: LoopSet::default(), stash })
+            Recipe::Row { dag, outputs, schedule, term_cache, .. } => {
+                Some(Recipe::Row { dag, outputs, schedule, free: LoopSet::default(), term_cache })
             }
             Recipe::Tiles { dag, output, contraction, schedule, scratch, .. } => {
                 Some(Recipe::Tiles { dag, output, contraction, schedule, scratch, whole: true })
@@ -201,7 +201,7 @@ impl Recipe {
     pub fn cut(&self, parts: i64) -> Option<Cut> {
         match self {
             Recipe::Row { dag, outputs, schedule, free, .. } => {
-                if schedule.turned.is_some() || outputs.iter().any(|o| o.join.is_some()) {
+                if schedule.block_transpose.is_some() || outputs.iter().any(|o| o.join.is_some()) {
                     return None;
                 }
                 let (&last, outer) = schedule.order.split_last()?;
@@ -226,7 +226,8 @@ impl Recipe {
                     !matches!(dag[n].node, Node::Reduce { .. })
                         || weights.iter().all(|w| dag[n].deps.contains(w.0))
                 });
-                let free = free.contains(last) && schedule.braid.as_ref().is_none_or(|b| b.cuts.is_empty());
+                let free =
+                    free.contains(last) && schedule.interleave.as_ref().is_none_or(|b| b.cuts.is_empty());
                 let fits = left == 1 || (prefix.len() == outer.len() && whole && free);
                 (own && fits).then_some(Cut { parts, weights, piece, segment: None })
             }
@@ -246,7 +247,7 @@ impl Recipe {
     /// That of work which has one element in each of so many parts, as the statistics of rows are, and is done in lanes:
     /// element by element it can be cut. And the cycles that it then takes longer.
     pub(crate) fn by_element(&self, parts: i64, target: &Target) -> Option<(Recipe, f64)> {
-        let Recipe::Row { dag, outputs, schedule, free, stash: None } = self else { return None };
+        let Recipe::Row { dag, outputs, schedule, free, term_cache: None } = self else { return None };
         let points: i64 = schedule.order.iter().map(|&l| dag.extent(l)).product();
         if points != parts || !schedule.is_plain() || !schedule.reductions.is_empty() {
             return None;
@@ -255,10 +256,10 @@ impl Recipe {
         let nodes = dag.reachable(&roots, false);
         let cycles = points as f64 * nodes.iter().map(|&n| schedule::node_cost(dag, n)).sum::<f64>();
         let size = outputs.iter().map(|o| Elem::in_memory(dag[o.root].dtype).size()).max()?;
-        let lost = cycles * (1.0 - 1.0 / (target.lanes_bytes / size).max(1) as f64);
+        let lost = cycles * (1.0 - 1.0 / (target.vector_bytes / size).max(1) as f64);
         let schedule = Schedule { lanes: 1, streams: false, shift: None, tables: 0, ..schedule.clone() };
         let (dag, outputs, free) = (dag.clone(), outputs.clone(), *free);
-        Some((Recipe::Row { dag, outputs, schedule, free, stash: None }, lost))
+        Some((Recipe::Row { dag, outputs, schedule, free, term_cache: None }, lost))
     }
 
     /// Every tensor that the kernel touches when it is cut, its own scratch memory for rows left out.
@@ -266,17 +267,17 @@ impl Recipe {
         let dag = self.dag();
         let mut found = Accesses { dag, cut, found: Vec::new() };
         match self {
-            Recipe::Row { outputs, stash, .. } => {
+            Recipe::Row { outputs, term_cache, .. } => {
                 let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
                 // What is kept in the output is written before it is read.
-                found.read(&roots, stash.as_ref().map(|s| s.to));
+                found.read(&roots, term_cache.as_ref().map(|s| s.to));
                 for output in outputs {
                     let size = Elem::in_memory(dag[output.root].dtype).size();
                     found.touch(output.to, true, size, Some(&output.address));
                 }
-                if let Some(stash) = stash.as_ref().filter(|s| s.to != Buf::OWN) {
-                    let size = Elem::in_memory(stash.dtype).size();
-                    found.touch(stash.to, true, size, Some(&stash.address));
+                if let Some(term_cache) = term_cache.as_ref().filter(|s| s.to != Buf::OWN) {
+                    let size = Elem::in_memory(term_cache.dtype).size();
+                    found.touch(term_cache.to, true, size, Some(&term_cache.address));
                 }
             }
             Recipe::Tiles { output, contraction: c, scratch, .. } => {
@@ -360,13 +361,13 @@ impl Recipe {
         (when, alone): (Asks<'_>, &dyn Fn(Buf) -> bool),
     ) -> Result<Kernel, CodegenError> {
         match self {
-            Recipe::Row { dag, outputs, schedule, stash, .. } => {
+            Recipe::Row { dag, outputs, schedule, term_cache, .. } => {
                 let streams = schedule.streams && outputs.iter().all(|o| alone(o.to));
                 let schedule = &Schedule { streams, ..schedule.clone() };
                 let (pieces, piece) = cut.piece.map_or((1, 0), |(l, steps)| (dag.extent(l) / steps, steps));
                 let prefix = cut.weights.iter().map(|w| w.0).collect();
                 let units = Units { prefix, pieces, piece, tasks: 1, total: cut.parts, share: Share::Range };
-                row::emit_units(dag, outputs, schedule, (units, target), stash.clone(), when)
+                row::emit_units(dag, outputs, schedule, (units, target), term_cache.clone(), when)
             }
             Recipe::Tiles { dag, output, contraction: c, schedule, scratch, .. } => {
                 crate::lower::contraction::emit_range(

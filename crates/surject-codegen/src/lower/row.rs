@@ -13,10 +13,10 @@ use crate::lower::units::{clip, open_outer};
 use crate::lower::{in_place, transpose, unswitch};
 use crate::machine::elem::Elem;
 use crate::schedule::cuts::holds;
-use crate::schedule::interleave::Braided;
-use crate::schedule::outer_vector::Short;
+use crate::schedule::interleave::Interleaved;
+use crate::schedule::outer_vector::OuterVector;
 use crate::schedule::prefetch::{self, Asks, When};
-use crate::schedule::term_cache::Stash;
+use crate::schedule::term_cache::TermCache;
 use crate::schedule::units::{Grain, Units, units};
 use crate::schedule::{Schedule, gathered_lines};
 use crate::{CodegenError, Target};
@@ -72,13 +72,13 @@ pub fn emit(
     schedule: &Schedule,
     target: &Target,
     free: LoopSet,
-    stash: Option<Stash>,
+    term_cache: Option<TermCache>,
 ) -> Result<Kernel, CodegenError> {
-    if let Some(turned) = &schedule.turned {
+    if let Some(turned) = &schedule.block_transpose {
         return transpose::emit(dag, outputs, schedule, turned, (free, target));
     }
     let units = units(dag, &schedule.order, schedule, target, (free, &Grain::ROWS));
-    emit_units(dag, outputs, schedule, (units, target), stash, &|_| Some(When::Soon))
+    emit_units(dag, outputs, schedule, (units, target), term_cache, &|_| Some(When::Soon))
 }
 
 /// A kernel that knows what it was made from.
@@ -87,11 +87,11 @@ pub(crate) fn whole(
     outputs: Vec<Output>,
     schedule: Schedule,
     free: LoopSet,
-    stash: Option<Stash>,
+    term_cache: Option<TermCache>,
     target: &Target,
 ) -> Result<Kernel, CodegenError> {
-    let kernel = emit(&dag, &outputs, &schedule, target, free, stash.clone())?;
-    let recipe = Some(Arc::new(Recipe::Row { dag, outputs, schedule, free, stash }));
+    let kernel = emit(&dag, &outputs, &schedule, target, free, term_cache.clone())?;
+    let recipe = Some(Arc::new(Recipe::Row { dag, outputs, schedule, free, term_cache }));
     Ok(Kernel { recipe, ..kernel })
 }
 
@@ -101,31 +101,31 @@ pub(crate) fn emit_units(
     outputs: &[Output],
     schedule: &Schedule,
     (units, target): (Units, &Target),
-    stash: Option<Stash>,
+    term_cache: Option<TermCache>,
     when: Asks<'_>,
 ) -> Result<Kernel, CodegenError> {
     let mut em = Emitter::new(dag);
     em.tables = schedule.tables;
     // Of a row that is stored twice, what is stored is read again soon.
-    em.streams = schedule.streams && stash.as_ref().is_none_or(|s| s.to == Buf::OWN);
+    em.streams = schedule.streams && term_cache.as_ref().is_none_or(|s| s.to == Buf::OWN);
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-    let kept = stash.as_ref().map(|s| s.to);
-    (em.asks, em.asks_next) = (target.asks, target.asks_next());
+    let kept = term_cache.as_ref().map(|s| s.to);
+    (em.asks, em.asks_next) = (target.prefetches, target.prefetches_next_row());
     em.far = prefetch::far(dag, (&roots, em.streams), target, &|buf| when(buf).filter(|_| Some(buf) != kept));
     em.lines = gathered_lines::far(dag, &roots, target, when);
     em.far_stores = prefetch::far_stores(dag, outputs, target);
     let buffers = bind_pointers(&mut em, &written(outputs), &roots);
-    let stashed = stash.is_some();
-    if let Some(stash) = stash.as_ref().filter(|s| s.to == Buf::OWN) {
-        let (root, elem) = (em.root(), Elem::in_memory(stash.dtype).name());
-        let count = em.int(stash.points(dag));
+    let cached = term_cache.is_some();
+    if let Some(term_cache) = term_cache.as_ref().filter(|s| s.to == Buf::OWN) {
+        let (root, elem) = (em.root(), Elem::in_memory(term_cache.dtype).name());
+        let count = em.int(term_cache.points(dag));
         let own = format!("llvm.alloca {count} x {elem} {{alignment = 64 : i64}} : (i64) -> !llvm.ptr");
         let own = em.op(root, &own);
         em.pointers.insert(Buf::OWN, own);
     }
-    em.stash = stash.and_then(|s| em.pointers.get(&s.to).cloned().map(|pointer| (s, pointer)));
-    let row = Row { outputs, schedule, braided: None };
-    match unswitch::find(dag, outputs, schedule, target).filter(|_| !stashed) {
+    em.term_cache = term_cache.and_then(|s| em.pointers.get(&s.to).cloned().map(|pointer| (s, pointer)));
+    let row = Row { outputs, schedule, interleaved: None };
+    match unswitch::find(dag, outputs, schedule, target).filter(|_| !cached) {
         Some(condition) => {
             unswitch::write(&mut em, outputs, schedule, condition, target, |em, row| row.all(em, &units))?;
         }
@@ -135,10 +135,10 @@ pub(crate) fn emit_units(
     let tasks = if last.is_some() { units.tasks } else { 1 };
     let mut kernel = finish(em, buffers, tasks, written(outputs), summary(dag, &roots, schedule, tasks))?;
     kernel.cycles = if last.is_some() { schedule.cycles } else { 0.0 };
-    if !stashed {
+    if !cached {
         // A row in pieces is read by all of their tasks; one with cuts may compute a reduction behind a part of it.
         let whole =
-            |l: &LoopId| units.pieces == 1 && schedule.short.is_none() && row.cuts(dag, *l).is_empty();
+            |l: &LoopId| units.pieces == 1 && schedule.outer_vector.is_none() && row.cuts(dag, *l).is_empty();
         kernel.in_place = in_place::operands(dag, outputs, None, last.filter(whole));
         kernel.copies = in_place::copies(dag, outputs);
     }
@@ -207,8 +207,8 @@ pub fn finish(
 pub(crate) struct Row<'a> {
     pub(crate) outputs: &'a [Output],
     pub(crate) schedule: &'a Schedule,
-    /// The expression of a braid, where its text is written.
-    pub(crate) braided: Option<&'a Braided>,
+    /// The expression with interleaved rows, where its text is written.
+    pub(crate) interleaved: Option<&'a Interleaved>,
 }
 
 /// The parts of a loop of this extent that some cuts make: where each starts and ends.
@@ -220,17 +220,17 @@ fn between(cuts: &[i64], extent: i64) -> impl Iterator<Item = (i64, i64)> {
 impl Row<'_> {
     /// All that a kernel computes.
     pub(crate) fn all(&self, em: &mut Emitter<'_>, units: &Units) -> Result<(), CodegenError> {
-        if let (Some(braid), None) = (&self.schedule.braid, self.braided) {
-            let braided = braid.braided(em.dag, self.outputs);
-            let braided = braided.ok_or_else(|| CodegenError::malformed("rows that are no run"))?;
-            let mut inner = em.inside(&braided.dag);
-            Row { braided: Some(&braided), ..*self }.all(&mut inner, units)?;
+        if let (Some(interleave), None) = (&self.schedule.interleave, self.interleaved) {
+            let interleaved = interleave.interleaved(em.dag, self.outputs);
+            let interleaved = interleaved.ok_or_else(|| CodegenError::malformed("rows that are no run"))?;
+            let mut inner = em.inside(&interleaved.dag);
+            Row { interleaved: Some(&interleaved), ..*self }.all(&mut inner, units)?;
             let (text, root) = (em.close_inside(inner), em.root());
             em.line(root, &text);
             return Ok(());
         }
-        if let Some(abreast) = &self.schedule.abreast {
-            return self.all_abreast(em, units, abreast);
+        if let Some(unroll_jam) = &self.schedule.unroll_jam {
+            return self.all_unrolled(em, units, unroll_jam);
         }
         em.reductions.clone_from(&self.schedule.reductions);
         let root = em.root();
@@ -295,9 +295,9 @@ impl Row<'_> {
         range: (Option<String>, Option<String>),
         cut: bool,
     ) -> Result<(), CodegenError> {
-        if let (Some(braid), Some(braided)) = (&self.schedule.braid, self.braided) {
-            let parts = between(&braid.cuts, em.dag.extent(l)).collect();
-            return self.braid(em, scope, (braid, braided), &range, parts);
+        if let (Some(interleave), Some(interleaved)) = (&self.schedule.interleave, self.interleaved) {
+            let parts = between(&interleave.cuts, em.dag.extent(l)).collect();
+            return self.interleave(em, scope, (interleave, interleaved), &range, parts);
         }
         let cuts = if cut && range.0.is_none() { self.cuts(em.dag, l) } else { Vec::new() };
         let parts: Vec<(i64, i64)> = between(&cuts, em.dag.extent(l)).collect();
@@ -323,7 +323,7 @@ impl Row<'_> {
                 if !cuts.is_empty() {
                     em.limit(inner, l, start, main);
                 }
-                match &self.schedule.short {
+                match &self.schedule.outer_vector {
                     Some(short) => self.block_of_rows(em, inner, short)?,
                     None => {
                         // Of two lanes there would be one word.
@@ -339,7 +339,7 @@ impl Row<'_> {
             while from < end {
                 // Vectors that are not full go through the caches: lines that go past them are cut into full ones.
                 let left = end - from;
-                let full = em.streams && self.schedule.short.is_none();
+                let full = em.streams && self.schedule.outer_vector.is_none();
                 let to = from + if full { 1 << left.ilog2() } else { left };
                 let (inner, iv, lanes) = em.open_rest(scope, l, (to - from) as usize);
                 let bounds = clip(em, scope, &range, (from, to), lanes as i64);
@@ -378,7 +378,12 @@ impl Row<'_> {
     }
 
     /// As many short rows as there are lanes.
-    fn block_of_rows(&self, em: &mut Emitter<'_>, scope: ScopeId, short: &Short) -> Result<(), CodegenError> {
+    fn block_of_rows(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        short: &OuterVector,
+    ) -> Result<(), CodegenError> {
         em.short_rows(Some(short.row));
         match (short.column, self.outputs) {
             (Some(column), _) if short.apart => {
@@ -416,7 +421,9 @@ impl Row<'_> {
 
     /// The outputs of a row, or of the last rows that fill no vector.
     fn rest_of_rows(&self, em: &mut Emitter<'_>, scope: ScopeId) -> Result<(), CodegenError> {
-        let Some(column) = self.schedule.short.and_then(|s| s.column) else { return self.point(em, scope) };
+        let Some(column) = self.schedule.outer_vector.and_then(|s| s.column) else {
+            return self.point(em, scope);
+        };
         let bounds = em.whole(0, em.dag.extent(column), 1);
         let (inner, iv) = em.open_loop(scope, column, 1);
         self.point(em, inner)?;
@@ -492,9 +499,9 @@ pub(crate) fn summary(dag: &Dag, roots: &[NodeId], schedule: &Schedule, tasks: i
         }
         format!("[{}]", parts.join(" "))
     };
-    let kind = match (&schedule.braid, &schedule.turned) {
-        (Some(braid), _) => format!("rows of {} in", braid.width),
-        _ if schedule.abreast.is_some() => "windows abreast".to_string(),
+    let kind = match (&schedule.interleave, &schedule.block_transpose) {
+        (Some(interleave), _) => format!("rows of {} in", interleave.width),
+        _ if schedule.unroll_jam.is_some() => "windows unrolled and jammed".to_string(),
         (_, Some(turned)) if turned.rows != schedule.lanes => format!("blocks of {} rows", turned.rows),
         (_, Some(_)) => "blocks".to_string(),
         _ => "row".to_string(),

@@ -43,7 +43,7 @@ pub fn emit(
     let mut order: Vec<LoopId> = schedule.order.iter().copied().filter(|&l| l != scan.along).collect();
     let size = outputs.iter().map(|o| dag[o.root].dtype).chain([dag[scan.node].dtype]);
     let size = size.map(|dtype| Elem::of(dtype).size()).max().unwrap_or(4).max(2);
-    let register = target.lanes_bytes / size;
+    let register = target.vector_bytes / size;
     let length = |l: LoopId| usize::try_from(dag.extent(l)).unwrap_or(1).max(1);
     let way = scan.lanes(dag, outputs, &schedule.order);
     // A step waits for the one before it; of a vector that is scanned in its lanes, only what joins it with the next one.
@@ -69,12 +69,12 @@ pub fn emit(
         order: order.clone(),
         lanes: across,
         cycles: cycles * points,
-        short: None,
-        braid: None,
+        outer_vector: None,
+        interleave: None,
         ..schedule.clone()
     };
     let units = units(dag, &order, &plan, target, (free, &Grain::ROWS));
-    let row = Row { outputs, schedule: &plan, braided: None };
+    let row = Row { outputs, schedule: &plan, interleaved: None };
     let text = format!(
         "scan {} {} along {} of {:?}, lanes {lanes}{}, tasks {}",
         scan.op,

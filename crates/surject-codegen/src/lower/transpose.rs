@@ -6,7 +6,7 @@
 //! What goes past the caches goes there in whole lines. Where rows begin anywhere in a line, the blocks of a tile meet in
 //! memory of the task, which its cache holds, and leave it row by row; what a row has of its last line waits for the next
 //! tile. They do so elsewhere too if a vector that lies across two lines is stored twice; Zen 5 does not mind
-//! ([`Target::across`]) and would take 1.1 to 1.7 times as long. And they do where the lines of a block would all go
+//! ([`Target::split_store_bytes`]) and would take 1.1 to 1.7 times as long. And they do where the lines of a block would all go
 //! through one place of a cache: a transposition of 1536 x 1536 `f32` takes half the time (Sapphire Rapids, one thread).
 //!
 //! Where the last axis is short, a block leaves a few bytes in each of its lines. The loop that goes on behind them comes
@@ -39,14 +39,18 @@ use crate::machine::elem::Elem;
 use crate::schedule::Schedule;
 use crate::schedule::non_temporal::LINE;
 use crate::schedule::prefetch::Ask;
-use crate::schedule::transpose::{FAR, FEW, PAGE, STRIP, Turned, meet};
+use crate::schedule::transpose::{BlockTranspose, FAR, FEW, PAGE, STRIP, meet};
 use crate::schedule::units::{Grain, units};
 use crate::{CodegenError, Target};
 
 /// How fine blocks are divided: they gain nothing from what the task before left in a cache, so that a thread which is
 /// held up may leave small pieces to the others. But no piece is shorter than a strip.
 fn grain(lanes: i64, strip: i64, target: &Target) -> Grain {
-    Grain { tasks: 8, cycles: 30_000.0, piece: if target.eager { lanes } else { strip * lanes } }
+    Grain {
+        tasks: 8,
+        cycles: 30_000.0,
+        piece: if target.treats_all_as_large { lanes } else { strip * lanes },
+    }
 }
 
 /// Writes a kernel of blocks. Tasks may only be cut along the loops of `free`.
@@ -54,7 +58,7 @@ pub(crate) fn emit(
     dag: &Dag,
     outputs: &[Output],
     schedule: &Schedule,
-    turned: &Turned,
+    turned: &BlockTranspose,
     (free, target): (LoopSet, &Target),
 ) -> Result<Kernel, CodegenError> {
     let roots = |outputs: &[Output]| -> Vec<NodeId> { outputs.iter().map(|o| o.root).collect() };
@@ -77,7 +81,7 @@ pub(crate) fn emit(
     let mut em = Emitter::new(tile.as_ref().map_or(&dag, |t| &t.dag));
     (em.tables, em.streams) = (schedule.tables, schedule.streams);
     let buffers = bind_pointers(&mut em, &written(&outputs), &roots(&outputs));
-    let row = Row { outputs: &outputs, schedule: &schedule, braided: None };
+    let row = Row { outputs: &outputs, schedule: &schedule, interleaved: None };
     let tasks = row.turned(&mut em, &along, target, (free, tile.as_ref()))?;
     finish(em, buffers, tasks, written(&outputs), summarised(tasks))
 }
@@ -332,7 +336,8 @@ impl Row<'_> {
     fn reach(&self, em: &Emitter<'_>, along: &Along, target: &Target) -> Reach {
         let far = |address: &Lin, size: usize| {
             let range = address.range(&em.dag.extents);
-            let least = if target.eager { 0 } else { target.cache_bytes as i64 / size as i64 };
+            let least =
+                if target.treats_all_as_large { 0 } else { target.l2_share_bytes as i64 / size as i64 };
             range.is_none_or(|(low, high)| (high - low) / FAR >= least)
         };
         let read = along.loads.iter().all(|&n| match &em.dag[n].node {

@@ -4,12 +4,12 @@ use crate::CodegenError;
 use crate::expression::address::{Guard, GuardFact, Lin, LoopId};
 use crate::expression::dag::NodeId;
 use crate::lower::emit::{At, Emitter, ScopeId, Val};
+use crate::lower::reduce::Accumulator;
 use crate::lower::row::Row;
 use crate::lower::units::{clip, open_outer};
-use crate::lower::value::Accumulator;
 use crate::machine::elem::Elem;
 use crate::schedule::units::Units;
-use crate::schedule::unroll_jam::Abreast;
+use crate::schedule::unroll_jam::UnrollJam;
 use surject_ir::AccOp;
 
 /// A position of the loop over the windows.
@@ -29,28 +29,28 @@ struct Lanes<'a> {
 }
 
 impl Row<'_> {
-    /// All that a kernel computes whose windows lie abreast.
-    pub(crate) fn all_abreast(
+    /// All that a kernel computes whose windows are unrolled and jammed.
+    pub(crate) fn all_unrolled(
         &self,
         em: &mut Emitter<'_>,
         units: &Units,
-        abreast: &Abreast,
+        unroll_jam: &UnrollJam,
     ) -> Result<(), CodegenError> {
         let [outer @ .., _, _] = self.schedule.order.as_slice() else {
-            return Err(CodegenError::malformed("windows abreast in less than two loops"));
+            return Err(CodegenError::malformed("unrolled windows in less than two loops"));
         };
         let (mut closing, range) = open_outer(em, units, outer);
         let scope = closing.last().map_or(em.root(), |c| c.0);
-        if abreast.near {
+        if unroll_jam.near {
             self.channels(em, scope, &range, &|em, scope, lanes| {
-                self.blocks(em, scope, abreast, &|em, scope, place, count| {
-                    self.block_abreast(em, scope, abreast, (place, count, lanes))
+                self.blocks(em, scope, unroll_jam, &|em, scope, place, count| {
+                    self.unrolled_block(em, scope, unroll_jam, (place, count, lanes))
                 })
             })?;
         } else {
-            self.blocks(em, scope, abreast, &|em, scope, place, count| {
+            self.blocks(em, scope, unroll_jam, &|em, scope, place, count| {
                 self.channels(em, scope, &range, &|em, scope, lanes| {
-                    self.block_abreast(em, scope, abreast, (place, count, lanes))
+                    self.unrolled_block(em, scope, unroll_jam, (place, count, lanes))
                 })
             })?;
         }
@@ -89,11 +89,11 @@ impl Row<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        abreast: &Abreast,
+        unroll_jam: &UnrollJam,
         inside: Inside<'_>,
     ) -> Result<(), CodegenError> {
-        let (count, (low, high)) = (abreast.windows, abreast.whole);
-        let extent = em.dag.extent(abreast.along);
+        let (count, (low, high)) = (unroll_jam.windows, unroll_jam.whole);
+        let extent = em.dag.extent(unroll_jam.along);
         let mut at = 0;
         while at < extent {
             // As many as there are in which nothing lies outside.
@@ -117,14 +117,14 @@ impl Row<'_> {
     }
 
     /// Some windows side by side.
-    fn block_abreast(
+    fn unrolled_block(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        abreast: &Abreast,
+        unroll_jam: &UnrollJam,
         (place, count, lanes): (Place<'_>, i64, &Lanes<'_>),
     ) -> Result<(), CodegenError> {
-        let dtype = em.dag[abreast.sum].dtype;
+        let dtype = em.dag[unroll_jam.sum].dtype;
         let width = self.schedule.lanes;
         let types = vec![Elem::of(dtype).ty(width); count as usize];
         let positions: Vec<String> = (0..count)
@@ -139,28 +139,29 @@ impl Row<'_> {
         // The loops carry the sums of all windows.
         let wide: Vec<Accumulator> =
             (0..count).map(|_| Accumulator::new(em, AccOp::Add, dtype, width)).collect();
-        let nest = em.open_nest(scope, &abreast.looped);
+        let nest = em.open_nest(scope, &unroll_jam.looped);
         let inner = nest.last().map_or(scope, |l| l.scope);
         let levels = em.levels(&nest, wide.len());
         let neutral: Vec<String> = wide.iter().map(|w| w.init.clone()).collect();
         let sums = levels.last().unwrap_or(&neutral);
-        let holds = self.rows_hold(em, inner, &abreast.rows);
+        let holds = self.rows_hold(em, inner, &unroll_jam.rows);
         let extents = &em.dag.extents;
         let known = |w: i64, n: i64| match place {
             Place::Varies(_) => true,
-            Place::Known(first) => abreast.within.iter().all(|g| {
-                let at = g.expr.substitute(abreast.along, &Lin::constant(first + w));
-                let at = at.and_then(|at| at.substitute(abreast.written, &Lin::constant(n)));
+            Place::Known(first) => unroll_jam.within.iter().all(|g| {
+                let at = g.expr.substitute(unroll_jam.along, &Lin::constant(first + w));
+                let at = at.and_then(|at| at.substitute(unroll_jam.written, &Lin::constant(n)));
                 at.is_some_and(|expr| Guard { expr, bound: g.bound }.fact(extents) == GuardFact::Always)
             }),
         };
-        let lane = self.schedule.order.last().copied().unwrap_or(abreast.along);
-        let bind =
-            |w: usize, n: &str| vec![(abreast.along, positions[w].clone()), (abreast.written, n.to_string())];
-        let terms: Vec<String> = (0..em.dag.extent(abreast.written)).map(|n| em.int(n)).collect();
+        let lane = self.schedule.order.last().copied().unwrap_or(unroll_jam.along);
+        let bind = |w: usize, n: &str| {
+            vec![(unroll_jam.along, positions[w].clone()), (unroll_jam.written, n.to_string())]
+        };
+        let terms: Vec<String> = (0..em.dag.extent(unroll_jam.written)).map(|n| em.int(n)).collect();
         let joined =
             |em: &mut Emitter<'_>, scope: ScopeId, (w, n): (usize, usize), body: NodeId, sum: &str| {
-                let (own, at) = self.lanes_abreast(em, scope, (bind(w, &terms[n]), lane), lanes);
+                let (own, at) = self.unrolled_lanes(em, scope, (bind(w, &terms[n]), lane), lanes);
                 let sum = em.join_term(AccOp::Add, body, dtype, sum, at);
                 em.close_plain(at.scope);
                 em.close_plain(own);
@@ -170,7 +171,7 @@ impl Row<'_> {
             let mut sums = sums.clone();
             for n in 0..terms.len() {
                 for (w, sum) in sums.iter_mut().enumerate() {
-                    let body = if known(w as i64, n as i64) { abreast.inside } else { abreast.outside };
+                    let body = if known(w as i64, n as i64) { unroll_jam.inside } else { unroll_jam.outside };
                     *sum = joined(em, scope, (w, n), body, sum)?;
                 }
             }
@@ -184,7 +185,7 @@ impl Row<'_> {
                 // All windows have the same terms there.
                 let mut all = neutral[0].clone();
                 for n in 0..terms.len() {
-                    all = joined(em, no, (0, n), abreast.outside, &all)?;
+                    all = joined(em, no, (0, n), unroll_jam.outside, &all)?;
                 }
                 let at = At { scope: no, lanes: width };
                 let outside = sums.iter().map(|sum| em.join_values(AccOp::Add, dtype, sum, &all, at));
@@ -194,9 +195,9 @@ impl Row<'_> {
         };
         let next = em.close_nest(&nest, &levels, &wide, next)?;
         for (position, sum) in positions.iter().zip(next) {
-            let binds = vec![(abreast.along, position.clone())];
-            let (own, at) = self.lanes_abreast(em, scope, (binds, lane), lanes);
-            em.seed(at.scope, abreast.sum, Val { ssa: sum, lanes: width });
+            let binds = vec![(unroll_jam.along, position.clone())];
+            let (own, at) = self.unrolled_lanes(em, scope, (binds, lane), lanes);
+            em.seed(at.scope, unroll_jam.sum, Val { ssa: sum, lanes: width });
             self.point(em, at.scope)?;
             em.close_plain(at.scope);
             em.close_plain(own);
@@ -205,7 +206,7 @@ impl Row<'_> {
     }
 
     /// The scope of some lanes, inside one that binds loops.
-    fn lanes_abreast(
+    fn unrolled_lanes(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,

@@ -14,7 +14,10 @@ const WORTH: f64 = 10_000.0;
 
 /// A condition that chooses for the whole kernel.
 pub(crate) fn find(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &Target) -> Option<NodeId> {
-    if (schedule.cycles < WORTH && !target.eager) || schedule.turned.is_some() || schedule.short.is_some() {
+    if (schedule.cycles < WORTH && !target.treats_all_as_large)
+        || schedule.block_transpose.is_some()
+        || schedule.outer_vector.is_some()
+    {
         return None;
     }
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
@@ -44,7 +47,7 @@ pub(crate) fn write(
         let reductions = schedule::choose(&dag, &outputs, &schedule.order, target).reductions;
         let schedule = Schedule { reductions, ..schedule.clone() };
         let mut inner = em.inside(&dag);
-        side(&mut inner, &row::Row { outputs: &outputs, schedule: &schedule, braided: None })?;
+        side(&mut inner, &row::Row { outputs: &outputs, schedule: &schedule, interleaved: None })?;
         texts.push(em.close_inside(inner));
     }
     em.line(root, &format!("scf.if {chosen} {{\n{}}} else {{\n{}}}", texts[0], texts[1]));

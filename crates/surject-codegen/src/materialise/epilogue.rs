@@ -36,7 +36,7 @@ pub fn find(
     sums.sort_unstable_by_key(|&n| std::cmp::Reverse(n));
     let every = |&n: &NodeId| outer.iter().all(|&l| dag.extent(l) == 1 || dag[n].deps.contains(l));
     let points = dag.points(outer.iter().copied().collect());
-    let lanes = (target.lanes_bytes / Elem::of(dag[output.root].dtype).size()) as f64;
+    let lanes = (target.vector_bytes / Elem::of(dag[output.root].dtype).size()) as f64;
     if sums.is_empty() || sums.contains(&output.root) || !sums.iter().all(every) || points < lanes {
         return None;
     }
@@ -51,5 +51,6 @@ pub fn find(
     } else {
         points * (work * (1.0 - 1.0 / lanes) - moved) - START
     };
-    (saved > SHARE * schedule.cycles || target.eager && work > 0.0 && schedule.lanes == 1).then_some(sums)
+    (saved > SHARE * schedule.cycles || target.treats_all_as_large && work > 0.0 && schedule.lanes == 1)
+        .then_some(sums)
 }

@@ -1,14 +1,15 @@
 //! Which gathers are evaluated where they are read, and the kernels of the others.
 
 use crate::expression::address::LoopSet;
-use crate::expression::build::{Builder, Stop, box_loops, linearise, sizes};
+use crate::expression::build::{Builder, Stop};
+use crate::expression::compose::{box_loops, linearise, sizes};
 use crate::expression::dag::buf;
 use crate::expression::gather::Gathered;
 use crate::expression::output::Output;
 use crate::expression::uses::Uses;
 use crate::lower::row::Kernel;
 use crate::materialise::store::Stores;
-use crate::materialise::sunk_gather::Drawn;
+use crate::materialise::sunk_gather::SunkGather;
 use crate::normalise::merge;
 use crate::normalise::pulled::Pulled;
 use crate::{CodegenError, schedule};
@@ -25,7 +26,7 @@ pub fn find(
     uses: &Uses,
     apart: &dyn Fn(Var) -> bool,
     indices: &HashMap<Var, FieldId>,
-    drawn: &HashMap<Var, Drawn>,
+    sunk: &HashMap<Var, SunkGather>,
 ) -> HashMap<Var, Gathered> {
     let mut readers: HashMap<Var, Vec<Option<(usize, FieldId)>>> = HashMap::new();
     let mut candidates: Vec<(usize, Var, Gathered)> = Vec::new();
@@ -49,7 +50,7 @@ pub fn find(
             }
             if let (Some(gathered), &[target]) =
                 (Gathered::of(function, &statement.kind), statement.targets())
-                && !drawn.contains_key(&target)
+                && !sunk.contains_key(&target)
             {
                 candidates.push((number, target, gathered.computing(indices)));
             }

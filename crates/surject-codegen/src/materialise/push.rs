@@ -2,11 +2,13 @@
 
 use crate::CodegenError;
 use crate::expression::address::{Lin, LoopId, LoopSet};
-use crate::expression::build::{Builder, Stop, box_loops, compose, linearise, sizes, stop_is_error};
+use crate::expression::build::{Builder, Stop};
+use crate::expression::compose::{box_loops, compose, linearise, sizes, stop_is_error};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::{Output, outputs};
 use crate::lower::row::{self, Kernel};
-use crate::materialise::store::{Choice, Outcome, Stores};
+use crate::materialise::forms::{Choice, Outcome};
+use crate::materialise::store::Stores;
 use crate::normalise::merge;
 use crate::schedule::{self, blocks};
 use std::collections::HashMap;

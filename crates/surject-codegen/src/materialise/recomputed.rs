@@ -34,7 +34,7 @@ pub fn find(
     target: &Target,
     first: Buf,
 ) -> Option<(NodeId, Option<LoopId>)> {
-    let worth = if target.eager { 0.0 } else { WORTH };
+    let worth = if target.treats_all_as_large { 0.0 } else { WORTH };
     let mut seen: HashSet<(NodeId, Vec<LoopId>)> = HashSet::new();
     let own = schedule.order.last().copied().filter(|_| schedule.lanes > 1);
     let mut stack: Vec<(NodeId, Vec<LoopId>, Option<LoopId>)> =
@@ -50,7 +50,7 @@ pub fn find(
             if work >= CHEAP * times && (1.0 - needed / times) * work >= worth {
                 return Some((n, lane));
             }
-            let least = if target.eager { 0.0 } else { WORTH_APART };
+            let least = if target.treats_all_as_large { 0.0 } else { WORTH_APART };
             let apart = lane.is_some_and(|l| is_apart(dag, n, schedule, l, first));
             if apart && needed <= MOST_APART && APART * times >= least {
                 return Some((n, lane));
@@ -67,7 +67,7 @@ pub fn find(
 /// Is it an element of which neighbours in the lanes lie apart?
 fn is_apart(dag: &Dag, n: NodeId, schedule: &Schedule, lane: LoopId, first: Buf) -> bool {
     let Node::Load { buf, address, guards } = &dag[n].node else { return false };
-    let lanes = schedule.turned.is_none() && schedule.braid.is_none();
+    let lanes = schedule.block_transpose.is_none() && schedule.interleave.is_none();
     lanes && guards.is_empty() && address.coeff(lane).abs() > 1 && *buf < first
 }
 

@@ -7,7 +7,8 @@
 
 use crate::CodegenError;
 use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
-use crate::expression::build::{Access, Builder, box_loops, linearise, sizes};
+use crate::expression::build::{Access, Builder};
+use crate::expression::compose::{box_loops, linearise, sizes};
 use crate::expression::dag::{Dag, Node, NodeId, buf};
 use crate::expression::gather::{Gathered, clamped};
 use crate::expression::output::Output;
@@ -25,7 +26,7 @@ const FEW: u64 = 2;
 
 /// A gather of what is computed.
 #[derive(Clone, Debug)]
-pub struct Drawn {
+pub struct SunkGather {
     gathered: Gathered,
     /// What is gathered from, and how it is computed.
     pub operand: Var,
@@ -38,9 +39,9 @@ pub fn find(
     uses: &Uses,
     apart: &dyn Fn(Var) -> bool,
     inlined: &HashMap<Var, FieldId>,
-) -> HashMap<Var, Drawn> {
+) -> HashMap<Var, SunkGather> {
     let mut reads: HashMap<Var, usize> = HashMap::new();
-    let (mut candidates, mut calls): (Vec<(Var, Drawn)>, Vec<Var>) = (Vec::new(), Vec::new());
+    let (mut candidates, mut calls): (Vec<(Var, SunkGather)>, Vec<Var>) = (Vec::new(), Vec::new());
     let mut blocks: Vec<&Block> = vec![&function.body];
     while let Some(block) = blocks.pop() {
         let mut stores: HashMap<Var, FieldId> = HashMap::new();
@@ -57,7 +58,7 @@ pub fn find(
                         (&targets[..], Gathered::of(function, &statement.kind))
                         && let Some((&operand, &field)) = args.first().and_then(|v| stores.get_key_value(v))
                     {
-                        candidates.push((target, Drawn { gathered, operand, field }));
+                        candidates.push((target, SunkGather { gathered, operand, field }));
                     }
                 }
                 _ => {}
@@ -67,24 +68,24 @@ pub fn find(
         all.into_iter().for_each(|var| *reads.entry(var).or_default() += 1);
     }
     let points = |var: Var| function.ty(var).space.points();
-    let few = |drawn: &Drawn, target: Var| match (points(target), points(drawn.operand)) {
+    let few = |sunk: &SunkGather, target: Var| match (points(target), points(sunk.operand)) {
         (Some(few), Some(all)) => few.checked_mul(FEW).is_some_and(|few| few <= all),
         _ => false,
     };
     // What is gathered itself is not there before it is.
-    let there = |drawn: &Drawn| {
-        function.fields.reachable(&[drawn.field]).into_iter().all(|id| match function.fields[id].kind {
+    let there = |sunk: &SunkGather| {
+        function.fields.reachable(&[sunk.field]).into_iter().all(|id| match function.fields[id].kind {
             FieldKind::Tensor(var) => !calls.contains(&var) && !apart(var),
             _ => true,
         })
     };
     candidates
         .into_iter()
-        .filter(|(target, drawn)| {
-            reads.get(&drawn.operand) == Some(&1)
-                && few(drawn, *target)
-                && there(drawn)
-                && drawn.pull(function, *target, inlined).is_some()
+        .filter(|(target, sunk)| {
+            reads.get(&sunk.operand) == Some(&1)
+                && few(sunk, *target)
+                && there(sunk)
+                && sunk.pull(function, *target, inlined).is_some()
         })
         .collect()
 }
@@ -96,7 +97,7 @@ struct Start {
     all: LoopId,
 }
 
-impl Drawn {
+impl SunkGather {
     /// The expression over the points of the gather; `None` where it cannot be said.
     fn pull(&self, function: &Function, target: Var, inlined: &HashMap<Var, FieldId>) -> Option<Pulled> {
         let ty = function.ty(target);
@@ -261,8 +262,8 @@ impl Said<'_> {
 
 impl Stores<'_> {
     /// The kernel of a gather that computes what it gathers.
-    pub(crate) fn drawn(&mut self, target: Var, drawn: &Drawn) -> Result<Kernel, CodegenError> {
-        let pulled = drawn.pull(self.function, target, &self.inlined);
+    pub(crate) fn sunk(&mut self, target: Var, sunk: &SunkGather) -> Result<Kernel, CodegenError> {
+        let pulled = sunk.pull(self.function, target, &self.inlined);
         self.gathered(pulled.ok_or_else(|| CodegenError::malformed("a gather of what cannot be said"))?)
     }
 }

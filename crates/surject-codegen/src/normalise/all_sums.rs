@@ -87,7 +87,7 @@ impl Pieces {
         let needed = dag.points(rest.loops());
         let beside = rest.terms.iter().any(|t| t.1.abs() == 1 && dag.extent(t.0) >= BESIDE);
         let worth = needed * pieces as f64 >= LEAST && count as f64 <= MOST * needed && !beside;
-        if by.abs() < count.max(2) || !(worth || target.eager) {
+        if by.abs() < count.max(2) || !(worth || target.treats_all_as_large) {
             return None;
         }
         let mut sums = Dag::default();

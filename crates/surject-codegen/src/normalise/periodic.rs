@@ -41,7 +41,7 @@ pub(crate) struct Periodic {
 /// The expression with its rows in blocks, and what repeats in a block; `None` where rows are not short or nothing
 /// repeats.
 pub(crate) fn find(pulled: &Pulled, target: &Target) -> Option<(Pulled, Periodic)> {
-    let (least, uses) = if target.eager { (2, 1) } else { (LEAST, USES) };
+    let (least, uses) = if target.treats_all_as_large { (2, 1) } else { (LEAST, USES) };
     let Pulled { dag, outer, outputs } = pulled;
     let over = |l: &LoopId| dag.extent(*l) > 1;
     let every = |l: LoopId, c: i64| outputs.iter().all(|o| o.address.coeff(l) == c && o.join.is_none());

@@ -157,18 +157,18 @@ impl Chain {
         let cycles = |m: &Member| world.kernels[m.kernel].cycles;
         let near = |m: &Member, memory: Buf| {
             let part = m.accesses.iter().find(|a| a.0 == memory).and_then(|a| a.2);
-            part.is_some_and(|part| part.saturating_mul(self.most) <= world.target.nearest_bytes as i64)
+            part.is_some_and(|part| part.saturating_mul(self.most) <= world.target.l1_bytes as i64)
         };
         // Results that no cache of a thread holds.
         let leaves = |m: &Member| {
             let inside = |memory: Buf| self.between.iter().any(|b| b.0 == memory);
-            m.in_parts(true).any(|(to, bytes)| !inside(to) && bytes > world.target.cache_bytes as i64)
+            m.in_parts(true).any(|(to, bytes)| !inside(to) && bytes > world.target.l2_share_bytes as i64)
         };
         let left = self.members.iter().find(|m| leaves(m)).map_or(usize::MAX, |m| m.at);
         let asks = |memory: Buf| {
             let mut touching = self.members.iter().filter(|m| m.touches(memory));
             let first = touching.next()?;
-            let most = if world.target.asks_next() {
+            let most = if world.target.prefetches_next_row() {
                 let most = touching.max_by(|a, b| cycles(a).total_cmp(&cycles(b)));
                 most.filter(|m| cycles(m) >= MUCH * cycles(first))
             } else {
@@ -292,7 +292,8 @@ fn grow(steps: &[Step], start: usize, parts: i64, world: &World<'_>) -> Result<O
     const WINDOW: usize = 24;
     // What is done element by element joins kernels of what comes from memory. (Of 7 MB, in the last cache, a gradient in
     // one chain took 1.05 to 1.15 times as long; of 12 MB and more, 0.5 to 0.95.)
-    let far = |m: &Member| m.in_parts(false).any(|(_, bytes)| bytes > world.target.shared_bytes as i64 / 2);
+    let far =
+        |m: &Member| m.in_parts(false).any(|(_, bytes)| bytes > world.target.llc_share_bytes as i64 / 2);
     let mut members: Vec<Member> = Vec::new();
     let mut chosen = None;
     let (mut before, mut after): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
@@ -307,7 +308,7 @@ fn grow(steps: &[Step], start: usize, parts: i64, world: &World<'_>) -> Result<O
             let segments = || members.iter().filter_map(|o| o.cut.segment);
             let goes_on = members.is_empty() || !world.apart.contains(&m.kernel);
             goes_on
-                && (m.lost == 0.0 || world.target.eager || members.iter().any(far))
+                && (m.lost == 0.0 || world.target.treats_all_as_large || members.iter().any(far))
                 && m.cut.segment.is_none_or(|s| segments().all(|o| o == s))
                 && members.iter().all(|o| apart(o, m))
                 && clear(&after)
@@ -422,13 +423,13 @@ fn settle(
             let size = bytes(&world.types[buf.0 as usize])?;
             if !write {
                 let written = members.iter().any(|m| m.accesses.iter().any(|a| a.0 == buf && a.1));
-                if !written && size > target.cache_bytes as u64 * threads.unsigned_abs() {
+                if !written && size > target.l2_share_bytes as u64 * threads.unsigned_abs() {
                     again += (touching.len() - 1) as f64 * size as f64 / FAR;
                 }
                 continue;
             }
             let reads_first = member.accesses.iter().any(|a| a.0 == buf && !a.1);
-            let far = if size > (target.cache_bytes as u64) { FAR } else { NEAR };
+            let far = if size > (target.l2_share_bytes as u64) { FAR } else { NEAR };
             moved += touching.len() as f64 * size as f64 / far;
             let inside = world.touched.get(&buf) == Some(&touching.len()) && !world.kept.contains(&buf);
             let whole = share.checked_mul(parts).is_some_and(|n| n as u64 == size);
@@ -447,14 +448,14 @@ fn settle(
         let rows = members.iter().map(|m| m.row_bytes(&between, most, world)).max().unwrap_or(0);
         rows + between.iter().map(|b| b.1 * most).sum::<i64>()
     };
-    while most > step && scratch(most) > target.cache_bytes as i64 {
+    while most > step && scratch(most) > target.l2_share_bytes as i64 {
         most = (most / 2 / step * step).max(step);
     }
     let ranges = |most: i64| parts / segment * ((segment + most - 1) / most);
     let cycles: f64 = kernels().map(|k| k.cycles).sum();
     let shared = kernels().filter(|k| k.tasks > 1).count();
     let tasks = |most: i64| {
-        let alone = threads == 1 || (shared == 0 && cycles < SHARED && !target.eager);
+        let alone = threads == 1 || (shared == 0 && cycles < SHARED && !target.treats_all_as_large);
         if alone { 1 } else { ranges(most).min(4 * threads) }
     };
     // What the kernels do that the threads would not share.
@@ -466,14 +467,14 @@ fn settle(
         return Ok(None);
     }
     // What one row after the other goes through stays in the nearest cache, or comes again from the second.
-    let room = if tiled { 2 * target.cache_bytes } else { target.nearest_bytes * 2 / 3 } as i64;
+    let room = if tiled { 2 * target.l2_share_bytes } else { target.l1_bytes * 2 / 3 } as i64;
     let lost: f64 =
         members.iter().map(|m| m.lost + m.recipe.lost_in_ranges(target, &m.is_whole(&between, world))).sum();
     let estimate = |most: i64| {
         let fits = |room: i64| most.saturating_mul(part) <= room;
         let share = if fits(room) {
             1.0
-        } else if fits(target.cache_bytes as i64 / 2) {
+        } else if fits(target.l2_share_bytes as i64 / 2) {
             1.0 - FAR / NEAR
         } else {
             0.0
@@ -488,7 +489,7 @@ fn settle(
         }
         for (bytes, block) in recipes.iter().filter_map(|r| r.columns(target)) {
             let runs = parts / segment * ((segment + block - 1) / block);
-            let far = if bytes > target.cache_bytes as i64 { 2.0 * FAR } else { 2.0 * NEAR };
+            let far = if bytes > target.l2_share_bytes as i64 { 2.0 * FAR } else { 2.0 * NEAR };
             estimate.lost += (ranges(most) - runs).max(0) as f64 * bytes as f64 / far / threads as f64;
         }
         // Targets of their own are joined by a kernel.
@@ -507,11 +508,13 @@ fn settle(
         most = snug;
     }
     let (estimate, tasks) = (estimate(most), tasks(most));
-    if scratch(most) > 2 * target.cache_bytes as i64 || (shared > 0 && tasks < threads && !target.eager) {
+    if scratch(most) > 2 * target.l2_share_bytes as i64
+        || (shared > 0 && tasks < threads && !target.treats_all_as_large)
+    {
         return Ok(None);
     }
     let least = if shared > 0 && cycles < SHARED { LEAST_OF_LITTLE } else { LEAST };
-    let pays = target.eager || net(most) > least;
+    let pays = target.treats_all_as_large || net(most) > least;
     Ok(pays.then(|| Chain {
         members: Vec::new(),
         before: before.to_vec(),

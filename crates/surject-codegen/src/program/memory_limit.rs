@@ -48,7 +48,9 @@ pub fn settle(function: &Function, target: &Target) -> Result<Settled, CodegenEr
         outside += bytes(function.ty(var))?;
     }
     let share = |bytes: u64| bytes as f64 / (outside + best.memory.arena_bytes).max(1) as f64;
-    if (best.memory.arena_bytes < LITTLE && !target.eager) || share(best.memory.arena_bytes) < GAIN {
+    if (best.memory.arena_bytes < LITTLE && !target.treats_all_as_large)
+        || share(best.memory.arena_bytes) < GAIN
+    {
         return Ok(best);
     }
     // Kernels that go on with others where what is left behind is large.

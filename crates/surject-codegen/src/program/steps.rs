@@ -216,18 +216,18 @@ pub fn lower(function: &Function, target: &Target) -> Result<Lowered, CodegenErr
     let inlined = inline::find(function, &uses);
     let positions = inline::positions(function, &uses);
     let apart = |var: Var| inlined.contains_key(&var) || positions.contains_key(&var);
-    let drawn = sunk_gather::find(function, &uses, &apart, &inlined);
+    let sunk = sunk_gather::find(function, &uses, &apart, &inlined);
     let computes = |call: &StatementKind, target: Var| {
-        Gathered::of(function, call).is_some() && !drawn.contains_key(&target)
+        Gathered::of(function, call).is_some() && !sunk.contains_key(&target)
     };
     let indices = inline::indices(function, &uses, &inlined, &computes);
     uses.inline(&inlined);
-    let operands = drawn.values().map(|drawn| (drawn.operand, drawn.field));
+    let operands = sunk.values().map(|sunk| (sunk.operand, sunk.field));
     uses.inline_in_calls(&indices.clone().into_iter().chain(operands).collect());
     let (temporaries, gathers) = (Vec::new(), HashMap::new());
-    let mut stores = Stores { function, target, temporaries, inlined, positions, indices, gathers, drawn };
+    let mut stores = Stores { function, target, temporaries, inlined, positions, indices, gathers, sunk };
     let apart = |var: Var| stores.is_evaluated(var);
-    stores.gathers = gathers::find(function, &uses, &apart, &stores.indices, &stores.drawn);
+    stores.gathers = gathers::find(function, &uses, &apart, &stores.indices, &stores.sunk);
     uses.inline_gathers(&stores.gathers);
     let mut walker = Walker {
         stores,

@@ -19,7 +19,7 @@ const LEAST: u64 = 4096;
 pub fn swap(lowered: &mut Lowered, kept: &HashSet<Buf>, target: &Target) -> Result<(), CodegenError> {
     let touched = count(lowered, &lowered.steps);
     let mut steps = std::mem::take(&mut lowered.steps);
-    let least = if target.eager { 1 } else { LEAST };
+    let least = if target.treats_all_as_large { 1 } else { LEAST };
     let done = block(lowered, &mut steps, (kept, least), &touched);
     lowered.steps = steps;
     done

@@ -36,13 +36,15 @@ impl Runs {
         if output.join.is_some() || output.address.coeff(last) != 1 {
             return Runs::default();
         }
-        let (near, bytes) = (target.second_bytes() as f64, written(dag, outputs));
-        let least = |far: bool, least: i64| if target.eager { Some(EAGER) } else { far.then_some(least) };
+        let (near, bytes) = (target.l2_bytes() as f64, written(dag, outputs));
+        let least = |far: bool, least: i64| {
+            if target.treats_all_as_large { Some(EAGER) } else { far.then_some(least) }
+        };
         Runs {
             filled: least(bytes >= near, FILLED),
             // What no cache holds is stored past them.
-            moved: least(2.0 * bytes >= near && bytes <= target.last_bytes as f64, MOVED)
-                .filter(|_| target.moves),
+            moved: least(2.0 * bytes >= near && bytes <= target.llc_bytes as f64, MOVED)
+                .filter(|_| target.has_fast_memcpy),
         }
     }
 }

@@ -144,7 +144,7 @@ pub(crate) fn reads_columns_as(dag: &Dag, c: &Contraction, columns: NodeId, targ
 
 /// Are rows, if they are packed, packed many elements at a time?
 pub(crate) fn packs_blocks(dag: &Dag, c: &Contraction) -> bool {
-    matches!(cost::packing_of_rows(dag, c), Packing::Along | Packing::Turned)
+    matches!(cost::packing_of_rows(dag, c), Packing::Along | Packing::Transposed)
 }
 
 /// The elements of the panels of columns, if these are packed; 0 if they are not.

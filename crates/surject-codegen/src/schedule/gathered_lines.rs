@@ -44,7 +44,7 @@ pub(crate) type Lines = HashMap<(Buf, NodeId), Chosen>;
 
 /// The lines that a kernel chooses from what is far away.
 pub(crate) fn far(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) -> Lines {
-    let last = if target.eager { 0.0 } else { target.last_bytes as f64 };
+    let last = if target.treats_all_as_large { 0.0 } else { target.llc_bytes as f64 };
     let [near, least] = far_bytes(target);
     let far = dag.reachable(roots, true).into_iter().filter_map(|n| {
         let Node::Gather { buf, address, offset, .. } = &dag[n].node else { return None };
@@ -55,8 +55,11 @@ pub(crate) fn far(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) 
         let wide = most.saturating_mul(size) > least;
         // Coordinates that are computed are seldom far from the one before, and are not worth computing twice.
         let computed = chosen_by.iter().any(|&n| dag[n].dtype.is_float());
-        let apart =
-            (wide && !computed).then_some(if target.eager { 1 } else { target.cache_bytes as i64 / size });
+        let apart = (wide && !computed).then_some(if target.treats_all_as_large {
+            1
+        } else {
+            target.l2_share_bytes as i64 / size
+        });
         // Of what a chain has between its kernels no more is there than the part at hand.
         let there = chosen_by.iter().chain([&n]).all(|&n| match dag[n].node {
             Node::Load { buf, .. } | Node::Gather { buf, .. } => when(buf).is_some(),
@@ -82,10 +85,10 @@ fn most(dag: &Dag, n: NodeId) -> Option<i64> {
 
 /// A tensor of more bytes is far away: one of which lines are chosen, and one of which elements are.
 pub(crate) fn far_bytes(target: &Target) -> [i64; 2] {
-    if target.eager {
+    if target.treats_all_as_large {
         return [0; 2];
     }
-    [FAR.saturating_mul(target.cache_bytes as i64), target.last_bytes as i64 / FAR]
+    [FAR.saturating_mul(target.l2_share_bytes as i64), target.llc_bytes as i64 / FAR]
 }
 
 /// How many lines of so many bytes are a page; of elements, as many as are asked for.

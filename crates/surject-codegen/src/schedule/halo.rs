@@ -54,7 +54,7 @@ struct Axis {
 }
 
 /// A tensor with a frame, and the expression that reads it.
-pub(crate) struct Framed {
+pub(crate) struct Halo {
     /// What stores it.
     pub(crate) first: Pulled,
     /// Its elements.
@@ -82,28 +82,28 @@ pub(crate) fn rows(
     target: &Target,
     to: Buf,
     in_place: &dyn Fn(&Pulled) -> bool,
-) -> Option<Framed> {
+) -> Option<Halo> {
     let share = contraction::packed_share(&pulled.dag, c, target);
     let frame = Frame::new(&pulled.dag, c.factors[0])?;
     // Whoever reads no line to its end comes back to it.
     let step = |l: &LoopId| frame.factor.address.coeff(*l).abs() as f64 * frame.size;
     let to_the_end = c.sum.iter().any(|l| pulled.dag.extent(*l) > 1 && (1.0..=LINE / 2.0).contains(&step(l)));
-    let near = frame.count as f64 * frame.size <= target.cache_bytes as f64;
+    let near = frame.count as f64 * frame.size <= target.l2_share_bytes as f64;
     let term = if contraction::packs_blocks(&pulled.dag, c) { PACKED } else { PACKED_ALONE };
     let term = if c.grouped { term + TERM_ALONE } else { term };
     let packed = term * share.unwrap_or(1.0) * c.points(&pulled.dag);
     let pays = packed > frame.cycles(target) && (to_the_end || near);
-    let framed = if pays || target.eager { frame.framed(pulled, to)? } else { return None };
+    let halo = if pays || target.treats_all_as_large { frame.halo(pulled, to)? } else { return None };
     // Where conditions kept several loops from being one, there may be rows for whole tiles without them.
-    (share.is_some() || in_place(&framed.rest)).then_some(framed)
+    (share.is_some() || in_place(&halo.rest)).then_some(halo)
 }
 
 /// As [`rows`], of columns that would be packed, and can be read where they lie without the conditions.
-pub(crate) fn columns(pulled: &Pulled, c: &Contraction, target: &Target, to: Buf) -> Option<Framed> {
+pub(crate) fn columns(pulled: &Pulled, c: &Contraction, target: &Target, to: Buf) -> Option<Halo> {
     let frame = Frame::new(&pulled.dag, c.factors[1])?;
     let pays = PACKED * contraction::packed_columns(&pulled.dag, c, target) > frame.cycles(target);
-    let framed = if pays || target.eager { frame.framed(pulled, to)? } else { return None };
-    contraction::reads_columns_as(&framed.rest.dag, c, framed.load, target).then_some(framed)
+    let halo = if pays || target.treats_all_as_large { frame.halo(pulled, to)? } else { return None };
+    contraction::reads_columns_as(&halo.rest.dag, c, halo.load, target).then_some(halo)
 }
 
 /// The cycles in which a factor is stored with a frame; `None` where it has no conditions, or none that a frame is for.
@@ -152,15 +152,15 @@ impl Frame {
     fn cycles(&self, target: &Target) -> f64 {
         let bytes = (self.count + self.inside) as f64 * self.size;
         // What the nearer caches of several threads hold together they take from each other.
-        let own = target.cache_bytes * target.threads.max(1);
+        let own = target.l2_share_bytes * target.threads.max(1);
         let all = (Target::CACHE_SHARE * own) as f64;
         let apart = target.threads > 1 && (own as f64..=all).contains(&bytes);
-        let near = bytes <= target.shared_bytes as f64 && !apart;
+        let near = bytes <= target.llc_share_bytes as f64 && !apart;
         self.count as f64 * if near { NEAR } else { FAR } + KERNEL
     }
 
     /// What stores it, and the expression that reads it.
-    fn framed(&self, pulled: &Pulled, to: Buf) -> Option<Framed> {
+    fn halo(&self, pulled: &Pulled, to: Buf) -> Option<Halo> {
         let Frame { node, factor, axes, count, dtype, .. } = self;
         let (node, count, dtype) = (*node, *count, *dtype);
         let mut dag = Dag::default();
@@ -195,7 +195,7 @@ impl Frame {
         for output in &mut rest.outputs {
             output.root = rest.dag.replaced(output.root, node, load)?;
         }
-        Some(Framed { first, count, dtype, load, rest })
+        Some(Halo { first, count, dtype, load, rest })
     }
 }
 

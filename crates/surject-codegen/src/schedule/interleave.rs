@@ -35,7 +35,7 @@ const CODE: i64 = 600;
 
 /// How short rows are done in lanes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Braid {
+pub struct Interleave {
     /// The loop over the rows.
     pub row: LoopId,
     /// The loops along a row, the last running fastest.
@@ -67,7 +67,7 @@ pub(crate) enum Leaf {
 
 /// A kernel whose rows are a run.
 #[derive(Debug)]
-pub(crate) struct Braided {
+pub(crate) struct Interleaved {
     /// The expression, with that of the run beside that of the rows.
     pub(crate) dag: Dag,
     /// The outputs along the run.
@@ -78,7 +78,7 @@ pub(crate) struct Braided {
 }
 
 /// Are the rows of a kernel short, and what it reads near by? `order` are the loops over the outputs.
-pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Target) -> Option<Braid> {
+pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Target) -> Option<Interleave> {
     let every = |l: LoopId, c: i64| outputs.iter().all(|o| o.address.coeff(l) == c && o.join.is_none());
     let next = |width: i64| order.iter().copied().find(|&l| every(l, width) && dag.extent(l) > 1);
     let first = next(1).filter(|&l| dag.extent(l) <= LONGEST)?;
@@ -92,13 +92,14 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
         width *= dag.extent(row);
         row = further;
     }
-    let mut braid = Braid { row, along, width, rows: 1, lanes: 1, cuts: Vec::new(), picked: 0, cycles: 0.0 };
+    let mut interleave =
+        Interleave { row, along, width, rows: 1, lanes: 1, cuts: Vec::new(), picked: 0, cycles: 0.0 };
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-    let touched = braid.touched();
+    let touched = interleave.touched();
     let nodes: Vec<NodeId> =
         dag.reachable(&roots, true).into_iter().filter(|&n| dag[n].deps.meets(touched)).collect();
     let widest = nodes.iter().map(|&n| Elem::of(dag[n].dtype).size()).max()?;
-    let native = (target.lanes_bytes / widest) as i64;
+    let native = (target.vector_bytes / widest) as i64;
     // Rows that nearly fill their vectors are done one by one.
     let length = dag.extent(first);
     if native < 4 || 4 * length >= 3 * (length as u64).next_multiple_of(native as u64) as i64 {
@@ -107,22 +108,22 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
     let common = gcd(native, width);
     let (rows, vectors) = (native / common, width / common);
     let more = (dag.extent(row) / rows).clamp(1, (2 + vectors - 1) / vectors);
-    (braid.rows, braid.lanes) = (rows * more, native as usize);
+    (interleave.rows, interleave.lanes) = (rows * more, native as usize);
     if vectors * more > VECTORS {
         return None;
     }
-    let braided = braid.braided(dag, outputs)?;
+    let interleaved = interleave.interleaved(dag, outputs)?;
     let mut cuts = BTreeSet::new();
     let mut cycles = 0.0;
-    for (_, leaf) in &braided.leaves {
+    for (_, leaf) in &interleaved.leaves {
         if let Leaf::Load(n) = leaf
             && let Node::Load { address, guards, .. } = &dag[*n].node
         {
-            let (chunks, picks) = braid.picks(dag, address, guards)?;
+            let (chunks, picks) = interleave.picks(dag, address, guards)?;
             if chunks > CHUNKS {
                 return None;
             }
-            braid.picked += 1;
+            interleave.picked += 1;
             // What is the same in every row is put together once.
             cycles += if address.coeff(row) == 0 { 0.0 } else { (chunks + picks) as f64 };
         }
@@ -134,18 +135,18 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
         cycles += node_cost(dag, n).max(0.5) * (vectors * more) as f64;
     }
     cuts.retain(|&c| c > 0 && c < dag.extent(row));
-    braid.cuts = cuts.into_iter().collect();
-    if braid.cuts.len() > CUTS || nodes.len() as i64 * vectors * more > CODE {
+    interleave.cuts = cuts.into_iter().collect();
+    if interleave.cuts.len() > CUTS || nodes.len() as i64 * vectors * more > CODE {
         return None;
     }
     let points = order.iter().map(|&l| dag.extent(l) as f64).product::<f64>();
     // What is stored counts as well.
     cycles += (vectors * more) as f64 * outputs.len() as f64;
-    braid.cycles = cycles * points / (braid.rows * width) as f64;
-    Some(braid)
+    interleave.cycles = cycles * points / (interleave.rows * width) as f64;
+    Some(interleave)
 }
 
-impl Braid {
+impl Interleave {
     /// The loops over and along rows.
     pub(crate) fn touched(&self) -> LoopSet {
         self.along.iter().copied().chain([self.row]).collect()
@@ -231,7 +232,7 @@ impl Braid {
     }
 
     /// The kernel with its run; `None` where an expression is neither one of the run nor one that can be put together.
-    pub(crate) fn braided(&self, dag: &Dag, outputs: &[Output]) -> Option<Braided> {
+    pub(crate) fn interleaved(&self, dag: &Dag, outputs: &[Output]) -> Option<Interleaved> {
         let mut new = dag.clone();
         let run = new.add_loop(self.width.checked_mul(dag.extent(self.row))?)?;
         let touched = self.touched();
@@ -301,6 +302,6 @@ impl Braid {
             let (address, root) = (self.as_run(dag, &output.address, run)?, ids[output.root.0 as usize]);
             runs.push(Output { address, root, ..output.clone() });
         }
-        Some(Braided { dag: new, outputs: runs, run, leaves })
+        Some(Interleaved { dag: new, outputs: runs, run, leaves })
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn written(dag: &Dag, outputs: &[Output]) -> f64 {
 
 /// Is more written than the caches hold, each element once, with as much that is read? Something else is always there: what
 /// fills more than three quarters of them comes from memory again. Copies in whole lines do not wait for that where the last
-/// cache is distant ([`Target::distant`]).
+/// cache is distant ([`Target::mesh_llc`]).
 fn is_worth(dag: &Dag, outputs: &[Output], last: LoopId, target: &Target) -> bool {
     /// So many times what the second caches hold goes past a distant one.
     const SECOND: usize = 4;
@@ -46,21 +46,21 @@ fn is_worth(dag: &Dag, outputs: &[Output], last: LoopId, target: &Target) -> boo
     let written = written(dag, outputs);
     let copies = reads(dag, outputs, written);
     let moved = if copies { 2.0 * written } else { written };
-    let mut most = STAYS * target.last_bytes as f64;
-    if copies && target.distant && begin_alike(dag, outputs, last) {
-        most = most.min((SECOND * target.threads * target.second_bytes()) as f64);
+    let mut most = STAYS * target.llc_bytes as f64;
+    if copies && target.mesh_llc && begin_alike(dag, outputs, last) {
+        most = most.min((SECOND * target.threads * target.l2_bytes()) as f64);
     }
-    target.streams && once && (target.eager || moved >= most)
+    target.has_non_temporal_stores && once && (target.treats_all_as_large || moved >= most)
 }
 
 /// Is nothing read that counts, by several threads, and does the last cache take in enough of what is written? The other
-/// way, by which lines are fetched, is then free ([`Target::narrow`]).
+/// way, by which lines are fetched, is then free ([`Target::asymmetric_writes`]).
 fn is_absorbed(dag: &Dag, outputs: &[Output], target: &Target) -> bool {
     /// So many times what the last cache holds.
     const MOST: f64 = 2.25;
     let written = written(dag, outputs);
-    let fits = written <= MOST * target.last_bytes as f64;
-    target.narrow && target.threads > 1 && fits && !reads(dag, outputs, written)
+    let fits = written <= MOST * target.llc_bytes as f64;
+    target.asymmetric_writes && target.threads > 1 && fits && !reads(dag, outputs, written)
 }
 
 /// Is anything read that counts beside so many bytes?
@@ -82,12 +82,12 @@ pub(crate) fn decide(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, tar
     let Some(&last) = schedule.order.last().filter(|&&l| is_worth(dag, outputs, l, target)) else { return };
     let [row, part] = least(PAST, target);
     let long = is_long(dag, outputs, dag.extent(last), row);
-    let stores_lines = match (&schedule.short, &schedule.braid) {
+    let stores_lines = match (&schedule.outer_vector, &schedule.interleave) {
         (Some(short), _) => short.stores_blocks(dag),
-        (_, Some(braid)) => {
-            let block = braid.rows.saturating_mul(braid.width);
+        (_, Some(interleave)) => {
+            let block = interleave.rows.saturating_mul(interleave.width);
             outputs.iter().all(|o| block.saturating_mul(size(dag, o)) % LINE == 0)
-                && begin_alike_beside(dag, outputs, braid.touched())
+                && begin_alike_beside(dag, outputs, interleave.touched())
         }
         (None, None) => {
             let along = outputs.iter().all(|o| o.address.coeff(last) == 1) && schedule.lanes > 1;
@@ -110,12 +110,12 @@ pub(crate) fn near(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &
 
 /// Do results leave the nearest caches, and are vectors lines, so that each that lies across two is stored twice?
 pub(crate) fn leaves(dag: &Dag, outputs: &[Output], target: &Target) -> bool {
-    let far = target.eager || written(dag, outputs) >= target.cache_bytes as f64;
-    far && target.lanes_bytes as i64 == LINE
+    let far = target.treats_all_as_large || written(dag, outputs) >= target.l2_share_bytes as f64;
+    far && target.vector_bytes as i64 == LINE
 }
 
 pub(crate) fn least((row, part): (i64, i64), target: &Target) -> [i64; 2] {
-    if target.eager { [1; 2] } else { [row * LINE, part * LINE] }
+    if target.treats_all_as_large { [1; 2] } else { [row * LINE, part * LINE] }
 }
 
 /// Do all rows along a loop begin at the same place of a line?

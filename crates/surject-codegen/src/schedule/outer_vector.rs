@@ -35,7 +35,7 @@ const FEWEST: i64 = 16;
 
 /// A kernel over short rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Short {
+pub struct OuterVector {
     /// The loop over rows, which is done in lanes.
     pub row: LoopId,
     /// The loop along the rows of the output or, where each column of it lies by itself, over the columns.
@@ -46,19 +46,24 @@ pub struct Short {
     pub lanes: usize,
 }
 
-impl Short {
+impl OuterVector {
     /// Are blocks of rows stored as the whole vectors that they consist of?
     pub(crate) fn stores_blocks(&self, dag: &Dag) -> bool {
         !self.apart && self.column.is_some_and(|column| dag.extent(column) <= DIRECT)
     }
 
     /// The rows of an output: those that lie one behind the other, or those of what is loaded.
-    fn of(dag: &Dag, output: &Output, order: &[LoopId], (nodes, longest): (&[NodeId], i64)) -> Option<Short> {
+    fn of(
+        dag: &Dag,
+        output: &Output,
+        order: &[LoopId],
+        (nodes, longest): (&[NodeId], i64),
+    ) -> Option<OuterVector> {
         let unit = order.iter().copied().find(|&l| output.address.coeff(l) == 1)?;
         if dag.extent(unit) <= longest
             && let Some(row) = order.iter().copied().find(|&l| output.address.coeff(l) == dag.extent(unit))
         {
-            return Some(Short { row, column: Some(unit), apart: false, lanes: 1 });
+            return Some(OuterVector { row, column: Some(unit), apart: false, lanes: 1 });
         }
         let column = nodes.iter().find_map(|&n| match &dag[n].node {
             Node::Load { address, .. } if (2..=longest).contains(&address.coeff(unit)) => {
@@ -68,12 +73,12 @@ impl Short {
             }
             _ => None,
         });
-        Some(Short { row: unit, column, apart: true, lanes: 1 })
+        Some(OuterVector { row: unit, column, apart: true, lanes: 1 })
     }
 }
 
 /// Are the rows of a kernel short, and is something reduced along them, or are they put together or taken apart?
-pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Target) -> Option<Short> {
+pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Target) -> Option<OuterVector> {
     /// What is written out may cost so much, in cycles of one lane.
     const MOST: f64 = 4_000.0;
     /// A function costs no less.
@@ -88,7 +93,7 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
                 Node::Reduce { loops, .. } => {
                     let alone = dag[n].deps.minus(dag[r].deps) == LoopSet::default();
                     let row = loops.iter().map(|&l| dag.extent(l) as f64).product::<f64>();
-                    let full = row / (target.lanes_bytes / Elem::of(dag[n].dtype).size()) as f64;
+                    let full = row / (target.vector_bytes / Elem::of(dag[n].dtype).size()) as f64;
                     alone || row <= LONGEST_CHAIN || full / full.ceil() <= FULL
                 }
                 _ => false,
@@ -98,16 +103,16 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
     let decided =
         |column: LoopId| nodes.iter().flat_map(|&n| dag[n].node.guards()).any(|g| g.expr.coeff(column) != 0);
     let longest = if nodes.iter().any(|&n| long(n)) { LONGEST_WITH_FUNCTION } else { LONGEST };
-    let short = Short::of(dag, output, order, (&nodes, LONGEST_WITH_FUNCTION))
+    let short = OuterVector::of(dag, output, order, (&nodes, LONGEST_WITH_FUNCTION))
         .filter(|short| !short.apart && short.column.is_some_and(decided))
-        .or_else(|| Short::of(dag, output, order, (&nodes, longest)))?;
+        .or_else(|| OuterVector::of(dag, output, order, (&nodes, longest)))?;
     let longest = if short.column.is_some_and(decided) { longest.max(LONGEST_OF_WINDOWS) } else { longest };
     if nodes.iter().any(|&n| matches!(dag[n].node, Node::Gather { .. })) {
         return None;
     }
     let row = short.row;
     let size = nodes.iter().map(|&n| Elem::of(dag[n].dtype).size()).max().unwrap_or(4);
-    let lanes = target.lanes_bytes / size;
+    let lanes = target.vector_bytes / size;
     if output.join.is_some() || lanes < 4 || dag.extent(row) < FEWEST * lanes as i64 {
         return None;
     }
@@ -149,7 +154,7 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
     }
     let moved = short.column.is_some_and(|column| dag.extent(column) <= DIRECT || decided(column));
     let worth = if reduces { rows } else { moved && (rows || !short.apart) };
-    (worth && cost <= MOST).then_some(Short { lanes, ..short })
+    (worth && cost <= MOST).then_some(OuterVector { lanes, ..short })
 }
 
 /// The part of a row of so many elements that is loaded for an address: the least and the largest place that loops give

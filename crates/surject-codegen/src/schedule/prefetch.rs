@@ -5,7 +5,7 @@
 //! asks for what it reads some iterations later: far enough that memory answers in time, and not so far that it is gone
 //! again. Of several passes over a row the one that computes most asks for the next row, and memory and arithmetic go on
 //! at the same time. (Sapphire Rapids, 64 MiB, one thread: the root of a mean square 11.3 to 7.6 ms, softmax 12.3 to 9.5.)
-//! Not every processor is worth it ([`Target::asks`]): a Zen 4 takes 4.3 ms for that root, and 3.0 if it is left alone.
+//! Not every processor is worth it ([`Target::prefetches`]): a Zen 4 takes 4.3 ms for that root, and 3.0 if it is left alone.
 //! But where the rows of a tensor are read from their ends, it loses its way with every row: they are asked for one row
 //! ahead, from their starts, and turned rows of 0.5 to 32 KiB take 0.35 to 0.65 of the time. And where it comes back to a
 //! row several times, memory rests until it begins the next: rows further on are asked for into the second cache, but
@@ -13,13 +13,13 @@
 //! gradient of a normalisation asks in what comes after its results and takes 0.6 to 0.8 of the time, and so does a
 //! softmax of rows of 16 KiB.
 //!
-//! A Zen 5 gains from being asked 8 KiB ahead ([`Target::asks_far`]). One thread does, wherever it reads one tensor in order
+//! A Zen 5 gains from being asked 8 KiB ahead ([`Target::prefetches_far`]). One thread does, wherever it reads one tensor in order
 //! from memory: maxima of rows and matrices times vectors take 0.65 to 0.85 of the time, what computes element by element
 //! 0.85 to 1, the passes of a normalisation 0.55 to 0.95. It does not with several tensors at a time (sums of two: 1.05 to
 //! 1.2), nor with rows that begin with a line in a tensor that the last cache holds (1.05 to 1.2). Of several threads only
 //! passes over the same rows do, 0.7 to 0.95; others take up to 1.2, since memory has enough to do.
 //!
-//! So do passes over the same rows on a Zen 3 ([`Target::asks_rows`]), on one thread and on two: layer norms of 1 to 8 KiB a
+//! So do passes over the same rows on a Zen 3 ([`Target::prefetches_rows`]), on one thread and on two: layer norms of 1 to 8 KiB a
 //! row take 0.7 to 0.9 of the time. It is asked for the next row where much is computed even if rows are short (softmax of 2
 //! to 8 KiB 0.55 to 0.8), and in chains for the next one, not for one 8 KiB further on (0.8 to 0.9), by what computes most,
 //! though that may store past the caches (gradients of norms of 1 to 16 KiB a row 0.75 to 1, of 4084 bytes up to 1.2).
@@ -68,7 +68,7 @@ pub(crate) enum When {
     /// When the loop around the row is so many rows further: while there is much to compute, memory brings them.
     Rows(i64),
     /// With the next row, where rows are read from their ends: in the order in which they lie in memory.
-    Turned,
+    Reversed,
 }
 
 /// What a kernel asks for, by the reduction that it is loaded for, tensor and address; and whether a window reads it more
@@ -100,7 +100,7 @@ impl Load {
     /// Is it of something that no cache holds, some of whose elements are read from the last to the first?
     fn is_turned(&self, dag: &Dag, target: &Target) -> bool {
         let bytes = dag.points(self.address.loops()) * self.size as f64;
-        let far = target.eager || bytes > target.last_bytes as f64 / 2.0;
+        let far = target.treats_all_as_large || bytes > target.llc_bytes as f64 / 2.0;
         far && self.along.is_some() && self.address.terms.iter().any(|t| t.1 < 0)
     }
 
@@ -126,18 +126,20 @@ impl Load {
 
     /// Is it read in order from memory, so that a processor that reads ahead by itself is asked as well?
     fn is_later(&self, dag: &Dag, all: &[Load], streams: bool, target: &Target) -> bool {
-        let Some(along) = self.along.filter(|_| target.asks_far || target.asks_rows) else { return false };
+        let Some(along) = self.along.filter(|_| target.prefetches_far || target.prefetches_rows) else {
+            return false;
+        };
         if all.iter().any(|other| other.pass == self.pass && !self.is_of_row(other)) {
             return false;
         }
-        let last = if target.eager { 0.0 } else { target.last_bytes as f64 };
+        let last = if target.treats_all_as_large { 0.0 } else { target.llc_bytes as f64 };
         let bytes = dag.points(self.address.loops()) * self.size as f64;
         let (row, beyond) = (self.row(dag), bytes > last);
         // The beginnings of other rows are lines that were read.
         let (odd, passes) = (row % LINE != 0, all.iter().any(|other| self.shares_row(other)));
         // What several threads read at the same time comes as fast as it can, but for what waits between passes; what a
         // Zen 3 reads once comes so to one thread.
-        if (target.threads > 1 || target.asks_rows) && !(passes && beyond && SHARED.contains(&row)) {
+        if (target.threads > 1 || target.prefetches_rows) && !(passes && beyond && SHARED.contains(&row)) {
             return false;
         }
         let Some(pass) = self.pass else { return beyond || streams || passes && 2.0 * bytes > last };
@@ -165,17 +167,17 @@ pub(crate) fn far(dag: &Dag, (roots, streams): (&[NodeId], bool), target: &Targe
     /// An element costs so much that memory brings another one meanwhile.
     const MUCH: f64 = 12.0;
     let loads = loads(dag, roots, target, when);
-    let asks = |load: &Load| target.asks_next() || load.pass.is_some() || !streams;
+    let asks = |load: &Load| target.prefetches_next_row() || load.pass.is_some() || !streams;
     let cost = |load: &Load| if asks(load) { load.cost } else { 0.0 };
     let mut asked = Asked::new();
     for load in &loads {
         let length = load.row(dag);
         let passes = || loads.iter().filter(|other| load.shares_row(other));
         let most = passes().map(cost).fold(0.0, f64::max);
-        let least = if target.asks_next() { AHEAD } else { FAR_AHEAD };
+        let least = if target.prefetches_next_row() { AHEAD } else { FAR_AHEAD };
         let near = (least + 1..=ROW).contains(&length) && passes().next().is_some();
         let when = match when(load.buf) {
-            Some(When::Soon) if !target.asks && load.is_turned(dag, target) => When::Turned,
+            Some(When::Soon) if !target.prefetches && load.is_turned(dag, target) => When::Reversed,
             Some(When::Soon) if near && most.max(cost(load)) >= MUCH => When::Rows(1),
             Some(When::Soon) if load.is_later(dag, &loads, streams, target) => When::Later,
             Some(when) => when,
@@ -185,7 +187,7 @@ pub(crate) fn far(dag: &Dag, (roots, streams): (&[NodeId], bool), target: &Targe
         let elsewhere = match when {
             When::Soon | When::Later => false,
             When::Rows(_) => !asks(load) || cost(load) < most,
-            When::Turned => passes().any(|other| other.cost > load.cost),
+            When::Reversed => passes().any(|other| other.cost > load.cost),
         };
         if elsewhere {
             continue;
@@ -205,7 +207,7 @@ pub(crate) fn far_stores(dag: &Dag, outputs: &[Output], target: &Target) -> Vec<
 
 /// Everything that is loaded from far away, once for every pass over it.
 fn loads(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) -> Vec<Load> {
-    let near = if target.eager { 0 } else { target.cache_bytes };
+    let near = if target.treats_all_as_large { 0 } else { target.l2_share_bytes };
     let inside = dag.reachable(roots, true).into_iter().filter_map(|n| match dag[n].node {
         Node::Reduce { body, .. } => Some((Some(n), vec![body])),
         _ => None,

@@ -9,7 +9,7 @@
 //! number of lanes has bits, and joined with what came before it: lines of `f32` take a fifth of the time of one element
 //! after the other, whose steps wait for each other.
 //!
-//! Long lines of floats are summed in blocks ([`crate::blocks`]): each begins anew, and what came before it is added to all
+//! Long lines of floats are summed in blocks ([`crate::schedule::blocks`]): each begins anew, and what came before it is added to all
 //! of its results. That is one addition more for each, of which no step waits for another.
 
 use crate::expression::address::{Guard, GuardFact, Lin, LoopId, LoopSet};

@@ -111,7 +111,7 @@ fn far_rows(
     const ROW: i64 = 256;
     let all = dag.reachable(&[outputs[0].root], true);
     let loads = all.iter().filter(|&&n| matches!(dag[n].node, Node::Load { .. }));
-    let far = loads.copied().any(|n| dag.bytes(n) > target.shared_bytes as f64);
+    let far = loads.copied().any(|n| dag.bytes(n) > target.llc_share_bytes as f64);
     let rows = loops.iter().copied().max_by_key(|&l| schedule::stride(dag, &all, l))?;
     let count = dag.extent(rows);
     (far && count >= ROWS && work / count >= ROW).then_some(rows)
@@ -128,7 +128,7 @@ pub fn cut_panels(
     const TERMS: i64 = 1024;
     let (points, work, mut loops) = only_reduction(dag, outputs, outer)?;
     // A panel of columns and one of rows, as wide as tiles are.
-    if work * (target.lanes_bytes as i64 * 2 + 32) < 2 * target.cache_bytes as i64 {
+    if work * (target.vector_bytes as i64 * 2 + 32) < 2 * target.l2_share_bytes as i64 {
         return None;
     }
     // The longest loop, and one along which elements lie side by side last: vectors of them are packed.

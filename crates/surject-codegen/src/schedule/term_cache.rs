@@ -10,7 +10,7 @@ use surject_ir::{DType, UnaryOp};
 
 /// Values that a reduction stores while it runs through a row of the output.
 #[derive(Clone, Debug)]
-pub struct Stash {
+pub struct TermCache {
     /// The body of the reduction.
     pub body: NodeId,
     /// Where its value goes: the position in the output, or in the row, over the loop of the reduction.
@@ -21,7 +21,7 @@ pub struct Stash {
     pub dtype: DType,
 }
 
-impl Stash {
+impl TermCache {
     /// The elements of a row that is kept.
     pub(crate) fn points(&self, dag: &Dag) -> i64 {
         self.address.terms.iter().map(|t| dag.extent(t.0)).product()
@@ -46,7 +46,7 @@ fn costly(dag: &Dag, body: NodeId, l: LoopId) -> bool {
 /// Finds a reduction along the rows of the output whose terms the output needs again, element by element: the terms
 /// are stored into the output while they are summed, and loaded when the output is made. Where the output is rounded to
 /// half as many bits, or goes past the caches, they are stored aside, a row at a time.
-pub fn stash(dag: &mut Dag, outputs: &mut [Output], schedule: &Schedule) -> Option<Stash> {
+pub fn term_cache(dag: &mut Dag, outputs: &mut [Output], schedule: &Schedule) -> Option<TermCache> {
     let [output] = outputs else { return None };
     let (&last, outer) = schedule.order.split_last()?;
     let dtype = dag[output.root].dtype;
@@ -94,7 +94,7 @@ pub fn stash(dag: &mut Dag, outputs: &mut [Output], schedule: &Schedule) -> Opti
         let root = *rewriter.ids.get(&output.root)?;
         let address = place.substitute(last, &Lin::var(l))?;
         output.root = root;
-        return Some(Stash { body, address, to, dtype });
+        return Some(TermCache { body, address, to, dtype });
     }
     None
 }

@@ -42,7 +42,7 @@ pub(crate) fn bytes_apart(dag: &Dag, node: NodeId, address: &Lin, l: LoopId) -> 
 
 /// What is transposed in blocks.
 #[derive(Clone, Debug)]
-pub struct Turned {
+pub struct BlockTranspose {
     /// Loops that loads run along as if they were one, outermost first. Where the loads go they need not be.
     pub along: Vec<LoopId>,
     /// The loads.
@@ -65,7 +65,7 @@ pub(crate) fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, targe
     let widest = nodes.iter().map(|&n| Elem::of(dag[n].dtype).size()).max().unwrap_or(4);
     let moved = moved(dag, output);
     // As many as fill a register, where arithmetic does not need too many registers for them.
-    let lanes = (target.lanes_bytes / moved).min(2 * target.lanes_bytes / widest).min(32);
+    let lanes = (target.vector_bytes / moved).min(2 * target.vector_bytes / widest).min(32);
     let unit = schedule.order.iter().copied().find(|&l| output.address.coeff(l) == 1);
     let Some(last) = unit.filter(|&l| lanes > 1 && dag.extent(l) > 1 && output.join.is_none()) else {
         return;
@@ -90,7 +90,7 @@ pub(crate) fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, targe
     };
     let least = lanes.min(8) as i64;
     // A loop that is too short goes on with those that loads run along from where it ends.
-    let turned = |u: LoopId| -> Option<Turned> {
+    let turned = |u: LoopId| -> Option<BlockTranspose> {
         let (mut along, mut loads, mut length) = (vec![u], run(&[u]), dag.extent(u));
         while length < least {
             let around = schedule.order.iter().filter(|&l| *l != last && !along.contains(l));
@@ -99,7 +99,7 @@ pub(crate) fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, targe
                 longer.filter(|longer| !longer.0.is_empty()).max_by_key(|longer| longer.0.len())?;
             length *= dag.extent(along[0]);
         }
-        (!loads.is_empty()).then(|| Turned { along, loads, rows: fit(lanes, length) })
+        (!loads.is_empty()).then(|| BlockTranspose { along, loads, rows: fit(lanes, length) })
     };
     // One that counts several needs a number of its own.
     let least_alone = if dag.extents.len() < LoopSet::LIMIT { 2 } else { least };
@@ -112,7 +112,7 @@ pub(crate) fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, targe
         schedule.order.retain(|&k| !turned.along.contains(&k) && k != last);
         schedule.order.extend(turned.along.iter().copied().chain([last]));
         schedule.lanes = turned.rows;
-        schedule.turned = Some(turned);
+        schedule.block_transpose = Some(turned);
     }
 }
 
@@ -134,12 +134,14 @@ const SHORT: i64 = 256;
 /// are pages apart themselves. Past the caches such rows are stored by a tile instead, several lines of each at a time, and so
 /// are rows of several lines where elements are narrow: blocks of whole lines take 1.1 to 2.4 times as long.
 pub(crate) fn shape(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, target: &Target) {
-    let (Some(turned), [output], Some(&last)) = (&mut schedule.turned, outputs, schedule.order.last()) else {
+    let (Some(turned), [output], Some(&last)) =
+        (&mut schedule.block_transpose, outputs, schedule.order.last())
+    else {
         return;
     };
     let moved = moved(dag, output);
-    let (line, lanes) = (LINE as usize / moved, target.lanes_bytes / moved);
-    let halves = target.has_half_lines() && turned.rows == lanes;
+    let (line, lanes) = (LINE as usize / moved, target.vector_bytes / moved);
+    let halves = target.has_half_line_vectors() && turned.rows == lanes;
     if !halves || dag.extent(last) < line as i64 || !begin_alike(dag, outputs, last) {
         return;
     }
@@ -149,7 +151,7 @@ pub(crate) fn shape(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, targ
         _ => true,
     });
     let pages = turned.along.iter().all(|&l| bytes_apart(dag, output.root, &output.address, l) % PAGE == 0);
-    let fits = line * line * moved <= target.registers * target.lanes_bytes;
+    let fits = line * line * moved <= target.vector_registers * target.vector_bytes;
     let narrow = turned.loads.iter().any(|&n| size(n) < NARROW) || size(output.root) < NARROW;
     let short = dag.extent(last).saturating_mul(size(output.root) as i64) <= SHORT;
     let pays = if schedule.streams { !pages && (!narrow || short) } else { !meet || pages };

@@ -85,7 +85,7 @@ pub(crate) fn units(
     target: &Target,
     (free, grain): (LoopSet, &Grain),
 ) -> Units {
-    let cycles = if target.eager { f64::INFINITY } else { schedule.cycles };
+    let cycles = if target.treats_all_as_large { f64::INFINITY } else { schedule.cycles };
     let Some((&last, outer)) = order.split_last() else { return Units::WHOLE };
     // Nothing, and less than two of the usual tasks, are not handed out.
     let empty = order.iter().any(|&l| dag.extent(l) == 0);
@@ -108,7 +108,7 @@ pub(crate) fn units(
     let (mut pieces, mut piece) = (1, dag.extent(last));
     // Loops that may not be cut run inside a piece.
     let rest_runs_inside = outer[prefix.len()..].iter().all(|&l| !free.contains(l));
-    let free = free.contains(last) && schedule.braid.as_ref().is_none_or(|b| b.cuts.is_empty());
+    let free = free.contains(last) && schedule.interleave.as_ref().is_none_or(|b| b.cuts.is_empty());
     if rest_runs_inside && total < tasks && free {
         let lanes = schedule.lanes as i64;
         // Every piece runs through all rows: narrow pieces would touch every page once for each of them.

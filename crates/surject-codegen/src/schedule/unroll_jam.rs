@@ -1,4 +1,4 @@
-//! Windows abreast: some neighbours along a loop at the same time, so that what their windows share is loaded once.
+//! Unroll and jam over windows: some neighbours along a loop at the same time, so that what their windows share is loaded once.
 //!
 //! Where each channel is summed over windows of its own (a depthwise convolution), the channels lie in lanes, and a term
 //! needs two loads: two thirds of the time are loads. Of eight windows side by side, the factors are loaded once for all
@@ -35,9 +35,9 @@ const NODES: usize = 10;
 /// Blocks of which it is known where they lie, at each end.
 const ENDS: i64 = 2;
 
-/// How windows lie abreast.
+/// How windows are unrolled and jammed.
 #[derive(Clone, Debug)]
-pub struct Abreast {
+pub struct UnrollJam {
     /// The loop over the windows; the loop in lanes comes after it.
     pub(crate) along: LoopId,
     /// Windows of a block.
@@ -59,7 +59,7 @@ pub struct Abreast {
     pub(crate) near: bool,
 }
 
-/// What becomes of a kernel whose windows lie abreast.
+/// What becomes of a kernel whose windows may be unrolled and jammed.
 pub(crate) enum Found {
     /// This is its schedule.
     Schedule(Box<Schedule>),
@@ -67,7 +67,7 @@ pub(crate) enum Found {
     First(NodeId, LoopId),
 }
 
-/// Finds windows that lie abreast; the terms are added to the graph.
+/// Finds windows to unroll and jam; the terms are added to the graph.
 pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, target: &Target) -> Option<Found> {
     let [output] = outputs else { return None };
     let all = dag.reachable(&[output.root], true);
@@ -87,7 +87,7 @@ pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, targe
     }
     let order = &schedule.order;
     let lane = order.iter().copied().find(|&l| output.address.coeff(l) == 1 && dag.extent(l) >= FEW)?;
-    let full = target.lanes_bytes / Elem::of(dtype).size();
+    let full = target.vector_bytes / Elem::of(dtype).size();
     let lanes = full.min((dag.extent(lane) as usize).next_power_of_two());
     let loads: Vec<Lin> = nodes
         .iter()
@@ -141,9 +141,9 @@ pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, targe
         high.checked_sub(low)?.checked_mul(Elem::of(dtype).size() as i64)
     };
     let read = loads.iter().map(bytes).sum::<Option<i64>>()?;
-    let near = target.eager || read <= target.second_bytes() as i64;
+    let near = target.treats_all_as_large || read <= target.l2_bytes() as i64;
     // As many as registers hold, with an element of each.
-    let most = MOST[usize::from(!near)].min((target.registers as i64 - 2) / 2);
+    let most = MOST[usize::from(!near)].min((target.vector_registers as i64 - 2) / 2);
     let extent = dag.extent(along);
     let blocks = (extent + most - 1) / most;
     let windows = (extent + blocks - 1) / blocks;
@@ -164,17 +164,17 @@ pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, targe
     order.extend([along, lane]);
     let vectors = (dag.extent(lane) as f64 / lanes as f64).ceil() / dag.extent(lane) as f64;
     let vectors = vectors * order.iter().map(|&l| dag.extent(l) as f64).product::<f64>();
-    let abreast =
-        Abreast { along, windows, sum, looped, written, inside, outside, within, rows, whole, near };
+    let unroll_jam =
+        UnrollJam { along, windows, sum, looped, written, inside, outside, within, rows, whole, near };
     Some(Found::Schedule(Box::new(Schedule {
         order,
         lanes,
-        turned: None,
-        short: None,
-        braid: None,
+        block_transpose: None,
+        outer_vector: None,
+        interleave: None,
         reductions: HashMap::new(),
         cycles: vectors * (1.25 * terms as f64 + 5.0),
-        abreast: Some(abreast),
+        unroll_jam: Some(unroll_jam),
         ..schedule.clone()
     })))
 }

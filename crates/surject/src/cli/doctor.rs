@@ -78,11 +78,11 @@ fn calibrate(path: &std::path::Path, out: &mut dyn Write) -> Result<(), Failure>
 /// What the code generator takes from this machine.
 fn processor() -> String {
     let target = surject_mlir::Target::host();
-    let caches = [target.nearest_bytes, target.cache_bytes, target.shared_bytes].map(|n| n / 1024);
+    let caches = [target.l1_bytes, target.l2_share_bytes, target.llc_share_bytes].map(|n| n / 1024);
     format!(
         "vectors of {} bits, {} vector registers; a thread counts on {} KiB of cache, then {}, then {}",
-        target.lanes_bytes * 8,
-        target.registers,
+        target.vector_bytes * 8,
+        target.vector_registers,
         caches[0],
         caches[1],
         caches[2]

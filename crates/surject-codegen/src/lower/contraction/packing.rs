@@ -128,7 +128,7 @@ impl Tiles<'_> {
         let s = &self.sizes;
         let terms = self.c.column_pack(&self.sizes).apart(self.dag, &[self.c.lane])?;
         let bytes = s.panels * s.column_panel() * s.elem.size() as i64;
-        let many = self.target.eager || bytes >= 2 * self.target.cache_bytes as i64;
+        let many = self.target.treats_all_as_large || bytes >= 2 * self.target.l2_share_bytes as i64;
         (s.panels > 1 && many && terms >= 4 * TERMS).then_some(terms)
     }
 

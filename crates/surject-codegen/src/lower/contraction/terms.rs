@@ -6,7 +6,7 @@
 //! of a column is added at the end. (Zen 4, `f32`: windows of 576 terms by 2 columns are 2.8 times as fast, windows by 3 or
 //! 4 columns 1.3 to 1.8 times.)
 //!
-//! Long sums of floats are made in blocks ([`crate::blocks`]): the registers begin anew with every block, and what they
+//! Long sums of floats are made in blocks ([`crate::schedule::blocks`]): the registers begin anew with every block, and what they
 //! have by its end is added to the tile in memory.
 
 use crate::CodegenError;
@@ -65,11 +65,11 @@ impl Tiles<'_> {
         let (s, c) = (&self.sizes, self.c);
         let &(count, 1) = inner.reads.filter(|_| c.grouped)?.nest.last()? else { return None };
         let apart = self.between_terms(inner.active);
-        let lanes = self.target.lanes_bytes / s.elem.size();
+        let lanes = self.target.vector_bytes / s.elem.size();
         let terms = together(apart, lanes, self.target)?;
         let next = apart == inner.active || self.in_place.is_none();
         // Beside the sums there are the columns, an element of a row, and how that is spread.
-        let fits = inner.high + 3 <= self.target.registers;
+        let fits = inner.high + 3 <= self.target.vector_registers;
         let holds = inner.terms.is_none() && next && fits && count >= terms;
         holds.then_some(Group { terms, count, apart, lanes })
     }

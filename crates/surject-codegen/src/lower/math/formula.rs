@@ -45,7 +45,7 @@ pub struct Pen<'p> {
     paper: RefCell<&'p mut dyn Paper>,
     at: At,
     names: RefCell<Vec<String>>,
-    /// Entries of the tables that the machine has instructions for ([`crate::Target::tables`]).
+    /// Entries of the tables that the machine has instructions for ([`crate::Target::lane_permute_width`]).
     tables: usize,
 }
 
@@ -184,7 +184,7 @@ impl<'p> F<'p> {
     }
 
     /// `self · 2^n` for a whole `n`, rounded once, whatever becomes of it: one instruction of machines with tables of
-    /// sixteen ([`crate::Target::tables`]), `None` elsewhere.
+    /// sixteen ([`crate::Target::lane_permute_width`]), `None` elsewhere.
     pub fn scaled(self, n: F<'p>) -> Option<F<'p>> {
         let (pen, e, lanes) = (self.pen, self.e, self.pen.at.lanes);
         let (widest, name) = if self.is_double() { (8, "pd") } else { (16, "ps") };
@@ -217,7 +217,7 @@ impl<'p> F<'p> {
     }
 
     /// The inverse of the square root to 2^-14, its ends included: one instruction of machines with tables of sixteen
-    /// ([`crate::Target::tables`]), of as many lanes.
+    /// ([`crate::Target::lane_permute_width`]), of as many lanes.
     pub fn near_inverse_root(self) -> F<'p> {
         let (pen, ty) = (self.pen, Elem::F32.ty(16));
         let all = pen.paper.borrow_mut().literal(Elem::I16, 0xffff, 1);
@@ -408,7 +408,7 @@ pub struct Piece<'p>(N<'p>);
 
 impl<'p> Piece<'p> {
     /// The entries, by as many bits as number them: one instruction of machines with tables of sixteen
-    /// ([`crate::Target::tables`]).
+    /// ([`crate::Target::lane_permute_width`]).
     pub fn take(self, entries: &[f32; 16]) -> F<'p> {
         let pen = self.0.pen;
         let table = pen.list(entries);

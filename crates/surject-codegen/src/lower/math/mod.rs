@@ -48,7 +48,7 @@ struct Method {
     /// Arguments of a larger absolute value are left to the run time.
     bound: Option<f64>,
     /// A formula in `f32` that serves for nearly every argument.
-    short: Option<Short>,
+    short: Option<OuterVector>,
     /// The pieces of the tables that it uses, and so its lanes; 0 if it uses none.
     pieces: usize,
     /// What is done where an argument is mirrored, of which the formula gives the value of the mirror image.
@@ -65,7 +65,7 @@ struct Mirror {
 
 /// A formula in `f32`, and where something else has to be done.
 #[derive(Clone, Copy)]
-struct Short {
+struct OuterVector {
     formula: for<'p> fn(F<'p>) -> (F<'p>, B<'p>),
     /// As [`Method::pieces`].
     pieces: usize,
@@ -74,12 +74,12 @@ struct Short {
 impl Method {
     /// The same with a formula for nearly every argument.
     fn short(self, formula: for<'p> fn(F<'p>) -> (F<'p>, B<'p>)) -> Method {
-        Method { short: Some(Short { formula, pieces: 0 }), ..self }
+        Method { short: Some(OuterVector { formula, pieces: 0 }), ..self }
     }
 
     /// As [`Method::short`], by tables.
     fn short_by_table(self, formula: for<'p> fn(F<'p>) -> (F<'p>, B<'p>)) -> Method {
-        Method { short: Some(Short { formula, pieces: table::PIECES }), ..self }
+        Method { short: Some(OuterVector { formula, pieces: table::PIECES }), ..self }
     }
 
     fn of(op: UnaryOp, e: Elem, tables: usize) -> Option<Method> {
@@ -103,7 +103,7 @@ impl Method {
             Erfc if sixteen => by_table(table::erfc, table::PIECES),
             Rsqrt if sixteen => by_table(power::inverse_root, table::PIECES),
             Rsqrt if tables >= EIGHT && !double => {
-                let short = Short { formula: power::inverse_root_of_eight, pieces: EIGHT };
+                let short = OuterVector { formula: power::inverse_root_of_eight, pieces: EIGHT };
                 own(power::inverse_of_root).map(|m| Method { short: Some(short), ..m })
             }
             Exp => own(exp::exp),

@@ -6,7 +6,7 @@ use crate::expression::dag::{Dag, NodeId};
 use crate::expression::output::Output;
 use crate::lower::emit::{Emitter, ScopeId};
 use crate::lower::units::decode;
-use crate::schedule::transpose::Turned;
+use crate::schedule::transpose::BlockTranspose;
 
 /// What the rows of blocks are.
 pub(super) struct Along {
@@ -35,7 +35,7 @@ impl Along {
 pub(super) fn joined(
     dag: &Dag,
     outputs: &[Output],
-    turned: &Turned,
+    turned: &BlockTranspose,
 ) -> Result<(Along, Dag, Vec<Output>), CodegenError> {
     let unsupported = || CodegenError::unsupported("a transposition of more than 128 loops");
     let mut result = dag.clone();

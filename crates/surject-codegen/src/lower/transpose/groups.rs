@@ -62,7 +62,7 @@ impl Row<'_> {
     /// groups leave the cache before they are read: at once, where columns are a multiple of a large power of two apart and
     /// meet in one place of it, or between two blocks that share a line.
     pub(super) fn group(&self, dag: &Dag, (rows_of, last): (&Along, LoopId), target: &Target) -> i64 {
-        let cache = target.second_bytes() as i64;
+        let cache = target.l2_bytes() as i64;
         let small = |&load: &NodeId| match &dag[load].node {
             Node::Load { address, .. } => {
                 let apart = bytes_apart(dag, load, address, last);

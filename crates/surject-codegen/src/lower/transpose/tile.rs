@@ -41,7 +41,7 @@ pub(super) fn tile(
     let size = Elem::in_memory(dtype).size() as i64;
     let apart = along.apart(&output.address);
     let meet = !schedule.streams && apart.is_some_and(|apart| meet(apart.saturating_mul(size)));
-    let across = target.across.is_some_and(|least| size as usize >= least) && !schedule.streams;
+    let across = target.split_store_bytes.is_some_and(|least| size as usize >= least) && !schedule.streams;
     let whole = begin_alike(dag, outputs, last) || across;
     // Past the caches each part of a line would go to memory by itself.
     let parts = schedule.streams && lanes * size < LINE;
@@ -57,20 +57,20 @@ pub(super) fn tile(
     // Whole rows that are one sequence, where the nearest cache holds a block of them.
     let block = length.checked_mul(size * high)?;
     let behind = (output.address.coeff(last), apart) == (1, Some(length));
-    let flat = match behind && 2 * block <= target.nearest_bytes as i64 {
+    let flat = match behind && 2 * block <= target.l1_bytes as i64 {
         true => Some(dag.add_loop(length.checked_mul(dag.extent(along))?)?),
         false => None,
     };
     // Whole blocks, and whole lines.
     let lines = lanes.max(LINE / size);
-    let (rows, columns) = match (flat, target.eager) {
+    let (rows, columns) = match (flat, target.treats_all_as_large) {
         (Some(_), true) => (1, length),
-        (Some(_), false) => ((target.nearest_bytes as i64 / 3 / block).clamp(1, STRIP / 2), length),
+        (Some(_), false) => ((target.l1_bytes as i64 / 3 / block).clamp(1, STRIP / 2), length),
         (None, true) => (2, 2 * lines),
         (None, false) if schedule.streams => (2 * STRIP, 4 * lines),
         (None, false) => {
             let rows = STRIP / 2;
-            (rows, (target.cache_bytes as i64 / 2 / (rows * high * size * lanes)).max(2) * lanes)
+            (rows, (target.l2_share_bytes as i64 / 2 / (rows * high * size * lanes)).max(2) * lanes)
         }
     };
     let apart = if flat.is_some() { length } else { columns + LINE / size };

@@ -178,7 +178,7 @@ fn part<'w>(step: &Step, world: &'w World<'_>) -> Option<Part<'w>> {
     // A copy may turn out to be none.
     let Step::Run { kernel, buffers, copies: false, .. } = step else { return None };
     let recipe = recipe(step, world)?;
-    let Recipe::Row { dag, outputs, schedule, stash: None, .. } = recipe.as_ref() else { return None };
+    let Recipe::Row { dag, outputs, schedule, term_cache: None, .. } = recipe.as_ref() else { return None };
     let (first, more) = outputs.split_first()?;
     let alike = |o: &Output| o.address.terms == first.address.terms;
     let plain = schedule.is_plain() && outputs.iter().all(|o| o.join.is_none());
@@ -233,7 +233,7 @@ fn pair(a: &Step, b: &Step, world: &World<'_>) -> Option<Pair> {
     let in_rows = parts.iter().all(|p| unit(p.outputs, p.schedule)) && unit(&outputs, &schedule);
     let wide = |p: &Part<'_>| !p.reduces() || schedule.lanes >= p.schedule.lanes;
     let reductions = parts.iter().filter(|p| p.reduces()).count();
-    let room = parts.iter().all(wide) || schedule.lanes * size_of::<f32>() >= world.target.lanes_bytes;
+    let room = parts.iter().all(wide) || schedule.lanes * size_of::<f32>() >= world.target.vector_bytes;
     let alike = reductions == 2 && room && alike(&dag, &schedule, &nodes);
     let kept = reductions == 0 || (in_rows && (alike || parts.iter().all(wide) && (reductions == 1 || sums)));
     // What is done in lanes stays so.

@@ -116,13 +116,13 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
     let sides = [(x, only(dx, dy)), (y, only(dy, dx))];
     let work = product(dag, &of(deps)) as f64 * product(dag, loops) as f64;
     // Sums of halves are not rounded term by term in tiles: the eager ones are to be compared.
-    let eager = target.eager && !matches!(dtype, DType::F16 | DType::BF16);
+    let eager = target.treats_all_as_large && !matches!(dtype, DType::F16 | DType::BF16);
     if work < if eager { 64.0 } else { SMALL } || product(dag, loops) < 4 {
         return None;
     }
     let few_results = product(dag, &of(deps)) <= RESULTS * product(dag, loops);
     let terms = product(dag, loops) as f64;
-    let full = target.lanes_bytes / Elem::of(dtype).size();
+    let full = target.vector_bytes / Elem::of(dtype).size();
     let windowed = loops.iter().filter(|&&l| dag.extent(l) > 1).count() > 1;
     let pairs = pairs::find(dag, (*op, *body), loops, target);
     let plain = pairs.is_none() && *op == AccOp::Add && dag[*body].node == Node::Binary(BinaryOp::Mul, x, y);
@@ -134,7 +134,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             // Few columns with many rows are multiplied in smaller vectors.
             let small = pairs.is_none() && count >= FULL_TILE;
             let lanes = if small { sizes::fitting(extent, full) } else { full };
-            let many = target.registers >= 32;
+            let many = target.vector_registers >= 32;
             let wide = many && pairs.is_none();
             // Columns that are windows are mostly read where they lie.
             let windows =
@@ -186,7 +186,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             // A vector of half the lanes takes about half the time, a smaller one no less.
             let pace = (2.0 * lanes as f64 / full as f64).min(1.0);
             // But where a whole one is no slower, other tiles than these are looked for.
-            let slower = if target.whole { lanes as f64 / full as f64 / pace } else { 1.0 };
+            let slower = if target.full_rate_vectors { lanes as f64 / full as f64 / pace } else { 1.0 };
             // Of two that are as good, the one with whole panels.
             let whole = if vectors == 1 { 1.0 } else { 0.9 + 0.1 * fill(extent, (lanes * vectors) as i64) };
             // A last vector of half the lanes beside others takes half the time; by itself it waits for loads.
@@ -247,7 +247,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
     let mut best = best?.1;
     // The rows of a tile that do not stay in the nearest cache are read in the order of memory.
     let bytes = product(dag, loops) * (best.tile.2 * Elem::of(dtype).size()) as i64;
-    if 2 * bytes > target.nearest_bytes as i64
+    if 2 * bytes > target.l1_bytes as i64
         && best.pairs.is_none()
         && let Some(sum) = windows::in_memory_order(dag, best.factors[0], &best.sum)
     {

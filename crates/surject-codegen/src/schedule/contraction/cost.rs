@@ -30,7 +30,7 @@ const APART: f64 = 2.0;
 fn element(packing: Packing) -> f64 {
     match packing {
         Packing::Along => ALONG,
-        Packing::Turned => TURNED,
+        Packing::Transposed => TURNED,
         Packing::Near(apart) => NEAR * apart as f64 + NEAR,
         Packing::Gathered => GATHERED,
         Packing::Single => SINGLE,
@@ -45,7 +45,7 @@ pub(crate) fn rows(dag: &Dag, c: &Contraction, s: &Sizes, windows: Option<&Windo
 }
 
 /// A tensor that is stored with a frame is read where it lies: the cycles in which it is.
-fn framed(dag: &Dag, factor: NodeId, target: &Target) -> f64 {
+fn halo(dag: &Dag, factor: NodeId, target: &Target) -> f64 {
     halo::cycles(dag, factor, target).unwrap_or(f64::INFINITY)
 }
 
@@ -56,7 +56,7 @@ fn columns(dag: &Dag, c: &Contraction, s: &Sizes, target: &Target) -> f64 {
     }
     let packing = c.column_pack(s).packing(dag, &[c.lane]);
     let frame = match packing {
-        Packing::Along if s.has_few_rows() => framed(dag, c.factors[1], target),
+        Packing::Along if s.has_few_rows() => halo(dag, c.factors[1], target),
         _ => f64::INFINITY,
     };
     ((s.batch * s.sum) as f64 * (s.all_panels * s.width) as f64 * element(packing)).min(frame)
@@ -67,7 +67,7 @@ pub(crate) fn packing(dag: &Dag, c: &Contraction, target: &Target) -> f64 {
     let s = Sizes::new(dag, c, target);
     let rows = rows(dag, c, &s, windows(dag, c, &s).as_ref());
     let in_one_loop = halo::run(dag, c.factors[0], &c.rows) >= s.high;
-    let rows = if in_one_loop { rows.min(framed(dag, c.factors[0], target)) } else { rows };
+    let rows = if in_one_loop { rows.min(halo(dag, c.factors[0], target)) } else { rows };
     rows + columns(dag, c, &s, target)
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn grouped(dag: &Dag, c: &Contraction, target: &Target) -> Option<f64
     }
     let s = Sizes::new(dag, c, target);
     let w = windows(dag, c, &s)?;
-    let terms = terms::together(dag.extent(c.lane), target.lanes_bytes / s.elem.size(), target)?;
+    let terms = terms::together(dag.extent(c.lane), target.vector_bytes / s.elem.size(), target)?;
     let along = w.reads.nest.last().is_some_and(|&(count, by)| by == 1 && count >= terms);
     let inside = w.is_plain() || w.share_at_borders(dag, c, &s) <= FEW;
     let in_one_loop = halo::run(dag, c.factors[0], &c.rows) >= s.high;

@@ -63,7 +63,7 @@ impl Contraction {
         let Node::Load { address, guards, .. } = &dag[self.factors[1]].node else { return None };
         let float = matches!(dag[self.node].dtype, DType::F32 | DType::F64);
         let alone = [&self.rows, &self.batch].into_iter().all(|loops| product(dag, loops) == 1);
-        let far = 2.0 * dag.bytes(self.factors[1]) > target.cache_bytes as f64;
+        let far = 2.0 * dag.bytes(self.factors[1]) > target.l2_share_bytes as f64;
         (float && alone && far && guards.is_empty() && address.coeff(self.lane) == 1).then_some(field)
     }
 
@@ -71,7 +71,7 @@ impl Contraction {
     pub(crate) fn dots(&self, dag: &Dag, output: &Output, target: &Target) -> Option<Dots> {
         let dtype = dag[self.node].dtype;
         let float = matches!(dtype, DType::F32 | DType::F64);
-        let lanes = (target.lanes_bytes / Elem::of(dtype).size()) as i64;
+        let lanes = (target.vector_bytes / Elem::of(dtype).size()) as i64;
         if !float || self.pairs.is_some() {
             return None;
         }
@@ -91,7 +91,7 @@ impl Contraction {
             }
         };
         // Registers for the sums of two rows, for the terms of these, and for one of the few.
-        let most = (target.registers as i64 - 3) / 2;
+        let most = (target.vector_registers as i64 - 3) / 2;
         for ((few, own), (many, other)) in [(sides[0], sides[1]), (sides[1], sides[0])] {
             let (all, batch) = (product(dag, few), product(dag, &self.batch));
             let results = (all * product(dag, many) * batch) as f64;
@@ -114,12 +114,11 @@ impl Contraction {
                 false => continue,
             };
             let row = many.iter().copied().max_by_key(|&l| dag.extent(l))?;
-            let rows = (target.registers as i64 - 1) / (all + 1);
+            let rows = (target.vector_registers as i64 - 1) / (all + 1);
             let rows = rows.clamp(1, ROWS_OF_BLOCK.min(dag.extent(row)));
             let vectors = (dag.extent(sum) + lanes - 1) / lanes;
             // All of the few are read again for every block.
-            let near =
-                4 * all * around * vectors * target.lanes_bytes as i64 <= 3 * target.nearest_bytes as i64;
+            let near = 4 * all * around * vectors * target.vector_bytes as i64 <= 3 * target.l1_bytes as i64;
             let (vector, turn) = match windowed {
                 true => (SHARED, TURN / all as f64),
                 false => (1.0 + if near { 0.0 } else { FAR / rows as f64 }, 0.0),
@@ -128,7 +127,7 @@ impl Contraction {
             let cycles =
                 results * (around as f64 * (vector * (vectors + rest) as f64 + turn) + JOIN) + stored;
             let worth = if windowed { WORTH_OF_WINDOWS } else { WORTH };
-            if cycles > worth * self.in_tiles(dag, output, lanes, target) && !target.eager {
+            if cycles > worth * self.in_tiles(dag, output, lanes, target) && !target.treats_all_as_large {
                 continue;
             }
             if stored > 0.0 {
@@ -196,7 +195,7 @@ impl Block {
         for &n in &nodes {
             let Node::Load { address, guards, .. } = &dag[n].node else { continue };
             // What comes from far away is read in the order of memory, from the end of a row to the next.
-            let near = dag.bytes(n) <= target.second_bytes() as f64;
+            let near = dag.bytes(n) <= target.l2_bytes() as f64;
             if address.coeff(l) != 1 || !guards.is_empty() || !near {
                 return None;
             }

@@ -45,7 +45,7 @@ pub enum Packing {
     /// Next to each other.
     Along,
     /// In blocks, each of which is turned.
-    Turned,
+    Transposed,
     /// Out of vectors in which they lie so far apart, at most.
     Near(i64),
     /// Some at a time, wherever they lie.
@@ -122,7 +122,7 @@ impl Pack<'_> {
                 apart @ 2..=NEAR => Packing::Near(apart),
                 _ => Packing::Gathered,
             },
-            Mode::Across(_) => Packing::Turned,
+            Mode::Across(_) => Packing::Transposed,
             Mode::Single => Packing::Single,
         }
     }

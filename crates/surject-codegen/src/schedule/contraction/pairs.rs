@@ -62,8 +62,8 @@ pub(crate) fn find(
     };
     let kind = match dag[body].dtype {
         _ if op != AccOp::Add => return None,
-        DType::I32 | DType::U32 if target.pairs && small(x) && small(y) => Kind::Integers,
-        DType::BF16 | DType::F32 if target.halves && is_half(dag, x) && is_half(dag, y) => Kind::Halves,
+        DType::I32 | DType::U32 if target.has_pmaddwd && small(x) && small(y) => Kind::Integers,
+        DType::BF16 | DType::F32 if target.has_bf16_dot && is_half(dag, x) && is_half(dag, y) => Kind::Halves,
         _ => return None,
     };
     // The longest loop leaves the least over; of those that are alike, one that both factors have next to each other.

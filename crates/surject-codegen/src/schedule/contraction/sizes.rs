@@ -51,7 +51,7 @@ impl Sizes {
     pub(crate) fn new(dag: &Dag, c: &Contraction, target: &Target) -> Sizes {
         let sizes = Sizes::with_blocks(dag, c, target, FAR_ROWS);
         let panel = sizes.column_panel() * sizes.elem.size() as i64;
-        let from_cache = !stays(target, panel) && sizes.all_panels * panel <= target.shared_bytes as i64;
+        let from_cache = !stays(target, panel) && sizes.all_panels * panel <= target.llc_share_bytes as i64;
         let row_bytes = sizes.sum * sizes.elem.size() as i64;
         let many = rows_held(target, row_bytes, (sizes.width, sizes.all_panels)) >= FAR_ROWS;
         if sizes.pass > 0 || !from_cache || many || windows(dag, c, &sizes).is_some() {
@@ -72,7 +72,7 @@ impl Sizes {
         }
         let panels = (dag.extent(c.lane) + width - 1) / width;
         let all_panels = panels * product(dag, &c.columns);
-        let (most, nearest) = (4 * target.threads as i64, target.nearest_bytes as i64);
+        let (most, nearest) = (4 * target.threads as i64, target.l1_bytes as i64);
         let row_bytes = sum * elem.size() as i64;
         let held = rows_held(target, row_bytes, (width, all_panels));
         let cached = (held.min(most_rows) / high).max(1);
@@ -83,10 +83,10 @@ impl Sizes {
         let together = tiles <= 2 * cached && all_panels >= wanted;
         let panel_bytes = (width * sum * elem.size() as i64).max(1);
         // Columns that half of the shared cache does not hold: each block would have all of them from memory.
-        let near = target.shared_bytes as i64 / 2;
+        let near = target.llc_share_bytes as i64 / 2;
         let far = !c.streams && !together && all_panels * panel_bytes > near;
         // As many rows as half of the second cache has room for, beside a panel of columns.
-        let half = (target.second_bytes() / 2) as i64;
+        let half = (target.l2_bytes() / 2) as i64;
         let cached = if far { cached.max(NEAR_ROWS.min(half / row_bytes.max(1)) / high) } else { cached };
         let block = if together { tiles } else { cached.min((tiles + wanted - 1) / wanted) }.max(1) * high;
         let blocks = (rows + block - 1) / block;
@@ -115,7 +115,7 @@ impl Sizes {
         let groups = (all_panels + group - 1) / group;
         let beside = if c.streams || c.matrix { 1 } else { (NEAR / panel_bytes).clamp(1, group) };
         let items = batch * blocks * groups;
-        let tasks = match target.threads <= 1 || (flops < 400_000.0 && !target.eager) {
+        let tasks = match target.threads <= 1 || (flops < 400_000.0 && !target.treats_all_as_large) {
             true => 1,
             false if c.streams => items.min(most),
             false => items.min(most.max(more)),
@@ -160,7 +160,7 @@ impl Sizes {
     /// Those of a kernel that packs as many panels side by side as stay near.
     pub(crate) fn beside(self, target: &Target) -> Sizes {
         let panel = (self.column_panel() * self.elem.size() as i64).max(1);
-        Sizes { beside: (2 * target.cache_bytes as i64 / panel).clamp(1, self.group), ..self }
+        Sizes { beside: (2 * target.l2_share_bytes as i64 / panel).clamp(1, self.group), ..self }
     }
 
     /// Elements of the panels that a worker has at once, if it packs them as it needs them.
@@ -219,7 +219,7 @@ impl Sizes {
 /// The rows of a block that stays in the second cache. Columns that do not stay there as well come from further away
 /// once for each block: then it is worth as much of that cache as a panel of them leaves.
 fn rows_held(target: &Target, row_bytes: i64, (width, panels): (i64, i64)) -> i64 {
-    let (one_of_many, panel_bytes) = (target.cache_bytes as i64, width * row_bytes);
+    let (one_of_many, panel_bytes) = (target.l2_share_bytes as i64, width * row_bytes);
     let all_stay = panels * panel_bytes <= 2 * one_of_many;
     let bytes = if all_stay { one_of_many } else { (3 * one_of_many - panel_bytes).max(one_of_many) };
     let most = if all_stay || stays(target, panel_bytes) { NEAR_ROWS } else { FAR_ROWS };
@@ -228,7 +228,7 @@ fn rows_held(target: &Target, row_bytes: i64, (width, panels): (i64, i64)) -> i6
 
 /// Does a panel of columns stay in the nearest cache, all or most of it?
 fn stays(target: &Target, panel_bytes: i64) -> bool {
-    2 * panel_bytes <= 3 * target.nearest_bytes as i64
+    2 * panel_bytes <= 3 * target.l1_bytes as i64
 }
 
 /// The lanes of the smallest vector that holds so many columns, or of the largest there is.
@@ -346,10 +346,11 @@ pub(crate) fn streams(
     let plain =
         matches!(elem, Elem::F32 | Elem::F64 | Elem::I32 | Elem::I64) && Elem::in_memory(dtype) == elem;
     let (width, size) = (dag.extent(lane), elem.size() as i64);
-    let long = width * size >= PAGE / 2 && width * dag.extent(*sum) * size >= 2 * target.cache_bytes as i64;
+    let long =
+        width * size >= PAGE / 2 && width * dag.extent(*sum) * size >= 2 * target.l2_share_bytes as i64;
     let apart = address.coeff(lane) == 1 && address.coeff(*sum) >= width;
     let few = rows <= FEW_ROWS || rows <= STREAM_ROWS && dag.extent(*sum) >= LONG_SUM;
-    plain && apart && few && dag.extent(*sum) >= PASS && (long || target.eager)
+    plain && apart && few && dag.extent(*sum) >= PASS && (long || target.treats_all_as_large)
 }
 
 /// A column factor that tiles read where it lies.

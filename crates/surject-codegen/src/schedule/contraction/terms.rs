@@ -6,5 +6,5 @@ use crate::Target;
 /// multiplied in a cycle, and of those of half the lanes two.
 pub(crate) fn together(columns: i64, lanes: usize, target: &Target) -> Option<i64> {
     let terms = lanes as i64 / columns.max(1);
-    (terms >= if target.lanes_bytes > 32 { 4 } else { 2 }).then_some(terms)
+    (terms >= if target.vector_bytes > 32 { 4 } else { 2 }).then_some(terms)
 }

@@ -2,7 +2,7 @@
 //!
 //! A tile broadcasts single elements of its rows, so they may lie anywhere, as long as the rows of a tile are equally
 //! far apart: then no element is moved, and the tile is a nest of loops over the sum. That is so for tiles that lie
-//! inside all guards, and in one loop; others have packed rows, or the tensor is stored with a frame first (`framed`) and
+//! inside all guards, and in one loop; others have packed rows, or the tensor is stored with a halo first (`halo`) and
 //! has no guards. Where there are none a tile that would go on beyond
 //! the end of the loop begins earlier instead, so that none is packed.
 //!

@@ -300,6 +300,7 @@ fn phases_that_a_reshape_does_not_divide() {
 }
 ";
     let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}"));
-    let targets = [Target::host(), Target::wide(), Target { eager: true, threads: 4, ..Target::wide() }];
+    let targets =
+        [Target::host(), Target::wide(), Target { treats_all_as_large: true, threads: 4, ..Target::wide() }];
     check_on(program.functions[0].clone(), 1e-5, None, &targets);
 }

@@ -71,7 +71,7 @@ fn depthwise_windows() {
         Depthwise { image: [2, 60], window: [2, 31], before: 0, out: [1, 30], ..PLAIN },
     ] {
         for value in ["s[i,j,k,l]", "max(s[i,j,k,l] + b[l], b[l])"] {
-            check_text(&windows.text(value), &["windows abreast"]);
+            check_text(&windows.text(value), &["windows unrolled and jammed"]);
         }
     }
 }
@@ -81,7 +81,7 @@ fn depthwise_windows() {
 fn factors_channel_by_channel() {
     let text =
         PLAIN.text("s[i,j,k,l]").replace("w: f32[5,5,35]", "w: f32[35,5,5]").replace("w[m,n,l]", "w[l,m,n]");
-    check_text(&text, &["windows abreast", "kernel_1"]);
+    check_text(&text, &["windows unrolled and jammed", "kernel_1"]);
 }
 
 /// Windows that have nothing in common are read as they lie in memory; what many results need is summed once.
@@ -94,7 +94,7 @@ fn windows_that_do_not_meet() {
     for (text, points) in [(apart.text("s[i,j,k,l]"), ""), (many, "[2 6 9")] {
         let program = surject_ir::parse(&text).unwrap();
         let plans = check_on(program.functions[0].clone(), 1e-4, None, &[surject_codegen::Target::wide()]);
-        assert!(!plans[0].contains(&format!("abreast {points}")), "{}", plans[0]);
+        assert!(!plans[0].contains(&format!("jammed {points}")), "{}", plans[0]);
     }
 }
 
