@@ -3,6 +3,7 @@
 plain noise (`inN.npy`); `surject bench` makes the others.
 
     suite.py [FOLDER] [NAME …]      default folder: target/suite; names are prefixes, all when none is given
+    suite.py --small [NAME …]       the workloads at sizes that an interpreter runs, to tests/suite
 
 Every workload has two sizes: its own, and `NAME_odd`, where the extents are no multiples of anything. Programs that no
 cache holds are no part of the suite; without arguments they are written too, to target/large.
@@ -329,8 +330,37 @@ large("max_pool", max_pool, f32(64, 112, 112, 32))
 large("embedding", lambda table, at: table[at], f32(50000, 512), below(50000, 16384))
 
 
+def shrunk(array, factor):
+    """An argument with its long axes divided by a factor; positions stay inside."""
+    shape = tuple(d if d <= 8 else max(d // factor, 1) for d in array.shape)
+    if not isinstance(array, np.ndarray):
+        return jax.ShapeDtypeStruct(shape, array.dtype)
+    part = array[tuple(slice(0, d) for d in shape)]
+    return part if array.dtype in (np.int8, np.uint32) else part % 4
+
+
+def small(words):
+    """Every workload, each with the largest factor that its function takes; of the decoder one layer is a block."""
+    for name, function, arguments in WORKLOADS:
+        skipped = name.endswith("_odd") or name == "decoder12_step"
+        if skipped or words and not any(name.startswith(w) for w in words):
+            continue
+        if name == "threefry_normal":
+            function = lambda key: jax.random.normal(jax.random.wrap_key_data(key), (60,))
+        for factor in (64, 32, 16, 8, 4, 2, 1):
+            given = [shrunk(a, factor) for a in arguments]
+            try:
+                jax.eval_shape(function, *given)
+            except (TypeError, ValueError):
+                continue
+            export(f"{ROOT}/tests/suite/{name}", function, given)
+            break
+
+
 def main():
     words = sys.argv[1:]
+    if words[:1] == ["--small"]:
+        return small(words[1:])
     write(WORKLOADS, words)
     if not words:
         write(LARGE, [f"{ROOT}/target/large"])

@@ -8,6 +8,7 @@ mod gradients;
 mod infer;
 mod rule_files;
 mod stages;
+mod suite;
 mod support;
 mod walk;
 mod wrong_input;

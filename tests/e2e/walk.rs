@@ -3,19 +3,32 @@
 use crate::support::{own_case, root, surject};
 use std::path::PathBuf;
 
-/// The texts of the walk, in order: the mark before each, and the words of the command.
-const STAGES: [(&str, &[&str]); 3] = [
-    ("program", &["--emit", "program"]),
-    ("schedule", &["--emit", "schedule", "--machine", "sm_90a"]),
-    ("kernel", &["--emit", "kernel", "--machine", "sm_90a"]),
+/// The program of a walk.
+#[derive(Clone, Copy)]
+enum Walk {
+    Softmax,
+    Convolution,
+}
+
+/// The texts of the walks, in order: the mark before each, the program, and the words of the command.
+const STAGES: [(&str, Walk, &[&str]); 6] = [
+    ("program", Walk::Softmax, &["--emit", "program"]),
+    ("schedule", Walk::Softmax, &["--emit", "schedule", "--machine", "sm_90a"]),
+    ("kernel", Walk::Softmax, &["--emit", "kernel", "--machine", "sm_90a"]),
+    ("convolution, program", Walk::Convolution, &["--emit", "program"]),
+    ("convolution, schedule", Walk::Convolution, &["--emit", "schedule", "--machine", "avx2"]),
+    ("convolution, kernel", Walk::Convolution, &["--emit", "kernel", "--machine", "avx2"]),
 ];
 
 /// The page with the texts that the command prints now.
 fn page(page: &str) -> String {
-    let case = own_case("softmax");
     let mut text = page.to_string();
-    for (name, words) in STAGES {
-        let words: Vec<&str> = ["opt", &case.program].iter().chain(words).copied().collect();
+    for (name, walk, words) in STAGES {
+        let program = match walk {
+            Walk::Softmax => own_case("softmax").program,
+            Walk::Convolution => root().join("tests/suite/conv3x3/program.mlir").display().to_string(),
+        };
+        let words: Vec<&str> = ["opt", &program].iter().chain(words).copied().collect();
         let printed = surject(&words).unwrap_or_else(|failure| panic!("{failure}"));
         // Places in the source depend on where the repository lies.
         let lines: Vec<&str> = printed.trim().lines().map(|l| l.split(" @ ").next().unwrap_or(l)).collect();

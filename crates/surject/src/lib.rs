@@ -14,7 +14,7 @@ mod source;
 pub mod tensor_source;
 
 pub use failure::{Failure, Status};
-pub use pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise, through_dialect};
+pub use pipeline::{Backend, OptimiseOptions, Runner, StageTimes, machine_named, optimise, through_dialect};
 pub use source::{Source, SourceKind};
 pub use surject_tensor::{assign, op};
 

@@ -1,4 +1,4 @@
-//! The form of a kernel: those that fit are tried in order, and the first one that does is taken.
+//! The form of a kernel: strategies are tried in a fixed order, and the first one that fits makes the kernels.
 
 use crate::CodegenError;
 use crate::expression::address::{LoopId, LoopSet};
@@ -20,6 +20,31 @@ use std::sync::Arc;
 use surject_index::Space;
 use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, TensorType};
 
+/// An expression that kernels are wanted for.
+struct Attempt {
+    field: FieldId,
+    whole: Pulled,
+    schedule: Schedule,
+}
+
+/// What a strategy makes of an expression; `None`: it does not fit. It may add nodes to the graph all the same.
+type Try = fn(&mut Stores<'_>, &mut Attempt) -> Result<Option<Outcome>, CodegenError>;
+
+/// The strategies, in the order in which they are tried. The last one fits always.
+const STRATEGIES: [Try; 11] = [
+    |stores, attempt| stores.unrolled(attempt),
+    |stores, attempt| stores.scanned(attempt),
+    |stores, attempt| stores.stored_once(attempt),
+    |stores, attempt| stores.contracted(attempt),
+    |stores, attempt| stores.product_in_parts(attempt),
+    |stores, attempt| stores.pushed_product(attempt),
+    |stores, attempt| stores.recomputed_first(attempt),
+    |stores, attempt| stores.down_columns(attempt),
+    |stores, attempt| stores.split(attempt),
+    |stores, attempt| stores.epilogue_apart(attempt),
+    |stores, attempt| stores.in_rows(attempt),
+];
+
 impl<'a> Stores<'a> {
     /// The kernels of an expression. That the field itself comes first means that it is better sent to its target.
     pub(crate) fn kernels(&mut self, field: FieldId, pulled: Pulled) -> Result<Outcome, CodegenError> {
@@ -30,31 +55,58 @@ impl<'a> Stores<'a> {
             }
             return Ok(self.kernels(field, rest.merged())?.after(kernels));
         }
-        let Pulled { mut dag, outer, mut outputs } = pulled;
-        let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
-        match unroll_jam::find(&mut dag, &outputs, &schedule, self.target) {
+        let schedule = schedule::choose(&pulled.dag, &pulled.outputs, &pulled.outer, self.target);
+        let mut attempt = Attempt { field, whole: pulled, schedule };
+        for strategy in STRATEGIES {
+            if let Some(outcome) = strategy(self, &mut attempt)? {
+                return Ok(outcome);
+            }
+        }
+        Err(CodegenError::malformed("an expression that no strategy takes"))
+    }
+
+    /// The kernels of an expression of which one value, over these loops, is stored first.
+    fn value_first(
+        &mut self,
+        attempt: &Attempt,
+        value: NodeId,
+        own: &[LoopId],
+    ) -> Result<Outcome, CodegenError> {
+        let mut rest = attempt.whole.clone();
+        let first = self.apart(&mut rest, value, own)?.0;
+        Ok(self.kernels(attempt.field, rest)?.after(vec![first]))
+    }
+
+    /// Windows side by side.
+    fn unrolled(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        let Attempt { whole, schedule, .. } = attempt;
+        match unroll_jam::find(&mut whole.dag, &whole.outputs, schedule, self.target) {
             Some(unroll_jam::Found::Schedule(schedule)) => {
                 // Tasks are cut along the loops outside of the windows that are unrolled and jammed.
                 let order = &schedule.order;
                 let outer = order[..order.len().saturating_sub(2)].iter().chain(order.last());
                 let free = outer.copied().collect();
+                let Pulled { dag, outputs, .. } = whole.clone();
                 let kernel = row::whole(dag, outputs, *schedule, free, None, self.target)?;
-                return Ok(Outcome::Kernels(vec![kernel]));
+                Ok(Some(Outcome::Kernels(vec![kernel])))
             }
             Some(unroll_jam::Found::First(node, lane)) => {
-                let mut own: Vec<LoopId> = dag[node].deps.loops().collect();
+                let mut own: Vec<LoopId> = whole.dag[node].deps.loops().collect();
                 own.sort_by_key(|&l| l == lane);
-                let mut rest = Pulled { dag, outer, outputs };
-                let first = self.apart(&mut rest, node, &own)?.0;
-                return Ok(self.kernels(field, rest)?.after(vec![first]));
+                self.value_first(attempt, node, &own).map(Some)
             }
-            None => {}
+            None => Ok(None),
         }
-        match scan::find(&mut dag, &outputs, &outer, field) {
+    }
+
+    /// Windows that grow by a term.
+    fn scanned(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        let Attempt { field, whole, schedule } = attempt;
+        match scan::find(&mut whole.dag, &whole.outputs, &whole.outer, *field) {
             // All sums of a short row are written out, and share their terms.
-            Some(scan::Found::Scan(_)) if schedule.outer_vector.is_some() => {}
+            Some(scan::Found::Scan(_)) if schedule.outer_vector.is_some() => Ok(None),
             Some(scan::Found::Scan(mut scan)) => {
-                let mut rest = Pulled { dag, outer, outputs };
+                let mut rest = whole.clone();
                 let mut kernels = Vec::new();
                 let lanes = scan.lanes(&rest.dag, &rest.outputs, &rest.outer);
                 if lanes == Lanes::None && scan.costly(&rest.dag) {
@@ -63,118 +115,166 @@ impl<'a> Stores<'a> {
                     kernels.push(first);
                     scan.step = load;
                 }
-                kernels.push(crate::lower::scan::emit(
-                    &rest.dag,
-                    &rest.outputs,
-                    &scan,
-                    &schedule,
-                    self.target,
-                )?);
-                return Ok(Outcome::Kernels(kernels));
+                let kernel =
+                    crate::lower::scan::emit(&rest.dag, &rest.outputs, &scan, schedule, self.target)?;
+                kernels.push(kernel);
+                Ok(Some(Outcome::Kernels(kernels)))
             }
-            Some(scan::Found::First(inner)) => return Ok(Outcome::First(inner)),
-            None => {}
+            Some(scan::Found::First(inner)) => Ok(Some(Outcome::First(inner))),
+            None => Ok(None),
         }
-        if let Some(inner) = self.repeated(&dag, &outputs, &schedule, field) {
-            return Ok(Outcome::First(inner));
+    }
+
+    /// Accumulations that would be made again and again are stored first.
+    fn stored_once(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        let Attempt { field, whole, schedule } = attempt;
+        Ok(self.repeated(&whole.dag, &whole.outputs, schedule, *field).map(Outcome::First))
+    }
+
+    /// Sums of products, in tiles or in lanes.
+    fn contracted(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        let Pulled { dag, outer, outputs } = &attempt.whole;
+        match self.contraction(dag, outputs, outer, attempt.field) {
+            Choice::First(inner) => Ok(Some(Outcome::First(inner))),
+            Choice::Tiles(c, scratch) => match c.dots(dag, &outputs[0], self.target) {
+                Some(dots) => self.dots(attempt, dots).map(Some),
+                None => self.in_tiles(attempt, (&c, &scratch)).map(Some),
+            },
+            Choice::None => Ok(None),
         }
-        let free: LoopSet = outer.iter().copied().collect();
-        match self.contraction(&dag, &outputs, &outer, field) {
-            Choice::First(inner) => return Ok(Outcome::First(inner)),
-            Choice::Tiles(c, _) if let Some(dots) = c.dots(&dag, &outputs[0], self.target) => {
-                let lone = epilogue::find(&dag, &outputs, &outer, &schedule, self.target);
-                let mut rest = Pulled { dag, outer, outputs };
-                if let Some(sums) = lone {
-                    return self.sums_first(field, rest, &sums);
-                }
-                let block = match dots {
-                    Dots::Stored(factor, own) => {
-                        let sizes = dots::lines(&rest.dag, &own, factor);
-                        let first = self.apart_in(&mut rest, factor, &own, &sizes)?.0;
-                        return Ok(self.kernels(field, rest)?.after(vec![first]));
-                    }
-                    Dots::Ready(block) => block,
-                };
-                return self.blocks(&block, &rest);
+    }
+
+    /// Sums of products in lanes.
+    fn dots(&mut self, attempt: &Attempt, dots: Dots) -> Result<Outcome, CodegenError> {
+        let Attempt { field, whole, schedule } = attempt;
+        let sums = epilogue::find(&whole.dag, &whole.outputs, &whole.outer, schedule, self.target);
+        if let Some(sums) = sums {
+            return self.sums_first(*field, whole.clone(), &sums);
+        }
+        match dots {
+            Dots::Stored(factor, own) => {
+                let mut rest = whole.clone();
+                let sizes = dots::lines(&rest.dag, &own, factor);
+                let first = self.apart_in(&mut rest, factor, &own, &sizes)?.0;
+                Ok(self.kernels(*field, rest)?.after(vec![first]))
             }
-            Choice::Tiles(c, scratch) => {
-                if let Some(inner) = c.vector_by_matrix(&dag, self.target) {
-                    if inner != field {
-                        return Ok(Outcome::First(inner));
-                    }
-                    if let Some(kernel) = columns::kernel(&dag, &outputs[0], &outer, self.target)? {
-                        return Ok(Outcome::Kernels(vec![kernel]));
-                    }
-                }
-                let next = self.next();
-                let whole = Pulled { dag, outer, outputs };
-                let in_place = |rest: &Pulled| {
-                    let Pulled { dag, outer, outputs } = rest.clone().merged();
-                    match self.contraction(&dag, &outputs, &outer, field) {
-                        Choice::Tiles(c, _) => contraction::reads_rows_in_place(&dag, &c, self.target),
-                        _ => false,
-                    }
-                };
-                let halo = halo::rows(&whole, &c, self.target, next, &in_place)
-                    .or_else(|| halo::columns(&whole, &c, self.target, next));
-                if let Some(halo) = halo {
-                    return self.halo(field, halo);
-                }
-                let Pulled { dag, outer, outputs } = whole;
-                let shared = contraction::is_shared_by_columns(&dag, &c, self.target);
-                let parts = split_reduction::cut_panels(&dag, &outputs, &outer, self.target, next);
-                if let Some(parts) = parts.filter(|_| !shared) {
-                    return self.parts(field, parts, &outer);
-                }
-                return Ok(Outcome::Kernels(self.tiles(&dag, &outputs[0], (&c, &scratch), &schedule)?));
+            Dots::Ready(block) => self.blocks(&block, whole),
+        }
+    }
+
+    /// Sums of products in tiles: as a vector times a matrix down its columns, behind a halo, in parts, or as they are.
+    fn in_tiles(
+        &mut self,
+        attempt: &Attempt,
+        (c, scratch): (&Contraction, &Scratch),
+    ) -> Result<Outcome, CodegenError> {
+        let Attempt { field, whole, schedule } = attempt;
+        let (field, Pulled { dag, outer, outputs }) = (*field, whole);
+        if let Some(inner) = c.vector_by_matrix(dag, self.target) {
+            if inner != field {
+                return Ok(Outcome::First(inner));
             }
-            Choice::None => {}
+            if let Some(kernel) = columns::kernel(dag, &outputs[0], outer, self.target)? {
+                return Ok(Outcome::Kernels(vec![kernel]));
+            }
         }
-        if let Some(parts) = split_reduction::cut_rows(&dag, &outputs, &outer, self.next()) {
-            return self.parts(field, parts, &outer);
+        let next = self.next();
+        let in_place = |rest: &Pulled| {
+            let Pulled { dag, outer, outputs } = rest.clone().merged();
+            match self.contraction(&dag, &outputs, &outer, field) {
+                Choice::Tiles(c, _) => contraction::reads_rows_in_place(&dag, &c, self.target),
+                _ => false,
+            }
+        };
+        let halo = halo::rows(whole, c, self.target, next, &in_place)
+            .or_else(|| halo::columns(whole, c, self.target, next));
+        if let Some(halo) = halo {
+            return self.halo(field, halo);
         }
-        if let Some(inner) = self.guarded_product(&dag, &outputs) {
-            return Ok(Outcome::First(inner));
+        let shared = contraction::is_shared_by_columns(dag, c, self.target);
+        let parts = split_reduction::cut_panels(dag, outputs, outer, self.target, next);
+        if let Some(parts) = parts.filter(|_| !shared) {
+            return self.parts(field, parts, outer);
         }
+        Ok(Outcome::Kernels(self.tiles(dag, &outputs[0], (c, scratch), schedule)?))
+    }
+
+    /// A sum over the rows of a product: the parts have tiles.
+    fn product_in_parts(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        let Pulled { dag, outer, outputs } = &attempt.whole;
+        match split_reduction::cut_rows(dag, outputs, outer, self.next()) {
+            Some(parts) => self.parts(attempt.field, parts, outer).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// A sum of products with windows is sent to its target.
+    fn pushed_product(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        Ok(self.guarded_product(&attempt.whole.dag, &attempt.whole.outputs).map(Outcome::First))
+    }
+
+    /// What would be computed again and again is stored first.
+    fn recomputed_first(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        let Attempt { whole, schedule, .. } = &*attempt;
         let temporaries = Buf(self.function.vars.len() as u32);
-        if let Some((node, lane)) = recomputed::find(&dag, &outputs, &schedule, self.target, temporaries) {
-            // What is done in lanes lies side by side.
-            let mut own: Vec<LoopId> = dag[node].deps.loops().collect();
-            let last = lane.or(schedule.order.last().copied());
-            own.sort_by_key(|&l| last == Some(l));
-            let mut rest = Pulled { dag, outer, outputs };
-            let first = self.apart(&mut rest, node, &own)?.0;
-            return Ok(self.kernels(field, rest)?.after(vec![first]));
-        }
-        match columns::find(&dag, &outputs, &outer, &schedule, self.target) {
-            Some((_, inner)) if inner != field => return Ok(Outcome::First(inner)),
+        let found = recomputed::find(&whole.dag, &whole.outputs, schedule, self.target, temporaries);
+        let Some((node, lane)) = found else { return Ok(None) };
+        // What is done in lanes lies side by side.
+        let mut own: Vec<LoopId> = whole.dag[node].deps.loops().collect();
+        let last = lane.or(schedule.order.last().copied());
+        own.sort_by_key(|&l| last == Some(l));
+        self.value_first(attempt, node, &own).map(Some)
+    }
+
+    /// Reductions down long columns, row by row.
+    fn down_columns(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        let Pulled { dag, outer, outputs } = &attempt.whole;
+        match columns::find(dag, outputs, outer, &attempt.schedule, self.target) {
+            Some((_, inner)) if inner != attempt.field => Ok(Some(Outcome::First(inner))),
             Some(_) => {
-                let kernel = columns::kernel(&dag, &outputs[0], &outer, self.target)?;
-                return Ok(kernel.map_or(Outcome::First(field), |k| Outcome::Kernels(vec![k])));
+                let kernel = columns::kernel(dag, &outputs[0], outer, self.target)?;
+                let pushed = Outcome::First(attempt.field);
+                Ok(Some(kernel.map_or(pushed, |kernel| Outcome::Kernels(vec![kernel]))))
             }
-            None => {}
+            None => Ok(None),
         }
-        if let Some(parts) = split_reduction::cut(&dag, &outputs, &outer, &schedule, self.target, self.next())
-        {
-            return self.parts(field, parts, &outer);
+    }
+
+    /// Long reductions into few elements, in parts; of several the first one is stored.
+    fn split(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        let Attempt { field, whole: Pulled { dag, outer, outputs }, schedule } = &*attempt;
+        let parts = split_reduction::cut(dag, outputs, outer, schedule, self.target, self.next());
+        if let Some(parts) = parts {
+            return self.parts(*field, parts, outer).map(Some);
         }
-        if let Some(inner) = split_reduction::several(&dag, &outputs, &outer, &schedule, self.target)
-            && inner != field
-        {
-            return Ok(Outcome::First(inner));
+        let inner = split_reduction::several(dag, outputs, outer, schedule, self.target);
+        Ok(inner.filter(|inner| inner != field).map(Outcome::First))
+    }
+
+    /// Sums whose epilogue is better done in lanes.
+    fn epilogue_apart(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        let Attempt { field, whole, schedule } = &*attempt;
+        match epilogue::find(&whole.dag, &whole.outputs, &whole.outer, schedule, self.target) {
+            Some(sums) => self.sums_first(*field, whole.clone(), &sums).map(Some),
+            None => Ok(None),
         }
-        if let Some(sums) = epilogue::find(&dag, &outputs, &outer, &schedule, self.target) {
-            return self.sums_first(field, Pulled { dag, outer, outputs }, &sums);
-        }
+    }
+
+    /// Point by point, in rows.
+    fn in_rows(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        let Pulled { mut dag, outer, mut outputs } = attempt.whole.clone();
+        let schedule = attempt.schedule.clone();
+        let free: LoopSet = outer.iter().copied().collect();
         let mut free = outside(&dag, &outputs, &schedule, self.target, free);
         let term_cache = term_cache::term_cache(&mut dag, &mut outputs, &schedule);
         if term_cache.is_some() {
             // A row is stored twice, so one task has all of it.
             free = free.minus(schedule.order.last().copied().into_iter().collect());
         } else if let Some(block) = Block::of_rows(&dag, &outputs, &schedule, self.target) {
-            return self.blocks(&block, &Pulled { dag, outer, outputs });
+            return self.blocks(&block, &Pulled { dag, outer, outputs }).map(Some);
         }
-        Ok(Outcome::Kernels(vec![row::whole(dag, outputs, schedule, free, term_cache, self.target)?]))
+        let kernel = row::whole(dag, outputs, schedule, free, term_cache, self.target)?;
+        Ok(Some(Outcome::Kernels(vec![kernel])))
     }
 
     /// The kernels of an expression whose reductions are stored first. One that another needs comes after that.
