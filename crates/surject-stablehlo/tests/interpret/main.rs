@@ -1,0 +1,4 @@
+//! The interpreter.
+
+mod cases;
+mod npy;
