@@ -50,36 +50,25 @@ fn philox_words(key: u64, counter: u128, n: usize) -> (Vec<u32>, u128) {
     (words, counter.wrapping_add(steps as u128))
 }
 
-/// Words of 32 bits in a shape: the halves of the shape along one dimension are the two words of each counter.
-fn threefry_words(key: u64, counter: u64, shape: &[usize]) -> Vec<u32> {
-    let n: usize = shape.iter().product();
-    // The first even dimension, else the largest one, which is cut.
+/// Words of 32 bits in a shape, and how many counters they use. Along one dimension, the first even one, else the (first)
+/// largest, neighbours are the two words of a counter; the counters are numbered row by row.
+fn threefry_words(key: u64, counter: u64, shape: &[usize]) -> (Vec<u32>, usize) {
     let even = shape.iter().position(|n| n % 2 == 0);
     let largest = (0..shape.len()).fold(0, |best, d| if shape[d] > shape[best] { d } else { best });
-    let Some(size) = shape.get(even.unwrap_or(largest)) else {
-        return vec![threefry(halves(counter), halves(key))[0]];
-    };
     let dim = even.unwrap_or(largest);
+    let Some(size) = shape.get(dim) else {
+        return (vec![threefry(halves(counter), halves(key))[0]], 1);
+    };
     let mut half = shape.to_vec();
     half[dim] = size.div_ceil(2);
     let (own, of_half) = (strides(shape), strides(&half));
-    let mut words = vec![0; n];
-    for (i, word) in words.iter_mut().enumerate() {
-        // The index of the element, and that of its pair of words.
-        let mut at = 0;
-        let mut second = false;
-        for d in 0..shape.len() {
-            let mut index = i / own[d] % shape[d];
-            if d == dim && index >= half[d] {
-                second = true;
-                index -= half[d];
-            }
-            at += index * of_half[d];
-        }
-        let pair = threefry(halves(counter.wrapping_add(at as u64)), halves(key));
-        *word = pair[usize::from(second)];
-    }
-    words
+    let word = |i: usize| {
+        let index = |d: usize| i / own[d] % shape[d];
+        let at: usize = (0..shape.len()).map(|d| of_half[d] * if d == dim { index(d) / 2 } else { index(d) }).sum();
+        threefry(halves(counter.wrapping_add(at as u64)), halves(key))[index(dim) % 2]
+    };
+    let n: usize = shape.iter().product();
+    ((0..n).map(word).collect(), half.iter().product())
 }
 
 impl Call<'_, '_> {
@@ -95,24 +84,28 @@ impl Call<'_, '_> {
         let n = count(&shape, &element)?;
         let bytes = state.bytes();
         let words: Vec<u64> = bytes.as_chunks::<8>().0.iter().map(|b| u64::from_le_bytes(*b)).collect();
-        let threefry = self.op.enumeration("rng_algorithm")? == "THREE_FRY";
+        let by_threefry = self.op.enumeration("rng_algorithm")? == "THREE_FRY";
         let (new, out): (Vec<u64>, Vec<u64>) = match words.as_slice() {
-            [key, counter] if threefry => {
-                let out = match bits {
-                    64 => (0..n as u64)
-                        .map(|i| {
-                            let [low, high] = threefry_pair(*key, counter.wrapping_add(i));
+            [key, counter] if by_threefry => {
+                let (out, used) = match bits {
+                    64 => {
+                        let word = |i: u64| {
+                            let [low, high] = threefry(halves(counter.wrapping_add(i)), halves(*key));
                             u64::from(high) << 32 | u64::from(low)
-                        })
-                        .collect(),
-                    _ => threefry_words(*key, *counter, &shape).into_iter().map(u64::from).collect(),
+                        };
+                        ((0..n as u64).map(word).collect(), n)
+                    }
+                    _ => {
+                        let (words, used) = threefry_words(*key, *counter, &shape);
+                        (words.into_iter().map(u64::from).collect(), used)
+                    }
                 };
-                let used = if bits == 64 { n } else { threefry_used(&shape) };
                 (vec![*key, counter.wrapping_add(used as u64)], out)
             }
-            [key, counter @ ..] if !threefry && (counter.len() == 1 || counter.len() == 2) => {
+            [key, counter @ ..] if !by_threefry && (counter.len() == 1 || counter.len() == 2) => {
                 let low = u128::from(counter[0]);
-                let start = low | counter.get(1).map_or(0, |high| u128::from(*high) << 64);
+                // Without a high half the key stands for it.
+                let start = low | u128::from(*counter.get(1).unwrap_or(key)) << 64;
                 let wide = if bits == 64 { 2 * n } else { n };
                 let (words, end) = philox_words(*key, start, wide);
                 let out = match bits {
@@ -175,15 +168,6 @@ impl Call<'_, '_> {
 /// What rounding does not carry to the end of the interval, which is open.
 fn below(element: &ElementType, v: f64, a: f64, b: f64) -> f64 {
     if super::number::round(element, v) < b { v } else { a }
-}
-
-fn threefry_pair(key: u64, counter: u64) -> [u32; 2] {
-    threefry(halves(counter), halves(key))
-}
-
-/// Counters that a shape uses.
-fn threefry_used(shape: &[usize]) -> usize {
-    shape.iter().product()
 }
 
 #[cfg(test)]
