@@ -75,6 +75,10 @@ pub(crate) fn dot_general(lhs: &Tensor, rhs: &Tensor, numbers: &DotDims, element
 /// Sums in the class of the result's elements.
 fn matching(sums: Elements, element: &ElementType) -> Result<Elements> {
     Ok(match (sums, class(element)?) {
+        // Of truth values: whether any pair holds.
+        (Elements::I(sums), _) if *element == ElementType::I1 => {
+            Elements::I(sums.into_iter().map(|v| i64::from(v != 0)).collect())
+        }
         (Elements::I(sums), Class::F) => Elements::F(sums.into_iter().map(|v| v as f64).collect()),
         (Elements::F(sums), Class::C) => Elements::C(sums.into_iter().map(|v| C::new(v, 0.0)).collect()),
         (sums, _) => sums,
@@ -167,6 +171,13 @@ impl Sum {
         super::number::zero(element).map(Sum)
     }
 
+    fn settled(self, element: &ElementType) -> Scalar {
+        match self.0 {
+            Scalar::I(v) if *element == ElementType::I1 => Scalar::I(i64::from(v != 0)),
+            value => settle(element, value),
+        }
+    }
+
     fn add(&mut self, a: Scalar, b: Scalar) {
         self.0 = match (self.0, a, b) {
             (Scalar::I(s), Scalar::I(a), Scalar::I(b)) => Scalar::I(s.wrapping_add(a.wrapping_mul(b))),
@@ -257,7 +268,7 @@ fn einsum(config: &str, tensors: &[Tensor], element: &ElementType) -> Result<Ten
             sum.add(a, b);
             Ok(())
         })?;
-        out.push(settle(element, sum.0));
+        out.push(sum.settled(element));
         Ok(())
     })?;
     Tensor::of_scalars(element, &shape, &out)
@@ -344,7 +355,7 @@ pub(crate) fn convolution(lhs: &Tensor, rhs: &Tensor, conv: &ConvAttrs, element:
             sums.run(&mut sum, x, y);
             Ok(())
         })?;
-        out.push(settle(element, sum.0));
+        out.push(sum.settled(element));
         Ok(())
     })?;
     let result = Tensor::of_scalars(element, &shape, &out)?;

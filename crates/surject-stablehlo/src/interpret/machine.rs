@@ -141,6 +141,8 @@ impl<'m> Machine<'m> {
         region: &'m Region,
         args: Vec<Value>,
     ) -> Result<Vec<Value>> {
+        // Blocks without operations take time too.
+        self.step(1)?;
         self.agree(&args, region.params.iter().map(|p| &p.1), "argument")?;
         let deaths = self.deaths(region);
         for ((value, _), arg) in region.params.iter().zip(args) {
