@@ -4,6 +4,7 @@ mod bench;
 mod bugs;
 mod cases;
 mod command;
+mod convert;
 mod gradients;
 mod infer;
 mod rule_files;

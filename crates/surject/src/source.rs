@@ -21,7 +21,7 @@ pub struct Source {
 /// The forms a program can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceKind {
-    /// StableHLO text, as JAX prints it.
+    /// StableHLO text, as JAX prints it, or a portable artifact.
     StableHlo,
     /// A module of the Surject dialect.
     Dialect,
@@ -35,9 +35,6 @@ pub enum SourceKind {
     ExplicitMlir,
 }
 
-/// MLIR bytecode begins with these bytes, a portable artifact as well.
-const BYTECODE: &[u8] = b"ML\xefR";
-
 impl Source {
     /// Reads a file.
     pub fn load(path: &Path) -> Result<Source, Failure> {
@@ -49,13 +46,20 @@ impl Source {
     /// Takes a program from memory; the name's extension and the first bytes tell its form.
     pub fn new(name: impl Into<String>, bytes: Vec<u8>) -> Result<Source, Failure> {
         let name = name.into();
-        if bytes.starts_with(BYTECODE) {
-            return Err(Failure::unsupported(format!(
-                "{name}: this is MLIR bytecode (a StableHLO portable artifact); Surject reads StableHLO text\n  \
-                 = help: in JAX, write `jax.jit(f).lower(...).as_text()`; an artifact becomes text with \
-                 `stablehlo.deserialize_portable_artifact`"
-            )));
-        }
+        // An artifact is its text from here on: messages give a line of that text.
+        let bytes = match surject_stablehlo::artifact::is_artifact(&bytes) {
+            true => {
+                let module = surject_stablehlo::parse(&bytes).map_err(|d| {
+                    let message = d.render(&name, &bytes);
+                    match d.code == surject_stablehlo::diagnostic::codes::UNSUPPORTED {
+                        true => Failure::unsupported(message),
+                        false => Failure::bad_input(message),
+                    }
+                })?;
+                surject_stablehlo::print(&module).into_bytes()
+            }
+            false => bytes,
+        };
         let kind = match Path::new(&name).extension().and_then(|e| e.to_str()) {
             Some("program") => SourceKind::Program,
             Some("sj") => SourceKind::Tensor,

@@ -166,7 +166,22 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
         machine: arguments.machine.as_deref().unwrap_or(Scheduling::default().machine),
         file: arguments.schedule.as_deref(),
     };
+    if form == Form::StablehloBytecode {
+        return write_artifact(arguments, &program, &source.name);
+    }
     write(arguments, &emit(&program, form, &scheduling, &source.name)?, out)
+}
+
+/// Writes the program as a portable artifact of StableHLO.
+fn write_artifact(arguments: &Arguments, program: &Program, name: &str) -> Result<(), Failure> {
+    let output = arguments.output.as_deref().ok_or_else(|| {
+        Failure::bad_input("an artifact is no text\n  = help: name its file with `--output OUT.mlirbc`")
+    })?;
+    let text = emit(program, Form::Stablehlo, &Scheduling::default(), name)?;
+    let artifact = surject_stablehlo::parse(&text)
+        .and_then(|module| surject_stablehlo::artifact::write(&module, None))
+        .map_err(|d| Failure::unsupported(d.render(name, &text)))?;
+    std::fs::write(output, artifact).map_err(|e| Failure::bad_input(format!("{}: {e}", output.display())))
 }
 
 /// Refuses what only forms of kernels make use of.
@@ -257,7 +272,7 @@ pub(super) fn emit(
             kernels::show(&function, scheduling, shown, name)
         }
         Form::StablehloBytecode | Form::Ptx => Err(Failure::unsupported(
-            "this form is not available; stablehlo, program, dialect, plan, schedule, kernel, mlir, llvm-dialect, llvm and asm are",
+            "this form has no text here; stablehlo, program, dialect, plan, schedule, kernel, mlir, llvm-dialect, llvm and asm have",
         )),
     }
 }
