@@ -29,10 +29,10 @@ pub struct Arguments {
     /// The form of the result.
     #[arg(long, value_enum, default_value = "stablehlo")]
     emit: Form,
-    /// The machine of the forms `schedule` and `kernel`: `generic`, `avx2`, `avx512`, `sm_80` or `sm_90a`.
+    /// The machine of the forms `schedule`, `kernel`, `gpu` and `ptx`: `generic`, `avx2`, `avx512`, `sm_80` or `sm_90a`.
     #[arg(long, value_name = "NAME", default_value = "generic")]
     machine: String,
-    /// Schedules for the forms `schedule` and `kernel`: what `--emit schedule` prints, edited.
+    /// Schedules for the forms `schedule`, `kernel`, `gpu` and `ptx`: what `--emit schedule` prints, edited.
     #[arg(long, value_name = "FILE")]
     schedule: Option<PathBuf>,
     /// Print why each stored class is equal to what it came from.
@@ -76,7 +76,9 @@ pub(super) enum Form {
     Llvm,
     /// Assembly of this machine.
     Asm,
-    /// PTX for an NVIDIA GPU.
+    /// The kernels of the kernel IR as MLIR for an NVIDIA GPU (`--machine sm_80` or `sm_90a`).
+    Gpu,
+    /// The same as PTX, by `mlir-opt`.
     Ptx,
 }
 
@@ -117,8 +119,9 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     if arguments.output.is_none() && reported {
         return Ok(());
     }
-    if arguments.schedule.is_some() && !matches!(arguments.emit, Form::Schedule | Form::Kernel) {
-        let message = "schedules are those of kernels; --schedule needs `--emit schedule` or `--emit kernel`";
+    let of_kernels = matches!(arguments.emit, Form::Schedule | Form::Kernel | Form::Gpu | Form::Ptx);
+    if arguments.schedule.is_some() && !of_kernels {
+        let message = "schedules are those of kernels; --schedule needs `--emit schedule`, `kernel`, `gpu` or `ptx`";
         return Err(Failure::bad_input(message));
     }
     let scheduling = Scheduling { machine: &arguments.machine, file: arguments.schedule.as_deref() };
@@ -155,14 +158,20 @@ pub(super) fn emit(
             let module = surject_mlir::jit::compile(&lowered()?.text, &options).map_err(|e| fail(&e))?;
             Ok(module.assembly.unwrap_or_default())
         }
-        Form::Schedule | Form::Kernel => {
+        Form::Schedule | Form::Kernel | Form::Gpu | Form::Ptx => {
             let function = super::function_name(program, None, name)?;
             let function = program.function(&function).cloned().unwrap_or_default();
-            let shown = if form == Form::Kernel { Shown::Kernels } else { Shown::Schedules };
+            let shown = match form {
+                Form::Kernel => Shown::Kernels,
+                Form::Gpu => Shown::Gpu,
+                Form::Ptx => Shown::Ptx,
+                _ => Shown::Schedules,
+            };
             kernels::show(&function, scheduling, shown, name)
         }
-        Form::StablehloBytecode | Form::Ptx => Err(Failure::unsupported(
-            "this form is not available; stablehlo, program, dialect, plan, schedule, kernel, mlir, llvm and asm are",
+        Form::StablehloBytecode => Err(Failure::unsupported(
+            "this form is not available; stablehlo, program, dialect, plan, schedule, kernel, gpu, ptx, mlir, llvm and \
+             asm are",
         )),
     }
 }
