@@ -30,13 +30,13 @@ pub enum CompileError {
     Missing,
 }
 
-/// The passes, in order: from a `gpu.module` to a binary with PTX for an architecture. Loops become branches, arithmetic
-/// and branches become LLVM's; then LLVM optimises and writes PTX of ISA 8.0.
+/// The passes, in order: from a `gpu.module` to a binary with PTX for an architecture. Loops become branches, and everything
+/// LLVM's; then LLVM optimises and writes PTX of ISA 8.0. The passes for the dialect `gpu` are not among them: they refuse
+/// LLVM's square roots and fused products, and take functions of floats from libdevice.
 pub fn passes(architecture: &str) -> String {
     format!(
-        "builtin.module(nvvm-attach-target{{chip={architecture} features=+ptx80 O=3}},\
-         gpu.module(convert-scf-to-cf,convert-nvvm-to-llvm,convert-gpu-to-nvvm,convert-arith-to-llvm,\
-         convert-index-to-llvm,convert-ub-to-llvm,canonicalize,cse,reconcile-unrealized-casts),\
+        "builtin.module(nvvm-attach-target{{chip={architecture} features=+ptx80 O=3}},convert-scf-to-cf,\
+         convert-cf-to-llvm,convert-arith-to-llvm,convert-nvvm-to-llvm,reconcile-unrealized-casts,\
          gpu-module-to-binary{{format=isa}})"
     )
 }

@@ -268,7 +268,8 @@ impl<'k> Writer<'k> {
 
     /// A constant, which stands at the beginning of the function.
     fn constant(&mut self, literal: &str, ty: &str) -> String {
-        let key = format!("{literal} : {ty}");
+        // A truth is written without its type.
+        let key = if ty == "i1" { literal.to_string() } else { format!("{literal} : {ty}") };
         if let Some(name) = self.constants.get(&key) {
             return name.clone();
         }

@@ -39,6 +39,18 @@ fn to_odd(value: f64) -> f32 {
     f32::from_bits(if below { near.to_bits() + 1 } else { near.to_bits() - 1 })
 }
 
+/// A sum, or where that is not exact the `f64` beside it whose last bit is odd: rounding that rounds the sum.
+fn sum_to_odd(a: f64, b: f64) -> f64 {
+    let near = a + b;
+    let part = near - a;
+    let lost = (a - (near - part)) + (b - part);
+    if !near.is_finite() || lost == 0.0 || near.to_bits() & 1 == 1 {
+        return near;
+    }
+    let above = (lost > 0.0) == (near > 0.0);
+    f64::from_bits(if above { near.to_bits() + 1 } else { near.to_bits() - 1 })
+}
+
 /// The value of an operation; an error says that it has none here.
 pub(crate) fn alu(op: Alu, ty: Ty, args: &[u64]) -> Result<u64, String> {
     let need = |count: usize| match args.len() >= count {
@@ -189,7 +201,7 @@ fn of_floats(op: Alu, ty: Ty, a: u64, b: u64, c: u64) -> Result<u64, String> {
             match ty.bits {
                 64 => x.mul_add(y, z).to_bits(),
                 32 => (x as f32).mul_add(y as f32, z as f32).to_bits().into(),
-                _ => return Err("a fused product of halves".into()),
+                _ => rounded(sum_to_odd(x * y, z), ty),
             }
         }
         Alu::Div => match ty.bits {

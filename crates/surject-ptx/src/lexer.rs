@@ -17,7 +17,7 @@ pub(crate) enum Token {
     /// A number by its bits.
     #[regex(r"0[fF][0-9a-fA-F]{8}", |lex| u64::from_str_radix(&lex.slice()[2..], 16).ok(), priority = 20)]
     #[regex(r"0[dD][0-9a-fA-F]{16}", |lex| u64::from_str_radix(&lex.slice()[2..], 16).ok(), priority = 20)]
-    #[regex(r"0[xX][0-9a-fA-F]+", |lex| u64::from_str_radix(&lex.slice()[2..], 16).ok(), priority = 10)]
+    #[regex(r"0[xX][0-9a-fA-F]+U?", |lex| hexadecimal(lex.slice()), priority = 10)]
     #[regex(r"[0-9]+U?", |lex| lex.slice().trim_end_matches('U').parse::<u64>().ok())]
     #[regex(r"-[0-9]+", |lex| lex.slice().parse::<i64>().ok().map(|v| v as u64))]
     Number(u64),
@@ -58,6 +58,11 @@ pub(crate) enum Token {
     Greater,
     #[token("=")]
     Equal,
+}
+
+/// `0x…`, with or without a mark that it has no sign.
+fn hexadecimal(text: &str) -> Option<u64> {
+    u64::from_str_radix(text[2..].trim_end_matches('U'), 16).ok()
 }
 
 /// The words of a text, each with its line.

@@ -1,8 +1,8 @@
 //! A launch: blocks one after the other, and in them threads up to where they wait.
 
 use crate::PtxError;
-use crate::arithmetic::{alu, compare, convert, product};
-use crate::code::{Alu, Base, Instruction, Op, Operand, Part, Rounding, Space, Special, Ty};
+use crate::arithmetic::{alu, compare, convert, product, signed};
+use crate::code::{Alu, Base, Instruction, Kind, Op, Operand, Part, Rounding, Space, Special, Ty};
 use crate::memory::{Buffer, Place, generic, place, pointer, specific};
 use crate::parse::{Kernel, Module};
 
@@ -444,6 +444,8 @@ impl<'m> Block<'m> {
                 self.checked(thread, *space, address, lanes.len() * ty.bytes())?;
                 for (i, lane) in lanes.iter().enumerate() {
                     let value = self.load(thread, *space, address + (i * ty.bytes()) as u64, ty.bytes())?;
+                    // A wider register gets the sign.
+                    let value = if ty.kind == Kind::Signed { signed(value, *ty) as u64 } else { value };
                     self.set(thread, lane, value)?;
                 }
                 Ok(())

@@ -318,11 +318,13 @@ impl Writer<'_> {
 
     /// The value of another thread of the warp.
     fn exchange(&mut self, source: &Source, value: Value) -> Done<String> {
-        let Agent::Thread { of, warp: _ } = self.agent else { return Err("an exchange outside of threads".into()) };
+        let Agent::Thread { of, warp } = self.agent else { return Err("an exchange outside of threads".into()) };
         let mask = self.members()?;
         let (kind, offset, clamp) = match source {
             Source::Xor(bits) => ("bfly", self.constant(&bits.to_string(), "i32"), WARP - 1),
             Source::Up(by) => ("up", self.constant(&by.to_string(), "i32"), 0),
+            // A part of a warp does not know where it ends.
+            Source::Down(by) if of % WARP != 0 => ("idx", self.below_end(*by as i64, of, warp), WARP - 1),
             Source::Down(by) => ("down", self.constant(&by.to_string(), "i32"), WARP - 1),
             Source::Thread(thread) => {
                 let (name, from) = (self.name(*thread)?, self.ty(*thread));
@@ -331,18 +333,6 @@ impl Writer<'_> {
         };
         let clamp = self.constant(&clamp.to_string(), "i32");
         let (name, ty) = (self.name(value)?, self.ty(value));
-        // Below a thread without another one above is itself, which a partial warp does not know.
-        let partial = of % WARP != 0;
-        let keeps = match source {
-            Source::Down(by) if partial => {
-                let lane = self.numbers[1].clone();
-                let (by, number, of) = (self.index(*by as i64), self.numbers[0].clone(), self.index(of));
-                let number = if matches!(self.agent, Agent::Thread { warp: true, .. }) { lane } else { number };
-                let above = self.op(&format!("arith.addi {number}, {by} : i64"));
-                Some(self.op(&format!("arith.cmpi sge, {above}, {of} : i64")))
-            }
-            _ => None,
-        };
         let mut lanes = Vec::new();
         for lane in 0..ty.lanes {
             let own = self.lane(&name, ty, lane);
@@ -351,13 +341,23 @@ impl Writer<'_> {
             for word in bits {
                 words.push(self.op(&format!("nvvm.shfl.sync {kind} {mask}, {word}, {offset}, {clamp} : i32 -> i32")));
             }
-            let mut other = self.of_words(&words, ty.dtype)?;
-            if let Some(keeps) = &keeps {
-                other = self.op(&format!("arith.select {keeps}, {own}, {other} : {}", element(ty.dtype)));
-            }
-            lanes.push(other);
+            lanes.push(self.of_words(&words, ty.dtype)?);
         }
         Ok(self.joined(&lanes, element(ty.dtype)))
+    }
+
+    /// The lane so many above; the own one where there is none, of so many threads of the warp or of the block.
+    fn below_end(&mut self, by: i64, of: i64, warp: bool) -> String {
+        let lane = self.numbers[1].clone();
+        let number = if warp { lane.clone() } else { self.numbers[0].clone() };
+        let (by, of, all) = (self.index(by), self.index(of), self.index(WARP));
+        let above = self.op(&format!("arith.addi {lane}, {by} : i64"));
+        let other = self.op(&format!("arith.addi {number}, {by} : i64"));
+        let in_warp = self.op(&format!("arith.cmpi slt, {above}, {all} : i64"));
+        let in_loop = self.op(&format!("arith.cmpi slt, {other}, {of} : i64"));
+        let exists = self.op(&format!("arith.andi {in_warp}, {in_loop} : i1"));
+        let from = self.op(&format!("arith.select {exists}, {above}, {lane} : i64"));
+        self.op(&format!("arith.trunci {from} : i64 to i32"))
     }
 
     /// The bits of a scalar in words of 32.

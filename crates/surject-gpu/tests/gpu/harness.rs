@@ -47,7 +47,12 @@ impl Collected {
     /// The PTX of all kernels.
     pub fn ptx(&self, architecture: &str) -> String {
         let text = module(&self.written);
-        compile::ptx(&text, architecture).unwrap_or_else(|error| panic!("{error}\n{text}"))
+        let ptx = compile::ptx(&text, architecture).unwrap_or_else(|error| panic!("{error}"));
+        // To look at.
+        if let Some(file) = std::env::var_os("SURJECT_PTX_FILE") {
+            std::fs::write(file, &ptx).unwrap();
+        }
+        ptx
     }
 
     fn get(&self, kernel: &Kernel) -> Option<&Written> {

@@ -2,7 +2,7 @@
 
 use crate::harness::{Collected, OnPtx, collect, on_ptx};
 use surject_gpu::Gpu;
-use surject_ir::testing::random_args;
+use surject_ir::testing::{Options, random_args, random_program_with};
 use surject_ir::{Buffer, Program, interp, parse};
 
 /// A program of one assignment, `y`, of parameters.
@@ -105,7 +105,7 @@ pub fn programs() -> Vec<(String, Program, bool)> {
     );
     add("strides".into(), "a: bf16[90]", "y : bf16[30] =: over i<30: a[3*i + 1] + a[-i + 89]", false);
     add("one element".into(), "a: f64[]", "y : f64[] =: a[] * 3.0f64", false);
-    add("positions".into(), "a: f32[9,9]", "y : f32[9,9] =: over i<9, j<9: a[i,j] * f32(i + 2*j)", false);
+    add("positions".into(), "a: f32[9,9]", "y : f32[9,9] =: over i<9, j<9: a[i,j] * f32(index(i)i32 + index(j)i32)", false);
     // Reductions: by one thread, by warps, of all kinds; of all elements.
     add("row sums".into(), "a: f32[20,100]", "y : f32[20] =:+ over i<20, k<100 at [i]: a[i,k]", true);
     add("long rows".into(), "a: f32[3,1000]", "y : f32[3] =:+ over i<3, k<1000 at [i]: a[i,k] * a[i,k]", true);
@@ -147,7 +147,7 @@ pub fn programs() -> Vec<(String, Program, bool)> {
         "convolution".into(),
         "a: f32[12,12], w: f32[3,3]",
         "y : f32[12,12] =:+ over i<12, j<12, p<3, q<3 at [i,j]: \
-         (a[i + p - 1,j + q - 1] where 0 <= i + p - 1 < 12, 0 <= j + q - 1 < 12 else 0.0f32) * w[p,q]",
+         (a[i + p - 1,j + q - 1] where 0 <= i + p - 1 < 12 and 0 <= j + q - 1 < 12 else 0.0f32) * w[p,q]",
         true,
     );
     all
@@ -155,6 +155,31 @@ pub fn programs() -> Vec<(String, Program, bool)> {
 
 fn args(program: &Program, seed: u64) -> Vec<Buffer> {
     random_args(program.function("main").unwrap(), seed)
+}
+
+/// Random programs of all kinds: assignments, loops, choices, library operations. What has no kernel is passed over.
+#[test]
+fn random_programs_on_ptx_give_what_the_interpreter_gives() {
+    let (gpu, mut collected, mut all) = (Gpu::named("sm_80").unwrap(), Collected::default(), Vec::new());
+    for seed in 0..150 {
+        let program = random_program_with(seed, 10, &Options::everything());
+        let args = args(&program, seed);
+        let limits = interp::Limits { iterations: Some(100) };
+        let Ok(expected) = interp::run_within(&program, "main", &args, limits) else { continue };
+        if collect(&program, &args, &gpu, &mut collected).is_some() {
+            all.push((seed, program, args, expected));
+        }
+    }
+    assert!(all.len() > 75, "only {} programs: {:?}", all.len(), collected.refused);
+    let module = surject_ptx::parse(&collected.ptx(gpu.name)).unwrap_or_else(|error| panic!("{error}"));
+    let mut executor = OnPtx { collected: &collected, module: &module, counts: Vec::new(), sizes: Vec::new() };
+    for (seed, program, args, expected) in &all {
+        let found = on_ptx(program, args, &gpu, &mut executor);
+        for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
+            let report = surject_runtime::compare::compare(found, expected, 1e-4, 1e-4);
+            assert!(report.passed(), "result {i} of seed {seed}: {report}\n{}", surject_ir::print(program));
+        }
+    }
 }
 
 #[test]
