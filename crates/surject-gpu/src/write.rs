@@ -9,7 +9,8 @@
 //!
 //! # Memory
 //!
-//! Tensors are pointers to global memory that are aligned to 16 bytes and do not overlap. Elements of `i1` are bytes.
+//! Tensors are pointers to global memory that are aligned to 16 bytes and do not overlap; up to the next multiple of 16
+//! bytes behind their end there is memory that may be read, which LLVM uses to load several elements at once. Elements of `i1` are bytes.
 //! Shared memory is static up to 48 KiB and else dynamic ([`Launch::shared`]); `stack` and `register` memory are
 //! `alloca`s, which LLVM puts into registers where every address is known.
 //!

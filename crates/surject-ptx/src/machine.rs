@@ -3,7 +3,7 @@
 use crate::PtxError;
 use crate::arithmetic::{alu, compare, convert, product, signed};
 use crate::code::{Alu, Base, Instruction, Kind, Op, Operand, Part, Rounding, Space, Special, Ty};
-use crate::memory::{Buffer, Place, generic, place, pointer, specific};
+use crate::memory::{Buffer, GRANULE, Place, generic, place, pointer, specific};
 use crate::parse::{Kernel, Module};
 
 /// The size of a launch.
@@ -325,7 +325,8 @@ impl<'m> Block<'m> {
                 let base = match base {
                     Base::Register(register) => self.register(thread, *register)?,
                     Base::Symbol(variable) => self.variables[*variable],
-                    Base::Param(_) | Base::Number => 0,
+                    Base::Param(param) => 8 * *param as u64,
+                    Base::Number => 0,
                 };
                 Ok(base.wrapping_add(*offset as u64))
             }
@@ -335,6 +336,18 @@ impl<'m> Block<'m> {
 
     /// The memory that has an address, and the byte in it.
     fn memory(&mut self, thread: usize, space: Space, address: u64, bytes: usize) -> Done<(&mut Buffer, usize)> {
+        self.access(thread, space, address, bytes, false)
+    }
+
+    /// The same; what is read may be behind the end of a tensor.
+    fn access(
+        &mut self,
+        thread: usize,
+        space: Space,
+        address: u64,
+        bytes: usize,
+        reads: bool,
+    ) -> Done<(&mut Buffer, usize)> {
         // Addresses of 32 bits are those of shared and local memory.
         let found = place(space, address)?;
         if address % bytes as u64 != 0 {
@@ -348,15 +361,17 @@ impl<'m> Block<'m> {
             Place::Shared(at) => (&mut self.shared, at, "shared memory".to_string()),
             Place::Local(at) => (&mut self.threads[thread].local, at, "local memory".to_string()),
         };
+        let behind = reads && matches!(found, Place::Buffer(..));
+        let length = if behind { memory.len().next_multiple_of(GRANULE) } else { memory.len() };
         match (at as usize).checked_add(bytes) {
-            Some(end) if end <= memory.len() => Ok((memory, at as usize)),
+            Some(end) if end <= length => Ok((memory, at as usize)),
             _ => Err(format!("byte {at} of {name}, which has {}", memory.len())),
         }
     }
 
     /// Bytes at an address, as a number.
     pub(crate) fn load(&mut self, thread: usize, space: Space, address: u64, bytes: usize) -> Done<u64> {
-        let (memory, at) = self.memory(thread, space, address, bytes)?;
+        let (memory, at) = self.access(thread, space, address, bytes, true)?;
         memory.load(at, bytes)
     }
 
@@ -429,19 +444,17 @@ impl<'m> Block<'m> {
             }
             Op::Move(ty) => self.transfer(thread, *ty, target()?, operand(1)?),
             Op::Load { space: Space::Param, ty } => {
-                let Operand::Address(Base::Param(param), offset) = operand(1)? else {
-                    return Err("expected a parameter".into());
-                };
+                let address = self.address(thread, operand(1)?)?;
                 if let Operand::Vector(_) = target()? {
                     return Err("several parameters at once".into());
                 }
-                let value = self.params[*param] >> (8 * offset);
-                self.set(thread, target()?, value & ty.mask())
+                let param = self.params.get(address as usize / 8).ok_or("a parameter that does not exist")?;
+                self.set(thread, target()?, param >> (8 * (address % 8)) & ty.mask())
             }
             Op::Load { space, ty } => {
                 let address = self.address(thread, operand(1)?)?;
                 let lanes = list(target()?);
-                self.checked(thread, *space, address, lanes.len() * ty.bytes())?;
+                self.checked(thread, *space, address, lanes.len() * ty.bytes(), true)?;
                 for (i, lane) in lanes.iter().enumerate() {
                     let value = self.load(thread, *space, address + (i * ty.bytes()) as u64, ty.bytes())?;
                     // A wider register gets the sign.
@@ -453,7 +466,7 @@ impl<'m> Block<'m> {
             Op::Store { space, ty } => {
                 let address = self.address(thread, operand(0)?)?;
                 let lanes = list(operand(1)?);
-                self.checked(thread, *space, address, lanes.len() * ty.bytes())?;
+                self.checked(thread, *space, address, lanes.len() * ty.bytes(), false)?;
                 for (i, lane) in lanes.iter().enumerate() {
                     let value = self.value(thread, lane)?;
                     self.store(thread, *space, address + (i * ty.bytes()) as u64, ty.bytes(), value)?;
@@ -490,7 +503,7 @@ impl<'m> Block<'m> {
             Op::CopyAsync { bytes } => {
                 let (to, from) = (self.address(thread, operand(0)?)?, self.address(thread, operand(1)?)?);
                 let mut copied = Vec::new();
-                self.checked(thread, Space::Global, from, *bytes)?;
+                self.checked(thread, Space::Global, from, *bytes, false)?;
                 for i in 0..*bytes as u64 {
                     copied.push(self.load(thread, Space::Global, from + i, 1)? as u8);
                 }
@@ -527,8 +540,8 @@ impl<'m> Block<'m> {
     }
 
     /// An access as a whole is aligned, and counts where it is to global memory.
-    fn checked(&mut self, thread: usize, space: Space, address: u64, bytes: usize) -> Done<()> {
-        self.memory(thread, space, address, bytes)?;
+    fn checked(&mut self, thread: usize, space: Space, address: u64, bytes: usize, reads: bool) -> Done<()> {
+        self.access(thread, space, address, bytes, reads)?;
         if matches!(place(space, address)?, Place::Buffer(..)) {
             self.counts.accesses += 1;
             self.counts.bytes += bytes as u64;

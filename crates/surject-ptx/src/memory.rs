@@ -34,12 +34,14 @@ impl Buffer {
         self.bytes.len()
     }
 
-    /// Bytes as a number, the first one the lowest.
+    /// Bytes as a number, the first one the lowest. Those behind the end are any, here always the same.
     pub(crate) fn load(&self, at: usize, bytes: usize) -> Result<u64, String> {
-        if let Some(i) = self.written[at..at + bytes].iter().position(|w| !w) {
+        let end = (at + bytes).min(self.len());
+        if let Some(i) = self.written[at.min(end)..end].iter().position(|w| !w) {
             return Err(format!("byte {} is read before anything is written there", at + i));
         }
-        Ok(self.bytes[at..at + bytes].iter().rev().fold(0, |value, &b| value << 8 | u64::from(b)))
+        let byte = |i: usize| self.bytes.get(i).copied().unwrap_or(BEHIND);
+        Ok((at..at + bytes).rev().fold(0, |value, i| value << 8 | u64::from(byte(i))))
     }
 
     pub(crate) fn store(&mut self, at: usize, bytes: usize, value: u64) {
@@ -51,6 +53,13 @@ impl Buffer {
         self.written[at..at + bytes].fill(false);
     }
 }
+
+/// What lies behind the end of a tensor.
+const BEHIND: u8 = 0xa5;
+
+/// Tensors lie at multiples of this, so that an aligned load of as many bytes at most may read behind their end: LLVM
+/// makes one load of several.
+pub(crate) const GRANULE: usize = 16;
 
 /// Where each tensor begins, and how far the windows of the other spaces are from each other, in generic addresses.
 const BUFFER: u64 = 1 << 40;

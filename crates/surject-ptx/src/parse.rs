@@ -406,6 +406,10 @@ impl Parser<'_> {
                 if let Some(variable) = variables.iter().position(|v| v.name == name) {
                     return Ok(Operand::Symbol(variable));
                 }
+                // Parameters lie one behind the other, eight bytes each.
+                if let Some(param) = params.iter().position(|p| p.0 == name) {
+                    return Ok(Operand::Number(8 * param as u64));
+                }
                 let special = match name.as_str() {
                     "%tid.x" => Special::Thread,
                     "%ntid.x" => Special::Threads,

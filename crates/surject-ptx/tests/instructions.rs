@@ -229,8 +229,9 @@ fn matrices_are_multiplied_as_the_manual_lays_them_out() {
 #[test]
 fn what_is_wrong_is_said_where_it_is() {
     assert!(one("add.s32 %r1, %r2, 1; mov.u64 %out, 0;").unwrap_err().to_string().contains("%r2 is read before"));
-    assert!(one("ld.global.b64 %out, [%q+8];").unwrap_err().to_string().contains("byte 8 of tensor 0"));
+    assert!(one("st.global.b64 [%q+8], %q;").unwrap_err().to_string().contains("byte 8 of tensor 0"));
     assert!(one("ld.global.b64 %out, [%q];").unwrap_err().to_string().contains("before anything is written"));
+    assert!(one("ld.global.b64 %out, [%q+16];").unwrap_err().to_string().contains("byte 16 of tensor 0"));
     assert!(one("mov.u64 %out, 0; bar.sync 1;").unwrap_err().to_string().contains("only the barrier 0"));
     for (code, message) in [
         ("frobnicate.s32 %r1;", "`frobnicate.s32` is not known"),
