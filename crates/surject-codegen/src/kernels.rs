@@ -11,6 +11,7 @@
 //! The kernels that are compiled for a CPU today are made beside this, by the modules that write MLIR text.
 
 pub mod expression;
+pub mod legal;
 pub mod lower;
 pub mod machine;
 pub mod run;

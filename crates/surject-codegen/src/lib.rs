@@ -17,7 +17,7 @@
 //! 7. `library`: kernels of library operations: sorts, scatters, windows with scalar functions, calls of the run time.
 //! 8. `program`: the kernels of a function together: order, fusion, memory, the module.
 //!
-//! [`kernels`] makes kernels in the kernel IR instead, for any machine; it uses the first three layers.
+//! [`kernels`] makes kernels in the kernel IR instead, for any machine; it uses the first three layers, and the formulas of `lower::math`.
 //!
 //! # The module
 //!

@@ -7,9 +7,11 @@
 //! * `serial`: one thread, which every expression allows.
 //!
 //! Kernels run on the interpreter of kernels, which finds races and divergence, and counts sectors and bank conflicts.
-//! There is no writer to PTX yet.
+//! [`write`] writes them as MLIR, and [`compile`] makes PTX of that.
 
+pub mod compile;
 mod strategies;
+pub mod write;
 
 use strategies::{Points, Serial, Warps};
 use surject_codegen::kernels::machine::{Machine, Strategy};

@@ -46,6 +46,7 @@ pub mod interpret;
 mod kernel;
 pub mod parse;
 pub mod print;
+pub mod rewrite;
 mod types;
 pub mod verify;
 

@@ -37,10 +37,10 @@ pub struct Arguments {
     /// Passes of MLIR to run on the module of the dialect before the e-graph, such as `canonicalize,cse`.
     #[arg(long, value_name = "PASSES")]
     mlir_passes: Option<String>,
-    /// The machine of the forms `schedule` and `kernel`: `generic` (without it), `avx2`, `avx512`, `sm_80` or `sm_90a`.
+    /// The machine of the forms `schedule`, `kernel`, `gpu` and `ptx`: `generic` (without it), `avx2`, `avx512`, `sm_80` or `sm_90a`.
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
-    /// Schedules for the forms `schedule` and `kernel`: what `--emit schedule` prints, edited.
+    /// Schedules for the forms `schedule`, `kernel`, `gpu` and `ptx`: what `--emit schedule` prints, edited.
     #[arg(long, value_name = "FILE")]
     schedule: Option<PathBuf>,
     /// Print why each stored class is equal to what it came from.
@@ -86,7 +86,9 @@ pub(super) enum Form {
     Llvm,
     /// Assembly of this machine.
     Asm,
-    /// PTX for an NVIDIA GPU.
+    /// The kernels of the kernel IR as MLIR for an NVIDIA GPU (`--machine sm_80` or `sm_90a`).
+    Gpu,
+    /// The same as PTX, by `mlir-opt`.
     Ptx,
 }
 
@@ -186,7 +188,7 @@ fn write_artifact(arguments: &Arguments, program: &Program, name: &str) -> Resul
 
 /// Refuses what only forms of kernels make use of.
 fn check_scheduling(arguments: &Arguments, form: Form) -> Result<(), Failure> {
-    if matches!(form, Form::Schedule | Form::Kernel) {
+    if matches!(form, Form::Schedule | Form::Kernel | Form::Gpu | Form::Ptx) {
         return Ok(());
     }
     let option = match (&arguments.schedule, &arguments.machine) {
@@ -194,7 +196,7 @@ fn check_scheduling(arguments: &Arguments, form: Form) -> Result<(), Failure> {
         (None, Some(_)) => "other forms are those of this processor; --machine",
         (None, None) => return Ok(()),
     };
-    Err(Failure::bad_input(format!("{option} needs `--emit schedule` or `--emit kernel`")))
+    Err(Failure::bad_input(format!("{option} needs `--emit schedule`, `kernel`, `gpu` or `ptx`")))
 }
 
 /// Writes the result to where it is wanted.
@@ -265,14 +267,19 @@ pub(super) fn emit(
         Form::LlvmDialect => surject_mlir::jit::llvm_dialect(&lowered()?.text).map_err(|e| fail(&e)),
         Form::Llvm => surject_mlir::jit::llvm_ir(&lowered()?.text).map_err(|e| fail(&e)),
         Form::Asm => assembly(&lowered()?.text).map_err(|e| fail(&e)),
-        Form::Schedule | Form::Kernel => {
+        Form::Schedule | Form::Kernel | Form::Gpu | Form::Ptx => {
             let function = super::function_name(program, None, name)?;
             let function = program.function(&function).cloned().unwrap_or_default();
-            let shown = if form == Form::Kernel { Shown::Kernels } else { Shown::Schedules };
+            let shown = match form {
+                Form::Kernel => Shown::Kernels,
+                Form::Gpu => Shown::Gpu,
+                Form::Ptx => Shown::Ptx,
+                _ => Shown::Schedules,
+            };
             kernels::show(&function, scheduling, shown, name)
         }
-        Form::StablehloBytecode | Form::Ptx => Err(Failure::unsupported(
-            "this form has no text here; stablehlo, program, dialect, plan, schedule, kernel, mlir, llvm-dialect, llvm and asm have",
+        Form::StablehloBytecode => Err(Failure::unsupported(
+            "an artifact is no text; stablehlo, program, dialect, plan, schedule, kernel, gpu, ptx, mlir, llvm-dialect, llvm and asm are",
         )),
     }
 }

@@ -16,17 +16,17 @@
 
 mod error_function;
 mod exponential;
-mod formula;
+pub(crate) mod formula;
 mod gamma;
 mod logarithm;
 mod next;
 mod pieces;
 mod power;
-mod remainder;
+pub(crate) mod remainder;
 mod table;
 #[cfg(test)]
 mod tests;
-mod trigonometric;
+pub(crate) mod trigonometric;
 
 use crate::CodegenError;
 use crate::lower::emit::{At, Emitter};
@@ -41,32 +41,32 @@ const DOUBLE_LANES: usize = 16;
 const EIGHT: usize = 8;
 
 /// How a function is computed.
-struct Method {
-    formula: fn(F<'_>) -> F<'_>,
+pub(crate) struct Method {
+    pub(crate) formula: fn(F<'_>) -> F<'_>,
     /// In `f64`, whatever the type of the argument?
-    wide: bool,
+    pub(crate) wide: bool,
     /// Arguments of a larger absolute value are left to the run time.
-    bound: Option<f64>,
+    pub(crate) bound: Option<f64>,
     /// A formula in `f32` that serves for nearly every argument.
-    short: Option<OuterVector>,
+    pub(crate) short: Option<Short>,
     /// The pieces of the tables that it uses, and so its lanes; 0 if it uses none.
     pieces: usize,
     /// What is done where an argument is mirrored, of which the formula gives the value of the mirror image.
-    mirror: Option<Mirror>,
+    pub(crate) mirror: Option<Mirror>,
 }
 
 /// Which arguments are mirrored, and the value of these, given the argument and the value of the formula. It has a
 /// branch of its own; there every value is given to it.
 #[derive(Clone, Copy)]
-struct Mirror {
-    applies: for<'p> fn(F<'p>) -> B<'p>,
-    formula: for<'p> fn(F<'p>, F<'p>) -> F<'p>,
+pub(crate) struct Mirror {
+    pub(crate) applies: for<'p> fn(F<'p>) -> B<'p>,
+    pub(crate) formula: for<'p> fn(F<'p>, F<'p>) -> F<'p>,
 }
 
 /// A formula in `f32`, and where something else has to be done.
 #[derive(Clone, Copy)]
-struct OuterVector {
-    formula: for<'p> fn(F<'p>) -> (F<'p>, B<'p>),
+pub(crate) struct Short {
+    pub(crate) formula: for<'p> fn(F<'p>) -> (F<'p>, B<'p>),
     /// As [`Method::pieces`].
     pieces: usize,
 }
@@ -74,15 +74,15 @@ struct OuterVector {
 impl Method {
     /// The same with a formula for nearly every argument.
     fn short(self, formula: for<'p> fn(F<'p>) -> (F<'p>, B<'p>)) -> Method {
-        Method { short: Some(OuterVector { formula, pieces: 0 }), ..self }
+        Method { short: Some(Short { formula, pieces: 0 }), ..self }
     }
 
     /// As [`Method::short`], by tables.
     fn short_by_table(self, formula: for<'p> fn(F<'p>) -> (F<'p>, B<'p>)) -> Method {
-        Method { short: Some(OuterVector { formula, pieces: table::PIECES }), ..self }
+        Method { short: Some(Short { formula, pieces: table::PIECES }), ..self }
     }
 
-    fn of(op: UnaryOp, e: Elem, tables: usize) -> Option<Method> {
+    pub(crate) fn of(op: UnaryOp, e: Elem, tables: usize) -> Option<Method> {
         use UnaryOp::*;
         use {error_function as error, exponential as exp, logarithm as log, trigonometric as angle};
         let double = e == Elem::F64;
@@ -103,7 +103,7 @@ impl Method {
             Erfc if sixteen => by_table(table::erfc, table::PIECES),
             Rsqrt if sixteen => by_table(power::inverse_root, table::PIECES),
             Rsqrt if tables >= EIGHT && !double => {
-                let short = OuterVector { formula: power::inverse_root_of_eight, pieces: EIGHT };
+                let short = Short { formula: power::inverse_root_of_eight, pieces: EIGHT };
                 own(power::inverse_of_root).map(|m| Method { short: Some(short), ..m })
             }
             Exp => own(exp::exp),
@@ -229,10 +229,10 @@ fn by_method(em: &mut Emitter<'_>, at: At, method: &Method, function: &str, e: E
 }
 
 /// A formula of two arguments.
-type OfTwo = for<'p> fn(F<'p>, F<'p>) -> F<'p>;
+pub(crate) type OfTwo = for<'p> fn(F<'p>, F<'p>) -> F<'p>;
 
 /// The formula of a power or an angle, and whether it is in `f64`.
-fn of_two(op: BinaryOp, e: Elem) -> (OfTwo, bool) {
+pub(crate) fn of_two(op: BinaryOp, e: Elem) -> (OfTwo, bool) {
     match (op == BinaryOp::Pow, e == Elem::F64) {
         (true, true) => (power::pow, true),
         (true, false) => (power::pow_short, true),
