@@ -110,6 +110,15 @@ pub(super) fn while_loop(cx: &mut Cx<'_, '_>) -> Result<()> {
     let [cond, body] = op.regions.as_slice() else {
         return Err(cx.invalid(format!("{} regions where 2 are needed", op.regions.len())));
     };
+    if cx.lift.sizes.dynamic && cond.params.len() == op.operands.len() {
+        let values = (0..op.operands.len()).map(|i| cx.value(i)).collect::<Result<Vec<_>>>()?;
+        for (&operand, (param, _)) in op.operands.iter().zip(&cond.params) {
+            cx.lift.sizes.pass(operand, *param);
+        }
+        if super::sizes::never_runs(cx, cond, values.clone())? {
+            return bind_all(cx, values);
+        }
+    }
     let constant = carried_unchanged(cx, body)?;
     let inits = cx.vars(0, op.operands.len())?;
     let types: Vec<TensorType> = inits.iter().map(|&v| cx.lift.function.ty(v).clone()).collect();

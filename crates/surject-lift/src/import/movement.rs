@@ -94,6 +94,10 @@ pub(super) fn transpose(cx: &mut Cx<'_, '_>) -> Result<()> {
 pub(super) fn reverse(cx: &mut Cx<'_, '_>) -> Result<()> {
     let own = cx.operand_type(0)?.space;
     let axes = cx.axes("dimensions", own.rank())?;
+    for &axis in &axes {
+        // The last position of the axis is the offset of its index.
+        cx.lift.constant_size(cx.op, &format!("dimension {axis}"), own.extent(axis))?;
+    }
     let map = cx.map(IndexMap::reverse(&own, &axes))?;
     read(cx, map)
 }

@@ -36,6 +36,8 @@ pub(crate) struct Sizes {
     beside: HashMap<hlo::ValueId, Arc<[Extent]>>,
     /// The types of results whose declared types have a `?`.
     pub(crate) types: HashMap<hlo::ValueId, TensorType>,
+    /// The names of sizes that the module gives.
+    names: HashSet<Arc<str>>,
     /// The data that names in expressions stand for.
     data: HashMap<Arc<str>, (Var, usize)>,
 }
@@ -165,6 +167,7 @@ impl<'m> Lifter<'m> {
         let mut all = Vec::new();
         let names = names(self.module, function);
         let mut taken: HashSet<String> = names.values().cloned().collect();
+        self.sizes.names = taken.iter().map(|name| Arc::from(name.as_str())).collect();
         if let Some(given) = &self.sizes.given
             && given.len() != function.body.params.len()
         {
@@ -294,6 +297,9 @@ impl<'m> Lifter<'m> {
                     // A loop or branch may not run at all; its needs are not those of every run.
                     return Err(self.undecided(op, field, &sides[0], Some(fact)));
                 }
+                if fact.relation == Relation::Eq && self.unify(&fact) {
+                    return self.learn(op);
+                }
                 let place = self.origin(op).unwrap_or_default();
                 let name = op.name.strip_prefix("stablehlo.").unwrap_or(&op.name);
                 let origin = Some(Arc::from(format!("`{name}` at {place}")));
@@ -301,6 +307,51 @@ impl<'m> Lifter<'m> {
                 self.learn(op)
             }
         }
+    }
+
+    /// Lets a declared size be what it equals, as long as nothing but the parameters has it: their types then say so, and
+    /// no guard is needed. Whether that was possible.
+    fn unify(&mut self, fact: &Fact) -> bool {
+        if !self.statements_are_none() || !self.function.fields.is_empty() {
+            return false;
+        }
+        let declared = |name: &str| self.function.declaration(name);
+        let candidate = |side: &Extent, other: &Extent| {
+            let Extent::Expr(expr) = side else { return None };
+            let ExtentExpr::Symbol(name) = &**expr else { return None };
+            let place = declared(name)?;
+            let inside = atoms(std::slice::from_ref(other));
+            (!inside.contains(expr)).then(|| (self.sizes.names.contains(name), place, name.clone(), other.clone()))
+        };
+        let sides = [candidate(&fact.left, &fact.right), candidate(&fact.right, &fact.left)];
+        // Names that the module gives stay, and else the one that is declared first.
+        let chosen = sides.into_iter().flatten().max_by_key(|(named, place, ..)| (!named, *place));
+        let Some((_, _, name, value)) = chosen else { return false };
+        let by = |atom: &Arc<ExtentExpr>| match &**atom {
+            ExtentExpr::Symbol(n) if *n == name => Some(value.clone()),
+            _ => None,
+        };
+        let replaced = |extent: &Extent| extent.replaced(&by);
+        let of_fact = |fact: &Fact| Fact::new(replaced(&fact.left), fact.relation, replaced(&fact.right));
+        for var in &mut self.function.vars {
+            var.ty.space = Space::new(var.ty.space.extents().iter().map(replaced));
+        }
+        self.function.guards.iter_mut().for_each(|g| g.fact = of_fact(&g.fact));
+        for value in self.values_mut() {
+            match value {
+                Value::Sizes { elements, .. } => *elements = elements.iter().map(replaced).collect(),
+                Value::Condition(facts) => *facts = facts.iter().map(of_fact).collect(),
+                Value::Splat(space, _) => *space = Space::new(space.extents().iter().map(replaced)),
+                Value::Var(_) | Value::Tuple(_) | Value::Token => {}
+            }
+        }
+        for elements in self.sizes.beside.values_mut() {
+            *elements = elements.iter().map(replaced).collect();
+        }
+        for ty in self.sizes.types.values_mut() {
+            ty.space = Space::new(ty.space.extents().iter().map(replaced));
+        }
+        true
     }
 
     /// Takes what the guards say as facts.
@@ -637,8 +688,7 @@ impl Cx<'_, '_> {
         Ok(match self.value(i)? {
             Value::Condition(facts) => Some(facts),
             Value::Splat(space, scalar) if space.rank() == 0 && scalar.dtype() == DType::I1 => {
-                let never = Fact::new(Extent::Const(0), Relation::Eq, Extent::Const(1));
-                Some(if scalar == Scalar::bool(true) { Arc::from([]) } else { Arc::from([never]) })
+                Some(if scalar == Scalar::bool(true) { Arc::from([]) } else { Arc::from([never()]) })
             }
             _ => None,
         })
@@ -819,13 +869,10 @@ fn computed(cx: &mut Cx<'_, '_>, name: &str, count: usize) -> Result<Option<(Vec
 /// `select` with a condition that is decided.
 fn chosen(cx: &mut Cx<'_, '_>) -> Result<Option<(Vec<Extent>, bool)>> {
     let Some(facts) = cx.condition(0)? else { return Ok(None) };
-    let answers: Vec<Verdict> = facts.iter().map(|f| cx.lift.sizes.facts.holds(f)).collect();
-    let side = if answers.iter().all(|a| a.is_yes()) {
-        1
-    } else if answers.contains(&Verdict::No(())) {
-        2
-    } else {
-        return Ok(None);
+    let side = match decided(cx.lift, &facts) {
+        Some(true) => 1,
+        Some(false) => 2,
+        None => return Ok(None),
     };
     Ok(cx.known(side)?.map(|k| (k.elements.to_vec(), k.tracked)))
 }
@@ -876,33 +923,104 @@ fn condition(cx: &mut Cx<'_, '_>, name: &str, ty: &TensorType) -> Result<bool> {
     if ty.space.rank() != 0 {
         return Ok(false);
     }
-    let facts: Vec<Fact> = match name {
-        "compare" => {
-            let (Some(a), Some(b)) = (cx.known(0)?, cx.known(1)?) else { return Ok(false) };
-            let both = [a.elements[0].clone(), b.elements[0].clone()];
-            if depends_on_data(&both) || !a.tracked || !b.tracked {
-                return Ok(false);
-            }
-            let [a, b] = both;
-            let relation = match cx.attr(cx.op.compare_direction())? {
-                "EQ" => Fact::new(a, Relation::Eq, b),
-                "NE" => Fact::new(a, Relation::Ne, b),
-                "LE" => Fact::new(a, Relation::Le, b),
-                "LT" => Fact::new(a, Relation::Lt, b),
-                "GE" => Fact::new(b, Relation::Le, a),
-                "GT" => Fact::new(b, Relation::Lt, a),
-                _ => return Ok(false),
-            };
-            vec![relation]
-        }
-        "and" => {
-            let (Some(a), Some(b)) = (cx.condition(0)?, cx.condition(1)?) else { return Ok(false) };
-            a.iter().chain(b.iter()).cloned().collect()
-        }
-        _ => return Ok(false),
+    let found = match name {
+        "compare" => match (cx.condition(0)?, cx.condition(1)?) {
+            (Some(a), Some(b)) => unlike(cx, &a, &b)?,
+            _ => comparison(cx)?,
+        },
+        "and" => match (cx.condition(0)?, cx.condition(1)?) {
+            (Some(a), Some(b)) => Some(a.iter().chain(b.iter()).cloned().collect()),
+            _ => None,
+        },
+        "not" => cx.condition(0)?.and_then(|facts| opposite(cx.lift, &facts)),
+        _ => None,
     };
+    let Some(facts) = found else { return Ok(false) };
     cx.bind(0, Value::Condition(facts.into()))?;
     Ok(true)
+}
+
+/// What a comparison of integers says of sizes.
+fn comparison(cx: &mut Cx<'_, '_>) -> Result<Option<Vec<Fact>>> {
+    let (Some(a), Some(b)) = (cx.known(0)?, cx.known(1)?) else { return Ok(None) };
+    let both = [a.elements[0].clone(), b.elements[0].clone()];
+    if depends_on_data(&both) || !a.tracked || !b.tracked {
+        return Ok(None);
+    }
+    let [a, b] = both;
+    Ok(Some(vec![match cx.attr(cx.op.compare_direction())? {
+        "EQ" => Fact::new(a, Relation::Eq, b),
+        "NE" => Fact::new(a, Relation::Ne, b),
+        "LE" => Fact::new(a, Relation::Le, b),
+        "LT" => Fact::new(a, Relation::Lt, b),
+        "GE" => Fact::new(b, Relation::Le, a),
+        "GT" => Fact::new(b, Relation::Lt, a),
+        _ => return Ok(None),
+    }]))
+}
+
+/// Whether two conditions are equal or not, where at least one of them is decided.
+fn unlike(cx: &Cx<'_, '_>, a: &[Fact], b: &[Fact]) -> Result<Option<Vec<Fact>>> {
+    let same = match cx.attr(cx.op.compare_direction())? {
+        "EQ" => true,
+        "NE" => false,
+        _ => return Ok(None),
+    };
+    let (other, decided) = match (decided(cx.lift, a), decided(cx.lift, b)) {
+        (_, Some(b)) => (a, b),
+        (Some(a), None) => (b, a),
+        (None, None) => return Ok(None),
+    };
+    Ok(if same == decided { Some(other.to_vec()) } else { opposite(cx.lift, other) })
+}
+
+/// Whether all of these hold, if it is known.
+fn decided(lift: &Lifter<'_>, facts: &[Fact]) -> Option<bool> {
+    let answers: Vec<Verdict> = facts.iter().map(|f| lift.sizes.facts.holds(f)).collect();
+    if answers.iter().all(|a| a.is_yes()) {
+        return Some(true);
+    }
+    answers.contains(&Verdict::No(())).then_some(false)
+}
+
+/// The statement that not all of these hold, where one fact says it.
+fn opposite(lift: &Lifter<'_>, facts: &[Fact]) -> Option<Vec<Fact>> {
+    match decided(lift, facts) {
+        Some(true) => return Some(vec![never()]),
+        Some(false) => return Some(Vec::new()),
+        None => {}
+    }
+    let open: Vec<&Fact> = facts.iter().filter(|f| !lift.sizes.facts.holds(f).is_yes()).collect();
+    let [fact] = open[..] else { return None };
+    let Fact { left, relation, right } = fact.clone();
+    Some(vec![match relation {
+        Relation::Eq => Fact::new(left, Relation::Ne, right),
+        Relation::Ne => Fact::new(left, Relation::Eq, right),
+        Relation::Le => Fact::new(right, Relation::Lt, left),
+        Relation::Lt => Fact::new(right, Relation::Le, left),
+        Relation::Divides => return None,
+    }])
+}
+
+/// What never holds.
+fn never() -> Fact {
+    Fact::new(Extent::Const(0), Relation::Eq, Extent::Const(1))
+}
+
+/// Whether the condition of a loop is certain not to hold of the values that come in: its body never runs, and its sizes need
+/// not make sense.
+pub(super) fn never_runs<'m>(
+    cx: &mut Cx<'_, 'm>,
+    condition: &'m hlo::Region,
+    inits: Vec<Value>,
+) -> Result<bool> {
+    let statements = cx.lift.statements_so_far();
+    let results = cx.lift.inline(cx.op, condition, inits);
+    cx.lift.take_back(statements);
+    Ok(match results?.as_slice() {
+        [Value::Condition(facts)] => decided(cx.lift, facts) == Some(false),
+        _ => false,
+    })
 }
 
 /// `custom_call @shape_assertion`: what the program needs of the sizes, checked by every run.

@@ -362,6 +362,26 @@ impl<'m> Lifter<'m> {
         Ok(())
     }
 
+    /// How many statements the block being built has.
+    pub(crate) fn statements_so_far(&self) -> usize {
+        self.statements.len()
+    }
+
+    /// Is nothing computed yet?
+    pub(crate) fn statements_are_none(&self) -> bool {
+        self.statements.is_empty() && self.regions == 0
+    }
+
+    /// What every StableHLO value has become.
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
+        self.values.values_mut()
+    }
+
+    /// Forgets the statements behind the first `count`, which nothing uses.
+    pub(crate) fn take_back(&mut self, count: usize) {
+        self.statements.truncate(count);
+    }
+
     /// Are we inside a region of a loop, a branch or a library call?
     pub(crate) fn in_region(&self) -> bool {
         self.regions > 0
