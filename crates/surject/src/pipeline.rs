@@ -250,10 +250,12 @@ impl Runner {
     }
 
     /// Native code of a function of a source, which `make` imports and optimises: from the cache on disk if the user
-    /// has one and it is there. `make` depends on nothing but the source, the name of the function and the cost model.
+    /// has one and it is there. `make` depends on nothing but the source, the name of the function, the sizes of the call
+    /// (empty where the source says them) and the cost model.
     pub fn cached(
         source: &Source,
         function: Option<&str>,
+        sizes: &str,
         options: &surject_mlir::CompileOptions,
         make: impl FnOnce() -> Result<(Program, String), Failure>,
     ) -> Result<Runner, Failure> {
@@ -262,7 +264,7 @@ impl Runner {
             None => String::new(),
         };
         let text = String::from_utf8_lossy(&source.bytes);
-        let key = format!("{:?} {:?} {function:?}\n{cost}\n{text}", source.kind, source.name);
+        let key = format!("{:?} {:?} {function:?} {sizes}\n{cost}\n{text}", source.kind, source.name);
         let executable = surject_mlir::compile_cached(&key, options, || make().map_err(Start::Made));
         executable.map(|e| Runner::Cpu(Box::new(e))).map_err(|error| match error {
             Start::Made(failure) => failure,

@@ -3,6 +3,7 @@
 use super::tensor;
 use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
 use crate::progress::stage;
+use crate::specialise::{module_for, types_of};
 use crate::tensor_source::TensorProgram;
 use crate::{Failure, Source, SourceKind};
 use std::io::Write;
@@ -155,15 +156,34 @@ fn kept(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Optio
     if !cache || !plain || arguments.backend != Backend::Cpu || source.kind != SourceKind::StableHlo {
         return None;
     }
+    let dynamic = source.may_be_dynamic();
+    let mut given = None;
+    if dynamic {
+        given = Some(arguments.input.iter().map(npy::read).collect::<Result<Vec<Buffer>, _>>().ok()?);
+    }
     let make = || {
-        let (_, program) = read(arguments, source)?;
+        let program = match &given {
+            Some(given) => match source.stablehlo()? {
+                Some(module) => module_for(source, &module, arguments.func.as_deref(), given)?,
+                None => return Err(Failure::bad_input("no module")),
+            },
+            None => read(arguments, source)?.1,
+        };
         let name = super::function_name(&program, arguments.func.as_deref(), &source.name)?;
         Ok((optimise(&program, &OptimiseOptions::default())?.program, name))
     };
     arguments.tensor.refuse(&source.name).ok()?;
     let subnormals = arguments.subnormals;
     let options = surject_mlir::CompileOptions { subnormals, ..Default::default() };
-    let start = || Runner::cached(source, arguments.func.as_deref(), &options, make);
+    // What is compiled is for these types; values of integer scalars may be sizes as well.
+    let scalar = |b: &Buffer| b.dtype().is_int() && b.shape().is_empty() && !b.is_empty();
+    let sizes = given.as_ref().map_or(String::new(), |given| {
+        let values: Vec<String> =
+            given.iter().filter(|b| scalar(b)).map(|b| format!("{:?}", b.get(0))).collect();
+        let types: Vec<String> = types_of(given).iter().map(TensorType::to_string).collect();
+        format!("{} {}", types.join(" "), values.join(" "))
+    });
+    let start = || Runner::cached(source, arguments.func.as_deref(), &sizes, &options, make);
     let (runner, time) = stage("starting", start).into_pair().ok()?;
     let Runner::Cpu(executable) = &runner else { return None };
     if executable.params().len() != arguments.input.len() {
@@ -176,10 +196,31 @@ fn kept(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Optio
     Some(Prepared { tensor: None, inputs, names, runner })
 }
 
+/// The program of a StableHLO module with `?` for the types of the files, and what these hold.
+fn for_files(arguments: &Arguments, source: &Source) -> Result<Option<(Program, Vec<Buffer>)>, Failure> {
+    if !source.may_be_dynamic() {
+        return Ok(None);
+    }
+    let Some(module) = source.stablehlo()?.filter(surject_lift::is_dynamic) else { return Ok(None) };
+    arguments.tensor.refuse(&source.name)?;
+    let inputs: Vec<Buffer> = arguments
+        .input
+        .iter()
+        .map(|path| npy::read(path).map_err(Failure::bad_input))
+        .collect::<Result<_, _>>()?;
+    let program = module_for(source, &module, arguments.func.as_deref(), &inputs)?;
+    Ok(Some((program, inputs)))
+}
+
 /// Reads, optimises and compiles.
 fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Result<Prepared, Failure> {
-    let ((tensor, mut program), read) = stage("reading", || read(arguments, source)).into_pair()?;
-    times.note("read", read);
+    let (read, time) = stage("reading", || match for_files(arguments, source)? {
+        Some((program, inputs)) => Ok((None, program, Some(inputs))),
+        None => read(arguments, source).map(|(tensor, program)| (tensor, program, None)),
+    })
+    .into_pair()?;
+    let (tensor, mut program, given) = read;
+    times.note("read", time);
     let name = super::function_name(&program, arguments.func.as_deref(), &source.name)?;
     // Symbolic sizes are bound first: what is optimised, compiled and run is the program of this call.
     let bound = match program.function(&name) {
@@ -207,7 +248,7 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
         times.note("optimise", time);
     }
     let function = program.function(&name).cloned().unwrap_or_default();
-    let inputs = match (&tensor, bound) {
+    let inputs = match (&tensor, bound.or(given)) {
         (Some(tensor), _) => {
             arguments.tensor.arguments(tensor, &program, arguments.backend, &arguments.input)?
         }
