@@ -7,6 +7,7 @@ mod toy;
 use crate::support::root;
 use std::path::PathBuf;
 use surject::bench::inputs;
+use surject::ir::Program;
 use surject::{OptimiseOptions, Source, optimise};
 use surject_codegen::kernels::machine::Machine;
 use surject_codegen::kernels::run::run;
@@ -22,8 +23,39 @@ fn programs() -> Vec<PathBuf> {
     all
 }
 
-/// Runs every workload, optimised, and compares with the interpreter of programs.
-fn check(machine: &dyn Machine, same: fn(&Buffer, &Buffer) -> bool) {
+/// A machine, and whether its results are those of the interpreter bit for bit: one that joins in lanes, warps and blocks
+/// sums in another order.
+struct Checked {
+    machine: Box<dyn Machine>,
+    exact: bool,
+}
+
+impl Checked {
+    fn named(name: &str) -> Checked {
+        Checked { machine: surject::machine_named(name).expect("the machine is known"), exact: false }
+    }
+
+    /// What is wrong with what the kernels of a program compute.
+    fn fault(&self, program: &Program, args: &[Buffer], expected: &[Buffer]) -> Option<String> {
+        let function = &program.main().expect("a function").name;
+        let (machine, options) = (&*self.machine, Options::default());
+        let found = match run(program, function, args, machine, &options, &Schedules::default()) {
+            Ok((found, _)) => found,
+            Err(error) => return Some(error.to_string()),
+        };
+        let same = |a: &Buffer, b: &Buffer| match self.exact {
+            true => a.bytes() == b.bytes(),
+            false => compare::compare(a, b, 1e-4, 1e-5).passed(),
+        };
+        let alike = found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| same(a, b));
+        (!alike).then(|| "other values".to_string())
+    }
+}
+
+#[test]
+fn machines_run_the_suite() {
+    let toy = Checked { machine: Box::new(toy::Toy), exact: true };
+    let machines = [toy, Checked::named("generic"), Checked::named("avx2"), Checked::named("sm_90a")];
     let mut failures = Vec::new();
     for folder in programs() {
         let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
@@ -35,32 +67,15 @@ fn check(machine: &dyn Machine, same: fn(&Buffer, &Buffer) -> bool) {
         let function = program.main().expect("a function");
         let args = inputs(function, Some(&folder)).unwrap_or_else(|f| panic!("{name}: {f}"));
         let expected = surject::ir::interp::run(&program, &function.name, &args).expect("the program runs");
-        let found = run(&program, &function.name, &args, machine, &Options::default(), &Schedules::default());
-        match found {
-            Err(error) => failures.push(format!("{name}: {error}")),
-            Ok((found, _)) => {
-                let alike =
-                    found.len() == expected.len() && found.iter().zip(&expected).all(|(a, b)| same(a, b));
-                if !alike {
-                    failures.push(format!("{name}: other values"));
-                }
+        for checked in &machines {
+            let start = std::time::Instant::now();
+            if let Some(fault) = checked.fault(&program, &args, &expected) {
+                failures.push(format!("{name} on {}: {fault}", checked.machine.name()));
+            }
+            if start.elapsed().as_secs_f64() > 1.0 {
+                eprintln!("{name} {} {:?}", checked.machine.name(), start.elapsed());
             }
         }
     }
-    assert!(failures.is_empty(), "{}:\n{}", machine.name(), failures.join("\n"));
-}
-
-/// One element after the other, in the order of the loops: bit for bit.
-#[test]
-fn the_toy_machine_runs_the_suite() {
-    check(&toy::Toy, |a, b| a.bytes() == b.bytes());
-}
-
-/// Machines that join in lanes, warps and blocks: up to the order of sums.
-#[test]
-fn machines_run_the_suite() {
-    let same = |a: &Buffer, b: &Buffer| compare::compare(a, b, 1e-4, 1e-5).passed();
-    for name in ["generic", "avx2", "sm_90a"] {
-        check(&*surject::machine_named(name).expect("the machine is known"), same);
-    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

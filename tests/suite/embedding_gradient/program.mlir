@@ -1,11 +1,11 @@
 module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
-  func.func public @main(%arg0: tensor<500x4xf32>, %arg1: tensor<64xi32>, %arg2: tensor<64x4xf32>) -> (tensor<500x4xf32> {jax.result_info = "result"}) {
+  func.func public @main(%arg0: tensor<66x4xf32>, %arg1: tensor<64xi32>, %arg2: tensor<64x4xf32>) -> (tensor<66x4xf32> {jax.result_info = "result"}) {
     %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %0 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<500x4xf32>
+    %0 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<66x4xf32>
     %c = stablehlo.constant dense<0> : tensor<i32>
     %1 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<i32>) -> tensor<64xi32>
     %2 = stablehlo.compare LT, %arg1, %1, SIGNED : (tensor<64xi32>, tensor<64xi32>) -> tensor<64xi1>
-    %c_0 = stablehlo.constant dense<500> : tensor<i32>
+    %c_0 = stablehlo.constant dense<66> : tensor<i32>
     %3 = stablehlo.broadcast_in_dim %c_0, dims = [] : (tensor<i32>) -> tensor<64xi32>
     %4 = stablehlo.add %arg1, %3 : tensor<64xi32>
     %5 = stablehlo.select %2, %4, %arg1 : tensor<64xi1>, tensor<64xi32>
@@ -14,7 +14,7 @@ module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas
     ^bb0(%arg3: tensor<f32>, %arg4: tensor<f32>):
       %8 = stablehlo.add %arg3, %arg4 : tensor<f32>
       stablehlo.return %8 : tensor<f32>
-    }) : (tensor<500x4xf32>, tensor<64x1xi32>, tensor<64x4xf32>) -> tensor<500x4xf32>
-    return %7 : tensor<500x4xf32>
+    }) : (tensor<66x4xf32>, tensor<64x1xi32>, tensor<64x4xf32>) -> tensor<66x4xf32>
+    return %7 : tensor<66x4xf32>
   }
 }

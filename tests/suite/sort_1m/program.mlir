@@ -1,9 +1,9 @@
 module @jit_sort attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
-  func.func public @main(%arg0: tensor<16384xf32>) -> (tensor<16384xf32> {jax.result_info = "result"}) {
-    %0 = call @sort(%arg0) : (tensor<16384xf32>) -> tensor<16384xf32>
-    return %0 : tensor<16384xf32>
+  func.func public @main(%arg0: tensor<63xf32>) -> (tensor<63xf32> {jax.result_info = "result"}) {
+    %0 = call @sort(%arg0) : (tensor<63xf32>) -> tensor<63xf32>
+    return %0 : tensor<63xf32>
   }
-  func.func private @sort(%arg0: tensor<16384xf32>) -> tensor<16384xf32> {
+  func.func private @sort(%arg0: tensor<63xf32>) -> tensor<63xf32> {
     %0 = "stablehlo.sort"(%arg0) <{dimension = 0 : i64, is_stable = true}> ({
     ^bb0(%arg1: tensor<f32>, %arg2: tensor<f32>):
       %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
@@ -22,7 +22,7 @@ module @jit_sort attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 
       %8 = stablehlo.select %7, %cst_4, %6 : tensor<i1>, tensor<f32>
       %9 = stablehlo.compare LT, %4, %8, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
       stablehlo.return %9 : tensor<i1>
-    }) : (tensor<16384xf32>) -> tensor<16384xf32>
-    return %0 : tensor<16384xf32>
+    }) : (tensor<63xf32>) -> tensor<63xf32>
+    return %0 : tensor<63xf32>
   }
 }
