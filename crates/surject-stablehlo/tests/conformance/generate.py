@@ -199,7 +199,8 @@ def transcendental(f):
                 if op == "digamma": want = np.where((x <= 0) & (x == np.floor(x)) | (x == -np.inf), np.nan, want)
                 if op == "lgamma": want = np.where(x == -np.inf, np.inf, want)
                 tail = "{0}" if dialect == "stablehlo" else "{0} -> {0}"
-                f.case(f"{op}_{t}", f"{dialect}.{op} %0 : {tail}", [v], want=[arr(want, t)], ulps=(40 if op in ("digamma", "lgamma") else 8 if op in ("erf_inv", "bessel_i1e") else 2) if t == "f64" else 1)
+                zeros = op in ("digamma", "lgamma") and t == "f64"  # near which only the absolute error is small
+                f.case(f"{op}_{t}", f"{dialect}.{op} %0 : {tail}", [v], want=[arr(want, t)], tol=1e-10 if zeros else None, ulps=(40 if op in ("digamma", "lgamma") else 8 if op in ("erf_inv", "bessel_i1e") else 2) if t == "f64" else 1)
         a, b = arr(np.abs(points) + 0.25, t), arr(points[::-1], t)
         x, y = a.astype(np.float64), b.astype(np.float64)
         with np.errstate(all="ignore"):
@@ -262,7 +263,7 @@ def complexes(f):
         for d in ("EQ", "NE"):
             f.case(f"compare_{d}_{t[8:11]}", f"stablehlo.compare {d}, %0, %1 : ({{0}}, {{1}}) -> {{r0}}", [grid, np.where(np.arange(grid.size) % 2, grid, b)], [f"{grid.size}xi1"])
         f.case(f"sign_{t[8:11]}", "stablehlo.sign %0 : {0}", [grid], want=[arr([complex(z) / abs(complex(z)) for z in grid], t)], ulps=2)
-        f.case(f"power_{t[8:11]}", "stablehlo.power %0, %1 : {0}", [grid[20:30], arr([0.5 + 0.25j] * 10, t)], want=[arr([complex(mpmath.power(mpmath.mpc(complex(z)), 0.5 + 0.25j)) for z in grid[20:30]], t)], ulps=30 if part == np.float64 else 1)
+        f.case(f"power_{t[8:11]}", "stablehlo.power %0, %1 : {0}", [grid[20:30], arr([0.5 + 0.25j] * 10, t)], want=[arr([complex(mpmath.power(mpmath.mpc(complex(z)), 0.5 + 0.25j)) for z in grid[20:30]], t)], tol=1e-11 if part == np.float64 else 1e-6)
 
 def conversions(f):
     kinds = ["i1", "i8", "i32", "i64", "ui8", "ui32", "ui64", "f16", "bf16", "f32", "f64"]

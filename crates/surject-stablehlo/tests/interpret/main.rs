@@ -1,5 +1,6 @@
 //! The interpreter.
 
+mod brute;
 mod cases;
 mod conformance;
 mod dynamic;
