@@ -3,6 +3,7 @@
 mod brute;
 mod cases;
 mod conformance;
+mod coverage;
 mod dynamic;
 mod npy;
 mod parallel;
