@@ -185,7 +185,7 @@ def floats(f):
 UNARY = {"exponential": np.exp, "exponential_minus_one": np.expm1, "log": np.log, "log_plus_one": np.log1p, "sine": np.sin,
          "cosine": np.cos, "tan": np.tan, "tanh": np.tanh, "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "cbrt": np.cbrt,
          "logistic": sp.expit}
-CHLO = {"acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan, "atanh": np.arctanh,
+CHLO = {"tan": np.tan, "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan, "atanh": np.arctanh,
         "cosh": np.cosh, "sinh": np.sinh, "erf": sp.erf, "erfc": sp.erfc, "erf_inv": sp.erfinv, "lgamma": sp.gammaln,
         "digamma": sp.digamma, "bessel_i1e": sp.i1e}
 
@@ -292,11 +292,35 @@ def conversions(f):
     f.case("bitcast_i8_i4", "stablehlo.bitcast_convert %0 : ({0}) -> {r0}", [arr([18, -1], "i8")], want=[np.array([[2, 1], [-1, -1]], dt("i4"))])
     f.case("bitcast_scalar", "stablehlo.bitcast_convert %0 : ({0}) -> {r0}", [arr(1.0, "f32")], ["i32"])
 
+def broadcasts(f):
+    table = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum}
+    both = [((3,), (2, 3)), ((2, 1), (1, 3)), ((), (2,)), ((2, 3), (2, 3)), ((0, 1), (1, 2))]
+    def num(shape, t): return arr(RNG.randint(1, 7, shape), t)
+    def chlo(op, ins, want, extra="", **kw): f.case("broadcast_" + op, f"chlo.broadcast_{op} {', '.join('%%%d' % i for i in range(len(ins)))}{extra} : ({', '.join('{%d}' % i for i in range(len(ins)))}) -> {{r0}}", ins, want=[want], **kw)
+    for sa, sb in both:
+        for t in ("i32", "f32"):
+            a, b = num(sa, t), num(sb, t)
+            for op, g in table.items(): chlo(op, [a, b], g(a, b))
+        a, b = num(sa, "i32"), num(sb, "i32")
+        for op, g in {"divide": np.floor_divide, "remainder": np.remainder, "power": np.power, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
+                      "shift_left": np.left_shift, "shift_right_arithmetic": np.right_shift, "shift_right_logical": np.right_shift}.items(): chlo(op, [a, b], g(a, b).astype(np.int32))
+        a, b = num(sa, "f32"), num(sb, "f32")
+        x, y = a.astype(float), b.astype(float)
+        chlo("atan2", [a, b], np.arctan2(x, y).astype(np.float32), ulps=1)
+        chlo("zeta", [a + np.float32(1), b], sp.zeta(x + 1, y).astype(np.float32), ulps=1)
+        chlo("polygamma", [a, b], sp.polygamma(x.astype(int), y).astype(np.float32).reshape(np.broadcast(a, b).shape), ulps=1)
+        chlo("next_after", [a, b], np.nextafter(a, b))
+        chlo("complex", [a, b], (a + 1j * b).astype(np.complex64))
+        f.case("broadcast_compare", "chlo.broadcast_compare %0, %1 {comparison_direction = #stablehlo<comparison_direction LT>} : ({0}, {1}) -> {r0}", [a, b], want=[a < b])
+        p = RNG.rand(*sa) < 0.5
+        chlo("select", [np.asarray(p), a, b], np.where(p, a, b))
+    chlo("add", [num((2,), "f32"), num((2, 3), "f32")], None, extra=" {broadcast_dimensions = array<i64: 0>}") if False else None
+
 def build(names):
     for name in names:
         f = File(name); TABLE[name](f); f.write()
 
-TABLE = {"integers": integers, "floats": floats, "transcendental": transcendental, "complex": complexes, "conversions": conversions}
+TABLE = {"integers": integers, "floats": floats, "transcendental": transcendental, "complex": complexes, "conversions": conversions, "broadcasts": broadcasts}
 if __name__ == "__main__":
     sys.path.insert(0, HERE)
     import tensors

@@ -51,6 +51,7 @@ macro_rules! files {
 }
 
 files! {
+    broadcasts
     complex
     contractions
     control
@@ -60,6 +61,7 @@ files! {
     integers
     library
     movement
+    others
     reductions
     sorting
     transcendental
