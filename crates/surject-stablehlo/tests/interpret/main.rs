@@ -5,6 +5,7 @@ mod cases;
 mod conformance;
 mod coverage;
 mod dynamic;
+mod hostile;
 mod npy;
 mod parallel;
 mod random;
