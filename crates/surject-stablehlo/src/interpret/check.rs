@@ -4,6 +4,7 @@ use super::error::{Error, ErrorKind, Result};
 use super::machine::{Call, Values};
 use super::number::{C, Scalar};
 use super::value::{Budget, Tensor, Value};
+use super::Work;
 use super::world::Feed;
 use crate::attr::Attribute;
 use crate::float;
@@ -201,7 +202,7 @@ impl<'m> Call<'_, 'm> {
                 let Attribute::Symbol(path) = name else { return Err(wrong()) };
                 let function = self.machine.function(path.last().ok_or_else(wrong)?)?;
                 let own: Vec<Value> = args.by_ref().take(function.params.len()).collect();
-                line.push((function, own));
+                line.push((Work::Function(function), own));
             }
             grid.push(line);
         }

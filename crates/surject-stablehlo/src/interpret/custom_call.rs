@@ -5,12 +5,13 @@ use super::chlo::top_k;
 use super::elementwise::apply_to;
 use super::error::{Error, ErrorKind, Result};
 use super::machine::{Call, Values, one};
-use super::movement::slice;
+use super::movement::{sizes, slice};
 use super::number::Scalar;
 use super::sort::sorted;
 use super::value::{Tensor, Value};
 use super::{Request, lapack};
-use crate::attr::{Attribute, Attributes};
+use crate::attr::{Attribute, Attributes, WindowAttrs};
+use crate::module::Function;
 
 /// Targets that only annotate: their results are their operands.
 const ANNOTATIONS: &[&str] = &[
@@ -41,7 +42,20 @@ impl<'m> Call<'_, 'm> {
         if let Some(check) = target.strip_prefix("check.") {
             return self.check_call(check);
         }
+        self.take_shapes()?;
         match target {
+            "stablehlo.dynamic_reduce_window" | "mhlo.dynamic_reduce_window" => return self.dynamic_reduce_window(),
+            "stablehlo.dynamic_rng_bit_generator" | "mhlo.dynamic_rng_bit_generator" => {
+                let shape = sizes(&self.tensor(1)?.int_elements()?, "output_shape")?;
+                self.shapes = vec![self.tensor(0)?.shape.clone(), shape];
+                return self.rng_bit_generator();
+            }
+            "stablehlo.dynamic_top_k" | "mhlo.dynamic_top_k" => {
+                let k = self.tensor(1)?.int()?;
+                let index = self.result_element(1)?.clone();
+                let (values, positions) = top_k(self.tensor(0)?, k, true, &index)?;
+                return Ok(vec![Value::Tensor(values), Value::Tensor(positions)]);
+            }
             "shape_assertion" => return self.shape_assertion(),
             "mhlo.topk" => return self.topk_call(),
             "ApproxTopK" => return self.approx_top_k(),
@@ -58,6 +72,54 @@ impl<'m> Call<'_, 'm> {
             return Ok(results);
         }
         Err(Error::unsupported(format!("nothing computes the target '{target}'")))
+    }
+
+    /// Takes out the operands that say the shapes of results of dynamic types: one a result.
+    fn take_shapes(&mut self) -> Result<()> {
+        let Some(Attribute::Dense(places)) = self.op.attributes.get("indices_of_shape_operands") else {
+            return Ok(());
+        };
+        let places = sizes(&places.to_i64s().unwrap_or_default(), "indices_of_shape_operands")?;
+        for place in &places {
+            self.shapes.push(sizes(&self.tensor(*place)?.int_elements()?, "the shape of a result")?);
+        }
+        let mut i = 0;
+        self.args.retain(|_| {
+            i += 1;
+            !places.contains(&(i - 1))
+        });
+        Ok(())
+    }
+
+    /// `reduce_window` whose window is given by operands, and whose region is a function.
+    fn dynamic_reduce_window(&mut self) -> Values {
+        let n = self.op.results.len();
+        let lists = (2 * n..self.args.len()).map(|i| self.tensor(i)?.int_elements()).collect::<Result<Vec<_>>>()?;
+        let [dimensions, strides, base_dilations, window_dilations, padding] = lists.as_slice() else {
+            return Err(Error::invalid(format!("{} operands for {n} results", self.args.len())));
+        };
+        let window = WindowAttrs {
+            dimensions: dimensions.clone(),
+            strides: strides.clone(),
+            base_dilations: base_dilations.clone(),
+            window_dilations: window_dilations.clone(),
+            padding: padding.as_chunks::<2>().0.iter().map(|[low, high]| (*low, *high)).collect(),
+        };
+        self.args.truncate(2 * n);
+        let function = self.called()?;
+        self.windows_reduced(&function.body, window)
+    }
+
+    /// The one function that the operation names.
+    fn called(&self) -> Result<&'m Function> {
+        let name = match self.op.attributes.get("called_computations") {
+            Some(Attribute::Array(called)) => match called.as_slice() {
+                [Attribute::Symbol(path)] => path.last(),
+                _ => None,
+            },
+            _ => None,
+        };
+        self.machine.function(name.ok_or_else(|| Error::invalid("a call without its function"))?)
     }
 
     /// The entries of a configuration, wherever it stands.
@@ -98,15 +160,7 @@ impl<'m> Call<'_, 'm> {
         if n == 0 || self.args.len() != 2 * n {
             return Err(Error::invalid(format!("{} operands for {n} results", self.args.len())));
         }
-        let comparator = match self.op.attributes.get("called_computations") {
-            Some(Attribute::Array(called)) => match called.as_slice() {
-                [Attribute::Symbol(path)] => path.last(),
-                _ => None,
-            },
-            _ => None,
-        };
-        let comparator = comparator.ok_or_else(|| Error::invalid("a call without its comparator"))?;
-        let function = self.machine.function(comparator)?;
+        let function = self.called()?;
         let mut body = Body::new(self.machine, self.frame, &function.body)?;
         let tensors = self.tensors(0..n)?;
         let rank = tensors[0].rank() as i64;

@@ -213,7 +213,7 @@ impl<'m> Machine<'m> {
         }
         self.step(work)?;
         let results = {
-            let mut call = Call { machine: self, frame, op, args };
+            let mut call = Call { machine: self, frame, op, args, shapes: Vec::new() };
             call.run()?
         };
         let types = op.results.iter().map(|v| self.module.ty(*v));
@@ -242,6 +242,8 @@ pub(crate) struct Call<'a, 'm> {
     pub(crate) frame: &'a mut Frame,
     pub(crate) op: &'m Op,
     pub(crate) args: Vec<Value>,
+    /// Shapes of results that operands say.
+    pub(crate) shapes: Vec<Vec<usize>>,
 }
 
 /// The values that an operation gives.
@@ -295,8 +297,11 @@ impl<'m> Call<'_, 'm> {
         }
     }
 
-    /// Declared shape of a result, where it is static.
+    /// Declared shape of a result, where it is static; else the one that an operand says.
     pub(crate) fn result_shape(&self, i: usize) -> Result<Vec<usize>> {
+        if let Some(shape) = self.shapes.get(i) {
+            return Ok(shape.clone());
+        }
         let ty = self.result_type(i)?;
         let shape = ty.static_shape().map(|shape| shape.iter().map(|n| usize::try_from(*n).ok()).collect());
         match shape.flatten() {

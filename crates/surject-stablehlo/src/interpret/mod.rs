@@ -77,10 +77,10 @@ mod world;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::module::{Function, Module, Op};
+use crate::module::{Function, Module, Op, Region};
 use crate::types::Type;
 pub use error::{Error, ErrorKind};
-use machine::Machine;
+use machine::{Frame, Machine};
 pub use value::{Tensor, Value};
 use value::Budget;
 use world::{Feed, Process, World};
@@ -133,6 +133,17 @@ pub struct Outcome {
     pub printed: Vec<String>,
 }
 
+/// What one process runs.
+#[derive(Clone, Copy)]
+pub(crate) enum Work<'m> {
+    Function(&'m Function),
+    /// A region that takes nothing from outside.
+    Region(&'m Region),
+}
+
+/// The work of processes with its arguments: a row for each replica, in it one for each partition.
+type Row<'m> = Vec<(Work<'m>, Vec<Value>)>;
+
 /// An interpreter of a module.
 pub struct Interpreter<'m> {
     module: &'m Module,
@@ -183,7 +194,7 @@ impl<'m> Interpreter<'m> {
     /// Runs a function on one process.
     pub fn run(&self, function: &str, args: Vec<Value>) -> std::result::Result<Outcome, Error> {
         let function = self.function(function)?;
-        self.run_grid(&[vec![(function, args)]], Vec::new())
+        self.run_grid(&[vec![(Work::Function(function), args)]])
     }
 
     /// Runs functions side by side, one a process: a row for each replica, in it a function with its arguments for each
@@ -194,31 +205,26 @@ impl<'m> Interpreter<'m> {
     ) -> std::result::Result<Outcome, Error> {
         let mut grid = Vec::new();
         for row in programs {
-            let named = row.iter().map(|(name, args)| Ok((self.function(name)?, args.clone())));
+            let named = row.iter().map(|(name, args)| Ok((Work::Function(self.function(name)?), args.clone())));
             grid.push(named.collect::<std::result::Result<Vec<_>, Error>>()?);
         }
-        self.run_grid(&grid, Vec::new())
+        self.run_grid(&grid)
     }
 
     fn function(&self, name: &str) -> std::result::Result<&'m Function, Error> {
         self.module.function(name).ok_or_else(|| Error::invalid(format!("there is no function '@{name}'")))
     }
 
-    fn run_grid(
-        &self,
-        grid: &[Vec<(&'m Function, Vec<Value>)>],
-        infeed: Vec<Feed>,
-    ) -> std::result::Result<Outcome, Error> {
+    fn run_grid(&self, grid: &[Row<'m>]) -> std::result::Result<Outcome, Error> {
         let budget = Budget::new(self.limits.bytes);
         let world = self.world(grid)?;
         world.feed(self.infeed.iter().cloned().map(Feed::Values));
-        world.feed(infeed);
         let results = self.run_world(&world, grid, &budget)?;
         let (outfeed, probes, printed) = world.outcome();
         Ok(Outcome { results, outfeed, probes, printed })
     }
 
-    fn world(&self, grid: &[Vec<(&'m Function, Vec<Value>)>]) -> std::result::Result<World, Error> {
+    fn world(&self, grid: &[Row<'m>]) -> std::result::Result<World, Error> {
         let partitions = grid.first().map_or(0, Vec::len);
         if partitions == 0 || grid.iter().any(|row| row.len() != partitions) {
             return Err(Error::invalid("programs that form no grid of replicas and partitions"));
@@ -233,20 +239,23 @@ impl<'m> Interpreter<'m> {
     fn run_world(
         &self,
         world: &World,
-        grid: &[Vec<(&'m Function, Vec<Value>)>],
+        grid: &[Row<'m>],
         budget: &Arc<Budget>,
     ) -> std::result::Result<Vec<Value>, Error> {
         let stack = (self.limits.depth + 8).saturating_mul(STACK_A_LEVEL);
         let outcomes: Vec<std::result::Result<Vec<Value>, Error>> = std::thread::scope(|scope| {
             let mut handles = Vec::new();
             for (replica, row) in grid.iter().enumerate() {
-                for (partition, (function, args)) in row.iter().enumerate() {
-                    let args = args.clone();
+                for (partition, (program, args)) in row.iter().enumerate() {
+                    let (program, args) = (*program, args.clone());
                     let work = move || {
                         let process = Process::new(world, replica, partition);
                         let results = Budget::within(budget, || {
                             let mut machine = Machine::new(self, process);
-                            machine.call(function, args)
+                            match program {
+                                Work::Function(function) => machine.call(function, args),
+                                Work::Region(region) => machine.block(&mut Frame::default(), region, args),
+                            }
                         });
                         world.ended(results.is_err());
                         results

@@ -12,6 +12,7 @@ use super::scalar::convert::Convert;
 use super::scalar::kernel::{Function, Kernel};
 use super::value::{Tensor, Value, count, each_index, strides};
 use crate::attr::WindowAttrs;
+use crate::module::Region;
 use crate::types::ElementType;
 
 /// The tensor with elements of another type.
@@ -191,9 +192,13 @@ impl<'m> Call<'_, 'm> {
 
     pub(crate) fn reduce_window(&mut self) -> Values {
         let region = self.region(0)?;
+        self.windows_reduced(region, self.op.window()?)
+    }
+
+    pub(crate) fn windows_reduced(&mut self, region: &'m Region, window: WindowAttrs) -> Values {
         let mut body = Body::new(self.machine, self.frame, region)?;
         let (inputs, inits) = self.reduced(&body)?;
-        let window = Window::new(&inputs[0].shape, self.op.window()?)?;
+        let window = Window::new(&inputs[0].shape, window)?;
         let values = inputs.iter().map(Tensor::elements).collect::<Result<Vec<_>>>()?;
         let n = count(&window.result, &body.params[0])?;
         let mut columns: Vec<Vec<Scalar>> = inits.iter().map(|_| Vec::with_capacity(n)).collect();

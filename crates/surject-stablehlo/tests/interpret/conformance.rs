@@ -51,6 +51,7 @@ macro_rules! files {
 }
 
 files! {
+    broadcasts
     complex
     contractions
     control
@@ -60,6 +61,7 @@ files! {
     integers
     library
     movement
+    others
     reductions
     sorting
     transcendental
@@ -76,5 +78,6 @@ fn a_wrong_value_is_found() {
     }";
     let module = parse(program).unwrap();
     let error = run(&module, "main", Vec::new()).unwrap_err();
-    insta::assert_snapshot!(error.diagnostic().render("wrong.mlir", program), @"");
+    let text = error.diagnostic().render("wrong.mlir", program);
+    assert!(text.starts_with("wrong.mlir:4:7: error[SJ0143]: 'check.expect_eq_const': found 4 where 5 is expected at index [1]"), "{text}");
 }

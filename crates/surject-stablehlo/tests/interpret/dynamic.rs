@@ -23,20 +23,24 @@ fn sizes_are_values() {
          %e = stablehlo.constant dense<[6]> : tensor<1xi64>
          %by = stablehlo.constant dense<[2]> : tensor<1xi64>
          %cut = stablehlo.real_dynamic_slice %flat, %s, %e, %by : (tensor<?xi32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xi32>
-         check.expect_eq_const %cut, dense<[1, 0, 2]> : tensor<?xi32>
+         %k1 = tensor.cast %cut : tensor<?xi32> to tensor<3xi32>
+         check.expect_eq_const %k1, dense<[1, 0, 2]> : tensor<3xi32>
          %two = stablehlo.constant dense<2> : tensor<i32>
          %short = stablehlo.set_dimension_size %x, %two, dim = 1 : (tensor<2x3xi32>, tensor<i32>) -> tensor<2x?xi32, #stablehlo.bounds<?, 3>>
          %m = stablehlo.get_dimension_size %short, dim = 1 : (tensor<2x?xi32, #stablehlo.bounds<?, 3>>) -> tensor<i32>
          check.expect_eq_const %m, dense<2> : tensor<i32>
          %shape = stablehlo.constant dense<[2, 3]> : tensor<2xi32>
          %i = stablehlo.dynamic_iota %shape, dim = 1 : (tensor<2xi32>) -> tensor<?x?xi32>
-         check.expect_eq_const %i, dense<[[0, 1, 2], [0, 1, 2]]> : tensor<?x?xi32>
+         %k2 = tensor.cast %i : tensor<?x?xi32> to tensor<2x3xi32>
+         check.expect_eq_const %k2, dense<[[0, 1, 2], [0, 1, 2]]> : tensor<2x3xi32>
          %b = stablehlo.dynamic_broadcast_in_dim %two, %shape, dims = [] : (tensor<i32>, tensor<2xi32>) -> tensor<?x?xi32>
-         check.expect_eq_const %b, dense<2> : tensor<?x?xi32>
+         %k3 = tensor.cast %b : tensor<?x?xi32> to tensor<2x3xi32>
+         check.expect_eq_const %k3, dense<2> : tensor<2x3xi32>
          %low = stablehlo.constant dense<[1]> : tensor<1xi32>
          %zero = stablehlo.constant dense<[0]> : tensor<1xi32>
          %p = stablehlo.dynamic_pad %cut, %two, %low, %zero, %low : (tensor<?xi32>, tensor<i32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xi32>
-         check.expect_eq_const %p, dense<[2, 1, 2, 0, 2, 2]> : tensor<?xi32>",
+         %k4 = tensor.cast %p : tensor<?xi32> to tensor<6xi32>
+         check.expect_eq_const %k4, dense<[2, 1, 2, 0, 2, 2]> : tensor<6xi32>",
     );
 }
 
@@ -122,4 +126,42 @@ fn loops_over_slices_carry() {
          %like = \"chlo.constant_like\"(%t) <{value = 2.5 : f32}> : (tensor<2xf32>) -> tensor<2xf32>
          check.expect_eq_const %like, dense<2.5> : tensor<2xf32>",
     );
+}
+
+/// What JAX exports for windows, factors and random bits of symbolic sizes.
+#[test]
+fn calls_take_sizes_as_operands() {
+    let text = "module {
+      func.func private @add(%a: tensor<i32>, %b: tensor<i32>) -> tensor<i32> {
+        %0 = stablehlo.add %a, %b : tensor<i32>
+        return %0 : tensor<i32>
+      }
+      func.func @main(%x: tensor<?xi32>, %m: tensor<?x2x2xf32>, %k: tensor<2xui64>) {
+        %z = stablehlo.constant dense<0> : tensor<i32>
+        %two = stablehlo.constant dense<2> : tensor<1xi32>
+        %one = stablehlo.constant dense<1> : tensor<1xi32>
+        %none = stablehlo.constant dense<0> : tensor<1x2xi32>
+        %w = stablehlo.custom_call @stablehlo.dynamic_reduce_window(%x, %z, %two, %one, %one, %one, %none) {api_version = 2 : i32, called_computations = [@add]} : (tensor<?xi32>, tensor<i32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1x2xi32>) -> tensor<?xi32>
+        %c = tensor.cast %w : tensor<?xi32> to tensor<2xi32>
+        check.expect_eq_const %c, dense<[3, 5]> : tensor<2xi32>
+        %s = stablehlo.constant dense<[1, 2, 2]> : tensor<3xi32>
+        %t = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
+        %u = stablehlo.constant dense<[1]> : tensor<1xi32>
+        %lu:3 = stablehlo.custom_call @lapack_sgetrf_ffi(%m, %s, %t, %u) {indices_of_shape_operands = dense<[1, 2, 3]> : tensor<3xi64>} : (tensor<?x2x2xf32>, tensor<3xi32>, tensor<2xi32>, tensor<1xi32>) -> (tensor<?x2x2xf32>, tensor<?x2xi32>, tensor<?xi32>)
+        %p = tensor.cast %lu#1 : tensor<?x2xi32> to tensor<1x2xi32>
+        check.expect_eq_const %p, dense<[[2, 2]]> : tensor<1x2xi32>
+        %n = stablehlo.constant dense<[2]> : tensor<1xi64>
+        %r:2 = stablehlo.custom_call @stablehlo.dynamic_rng_bit_generator(%k, %n) {rng_algorithm = #stablehlo<rng_algorithm THREE_FRY>} : (tensor<2xui64>, tensor<1xi64>) -> (tensor<2xui64>, tensor<?xui32>)
+        %b = tensor.cast %r#1 : tensor<?xui32> to tensor<2xui32>
+        check.expect_eq_const %b, dense<[43444564, 2150618427]> : tensor<2xui32>
+        return
+      }
+    }";
+    let module = parse(text).unwrap_or_else(|e| panic!("{}", e.render("text", text)));
+    let args = vec![
+        Value::Tensor(Tensor::from_i64s(ElementType::I32, &[3], &[1, 2, 3]).unwrap()),
+        Value::Tensor(Tensor::from_f64s(ElementType::F32, &[1, 2, 2], &[1.0, 2.0, 3.0, 4.0]).unwrap()),
+        Value::Tensor(Tensor::from_i64s(ElementType::U64, &[2], &[1, 2]).unwrap()),
+    ];
+    run(&module, "main", args).unwrap_or_else(|e| panic!("{}", e.diagnostic().render("text", text)));
 }

@@ -64,7 +64,7 @@ impl Convert {
 }
 
 /// `reduce_precision`: the nearest value with so many bits of exponent and mantissa; beyond the largest it is infinite,
-/// below the smallest normal one zero.
+/// below the smallest normal one zero. NaN stays.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Precision {
     /// Bits of the format of the element type.
@@ -102,7 +102,7 @@ impl Precision {
         let sign = bits & (1u64 << (e + m));
         let magnitude = bits & !sign;
         if magnitude > exponents {
-            return if self.mantissa > 0 { bits } else { sign | exponents };
+            return bits;
         }
         let mut x = magnitude;
         if self.mantissa < m {
