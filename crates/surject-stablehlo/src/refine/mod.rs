@@ -249,10 +249,6 @@ impl<'m> Refiner<'m> {
             let region = self.region(region, &types, env)?;
             op.regions.push(region);
         }
-        // The values of the results, before the types of the results are known: most of them follow.
-        if let Some(values) = self.folded(&op, old) {
-            return self.constants_for(old, values, env, into);
-        }
         let mut declared: Vec<Type> = old.results.iter().map(|v| self.old.ty(*v).clone()).collect();
         if let Some(sizes) = self.window(&op) {
             return self.dynamic_slice(old, op, sizes, env, into);
@@ -263,9 +259,23 @@ impl<'m> Refiner<'m> {
         let known = |v: &ValueId| self.constants.get(v);
         let types = |v: &ValueId| self.new.ty(*v);
         let declared = statics::make_static(&mut op, declared, types, known)?;
-        op.results =
-            old.results.iter().zip(declared).map(|(v, ty)| self.value(ty, *v)).collect();
-        self.finish_op(old, op, env, into)
+        let value = self.folded(&op, &declared);
+        // Shapes become constants. What else is known stays an operation: its value may be of use all the same.
+        let shape = |v: &Ints| {
+            v.ty.rank() <= 1 && !matches!(op.name.as_ref(), "stablehlo.iota" | "stablehlo.broadcast_in_dim")
+        };
+        if let Some(value) = value.clone().filter(|v| shape(v) || !matches!(declared[0], Type::Tensor(_))) {
+            return self.constants_for(old, vec![value], env, into);
+        }
+        op.results = old.results.iter().zip(declared).map(|(v, ty)| self.value(ty, *v)).collect();
+        let results = op.results.clone();
+        self.finish_op(old, op, env, into)?;
+        if let (Some(value), [result]) = (value, results.as_slice())
+            && self.new.tensor(*result) == Some(&value.ty)
+        {
+            self.constants.insert(*result, value);
+        }
+        Ok(())
     }
 
     /// Gives the results of an operation their types and adds it.
@@ -362,21 +372,20 @@ impl<'m> Refiner<'m> {
         self.finish_op(old, op, env, into)
     }
 
-    /// The values of the results of an operation on constants.
-    fn folded(&self, op: &Op, old: &Op) -> Option<Vec<Ints>> {
-        let [result] = old.results.as_slice() else { return None };
+    /// The value of the result of an operation on constants.
+    fn folded(&self, op: &Op, declared: &[Type]) -> Option<Ints> {
+        let [declared] = declared else { return None };
         if op.name == "stablehlo.constant" {
             return None;
         }
         let operands: Vec<&Type> = op.operands.iter().map(|v| self.new.ty(*v)).collect();
-        let declared = self.old.ty(*result);
         if let Some(value) = statics::of_shape(op, &operands, declared) {
-            return Some(vec![value]);
+            return Some(value);
         }
         let known: Option<Vec<&Ints>> = op.operands.iter().map(|v| self.constants.get(v)).collect();
         let known = known?;
         let ty = statics::folded_type(op, &known, declared)?;
-        statics::of_values(op, &known, &ty).or_else(|| fold(op, &known, &ty)).map(|value| vec![value])
+        statics::of_values(op, &known, &ty).or_else(|| fold(op, &known, &ty))
     }
 
     /// Constants in place of an operation.
