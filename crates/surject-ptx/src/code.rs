@@ -73,8 +73,9 @@ pub(crate) enum Space {
 pub(crate) enum Special {
     Thread,
     Threads,
-    Block,
-    Blocks,
+    /// The number of the block, and of blocks, in a dimension.
+    Block(usize),
+    Blocks(usize),
     Lane,
     Warp,
     /// Of the dimensions that are not used: 0, and 1 for sizes.

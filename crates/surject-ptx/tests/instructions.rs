@@ -11,7 +11,7 @@ fn one(code: &str) -> Result<u64, PtxError> {
     );
     let module = parse(&text)?;
     let mut buffers = vec![Buffer::unwritten(8)];
-    run(&module, "k", &Grid { blocks: 1, threads: 1, shared: 0 }, &[Arg::Buffer(0)], &mut buffers)?;
+    run(&module, "k", &Grid { blocks: [1; 3], threads: 1, shared: 0 }, &[Arg::Buffer(0)], &mut buffers)?;
     Ok(u64::from_le_bytes(buffers[0].bytes().try_into().unwrap()))
 }
 
@@ -136,7 +136,7 @@ fn block(threads: u32, declared: &str, code: &str) -> Result<Vec<u32>, PtxError>
     let module = parse(&text)?;
     let bytes: Vec<u8> = (0..4 * threads).map(|i| (i / 4 * 3 + 1) as u8 * u8::from(i % 4 == 0)).collect();
     let mut buffers = vec![Buffer::unwritten(4 * threads as usize), Buffer::of(&bytes)];
-    let grid = Grid { blocks: 1, threads, shared: 0 };
+    let grid = Grid { blocks: [1; 3], threads, shared: 0 };
     run(&module, "k", &grid, &[Arg::Buffer(0), Arg::Buffer(1)], &mut buffers)?;
     let words = buffers[0].bytes().chunks(4).map(|b| u32::from_le_bytes(b.try_into().unwrap()));
     Ok(words.collect())
