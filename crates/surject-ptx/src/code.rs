@@ -219,6 +219,8 @@ pub(crate) enum Vote {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Op {
     Alu(Alu, Ty),
+    /// The same on both halves of a register.
+    Pair(Alu, Ty),
     Multiply(Part, Ty),
     MultiplyAdd(Part, Ty),
     Convert { to: Ty, from: Ty, rounding: Rounding, saturate: bool },

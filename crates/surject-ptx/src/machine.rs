@@ -395,6 +395,14 @@ impl<'m> Block<'m> {
                 let value = alu(*op, *ty, &args)?;
                 self.set(thread, target()?, value)
             }
+            Op::Pair(op, ty) => {
+                let args: Vec<u64> = operands[1..].iter().map(|o| self.value(thread, o)).collect::<Done<_>>()?;
+                let half = |by: u32| {
+                    let args: Vec<u64> = args.iter().map(|a| a >> by & ty.mask()).collect();
+                    alu(*op, *ty, &args)
+                };
+                self.set(thread, target()?, half(16)? << 16 | half(0)?)
+            }
             Op::Multiply(part, ty) => {
                 let (a, b) = (self.value(thread, operand(1)?)?, self.value(thread, operand(2)?)?);
                 self.set(thread, target()?, product(*part, *ty, a, b, 0))

@@ -95,8 +95,10 @@ fn conversions_round_and_saturate() {
         ("cvt.u32.u8 %r1, 0x1ff; cvt.u64.u32 %out, %r1;", 0xff),
         ("mov.b32 %r1, 0x80; st.global.b8 [%q], %r1; ld.global.s8 %r2, [%q]; cvt.s64.s32 %out, %r2;", -128i64 as u64),
         ("mov.b32 %r1, 0x80; st.global.b8 [%q], %r1; ld.global.u8 %r2, [%q]; cvt.s64.s32 %out, %r2;", 128),
-        // 1.0078125² − 1 to the nearest, once.
-        ("mov.b16 %h1, 0x3F81; fma.rn.bf16 %h2, %h1, %h1, 0xBF80; cvt.u64.u16 %out, %h2;", 0x3c81),
+        ("max.NaN.f16x2 %r1, 0x3C004000, 0x40003C00; cvt.u64.u32 %out, %r1;", 0x4000_4000),
+        ("fma.rn.bf16x2 %r1, 0x3F804000, 0x40003F80, 0x00003F80; cvt.u64.u32 %out, %r1;", 0x4000_4040),
+        // 1.0078125² − 1 lies between two: to the even one.
+        ("mov.b16 %h1, 0x3F81; fma.rn.bf16 %h2, %h1, %h1, 0xBF80; cvt.u64.u16 %out, %h2;", 0x3c80),
         ("cvt.sat.s8.s32 %r1, 300; cvt.u64.u32 %out, %r1;", 127),
     ];
     for (code, expected) in cases {
