@@ -2,7 +2,8 @@
 //!
 //! # Agents
 //!
-//! The iterations of the loop over blocks are the blocks of the grid; without such a loop there is one block. A block has
+//! The iterations of the loops over blocks, one inside of the other, are the blocks of the grid, the innermost loop its
+//! first dimension; without such a loop there is one block. A block has
 //! as many threads as its loops over threads and warps need at most; where one needs fewer, the others pass by. What
 //! stands inside of a block and outside of its loops over threads is computed by every thread, and what it writes one
 //! thread writes; a barrier stands where that, or the end of a loop over threads, must be seen.
@@ -58,8 +59,8 @@ pub struct Written {
 pub struct Launch {
     /// The name of the function.
     pub name: String,
-    /// The loop over blocks: from, up to, and by how much; its iterations are the blocks.
-    pub blocks: (Affine, Affine, i64),
+    /// The loops over blocks, the innermost one first: from, up to, and by how much; at most three.
+    pub blocks: Vec<(Affine, Affine, i64)>,
     /// The threads of a block.
     pub threads: i64,
     /// The bytes of shared memory that the launch gives to each block.
@@ -67,10 +68,14 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// The number of blocks, given the value of each size; `None` where it does not fit.
-    pub fn grid(&self, size: &dyn Fn(Value) -> Option<i64>) -> Option<i64> {
-        let (low, high, step) = (self.blocks.0.at(0, size)?, self.blocks.1.at(0, size)?, self.blocks.2);
-        Some(high.checked_sub(low)?.max(0).checked_add(step - 1)? / step)
+    /// The number of blocks in each of three dimensions, given the value of each size; `None` where it does not fit.
+    pub fn grid(&self, size: &dyn Fn(Value) -> Option<i64>) -> Option<[i64; 3]> {
+        let mut grid = [1; 3];
+        for ((low, high, step), blocks) in self.blocks.iter().zip(&mut grid) {
+            let (low, high) = (low.at(0, size)?, high.at(0, size)?);
+            *blocks = high.checked_sub(low)?.max(0).checked_add(step - 1)? / step;
+        }
+        Some(grid)
     }
 }
 
@@ -146,6 +151,8 @@ struct Writer<'k> {
     agent: Agent,
     /// Threads of a block.
     threads: i64,
+    /// Loops over blocks that are not written yet.
+    grid: usize,
     /// Accesses since the last barrier of the block, and of the warp, that others may have to wait for.
     pending: [bool; 2],
     /// The number of the thread, and that of the lane and of the warp, as `i64`.
@@ -172,6 +179,7 @@ impl<'k> Writer<'k> {
             memory: HashMap::new(),
             agent: Agent::Block,
             threads: 1,
+            grid: 0,
             pending: [false; 2],
             numbers: Default::default(),
             shared: 0,
@@ -183,15 +191,22 @@ impl<'k> Writer<'k> {
     fn kernel(&mut self) -> Done<Written> {
         let kernel = self.kernel;
         let is_blocks = |s: &&Statement| matches!(s.op, Op::For { kind: LoopKind::Parallel(Level::Block), .. });
-        let mut grids = kernel.body.body.iter().filter(is_blocks);
-        let blocks = match grids.next().map(|s| &s.op) {
-            Some(Op::For { low, high, step, .. }) => (low.clone(), high.clone(), *step),
-            _ => (0.into(), 1.into(), 1),
-        };
-        if let Some(second) = grids.next() {
-            self.fault = Some(print_statement(kernel, second));
-            return Err("a second loop over blocks; a launch has one".into());
+        let mut blocks = Vec::new();
+        let mut region = &kernel.body;
+        loop {
+            let mut grids = region.body.iter().filter(is_blocks);
+            let Some(Op::For { low, high, step, body, .. }) = grids.next().map(|s| &s.op) else { break };
+            if let Some(second) = grids.next() {
+                self.fault = Some(print_statement(kernel, second));
+                return Err("a second loop over blocks; a launch has one".into());
+            }
+            blocks.insert(0, (low.clone(), high.clone(), *step));
+            region = body;
         }
+        if blocks.len() > 3 {
+            return Err("more than three loops over blocks; a grid has three dimensions".into());
+        }
+        self.grid = blocks.len();
         self.threads = threads(&kernel.body)?;
         if self.threads > MAX_THREADS {
             return Err(format!("{} threads; a block has at most {MAX_THREADS}", self.threads));
@@ -210,15 +225,16 @@ impl<'k> Writer<'k> {
             self.memory.insert(mem, Pointer { name, space: 1 });
         }
         self.thread_numbers();
-        let has_blocks = kernel.body.body.iter().any(|s| is_blocks(&s));
-        for statement in &kernel.body.body {
-            let effect = matches!(statement.op, Op::Store { .. } | Op::Atomic { .. } | Op::AsyncCopy { .. });
-            if has_blocks && effect {
-                self.fault = Some(print_statement(kernel, statement));
+        let mut around = Some(&kernel.body);
+        while let Some(region) = around.take() {
+            around = region.body.iter().filter(is_blocks).flat_map(|s| s.op.regions()).next();
+            let effect = |op: &Op| matches!(op, Op::Store { .. } | Op::Atomic { .. } | Op::AsyncCopy { .. });
+            if let Some(beside) = region.body.iter().find(|s| around.is_some() && effect(&s.op)) {
+                self.fault = Some(print_statement(kernel, beside));
                 return Err("an effect beside the loop over blocks; it needs a launch of its own".into());
             }
-            self.statement(statement)?;
         }
+        kernel.body.body.iter().try_for_each(|s| self.statement(s))?;
         let name = &kernel.name;
         if self.dynamic {
             let _ = writeln!(

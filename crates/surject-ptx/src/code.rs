@@ -73,8 +73,9 @@ pub(crate) enum Space {
 pub(crate) enum Special {
     Thread,
     Threads,
-    Block,
-    Blocks,
+    /// The number of the block, and of blocks, in a dimension.
+    Block(usize),
+    Blocks(usize),
     Lane,
     Warp,
     /// Of the dimensions that are not used: 0, and 1 for sizes.
@@ -218,6 +219,8 @@ pub(crate) enum Vote {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Op {
     Alu(Alu, Ty),
+    /// The same on both halves of a register.
+    Pair(Alu, Ty),
     Multiply(Part, Ty),
     MultiplyAdd(Part, Ty),
     Convert { to: Ty, from: Ty, rounding: Rounding, saturate: bool },

@@ -34,6 +34,12 @@ fn compare(word: &str) -> Option<Compare> {
 
 /// The operation of a name; an error says what is not known. A branch gets its target later.
 pub(crate) fn decode(name: &str) -> Result<Op, String> {
+    if let Some(single) = name.strip_suffix("x2").filter(|n| !n.starts_with("cvt")) {
+        return match decode(single)? {
+            Op::Alu(alu, ty) if ty.bits == 16 => Ok(Op::Pair(alu, ty)),
+            _ => Err(format!("the instruction `{name}` is not known")),
+        };
+    }
     let words: Vec<&str> = name.split('.').collect();
     let unknown = || format!("the instruction `{name}` is not known");
     let (first, rest) = words.split_first().ok_or_else(unknown)?;

@@ -31,7 +31,7 @@
 //! }";
 //! let module = parse(text).unwrap();
 //! let mut buffers = vec![Buffer::of(&[1, 0, 0, 0, 5, 0, 0, 0])];
-//! let grid = Grid { blocks: 1, threads: 2, shared: 0 };
+//! let grid = Grid { blocks: [1, 1, 1], threads: 2, shared: 0 };
 //! run(&module, "twice", &grid, &[Arg::Buffer(0)], &mut buffers).unwrap();
 //! assert_eq!(buffers[0].bytes(), [2, 0, 0, 0, 10, 0, 0, 0]);
 //! ```
@@ -67,10 +67,10 @@ pub enum PtxError {
     #[error("{0}")]
     Launch(String),
     /// A thread did what it must not do.
-    #[error("block {block}, thread {thread}, line {line}: {message}\n  {text}")]
+    #[error("block {block:?}, thread {thread}, line {line}: {message}\n  {text}")]
     Fault {
         /// The block.
-        block: u32,
+        block: [u32; 3],
         /// The thread.
         thread: u32,
         /// The line of the instruction.

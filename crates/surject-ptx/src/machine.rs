@@ -9,8 +9,8 @@ use crate::parse::{Kernel, Module};
 /// The size of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// Blocks.
-    pub blocks: u32,
+    /// Blocks in each dimension.
+    pub blocks: [u32; 3],
     /// Threads of a block.
     pub threads: u32,
     /// Bytes of shared memory that the launch gives to each block.
@@ -73,7 +73,9 @@ pub fn run(
         })
         .collect();
     let mut counts = Counts::default();
-    for block in 0..grid.blocks {
+    let [x, y, z] = grid.blocks;
+    let all = (0..z).flat_map(|k| (0..y).flat_map(move |j| (0..x).map(move |i| [i, j, k])));
+    for block in all {
         let mut machine = Block::new(module, kernel, grid, block, &params, buffers);
         machine.run()?;
         let own = machine.counts;
@@ -119,7 +121,7 @@ pub(crate) struct Block<'m> {
     module: &'m Module,
     pub(crate) kernel: &'m Kernel,
     grid: &'m Grid,
-    block: u32,
+    block: [u32; 3],
     params: &'m [u64],
     buffers: &'m mut [Buffer],
     shared: Buffer,
@@ -136,7 +138,7 @@ impl<'m> Block<'m> {
         module: &'m Module,
         kernel: &'m Kernel,
         grid: &'m Grid,
-        block: u32,
+        block: [u32; 3],
         params: &'m [u64],
         buffers: &'m mut [Buffer],
     ) -> Block<'m> {
@@ -290,8 +292,8 @@ impl<'m> Block<'m> {
                 match special {
                     Special::Thread => number,
                     Special::Threads => self.grid.threads.into(),
-                    Special::Block => self.block.into(),
-                    Special::Blocks => self.grid.blocks.into(),
+                    Special::Block(dimension) => self.block[*dimension].into(),
+                    Special::Blocks(dimension) => self.grid.blocks[*dimension].into(),
                     Special::Lane => number % WARP as u64,
                     Special::Warp => number / WARP as u64,
                     Special::Zero => 0,
@@ -392,6 +394,14 @@ impl<'m> Block<'m> {
                 // Amounts have 32 bits whatever is shifted.
                 let value = alu(*op, *ty, &args)?;
                 self.set(thread, target()?, value)
+            }
+            Op::Pair(op, ty) => {
+                let args: Vec<u64> = operands[1..].iter().map(|o| self.value(thread, o)).collect::<Done<_>>()?;
+                let half = |by: u32| {
+                    let args: Vec<u64> = args.iter().map(|a| a >> by & ty.mask()).collect();
+                    alu(*op, *ty, &args)
+                };
+                self.set(thread, target()?, half(16)? << 16 | half(0)?)
             }
             Op::Multiply(part, ty) => {
                 let (a, b) = (self.value(thread, operand(1)?)?, self.value(thread, operand(2)?)?);

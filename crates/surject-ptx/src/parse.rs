@@ -413,12 +413,16 @@ impl Parser<'_> {
                 let special = match name.as_str() {
                     "%tid.x" => Special::Thread,
                     "%ntid.x" => Special::Threads,
-                    "%ctaid.x" => Special::Block,
-                    "%nctaid.x" => Special::Blocks,
+                    "%ctaid.x" => Special::Block(0),
+                    "%ctaid.y" => Special::Block(1),
+                    "%ctaid.z" => Special::Block(2),
+                    "%nctaid.x" => Special::Blocks(0),
+                    "%nctaid.y" => Special::Blocks(1),
+                    "%nctaid.z" => Special::Blocks(2),
                     "%laneid" => Special::Lane,
                     "%warpid" => Special::Warp,
-                    "%tid.y" | "%tid.z" | "%ctaid.y" | "%ctaid.z" => Special::Zero,
-                    "%ntid.y" | "%ntid.z" | "%nctaid.y" | "%nctaid.z" => Special::One,
+                    "%tid.y" | "%tid.z" => Special::Zero,
+                    "%ntid.y" | "%ntid.z" => Special::One,
                     _ => return Err(self.fault(format!("`{name}` is no register and no variable"))),
                 };
                 Ok(Operand::Special(special))

@@ -11,7 +11,7 @@ fn one(code: &str) -> Result<u64, PtxError> {
     );
     let module = parse(&text)?;
     let mut buffers = vec![Buffer::unwritten(8)];
-    run(&module, "k", &Grid { blocks: 1, threads: 1, shared: 0 }, &[Arg::Buffer(0)], &mut buffers)?;
+    run(&module, "k", &Grid { blocks: [1; 3], threads: 1, shared: 0 }, &[Arg::Buffer(0)], &mut buffers)?;
     Ok(u64::from_le_bytes(buffers[0].bytes().try_into().unwrap()))
 }
 
@@ -95,8 +95,10 @@ fn conversions_round_and_saturate() {
         ("cvt.u32.u8 %r1, 0x1ff; cvt.u64.u32 %out, %r1;", 0xff),
         ("mov.b32 %r1, 0x80; st.global.b8 [%q], %r1; ld.global.s8 %r2, [%q]; cvt.s64.s32 %out, %r2;", -128i64 as u64),
         ("mov.b32 %r1, 0x80; st.global.b8 [%q], %r1; ld.global.u8 %r2, [%q]; cvt.s64.s32 %out, %r2;", 128),
-        // 1.0078125² − 1 to the nearest, once.
-        ("mov.b16 %h1, 0x3F81; fma.rn.bf16 %h2, %h1, %h1, 0xBF80; cvt.u64.u16 %out, %h2;", 0x3c81),
+        ("max.NaN.f16x2 %r1, 0x3C004000, 0x40003C00; cvt.u64.u32 %out, %r1;", 0x4000_4000),
+        ("fma.rn.bf16x2 %r1, 0x3F804000, 0x40003F80, 0x00003F80; cvt.u64.u32 %out, %r1;", 0x4000_4040),
+        // 1.0078125² − 1 lies between two: to the even one.
+        ("mov.b16 %h1, 0x3F81; fma.rn.bf16 %h2, %h1, %h1, 0xBF80; cvt.u64.u16 %out, %h2;", 0x3c80),
         ("cvt.sat.s8.s32 %r1, 300; cvt.u64.u32 %out, %r1;", 127),
     ];
     for (code, expected) in cases {
@@ -136,7 +138,7 @@ fn block(threads: u32, declared: &str, code: &str) -> Result<Vec<u32>, PtxError>
     let module = parse(&text)?;
     let bytes: Vec<u8> = (0..4 * threads).map(|i| (i / 4 * 3 + 1) as u8 * u8::from(i % 4 == 0)).collect();
     let mut buffers = vec![Buffer::unwritten(4 * threads as usize), Buffer::of(&bytes)];
-    let grid = Grid { blocks: 1, threads, shared: 0 };
+    let grid = Grid { blocks: [1; 3], threads, shared: 0 };
     run(&module, "k", &grid, &[Arg::Buffer(0), Arg::Buffer(1)], &mut buffers)?;
     let words = buffers[0].bytes().chunks(4).map(|b| u32::from_le_bytes(b.try_into().unwrap()));
     Ok(words.collect())

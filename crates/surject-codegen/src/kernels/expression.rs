@@ -160,6 +160,25 @@ impl Expression {
         self.nodes().into_iter().map(|n| self.dag[n].dtype.size()).max().unwrap_or(1)
     }
 
+    /// The bytes that the expression needs of each tensor at least, and whether it stores them: every element that it
+    /// accesses once.
+    pub fn traffic(&self) -> Vec<(Tensor, f64, bool)> {
+        let mut found: BTreeMap<(Buf, bool), f64> = BTreeMap::new();
+        let loads = self.nodes().into_iter().filter_map(|n| match &self.dag[n].node {
+            Node::Load { buf, address, .. } => Some((*buf, address.clone(), false)),
+            _ => None,
+        });
+        let stores = self.outputs.iter().map(|o| (o.to, o.address.clone(), true));
+        for (buf, address, stored) in loads.chain(stores) {
+            let Some(&(_, dtype, elements)) = self.memory.get(&buf) else { continue };
+            let points = self.dag.points(address.loops()).min(elements as f64);
+            let all = found.entry((buf, stored)).or_default();
+            *all = (*all + points * dtype.size() as f64).min(elements as f64 * dtype.size() as f64);
+        }
+        let tensor = |buf: Buf| self.memory.get(&buf).map(|m| m.0);
+        found.into_iter().filter_map(|((buf, stored), bytes)| Some((tensor(buf)?, bytes, stored))).collect()
+    }
+
     /// The nodes, children before parents.
     pub(crate) fn nodes(&self) -> Vec<NodeId> {
         let roots: Vec<NodeId> = self.outputs.iter().map(|o| o.root).collect();

@@ -3,7 +3,7 @@
 use super::{Agent, Done, Pointer, Writer, element, gcd, lanes_of, mlir, stored};
 use std::fmt::Write as _;
 use surject_ir::{AccOp, DType, Scalar};
-use surject_kernel::{Access, Affine, Mem, Place, Space, Temporality, Type, Value};
+use surject_kernel::{Access, Affine, Guard, Mem, Place, Space, Temporality, Type, Value};
 
 /// The bytes that a thread accesses at once.
 const WIDEST: i64 = 16;
@@ -103,6 +103,14 @@ impl Writer<'_> {
         }
         let first = self.guards(&place.guards, 0)?;
         if place.guards.iter().all(|g| g.expr.lane == 0 && g.bound.lane == 0) {
+            return Ok(Shape::Run(first));
+        }
+        // Where bounds are multiples of the lanes, all lanes are on one side of them.
+        let whole = |w: &Self, a: &Affine| gcd(w.divisor(a), lanes as i64) == lanes as i64;
+        let together = |g: &Guard| {
+            g.expr.lane == 1 && g.bound.lane == 0 && whole(self, &g.expr) && whole(self, &g.bound)
+        };
+        if place.guards.iter().all(together) {
             return Ok(Shape::Run(first));
         }
         // What holds of the first and of the last lane holds of those between: both sides are linear.

@@ -235,7 +235,9 @@ impl Writer<'_> {
         let (number, condition) = match level {
             Level::Task => return Err("a loop over tasks, which are a CPU's".into()),
             Level::Block => {
-                let block = self.op("nvvm.read.ptx.sreg.ctaid.x : i32");
+                self.grid = self.grid.checked_sub(1).ok_or("a loop over blocks that is not at the beginning")?;
+                let dimension = ["x", "y", "z"][self.grid.min(2)];
+                let block = self.op(&format!("nvvm.read.ptx.sreg.ctaid.{dimension} : i32"));
                 (self.op(&format!("arith.extui {block} : i32 to i64")), None)
             }
             Level::Warp | Level::Thread => {

@@ -86,7 +86,7 @@ impl Executor for OnPtx<'_> {
         let size = |v| kernel.sizes.iter().position(|&s| s == v).and_then(|i| self.sizes.get(i).copied());
         let blocks = launch.grid(&size).ok_or("a grid of unknown size")?;
         let grid = Grid {
-            blocks: blocks as u32,
+            blocks: blocks.map(|b| b as u32),
             threads: launch.threads as u32,
             shared: launch.shared as usize,
         };

@@ -5,3 +5,4 @@ mod assembler;
 mod harness;
 mod kernels;
 mod programs;
+mod strategies;

@@ -6,7 +6,7 @@ use surject_ir::testing::{Options, random_args, random_program_with};
 use surject_ir::{Buffer, Program, interp, parse};
 
 /// A program of one assignment, `y`, of parameters.
-fn program(params: &str, assignment: &str) -> Program {
+pub fn program(params: &str, assignment: &str) -> Program {
     let text = format!("program p\n\nfunc main({params}) -> (y) {{\n  {assignment}\n}}\n");
     parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
@@ -161,7 +161,7 @@ fn args(program: &Program, seed: u64) -> Vec<Buffer> {
 #[test]
 fn random_programs_on_ptx_give_what_the_interpreter_gives() {
     let (gpu, mut collected, mut all) = (Gpu::named("sm_80").unwrap(), Collected::default(), Vec::new());
-    for seed in 0..150 {
+    for seed in 0..80 {
         let program = random_program_with(seed, 10, &Options::everything());
         let args = args(&program, seed);
         let limits = interp::Limits { iterations: Some(100) };
@@ -170,7 +170,7 @@ fn random_programs_on_ptx_give_what_the_interpreter_gives() {
             all.push((seed, program, args, expected));
         }
     }
-    assert!(all.len() > 75, "only {} programs: {:?}", all.len(), collected.refused);
+    assert!(all.len() > 40, "only {} programs: {:?}", all.len(), collected.refused);
     let module = surject_ptx::parse(&collected.ptx(gpu.name)).unwrap_or_else(|error| panic!("{error}"));
     let mut executor = OnPtx { collected: &collected, module: &module, counts: Vec::new(), sizes: Vec::new() };
     for (seed, program, args, expected) in &all {
