@@ -6,6 +6,7 @@ mod cases;
 mod command;
 mod gradients;
 mod infer;
+mod polymorphic;
 mod rule_files;
 mod stages;
 mod support;
