@@ -95,6 +95,16 @@ pub mod codes {
     pub const SIGNATURE: &str = "SJ0123";
     /// A typed accessor was asked for something that the operation does not carry.
     pub const ACCESS: &str = "SJ0124";
+    /// A run: an operation, a target or a use of it that the interpreter does not have.
+    pub const RUN_UNSUPPORTED: &str = "SJ0140";
+    /// A run: values, sizes or attributes that the operation does not allow.
+    pub const RUN_INVALID: &str = "SJ0141";
+    /// A run: a limit on memory, steps or depth was reached.
+    pub const RUN_LIMIT: &str = "SJ0142";
+    /// A run: a check or an assertion of the program does not hold.
+    pub const RUN_CHECK: &str = "SJ0143";
+    /// A run: processes that wait for each other, or a queue that nothing fills.
+    pub const RUN_DEADLOCK: &str = "SJ0144";
 }
 
 impl Diagnostic {

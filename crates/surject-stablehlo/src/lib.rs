@@ -12,6 +12,7 @@ mod dense;
 pub mod diagnostic;
 pub mod float;
 mod hash;
+pub mod interpret;
 mod module;
 mod normalise;
 mod parse;

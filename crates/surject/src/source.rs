@@ -29,6 +29,10 @@ pub enum SourceKind {
     Program,
     /// Tensors without shapes (`.sj`).
     Tensor,
+    /// Kernels of the kernel IR (`.kernel`), as `--emit kernel` prints them.
+    Kernels,
+    /// MLIR of explicit code, as `--emit mlir` prints it: functions of the `llvm` dialect.
+    ExplicitMlir,
 }
 
 impl Source {
@@ -59,7 +63,11 @@ impl Source {
         let kind = match Path::new(&name).extension().and_then(|e| e.to_str()) {
             Some("program") => SourceKind::Program,
             Some("sj") => SourceKind::Tensor,
+            Some("kernel") => SourceKind::Kernels,
             _ if contains(&bytes, b"\"surject.") => SourceKind::Dialect,
+            _ if contains(&bytes, b"llvm.func ") && !contains(&bytes, b"stablehlo.") => {
+                SourceKind::ExplicitMlir
+            }
             _ => SourceKind::StableHlo,
         };
         Ok(Source { name, bytes, kind })
@@ -113,6 +121,14 @@ impl Source {
                 surject_ir::verify(&program)
                     .map_err(|e| Failure::bad_input(format!("{}: {e}", self.name)))?;
                 Ok(program)
+            }
+            SourceKind::Kernels | SourceKind::ExplicitMlir => {
+                let what = if self.kind == SourceKind::Kernels { "kernels" } else { "explicit MLIR" };
+                Err(Failure::bad_input(format!(
+                    "{}: this is {what}, a stage behind that of a program\n  = help: `surject opt` reads it, and takes it \
+                     to the stages after it",
+                    self.name
+                )))
             }
             SourceKind::Tensor => {
                 let mut program = self.tensor()?.lowered.program;
