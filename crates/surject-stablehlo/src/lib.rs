@@ -1,8 +1,27 @@
-//! StableHLO text in plain Rust: parser, printer, verifier; no MLIR needed.
+//! StableHLO in plain Rust: text and portable artifacts read and written, checked, refined, interpreted; no MLIR
+//! needed.
 //!
 //! The data model is [`Module`] → [`Function`] → [`Region`] → [`Op`], values are [`ValueId`]s with a type in the
 //! module's table, and attributes are typed ([`Attribute`]) with defaults filled in. What is known of each
 //! operation stands in one [`table`] that drives reading, printing and checking.
+//!
+//! [`parse`] reads text, in the pretty and in the generic form, artifacts (MLIR bytecode with VHLO, as `jax.export` and
+//! `stablehlo-translate` write it), and files that `jax.export` saved. [`print`](fn@print) and [`print_generic`] give
+//! the text that MLIR gives, [`artifact::write`] an artifact for a version of StableHLO, and [`refine`](fn@refine()) a
+//! program with static shapes for given types of its arguments.
+//!
+//! ```
+//! use surject_stablehlo::{artifact, parse, print, refine};
+//!
+//! let text = "func.func @main(%arg0: tensor<?xf32>) -> tensor<?xf32> {
+//!   %0 = stablehlo.add %arg0, %arg0 : tensor<?xf32>
+//!   return %0 : tensor<?xf32>
+//! }";
+//! let bytes = artifact::write(&parse(text)?, Some("1.0.0".parse()?))?;
+//! let refined = refine(&parse(&bytes)?, &refine::parse_types("tensor<3xf32>")?)?;
+//! assert!(print(&refined).contains("stablehlo.add %arg0, %arg0 : tensor<3xf32>"));
+//! # Ok::<(), surject_stablehlo::Diagnostic>(())
+//! ```
 
 mod access;
 pub mod artifact;
@@ -35,8 +54,8 @@ pub use module::{Function, Module, Op, Param, Region, ResultDecl, ValueId, Value
 pub use parse::{MAX_NESTING, check, parse};
 pub use print::{Options, print, print_generic, print_with};
 pub use quantized::QuantizedType;
-pub use sharding::Mesh;
 pub use refine::refine;
+pub use sharding::Mesh;
 pub use types::{Dim, ElementClass, ElementType, FunctionType, TensorType, Type};
 pub use verify::{Inference, verify};
 

@@ -11,9 +11,10 @@ fn folder() -> PathBuf {
 
 /// Every version that brought something new.
 const VERSIONS: &[&str] = &[
-    "0.9.0", "0.10.0", "0.11.0", "0.12.0", "0.14.0", "0.15.0", "0.16.0", "0.17.0", "0.18.0", "0.19.0", "0.20.0",
-    "1.0.0", "1.1.0", "1.2.0", "1.3.0", "1.4.0", "1.5.0", "1.6.0", "1.7.0", "1.8.0", "1.8.4", "1.9.0", "1.10.0",
-    "1.11.0", "1.12.0", "1.13.0", "1.14.0", "1.15.0", "1.16.0", "1.17.0", "1.18.0", "1.19.0", "1.20.0",
+    "0.9.0", "0.10.0", "0.11.0", "0.12.0", "0.14.0", "0.15.0", "0.16.0", "0.17.0", "0.18.0", "0.19.0",
+    "0.20.0", "1.0.0", "1.1.0", "1.2.0", "1.3.0", "1.4.0", "1.5.0", "1.6.0", "1.7.0", "1.8.0", "1.8.4",
+    "1.9.0", "1.10.0", "1.11.0", "1.12.0", "1.13.0", "1.14.0", "1.15.0", "1.16.0", "1.17.0", "1.18.0",
+    "1.19.0", "1.20.0",
 ];
 
 fn version(text: &str) -> Version {
@@ -322,7 +323,8 @@ fn entries_that_refer_to_themselves_or_unfold_are_refused() {
     let error = parse(&circle).expect_err("a circle");
     assert!(error.message.contains("refers to itself"), "{error}");
     // Each attribute is a list of the next one, twice.
-    let mut doubled: Vec<Vec<u8>> = (1..100u64).map(|i| vec![1, 5, (i << 1 | 1) as u8, (i << 1 | 1) as u8]).collect();
+    let mut doubled: Vec<Vec<u8>> =
+        (1..100u64).map(|i| vec![1, 5, (i << 1 | 1) as u8, (i << 1 | 1) as u8]).collect();
     doubled.truncate(60);
     doubled.push(vec![0x1F]);
     let error = parse(&bomb(&doubled, &[])).expect_err("it unfolds to 2^60 parts");
@@ -338,4 +340,26 @@ fn entries_that_refer_to_themselves_or_unfold_are_refused() {
     deep.push(vec![0x1F]);
     let error = parse(&bomb(&deep, &[])).expect_err("it nests deeply");
     assert_eq!(error.code, "SJ0105", "{error}");
+}
+
+#[test]
+fn locations_are_kept() {
+    let text = "func.func @main(%arg0: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.add %arg0, %arg0 : tensor<f32> loc(\"a \\\"b\\\"\"(\"f.py\":3:4))
+  %1 = stablehlo.add %0, %0 : tensor<f32> loc(\"f.py\":5:6 to :9)
+  %2 = stablehlo.add %1, %1 : tensor<f32> loc(callsite(\"x\" at \"y\"))
+  return %2 : tensor<f32> loc(\"end\")
+} loc(\"f.py\":1:1)
+";
+    for version in ["1.0.0", "1.17.0"] {
+        let module = parse(text).expect("it parses");
+        let bytes =
+            artifact::write(&module, Some(version.parse().expect("a version"))).expect("it is written");
+        let read = parse(&bytes).expect("it is read");
+        let function = &read.functions[0];
+        let places = function.body.ops.iter().map(|op| op.location.as_deref().unwrap_or("none"));
+        let places: Vec<&str> = places.collect();
+        assert_eq!(places, ["\"a \\22b\\22\"(\"f.py\":3:4)", "\"f.py\":5:6", "none", "\"end\""]);
+        assert_eq!(function.location.as_deref(), Some("\"f.py\":1:1"));
+    }
 }

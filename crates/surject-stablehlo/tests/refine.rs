@@ -74,7 +74,10 @@ func.func @main(%a: tensor<?x8x8x4xf32>, %k: tensor<3x3x4x6xf32>) -> tensor<?x?x
   return %0 : tensor<?x?x?x6xf32>
 }"#;
     let found = refined(text, "tensor<2x8x8x4xf32>, tensor<3x3x4x6xf32>");
-    assert!(found.contains("window = {pad = [[1, 1], [0, 2]]}") && found.contains("-> tensor<2x8x8x6xf32>"), "{found}");
+    assert!(
+        found.contains("window = {pad = [[1, 1], [0, 2]]}") && found.contains("-> tensor<2x8x8x6xf32>"),
+        "{found}"
+    );
 }
 
 #[test]
@@ -134,7 +137,10 @@ func.func @main(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
   return %0#2 : tensor<?x3xf32>
 }"#;
     let found = refined(text, "tensor<6x3xf32>");
-    assert!(found.contains("stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<6x3xf32>"), "{found}");
+    assert!(
+        found.contains("stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<6x3xf32>"),
+        "{found}"
+    );
     assert!(!found.contains('?'), "{found}");
 }
 
@@ -165,7 +171,10 @@ func.func @main(%x: tensor<?x4xf32>, %y: tensor<4xf32>) -> tensor<?x4xf32> {
   return %4 : tensor<?x4xf32>
 }"#;
     let found = refined(text, "tensor<2x4xf32>, tensor<4xf32>");
-    assert!(found.contains("stablehlo.broadcast_in_dim %arg1, dims = [1] : (tensor<4xf32>) -> tensor<2x4xf32>"), "{found}");
+    assert!(
+        found.contains("stablehlo.broadcast_in_dim %arg1, dims = [1] : (tensor<4xf32>) -> tensor<2x4xf32>"),
+        "{found}"
+    );
     assert!(!found.contains("shape."), "{found}");
 }
 
@@ -251,12 +260,19 @@ fn exports_of_jax_become_static() {
         let bytes = std::fs::read(&path).expect("readable");
         let module = parse_and_verify(&bytes).unwrap_or_else(|e| panic!("{}", e.render("export", &bytes)));
         for size in [2, 3, 6] {
-            let types: Vec<Type> = module.entry().expect("an entry").params.iter().map(|param| {
-                let tensor = param.ty.as_tensor().expect("a tensor");
-                let shape: Vec<i64> = tensor.shape.iter().map(|d| d.known().unwrap_or(size)).collect();
-                Type::tensor(&shape, tensor.element.clone())
-            }).collect();
-            let static_one = refine(&module, &types).unwrap_or_else(|e| panic!("{} {size}: {e}", path.display()));
+            let types: Vec<Type> = module
+                .entry()
+                .expect("an entry")
+                .params
+                .iter()
+                .map(|param| {
+                    let tensor = param.ty.as_tensor().expect("a tensor");
+                    let shape: Vec<i64> = tensor.shape.iter().map(|d| d.known().unwrap_or(size)).collect();
+                    Type::tensor(&shape, tensor.element.clone())
+                })
+                .collect();
+            let static_one =
+                refine(&module, &types).unwrap_or_else(|e| panic!("{} {size}: {e}", path.display()));
             if let Err(errors) = verify(&static_one) {
                 panic!("{} {size}: {}\n{}", path.display(), errors[0], print(&static_one));
             }
@@ -264,7 +280,11 @@ fn exports_of_jax_become_static() {
             assert!(!text.contains('?') && !text.contains("dynamic_iota"), "{}\n{text}", path.display());
             // What is static stays what it is.
             let again = refine(&static_one, &types).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-            let line = text.lines().zip(print(&again).lines()).find(|(a, b)| a != b).map(|(a, b)| format!("{a}\n{b}"));
+            let line = text
+                .lines()
+                .zip(print(&again).lines())
+                .find(|(a, b)| a != b)
+                .map(|(a, b)| format!("{a}\n{b}"));
             assert!(again.same(&static_one), "{} {size}: {line:?}", path.display());
         }
         count += 1;

@@ -10,7 +10,8 @@ use surject_ir::bind::is_symbolic;
 use surject_ir::{Buffer, Function, Program, TensorType};
 use surject_lift::{ImportOptions, LiftError};
 use surject_mlir::CompileOptions;
-use surject_stablehlo::Module;
+use surject_stablehlo::diagnostic::codes;
+use surject_stablehlo::{Diagnostic, Dim, Module, Type};
 
 /// How many executables are kept unless told otherwise.
 const KEPT: usize = 16;
@@ -45,7 +46,29 @@ pub(crate) fn module_for(
     {
         return Ok(Program { name: symbolic.name.clone(), functions: vec![bound] });
     }
-    Err(source.lift_failure(&error))
+    // What is left to make static is made so in StableHLO: shape operations, assertions, functions that are called.
+    match refined(module, arguments) {
+        Some(Ok(module)) if function == module.entry().map(|f| f.name.as_str()) => {
+            surject_lift::import(&module, &options).map_err(|_| source.lift_failure(&error))
+        }
+        Some(Err(failed)) if failed.code == codes::SHAPE_ASSERTION => {
+            Err(Failure::bad_input(failed.render(&source.name, &source.bytes)))
+        }
+        _ => Err(source.lift_failure(&error)),
+    }
+}
+
+/// The entry function of a module for arguments of these shapes; `None` where there are more or fewer arguments.
+fn refined(module: &Module, arguments: &[Buffer]) -> Option<Result<Module, Diagnostic>> {
+    let mut types: Vec<Type> = module.entry()?.params.iter().map(|p| p.ty.clone()).collect();
+    if types.len() != arguments.len() {
+        return None;
+    }
+    for (ty, argument) in types.iter_mut().zip(arguments) {
+        let Type::Tensor(tensor) = ty else { continue };
+        tensor.shape = argument.shape().iter().map(|&n| Dim::Static(n as i64)).collect();
+    }
+    Some(surject_stablehlo::refine(module, &types))
 }
 
 /// A function that is run for the sizes of each call.

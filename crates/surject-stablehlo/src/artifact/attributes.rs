@@ -184,8 +184,7 @@ impl<'b> Decoder<'b> {
         let code = bytes.varint("an attribute")?;
         // The first two enumerations are numbered as those of VHLO.
         let numbers = enums::by_code(code.saturating_add(3)).filter(|_| code < 2);
-        let numbers =
-            numbers.ok_or_else(|| unknown(at, &format!("attributes with code {code} of CHLO")))?;
+        let numbers = numbers.ok_or_else(|| unknown(at, &format!("attributes with code {code} of CHLO")))?;
         let number = bytes.varint("the number of a value")?;
         let value = numbers.value(number).ok_or_else(|| malformed(at, format!("value {number}")))?;
         Ok(Attribute::enumeration(numbers.kind, value))

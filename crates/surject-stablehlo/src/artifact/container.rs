@@ -231,7 +231,9 @@ fn records(
         let count = offsets.count(1, "attributes and types")?;
         if count == 0 || count > total - out.len() {
             let rest = total - out.len();
-            return Err(offsets.error(format!("a group of {count} where {rest} attributes and types are left")));
+            return Err(
+                offsets.error(format!("a group of {count} where {rest} attributes and types are left"))
+            );
         }
         for _ in 0..count {
             let at = offsets;

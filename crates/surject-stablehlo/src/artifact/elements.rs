@@ -71,9 +71,9 @@ pub(super) fn pack(elements: &DenseElements) -> Cow<'_, [u8]> {
             let all = bytes.iter().any(|b| *b != 0);
             return Cow::Owned(vec![if all { 0xFF } else { 0x00 }]);
         }
-        let packed = bytes.chunks(8).map(|chunk| {
-            chunk.iter().enumerate().fold(0u8, |byte, (i, b)| byte | u8::from(*b != 0) << i)
-        });
+        let packed = bytes
+            .chunks(8)
+            .map(|chunk| chunk.iter().enumerate().fold(0u8, |byte, (i, b)| byte | u8::from(*b != 0) << i));
         return Cow::Owned(packed.collect());
     }
     match elements.ty.element.bits() {

@@ -27,13 +27,6 @@ fn attribute(pieces: &mut Pieces, id: usize) {
 }
 
 impl Pool {
-    /// The place that says nothing.
-    pub fn unknown_location(&mut self) -> Piece {
-        let mut pieces = Pieces::default();
-        pieces.varint(15);
-        Piece::Attribute(self.attribute("builtin", pieces))
-    }
-
     /// An attribute in the encoding of VHLO; as MLIR's own where VHLO has none.
     pub fn vhlo(&mut self, value: &Attribute) -> Result<usize> {
         let mut p = Pieces::default();
@@ -73,7 +66,9 @@ impl Pool {
                     attribute(&mut p, self.vhlo(value)?);
                 }
             }
-            Attribute::I64s(values) => return self.vhlo(&Attribute::Dense(DenseElements::i64s(values).canonical())),
+            Attribute::I64s(values) => {
+                return self.vhlo(&Attribute::Dense(DenseElements::i64s(values).canonical()));
+            }
             Attribute::Bools(values) => return self.vhlo(&Attribute::Dense(booleans(values))),
             Attribute::Dense(elements) => self.tensor(&mut p, 15, elements, Dialect::Vhlo)?,
             Attribute::Type(ty) => {
@@ -215,7 +210,13 @@ impl Pool {
         Ok(())
     }
 
-    fn tensor(&mut self, p: &mut Pieces, code: u64, elements: &DenseElements, dialect: Dialect) -> Result<()> {
+    fn tensor(
+        &mut self,
+        p: &mut Pieces,
+        code: u64,
+        elements: &DenseElements,
+        dialect: Dialect,
+    ) -> Result<()> {
         p.varint(code);
         p.push(Piece::Type(self.tensor_type(&elements.ty, dialect)?));
         match elements::pack(elements) {

@@ -78,8 +78,13 @@ fn structured(row: &VhloOp, name: &str, op: &Op, rank: usize) -> Option<Attribut
                 return Some(Attribute::Bool(a.allow_imprecise_accumulation));
             }
             (
-                "lhs_precision_type" | "rhs_precision_type" | "accumulation_type" | "lhs_component_count"
-                | "rhs_component_count" | "num_primitive_operations" | "allow_imprecise_accumulation",
+                "lhs_precision_type"
+                | "rhs_precision_type"
+                | "accumulation_type"
+                | "lhs_component_count"
+                | "rhs_component_count"
+                | "num_primitive_operations"
+                | "allow_imprecise_accumulation",
                 None,
             ) => return none(),
             _ => {}
@@ -159,7 +164,10 @@ fn default(row: &VhloOp, name: &str) -> Option<Attribute> {
         ("custom_call", "api_version") => Attribute::enumeration(API_VERSION, "1"),
         (
             "custom_call",
-            "called_computations" | "operand_layouts" | "result_layouts" | "output_operand_aliases"
+            "called_computations"
+            | "operand_layouts"
+            | "result_layouts"
+            | "output_operand_aliases"
             | "result_tilings",
         ) => list(),
         ("dynamic_broadcast_in_dim", _) => Attribute::I64s(Vec::new()),

@@ -8,9 +8,7 @@ use std::borrow::Cow;
 use super::bytes::{Result, malformed};
 use super::read::take;
 use super::vhlo::VhloOp;
-use crate::attr::{
-    Attribute, ChannelHandle, ConvDims, DotAlgorithm, DotDims, GatherDims, ScatterDims,
-};
+use crate::attr::{Attribute, ChannelHandle, ConvDims, DotAlgorithm, DotDims, GatherDims, ScatterDims};
 use crate::dense::DenseElements;
 use crate::types::{ElementType, Type};
 
@@ -38,8 +36,13 @@ pub(super) fn to_stablehlo(
         "gather" | "dynamic_gather" => parts.gather()?,
         "scatter" => parts.scatter()?,
         "send" | "recv" => parts.channel(true)?,
-        "all_gather" | "all_reduce" | "all_to_all" | "collective_broadcast" | "collective_permute"
-        | "collective_reduce" | "reduce_scatter" => parts.channel(false)?,
+        "all_gather"
+        | "all_reduce"
+        | "all_to_all"
+        | "collective_broadcast"
+        | "collective_permute"
+        | "collective_reduce"
+        | "reduce_scatter" => parts.channel(false)?,
         "custom_call" => parts.symbols("called_computations")?,
         "call" => parts.symbol("callee")?,
         "composite" => parts.symbol("decomposition")?,
@@ -79,8 +82,12 @@ pub(crate) fn is_default(op: &str, name: &str, value: &Attribute) -> bool {
         ("custom_call", "api_version") => value.as_i64() == Some(1),
         (
             "custom_call",
-            "backend_config" | "called_computations" | "operand_layouts" | "result_layouts"
-            | "output_operand_aliases" | "result_tilings",
+            "backend_config"
+            | "called_computations"
+            | "operand_layouts"
+            | "result_layouts"
+            | "output_operand_aliases"
+            | "result_tilings",
         )
         | ("composite", "composite_attributes")
         | ("dynamic_broadcast_in_dim", "known_expanding_dimensions" | "known_nonexpanding_dimensions")

@@ -86,7 +86,11 @@ fn name(pool: &mut Pool, fields: &[(&str, &str)]) -> Result<usize> {
 }
 
 /// `[a, b]` of attributes.
-fn list(pool: &mut Pool, text: &str, mut item: impl FnMut(&mut Pool, &str) -> Result<usize>) -> Result<usize> {
+fn list(
+    pool: &mut Pool,
+    text: &str,
+    mut item: impl FnMut(&mut Pool, &str) -> Result<usize>,
+) -> Result<usize> {
     let inside = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).ok_or("a list that is none")?;
     let mut pieces = Pieces::default();
     let texts = split(inside);

@@ -12,6 +12,7 @@ mod explode;
 mod legalise;
 mod mesh;
 mod needs;
+mod places;
 mod pool;
 mod read;
 mod sdy;

@@ -62,7 +62,8 @@ impl<'m> Needs<'m> {
     fn op(&mut self, op: &Op) {
         self.span = op.span;
         let name = op.name.as_ref();
-        let attribute = |name: &str| op.attributes.get(name).filter(|v| !is_default(op.short_name(), name, v));
+        let attribute =
+            |name: &str| op.attributes.get(name).filter(|v| !is_default(op.short_name(), name, v));
         let uses = |part: &str| format!("'{part}' of '{name}'");
         match op.name.split_once('.') {
             Some(("stablehlo", short)) => {

@@ -203,7 +203,8 @@ impl Pool {
         let (attributes, types) = (order(&self.attributes), order(&self.types));
         let mut ops: Vec<usize> = (0..self.ops.items.len()).collect();
         ops.sort_by_key(|i| place(&self.ops.items[*i].0));
-        let numbers = Numbers { attributes: inverse(&attributes), types: inverse(&types), ops: inverse(&ops) };
+        let numbers =
+            Numbers { attributes: inverse(&attributes), types: inverse(&types), ops: inverse(&ops) };
 
         let mut body = Vec::new();
         // Names are strings as well, so this section comes before the strings.

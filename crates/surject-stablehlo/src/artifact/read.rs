@@ -243,7 +243,9 @@ impl<'b> Reader<'b> {
             let reference = Reference::read(bytes, "attributes")?;
             match self.decoder.attribute(reference)? {
                 Attribute::Dict(entries) => attributes.extend(entries.into_entries()),
-                other => return Err(malformed(reference.at, format!("attributes that are {}", other.describe()))),
+                other => {
+                    return Err(malformed(reference.at, format!("attributes that are {}", other.describe())));
+                }
             }
         }
         if parts & part::PROPERTIES != 0 {
@@ -392,7 +394,12 @@ impl<'b> Reader<'b> {
     }
 
     /// A region, and how many blocks it has.
-    fn region(&mut self, bytes: &mut Bytes<'b>, scope: &mut Scope, function: bool) -> Result<(Region, usize)> {
+    fn region(
+        &mut self,
+        bytes: &mut Bytes<'b>,
+        scope: &mut Scope,
+        function: bool,
+    ) -> Result<(Region, usize)> {
         let blocks = self.region_head(bytes, scope)?;
         let mut region = Region::default();
         if blocks == 0 {
@@ -449,7 +456,10 @@ impl<'b> Reader<'b> {
         if kind.is("builtin", "unrealized_conversion_cast") && raw.results.len() == raw.operands.len() {
             for (operand, ty) in raw.operands.iter().zip(&raw.results) {
                 if self.module.ty(*operand) != ty {
-                    return Err(malformed(raw.start, format!("a cast of {} to {ty}", self.module.ty(*operand))));
+                    return Err(malformed(
+                        raw.start,
+                        format!("a cast of {} to {ty}", self.module.ty(*operand)),
+                    ));
                 }
                 scope.define(*operand, bytes)?;
             }
@@ -495,8 +505,12 @@ impl<'b> Reader<'b> {
 
 /// An operation that no version known here has.
 fn unknown_op(kind: &Kind<'_>, start: usize) -> Diagnostic {
-    Diagnostic::new(codes::UNKNOWN_OP, Span::new(start, start + 1), format!("unknown operation '{}'", kind.full()))
-        .help("a newer version of StableHLO may have it; write the artifact for an older one")
+    Diagnostic::new(
+        codes::UNKNOWN_OP,
+        Span::new(start, start + 1),
+        format!("unknown operation '{}'", kind.full()),
+    )
+    .help("a newer version of StableHLO may have it; write the artifact for an older one")
 }
 
 /// Orders of uses, which say nothing about the program.

@@ -54,7 +54,8 @@ impl<'b> Decoder<'b> {
             2 => {
                 let axes = self.sdy_list(bytes)?;
                 let devices = bytes.signed_list("devices")?;
-                let devices = if devices.is_empty() { String::new() } else { format!(", device_ids={devices:?}") };
+                let devices =
+                    if devices.is_empty() { String::new() } else { format!(", device_ids={devices:?}") };
                 format!("<[{axes}]{devices}>")
             }
             3 => format!("({}){}", bytes.signed("a size")?, bytes.signed("a size")?),

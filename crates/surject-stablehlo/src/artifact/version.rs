@@ -55,8 +55,11 @@ impl FromStr for Version {
 
     fn from_str(text: &str) -> Result<Version, Diagnostic> {
         let wrong = |message: String| {
-            Diagnostic::new(codes::VERSION, Span::default(), message)
-                .expected(format!("a version from {} to {}", Version::MINIMUM, Version::CURRENT))
+            Diagnostic::new(codes::VERSION, Span::default(), message).expected(format!(
+                "a version from {} to {}",
+                Version::MINIMUM,
+                Version::CURRENT
+            ))
         };
         if text == "current" {
             return Ok(Version::CURRENT);

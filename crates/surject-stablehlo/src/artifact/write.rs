@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::container::since;
 use super::encode::Dialect;
@@ -73,6 +74,7 @@ impl Scope {
 /// What stands in front of the regions of an operation.
 struct Head {
     op: Piece,
+    location: Option<Arc<str>>,
     attributes: Option<usize>,
     properties: Option<usize>,
     results: Vec<usize>,
@@ -143,7 +145,8 @@ impl Writer<'_> {
             }
         };
         let op = self.pool.op("builtin", "module");
-        let head = Head { op, attributes, properties, results: Vec::new(), operands: Vec::new() };
+        let (results, operands) = (Vec::new(), Vec::new());
+        let head = Head { op, location: None, attributes, properties, results, operands };
         let mut out = Pieces::default();
         out.varint(1 << 1);
         self.emit(head, vec![region], true, &mut out);
@@ -161,7 +164,7 @@ impl Writer<'_> {
         has(!regions.is_empty(), mask::REGIONS);
         out.push(head.op);
         out.byte(parts);
-        let location = self.pool.unknown_location();
+        let location = self.pool.location(head.location.as_deref());
         out.push(location);
         if let Some(id) = head.attributes {
             out.push(Piece::Attribute(id));
@@ -213,7 +216,8 @@ impl Writer<'_> {
         let inherent = row.attributes.iter().copied().zip(values).collect();
         let (attributes, properties) = self.attributes(row, inherent, &function.attributes, "func.func")?;
         let op = self.pool.op("vhlo", "func_v1");
-        let head = Head { op, attributes, properties, results: Vec::new(), operands: Vec::new() };
+        let location = function.location.clone();
+        let head = Head { op, location, attributes, properties, results: Vec::new(), operands: Vec::new() };
         let mut region = Pieces::default();
         match function.is_declaration() {
             true => region.varint(0),
@@ -272,7 +276,7 @@ impl Writer<'_> {
                     out.push(Piece::Flagged(id, false));
                 } else {
                     out.push(Piece::Type(id));
-                    let location = self.pool.unknown_location();
+                    let location = self.pool.location(None);
                     out.push(location);
                 }
                 scope.define(*value);
@@ -314,6 +318,7 @@ impl Writer<'_> {
         let (attributes, properties) = self.attributes(row, inherent, &others, &op.name)?;
         let head = Head {
             op: self.pool.op("vhlo", &format!("{}_v{}", row.name, row.number)),
+            location: op.location.clone(),
             attributes,
             properties,
             results: self.types(&op.results, Dialect::Vhlo)?,
@@ -358,7 +363,9 @@ impl Writer<'_> {
         }
         let (attributes, properties) = self.foreign_attributes(op)?;
         let results = self.types(&op.results, Dialect::Builtin)?;
-        let head = Head { op: self.pool.op(dialect, short), attributes, properties, results, operands };
+        let location = op.location.clone();
+        let head =
+            Head { op: self.pool.op(dialect, short), location, attributes, properties, results, operands };
         self.emit(head, Vec::new(), false, out);
         let numbers: Vec<usize> = op.results.iter().map(|_| scope.number()).collect();
         let types = self.types(&op.results, Dialect::Vhlo)?;
@@ -371,8 +378,8 @@ impl Writer<'_> {
 
     fn cast(&mut self, operand: usize, ty: usize, out: &mut Pieces) {
         let op = self.pool.op("builtin", "unrealized_conversion_cast");
-        let head =
-            Head { op, attributes: None, properties: None, results: vec![ty], operands: vec![operand] };
+        let (results, operands) = (vec![ty], vec![operand]);
+        let head = Head { op, location: None, attributes: None, properties: None, results, operands };
         self.emit(head, Vec::new(), false, out);
     }
 

@@ -8,11 +8,23 @@ use crate::module::{Module, Op, Region, ValueId};
 pub(super) fn is_pure(op: &Op) -> bool {
     let effect = match op.name.as_ref() {
         "stablehlo.custom_call" => op.flag("has_side_effect").unwrap_or(false),
-        "stablehlo.infeed" | "stablehlo.outfeed" | "stablehlo.send" | "stablehlo.recv" | "stablehlo.rng"
-        | "stablehlo.async_start" | "stablehlo.async_done" | "func.call" | "stablehlo.composite"
-        | "stablehlo.all_gather" | "stablehlo.all_reduce" | "stablehlo.all_to_all"
-        | "stablehlo.collective_broadcast" | "stablehlo.collective_permute"
-        | "stablehlo.collective_reduce" | "stablehlo.reduce_scatter" | "stablehlo.cross-replica-sum" => true,
+        "stablehlo.infeed"
+        | "stablehlo.outfeed"
+        | "stablehlo.send"
+        | "stablehlo.recv"
+        | "stablehlo.rng"
+        | "stablehlo.async_start"
+        | "stablehlo.async_done"
+        | "func.call"
+        | "stablehlo.composite"
+        | "stablehlo.all_gather"
+        | "stablehlo.all_reduce"
+        | "stablehlo.all_to_all"
+        | "stablehlo.collective_broadcast"
+        | "stablehlo.collective_permute"
+        | "stablehlo.collective_reduce"
+        | "stablehlo.reduce_scatter"
+        | "stablehlo.cross-replica-sum" => true,
         "func.return" | "stablehlo.return" => false,
         name => !["stablehlo.", "chlo.", "arith.", "shape.", "tensor."].iter().any(|p| name.starts_with(p)),
     };

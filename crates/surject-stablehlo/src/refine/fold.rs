@@ -181,9 +181,8 @@ pub(super) fn fold(op: &Op, operands: &[&Ints], result: &TensorType) -> Option<I
         }
         "clamp" => {
             let [low, a, high] = operands else { return None };
-            let bound = |of: &Ints, i: usize| {
-                of.values.get(if of.values.len() == 1 { 0 } else { i }).copied()
-            };
+            let bound =
+                |of: &Ints, i: usize| of.values.get(if of.values.len() == 1 { 0 } else { i }).copied();
             let value = |(i, v): (usize, &i128)| Some((*v).max(bound(low, i)?).min(bound(high, i)?));
             let values: Option<Vec<i128>> = a.values.iter().enumerate().map(value).collect();
             Ints::new(result, values?)
@@ -236,7 +235,8 @@ pub(super) fn fold(op: &Op, operands: &[&Ints], result: &TensorType) -> Option<I
         "iota" => {
             let axis = usize::try_from(op.int("iota_dimension").ok()?).ok()?;
             let places = places(result)?;
-            let values: Option<Vec<i128>> = places.iter().map(|p| p.get(axis).map(|i| i128::from(*i))).collect();
+            let values: Option<Vec<i128>> =
+                places.iter().map(|p| p.get(axis).map(|i| i128::from(*i))).collect();
             Ints::new(result, values?)
         }
         "constant" => match op.attributes.get("value")? {
@@ -257,9 +257,10 @@ fn gathered(a: &Ints, result: &TensorType, index: impl Fn(&[i64]) -> Vec<i64>) -
         if index.len() != shape.len() {
             return None;
         }
-        let flat = index.iter().zip(&shape).try_fold(0i64, |flat, (i, n)| {
-            (0..*n).contains(i).then(|| flat * n + i)
-        })?;
+        let flat = index
+            .iter()
+            .zip(&shape)
+            .try_fold(0i64, |flat, (i, n)| (0..*n).contains(i).then(|| flat * n + i))?;
         a.values.get(flat as usize).copied()
     };
     let values: Option<Vec<i128>> = places(result)?.iter().map(at).collect();

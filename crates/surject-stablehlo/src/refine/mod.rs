@@ -34,7 +34,8 @@ pub fn refine(module: &Module, arguments: &[Type]) -> Result<Module> {
         Diagnostic::new(codes::UNKNOWN_NAME, Span::default(), "the module has no function to refine")
     })?;
     check_arguments(entry, arguments)?;
-    let mut new = Module { name: module.name.clone(), attributes: module.attributes.clone(), ..Module::default() };
+    let mut new =
+        Module { name: module.name.clone(), attributes: module.attributes.clone(), ..Module::default() };
     // The other operations of a module (meshes) have no operands.
     for op in &module.other {
         let mut op = op.clone();
@@ -66,8 +67,12 @@ pub fn parse_types(text: &str) -> Result<Vec<Type>> {
 /// Checks that the arguments of a function can have the types.
 fn check_arguments(function: &Function, arguments: &[Type]) -> Result<()> {
     if function.params.len() != arguments.len() {
-        let message =
-            format!("'@{}' takes {} arguments, {} types are given", function.name, function.params.len(), arguments.len());
+        let message = format!(
+            "'@{}' takes {} arguments, {} types are given",
+            function.name,
+            function.params.len(),
+            arguments.len()
+        );
         return Err(Diagnostic::new(codes::SIGNATURE, function.span, message)
             .expected(function.ty().to_string())
             .help("give one type for each argument"));
@@ -146,7 +151,12 @@ impl<'m> Refiner<'m> {
     }
 
     /// A function for operands of these types and values.
-    fn specialise(&mut self, old: &'m Function, types: &[Type], constants: &[Option<Ints>]) -> Result<Specialised> {
+    fn specialise(
+        &mut self,
+        old: &'m Function,
+        types: &[Type],
+        constants: &[Option<Ints>],
+    ) -> Result<Specialised> {
         let key = (old.name.clone(), types.to_vec(), constants.to_vec());
         if let Some(known) = self.known.get(&key) {
             return Ok(known.clone());
@@ -168,10 +178,8 @@ impl<'m> Refiner<'m> {
             }
             params.push(Param { value, ty: ty.clone(), attributes: param.attributes.clone() });
         }
-        let mut body = Region {
-            params: params.iter().map(|p| (p.value, p.ty.clone())).collect(),
-            ops: Vec::new(),
-        };
+        let mut body =
+            Region { params: params.iter().map(|p| (p.value, p.ty.clone())).collect(), ops: Vec::new() };
         // A known argument is a constant inside.
         for (i, constant) in constants.iter().enumerate() {
             if let Some(op) = constant.as_ref().and_then(|c| self.constant_op(c, Span::default())) {
@@ -286,7 +294,9 @@ impl<'m> Refiner<'m> {
             op.operands.iter().filter_map(|v| Some((*v, self.constants.get(v)?.elements()?))).collect();
         let constants = elements.iter().map(|(v, e)| (*v, e)).collect();
         let refined = crate::verify::refined_types(&self.new, &constants, &op)?;
-        if let ("stablehlo.add", [sum], &[a, b]) = (op.name.as_ref(), op.results.as_slice(), op.operands.as_slice()) {
+        if let ("stablehlo.add", [sum], &[a, b]) =
+            (op.name.as_ref(), op.results.as_slice(), op.operands.as_slice())
+        {
             self.sums.insert(*sum, [a, b]);
         }
         for (value, ty) in op.results.iter().zip(refined) {
@@ -301,7 +311,8 @@ impl<'m> Refiner<'m> {
             env.insert(*old, *new);
         }
         if op.name == "stablehlo.constant"
-            && let (Some(Attribute::Dense(elements)), [result]) = (op.attributes.get("value"), op.results.as_slice())
+            && let (Some(Attribute::Dense(elements)), [result]) =
+                (op.attributes.get("value"), op.results.as_slice())
             && let Some(ints) = Ints::of(elements)
         {
             self.constants.insert(*result, ints);
@@ -389,7 +400,13 @@ impl<'m> Refiner<'m> {
     }
 
     /// Constants in place of an operation.
-    fn constants_for(&mut self, old: &Op, values: Vec<Ints>, env: &mut Env, into: &mut Vec<Op>) -> Result<()> {
+    fn constants_for(
+        &mut self,
+        old: &Op,
+        values: Vec<Ints>,
+        env: &mut Env,
+        into: &mut Vec<Op>,
+    ) -> Result<()> {
         for (result, value) in old.results.iter().zip(values) {
             let tensor = matches!(self.old.ty(*result), Type::Tensor(_));
             match self.constant_op(&value, old.span).filter(|_| tensor) {
@@ -468,7 +485,13 @@ impl<'m> Refiner<'m> {
 
     /// A loop: its values have the types of the operands throughout. A value that each step hands on as it is keeps
     /// being known.
-    fn while_op(&mut self, old: &'m Op, operands: Vec<ValueId>, env: &mut Env, into: &mut Vec<Op>) -> Result<()> {
+    fn while_op(
+        &mut self,
+        old: &'m Op,
+        operands: Vec<ValueId>,
+        env: &mut Env,
+        into: &mut Vec<Op>,
+    ) -> Result<()> {
         let types: Vec<Type> = operands.iter().map(|v| self.new.ty(*v).clone()).collect();
         let [condition, body] = old.regions.as_slice() else {
             return Err(Diagnostic::new(codes::ARITY, old.span, "a loop without its two regions"));
@@ -511,7 +534,8 @@ impl<'m> Refiner<'m> {
             op.results.push(value);
         }
         for (i, (result, operand)) in old.results.iter().zip(&op.operands).enumerate() {
-            let unchanged = body.terminator().and_then(|t| t.operands.get(i)) == body.params.get(i).map(|p| &p.0);
+            let unchanged =
+                body.terminator().and_then(|t| t.operands.get(i)) == body.params.get(i).map(|p| &p.0);
             let known = unchanged && self.constants.contains_key(operand);
             env.insert(*result, if known { *operand } else { op.results[i] });
         }

@@ -35,7 +35,8 @@ pub(super) fn make_static<'a>(
         }
         "stablehlo.dynamic_reshape" => {
             if let Some(shape) = ints(op, 1) {
-                let count = op.operands.first().map(&ty).and_then(Type::as_tensor).and_then(TensorType::num_elements);
+                let count =
+                    op.operands.first().map(&ty).and_then(Type::as_tensor).and_then(TensorType::num_elements);
                 let shape = whole_shape(shape, count);
                 declared[0] = shaped(op, &declared[0], &shape)?;
                 if declared[0].as_tensor().is_some_and(|t| t.static_shape().is_some()) {
@@ -46,7 +47,8 @@ pub(super) fn make_static<'a>(
         }
         "stablehlo.reshape" => {
             // One extent follows from the others.
-            let count = op.operands.first().map(&ty).and_then(Type::as_tensor).and_then(TensorType::num_elements);
+            let count =
+                op.operands.first().map(&ty).and_then(Type::as_tensor).and_then(TensorType::num_elements);
             if let Type::Tensor(result) = &declared[0] {
                 let shape = result.shape.iter().map(|d| d.known().unwrap_or(-1)).collect();
                 let shape = whole_shape(shape, count);
@@ -235,8 +237,12 @@ pub(super) fn folded_type(op: &Op, known: &[&Ints], declared: &Type) -> Option<T
             let length: i64 = known.iter().map(|k| k.values.len() as i64).sum();
             vec![Dim::Static(length)]
         }
-        "stablehlo.reshape" | "stablehlo.slice" | "stablehlo.broadcast_in_dim" | "stablehlo.iota"
-        | "stablehlo.transpose" | "stablehlo.reverse" => return None,
+        "stablehlo.reshape"
+        | "stablehlo.slice"
+        | "stablehlo.broadcast_in_dim"
+        | "stablehlo.iota"
+        | "stablehlo.transpose"
+        | "stablehlo.reverse" => return None,
         _ => known.iter().map(|k| k.ty.shape.clone()).max_by_key(Vec::len)?,
     };
     (shape.len() == ty.rank()).then_some(TensorType { shape, ..ty })

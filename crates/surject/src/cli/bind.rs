@@ -7,7 +7,6 @@ use surject_index::{Extent, ExtentExpr};
 use surject_ir::{BindError, Buffer, Call, Function, Program};
 use surject_notation::Span;
 use surject_runtime::npy;
-use surject_stablehlo::{Dim, Type};
 
 /// The program of one function with the sizes that the files give it, and what the files hold.
 ///
@@ -25,30 +24,6 @@ pub(super) fn bound(
         Ok(bound) => Ok((Program { name: source.name.clone(), functions: vec![bound] }, buffers)),
         Err(error) => Err(failure(source, function, paths, &buffers, &error)),
     }
-}
-
-/// A StableHLO program with dynamic shapes made static from the shapes of the files: its text. `None` where the
-/// entry function has no dynamic parameter, or another number of parameters.
-///
-/// # Errors
-/// A file that cannot be read; shapes that the program refuses, or for which it does not become static.
-pub(super) fn refined(source: &Source, paths: &[PathBuf]) -> Result<Option<Source>, Failure> {
-    let Some(module) = source.stablehlo()? else { return Ok(None) };
-    let Some(entry) = module.entry() else { return Ok(None) };
-    let mut types: Vec<Type> = entry.params.iter().map(|p| p.ty.clone()).collect();
-    let dynamic = |t: &Type| matches!(t, Type::Tensor(t) if t.shape.contains(&Dim::Dynamic));
-    if types.len() != paths.len() || !types.iter().any(dynamic) {
-        return Ok(None);
-    }
-    for (ty, path) in types.iter_mut().zip(paths) {
-        let Type::Tensor(tensor) = ty else { continue };
-        let buffer = npy::read(path).map_err(Failure::bad_input)?;
-        tensor.shape = buffer.shape().iter().map(|&n| Dim::Static(n as i64)).collect();
-    }
-    let refined = surject_stablehlo::refine(&module, &types)
-        .map_err(|d| super::convert::failure(&d, &source.name, &source.bytes))?;
-    let name = format!("{} (at these sizes)", source.name);
-    Source::new(name, surject_stablehlo::print(&refined).into_bytes()).map(Some)
 }
 
 fn failure(

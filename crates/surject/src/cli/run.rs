@@ -5,7 +5,7 @@ use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
 use crate::progress::stage;
 use crate::specialise::{module_for, types_of};
 use crate::tensor_source::TensorProgram;
-use crate::{Failure, Source, SourceKind, Status};
+use crate::{Failure, Source, SourceKind};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -290,17 +290,7 @@ fn read(arguments: &Arguments, source: &Source) -> Result<(Option<TensorProgram>
         return Ok((Some(tensor), program));
     }
     arguments.tensor.refuse(&source.name)?;
-    let program = match source.program(arguments.func.as_deref()) {
-        // What the importer does not know for all sizes it may know for those of the files.
-        Err(failure) if failure.status == Status::Unsupported && main => {
-            match super::bind::refined(source, &arguments.input)? {
-                Some(refined) => refined.program(None)?,
-                None => return Err(failure),
-            }
-        }
-        program => program?,
-    };
-    Ok((None, program))
+    Ok((None, source.program(arguments.func.as_deref())?))
 }
 
 /// Splits a timed result.
