@@ -324,7 +324,7 @@ fn entries_that_refer_to_themselves_or_unfold_are_refused() {
     assert!(error.message.contains("refers to itself"), "{error}");
     // Each attribute is a list of the next one, twice.
     let mut doubled: Vec<Vec<u8>> =
-        (1..100u64).map(|i| vec![1, 5, (i << 1 | 1) as u8, (i << 1 | 1) as u8]).collect();
+        (1..100u64).map(|i| vec![1, 5, ((i << 1) | 1) as u8, ((i << 1) | 1) as u8]).collect();
     doubled.truncate(60);
     doubled.push(vec![0x1F]);
     let error = parse(&bomb(&doubled, &[])).expect_err("it unfolds to 2^60 parts");

@@ -186,7 +186,7 @@ impl<'b> Decoder<'b> {
         let mut bytes = entry.bytes;
         let at = bytes.offset();
         if !entry.custom {
-            return self.text(entry, |text| crate::parse::parse_attribute(text));
+            return self.text(entry, crate::parse::parse_attribute);
         }
         let attribute = match entry.dialect {
             "builtin" => self.builtin_attribute(&mut bytes),
@@ -203,7 +203,7 @@ impl<'b> Decoder<'b> {
         let mut bytes = entry.bytes;
         let at = bytes.offset();
         if !entry.custom {
-            return self.text(entry, |text| crate::parse::parse_type(text));
+            return self.text(entry, crate::parse::parse_type);
         }
         let ty = match entry.dialect {
             "builtin" => self.builtin_type(&mut bytes),
