@@ -327,7 +327,7 @@ fn entries_that_refer_to_themselves_or_unfold_are_refused() {
         (1..100u64).map(|i| vec![1, 5, ((i << 1) | 1) as u8, ((i << 1) | 1) as u8]).collect();
     doubled.truncate(60);
     doubled.push(vec![0x1F]);
-    let error = parse(&bomb(&doubled, &[])).expect_err("it unfolds to 2^60 parts");
+    let error = parse(bomb(&doubled, &[])).expect_err("it unfolds to 2^60 parts");
     assert_eq!(error.code, "SJ0117", "{error}");
     // Each attribute is a list of the next one: deeper than text may nest.
     let mut deep: Vec<Vec<u8>> = (1..400u64)
@@ -338,7 +338,7 @@ fn entries_that_refer_to_themselves_or_unfold_are_refused() {
         })
         .collect();
     deep.push(vec![0x1F]);
-    let error = parse(&bomb(&deep, &[])).expect_err("it nests deeply");
+    let error = parse(bomb(&deep, &[])).expect_err("it nests deeply");
     assert_eq!(error.code, "SJ0105", "{error}");
 }
 
