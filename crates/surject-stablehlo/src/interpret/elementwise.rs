@@ -98,14 +98,16 @@ impl Call<'_, '_> {
         }
         let packed = pack(tensor.bytes(), from);
         let bytes = unpack(&packed, to, &element);
-        Tensor::new(element, &shape, bytes).map_or_else(|| Err(Error::invalid("bits that make no whole element")), one)
+        Tensor::new(element, &shape, bytes)
+            .map_or_else(|| Err(Error::invalid("bits that make no whole element")), one)
     }
 }
 
 /// Signed and unsigned integers below 8 bits differ in their upper bits.
 fn recode(from: &ElementType, to: &ElementType, bytes: &[u8]) -> Option<Vec<u8>> {
     let narrow = from.bits().is_some_and(|bits| bits < 8);
-    narrow.then(|| unpack(&pack(bytes, from.bits().unwrap_or(8) as usize), to.bits().unwrap_or(8) as usize, to))
+    narrow
+        .then(|| unpack(&pack(bytes, from.bits().unwrap_or(8) as usize), to.bits().unwrap_or(8) as usize, to))
 }
 
 /// The bits of elements one after the other, lowest first.

@@ -92,7 +92,12 @@ pub(crate) struct Triangular {
     pub(crate) conjugate: bool,
 }
 
-pub(crate) fn triangular_solve(a: &Tensor, b: &Tensor, what: Triangular, element: &ElementType) -> Result<Tensor> {
+pub(crate) fn triangular_solve(
+    a: &Tensor,
+    b: &Tensor,
+    what: Triangular,
+    element: &ElementType,
+) -> Result<Tensor> {
     let (left, right) = (Matrices::of(a)?, Matrices::of(b)?);
     let n = left.rows;
     let side = if what.left { right.rows } else { right.columns };

@@ -20,7 +20,9 @@ pub(crate) struct Frame {
 
 impl Frame {
     pub(crate) fn get(&self, value: ValueId) -> Result<&Value> {
-        self.values.get(&value).ok_or_else(|| Error::invalid(format!("value number {} has no value", value.0)))
+        self.values
+            .get(&value)
+            .ok_or_else(|| Error::invalid(format!("value number {} has no value", value.0)))
     }
 
     pub(crate) fn tensor(&self, value: ValueId) -> Result<&Tensor> {
@@ -127,7 +129,8 @@ impl<'m> Machine<'m> {
     ) -> Result<Vec<Value>> {
         self.depth += 1;
         if self.depth > self.interpreter.limits.depth {
-            let message = format!("more than {} calls and regions inside each other", self.interpreter.limits.depth);
+            let message =
+                format!("more than {} calls and regions inside each other", self.interpreter.limits.depth);
             return Err(Error::new(ErrorKind::Limit, message));
         }
         let result = self.block_inside(frame, region, args);
@@ -306,7 +309,9 @@ impl<'m> Call<'_, 'm> {
         let shape = ty.static_shape().map(|shape| shape.iter().map(|n| usize::try_from(*n).ok()).collect());
         match shape.flatten() {
             Some(shape) => Ok(shape),
-            None => Err(Error::invalid(format!("a result of the dynamic type {ty}, whose size nothing says"))),
+            None => {
+                Err(Error::invalid(format!("a result of the dynamic type {ty}, whose size nothing says")))
+            }
         }
     }
 
@@ -401,10 +406,16 @@ impl<'m> Call<'_, 'm> {
             "real_dynamic_slice" => self.real_dynamic_slice(),
             "uniform_quantize" => self.uniform_quantize(),
             "uniform_dequantize" => self.uniform_dequantize(),
-            "all_gather" | "all_reduce" | "reduce_scatter" | "all_to_all" | "collective_broadcast"
-            | "collective_permute" | "collective_reduce" | "cross-replica-sum" | "replica_id" | "partition_id" => {
-                self.collective(short)
-            }
+            "all_gather"
+            | "all_reduce"
+            | "reduce_scatter"
+            | "all_to_all"
+            | "collective_broadcast"
+            | "collective_permute"
+            | "collective_reduce"
+            | "cross-replica-sum"
+            | "replica_id"
+            | "partition_id" => self.collective(short),
             "infeed" | "outfeed" | "send" | "recv" => self.stream(short),
             "async_start" => {
                 let args = std::mem::take(&mut self.args);
@@ -468,4 +479,3 @@ impl<'m> Call<'_, 'm> {
         }
     }
 }
-

@@ -81,8 +81,8 @@ use crate::module::{Function, Module, Op, Region};
 use crate::types::Type;
 pub use error::{Error, ErrorKind};
 use machine::{Frame, Machine};
-pub use value::{Tensor, Value};
 use value::Budget;
+pub use value::{Tensor, Value};
 use world::{Feed, Process, World};
 
 /// How much a run may use.
@@ -199,13 +199,11 @@ impl<'m> Interpreter<'m> {
 
     /// Runs functions side by side, one a process: a row for each replica, in it a function with its arguments for each
     /// partition. All rows are equally long.
-    pub fn run_parallel(
-        &self,
-        programs: &[Vec<(&str, Vec<Value>)>],
-    ) -> std::result::Result<Outcome, Error> {
+    pub fn run_parallel(&self, programs: &[Vec<(&str, Vec<Value>)>]) -> std::result::Result<Outcome, Error> {
         let mut grid = Vec::new();
         for row in programs {
-            let named = row.iter().map(|(name, args)| Ok((Work::Function(self.function(name)?), args.clone())));
+            let named =
+                row.iter().map(|(name, args)| Ok((Work::Function(self.function(name)?), args.clone())));
             grid.push(named.collect::<std::result::Result<Vec<_>, Error>>()?);
         }
         self.run_grid(&grid)

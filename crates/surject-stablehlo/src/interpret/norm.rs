@@ -111,9 +111,8 @@ impl Call<'_, '_> {
         let grad_operand = (0..x.values.len())
             .map(|i| {
                 let f = x.feature[i];
-                let rest = n * upstream[i]
-                    - grad_offset[f]
-                    - products[f] * centred(i) / (variance[f] + epsilon);
+                let rest =
+                    n * upstream[i] - grad_offset[f] - products[f] * centred(i) / (variance[f] + epsilon);
                 scale[f] / deviation[f] / n * rest
             })
             .collect();

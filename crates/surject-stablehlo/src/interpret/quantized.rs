@@ -15,7 +15,9 @@ fn scale_of(quantized: &QuantizedType, shape: &[usize]) -> Result<impl Fn(usize)
         Some(dim) => {
             let dim = usize::try_from(dim).unwrap_or(usize::MAX);
             match shape.get(dim) {
-                Some(size) if *size == quantized.scales.len() || *size == 0 => (strides(shape)[dim], (*size).max(1)),
+                Some(size) if *size == quantized.scales.len() || *size == 0 => {
+                    (strides(shape)[dim], (*size).max(1))
+                }
                 _ => {
                     return Err(Error::invalid(format!(
                         "{} scales along dimension {dim} of shape {shape:?}",
@@ -146,7 +148,9 @@ impl Call<'_, '_> {
         for arg in &self.args {
             match arg {
                 Value::Tensor(tensor) => operands.push(dequantize(tensor)?),
-                other => return Err(Error::unsupported(format!("{} beside quantized tensors", other.describe()))),
+                other => {
+                    return Err(Error::unsupported(format!("{} beside quantized tensors", other.describe())));
+                }
             }
         }
         let [_] = self.op.results.as_slice() else {
@@ -155,7 +159,9 @@ impl Call<'_, '_> {
         let element = self.result_element(0)?.clone();
         let expressed = element.quantized().map_or_else(|| element.clone(), |q| q.expressed.clone());
         let result = match short {
-            "dot_general" => super::contraction::dot_general(&operands[0], &operands[1], self.op.dot_dims()?, &expressed)?,
+            "dot_general" => {
+                super::contraction::dot_general(&operands[0], &operands[1], self.op.dot_dims()?, &expressed)?
+            }
             "convolution" => {
                 super::contraction::convolution(&operands[0], &operands[1], &self.op.conv()?, &expressed)?
             }

@@ -109,7 +109,10 @@ impl World {
                 return Ok(state);
             }
             if state.failed {
-                return Err(Error::new(ErrorKind::Deadlock, format!("{what} that no process can bring any more")));
+                return Err(Error::new(
+                    ErrorKind::Deadlock,
+                    format!("{what} that no process can bring any more"),
+                ));
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -164,7 +167,9 @@ impl World {
             queue.waiting += 1;
             let what = format!("it waits for a value of channel {}", channel.0);
             state = self.wait(state, &what, |state| {
-                let Some(queue) = state.channels.get_mut(&channel).filter(|q| q.granted > 0) else { return false };
+                let Some(queue) = state.channels.get_mut(&channel).filter(|q| q.granted > 0) else {
+                    return false;
+                };
                 queue.granted -= 1;
                 true
             })?;

@@ -71,7 +71,8 @@ fn assertions_say_what_they_say() {
       return
     }";
     let module = parse(text).unwrap();
-    let of = |n: usize| vec![Value::Tensor(Tensor::from_f64s(ElementType::F32, &[n], &vec![0.0; n]).unwrap())];
+    let of =
+        |n: usize| vec![Value::Tensor(Tensor::from_f64s(ElementType::F32, &[n], &vec![0.0; n]).unwrap())];
     run(&module, "main", of(2)).unwrap();
     let error = run(&module, "main", of(3)).unwrap_err();
     assert_eq!((error.kind(), error.message()), (ErrorKind::Assertion, "wanted 2, found 3"));
