@@ -5,6 +5,7 @@
 //! operation stands in one [`table`] that drives reading, printing and checking.
 
 mod access;
+pub mod artifact;
 mod attr;
 pub mod builder;
 mod dense;
@@ -17,6 +18,7 @@ mod normalise;
 mod parse;
 mod print;
 mod quantized;
+pub mod refine;
 mod same;
 mod sharding;
 pub mod table;
@@ -34,6 +36,7 @@ pub use parse::{MAX_NESTING, check, parse};
 pub use print::{Options, print, print_generic, print_with};
 pub use quantized::QuantizedType;
 pub use sharding::Mesh;
+pub use refine::refine;
 pub use types::{Dim, ElementClass, ElementType, FunctionType, TensorType, Type};
 pub use verify::{Inference, verify};
 
