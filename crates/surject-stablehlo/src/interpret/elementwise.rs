@@ -112,7 +112,7 @@ fn recode(from: &ElementType, to: &ElementType, bytes: &[u8]) -> Option<Vec<u8>>
 
 /// The bits of elements one after the other, lowest first.
 fn pack(bytes: &[u8], bits: usize) -> Vec<u8> {
-    if bits % 8 == 0 {
+    if bits.is_multiple_of(8) {
         return bytes.to_vec();
     }
     let mut packed = vec![0u8; (bytes.len() * bits).div_ceil(8)];
@@ -126,7 +126,7 @@ fn pack(bytes: &[u8], bits: usize) -> Vec<u8> {
 }
 
 fn unpack(packed: &[u8], bits: usize, element: &ElementType) -> Vec<u8> {
-    if bits % 8 == 0 {
+    if bits.is_multiple_of(8) {
         return packed.to_vec();
     }
     let signed = super::number::Int::of(element).is_some_and(|int| int.signed);

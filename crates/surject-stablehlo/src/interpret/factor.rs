@@ -411,7 +411,7 @@ pub(crate) fn real_schur(a: &[C], n: usize) -> Option<(Vec<C>, Vec<C>)> {
 fn shift(t: &[C], n: usize, last: usize, steps: usize) -> C {
     let (a, b) = (t[(last - 1) * n + last - 1], t[(last - 1) * n + last]);
     let (c, d) = (t[last * n + last - 1], t[last * n + last]);
-    if steps % 10 == 0 {
+    if steps.is_multiple_of(10) {
         return d + C::new(c.re.abs() + c.im.abs(), 0.0);
     }
     let half = (a - d) / 2.0;

@@ -46,8 +46,8 @@ pub(crate) fn cholesky(a: &[C], n: usize) -> Option<Vec<C>> {
     for j in 0..n {
         let square: f64 = (0..j).map(|k| l[j * n + k].norm_sqr()).sum();
         let rest = a[j * n + j].re - square;
-        // Not `rest <= 0`: NaN has no root either.
-        if !(rest > 0.0) || !rest.is_finite() {
+        // NaN has no root either.
+        if rest <= 0.0 || !rest.is_finite() {
             return None;
         }
         let root = rest.sqrt();
@@ -108,7 +108,7 @@ pub(crate) fn triangular_solve(
     for i in 0..left.batch {
         let matrix = left.get(i);
         // op(A); X A = B is A^T X^T = B^T.
-        let flips = what.transpose != !what.left;
+        let flips = what.transpose == what.left;
         let entry = |r: usize, c: usize| {
             let value = if flips { matrix[c * n + r] } else { matrix[r * n + c] };
             if what.conjugate { value.conj() } else { value }

@@ -218,8 +218,7 @@ impl<'m> Interpreter<'m> {
         let world = self.world(grid)?;
         world.feed(self.infeed.iter().cloned().map(Feed::Values));
         let results = self.run_world(&world, grid, &budget)?;
-        let (outfeed, probes, printed) = world.outcome();
-        Ok(Outcome { results, outfeed, probes, printed })
+        Ok(Outcome { results, ..world.outcome() })
     }
 
     fn world(&self, grid: &[Row<'m>]) -> std::result::Result<World, Error> {

@@ -17,7 +17,7 @@ struct Featured {
 impl Featured {
     /// Elements that a feature has.
     fn size(&self) -> f64 {
-        if self.features == 0 { 0.0 } else { (self.values.len() / self.features) as f64 }
+        self.values.len().checked_div(self.features).unwrap_or(0) as f64
     }
 
     /// Of each feature the sum of a function of position and value.

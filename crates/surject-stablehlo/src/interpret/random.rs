@@ -155,7 +155,7 @@ impl Call<'_, '_> {
                 if span <= 0 {
                     return Err(Error::invalid(format!("no numbers from {low} up to {high}")));
                 }
-                Elements::I(words.map(|w| (low + (i128::from(w) * span >> 64)) as i64).collect())
+                Elements::I(words.map(|w| (low + ((i128::from(w) * span) >> 64)) as i64).collect())
             }
             None => {
                 let (a, b) = (a.float(), b.float());

@@ -53,16 +53,15 @@ impl Window {
             return Err(Error::invalid("a window with a size, stride or dilation below 1"));
         }
         let mut result = Vec::new();
-        for d in 0..rank {
-            let size = windows(
-                shape[d],
+        for (d, size) in shape.iter().enumerate() {
+            result.push(windows(
+                *size,
                 window.padding[d],
                 window.base_dilations[d],
                 window.dimensions[d],
                 window.window_dilations[d],
                 window.strides[d],
-            )?;
-            result.push(size);
+            )?);
         }
         Ok(Window { shape: shape.to_vec(), window, result })
     }
