@@ -1,8 +1,8 @@
-//! StableHLO text in plain Rust: parser, printer, verifier; no MLIR needed.
+//! StableHLO text in plain Rust: parser, printer, verifier, interpreter; no MLIR needed.
 //!
 //! The data model is [`Module`] → [`Function`] → [`Region`] → [`Op`], values are [`ValueId`]s with a type in the
 //! module's table, and attributes are typed ([`Attribute`]) with defaults filled in. What is known of each
-//! operation stands in one [`table`] that drives reading, printing and checking.
+//! operation stands in one [`table`] that drives reading, printing and checking. [`interpret`] runs programs.
 
 mod access;
 pub mod artifact;
@@ -35,8 +35,8 @@ pub use module::{Function, Module, Op, Param, Region, ResultDecl, ValueId, Value
 pub use parse::{MAX_NESTING, check, parse};
 pub use print::{Options, print, print_generic, print_with};
 pub use quantized::QuantizedType;
-pub use sharding::Mesh;
 pub use refine::refine;
+pub use sharding::Mesh;
 pub use types::{Dim, ElementClass, ElementType, FunctionType, TensorType, Type};
 pub use verify::{Inference, verify};
 

@@ -54,13 +54,13 @@ pub(crate) struct Machine<'m> {
     programs: HashMap<*const Region, Option<Rc<Program>>>,
     deaths: HashMap<*const Region, Rc<Deaths>>,
     steps: u64,
-    depth: usize,
+    pub(crate) depth: usize,
     /// Words of `stablehlo.rng` that were used.
     pub(crate) random: u64,
 }
 
 impl<'m> Machine<'m> {
-    pub(crate) fn new(interpreter: &'m Interpreter<'m>, process: Process<'m>) -> Machine<'m> {
+    pub(crate) fn new(interpreter: &'m Interpreter<'m>, process: Process<'m>, depth: usize) -> Machine<'m> {
         let module = interpreter.module;
         let functions = module.functions.iter().map(|f| (f.name.as_str(), f)).collect();
         Machine {
@@ -71,7 +71,7 @@ impl<'m> Machine<'m> {
             programs: HashMap::new(),
             deaths: HashMap::new(),
             steps: 0,
-            depth: 0,
+            depth,
             random: 0,
         }
     }
@@ -216,7 +216,7 @@ impl<'m> Machine<'m> {
         }
         self.step(work)?;
         let results = {
-            let mut call = Call { machine: self, frame, op, args, shapes: Vec::new() };
+            let mut call = Call { machine: self, frame, op, args, shapes: Vec::new(), expressed: false };
             call.run()?
         };
         let types = op.results.iter().map(|v| self.module.ty(*v));
@@ -247,6 +247,8 @@ pub(crate) struct Call<'a, 'm> {
     pub(crate) args: Vec<Value>,
     /// Shapes of results that operands say.
     pub(crate) shapes: Vec<Vec<usize>>,
+    /// Whether results are to be what quantized types express.
+    pub(crate) expressed: bool,
 }
 
 /// The values that an operation gives.
@@ -294,7 +296,10 @@ impl<'m> Call<'_, 'm> {
     pub(crate) fn result_element(&self, i: usize) -> Result<&'m ElementType> {
         let value = self.op.results.get(i).ok_or_else(|| Error::invalid(format!("result {i} is missing")))?;
         match self.machine.module.ty(*value) {
-            Type::Tensor(ty) => Ok(&ty.element),
+            Type::Tensor(ty) => match ty.element.quantized() {
+                Some(quantized) if self.expressed => Ok(&quantized.expressed),
+                _ => Ok(&ty.element),
+            },
             Type::Scalar(element) => Ok(element),
             other => Err(Error::invalid(format!("result {i} has type {other}, not that of a tensor"))),
         }
@@ -343,8 +348,8 @@ impl<'m> Call<'_, 'm> {
         }
     }
 
-    fn stablehlo(&mut self, short: &str) -> Values {
-        if self.meets_quantized(short) {
+    pub(crate) fn stablehlo(&mut self, short: &str) -> Values {
+        if !self.expressed && self.meets_quantized(short) {
             return self.quantized(short);
         }
         match short {

@@ -148,7 +148,7 @@ impl<'m> Call<'_, 'm> {
         let grid = [row];
         let world = interpreter.world(&grid)?;
         let budget = Budget::current().unwrap_or_else(|| Budget::new(u64::MAX));
-        let results = interpreter.run_world(&world, &grid, &budget);
+        let results = interpreter.run_world(&world, &grid, &budget, self.machine.depth);
         self.machine.process.world.absorb(&world);
         let results = results?;
         let mut out = Vec::new();

@@ -194,6 +194,26 @@ fn targets_can_be_added() {
     assert_eq!(results[0].as_tensor().unwrap().to_i64s().unwrap(), [3, 6]);
 }
 
+/// Groups by axes: of processes in two rows and two columns those of a column, then all.
+#[test]
+fn groups_can_be_axes_of_a_mesh() {
+    let run = |axes: &str| {
+        let text = format!(
+            "module {{
+               sdy.mesh @mesh = <[\"x\"=2, \"y\"=2]>
+               func.func @main(%x: tensor<1xi64>) -> tensor<1xi64> {{
+                 %0 = \"stablehlo.all_reduce\"(%x) <{{channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [{axes}]>, use_global_device_ids}}> {SUM} : (tensor<1xi64>) -> tensor<1xi64>
+                 return %0 : tensor<1xi64>
+               }}
+             }}"
+        );
+        grid(&text, 1, 4, &[&[1], &[2], &[4], &[8]]).unwrap()
+    };
+    assert_eq!(run("#stablehlo.axis_ref<name = \"x\">"), [[5], [10], [5], [10]]);
+    let both = "#stablehlo.axis_ref<name = \"x\">, #stablehlo.axis_ref<name = \"y\">";
+    assert_eq!(run(both), [[15], [15], [15], [15]]);
+}
+
 /// A computation that a mesh of four devices shares: parts go in, meet, and are put together.
 #[test]
 fn manual_computations_run_on_simulated_devices() {
