@@ -29,7 +29,9 @@ pub struct Arguments {
 pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
     if arguments.backend == Backend::Spec {
         if arguments.opt {
-            return Err(Failure::bad_input("the back end `spec` runs programs as they stand, without `--opt`"));
+            return Err(Failure::bad_input(
+                "the back end `spec` runs programs as they stand, without `--opt`",
+            ));
         }
         return super::spec::check(&arguments.files, out);
     }
