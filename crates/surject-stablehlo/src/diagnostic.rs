@@ -173,7 +173,8 @@ impl Diagnostic {
 impl Diagnostic {
     /// The error in a file without lines: its place is the offset of a byte.
     fn render_bytes(&self, file_name: &str) -> String {
-        let mut out = format!("{file_name}: byte {}: error[{}]: {}\n", self.span.start, self.code, self.message);
+        let mut out =
+            format!("{file_name}: byte {}: error[{}]: {}\n", self.span.start, self.code, self.message);
         let mut note = |name: &str, text: &str| out.push_str(&format!("  = {name}: {text}\n"));
         if let Some(expected) = &self.expected {
             note("expected", expected);

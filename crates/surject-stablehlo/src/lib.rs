@@ -8,7 +8,7 @@
 //! [`parse`] reads text, in the pretty and in the generic form, artifacts (MLIR bytecode with VHLO, as `jax.export` and
 //! `stablehlo-translate` write it), and files that `jax.export` saved. [`print`](fn@print) and [`print_generic`] give
 //! the text that MLIR gives, [`artifact::write`] an artifact for a version of StableHLO, and [`refine`](fn@refine()) a
-//! program with static shapes for given types of its arguments.
+//! program with static shapes for given types of its arguments. [`interpret`] runs programs.
 //!
 //! ```
 //! use surject_stablehlo::{artifact, parse, print, refine};

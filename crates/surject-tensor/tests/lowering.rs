@@ -118,7 +118,7 @@ fn check(case: &Case) {
     graph.infer().unwrap_or_else(|e| panic!("{}: {e}", case.spec));
     let shape = graph.shape(&y).unwrap();
     assert_eq!(shape.to_string(), case.result, "{}", case.spec);
-    let positions = shape.in_memory_order().iter().map(|d| d.size() as usize).product();
+    let positions = shape.in_memory_order().iter().map(|d| d.size().expect("a number") as usize).product();
     let weights = graph.data(&shape, numbers(positions, 3), Site::default()).unwrap();
     let weighted = Tensor::apply("mul", &[&y, &weights]).unwrap();
     let (loss, _) = apply("sum", "...|...->... => 0", &[&weighted]);

@@ -230,7 +230,7 @@ impl Runner {
             }
             Backend::Kernel => Runner::kernels(program, function, "generic", Schedules::default()),
             Backend::Spec => Err(Failure::unsupported(
-                "the back end `spec` is not available; `interp` runs the program on the reference interpreter",
+                "the back end `spec` runs StableHLO as it stands; `interp` runs every program on the reference interpreter",
             )),
             Backend::Cuda => {
                 Err(Failure::unsupported("the back end `cuda` is not available; `cpu` and `interp` are"))

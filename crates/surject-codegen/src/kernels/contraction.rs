@@ -2,8 +2,8 @@
 
 use super::expression::Expression;
 use super::schedule::WARP;
-use crate::address::{LoopId, LoopSet};
-use crate::dag::{Node, NodeId};
+use crate::expression::address::{LoopId, LoopSet};
+use crate::expression::dag::{Node, NodeId};
 use surject_ir::{AccOp, BinaryOp};
 
 /// A sum of products of a left and a right value: with loops over points that only one of them depends on.

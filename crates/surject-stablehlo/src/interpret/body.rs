@@ -68,7 +68,8 @@ impl Program {
             if !op.regions.is_empty() {
                 return None;
             }
-            let args: Vec<usize> = op.operands.iter().map(|v| slots.get(v).copied()).collect::<Option<_>>()?;
+            let args: Vec<usize> =
+                op.operands.iter().map(|v| slots.get(v).copied()).collect::<Option<_>>()?;
             let constant = match &*op.name {
                 "stablehlo.constant" | "chlo.constant" => match op.attributes.get("value") {
                     Some(Attribute::Dense(dense)) => Some(Tensor::from_dense(dense)?.scalars().ok()?),

@@ -1,10 +1,10 @@
 //! The dialects `check` and `interpreter`: expectations on values, probes, and programs that run side by side.
 
+use super::Work;
 use super::error::{Error, ErrorKind, Result};
 use super::machine::{Call, Values};
 use super::number::{C, Scalar};
 use super::value::{Budget, Tensor, Value};
-use super::Work;
 use super::world::Feed;
 use crate::attr::Attribute;
 use crate::float;
@@ -136,7 +136,13 @@ impl<'m> Call<'_, 'm> {
             "expect_eq" => Near::Equal,
             "expect_almost_eq" => Near::Within(1e-3),
             "expect_close" => Near::Ulps(0, 3),
-            "eq" => if float { Near::Within(TOLERANCE) } else { Near::Equal },
+            "eq" => {
+                if float {
+                    Near::Within(TOLERANCE)
+                } else {
+                    Near::Equal
+                }
+            }
             _ => return Err(Error::unsupported("no such check")),
         };
         compare(self.tensor(0)?, self.tensor(1)?, near)?;
@@ -217,7 +223,7 @@ impl<'m> Call<'_, 'm> {
             }
         }
         let budget = Budget::current().unwrap_or_else(|| Budget::new(u64::MAX));
-        let results = interpreter.run_world(&world, &grid, &budget);
+        let results = interpreter.run_world(&world, &grid, &budget, self.machine.depth);
         self.machine.process.world.absorb(&world);
         results
     }

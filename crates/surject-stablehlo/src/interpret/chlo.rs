@@ -45,7 +45,9 @@ impl<'m> Call<'_, 'm> {
         for tensor in &operands {
             let own = tensor.rank();
             places.push(match given {
-                Some(dims) if own < rank && dims.len() == own => super::movement::dims(dims, rank, "broadcast_dimensions")?,
+                Some(dims) if own < rank && dims.len() == own => {
+                    super::movement::dims(dims, rank, "broadcast_dimensions")?
+                }
                 _ => (rank - own..rank).collect(),
             });
         }
@@ -102,7 +104,8 @@ impl<'m> Call<'_, 'm> {
             contract_lhs: list("lhs_contracting_dimensions"),
             contract_rhs: list("rhs_contracting_dimensions"),
         };
-        let ragged = *list("lhs_ragged_dimensions").first().ok_or_else(|| Error::invalid("no ragged dimension"))?;
+        let ragged =
+            *list("lhs_ragged_dimensions").first().ok_or_else(|| Error::invalid("no ragged dimension"))?;
         let group = list("rhs_group_dimensions").first().copied();
         let numbers = Ragged { dot, ragged, group };
         one(ragged_dot(self.tensor(0)?, self.tensor(1)?, self.tensor(2)?, &numbers, self.result_element(0)?)?)
@@ -121,7 +124,9 @@ impl<'m> Call<'_, 'm> {
         let reverse = self.op.flag("is_reverse")?;
         let scanned = self.tensors(0..inputs)?;
         let size = match scanned.first() {
-            Some(tensor) => *tensor.shape.get(dim).ok_or_else(|| Error::invalid(format!("dimension {dim}")))?,
+            Some(tensor) => {
+                *tensor.shape.get(dim).ok_or_else(|| Error::invalid(format!("dimension {dim}")))?
+            }
             None => usize::try_from(self.op.int("scan_dim_size")?).unwrap_or(0),
         };
         let mut carried: Vec<Value> = self.args.drain(inputs..).collect();
@@ -133,7 +138,8 @@ impl<'m> Call<'_, 'm> {
                 let mut low = vec![0; tensor.rank()];
                 let mut high: Vec<i64> = tensor.shape.iter().map(|n| *n as i64).collect();
                 let place = low.get_mut(dim).zip(high.get_mut(dim));
-                let (from, to) = place.ok_or_else(|| Error::invalid(format!("dimension {dim} of {}", tensor.ty())))?;
+                let (from, to) =
+                    place.ok_or_else(|| Error::invalid(format!("dimension {dim} of {}", tensor.ty())))?;
                 (*from, *to) = (at, at + 1);
                 let part = slice(tensor, &low, &high, &vec![1; tensor.rank()], &tensor.element)?;
                 let mut shape = part.shape.clone();
@@ -144,7 +150,10 @@ impl<'m> Call<'_, 'm> {
             row.extend(carried);
             let mut results = self.block(0, row)?;
             if results.len() < outputs {
-                return Err(Error::invalid(format!("a body of {} results for {outputs} outputs", results.len())));
+                return Err(Error::invalid(format!(
+                    "a body of {} results for {outputs} outputs",
+                    results.len()
+                )));
             }
             carried = results.split_off(outputs);
             for (list, result) in slices.iter_mut().zip(results) {
@@ -153,7 +162,10 @@ impl<'m> Call<'_, 'm> {
                 };
                 let mut shape = tensor.shape.clone();
                 if dim > shape.len() {
-                    return Err(Error::invalid(format!("dimension {dim} of outputs of type {}", tensor.ty())));
+                    return Err(Error::invalid(format!(
+                        "dimension {dim} of outputs of type {}",
+                        tensor.ty()
+                    )));
                 }
                 shape.insert(dim, 1);
                 let element = tensor.element.clone();

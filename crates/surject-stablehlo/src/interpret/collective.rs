@@ -108,6 +108,9 @@ impl<'m> Call<'_, 'm> {
         let find = |rows: Vec<Vec<usize>>, number: usize| {
             rows.into_iter().find(|row| row.contains(&number)).unwrap_or_default()
         };
+        if let Some(Attribute::Opaque(text)) = self.op.attributes.get("replica_groups") {
+            return self.mesh_group(text);
+        }
         let across = self.channel() > 0;
         Ok(if self.op.flag("use_global_device_ids")? {
             find(self.rows(replicas * partitions)?, self.machine.process.id())
@@ -119,6 +122,46 @@ impl<'m> Call<'_, 'm> {
         } else {
             find(self.rows(replicas)?, replica).into_iter().map(|r| id(r, partition)).collect()
         })
+    }
+
+    /// The processes of a mesh that differ from this one along the given axes only, the last axis fastest. Processes are
+    /// numbered row by row along the axes of the mesh.
+    fn mesh_group(&self, text: &str) -> Result<Vec<usize>> {
+        let unread = || Error::unsupported(format!("the groups {text}"));
+        let (mesh, axes) = text.rsplit_once("axes").ok_or_else(unread)?;
+        let sizes: Vec<(String, usize)> = match mesh.split_once('@') {
+            Some((_, name)) => {
+                let name = crate::parse::read_symbol(&format!("@{name}")).ok_or_else(unread)?;
+                let mesh = self.machine.module.mesh(&name).ok_or_else(unread)?;
+                mesh.axes.into_iter().map(|(name, size)| (name, usize::try_from(size).unwrap_or(0))).collect()
+            }
+            None => {
+                let sizes = mesh.split("size").skip(1).map(|rest| {
+                    let digits: String = rest.chars().filter(|c| !" =".contains(*c)).collect();
+                    digits.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
+                });
+                let sizes: Vec<usize> = sizes.collect::<Option<_>>().ok_or_else(unread)?;
+                crate::parse::read_names(mesh).into_iter().zip(sizes).collect()
+            }
+        };
+        let axes = crate::parse::read_names(axes);
+        let known = axes.iter().all(|axis| sizes.iter().any(|(name, _)| name == axis));
+        let count: usize = sizes.iter().map(|(_, size)| size).product();
+        let own = self.machine.process.id();
+        if text.contains("sub_axis") || !known || own >= count {
+            return Err(unread());
+        }
+        let mut group = vec![own];
+        for axis in &axes {
+            let at = sizes.iter().position(|(name, _)| name == axis).unwrap_or(0);
+            let step: usize = sizes[at + 1..].iter().map(|(_, size)| size).product();
+            let line = |p: usize| {
+                let first = p - p / step % sizes[at].1 * step;
+                (0..sizes[at].1).map(move |i| first + i * step)
+            };
+            group = group.into_iter().flat_map(line).collect();
+        }
+        Ok(group)
     }
 
     /// Position of this process in a group.

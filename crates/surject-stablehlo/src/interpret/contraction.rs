@@ -45,7 +45,12 @@ fn products(a: &Elements, b: &Elements, batch: usize, m: usize, n: usize, k: usi
 }
 
 /// The product in the order batch, free dimensions of the left, free dimensions of the right operand.
-pub(crate) fn dot_general(lhs: &Tensor, rhs: &Tensor, numbers: &DotDims, element: &ElementType) -> Result<Tensor> {
+pub(crate) fn dot_general(
+    lhs: &Tensor,
+    rhs: &Tensor,
+    numbers: &DotDims,
+    element: &ElementType,
+) -> Result<Tensor> {
     let batch_l = dims(&numbers.batch_lhs, lhs.rank(), "batching dimensions")?;
     let batch_r = dims(&numbers.batch_rhs, rhs.rank(), "batching dimensions")?;
     let sum_l = dims(&numbers.contract_lhs, lhs.rank(), "contracting dimensions")?;
@@ -125,8 +130,11 @@ impl Call<'_, '_> {
         if lhs.rank() == 0 || rhs.rank() == 0 {
             return Err(Error::invalid("operands of rank 0"));
         }
-        let numbers =
-            DotDims { contract_lhs: vec![lhs.rank() as i64 - 1], contract_rhs: vec![0], ..DotDims::default() };
+        let numbers = DotDims {
+            contract_lhs: vec![lhs.rank() as i64 - 1],
+            contract_rhs: vec![0],
+            ..DotDims::default()
+        };
         one(dot_general(lhs, rhs, &numbers, self.result_element(0)?)?)
     }
 
@@ -235,7 +243,10 @@ fn einsum(config: &str, tensors: &[Tensor], element: &ElementType) -> Result<Ten
             if sizes[i] == 1 {
                 sizes[i] = *size;
             } else if *size != 1 && *size != sizes[i] {
-                return Err(Error::invalid(format!("the dimension '{label}' has sizes {} and {size}", sizes[i])));
+                return Err(Error::invalid(format!(
+                    "the dimension '{label}' has sizes {} and {size}",
+                    sizes[i]
+                )));
             }
         }
     }
@@ -260,9 +271,8 @@ fn einsum(config: &str, tensors: &[Tensor], element: &ElementType) -> Result<Ten
     each_index(&shape, |index| {
         let mut sum = Sum::of(element)?;
         each_index(&summed, |inner| {
-            let place = |own: &[usize]| -> usize {
-                index.iter().chain(inner).zip(own).map(|(i, s)| i * s).sum()
-            };
+            let place =
+                |own: &[usize]| -> usize { index.iter().chain(inner).zip(own).map(|(i, s)| i * s).sum() };
             let a = values[0].at(place(&steps[0]));
             let b = values.get(1).map_or(unit, |v| v.at(place(&steps[1])));
             sum.add(a, b);
@@ -275,7 +285,12 @@ fn einsum(config: &str, tensors: &[Tensor], element: &ElementType) -> Result<Ten
 }
 
 /// Sums over windows of the input, as the attributes say.
-pub(crate) fn convolution(lhs: &Tensor, rhs: &Tensor, conv: &ConvAttrs, element: &ElementType) -> Result<Tensor> {
+pub(crate) fn convolution(
+    lhs: &Tensor,
+    rhs: &Tensor,
+    conv: &ConvAttrs,
+    element: &ElementType,
+) -> Result<Tensor> {
     let d = &conv.dims;
     let spatial = d.input_spatial.len();
     let role = |values: &[i64], rank: usize| dims(values, rank, "dimension numbers");
@@ -289,12 +304,15 @@ pub(crate) fn convolution(lhs: &Tensor, rhs: &Tensor, conv: &ConvAttrs, element:
         || conv.reversal.len() != spatial
         || [&input, &kernel, &output].iter().any(|list| list.len() != spatial + 2)
     {
-        return Err(Error::invalid(format!("attributes for another number of spatial dimensions than {spatial}")));
+        return Err(Error::invalid(format!(
+            "attributes for another number of spatial dimensions than {spatial}"
+        )));
     }
     // In one order: batch, features, space; output features, input features, space.
     let lhs = transpose(lhs, &input, &lhs.element)?;
     let rhs = transpose(rhs, &kernel, &rhs.element)?;
-    let (features, batches) = (conv.feature_group_count.max(1) as usize, conv.batch_group_count.max(1) as usize);
+    let (features, batches) =
+        (conv.feature_group_count.max(1) as usize, conv.batch_group_count.max(1) as usize);
     let (batch, in_features) = (lhs.shape[0], lhs.shape[1]);
     let (out_features, group_features) = (rhs.shape[0], rhs.shape[1]);
     if in_features != group_features * features
@@ -349,9 +367,10 @@ pub(crate) fn convolution(lhs: &Tensor, rhs: &Tensor, conv: &ConvAttrs, element:
         let mut sum = Sum::of(element)?;
         let lines: Vec<usize> = pairs.iter().map(Vec::len).collect();
         each_index(&lines, |inner| {
-            let (x, y) = inner.iter().zip(&pairs).fold((a_base, b_base), |(x, y), (i, line)| {
-                (x + line[*i].0, y + line[*i].1)
-            });
+            let (x, y) = inner
+                .iter()
+                .zip(&pairs)
+                .fold((a_base, b_base), |(x, y), (i, line)| (x + line[*i].0, y + line[*i].1));
             sums.run(&mut sum, x, y);
             Ok(())
         })?;

@@ -44,7 +44,9 @@ impl<'m> Call<'_, 'm> {
         }
         self.take_shapes()?;
         match target {
-            "stablehlo.dynamic_reduce_window" | "mhlo.dynamic_reduce_window" => return self.dynamic_reduce_window(),
+            "stablehlo.dynamic_reduce_window" | "mhlo.dynamic_reduce_window" => {
+                return self.dynamic_reduce_window();
+            }
             "stablehlo.dynamic_rng_bit_generator" | "mhlo.dynamic_rng_bit_generator" => {
                 let shape = sizes(&self.tensor(1)?.int_elements()?, "output_shape")?;
                 self.shapes = vec![self.tensor(0)?.shape.clone(), shape];
@@ -94,7 +96,8 @@ impl<'m> Call<'_, 'm> {
     /// `reduce_window` whose window is given by operands, and whose region is a function.
     fn dynamic_reduce_window(&mut self) -> Values {
         let n = self.op.results.len();
-        let lists = (2 * n..self.args.len()).map(|i| self.tensor(i)?.int_elements()).collect::<Result<Vec<_>>>()?;
+        let lists =
+            (2 * n..self.args.len()).map(|i| self.tensor(i)?.int_elements()).collect::<Result<Vec<_>>>()?;
         let [dimensions, strides, base_dilations, window_dilations, padding] = lists.as_slice() else {
             return Err(Error::invalid(format!("{} operands for {n} results", self.args.len())));
         };
@@ -137,7 +140,8 @@ impl<'m> Call<'_, 'm> {
         if self.tensor(0)?.int()? != 0 {
             return Ok(Vec::new());
         }
-        let mut message = self.op.string("error_message").unwrap_or("the assertion does not hold").to_string();
+        let mut message =
+            self.op.string("error_message").unwrap_or("the assertion does not hold").to_string();
         for i in 1..self.args.len() {
             message = message.replace(&format!("{{{}}}", i - 1), &self.tensor(i)?.int()?.to_string());
         }

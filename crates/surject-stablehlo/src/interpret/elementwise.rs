@@ -98,19 +98,21 @@ impl Call<'_, '_> {
         }
         let packed = pack(tensor.bytes(), from);
         let bytes = unpack(&packed, to, &element);
-        Tensor::new(element, &shape, bytes).map_or_else(|| Err(Error::invalid("bits that make no whole element")), one)
+        Tensor::new(element, &shape, bytes)
+            .map_or_else(|| Err(Error::invalid("bits that make no whole element")), one)
     }
 }
 
 /// Signed and unsigned integers below 8 bits differ in their upper bits.
 fn recode(from: &ElementType, to: &ElementType, bytes: &[u8]) -> Option<Vec<u8>> {
     let narrow = from.bits().is_some_and(|bits| bits < 8);
-    narrow.then(|| unpack(&pack(bytes, from.bits().unwrap_or(8) as usize), to.bits().unwrap_or(8) as usize, to))
+    narrow
+        .then(|| unpack(&pack(bytes, from.bits().unwrap_or(8) as usize), to.bits().unwrap_or(8) as usize, to))
 }
 
 /// The bits of elements one after the other, lowest first.
 fn pack(bytes: &[u8], bits: usize) -> Vec<u8> {
-    if bits % 8 == 0 {
+    if bits.is_multiple_of(8) {
         return bytes.to_vec();
     }
     let mut packed = vec![0u8; (bytes.len() * bits).div_ceil(8)];
@@ -124,7 +126,7 @@ fn pack(bytes: &[u8], bits: usize) -> Vec<u8> {
 }
 
 fn unpack(packed: &[u8], bits: usize, element: &ElementType) -> Vec<u8> {
-    if bits % 8 == 0 {
+    if bits.is_multiple_of(8) {
         return packed.to_vec();
     }
     let signed = super::number::Int::of(element).is_some_and(|int| int.signed);

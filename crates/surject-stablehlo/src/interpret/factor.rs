@@ -1,5 +1,5 @@
 //! Factorisations of dense matrices of complex `f64`, row by row: `a[i * n + j]`. Real matrices stay real in all of them but
-//! [`schur`], whose form is triangular.
+//! [`schur`], whose form is triangular; that of [`real_schur`] has blocks of two.
 
 use super::number::C;
 use super::scalar::complex::sqrt;
@@ -16,7 +16,8 @@ pub(crate) fn lu(a: &mut [C], m: usize, n: usize) -> (Vec<i64>, i64) {
     let (mut pivots, mut info) = (Vec::new(), 0);
     let size = |z: C| z.re.abs() + z.im.abs();
     for j in 0..m.min(n) {
-        let pivot = (j..m).fold(j, |best, i| if size(a[i * n + j]) > size(a[best * n + j]) { i } else { best });
+        let pivot =
+            (j..m).fold(j, |best, i| if size(a[i * n + j]) > size(a[best * n + j]) { i } else { best });
         pivots.push(pivot as i64 + 1);
         if a[pivot * n + j] == ZERO {
             if info == 0 {
@@ -74,17 +75,31 @@ fn reflect_right(a: &mut [C], m: usize, n: usize, v: &[C], tau: C, column: usize
 
 /// The factor R above reflectors, and their `tau`.
 pub(crate) fn qr(a: &mut [C], m: usize, n: usize) -> Vec<C> {
+    (0..m.min(n)).map(|j| qr_column(a, m, n, j)).collect()
+}
+
+fn qr_column(a: &mut [C], m: usize, n: usize, j: usize) -> C {
+    let mut v: Vec<C> = (j..m).map(|i| a[i * n + j]).collect();
+    let (beta, tau) = reflector(&mut v);
+    v[0] = ONE;
+    reflect_left(a, n, &v, tau.conj(), j, j + 1);
+    v[0] = beta;
+    v.iter().enumerate().for_each(|(i, v)| a[(j + i) * n + j] = *v);
+    tau
+}
+
+/// As [`qr`], of the columns in an order of falling norms of what is left of them; that order.
+pub(crate) fn pivoted_qr(a: &mut [C], m: usize, n: usize) -> (Vec<C>, Vec<usize>) {
+    let mut order: Vec<usize> = (0..n).collect();
     let mut taus = Vec::new();
     for j in 0..m.min(n) {
-        let mut v: Vec<C> = (j..m).map(|i| a[i * n + j]).collect();
-        let (beta, tau) = reflector(&mut v);
-        v[0] = ONE;
-        reflect_left(a, n, &v, tau.conj(), j, j + 1);
-        v[0] = beta;
-        v.iter().enumerate().for_each(|(i, v)| a[(j + i) * n + j] = *v);
-        taus.push(tau);
+        let norm = |column: usize| -> f64 { (j..m).map(|i| a[i * n + column].norm_sqr()).sum() };
+        let best = (j..n).fold(j, |best, column| if norm(column) > norm(best) { column } else { best });
+        order.swap(j, best);
+        (0..m).for_each(|i| a.swap(i * n + j, i * n + best));
+        taus.push(qr_column(a, m, n, j));
     }
-    taus
+    (taus, order)
 }
 
 /// The vector of reflector `j` below the diagonal of `a`.
@@ -207,7 +222,8 @@ pub(crate) fn svd(a: &[C], m: usize, n: usize) -> Option<(Vec<f64>, Vec<C>, Vec<
         let mut rotated = false;
         for p in 0..n {
             for q in p + 1..n {
-                let product = |x: usize, y: usize| -> C { (0..m).map(|i| w[i * n + x].conj() * w[i * n + y]).sum() };
+                let product =
+                    |x: usize, y: usize| -> C { (0..m).map(|i| w[i * n + x].conj() * w[i * n + y]).sum() };
                 let (app, aqq, apq) = (product(p, p).re, product(q, q).re, product(p, q));
                 let size = libm::hypot(apq.re, apq.im);
                 if size == 0.0 || size <= 1e-16 * (app * aqq).sqrt() {
@@ -329,11 +345,73 @@ pub(crate) fn schur(a: &[C], n: usize) -> Option<(Vec<C>, Vec<C>)> {
     Some((t, z))
 }
 
+/// The real form: a `T` with blocks of one or two on its diagonal and an orthogonal `Z`. An invariant subspace of one or two
+/// dimensions after the other is split off, found by [`schur`] of what is left. Blocks of two have equal diagonal elements.
+pub(crate) fn real_schur(a: &[C], n: usize) -> Option<(Vec<C>, Vec<C>)> {
+    let mut t = a.to_vec();
+    let mut z: Vec<C> = (0..n * n).map(|i| if i / n == i % n { ONE } else { ZERO }).collect();
+    let mut done = 0;
+    while done < n {
+        let k = n - done;
+        let rest: Vec<C> = (0..k * k).map(|i| t[(done + i / k) * n + done + i % k]).collect();
+        let scale = rest.iter().map(|z| z.norm_sqr()).sum::<f64>().sqrt();
+        let (form, vectors) = schur(&rest, k)?;
+        let value = form[0];
+        let v: Vec<C> = (0..k).map(|i| vectors[i * k]).collect();
+        let largest = v.iter().copied().fold(ZERO, |a, b| if b.norm_sqr() > a.norm_sqr() { b } else { a });
+        let phase = (largest / libm::hypot(largest.re, largest.im)).conj();
+        let real = k == 1 || value.im.abs() <= 1e-14 * scale;
+        let width = if real { 1 } else { 2 };
+        // The subspace in the first columns of a square matrix, made orthogonal.
+        let mut q = vec![ZERO; k * k];
+        for (i, v) in v.iter().enumerate() {
+            let v = *v * phase;
+            q[i * k] = C::new(v.re, 0.0);
+            if width == 2 {
+                q[i * k + 1] = C::new(v.im, 0.0);
+            }
+        }
+        let mut panel: Vec<C> = (0..k * width).map(|i| q[i / width * k + i % width]).collect();
+        let taus = qr(&mut panel, k, width);
+        (0..k * width).for_each(|i| q[i / width * k + i % width] = panel[i]);
+        let q = q_of(&q, &taus, k, k);
+        // T = Q^T T Q and Z = Z Q on the last rows and columns.
+        let times = |m: &[C], row: usize| -> Vec<C> {
+            (0..k).map(|j| (0..k).map(|l| m[row * n + done + l] * q[l * k + j]).sum()).collect()
+        };
+        for row in 0..n {
+            let (x, y) = (times(&t, row), times(&z, row));
+            t[row * n + done..(row + 1) * n].copy_from_slice(&x);
+            z[row * n + done..(row + 1) * n].copy_from_slice(&y);
+        }
+        for column in done..n {
+            let x: Vec<C> =
+                (0..k).map(|i| (0..k).map(|l| q[l * k + i] * t[(done + l) * n + column]).sum()).collect();
+            x.into_iter().enumerate().for_each(|(i, v)| t[(done + i) * n + column] = v);
+        }
+        for row in done + width..n {
+            (done..done + width).for_each(|column| t[row * n + column] = ZERO);
+        }
+        if width == 2 {
+            let (p, q) = (done, done + 1);
+            let (a, b, c, d) = (t[p * n + p].re, t[p * n + q].re, t[q * n + p].re, t[q * n + q].re);
+            let angle = 0.5 * libm::atan2(d - a, b + c);
+            // Columns p, q become cos p + sin q and cos q - sin p.
+            let (cos, sin) = (libm::cos(angle), -libm::sin(angle));
+            rotate_columns(&mut t, n, n, p, q, cos, sin, ONE);
+            rotate_rows(&mut t, n, p, q, cos, sin, ONE);
+            rotate_columns(&mut z, n, n, p, q, cos, sin, ONE);
+        }
+        done += width;
+    }
+    Some((t, z))
+}
+
 /// The eigenvalue of the last block of two that is nearer to its last element; another number now and then.
 fn shift(t: &[C], n: usize, last: usize, steps: usize) -> C {
     let (a, b) = (t[(last - 1) * n + last - 1], t[(last - 1) * n + last]);
     let (c, d) = (t[last * n + last - 1], t[last * n + last]);
-    if steps % 10 == 0 {
+    if steps.is_multiple_of(10) {
         return d + C::new(c.re.abs() + c.im.abs(), 0.0);
     }
     let half = (a - d) / 2.0;
@@ -444,4 +522,122 @@ pub(crate) fn tridiagonal(dl: &[C], d: &[C], du: &[C], b: &mut [C], m: usize) ->
         }
     }
     0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A matrix of pseudo-random numbers between -1 and 1, real or complex.
+    fn matrix(m: usize, n: usize, complex: bool, seed: u64) -> Vec<C> {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        };
+        (0..m * n).map(|_| C::new(next(), if complex { next() } else { 0.0 })).collect()
+    }
+
+    fn product(a: &[C], b: &[C], m: usize, k: usize, n: usize) -> Vec<C> {
+        (0..m * n).map(|i| (0..k).map(|l| a[i / n * k + l] * b[l * n + i % n]).sum()).collect()
+    }
+
+    fn adjoint(a: &[C], m: usize, n: usize) -> Vec<C> {
+        (0..m * n).map(|i| a[i % m * n + i / m].conj()).collect()
+    }
+
+    fn near(a: &[C], b: &[C]) {
+        let distance = a.iter().zip(b).map(|(x, y)| (x - y).norm_sqr()).sum::<f64>().sqrt();
+        assert!(a.len() == b.len() && distance < 1e-12, "{distance}");
+    }
+
+    fn identity(n: usize) -> Vec<C> {
+        (0..n * n).map(|i| if i / n == i % n { ONE } else { ZERO }).collect()
+    }
+
+    #[test]
+    fn factors_multiply_to_the_matrix() {
+        for (seed, (m, n)) in [(1, 1), (2, 2), (3, 5), (5, 3), (6, 6), (1, 4), (4, 1)].into_iter().enumerate()
+        {
+            for complex in [false, true] {
+                let a = matrix(m, n, complex, seed as u64 + 1);
+                let k = m.min(n);
+                let mut f = a.clone();
+                let (pivots, info) = lu(&mut f, m, n);
+                assert_eq!(info, 0);
+                let part = |i: usize, j: usize, lower: bool| match (i == j, (i > j) == lower) {
+                    (true, _) if lower => ONE,
+                    (true, _) | (_, true) => f[i * n + j],
+                    _ => ZERO,
+                };
+                let l: Vec<C> = (0..m * k).map(|i| part(i / k, i % k, true)).collect();
+                let u: Vec<C> = (0..k * n).map(|i| part(i / n, i % n, false)).collect();
+                let mut permuted = a.clone();
+                for (i, p) in pivots.iter().enumerate() {
+                    let p = *p as usize - 1;
+                    (0..n).for_each(|j| permuted.swap(i * n + j, p * n + j));
+                }
+                near(&product(&l, &u, m, k, n), &permuted);
+
+                let mut f = a.clone();
+                let taus = qr(&mut f, m, n);
+                let r: Vec<C> = (0..m * n).map(|i| if i / n > i % n { ZERO } else { f[i] }).collect();
+                let mut c = r.clone();
+                multiply_q(&f, &taus, n, &mut c, (m, n), true, false);
+                near(&c, &a);
+
+                let (s, u, vh) = svd(&a, m, n).unwrap();
+                let scaled: Vec<C> = (0..m * n)
+                    .map(|i| if i % n < k { u[i / n * m + i % n] * s[i % n] } else { ZERO })
+                    .collect();
+                near(&product(&scaled, &vh, m, n, n), &a);
+                near(&product(&adjoint(&u, m, m), &u, m, m, m), &identity(m));
+            }
+        }
+    }
+
+    #[test]
+    fn schur_forms_are_similar_to_the_matrix() {
+        for n in 1..8 {
+            for complex in [false, true] {
+                let a = matrix(n, n, complex, n as u64 + 40);
+                let mut forms = vec![(schur(&a, n).unwrap(), 0)];
+                if !complex {
+                    forms.push((real_schur(&a, n).unwrap(), 1));
+                }
+                for ((t, z), below) in forms {
+                    let t: Vec<C> =
+                        (0..n * n).map(|i| if i / n > i % n + below { ZERO } else { t[i] }).collect();
+                    near(&product(&product(&z, &t, n, n, n), &adjoint(&z, n, n), n, n, n), &a);
+                    near(&product(&adjoint(&z, n, n), &z, n, n, n), &identity(n));
+                }
+                let (t, z) = schur(&a, n).unwrap();
+                let v = eigenvectors(&t, &z, n, false);
+                let scaled: Vec<C> = (0..n * n).map(|i| v[i] * t[i % n * n + i % n]).collect();
+                near(&product(&a, &v, n, n, n), &scaled);
+                let h: Vec<C> = a.iter().zip(adjoint(&a, n, n)).map(|(x, y)| x + y).collect();
+                let (w, v) = hermitian(&h, n).unwrap();
+                let scaled: Vec<C> = (0..n * n).map(|i| v[i] * w[i % n]).collect();
+                near(&product(&h, &v, n, n, n), &scaled);
+            }
+        }
+    }
+
+    #[test]
+    fn tridiagonal_systems_are_solved() {
+        let n = 6;
+        let line = |seed| matrix(1, n, true, seed);
+        let (dl, d, du, b) = (line(1), line(2), line(3), matrix(n, 2, true, 4));
+        let mut x = b.clone();
+        assert_eq!(tridiagonal(&dl, &d, &du, &mut x, 2), 0);
+        let a: Vec<C> = (0..n * n)
+            .map(|i| match (i / n, i % n) {
+                (r, c) if r == c => d[r],
+                (r, c) if r == c + 1 => dl[r],
+                (r, c) if r + 1 == c => du[r],
+                _ => ZERO,
+            })
+            .collect();
+        near(&product(&a, &x, n, n, 2), &b);
+    }
 }

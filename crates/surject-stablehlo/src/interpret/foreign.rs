@@ -91,9 +91,8 @@ impl Call<'_, '_> {
         if short == "constant" {
             let element = self.result_element(0)?.clone();
             return one(match self.op.attribute("value")? {
-                Attribute::Dense(dense) => {
-                    Tensor::from_dense(dense).ok_or_else(|| Error::unsupported(format!("elements {}", dense.ty)))?
-                }
+                Attribute::Dense(dense) => Tensor::from_dense(dense)
+                    .ok_or_else(|| Error::unsupported(format!("elements {}", dense.ty)))?,
                 Attribute::Int { value, .. } => Tensor::ints(&element, &[], vec![*value as i64])?,
                 Attribute::Bool(value) => Tensor::ints(&element, &[], vec![i64::from(*value)])?,
                 other => match other.as_f64() {
@@ -248,7 +247,9 @@ impl Call<'_, '_> {
                         match (*a, b) {
                             (1, b) => *a = b,
                             (a, b) if b == 1 || a == b => {}
-                            (a, b) => return Err(Error::invalid(format!("sizes {a} and {b} do not broadcast"))),
+                            (a, b) => {
+                                return Err(Error::invalid(format!("sizes {a} and {b} do not broadcast")));
+                            }
                         }
                     }
                 }
@@ -273,7 +274,8 @@ impl Call<'_, '_> {
             }
             "concat" => self.list([self.extents(0)?, self.extents(1)?].concat()),
             "from_extents" => {
-                let list = (0..self.args.len()).map(|i| self.tensor(i)?.int()).collect::<Result<Vec<i64>>>()?;
+                let list =
+                    (0..self.args.len()).map(|i| self.tensor(i)?.int()).collect::<Result<Vec<i64>>>()?;
                 self.list(list)
             }
             "to_extent_tensor" => self.list(self.extents(0)?),
@@ -282,7 +284,10 @@ impl Call<'_, '_> {
                 let first = self.extents(0)?;
                 for i in 1..self.args.len() {
                     if self.extents(i)? != first {
-                        return Err(Error::invalid(format!("shapes {first:?} and {:?} differ", self.extents(i)?)));
+                        return Err(Error::invalid(format!(
+                            "shapes {first:?} and {:?} differ",
+                            self.extents(i)?
+                        )));
                     }
                 }
                 Ok(vec![Value::Token])
@@ -312,7 +317,8 @@ impl Call<'_, '_> {
                 let tensor = self.tensor(0)?;
                 let index = self.tensor(1)?.int()?;
                 let size = usize::try_from(index).ok().and_then(|i| tensor.shape.get(i));
-                let size = size.ok_or_else(|| Error::invalid(format!("dimension {index} of {}", tensor.ty())))?;
+                let size =
+                    size.ok_or_else(|| Error::invalid(format!("dimension {index} of {}", tensor.ty())))?;
                 self.number(*size as i64)
             }
             "extract" => {
@@ -322,7 +328,12 @@ impl Call<'_, '_> {
                     let index = self.tensor(i + 1)?.int()?;
                     match usize::try_from(index) {
                         Ok(index) if index < *n => at += index * stride,
-                        _ => return Err(Error::invalid(format!("index {index} of dimension {i} of {}", tensor.ty()))),
+                        _ => {
+                            return Err(Error::invalid(format!(
+                                "index {index} of dimension {i} of {}",
+                                tensor.ty()
+                            )));
+                        }
                     }
                 }
                 let wide = tensor.width();
@@ -339,7 +350,8 @@ impl Call<'_, '_> {
                     _ => parts.iter().flat_map(|t| t.bytes().to_vec()).collect(),
                 };
                 let tensor = Tensor::new(element, &shape, bytes);
-                tensor.map_or_else(|| Err(Error::invalid("as many elements as the shape has are wanted")), one)
+                tensor
+                    .map_or_else(|| Err(Error::invalid("as many elements as the shape has are wanted")), one)
             }
             _ => Err(Error::unsupported("no such operation here")),
         }

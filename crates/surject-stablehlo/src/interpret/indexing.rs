@@ -31,7 +31,10 @@ impl Indices {
             std::cmp::Ordering::Less => batch.remove(vector_dim),
             std::cmp::Ordering::Equal => 1,
             std::cmp::Ordering::Greater => {
-                return Err(Error::invalid(format!("index vectors along dimension {vector_dim} of {}", tensor.ty())));
+                return Err(Error::invalid(format!(
+                    "index vectors along dimension {vector_dim} of {}",
+                    tensor.ty()
+                )));
             }
         };
         Ok(Indices {
@@ -85,7 +88,11 @@ fn gather(
         return Err(Error::invalid(format!("slices {slice:?} at {} numbers of {}", map.len(), operand.ty())));
     }
     if let Some(d) = (0..rank).find(|d| slice[*d] > operand.shape[*d]) {
-        return Err(Error::invalid(format!("slices of size {} in dimension {d} of {}", slice[d], operand.ty())));
+        return Err(Error::invalid(format!(
+            "slices of size {} in dimension {d} of {}",
+            slice[d],
+            operand.ty()
+        )));
     }
     let window = others(rank, &[&collapsed, &batching]);
     let result_rank = indices.batch.len() + window.len();
@@ -123,11 +130,13 @@ fn gather(
             }
             let base: usize = batch_dims.iter().zip(batch).map(|(d, i)| to[*d] * i).sum();
             let mut i = 0;
-            Strided { shape: window_sizes.clone(), start: from as isize, steps: read_steps.clone() }.each(|p| {
-                let at = (base + places[i]) * wide;
-                bytes[at..at + wide].copy_from_slice(&operand.bytes()[p * wide..(p + 1) * wide]);
-                i += 1;
-            });
+            Strided { shape: window_sizes.clone(), start: from as isize, steps: read_steps.clone() }.each(
+                |p| {
+                    let at = (base + places[i]) * wide;
+                    bytes[at..at + wide].copy_from_slice(&operand.bytes()[p * wide..(p + 1) * wide]);
+                    i += 1;
+                },
+            );
             Ok(())
         })?;
     }
@@ -259,7 +268,10 @@ impl<'m> Call<'_, 'm> {
         }
         // The types of the region's arguments, to which both are converted.
         if body.params.len() != 2 * n {
-            return Err(Error::invalid(format!("a region of {} arguments for {n} results", body.params.len())));
+            return Err(Error::invalid(format!(
+                "a region of {} arguments for {n} results",
+                body.params.len()
+            )));
         }
         let mut state = Vec::new();
         let mut news = Vec::new();
@@ -276,7 +288,10 @@ impl<'m> Call<'_, 'm> {
             }
             let results = body.call(self.machine, self.frame, &row)?;
             if results.len() != n {
-                return Err(Error::invalid(format!("a region of {} results for {n} operands", results.len())));
+                return Err(Error::invalid(format!(
+                    "a region of {} results for {n} operands",
+                    results.len()
+                )));
             }
             for k in 0..n {
                 state[k][at] = results[k];

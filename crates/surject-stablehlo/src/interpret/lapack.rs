@@ -34,8 +34,10 @@ pub(super) fn call(call: &mut Call<'_, '_>, target: &str) -> Result<Option<Vec<V
             Some("syevd" | "heevd") => call.eigh(),
             Some("gesdd" | "gesvd") => call.svd(),
             Some("geev") => call.eig(),
-            Some("gees") => return call.schur(),
+            Some("gees") => call.schur(),
             Some("gehrd") => call.hessenberg(),
+            Some("geqp3") => call.pivoted_qr(),
+            Some("sytrd" | "hetrd") => call.tridiagonal(),
             Some("gtsv") => call.tridiagonal_solve(),
             _ => return Ok(None),
         },
@@ -111,14 +113,20 @@ impl Call<'_, '_> {
         };
         self.matrices(0)?;
         self.matrices(1)?;
-        Ok(vec![Value::Tensor(triangular_solve(self.tensor(0)?, self.tensor(1)?, what, self.result_element(0)?)?)])
+        Ok(vec![Value::Tensor(triangular_solve(
+            self.tensor(0)?,
+            self.tensor(1)?,
+            what,
+            self.result_element(0)?,
+        )?)])
     }
 
     /// `getrf`: factors, pivots from 1 and where a pivot is zero. On a TPU: factors, pivots from 0 and the permutation.
     fn lu(&mut self, tpu: bool) -> Values {
         let given = self.matrices(0)?;
         let (m, n) = (given.rows, given.columns);
-        let (mut values, mut pivots, mut infos, mut permutations) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut values, mut pivots, mut infos, mut permutations) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for i in 0..given.batch {
             let mut a = given.get(i).to_vec();
             let (own, info) = factor::lu(&mut a, m, n);
@@ -142,6 +150,68 @@ impl Call<'_, '_> {
             values.extend(a);
         }
         Ok(vec![self.numbers(0, values)?, self.numbers(1, taus)?])
+    }
+
+    /// Factors, the order of the columns from 1, and `tau`. Columns that are to stay in front are not supported.
+    fn pivoted_qr(&mut self) -> Values {
+        let given = self.matrices(0)?;
+        if self.tensor(1)?.int_elements()?.iter().any(|v| *v != 0) {
+            return Err(Error::unsupported("columns that are to stay in front"));
+        }
+        let (mut values, mut orders, mut taus) = (Vec::new(), Vec::new(), Vec::new());
+        for i in 0..given.batch {
+            let mut a = given.get(i).to_vec();
+            let (own, order) = factor::pivoted_qr(&mut a, given.rows, given.columns);
+            values.extend(a);
+            orders.extend(order.into_iter().map(|c| c as i64 + 1));
+            taus.extend(own);
+        }
+        Ok(vec![self.numbers(0, values)?, self.integers(1, orders)?, self.numbers(2, taus)?])
+    }
+
+    /// The tridiagonal form: reflectors, diagonal, the one beside it, `tau`, and what failed. By the upper triangle the
+    /// matrix is reduced from its end.
+    fn tridiagonal(&mut self) -> Values {
+        let lower = self.letter("uplo", "LU")? == 'L';
+        let given = self.matrices(0)?;
+        let n = given.rows;
+        let turn = |i: usize| if lower { i } else { n - 1 - i };
+        let (mut values, mut diagonals, mut besides, mut taus) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for k in 0..given.batch {
+            let a = given.get(k);
+            let mut work: Vec<C> = (0..n * n)
+                .map(|i| {
+                    let (row, column) = (turn(i / n), turn(i % n));
+                    match (row == column, (row > column) == lower) {
+                        (true, _) => C::new(a[row * n + column].re, 0.0),
+                        (_, true) => a[row * n + column],
+                        _ => a[column * n + row].conj(),
+                    }
+                })
+                .collect();
+            let mut own = factor::hessenberg(&mut work, n);
+            let mut beside: Vec<C> = (1..n).map(|i| C::new(work[i * n + i - 1].re, 0.0)).collect();
+            if !lower {
+                own.reverse();
+                beside.reverse();
+            }
+            diagonals.extend((0..n).map(|i| C::new(work[turn(i) * n + turn(i)].re, 0.0)));
+            values.extend((0..n * n).map(|i| {
+                let (row, column) = (i / n, i % n);
+                let mine = row == column || (row > column) == lower;
+                if mine { work[turn(row) * n + turn(column)] } else { a[i] }
+            }));
+            besides.extend(beside);
+            taus.extend(own);
+        }
+        Ok(vec![
+            self.numbers(0, values)?,
+            self.numbers(1, diagonals)?,
+            self.numbers(2, besides)?,
+            self.numbers(3, taus)?,
+            self.integers(4, vec![0; given.batch])?,
+        ])
     }
 
     /// Rows of the second operand, one a matrix.
@@ -177,7 +247,15 @@ impl Call<'_, '_> {
         let mut values = Vec::new();
         for (i, tau) in taus.iter().enumerate() {
             let mut c = other.get(i).to_vec();
-            factor::multiply_q(given.get(i), tau, given.columns, &mut c, (other.rows, other.columns), left, adjoint);
+            factor::multiply_q(
+                given.get(i),
+                tau,
+                given.columns,
+                &mut c,
+                (other.rows, other.columns),
+                left,
+                adjoint,
+            );
             values.extend(c);
         }
         Ok(vec![self.numbers(0, values)?])
@@ -221,10 +299,11 @@ impl Call<'_, '_> {
         let given = self.matrices(0)?;
         let (m, n) = (given.rows, given.columns);
         let (u_shape, v_shape) = (self.result_shape(2)?, self.result_shape(3)?);
-        let (columns, rows) = match (u_shape.last(), v_shape.len().checked_sub(2).and_then(|d| v_shape.get(d))) {
-            (Some(columns), Some(rows)) if *columns <= m && *rows <= n => (*columns, *rows),
-            _ => return Err(Error::invalid("results of other sizes than the matrices")),
-        };
+        let (columns, rows) =
+            match (u_shape.last(), v_shape.len().checked_sub(2).and_then(|d| v_shape.get(d))) {
+                (Some(columns), Some(rows)) if *columns <= m && *rows <= n => (*columns, *rows),
+                _ => return Err(Error::invalid("results of other sizes than the matrices")),
+            };
         let (mut s, mut us, mut vs, mut infos) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for i in 0..given.batch {
             match factor::svd(given.get(i), m, n) {
@@ -289,19 +368,21 @@ impl Call<'_, '_> {
         Ok(out)
     }
 
-    /// `gees` of complex matrices: the form of real ones has blocks of two, which there is no routine for here.
-    fn schur(&mut self) -> Result<Option<Vec<Value>>> {
+    /// `gees`: the Schur form, its vectors, the eigenvalues (real and imaginary parts apart for real matrices, whose form has
+    /// blocks of two), how many were selected, and what failed.
+    fn schur(&mut self) -> Values {
         let given = self.matrices(0)?;
         let n = given.rows;
-        if !self.tensor(0)?.element.is_complex() {
-            return Ok(None);
-        }
+        let real = !self.tensor(0)?.element.is_complex();
         let (mut ts, mut zs, mut values, mut infos) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for i in 0..given.batch {
-            match factor::schur(given.get(i), n) {
+            let found =
+                if real { factor::real_schur(given.get(i), n) } else { factor::schur(given.get(i), n) };
+            match found {
                 Some((t, z)) => {
-                    values.extend((0..n).map(|k| t[k * n + k]));
-                    ts.extend((0..n * n).map(|k| if k / n > k % n { C::new(0.0, 0.0) } else { t[k] }));
+                    let below = |k: usize| k / n > k % n + usize::from(real);
+                    values.extend((0..n).map(|k| eigenvalue(&t, n, k, real)));
+                    ts.extend((0..n * n).map(|k| if below(k) { C::new(0.0, 0.0) } else { t[k] }));
                     zs.extend(z);
                     infos.push(0);
                 }
@@ -314,14 +395,16 @@ impl Call<'_, '_> {
                 }
             }
         }
-        let selected = vec![0; given.batch];
-        Ok(Some(vec![
-            self.numbers(0, ts)?,
-            self.numbers(1, zs)?,
-            self.numbers(2, values)?,
-            self.integers(3, selected)?,
-            self.integers(4, infos)?,
-        ]))
+        let part = |f: fn(&C) -> f64| values.iter().map(|z| C::new(f(z), 0.0)).collect::<Vec<C>>();
+        let mut out = vec![self.numbers(0, ts)?, self.numbers(1, zs)?];
+        match real {
+            true => out.extend([self.numbers(2, part(|z| z.re))?, self.numbers(3, part(|z| z.im))?]),
+            false => out.push(self.numbers(2, values)?),
+        }
+        let at = out.len();
+        out.push(self.integers(at, vec![0; given.batch])?);
+        out.push(self.integers(at + 1, infos)?);
+        Ok(out)
     }
 
     fn hessenberg(&mut self) -> Values {
@@ -343,7 +426,11 @@ impl Call<'_, '_> {
         let (n, m) = (b.rows, b.columns);
         let diagonal = |i: usize| -> Result<Vec<C>> {
             let values = self.tensor(i)?.elements()?.into_complex();
-            if values.len() == b.batch * n { Ok(values) } else { Err(Error::invalid("diagonals of another size")) }
+            if values.len() == b.batch * n {
+                Ok(values)
+            } else {
+                Err(Error::invalid("diagonals of another size"))
+            }
         };
         let (dl, d, du) = (diagonal(0)?, diagonal(1)?, diagonal(2)?);
         let (mut values, mut infos) = (Vec::new(), Vec::new());
@@ -358,5 +445,18 @@ impl Call<'_, '_> {
         out.push(self.numbers(3, values)?);
         out.push(self.integers(4, infos)?);
         Ok(out)
+    }
+}
+
+/// An eigenvalue of a Schur form, of a block of two whose diagonal elements are equal where it stands in one.
+fn eigenvalue(t: &[C], n: usize, k: usize, blocks: bool) -> C {
+    let off = |p: usize| (t[p * n + p + 1].re * t[(p + 1) * n + p].re).abs().sqrt();
+    let inside = |p: usize| blocks && t[(p + 1) * n + p] != C::new(0.0, 0.0);
+    if k + 1 < n && inside(k) {
+        C::new(t[k * n + k].re, off(k))
+    } else if k > 0 && inside(k - 1) {
+        C::new(t[k * n + k].re, -off(k - 1))
+    } else {
+        t[k * n + k]
     }
 }

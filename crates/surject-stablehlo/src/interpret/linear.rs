@@ -46,8 +46,8 @@ pub(crate) fn cholesky(a: &[C], n: usize) -> Option<Vec<C>> {
     for j in 0..n {
         let square: f64 = (0..j).map(|k| l[j * n + k].norm_sqr()).sum();
         let rest = a[j * n + j].re - square;
-        // Not `rest <= 0`: NaN has no root either.
-        if !(rest > 0.0) || !rest.is_finite() {
+        // NaN has no root either.
+        if rest <= 0.0 || !rest.is_finite() {
             return None;
         }
         let root = rest.sqrt();
@@ -92,7 +92,12 @@ pub(crate) struct Triangular {
     pub(crate) conjugate: bool,
 }
 
-pub(crate) fn triangular_solve(a: &Tensor, b: &Tensor, what: Triangular, element: &ElementType) -> Result<Tensor> {
+pub(crate) fn triangular_solve(
+    a: &Tensor,
+    b: &Tensor,
+    what: Triangular,
+    element: &ElementType,
+) -> Result<Tensor> {
     let (left, right) = (Matrices::of(a)?, Matrices::of(b)?);
     let n = left.rows;
     let side = if what.left { right.rows } else { right.columns };
@@ -103,7 +108,7 @@ pub(crate) fn triangular_solve(a: &Tensor, b: &Tensor, what: Triangular, element
     for i in 0..left.batch {
         let matrix = left.get(i);
         // op(A); X A = B is A^T X^T = B^T.
-        let flips = what.transpose != !what.left;
+        let flips = what.transpose == what.left;
         let entry = |r: usize, c: usize| {
             let value = if flips { matrix[c * n + r] } else { matrix[r * n + c] };
             if what.conjugate { value.conj() } else { value }

@@ -20,7 +20,9 @@ pub(crate) struct Frame {
 
 impl Frame {
     pub(crate) fn get(&self, value: ValueId) -> Result<&Value> {
-        self.values.get(&value).ok_or_else(|| Error::invalid(format!("value number {} has no value", value.0)))
+        self.values
+            .get(&value)
+            .ok_or_else(|| Error::invalid(format!("value number {} has no value", value.0)))
     }
 
     pub(crate) fn tensor(&self, value: ValueId) -> Result<&Tensor> {
@@ -52,13 +54,13 @@ pub(crate) struct Machine<'m> {
     programs: HashMap<*const Region, Option<Rc<Program>>>,
     deaths: HashMap<*const Region, Rc<Deaths>>,
     steps: u64,
-    depth: usize,
+    pub(crate) depth: usize,
     /// Words of `stablehlo.rng` that were used.
     pub(crate) random: u64,
 }
 
 impl<'m> Machine<'m> {
-    pub(crate) fn new(interpreter: &'m Interpreter<'m>, process: Process<'m>) -> Machine<'m> {
+    pub(crate) fn new(interpreter: &'m Interpreter<'m>, process: Process<'m>, depth: usize) -> Machine<'m> {
         let module = interpreter.module;
         let functions = module.functions.iter().map(|f| (f.name.as_str(), f)).collect();
         Machine {
@@ -69,7 +71,7 @@ impl<'m> Machine<'m> {
             programs: HashMap::new(),
             deaths: HashMap::new(),
             steps: 0,
-            depth: 0,
+            depth,
             random: 0,
         }
     }
@@ -127,7 +129,8 @@ impl<'m> Machine<'m> {
     ) -> Result<Vec<Value>> {
         self.depth += 1;
         if self.depth > self.interpreter.limits.depth {
-            let message = format!("more than {} calls and regions inside each other", self.interpreter.limits.depth);
+            let message =
+                format!("more than {} calls and regions inside each other", self.interpreter.limits.depth);
             return Err(Error::new(ErrorKind::Limit, message));
         }
         let result = self.block_inside(frame, region, args);
@@ -213,7 +216,7 @@ impl<'m> Machine<'m> {
         }
         self.step(work)?;
         let results = {
-            let mut call = Call { machine: self, frame, op, args, shapes: Vec::new() };
+            let mut call = Call { machine: self, frame, op, args, shapes: Vec::new(), expressed: false };
             call.run()?
         };
         let types = op.results.iter().map(|v| self.module.ty(*v));
@@ -244,6 +247,8 @@ pub(crate) struct Call<'a, 'm> {
     pub(crate) args: Vec<Value>,
     /// Shapes of results that operands say.
     pub(crate) shapes: Vec<Vec<usize>>,
+    /// Whether results are to be what quantized types express.
+    pub(crate) expressed: bool,
 }
 
 /// The values that an operation gives.
@@ -291,7 +296,10 @@ impl<'m> Call<'_, 'm> {
     pub(crate) fn result_element(&self, i: usize) -> Result<&'m ElementType> {
         let value = self.op.results.get(i).ok_or_else(|| Error::invalid(format!("result {i} is missing")))?;
         match self.machine.module.ty(*value) {
-            Type::Tensor(ty) => Ok(&ty.element),
+            Type::Tensor(ty) => match ty.element.quantized() {
+                Some(quantized) if self.expressed => Ok(&quantized.expressed),
+                _ => Ok(&ty.element),
+            },
             Type::Scalar(element) => Ok(element),
             other => Err(Error::invalid(format!("result {i} has type {other}, not that of a tensor"))),
         }
@@ -306,7 +314,9 @@ impl<'m> Call<'_, 'm> {
         let shape = ty.static_shape().map(|shape| shape.iter().map(|n| usize::try_from(*n).ok()).collect());
         match shape.flatten() {
             Some(shape) => Ok(shape),
-            None => Err(Error::invalid(format!("a result of the dynamic type {ty}, whose size nothing says"))),
+            None => {
+                Err(Error::invalid(format!("a result of the dynamic type {ty}, whose size nothing says")))
+            }
         }
     }
 
@@ -338,8 +348,8 @@ impl<'m> Call<'_, 'm> {
         }
     }
 
-    fn stablehlo(&mut self, short: &str) -> Values {
-        if self.meets_quantized(short) {
+    pub(crate) fn stablehlo(&mut self, short: &str) -> Values {
+        if !self.expressed && self.meets_quantized(short) {
             return self.quantized(short);
         }
         match short {
@@ -401,10 +411,16 @@ impl<'m> Call<'_, 'm> {
             "real_dynamic_slice" => self.real_dynamic_slice(),
             "uniform_quantize" => self.uniform_quantize(),
             "uniform_dequantize" => self.uniform_dequantize(),
-            "all_gather" | "all_reduce" | "reduce_scatter" | "all_to_all" | "collective_broadcast"
-            | "collective_permute" | "collective_reduce" | "cross-replica-sum" | "replica_id" | "partition_id" => {
-                self.collective(short)
-            }
+            "all_gather"
+            | "all_reduce"
+            | "reduce_scatter"
+            | "all_to_all"
+            | "collective_broadcast"
+            | "collective_permute"
+            | "collective_reduce"
+            | "cross-replica-sum"
+            | "replica_id"
+            | "partition_id" => self.collective(short),
             "infeed" | "outfeed" | "send" | "recv" => self.stream(short),
             "async_start" => {
                 let args = std::mem::take(&mut self.args);
@@ -468,4 +484,3 @@ impl<'m> Call<'_, 'm> {
         }
     }
 }
-

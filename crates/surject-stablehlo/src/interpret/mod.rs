@@ -81,8 +81,8 @@ use crate::module::{Function, Module, Op, Region};
 use crate::types::Type;
 pub use error::{Error, ErrorKind};
 use machine::{Frame, Machine};
-pub use value::{Tensor, Value};
 use value::Budget;
+pub use value::{Tensor, Value};
 use world::{Feed, Process, World};
 
 /// How much a run may use.
@@ -199,13 +199,11 @@ impl<'m> Interpreter<'m> {
 
     /// Runs functions side by side, one a process: a row for each replica, in it a function with its arguments for each
     /// partition. All rows are equally long.
-    pub fn run_parallel(
-        &self,
-        programs: &[Vec<(&str, Vec<Value>)>],
-    ) -> std::result::Result<Outcome, Error> {
+    pub fn run_parallel(&self, programs: &[Vec<(&str, Vec<Value>)>]) -> std::result::Result<Outcome, Error> {
         let mut grid = Vec::new();
         for row in programs {
-            let named = row.iter().map(|(name, args)| Ok((Work::Function(self.function(name)?), args.clone())));
+            let named =
+                row.iter().map(|(name, args)| Ok((Work::Function(self.function(name)?), args.clone())));
             grid.push(named.collect::<std::result::Result<Vec<_>, Error>>()?);
         }
         self.run_grid(&grid)
@@ -219,9 +217,8 @@ impl<'m> Interpreter<'m> {
         let budget = Budget::new(self.limits.bytes);
         let world = self.world(grid)?;
         world.feed(self.infeed.iter().cloned().map(Feed::Values));
-        let results = self.run_world(&world, grid, &budget)?;
-        let (outfeed, probes, printed) = world.outcome();
-        Ok(Outcome { results, outfeed, probes, printed })
+        let results = self.run_world(&world, grid, &budget, 0)?;
+        Ok(Outcome { results, ..world.outcome() })
     }
 
     fn world(&self, grid: &[Row<'m>]) -> std::result::Result<World, Error> {
@@ -229,18 +226,33 @@ impl<'m> Interpreter<'m> {
         if partitions == 0 || grid.iter().any(|row| row.len() != partitions) {
             return Err(Error::invalid("programs that form no grid of replicas and partitions"));
         }
-        if grid.len().saturating_mul(partitions) > MAX_PROCESSES {
-            return Err(Error::new(ErrorKind::Limit, format!("more than {MAX_PROCESSES} processes")));
-        }
         Ok(World::new(grid.len(), partitions))
     }
 
-    /// Every process in a thread of its own; the results one after the other, or the error that came first.
+    /// Every process in a thread of its own, inside `depth` calls and regions; the results one after the other, or the error that came first.
     fn run_world(
         &self,
         world: &World,
         grid: &[Row<'m>],
         budget: &Arc<Budget>,
+        depth: usize,
+    ) -> std::result::Result<Vec<Value>, Error> {
+        let count = grid.iter().map(Vec::len).sum();
+        let allowed = budget.begin(count, MAX_PROCESSES);
+        let results = match allowed {
+            true => self.run_threads(world, grid, budget, depth),
+            false => Err(Error::new(ErrorKind::Limit, format!("more than {MAX_PROCESSES} processes"))),
+        };
+        budget.end(count);
+        results
+    }
+
+    fn run_threads(
+        &self,
+        world: &World,
+        grid: &[Row<'m>],
+        budget: &Arc<Budget>,
+        depth: usize,
     ) -> std::result::Result<Vec<Value>, Error> {
         let stack = (self.limits.depth + 8).saturating_mul(STACK_A_LEVEL);
         let outcomes: Vec<std::result::Result<Vec<Value>, Error>> = std::thread::scope(|scope| {
@@ -249,15 +261,16 @@ impl<'m> Interpreter<'m> {
                 for (partition, (program, args)) in row.iter().enumerate() {
                     let (program, args) = (*program, args.clone());
                     let work = move || {
+                        let mut ending = Ending { world, failed: true };
                         let process = Process::new(world, replica, partition);
                         let results = Budget::within(budget, || {
-                            let mut machine = Machine::new(self, process);
+                            let mut machine = Machine::new(self, process, depth);
                             match program {
                                 Work::Function(function) => machine.call(function, args),
                                 Work::Region(region) => machine.block(&mut Frame::default(), region, args),
                             }
                         });
-                        world.ended(results.is_err());
+                        ending.failed = results.is_err();
                         results
                     };
                     let thread = std::thread::Builder::new().stack_size(stack).spawn_scoped(scope, work);
@@ -269,7 +282,6 @@ impl<'m> Interpreter<'m> {
             }
             let join = |handle: std::io::Result<std::thread::ScopedJoinHandle<'_, _>>| match handle {
                 Ok(handle) => handle.join().unwrap_or_else(|_| {
-                    world.ended(true);
                     Err(Error::invalid("the interpreter failed: this is a defect, please report it"))
                 }),
                 Err(error) => Err(Error::new(ErrorKind::Limit, format!("no thread for a process: {error}"))),
@@ -290,6 +302,18 @@ impl<'m> Interpreter<'m> {
             true => Ok(results),
             false => Err(errors.swap_remove(first)),
         }
+    }
+}
+
+/// Tells the others that a process has ended, even where the interpreter has a defect that ends it.
+struct Ending<'w> {
+    world: &'w World,
+    failed: bool,
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.world.ended(self.failed);
     }
 }
 

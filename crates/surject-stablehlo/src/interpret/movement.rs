@@ -88,7 +88,12 @@ pub(crate) fn dims(values: &[i64], rank: usize, what: &str) -> Result<Vec<usize>
 }
 
 /// The elements of a tensor where the result's index takes the dimensions `dims` of the result.
-pub(crate) fn broadcast(tensor: &Tensor, dims: &[usize], shape: &[usize], element: &ElementType) -> Result<Tensor> {
+pub(crate) fn broadcast(
+    tensor: &Tensor,
+    dims: &[usize],
+    shape: &[usize],
+    element: &ElementType,
+) -> Result<Tensor> {
     let own = strides(&tensor.shape);
     let mut steps = vec![0isize; shape.len()];
     if dims.len() != tensor.rank() {
@@ -141,7 +146,10 @@ pub(crate) fn slice(
     for d in 0..rank {
         let (from, to, by) = (start[d], limit[d], stride[d]);
         if from < 0 || to < from || to > tensor.shape[d] as i64 || by < 1 {
-            return Err(Error::invalid(format!("the slice {from}:{to}:{by} of dimension {d} of {}", tensor.ty())));
+            return Err(Error::invalid(format!(
+                "the slice {from}:{to}:{by} of dimension {d} of {}",
+                tensor.ty()
+            )));
         }
         shape.push(((to - from) as u64).div_ceil(by as u64) as usize);
         steps.push((own[d] as isize).wrapping_mul(by as isize));
@@ -189,7 +197,9 @@ pub(crate) fn pad(
         }
         let size = i128::from(low[d]) + i128::from(high[d]) + n + (n - 1).max(0) * between;
         let size = usize::try_from(size);
-        shape.push(size.map_err(|_| Error::invalid(format!("padding that leaves dimension {d} a negative size")))?);
+        shape.push(
+            size.map_err(|_| Error::invalid(format!("padding that leaves dimension {d} a negative size")))?,
+        );
     }
     let n = count(&shape, element)?;
     let mut bytes = Vec::with_capacity(n * wide);
@@ -202,7 +212,8 @@ pub(crate) fn pad(
     for d in 0..rank {
         let step = i128::from(interior[d]) + 1;
         let first = if low[d] >= 0 { 0 } else { (-i128::from(low[d]) + step - 1) / step };
-        let last = (shape[d] as i128 - 1 - i128::from(low[d])).div_euclid(step).min(tensor.shape[d] as i128 - 1);
+        let last =
+            (shape[d] as i128 - 1 - i128::from(low[d])).div_euclid(step).min(tensor.shape[d] as i128 - 1);
         let size = (last - first + 1).max(0) as usize;
         if size == 0 {
             return Ok(Tensor::raw(element.clone(), shape, bytes));
@@ -217,7 +228,8 @@ pub(crate) fn pad(
     Strided { shape: kept.clone(), start: at as isize, steps: write_steps }.each(|p| places.push(p));
     let mut i = 0;
     Strided { shape: kept, start: from as isize, steps: read_steps }.each(|p| {
-        bytes[places[i] * wide..(places[i] + 1) * wide].copy_from_slice(&tensor.bytes()[p * wide..(p + 1) * wide]);
+        bytes[places[i] * wide..(places[i] + 1) * wide]
+            .copy_from_slice(&tensor.bytes()[p * wide..(p + 1) * wide]);
         i += 1;
     });
     Ok(Tensor::raw(element.clone(), shape, bytes))
@@ -276,7 +288,8 @@ impl Call<'_, '_> {
             return Err(Error::unsupported(format!("a value that is {found}")));
         };
         let tensor = Tensor::from_dense(dense);
-        let tensor = tensor.ok_or_else(|| Error::unsupported(format!("elements of type {}", dense.ty.element)))?;
+        let tensor =
+            tensor.ok_or_else(|| Error::unsupported(format!("elements of type {}", dense.ty.element)))?;
         // Quantized constants are given by what is stored.
         let element = self.result_element(0)?.clone();
         if super::value::width(&element)? != tensor.width() {
@@ -360,7 +373,11 @@ impl Call<'_, '_> {
     /// Starts of slices, moved so that these lie inside.
     fn starts(&self, from: usize, shape: &[usize], sizes: &[usize]) -> Result<Vec<usize>> {
         if sizes.len() != shape.len() || self.args.len() != from + shape.len() {
-            return Err(Error::invalid(format!("{} indices for rank {}", self.args.len() - from, shape.len())));
+            return Err(Error::invalid(format!(
+                "{} indices for rank {}",
+                self.args.len() - from,
+                shape.len()
+            )));
         }
         let mut starts = Vec::new();
         for (d, (n, size)) in shape.iter().zip(sizes).enumerate() {

@@ -17,7 +17,7 @@ struct Featured {
 impl Featured {
     /// Elements that a feature has.
     fn size(&self) -> f64 {
-        if self.features == 0 { 0.0 } else { (self.values.len() / self.features) as f64 }
+        self.values.len().checked_div(self.features).unwrap_or(0) as f64
     }
 
     /// Of each feature the sum of a function of position and value.
@@ -111,9 +111,8 @@ impl Call<'_, '_> {
         let grad_operand = (0..x.values.len())
             .map(|i| {
                 let f = x.feature[i];
-                let rest = n * upstream[i]
-                    - grad_offset[f]
-                    - products[f] * centred(i) / (variance[f] + epsilon);
+                let rest =
+                    n * upstream[i] - grad_offset[f] - products[f] * centred(i) / (variance[f] + epsilon);
                 scale[f] / deviation[f] / n * rest
             })
             .collect();

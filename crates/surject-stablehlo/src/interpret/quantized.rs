@@ -15,7 +15,9 @@ fn scale_of(quantized: &QuantizedType, shape: &[usize]) -> Result<impl Fn(usize)
         Some(dim) => {
             let dim = usize::try_from(dim).unwrap_or(usize::MAX);
             match shape.get(dim) {
-                Some(size) if *size == quantized.scales.len() || *size == 0 => (strides(shape)[dim], (*size).max(1)),
+                Some(size) if *size == quantized.scales.len() || *size == 0 => {
+                    (strides(shape)[dim], (*size).max(1))
+                }
                 _ => {
                     return Err(Error::invalid(format!(
                         "{} scales along dimension {dim} of shape {shape:?}",
@@ -142,35 +144,22 @@ impl Call<'_, '_> {
 
     /// The operation on what the operands express, quantized as the results ask.
     pub(crate) fn quantized(&mut self, short: &str) -> Values {
-        let mut operands = Vec::new();
-        for arg in &self.args {
-            match arg {
-                Value::Tensor(tensor) => operands.push(dequantize(tensor)?),
-                other => return Err(Error::unsupported(format!("{} beside quantized tensors", other.describe()))),
+        for arg in &mut self.args {
+            if let Value::Tensor(tensor) = arg {
+                *tensor = dequantize(tensor)?;
             }
         }
-        let [_] = self.op.results.as_slice() else {
-            return Err(Error::unsupported("several results beside quantized tensors"));
-        };
-        let element = self.result_element(0)?.clone();
-        let expressed = element.quantized().map_or_else(|| element.clone(), |q| q.expressed.clone());
-        let result = match short {
-            "dot_general" => super::contraction::dot_general(&operands[0], &operands[1], self.op.dot_dims()?, &expressed)?,
-            "convolution" => {
-                super::contraction::convolution(&operands[0], &operands[1], &self.op.conv()?, &expressed)?
+        self.expressed = true;
+        let mut results = self.stablehlo(short)?;
+        self.expressed = false;
+        for (i, result) in results.iter_mut().enumerate() {
+            if let Value::Tensor(tensor) = result
+                && self.result_element(i)?.quantized().is_some()
+            {
+                *tensor = quantize(tensor, self.result_element(i)?)?;
             }
-            "dot" | "dynamic_conv" => {
-                return Err(Error::unsupported("quantized operands of this operation"));
-            }
-            _ => match super::elementwise::apply_to(self, short, &operands, &expressed)? {
-                Some(tensor) => tensor,
-                None => return Err(Error::unsupported("quantized operands of this operation")),
-            },
-        };
-        one(match element.quantized() {
-            Some(_) => quantize(&result, &element)?,
-            None => result,
-        })
+        }
+        Ok(results)
     }
 
     pub(crate) fn uniform_quantize(&mut self) -> Values {

@@ -64,7 +64,8 @@ fn threefry_words(key: u64, counter: u64, shape: &[usize]) -> (Vec<u32>, usize) 
     let (own, of_half) = (strides(shape), strides(&half));
     let word = |i: usize| {
         let index = |d: usize| i / own[d] % shape[d];
-        let at: usize = (0..shape.len()).map(|d| of_half[d] * if d == dim { index(d) / 2 } else { index(d) }).sum();
+        let at: usize =
+            (0..shape.len()).map(|d| of_half[d] * if d == dim { index(d) / 2 } else { index(d) }).sum();
         threefry(halves(counter.wrapping_add(at as u64)), halves(key))[index(dim) % 2]
     };
     let n: usize = shape.iter().product();
@@ -109,7 +110,12 @@ impl Call<'_, '_> {
                 let wide = if bits == 64 { 2 * n } else { n };
                 let (words, end) = philox_words(*key, start, wide);
                 let out = match bits {
-                    64 => words.as_chunks::<2>().0.iter().map(|[a, b]| u64::from(*b) << 32 | u64::from(*a)).collect(),
+                    64 => words
+                        .as_chunks::<2>()
+                        .0
+                        .iter()
+                        .map(|[a, b]| u64::from(*b) << 32 | u64::from(*a))
+                        .collect(),
                     _ => words.into_iter().map(u64::from).collect(),
                 };
                 let mut new = vec![*key, end as u64];
@@ -149,7 +155,7 @@ impl Call<'_, '_> {
                 if span <= 0 {
                     return Err(Error::invalid(format!("no numbers from {low} up to {high}")));
                 }
-                Elements::I(words.map(|w| (low + (i128::from(w) * span >> 64)) as i64).collect())
+                Elements::I(words.map(|w| (low + ((i128::from(w) * span) >> 64)) as i64).collect())
             }
             None => {
                 let (a, b) = (a.float(), b.float());
@@ -178,7 +184,10 @@ mod tests {
     #[test]
     fn known_answers() {
         assert_eq!(philox([0; 4], [0; 2]), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
-        assert_eq!(philox([u32::MAX; 4], [u32::MAX; 2]), [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]);
+        assert_eq!(
+            philox([u32::MAX; 4], [u32::MAX; 2]),
+            [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]
+        );
         assert_eq!(threefry([0; 2], [0; 2]), [0x6b20_0159, 0x99ba_4efe]);
         assert_eq!(threefry([u32::MAX; 2], [u32::MAX; 2]), [0x1cb9_96fc, 0xbb00_2be7]);
     }

@@ -53,16 +53,15 @@ impl Window {
             return Err(Error::invalid("a window with a size, stride or dilation below 1"));
         }
         let mut result = Vec::new();
-        for d in 0..rank {
-            let size = windows(
-                shape[d],
+        for (d, size) in shape.iter().enumerate() {
+            result.push(windows(
+                *size,
                 window.padding[d],
                 window.base_dilations[d],
                 window.dimensions[d],
                 window.window_dilations[d],
                 window.strides[d],
-            )?;
-            result.push(size);
+            )?);
         }
         Ok(Window { shape: shape.to_vec(), window, result })
     }
@@ -150,7 +149,8 @@ impl<'m> Call<'_, 'm> {
         let mut steps = vec![0; shape.len()];
         kept.iter().zip(strides(&result)).for_each(|(d, s)| steps[*d] = s);
         let n = count(&result, &body.params[0])?;
-        if let (Some(function), [input], [Scalar::F(init)]) = (body.float_function(), inputs.as_slice(), inits.as_slice())
+        if let (Some(function), [input], [Scalar::F(init)]) =
+            (body.float_function(), inputs.as_slice(), inits.as_slice())
         {
             let Elements::F(values) = input.elements()? else {
                 return Err(Error::invalid("floats are wanted"));
@@ -181,7 +181,10 @@ impl<'m> Call<'_, 'm> {
             }
             let results = body.call(self.machine, self.frame, &row)?;
             if results.len() != count {
-                return Err(Error::invalid(format!("a region of {} results for {count} inputs", results.len())));
+                return Err(Error::invalid(format!(
+                    "a region of {} results for {count} inputs",
+                    results.len()
+                )));
             }
             columns.iter_mut().zip(results).for_each(|(column, result)| column[at] = *result);
             i += 1;

@@ -148,7 +148,7 @@ impl<'m> Call<'_, 'm> {
         let grid = [row];
         let world = interpreter.world(&grid)?;
         let budget = Budget::current().unwrap_or_else(|| Budget::new(u64::MAX));
-        let results = interpreter.run_world(&world, &grid, &budget);
+        let results = interpreter.run_world(&world, &grid, &budget, self.machine.depth);
         self.machine.process.world.absorb(&world);
         let results = results?;
         let mut out = Vec::new();
@@ -172,7 +172,8 @@ fn own_part(tensor: &Tensor, parts: &[(usize, usize)]) -> Result<Tensor> {
     let mut high: Vec<i64> = tensor.shape.iter().map(|n| *n as i64).collect();
     for (d, (index, count)) in parts.iter().enumerate() {
         let size = tensor.shape.get(d).filter(|n| *n % count == 0).map(|n| n / count);
-        let size = size.ok_or_else(|| Error::invalid(format!("{count} parts of dimension {d} of {}", tensor.ty())))?;
+        let size =
+            size.ok_or_else(|| Error::invalid(format!("{count} parts of dimension {d} of {}", tensor.ty())))?;
         (low[d], high[d]) = ((index * size) as i64, ((index + 1) * size) as i64);
     }
     slice(tensor, &low, &high, &vec![1; rank], &tensor.element)

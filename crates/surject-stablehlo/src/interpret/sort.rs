@@ -61,10 +61,8 @@ pub(crate) fn sorted(
 ) -> Result<Vec<Tensor>> {
     let shape = &tensors[0].shape;
     let lines = Lines::new(shape, dim);
-    let along = tensors
-        .iter()
-        .map(|t| transpose(t, &lines.last, &t.element))
-        .collect::<Result<Vec<Tensor>>>()?;
+    let along =
+        tensors.iter().map(|t| transpose(t, &lines.last, &t.element)).collect::<Result<Vec<Tensor>>>()?;
     let keys = along.iter().map(Tensor::scalars).collect::<Result<Vec<_>>>()?;
     let mut orders = Vec::with_capacity(lines.count * lines.length);
     for line in 0..lines.count {

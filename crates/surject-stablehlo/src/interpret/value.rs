@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::error::{Error, ErrorKind, Result};
 use super::number::{self, C, Elements, Scalar};
@@ -99,6 +99,8 @@ impl Drop for Storage {
 pub(crate) struct Budget {
     live: AtomicU64,
     limit: u64,
+    /// Processes that run, those inside others too.
+    processes: AtomicUsize,
 }
 
 thread_local! {
@@ -108,7 +110,16 @@ thread_local! {
 
 impl Budget {
     pub(crate) fn new(limit: u64) -> Arc<Budget> {
-        Arc::new(Budget { live: AtomicU64::new(0), limit })
+        Arc::new(Budget { live: AtomicU64::new(0), limit, processes: AtomicUsize::new(0) })
+    }
+
+    /// So many more processes run; whether that is not too many.
+    pub(crate) fn begin(&self, processes: usize, most: usize) -> bool {
+        self.processes.fetch_add(processes, Ordering::Relaxed) + processes <= most
+    }
+
+    pub(crate) fn end(&self, processes: usize) {
+        self.processes.fetch_sub(processes, Ordering::Relaxed);
     }
 
     /// The budget of the run that this thread works for.

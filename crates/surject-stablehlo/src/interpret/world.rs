@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::Outcome;
 use super::error::{Error, ErrorKind, Result};
 use super::value::Value;
 
@@ -109,7 +110,10 @@ impl World {
                 return Ok(state);
             }
             if state.failed {
-                return Err(Error::new(ErrorKind::Deadlock, format!("{what} that no process can bring any more")));
+                return Err(Error::new(
+                    ErrorKind::Deadlock,
+                    format!("{what} that no process can bring any more"),
+                ));
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -164,7 +168,9 @@ impl World {
             queue.waiting += 1;
             let what = format!("it waits for a value of channel {}", channel.0);
             state = self.wait(state, &what, |state| {
-                let Some(queue) = state.channels.get_mut(&channel).filter(|q| q.granted > 0) else { return false };
+                let Some(queue) = state.channels.get_mut(&channel).filter(|q| q.granted > 0) else {
+                    return false;
+                };
                 queue.granted -= 1;
                 true
             })?;
@@ -199,23 +205,23 @@ impl World {
     }
 
     /// What is left for the caller.
-    pub(crate) fn outcome(&self) -> (Vec<Vec<Value>>, BTreeMap<String, Vec<Value>>, Vec<String>) {
+    pub(crate) fn outcome(&self) -> Outcome {
         let mut state = self.lock();
-        let state = &mut *state;
-        (
-            std::mem::take(&mut state.outfeed),
-            std::mem::take(&mut state.probes),
-            std::mem::take(&mut state.printed),
-        )
+        Outcome {
+            results: Vec::new(),
+            outfeed: std::mem::take(&mut state.outfeed),
+            probes: std::mem::take(&mut state.probes),
+            printed: std::mem::take(&mut state.printed),
+        }
     }
 
     /// Adds what a run inside this one left.
     pub(crate) fn absorb(&self, other: &World) {
-        let (outfeed, probes, printed) = other.outcome();
+        let left = other.outcome();
         let mut state = self.lock();
-        state.outfeed.extend(outfeed);
-        state.printed.extend(printed);
-        for (id, values) in probes {
+        state.outfeed.extend(left.outfeed);
+        state.printed.extend(left.printed);
+        for (id, values) in left.probes {
             state.probes.entry(id).or_default().extend(values);
         }
     }

@@ -240,6 +240,11 @@ def complexes(f):
                 want = [w if part == np.float64 else complex(part(w.real), part(w.imag)) for w in want]
                 tail = "{0}" if dialect == "stablehlo" else "{0} -> {0}"
                 f.case(f"{op}_{t[8:11]}", f"{dialect}.{op} %0 : {tail}", [grid], want=[arr(want, t)], ulps=4 if part == np.float64 else 1)
+        # Near the circles where logarithms of moduli vanish.
+        near = arr([complex(np.cos(v), np.sin(v)) * (1 + e) for v in (0.3, 1.2, 2.5, -2.0) for e in (0.0, 1e-7, -1e-9)], t)
+        for op, z, g in (("log", near, mpmath.log), ("log_plus_one", arr(near - 1, t), lambda z: mpmath.log(1 + z))):
+            want = [complex(g(mpmath.mpc(float(v.real), float(v.imag)))) for v in z]
+            f.case(f"{op}_circle_{t[8:11]}", f"stablehlo.{op} %0 : {{0}}", [z], want=[arr(want, t)], ulps=2)
         # The cuts, and infinities, as C's Annex G has them.
         special = [complex(x, y) for x in (-np.inf, -2.0, -0.0, 0.0, 2.0, np.inf) for y in (-np.inf, -0.0, 0.0, np.inf)] + \
                   [complex(x, y) for x in (-0.0, 0.0) for y in (-2.0, 2.0, -0.5, 0.5)]

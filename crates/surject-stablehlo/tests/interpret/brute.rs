@@ -7,8 +7,11 @@ use surject_stablehlo::{ElementType, parse};
 /// Runs `%r = …` on `i64` tensors; the shape and the elements of the result.
 fn result(body: &str, ty: &str, args: &[(&[usize], &[i64])]) -> (Vec<usize>, Vec<i64>) {
     let text_of = |shape: &[usize]| shape.iter().map(|n| format!("{n}x")).collect::<String>();
-    let params: Vec<String> =
-        args.iter().enumerate().map(|(i, (shape, _))| format!("%{i}: tensor<{}i64>", text_of(shape))).collect();
+    let params: Vec<String> = args
+        .iter()
+        .enumerate()
+        .map(|(i, (shape, _))| format!("%{i}: tensor<{}i64>", text_of(shape)))
+        .collect();
     let text = format!("func.func @main({}) -> {ty} {{\n{body}\nreturn %r : {ty}\n}}", params.join(", "));
     let module = parse(&text).unwrap_or_else(|e| panic!("{}", e.render("text", &text)));
     surject_stablehlo::verify(&module).unwrap_or_else(|e| panic!("{}", e[0].render("text", &text)));
@@ -16,7 +19,8 @@ fn result(body: &str, ty: &str, args: &[(&[usize], &[i64])]) -> (Vec<usize>, Vec
         .iter()
         .map(|(shape, values)| Value::Tensor(Tensor::from_i64s(ElementType::I64, shape, values).unwrap()))
         .collect();
-    let results = run(&module, "main", values).unwrap_or_else(|e| panic!("{}", e.diagnostic().render("text", &text)));
+    let results =
+        run(&module, "main", values).unwrap_or_else(|e| panic!("{}", e.diagnostic().render("text", &text)));
     let tensor = results[0].as_tensor().unwrap();
     (tensor.shape().to_vec(), tensor.to_i64s().unwrap())
 }
@@ -50,9 +54,8 @@ fn padded() -> impl Strategy<Value = (usize, i64, i64, i64)> {
 type Windowed = (usize, i64, i64, i64, i64, (i64, i64));
 
 fn windowed() -> impl Strategy<Value = Windowed> {
-    (1usize..5, 1i64..4, 1i64..3, 1i64..3, 1i64..3, (-1i64..3, -1i64..3)).prop_filter("positive", |w| {
-        (w.0 as i64 - 1) * w.3 + 1 + w.5.0 + w.5.1 > 0
-    })
+    (1usize..5, 1i64..4, 1i64..3, 1i64..3, 1i64..3, (-1i64..3, -1i64..3))
+        .prop_filter("positive", |w| (w.0 as i64 - 1) * w.3 + 1 + w.5.0 + w.5.1 > 0)
 }
 
 proptest! {

@@ -79,5 +79,10 @@ fn a_wrong_value_is_found() {
     let module = parse(program).unwrap();
     let error = run(&module, "main", Vec::new()).unwrap_err();
     let text = error.diagnostic().render("wrong.mlir", program);
-    assert!(text.starts_with("wrong.mlir:4:7: error[SJ0143]: 'check.expect_eq_const': found 4 where 5 is expected at index [1]"), "{text}");
+    assert!(
+        text.starts_with(
+            "wrong.mlir:4:7: error[SJ0143]: 'check.expect_eq_const': found 4 where 5 is expected at index [1]"
+        ),
+        "{text}"
+    );
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use surject_stablehlo::table;
 
 /// Operations that compute nothing here, or of which only an error is known: what else would be unsupported.
-const WITHOUT: &[&str] = &["chlo._asin_acos_kernel", "stablehlo.collective_reduce", "stablehlo.cross-replica-sum"];
+const WITHOUT: &[&str] =
+    &["chlo._asin_acos_kernel", "stablehlo.collective_reduce", "stablehlo.cross-replica-sum"];
 
 fn read(folder: &Path, text: &mut String) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {

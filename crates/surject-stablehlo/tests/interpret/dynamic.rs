@@ -71,7 +71,8 @@ fn assertions_say_what_they_say() {
       return
     }";
     let module = parse(text).unwrap();
-    let of = |n: usize| vec![Value::Tensor(Tensor::from_f64s(ElementType::F32, &[n], &vec![0.0; n]).unwrap())];
+    let of =
+        |n: usize| vec![Value::Tensor(Tensor::from_f64s(ElementType::F32, &[n], &vec![0.0; n]).unwrap())];
     run(&module, "main", of(2)).unwrap();
     let error = run(&module, "main", of(3)).unwrap_err();
     assert_eq!((error.kind(), error.message()), (ErrorKind::Assertion, "wanted 2, found 3"));
@@ -164,4 +165,32 @@ fn calls_take_sizes_as_operands() {
         Value::Tensor(Tensor::from_i64s(ElementType::U64, &[2], &[1, 2]).unwrap()),
     ];
     run(&module, "main", args).unwrap_or_else(|e| panic!("{}", e.diagnostic().render("text", text)));
+}
+
+/// Convolutions, normalisations and regions meet quantized tensors as any others.
+#[test]
+fn any_operation_takes_quantized_tensors() {
+    check(
+        "%x = stablehlo.constant dense<[[[1.0], [2.0], [3.0]]]> : tensor<1x3x1xf32>
+         %k = stablehlo.constant dense<[[[1.0]], [[0.5]]]> : tensor<2x1x1xf32>
+         %q = stablehlo.uniform_quantize %x : (tensor<1x3x1xf32>) -> tensor<1x3x1x!quant.uniform<i8:f32, 0.5:1>>
+         %l = stablehlo.uniform_quantize %k : (tensor<2x1x1xf32>) -> tensor<2x1x1x!quant.uniform<i8:f32, 0.25:0>>
+         %c = stablehlo.convolution(%q, %l) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x3x1x!quant.uniform<i8:f32, 0.5:1>>, tensor<2x1x1x!quant.uniform<i8:f32, 0.25:0>>) -> tensor<1x2x1x!quant.uniform<i32:f32, 0.125:0>>
+         %i = stablehlo.bitcast_convert %c : (tensor<1x2x1x!quant.uniform<i32:f32, 0.125:0>>) -> tensor<1x2x1xi32>
+         check.expect_eq_const %i, dense<[[[16], [28]]]> : tensor<1x2x1xi32>
+         %h = stablehlo.convolution(%x, %l) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x3x1xf32>, tensor<2x1x1x!quant.uniform<i8:f32, 0.25:0>>) -> tensor<1x2x1xf32>
+         check.expect_eq_const %h, dense<[[[2.0], [3.5]]]> : tensor<1x2x1xf32>
+         %f = stablehlo.reshape %q : (tensor<1x3x1x!quant.uniform<i8:f32, 0.5:1>>) -> tensor<3x!quant.uniform<i8:f32, 0.5:1>>
+         %z = stablehlo.constant() <{value = dense<1> : tensor<i8>}> : () -> tensor<!quant.uniform<i8:f32, 0.5:1>>
+         %s = stablehlo.reduce(%f init: %z) applies stablehlo.add across dimensions = [0] : (tensor<3x!quant.uniform<i8:f32, 0.5:1>>, tensor<!quant.uniform<i8:f32, 0.5:1>>) -> tensor<!quant.uniform<i8:f32, 0.5:1>>
+         %t = stablehlo.bitcast_convert %s : (tensor<!quant.uniform<i8:f32, 0.5:1>>) -> tensor<i8>
+         check.expect_eq_const %t, dense<13> : tensor<i8>
+         %m = stablehlo.maximum %f, %f : tensor<3x!quant.uniform<i8:f32, 0.5:1>>
+         %p = stablehlo.compare LT, %f, %m : (tensor<3x!quant.uniform<i8:f32, 0.5:1>>, tensor<3x!quant.uniform<i8:f32, 0.5:1>>) -> tensor<3xi1>
+         check.expect_eq_const %p, dense<false> : tensor<3xi1>
+         %o = stablehlo.uniform_quantize %x : (tensor<1x3x1xf32>) -> tensor<1x3x1x!quant.uniform<u8:f32, 0.1:128>>
+         %u = stablehlo.tanh %o : (tensor<1x3x1x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<1x3x1x!quant.uniform<u8:f32, 0.01:0>>
+         %v = stablehlo.bitcast_convert %u : (tensor<1x3x1x!quant.uniform<u8:f32, 0.01:0>>) -> tensor<1x3x1xui8>
+         check.expect_eq_const %v, dense<[[[76], [96], [100]]]> : tensor<1x3x1xui8>",
+    );
 }

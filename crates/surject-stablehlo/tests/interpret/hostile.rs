@@ -97,3 +97,20 @@ fn the_deepest_calls_fit_the_stack() {
     let error = Interpreter::new(&module).run("main", Vec::new()).unwrap_err();
     assert_eq!(error.kind(), surject_stablehlo::interpret::ErrorKind::Limit);
 }
+
+/// Processes that start processes without end are stopped too.
+#[test]
+fn processes_inside_processes_are_bounded() {
+    for programs in ["[[@main]]", "[[@main, @main]]"] {
+        let text = format!(
+            "func.func @main() {{
+               \"interpreter.run_parallel\"() {{programs = {programs}}} : () -> ()
+               return
+             }}"
+        );
+        let module = parse(&text).unwrap_or_else(|e| panic!("{}", e.render("text", &text)));
+        let limits = Limits { depth: 40, ..Limits::default() };
+        let error = Interpreter::new(&module).limits(limits).run("main", Vec::new()).unwrap_err();
+        assert_eq!(error.kind(), surject_stablehlo::interpret::ErrorKind::Limit, "{error}");
+    }
+}

@@ -63,18 +63,29 @@ fn every_collective_exchanges() {
     };
     let groups = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>";
     let two: &[&[i64]] = &[&[1, 2], &[3, 4]];
-    let found = run(&format!("\"stablehlo.all_gather\"(%x) <{{all_gather_dim = 0 : i64, {groups}}}>"), "4", two);
+    let found =
+        run(&format!("\"stablehlo.all_gather\"(%x) <{{all_gather_dim = 0 : i64, {groups}}}>"), "4", two);
     assert_eq!(found, [[1, 2, 3, 4], [1, 2, 3, 4]]);
-    let found = run(&format!("\"stablehlo.reduce_scatter\"(%x) <{{scatter_dimension = 0 : i64, {groups}}}> {SUM}"), "1", two);
+    let found = run(
+        &format!("\"stablehlo.reduce_scatter\"(%x) <{{scatter_dimension = 0 : i64, {groups}}}> {SUM}"),
+        "1",
+        two,
+    );
     assert_eq!(found, [[4], [6]]);
     let all = "split_dimension = 0 : i64, concat_dimension = 0 : i64, split_count = 2 : i64";
     let found = run(&format!("\"stablehlo.all_to_all\"(%x) <{{{all}, {groups}}}>"), "2", two);
     assert_eq!(found, [[1, 3], [2, 4]]);
     let three: &[&[i64]] = &[&[1], &[2], &[3]];
     let pairs = "source_target_pairs = dense<[[0, 1], [1, 2]]> : tensor<2x2xi64>";
-    assert_eq!(run(&format!("\"stablehlo.collective_permute\"(%x) <{{{pairs}}}>"), "1", three), [[0], [1], [2]]);
+    assert_eq!(
+        run(&format!("\"stablehlo.collective_permute\"(%x) <{{{pairs}}}>"), "1", three),
+        [[0], [1], [2]]
+    );
     let from = "replica_groups = dense<[[2, 1]]> : tensor<1x2xi64>";
-    assert_eq!(run(&format!("\"stablehlo.collective_broadcast\"(%x) <{{{from}}}>"), "1", three), [[0], [3], [3]]);
+    assert_eq!(
+        run(&format!("\"stablehlo.collective_broadcast\"(%x) <{{{from}}}>"), "1", three),
+        [[0], [3], [3]]
+    );
     let text = "func.func @main() -> (tensor<ui32>, tensor<ui32>) {
       %0 = stablehlo.replica_id : tensor<ui32>
       %1 = stablehlo.partition_id : tensor<ui32>
@@ -158,7 +169,10 @@ fn what_has_no_end_or_no_room_is_an_error() {
     let recursive = "func.call @main() : () -> ()";
     assert_eq!(run(recursive, few).0, ErrorKind::Limit);
     let unknown = "stablehlo.custom_call @nobody() : () -> ()";
-    assert_eq!(run(unknown, Limits::default()), (ErrorKind::Unsupported, "stablehlo.custom_call @nobody".into(), 2));
+    assert_eq!(
+        run(unknown, Limits::default()),
+        (ErrorKind::Unsupported, "stablehlo.custom_call @nobody".into(), 2)
+    );
 }
 
 #[test]
@@ -178,6 +192,26 @@ fn targets_can_be_added() {
     });
     let results = interpreter.run("main", vec![Value::Tensor(x)]).unwrap().results;
     assert_eq!(results[0].as_tensor().unwrap().to_i64s().unwrap(), [3, 6]);
+}
+
+/// Groups by axes: of processes in two rows and two columns those of a column, then all.
+#[test]
+fn groups_can_be_axes_of_a_mesh() {
+    let run = |axes: &str| {
+        let text = format!(
+            "module {{
+               sdy.mesh @mesh = <[\"x\"=2, \"y\"=2]>
+               func.func @main(%x: tensor<1xi64>) -> tensor<1xi64> {{
+                 %0 = \"stablehlo.all_reduce\"(%x) <{{channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [{axes}]>, use_global_device_ids}}> {SUM} : (tensor<1xi64>) -> tensor<1xi64>
+                 return %0 : tensor<1xi64>
+               }}
+             }}"
+        );
+        grid(&text, 1, 4, &[&[1], &[2], &[4], &[8]]).unwrap()
+    };
+    assert_eq!(run("#stablehlo.axis_ref<name = \"x\">"), [[5], [10], [5], [10]]);
+    let both = "#stablehlo.axis_ref<name = \"x\">, #stablehlo.axis_ref<name = \"y\">";
+    assert_eq!(run(both), [[15], [15], [15], [15]]);
 }
 
 /// A computation that a mesh of four devices shares: parts go in, meet, and are put together.

@@ -50,7 +50,8 @@ fn bits_are_those_of_xla() {
         let found = |i: usize| -> Vec<u64> {
             let tensor = results[i].as_tensor().unwrap();
             let wide = tensor.bytes().len() / tensor.len();
-            let mask = tensor.element().bits().filter(|bits| *bits < 64).map_or(u64::MAX, |bits| (1 << bits) - 1);
+            let mask =
+                tensor.element().bits().filter(|bits| *bits < 64).map_or(u64::MAX, |bits| (1 << bits) - 1);
             let element = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |v, b| v << 8 | u64::from(*b)) & mask;
             tensor.bytes().chunks_exact(wide).map(element).collect()
         };

@@ -12,6 +12,7 @@ mod refine;
 mod rules;
 mod run;
 mod solve;
+mod spec;
 mod tensor;
 mod verify;
 

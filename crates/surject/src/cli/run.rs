@@ -74,6 +74,9 @@ pub struct Arguments {
 /// Runs the subcommand.
 pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
     check_scheduling(arguments)?;
+    if arguments.backend == Backend::Spec {
+        return execute_spec(arguments, out);
+    }
     let mut times = StageTimes::default();
     let source = Source::load(&arguments.program)?;
     let prepared = match kept(arguments, &source, &mut times) {
@@ -114,6 +117,42 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     }
     if arguments.profile {
         profile(&mut runner, &inputs, &mut results, out)?;
+    }
+    match differing {
+        0 => Ok(()),
+        n => Err(Failure::difference(format!("{n} of {} outputs differ", arguments.expect.len()))),
+    }
+}
+
+/// Runs StableHLO as it stands, operation by operation.
+fn execute_spec(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
+    let compiled = arguments.profile
+        || arguments.subnormals == Subnormals::Flush
+        || arguments.mlir_passes.is_some()
+        || !arguments.rules.is_empty();
+    if compiled {
+        return Err(Failure::bad_input(
+            "the back end `spec` runs programs as they stand: no rules, passes, profiles or flushed numbers",
+        ));
+    }
+    let source = Source::load(&arguments.program)?;
+    arguments.tensor.refuse(&source.name)?;
+    let prepared = super::spec::prepare(&source, arguments.func.as_deref(), &arguments.input)?;
+    let results = super::spec::run(&source, &prepared)?;
+    if let Some(folder) = &arguments.out {
+        save(folder, &results)?;
+    }
+    let mut differing = 0;
+    if !arguments.expect.is_empty() {
+        differing = report(arguments, &results, out)?;
+    } else if arguments.out.is_none() && !arguments.time {
+        for (i, result) in results.iter().enumerate() {
+            super::print(out, format_args!("out{i} {result:?}\n"))?;
+        }
+    }
+    if arguments.time {
+        let (median, min) = timed(|| super::spec::run(&source, &prepared).map(drop))?;
+        super::print(out, format_args!("time: compile_ms 0.00 median_ms {median:.4} min_ms {min:.4}\n"))?;
     }
     match differing {
         0 => Ok(()),
@@ -394,11 +433,15 @@ fn profile(
 
 /// Median and minimum of the time of a run, in milliseconds, over at least one second and ten runs.
 fn measure(runner: &mut Runner, inputs: &[Buffer], results: &mut Vec<Buffer>) -> Result<(f64, f64), Failure> {
+    timed(|| runner.run_into(inputs, results).map(drop))
+}
+
+fn timed(mut run: impl FnMut() -> Result<(), Failure>) -> Result<(f64, f64), Failure> {
     let mut samples = Vec::new();
     let end = Instant::now() + Duration::from_secs(1);
     while samples.len() < 10 || Instant::now() < end {
         let start = Instant::now();
-        runner.run_into(inputs, results)?;
+        run()?;
         samples.push(start.elapsed().as_secs_f64() * 1e3);
     }
     samples.sort_by(f64::total_cmp);

@@ -141,6 +141,22 @@ pub(crate) fn logistic(z: C) -> C {
     div(if left { e } else { ONE }, ONE + e)
 }
 
+/// A sum and what rounding took from it.
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let part = sum - a;
+    (sum, (a - (sum - part)) + (b - part))
+}
+
+/// `a + x² + y²` with about twice the digits until the end.
+fn sum_of_squares(a: f64, x: f64, y: f64) -> f64 {
+    let (p, q) = (x * x, y * y);
+    let lost = libm::fma(x, x, -p) + libm::fma(y, y, -q);
+    let (first, one) = two_sum(a, p);
+    let (second, two) = two_sum(first, q);
+    second + (one + two + lost)
+}
+
 /// The logarithm of the modulus.
 fn log_modulus(z: C) -> f64 {
     if z.re.is_infinite() || z.im.is_infinite() {
@@ -152,7 +168,7 @@ fn log_modulus(z: C) -> f64 {
     let (x, y) = (z.re.abs().max(z.im.abs()), z.re.abs().min(z.im.abs()));
     if (0.5..2.0).contains(&x) {
         // Near the unit circle it is a difference of near numbers.
-        return 0.5 * libm::log1p((x - 1.0) * (x + 1.0) + y * y);
+        return 0.5 * libm::log1p(sum_of_squares(-1.0, x, y));
     }
     // The modulus of what is nearly the largest number is none.
     let ratio = if x == 0.0 { 0.0 } else { y / x };
@@ -165,7 +181,7 @@ pub(crate) fn log(z: C) -> C {
 
 pub(crate) fn log1p(z: C) -> C {
     if z.re.abs() < 0.5 && z.im.abs() < 1.0 {
-        let re = 0.5 * libm::log1p(z.re * (2.0 + z.re) + z.im * z.im);
+        let re = 0.5 * libm::log1p(sum_of_squares(2.0 * z.re, z.re, z.im));
         return C::new(re, libm::atan2(z.im, 1.0 + z.re));
     }
     log(C::new(1.0 + z.re, z.im))

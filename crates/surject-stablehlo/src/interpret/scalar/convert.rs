@@ -43,7 +43,9 @@ impl Convert {
                 Class::C => Scalar::C(C::new(self.float(v), 0.0)),
             },
             (_, Scalar::C(v)) if self.to_class == Class::C => Scalar::C(v),
-            (_, Scalar::C(v)) if self.to == ElementType::I1 => Scalar::I(i64::from(v.re != 0.0 || v.im != 0.0)),
+            (_, Scalar::C(v)) if self.to == ElementType::I1 => {
+                Scalar::I(i64::from(v.re != 0.0 || v.im != 0.0))
+            }
             (_, value) => {
                 let v = value.float();
                 match self.to_class {

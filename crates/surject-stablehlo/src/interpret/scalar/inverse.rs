@@ -132,7 +132,8 @@ pub(crate) fn atanh(z: C) -> C {
     }
     if large(z) {
         // The real part of the inverse, by its larger part.
-        let re = if x > y { 1.0 / x / (1.0 + (y / x) * (y / x)) } else { x / y / y / (1.0 + (x / y) * (x / y)) };
+        let re =
+            if x > y { 1.0 / x / (1.0 + (y / x) * (y / x)) } else { x / y / y / (1.0 + (x / y) * (x / y)) };
         return signed(re, FRAC_PI_2);
     }
     if x == 1.0 {

@@ -20,15 +20,15 @@ pub(crate) struct Kernel {
 pub(crate) enum Function {
     F1(fn(f64) -> f64),
     F2(fn(f64, f64) -> f64),
-    FB(fn(f64) -> bool),
-    FFB(fn(f64, f64) -> bool),
+    FloatTest(fn(f64) -> bool),
+    FloatCompare(fn(f64, f64) -> bool),
     I1(fn(i64, Int) -> i64, Int),
     I2(fn(i64, i64, Int) -> i64, Int),
-    IIB(fn(i64, i64, Int) -> bool, Int),
+    IntCompare(fn(i64, i64, Int) -> bool, Int),
     C1(fn(C) -> C),
     C2(fn(C, C) -> C),
     CF(fn(C) -> f64),
-    CCB(fn(C, C) -> bool),
+    ComplexCompare(fn(C, C) -> bool),
     /// A complex number of two parts.
     Complex,
     Convert(Convert),
@@ -52,14 +52,14 @@ impl Kernel {
             (Function::F2(f), [E::F(a), E::F(b)]) if a.len() == n && b.len() == n => {
                 return E::F(a.iter().zip(b).map(|(x, y)| f(*x, *y)).collect());
             }
-            (Function::FFB(f), [E::F(a), E::F(b)]) if a.len() == n && b.len() == n => {
+            (Function::FloatCompare(f), [E::F(a), E::F(b)]) if a.len() == n && b.len() == n => {
                 return E::I(a.iter().zip(b).map(|(x, y)| f(*x, *y).into()).collect());
             }
             (Function::I1(f, t), [E::I(a)]) => return E::I(a.iter().map(|x| f(*x, *t)).collect()),
             (Function::I2(f, t), [E::I(a), E::I(b)]) if a.len() == n && b.len() == n => {
                 return E::I(a.iter().zip(b).map(|(x, y)| f(*x, *y, *t)).collect());
             }
-            (Function::IIB(f, t), [E::I(a), E::I(b)]) if a.len() == n && b.len() == n => {
+            (Function::IntCompare(f, t), [E::I(a), E::I(b)]) if a.len() == n && b.len() == n => {
                 return E::I(a.iter().zip(b).map(|(x, y)| f(*x, *y, *t).into()).collect());
             }
             (Function::C2(f), [E::C(a), E::C(b)]) if a.len() == n && b.len() == n => {
@@ -92,15 +92,15 @@ impl Function {
         match self {
             Function::F1(f) => Scalar::F(f(args[0].float())),
             Function::F2(f) => Scalar::F(f(args[0].float(), args[1].float())),
-            Function::FB(f) => bool(f(args[0].float())),
-            Function::FFB(f) => bool(f(args[0].float(), args[1].float())),
+            Function::FloatTest(f) => bool(f(args[0].float())),
+            Function::FloatCompare(f) => bool(f(args[0].float(), args[1].float())),
             Function::I1(f, t) => Scalar::I(f(args[0].int(), *t)),
             Function::I2(f, t) => Scalar::I(f(args[0].int(), args[1].int(), *t)),
-            Function::IIB(f, t) => bool(f(args[0].int(), args[1].int(), *t)),
+            Function::IntCompare(f, t) => bool(f(args[0].int(), args[1].int(), *t)),
             Function::C1(f) => Scalar::C(f(args[0].complex())),
             Function::C2(f) => Scalar::C(f(args[0].complex(), args[1].complex())),
             Function::CF(f) => Scalar::F(f(args[0].complex())),
-            Function::CCB(f) => bool(f(args[0].complex(), args[1].complex())),
+            Function::ComplexCompare(f) => bool(f(args[0].complex(), args[1].complex())),
             Function::Complex => Scalar::C(C::new(args[0].float(), args[1].float())),
 
             Function::Convert(convert) => convert.apply(args[0]),
@@ -173,8 +173,8 @@ pub(crate) fn kernel(
     }
     let Some(function) = by_name(name, first)? else { return Ok(None) };
     let arity = match function {
-        Function::F2(_) | Function::FFB(_) | Function::I2(..) | Function::IIB(..) => 2,
-        Function::C2(_) | Function::CCB(_) => 2,
+        Function::F2(_) | Function::FloatCompare(_) | Function::I2(..) | Function::IntCompare(..) => 2,
+        Function::C2(_) | Function::ComplexCompare(_) => 2,
         _ => 1,
     };
     if arity != operands.len() {
@@ -193,20 +193,20 @@ fn by_name(name: &str, element: &ElementType) -> Result<Option<Function>> {
 
 pub(crate) fn compare(direction: &str, total: bool, element: &ElementType) -> Result<Option<Function>> {
     Ok(Some(match (class(element)?, direction) {
-        (Class::F, "EQ") if total => Function::FFB(|a, b| total_key(a) == total_key(b)),
-        (Class::F, "NE") if total => Function::FFB(|a, b| total_key(a) != total_key(b)),
-        (Class::F, "LT") if total => Function::FFB(|a, b| total_key(a) < total_key(b)),
-        (Class::F, "LE") if total => Function::FFB(|a, b| total_key(a) <= total_key(b)),
-        (Class::F, "GT") if total => Function::FFB(|a, b| total_key(a) > total_key(b)),
-        (Class::F, "GE") if total => Function::FFB(|a, b| total_key(a) >= total_key(b)),
-        (Class::F, "EQ") => Function::FFB(|a, b| a == b),
-        (Class::F, "NE") => Function::FFB(|a, b| a != b),
-        (Class::F, "LT") => Function::FFB(|a, b| a < b),
-        (Class::F, "LE") => Function::FFB(|a, b| a <= b),
-        (Class::F, "GT") => Function::FFB(|a, b| a > b),
-        (Class::F, "GE") => Function::FFB(|a, b| a >= b),
-        (Class::C, "EQ") => Function::CCB(complex::equal),
-        (Class::C, "NE") => Function::CCB(complex::unequal),
+        (Class::F, "EQ") if total => Function::FloatCompare(|a, b| total_key(a) == total_key(b)),
+        (Class::F, "NE") if total => Function::FloatCompare(|a, b| total_key(a) != total_key(b)),
+        (Class::F, "LT") if total => Function::FloatCompare(|a, b| total_key(a) < total_key(b)),
+        (Class::F, "LE") if total => Function::FloatCompare(|a, b| total_key(a) <= total_key(b)),
+        (Class::F, "GT") if total => Function::FloatCompare(|a, b| total_key(a) > total_key(b)),
+        (Class::F, "GE") if total => Function::FloatCompare(|a, b| total_key(a) >= total_key(b)),
+        (Class::F, "EQ") => Function::FloatCompare(|a, b| a == b),
+        (Class::F, "NE") => Function::FloatCompare(|a, b| a != b),
+        (Class::F, "LT") => Function::FloatCompare(|a, b| a < b),
+        (Class::F, "LE") => Function::FloatCompare(|a, b| a <= b),
+        (Class::F, "GT") => Function::FloatCompare(|a, b| a > b),
+        (Class::F, "GE") => Function::FloatCompare(|a, b| a >= b),
+        (Class::C, "EQ") => Function::ComplexCompare(complex::equal),
+        (Class::C, "NE") => Function::ComplexCompare(complex::unequal),
         (Class::C, _) => return Ok(None),
         (Class::I, direction) => {
             let Some(int) = Int::of(element) else { return Ok(None) };
@@ -219,7 +219,7 @@ pub(crate) fn compare(direction: &str, total: bool, element: &ElementType) -> Re
                 "GE" => |a, b, t| !t.less(a, b),
                 _ => return Ok(None),
             };
-            Function::IIB(function, int)
+            Function::IntCompare(function, int)
         }
         _ => return Ok(None),
     }))
@@ -248,10 +248,10 @@ fn float_function(name: &str) -> Option<Function> {
         "sign" => Function::F1(real::sign),
         "real" | "conj" => Function::F1(|x| x),
         "imag" => Function::F1(|_| 0.0),
-        "is_finite" => Function::FB(f64::is_finite),
-        "is_inf" => Function::FB(f64::is_infinite),
-        "is_pos_inf" => Function::FB(|x| x == f64::INFINITY),
-        "is_neg_inf" => Function::FB(|x| x == f64::NEG_INFINITY),
+        "is_finite" => Function::FloatTest(f64::is_finite),
+        "is_inf" => Function::FloatTest(f64::is_infinite),
+        "is_pos_inf" => Function::FloatTest(|x| x == f64::INFINITY),
+        "is_neg_inf" => Function::FloatTest(|x| x == f64::NEG_INFINITY),
         "acos" => Function::F1(libm::acos),
         "acosh" => Function::F1(special::acosh),
         "asin" => Function::F1(libm::asin),
