@@ -277,8 +277,9 @@ impl<'m> Block<'m> {
     }
 
     pub(crate) fn register(&self, thread: usize, register: usize) -> Done<u64> {
-        self.threads[thread].registers[register]
-            .ok_or_else(|| format!("the register {} is read before it is written", self.kernel.registers[register]))
+        self.threads[thread].registers[register].ok_or_else(|| {
+            format!("the register {} is read before it is written", self.kernel.registers[register])
+        })
     }
 
     /// The value of an operand.
@@ -337,7 +338,13 @@ impl<'m> Block<'m> {
     }
 
     /// The memory that has an address, and the byte in it.
-    fn memory(&mut self, thread: usize, space: Space, address: u64, bytes: usize) -> Done<(&mut Buffer, usize)> {
+    fn memory(
+        &mut self,
+        thread: usize,
+        space: Space,
+        address: u64,
+        bytes: usize,
+    ) -> Done<(&mut Buffer, usize)> {
         self.access(thread, space, address, bytes, false)
     }
 
@@ -390,13 +397,15 @@ impl<'m> Block<'m> {
         let target = || operand(0);
         match &instruction.op {
             Op::Alu(op, ty) => {
-                let args: Vec<u64> = operands[1..].iter().map(|o| self.value(thread, o)).collect::<Done<_>>()?;
+                let args: Vec<u64> =
+                    operands[1..].iter().map(|o| self.value(thread, o)).collect::<Done<_>>()?;
                 // Amounts have 32 bits whatever is shifted.
                 let value = alu(*op, *ty, &args)?;
                 self.set(thread, target()?, value)
             }
             Op::Pair(op, ty) => {
-                let args: Vec<u64> = operands[1..].iter().map(|o| self.value(thread, o)).collect::<Done<_>>()?;
+                let args: Vec<u64> =
+                    operands[1..].iter().map(|o| self.value(thread, o)).collect::<Done<_>>()?;
                 let half = |by: u32| {
                     let args: Vec<u64> = args.iter().map(|a| a >> by & ty.mask()).collect();
                     alu(*op, *ty, &args)

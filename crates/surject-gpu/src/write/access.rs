@@ -20,6 +20,9 @@ enum Shape {
 
 impl Writer<'_> {
     pub(super) fn alloc(&mut self, mem: Mem) -> Done<()> {
+        if self.alloc_fragments(mem)? {
+            return Ok(());
+        }
         let memory = self.kernel.mem(mem).clone();
         let Some(elements) = memory.elements.as_constant() else {
             return Err(format!("`{}` has a size that is known at run time only", memory.name));
@@ -64,14 +67,18 @@ impl Writer<'_> {
     }
 
     fn pointer(&self, mem: Mem) -> Done<Pointer> {
-        self.memory.get(&mem).cloned().ok_or_else(|| format!("`{}` does not exist", self.kernel.mem(mem).name))
+        self.memory
+            .get(&mem)
+            .cloned()
+            .ok_or_else(|| format!("`{}` does not exist", self.kernel.mem(mem).name))
     }
 
     /// The address of an element.
     pub(super) fn address(&mut self, mem: Mem, at: &str) -> Done<String> {
         let (pointer, ty) = (self.pointer(mem)?, stored(self.kernel.mem(mem).dtype));
         let (name, pointer) = (&pointer.name, pointer.ty());
-        Ok(self.op(&format!("llvm.getelementptr inbounds {name}[{at}] : ({pointer}, i64) -> {pointer}, {ty}")))
+        Ok(self
+            .op(&format!("llvm.getelementptr inbounds {name}[{at}] : ({pointer}, i64) -> {pointer}, {ty}")))
     }
 
     /// The number of the element of a lane.
@@ -273,9 +280,7 @@ impl Writer<'_> {
                 Ok(())
             };
             match w.shape(place, ty.lanes)? {
-                Shape::Run(condition) => {
-                    w.only_if(condition, |w| w.store_run(place, &name, ty, temporality))
-                }
+                Shape::Run(condition) => w.only_if(condition, |w| w.store_run(place, &name, ty, temporality)),
                 Shape::RunOrEach(condition) => {
                     w.line(&format!("scf.if {condition} {{"));
                     w.depth += 1;

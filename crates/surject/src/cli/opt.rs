@@ -121,7 +121,8 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     }
     let of_kernels = matches!(arguments.emit, Form::Schedule | Form::Kernel | Form::Gpu | Form::Ptx);
     if arguments.schedule.is_some() && !of_kernels {
-        let message = "schedules are those of kernels; --schedule needs `--emit schedule`, `kernel`, `gpu` or `ptx`";
+        let message =
+            "schedules are those of kernels; --schedule needs `--emit schedule`, `kernel`, `gpu` or `ptx`";
         return Err(Failure::bad_input(message));
     }
     let scheduling = Scheduling { machine: &arguments.machine, file: arguments.schedule.as_deref() };

@@ -95,7 +95,8 @@ impl Sheet<'_, '_> {
                 b,
             ),
             (name, &[a]) => {
-                let to = [DType::F32, DType::F64, DType::I32, DType::I64].into_iter().find(|d| d.name() == to);
+                let to =
+                    [DType::F32, DType::F64, DType::I32, DType::I64].into_iter().find(|d| d.name() == to);
                 match name {
                     "arith.negf" => lines.unary(UnaryOp::Neg, a),
                     "math.absf" => lines.unary(UnaryOp::Abs, a),
