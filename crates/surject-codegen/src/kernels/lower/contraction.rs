@@ -16,6 +16,9 @@ use surject_kernel::{Affine, Guard, Level, LoopKind, MatMulSizes, Mem, Op, Place
 /// Elements between the rows of a tile, so that they lie in other banks: as many as are accessed at once.
 const PAD: i64 = 4;
 
+/// The most blocks in a dimension of a grid that is not the first.
+const GRID: i64 = 65_535;
+
 /// The bytes that a thread accesses at once.
 const WIDEST: i64 = 16;
 
@@ -55,14 +58,15 @@ impl Lowering<'_> {
         let mut opened = 0;
         let blocks =
             |b: &mut Self, count: i64| b.b.open_for(0, count, 1, LoopKind::Parallel(Level::Block), &[]).0;
-        if let Some(&first) = others.first() {
+        let first = others.iter().position(|&l| extent(l) <= GRID).map(|at| others.remove(at));
+        if let Some(first) = first {
             let number = blocks(self, extent(first));
             self.set(first, number.into());
             opened += 1;
         }
         let (row_tile, column_tile) = (blocks(self, tiles(m, rows)), blocks(self, tiles(n, columns)));
         opened += 2;
-        for &l in others.iter().skip(1) {
+        for &l in &others {
             let (number, _) = self.b.open_for(0, extent(l), 1, LoopKind::Serial, &[]);
             self.opened.push(LoopKind::Serial);
             self.set(l, number.into());
