@@ -1,7 +1,7 @@
 //! Ready-made maps for importers and exporters, and small questions about maps (DESIGN.md section 2: broadcast,
 //! transpose, slice, reverse and stride are reads along such maps).
 
-use crate::{Affine, Component, Extent, Guard, IndexMap, MapError, Space, axis_names};
+use crate::{Affine, Component, Extent, Facts, Guard, IndexMap, MapError, Space, axis_names};
 
 impl IndexMap {
     /// `p ↦ starts + strides · p` from a box of these sizes: what a slice reads.
@@ -48,6 +48,16 @@ impl IndexMap {
     /// The map that StableHLO's `broadcast_in_dim` reads its operand along: axis `a` of the operand is axis
     /// `dims[a]` of the result, and an operand axis of extent 1 is read at 0.
     pub fn broadcast_in_dim(out: &Space, operand: &Space, dims: &[usize]) -> Result<IndexMap, MapError> {
+        IndexMap::broadcast_in_dim_given(out, operand, dims, &Facts::default())
+    }
+
+    /// As [`IndexMap::broadcast_in_dim`], in a program whose sizes satisfy these facts.
+    pub fn broadcast_in_dim_given(
+        out: &Space,
+        operand: &Space,
+        dims: &[usize],
+        facts: &Facts,
+    ) -> Result<IndexMap, MapError> {
         if dims.len() != operand.rank() {
             return Err(MapError::Arity { what: "dimensions", found: dims.len(), expected: operand.rank() });
         }
@@ -59,7 +69,7 @@ impl IndexMap {
             _ => Affine::axis(out.rank(), dim),
         };
         let components = operand.extents().iter().zip(dims).map(component).collect();
-        IndexMap::total(out.clone(), operand.clone(), components)
+        IndexMap::total_given(out.clone(), operand.clone(), components, facts)
     }
 
     /// The row-major linearisation `P → [N]`. Only the outermost axis that is not of extent 1 may be symbolic.

@@ -1,6 +1,7 @@
 //! Why a module cannot be lifted, and where.
 
 use std::sync::Arc;
+use surject_index::{Fact, UnsupportedDynamicShape};
 use surject_stablehlo::{Diagnostic, Op, Span};
 use thiserror::Error;
 
@@ -36,6 +37,30 @@ pub enum LiftError {
         /// Where it stands.
         place: Place,
     },
+    /// A size is known less well than the operation needs (seed 002).
+    #[error("{shape}{}", decided(.fact))]
+    Dynamic {
+        /// The operation, its field, and what is known of it.
+        shape: Box<UnsupportedDynamicShape>,
+        /// The fact about the sizes of arguments that would decide it, where there is one.
+        fact: Option<Box<Fact>>,
+        /// Where the operation stands.
+        place: Place,
+    },
+    /// The sizes of a call are not those that the operation needs.
+    #[error("`{op}` needs `{fact}` for {field}{}", said(.message))]
+    Sizes {
+        /// The operation.
+        op: String,
+        /// The part of it that has the size.
+        field: String,
+        /// What does not hold.
+        fact: Box<Fact>,
+        /// What the program says about it.
+        message: Option<Box<str>>,
+        /// Where the operation stands.
+        place: Place,
+    },
     /// A function calls itself, directly or through others; calls are inlined, so there is no program for it.
     #[error("the function `@{function}` calls itself, and recursion is not supported")]
     Recursion {
@@ -61,6 +86,14 @@ fn listing(names: &[String]) -> String {
     format!(" (there is {})", names.iter().map(|n| format!("`@{n}`")).collect::<Vec<_>>().join(", "))
 }
 
+fn decided(fact: &Option<Box<Fact>>) -> String {
+    fact.as_ref().map_or(String::new(), |f| format!("; the fact `{f}` would decide it"))
+}
+
+fn said(message: &Option<Box<str>>) -> String {
+    message.as_ref().map_or(String::new(), |m| format!(": {m}"))
+}
+
 /// The meaning of each error code of this crate.
 pub mod codes {
     /// A valid construct that is not supported.
@@ -71,6 +104,10 @@ pub mod codes {
     pub const RECURSION: &str = "SJ0303";
     /// A function that does not exist.
     pub const NO_FUNCTION: &str = "SJ0304";
+    /// A size that is not known well enough.
+    pub const DYNAMIC: &str = "SJ0305";
+    /// Sizes that the program does not allow.
+    pub const SIZES: &str = "SJ0306";
 }
 
 impl LiftError {
@@ -85,8 +122,8 @@ impl LiftError {
     /// The exit status of a command that ends with this error: 3 where support is missing, 2 for bad input.
     pub fn exit_status(&self) -> u8 {
         match self {
-            LiftError::Unsupported { .. } | LiftError::Recursion { .. } => 3,
-            LiftError::Invalid { .. } | LiftError::NoFunction { .. } => 2,
+            LiftError::Unsupported { .. } | LiftError::Dynamic { .. } | LiftError::Recursion { .. } => 3,
+            LiftError::Invalid { .. } | LiftError::Sizes { .. } | LiftError::NoFunction { .. } => 2,
         }
     }
 
@@ -95,6 +132,8 @@ impl LiftError {
         match self {
             LiftError::Unsupported { place, .. }
             | LiftError::Invalid { place, .. }
+            | LiftError::Dynamic { place, .. }
+            | LiftError::Sizes { place, .. }
             | LiftError::Recursion { place, .. } => Some(place),
             LiftError::NoFunction { .. } => None,
         }
@@ -107,6 +146,8 @@ impl LiftError {
             LiftError::Invalid { .. } => codes::INVALID,
             LiftError::Recursion { .. } => codes::RECURSION,
             LiftError::NoFunction { .. } => codes::NO_FUNCTION,
+            LiftError::Dynamic { .. } => codes::DYNAMIC,
+            LiftError::Sizes { .. } => codes::SIZES,
         };
         let place = self.place().cloned().unwrap_or_default();
         let diagnostic = Diagnostic::new(code, place.span, self.to_string());

@@ -44,11 +44,6 @@ fn unsupported_types_are_named() {
 }"
     ));
     insta::assert_snapshot!(refused(
-        "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
-  return %x : tensor<?xf32>
-}"
-    ));
-    insta::assert_snapshot!(refused(
         "func.func @main(%x: tensor<2xf32>, %n: tensor<1xi32>) -> tensor<?xf32> {
   %r = stablehlo.dynamic_reshape %x, %n : (tensor<2xf32>, tensor<1xi32>) -> tensor<?xf32>
   return %r : tensor<?xf32>
@@ -69,10 +64,6 @@ fn what_is_read_but_has_no_meaning_here_is_unsupported() {
   return %r : tensor<2xf32>
 }}"
         ),
-        "func.func @main(%x: tensor<?xf32, #stablehlo.bounds<4>>) -> tensor<?xf32, #stablehlo.bounds<4>> {
-  return %x : tensor<?xf32, #stablehlo.bounds<4>>
-}"
-        .to_string(),
         "func.func @main(%x: tensor<*xf32>) -> tensor<*xf32> {\n  return %x : tensor<*xf32>\n}".to_string(),
         "func.func @main() -> tensor<2xf32> {
   %r = arith.constant dense<1.0> : tensor<2xf32>

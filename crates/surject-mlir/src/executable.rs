@@ -4,6 +4,7 @@ use crate::jit::{self, CompileTimes, CompiledModule, Entry, JitOptions};
 use crate::{MlirError, cache, stored};
 use std::sync::{Mutex, PoisonError};
 use surject_codegen::{CodegenError, Lent, LoweredModule, Plan, Target};
+use surject_index::Extent;
 use surject_ir::{Buffer, Program, TensorType};
 use surject_runtime::memory::{ALIGN, Block};
 use surject_runtime::{DType, Subnormals};
@@ -199,7 +200,8 @@ fn ready(
     // A profile counts from zero.
     let arena = if lowered.profile.is_some() { Block::zeroed(bytes) } else { Block::unwritten(bytes) };
     let mut arena = arena.ok_or_else(too_large)?;
-    let shapes = [&lowered.params, &lowered.results].map(|types| types.iter().map(shape).collect());
+    let all = |types: &[TensorType]| types.iter().map(shape).collect::<Result<Vec<_>, _>>();
+    let shapes = [all(&lowered.params)?, all(&lowered.results)?];
     let constants = Pointers(lowered.constants.iter().map(|b| b.as_ptr()).collect());
     if let Some(init) = &lowered.init {
         let init = module.entry_function(init)?;
@@ -402,7 +404,12 @@ impl Executable {
     }
 }
 
-/// The sizes of a type whose extents [`fits`] has found constant.
-fn shape(ty: &TensorType) -> Vec<usize> {
-    ty.space.extents().iter().map(|e| e.as_const().unwrap_or(0) as usize).collect()
+/// The sizes of a type of an executable, which are constant.
+fn shape(ty: &TensorType) -> Result<Vec<usize>, CompileError> {
+    let size = |e: &Extent| e.as_const().and_then(|n| usize::try_from(n).ok());
+    let sizes: Option<Vec<usize>> = ty.space.extents().iter().map(size).collect();
+    sizes.ok_or_else(|| {
+        let what = format!("the type {ty}, whose sizes are not constant");
+        CodegenError::Unsupported { what, origin: None }.into()
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use surject_codegen::{KernelPlan, Lent, LoweredModule, Plan};
-use surject_index::Space;
+use surject_index::{Extent, Space};
 use surject_ir::{Buffer, TensorType};
 use surject_runtime::DType;
 
@@ -96,9 +96,9 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Stored> {
     r.0.is_empty().then_some((module, objects))
 }
 
-/// The sizes of a type of an executable, which are constants.
+/// The sizes of a type of an executable: there is none for symbolic ones.
 fn sizes(ty: &TensorType) -> Vec<u64> {
-    ty.space.extents().iter().map(|e| e.as_const().unwrap_or(0)).collect()
+    ty.space.extents().iter().filter_map(Extent::as_const).collect()
 }
 
 struct Writer(Vec<u8>);

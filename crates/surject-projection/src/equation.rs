@@ -218,9 +218,9 @@ impl Reader {
     fn freshen(&mut self, shape: &GroundShape, slot: Slot) -> (Shape, Vec<AxisId>) {
         let mut axes = Vec::new();
         let mut row = |row: &GroundRow, kind: Kind| {
-            let mut fresh = |position: usize, size: u64| {
+            let mut fresh = |position: usize, size: Option<u64>| {
                 let var = self.solver.fresh_dim();
-                let id = self.identity(Place::Axis { slot, kind, position }, Some(size));
+                let id = self.identity(Place::Axis { slot, kind, position }, size);
                 self.ids.insert(var, id);
                 axes.push(id);
                 DimTerm::Var(var)
@@ -245,7 +245,7 @@ impl Reader {
     /// The identity of a dimension: that of an axis, of a label, or of a component that is only a size.
     fn id(&mut self, term: DimTerm) -> AxisId {
         let var = match term {
-            DimTerm::Known(dim) => return self.identity(Place::Unnamed, Some(dim.size())),
+            DimTerm::Known(dim) => return self.identity(Place::Unnamed, dim.size()),
             DimTerm::Var(var) => var,
         };
         if let Some(id) = self.ids.get(&var) {

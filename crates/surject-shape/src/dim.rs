@@ -1,8 +1,10 @@
 //! Dimensions: a size with a basis, or the claim-free unit; and dimension terms.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{OnceLock, RwLock};
+use surject_index::Extent;
 
 /// The tag that says what an axis means. Bases are total: an axis that was written without one has the ordinary
 /// basis `default`, which is a basis like any other. Names are interned, so that a basis is a number.
@@ -56,6 +58,61 @@ impl fmt::Debug for Basis {
     }
 }
 
+/// A size that is no number: an exact expression over declared sizes (seed 002). These are rigid, so that the solver never
+/// gives them values. Expressions are interned, so that a size is a number; equal ones are equal as expressions, and
+/// what the facts of a problem say beyond that is asked of these.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Symbolic(u32);
+
+struct Sizes {
+    extents: Vec<Extent>,
+    numbers: HashMap<Extent, u32>,
+}
+
+fn sizes() -> &'static RwLock<Sizes> {
+    static SIZES: OnceLock<RwLock<Sizes>> = OnceLock::new();
+    SIZES.get_or_init(|| RwLock::new(Sizes { extents: Vec::new(), numbers: HashMap::new() }))
+}
+
+impl Symbolic {
+    /// The size with this expression.
+    pub fn of(extent: Extent) -> Symbolic {
+        let mut sizes = sizes().write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(&number) = sizes.numbers.get(&extent) {
+            return Symbolic(number);
+        }
+        let number = sizes.extents.len() as u32;
+        sizes.extents.push(extent.clone());
+        sizes.numbers.insert(extent, number);
+        Symbolic(number)
+    }
+
+    /// The expression.
+    pub fn extent(self) -> Extent {
+        let sizes = sizes().read().unwrap_or_else(|poisoned| poisoned.into_inner());
+        sizes.extents.get(self.0 as usize).cloned().unwrap_or(Extent::Const(0))
+    }
+}
+
+impl PartialOrd for Symbolic {
+    fn partial_cmp(&self, other: &Symbolic) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The order of the expressions: the numbers depend on what was interned before.
+impl Ord for Symbolic {
+    fn cmp(&self, other: &Symbolic) -> Ordering {
+        if self == other { Ordering::Equal } else { self.extent().cmp(&other.extent()) }
+    }
+}
+
+impl fmt::Debug for Symbolic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.extent())
+    }
+}
+
 /// The name under which a user may write the claim-free unit as a size: `1:bcast_if_1`.
 const UNIT_TAG: &str = "bcast_if_1";
 
@@ -71,6 +128,13 @@ pub enum Dim {
     Size {
         /// The number of positions.
         size: u64,
+        /// What the axis means.
+        basis: Basis,
+    },
+    /// A symbolic size with a basis. It never broadcasts, also where it turns out to be 1.
+    Symbolic {
+        /// The number of positions.
+        size: Symbolic,
         /// What the axis means.
         basis: Basis,
     },
@@ -90,11 +154,29 @@ impl Dim {
         Dim::Size { size, basis: Basis::named(basis) }
     }
 
-    /// The number of positions.
-    pub fn size(self) -> u64 {
+    /// A symbolic size, or the number that the expression is.
+    pub fn of(extent: Extent, basis: Basis) -> Dim {
+        match extent {
+            Extent::Const(size) => Dim::Size { size, basis },
+            extent => Dim::Symbolic { size: Symbolic::of(extent), basis },
+        }
+    }
+
+    /// The number of positions; `None` where it is symbolic.
+    pub fn size(self) -> Option<u64> {
         match self {
-            Dim::Unit => 1,
-            Dim::Size { size, .. } => size,
+            Dim::Unit => Some(1),
+            Dim::Size { size, .. } => Some(size),
+            Dim::Symbolic { .. } => None,
+        }
+    }
+
+    /// The number of positions as an expression.
+    pub fn extent(self) -> Extent {
+        match self {
+            Dim::Unit => Extent::Const(1),
+            Dim::Size { size, .. } => Extent::Const(size),
+            Dim::Symbolic { size, .. } => size.extent(),
         }
     }
 
@@ -102,7 +184,7 @@ impl Dim {
     pub fn basis(self) -> Option<Basis> {
         match self {
             Dim::Unit => None,
-            Dim::Size { basis, .. } => Some(basis),
+            Dim::Size { basis, .. } | Dim::Symbolic { basis, .. } => Some(basis),
         }
     }
 
@@ -124,6 +206,8 @@ impl fmt::Display for Dim {
             Dim::Unit => f.write_str("unit"),
             Dim::Size { size, basis: Basis::DEFAULT } => write!(f, "{size}"),
             Dim::Size { size, basis } => write!(f, "{size}:{}", basis.name()),
+            Dim::Symbolic { size, basis: Basis::DEFAULT } => write!(f, "{}", size.extent()),
+            Dim::Symbolic { size, basis } => write!(f, "{}:{}", size.extent(), basis.name()),
         }
     }
 }

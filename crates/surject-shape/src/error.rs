@@ -33,6 +33,8 @@ pub enum ShapeErrorKind {
     Spec,
     /// No contradiction is known, but no solution was found either.
     Undecided,
+    /// Whether symbolic sizes are as they have to be depends on a fact that is not known.
+    UndecidedSize,
 }
 
 impl ShapeErrorKind {
@@ -51,6 +53,7 @@ impl ShapeErrorKind {
             ShapeErrorKind::Occurs => "SJ0410",
             ShapeErrorKind::Spec => "SJ0411",
             ShapeErrorKind::Undecided => "SJ0412",
+            ShapeErrorKind::UndecidedSize => "SJ0413",
         }
     }
 
@@ -81,6 +84,7 @@ impl ShapeErrorKind {
                 "see the notation: `batch|input->output`, operands before `=>`, the result after it"
             }
             ShapeErrorKind::Undecided => "write some of the sizes out",
+            ShapeErrorKind::UndecidedSize => "declare the fact with `where`, or use one size for both",
         }
     }
 }

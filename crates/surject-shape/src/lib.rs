@@ -52,7 +52,7 @@ pub mod template;
 pub mod text;
 
 pub use constraint::{Constraint, Elems, Kernel, Role};
-pub use dim::{Basis, BasisClash, Dim, DimTerm, DimVar, fuse};
+pub use dim::{Basis, BasisClash, Dim, DimTerm, DimVar, Symbolic, fuse};
 pub use error::{ShapeError, ShapeErrorKind};
 pub use operation::{Elaboration, Logic};
 pub use origin::{Named, Origin, Place, Subject};

@@ -11,11 +11,13 @@ pub mod infer;
 mod pipeline;
 pub mod progress;
 mod source;
+mod specialise;
 pub mod tensor_source;
 
 pub use failure::{Failure, Status};
-pub use pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
+pub use pipeline::{Backend, OptimiseOptions, Runner, StageTimes, machine_named, optimise, through_dialect};
 pub use source::{Source, SourceKind};
+pub use specialise::{Specialised, types_of};
 pub use surject_tensor::{assign, op};
 
 pub use surject_egraph as egraph;

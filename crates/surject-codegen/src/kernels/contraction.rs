@@ -1,8 +1,8 @@
 //! Sums of products as tiles: which expressions are ones, and how they are cut.
 
 use super::expression::Expression;
-use crate::address::{LoopId, LoopSet};
-use crate::dag::{Node, NodeId};
+use crate::expression::address::{LoopId, LoopSet};
+use crate::expression::dag::{Node, NodeId};
 use surject_ir::{AccOp, BinaryOp, DType};
 
 /// The threads of a warp.

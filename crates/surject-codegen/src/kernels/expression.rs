@@ -1,13 +1,15 @@
 //! What a kernel computes: expressions over loops, from an assignment.
 
 use crate::CodegenError;
-use crate::address::{LoopId, LoopSet};
-use crate::build::{Builder, Parts, Stop, compose, linearise, sizes};
-use crate::complex;
-use crate::dag::{Buf, Dag, Node, NodeId};
-use crate::phase::{self, Change, Shape};
-use crate::schedule::{Output, merge};
-use crate::store::{box_loops, outputs};
+use crate::expression::address::{LoopId, LoopSet};
+use crate::expression::build::{Builder, Parts, Stop};
+use crate::expression::complex;
+use crate::expression::compose::box_loops;
+use crate::expression::compose::{compose, linearise, sizes};
+use crate::expression::dag::{Buf, Dag, Node, NodeId};
+use crate::expression::output::{Output, outputs};
+use crate::expression::polyphase::{self, Change, Shape};
+use crate::normalise::merge::merge;
 use std::collections::{BTreeMap, HashMap};
 use surject_ir::{AccOp, DType, FieldId, FieldKind, Function, TensorType, Var};
 
@@ -289,7 +291,7 @@ impl Maker<'_> {
         loop {
             let sizes = sizes(space)?;
             let (mut dag, mut outer, mut position) = box_loops(&sizes)?;
-            phase::apply(&shape, &[], &mut dag, &mut outer, &mut position).ok_or(Stop::Spill(field))?;
+            polyphase::apply(&shape, &[], &mut dag, &mut outer, &mut position).ok_or(Stop::Spill(field))?;
             let address = linearise(&sizes, &position)?;
             let bound = HashMap::new();
             let mut builder = Builder::new(self.function, done, &bound, dag);

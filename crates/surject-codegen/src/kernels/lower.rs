@@ -10,9 +10,9 @@ use super::contraction::WARP;
 use super::expression::{Expression, Tensor};
 use super::schedule::{Axis, AxisKind, Resolved, Schedule, ScheduleError, resolve};
 use crate::CodegenError;
-use crate::address::{Guard, Lin, LoopId, LoopSet};
-use crate::build::joining;
-use crate::dag::{Buf, Node, NodeId};
+use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
+use crate::expression::compose::joining;
+use crate::expression::dag::{Buf, Node, NodeId};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
 use surject_kernel::{

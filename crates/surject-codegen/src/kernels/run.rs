@@ -8,7 +8,7 @@ use super::machine::{Machine, choose};
 use super::schedule::{Schedule, Schedules};
 use super::stages::Stages;
 use crate::CodegenError;
-use crate::dag::Buf;
+use crate::expression::dag::Buf;
 use std::collections::HashMap;
 use std::sync::Arc;
 use surject_ir::interp::{self, Assignments, InterpError};

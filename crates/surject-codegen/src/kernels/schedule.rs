@@ -20,8 +20,8 @@
 
 use super::contraction::{Contraction, Share, Tiles, WARP, fit};
 use super::expression::Expression;
-use crate::address::LoopId;
-use crate::dag::{Node, NodeId};
+use crate::expression::address::LoopId;
+use crate::expression::dag::{Node, NodeId};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::str::FromStr;

@@ -4,9 +4,9 @@
 use super::expression::{Expression, Tensor};
 use super::lower::joined_in;
 use crate::CodegenError;
-use crate::address::{Lin, LoopId};
-use crate::dag::{Buf, Node, NodeId};
-use crate::schedule::Output;
+use crate::expression::address::{Lin, LoopId};
+use crate::expression::dag::{Buf, Node, NodeId};
+use crate::expression::output::Output;
 use std::collections::BTreeMap;
 use surject_index::Space;
 use surject_ir::{DType, TensorType};

@@ -345,14 +345,14 @@ impl Writer<'_> {
         let mut lanes = Vec::new();
         for lane in 0..ty.lanes {
             let own = self.lane(&name, ty, lane);
-            let bits = self.to_words(&own, ty.dtype)?;
+            let bits = self.words_of(&own, ty.dtype)?;
             let mut words = Vec::new();
             for word in bits {
                 words.push(
                     self.op(&format!("nvvm.shfl.sync {kind} {mask}, {word}, {offset}, {clamp} : i32 -> i32")),
                 );
             }
-            lanes.push(self.of_words(&words, ty.dtype)?);
+            lanes.push(self.scalar_of(&words, ty.dtype)?);
         }
         Ok(self.joined(&lanes, element(ty.dtype)))
     }
@@ -372,7 +372,7 @@ impl Writer<'_> {
     }
 
     /// The bits of a scalar in words of 32.
-    fn to_words(&mut self, name: &str, dtype: DType) -> Done<Vec<String>> {
+    fn words_of(&mut self, name: &str, dtype: DType) -> Done<Vec<String>> {
         let e = element(dtype);
         let bits = format!("i{}", dtype.bits());
         let mut value = name.to_string();
@@ -390,7 +390,7 @@ impl Writer<'_> {
         })
     }
 
-    fn of_words(&mut self, words: &[String], dtype: DType) -> Done<String> {
+    fn scalar_of(&mut self, words: &[String], dtype: DType) -> Done<String> {
         let bits = format!("i{}", dtype.bits());
         let value = match words {
             [low, high] => {

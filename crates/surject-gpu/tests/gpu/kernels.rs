@@ -111,7 +111,6 @@ pub fn texts() -> Vec<(&'static str, String)> {
         ("bytes", exchange("xor 2", "u8", 32)),
         ("halves", exchange("xor 4", "bf16", 32)),
         ("truths", exchange("xor 8", "i1", 32)),
-        ("four lanes", exchange("xor 1", "f32", 32).replace(": f32\n", ": f32\n")),
         ("copies of 16 bytes", copy(4, "f32")),
         ("copies of 8 bytes", copy(4, "f16")),
         ("copies of 4 bytes", copy(1, "i32")),

@@ -20,8 +20,8 @@ impl Machine for Only {
     }
 
     fn strategies(&self) -> Vec<Box<dyn Strategy>> {
-        let own = |s: &Box<dyn Strategy>| s.name() == self.1;
-        let mut found: Vec<Box<dyn Strategy>> = self.0.strategies().into_iter().filter(own).collect();
+        let mut found = self.0.strategies();
+        found.retain(|s| s.name() == self.1);
         if found.is_empty() {
             found = self.0.strategies();
         }

@@ -135,7 +135,9 @@ impl Writer<'_, '_> {
         };
         let mut holds: Option<ValueId> = None;
         for guard in map.guards() {
-            let bound = guard.bound.as_const().unwrap_or(0) as i64;
+            let Some(bound) = guard.bound.as_const() else {
+                return Err(self.st.unsupported("read", format!("the symbolic guard of {map}")));
+            };
             let number = self.affine(&guard.expr, &sizes, DType::I64)?;
             let zero = self.splat(&sizes, Scalar::zero(DType::I64))?;
             let end = self.splat(&sizes, Scalar::from_i128(DType::I64, i128::from(bound)))?;

@@ -178,7 +178,7 @@ impl State {
         pieces.sort_by_key(|p| (p.0, p.1));
         let mut operands = Vec::new();
         let mut at = 0;
-        let end = space.extent(axis).as_const().unwrap_or(0);
+        let Some(end) = space.extent(axis).as_const() else { return Ok(None) };
         for (start, count, map, of) in pieces {
             if start < at {
                 return Ok(None);

@@ -284,7 +284,7 @@ impl State {
             axes.retain(stays);
         }
         let rank = axes.len();
-        let domain = map.domain().sizes().unwrap_or_default();
+        let Some(domain) = map.domain().sizes() else { return Ok(None) };
         let mut window = Window {
             sizes: vec![1; rank],
             strides: vec![1; rank],

@@ -28,8 +28,11 @@ impl Norm {
             return Err(cx.unsupported(format!("operands of type {}", cx.dtype(x))));
         }
         let to_feature = IndexMap::projection(&space, &[axis]);
-        let size = |a: usize| space.extent(a).as_const().unwrap_or(0) as f64;
-        let count = (0..space.rank()).filter(|&a| a != axis).map(size).product();
+        let mut count = 1.0;
+        for a in (0..space.rank()).filter(|&a| a != axis) {
+            let size = cx.lift.constant_size(cx.op, &format!("dimension {a}"), space.extent(a))?;
+            count *= size as f64;
+        }
         Ok(Norm { x, space, to_feature, count, epsilon })
     }
 
@@ -50,7 +53,7 @@ impl Norm {
         let product = self.space.select(&order);
         let mut components = vec![Affine::fixed(rank, 0); rank];
         order.iter().enumerate().for_each(|(place, &a)| components[a] = Affine::axis(rank, place));
-        let map = cx.map(IndexMap::total(product.clone(), self.space.clone(), components))?;
+        let map = cx.total(product.clone(), self.space.clone(), components)?;
         let field = cx.read(map, field)?;
         cx.accumulate(AccOp::Add, IndexMap::projection(&product, &[0]), field)
     }

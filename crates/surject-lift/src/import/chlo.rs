@@ -9,7 +9,7 @@ use super::movement;
 use super::special;
 use super::state::{Result, Value};
 use super::types;
-use surject_index::{IndexMap, Space};
+use surject_index::{Extent, Fact, Relation, Space};
 use surject_ir::{BinaryOp, DType, FieldId, LibOp, Scalar, TensorType, UnaryOp};
 use surject_stablehlo::Attribute;
 
@@ -147,13 +147,16 @@ fn exponentials(cx: &mut Cx<'_, '_>, z: FieldId, op: BinaryOp) -> Result<FieldId
 /// (NaN first, the earlier of equal elements first), then a slice.
 pub(super) fn top_k(cx: &mut Cx<'_, '_>, k: i64, largest: bool) -> Result<()> {
     let ty = cx.operand_type(0)?;
-    let sizes = ty.space.sizes().unwrap_or_default();
-    let Some(&last) = sizes.last() else {
+    let Some(axis) = ty.space.rank().checked_sub(1) else {
         return Err(cx.invalid("an operand of rank 0"));
     };
-    let axis = sizes.len() - 1;
-    if k < 0 || k > last {
+    let last = ty.space.extent(axis).clone();
+    if k < 0 || last.as_const().is_some_and(|n| k.unsigned_abs() > n) {
         return Err(cx.invalid(format!("k = {k} for an axis of extent {last}")));
+    }
+    if last.as_const().is_none() {
+        let fact = Fact::new(Extent::Const(k.unsigned_abs()), Relation::Le, last);
+        cx.lift.require(cx.op, "k", fact)?;
     }
     if ty.dtype.is_complex() {
         return Err(cx.unsupported("complex elements have no order"));
@@ -166,11 +169,11 @@ pub(super) fn top_k(cx: &mut Cx<'_, '_>, k: i64, largest: bool) -> Result<()> {
     let comparator = comparator(cx, order, ty.dtype)?;
     let sort = LibOp::Sort { axis, stable: true };
     let sorted = cx.call(sort, vec![x, positions], vec![comparator])?;
-    let mut kept: Vec<u64> = sizes.iter().map(|&n| n as u64).collect();
-    kept[axis] = k as u64;
+    let mut kept = ty.space.extents().to_vec();
+    kept[axis] = Extent::Const(k.unsigned_abs());
     let (starts, strides) = (vec![0; kept.len()], vec![1; kept.len()]);
     for (i, var) in sorted.into_iter().enumerate() {
-        let map = cx.map(IndexMap::slice(&kept, &starts, &strides, &ty.space))?;
+        let map = cx.slice_map(Space::new(kept.clone()), &starts, &strides, &ty.space)?;
         let of = cx.lift.function.tensor(var);
         let field = cx.read(map, of)?;
         let wanted = cx.result_type(i)?.dtype;

@@ -2,10 +2,13 @@
 
 use super::cx::{Cx, accumulator, fill};
 use super::movement;
+use super::sizes::{integer, number};
 use super::state::Result;
 use super::types;
+use crate::error::LiftError;
 use surject_index::{Affine, Extent, IndexMap, Space};
-use surject_ir::{AccOp, BinaryOp, DType, FieldId, Scalar, TensorType};
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, Scalar};
+use surject_stablehlo::ConvAttrs;
 
 /// The element type in which a sum of products is computed: the result's if the operands fit in it, else the widest
 /// operand's; 16-bit floats are computed in `f32`. The precision and algorithm that the operation asks for are at
@@ -97,12 +100,12 @@ fn contract_axes(cx: &mut Cx<'_, '_>, batch: [Vec<usize>; 2], contract: [Vec<usi
     let mut maps = Vec::new();
     for side in 0..2 {
         let components = places[side].iter().map(|&p| Affine::axis(product.rank(), p)).collect();
-        let map = IndexMap::total(product.clone(), spaces[side].clone(), components);
-        maps.push(cx.map(map)?);
-        let same = |&p: &usize, axis: usize| product.extent(p) == spaces[side].extent(axis);
-        if !places[side].iter().enumerate().all(|(axis, p)| same(p, axis)) {
-            return Err(cx.invalid("dimensions of different extents are batched or contracted together"));
+        let wrong = || "dimensions of different extents are batched or contracted together".to_string();
+        for (axis, &p) in places[side].iter().enumerate() {
+            let field = format!("dimension {axis} of operand {side}");
+            fit(cx, &field, product.extent(p), spaces[side].extent(axis), wrong)?;
         }
+        maps.push(cx.total(product.clone(), spaces[side].clone(), components)?);
     }
     let to_result = IndexMap::projection(&product, &(0..kept).collect::<Vec<_>>());
     let to_rhs = maps.pop().unwrap_or_else(|| to_result.clone());
@@ -156,7 +159,7 @@ pub(super) fn einsum(cx: &mut Cx<'_, '_>) -> Result<()> {
     for (&field, letters) in fields.iter().zip(&operands) {
         let place = |c| loops.iter().position(|&l| l == c).unwrap_or_default();
         let components = letters.chars().map(|c| Affine::axis(product.rank(), place(c))).collect();
-        let map = cx.map(IndexMap::total(product.clone(), cx.space(field), components))?;
+        let map = cx.total(product.clone(), cx.space(field), components)?;
         reads.push((field, map));
     }
     let to_result = IndexMap::projection(&product, &(0..result.len()).collect::<Vec<_>>());
@@ -173,44 +176,35 @@ pub(super) fn einsum(cx: &mut Cx<'_, '_>) -> Result<()> {
 }
 
 /// Splits an extent into groups.
-fn grouped(cx: &Cx<'_, '_>, extent: i64, groups: i64, what: &str) -> Result<i64> {
-    if groups < 1 || extent % groups != 0 {
-        return Err(cx.invalid(format!("{what} of {extent} in {groups} groups")));
+fn grouped(cx: &Cx<'_, '_>, extent: &Extent, groups: i64, what: &str) -> Result<Extent> {
+    if groups == 1 {
+        return Ok(extent.clone());
     }
-    Ok(extent / groups)
+    let size = cx.lift.constant_size(cx.op, what, extent)?;
+    match u64::try_from(groups).ok().filter(|&g| g >= 1 && size % g == 0) {
+        Some(count) => Ok(Extent::Const(size / count)),
+        None => Err(cx.invalid(format!("{what} of {size} in {groups} groups"))),
+    }
 }
 
-/// `stablehlo.convolution`: loops over batch, groups, output features and output positions, then kernel positions
-/// and input features. The input is read at `stride·o + dilation·k − low`, and is zero outside.
-///
-/// Groups split channels affinely: the output feature is `group · size + f`, so is the input feature (feature
-/// groups) or the input batch (batch groups). A dilated input is spread first.
-pub(super) fn convolution(cx: &mut Cx<'_, '_>) -> Result<()> {
-    let conv = cx.attr(cx.op.conv())?;
-    let dims = &conv.dims;
-    let (input, kernel) = (cx.field(0)?, cx.field(1)?);
-    let ty = cx.result_type(0)?;
-    let window = dims.input_spatial.len();
-    let rank = window + 2;
-    let axes = |a: i64, b: i64, spatial: &[i64], ty: &TensorType, what: &str| {
-        let all: Vec<i64> = [a, b].into_iter().chain(spatial.iter().copied()).collect();
-        let all = types::counted(cx.op, all, rank, what)?;
-        if ty.space.rank() != rank {
-            return Err(cx.invalid(format!("{what} has type {ty}, its dimensions are {rank}")));
-        }
-        types::axes(cx.op, &all, rank, what)
+/// The attributes of a convolution, whose lists fit the rank. The padding of `dynamic_conv` is its third operand.
+fn attributes(cx: &mut Cx<'_, '_>) -> Result<ConvAttrs> {
+    let padding = match cx.op.name == "stablehlo.dynamic_conv" {
+        true => cx.numbers_of(2, "padding")?.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect(),
+        false => cx.attr(cx.op.pairs("padding"))?,
     };
-    // Batch or feature axes first, the spatial ones behind.
-    let x_axes =
-        axes(dims.input_batch, dims.input_feature, &dims.input_spatial, &cx.field_type(input), "input")?;
-    let k_axes = axes(
-        dims.kernel_input_feature,
-        dims.kernel_output_feature,
-        &dims.kernel_spatial,
-        &cx.field_type(kernel),
-        "kernel",
-    )?;
-    let y_axes = axes(dims.output_batch, dims.output_feature, &dims.output_spatial, &ty, "output")?;
+    let op = cx.op;
+    let conv = ConvAttrs {
+        dims: cx.attr(op.conv_dims())?.clone(),
+        strides: cx.attr(op.ints("window_strides"))?.to_vec(),
+        padding,
+        lhs_dilation: cx.attr(op.ints("lhs_dilation"))?.to_vec(),
+        rhs_dilation: cx.attr(op.ints("rhs_dilation"))?.to_vec(),
+        reversal: cx.attr(op.bools("window_reversal"))?.to_vec(),
+        feature_group_count: cx.attr(op.int("feature_group_count"))?,
+        batch_group_count: cx.attr(op.int("batch_group_count"))?,
+    };
+    let window = conv.dims.input_spatial.len();
     for (list, what) in [
         (conv.strides.len(), "window_strides"),
         (conv.padding.len(), "padding"),
@@ -225,68 +219,139 @@ pub(super) fn convolution(cx: &mut Cx<'_, '_>) -> Result<()> {
     types::at_least(cx.op, &conv.strides, 1, "window_strides")?;
     types::at_least(cx.op, &conv.lhs_dilation, 1, "lhs_dilation")?;
     types::at_least(cx.op, &conv.rhs_dilation, 1, "rhs_dilation")?;
+    Ok(conv)
+}
+
+/// The axes of an operand or of the result: batch or feature axes first, the spatial ones behind.
+fn conv_axes(
+    cx: &Cx<'_, '_>,
+    a: i64,
+    b: i64,
+    spatial: &[i64],
+    rank: usize,
+    what: &str,
+) -> Result<Vec<usize>> {
+    let all: Vec<i64> = [a, b].into_iter().chain(spatial.iter().copied()).collect();
+    let count = spatial.len() + 2;
+    if rank != count {
+        return Err(cx.invalid(format!("{what} has {rank} dimensions where {count} are needed")));
+    }
+    types::axes(cx.op, &all, count, what)
+}
+
+/// The axes of input, kernel and output.
+fn all_axes(cx: &Cx<'_, '_>, conv: &ConvAttrs, output: usize) -> Result<[Vec<usize>; 3]> {
+    let dims = &conv.dims;
+    let rank = |i: usize| Ok::<usize, LiftError>(cx.operand_type(i)?.space.rank());
+    let (input, kernel) = (rank(0)?, rank(1)?);
+    let (feature, out) = (dims.kernel_input_feature, dims.kernel_output_feature);
+    Ok([
+        conv_axes(cx, dims.input_batch, dims.input_feature, &dims.input_spatial, input, "input")?,
+        conv_axes(cx, feature, out, &dims.kernel_spatial, kernel, "kernel")?,
+        conv_axes(cx, dims.output_batch, dims.output_feature, &dims.output_spatial, output, "output")?,
+    ])
+}
+
+/// How many positions the windows have along a spatial dimension of the input, its elements already apart.
+fn positions(cx: &Cx<'_, '_>, conv: &ConvAttrs, i: usize, input: &Extent, kernel: &Extent) -> Result<Extent> {
+    let (low, high) = conv.padding[i];
+    let edges = integer(i128::from(low) + i128::from(high));
+    let padded = cx.lift.plus(input, &edges.ok_or_else(|| cx.invalid("a padding that overflows"))?);
+    let reach = cx.lift.spread(kernel, conv.rhs_dilation[i]);
+    // Nothing is left where all is cut away.
+    if number(&padded).is_some_and(|n| n <= 0) {
+        return Ok(Extent::Const(0));
+    }
+    Ok(cx.lift.windows(&padded, &reach, conv.strides[i]))
+}
+
+/// The shape of the result of a convolution.
+pub(super) fn convolution_shape(cx: &mut Cx<'_, '_>) -> Result<Vec<Extent>> {
+    let conv = attributes(cx)?;
+    let (input, kernel) = (cx.operand_type(0)?.space, cx.operand_type(1)?.space);
+    let [x_axes, k_axes, y_axes] = all_axes(cx, &conv, conv.dims.output_spatial.len() + 2)?;
+    let mut shape = vec![Extent::Const(0); y_axes.len()];
+    shape[y_axes[0]] =
+        grouped(cx, input.extent(x_axes[0]), conv.batch_group_count, "an input batch dimension")?;
+    shape[y_axes[1]] = kernel.extent(k_axes[1]).clone();
+    for i in 0..conv.dims.input_spatial.len() {
+        let inner = cx.lift.spread(input.extent(x_axes[2 + i]), conv.lhs_dilation[i]);
+        shape[y_axes[2 + i]] = positions(cx, &conv, i, &inner, kernel.extent(k_axes[2 + i]))?;
+    }
+    Ok(shape)
+}
+
+/// Two sizes that a convolution takes to be one.
+fn fit(cx: &mut Cx<'_, '_>, field: &str, a: &Extent, b: &Extent, wrong: impl Fn() -> String) -> Result<()> {
+    if a != b && a.as_const().is_some() && b.as_const().is_some() {
+        return Err(cx.invalid(wrong()));
+    }
+    cx.lift.require_same(cx.op, field, a, b)
+}
+
+/// `stablehlo.convolution` and `dynamic_conv`: loops over batch, groups, output features and output positions, then
+/// kernel positions and input features. The input is read at `stride·o + dilation·k − low`, and is zero outside.
+///
+/// Groups split channels affinely: the output feature is `group · size + f`, so is the input feature (feature
+/// groups) or the input batch (batch groups). A dilated input is spread first.
+pub(super) fn convolution(cx: &mut Cx<'_, '_>) -> Result<()> {
+    let conv = attributes(cx)?;
+    let (input, kernel) = (cx.field(0)?, cx.field(1)?);
+    let ty = cx.result_type(0)?;
+    let window = conv.dims.input_spatial.len();
+    let rank = window + 2;
+    let [x_axes, k_axes, y_axes] = all_axes(cx, &conv, ty.space.rank())?;
 
     // The input with its elements apart.
     let mut steps = vec![1; rank];
     (0..window).for_each(|i| steps[x_axes[2 + i]] = conv.lhs_dilation[i]);
     let input = movement::spread(cx, input, AccOp::Add, &steps)?;
 
-    let sizes = |space: &Space| space.sizes().unwrap_or_default();
-    let (xs, ks, ys) = (sizes(&cx.space(input)), sizes(&cx.space(kernel)), sizes(&ty.space));
+    let (xs, ks, ys) = (cx.space(input), cx.space(kernel), ty.space.clone());
     let (fg, bg) = (conv.feature_group_count, conv.batch_group_count);
     let groups = fg.max(bg);
     if fg > 1 && bg > 1 {
         return Err(cx.invalid("both feature groups and batch groups"));
     }
-    let features = grouped(cx, xs[x_axes[1]], fg, "an input feature dimension")?;
-    let batch = grouped(cx, xs[x_axes[0]], bg, "an input batch dimension")?;
-    let outputs = grouped(cx, ks[k_axes[1]], groups, "a kernel output feature dimension")?;
-    if ks[k_axes[0]] != features || ys[y_axes[1]] != ks[k_axes[1]] || ys[y_axes[0]] != batch {
-        return Err(cx.invalid("the features or batches of input, kernel and output do not fit together"));
-    }
+    let features = grouped(cx, xs.extent(x_axes[1]), fg, "an input feature dimension")?;
+    let batch = grouped(cx, xs.extent(x_axes[0]), bg, "an input batch dimension")?;
+    let outputs = grouped(cx, ks.extent(k_axes[1]), groups, "a kernel output feature dimension")?;
+    let together = || "the features or batches of input, kernel and output do not fit together".to_string();
+    fit(cx, "the input features", ks.extent(k_axes[0]), &features, together)?;
+    fit(cx, "the output features", ys.extent(y_axes[1]), ks.extent(k_axes[1]), together)?;
+    fit(cx, "the batch", ys.extent(y_axes[0]), &batch, together)?;
     for i in 0..window {
-        let (low, high) = conv.padding[i];
-        let size =
-            |n: i64, dilation: i64| if n == 0 { 0 } else { (i128::from(n) - 1) * i128::from(dilation) + 1 };
-        let padded = i128::from(xs[x_axes[2 + i]]) + i128::from(low) + i128::from(high);
-        let reach = size(ks[k_axes[2 + i]], conv.rhs_dilation[i]);
-        let count = if padded < reach || padded <= 0 {
-            0
-        } else {
-            (padded - reach) / i128::from(conv.strides[i]) + 1
-        };
-        if count != i128::from(ys[y_axes[2 + i]]) {
-            let found = ys[y_axes[2 + i]];
-            return Err(
-                cx.invalid(format!("spatial dimension {i} of the output has {found} positions for {count}"))
-            );
-        }
+        let count = positions(cx, &conv, i, xs.extent(x_axes[2 + i]), ks.extent(k_axes[2 + i]))?;
+        let found = ys.extent(y_axes[2 + i]);
+        let wrong = || format!("spatial dimension {i} of the output has {found} positions for {count}");
+        fit(cx, &format!("spatial dimension {i} of the output"), &count, found, wrong)?;
     }
 
     // The loops: the axes of the output in order, its feature axis split where there are groups; then the window
     // and the input features.
-    let mut loops: Vec<u64> = Vec::new();
+    let mut loops: Vec<Extent> = Vec::new();
     let mut place = vec![0; rank];
     let mut group = None;
     for axis in 0..rank {
         if axis == y_axes[1] && groups > 1 {
             group = Some(loops.len());
-            loops.push(groups as u64);
+            loops.push(Extent::Const(groups.unsigned_abs()));
             place[axis] = loops.len();
-            loops.push(outputs as u64);
+            loops.push(outputs.clone());
         } else {
             place[axis] = loops.len();
-            loops.push(ys[axis] as u64);
+            loops.push(ys.extent(axis).clone());
         }
     }
     let window_at = loops.len();
-    loops.extend((0..window).map(|i| ks[k_axes[2 + i]] as u64));
+    loops.extend((0..window).map(|i| ks.extent(k_axes[2 + i]).clone()));
     let feature_at = loops.len();
-    loops.push(features as u64);
-    let product = Space::of(&loops);
-    let total = loops.len();
+    loops.push(features.clone());
+    let product = Space::new(loops);
+    let total = product.rank();
 
     // `group · size + axis`
+    let stride = |size: &Extent| size.as_const().and_then(|n| i64::try_from(n).ok()).unwrap_or(0);
     let split = |axis: usize, size: i64| {
         let mut expr = Affine::axis(total, axis);
         if let Some(group) = group {
@@ -296,17 +361,22 @@ pub(super) fn convolution(cx: &mut Cx<'_, '_>) -> Result<()> {
     };
     let mut to_result = vec![Affine::fixed(total, 0); rank];
     (0..rank).for_each(|axis| to_result[axis] = Affine::axis(total, place[axis]));
-    to_result[y_axes[1]] = split(place[y_axes[1]], outputs);
+    // Where there are groups, these sizes are constants.
+    to_result[y_axes[1]] = split(place[y_axes[1]], stride(&outputs));
     let mut to_kernel = vec![Affine::fixed(total, 0); rank];
     to_kernel[k_axes[0]] = Affine::axis(total, feature_at);
     to_kernel[k_axes[1]] = to_result[y_axes[1]].clone();
     let mut to_input = vec![Affine::fixed(total, 0); rank];
-    to_input[x_axes[0]] = split(place[y_axes[0]], if bg > 1 { batch } else { 0 });
-    to_input[x_axes[1]] = split(feature_at, if fg > 1 { features } else { 0 });
+    to_input[x_axes[0]] = split(place[y_axes[0]], if bg > 1 { stride(&batch) } else { 0 });
+    to_input[x_axes[1]] = split(feature_at, if fg > 1 { stride(&features) } else { 0 });
     for i in 0..window {
         let axis = window_at + i;
+        let reach = ks.extent(k_axes[2 + i]);
         to_kernel[k_axes[2 + i]] = match conv.reversal[i] {
-            true => Affine::strided(total, axis, -1, (ks[k_axes[2 + i]] - 1).max(0)),
+            true => {
+                let size = cx.lift.constant_size(cx.op, "a reversed kernel dimension", reach)?;
+                Affine::strided(total, axis, -1, i64::try_from(size).unwrap_or(i64::MAX).max(1) - 1)
+            }
             false => Affine::axis(total, axis),
         };
         let low = conv.padding[i].0.checked_neg().ok_or_else(|| cx.invalid("a padding that overflows"))?;
@@ -317,7 +387,7 @@ pub(super) fn convolution(cx: &mut Cx<'_, '_>) -> Result<()> {
     let zero = Scalar::zero(sum_type(ty.dtype, [cx.dtype(input), cx.dtype(kernel)]));
     let to_input =
         cx.map(IndexMap::partial(product.clone(), cx.space(input), to_input, Vec::new(), fill(zero)))?;
-    let to_kernel = cx.map(IndexMap::total(product.clone(), cx.space(kernel), to_kernel))?;
-    let to_result = cx.map(IndexMap::total(product, ty.space.clone(), to_result))?;
+    let to_kernel = cx.total(product.clone(), cx.space(kernel), to_kernel)?;
+    let to_result = cx.total(product, ty.space.clone(), to_result)?;
     product_sum(cx, (input, to_input), (kernel, to_kernel), to_result)
 }

@@ -10,14 +10,34 @@ pub(super) fn bind_all(cx: &mut Cx<'_, '_>, values: Vec<Value>) -> Result<()> {
     let values = types::counted(cx.op, values, cx.op.results.len(), "the value of the operation")?;
     for (i, value) in values.into_iter().enumerate() {
         if let Some(found) = cx.lift.type_of(&value) {
-            let declared = cx.result_type(i)?;
-            if found != declared {
-                return Err(cx.invalid(format!("result {i} has type {declared}, its value has type {found}")));
+            if cx.lift.sizes.dynamic {
+                claimed(cx, i, &found)?;
+            } else {
+                let declared = cx.result_type(i)?;
+                if found != declared {
+                    return Err(
+                        cx.invalid(format!("result {i} has type {declared}, its value has type {found}"))
+                    );
+                }
             }
         }
         cx.bind(i, value)?;
     }
     Ok(())
+}
+
+/// The type of result `i` of a module with `?`, which has a value of this type.
+fn claimed(cx: &mut Cx<'_, '_>, i: usize, found: &TensorType) -> Result<TensorType> {
+    let declared = cx.op.results.get(i).and_then(|&id| cx.lift.module.tensor(id));
+    let Some(declared) = declared else {
+        return Err(cx.invalid(format!("result {i} is no tensor, its value has type {found}")));
+    };
+    if types::dynamic(cx.op, declared)? != found.dtype {
+        return Err(cx.invalid(format!("result {i} has type {declared}, its value has type {found}")));
+    }
+    let extents = found.space.extents().to_vec();
+    let space = cx.lift.claim(cx.op, &format!("result {i}"), declared, extents)?;
+    Ok(TensorType::new(found.dtype, space))
 }
 
 /// `func.call` and `stablehlo.composite`: the body of the callee, inlined.
@@ -27,12 +47,28 @@ pub(super) fn call(cx: &mut Cx<'_, '_>) -> Result<()> {
     let declared: Vec<_> =
         cx.lift.module.function(callee).iter().flat_map(|f| &f.body.params).map(|p| &p.1).collect();
     for (i, (value, ty)) in args.iter().zip(declared).enumerate() {
+        if cx.lift.sizes.dynamic {
+            if let (Some(found), Some(declared)) = (cx.lift.type_of(value), ty.as_tensor()) {
+                if types::dynamic(cx.op, declared)? != found.dtype {
+                    return Err(cx.invalid(format!("argument {i} has type {found} for {declared}")));
+                }
+                let extents = found.space.extents().to_vec();
+                cx.lift.claim(cx.op, &format!("argument {i}"), declared, extents)?;
+            }
+            continue;
+        }
         let ty = if ty.as_tensor().is_some() { Some(types::tensor(cx.op, ty)?) } else { None };
         if cx.lift.mapped.is_none() && cx.lift.type_of(value) != ty {
             return Err(cx.invalid(format!("argument {i} has not the type of the parameter of `@{callee}`")));
         }
     }
     let op = cx.op;
+    if cx.lift.sizes.dynamic {
+        let params = cx.lift.module.function(callee).map_or(&[][..], |f| &f.body.params);
+        for (&operand, (param, _)) in op.operands.iter().zip(params) {
+            cx.lift.sizes.pass(operand, *param);
+        }
+    }
     let results = cx.lift.call(op, callee, args)?;
     bind_all(cx, results)
 }
@@ -74,11 +110,29 @@ pub(super) fn while_loop(cx: &mut Cx<'_, '_>) -> Result<()> {
     let [cond, body] = op.regions.as_slice() else {
         return Err(cx.invalid(format!("{} regions where 2 are needed", op.regions.len())));
     };
+    if cx.lift.sizes.dynamic && cond.params.len() == op.operands.len() {
+        let values = (0..op.operands.len()).map(|i| cx.value(i)).collect::<Result<Vec<_>>>()?;
+        for (&operand, (param, _)) in op.operands.iter().zip(&cond.params) {
+            cx.lift.sizes.pass(operand, *param);
+        }
+        if super::sizes::never_runs(cx, cond, values.clone())? {
+            return bind_all(cx, values);
+        }
+    }
+    let constant = carried_unchanged(cx, body)?;
     let inits = cx.vars(0, op.operands.len())?;
     let types: Vec<TensorType> = inits.iter().map(|&v| cx.lift.function.ty(v).clone()).collect();
     if cond.params.len() != types.len() || body.params.len() != types.len() || op.results.len() != types.len()
     {
         return Err(cx.invalid("the carried values, the region parameters and the results differ in number"));
+    }
+    for (id, _) in cond.params.iter().chain(&body.params) {
+        cx.lift.sizes.forget(*id);
+    }
+    for (i, elements) in constant {
+        for id in [cond.params[i].0, body.params[i].0] {
+            cx.lift.sizes.remember(id, elements.clone());
+        }
     }
     let cond = cx.lift.region(op, cond, Some(&types))?;
     let body = cx.lift.region(op, body, Some(&types))?;
@@ -87,12 +141,14 @@ pub(super) fn while_loop(cx: &mut Cx<'_, '_>) -> Result<()> {
         return Err(cx.invalid("the condition must yield one i1 of rank 0"));
     }
     let next: Vec<TensorType> = body.body.results.iter().map(|&v| cx.lift.function.ty(v).clone()).collect();
-    if next != types {
+    if next.len() != types.len() || !next.iter().zip(&types).all(|(a, b)| cx.lift.same_type(a, b)) {
         return Err(cx.invalid("the body must yield values of the types it carries"));
     }
     let mut targets = Vec::new();
     for (i, ty) in types.into_iter().enumerate() {
-        if cx.result_type(i)? != ty {
+        if cx.lift.sizes.dynamic {
+            claimed(cx, i, &ty)?;
+        } else if cx.result_type(i)? != ty {
             return Err(cx.invalid(format!("result {i} has not the type of the value that is carried")));
         }
         let target = cx.lift.new_var(cx.lift.module.name_of(op.results[i]), ty);
@@ -101,6 +157,24 @@ pub(super) fn while_loop(cx: &mut Cx<'_, '_>) -> Result<()> {
     }
     cx.lift.push(op, StatementKind::While { targets, inits, cond, body });
     Ok(())
+}
+
+/// Integers that a loop carries as they are, with what is known of them: what the body yields for them are its parameters.
+fn carried_unchanged(
+    cx: &mut Cx<'_, '_>,
+    body: &surject_stablehlo::Region,
+) -> Result<Vec<(usize, std::sync::Arc<[surject_index::Extent]>)>> {
+    let mut constant = Vec::new();
+    let Some(last) = body.ops.last().filter(|_| cx.lift.sizes.dynamic) else { return Ok(constant) };
+    for (i, (param, _)) in body.params.iter().enumerate() {
+        if last.operands.get(i) == Some(param)
+            && i < cx.op.operands.len()
+            && let Value::Sizes { elements, .. } = cx.value(i)?
+        {
+            constant.push((i, elements));
+        }
+    }
+    Ok(constant)
 }
 
 /// `stablehlo.case`, and `stablehlo.if` with the first branch for `true`.
@@ -121,16 +195,30 @@ pub(super) fn branch(cx: &mut Cx<'_, '_>) -> Result<()> {
         index = cx.select(index, first, second)?;
     }
     let index = cx.stored(index);
-    let types = (0..op.results.len()).map(|i| cx.result_type(i)).collect::<Result<Vec<_>>>()?;
+    let mut types = match cx.lift.sizes.dynamic {
+        true => None,
+        false => Some((0..op.results.len()).map(|i| cx.result_type(i)).collect::<Result<Vec<_>>>()?),
+    };
     let mut branches = Vec::new();
     for region in &op.regions {
         let branch = cx.lift.region(op, region, Some(&[]))?;
         let yields: Vec<TensorType> =
             branch.body.results.iter().map(|&v| cx.lift.function.ty(v).clone()).collect();
-        if yields != types {
+        // A result of either one size or another has no exact size.
+        let types = types.get_or_insert_with(|| yields.clone());
+        if yields.len() != op.results.len() || types.len() != yields.len() {
+            return Err(cx.invalid("a branch yields another number of values than there are results"));
+        }
+        if !yields.iter().zip(types.iter()).all(|(a, b)| cx.lift.same_type(a, b)) {
             return Err(cx.invalid("a branch yields values of other types than the results"));
         }
         branches.push(branch);
+    }
+    let types = types.unwrap_or_default();
+    if cx.lift.sizes.dynamic {
+        for (i, ty) in types.iter().enumerate() {
+            claimed(cx, i, ty)?;
+        }
     }
     let mut targets = Vec::new();
     for (i, ty) in types.into_iter().enumerate() {

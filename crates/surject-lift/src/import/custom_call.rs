@@ -3,10 +3,11 @@
 
 use super::cx::Cx;
 use super::state::Result;
-use super::{chlo, control, elementwise, types};
-use surject_index::{Affine, IndexMap, Space};
+use super::{chlo, control, elementwise, reduction, sizes, types};
+use crate::error::LiftError;
+use surject_index::{Affine, Extent, IndexMap, Space};
 use surject_ir::{AccOp, BinaryOp, DType, FieldId, LibOp, TensorType, Transpose};
-use surject_stablehlo::Attribute;
+use surject_stablehlo::{Attribute, Region};
 
 /// Targets that only annotate: their results are their operands.
 const ANNOTATIONS: &[&str] = &[
@@ -36,6 +37,20 @@ pub(super) fn lift(cx: &mut Cx<'_, '_>) -> Result<()> {
         return cx.store(0, field);
     }
     match target {
+        "shape_assertion" => sizes::assertion(cx),
+        // What stands in it keeps shapes from being refined; the first operand is the value.
+        "stablehlo.shape_refinement_operand_wrapper" => {
+            let value = cx.value(0)?;
+            control::bind_all(cx, vec![value])
+        }
+        "stablehlo.dynamic_reduce_window" => {
+            let body = called(cx)?;
+            reduction::dynamic_reduce_window(cx, body)
+        }
+        "stablehlo.dynamic_top_k" => {
+            let k = cx.numbers_of(1, "k")?.first().copied().unwrap_or(-1);
+            chlo::top_k(cx, k, true)
+        }
         "mhlo.topk" => top_k(cx),
         "ApproxTopK" => approx_top_k(cx),
         "lapack_spotrf_ffi" | "lapack_dpotrf_ffi" => potrf(cx),
@@ -44,12 +59,60 @@ pub(super) fn lift(cx: &mut Cx<'_, '_>) -> Result<()> {
     }
 }
 
+/// The function that stands for a region of a custom call.
+fn called<'m>(cx: &Cx<'_, 'm>) -> Result<&'m Region> {
+    let name = match cx.op.attributes.get("called_computations") {
+        Some(Attribute::Array(called)) => match called.as_slice() {
+            [Attribute::Symbol(path)] => path.last(),
+            _ => None,
+        },
+        _ => None,
+    };
+    let module = cx.lift.module;
+    let function = name.and_then(|name| module.function(name));
+    function.map(|f| &f.body).ok_or_else(|| cx.unsupported("a call without the function it needs"))
+}
+
+/// The shape of a result with a `?`.
+pub(super) fn shape(cx: &mut Cx<'_, '_>, result: usize) -> Result<Option<Vec<Extent>>> {
+    let target = cx.attr(cx.op.string("call_target_name"))?;
+    let own = |cx: &Cx<'_, '_>, i: usize| Ok::<_, LiftError>(cx.operand_type(i)?.space.extents().to_vec());
+    let unary = target.strip_prefix("mhlo.").and_then(elementwise::unary_op).is_some();
+    Ok(Some(match target {
+        _ if ANNOTATIONS.contains(&target) => own(cx, result)?,
+        _ if unary => own(cx, 0)?,
+        "stablehlo.shape_refinement_operand_wrapper" => own(cx, 0)?,
+        "stablehlo.dynamic_reduce_window" => {
+            let shape = own(cx, 0)?;
+            let window = reduction::dynamic_window(cx, shape.len())?;
+            reduction::window_shape(cx, &shape, &window)?
+        }
+        "stablehlo.dynamic_top_k" => {
+            let mut shape = own(cx, 0)?;
+            let k = cx.sizes_of(1, "k")?;
+            if let (Some(last), Some(k)) = (shape.last_mut(), k.first()) {
+                *last = k.clone();
+            }
+            shape
+        }
+        "lapack_spotrf_ffi" | "lapack_dpotrf_ffi" => {
+            let mut shape = own(cx, 0)?;
+            if result == 1 {
+                shape.truncate(shape.len().saturating_sub(2));
+            }
+            shape
+        }
+        "lapack_strsm_ffi" | "lapack_dtrsm_ffi" => own(cx, 1)?,
+        _ => return Ok(None),
+    }))
+}
+
 /// One device holds all: where the types agree, nothing happens.
 fn annotation(cx: &mut Cx<'_, '_>, target: &str) -> Result<()> {
     let ty = |&id| cx.lift.module.ty(id);
     let (from, to): (Vec<_>, Vec<_>) =
         (cx.op.operands.iter().map(ty).collect(), cx.op.results.iter().map(ty).collect());
-    if from != to {
+    if from != to && !cx.lift.sizes.dynamic {
         return Err(
             cx.unsupported(format!("the target `{target}` with results of other types than its operands"))
         );
@@ -72,21 +135,12 @@ fn top_k(cx: &mut Cx<'_, '_>) -> Result<()> {
 /// `ApproxTopK`: the elements that come first in the order of a comparator. It may miss some of them; here it misses
 /// none. The operands are keys and what goes with them, then an initial value of each; the results say how many are kept.
 fn approx_top_k(cx: &mut Cx<'_, '_>) -> Result<()> {
-    let (op, module) = (cx.op, cx.lift.module);
+    let op = cx.op;
     let n = op.results.len();
     if cx.operands(2)? != 2 * n {
         return Err(cx.unsupported(format!("{} operands for {n} results", op.operands.len())));
     }
-    let comparator = match op.attributes.get("called_computations") {
-        Some(Attribute::Array(called)) => match called.as_slice() {
-            [Attribute::Symbol(path)] => path.last().and_then(|name| module.function(name)),
-            _ => None,
-        },
-        _ => None,
-    };
-    let Some(comparator) = comparator else {
-        return Err(cx.unsupported("a call without its comparator"));
-    };
+    let comparator = called(cx)?;
     let config = ["mhlo.backend_config", "backend_config"].into_iter().find_map(|key| {
         let Some(Attribute::Dict(dict)) = op.attributes.get(key) else { return None };
         dict.get("reduction_dim").and_then(Attribute::as_i64)
@@ -97,15 +151,13 @@ fn approx_top_k(cx: &mut Cx<'_, '_>) -> Result<()> {
     let space = cx.operand_type(0)?.space;
     let rank = space.rank();
     let axis = types::axis(op, if axis < 0 { axis + rank as i64 } else { axis }, rank, "reduction_dim")?;
-    let mut kept = space.sizes().unwrap_or_default();
-    let results = cx.result_type(0)?.space.sizes().unwrap_or_default();
-    kept[axis] = results.get(axis).copied().unwrap_or(0);
-    let kept: Vec<u64> = kept.iter().map(|n| n.unsigned_abs()).collect();
+    let mut kept = space.extents().to_vec();
+    kept[axis] = cx.result_type(0)?.space.extents().get(axis).cloned().unwrap_or(Extent::Const(0));
     let args = cx.vars(0, n)?;
-    let comparator = cx.lift.region(op, &comparator.body, None)?;
+    let comparator = cx.lift.region(op, comparator, None)?;
     let sorted = cx.call(LibOp::Sort { axis, stable: true }, args, vec![comparator])?;
     for (i, var) in sorted.into_iter().enumerate() {
-        let map = cx.map(IndexMap::slice(&kept, &vec![0; rank], &vec![1; rank], &space))?;
+        let map = cx.slice_map(Space::new(kept.clone()), &vec![0; rank], &vec![1; rank], &space)?;
         let of = cx.lift.function.tensor(var);
         let field = cx.read(map, of)?;
         cx.store(i, field)?;
@@ -172,7 +224,7 @@ fn potrf(cx: &mut Cx<'_, '_>) -> Result<()> {
     let mut components: Vec<usize> = batch.clone();
     components.extend([rank - 2, rank - 2]);
     let components = components.iter().map(|&a| Affine::axis(rank - 1, a)).collect();
-    let map = cx.map(IndexMap::total(points.clone(), own, components))?;
+    let map = cx.total(points.clone(), own, components)?;
     let diagonal = cx.read(map, factor)?;
     let broken = cx.binary(BinaryOp::Ne, diagonal, diagonal)?;
     let onto = IndexMap::projection(&points, &batch);

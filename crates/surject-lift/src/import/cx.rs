@@ -3,7 +3,7 @@
 use super::state::{Lifter, Result, Value};
 use super::types;
 use crate::error::LiftError;
-use surject_index::{Fill, IndexMap, MapError, Space};
+use surject_index::{Affine, Fill, IndexMap, MapError, Space};
 use surject_ir::{
     AccOp, BinaryOp, DType, FieldId, FieldKind, LibOp, Region, RegionType, Scalar, StatementKind, TensorType,
     TypeError, UnaryOp, Var,
@@ -44,12 +44,43 @@ impl<'m> Cx<'_, 'm> {
     }
 
     pub(crate) fn map(&self, map: std::result::Result<IndexMap, MapError>) -> Result<IndexMap> {
-        map.map_err(|e| self.invalid(e.to_string()))
+        map.map_err(|e| match e {
+            MapError::OutOfRange { axis, ref extent, missing: Some(fact), .. } => {
+                let field = format!("the position along dimension {axis}");
+                self.lift.undecided(self.op, &field, extent, Some(fact))
+            }
+            MapError::SymbolicStride { ref stride, .. } => {
+                self.lift.undecided(self.op, "the stride of a dimension", stride, None)
+            }
+            _ => self.invalid(e.to_string()),
+        })
+    }
+
+    /// A total map, by what is known of sizes.
+    pub(crate) fn total(&self, domain: Space, codomain: Space, components: Vec<Affine>) -> Result<IndexMap> {
+        self.map(IndexMap::total_given(domain, codomain, components, &self.lift.sizes.facts))
+    }
+
+    /// The map from a box to the positions `starts + strides * p`.
+    pub(crate) fn slice_map(
+        &self,
+        space: Space,
+        starts: &[i64],
+        strides: &[i64],
+        own: &Space,
+    ) -> Result<IndexMap> {
+        let rank = own.rank();
+        let components = (0..rank).map(|a| Affine::strided(rank, a, strides[a], starts[a])).collect();
+        self.total(space, own.clone(), components)
     }
 
     pub(crate) fn typed<T>(&self, built: std::result::Result<T, TypeError>) -> Result<T> {
         built.map_err(|e| match e {
             TypeError::Undefined { .. } | TypeError::SetNeedsBijection(_) => self.unsupported(e.to_string()),
+            TypeError::Undecided { what, missing, .. } => {
+                let found = missing.left.clone();
+                self.lift.undecided(self.op, what, &found, Some(*missing))
+            }
             _ => self.invalid(e.to_string()),
         })
     }
@@ -97,6 +128,21 @@ impl<'m> Cx<'_, 'm> {
         match value {
             Value::Var(var) => Ok(self.lift.function.tensor(*var)),
             Value::Splat(space, scalar) => Ok(self.lift.function.fields.constant(space, *scalar)),
+            Value::Sizes { dtype, space, elements } => match super::sizes::number(&elements[0]) {
+                // A number stays one where it is used.
+                Some(value) if elements.iter().all(|e| *e == elements[0]) => {
+                    let scalar = Scalar::from_i128(*dtype, value);
+                    Ok(self.lift.function.fields.constant(space, scalar))
+                }
+                _ => {
+                    let var = self.lift.materialise(self.op, value)?;
+                    Ok(self.lift.function.tensor(var))
+                }
+            },
+            Value::Condition(facts) => {
+                let field = self.lift.condition_field(self.op, facts)?;
+                Ok(if self.const_of(field).is_some() { field } else { self.temp(field) })
+            }
             Value::Tuple(_) | Value::Token => {
                 Err(self.unsupported("a tuple or token where a tensor is needed"))
             }
@@ -139,6 +185,9 @@ impl<'m> Cx<'_, 'm> {
                 i + 1
             )));
         };
+        if let Some(ty) = self.lift.sizes.types.get(&id) {
+            return Ok(ty.clone());
+        }
         let ty = types::tensor(self.op, self.lift.module.ty(id))?;
         match &self.lift.mapped {
             Some(space) if ty.space.rank() == 0 => Ok(TensorType::new(ty.dtype, space.clone())),
@@ -162,13 +211,12 @@ impl<'m> Cx<'_, 'm> {
     /// Result `i` is this field. A constant is folded into its uses, a variable gets another name; anything else
     /// is stored.
     pub(crate) fn store(&mut self, i: usize, field: FieldId) -> Result<()> {
-        let ty = self.result_type(i)?;
         let found = self.field_type(field);
-        if ty != found {
-            return Err(self.invalid(format!("result {i} has type {ty}, but the operands give {found}")));
-        }
+        let ty = self.settled(i, &found)?;
         match self.lift.function.fields[field].kind {
             FieldKind::Const(scalar) => self.bind(i, Value::Splat(ty.space, scalar)),
+            // The name of a variable has its own type, which the declared one may only be equal to.
+            FieldKind::Tensor(var) if ty != found => self.bind(i, Value::Var(var)),
             FieldKind::Tensor(var) => self.bind(i, Value::Var(var)),
             _ => {
                 let name = self.lift.module.name_of(self.op.results[i]);
@@ -177,6 +225,23 @@ impl<'m> Cx<'_, 'm> {
                 self.bind(i, Value::Var(target))
             }
         }
+    }
+
+    /// The declared type of result `i`, where the operands give this one: what the declaration says beyond it is checked
+    /// by a run.
+    pub(crate) fn settled(&mut self, i: usize, found: &TensorType) -> Result<TensorType> {
+        let ty = self.result_type(i)?;
+        if ty == *found {
+            return Ok(ty);
+        }
+        let symbolic = ty.space.sizes().is_none() || found.space.sizes().is_none();
+        if ty.dtype != found.dtype || ty.space.rank() != found.space.rank() || !symbolic {
+            return Err(self.invalid(format!("result {i} has type {ty}, but the operands give {found}")));
+        }
+        for (axis, (a, b)) in found.space.extents().iter().zip(ty.space.extents()).enumerate() {
+            self.lift.require_same(self.op, &format!("dimension {axis} of result {i}"), a, b)?;
+        }
+        Ok(ty)
     }
 
     /// A field that is stored on its own: an accumulation that must not be nested in another field.
@@ -200,7 +265,11 @@ impl<'m> Cx<'_, 'm> {
         let types = (0..self.op.results.len()).map(|i| self.result_type(i)).collect::<Result<Vec<_>>>()?;
         let targets = self.call(op, args, regions)?;
         let found: Vec<TensorType> = targets.iter().map(|&v| self.lift.function.ty(v).clone()).collect();
-        if found != types {
+        if self.lift.sizes.dynamic && found.len() == types.len() {
+            for (i, found) in found.iter().enumerate() {
+                self.settled(i, found)?;
+            }
+        } else if found != types {
             let list =
                 |types: &[TensorType]| types.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ");
             return Err(self.invalid(format!(
@@ -223,7 +292,9 @@ impl<'m> Cx<'_, 'm> {
         let signature =
             |r: &Region| RegionType { params: types_of(&r.params), results: types_of(&r.body.results) };
         let signatures: Vec<RegionType> = regions.iter().map(signature).collect();
-        let types = op.infer(&types_of(&args), &signatures).map_err(|e| self.unsupported(e.reason))?;
+        let facts = &self.lift.sizes.facts;
+        let types =
+            op.infer_given(&types_of(&args), &signatures, facts).map_err(|e| self.unsupported(e.reason))?;
         let name = |i: usize| self.op.results.get(i).map_or("", |&id| self.lift.module.name_of(id));
         let names: Vec<&str> = (0..types.len()).map(name).collect();
         let targets: Vec<Var> =

@@ -3,6 +3,7 @@
 use super::cx::{Cx, accumulator};
 use super::state::Result;
 use super::types;
+use surject_index::{Extent, Fact, Relation};
 use surject_ir::{DType, FftKind, GatherDims, LibOp, ScatterDims, Transpose};
 
 /// Axis numbers that only have to fit; the operation's rules about them are the verifier's and `LibOp::infer`'s.
@@ -17,11 +18,38 @@ fn sizes(cx: &Cx<'_, '_>, list: &[i64], rank: usize, what: &str) -> Result<Vec<u
     Ok(list.iter().map(|n| n.unsigned_abs()).collect())
 }
 
-/// `stablehlo.gather`
+/// The sizes of the slices of `gather` (an attribute) and of `dynamic_gather` (an operand).
+pub(super) fn slice_sizes(cx: &mut Cx<'_, '_>) -> Result<Vec<Extent>> {
+    let rank = cx.operand_type(0)?.space.rank();
+    if cx.op.name == "stablehlo.dynamic_gather" {
+        let list = cx.sizes_of(2, "slice_sizes")?;
+        return types::counted(cx.op, list, rank, "slice_sizes");
+    }
+    let list = sizes(cx, cx.attr(cx.op.ints("slice_sizes"))?, rank, "slice_sizes")?;
+    Ok(list.into_iter().map(Extent::Const).collect())
+}
+
+/// What is sliced must fit: a run checks it where the sizes do not say so.
+fn fits(cx: &mut Cx<'_, '_>, sizes: &[u64], field: &str) -> Result<()> {
+    let own = cx.operand_type(0)?.space;
+    for (axis, (&size, extent)) in sizes.iter().zip(own.extents()).enumerate() {
+        if extent.as_const().is_none() {
+            let fact = Fact::new(Extent::Const(size), Relation::Le, extent.clone());
+            cx.lift.require(cx.op, &format!("{field}[{axis}]"), fact)?;
+        }
+    }
+    Ok(())
+}
+
+/// `stablehlo.gather` and `dynamic_gather`
 pub(super) fn gather(cx: &mut Cx<'_, '_>) -> Result<()> {
     let dims = cx.attr(cx.op.gather_dims())?;
-    let rank = cx.operand_type(0)?.space.rank();
-    let slice_sizes = sizes(cx, cx.attr(cx.op.ints("slice_sizes"))?, rank, "slice_sizes")?;
+    let list = slice_sizes(cx)?;
+    let constant = |(axis, extent): (usize, &Extent)| {
+        cx.lift.constant_size(cx.op, &format!("slice_sizes[{axis}]"), extent)
+    };
+    let slice_sizes = list.iter().enumerate().map(constant).collect::<Result<Vec<u64>>>()?;
+    fits(cx, &slice_sizes, "slice_sizes")?;
     let dims = GatherDims {
         offset_dims: positions(cx, &dims.offset_dims, "offset_dims")?,
         collapsed_slice_dims: positions(cx, &dims.collapsed_slice_dims, "collapsed_slice_dims")?,
@@ -48,9 +76,11 @@ pub(super) fn torch_index_select(cx: &mut Cx<'_, '_>) -> Result<()> {
         return Err(cx.invalid("batch_dims is larger than the rank of the indices"));
     }
     let behind = dim + index.rank() - batch;
-    let slice_sizes = (0..own.rank())
-        .map(|a| if a < batch || a == dim { 1 } else { own.extent(a).as_const().unwrap_or(0) })
-        .collect();
+    let size = |a: usize| match a < batch || a == dim {
+        true => Ok(1),
+        false => cx.lift.constant_size(cx.op, &format!("dimension {a}"), own.extent(a)),
+    };
+    let slice_sizes = (0..own.rank()).map(size).collect::<Result<Vec<u64>>>()?;
     let dims = GatherDims {
         offset_dims: (batch..dim).chain(behind..behind + own.rank() - dim - 1).collect(),
         collapsed_slice_dims: vec![dim],
@@ -114,6 +144,7 @@ pub(super) fn dynamic_slice(cx: &mut Cx<'_, '_>) -> Result<()> {
         return Err(cx.invalid(format!("{} start indices for a tensor of rank {rank}", count - 1)));
     }
     let sizes = sizes(cx, cx.attr(cx.op.ints("slice_sizes"))?, rank, "slice_sizes")?;
+    fits(cx, &sizes, "slice_sizes")?;
     let args = cx.vars(0, count)?;
     cx.library(LibOp::DynamicSlice { sizes }, args, Vec::new())
 }

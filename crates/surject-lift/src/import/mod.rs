@@ -29,8 +29,10 @@ mod elementwise;
 mod library;
 mod movement;
 mod reduction;
+mod shapes;
 mod sharding;
 mod single;
+pub(crate) mod sizes;
 mod special;
 pub(crate) mod state;
 pub(crate) mod types;
@@ -39,7 +41,7 @@ use crate::check;
 use crate::error::LiftError;
 use cx::Cx;
 use state::{Lifter, Result, Source};
-use surject_ir::Program;
+use surject_ir::{Program, TensorType};
 use surject_stablehlo::{Function, Module, Op, Visibility};
 
 /// What to import and how to name the places it comes from.
@@ -57,6 +59,13 @@ pub struct ImportOptions<'a> {
 ///
 /// The module should have passed its verifier. One that has not gives an error as well where it does not make
 /// sense, but what the error says may be less to the point.
+///
+/// A `?` of a parameter becomes a declared size, and what the module computes from sizes exact expressions over these
+/// (seed 002; reference/extents.md, section 2.4). What the module needs of sizes becomes guards of the function.
+///
+/// # Errors
+/// Beside what is not valid or not supported: a size that is not known well enough for its use, with the operation, the
+/// field and, where there is one, the fact that would decide it ([`LiftError::Dynamic`]).
 pub fn import(module: &Module, options: &ImportOptions<'_>) -> std::result::Result<Program, LiftError> {
     let source = Source::new(options.file, options.source);
     let mut program = Program { name: module.name.clone().unwrap_or_default(), functions: Vec::new() };
@@ -66,6 +75,35 @@ pub fn import(module: &Module, options: &ImportOptions<'_>) -> std::result::Resu
         program.functions.push(lifter.function);
     }
     Ok(program)
+}
+
+/// Imports one function for arguments of these types: every size is a number, and what the module needs of sizes is
+/// checked here. The program has no symbolic size.
+///
+/// # Errors
+/// As [`import`]; sizes that the module does not allow ([`LiftError::Sizes`]).
+pub fn import_for(
+    module: &Module,
+    options: &ImportOptions<'_>,
+    arguments: &[TensorType],
+) -> std::result::Result<Program, LiftError> {
+    let source = Source::new(options.file, options.source);
+    let mut program = Program { name: module.name.clone().unwrap_or_default(), functions: Vec::new() };
+    let selected = selected(module, options)?;
+    let function = options.function.map_or_else(|| module.entry(), |name| module.function(name));
+    let function = selected.into_iter().find(|f| function.is_none_or(|wanted| wanted.name == f.name));
+    if let Some(function) = function {
+        let mut lifter = Lifter::new(module, &source, &function.name);
+        lifter.sizes.given = Some(arguments.to_vec());
+        lifter.body(function)?;
+        program.functions.push(lifter.function);
+    }
+    Ok(program)
+}
+
+/// Has a value of the module a shape with a `?`?
+pub fn is_dynamic(module: &Module) -> bool {
+    sizes::Sizes::are_dynamic(module)
 }
 
 /// The functions that the options ask for: the named one, else the public ones, else (in a module without public
@@ -95,6 +133,15 @@ pub(crate) fn selected<'m>(module: &'m Module, options: &ImportOptions<'_>) -> R
 /// Lifts one operation.
 pub(crate) fn dispatch<'m>(lift: &mut Lifter<'m>, op: &'m Op) -> Result<()> {
     let cx = &mut Cx { lift, op };
+    if cx.lift.sizes.dynamic {
+        // What was known when the function was inlined elsewhere does not hold here.
+        cx.op.results.iter().for_each(|&id| cx.lift.sizes.forget(id));
+        if sizes::lift(cx)? {
+            return Ok(());
+        }
+        shapes::agree(cx)?;
+        shapes::infer(cx)?;
+    }
     if elementwise::lift(cx)? || chlo::elementwise(cx)? {
         return Ok(());
     }
@@ -118,18 +165,20 @@ pub(crate) fn dispatch<'m>(lift: &mut Lifter<'m>, op: &'m Op) -> Result<()> {
         "stablehlo.reverse" => movement::reverse(cx),
         "stablehlo.slice" => movement::slice(cx),
         "stablehlo.concatenate" => movement::concatenate(cx),
-        "stablehlo.pad" => movement::pad(cx),
+        "stablehlo.pad" | "stablehlo.dynamic_pad" => movement::pad(cx),
+        "stablehlo.real_dynamic_slice" => movement::real_dynamic_slice(cx),
+        "stablehlo.set_dimension_size" => movement::set_dimension_size(cx),
         "stablehlo.dot_general" => contraction::dot_general(cx),
         "stablehlo.dot" => contraction::dot(cx),
         "stablehlo.einsum" | "stablehlo.unary_einsum" => contraction::einsum(cx),
-        "stablehlo.convolution" => contraction::convolution(cx),
+        "stablehlo.convolution" | "stablehlo.dynamic_conv" => contraction::convolution(cx),
         "stablehlo.reduce" => reduction::reduce(cx),
         "stablehlo.reduce_window" => reduction::reduce_window(cx),
         "stablehlo.select_and_scatter" => reduction::select_and_scatter(cx),
         "stablehlo.batch_norm_inference" => batch_norm::inference(cx),
         "stablehlo.batch_norm_training" => batch_norm::training(cx),
         "stablehlo.batch_norm_grad" => batch_norm::gradient(cx),
-        "stablehlo.gather" => library::gather(cx),
+        "stablehlo.gather" | "stablehlo.dynamic_gather" => library::gather(cx),
         "stablehlo.torch_index_select" => library::torch_index_select(cx),
         "stablehlo.scatter" => library::scatter(cx),
         "stablehlo.dynamic_slice" => library::dynamic_slice(cx),

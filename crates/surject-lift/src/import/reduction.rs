@@ -3,9 +3,10 @@
 use super::cx::{Cx, accumulator, fill};
 use super::movement;
 use super::single;
+use super::sizes::integer;
 use super::state::{Lifter, Result};
 use super::types;
-use surject_index::{Affine, IndexMap, Space};
+use surject_index::{Affine, Extent, IndexMap, Space};
 use surject_ir::{AccOp, DType, FieldId, LibOp, Scalar, Window};
 use surject_stablehlo as hlo;
 use surject_stablehlo::WindowAttrs;
@@ -68,23 +69,31 @@ struct Operands {
     dtypes: Vec<DType>,
 }
 
-fn operands(cx: &mut Cx<'_, '_>) -> Result<Operands> {
-    let count = cx.operands(2)?;
+/// The body of the operation.
+fn body<'m>(cx: &Cx<'_, 'm>) -> Result<&'m hlo::Region> {
+    cx.op.regions.first().ok_or_else(|| cx.invalid("no body"))
+}
+
+/// The first `count` operands: inputs and as many initial values.
+fn operands(cx: &mut Cx<'_, '_>, region: &hlo::Region, count: usize) -> Result<Operands> {
+    cx.operands(count.max(2))?;
     let n = count / 2;
     if count != 2 * n || cx.op.results.len() != n {
         return Err(cx.invalid(format!("{count} operands for {} results", cx.op.results.len())));
     }
-    let Some(region) = cx.op.regions.first() else {
-        return Err(cx.invalid("no body"));
-    };
     if region.params.len() != count {
         return Err(cx.invalid(format!("a body of {} parameters for {count} operands", region.params.len())));
     }
     let mut all = Operands { inputs: Vec::new(), inits: Vec::new(), dtypes: Vec::new() };
     for i in 0..n {
         let (x, init) = (cx.field(i)?, cx.field(n + i)?);
-        if cx.space(init).rank() != 0 || cx.space(x) != cx.space(*all.inputs.first().unwrap_or(&x)) {
+        let (space, first) = (cx.space(x), cx.space(*all.inputs.first().unwrap_or(&x)));
+        let static_sizes = space.sizes().is_some() && first.sizes().is_some();
+        if cx.space(init).rank() != 0 || space.rank() != first.rank() || static_sizes && space != first {
             return Err(cx.invalid("inputs must have one shape and initial values rank 0"));
+        }
+        for (axis, (a, b)) in space.extents().iter().zip(first.extents()).enumerate() {
+            cx.lift.require_same(cx.op, &format!("dimension {axis} of operand {i}"), a, b)?;
         }
         let accumulator = types::tensor(cx.op, &region.params[i].1)?;
         let element = types::tensor(cx.op, &region.params[n + i].1)?;
@@ -100,7 +109,8 @@ fn operands(cx: &mut Cx<'_, '_>) -> Result<Operands> {
 
 /// `stablehlo.reduce`
 pub(super) fn reduce(cx: &mut Cx<'_, '_>) -> Result<()> {
-    let all = operands(cx)?;
+    let (region, count) = (body(cx)?, cx.op.operands.len());
+    let all = operands(cx, region, count)?;
     let space = cx.space(all.inputs[0]);
     let mut axes = cx.axes("dimensions", space.rank())?;
     axes.sort_unstable();
@@ -110,9 +120,8 @@ pub(super) fn reduce(cx: &mut Cx<'_, '_>) -> Result<()> {
         cx.const_of(all.inits[i]).is_some_and(zero)
     };
     let plain = |ops: &Vec<AccOp>| !ops.iter().enumerate().any(|(i, &op)| negative(op, i)) || axes.is_empty();
-    let ops = cx.op.regions.first().and_then(|r| operators(cx.lift, r)).filter(plain);
-    let Some(ops) = ops else {
-        return by_function(cx, &all, LibOp::Reduce { axes });
+    let Some(ops) = operators(cx.lift, region).filter(plain) else {
+        return by_function(cx, region, &all, LibOp::Reduce { axes });
     };
     // The product space: the axes of the result, then those that are reduced.
     let kept: Vec<usize> = (0..space.rank()).filter(|a| !axes.contains(a)).collect();
@@ -135,8 +144,8 @@ pub(super) fn reduce(cx: &mut Cx<'_, '_>) -> Result<()> {
 }
 
 /// A library operation with the function of the body.
-fn by_function(cx: &mut Cx<'_, '_>, all: &Operands, op: LibOp) -> Result<()> {
-    let region = cx.scalar_region(0)?;
+fn by_function<'m>(cx: &mut Cx<'_, 'm>, region: &'m hlo::Region, all: &Operands, op: LibOp) -> Result<()> {
+    let region = cx.lift.region(cx.op, region, None)?;
     let operands = all.inputs.iter().chain(&all.inits);
     let Some(wide) = single::in_single(cx, &region)? else {
         let args = operands.map(|&f| cx.stored(f)).collect();
@@ -169,8 +178,12 @@ fn joined(cx: &mut Cx<'_, '_>, op: AccOp, init: FieldId, x: FieldId) -> Result<F
 }
 
 /// The window of an operation, one entry per axis of a tensor of this rank.
-fn window(cx: &Cx<'_, '_>, rank: usize) -> Result<WindowAttrs> {
+pub(super) fn window(cx: &Cx<'_, '_>, rank: usize) -> Result<WindowAttrs> {
     let window = cx.attr(cx.op.window())?;
+    checked(cx, window, rank)
+}
+
+fn checked(cx: &Cx<'_, '_>, window: WindowAttrs, rank: usize) -> Result<WindowAttrs> {
     for (count, what) in [
         (window.dimensions.len(), "window_dimensions"),
         (window.strides.len(), "window_strides"),
@@ -183,14 +196,43 @@ fn window(cx: &Cx<'_, '_>, rank: usize) -> Result<WindowAttrs> {
         }
     }
     for (list, what) in [
-        (&window.dimensions, "window_dimensions"),
         (&window.strides, "window_strides"),
         (&window.base_dilations, "base_dilations"),
         (&window.window_dilations, "window_dilations"),
     ] {
         types::at_least(cx.op, list, 1, what)?;
     }
+    // A window over an axis that is empty may be, where its size is computed.
+    let least = i64::from(cx.op.name != "stablehlo.custom_call");
+    types::at_least(cx.op, &window.dimensions, least, "window_dimensions")?;
     Ok(window)
+}
+
+/// The window of `custom_call @stablehlo.dynamic_reduce_window`, whose numbers are the operands behind the initial values.
+pub(super) fn dynamic_window(cx: &mut Cx<'_, '_>, rank: usize) -> Result<WindowAttrs> {
+    let first = 2 * cx.op.results.len();
+    let mut numbers = |i: usize, name: &str| cx.numbers_of(first + i, name);
+    let (dimensions, strides) = (numbers(0, "window_dimensions")?, numbers(1, "window_strides")?);
+    let base_dilations = numbers(2, "base_dilations")?;
+    let window_dilations = numbers(3, "window_dilations")?;
+    let padding = numbers(4, "padding")?;
+    let padding = padding.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+    checked(cx, WindowAttrs { dimensions, strides, base_dilations, window_dilations, padding }, rank)
+}
+
+/// The shape of what the windows of a tensor of this shape give.
+pub(super) fn window_shape(cx: &Cx<'_, '_>, shape: &[Extent], window: &WindowAttrs) -> Result<Vec<Extent>> {
+    let overflows = || cx.invalid("a window that overflows");
+    let one = |axis: usize| {
+        let (low, high) = window.padding[axis];
+        let inner = cx.lift.spread(&shape[axis], window.base_dilations[axis]);
+        let edges = i128::from(low) + i128::from(high);
+        let padded = cx.lift.plus(&inner, &integer(edges).ok_or_else(overflows)?);
+        let reach = (i128::from(window.dimensions[axis]) - 1) * i128::from(window.window_dilations[axis]) + 1;
+        let reach = integer(reach.max(0)).ok_or_else(overflows)?;
+        Ok(cx.lift.windows(&padded, &reach, window.strides[axis]))
+    };
+    (0..shape.len()).map(one).collect()
 }
 
 fn library_window(window: &WindowAttrs) -> Window {
@@ -204,41 +246,47 @@ fn library_window(window: &WindowAttrs) -> Window {
     }
 }
 
-/// The number of windows along an axis of this extent, already dilated.
-fn windows(window: &WindowAttrs, axis: usize, extent: i128) -> i128 {
-    let (low, high) = window.padding[axis];
-    let padded = extent + i128::from(low) + i128::from(high);
-    let reach = (i128::from(window.dimensions[axis]) - 1) * i128::from(window.window_dilations[axis]) + 1;
-    if padded < reach { 0 } else { (padded - reach) / i128::from(window.strides[axis]) + 1 }
-}
-
 /// `stablehlo.reduce_window`
 pub(super) fn reduce_window(cx: &mut Cx<'_, '_>) -> Result<()> {
-    let all = operands(cx)?;
-    let space = cx.space(all.inputs[0]);
-    let rank = space.rank();
-    let window = window(cx, rank)?;
-    let ops = cx.op.regions.first().and_then(|r| operators(cx.lift, r));
+    let (region, count) = (body(cx)?, cx.op.operands.len());
+    let all = operands(cx, region, count)?;
+    let window = window(cx, cx.space(all.inputs[0]).rank())?;
+    windowed(cx, region, &all, &window)
+}
+
+/// `custom_call @stablehlo.dynamic_reduce_window`: the body is a function.
+pub(super) fn dynamic_reduce_window<'m>(cx: &mut Cx<'_, 'm>, region: &'m hlo::Region) -> Result<()> {
+    let count = 2 * cx.op.results.len();
+    let all = operands(cx, region, count)?;
+    let window = dynamic_window(cx, cx.space(all.inputs[0]).rank())?;
+    windowed(cx, region, &all, &window)
+}
+
+fn windowed<'m>(
+    cx: &mut Cx<'_, 'm>,
+    region: &'m hlo::Region,
+    all: &Operands,
+    window: &WindowAttrs,
+) -> Result<()> {
+    let rank = cx.space(all.inputs[0]).rank();
+    let ops = operators(cx.lift, region);
     // Padding and holes hold the initial value. They may be left out where joining it again changes nothing.
     let simple =
         ops.filter(|ops| ops.iter().enumerate().all(|(i, &op)| repeats(cx, op, all.inits[i], all.dtypes[i])));
     let Some(ops) = simple else {
-        return by_function(cx, &all, LibOp::ReduceWindow { window: library_window(&window) });
+        return by_function(cx, region, all, LibOp::ReduceWindow { window: library_window(window) });
     };
     for (i, op) in ops.into_iter().enumerate() {
+        let result = window_shape(cx, cx.space(all.inputs[i]).extents(), window)?;
         let input = movement::spread(cx, all.inputs[i], op, &window.base_dilations)?;
         let own = cx.space(input);
-        let sizes = own.sizes().unwrap_or_default();
-        let result: Vec<u64> = (0..rank)
-            .map(|a| u64::try_from(windows(&window, a, i128::from(sizes[a]))))
-            .collect::<std::result::Result<_, _>>()
-            .map_err(|_| cx.invalid("a window that overflows"))?;
         let ty = cx.result_type(i)?;
-        if ty.space != Space::of(&result) {
-            return Err(cx.invalid(format!("the windows give {}, result {i} is {ty}", Space::of(&result))));
+        let space = Space::new(result.clone());
+        if space != ty.space && space.sizes().is_some() && ty.space.sizes().is_some() {
+            return Err(cx.invalid(format!("the windows give {space}, result {i} is {ty}")));
         }
-        let loops = result.iter().copied().chain(window.dimensions.iter().map(|n| n.unsigned_abs()));
-        let product = Space::of(&loops.collect::<Vec<_>>());
+        let loops = window.dimensions.iter().map(|n| Extent::Const(n.unsigned_abs()));
+        let product = Space::new(result.into_iter().chain(loops));
         let mut components = Vec::new();
         for axis in 0..rank {
             let low =

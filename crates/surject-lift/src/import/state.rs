@@ -1,13 +1,14 @@
 //! The state of an import: the function being built, what every StableHLO value has become, and the calls that
 //! are being inlined.
 
+use super::sizes::Sizes;
 use crate::check::PendingCheck;
 use crate::error::{LiftError, Place};
 use std::collections::HashMap;
 use std::sync::Arc;
-use surject_index::Space;
+use surject_index::{Extent, Fact, Space};
 use surject_ir::{
-    Block, DType, Function, Region, Scalar, Statement, StatementKind, TensorType, Var, VarInfo,
+    Block, DType, FieldId, Function, Region, Scalar, Statement, StatementKind, TensorType, Var, VarInfo,
 };
 use surject_stablehlo as hlo;
 
@@ -26,6 +27,17 @@ pub(crate) enum Value {
     Var(Var),
     /// A tensor of equal elements: a constant field wherever it is used.
     Splat(Space, Scalar),
+    /// Integers that are computed from sizes alone: a few.
+    Sizes {
+        /// The type of the integers.
+        dtype: DType,
+        /// Of rank 0 to 2.
+        space: Space,
+        /// The integers in row-major order, at least one.
+        elements: Arc<[Extent]>,
+    },
+    /// Whether all of these hold of the sizes.
+    Condition(Arc<[Fact]>),
     /// A tuple.
     Tuple(Vec<Value>),
     /// A token; it orders effects, and there are none.
@@ -46,7 +58,7 @@ impl<'s> Source<'s> {
     }
 
     /// `file:line:column` of an operation; its own location where there is no source.
-    fn origin(&self, op: &hlo::Op) -> Option<Arc<str>> {
+    pub(crate) fn origin(&self, op: &hlo::Op) -> Option<Arc<str>> {
         if self.text.is_empty() {
             return op.location.clone();
         }
@@ -78,6 +90,8 @@ pub(crate) struct Lifter<'m> {
     pub(crate) mapped: Option<Space>,
     /// The check operations met, if they are asked for.
     pub(crate) checks: Option<Vec<PendingCheck>>,
+    /// What is known of sizes.
+    pub(crate) sizes: Sizes,
 }
 
 impl<'m> Lifter<'m> {
@@ -95,7 +109,13 @@ impl<'m> Lifter<'m> {
             regions: 0,
             mapped: None,
             checks: None,
+            sizes: Sizes::new(module),
         }
+    }
+
+    /// Where an operation stands.
+    pub(crate) fn origin(&self, op: &hlo::Op) -> Option<Arc<str>> {
+        self.source.origin(op)
     }
 
     /// A new variable with a name made from the one in the source.
@@ -145,9 +165,30 @@ impl<'m> Lifter<'m> {
                 self.push(op, StatementKind::Store { target, field });
                 Ok(target)
             }
+            Value::Sizes { dtype, space, elements } => {
+                let ty = TensorType::new(*dtype, space.clone());
+                if let Some(value) = super::sizes::literal_of(&ty, elements) {
+                    let target = self.new_var("", ty);
+                    self.push(op, StatementKind::Constant { target, value: Arc::new(value) });
+                    return Ok(target);
+                }
+                let field = self.sizes_field(op, &ty, elements)?;
+                Ok(self.keep(op, ty, field))
+            }
+            Value::Condition(facts) => {
+                let field = self.condition_field(op, facts)?;
+                Ok(self.keep(op, TensorType::scalar(DType::I1), field))
+            }
             Value::Tuple(_) => Err(LiftError::unsupported(op, "a tuple where a tensor is needed")),
             Value::Token => Err(LiftError::unsupported(op, "a token where a tensor is needed")),
         }
+    }
+
+    /// A field as a variable of the block being built.
+    fn keep(&mut self, op: &hlo::Op, ty: TensorType, field: FieldId) -> Var {
+        let target = self.new_var("", ty);
+        self.push(op, StatementKind::Store { target, field });
+        target
     }
 
     /// The type of a value, if it is a tensor.
@@ -155,6 +196,8 @@ impl<'m> Lifter<'m> {
         match value {
             Value::Var(var) => Some(self.function.ty(*var).clone()),
             Value::Splat(space, scalar) => Some(TensorType::new(scalar.dtype(), space.clone())),
+            Value::Sizes { dtype, space, .. } => Some(TensorType::new(*dtype, space.clone())),
+            Value::Condition(_) => Some(TensorType::scalar(DType::I1)),
             Value::Tuple(_) | Value::Token => None,
         }
     }
@@ -211,7 +254,16 @@ impl<'m> Lifter<'m> {
         }
         let mut params = Vec::new();
         for (i, (id, ty)) in region.params.iter().enumerate() {
-            let declared = super::types::tensor(op, ty)?;
+            // A `?` of what is carried is what it is in the values that come in.
+            let given = types.and_then(|t| t.get(i)).filter(|_| self.sizes.dynamic);
+            let declared = match (given, ty.as_tensor()) {
+                (Some(given), Some(tensor)) if tensor.static_shape().is_none() => {
+                    let extents = given.space.extents().to_vec();
+                    let space = self.claim(op, &format!("region parameter {i}"), tensor, extents)?;
+                    TensorType::new(super::types::dynamic(op, tensor)?, space)
+                }
+                _ => super::types::tensor(op, ty)?,
+            };
             if let Some(expected) = types.map(|t| t.get(i))
                 && expected != Some(&declared)
             {
@@ -284,10 +336,18 @@ impl<'m> Lifter<'m> {
                 place: Place { span: function.span, location: function.location.clone() },
             });
         };
-        for (id, ty) in &function.body.params {
-            let ty = super::types::tensor(anchor, ty).map_err(|e| at_function(e, function))?;
-            let var = self.new_var(self.module.name_of(*id), ty);
-            self.function.params.push(var);
+        if self.sizes.dynamic {
+            let types = self.parameters(anchor, function).map_err(|e| at_function(e, function))?;
+            for ((id, _), ty) in function.body.params.iter().zip(types) {
+                let var = self.new_var(self.module.name_of(*id), ty);
+                self.function.params.push(var);
+            }
+        } else {
+            for (id, ty) in &function.body.params {
+                let ty = super::types::tensor(anchor, ty).map_err(|e| at_function(e, function))?;
+                let var = self.new_var(self.module.name_of(*id), ty);
+                self.function.params.push(var);
+            }
         }
         let args = self.function.params.iter().map(|&v| Value::Var(v)).collect();
         self.calls.push(&function.name);
@@ -300,6 +360,26 @@ impl<'m> Lifter<'m> {
         self.function.body.results = vars;
         self.function.body.statements = std::mem::take(&mut self.statements);
         Ok(())
+    }
+
+    /// How many statements the block being built has.
+    pub(crate) fn statements_so_far(&self) -> usize {
+        self.statements.len()
+    }
+
+    /// Is nothing computed yet?
+    pub(crate) fn statements_are_none(&self) -> bool {
+        self.statements.is_empty() && self.regions == 0
+    }
+
+    /// What every StableHLO value has become.
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
+        self.values.values_mut()
+    }
+
+    /// Forgets the statements behind the first `count`, which nothing uses.
+    pub(crate) fn take_back(&mut self, count: usize) {
+        self.statements.truncate(count);
     }
 
     /// Are we inside a region of a loop, a branch or a library call?

@@ -53,6 +53,19 @@ pub(crate) fn tensor(op: &Op, ty: &Type) -> Result<TensorType> {
     Ok(TensorType::new(dtype, Space::of(&sizes)))
 }
 
+/// The element type of a tensor whose shape may have a `?`. Its encoding may give bounds.
+pub(crate) fn dynamic(op: &Op, tensor: &surject_stablehlo::TensorType) -> Result<DType> {
+    let Some(dtype) = dtype(&tensor.element) else {
+        return Err(LiftError::unsupported(op, format!("the element type {} (in {tensor})", tensor.element)));
+    };
+    match &tensor.encoding {
+        Some(encoding) if tensor.bounds().iter().all(Option::is_none) => {
+            Err(LiftError::unsupported(op, format!("the encoding {encoding} of {tensor}")))
+        }
+        _ => Ok(dtype),
+    }
+}
+
 /// Dense elements as one scalar or a buffer.
 pub(crate) enum Literal {
     /// All elements equal this one.

@@ -17,14 +17,19 @@ fn span(dilation: u64, kernel: u64) -> u64 {
     kernel.saturating_sub(1).saturating_mul(dilation).saturating_add(1)
 }
 
+/// The positions of axes together. Symbolic sizes are the business of the laws over them.
+fn number_of(parts: &[Dim]) -> u64 {
+    parts.iter().filter_map(|p| p.size()).fold(0, u64::saturating_add)
+}
+
 /// The value of a concatenation.
 pub(super) fn concatenated(parts: &[Dim]) -> Result<Dim, BasisClash> {
-    let mut full = parts.iter().copied().filter(|p| p.size() > 0);
+    let mut full = parts.iter().copied().filter(|p| p.size() != Some(0));
     match (full.next(), full.next()) {
         (None, _) => Ok(Dim::new(0)),
         (Some(single), None) => Ok(single),
         _ => {
-            let size = parts.iter().fold(0u64, |sum, p| sum.saturating_add(p.size()));
+            let size = number_of(parts);
             Ok(Dim::Size { size, basis: fuse(parts.iter().copied())? })
         }
     }
@@ -88,7 +93,7 @@ impl Solver {
     /// The least size of a term.
     fn least_size(&self, term: DimTerm) -> u64 {
         match self.dim(term) {
-            DimTerm::Known(dim) => dim.size(),
+            DimTerm::Known(dim) => dim.size().unwrap_or(0),
             DimTerm::Var(var) => {
                 let state = &self.dims[var.0 as usize];
                 state.at_least.max(u64::from(!state.may_be_empty()))
@@ -110,8 +115,8 @@ impl Solver {
                 Err(var) => open.push(var),
             }
         }
-        let sum = known.iter().fold(0u64, |sum, p| sum.saturating_add(p.size()));
-        let full = known.iter().filter(|p| p.size() > 0).count();
+        let sum = number_of(&known);
+        let full = known.iter().filter(|p| p.size() != Some(0)).count();
         let least: u64 = open.iter().map(|v| self.least_size((*v).into())).fold(0, u64::saturating_add);
         match (self.known(target, &mut fact), open.as_slice()) {
             (found, []) => {
@@ -119,10 +124,10 @@ impl Solver {
                 let value = concatenated(&known).unwrap_or(Dim::Unit);
                 match found {
                     Err(var) => self.bind_dim(var.0, value, fact)?,
-                    Ok(dim) if dim.size() != sum => {
+                    Ok(dim) if dim.size() != Some(sum) => {
                         let text = format!(
                             "concatenation: the components have {sum} positions together, the axis has {}",
-                            dim.size()
+                            dim.extent()
                         );
                         return Err(self.error(ShapeErrorKind::Concat, text, fact));
                     }
@@ -132,11 +137,12 @@ impl Solver {
                 Ok(true)
             }
             (Ok(dim), open) => {
-                let Some(spare) = dim.size().checked_sub(sum).filter(|s| *s >= least) else {
+                let spare = dim.size().and_then(|size| size.checked_sub(sum));
+                let Some(spare) = spare.filter(|s| *s >= least) else {
                     let text = format!(
                         "concatenation: the components have at least {} positions together, the axis has {}",
                         sum.saturating_add(least),
-                        dim.size()
+                        dim.extent()
                     );
                     return Err(self.error(ShapeErrorKind::Concat, text, fact));
                 };
@@ -148,7 +154,9 @@ impl Solver {
                     Dim::Unit => {
                         return Err(self.clash(Dim::new(sum.saturating_add(spare)), dim, fact));
                     }
-                    Dim::Size { basis, .. } => self.bind_part(*var, spare, basis, others, fact)?,
+                    Dim::Size { basis, .. } | Dim::Symbolic { basis, .. } => {
+                        self.bind_part(*var, spare, basis, others, fact)?
+                    }
                 }
                 Ok(false)
             }
@@ -243,6 +251,11 @@ impl Solver {
         Ok(false)
     }
 
+    /// The numbers of known axes; symbolic ones are the business of [`Solver::symbolic_law`].
+    fn numbers(dims: [Option<Dim>; 2]) -> [u64; 2] {
+        dims.map(|dim| dim.and_then(Dim::size).unwrap_or(1))
+    }
+
     pub(super) fn affine(
         &mut self,
         input: DimTerm,
@@ -269,12 +282,14 @@ impl Solver {
         let basis = self.fused("convolution", &known, fact)?;
         let input = match (self.known(input, &mut fact), over, kernel) {
             (Err(var), Ok(o), None) => {
-                let value = Dim::Size { size: size_of(o.size(), 1), basis };
+                let [o, _] = Solver::numbers([Some(o), None]);
+                let value = Dim::Size { size: size_of(o, 1), basis };
                 self.bind_dim(var.0, value, fact)?;
                 return Ok(true);
             }
             (Err(var), Ok(o), Some((_, Ok(k)))) => {
-                let value = Dim::Size { size: size_of(o.size(), k.size()), basis };
+                let [o, k] = Solver::numbers([Some(o), Some(k)]);
+                let value = Dim::Size { size: size_of(o, k), basis };
                 self.bind_dim(var.0, value, fact)?;
                 return Ok(true);
             }
@@ -296,8 +311,8 @@ impl Solver {
         }
         match (over, kernel) {
             (Ok(o), None | Some((_, Ok(_)))) => {
-                let k = kernel.and_then(|k| k.1.ok()).map_or(1, Dim::size);
-                let made = Dim::Size { size: size_of(o.size(), k), basis };
+                let [o, k] = Solver::numbers([Some(o), kernel.and_then(|k| k.1.ok())]);
+                let made = Dim::Size { size: size_of(o, k), basis };
                 if made != input {
                     return Err(self.clash(made, input, fact));
                 }
@@ -305,7 +320,8 @@ impl Solver {
             }
             (Err(var), None) => self.strided(var, size, size, stride, whole, basis, fact),
             (Err(var), Some((dilation, Ok(k)))) => {
-                let spans = span(dilation, k.size());
+                let [k, _] = Solver::numbers([Some(k), None]);
+                let spans = span(dilation, k);
                 let Some(room) = size.checked_sub(spans) else {
                     let text = format!("the kernel spans {spans} positions of an axis of {size}");
                     return Err(self.error(ShapeErrorKind::Stride, text, fact));
@@ -319,7 +335,8 @@ impl Solver {
                 self.strided(var, room.saturating_add(stride), size, stride, whole, basis, fact)
             }
             (Ok(o), Some((dilation, Err(var)))) => {
-                let reach = size_of(o.size(), 1);
+                let [o, _] = Solver::numbers([Some(o), None]);
+                let reach = size_of(o, 1);
                 match size.checked_sub(reach).filter(|room| room.is_multiple_of(dilation)) {
                     Some(room) => self.bind_part(var, room / dilation + 1, whole, basis, fact)?,
                     None => {

@@ -140,9 +140,10 @@ impl Solver {
                 if state.value.is_some() || !seen.insert(root) {
                     continue;
                 }
-                let counted = bound.size() < state.at_least || bound.size() > state.at_most;
+                let counted = bound.size().is_some_and(|s| s < state.at_least || s > state.at_most);
                 // Arithmetic has ruled it out.
-                let counted = counted || self.domains.get(&root).is_some_and(|d| !d.contains(bound.size()));
+                let counted = counted
+                    || self.domains.get(&root).is_some_and(|d| bound.size().is_some_and(|s| !d.contains(s)));
                 if counted || misfits.contains(&(root, bound)) {
                     fits = false;
                     break;
@@ -195,7 +196,7 @@ impl Solver {
         }
         self.choices.commit();
         self.choices.leaves_clash = true;
-        let (kind, what) = match x.size() == y.size() {
+        let (kind, what) = match x.extent() == y.extent() {
             true => (ShapeErrorKind::BasisClash, "bases"),
             false => (ShapeErrorKind::SizeMismatch, "sizes"),
         };
@@ -307,15 +308,15 @@ impl Solver {
         let upper = self.dims[var as usize].upper;
         let sizes = match self.domains.get(&var) {
             Some(domain) => domain.sizes(SIZES),
-            None => vec![least.size()],
+            None => least.size().into_iter().collect(),
         };
         let mut all = Vec::new();
         for size in sizes {
-            if least.size() == size && !(least == Dim::Unit && self.dims[var as usize].atom) {
+            if least.size() == Some(size) && !(least == Dim::Unit && self.dims[var as usize].atom) {
                 all.push(least);
             }
             match upper {
-                Some(upper) if upper.size() == size => all.extend([upper]),
+                Some(upper) if upper.size().is_none_or(|s| s == size) => all.extend([upper]),
                 Some(_) => {}
                 None => all.extend(self.with_basis(var, size, &mut { Fact::TRIVIAL })),
             }

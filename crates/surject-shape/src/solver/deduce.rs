@@ -116,7 +116,7 @@ impl Solver {
         match *elems {
             Elems::Number(n) => product.number = n,
             Elems::Strided { coefficient, var } => match self.known(var, &mut fact) {
-                Ok(dim) => product.number = coefficient.checked_mul(dim.size())?,
+                Ok(dim) => product.number = coefficient.checked_mul(dim.size()?)?,
                 Err(DimVar(root)) => (product.number, product.times) = (coefficient, Some(root)),
             },
         }
@@ -129,7 +129,7 @@ impl Solver {
         }
         for term in terms {
             match self.known(term, &mut fact) {
-                Ok(dim) => product.known = product.known.checked_mul(dim.size())?,
+                Ok(dim) => product.known = product.known.checked_mul(dim.size()?)?,
                 Err(DimVar(root)) => *product.factors.entry(root).or_insert(0) += 1,
             }
         }
@@ -139,13 +139,14 @@ impl Solver {
     /// The sizes that a variable may have before any relation is looked at.
     fn domain_of(&self, root: u32) -> Domain {
         let state = &self.dims[root as usize];
-        match state.upper {
-            Some(upper) => {
+        match state.upper.map(Dim::size) {
+            Some(Some(upper)) => {
                 let unit = (!state.is_atom()).then_some(1);
-                let sizes = unit.into_iter().chain([upper.size()]);
+                let sizes = unit.into_iter().chain([upper]);
                 Domain::of(sizes.filter(|s| (state.at_least..=state.at_most).contains(s)).collect())
             }
-            None => {
+            // A symbolic bound names no size.
+            Some(None) | None => {
                 let least = state.at_least.max(u64::from(!state.may_be_empty()));
                 Domain::interval(least, state.at_most)
             }
@@ -228,7 +229,20 @@ impl Solver {
         }
         if let Some(upper) = state.upper {
             let fact = self.facts.follows(fact, state.upper_why);
-            return match (upper.size() == size, size) {
+            let is_upper = match upper.size() {
+                Some(of_upper) => of_upper == size,
+                None => {
+                    if let Some(error) = self.undecided_clash(
+                        Dim::of(size.into(), upper.basis().unwrap_or(Basis::DEFAULT)),
+                        upper,
+                        fact,
+                    ) {
+                        return Err(error);
+                    }
+                    self.given.same(&size.into(), &upper.extent()).is_yes()
+                }
+            };
+            return match (is_upper, size) {
                 (true, 1) => self.settled(root, size, fact),
                 (true, _) => self.bind_dim(root, upper, fact).map(|()| true),
                 (false, 1) => self.bind_dim(root, Dim::Unit, fact).map(|()| true),

@@ -41,7 +41,10 @@ impl Solver {
 
     pub(super) fn clash(&mut self, a: Dim, b: Dim, fact: Fact) -> ShapeError {
         self.clashed = super::explain::Clash { dims: Some((a, b)), row: None, fact: Some(fact) };
-        let (kind, what) = if a.size() != b.size() {
+        if let Some(error) = self.undecided_clash(a, b, fact) {
+            return error;
+        }
+        let (kind, what) = if a.extent() != b.extent() {
             (ShapeErrorKind::SizeMismatch, "sizes differ")
         } else {
             (ShapeErrorKind::BasisClash, "bases differ")
@@ -52,7 +55,7 @@ impl Solver {
     pub(super) fn dim_eq(&mut self, a: DimTerm, b: DimTerm, fact: Fact) -> Result<(), ShapeError> {
         let ((a, why_a), (b, why_b)) = (self.view(a), self.view(b));
         match (a, b) {
-            (DimTerm::Known(x), DimTerm::Known(y)) if x == y => Ok(()),
+            (DimTerm::Known(x), DimTerm::Known(y)) if self.is_one(x, y) => Ok(()),
             (DimTerm::Known(x), DimTerm::Known(y)) => {
                 let fact = self.facts.follows(fact, why_a);
                 let fact = self.facts.follows(fact, why_b);
@@ -74,7 +77,7 @@ impl Solver {
         let ((sub, why_sub), (sup, why_sup)) = (self.view(sub), self.view(sup));
         match (sub, sup) {
             (DimTerm::Known(Dim::Unit), _) => Ok(()),
-            (DimTerm::Known(x), DimTerm::Known(y)) if x == y => Ok(()),
+            (DimTerm::Known(x), DimTerm::Known(y)) if self.is_one(x, y) => Ok(()),
             (DimTerm::Known(x), DimTerm::Known(y)) => {
                 let fact = self.facts.follows(fact, why_sub);
                 let fact = self.facts.follows(fact, why_sup);
@@ -115,16 +118,20 @@ impl Solver {
         let root = self.find(var);
         let state = &self.dims[root as usize];
         if let Some(value) = state.value {
-            if value.broadcasts_to(dim) {
+            if value.broadcasts_to(dim) || self.is_one(value, dim) {
                 return Ok(());
             }
             let fact = self.facts.follows(fact, state.why);
             return Err(self.clash(value, dim, fact));
         }
         match state.upper {
-            Some(upper) if upper == dim => Ok(()),
+            Some(upper) if self.is_one(upper, dim) => Ok(()),
             Some(upper) => {
                 let why = self.facts.follows(fact, self.dims[root as usize].upper_why);
+                // Sizes that may be equal do not meet at the unit: that would be a decision on ignorance.
+                if let Some(error) = self.undecided_clash(upper, dim, why) {
+                    return Err(error);
+                }
                 let state = &self.dims[root as usize];
                 if state.is_atom() {
                     let why = self.facts.follows(why, state.at_least_why);
@@ -166,26 +173,30 @@ impl Solver {
     /// Gives an open variable its value.
     pub(super) fn bind_dim(&mut self, root: u32, value: Dim, fact: Fact) -> Result<(), ShapeError> {
         let state = &self.dims[root as usize];
-        if value.size() == 0 && !state.may_be_empty() {
+        if value.size() == Some(0) && !state.may_be_empty() {
             let fact = self.facts.follows(fact, state.why);
             return Err(self.error(ShapeErrorKind::Concat, "an axis would have no positions", fact));
         }
-        if value.size() < state.at_least {
+        if !self.reaches(value, state.at_least) {
             let (at_least, why) = (state.at_least, state.at_least_why);
             let fact = self.facts.follows(fact, why);
+            if let Some(error) = self.undecided_reach(value, at_least, fact) {
+                return Err(error);
+            }
             return Err(self.error(
                 ShapeErrorKind::AtLeast,
                 format!("an axis of size `{value}` is accessed at position {}", at_least - 1),
                 fact,
             ));
         }
-        if value.size() > state.at_most {
+        if value.size().is_some_and(|size| size > state.at_most) {
             let why = self.facts.follows(fact, state.at_most_why);
             let text = format!("an axis of size `{value}` has {} positions by another count", state.at_most);
             return Err(self.error(ShapeErrorKind::SizeMismatch, text, why));
         }
         if let Some(upper) = state.upper
             && !value.broadcasts_to(upper)
+            && !self.is_one(value, upper)
         {
             let why = state.upper_why;
             let fact = self.facts.follows(fact, why);
@@ -306,9 +317,12 @@ impl Solver {
     pub(super) fn at_least(&mut self, dim: DimTerm, size: u64, fact: Fact) -> Result<(), ShapeError> {
         let (dim, why) = self.view(dim);
         let root = match dim {
-            DimTerm::Known(value) if value.size() >= size => return Ok(()),
+            DimTerm::Known(value) if self.reaches(value, size) => return Ok(()),
             DimTerm::Known(value) => {
                 let fact = self.facts.follows(fact, why);
+                if let Some(error) = self.undecided_reach(value, size, fact) {
+                    return Err(error);
+                }
                 return Err(self.error(
                     ShapeErrorKind::AtLeast,
                     format!("an axis of size `{value}` is accessed at position {}", size - 1),

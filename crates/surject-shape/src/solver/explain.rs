@@ -173,6 +173,7 @@ impl Solver {
         });
         let constraints: Vec<(u32, Constraint)> = of_these.chain(constraints).collect();
         let mut part = if self.exact_markers { Solver::with_exact_markers() } else { Solver::new() };
+        part.given = self.given.clone();
         part.standing_markers = self.standing_markers;
         part.ordered_rows = self.ordered_rows;
         part.fresh_up_to(&renumbered);
@@ -265,7 +266,7 @@ impl Solver {
         let (a, b) = if b.order < a.order { (b, a) } else { (a, b) };
         // Both are counted from the same end.
         let from_end = a.front.is_none() || b.front.is_none();
-        let why = if x.size() == y.size() { " (the bases differ)" } else { "" };
+        let why = if x.extent() == y.extent() { " (the bases differ)" } else { "" };
         let letter = match (a.letter, b.letter) {
             (Some(a), Some(b)) if a == b => format!("`{a}`: "),
             _ => String::new(),

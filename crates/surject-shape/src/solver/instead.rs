@@ -25,6 +25,7 @@ impl Solver {
         solver.exact_markers = self.exact_markers;
         solver.standing_markers = self.standing_markers;
         solver.searching = true;
+        solver.given = self.given.clone();
         for _ in 0..numbers.dims.len() {
             solver.fresh_dim();
         }

@@ -86,7 +86,7 @@ impl Solver {
         for (term, coefficient) in terms {
             match self.known(term, &mut equation.fact) {
                 Ok(dim) => {
-                    let known = coefficient.checked_mul(i128::from(dim.size()))?;
+                    let known = coefficient.checked_mul(i128::from(dim.size()?))?;
                     equation.constant = equation.constant.checked_sub(known)?;
                 }
                 Err(DimVar(root)) => equation.add(root, coefficient)?,

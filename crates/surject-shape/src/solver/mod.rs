@@ -22,6 +22,7 @@ mod relations;
 mod rows;
 mod search;
 mod soft;
+mod symbolic;
 mod totals;
 
 use crate::constraint::{Constraint, Elems, Role};
@@ -213,6 +214,8 @@ pub struct Solver {
     choices: choices::Choices,
     /// The sizes that arithmetic leaves to open variables, as of the last look.
     domains: HashMap<u32, domains::Domain>,
+    /// What is known of symbolic sizes.
+    given: Arc<surject_index::Facts>,
 }
 
 /// More constraints than this are not searched exhaustively.
@@ -260,6 +263,7 @@ impl Solver {
             clashed: explain::Clash::default(),
             choices: choices::Choices::default(),
             domains: HashMap::new(),
+            given: Arc::new(surject_index::Facts::default()),
         }
     }
 
@@ -283,6 +287,11 @@ impl Solver {
     /// make an outer product of what a user wrote as a sum of unlike shapes.
     pub fn with_standing_markers() -> Solver {
         Solver { standing_markers: true, ..Solver::new() }
+    }
+
+    /// What is known of the symbolic sizes in constraints; before any constraint is added.
+    pub fn assume(&mut self, facts: surject_index::Facts) {
+        self.given = Arc::new(facts);
     }
 
     /// A new dimension variable.

@@ -62,6 +62,7 @@ impl Solver {
             Solver::with_exact_markers()
         };
         part.ordered_rows = self.ordered_rows;
+        part.given = self.given.clone();
         numbers.dims.keys().for_each(|_| _ = part.fresh_dim());
         numbers.rows.keys().for_each(|_| _ = part.fresh_row());
         for (constraint, origin) in log {

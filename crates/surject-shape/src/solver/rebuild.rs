@@ -16,7 +16,11 @@ use std::sync::Arc;
 impl Solver {
     /// The same problem in a solver that takes no marker for granted, with the same numbers for its variables.
     pub(super) fn rebuilt(&self) -> Result<Solver, ShapeError> {
-        let mut new = Solver { ordered_rows: self.ordered_rows, ..Solver::with_exact_markers() };
+        let mut new = Solver {
+            ordered_rows: self.ordered_rows,
+            given: self.given.clone(),
+            ..Solver::with_exact_markers()
+        };
         for dim in &self.dims {
             let var = new.fresh_dim();
             new.dims[var.0 as usize].declared = u32::from(dim.user);

@@ -104,10 +104,17 @@ impl Solver {
             let window = kernel.filter(|k| !k.padded).map(|k| k.size);
             for term in std::iter::once(*over).chain(window) {
                 let mut fact = fact;
-                if self.known(term, &mut fact).is_ok_and(|dim| dim.size() == 0) {
+                if self.known(term, &mut fact).is_ok_and(|dim| dim.size() == Some(0)) {
                     return Err(self.error(ShapeErrorKind::Stride, "a strided axis without positions", fact));
                 }
             }
+        }
+        if let Some(done) = self.symbolic_law(&law, fact)? {
+            self.relations[number as usize].done = done;
+            if !done {
+                self.watch(number);
+            }
+            return Ok(());
         }
         if self.repeats(&law) && self.solved_alone(&law, fact)? {
             self.watch(number);

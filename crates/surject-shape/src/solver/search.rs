@@ -54,6 +54,7 @@ impl Solver {
         let log = self.facts.log.clone();
         let mut base = Solver::new();
         base.searching = true;
+        base.given = self.given.clone();
         base.ordered_rows = self.ordered_rows;
         for dim in &self.dims {
             let var = base.fresh_dim();
@@ -205,7 +206,7 @@ impl<'a> Search<'a> {
         if state.discarded > 0 && state.may_be_empty() {
             all.insert(0, Dim::new(0));
         }
-        all.retain(|d| d.size() >= state.at_least);
+        all.retain(|d| d.size().is_none_or(|size| size >= state.at_least));
         all
     }
 }
@@ -237,8 +238,8 @@ impl Solver {
     /// The largest size of any axis under a law.
     fn most_of(&self, law: &Law) -> Option<u64> {
         let size = |term: DimTerm| match self.dim(term) {
-            DimTerm::Known(dim) => Some(dim.size()),
-            DimTerm::Var(var) => self.dims[var.0 as usize].upper.map(Dim::size),
+            DimTerm::Known(dim) => dim.size(),
+            DimTerm::Var(var) => self.dims[var.0 as usize].upper.and_then(Dim::size),
         };
         match law {
             Law::Concat { target, .. } => size(*target),

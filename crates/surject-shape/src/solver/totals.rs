@@ -31,7 +31,8 @@ impl Solver {
         let terms: Vec<DimTerm> = rows.iter().flat_map(Row::dims).chain(divided_by.iter().copied()).collect();
         for term in terms {
             match self.known(term, &mut fact) {
-                Ok(dim) => product = product.saturating_mul(dim.size()),
+                // Symbolic sizes were looked at before.
+                Ok(dim) => product = product.saturating_mul(dim.size().unwrap_or(1)),
                 Err(var) => open.push(var),
             }
         }
@@ -39,7 +40,7 @@ impl Solver {
         let (number, numerator) = match elems {
             Elems::Number(n) => (Some(n), None),
             Elems::Strided { coefficient, var } => match self.known(var, &mut fact) {
-                Ok(dim) => (Some(coefficient.saturating_mul(dim.size())), None),
+                Ok(dim) => (dim.size().map(|size| coefficient.saturating_mul(size)), None),
                 Err(var) => (None, Some((coefficient, var))),
             },
         };
@@ -218,7 +219,7 @@ impl Solver {
                 return None;
             }
             let elements = bound.dims().try_fold(1u64, |n, dim| match dim {
-                DimTerm::Known(dim) => Some(n.saturating_mul(dim.size())),
+                DimTerm::Known(dim) => Some(n.saturating_mul(dim.size()?)),
                 DimTerm::Var(_) => None,
             })?;
             Some((bound, elements))

@@ -119,6 +119,8 @@ pub(super) fn canonical(problem: &Problem) -> Problem {
             .map(|(name, var)| (name.clone(), numbers.row(&Row::open(*var)).var.unwrap_or(*var)))
             .collect(),
         constraints,
+        sizes: problem.sizes.clone(),
+        given: problem.given.clone(),
     }
 }
 

@@ -60,7 +60,9 @@ impl Solution {
     pub fn status(&self) -> &'static str {
         match &self.outcome {
             Ok(_) => "solved",
-            Err(error) if error.kind == ShapeErrorKind::Undecided => "undecided",
+            Err(error) if matches!(error.kind, ShapeErrorKind::Undecided | ShapeErrorKind::UndecidedSize) => {
+                "undecided"
+            }
             Err(_) => "unsatisfiable",
         }
     }

@@ -1,12 +1,17 @@
 //! The parser of constraint problems (`.con`), one constraint a line.
+//!
+//! `size n, m` declares symbolic sizes, and `where n >= 4, n % 2 == 0` what is known of them (seed 002). From there on `n` is
+//! a dimension, and so is an expression over declared sizes in braces: `{2*n + 1}`, `{n}:rgb`.
 
 use super::print::print_row;
 use crate::constraint::{Constraint, Elems, Kernel, Role};
-use crate::dim::{Dim, DimTerm, DimVar};
+use crate::dim::{Basis, Dim, DimTerm, DimVar};
 use crate::origin::{Named, Origin, Place};
 use crate::row::{Row, RowVar};
 use crate::solver::Solver;
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use surject_index::{Extent, ExtentExpr, Fact as SizeFact, Facts};
 
 /// Text that is not a constraint problem: where, and what was expected.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -33,12 +38,19 @@ pub struct Problem {
     pub rows: Vec<(String, RowVar)>,
     /// The constraints with the places they were written at.
     pub constraints: Vec<(Constraint, Arc<Origin>)>,
+    /// The names of the symbolic sizes.
+    pub sizes: Vec<String>,
+    /// What is known of these.
+    pub given: Facts,
 }
 
 impl Problem {
     /// A solver with the variables of the problem and none of its constraints.
     pub fn solver(&self) -> Solver {
         let mut solver = Solver::for_problems();
+        if !self.given.is_empty() {
+            solver.assume(self.given.clone());
+        }
         for _ in &self.dims {
             solver.fresh_dim();
         }
@@ -64,13 +76,17 @@ pub fn parse(file: &str, text: &str) -> Result<Problem, SyntaxError> {
             continue;
         }
         let column = parser.at as u32 + 1;
-        let constraint = parser.line().map_err(|(at, message)| SyntaxError {
+        let wrong = |(at, message): (usize, String)| SyntaxError {
             file: file.to_string(),
             line: number as u32 + 1,
             column: at as u32 + 1,
             source_line: line.replace('\t', " "),
             message,
-        })?;
+        };
+        if parser.declaration().map_err(wrong)? {
+            continue;
+        }
+        let constraint = parser.line().map_err(wrong)?;
         let place = Place { file: file.clone(), line: number as u32 + 1, column };
         let text: String = code.iter().collect();
         // The sides of a row constraint are known by their text, what is terminal by its name.
@@ -157,6 +173,93 @@ impl Parser<'_> {
         }
     }
 
+    /// Takes a line that declares sizes or facts about them, if it is one.
+    fn declaration(&mut self) -> Fallible<bool> {
+        let start = self.at;
+        match self.word().as_deref() {
+            Some("size") => loop {
+                self.space();
+                let at = self.at;
+                let Some(name) = self.word() else { return self.fail("expected the name of a size") };
+                let is_name = name.parse::<Extent>().is_ok_and(|e| e == Extent::symbol(&name));
+                if !is_name || name == "unit" {
+                    return Err((at, format!("`{name}` is no name of a size")));
+                }
+                if self.problem.dims.iter().any(|(n, _)| *n == name) {
+                    return Err((
+                        at,
+                        format!("`{name}` is a variable of a line before; declare sizes first"),
+                    ));
+                }
+                if self.problem.sizes.contains(&name) {
+                    return Err((at, format!("the size `{name}` is declared already")));
+                }
+                self.problem.sizes.push(name);
+                if !self.take(",") {
+                    break;
+                }
+            },
+            Some("where") => loop {
+                self.space();
+                let at = self.at;
+                let text: String = self.code[at..].iter().collect();
+                let (fact, rest) = SizeFact::parse_prefix(&text).map_err(|e| (at, e.to_string()))?;
+                self.declared(&[&fact.left, &fact.right], at)?;
+                self.at = self.code.len() - rest.chars().count();
+                let known = self.problem.given.iter().cloned().chain([fact]);
+                self.problem.given = Facts::of(known.collect::<Vec<_>>()).map_err(|e| (at, e.to_string()))?;
+                if !self.take(",") {
+                    break;
+                }
+            },
+            _ => {
+                self.at = start;
+                return Ok(false);
+            }
+        }
+        self.space();
+        if self.at < self.code.len() {
+            return self.fail("expected `,` or the end of the line");
+        }
+        Ok(true)
+    }
+
+    /// Checks that every size of expressions is declared.
+    fn declared(&self, extents: &[&Extent], at: usize) -> Fallible<()> {
+        let mut atoms = BTreeSet::new();
+        extents.iter().for_each(|e| e.atoms(&mut atoms));
+        for atom in atoms {
+            match &*atom {
+                ExtentExpr::Symbol(name) if self.problem.sizes.iter().any(|n| **n == **name) => {}
+                _ => {
+                    let size = Extent::Expr(atom.clone());
+                    return Err((
+                        at,
+                        format!("the size `{size}` is not declared: write `size {size}` before"),
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A symbolic size with its basis.
+    fn symbolic(&mut self, extent: Extent, from: usize) -> Fallible<DimTerm> {
+        let extent = self.problem.given.normal(&extent).and_then(|n| n.to_extent()).unwrap_or(extent);
+        if self.code.get(self.at) != Some(&':') {
+            return Ok(Dim::of(extent, Basis::DEFAULT).into());
+        }
+        self.at += 1;
+        let Some(basis) = self.word() else { return self.fail("expected the name of a basis") };
+        let unit = Dim::with_basis(1, &basis) == Dim::Unit;
+        if unit && !self.problem.given.same(&extent, &Extent::Const(1)).is_yes() {
+            let text =
+                format!("whether `{extent}` is 1 and broadcasts is not known; it would need `{extent} == 1`");
+            return Err((from, text));
+        }
+        Ok(if unit { Dim::Unit.into() } else { Dim::of(extent, Basis::named(&basis)).into() })
+    }
+
     fn line(&mut self) -> Fallible<Constraint> {
         let from = self.at;
         let constraint = match self.word().as_deref() {
@@ -203,7 +306,7 @@ impl Parser<'_> {
                 Constraint::Exact { dims, rows: self.rows()? }
             }
             _ => {
-                let known = "`dim`, `row`, `leaf`, `param`, `total`, `atleast`, `exact` or `discard`";
+                let known = "`size`, `where`, `dim`, `row`, `leaf`, `param`, `total`, `atleast`, `exact` or `discard`";
                 return Err((from, format!("expected a constraint: {known}")));
             }
         };
@@ -319,8 +422,19 @@ impl Parser<'_> {
             }
             return Ok(Dim::new(size).into());
         }
+        self.space();
+        let from = self.at;
+        if self.take("{") {
+            let text: String = self.code[self.at..].iter().collect();
+            let (extent, rest) = Extent::parse_prefix(&text).map_err(|e| (from + 1, e.to_string()))?;
+            self.declared(&[&extent], from + 1)?;
+            self.at = self.code.len() - rest.chars().count();
+            self.expect("}")?;
+            return self.symbolic(extent, from);
+        }
         match self.word() {
             Some(word) if word == "unit" => Ok(Dim::Unit.into()),
+            Some(word) if self.problem.sizes.contains(&word) => self.symbolic(Extent::symbol(&word), from),
             Some(word) => Ok(self.dim_named(word).into()),
             None => self.fail("expected a dimension: a size, `unit` or a variable"),
         }

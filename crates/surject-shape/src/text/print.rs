@@ -3,7 +3,7 @@
 use super::Bindings;
 use super::parse::Problem;
 use crate::constraint::{Constraint, Elems, Role};
-use crate::dim::{DimTerm, DimVar};
+use crate::dim::{Basis, Dim, DimTerm, DimVar};
 use crate::row::{Row, RowVar};
 use crate::solver::Solver;
 use std::collections::HashMap;
@@ -96,6 +96,15 @@ pub fn print_row(problem: &Problem, row: &Row) -> String {
 
 fn dim_name(problem: &Problem, dim: DimTerm) -> String {
     match dim {
+        // What is no name stands in braces.
+        DimTerm::Known(dim @ Dim::Symbolic { size, basis }) => {
+            let text = size.extent().to_string();
+            match (problem.sizes.contains(&text), basis) {
+                (true, _) => dim.to_string(),
+                (false, Basis::DEFAULT) => format!("{{{text}}}"),
+                (false, basis) => format!("{{{text}}}:{}", basis.name()),
+            }
+        }
         DimTerm::Known(dim) => dim.to_string(),
         DimTerm::Var(v) => {
             problem.dims.iter().find(|(_, x)| *x == v).map_or("_".to_string(), |(n, _)| n.clone())

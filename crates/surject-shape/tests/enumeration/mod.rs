@@ -5,6 +5,17 @@
 
 use surject_shape::{Bindings, Constraint, Dim, DimTerm, Elems, GroundRow, Kernel, Problem, Row};
 
+/// The size of a dimension of these problems, which have numbers only.
+trait Number {
+    fn number(self) -> u64;
+}
+
+impl Number for Dim {
+    fn number(self) -> u64 {
+        self.size().expect("a number")
+    }
+}
+
 /// The largest size of an axis that takes part in arithmetic; other axes have up to 3.
 const LARGEST: u64 = 6;
 
@@ -74,10 +85,10 @@ impl Check {
             Check::Equal(a, b) => get(*a) == get(*b),
             Check::Below(a, b) => get(*a).broadcasts_to(get(*b)),
             Check::Not(a, value) => get(*a) != *value,
-            Check::AtLeast(a, size) => get(*a).size() >= *size,
+            Check::AtLeast(a, size) => get(*a).number() >= *size,
             Check::Product(cells, number, by) => {
-                let product: u64 = cells.iter().map(|c| get(*c).size()).product();
-                product == number * by.map_or(1, |b| get(b).size())
+                let product: u64 = cells.iter().map(|c| get(*c).number()).product();
+                product == number * by.map_or(1, |b| get(b).number())
             }
             Check::Concat(cells) => {
                 let dims: Vec<Dim> = cells.iter().map(|c| get(*c)).collect();
@@ -105,11 +116,11 @@ fn fused(parts: &[Dim]) -> Option<&'static str> {
 }
 
 fn concatenation(parts: &[Dim]) -> Option<Dim> {
-    let full: Vec<Dim> = parts.iter().copied().filter(|p| p.size() > 0).collect();
+    let full: Vec<Dim> = parts.iter().copied().filter(|p| p.number() > 0).collect();
     match full.as_slice() {
         [] => Some(Dim::new(0)),
         [one] => Some(*one),
-        many => Some(Dim::with_basis(many.iter().map(|d| d.size()).sum(), fused(many)?)),
+        many => Some(Dim::with_basis(many.iter().map(|d| d.number()).sum(), fused(many)?)),
     }
 }
 
@@ -118,13 +129,13 @@ fn affine(over: Dim, kernel: Option<Dim>, stride: u64, law: Option<Kernel>) -> O
     if window.is_none() && stride == 1 {
         return Some(over);
     }
-    if over.size() == 0 || window.is_some_and(|(k, _)| k.size() == 0) {
+    if over.number() == 0 || window.is_some_and(|(k, _)| k.number() == 0) {
         return None;
     }
     match window {
-        None => Some(Dim::with_basis(stride * over.size(), fused(&[over])?)),
+        None => Some(Dim::with_basis(stride * over.number(), fused(&[over])?)),
         Some((k, law)) => {
-            let size = stride * (over.size() - 1) + 1 + law.dilation * (k.size() - 1);
+            let size = stride * (over.number() - 1) + 1 + law.dilation * (k.number() - 1);
             Some(Dim::with_basis(size, fused(&[over, k])?))
         }
     }
@@ -295,7 +306,7 @@ impl<'a> Brute<'a> {
         for i in 0..count {
             match find(&class, Cell::Open(i)) {
                 Cell::Open(root) => zero[root] &= self.discardable.contains(&i),
-                Cell::Known(d) if d.size() == 0 => return false,
+                Cell::Known(d) if d.number() == 0 => return false,
                 Cell::Known(_) => {}
             }
         }
@@ -337,8 +348,8 @@ impl<'a> Brute<'a> {
             let known = |c: &Cell| !matches!(c, Cell::Open(i) if place[*i] > upto);
             let divides = products.iter().all(|check| match check {
                 Check::Product(cells, number, by) if by.as_ref().is_none_or(known) => {
-                    let number = number * by.map_or(1, |b| get(b).size());
-                    let product: u64 = cells.iter().filter(|c| known(c)).map(|c| get(*c).size()).product();
+                    let number = number * by.map_or(1, |b| get(b).number());
+                    let product: u64 = cells.iter().filter(|c| known(c)).map(|c| get(*c).number()).product();
                     product != 0 && number % product == 0
                 }
                 _ => true,
@@ -433,9 +444,9 @@ pub fn is_solution(problem: &Problem, bindings: &Bindings) -> bool {
         trail.extend(r.trail.iter().map(|d| dim(*d)));
         GroundRow { lead, trail }
     };
-    let sizes = |rows: &[Row]| rows.iter().flat_map(|r| row(r).flat()).map(|d| d.size()).product::<u64>();
+    let sizes = |rows: &[Row]| rows.iter().flat_map(|r| row(r).flat()).map(|d| d.number()).product::<u64>();
     let empty = problem.dims.iter().all(|(_, v)| {
-        dim((*v).into()).size() > 0
+        dim((*v).into()).number() > 0
             || problem.constraints.iter().any(|(c, _)| *c == Constraint::Discardable(*v))
     });
     empty
@@ -444,12 +455,12 @@ pub fn is_solution(problem: &Problem, bindings: &Bindings) -> bool {
             Constraint::DimLe(a, b) => dim(*a).broadcasts_to(dim(*b)),
             Constraint::RowEq(a, b) => row(a).same_axes(&row(b)),
             Constraint::RowLe(a, b) => row(a).broadcasts_to(&row(b)),
-            Constraint::AtLeast(d, n) => dim(*d).size() >= *n,
+            Constraint::AtLeast(d, n) => dim(*d).number() >= *n,
             Constraint::Total { elems, rows, divided_by } => {
-                let product = sizes(rows) * divided_by.iter().map(|d| dim(*d).size()).product::<u64>();
+                let product = sizes(rows) * divided_by.iter().map(|d| dim(*d).number()).product::<u64>();
                 match elems {
                     Elems::Number(n) => product == *n,
-                    Elems::Strided { coefficient, var } => product == coefficient * dim(*var).size(),
+                    Elems::Strided { coefficient, var } => product == coefficient * dim(*var).number(),
                 }
             }
             Constraint::Exact { dims, rows } => {

@@ -255,13 +255,16 @@ impl Session {
         let tensor = self.graph.terminal(kind, &sizes, graph_site.clone());
         let new = self.graph.node(tensor.id()).shape;
         let axes = shape.in_memory_order();
+        let Some(count) = axes.iter().map(|d| d.size()).product::<Option<u64>>() else {
+            return Err(self.wrong(TensorErrorKind::Size, at, "the number of values is symbolic"));
+        };
         let constraint = match name {
             "wrap" => Constraint::Exact {
                 dims: axes.into_iter().map(Into::into).collect(),
                 rows: vec![new.batch, new.output, new.input],
             },
             _ => Constraint::Total {
-                elems: Elems::Number(axes.iter().map(|d| d.size()).product()),
+                elems: Elems::Number(count),
                 // The row that takes what is left stands last: the output axes, for more of the same the batch axes.
                 rows: match name {
                     "rebatch" => vec![new.input, new.output, new.batch],

@@ -33,7 +33,7 @@ impl Session {
             )));
         };
         let trail: Vec<Dim> = buffer.shape().iter().map(|&n| Dim::new(n as u64)).collect();
-        if trail.iter().any(|d| d.size() == 0) {
+        if trail.iter().any(|d| d.size() == Some(0)) {
             return Err(unreadable(format!("{}: the file has an axis without positions", path.display())));
         }
         let shape = GroundShape { output: GroundRow { lead: Vec::new(), trail }, ..GroundShape::default() };

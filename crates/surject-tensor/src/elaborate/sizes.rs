@@ -64,16 +64,16 @@ impl Session {
             }
             (BinaryOp::Compose | BinaryOp::Mul, Some(DimTerm::Known(n)), Some(d))
             | (BinaryOp::Compose | BinaryOp::Mul, Some(d), Some(DimTerm::Known(n)))
-                if n.size() > 0 =>
+                if n.size() > Some(0) =>
             {
-                strided(fresh.into(), n.size(), d)
+                strided(fresh.into(), n.size().unwrap_or_default(), d)
             }
             (BinaryOp::Compose | BinaryOp::Mul, Some(x @ DimTerm::Var(_)), Some(y @ DimTerm::Var(_))) => {
                 self.graph.note_product(fresh, [x, y]);
                 product(fresh.into(), x, y)
             }
-            (BinaryOp::Div | BinaryOp::PointDiv, Some(d), Some(DimTerm::Known(n))) if n.size() > 0 => {
-                strided(d, n.size(), fresh.into())
+            (BinaryOp::Div | BinaryOp::PointDiv, Some(d), Some(DimTerm::Known(n))) if n.size() > Some(0) => {
+                strided(d, n.size().unwrap_or_default(), fresh.into())
             }
             (BinaryOp::Div | BinaryOp::PointDiv, Some(d), Some(by @ DimTerm::Var(_))) => {
                 product(d, by, fresh.into())

@@ -57,8 +57,9 @@ impl Graph {
     /// # Errors
     /// Another number of values than the shape has positions.
     pub fn data(&self, shape: &GroundShape, values: Vec<f64>, site: Site) -> Result<Tensor, TensorError> {
-        let positions: u64 = shape.in_memory_order().iter().map(|d| d.size()).product();
-        if positions != values.len() as u64 {
+        let positions: Option<u64> = shape.in_memory_order().iter().map(|d| d.size()).product();
+        if positions != Some(values.len() as u64) {
+            let positions = positions.map_or_else(|| "a symbolic number of".to_string(), |n| n.to_string());
             return Err(TensorError::new(
                 TensorErrorKind::Size,
                 format!("the shape {shape} has {positions} positions, but there are {} values", values.len()),

@@ -179,7 +179,7 @@ impl Data {
     /// The size of a dimension: its own, or the product that it stands for.
     fn dim_size(&self, dim: DimTerm, deepest: usize) -> Option<u64> {
         if let Some(known) = self.solver.ground_dim(dim) {
-            return Some(known.size());
+            return known.size();
         }
         let DimTerm::Var(var) = dim else { return None };
         let [a, b] = self.products.get(&var).filter(|_| deepest > 0)?;
@@ -198,7 +198,7 @@ impl Data {
             SizeRef::Dim(var) => self.dim_size(var.into(), DEEPEST_PRODUCT),
             SizeRef::Row(row) => {
                 let row = self.solver.ground_row(row)?;
-                row.flat().iter().map(|d| d.size()).try_fold(1u64, |n, d| n.checked_mul(d))
+                row.flat().iter().try_fold(1u64, |n, d| n.checked_mul(d.size()?))
             }
         }
     }
@@ -223,7 +223,7 @@ impl Data {
             .instance
             .dims
             .iter()
-            .filter_map(|(label, var)| Some((label.clone(), self.solver.ground_dim(*var)?.size())))
+            .filter_map(|(label, var)| Some((label.clone(), self.solver.ground_dim(*var)?.size()?)))
             .collect();
         let projections = surject_projection::derive(&step.logic, &operands, &result, &sizes)
             .map_err(|e| self.explained_step(TensorError::from(e), step))?;

@@ -248,8 +248,7 @@ impl<'a> Builder<'a> {
     }
 
     fn space(&self, node: NodeId) -> Result<Space, TensorError> {
-        let sizes: Vec<u64> = self.data.ground(node)?.in_memory_order().iter().map(|d| d.size()).collect();
-        Ok(Space::of(&sizes))
+        Ok(Space::new(self.data.ground(node)?.in_memory_order().iter().map(|d| d.extent())))
     }
 
     fn port(&self, node: NodeId, dtype: DType) -> Result<Port, TensorError> {

@@ -72,8 +72,8 @@ pub struct TensorReport {
 pub struct AxisReport {
     /// `batch`, `output` or `input`.
     pub row: &'static str,
-    /// The number of positions.
-    pub size: u64,
+    /// The number of positions; none where it is symbolic.
+    pub size: Option<u64>,
     /// What the axis means; the claim-free unit has no basis.
     pub basis: Option<&'static str>,
 }

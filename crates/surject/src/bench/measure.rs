@@ -187,7 +187,7 @@ pub fn prepare(
 /// From text to runnable, through the cache on disk if there is one.
 pub fn start(path: &Path) -> Result<Runner, Failure> {
     let source = Source::load(path)?;
-    Runner::cached(&source, None, &surject_mlir::CompileOptions::default(), || {
+    Runner::cached(&source, None, "", &surject_mlir::CompileOptions::default(), || {
         optimised(&source, OptimiseOptions::default().exactness)
     })
 }

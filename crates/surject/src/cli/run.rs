@@ -3,6 +3,7 @@
 use super::tensor;
 use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
 use crate::progress::stage;
+use crate::specialise::{module_for, types_of};
 use crate::tensor_source::TensorProgram;
 use crate::{Failure, Source, SourceKind};
 use std::io::Write;
@@ -27,9 +28,9 @@ pub struct Arguments {
     /// What runs the program.
     #[arg(long, value_enum, default_value = "cpu")]
     backend: Backend,
-    /// The machine whose kernels the back end `kernel` runs: `generic`, `avx2`, `avx512`, `sm_80` or `sm_90a`.
-    #[arg(long, value_name = "NAME", default_value = "generic")]
-    machine: String,
+    /// The machine whose kernels the back end `kernel` runs: `generic` (without it), `avx2`, `avx512`, `sm_80` or `sm_90a`.
+    #[arg(long, value_name = "NAME")]
+    machine: Option<String>,
     /// Schedules for the kernels of the back end `kernel`: what `surject opt --emit schedule` prints, edited.
     #[arg(long, value_name = "FILE")]
     schedule: Option<PathBuf>,
@@ -51,6 +52,9 @@ pub struct Arguments {
     /// Rewrite rules to use beside the laws.
     #[arg(long, value_name = "FILE")]
     rules: Vec<PathBuf>,
+    /// Passes of MLIR to run on the module of the dialect before the e-graph, such as `canonicalize,cse`.
+    #[arg(long, value_name = "PASSES")]
+    mlir_passes: Option<String>,
     /// The function to run.
     #[arg(long, value_name = "NAME")]
     func: Option<String>,
@@ -69,6 +73,7 @@ pub struct Arguments {
 
 /// Runs the subcommand.
 pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
+    check_scheduling(arguments)?;
     let mut times = StageTimes::default();
     let source = Source::load(&arguments.program)?;
     let prepared = match kept(arguments, &source, &mut times) {
@@ -116,6 +121,19 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     }
 }
 
+/// Refuses what only the back end `kernel` makes use of.
+fn check_scheduling(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.backend == Backend::Kernel {
+        return Ok(());
+    }
+    let option = match (&arguments.schedule, &arguments.machine) {
+        (Some(_), _) => "schedules are those of kernels; --schedule",
+        (None, Some(_)) => "compiled code is that of this processor; --machine",
+        (None, None) => return Ok(()),
+    };
+    Err(Failure::bad_input(format!("{option} needs `--backend kernel`")))
+}
+
 /// A program that is ready to run.
 struct Prepared {
     tensor: Option<TensorProgram>,
@@ -130,19 +148,42 @@ struct Prepared {
 fn kept(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Option<Prepared> {
     let cache = std::env::var_os("SURJECT_CACHE").is_some_and(|v| !v.is_empty());
     let usual = arguments.exactness == OptimiseOptions::default().exactness;
-    let plain = !arguments.no_opt && arguments.rules.is_empty() && usual && !arguments.profile;
+    let plain = !arguments.no_opt
+        && arguments.rules.is_empty()
+        && arguments.mlir_passes.is_none()
+        && usual
+        && !arguments.profile;
     if !cache || !plain || arguments.backend != Backend::Cpu || source.kind != SourceKind::StableHlo {
         return None;
     }
+    let dynamic = source.may_be_dynamic();
+    let mut given = None;
+    if dynamic {
+        given = Some(arguments.input.iter().map(npy::read).collect::<Result<Vec<Buffer>, _>>().ok()?);
+    }
     let make = || {
-        let (_, program) = read(arguments, source)?;
+        let program = match &given {
+            Some(given) => match source.stablehlo()? {
+                Some(module) => module_for(source, &module, arguments.func.as_deref(), given)?,
+                None => return Err(Failure::bad_input("no module")),
+            },
+            None => read(arguments, source)?.1,
+        };
         let name = super::function_name(&program, arguments.func.as_deref(), &source.name)?;
         Ok((optimise(&program, &OptimiseOptions::default())?.program, name))
     };
     arguments.tensor.refuse(&source.name).ok()?;
     let subnormals = arguments.subnormals;
     let options = surject_mlir::CompileOptions { subnormals, ..Default::default() };
-    let start = || Runner::cached(source, arguments.func.as_deref(), &options, make);
+    // What is compiled is for these types; values of integer scalars may be sizes as well.
+    let scalar = |b: &Buffer| b.dtype().is_int() && b.shape().is_empty() && !b.is_empty();
+    let sizes = given.as_ref().map_or(String::new(), |given| {
+        let values: Vec<String> =
+            given.iter().filter(|b| scalar(b)).map(|b| format!("{:?}", b.get(0))).collect();
+        let types: Vec<String> = types_of(given).iter().map(TensorType::to_string).collect();
+        format!("{} {}", types.join(" "), values.join(" "))
+    });
+    let start = || Runner::cached(source, arguments.func.as_deref(), &sizes, &options, make);
     let (runner, time) = stage("starting", start).into_pair().ok()?;
     let Runner::Cpu(executable) = &runner else { return None };
     if executable.params().len() != arguments.input.len() {
@@ -155,10 +196,31 @@ fn kept(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Optio
     Some(Prepared { tensor: None, inputs, names, runner })
 }
 
+/// The program of a StableHLO module with `?` for the types of the files, and what these hold.
+fn for_files(arguments: &Arguments, source: &Source) -> Result<Option<(Program, Vec<Buffer>)>, Failure> {
+    if !source.may_be_dynamic() {
+        return Ok(None);
+    }
+    let Some(module) = source.stablehlo()?.filter(surject_lift::is_dynamic) else { return Ok(None) };
+    arguments.tensor.refuse(&source.name)?;
+    let inputs: Vec<Buffer> = arguments
+        .input
+        .iter()
+        .map(|path| npy::read(path).map_err(Failure::bad_input))
+        .collect::<Result<_, _>>()?;
+    let program = module_for(source, &module, arguments.func.as_deref(), &inputs)?;
+    Ok(Some((program, inputs)))
+}
+
 /// Reads, optimises and compiles.
 fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Result<Prepared, Failure> {
-    let ((tensor, mut program), read) = stage("reading", || read(arguments, source)).into_pair()?;
-    times.note("read", read);
+    let (read, time) = stage("reading", || match for_files(arguments, source)? {
+        Some((program, inputs)) => Ok((None, program, Some(inputs))),
+        None => read(arguments, source).map(|(tensor, program)| (tensor, program, None)),
+    })
+    .into_pair()?;
+    let (tensor, mut program, given) = read;
+    times.note("read", time);
     let name = super::function_name(&program, arguments.func.as_deref(), &source.name)?;
     // Symbolic sizes are bound first: what is optimised, compiled and run is the program of this call.
     let bound = match program.function(&name) {
@@ -178,6 +240,7 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
         let options = OptimiseOptions {
             rules: arguments.rules.clone(),
             exactness: arguments.exactness,
+            mlir_passes: arguments.mlir_passes.clone(),
             ..OptimiseOptions::default()
         };
         let (optimised, time) = stage("optimising", || optimise(&program, &options)).into_pair()?;
@@ -185,7 +248,7 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
         times.note("optimise", time);
     }
     let function = program.function(&name).cloned().unwrap_or_default();
-    let inputs = match (&tensor, bound) {
+    let inputs = match (&tensor, bound.or(given)) {
         (Some(tensor), _) => {
             arguments.tensor.arguments(tensor, &program, arguments.backend, &arguments.input)?
         }
@@ -207,15 +270,11 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
     }
     let mut options = surject_mlir::CompileOptions { subnormals, ..Default::default() };
     options.lower.profile = arguments.profile;
-    if arguments.schedule.is_some() && arguments.backend != Backend::Kernel {
-        return Err(Failure::bad_input(
-            "schedules are those of kernels; --schedule needs `--backend kernel`",
-        ));
-    }
     let runner = match arguments.backend {
         Backend::Kernel => {
             let schedules = super::kernels::schedules(arguments.schedule.as_deref(), &function)?;
-            Runner::kernels(program, &name, &arguments.machine, schedules)?
+            let machine = arguments.machine.as_deref().unwrap_or("generic");
+            Runner::kernels(program, &name, machine, schedules)?
         }
         backend => Runner::with(program, &name, backend, &options, times)?,
     };

@@ -1,14 +1,14 @@
-//! Functions of floats by the formulas of [`crate::math`], in operations of the kernel IR.
+//! Functions of floats by the formulas of compiled code (`lower::math`), in operations of the kernel IR.
 //!
 //! The formulas write to a paper; here it is a list of statements. Machines of the kernel IR have no tables. Where a
 //! formula serves for nearly every argument, the rest has a branch of its own, which a vector takes where any of its
-//! lanes needs it; angles that are too large for every reduction are reduced with more digits of 2/π ([`super::angle`]).
+//! lanes needs it; angles that are too large for every reduction are reduced with more digits of 2/π (`angle`).
 
 use super::{angle, float};
-use crate::elem::Elem;
-use crate::emit::{At, ScopeId};
-use crate::math::formula::{F, Paper, Pen};
-use crate::math::{self, Method};
+use crate::lower::emit::{At, ScopeId};
+use crate::lower::math::formula::{F, Paper, Pen};
+use crate::lower::math::{self, Method};
+use crate::machine::elem::Elem;
 use surject_ir::{BinaryOp, DType, Scalar, UnaryOp};
 use surject_kernel::rewrite::Lines;
 use surject_kernel::{Op, Type, Value};

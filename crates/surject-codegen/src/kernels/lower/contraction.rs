@@ -7,8 +7,8 @@
 use super::super::contraction::{Contraction, Share, WARP};
 use super::{Frame, Lowered, Lowering, joined_in};
 use crate::CodegenError;
-use crate::address::{Lin, LoopId};
-use crate::dag::{Node, NodeId};
+use crate::expression::address::{Lin, LoopId};
+use crate::expression::dag::{Node, NodeId};
 use std::collections::HashMap;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar};
 use surject_kernel::{Affine, Guard, Level, LoopKind, MatMulSizes, Mem, Op, Place, Space, Tile, Type, Value};

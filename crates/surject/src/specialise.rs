@@ -1,0 +1,196 @@
+//! Programs whose sizes are those of each call (seed 002): a `Program` with constant sizes is made for the types of the
+//! arguments, compiled, and kept for the next call with these types.
+
+use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
+use crate::{Failure, Source, SourceKind};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use surject_index::{Extent, ExtentExpr, Space};
+use surject_ir::bind::is_symbolic;
+use surject_ir::{Buffer, Function, Program, TensorType};
+use surject_lift::{ImportOptions, LiftError};
+use surject_mlir::CompileOptions;
+use surject_stablehlo::Module;
+
+/// How many executables are kept unless told otherwise.
+const KEPT: usize = 16;
+
+/// The element types and shapes of buffers.
+pub fn types_of(arguments: &[Buffer]) -> Vec<TensorType> {
+    let one = |buffer: &Buffer| {
+        let shape: Vec<u64> = buffer.shape().iter().map(|&n| n as u64).collect();
+        TensorType::new(buffer.dtype(), Space::of(&shape))
+    };
+    arguments.iter().map(one).collect()
+}
+
+/// The program of a StableHLO module for one call: imported for the types of the arguments; where a size depends on the
+/// value of a scalar argument, imported with symbolic sizes that are then bound to the arguments.
+pub(crate) fn module_for(
+    source: &Source,
+    module: &Module,
+    function: Option<&str>,
+    arguments: &[Buffer],
+) -> Result<Program, Failure> {
+    let function = function.or(module.entry().map(|f| f.name.as_str()));
+    let options = ImportOptions { function, ..source.import_options() };
+    let error = match surject_lift::import_for(module, &options, &types_of(arguments)) {
+        Ok(program) => return Ok(program),
+        Err(error) => error,
+    };
+    if let LiftError::Dynamic { .. } = error
+        && let Ok(symbolic) = surject_lift::import(module, &options)
+        && let Some(function) = symbolic.main()
+        && let Ok(bound) = surject_ir::bind(function, arguments)
+    {
+        return Ok(Program { name: symbolic.name.clone(), functions: vec![bound] });
+    }
+    Err(source.lift_failure(&error))
+}
+
+/// A function that is run for the sizes of each call.
+pub struct Specialised {
+    source: Source,
+    origin: Origin,
+    backend: Backend,
+    /// Is a program optimised before it is compiled?
+    pub optimised: bool,
+    compile: CompileOptions,
+    /// What was made, the one that was used last at the end.
+    kept: Vec<(Key, Runner)>,
+    limit: usize,
+    made: usize,
+}
+
+/// What programs are made of.
+enum Origin {
+    Module { module: Module, function: Option<String> },
+    Program { program: Program, function: String },
+}
+
+/// The types of the arguments, and the values of those that give sizes.
+type Key = (Vec<TensorType>, Vec<u128>);
+
+impl Specialised {
+    /// Prepares a function of a source, `main` unless another is asked for. Nothing is compiled before the first call.
+    ///
+    /// # Errors
+    /// The source is no program.
+    pub fn new(source: Source, function: Option<&str>, backend: Backend) -> Result<Specialised, Failure> {
+        let origin = match source.stablehlo()? {
+            Some(module) => Origin::Module { module, function: function.map(String::from) },
+            None => {
+                let program = source.program(function)?;
+                let found = function.map_or_else(|| program.main(), |name| program.function(name));
+                let Some(name) = found.map(|f| f.name.clone()) else {
+                    return Err(Failure::bad_input(format!("{}: there is no such function", source.name)));
+                };
+                Origin::Program { program, function: name }
+            }
+        };
+        let compile = CompileOptions::default();
+        let kept = Vec::new();
+        Ok(Specialised { source, origin, backend, optimised: true, compile, kept, limit: KEPT, made: 0 })
+    }
+
+    /// Keeps at most this many executables, at least one: the one that was not used for longest goes first.
+    pub fn keep(&mut self, limit: usize) {
+        self.limit = limit.max(1);
+        let surplus = self.kept.len().saturating_sub(self.limit);
+        self.kept.drain(..surplus);
+    }
+
+    /// How many times a program was made, which is what a call with new types costs.
+    pub fn made(&self) -> usize {
+        self.made
+    }
+
+    /// How many executables are kept.
+    pub fn kept(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Runs the function.
+    ///
+    /// # Errors
+    /// Arguments whose sizes the function does not allow; a program that cannot be compiled.
+    pub fn run(&mut self, arguments: &[Buffer]) -> Result<Vec<Buffer>, Failure> {
+        let key = (types_of(arguments), self.scalars(arguments));
+        let entry = match self.kept.iter().position(|(k, _)| *k == key) {
+            Some(at) => self.kept.remove(at),
+            None => (key, self.make(arguments)?),
+        };
+        while self.kept.len() >= self.limit {
+            self.kept.remove(0);
+        }
+        self.kept.push(entry);
+        match self.kept.last_mut() {
+            Some((_, runner)) => runner.run(arguments),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    fn make(&mut self, arguments: &[Buffer]) -> Result<Runner, Failure> {
+        let (mut program, name) = match &self.origin {
+            Origin::Module { module, function } => {
+                let program = module_for(&self.source, module, function.as_deref(), arguments)?;
+                let name = program.main().map(|f| f.name.clone()).unwrap_or_default();
+                (program, name)
+            }
+            Origin::Program { program, function } => {
+                let found = program.function(function).cloned().unwrap_or_default();
+                let bound = match is_symbolic(&found) {
+                    true => surject_ir::bind(&found, arguments)
+                        .map_err(|e| Failure::bad_input(format!("{}: {e}", self.source.name)))?,
+                    false => found,
+                };
+                (Program { name: program.name.clone(), functions: vec![bound] }, function.clone())
+            }
+        };
+        if self.optimised {
+            program = optimise(&program, &OptimiseOptions::default())?.program;
+        }
+        self.made += 1;
+        Runner::with(program, &name, self.backend, &self.compile, &mut StageTimes::default())
+    }
+
+    /// The values of the scalar arguments that may give sizes.
+    fn scalars(&self, arguments: &[Buffer]) -> Vec<u128> {
+        let of_sizes: Option<BTreeSet<usize>> = match &self.origin {
+            // Not known before the import: a value of a scalar may be a size.
+            Origin::Module { module, .. } if surject_lift::is_dynamic(module) => None,
+            Origin::Module { .. } => Some(BTreeSet::new()),
+            Origin::Program { program, function } => program.function(function).map(size_scalars),
+        };
+        let gives = |i: usize| of_sizes.as_ref().is_none_or(|set| set.contains(&i));
+        let scalar = |(i, b): (usize, &Buffer)| {
+            let integer = b.dtype().is_int() || of_sizes.is_some();
+            (gives(i) && integer && b.shape().is_empty() && !b.is_empty()).then(|| b.get(0).bits())
+        };
+        arguments.iter().enumerate().filter_map(scalar).collect()
+    }
+}
+
+/// The parameters whose values are sizes.
+fn size_scalars(function: &Function) -> BTreeSet<usize> {
+    let mut atoms: BTreeSet<Arc<ExtentExpr>> = BTreeSet::new();
+    let sizes = function.vars.iter().flat_map(|v| v.ty.space.extents());
+    sizes.for_each(|e: &Extent| e.atoms(&mut atoms));
+    for guard in &function.guards {
+        guard.fact.left.atoms(&mut atoms);
+        guard.fact.right.atoms(&mut atoms);
+    }
+    let input = |atom: &Arc<ExtentExpr>| match &**atom {
+        ExtentExpr::RuntimeScalar { input, .. } => Some(*input),
+        _ => None,
+    };
+    atoms.iter().filter_map(input).collect()
+}
+
+impl Source {
+    /// Whether the text is StableHLO that may have a `?` in a shape; cheap, and certain where it says no.
+    pub(crate) fn may_be_dynamic(&self) -> bool {
+        let has = |pattern: &[u8]| self.bytes.windows(pattern.len()).any(|w| w == pattern);
+        self.kind == SourceKind::StableHlo && (has(b"<?") || has(b"x?"))
+    }
+}

@@ -1,0 +1,125 @@
+//! Programs with symbolic sizes, run for the sizes of each call (`tests/polymorphic`, `surject_lift`'s tests of the same).
+
+use crate::support::surject;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use surject::ir::{Buffer, DType};
+use surject::{Backend, Source, Specialised, Status};
+use surject_runtime::{compare, npy};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("polymorphic")
+}
+
+fn buffer(value: &Value) -> Buffer {
+    let dtype = match value["dtype"].as_str() {
+        Some("float32") => DType::F32,
+        Some("int32") => DType::I32,
+        other => panic!("{other:?}"),
+    };
+    let shape: Vec<usize> = value["shape"]
+        .as_array()
+        .expect("a shape")
+        .iter()
+        .map(|n| n.as_u64().expect("a size") as usize)
+        .collect();
+    let text = value["bytes"].as_str().expect("bytes");
+    let byte = |i: usize| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).expect("hexadecimal");
+    Buffer::from_bytes(dtype, &shape, &(0..text.len() / 2).map(byte).collect::<Vec<u8>>())
+        .expect("as many bytes")
+}
+
+/// Arguments, results, and whether the module refuses the sizes.
+type Call = (Vec<Buffer>, Vec<Buffer>, bool);
+
+fn calls(name: &str) -> Vec<Call> {
+    let text = std::fs::read_to_string(folder().join(format!("{name}.json"))).expect("the calls");
+    let rows: Value = serde_json::from_str(&text).expect("JSON");
+    let buffers = |list: &Value| list.as_array().expect("a list").iter().map(buffer).collect();
+    let call = |row: &Value| {
+        (buffers(&row["arguments"]), buffers(&row["results"]), row["refused"].as_bool().expect("a flag"))
+    };
+    rows.as_array().expect("a list").iter().map(call).collect()
+}
+
+#[test]
+fn exported_functions_run_on_the_cpu_for_the_sizes_of_each_call() {
+    let mut failures = Vec::new();
+    for name in
+        ["attention", "block", "conv", "cumsum", "gather", "grad_layernorm", "pad", "scan", "split", "top_k"]
+    {
+        let source = Source::load(&folder().join(format!("{name}.mlir"))).expect("the module");
+        let mut program = Specialised::new(source, None, Backend::Cpu).expect("a program");
+        let allowed: Vec<Call> = calls(name).into_iter().filter(|c| !c.2).take(2).collect();
+        // Each twice: the second time nothing is made.
+        for (arguments, results, _) in allowed.iter().chain(&allowed) {
+            match program.run(arguments) {
+                Err(error) => failures.push(format!("{name}: {error}")),
+                Ok(found) => {
+                    for (a, b) in found.iter().zip(results) {
+                        let report = compare::compare(a, b, 1e-4, 5e-5);
+                        if !report.passed() {
+                            failures.push(format!("{name}: {report}"));
+                        }
+                    }
+                }
+            }
+        }
+        if program.made() != allowed.len() {
+            failures.push(format!("{name}: made {} times for {} types", program.made(), allowed.len()));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn executables_are_bounded_in_number() {
+    let source = Source::load(&folder().join("elementwise.mlir")).expect("the module");
+    let mut program = Specialised::new(source, None, Backend::Interp).expect("a program");
+    program.keep(2);
+    let allowed: Vec<Call> = calls("elementwise").into_iter().filter(|c| !c.2).collect();
+    for (arguments, ..) in &allowed {
+        program.run(arguments).expect("it runs");
+    }
+    assert_eq!((program.made(), program.kept()), (3, 2));
+    // The first one is gone, the last one is not.
+    program.run(&allowed[2].0).expect("it runs");
+    assert_eq!(program.made(), 3);
+    program.run(&allowed[0].0).expect("it runs");
+    assert_eq!(program.made(), 4);
+}
+
+#[test]
+fn the_command_runs_a_module_with_the_sizes_of_its_files() {
+    let folder_of_files = std::env::temp_dir().join(format!("surject-polymorphic-{}", std::process::id()));
+    std::fs::create_dir_all(&folder_of_files).expect("a folder");
+    let path = |name: &str| folder_of_files.join(name).to_str().expect("paths are text").to_string();
+    let module = folder().join("flatten.mlir").to_str().expect("paths are text").to_string();
+    for (arguments, results, refused) in calls("flatten") {
+        npy::write(path("x.npy"), &arguments[0]).expect("a file");
+        npy::write(path("y.npy"), &results[0]).expect("a file");
+        for backend in ["interp", "cpu"] {
+            let (x, y) = (path("x.npy"), path("y.npy"));
+            let outcome = surject(&["run", &module, "-i", &x, "--backend", backend, "--expect", &y]);
+            match outcome {
+                Ok(text) => assert!(text.starts_with("out0 ok") && !refused, "{text}"),
+                Err(failure) => {
+                    assert!(refused && failure.status == Status::BadInput, "{failure}");
+                    assert!(
+                        failure.message.contains("Expected value >= 1 for dimension variable"),
+                        "{failure}"
+                    );
+                }
+            }
+        }
+    }
+    std::fs::remove_dir_all(&folder_of_files).expect("the folder is ours");
+}
+
+#[test]
+fn a_module_is_shown_with_its_symbolic_sizes() {
+    let module = folder().join("concat.mlir").to_str().expect("paths are text").to_string();
+    let text = surject(&["opt", &module, "--no-opt", "--emit", "program"]).expect("it is imported");
+    assert!(text.contains("func main(arg0: f32[a,3], arg1: f32[b,3])"), "{text}");
+    assert!(text.contains("where a >= 1") && text.contains("f32[b + 2*a,3]"), "{text}");
+}

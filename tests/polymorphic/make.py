@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Writes the cases of this folder: functions that `jax.export` exports with symbolic shapes, and what JAX gives for
+arguments of several sizes.
+
+    .venv/bin/python tests/polymorphic/make.py [NAME ...]
+
+A case is `NAME.mlir`, the exported module as text, and `NAME.json`: a list of calls, each with its arguments and
+results as `{"dtype", "shape", "bytes"}` (little endian, hexadecimal). JAX is asked without symbolic shapes, so that
+sizes of 0, which its exported modules refuse, are among them where the function is defined there; a call that the
+module must refuse has `"refused": true`.
+"""
+import json
+import os
+import sys
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import export, lax
+from jax._src.interpreters import mlir
+from jax._src.lib.mlir import ir
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+F = np.float32
+
+
+def layernorm(x, g, b):
+    mean = x.mean(-1, keepdims=True)
+    var = ((x - mean) ** 2).mean(-1, keepdims=True)
+    return (x - mean) / jnp.sqrt(var + 1e-5) * g + b
+
+
+def attention(q, k, v):
+    s = jnp.einsum("bqhd,bkhd->bhqk", q, k) / np.sqrt(q.shape[-1]).astype(F)
+    mask = jnp.tril(jnp.ones((q.shape[1], k.shape[1]), bool))
+    w = jax.nn.softmax(jnp.where(mask, s, -1e9), axis=-1)
+    return jnp.einsum("bhqk,bkhd->bqhd", w, v)
+
+
+def block(x, w1, w2):
+    b, s, d = x.shape
+    h = x.reshape(b * s, d) @ w1
+    h = jax.nn.gelu(h)
+    return x + (h @ w2).reshape(b, s, d)
+
+
+def conv(x, w):
+    return lax.conv_general_dilated(x, w, (2, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+
+def valid_conv(x, w):
+    return lax.conv_general_dilated(x, w, (1, 1), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+
+def scan(x, w):
+    def step(h, row):
+        h = jnp.tanh(h @ w + row)
+        return h, h.sum()
+
+    return lax.scan(step, jnp.zeros(w.shape[0], F), x)
+
+
+def maxpool(x):
+    return lax.reduce_window(x, -jnp.inf, lax.max, (1, 2), (1, 2), "VALID")
+
+
+def loss(x, w, y):
+    z = jax.nn.log_softmax(x @ w)
+    return -jnp.take_along_axis(z, y[:, None], axis=1).mean()
+
+
+# name: function, symbolic shapes (with dtype where not f32), constraints, sizes of the symbols call by call.
+CASES = {
+    "elementwise": (lambda x, y: jnp.tanh(x) * y + 1, ["a, b", "a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 0), (7, 5)]),
+    "broadcast": (lambda x, y: x[:, None] * y[None, :], ["a", "b"], (), [(3, 4), (1, 1), (0, 2), (2, 0), (7, 5)]),
+    "concat": (lambda x, y: jnp.concatenate([x, y, x], 0), ["a, 3", "b, 3"], (), [(3, 4), (1, 1), (0, 2), (2, 0), (7, 5)]),
+    "flatten": (lambda x: x.reshape(-1), ["a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 0), (7, 5)]),
+    "split": (lambda x: x.reshape(2, x.shape[0] // 2), ["a"], ("mod(a, 2) == 0",), [(4,), (2,), (0,), (8,), (10,)]),
+    "einsum": (lambda x, y: jnp.einsum("bij,bjk->bik", x, y), ["b, m, 4", "b, 4, n"], (), [(2, 3, 4), (1, 1, 1), (0, 2, 2), (3, 0, 2), (2, 5, 1)]),
+    "contract": (lambda x, y: x @ y, ["m, k", "k, n"], (), [(2, 3, 4), (1, 1, 1), (2, 0, 3), (0, 2, 2), (5, 7, 1)]),
+    "softmax": (lambda x: jax.nn.softmax(x, axis=-1), ["a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 9), (7, 5)]),
+    "layernorm": (layernorm, ["a, b", "b", "b"], (), [(3, 4), (1, 1), (0, 2), (2, 9), (7, 5)]),
+    "attention": (attention, ["b, s, 2, 4", "b, s, 2, 4", "b, s, 2, 4"], (), [(2, 3), (1, 1), (0, 2), (3, 5), (1, 8)]),
+    "block": (block, ["b, s, 4", "4, 6", "6, 4"], (), [(2, 3), (1, 1), (0, 2), (3, 0), (2, 5)]),
+    "conv": (conv, ["b, h, w, 3", "3, 2, 3, 4"], ("h >= 3", "w >= 2"), [(2, 5, 4), (1, 3, 2), (0, 4, 4), (1, 8, 6), (3, 6, 3)]),
+    "cumsum": (lambda x: jnp.cumsum(x, axis=0), ["a, 2"], (), [(3,), (1,), (2,), (9,), (5,)]),
+    "gather": (lambda x, i: x[i], ["a, b", ("n", np.int32)], (), [(3, 4, 2), (1, 1, 1), (5, 0, 2), (4, 3, 0), (6, 2, 7)]),
+    "pad": (lambda x: jnp.pad(x, ((1, 2), (0, x.shape[0]))), ["a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 0), (7, 5)]),
+    "pad_before": (lambda x: jnp.pad(x, (x.shape[0], 1), constant_values=3), ["a"], (), [(3,), (1,), (0,), (8,), (5,)]),
+    "tile": (lambda x: jnp.tile(x, (2, 3)), ["a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 0), (7, 5)]),
+    "dynamic_slice": (lambda x, i: lax.dynamic_slice(x, (i, 0), (2, x.shape[1])), ["a, b", ("", np.int32)], ("a >= 2",), [(3, 4), (2, 1), (5, 0), (4, 2), (7, 5)]),
+    "half": (lambda x: x[x.shape[0] // 2 :], ["a"], (), [(4,), (1,), (0,), (7,), (10,)]),
+    "strided": (lambda x: x[1::2], ["a"], (), [(4,), (1,), (2,), (7,), (10,)]),
+    "scan": (scan, ["n, d", "d, d"], (), [(3, 4), (1, 1), (0, 2), (5, 2), (7, 3)]),
+    "top_k": (lambda x: lax.top_k(x, 2), ["a, b"], ("b >= 2",), [(3, 4), (1, 2), (0, 2), (2, 9), (7, 5)]),
+    "sort": (lambda x: jnp.sort(x, axis=0), ["a, 2"], (), [(3,), (1,), (0,), (8,), (5,)]),
+    "iota": (lambda x: jnp.arange(x.shape[0], dtype=F) + x, ["a"], (), [(3,), (1,), (0,), (8,), (5,)]),
+    "size_as_value": (lambda x: x.sum() / (x.shape[0] * 2 + 1), ["a"], (), [(3,), (1,), (0,), (8,), (5,)]),
+    "maxpool": (maxpool, ["a, b"], ("b >= 2",), [(3, 4), (1, 2), (0, 2), (2, 9), (7, 5)]),
+    "reverse": (lambda x: x[::-1], ["a, 2"], (), [(3,), (1,), (0,), (8,), (5,)]),
+    "outer_sum": (lambda x: (x[:, :, None] + x[:, None, :]).max(-1), ["a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 9), (7, 5)]),
+    "grad_softmax": (jax.grad(lambda x: (jax.nn.softmax(x) ** 2).sum()), ["a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 9), (7, 5)]),
+    "grad_layernorm": (jax.grad(lambda x, g, b: (layernorm(x, g, b) ** 2).sum(), (0, 1, 2)), ["a, b", "b", "b"], (), [(3, 4), (1, 1), (0, 2), (2, 9), (7, 5)]),
+    "grad_attention": (jax.grad(lambda q, k, v: (attention(q, k, v) ** 2).sum(), (0, 1, 2)), ["b, s, 2, 4", "b, s, 2, 4", "b, s, 2, 4"], (), [(2, 3), (1, 1), (0, 2), (3, 5), (1, 8)]),
+    "grad_loss": (jax.grad(loss, 1), ["a, 4", "4, 3", ("a", np.int32)], (), [(3,), (1,), (2,), (8,), (5,)]),
+    "grad_conv": (jax.grad(lambda x, w: (valid_conv(x, w) ** 2).sum(), (0, 1)), ["b, h, w, 3", "3, 2, 3, 4"], ("h >= 3", "w >= 2"), [(2, 5, 4), (1, 3, 2), (0, 4, 4), (1, 8, 6), (3, 6, 3)]),
+    "grad_scan": (jax.grad(lambda x, w: scan(x, w)[1].sum(), (0, 1)), ["n, d", "d, d"], (), [(3, 4), (1, 1), (0, 2), (5, 2), (7, 3)]),
+    "grad_gather": (jax.grad(lambda x, i: (x[i] ** 2).sum()), ["a, b", ("n", np.int32)], (), [(3, 4, 2), (1, 1, 1), (5, 0, 2), (4, 3, 0), (6, 2, 7)]),
+    "grad_concat": (jax.grad(lambda x, y: (jnp.concatenate([x, y], 0) ** 3).sum(), (0, 1)), ["a, 3", "b, 3"], (), [(3, 4), (1, 1), (0, 2), (2, 0), (7, 5)]),
+}
+
+
+def values(rng, shape, dtype, sizes):
+    if dtype == np.int32:
+        high = max(1, sizes[0] if shape or True else 1)
+        return rng.integers(0, min(high, 3), shape).astype(dtype)
+    return rng.standard_normal(shape).astype(dtype)
+
+
+def encode(array):
+    array = np.asarray(array)
+    little = array.astype(array.dtype.newbyteorder("<"))
+    return {"dtype": str(array.dtype), "shape": list(array.shape), "bytes": little.tobytes().hex()}
+
+
+def write(name):
+    function, shapes, constraints, calls = CASES[name]
+    scope = export.SymbolicScope(constraints)
+    specs, dims = [], []
+    for shape in shapes:
+        text, dtype = shape if isinstance(shape, tuple) else (shape, F)
+        symbolic = export.symbolic_shape(text, scope=scope) if text else ()
+        specs.append(jax.ShapeDtypeStruct(symbolic, dtype))
+        dims.append((text, dtype))
+    names = []
+    for text, _ in dims:
+        for part in text.split(","):
+            part = part.strip()
+            if part and not part.isdigit() and part not in names:
+                names.append(part)
+    exported = export.export(jax.jit(function))(*specs)
+    with mlir.make_ir_context():
+        module = ir.Module.parse(exported.mlir_module())
+        text = module.operation.get_asm(enable_debug_info=False)
+    with open(os.path.join(HERE, name + ".mlir"), "w") as file:
+        file.write(text)
+    rng = np.random.default_rng(sum(map(ord, name)))
+    rows = []
+    for sizes in calls:
+        env = dict(zip(names, sizes))
+        size = lambda part: int(part) if part.strip().isdigit() else env[part.strip()]
+        args = []
+        for text, dtype in dims:
+            shape = tuple(size(part) for part in text.split(",")) if text else ()
+            args.append(values(rng, shape, dtype, sizes))
+        row = {"sizes": env, "arguments": [encode(a) for a in args]}
+        refused = any(n < 1 for n in sizes)
+        try:
+            results = jax.tree_util.tree_leaves(function(*map(jnp.asarray, args)))
+            row["results"] = [encode(r) for r in results]
+        except Exception as error:  # not defined at these sizes
+            print(f"{name} at {env}: {type(error).__name__}", file=sys.stderr)
+            row["results"] = []
+        # JAX asserts that its dimension variables are at least 1.
+        row["refused"] = refused
+        rows.append(row)
+    with open(os.path.join(HERE, name + ".json"), "w") as file:
+        file.write("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
+
+
+for chosen in sys.argv[1:] or CASES:
+    try:
+        write(chosen)
+    except Exception as error:
+        print(f"{chosen}: {type(error).__name__}: {str(error)[:300]}", file=sys.stderr)
