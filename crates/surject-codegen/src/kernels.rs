@@ -2,13 +2,14 @@
 //!
 //! 1. [`expression`]: what a kernel computes. An assignment becomes expressions over loops: reads are composed into
 //!    addresses, accumulations are reductions, and what has no such form is stored first, or sent to its target.
-//! 2. [`schedule`]: in which loops an expression is computed: a list of directives with a text form, checked against
+//! 2. [`contraction`]: which expressions are sums of products, and how those are cut into tiles.
+//! 3. [`schedule`]: in which loops an expression is computed: a list of directives with a text form, checked against
 //!    the expression.
-//!    [`contraction`] cuts sums of products into tiles.
-//! 3. [`machine`]: strategies propose schedules with a cost; the cheapest wins, and what lost says why.
-//! 4. [`lower`]: an expression and its schedule become a kernel of [`surject_kernel`].
-//! 5. [`legal`]: kernels for machines that have arithmetic only.
-//! 6. [`run`]: a program runs on the interpreter of kernels, one assignment after the other.
+//! 4. [`machine`]: strategies propose schedules with a cost; the cheapest wins, and what lost says why.
+//! 5. [`lower`]: an expression and its schedule become a kernel of [`surject_kernel`].
+//! 6. [`stages`]: a reduction with few values becomes two expressions, one for its parts.
+//! 7. [`legal`]: kernels in operations that machines have: arithmetic, and no functions.
+//! 8. [`run`]: a program runs on the interpreter of kernels, one assignment after the other.
 //!
 //! The kernels that are compiled for a CPU today are made beside this, by the modules that write MLIR text.
 
@@ -19,3 +20,4 @@ pub mod lower;
 pub mod machine;
 pub mod run;
 pub mod schedule;
+pub mod stages;

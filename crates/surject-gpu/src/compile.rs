@@ -62,7 +62,8 @@ pub fn ptx(module: &str, architecture: &str) -> Result<String, CompileError> {
     let mut input = child.stdin.take();
     let text = module.to_string();
     // A second thread writes, so that neither waits for the other.
-    let writing = std::thread::spawn(move || input.take().map_or(Ok(()), |mut i| i.write_all(text.as_bytes())));
+    let writing =
+        std::thread::spawn(move || input.take().map_or(Ok(()), |mut i| i.write_all(text.as_bytes())));
     let output = child.wait_with_output().map_err(fail)?;
     let written = writing.join();
     if !output.status.success() {

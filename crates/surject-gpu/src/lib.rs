@@ -7,9 +7,10 @@
 //! * `warps`: the threads of a warp share the terms of reductions that run along memory, and the points of the same row;
 //! * `blocks`: the same with all threads of a block, which meet in shared memory;
 //! * `tiles`: sums of products with tiles in shared memory and sums in registers;
+//! * `matrix units`: the same for factors of 16 bits, whose products a warp sums at once;
 //! * `serial`: one thread, which every expression allows.
 //!
-//! Short rows stay in registers from one pass over them to the next. The cheapest by the [model] wins.
+//! A reduction with few values is cut into parts, which a second kernel reduces. Short rows stay in registers from one pass over them to the next. The cheapest by the [model] wins.
 //!
 //! Kernels run on the interpreter of kernels, which finds races and divergence, and counts sectors and bank conflicts.
 //! [`write`] writes them as MLIR, and [`compile`] makes PTX of that.
@@ -20,7 +21,9 @@ mod strategies;
 pub mod write;
 
 use strategies::{Contractions, Points, Rows, Serial};
+use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::machine::{Machine, Strategy};
+use surject_codegen::kernels::schedule::Schedule;
 
 /// A GPU: what its multiprocessors can do.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +44,8 @@ pub struct Gpu {
     pub bandwidth: f64,
     /// Scalar operations on `f32` in a second; a fused product and sum is one.
     pub rate: f64,
+    /// Products of `f16` or `bf16` that the matrix units sum in a second.
+    pub products: f64,
     /// Cycles in a second.
     pub clock: f64,
 }
@@ -57,6 +62,7 @@ impl Gpu {
             sector: 32,
             bandwidth: 1.555e12,
             rate: 9.75e12,
+            products: 156e12,
             clock: 1.41e9,
         },
         Gpu {
@@ -68,6 +74,7 @@ impl Gpu {
             sector: 32,
             bandwidth: 3.35e12,
             rate: 33.5e12,
+            products: 495e12,
             clock: 1.98e9,
         },
     ];
@@ -91,12 +98,42 @@ impl Machine for Gpu {
     fn strategies(&self) -> Vec<Box<dyn Strategy>> {
         let gpu = || self.clone();
         vec![
-            Box::new(Contractions(gpu())),
+            Box::new(Contractions { gpu: gpu(), units: true }),
+            Box::new(Contractions { gpu: gpu(), units: false }),
             Box::new(Points { gpu: gpu(), vectors: true }),
             Box::new(Points { gpu: gpu(), vectors: false }),
             Box::new(Rows { gpu: gpu(), block: false }),
             Box::new(Rows { gpu: gpu(), block: true }),
             Box::new(Serial(gpu())),
         ]
+    }
+
+    /// Where the values of a reduction are too few to keep the machine busy: as many parts as do.
+    fn stages(&self, expression: &Expression) -> Option<(String, i64)> {
+        let reductions = expression.reductions();
+        let [reduction] = &reductions[..] else { return None };
+        if expression.product().is_some_and(|p| !p.rows.is_empty() && !p.columns.is_empty()) {
+            return None;
+        }
+        let loops = reduction.loops.iter().filter_map(|name| expression.find(name));
+        let longest = loops.max_by_key(|l| l.extent)?;
+        let values = reduction.outer.iter().filter_map(|name| expression.find(name));
+        let values: i64 = values.map(|l| l.extent).product();
+        let strides = expression.strides(&longest.name);
+        let along = !strides.is_empty() && strides.iter().all(|s| s.elements == 1);
+        // A block reduces what lies next to each other, else a thread.
+        let (wanted, least) = match along {
+            true => (2 * self.multiprocessors / values.max(1), 4096),
+            false => (self.multiprocessors * self.warp * 16 / values.max(1), 32),
+        };
+        let mut parts = 1;
+        while parts < wanted && longest.extent % (2 * parts) == 0 && longest.extent / (2 * parts) >= least {
+            parts *= 2;
+        }
+        (parts > 1).then_some((longest.name, parts))
+    }
+
+    fn expects(&self, expression: &Expression, schedule: &Schedule) -> Option<String> {
+        Some(model::model(self, expression, schedule).to_string())
     }
 }

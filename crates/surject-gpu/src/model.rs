@@ -7,6 +7,7 @@
 use crate::Gpu;
 use std::collections::HashMap;
 use std::fmt;
+use surject_codegen::kernels::contraction::Share;
 use surject_codegen::kernels::expression::{Expression, Reduction};
 use surject_codegen::kernels::schedule::{Directive, Schedule};
 use surject_kernel::Level;
@@ -26,6 +27,8 @@ pub struct Work {
     pub repeated: f64,
     /// How often a thread uses what it loads from the caches or from shared memory.
     pub reuse: f64,
+    /// Do matrix units sum the products?
+    pub units: bool,
 }
 
 impl Work {
@@ -40,7 +43,15 @@ impl Work {
             let extent = expression.find(&name).map_or(1, |l| l.extent);
             loops.insert(name.clone(), (extent as f64, name));
         }
-        let mut work = Work { blocks: 1.0, threads: 1.0, lanes: f64::INFINITY, along: Vec::new(), repeated: 0.0, reuse: 1.0 };
+        let mut work = Work {
+            blocks: 1.0,
+            threads: 1.0,
+            lanes: f64::INFINITY,
+            along: Vec::new(),
+            repeated: 0.0,
+            reuse: 1.0,
+            units: false,
+        };
         let mut warps = 1.0;
         for directive in &schedule.directives {
             let found = |name: &String| loops.get(name).cloned().unwrap_or((1.0, name.clone()));
@@ -62,11 +73,23 @@ impl Work {
                     let all: f64 = expression.loops().iter().map(|l| l.extent as f64).product();
                     let [rows, columns, _] = tiles.loops.each_ref().map(extent);
                     let of = |extent: f64, by: i64| (extent / by as f64).ceil();
-                    work.blocks = all / (rows * columns) * of(rows, tiles.tile[0]) * of(columns, tiles.tile[1]);
+                    work.blocks =
+                        all / (rows * columns) * of(rows, tiles.tile[0]) * of(columns, tiles.tile[1]);
                     work.threads = (32 * tiles.warps()) as f64;
-                    work.lanes = tiles.thread[1] as f64;
-                    let [rows, columns] = tiles.thread.map(|n| n as f64);
-                    work.reuse = 4.0 * rows * columns / (rows + columns);
+                    match tiles.share {
+                        Share::Thread([rows, columns]) => {
+                            work.lanes = columns as f64;
+                            let (rows, columns) = (rows as f64, columns as f64);
+                            work.reuse = 4.0 * rows * columns / (rows + columns);
+                        }
+                        Share::Warp(rows) => {
+                            work.lanes = 2.0;
+                            let (rows, columns) = (rows as f64, tiles.tile[1] as f64);
+                            // Fragments are shared by the threads of a warp.
+                            work.reuse = 8.0 * rows * columns / (rows + columns);
+                            work.units = true;
+                        }
+                    }
                     return work;
                 }
                 Directive::Vectorise(name) => work.lanes = work.lanes.min(found(name).0),
@@ -136,7 +159,8 @@ pub fn model(gpu: &Gpu, expression: &Expression, schedule: &Schedule) -> Model {
     let coalescing = coalescing(gpu, expression, &work.along);
     let memory = needed / gpu.bandwidth;
     let operations = expression.operations() + work.repeated;
-    let arithmetic = operations / gpu.rate;
+    let peak = if work.units { gpu.products } else { gpu.rate };
+    let arithmetic = operations / peak;
     // What is under way: each thread has its lanes, and a few loads at once.
     let threads = work.blocks * work.threads;
     let resident = threads.min(gpu.threads());
@@ -150,7 +174,8 @@ pub fn model(gpu: &Gpu, expression: &Expression, schedule: &Schedule) -> Model {
     let moved = memory / (coalescing * fed.max(1e-6) * tail);
     let lanes = (gpu.rate / gpu.clock).max(1.0);
     let rate = gpu.clock * (resident / LATENCY).min(lanes);
-    let computed = operations / rate.max(1.0) / tail;
+    let units = peak / gpu.rate;
+    let computed = operations / (rate * units).max(1.0) / tail;
     // What is read from the caches, or from shared memory.
     let accessed = expression.operations() / work.reuse * ACCESS / rate.max(1.0) / tail;
     let seconds = LAUNCH + moved.max(computed).max(accessed);

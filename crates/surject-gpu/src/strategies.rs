@@ -2,7 +2,7 @@
 
 use crate::Gpu;
 use crate::model::model;
-use surject_codegen::kernels::contraction::Tiles;
+use surject_codegen::kernels::contraction::{Share, Tiles};
 use surject_codegen::kernels::expression::{Expression, LoopInfo, Reduction};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
 use surject_codegen::kernels::schedule::{Directive, Schedule};
@@ -47,7 +47,8 @@ fn blocks(
     match order.first() {
         Some((_, _, true)) => {
             // The second and the third dimension of a grid have fewer blocks.
-            let fits = |i: usize, l: &(String, i64, bool)| l.2 && (i == 0 || l.1 <= GRID) && warps != Some(&l.0);
+            let fits =
+                |i: usize, l: &(String, i64, bool)| l.2 && (i == 0 || l.1 <= GRID) && warps != Some(&l.0);
             let mut count = (0..order.len().min(3)).take_while(|&i| fits(i, &order[i])).count();
             // The innermost one is the first dimension.
             while count > 1 && order[0].1 > GRID {
@@ -199,10 +200,10 @@ impl Strategy for Rows {
             Some((name, extent, true)) if !self.block && extent % ROWS == 0 => {
                 let (name, extent) = (name.clone(), *extent);
                 directives.push(Directive::Split(name.clone(), ROWS));
-                order.splice(0..1, [
-                    (format!("{name}.o"), extent / ROWS, true),
-                    (format!("{name}.i"), ROWS, true),
-                ]);
+                order.splice(
+                    0..1,
+                    [(format!("{name}.o"), extent / ROWS, true), (format!("{name}.i"), ROWS, true)],
+                );
                 Some(format!("{name}.i"))
             }
             _ => None,
@@ -238,16 +239,22 @@ impl Strategy for Serial {
     }
 }
 
-/// Tiles of sums of products, in shared memory and in registers.
-pub struct Contractions(pub Gpu);
+/// Tiles of sums of products, in shared memory, summed by threads in registers or by matrix units.
+pub struct Contractions {
+    pub gpu: Gpu,
+    pub units: bool,
+}
 
 impl Strategy for Contractions {
     fn name(&self) -> &'static str {
-        "tiles"
+        if self.units { "matrix units" } else { "tiles" }
     }
 
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
         let product = expression.product().ok_or("the expression is no sum of products")?;
+        if self.units && !expression.suits_matrix_units() {
+            return Err("its factors are not both f16 or bf16".into());
+        }
         let longest = |names: &[String]| {
             let loops = names.iter().filter_map(|name| expression.find(name));
             loops.max_by_key(|l| l.extent).filter(|l| l.extent >= TILED)
@@ -256,15 +263,17 @@ impl Strategy for Contractions {
         let rows = longest(&product.rows).ok_or_else(|| missing("rows"))?;
         let columns = longest(&product.columns).ok_or_else(|| missing("columns"))?;
         let terms = longest(&product.terms).ok_or_else(|| missing("terms"))?;
-        let lanes = (WIDEST / expression.element_bytes() as i64).clamp(1, 4);
         // Half as many rows where tiles would not keep all multiprocessors busy.
-        let tiles = |m: i64| ((rows.extent + m - 1) / m) * ((columns.extent + 31) / (32 * lanes));
-        let warps = if tiles(64) >= self.0.multiprocessors || rows.extent > 256 { 8 } else { 4 };
-        let tiles = Tiles {
-            loops: [rows.name, columns.name, terms.name],
-            tile: [8 * warps, 32 * lanes, 32],
-            thread: [8, lanes],
+        let tiles = |m: i64, n: i64| ((rows.extent + m - 1) / m) * ((columns.extent + n - 1) / n);
+        let (tile, share) = if self.units {
+            let own = if tiles(128, 64) >= self.gpu.multiprocessors { 32 } else { 16 };
+            ([4 * own, 64, 32], Share::Warp(own))
+        } else {
+            let lanes = (WIDEST / expression.element_bytes() as i64).clamp(1, 4);
+            let warps = if tiles(64, 32 * lanes) >= self.gpu.multiprocessors { 8 } else { 4 };
+            ([8 * warps, 32 * lanes, 32], Share::Thread([8, lanes]))
         };
-        Ok(proposal(&self.0, expression, vec![Directive::Contract(tiles)]))
+        let tiles = Tiles { loops: [rows.name, columns.name, terms.name], tile, share };
+        Ok(proposal(&self.gpu, expression, vec![Directive::Contract(tiles)]))
     }
 }

@@ -22,15 +22,17 @@
 
 mod access;
 mod control;
+mod fragments;
 mod matrix;
 mod value;
 
+use fragments::Fragments;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use surject_ir::DType;
 use surject_kernel::{
-    Access, Affine, Guard, Kernel, Level, LoopKind, Mem, Op, Region, Space, Statement, Type, Value,
-    print_statement,
+    Access, Affine, Guard, Kernel, Level, LoopKind, MatMulSizes, Mem, Op, Region, Space, Statement, Type,
+    Value, print_statement,
 };
 
 /// Why a kernel has no form for a GPU.
@@ -148,6 +150,10 @@ struct Writer<'k> {
     divides: HashMap<Value, i64>,
     constants: HashMap<String, String>,
     memory: HashMap<Mem, Pointer>,
+    /// Sums of a warp, and how large they are.
+    sums: Vec<(Mem, MatMulSizes)>,
+    /// Those that are there.
+    fragments: HashMap<Mem, Fragments>,
     agent: Agent,
     /// Threads of a block.
     threads: i64,
@@ -177,6 +183,8 @@ impl<'k> Writer<'k> {
             divides: HashMap::new(),
             constants: HashMap::new(),
             memory: HashMap::new(),
+            sums: fragments::sums(kernel),
+            fragments: HashMap::new(),
             agent: Agent::Block,
             threads: 1,
             grid: 0,
@@ -190,7 +198,8 @@ impl<'k> Writer<'k> {
 
     fn kernel(&mut self) -> Done<Written> {
         let kernel = self.kernel;
-        let is_blocks = |s: &&Statement| matches!(s.op, Op::For { kind: LoopKind::Parallel(Level::Block), .. });
+        let is_blocks =
+            |s: &&Statement| matches!(s.op, Op::For { kind: LoopKind::Parallel(Level::Block), .. });
         let mut blocks = Vec::new();
         let mut region = &kernel.body;
         loop {

@@ -61,7 +61,10 @@ pub(crate) fn alu(op: Alu, ty: Ty, args: &[u64]) -> Result<u64, String> {
     let a = args[0];
     let b = args.get(1).copied().unwrap_or(0);
     let c = args.get(2).copied().unwrap_or(0);
-    if matches!(op, Alu::Add | Alu::Sub | Alu::Div | Alu::Rem | Alu::Min | Alu::Max | Alu::And | Alu::Or | Alu::Xor) {
+    if matches!(
+        op,
+        Alu::Add | Alu::Sub | Alu::Div | Alu::Rem | Alu::Min | Alu::Max | Alu::And | Alu::Or | Alu::Xor
+    ) {
         need(2)?;
     }
     if ty.is_float() {
@@ -174,8 +177,20 @@ fn of_floats(op: Alu, ty: Ty, a: u64, b: u64, c: u64) -> Result<u64, String> {
             let wins = matches!(op, Alu::MinNan | Alu::MaxNan);
             match (x.is_nan(), y.is_nan()) {
                 (true, true) => nan(),
-                (true, false) => if wins { nan() } else { b },
-                (false, true) => if wins { nan() } else { a },
+                (true, false) => {
+                    if wins {
+                        nan()
+                    } else {
+                        b
+                    }
+                }
+                (false, true) => {
+                    if wins {
+                        nan()
+                    } else {
+                        a
+                    }
+                }
                 _ if chosen(matches!(op, Alu::Max | Alu::MaxNan), x, y) => a,
                 _ => b,
             }
@@ -265,7 +280,13 @@ pub(crate) fn compare(compare: Compare, ty: Ty, a: u64, b: u64) -> bool {
 }
 
 /// A value as another type.
-pub(crate) fn convert(value: u64, from: Ty, to: Ty, rounding: Rounding, saturate: bool) -> Result<u64, String> {
+pub(crate) fn convert(
+    value: u64,
+    from: Ty,
+    to: Ty,
+    rounding: Rounding,
+    saturate: bool,
+) -> Result<u64, String> {
     match (from.is_float(), to.is_float()) {
         (true, true) => {
             let x = float(value, from);

@@ -223,18 +223,45 @@ pub(crate) enum Op {
     Pair(Alu, Ty),
     Multiply(Part, Ty),
     MultiplyAdd(Part, Ty),
-    Convert { to: Ty, from: Ty, rounding: Rounding, saturate: bool },
+    Convert {
+        to: Ty,
+        from: Ty,
+        rounding: Rounding,
+        saturate: bool,
+    },
     /// Two floats to a pair of halves.
-    ConvertPair { to: Ty },
-    SetPredicate { compare: Compare, ty: Ty, join: Option<Alu> },
+    ConvertPair {
+        to: Ty,
+    },
+    SetPredicate {
+        compare: Compare,
+        ty: Ty,
+        join: Option<Alu>,
+    },
     Select(Ty),
     Move(Ty),
-    Load { space: Space, ty: Ty },
-    Store { space: Space, ty: Ty },
-    Atomic { space: Space, op: Atomic, ty: Ty, result: bool },
+    Load {
+        space: Space,
+        ty: Ty,
+    },
+    Store {
+        space: Space,
+        ty: Ty,
+    },
+    Atomic {
+        space: Space,
+        op: Atomic,
+        ty: Ty,
+        result: bool,
+    },
     /// A generic address of one in a space, or the other way round.
-    Cvta { space: Space, to: bool },
-    CopyAsync { bytes: usize },
+    Cvta {
+        space: Space,
+        to: bool,
+    },
+    CopyAsync {
+        bytes: usize,
+    },
     CopyCommit,
     /// Waits until at most so many groups are left.
     CopyWait(usize),
@@ -245,8 +272,17 @@ pub(crate) enum Op {
     Shuffle(Shuffle),
     Vote(Vote),
     ActiveMask,
-    LoadMatrix { count: usize, transposed: bool },
-    MatMul { m: usize, n: usize, k: usize, operands: Ty, sum: Ty },
+    LoadMatrix {
+        count: usize,
+        transposed: bool,
+    },
+    MatMul {
+        m: usize,
+        n: usize,
+        k: usize,
+        operands: Ty,
+        sum: Ty,
+    },
     /// Nothing that is seen here.
     Nothing,
 }

@@ -156,8 +156,24 @@ pub(crate) fn decode(name: &str) -> Result<Op, String> {
         "mov" => Ok(Op::Move(last()?)),
         "ld" | "st" => {
             only(&[
-                "global", "shared", "shared::cta", "local", "param", "nc", "v2", "v4", "v8", "relaxed", "gpu", "L1",
-                "cs", "evict_first", "no_allocate", "L1::no_allocate", "L1::evict_first", "weak",
+                "global",
+                "shared",
+                "shared::cta",
+                "local",
+                "param",
+                "nc",
+                "v2",
+                "v4",
+                "v8",
+                "relaxed",
+                "gpu",
+                "L1",
+                "cs",
+                "evict_first",
+                "no_allocate",
+                "L1::no_allocate",
+                "L1::evict_first",
+                "weak",
             ])?;
             let space = rest.iter().find_map(|w| space(w)).unwrap_or(Space::Generic);
             let ty = last()?;
@@ -165,8 +181,21 @@ pub(crate) fn decode(name: &str) -> Result<Op, String> {
         }
         "atom" | "red" => {
             only(&[
-                "global", "shared", "shared::cta", "relaxed", "gpu", "sys", "cta", "add", "min", "max", "and", "or",
-                "xor", "exch", "cas",
+                "global",
+                "shared",
+                "shared::cta",
+                "relaxed",
+                "gpu",
+                "sys",
+                "cta",
+                "add",
+                "min",
+                "max",
+                "and",
+                "or",
+                "xor",
+                "exch",
+                "cas",
             ])?;
             let space = rest.iter().find_map(|w| space(w)).unwrap_or(Space::Generic);
             let op = match true {
@@ -234,13 +263,16 @@ pub(crate) fn decode(name: &str) -> Result<Op, String> {
             });
             let (m, n, k) = shape.ok_or_else(unknown)?;
             let tf32 = has("tf32");
-            let types: Vec<Ty> = rest.iter().filter_map(|w| Ty::named(if *w == "tf32" { "f32" } else { w })).collect();
+            let types: Vec<Ty> =
+                rest.iter().filter_map(|w| Ty::named(if *w == "tf32" { "f32" } else { w })).collect();
             let &[sum, a, b, c] = &types[..] else { return Err(unknown()) };
             if sum != c || a != b || !has("row") || !has("col") || has("satfinite") {
                 return Err(format!("the product `{name}` is not known"));
             }
-            let known = matches!((m, n, k, a.bits), (16, 8, 16, 16) | (16, 8, 8, 16) | (16, 8, 32, 8) | (8, 8, 4, 64))
-                || tf32 && (m, n, k) == (16, 8, 8);
+            let known = matches!(
+                (m, n, k, a.bits),
+                (16, 8, 16, 16) | (16, 8, 8, 16) | (16, 8, 32, 8) | (8, 8, 4, 64)
+            ) || tf32 && (m, n, k) == (16, 8, 8);
             if !known {
                 return Err(format!("the product `{name}` is not known"));
             }

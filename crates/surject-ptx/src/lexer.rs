@@ -67,8 +67,7 @@ fn hexadecimal(text: &str) -> Option<u64> {
 
 /// The words of a text, each with its line.
 pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, usize)>, PtxError> {
-    let starts: Vec<usize> =
-        std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
+    let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
     let line_of = |at: usize| starts.partition_point(|&s| s <= at);
     let mut found = Vec::new();
     for (token, span) in Token::lexer(text).spanned() {

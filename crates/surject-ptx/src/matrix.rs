@@ -59,7 +59,12 @@ impl Block<'_> {
     }
 
     /// `d, a, b, c`: `d = a · b + c`.
-    pub(crate) fn multiply(&mut self, op: &Op, operands: &[Operand], members: &[usize]) -> Result<(), String> {
+    pub(crate) fn multiply(
+        &mut self,
+        op: &Op,
+        operands: &[Operand],
+        members: &[usize],
+    ) -> Result<(), String> {
         let &Op::MatMul { m, n, k, operands: ty, sum: of } = op else { return Ok(()) };
         let mut a = vec![None; m * k];
         let mut b = vec![None; k * n];

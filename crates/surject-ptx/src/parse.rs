@@ -260,7 +260,9 @@ impl Parser<'_> {
                         }
                     }
                 }
-                Some(Token::Name(name)) if self.tokens.get(self.at + 1).is_some_and(|t| t.0 == Token::Colon) => {
+                Some(Token::Name(name))
+                    if self.tokens.get(self.at + 1).is_some_and(|t| t.0 == Token::Colon) =>
+                {
                     self.at += 2;
                     names.labels.insert(name, count);
                 }

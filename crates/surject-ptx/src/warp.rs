@@ -80,7 +80,9 @@ impl Block<'_> {
                     Vote::Any => (ballot != 0).into(),
                     Vote::Ballot => ballot,
                 };
-                members.iter().try_for_each(|&t| self.set_register(t, &operands[0], value).map_err(|m| (t, m)))
+                members
+                    .iter()
+                    .try_for_each(|&t| self.set_register(t, &operands[0], value).map_err(|m| (t, m)))
             }
             Op::LoadMatrix { count, transposed } => {
                 self.load_matrix(*count, *transposed, operands, members).map_err(|m| (members[0], m))
@@ -123,7 +125,10 @@ impl Block<'_> {
             };
             let from = if inside { first + other as usize } else { t };
             if !members.contains(&from) {
-                return Err((t, format!("it asks for the value of the thread {from}, which does not take part")));
+                return Err((
+                    t,
+                    format!("it asks for the value of the thread {from}, which does not take part"),
+                ));
             }
             results.push((t, read(self, from, 1)?, inside));
         }

@@ -56,7 +56,10 @@ fn arithmetic_gives_what_the_manual_says() {
         ("shf.r.wrap.b32 %r1, 2, 1, 1; cvt.u64.u32 %out, %r1;", 0x8000_0001),
         ("add.rn.f32 %r1, 0f3F800000, 0f33800000; cvt.u64.u32 %out, %r1;", single(1.0)),
         ("mul.rn.f32 %r1, 0f40000000, 0fC0400000; cvt.u64.u32 %out, %r1;", single(-6.0)),
-        ("fma.rn.f32 %r1, 0f3F800001, 0f3F800001, 0fBF800002; cvt.u64.u32 %out, %r1;", single(2f32.powi(-46))),
+        (
+            "fma.rn.f32 %r1, 0f3F800001, 0f3F800001, 0fBF800002; cvt.u64.u32 %out, %r1;",
+            single(2f32.powi(-46)),
+        ),
         ("div.rn.f64 %out, 0d3FF0000000000000, 0d4008000000000000;", (1.0f64 / 3.0).to_bits()),
         ("sqrt.rn.f32 %r1, 0f40000000; cvt.u64.u32 %out, %r1;", single(2f32.sqrt())),
         ("rcp.rn.f64 %out, 0d4008000000000000;", (1.0f64 / 3.0).to_bits()),
@@ -93,7 +96,10 @@ fn conversions_round_and_saturate() {
         ("cvt.f64.f32 %out, 0f3F800000;", 1f64.to_bits()),
         ("cvt.s32.s8 %r1, 0xff; cvt.u64.u32 %out, %r1;", 0xffff_ffff),
         ("cvt.u32.u8 %r1, 0x1ff; cvt.u64.u32 %out, %r1;", 0xff),
-        ("mov.b32 %r1, 0x80; st.global.b8 [%q], %r1; ld.global.s8 %r2, [%q]; cvt.s64.s32 %out, %r2;", -128i64 as u64),
+        (
+            "mov.b32 %r1, 0x80; st.global.b8 [%q], %r1; ld.global.s8 %r2, [%q]; cvt.s64.s32 %out, %r2;",
+            -128i64 as u64,
+        ),
         ("mov.b32 %r1, 0x80; st.global.b8 [%q], %r1; ld.global.u8 %r2, [%q]; cvt.s64.s32 %out, %r2;", 128),
         ("max.NaN.f16x2 %r1, 0x3C004000, 0x40003C00; cvt.u64.u32 %out, %r1;", 0x4000_4000),
         ("fma.rn.bf16x2 %r1, 0x3F804000, 0x40003F80, 0x00003F80; cvt.u64.u32 %out, %r1;", 0x4000_4040),
@@ -117,9 +123,18 @@ fn comparisons_choose() {
         ("setp.nan.f64 %p1, 0d7FF8000000000000, 0d0000000000000000; selp.b64 %out, 5, 6, %p1;", 5),
         ("setp.lt.s32 %p1, 1, 2; setp.gt.and.s32 %p2, 1, 2, %p1; selp.b64 %out, 5, 6, %p2;", 6),
         ("setp.lt.s32 %p1|%p2, 1, 2; selp.b64 %out, 5, 6, %p2;", 6),
-        ("setp.lt.s32 %p1, 1, 2; mov.u64 %out, 1; @!%p1 bra end; mov.u64 %out, 2; end: add.s64 %out, %out, 40;", 42),
-        ("setp.lt.s32 %p1, 1, 2; mov.u64 %out, 1; @%p1 bra end; mov.u64 %out, 2; end: add.s64 %out, %out, 40;", 41),
-        ("mov.b64 %d1, 0x1122334455667788; mov.b64 {%r1, %r2}, %d1; mov.b64 %out, {%r2, %r1};", 0x5566_7788_1122_3344),
+        (
+            "setp.lt.s32 %p1, 1, 2; mov.u64 %out, 1; @!%p1 bra end; mov.u64 %out, 2; end: add.s64 %out, %out, 40;",
+            42,
+        ),
+        (
+            "setp.lt.s32 %p1, 1, 2; mov.u64 %out, 1; @%p1 bra end; mov.u64 %out, 2; end: add.s64 %out, %out, 40;",
+            41,
+        ),
+        (
+            "mov.b64 %d1, 0x1122334455667788; mov.b64 {%r1, %r2}, %d1; mov.b64 %out, {%r2, %r1};",
+            0x5566_7788_1122_3344,
+        ),
         ("mov.b32 %r1, 0x11223344; mov.b32 {_, %h2}, %r1; cvt.u64.u16 %out, %h2;", 0x1122),
     ];
     for (code, expected) in cases {
@@ -150,8 +165,18 @@ fn threads_of_a_warp_exchange_values_and_votes() {
         block(32, "", &format!("shfl.sync.{kind}.b32 %r2|%p1, %r1, {by}, {clamp}, -1;")).unwrap()
     };
     assert!(shuffle("bfly", 5, 31).iter().enumerate().all(|(i, &v)| v == i as u32 ^ 5));
-    assert!(shuffle("up", 3, 0).iter().enumerate().all(|(i, &v)| v == if i < 3 { i as u32 } else { i as u32 - 3 }));
-    assert!(shuffle("down", 3, 31).iter().enumerate().all(|(i, &v)| v == if i > 28 { i as u32 } else { i as u32 + 3 }));
+    assert!(
+        shuffle("up", 3, 0)
+            .iter()
+            .enumerate()
+            .all(|(i, &v)| v == if i < 3 { i as u32 } else { i as u32 - 3 })
+    );
+    assert!(
+        shuffle("down", 3, 31)
+            .iter()
+            .enumerate()
+            .all(|(i, &v)| v == if i > 28 { i as u32 } else { i as u32 + 3 })
+    );
     assert!(shuffle("idx", 7, 31).iter().all(|&v| v == 7));
     // Segments of eight threads.
     assert!(shuffle("idx", 7, 0x181f).iter().enumerate().all(|(i, &v)| v == i as u32 / 8 * 8 + 7));
@@ -160,7 +185,8 @@ fn threads_of_a_warp_exchange_values_and_votes() {
     let any = "setp.eq.s32 %p1, %r1, 9; vote.sync.any.pred %p2, %p1, -1; selp.b32 %r2, 1, 0, %p2;";
     assert_eq!(block(32, "", any).unwrap(), [1; 32]);
     // One that does not take part, and one that has ended.
-    let alone = "mov.b32 %r2, 0; setp.eq.s32 %p1, %r1, 9; @%p1 bra end; shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1; end:";
+    let alone =
+        "mov.b32 %r2, 0; setp.eq.s32 %p1, %r1, 9; @%p1 bra end; shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1; end:";
     let fault = block(32, "", alone).unwrap_err().to_string();
     assert!(fault.contains("has ended") || fault.contains("do not come"), "{fault}");
     let outside = "mov.b32 %r2, 0; setp.gt.s32 %p1, %r1, 7; @%p1 bra end; shfl.sync.bfly.b32 %r2, %r1, 8, 31, 0xff; end:";
@@ -180,7 +206,10 @@ fn barriers_order_what_threads_write_and_read() {
     assert!(fault.contains("is read before anything is written"), "{fault}");
     let some = code.replace("bar.sync 0;", "setp.eq.s32 %p1, %r1, 5; @%p1 bra over; bar.sync 0; over:");
     let fault = block(64, SHARED, &some).unwrap_err().to_string();
-    assert!(fault.contains("before anything is written") || fault.contains("come to this barrier"), "{fault}");
+    assert!(
+        fault.contains("before anything is written") || fault.contains("come to this barrier"),
+        "{fault}"
+    );
     let more = code.replace("xor.b32 %r6, %r3, 252", "add.s32 %r6, %r3, 4");
     assert!(block(64, SHARED, &more).unwrap_err().to_string().contains("byte 256 of shared memory"));
     let odd = code.replace("[%r5]", "[%r5+2]");
@@ -230,7 +259,9 @@ fn matrices_are_multiplied_as_the_manual_lays_them_out() {
 
 #[test]
 fn what_is_wrong_is_said_where_it_is() {
-    assert!(one("add.s32 %r1, %r2, 1; mov.u64 %out, 0;").unwrap_err().to_string().contains("%r2 is read before"));
+    assert!(
+        one("add.s32 %r1, %r2, 1; mov.u64 %out, 0;").unwrap_err().to_string().contains("%r2 is read before")
+    );
     assert!(one("st.global.b64 [%q+8], %q;").unwrap_err().to_string().contains("byte 8 of tensor 0"));
     assert!(one("ld.global.b64 %out, [%q];").unwrap_err().to_string().contains("before anything is written"));
     assert!(one("ld.global.b64 %out, [%q+16];").unwrap_err().to_string().contains("byte 16 of tensor 0"));

@@ -1,10 +1,12 @@
 //! Sums of products as tiles: which expressions are ones, and how they are cut.
 
 use super::expression::Expression;
-use super::schedule::WARP;
 use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::{Node, NodeId};
-use surject_ir::{AccOp, BinaryOp};
+use surject_ir::{AccOp, BinaryOp, DType};
+
+/// The threads of a warp.
+pub(crate) const WARP: i64 = 32;
 
 /// A sum of products of a left and a right value: with loops over points that only one of them depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,19 +34,26 @@ pub struct Tiles {
     pub loops: [String; 3],
     /// Rows, columns and terms of a tile, which a block brings into shared memory.
     pub tile: [i64; 3],
-    /// The rows of a thread, and its columns that lie next to each other.
-    pub thread: [i64; 2],
+    /// Who sums what of it.
+    pub share: Share,
+}
+
+/// Who sums what of a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// Each thread so many rows, and columns that lie next to each other.
+    Thread([i64; 2]),
+    /// The matrix units of a warp so many rows and all columns; products of `f16` or `bf16` are not rounded before they
+    /// are summed.
+    Warp(i64),
 }
 
 impl Tiles {
     /// The warps of a block: each has some rows of the tile.
     pub fn warps(&self) -> i64 {
-        self.tile[0] / self.thread[0].max(1)
-    }
-
-    /// How often the columns of a thread repeat: those of the threads of a warp lie between.
-    pub(crate) fn groups(&self) -> i64 {
-        self.tile[1] / (WARP * self.thread[1].max(1))
+        match self.share {
+            Share::Thread([rows, _]) | Share::Warp(rows) => self.tile[0] / rows.max(1),
+        }
     }
 }
 
@@ -72,8 +81,23 @@ impl Expression {
             Node::Load { buf, .. } => buf == output.to,
             _ => false,
         });
-        (output.join.is_none() && once && !reads_itself && self.dag[sum].deps.minus(all) == LoopSet::default())
-            .then_some(Parts { sum, left, right })
+        (output.join.is_none()
+            && once
+            && !reads_itself
+            && self.dag[sum].deps.minus(all) == LoopSet::default())
+        .then_some(Parts { sum, left, right })
+    }
+
+    /// The type of a product that matrix units do not have.
+    fn matrix_type(&self, parts: &Parts) -> Option<DType> {
+        let (left, right) = (self.dag[parts.left].dtype, self.dag[parts.right].dtype);
+        let has = left == right && matches!(left, DType::F16 | DType::BF16);
+        (!has).then_some(if left == right { left } else { right })
+    }
+
+    /// Do matrix units have the types of this sum of products?
+    pub fn suits_matrix_units(&self) -> bool {
+        self.parts().is_some_and(|parts| self.matrix_type(&parts).is_none())
     }
 
     /// The expression as a sum of products, if it is one.
@@ -105,7 +129,10 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
         }
     }
     let [m, n, k] = tiles.tile;
-    let [rows, columns] = tiles.thread;
+    let (rows, columns) = match tiles.share {
+        Share::Thread([rows, columns]) => (rows, columns),
+        Share::Warp(rows) => (rows, 1),
+    };
     if [m, n, k, rows, columns].iter().any(|&x| x < 1) {
         return Err("a tile has rows, columns and terms".into());
     }
@@ -117,6 +144,16 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
             "a tile of {m} by {n} by {k}: the columns are multiples of {}, rows and terms of {WARP}",
             WARP * columns
         ));
+    }
+    if matches!(tiles.share, Share::Warp(_)) {
+        if let Some(dtype) = expression.matrix_type(&parts) {
+            return Err(format!("matrix units multiply f16 or bf16 of one type here, not {dtype}"));
+        }
+        if rows % 16 != 0 || n > 8 * WARP || m % tiles.warps() != 0 {
+            return Err(format!(
+                "the rows of a warp are multiples of 16, not {rows}, and the columns at most 256"
+            ));
+        }
     }
     let id = |name: &String| expression.id(name).ok_or_else(|| format!("there is no loop `{name}`"));
     let loops = [id(&tiles.loops[0])?, id(&tiles.loops[1])?, id(&tiles.loops[2])?];

@@ -87,7 +87,8 @@ fn unary(lines: &mut Lines<'_>, op: UnaryOp, x: Value) -> Result<Value, Missing>
         _ if is_narrow(dtype) => match op {
             UnaryOp::Neg | UnaryOp::Abs => {
                 let bits = lines.bitcast(x, DType::U16);
-                let (op, by) = if op == UnaryOp::Neg { (BinaryOp::Xor, 0x8000) } else { (BinaryOp::And, 0x7fff) };
+                let (op, by) =
+                    if op == UnaryOp::Neg { (BinaryOp::Xor, 0x8000) } else { (BinaryOp::And, 0x7fff) };
                 let by = lines.integer(by, bits);
                 let bits = lines.binary(op, bits, by);
                 Ok(lines.bitcast(bits, dtype))

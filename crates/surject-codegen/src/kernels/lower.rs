@@ -6,8 +6,9 @@
 
 mod contraction;
 
+use super::contraction::WARP;
 use super::expression::{Expression, Tensor};
-use super::schedule::{Axis, AxisKind, Resolved, Schedule, ScheduleError, WARP, resolve};
+use super::schedule::{Axis, AxisKind, Resolved, Schedule, ScheduleError, resolve};
 use crate::CodegenError;
 use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
 use crate::expression::compose::joining;
@@ -126,7 +127,7 @@ fn written_out(axis: &Axis) -> Vec<Option<i64>> {
 }
 
 /// The type that values are joined in: sums and products of 16-bit floats in `f32`, and rounded once.
-fn joined_in(dtype: DType, op: AccOp) -> DType {
+pub(crate) fn joined_in(dtype: DType, op: AccOp) -> DType {
     let narrow = matches!(dtype, DType::F16 | DType::BF16) && matches!(op, AccOp::Add | AccOp::Mul);
     if narrow { DType::F32 } else { dtype }
 }

@@ -30,6 +30,17 @@ pub trait Machine {
 
     /// Its strategies. At least one has a schedule for every expression.
     fn strategies(&self) -> Vec<Box<dyn Strategy>>;
+
+    /// A loop of the only reduction of an expression, and into how many parts it is cut along it, which are reduced by a
+    /// kernel of their own. The parts divide the loop. `None`: it is one kernel.
+    fn stages(&self, _: &Expression) -> Option<(String, i64)> {
+        None
+    }
+
+    /// What the machine expects of an expression by a schedule, in words.
+    fn expects(&self, _: &Expression, _: &Schedule) -> Option<String> {
+        None
+    }
 }
 
 /// A schedule that was chosen, and why.

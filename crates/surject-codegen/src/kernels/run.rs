@@ -6,7 +6,9 @@ use super::expression::{Assignment, Expression, Tensor, assignment};
 use super::lower::{Launch, lower};
 use super::machine::{Machine, choose};
 use super::schedule::{Schedule, Schedules};
+use super::stages::Stages;
 use crate::CodegenError;
+use crate::expression::dag::Buf;
 use std::collections::HashMap;
 use std::sync::Arc;
 use surject_ir::interp::{self, Assignments, InterpError};
@@ -63,7 +65,8 @@ pub fn expressions(function: &Function) -> Result<Vec<(String, Expression)>, Cod
     Ok(all)
 }
 
-/// The kernels of an assignment for a machine. Kernel `n` is called `NAME_n`; a schedule that is given for it is taken
+/// The kernels of an assignment for a machine. Kernel `n` is called `NAME_n`, and the first stage of one in two stages
+/// `NAME_n_parts`; a schedule that is given for it is taken
 /// instead of the machine's choice.
 pub fn kernels(
     function: &Function,
@@ -72,11 +75,28 @@ pub fn kernels(
     name: &str,
     given: &Schedules,
 ) -> Result<Kernels, CodegenError> {
-    let Assignment { expressions, temporaries } = assignment(function, field)?;
+    let Assignment { expressions, mut temporaries } = assignment(function, field)?;
     let mut kernels = Vec::new();
     for (i, expression) in expressions.iter().enumerate() {
         let name = format!("{name}_{i}");
-        kernels.push(one(expression, machine, &name, given.get(&name).cloned())?);
+        let given = given.get(&name).cloned();
+        let stages = match machine.stages(expression).filter(|_| given.is_none()) {
+            Some((cut, parts)) => {
+                // The temporaries stand behind the variables and the target.
+                let number = temporaries.len();
+                let buf = Buf((function.vars.len() + 1 + number) as u32);
+                expression.in_stages((&cut, parts), (number, buf))?
+            }
+            None => None,
+        };
+        match stages {
+            Some(Stages { first, second, temporary }) => {
+                temporaries.push(temporary);
+                kernels.push(one(&first, machine, &format!("{name}_parts"), None)?);
+                kernels.push(one(&second, machine, &name, None)?);
+            }
+            None => kernels.push(one(expression, machine, &name, given)?),
+        }
     }
     Ok(Kernels { kernels, temporaries })
 }
@@ -94,6 +114,9 @@ fn one(
             (choice.to_string(), choice.proposal.schedule)
         }
     };
+    let expected =
+        machine.expects(expression, &schedule).map_or(String::new(), |text| format!("// {text}\n"));
+    let choice = expected + &choice;
     let launch = lower(name, expression, &schedule)
         .map_err(|error| CodegenError::malformed(format!("the kernel `{name}`: {error}")))?;
     surject_kernel::verify(&launch.kernel).map_err(|error| CodegenError::malformed(error.to_string()))?;

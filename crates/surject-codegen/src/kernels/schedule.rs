@@ -10,14 +10,15 @@
 //!
 //! `contract i0 i1 k0 tile 64 128 32 thread 8 4` is a schedule by itself, for a sum of products: of the loops over its
 //! rows, its columns and its terms a block takes tiles of so many into shared memory, and a thread computes 8 rows and, as
-//! often as there are 32 · 4 columns, 4 columns that lie next to each other.
+//! often as there are 32 · 4 columns, 4 columns that lie next to each other. With `warp 32` in the place of `thread 8 4` the
+//! matrix units of each warp sum 32 rows.
 //!
 //! Threads of a block or a warp share loops over the points, and reductions: every loop that is `parallel … thread` is
 //! shared by the same threads, which stand directly inside of the blocks and warps and run all other loops each.
 //!
 //! Without directives the loops run one after the other, in the order of the expression.
 
-use super::contraction::{Contraction, Tiles, fit};
+use super::contraction::{Contraction, Share, Tiles, WARP, fit};
 use super::expression::Expression;
 use crate::expression::address::LoopId;
 use crate::expression::dag::{Node, NodeId};
@@ -68,8 +69,12 @@ impl fmt::Display for Directive {
             Directive::Parallel(name, level) => write!(f, "parallel {name} {level}"),
             Directive::Vectorise(name) => write!(f, "vectorise {name}"),
             Directive::Unroll(name) => write!(f, "unroll {name}"),
-            Directive::Contract(Tiles { loops, tile: [m, n, k], thread: [rows, columns] }) => {
-                write!(f, "contract {} tile {m} {n} {k} thread {rows} {columns}", loops.join(" "))
+            Directive::Contract(Tiles { loops, tile: [m, n, k], share }) => {
+                write!(f, "contract {} tile {m} {n} {k} ", loops.join(" "))?;
+                match share {
+                    Share::Thread([rows, columns]) => write!(f, "thread {rows} {columns}"),
+                    Share::Warp(rows) => write!(f, "warp {rows}"),
+                }
             }
         }
     }
@@ -114,18 +119,23 @@ fn directive(words: &[&str]) -> Result<Directive, String> {
         },
         ["vectorise", name] => Directive::Vectorise(name.to_string()),
         ["unroll", name] => Directive::Unroll(name.to_string()),
-        ["contract", rows, columns, terms, "tile", m, n, k, "thread", own, lanes] => {
+        ["contract", rows, columns, terms, "tile", m, n, k, share @ ..] => {
             let number = |word: &str| word.parse().map_err(|_| format!("`{word}` is no number"));
+            let share = match share {
+                ["thread", own, lanes] => Share::Thread([number(own)?, number(lanes)?]),
+                ["warp", own] => Share::Warp(number(own)?),
+                _ => return Err("a tile is shared by `thread ROWS COLUMNS` or `warp ROWS`".into()),
+            };
             Directive::Contract(Tiles {
                 loops: [rows, columns, terms].map(|l| l.to_string()),
                 tile: [number(m)?, number(n)?, number(k)?],
-                thread: [number(own)?, number(lanes)?],
+                share,
             })
         }
         _ => {
             return Err(format!(
                 "`{}` is no directive: split L by N, order L…, parallel L LEVEL, vectorise L, unroll L, \
-                 contract ROWS COLUMNS TERMS tile M N K thread M N",
+                 contract ROWS COLUMNS TERMS tile M N K thread M N|warp M",
                 words.join(" ")
             ));
         }
@@ -240,9 +250,6 @@ pub(crate) struct Resolved {
     /// The tiles of a sum of products, which has no other loops then.
     pub(crate) contraction: Option<Contraction>,
 }
-
-/// The threads of a warp.
-pub(crate) const WARP: i64 = 32;
 
 /// The most threads of a block.
 const BLOCK: i64 = 1024;

@@ -20,6 +20,9 @@ enum Shape {
 
 impl Writer<'_> {
     pub(super) fn alloc(&mut self, mem: Mem) -> Done<()> {
+        if self.alloc_fragments(mem)? {
+            return Ok(());
+        }
         let memory = self.kernel.mem(mem).clone();
         let Some(elements) = memory.elements.as_constant() else {
             return Err(format!("`{}` has a size that is known at run time only", memory.name));
@@ -64,14 +67,18 @@ impl Writer<'_> {
     }
 
     fn pointer(&self, mem: Mem) -> Done<Pointer> {
-        self.memory.get(&mem).cloned().ok_or_else(|| format!("`{}` does not exist", self.kernel.mem(mem).name))
+        self.memory
+            .get(&mem)
+            .cloned()
+            .ok_or_else(|| format!("`{}` does not exist", self.kernel.mem(mem).name))
     }
 
     /// The address of an element.
     pub(super) fn address(&mut self, mem: Mem, at: &str) -> Done<String> {
         let (pointer, ty) = (self.pointer(mem)?, stored(self.kernel.mem(mem).dtype));
         let (name, pointer) = (&pointer.name, pointer.ty());
-        Ok(self.op(&format!("llvm.getelementptr inbounds {name}[{at}] : ({pointer}, i64) -> {pointer}, {ty}")))
+        Ok(self
+            .op(&format!("llvm.getelementptr inbounds {name}[{at}] : ({pointer}, i64) -> {pointer}, {ty}")))
     }
 
     /// The number of the element of a lane.
@@ -151,24 +158,24 @@ impl Writer<'_> {
             let part = lanes_of(ty, by);
             let part = self.op(&format!("llvm.load {address}{invariant} {attributes} : {pointer} -> {part}"));
             if by == lanes {
-                return Ok(self.from_memory(part, dtype, lanes));
+                return Ok(self.loaded_value(part, dtype, lanes));
             }
             for lane in 0..by {
                 parts.push(self.lane_of(&part, ty, by, lane));
             }
         }
         let whole = self.joined(&parts, ty);
-        Ok(self.from_memory(whole, dtype, lanes))
+        Ok(self.loaded_value(whole, dtype, lanes))
     }
 
-    fn from_memory(&mut self, value: String, dtype: DType, lanes: usize) -> String {
+    fn loaded_value(&mut self, value: String, dtype: DType, lanes: usize) -> String {
         if dtype != DType::I1 {
             return value;
         }
         self.op(&format!("arith.trunci {value} : {} to {}", lanes_of("i8", lanes), lanes_of("i1", lanes)))
     }
 
-    fn to_memory(&mut self, value: &str, dtype: DType, lanes: usize) -> String {
+    fn stored_value(&mut self, value: &str, dtype: DType, lanes: usize) -> String {
         if dtype != DType::I1 {
             return value.to_string();
         }
@@ -226,13 +233,13 @@ impl Writer<'_> {
         let attributes = self.attributes(mem, 1, temporality);
         let value =
             self.op(&format!("llvm.load {address}{invariant} {attributes} : {pointer} -> {}", stored(dtype)));
-        Ok(self.from_memory(value, dtype, 1))
+        Ok(self.loaded_value(value, dtype, 1))
     }
 
     fn store_run(&mut self, place: &Place, value: &str, ty: Type, temporality: Temporality) -> Done<()> {
         let (mem, dtype) = (place.mem, ty.dtype);
         let (pointer, e) = (self.pointer(mem)?.ty(), stored(dtype));
-        let value = self.to_memory(value, dtype, ty.lanes);
+        let value = self.stored_value(value, dtype, ty.lanes);
         let by = self.at_once(place, ty.lanes);
         for first in (0..ty.lanes).step_by(by) {
             let at = self.element_at(place, first, ty.lanes)?;
@@ -262,7 +269,7 @@ impl Writer<'_> {
                     w.only_if(condition, |w| {
                         let at = w.element_at(place, lane, ty.lanes)?;
                         let address = w.address(place.mem, &at)?;
-                        let own = w.to_memory(&own, ty.dtype, 1);
+                        let own = w.stored_value(&own, ty.dtype, 1);
                         let pointer = w.pointer(place.mem)?.ty();
                         let attributes = w.attributes(place.mem, 1, temporality);
                         let e = stored(ty.dtype);
@@ -273,9 +280,7 @@ impl Writer<'_> {
                 Ok(())
             };
             match w.shape(place, ty.lanes)? {
-                Shape::Run(condition) => {
-                    w.only_if(condition, |w| w.store_run(place, &name, ty, temporality))
-                }
+                Shape::Run(condition) => w.only_if(condition, |w| w.store_run(place, &name, ty, temporality)),
                 Shape::RunOrEach(condition) => {
                     w.line(&format!("scf.if {condition} {{"));
                     w.depth += 1;
@@ -374,7 +379,7 @@ impl Writer<'_> {
                     let (source_at, target_at) = (w.element_at(&from, 0, 1)?, w.element_at(&to, 0, 1)?);
                     let Some(bytes) = bytes else {
                         let value = w.load_one(&from, &source_at, Temporality::Normal)?;
-                        let value = w.to_memory(&value, source.dtype, 1);
+                        let value = w.stored_value(&value, source.dtype, 1);
                         let address = w.address(to.mem, &target_at)?;
                         let pointer = w.pointer(to.mem)?.ty();
                         let e = stored(source.dtype);

@@ -15,7 +15,11 @@ impl Writer<'_> {
         done
     }
 
-    fn one(&mut self, Statement { results, op }: &Statement) -> Done<()> {
+    fn one(&mut self, statement: &Statement) -> Done<()> {
+        if self.loop_over_fragments(statement)? {
+            return Ok(());
+        }
+        let Statement { results, op } = statement;
         match op {
             Op::Load { place, fill, temporality } => {
                 let result = results[0];
@@ -149,13 +153,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn branch(
-        &mut self,
-        condition: Value,
-        then: &Region,
-        otherwise: &Region,
-        results: &[Value],
-    ) -> Done<()> {
+    fn branch(&mut self, condition: Value, then: &Region, otherwise: &Region, results: &[Value]) -> Done<()> {
         let condition = self.name(condition)?;
         let types: Vec<String> = results.iter().map(|&v| mlir(self.ty(v))).collect();
         let arrow = if types.is_empty() { String::new() } else { format!(" -> ({})", types.join(", ")) };
@@ -235,13 +233,15 @@ impl Writer<'_> {
         let (number, condition) = match level {
             Level::Task => return Err("a loop over tasks, which are a CPU's".into()),
             Level::Block => {
-                self.grid = self.grid.checked_sub(1).ok_or("a loop over blocks that is not at the beginning")?;
+                self.grid =
+                    self.grid.checked_sub(1).ok_or("a loop over blocks that is not at the beginning")?;
                 let dimension = ["x", "y", "z"][self.grid.min(2)];
                 let block = self.op(&format!("nvvm.read.ptx.sreg.ctaid.{dimension} : i32"));
                 (self.op(&format!("arith.extui {block} : i32 to i64")), None)
             }
             Level::Warp | Level::Thread => {
-                let all = count(low, high, step).ok_or("a number of threads that is known at run time only")?;
+                let all =
+                    count(low, high, step).ok_or("a number of threads that is known at run time only")?;
                 let in_warp = outside == Agent::Warp;
                 let (number, there) = match (level, in_warp) {
                     (Level::Warp, _) => (2, self.threads / WARP),
@@ -287,7 +287,9 @@ impl Writer<'_> {
     }
 
     fn barrier(&mut self, level: Level) -> Done<()> {
-        let Agent::Thread { of, warp } = self.agent else { return Err("a barrier outside of threads".into()) };
+        let Agent::Thread { of, warp } = self.agent else {
+            return Err("a barrier outside of threads".into());
+        };
         match level {
             Level::Block if warp || of == self.threads => self.line("nvvm.barrier0"),
             Level::Block => {
@@ -306,13 +308,16 @@ impl Writer<'_> {
 
     /// The threads of this warp that run the loop, as a mask (`i32`).
     fn members(&mut self) -> Done<String> {
-        let Agent::Thread { of, warp } = self.agent else { return Err("an exchange outside of threads".into()) };
+        let Agent::Thread { of, warp } = self.agent else {
+            return Err("an exchange outside of threads".into());
+        };
         let mask = |of: i64| if of >= WARP { -1 } else { (1i64 << of) - 1 };
         if warp || of <= WARP || of % WARP == 0 {
             return Ok(self.constant(&(mask(of) as i32).to_string(), "i32"));
         }
         // The last warp has fewer.
-        let (all, some) = (self.constant("-1", "i32"), self.constant(&(mask(of % WARP) as i32).to_string(), "i32"));
+        let (all, some) =
+            (self.constant("-1", "i32"), self.constant(&(mask(of % WARP) as i32).to_string(), "i32"));
         let (last, number) = (self.index(of / WARP), self.numbers[2].clone());
         let is_last = self.op(&format!("arith.cmpi eq, {number}, {last} : i64"));
         Ok(self.op(&format!("arith.select {is_last}, {some}, {all} : i32")))
@@ -320,7 +325,9 @@ impl Writer<'_> {
 
     /// The value of another thread of the warp.
     fn exchange(&mut self, source: &Source, value: Value) -> Done<String> {
-        let Agent::Thread { of, warp } = self.agent else { return Err("an exchange outside of threads".into()) };
+        let Agent::Thread { of, warp } = self.agent else {
+            return Err("an exchange outside of threads".into());
+        };
         let mask = self.members()?;
         let (kind, offset, clamp) = match source {
             Source::Xor(bits) => ("bfly", self.constant(&bits.to_string(), "i32"), WARP - 1),
@@ -338,12 +345,14 @@ impl Writer<'_> {
         let mut lanes = Vec::new();
         for lane in 0..ty.lanes {
             let own = self.lane(&name, ty, lane);
-            let bits = self.to_words(&own, ty.dtype)?;
+            let bits = self.words_of(&own, ty.dtype)?;
             let mut words = Vec::new();
             for word in bits {
-                words.push(self.op(&format!("nvvm.shfl.sync {kind} {mask}, {word}, {offset}, {clamp} : i32 -> i32")));
+                words.push(
+                    self.op(&format!("nvvm.shfl.sync {kind} {mask}, {word}, {offset}, {clamp} : i32 -> i32")),
+                );
             }
-            lanes.push(self.of_words(&words, ty.dtype)?);
+            lanes.push(self.scalar_of(&words, ty.dtype)?);
         }
         Ok(self.joined(&lanes, element(ty.dtype)))
     }
@@ -363,7 +372,7 @@ impl Writer<'_> {
     }
 
     /// The bits of a scalar in words of 32.
-    fn to_words(&mut self, name: &str, dtype: DType) -> Done<Vec<String>> {
+    fn words_of(&mut self, name: &str, dtype: DType) -> Done<Vec<String>> {
         let e = element(dtype);
         let bits = format!("i{}", dtype.bits());
         let mut value = name.to_string();
@@ -381,7 +390,7 @@ impl Writer<'_> {
         })
     }
 
-    fn of_words(&mut self, words: &[String], dtype: DType) -> Done<String> {
+    fn scalar_of(&mut self, words: &[String], dtype: DType) -> Done<String> {
         let bits = format!("i{}", dtype.bits());
         let value = match words {
             [low, high] => {

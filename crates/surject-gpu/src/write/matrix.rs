@@ -4,6 +4,7 @@
 //! thread has of `a` the rows `g` and `g + 8`, of `b` the column `g`, and of the sum the rows `g` and `g + 8` in the
 //! columns `2 t` and `2 t + 1`.
 
+use super::fragments::Fragments;
 use super::{Agent, Done, WARP, Writer, element, stored};
 use surject_ir::{BinaryOp, DType};
 use surject_kernel::{MatMulSizes, Space, Tile, Type};
@@ -52,14 +53,20 @@ impl Writer<'_> {
         if self.agent != Agent::Warp {
             return Err("a product of matrices outside of warps".into());
         }
-        let own = |s: Space| matches!(s, Space::Register | Space::Stack);
-        if [acc, a, b].iter().any(|t| own(self.kernel.mem(t.mem).space)) {
-            return Err("a product of matrices in memory of the warp; it is done in shared or global memory".into());
+        let own = |t: &Tile| matches!(self.kernel.mem(t.mem).space, Space::Register | Space::Stack);
+        let fragments = self.fragments_of(acc, sizes)?;
+        if own(a) || own(b) || own(acc) && fragments.is_none() {
+            return Err(
+                "a product of matrices in memory of the warp; it is done in shared or global memory".into()
+            );
         }
         let [acc, a, b] = [self.matrix(acc)?, self.matrix(a)?, self.matrix(b)?];
         let fits = |u: &Unit| sizes.m % u.m == 0 && sizes.n % u.n == 0 && sizes.k % u.k == 0;
         match unit(a.dtype, acc.dtype).filter(fits) {
-            Some(unit) => self.by_units(sizes, &unit, &acc, &a, &b),
+            Some(unit) => self.by_units(sizes, &unit, [&acc, &a, &b], fragments),
+            None if fragments.is_some() => {
+                Err(format!("a product of {} in sums of a warp, which no matrix unit does", a.dtype))
+            }
             None => self.by_elements(sizes, &acc, &a, &b),
         }
     }
@@ -71,7 +78,12 @@ impl Writer<'_> {
     }
 
     /// The number of an element; rows and columns are numbers of this thread and further ones.
-    fn cell(&mut self, m: &Matrix<'_>, (row, more_rows): (&str, i64), (column, more_columns): (&str, i64)) -> String {
+    fn cell(
+        &mut self,
+        m: &Matrix<'_>,
+        (row, more_rows): (&str, i64),
+        (column, more_columns): (&str, i64),
+    ) -> String {
         let offset = more_rows * m.tile.row + more_columns * m.tile.column;
         let mut at = m.first.clone();
         for (number, by) in [(row, m.tile.row), (column, m.tile.column)] {
@@ -137,9 +149,8 @@ impl Writer<'_> {
         &mut self,
         sizes: MatMulSizes,
         unit: &Unit,
-        acc: &Matrix<'_>,
-        a: &Matrix<'_>,
-        b: &Matrix<'_>,
+        [acc, a, b]: [&Matrix<'_>; 3],
+        fragments: Option<Fragments>,
     ) -> Done<()> {
         let lane = self.numbers[1].clone();
         let (two, three, width) = (self.index(2), self.index(3), self.index(unit.packed as i64));
@@ -156,14 +167,19 @@ impl Writer<'_> {
         let structure = format!("!llvm.struct<({})>", vec![sum_type; sums].join(", "));
         for i in (0..sizes.m as i64).step_by(unit.m) {
             for j in (0..sizes.n as i64).step_by(unit.n) {
+                let first = ((i as usize / unit.m) * (sizes.n / unit.n) + j as usize / unit.n) * sums;
                 let mut places = Vec::new();
-                for &row in rows {
-                    for column in 0..2 {
-                        places.push(self.cell(acc, (&group, i + row), (&pair, j + column)));
+                let mut sum: Vec<String> = Vec::new();
+                if let Some(fragments) = &fragments {
+                    sum.extend((first..first + sums).map(|slot| self.load_slot(fragments, slot)));
+                } else {
+                    for &row in rows {
+                        for column in 0..2 {
+                            places.push(self.cell(acc, (&group, i + row), (&pair, j + column)));
+                        }
                     }
+                    sum = places.iter().map(|at| self.element_of(acc, at)).collect::<Done<_>>()?;
                 }
-                let mut sum: Vec<String> =
-                    places.iter().map(|at| self.element_of(acc, at)).collect::<Done<_>>()?;
                 for k in (0..sizes.k as i64).step_by(unit.k) {
                     let mut left = Vec::new();
                     for &half in &halves {
@@ -206,8 +222,13 @@ impl Writer<'_> {
                         .map(|s| self.op(&format!("llvm.extractvalue {product}[{s}] : {structure}")))
                         .collect();
                 }
-                for (at, value) in places.iter().zip(sum) {
-                    self.store_cell(acc, at, &value)?;
+                if let Some(fragments) = &fragments {
+                    sum.iter()
+                        .enumerate()
+                        .for_each(|(s, value)| self.store_slot(fragments, first + s, value));
+                }
+                for (at, value) in places.iter().zip(&sum) {
+                    self.store_cell(acc, at, value)?;
                 }
             }
         }
@@ -260,7 +281,9 @@ impl Writer<'_> {
         let own = Type::scalar(a.dtype);
         let widened = |w: &mut Self, name: &str| match a.dtype == dtype {
             true => Ok(name.to_string()),
-            false if a.dtype.is_float() && dtype.is_int() => Err(format!("a product of {} in {dtype}", a.dtype)),
+            false if a.dtype.is_float() && dtype.is_int() => {
+                Err(format!("a product of {} in {dtype}", a.dtype))
+            }
             false => w.converted(name, own, dtype),
         };
         let (left, right) = (widened(self, &left)?, widened(self, &right)?);

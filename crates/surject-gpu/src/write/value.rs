@@ -149,9 +149,8 @@ impl Writer<'_> {
             (UnaryOp::RoundEven, DType::F32 | DType::F64) => "roundeven",
             (UnaryOp::Popcount, d) if d.size() >= 4 => "ctpop",
             (UnaryOp::CountLeadingZeros, d) if d.size() >= 4 => {
-                return Ok(self.op(&format!(
-                    "\"llvm.intr.ctlz\"({name}) <{{is_zero_poison = false}}> : ({t}) -> {t}"
-                )));
+                return Ok(self
+                    .op(&format!("\"llvm.intr.ctlz\"({name}) <{{is_zero_poison = false}}> : ({t}) -> {t}")));
             }
             (op, dtype) => return Err(format!("`{op}` of {dtype}, which is not arithmetic")),
         };

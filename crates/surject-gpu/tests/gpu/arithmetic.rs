@@ -80,15 +80,38 @@ fn same(a: Scalar, b: Scalar) -> bool {
 }
 
 const TYPES: [DType; 13] = [
-    DType::I1, DType::I8, DType::I16, DType::I32, DType::I64, DType::U8, DType::U16, DType::U32, DType::U64, DType::F16,
-    DType::BF16, DType::F32, DType::F64,
+    DType::I1,
+    DType::I8,
+    DType::I16,
+    DType::I32,
+    DType::I64,
+    DType::U8,
+    DType::U16,
+    DType::U32,
+    DType::U64,
+    DType::F16,
+    DType::BF16,
+    DType::F32,
+    DType::F64,
 ];
 
 /// Operations that are not functions: rounded once, or exact.
 const EXACT: [UnaryOp; 15] = [
-    UnaryOp::Neg, UnaryOp::Abs, UnaryOp::Sign, UnaryOp::Sqrt, UnaryOp::Rsqrt, UnaryOp::Floor, UnaryOp::Ceil,
-    UnaryOp::RoundEven, UnaryOp::RoundAway, UnaryOp::IsFinite, UnaryOp::Not, UnaryOp::Popcount,
-    UnaryOp::CountLeadingZeros, UnaryOp::Real, UnaryOp::Imag,
+    UnaryOp::Neg,
+    UnaryOp::Abs,
+    UnaryOp::Sign,
+    UnaryOp::Sqrt,
+    UnaryOp::Rsqrt,
+    UnaryOp::Floor,
+    UnaryOp::Ceil,
+    UnaryOp::RoundEven,
+    UnaryOp::RoundAway,
+    UnaryOp::IsFinite,
+    UnaryOp::Not,
+    UnaryOp::Popcount,
+    UnaryOp::CountLeadingZeros,
+    UnaryOp::Real,
+    UnaryOp::Imag,
 ];
 
 #[test]
@@ -134,7 +157,10 @@ fn operations_that_are_exact_are_so_in_arithmetic() {
                 let kernel = legal(&each(&[dtype], count, LANES, op)).unwrap();
                 for (found, &x) in results(&kernel, std::slice::from_ref(&x)).into_iter().zip(&x) {
                     let expected = eval::reduce_precision(exponent, mantissa, x).unwrap();
-                    assert!(same(found, expected), "{exponent}, {mantissa} of {x:?}: {found:?}, not {expected:?}");
+                    assert!(
+                        same(found, expected),
+                        "{exponent}, {mantissa} of {x:?}: {found:?}, not {expected:?}"
+                    );
                 }
             }
         }
@@ -162,8 +188,28 @@ fn apart(a: Scalar, b: Scalar) -> Option<u128> {
 /// Arguments of functions: the whole range by bits, small and usual numbers, and limits.
 fn arguments(dtype: DType, count: usize) -> Vec<Scalar> {
     let mut all: Vec<Scalar> = [
-        0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e-300, 88.0, -88.0, 710.0,
-        -745.0, 1e5, -1e6, 1e9, 3e38, 1e22, -1e300,
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        -0.5,
+        2.0,
+        -2.0,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+        1e-300,
+        88.0,
+        -88.0,
+        710.0,
+        -745.0,
+        1e5,
+        -1e6,
+        1e9,
+        3e38,
+        1e22,
+        -1e300,
     ]
     .iter()
     .map(|&x| Scalar::from_f64(dtype, x))
@@ -210,7 +256,12 @@ const FUNCTIONS: [(UnaryOp, u128, Option<u128>); 23] = [
 ];
 
 /// How far a kernel's values are from those that are expected, where most.
-fn worst(found: &[Scalar], expected: impl Iterator<Item = Scalar>, what: &str, x: impl Fn(usize) -> String) -> u128 {
+fn worst(
+    found: &[Scalar],
+    expected: impl Iterator<Item = Scalar>,
+    what: &str,
+    x: impl Fn(usize) -> String,
+) -> u128 {
     let mut most = 0;
     for (i, (&found, expected)) in found.iter().zip(expected).enumerate() {
         let Some(distance) = apart(found, expected) else {

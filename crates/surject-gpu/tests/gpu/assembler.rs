@@ -9,7 +9,8 @@ use surject_ir::testing::random_args;
 
 /// Where `ptxas` is: `SURJECT_PTXAS`, or what `cargo xtask setup` installs, or on the path.
 fn ptxas() -> Option<PathBuf> {
-    let runs = |path: &PathBuf| Command::new(path).arg("--version").output().is_ok_and(|o| o.status.success());
+    let runs =
+        |path: &PathBuf| Command::new(path).arg("--version").output().is_ok_and(|o| o.status.success());
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut places: Vec<PathBuf> = std::env::var_os("SURJECT_PTXAS").map(PathBuf::from).into_iter().collect();
     let wheels = std::fs::read_dir(root.join(".venv/lib")).into_iter().flatten().flatten();
@@ -69,7 +70,8 @@ fn the_assembler_takes_every_kernel() {
             let args = random_args(program.function("main").unwrap(), i as u64);
             collect(program, &args, &gpu, &mut collected);
         }
-        let directory = std::env::temp_dir().join(format!("surject-ptxas-{}-{}", gpu.name, std::process::id()));
+        let directory =
+            std::env::temp_dir().join(format!("surject-ptxas-{}-{}", gpu.name, std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();
         let (source, target) = (directory.join("kernels.ptx"), directory.join("kernels.cubin"));
         std::fs::write(&source, collected.ptx(gpu.name)).unwrap();
@@ -79,7 +81,8 @@ fn the_assembler_takes_every_kernel() {
             .arg(&source)
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+        let said =
+            String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{said}");
         std::fs::remove_dir_all(&directory).unwrap();
         let uses = uses(&said);
@@ -89,6 +92,12 @@ fn the_assembler_takes_every_kernel() {
             assert!((1..=REGISTERS).contains(&kernel.registers), "{kernel:?}");
         }
         let most = uses.iter().max_by_key(|u| u.registers).unwrap();
-        eprintln!("{}: {} kernels, at most {} registers ({})", gpu.name, uses.len(), most.registers, most.name);
+        eprintln!(
+            "{}: {} kernels, at most {} registers ({})",
+            gpu.name,
+            uses.len(),
+            most.registers,
+            most.name
+        );
     }
 }

@@ -94,7 +94,11 @@ impl Executor for OnPtx<'_> {
             .iter()
             .map(|t| {
                 let written = (0..t.len()).all(|i| t.get(i).is_some());
-                if written { surject_ptx::Buffer::of(t.bytes()) } else { surject_ptx::Buffer::unwritten(t.bytes().len()) }
+                if written {
+                    surject_ptx::Buffer::of(t.bytes())
+                } else {
+                    surject_ptx::Buffer::unwritten(t.bytes().len())
+                }
             })
             .collect();
         let sizes = self.sizes[..kernel.sizes.len()].iter().map(|&s| Arg::Number(s));
@@ -128,7 +132,11 @@ pub fn collect(
             }
             let text = error.to_string();
             let no_form = text.contains("has no formula") || text.contains("atomic operation");
-            assert!(matches!(inner, InterpError::Unsupported { .. }) || no_form, "{text}\n{}", surject_ir::print(program));
+            assert!(
+                matches!(inner, InterpError::Unsupported { .. }) || no_form,
+                "{text}\n{}",
+                surject_ir::print(program)
+            );
             collected.refused.push(text);
             None
         }
@@ -136,7 +144,12 @@ pub fn collect(
 }
 
 /// The results of a program on PTX.
-pub fn on_ptx(program: &Program, args: &[Buffer], machine: &dyn Machine, executor: &mut OnPtx<'_>) -> Vec<Buffer> {
+pub fn on_ptx(
+    program: &Program,
+    args: &[Buffer],
+    machine: &dyn Machine,
+    executor: &mut OnPtx<'_>,
+) -> Vec<Buffer> {
     run_on(program, "main", args, machine, &Schedules::default(), executor)
         .unwrap_or_else(|error| panic!("{error}\n{}", surject_ir::print(program)))
 }

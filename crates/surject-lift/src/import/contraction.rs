@@ -223,7 +223,14 @@ fn attributes(cx: &mut Cx<'_, '_>) -> Result<ConvAttrs> {
 }
 
 /// The axes of an operand or of the result: batch or feature axes first, the spatial ones behind.
-fn conv_axes(cx: &Cx<'_, '_>, a: i64, b: i64, spatial: &[i64], rank: usize, what: &str) -> Result<Vec<usize>> {
+fn conv_axes(
+    cx: &Cx<'_, '_>,
+    a: i64,
+    b: i64,
+    spatial: &[i64],
+    rank: usize,
+    what: &str,
+) -> Result<Vec<usize>> {
     let all: Vec<i64> = [a, b].into_iter().chain(spatial.iter().copied()).collect();
     let count = spatial.len() + 2;
     if rank != count {

@@ -144,12 +144,7 @@ pub(super) fn reduce(cx: &mut Cx<'_, '_>) -> Result<()> {
 }
 
 /// A library operation with the function of the body.
-fn by_function<'m>(
-    cx: &mut Cx<'_, 'm>,
-    region: &'m hlo::Region,
-    all: &Operands,
-    op: LibOp,
-) -> Result<()> {
+fn by_function<'m>(cx: &mut Cx<'_, 'm>, region: &'m hlo::Region, all: &Operands, op: LibOp) -> Result<()> {
     let region = cx.lift.region(cx.op, region, None)?;
     let operands = all.inputs.iter().chain(&all.inits);
     let Some(wide) = single::in_single(cx, &region)? else {

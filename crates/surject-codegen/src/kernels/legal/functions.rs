@@ -1,8 +1,8 @@
-//! Functions of floats by the formulas of [`crate::math`], in operations of the kernel IR.
+//! Functions of floats by the formulas of compiled code (`lower::math`), in operations of the kernel IR.
 //!
 //! The formulas write to a paper; here it is a list of statements. Machines of the kernel IR have no tables. Where a
 //! formula serves for nearly every argument, the rest has a branch of its own, which a vector takes where any of its
-//! lanes needs it; angles that are too large for every reduction are reduced with more digits of 2/π ([`super::angle`]).
+//! lanes needs it; angles that are too large for every reduction are reduced with more digits of 2/π (`angle`).
 
 use super::{angle, float};
 use crate::lower::emit::{At, ScopeId};
@@ -95,7 +95,8 @@ impl Sheet<'_, '_> {
                 b,
             ),
             (name, &[a]) => {
-                let to = [DType::F32, DType::F64, DType::I32, DType::I64].into_iter().find(|d| d.name() == to);
+                let to =
+                    [DType::F32, DType::F64, DType::I32, DType::I64].into_iter().find(|d| d.name() == to);
                 match name {
                     "arith.negf" => lines.unary(UnaryOp::Neg, a),
                     "math.absf" => lines.unary(UnaryOp::Abs, a),

@@ -1,0 +1,194 @@
+//! Memory of a warp that matrices are summed in: its elements lie in registers of the threads, as the products of matrices
+//! leave them.
+//!
+//! A warp may fill such a memory, sum products in it, and copy it elsewhere; each in this form:
+//!
+//! ```text
+//! for %e = 0 to ELEMENTS { store %value, acc[%e] }
+//! matmul (m, n, k) acc[0] by (n, 1), …
+//! for %i = 0 to m { for %j = 0 to n { %x = load acc[n*%i + %j]  store %x, other[…] } }
+//! ```
+
+use super::{Agent, Done, Writer, element};
+use std::fmt::Write as _;
+use surject_ir::DType;
+use surject_kernel::{
+    Affine, Kernel, LoopKind, MatMulSizes, Mem, Op, Region, Space, Statement, Temporality, Term, Tile, Value,
+};
+
+/// How the threads of a warp share a matrix of sums.
+#[derive(Clone, Debug)]
+pub(super) struct Fragments {
+    /// The registers, elements of a thread.
+    pub(super) name: String,
+    pub(super) dtype: DType,
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+}
+
+/// The sums of a warp: what products are summed into and lies in registers of the warp.
+pub(super) fn sums(kernel: &Kernel) -> Vec<(Mem, MatMulSizes)> {
+    fn find(kernel: &Kernel, region: &Region, found: &mut Vec<(Mem, MatMulSizes)>) {
+        for statement in &region.body {
+            if let Op::MatMul { sizes, acc, .. } = &statement.op
+                && kernel.mem(acc.mem).space == Space::Register
+                && !found.iter().any(|f| f.0 == acc.mem)
+            {
+                found.push((acc.mem, *sizes));
+            }
+            statement.op.regions().for_each(|r| find(kernel, r, found));
+        }
+    }
+    let mut found = Vec::new();
+    find(kernel, &kernel.body, &mut found);
+    found
+}
+
+/// A loop from 0 to a number, in steps of one, that carries nothing.
+fn simple(statement: &Statement) -> Option<(Value, i64, &Region)> {
+    match &statement.op {
+        Op::For { low, high, step: 1, kind: LoopKind::Serial | LoopKind::Unrolled, inits, body }
+            if inits.is_empty() && low.as_constant() == Some(0) =>
+        {
+            Some((*body.params.first()?, high.as_constant()?, body))
+        }
+        _ => None,
+    }
+}
+
+impl Writer<'_> {
+    /// Makes the registers of a matrix of sums; gives whether the memory is one.
+    pub(super) fn alloc_fragments(&mut self, mem: Mem) -> Done<bool> {
+        let Some(sizes) = self.sums.iter().find(|s| s.0 == mem).map(|s| s.1) else { return Ok(false) };
+        let memory = self.kernel.mem(mem).clone();
+        let whole = memory.elements.as_constant() == Some((sizes.m * sizes.n) as i64);
+        if self.agent != Agent::Warp || !whole || sizes.m % 16 != 0 || sizes.n % 8 != 0 {
+            return Err(format!(
+                "`{}`, sums of a warp that are not one matrix of 16 by 8 or more",
+                memory.name
+            ));
+        }
+        if !matches!(memory.dtype, DType::F32 | DType::I32) {
+            return Err(format!("`{}`, sums of a warp in {}", memory.name, memory.dtype));
+        }
+        let (name, elements) = (self.fresh(), (sizes.m * sizes.n) as i64 / super::WARP);
+        let count = self.constant(&elements.to_string(), "i64");
+        let ty = element(memory.dtype);
+        let _ = writeln!(
+            self.prologue,
+            "      {name} = llvm.alloca {count} x {ty} {{alignment = 16 : i64}} : (i64) -> !llvm.ptr"
+        );
+        let fragments = Fragments { name, dtype: memory.dtype, rows: sizes.m, columns: sizes.n };
+        self.fragments.insert(mem, fragments);
+        Ok(true)
+    }
+
+    /// The registers that a product sums in, if its tile is the whole matrix.
+    pub(super) fn fragments_of(&self, tile: &Tile, sizes: MatMulSizes) -> Done<Option<Fragments>> {
+        let Some(found) = self.fragments.get(&tile.mem) else { return Ok(None) };
+        let whole = tile.at.as_constant() == Some(0) && (tile.row, tile.column) == (sizes.n as i64, 1);
+        if !whole || (found.rows, found.columns) != (sizes.m, sizes.n) {
+            return Err("a product in a part of the sums of a warp".into());
+        }
+        Ok(Some(found.clone()))
+    }
+
+    /// The address of a register.
+    fn slot(&mut self, fragments: &Fragments, number: usize) -> String {
+        let (at, ty) = (self.index(number as i64), element(fragments.dtype));
+        let name = &fragments.name;
+        self.op(&format!("llvm.getelementptr inbounds {name}[{at}] : (!llvm.ptr, i64) -> !llvm.ptr, {ty}"))
+    }
+
+    pub(super) fn load_slot(&mut self, fragments: &Fragments, number: usize) -> String {
+        let (address, ty) = (self.slot(fragments, number), element(fragments.dtype));
+        self.op(&format!("llvm.load {address} {{alignment = 4 : i64}} : !llvm.ptr -> {ty}"))
+    }
+
+    pub(super) fn store_slot(&mut self, fragments: &Fragments, number: usize, value: &str) {
+        let (address, ty) = (self.slot(fragments, number), element(fragments.dtype));
+        self.line(&format!("llvm.store {value}, {address} {{alignment = 4 : i64}} : {ty}, !llvm.ptr"));
+    }
+
+    /// Writes a loop that fills the sums of a warp or copies them; gives whether it is one.
+    pub(super) fn loop_over_fragments(&mut self, statement: &Statement) -> Done<bool> {
+        if self.agent != Agent::Warp || self.fragments.is_empty() {
+            return Ok(false);
+        }
+        let Some((outer, count, body)) = simple(statement) else { return Ok(false) };
+        let affine = |terms: &[(Value, i64)]| {
+            let mut terms: Vec<Term> =
+                terms.iter().map(|&(v, factor)| Term { values: vec![v], factor }).collect();
+            terms.sort();
+            Affine { terms, lane: 0, offset: 0 }
+        };
+        match &body.body[..] {
+            [Statement { op: Op::Store { place, value, .. }, .. }] => {
+                let Some(fragments) = self.fragments.get(&place.mem).cloned() else { return Ok(false) };
+                let all = (fragments.rows * fragments.columns) as i64;
+                if count != all || place.at != affine(&[(outer, 1)]) || self.ty(*value).lanes != 1 {
+                    return Err("sums of a warp that are filled in parts".into());
+                }
+                let value = self.name(*value)?;
+                (0..all as usize / super::WARP as usize)
+                    .for_each(|number| self.store_slot(&fragments, number, &value));
+                Ok(true)
+            }
+            [inner] => {
+                let Some((column, columns, body)) = simple(inner) else { return Ok(false) };
+                let [
+                    Statement { results, op: Op::Load { place: from, .. } },
+                    Statement { op: Op::Store { place: to, value, .. }, .. },
+                ] = &body.body[..]
+                else {
+                    return Ok(false);
+                };
+                let Some(fragments) = self.fragments.get(&from.mem).cloned() else { return Ok(false) };
+                let whole = (count, columns) == (fragments.rows as i64, fragments.columns as i64);
+                let dense = from.at == affine(&[(outer, columns), (column, 1)]);
+                if !whole || !dense || results[..] != [*value] {
+                    return Err("sums of a warp that are copied in parts".into());
+                }
+                self.copy_fragments(&fragments, (outer, column), to, *value)?;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Each thread copies what it has.
+    fn copy_fragments(
+        &mut self,
+        fragments: &Fragments,
+        (row, column): (Value, Value),
+        to: &surject_kernel::Place,
+        value: Value,
+    ) -> Done<()> {
+        self.synchronise();
+        let lane = self.numbers[1].clone();
+        let (two, three) = (self.index(2), self.index(3));
+        let group = self.op(&format!("arith.shrui {lane}, {two} : i64"));
+        let number = self.op(&format!("arith.andi {lane}, {three} : i64"));
+        let pair = self.op(&format!("arith.muli {number}, {two} overflow<nsw> : i64"));
+        let agent = std::mem::replace(&mut self.agent, Agent::Thread { of: super::WARP, warp: true });
+        let mut slot = 0;
+        for i in (0..fragments.rows as i64).step_by(16) {
+            for j in (0..fragments.columns as i64).step_by(8) {
+                for part in 0..4 {
+                    let (down, right) = (self.index(i + part / 2 * 8), self.index(j + part % 2));
+                    let at = self.op(&format!("arith.addi {group}, {down} overflow<nsw> : i64"));
+                    self.define(row, at);
+                    let at = self.op(&format!("arith.addi {pair}, {right} overflow<nsw> : i64"));
+                    self.define(column, at);
+                    let own = self.load_slot(fragments, slot);
+                    self.define(value, own);
+                    self.store(to, value, Temporality::Normal)?;
+                    slot += 1;
+                }
+            }
+        }
+        self.agent = agent;
+        self.pending = [true; 2];
+        Ok(())
+    }
+}
