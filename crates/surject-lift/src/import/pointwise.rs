@@ -220,6 +220,41 @@ pub(super) fn windowed(
     cx.accumulate_from(op, init, to_result, value)
 }
 
+/// `x` at the positions `components - less` of the points of a space, and zero where these are outside.
+pub(super) fn inside(
+    cx: &mut Cx<'_, '_>,
+    x: FieldId,
+    space: &Space,
+    components: &[Affine],
+    less: &[Extent],
+) -> Result<FieldId> {
+    let own = cx.space(x);
+    let integer = |value: i64| Scalar::from_i128(DType::I64, value.into());
+    let zero = cx.constant(space, integer(0));
+    let mut positions = Vec::new();
+    let mut inside = cx.constant(space, Scalar::bool(true));
+    for (axis, component) in components.iter().enumerate() {
+        let mut position = cx.constant(space, integer(component.offset));
+        for (along, &coefficient) in component.coeffs.iter().enumerate().filter(|(_, c)| **c != 0) {
+            let index = cx.index(space, along, DType::I64)?;
+            let coefficient = cx.constant(space, integer(coefficient));
+            let term = cx.binary(BinaryOp::Mul, index, coefficient)?;
+            position = cx.binary(BinaryOp::Add, position, term)?;
+        }
+        let less = size(cx, &less[axis], space)?;
+        position = cx.binary(BinaryOp::Sub, position, less)?;
+        let end = size(cx, own.extent(axis), space)?;
+        let above = cx.binary(BinaryOp::Ge, position, zero)?;
+        let below = cx.binary(BinaryOp::Lt, position, end)?;
+        let here = cx.binary(BinaryOp::And, above, below)?;
+        inside = cx.binary(BinaryOp::And, inside, here)?;
+        positions.push(position);
+    }
+    let value = at(cx, x, space, positions)?;
+    let nothing = cx.constant(space, Scalar::zero(cx.dtype(x)));
+    cx.select(inside, value, nothing)
+}
+
 /// A window whose sizes and paddings may be symbolic.
 pub(super) struct SymbolicWindow {
     pub(super) dimensions: Vec<Extent>,
