@@ -33,8 +33,10 @@ fn types(arguments: &[Buffer]) -> Vec<TensorType> {
 /// The results of a function, imported for the call; those of the symbolic program are the same.
 fn called(signature: &str, body: &str, arguments: &[Buffer]) -> Vec<Buffer> {
     let text = format!("func.func @main{signature} {{\n{body}\n}}");
-    let module = surject_stablehlo::parse(&text).unwrap_or_else(|d| panic!("{}", d.render("test.mlir", &text)));
-    let program = import_for(&module, &ImportOptions::default(), &types(arguments)).unwrap_or_else(|e| panic!("{e}"));
+    let module =
+        surject_stablehlo::parse(&text).unwrap_or_else(|d| panic!("{}", d.render("test.mlir", &text)));
+    let program =
+        import_for(&module, &ImportOptions::default(), &types(arguments)).unwrap_or_else(|e| panic!("{e}"));
     let results = run_program(&program, arguments);
     if let Ok(whole) = lift(&text) {
         let bound = surject_ir::bind(whole.main().unwrap(), arguments).unwrap_or_else(|e| panic!("{e}"));
@@ -141,7 +143,10 @@ fn what_depends_on_data_is_refused_with_its_field() {
   return %r : tensor<?xf32>",
     );
     let LiftError::Dynamic { shape, fact: None, .. } = &error else { panic!("{error}") };
-    assert_eq!((shape.primitive.as_str(), shape.field.as_str()), ("stablehlo.dynamic_iota", "output_shape[0]"));
+    assert_eq!(
+        (shape.primitive.as_str(), shape.field.as_str()),
+        ("stablehlo.dynamic_iota", "output_shape[0]")
+    );
     assert_eq!(error.exit_status(), 3);
     // The start of a slice may depend on data as long as its size does not.
     let signature = "(%x: tensor<?xf32>, %i: tensor<i32>) -> tensor<2xf32>";

@@ -37,8 +37,12 @@ fn buffer(value: &Value) -> Buffer {
         "bool" => DType::I1,
         other => panic!("{other}"),
     };
-    let shape: Vec<usize> =
-        value["shape"].as_array().expect("a shape").iter().map(|n| n.as_u64().expect("a size") as usize).collect();
+    let shape: Vec<usize> = value["shape"]
+        .as_array()
+        .expect("a shape")
+        .iter()
+        .map(|n| n.as_u64().expect("a size") as usize)
+        .collect();
     let text = value["bytes"].as_str().expect("bytes");
     let byte = |i: usize| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).expect("hexadecimal");
     let bytes: Vec<u8> = (0..text.len() / 2).map(byte).collect();
@@ -66,7 +70,8 @@ fn text(name: &str) -> String {
 }
 
 fn parsed(name: &str, text: &str) -> Module {
-    surject_stablehlo::parse_and_verify(text.as_bytes()).unwrap_or_else(|d| panic!("{}", d.render(name, text)))
+    surject_stablehlo::parse_and_verify(text.as_bytes())
+        .unwrap_or_else(|d| panic!("{}", d.render(name, text)))
 }
 
 fn options<'a>(name: &'a str, text: &'a str) -> ImportOptions<'a> {

@@ -112,7 +112,8 @@ fn what_is_not_declared_is_pointed_at() {
 
 #[test]
 fn numbers_ask_no_questions_of_facts() {
-    let problem = surject_shape::text::parse("test.con", "size n\nwhere n >= 1\ndim a = 3 ^ 4\ndim a <= 7").unwrap();
+    let problem =
+        surject_shape::text::parse("test.con", "size n\nwhere n >= 1\ndim a = 3 ^ 4\ndim a <= 7").unwrap();
     let before = problem.given.comparisons();
     assert!(surject_shape::text::solve(&problem).is_solved());
     assert_eq!(problem.given.comparisons(), before);

@@ -244,7 +244,14 @@ fn attributes(cx: &mut Cx<'_, '_>) -> Result<(ConvAttrs, Edges)> {
 }
 
 /// The axes of an operand or of the result: batch or feature axes first, the spatial ones behind.
-fn conv_axes(cx: &Cx<'_, '_>, a: i64, b: i64, spatial: &[i64], rank: usize, what: &str) -> Result<Vec<usize>> {
+fn conv_axes(
+    cx: &Cx<'_, '_>,
+    a: i64,
+    b: i64,
+    spatial: &[i64],
+    rank: usize,
+    what: &str,
+) -> Result<Vec<usize>> {
     let all: Vec<i64> = [a, b].into_iter().chain(spatial.iter().copied()).collect();
     let count = spatial.len() + 2;
     if rank != count {
@@ -340,8 +347,7 @@ pub(super) fn convolution(cx: &mut Cx<'_, '_>) -> Result<()> {
     fit(cx, "the output features", ys.extent(y_axes[1]), ks.extent(k_axes[1]), together)?;
     fit(cx, "the batch", ys.extent(y_axes[0]), &batch, together)?;
     for i in 0..window {
-        let count =
-            positions(cx, (&conv, &edges), i, xs.extent(x_axes[2 + i]), ks.extent(k_axes[2 + i]));
+        let count = positions(cx, (&conv, &edges), i, xs.extent(x_axes[2 + i]), ks.extent(k_axes[2 + i]));
         let found = ys.extent(y_axes[2 + i]);
         let wrong = || format!("spatial dimension {i} of the output has {found} positions for {count}");
         fit(cx, &format!("spatial dimension {i} of the output"), &count, found, wrong)?;
@@ -371,7 +377,13 @@ pub(super) fn convolution(cx: &mut Cx<'_, '_>) -> Result<()> {
     let total = product.rank();
 
     // `group · size + axis`
-    let stride = |size: &Extent| size.as_const().and_then(|n| i64::try_from(n).ok()).unwrap_or(0);
+    let stride = |size: &Extent| match group {
+        None => Ok(0),
+        Some(_) => {
+            let size = cx.lift.constant_size(cx.op, "a group of features or batches", size)?;
+            i64::try_from(size).map_err(|_| cx.invalid("a group that overflows"))
+        }
+    };
     let split = |axis: usize, size: i64| {
         let mut expr = Affine::axis(total, axis);
         if let Some(group) = group {
@@ -382,13 +394,13 @@ pub(super) fn convolution(cx: &mut Cx<'_, '_>) -> Result<()> {
     let mut to_result = vec![Affine::fixed(total, 0); rank];
     (0..rank).for_each(|axis| to_result[axis] = Affine::axis(total, place[axis]));
     // Where there are groups, these sizes are constants.
-    to_result[y_axes[1]] = split(place[y_axes[1]], stride(&outputs));
+    to_result[y_axes[1]] = split(place[y_axes[1]], stride(&outputs)?);
     let mut to_kernel = vec![Affine::fixed(total, 0); rank];
     to_kernel[k_axes[0]] = Affine::axis(total, feature_at);
     to_kernel[k_axes[1]] = to_result[y_axes[1]].clone();
     let mut to_input = vec![Affine::fixed(total, 0); rank];
-    to_input[x_axes[0]] = split(place[y_axes[0]], if bg > 1 { stride(&batch) } else { 0 });
-    to_input[x_axes[1]] = split(feature_at, if fg > 1 { stride(&features) } else { 0 });
+    to_input[x_axes[0]] = split(place[y_axes[0]], if bg > 1 { stride(&batch)? } else { 0 });
+    to_input[x_axes[1]] = split(feature_at, if fg > 1 { stride(&features)? } else { 0 });
     for i in 0..window {
         let axis = window_at + i;
         let reach = ks.extent(k_axes[2 + i]);

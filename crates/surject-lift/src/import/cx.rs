@@ -57,12 +57,7 @@ impl<'m> Cx<'_, 'm> {
     }
 
     /// A total map, by what is known of sizes.
-    pub(crate) fn total(
-        &self,
-        domain: Space,
-        codomain: Space,
-        components: Vec<Affine>,
-    ) -> Result<IndexMap> {
+    pub(crate) fn total(&self, domain: Space, codomain: Space, components: Vec<Affine>) -> Result<IndexMap> {
         self.map(IndexMap::total_given(domain, codomain, components, &self.lift.sizes.facts))
     }
 

@@ -327,9 +327,8 @@ fn place_after(cx: &mut Cx<'_, '_>, ty: &TensorType, axis: usize, offsets: &[Ext
     let zeros = cx.constant(&ty.space, Scalar::zero(ty.dtype));
     let mut whole = cx.stored(zeros);
     for (i, offset) in offsets.iter().enumerate() {
-        let starts: Vec<Extent> = (0..ty.space.rank())
-            .map(|a| if a == axis { offset.clone() } else { Extent::Const(0) })
-            .collect();
+        let starts: Vec<Extent> =
+            (0..ty.space.rank()).map(|a| if a == axis { offset.clone() } else { Extent::Const(0) }).collect();
         let piece = cx.var(i)?;
         let mut args = vec![whole, piece];
         args.extend(start_vars(cx, &starts)?);

@@ -27,7 +27,8 @@ fn at(cx: &mut Cx<'_, '_>, x: FieldId, space: &Space, positions: Vec<FieldId>) -
     let may_be_empty = |e: &Extent| !cx.lift.sizes.facts.is_positive(e).is_yes();
     let mut x = x;
     if own.extents().iter().any(may_be_empty) {
-        let longer = |e: &Extent| if may_be_empty(e) { cx.lift.plus(e, &Extent::Const(1)) } else { e.clone() };
+        let longer =
+            |e: &Extent| if may_be_empty(e) { cx.lift.plus(e, &Extent::Const(1)) } else { e.clone() };
         let longer = Space::new(own.extents().iter().map(longer).collect::<Vec<_>>());
         let components = (0..rank).map(|a| Affine::axis(rank, a)).collect();
         let zero = fill(Scalar::zero(cx.dtype(x)));
@@ -190,7 +191,8 @@ pub(super) fn windowed(
     let mut inside: Option<FieldId> = None;
     let zero = cx.constant(&product, Scalar::zero(DType::I64));
     for axis in 0..rank {
-        let (at, within) = (cx.index(&product, axis, DType::I64)?, cx.index(&product, rank + axis, DType::I64)?);
+        let (at, within) =
+            (cx.index(&product, axis, DType::I64)?, cx.index(&product, rank + axis, DType::I64)?);
         let scaled = |cx: &mut Cx<'_, '_>, index: FieldId, by: i64| {
             let by = cx.constant(&product, Scalar::from_i128(DType::I64, by.into()));
             cx.binary(BinaryOp::Mul, index, by)

@@ -145,12 +145,7 @@ pub(super) fn reduce(cx: &mut Cx<'_, '_>) -> Result<()> {
 }
 
 /// A library operation with the function of the body.
-fn by_function<'m>(
-    cx: &mut Cx<'_, 'm>,
-    region: &'m hlo::Region,
-    all: &Operands,
-    op: LibOp,
-) -> Result<()> {
+fn by_function<'m>(cx: &mut Cx<'_, 'm>, region: &'m hlo::Region, all: &Operands, op: LibOp) -> Result<()> {
     let region = cx.lift.region(cx.op, region, None)?;
     let operands = all.inputs.iter().chain(&all.inits);
     let Some(wide) = single::in_single(cx, &region)? else {
@@ -272,11 +267,15 @@ pub(super) fn dynamic_reduce_window<'m>(cx: &mut Cx<'_, 'm>, region: &'m hlo::Re
     let window = pointwise::SymbolicWindow::of(cx)?;
     let ops = operators(cx.lift, region);
     let (Some(window), Some(ops)) = (window, ops) else {
-        return Err(cx.unsupported("a window of symbolic sizes over a dilated base or with a function of its own"));
+        return Err(
+            cx.unsupported("a window of symbolic sizes over a dilated base or with a function of its own")
+        );
     };
     for (i, op) in ops.into_iter().enumerate() {
         if !repeats(cx, op, all.inits[i], all.dtypes[i]) {
-            return Err(cx.unsupported("a window of symbolic sizes whose initial value is joined several times"));
+            return Err(
+                cx.unsupported("a window of symbolic sizes whose initial value is joined several times")
+            );
         }
         let result = cx.result_type(i)?.space;
         let field = pointwise::windowed(cx, op, (all.inputs[i], all.inits[i]), &window, &result)?;

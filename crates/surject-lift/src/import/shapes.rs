@@ -84,7 +84,8 @@ pub(super) fn agree(cx: &mut Cx<'_, '_>) -> Result<()> {
 
 /// The shape of a result, where the operation is one whose shape is known from its operands.
 fn shape(cx: &mut Cx<'_, '_>, result: usize) -> Result<Option<Shape>> {
-    let own = |cx: &Cx<'_, '_>, i: usize| Ok::<Shape, LiftError>(cx.operand_type(i)?.space.extents().to_vec());
+    let own =
+        |cx: &Cx<'_, '_>, i: usize| Ok::<Shape, LiftError>(cx.operand_type(i)?.space.extents().to_vec());
     let Some((dialect, name)) = cx.op.name.split_once('.') else { return Ok(None) };
     if dialect == "chlo" {
         return chlo(cx, name, result);
@@ -93,8 +94,15 @@ fn shape(cx: &mut Cx<'_, '_>, result: usize) -> Result<Option<Shape>> {
         return own(cx, 0).map(Some);
     }
     Ok(Some(match name {
-        "convert" | "compare" | "reduce_precision" | "reverse" | "cholesky" | "map" | "select_and_scatter"
-        | "dynamic_update_slice" | "batch_norm_inference" => own(cx, 0)?,
+        "convert"
+        | "compare"
+        | "reduce_precision"
+        | "reverse"
+        | "cholesky"
+        | "map"
+        | "select_and_scatter"
+        | "dynamic_update_slice"
+        | "batch_norm_inference" => own(cx, 0)?,
         "scatter" | "sort" => own(cx, result)?,
         "select" | "clamp" | "triangular_solve" => own(cx, 1)?,
         "bitcast_convert" => {
@@ -335,9 +343,9 @@ fn chlo(cx: &mut Cx<'_, '_>, name: &str, result: usize) -> Result<Option<Shape>>
         shapes.push((own, dims));
     }
     spread_declared(cx, |axis| {
-        let all = shapes.iter().filter_map(|(own, dims)| {
-            own.get(dims.iter().position(|&d| usize::try_from(d) == Ok(axis))?)
-        });
+        let all = shapes
+            .iter()
+            .filter_map(|(own, dims)| own.get(dims.iter().position(|&d| usize::try_from(d) == Ok(axis))?));
         let mut repeated = None;
         for extent in all {
             match extent.as_const() {
@@ -352,7 +360,8 @@ fn chlo(cx: &mut Cx<'_, '_>, name: &str, result: usize) -> Result<Option<Shape>>
 impl Sizes {
     /// Has any value of the module a `?`?
     pub(crate) fn are_dynamic(module: &surject_stablehlo::Module) -> bool {
-        let dynamic = |ty: &surject_stablehlo::Type| ty.as_tensor().is_some_and(|t| t.shape.contains(&Dim::Dynamic));
+        let dynamic =
+            |ty: &surject_stablehlo::Type| ty.as_tensor().is_some_and(|t| t.shape.contains(&Dim::Dynamic));
         module.values.iter().any(|v| dynamic(&v.ty))
     }
 }

@@ -321,7 +321,8 @@ impl<'m> Lifter<'m> {
             let ExtentExpr::Symbol(name) = &**expr else { return None };
             let place = declared(name)?;
             let inside = atoms(std::slice::from_ref(other));
-            (!inside.contains(expr)).then(|| (self.sizes.names.contains(name), place, name.clone(), other.clone()))
+            (!inside.contains(expr))
+                .then(|| (self.sizes.names.contains(name), place, name.clone(), other.clone()))
         };
         let sides = [candidate(&fact.left, &fact.right), candidate(&fact.right, &fact.left)];
         // Names that the module gives stay, and else the one that is declared first.
@@ -545,7 +546,10 @@ impl<'m> Lifter<'m> {
         }
         let mut rest = element as i64;
         let mut at = Vec::new();
-        for &size in own.sizes().unwrap_or_default().iter().rev() {
+        let Some(sizes) = own.sizes() else {
+            return Err(LiftError::invalid(op, "a symbolic vector of sizes"));
+        };
+        for &size in sizes.iter().rev() {
             at.insert(0, Affine::fixed(0, rest % size.max(1)));
             rest /= size.max(1);
         }
@@ -555,12 +559,7 @@ impl<'m> Lifter<'m> {
     }
 
     /// Integers that are known as expressions, as data.
-    pub(crate) fn sizes_field(
-        &mut self,
-        op: &Op,
-        ty: &TensorType,
-        elements: &[Extent],
-    ) -> Result<FieldId> {
+    pub(crate) fn sizes_field(&mut self, op: &Op, ty: &TensorType, elements: &[Extent]) -> Result<FieldId> {
         let mut whole: Option<FieldId> = None;
         for (k, extent) in elements.iter().enumerate() {
             let field = match number(extent) {
@@ -815,7 +814,16 @@ fn literal(cx: &Cx<'_, '_>, ty: &TensorType) -> Result<Option<Vec<Extent>>> {
 fn computed(cx: &mut Cx<'_, '_>, name: &str, count: usize) -> Result<Option<(Vec<Extent>, bool)>> {
     const MOVES: [&str; 5] = ["reshape", "concatenate", "convert", "broadcast_in_dim", "slice"];
     const ARITHMETIC: [&str; 10] = [
-        "add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "negate", "clamp", "sign",
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "remainder",
+        "maximum",
+        "minimum",
+        "negate",
+        "clamp",
+        "sign",
     ];
     let moves = MOVES.contains(&name);
     if name == "select" {
@@ -919,9 +927,8 @@ fn arithmetic(
         }
     }
     let holds = |l: &Extent, relation, r: &Extent| lift.sizes.facts.compare(l, relation, r).is_yes();
-    let divides = |x: &Extent, y: &Extent| {
-        holds(&zero, Relation::Le, x) && holds(&Extent::Const(1), Relation::Le, y)
-    };
+    let divides =
+        |x: &Extent, y: &Extent| holds(&zero, Relation::Le, x) && holds(&Extent::Const(1), Relation::Le, y);
     Some(match name {
         "negate" => lift.minus(&zero, a),
         "sign" => match number(a) {

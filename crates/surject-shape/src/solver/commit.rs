@@ -142,7 +142,8 @@ impl Solver {
                 }
                 let counted = bound.size().is_some_and(|s| s < state.at_least || s > state.at_most);
                 // Arithmetic has ruled it out.
-                let counted = counted || self.domains.get(&root).is_some_and(|d| bound.size().is_some_and(|s| !d.contains(s)));
+                let counted = counted
+                    || self.domains.get(&root).is_some_and(|d| bound.size().is_some_and(|s| !d.contains(s)));
                 if counted || misfits.contains(&(root, bound)) {
                     fits = false;
                     break;

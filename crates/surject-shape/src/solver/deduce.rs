@@ -232,7 +232,11 @@ impl Solver {
             let is_upper = match upper.size() {
                 Some(of_upper) => of_upper == size,
                 None => {
-                    if let Some(error) = self.undecided_clash(Dim::of(size.into(), upper.basis().unwrap_or(Basis::DEFAULT)), upper, fact) {
+                    if let Some(error) = self.undecided_clash(
+                        Dim::of(size.into(), upper.basis().unwrap_or(Basis::DEFAULT)),
+                        upper,
+                        fact,
+                    ) {
                         return Err(error);
                     }
                     self.given.same(&size.into(), &upper.extent()).is_yes()

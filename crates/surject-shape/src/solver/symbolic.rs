@@ -84,7 +84,9 @@ impl Solver {
             Err(error) => {
                 let kind = match error {
                     NoQuotient::NotDivisible(_) => ShapeErrorKind::TotalElems,
-                    NoQuotient::Underdetermined(_) | NoQuotient::Undecided(_) => ShapeErrorKind::UndecidedSize,
+                    NoQuotient::Underdetermined(_) | NoQuotient::Undecided(_) => {
+                        ShapeErrorKind::UndecidedSize
+                    }
                 };
                 Err(self.error(kind, error.to_string(), fact))
             }
@@ -93,9 +95,7 @@ impl Solver {
 
     /// A law in which a known size is symbolic: whether it is used up. `None` for a law over numbers.
     pub(super) fn symbolic_law(&mut self, law: &Law, mut fact: Fact) -> Result<Option<bool>, ShapeError> {
-        let is_symbolic = |solver: &Solver, term: DimTerm| {
-            matches!(solver.dim(term), DimTerm::Known(dim) if dim.size().is_none())
-        };
+        let is_symbolic = |solver: &Solver, term: DimTerm| matches!(solver.dim(term), DimTerm::Known(dim) if dim.size().is_none());
         match law {
             Law::Concat { target, parts } => {
                 if !parts.iter().chain([target]).any(|t| is_symbolic(self, *t)) {
@@ -106,7 +106,8 @@ impl Solver {
             Law::Affine { input, stride, over, kernel } => {
                 let window = kernel.filter(|k| !k.padded).map(|k| (k.dilation, k.size));
                 let terms = [Some(*input), Some(*over), window.map(|w| w.1)];
-                if *stride == 1 && window.is_none() || !terms.iter().flatten().any(|t| is_symbolic(self, *t)) {
+                if *stride == 1 && window.is_none() || !terms.iter().flatten().any(|t| is_symbolic(self, *t))
+                {
                     return Ok(None);
                 }
                 self.symbolic_affine(*input, *stride, *over, window, fact).map(Some)
@@ -233,9 +234,8 @@ impl Solver {
         let basis = self.basis_of(&known, fact)?;
         let one = Extent::Const(1);
         // `factor * (size - 1)` of an axis with a position.
-        let gaps = |factor: u64, dim: Dim| {
-            times(factor.into(), Extent::difference(dim.extent(), Extent::Const(1)))
-        };
+        let gaps =
+            |factor: u64, dim: Dim| times(factor.into(), Extent::difference(dim.extent(), Extent::Const(1)));
         let positive = |dim: Dim| SizeFact::new(Extent::Const(1), Relation::Le, dim.extent());
         match (found, over, kernel) {
             (_, Ok(over), None) => {
@@ -258,7 +258,10 @@ impl Solver {
                 Ok(false)
             }
             (Ok(input), Err(var), Some((dilation, Ok(kernel)))) => {
-                let room = Extent::difference(Extent::difference(input.extent(), one.clone()), gaps(dilation, kernel));
+                let room = Extent::difference(
+                    Extent::difference(input.extent(), one.clone()),
+                    gaps(dilation, kernel),
+                );
                 let room = self.tidy(room);
                 let question = SizeFact::new(Extent::Const(0), Relation::Le, room.clone());
                 self.needs(&question, "the kernel fits the axis", fact)?;
@@ -268,7 +271,8 @@ impl Solver {
                 Ok(false)
             }
             (Ok(input), Ok(over), Some((dilation, Err(var)))) => {
-                let room = Extent::difference(Extent::difference(input.extent(), one.clone()), gaps(stride, over));
+                let room =
+                    Extent::difference(Extent::difference(input.extent(), one.clone()), gaps(stride, over));
                 let room = self.tidy(room);
                 let question = SizeFact::new(Extent::Const(0), Relation::Le, room.clone());
                 self.needs(&question, "the kernel has a position", fact)?;

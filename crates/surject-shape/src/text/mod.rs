@@ -60,9 +60,7 @@ impl Solution {
     pub fn status(&self) -> &'static str {
         match &self.outcome {
             Ok(_) => "solved",
-            Err(error)
-                if matches!(error.kind, ShapeErrorKind::Undecided | ShapeErrorKind::UndecidedSize) =>
-            {
+            Err(error) if matches!(error.kind, ShapeErrorKind::Undecided | ShapeErrorKind::UndecidedSize) => {
                 "undecided"
             }
             Err(_) => "unsatisfiable",

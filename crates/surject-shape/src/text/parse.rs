@@ -186,7 +186,10 @@ impl Parser<'_> {
                     return Err((at, format!("`{name}` is no name of a size")));
                 }
                 if self.problem.dims.iter().any(|(n, _)| *n == name) {
-                    return Err((at, format!("`{name}` is a variable of a line before; declare sizes first")));
+                    return Err((
+                        at,
+                        format!("`{name}` is a variable of a line before; declare sizes first"),
+                    ));
                 }
                 if self.problem.sizes.contains(&name) {
                     return Err((at, format!("the size `{name}` is declared already")));
@@ -230,7 +233,10 @@ impl Parser<'_> {
                 ExtentExpr::Symbol(name) if self.problem.sizes.iter().any(|n| **n == **name) => {}
                 _ => {
                     let size = Extent::Expr(atom.clone());
-                    return Err((at, format!("the size `{size}` is not declared: write `size {size}` before")));
+                    return Err((
+                        at,
+                        format!("the size `{size}` is not declared: write `size {size}` before"),
+                    ));
                 }
             }
         }
@@ -247,7 +253,8 @@ impl Parser<'_> {
         let Some(basis) = self.word() else { return self.fail("expected the name of a basis") };
         let unit = Dim::with_basis(1, &basis) == Dim::Unit;
         if unit && !self.problem.given.same(&extent, &Extent::Const(1)).is_yes() {
-            let text = format!("whether `{extent}` is 1 and broadcasts is not known; it would need `{extent} == 1`");
+            let text =
+                format!("whether `{extent}` is 1 and broadcasts is not known; it would need `{extent} == 1`");
             return Err((from, text));
         }
         Ok(if unit { Dim::Unit.into() } else { Dim::of(extent, Basis::named(&basis)).into() })

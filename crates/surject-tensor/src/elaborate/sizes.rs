@@ -72,9 +72,7 @@ impl Session {
                 self.graph.note_product(fresh, [x, y]);
                 product(fresh.into(), x, y)
             }
-            (BinaryOp::Div | BinaryOp::PointDiv, Some(d), Some(DimTerm::Known(n)))
-                if n.size() > Some(0) =>
-            {
+            (BinaryOp::Div | BinaryOp::PointDiv, Some(d), Some(DimTerm::Known(n))) if n.size() > Some(0) => {
                 strided(d, n.size().unwrap_or_default(), fresh.into())
             }
             (BinaryOp::Div | BinaryOp::PointDiv, Some(d), Some(by @ DimTerm::Var(_))) => {
