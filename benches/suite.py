@@ -3,6 +3,7 @@
 plain noise (`inN.npy`); `surject bench` makes the others.
 
     suite.py [FOLDER] [NAME …]      default folder: target/suite; names are prefixes, all when none is given
+    suite.py --small [NAME …]       the workloads at sizes that an interpreter runs, to tests/suite
 
 Every workload has two sizes: its own, and `NAME_odd`, where the extents are no multiples of anything. Programs that no
 cache holds are no part of the suite; without arguments they are written too, to target/large.
@@ -329,8 +330,45 @@ large("max_pool", max_pool, f32(64, 112, 112, 32))
 large("embedding", lambda table, at: table[at], f32(50000, 512), below(50000, 16384))
 
 
+def shrunk(array, limit, factor):
+    """An argument with its long axes divided by a factor, and the longest ones cut; positions stay inside."""
+    def size(d):
+        if d <= limit:
+            return d
+        return d // factor if d // factor <= 200 else 60 + d // factor % 13
+
+    shape = tuple(map(size, array.shape))
+    if not isinstance(array, np.ndarray):
+        return jax.ShapeDtypeStruct(shape, array.dtype)
+    part = array[tuple(slice(0, d) for d in shape)]
+    return part if array.dtype in (np.int8, np.uint32) else part % 4
+
+
+def small(words):
+    """Every workload, with the least arguments that its function takes; of the decoder one layer is a block."""
+    for name, function, arguments in WORKLOADS:
+        skipped = name.endswith("_odd") or name == "decoder12_step"
+        if skipped or words and not any(name.startswith(w) for w in words):
+            continue
+        if name == "threefry_normal":
+            function = lambda key: jax.random.normal(jax.random.wrap_key_data(key), (60,))
+        found = []
+        for limit, factor in [(limit, factor) for limit in (16, 8) for factor in (64, 32, 16, 8, 4, 2, 1)]:
+            given = [shrunk(a, limit, factor) for a in arguments]
+            if any(d < 2 for a, g in zip(arguments, given) for d, was in zip(g.shape, a.shape) if was > limit):
+                continue
+            try:
+                jax.eval_shape(function, *given)
+            except (TypeError, ValueError):
+                continue
+            found.append((sum(int(np.prod(g.shape)) for g in given), len(found), given))
+        export(f"{ROOT}/tests/suite/{name}", function, min(found)[2])
+
+
 def main():
     words = sys.argv[1:]
+    if words[:1] == ["--small"]:
+        return small(words[1:])
     write(WORKLOADS, words)
     if not words:
         write(LARGE, [f"{ROOT}/target/large"])

@@ -171,6 +171,72 @@ fn check_counts() {
     std::fs::remove_file(file).expect("the file is ours");
 }
 
+/// What `opt` writes after a stage it reads again, and takes to the stages after it.
+#[test]
+fn every_stage_picks_up_where_another_stopped() {
+    let case = own_case("softmax");
+    let folder = std::env::temp_dir().join(format!("surject-stop-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the temporary folder is writable");
+    let stop = |from: &str, stage: &str, extension: &str| {
+        let to = folder.join(format!("{stage}.{extension}")).display().to_string();
+        surject(&["opt", from, "--stop-after", stage, "-o", &to]).unwrap_or_else(|f| panic!("{stage}: {f}"));
+        to
+    };
+    let whole = |form: &str| surject(&["opt", &case.program, "--emit", form]).expect("the program compiles");
+    let dialect = stop(&case.program, "dialect", "mlir");
+    let egraph = stop(&dialect, "egraph", "mlir");
+    // The e-graph has nothing left to do to what it gave.
+    let again = surject(&["opt", &egraph, "--emit", "dialect"]).expect("the module is read");
+    assert_eq!(std::fs::read_to_string(&egraph).expect("written"), again);
+    let mlir = stop(&egraph, "mlir", "mlir");
+    assert_eq!(std::fs::read_to_string(&mlir).expect("written"), whole("mlir"));
+    for form in ["llvm-dialect", "llvm", "asm"] {
+        let text = surject(&["opt", &mlir, "--emit", form]).unwrap_or_else(|f| panic!("{form}: {f}"));
+        assert_eq!(text, whole(form), "{form}");
+    }
+    let schedule = stop(&egraph, "schedule", "txt");
+    let kernel = stop(&egraph, "kernel", "kernel");
+    let kernels = surject(&["opt", &egraph, "--emit", "kernel", "--schedule", &schedule]);
+    assert_eq!(std::fs::read_to_string(&kernel).expect("written"), kernels.expect("the schedules fit"));
+    let printed = surject(&["opt", &kernel]).expect("the kernels are verified");
+    assert_eq!(std::fs::read_to_string(&kernel).expect("written"), printed);
+    // A later stage has no earlier form.
+    for (file, form) in [(&mlir, "dialect"), (&kernel, "stablehlo")] {
+        let failure = surject(&["opt", file, "--emit", form]).expect_err("there is no way back");
+        assert!(failure.message.contains("from here, --emit gives"), "{failure}");
+    }
+    let failure = surject(&["run", &kernel]).expect_err("kernels are no program");
+    assert!(failure.message.contains("a stage behind that of a program"), "{failure}");
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn passes_of_mlir_run_before_the_egraph() {
+    let case = own_case("softmax");
+    let run = |passes: &str| surject(&["opt", &case.program, "--emit", "program", "--mlir-passes", passes]);
+    assert_eq!(
+        run("canonicalize,cse").unwrap(),
+        surject(&["opt", &case.program, "--emit", "program"]).unwrap()
+    );
+    let failure = run("nosuch").expect_err("there is no such pass");
+    assert!(failure.message.contains("--mlir-passes") && failure.message.contains("'nosuch'"), "{failure}");
+}
+
+#[test]
+fn pipelines_are_printed_for_mlir_opt() {
+    let text = surject(&["doctor", "--pipelines"]).expect("it only prints");
+    assert_eq!(text.matches("mlir-opt-22 --pass-pipeline='builtin.module(").count(), 2, "{text}");
+}
+
+#[test]
+fn machines_are_those_of_kernels() {
+    let case = own_case("softmax");
+    for words in [["opt", &case.program, "--machine", "avx2"], ["run", &case.program, "--machine", "avx2"]] {
+        let failure = surject(&words).expect_err("no other form has machines");
+        assert!(failure.message.contains("needs `--"), "{failure}");
+    }
+}
+
 #[test]
 fn doctor_reports() {
     let text = surject(&["doctor"]).expect("it only reports");

@@ -1,20 +1,34 @@
 //! The walk in `ARCHITECTURE.md` shows what the command prints, and the layers that it names use only those before them.
 
 use crate::support::{own_case, root, surject};
+use std::path::PathBuf;
 
-/// The texts of the walk, in order: the mark before each, and the words of the command.
-const STAGES: [(&str, &[&str]); 3] = [
-    ("program", &["--emit", "program"]),
-    ("schedule", &["--emit", "schedule", "--machine", "sm_90a"]),
-    ("kernel", &["--emit", "kernel", "--machine", "sm_90a"]),
+/// The program of a walk.
+#[derive(Clone, Copy)]
+enum Walk {
+    Softmax,
+    Convolution,
+}
+
+/// The texts of the walks, in order: the mark before each, the program, and the words of the command.
+const STAGES: [(&str, Walk, &[&str]); 6] = [
+    ("program", Walk::Softmax, &["--emit", "program"]),
+    ("schedule", Walk::Softmax, &["--emit", "schedule", "--machine", "sm_90a"]),
+    ("kernel", Walk::Softmax, &["--emit", "kernel", "--machine", "sm_90a"]),
+    ("convolution, program", Walk::Convolution, &["--emit", "program"]),
+    ("convolution, schedule", Walk::Convolution, &["--emit", "schedule", "--machine", "avx2"]),
+    ("convolution, kernel", Walk::Convolution, &["--emit", "kernel", "--machine", "avx2"]),
 ];
 
 /// The page with the texts that the command prints now.
 fn page(page: &str) -> String {
-    let case = own_case("softmax");
     let mut text = page.to_string();
-    for (name, words) in STAGES {
-        let words: Vec<&str> = ["opt", &case.program].iter().chain(words).copied().collect();
+    for (name, walk, words) in STAGES {
+        let program = match walk {
+            Walk::Softmax => own_case("softmax").program,
+            Walk::Convolution => root().join("tests/suite/conv3x3/program.mlir").display().to_string(),
+        };
+        let words: Vec<&str> = ["opt", &program].iter().chain(words).copied().collect();
         let printed = surject(&words).unwrap_or_else(|failure| panic!("{failure}"));
         // Places in the source depend on where the repository lies.
         let lines: Vec<&str> = printed.trim().lines().map(|l| l.split(" @ ").next().unwrap_or(l)).collect();
@@ -37,6 +51,40 @@ fn the_walk_shows_what_the_command_prints() {
         return;
     }
     assert!(found == expected, "ARCHITECTURE.md is out of date: run this test with SURJECT_UPDATE=1");
+}
+
+/// The folders of the code generator are layers: a file uses those of its own and of the layers before it, in the order in
+/// which the front page names them.
+#[test]
+fn folders_of_the_code_generator_use_only_those_before_them() {
+    let folder = root().join("crates/surject-codegen/src");
+    let front = std::fs::read_to_string(folder.join("lib.rs")).expect("the front page is readable");
+    let order: Vec<&str> = front.lines().filter_map(|l| l.split_once(". `")?.1.split('`').next()).collect();
+    let expected =
+        ["machine", "expression", "normalise", "schedule", "lower", "materialise", "library", "program"];
+    assert_eq!(order, expected);
+    let mut work: Vec<(usize, PathBuf)> = Vec::new();
+    for (i, layer) in order.iter().enumerate() {
+        work.push((i, folder.join(format!("{layer}.rs"))));
+        work.push((i, folder.join(layer)));
+    }
+    let mut files = 0;
+    while let Some((i, path)) = work.pop() {
+        if path.is_dir() {
+            let entries = std::fs::read_dir(&path).expect("the folder is readable");
+            work.extend(entries.map(|entry| (i, entry.expect("an entry").path())));
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).expect("the file is readable");
+        let code: String = text.lines().filter(|l| !l.trim_start().starts_with("//")).collect();
+        files += 1;
+        for later in &order[i + 1..] {
+            let uses =
+                code.contains(&format!("crate::{later}::")) || code.contains(&format!("crate::{later};"));
+            assert!(!uses, "{} uses `{later}`, which comes after `{}`", path.display(), order[i]);
+        }
+    }
+    assert!(files > 100, "{files} files");
 }
 
 /// In the order of the front page, every layer uses only those before it.

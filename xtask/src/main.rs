@@ -56,7 +56,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().task {
-        Task::Setup => setup::packages(),
+        Task::Setup => setup::packages().and_then(|()| setup::assembler()),
         Task::Demo => demo::run(),
         Task::Test { no_xla } => test::everything(!no_xla),
         Task::Bench { xla_only, workloads } => test::bench(!xla_only, &workloads),

@@ -24,6 +24,19 @@ const JAX: &str = "jax[cpu]==0.10.2";
 /// The Python packages of the other peer of `surject bench`, pinned: its flags change between versions.
 const IREE: [&str; 2] = ["iree-base-compiler==3.13.0", "iree-base-runtime==3.13.0"];
 
+/// NVIDIA's assembler, pinned: tests assemble the PTX of kernels where it is installed.
+const PTXAS: &str = "nvidia-cuda-nvcc-cu12==12.9.86";
+
+/// Installs NVIDIA's assembler into the virtual environment, if it is missing.
+pub fn assembler() -> Outcome {
+    let python = python()?;
+    let found = "import glob, sys; sys.exit(not glob.glob(sys.prefix + '/lib/*/site-packages/nvidia/cuda_nvcc/bin/ptxas'))";
+    if succeeds(&mut program(&python, &["-c", found])) {
+        return Ok(());
+    }
+    run(&mut program(&python, &["-m", "pip", "install", "--quiet", "--no-deps", PTXAS]))
+}
+
 /// Installs the Debian packages that are missing.
 pub fn packages() -> Outcome {
     let missing: Vec<&str> = PACKAGES.into_iter().filter(|p| !installed(p)).collect();
@@ -54,16 +67,24 @@ fn installed(package: &str) -> bool {
     ))
 }
 
-/// The Python of the virtual environment with JAX, made if it is missing.
-pub fn jax() -> Outcome<PathBuf> {
+/// The Python of the virtual environment, which is made if it is missing.
+fn python() -> Outcome<PathBuf> {
     let venv = root().join(".venv");
     let python = venv.join("bin/python");
-    if !succeeds(&mut program(&python, &["-c", "import jax, ml_dtypes"])) {
+    if !succeeds(&mut program(&python, &["-c", "import pip"])) {
         let venv = venv.to_string_lossy().into_owned();
         if run(&mut program("python3", &["-m", "venv", &venv])).is_err() {
             packages_for_python()?;
             run(&mut program("python3", &["-m", "venv", "--clear", &venv]))?;
         }
+    }
+    Ok(python)
+}
+
+/// The Python of the virtual environment with JAX, installed if it is missing.
+pub fn jax() -> Outcome<PathBuf> {
+    let python = python()?;
+    if !succeeds(&mut program(&python, &["-c", "import jax, ml_dtypes"])) {
         run(&mut program(&python, &["-m", "pip", "install", "--quiet", JAX]))?;
     }
     Ok(python)

@@ -1,45 +1,23 @@
 //! Kernels from index maps: loop nests, memory plan and MLIR text. This crate links no MLIR.
 //!
-//! [`lower`] turns a function of a [`Program`] into one MLIR module. Kernels are derived from nothing but the index
-//! maps of the assignments:
+//! [`lower()`] turns a function of a [`Program`] into one MLIR module. Kernels are derived from nothing but the index
+//! maps of the assignments.
 //!
-//! * `build` composes every read into the addresses of the loads below it and turns every accumulation inside a
-//!   stored field into a reduction over loops of its own, by base change (`solve`). What has no such form, or would
-//!   be evaluated much more often in place, is stored on its own first (`store`); what cannot be pulled at all is
-//!   pushed: the target is filled with the neutral element and the product space is looped over (`push`).
-//! * `phase` takes an output apart by the remainders of its positions, where windows run over tensors with holes:
-//!   each phase has a kernel that visits no hole; two whose elements alternate are one (`paired`).
-//! * `schedule` merges and orders loops and chooses which of them is done in lanes; `row` writes the kernel,
-//!   whose work `units` cuts. A value is written where the loops it depends on are known (`emit`, `value`).
-//! * `contraction` writes sums of products with packed operands (`pack`) and register tiles; `turned` moves
-//!   blocks through registers where loads and stores run along different loops; `stash` keeps the terms of a
-//!   reduction along a row for the output, and cuts long reductions into parts.
-//! * `columns` joins rows to the target some at a time, where a reduction would walk down long columns.
-//! * `short` has short rows in lanes: blocks of them are transposed in registers. `braid` has several short rows in one
-//!   vector, where nothing is reduced: its lanes are picked from what lies in memory as a run. `keys` compares floats as integers
-//!   where only the largest or the smallest counts.
-//! * `gather` makes gathers expressions: those of single elements compute their indices, and what is computed from a
-//!   gather along its lines takes the elements from where they are. What is stored only to be gathered from, and seldom,
-//!   is computed where it is gathered (`drawn`).
-//! * `again` stores first what a kernel would compute again and again, `lone` the sums of rows whose rest is then done in
-//!   lanes; `periodic` writes out what repeats beside short
-//!   rows, `renumber` reads reshapes without a common refinement in place, and `unswitch` writes a kernel twice where one
-//!   condition chooses for all of its points.
-//! * `framed` stores a tensor with what windows read outside of it, where most tiles of a product lie at a border.
-//! * `stream` stores results that the caches do not hold past them, rows from line to line of memory, blocks (`turned`)
-//!   through a tile where their rows do not begin with a line. `runs` leaves long runs of one byte, or of a tensor's
-//!   elements, to the C library.
-//! * `positions` does arithmetic on positions before there is code.
-//! * `scan` writes reductions over windows that grow by one term an output in one step an output; beside others they are
-//!   stored first.
-//! * `fuse` runs kernels together that need of each other no more than the same rows (`recipe`): a task takes some rows
-//!   through all of them, and what lies between stays in its cache. Kernels over the same points are one.
-//! * `hoist` takes what a loop repeats in vain out of it, and what depends on literals alone out of every run;
-//!   `coalesce` gives one memory to values that become each other, as far as their lives (`live`) allow (`inplace`),
-//!   and `swap` lets two of a loop change places.
-//! * `passed` makes assignments of large results that nothing stores.
-//! * `library` writes library operations (in it `network` sorts short lines), `steps` control flow, `memory` the static
-//!   memory plan, for which `order` may change the order of the steps and `thrift` end a chain, `host` the module.
+//! # Layers
+//!
+//! Each is a folder with a front page, and uses only those before it (a test of the repository checks that):
+//!
+//! 1. `machine`: what code generation knows of the machine ([`Target`]), and the types of values in registers.
+//! 2. `expression`: what a kernel computes, as a scalar expression over loops; knows no machine and no text.
+//! 3. `normalise`: equal forms with fewer or simpler loops.
+//! 4. `schedule`: decisions about the loops of a kernel: order, lanes, the form in which it is written, units of work,
+//!    tiles of contractions, prefetches, what goes past the caches.
+//! 5. `lower`: from an expression and its schedule to MLIR text.
+//! 6. `materialise`: what is stored on the way, and the kernels of an assignment.
+//! 7. `library`: kernels of library operations: sorts, scatters, windows with scalar functions, calls of the run time.
+//! 8. `program`: the kernels of a function together: order, fusion, memory, the module.
+//!
+//! [`kernels`] makes kernels in the kernel IR instead, for any machine; it uses the first three layers, and the formulas of `lower::math`.
 //!
 //! # The module
 //!
@@ -54,82 +32,23 @@
 //!   `convert-arith-to-llvm` and `convert-cf-to-llvm` lower it.
 //! * Outside symbols: `surject_parallel` and what else [`surject_runtime::library::symbols`] names.
 
-mod abreast;
-mod access;
-mod address;
-mod again;
-mod ahead;
-mod blocks;
-mod braid;
-mod build;
-mod coalesce;
-mod cold;
-mod columns;
-mod complex;
-mod condition;
-mod contraction;
-mod dag;
-mod divide;
-mod drawn;
-mod elem;
-mod emit;
 mod error;
-mod facts;
-mod framed;
-mod fuse;
-mod gather;
-mod halves;
-mod hoist;
-mod host;
-mod inline;
-mod inplace;
+mod expression;
 pub mod kernels;
-mod keys;
 mod library;
-mod lines;
-mod live;
-mod lone;
-mod math;
-mod memory;
-mod narrow;
-mod order;
-mod pack;
-mod paired;
-mod passed;
-mod periodic;
-mod phase;
-mod pieces;
-mod plan;
-mod pointwise;
-mod positions;
-mod push;
-mod recipe;
-mod renumber;
-mod row;
-mod runs;
-mod scan;
+mod lower;
+mod machine;
+mod materialise;
+mod normalise;
+mod program;
 mod schedule;
-mod short;
-mod solve;
-mod stash;
-mod steps;
-mod store;
-mod stream;
-mod swap;
-mod target;
-mod thrift;
-mod turned;
-mod units;
-mod unswitch;
-mod uses;
-mod value;
-mod vectors;
 
 pub use error::CodegenError;
-pub use memory::Lent;
-pub use plan::{KernelPlan, Plan};
-pub use target::Target;
+pub use machine::target::Target;
+pub use program::memory::Lent;
+pub use program::plan::{KernelPlan, Plan};
 
+use program::{cold, host, memory_limit, plan, stored};
 use std::sync::Arc;
 use surject_ir::{Buffer, Program, TensorType};
 
@@ -213,12 +132,13 @@ pub fn lower_with(
         let what = format!("the guard `{}`: bind the sizes of the call first", guard.fact);
         return Err(CodegenError::unsupported(what));
     }
-    let found = &*passed::stored(found)?;
-    let thrift::Settled { mut lowered, donations, mut memory, .. } = thrift::settle(found, target)?;
+    let found = &*stored::stored(found)?;
+    let memory_limit::Settled { mut lowered, donations, mut memory, .. } =
+        memory_limit::settle(found, target)?;
     lowered.renumber();
     cold::mark(&mut lowered);
     if options.profile {
-        memory.arena_bytes = memory.arena_bytes.next_multiple_of(memory::ALIGN);
+        memory.arena_bytes = memory.arena_bytes.next_multiple_of(machine::ALIGN);
     }
     let profile = options.profile.then_some(memory.arena_bytes);
     let texts = host::module(found, &lowered, &memory, target.threads, profile)?;

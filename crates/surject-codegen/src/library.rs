@@ -12,18 +12,19 @@ mod scatter;
 mod select;
 mod windows;
 
-use crate::address::Lin;
-use crate::build::sizes;
-use crate::dag::{Buf, Dag, Node};
-use crate::emit::{At, Bounds, Carried, Elem, Emitter, ScopeId, Val};
-use crate::gather::Gathered;
-use crate::lines;
-use crate::row::{self, Kernel, name_pointers};
-use crate::runs;
-use crate::schedule::{self, Output};
-use crate::store::{Stores, buf};
-use crate::units::share_of_task;
-use crate::uses;
+use crate::expression::address::Lin;
+use crate::expression::compose::sizes;
+use crate::expression::dag::{Buf, Dag, Node, buf};
+use crate::expression::gather::Gathered;
+use crate::expression::output::Output;
+use crate::expression::uses;
+use crate::lower::bulk;
+use crate::lower::emit::{At, Bounds, Carried, Emitter, ScopeId, Val};
+use crate::lower::row::{self, Kernel, name_pointers};
+use crate::lower::units::share_of_task;
+use crate::machine::elem::Elem;
+use crate::materialise::store::Stores;
+use crate::schedule::{self, gathered_lines};
 use crate::{CodegenError, Target};
 use std::collections::HashMap;
 use surject_ir::{DType, Function, LibOp, Region, StatementKind, Var};
@@ -50,8 +51,8 @@ pub fn kernels(
     if empty {
         return Ok(Vec::new());
     }
-    if let Some(drawn) = targets.first().and_then(|t| stores.drawn.get(t)).cloned() {
-        return Ok(vec![stores.drawn(targets[0], &drawn)?]);
+    if let Some(sunk) = targets.first().and_then(|t| stores.sunk.get(t)).cloned() {
+        return Ok(vec![stores.sunk(targets[0], &sunk)?]);
     }
     let statement = StatementKind::Call {
         op: op.clone(),
@@ -66,8 +67,8 @@ pub fn kernels(
     let call = Call {
         function: stores.function,
         threads: stores.target.threads,
-        lanes: if stores.target.has_half_lines() { 8 } else { 16 },
-        far: lines::far_bytes(stores.target),
+        lanes: if stores.target.has_half_line_vectors() { 8 } else { 16 },
+        far: gathered_lines::far_bytes(stores.target),
         targets,
         args,
         regions,
@@ -209,7 +210,11 @@ impl Call<'_> {
         let (from, to) = (self.arg(i)?, self.targets[i]);
         let dtype = self.dtype(to);
         let count: i64 = self.sizes(to)?.iter().product();
-        let worth = if target.eager { count > 1 } else { count.saturating_mul(dtype.size() as i64) > LEAST };
+        let worth = if target.treats_all_as_large {
+            count > 1
+        } else {
+            count.saturating_mul(dtype.size() as i64) > LEAST
+        };
         if self.threads <= 1 || dtype.is_complex() || !worth {
             return Ok(None);
         }
@@ -522,7 +527,7 @@ impl<'a> Writer<'a> {
 
     /// Copies bytes, as many as are known at run time.
     fn copy_all(&mut self, scope: ScopeId, to: &str, from: &str, bytes: &str) {
-        self.em.line(scope, &runs::copied(to, from, bytes));
+        self.em.line(scope, &bulk::copied(to, from, bytes));
     }
 
     /// An integer element as `i64`; what does not fit becomes the largest.

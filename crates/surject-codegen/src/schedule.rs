@@ -1,31 +1,46 @@
 //! Decisions about the loops of a kernel: which are one, in which order they run, which of them is done in lanes.
 
-use crate::Target;
-use crate::abreast::Abreast;
-use crate::access::NEAR;
-use crate::address::{Guard, Lin, LoopId, LoopSet};
-use crate::braid::{self, Braid};
-use crate::dag::{Buf, Dag, Node, NodeData, NodeId};
-use crate::emit::{Elem, ReducePlan};
-use crate::runs::Runs;
-use crate::short::{self, Short};
-use crate::stream;
-use crate::turned::{self, Turned};
-use std::collections::{HashMap, HashSet};
-use surject_ir::{AccOp, BinaryOp, DType, UnaryOp};
+pub(crate) mod blocks;
+pub(crate) mod bulk;
+pub(crate) mod contraction;
+pub(crate) mod cuts;
+pub(crate) mod gathered_lines;
+pub(crate) mod halo;
+pub(crate) mod interleave;
+pub(crate) mod non_temporal;
+pub(crate) mod outer_vector;
+pub(crate) mod prefetch;
+pub(crate) mod scan;
+pub(crate) mod split_reduction;
+pub(crate) mod term_cache;
+pub(crate) mod transpose;
+pub(crate) mod units;
+pub(crate) mod unroll_jam;
 
-/// A stored value: where it goes and what it is.
-#[derive(Clone, Debug)]
-pub struct Output {
-    /// The tensor that is written.
-    pub to: Buf,
-    /// The row-major position that is written, in elements of the type of the node.
-    pub address: Lin,
-    /// What is written.
-    pub root: NodeId,
-    /// What joins it to the element that is there.
-    pub join: Option<AccOp>,
+use crate::Target;
+use crate::expression::address::{Lin, LoopId, LoopSet};
+use crate::expression::dag::{Dag, Node, NodeData, NodeId};
+use crate::expression::output::Output;
+use crate::machine::elem::Elem;
+use crate::schedule::bulk::Runs;
+use crate::schedule::interleave::Interleave;
+use crate::schedule::outer_vector::OuterVector;
+use crate::schedule::transpose::BlockTranspose;
+use crate::schedule::unroll_jam::UnrollJam;
+use std::collections::{HashMap, HashSet};
+use surject_ir::{BinaryOp, DType, UnaryOp};
+
+/// How a reduction is done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReducePlan {
+    /// Its loops, outermost first.
+    pub order: Vec<LoopId>,
+    /// The lanes in which its last loop is done; 1: none.
+    pub lanes: usize,
 }
+
+/// Elements that lie at most so far apart are taken from vectors that hold all that is between them.
+pub(crate) const NEAR: i64 = 8;
 
 /// The schedule of a kernel.
 #[derive(Clone, Debug)]
@@ -36,19 +51,19 @@ pub struct Schedule {
     pub lanes: usize,
     /// Loads that run along other loops than the last: they are done in blocks, which are transposed. The loops then
     /// stand before the last.
-    pub turned: Option<Turned>,
+    pub block_transpose: Option<BlockTranspose>,
     /// Rows that are short: they are the lanes of the last loop, and what runs along them is written out.
-    pub short: Option<Short>,
+    pub outer_vector: Option<OuterVector>,
     /// Rows that are short and run on from one to the next: the last loop is that over rows, and its lanes are the rows
     /// of a block.
-    pub braid: Option<Braid>,
-    /// Windows that are summed abreast: the loop over them is the last but one.
-    pub(crate) abreast: Option<Abreast>,
+    pub interleave: Option<Interleave>,
+    /// Windows that are unrolled and jammed: the loop over them is the last but one.
+    pub(crate) unroll_jam: Option<UnrollJam>,
     /// How each reduction is done.
     pub reductions: HashMap<NodeId, ReducePlan>,
-    /// By tables of how many entries may functions be computed ([`Target::tables`])?
+    /// By tables of how many entries may functions be computed ([`Target::lane_permute_width`])?
     pub tables: usize,
-    /// Do results go past the caches ([`Target::streams`])?
+    /// Do results go past the caches ([`Target::has_non_temporal_stores`])?
     pub streams: bool,
     /// From so many bytes on a part of a row is done from line to line of memory.
     pub shift: Option<i64>,
@@ -61,110 +76,11 @@ pub struct Schedule {
 impl Schedule {
     /// Is every loop over the output one of `order`, and the last one done element by element or in lanes?
     pub fn is_plain(&self) -> bool {
-        self.turned.is_none() && self.short.is_none() && self.braid.is_none() && self.abreast.is_none()
+        self.block_transpose.is_none()
+            && self.outer_vector.is_none()
+            && self.interleave.is_none()
+            && self.unroll_jam.is_none()
     }
-}
-
-/// Joins loops that every address runs through as if they were one. Gives the graph, the outputs and the loops
-/// over the output that are left.
-pub fn merge(dag: Dag, outputs: Vec<Output>, outer: &[LoopId]) -> (Dag, Vec<Output>, Vec<LoopId>) {
-    let (mut dag, mut outputs, mut outer) = (dag, outputs, outer.to_vec());
-    while let Some((a, b)) = mergeable(&dag, &outputs, &outer) {
-        let drop = |lin: &Lin| Lin {
-            terms: lin.terms.iter().copied().filter(|t| t.0 != a).collect(),
-            offset: lin.offset,
-        };
-        let mut result = Dag::default();
-        result.extents.clone_from(&dag.extents);
-        result.extents[b.0 as usize] *= result.extents[a.0 as usize];
-        result.extents[a.0 as usize] = 1;
-        let mut ids: Vec<NodeId> = Vec::with_capacity(dag.len());
-        for (_, data) in dag.iter() {
-            let at = |id: NodeId| ids[id.0 as usize];
-            let mut node = data.node.clone();
-            for guard in node.guards_mut() {
-                *guard = joined(guard, (a, b), dag.extent(b)).unwrap_or_else(|| guard.clone());
-            }
-            let node = node.mapped(&at, &|lin| Some(drop(lin))).unwrap_or(node);
-            ids.push(result.add(node, data.dtype));
-        }
-        for output in &mut outputs {
-            *output = Output {
-                address: drop(&output.address),
-                root: ids[output.root.0 as usize],
-                ..output.clone()
-            };
-        }
-        outer.retain(|&l| l != a);
-        dag = result;
-    }
-    (dag, outputs, outer)
-}
-
-/// Summed loops of fewer points do not fill a vector: they are joined with the one around even where a guard asks for
-/// that alone.
-const SHORT: i64 = 16;
-
-/// A guard that has `extent` times the coefficient of `b` for `a`, and holds where this one holds: `0 ≤ a + e < n` is
-/// `0 ≤ extent·(a + e) + b < extent·n`, as `b` never reaches the next `a`. Backwards `b` counts from its last point.
-fn joined(guard: &Guard, (a, b): (LoopId, LoopId), extent: i64) -> Option<Guard> {
-    let (around, inside) = (guard.expr.coeff(a), guard.expr.coeff(b));
-    if inside.checked_mul(extent) == Some(around) {
-        return Some(guard.clone());
-    }
-    if inside != 0 || around.abs() != 1 {
-        return None;
-    }
-    let offset = if around < 0 { extent - 1 } else { 0 };
-    let step = Lin { terms: vec![(b, around)], offset };
-    Some(Guard { expr: step.plus(&guard.expr, extent)?, bound: guard.bound.checked_mul(extent)? })
-}
-
-/// Two loops of one kind such that every expression has `extent(b)` times the coefficient of `b` for `a`, or can have.
-fn mergeable(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Option<(LoopId, LoopId)> {
-    let mut lins: Vec<&Lin> = outputs.iter().map(|o| &o.address).collect();
-    let mut conditions: Vec<&Guard> = Vec::new();
-    let mut groups: Vec<&[LoopId]> = vec![outer];
-    let mut fixed = LoopSet::default();
-    let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-    for id in dag.reachable(&roots, true) {
-        conditions.extend(dag[id].node.guards());
-        match &dag[id].node {
-            Node::Load { address, .. } | Node::Gather { address, .. } => lins.push(address),
-            Node::Index(lin) => lins.push(lin),
-            Node::Reduce { loops, .. } => groups.push(loops),
-            Node::Param(_, l) => fixed = fixed.union(std::iter::once(*l).collect()),
-            _ => {}
-        }
-    }
-    let together = |a: LoopId, b: LoopId| groups.iter().all(|g| g.contains(&a) == g.contains(&b));
-    let uniform = |a: LoopId, b: LoopId| {
-        lins.iter().all(|lin| lin.coeff(b).checked_mul(dag.extent(b)) == Some(lin.coeff(a)))
-    };
-    let guarded = |a: LoopId, b: LoopId| {
-        let short = !outer.contains(&b) && dag.extent(b) < SHORT;
-        conditions.iter().all(|guard| match joined(guard, (a, b), dag.extent(b)) {
-            Some(joined) => joined == **guard || short,
-            None => false,
-        })
-    };
-    for group in &groups {
-        for (i, &a) in group.iter().enumerate() {
-            for (j, &b) in group.iter().enumerate() {
-                let free = !fixed.contains(a) && !fixed.contains(b);
-                if i != j && free && together(a, b) && uniform(a, b) && guarded(a, b) && used(dag, outputs, b)
-                {
-                    return Some((a, b));
-                }
-            }
-        }
-    }
-    None
-}
-
-/// Does a loop count at all? One that no expression uses only repeats.
-fn used(dag: &Dag, outputs: &[Output], l: LoopId) -> bool {
-    outputs.iter().any(|o| o.address.coeff(l) != 0) || dag.iter().any(|(_, d)| d.deps.contains(l))
 }
 
 /// The cost of a node per element, in cycles of scalar code, and whether vector code does it lane by lane.
@@ -216,7 +132,7 @@ const ONE_BY_ONE: usize = 8;
 /// by one.
 fn handed_on(dag: &Dag, n: NodeId, target: &Target) -> usize {
     let truths = matches!(dag[n].node, Node::Reduce { .. }) && dag[n].dtype == DType::I1;
-    if truths && target.has_half_lines() { target.lanes_bytes } else { usize::MAX }
+    if truths && target.has_half_line_vectors() { target.vector_bytes } else { usize::MAX }
 }
 
 /// The most lanes for what depends on a loop. Of mixed widths that counts which a quarter of the values have: a few wider
@@ -234,7 +150,7 @@ fn widest(dag: &Dag, nodes: &[NodeId], l: LoopId, target: &Target, copies: usize
         |n: NodeId| matches!(dag[n].node, Node::Gather { offset, .. } if dag[offset].deps.contains(l));
     let most = if nodes.iter().any(|&n| apart(n)) { ONE_BY_ONE } else { usize::MAX };
     let most = nodes.iter().map(|&n| handed_on(dag, n, target)).fold(most, usize::min);
-    (target.lanes_bytes / size * if by_lane { 1 } else { copies }).clamp(1, most)
+    (target.vector_bytes / size * if by_lane { 1 } else { copies }).clamp(1, most)
 }
 
 /// The largest power of two that is not above either.
@@ -278,11 +194,11 @@ fn whole_row(
     };
     let all = usize::try_from(dag.extent(l)).ok()?;
     let size = outputs.iter().map(|o| Elem::of(dag[o.root].dtype).size()).max()?.max(4);
-    let registers = all.div_ceil(target.lanes_bytes / size) * down.len();
+    let registers = all.div_ceil(target.vector_bytes / size) * down.len();
     // Long terms need more registers besides.
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let nodes = dag.reachable(&roots, true);
-    let most = 3 * target.registers / 16 * copies(nodes.len(), target);
+    let most = 3 * target.vector_registers / 16 * copies(nodes.len(), target);
     let short = down.iter().all(|r| {
         let body = dag[*r].node.children().flat_map(|b| dag.reachable(&[b], false));
         body.into_iter().all(|n| node_cost(dag, n) < LONG)
@@ -314,7 +230,7 @@ fn share(extent: i64, lanes: usize, native: usize) -> f64 {
 /// registers are worth more of them. (Zen 3: of 9 to 40 nodes four take 0.8 to 0.95 of the time of two; of normal numbers
 /// from random bits two take 0.75 of the time of one.)
 fn copies(nodes: usize, target: &Target) -> usize {
-    let narrow = target.has_half_lines();
+    let narrow = target.has_half_line_vectors();
     match nodes {
         0..=8 => 4,
         9..=40 if narrow => 4,
@@ -348,7 +264,7 @@ fn inside_of_rows(dag: &Dag, nodes: &[NodeId], l: LoopId, row: LoopId, target: &
     });
     loads.all(|(n, [own, stride])| {
         let bytes = dag.extent(row) * stride * Elem::of(dag[n].dtype).size() as i64;
-        (1..stride).contains(&own) && bytes <= target.second_bytes() as i64
+        (1..stride).contains(&own) && bytes <= target.l2_bytes() as i64
     })
 }
 
@@ -377,7 +293,7 @@ impl Chooser<'_> {
         };
         let points: f64 = nest[..depth].iter().map(runs).product();
         let Some((l, lanes)) = vector.filter(|v| data.deps.contains(v.0)) else { return points * scalar };
-        let native = self.target.lanes_bytes / Elem::of(data.dtype).size();
+        let native = self.target.vector_bytes / Elem::of(data.dtype).size();
         let share = share(self.dag.extent(l), lanes, native);
         let factor = match &data.node {
             _ if by_lane => 1.1,
@@ -464,8 +380,8 @@ fn keep_step(dag: &Dag, reductions: &[NodeId], plans: &mut HashMap<NodeId, Reduc
     for (r, plan) in plans.iter_mut().filter(|p| p.1.lanes > 1) {
         let key = depths.get(r).map(|&depth| (depth, dag[*r].deps, plan.order.clone()));
         let Some(&(lanes, together)) = key.and_then(|key| fewest.get(&key)) else { continue };
-        let native = target.lanes_bytes / Elem::of(dag[*r].dtype).size();
-        let fitting = target.registers / 2 * native / together;
+        let native = target.vector_bytes / Elem::of(dag[*r].dtype).size();
+        let fitting = target.vector_registers / 2 * native / together;
         plan.lanes = lanes.min(1 << fitting.max(native).ilog2());
     }
 }
@@ -474,7 +390,7 @@ fn keep_step(dag: &Dag, reductions: &[NodeId], plans: &mut HashMap<NodeId, Reduc
 const MOST: f64 = 4.0;
 
 /// The most nodes that reductions along the same loops have together.
-fn together(bodies: &[(NodeId, Vec<NodeId>)], plans: &HashMap<NodeId, ReducePlan>) -> usize {
+pub(crate) fn together(bodies: &[(NodeId, Vec<NodeId>)], plans: &HashMap<NodeId, ReducePlan>) -> usize {
     let mut groups: HashMap<&[LoopId], HashSet<NodeId>> = HashMap::new();
     for (r, nodes) in bodies {
         groups.entry(&plans[r].order).or_default().extend(nodes);
@@ -530,11 +446,11 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
             sum += points
                 * match vector {
                     Some((l, lanes)) if output.address.coeff(l) == 1 => {
-                        share(dag.extent(l), lanes, target.lanes_bytes / 4)
+                        share(dag.extent(l), lanes, target.vector_bytes / 4)
                     }
                     // The two parts of complex numbers are stored together.
                     Some((l, lanes)) if outputs.len() == 2 && output.address.coeff(l) == 2 => {
-                        2.0 * share(dag.extent(l), lanes, target.lanes_bytes / 4)
+                        2.0 * share(dag.extent(l), lanes, target.vector_bytes / 4)
                     }
                     Some(_) => 1.5,
                     None => 1.0,
@@ -550,7 +466,7 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         let wide = widest(dag, &all, l, target, copies(busy, target));
         let store = outputs.iter().map(|o| Elem::of(dag[o.root].dtype).size()).max().unwrap_or(4).max(2);
         let lanes =
-            cover(wide.min(target.lanes_bytes / store * 4), dag.extent(l), target.lanes_bytes / store);
+            cover(wide.min(target.vector_bytes / store * 4), dag.extent(l), target.vector_bytes / store);
         // The lanes of a vector must not meet at one element.
         let meets = outputs.iter().any(|o| o.join.is_some() && o.address.coeff(l) == 0);
         let cost =
@@ -563,31 +479,31 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
     let mut schedule = Schedule {
         order,
         lanes: 1,
-        turned: None,
-        short: None,
-        braid: None,
-        abreast: None,
+        block_transpose: None,
+        outer_vector: None,
+        interleave: None,
+        unroll_jam: None,
         reductions: plans,
-        tables: target.tables,
+        tables: target.lane_permute_width,
         streams: false,
         shift: None,
         runs: Runs::default(),
         cycles,
     };
     /// What is picked from vectors is longer code.
-    const BRAID: f64 = 0.9;
+    const INTERLEAVED: f64 = 0.9;
     /// Of more loads than these, columns are had with less.
     const PICKED: usize = 3;
-    let short = short::find(dag, outputs, &schedule.order, target);
-    let braid = braid::find(dag, outputs, &schedule.order, target)
-        .filter(|b| b.cycles < BRAID * best.0 && (short.is_none() || b.picked <= PICKED));
-    if let Some(braid) = braid {
-        schedule.order.retain(|&l| l != braid.row && !braid.along.contains(&l));
-        schedule.order.push(braid.row);
-        schedule.lanes = braid.rows as usize;
-        schedule.cycles = braid.cycles.max(traffic(dag, outputs) / BYTES_A_CYCLE);
-        schedule.braid = Some(braid);
-        stream::decide(dag, outputs, &mut schedule, target);
+    let short = outer_vector::find(dag, outputs, &schedule.order, target);
+    let interleave = interleave::find(dag, outputs, &schedule.order, target)
+        .filter(|b| b.cycles < INTERLEAVED * best.0 && (short.is_none() || b.picked <= PICKED));
+    if let Some(interleave) = interleave {
+        schedule.order.retain(|&l| l != interleave.row && !interleave.along.contains(&l));
+        schedule.order.push(interleave.row);
+        schedule.lanes = interleave.rows as usize;
+        schedule.cycles = interleave.cycles.max(traffic(dag, outputs) / BYTES_A_CYCLE);
+        schedule.interleave = Some(interleave);
+        non_temporal::decide(dag, outputs, &mut schedule, target);
         return schedule;
     }
     if let Some(short) = short {
@@ -595,8 +511,8 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         // Columns that lie apart are taken from the same rows again while these are in a cache.
         schedule.order.sort_by_key(|&l| short.apart && inside_of_rows(dag, &all, l, short.row, target));
         schedule.order.push(short.row);
-        (schedule.lanes, schedule.short) = (short.lanes, Some(short));
-        stream::decide(dag, outputs, &mut schedule, target);
+        (schedule.lanes, schedule.outer_vector) = (short.lanes, Some(short));
+        non_temporal::decide(dag, outputs, &mut schedule, target);
         return schedule;
     }
     if let Some((l, lanes)) = best.1 {
@@ -611,12 +527,12 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
             }
         }
     }
-    turned::turn(dag, outputs, &mut schedule, target);
+    transpose::turn(dag, outputs, &mut schedule, target);
     schedule.runs = Runs::of(dag, outputs, &schedule, target);
-    stream::decide(dag, outputs, &mut schedule, target);
-    turned::shape(dag, outputs, &mut schedule, target);
+    non_temporal::decide(dag, outputs, &mut schedule, target);
+    transpose::shape(dag, outputs, &mut schedule, target);
     if schedule.shift.is_none() && best.0 < schedule.cycles {
-        schedule.shift = stream::near(dag, outputs, &schedule, target);
+        schedule.shift = non_temporal::near(dag, outputs, &schedule, target);
     }
     schedule
 }
@@ -641,31 +557,5 @@ fn traffic(dag: &Dag, outputs: &[Output]) -> f64 {
         }
         _ => 0.0,
     });
-    read.sum::<f64>() + stream::written(dag, outputs)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn joined_guards_hold_at_the_same_points() {
-        let (a, b) = (LoopId(0), LoopId(1));
-        let value = |lin: &Lin, at: [i64; 2]| lin.offset + lin.coeff(a) * at[0] + lin.coeff(b) * at[1];
-        let holds = |g: &Guard, at| (0..g.bound).contains(&value(&g.expr, at));
-        for extent in 1..4 {
-            for (around, offset, bound) in
-                [-1, 1].iter().flat_map(|&c| (-6..6).flat_map(move |o| (0..6).map(move |n| (c, o, n))))
-            {
-                let guard = Guard { expr: Lin { terms: vec![(a, around)], offset }, bound };
-                let joined = joined(&guard, (a, b), extent).unwrap();
-                assert_eq!(joined.expr.coeff(a), joined.expr.coeff(b) * extent);
-                for at in (0..7).flat_map(|x| (0..extent).map(move |y| [x, y])) {
-                    assert_eq!(holds(&guard, at), holds(&joined, at), "{guard:?} {joined:?} {at:?}");
-                }
-            }
-        }
-        let twice = Guard { expr: Lin { terms: vec![(a, 2)], offset: 0 }, bound: 9 };
-        assert_eq!(joined(&twice, (a, b), 3), None);
-    }
+    read.sum::<f64>() + non_temporal::written(dag, outputs)
 }

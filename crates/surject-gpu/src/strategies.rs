@@ -1,37 +1,62 @@
 //! The strategies of a GPU.
 
 use crate::Gpu;
-use surject_codegen::kernels::expression::{Expression, LoopInfo};
+use crate::model::model;
+use surject_codegen::kernels::contraction::Tiles;
+use surject_codegen::kernels::expression::{Expression, LoopInfo, Reduction};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
 use surject_codegen::kernels::schedule::{Directive, Schedule};
 use surject_kernel::Level;
 
-/// What an access costs, in operations, that a warp does with as few sectors as it can.
-const ACCESS: f64 = 4.0;
+/// Rows, columns and terms from which on there are tiles.
+const TILED: i64 = 24;
+/// The most blocks in the second and third dimension of a grid.
+const GRID: i64 = 65_535;
+/// The bytes that a thread accesses at once.
+const WIDEST: i64 = 16;
+/// Iterations of a thread that are written out: what it loads in one pass is still in registers in the next.
+const WRITTEN_OUT: i64 = 8;
+/// The warps of a block whose warps have rows of their own.
+const ROWS: i64 = 4;
+/// The threads of a block that has one row.
+const BLOCK: i64 = 256;
 
-/// The mean number of times that a warp needs as many sectors as it would if its threads accessed neighbours along these
-/// loops.
-fn uncoalesced(gpu: &Gpu, expression: &Expression, threads: &[&str]) -> f64 {
-    let strides: Vec<i64> =
-        threads.iter().flat_map(|l| expression.strides(l)).map(|s| s.elements.abs()).collect();
-    let bytes = expression.element_bytes() as i64;
-    let most = (gpu.sector / bytes.max(1)).max(1);
-    let each: f64 = strides.iter().map(|&s| s.min(most) as f64).sum();
-    each / strides.len().max(1) as f64
+/// Loops in an order: those whose iterations are independent outside, the longest first.
+fn ordered(loops: &[LoopInfo], except: Option<&LoopInfo>) -> Vec<(String, i64, bool)> {
+    let mut order: Vec<(String, i64, bool)> = Vec::new();
+    for l in loops.iter().filter(|l| except.is_none_or(|row| row.name != l.name)) {
+        order.push((l.name.clone(), l.extent, l.parallel));
+    }
+    order.sort_by_key(|l| (!l.2, std::cmp::Reverse(l.1)));
+    order
 }
 
-/// The time of an expression that so many threads share.
-fn cost(gpu: &Gpu, expression: &Expression, threads: f64, shared: &[&str]) -> f64 {
-    let access = ACCESS * (uncoalesced(gpu, expression, shared) - 1.0).max(0.0);
-    expression.operations() * (1.0 + access) / threads.min(gpu.threads()).max(1.0)
+/// A schedule with its time by the model, in cycles.
+fn proposal(gpu: &Gpu, expression: &Expression, directives: Vec<Directive>) -> Proposal {
+    let schedule = Schedule { directives };
+    let cost = model(gpu, expression, &schedule).seconds * gpu.clock;
+    Proposal { schedule, cost }
 }
 
-/// Blocks share the outermost loop. Gives the number of its iterations.
-fn blocks(order: &[(String, i64, bool)], directives: &mut Vec<Directive>) -> Result<f64, String> {
+/// Blocks share the outermost loops up to one that warps share, three at most: those whose iterations are independent.
+fn blocks(
+    order: &[(String, i64, bool)],
+    warps: Option<&String>,
+    directives: &mut Vec<Directive>,
+) -> Result<(), String> {
     match order.first() {
-        Some((name, extent, true)) => {
-            directives.push(Directive::Parallel(name.clone(), Level::Block));
-            Ok(*extent as f64)
+        Some((_, _, true)) => {
+            // The second and the third dimension of a grid have fewer blocks.
+            let fits = |i: usize, l: &(String, i64, bool)| l.2 && (i == 0 || l.1 <= GRID) && warps != Some(&l.0);
+            let mut count = (0..order.len().min(3)).take_while(|&i| fits(i, &order[i])).count();
+            // The innermost one is the first dimension.
+            while count > 1 && order[0].1 > GRID {
+                count -= 1;
+            }
+            for l in &order[..count] {
+                directives.push(Directive::Parallel(l.0.clone(), Level::Block));
+            }
+            Ok(())
         }
         Some((name, ..)) => Err(format!("iterations of the outermost loop `{name}` meet")),
         None => Err("there is one point, and nothing for blocks to share".into()),
@@ -45,99 +70,163 @@ fn row(loops: &[LoopInfo], expression: &Expression) -> Option<LoopInfo> {
     free().find(next).or_else(|| free().next_back()).cloned()
 }
 
-/// Points of their own for every thread.
-pub struct Points(pub Gpu);
+/// How many neighbours along a loop a thread accesses at once, at most 16 bytes of the widest type; 1 where they do not
+/// lie next to each other everywhere, or rows do not begin at multiples of them.
+fn lanes(expression: &Expression, name: &str, extent: i64) -> i64 {
+    let strides = expression.strides(name);
+    let next = !strides.is_empty() && strides.iter().all(|s| s.elements == 1);
+    let most = WIDEST / (expression.element_bytes() as i64).max(1);
+    if next && most > 1 && extent % most == 0 { most } else { 1 }
+}
+
+/// A loop in parts: iterations of a thread, threads, and lanes; gives the names of the first and of the last ones.
+fn shared(
+    name: &str,
+    extent: i64,
+    (threads, lanes): (i64, i64),
+    directives: &mut Vec<Directive>,
+) -> (String, Vec<String>) {
+    directives.push(Directive::Split(name.into(), threads * lanes));
+    let (outer, inner) = (format!("{name}.o"), format!("{name}.i"));
+    let mut names = vec![inner.clone()];
+    if lanes > 1 {
+        directives.push(Directive::Split(inner.clone(), lanes));
+        names = vec![format!("{inner}.o"), format!("{inner}.i")];
+        directives.push(Directive::Vectorise(names[1].clone()));
+    }
+    directives.push(Directive::Parallel(names[0].clone(), Level::Thread));
+    let iterations = (extent + threads * lanes - 1) / (threads * lanes);
+    if iterations <= WRITTEN_OUT {
+        directives.push(Directive::Unroll(outer.clone()));
+    }
+    (outer, names)
+}
+
+/// Points of their own for every thread: one, or as many as lie in 16 bytes.
+pub struct Points {
+    pub gpu: Gpu,
+    pub vectors: bool,
+}
 
 impl Strategy for Points {
     fn name(&self) -> &'static str {
-        "points"
+        if self.vectors { "vectors" } else { "points" }
     }
 
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
         let loops = expression.loops();
         let row = row(&loops, expression).ok_or("no iterations are independent")?;
-        let threads = self.0.block.min(row.extent);
-        let mut directives = vec![Directive::Split(row.name.clone(), threads)];
-        // Independent loops stand outside, those over elements that meet inside.
-        let mut order: Vec<(String, i64, bool)> = Vec::new();
-        for l in loops.iter().filter(|l| l.name != row.name) {
-            order.push((l.name.clone(), l.extent, l.parallel));
+        let lanes = if self.vectors { lanes(expression, &row.name, row.extent) } else { 1 };
+        if self.vectors && lanes == 1 {
+            return Err(format!("along `{}` no {WIDEST} bytes lie next to each other", row.name));
         }
-        order.push((format!("{}.o", row.name), (row.extent + threads - 1) / threads, true));
+        if self.vectors && expression.reductions().iter().any(|r| r.outer.contains(&row.name)) {
+            return Err(format!("a reduction depends on `{}`", row.name));
+        }
+        let threads = self.gpu.block.min((row.extent / lanes).max(1));
+        let mut directives = vec![Directive::Split(row.name.clone(), threads * lanes)];
+        let mut inner = vec![format!("{}.i", row.name)];
+        if lanes > 1 {
+            directives.push(Directive::Split(inner[0].clone(), lanes));
+            inner = vec![format!("{}.i.o", row.name), format!("{}.i.i", row.name)];
+        }
+        // Independent loops stand outside, those over elements that meet inside.
+        let mut order = ordered(&loops, Some(&row));
+        order.push((format!("{}.o", row.name), (row.extent + threads * lanes - 1) / (threads * lanes), true));
         order.sort_by_key(|l| (!l.2, std::cmp::Reverse(l.1)));
-        let inner = format!("{}.i", row.name);
-        let names = order.iter().map(|l| l.0.clone()).chain([inner.clone()]).collect();
-        directives.push(Directive::Order(names));
-        let blocks = blocks(&order, &mut directives)?;
-        directives.push(Directive::Parallel(inner, Level::Thread));
-        let mut cost = cost(&self.0, expression, blocks * threads as f64, &[&row.name]);
-        // What is reduced for all points of a row, every thread of the row reduces.
-        let repeated = expression.reductions().into_iter().filter(|r| !r.outer.contains(&row.name));
-        cost += repeated.map(|r| r.operations).sum::<f64>() / blocks.min(self.0.multiprocessors as f64);
-        Ok(Proposal { schedule: Schedule { directives }, cost })
+        directives.push(Directive::Order(order.iter().map(|l| l.0.clone()).chain(inner.clone()).collect()));
+        blocks(&order, None, &mut directives)?;
+        directives.push(Directive::Parallel(inner[0].clone(), Level::Thread));
+        if lanes > 1 {
+            directives.push(Directive::Vectorise(inner[1].clone()));
+        }
+        Ok(proposal(&self.gpu, expression, directives))
     }
 }
 
-/// The threads of a warp share the terms of reductions, and the points of a row.
-pub struct Warps(pub Gpu);
+/// The threads of a warp, or of a block, share the terms of reductions and the points of a row.
+pub struct Rows {
+    pub gpu: Gpu,
+    pub block: bool,
+}
 
-impl Strategy for Warps {
+impl Rows {
+    /// The loop of a reduction that threads share: its terms lie next to each other.
+    fn along(&self, expression: &Expression, reduction: &Reduction, threads: i64) -> Result<String, String> {
+        let along = |name: &&String| {
+            let strides = expression.strides(name);
+            let next = !strides.is_empty() && strides.iter().all(|s| s.elements == 1);
+            next && expression.find(name).is_some_and(|l| l.extent >= threads)
+        };
+        let found = reduction.loops.iter().find(along);
+        found.cloned().ok_or_else(|| format!("no {threads} terms of a reduction lie next to each other"))
+    }
+}
+
+impl Strategy for Rows {
     fn name(&self) -> &'static str {
-        "warps"
+        if self.block { "blocks" } else { "warps" }
     }
 
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
-        let (loops, reductions, warp) = (expression.loops(), expression.reductions(), self.0.warp);
+        let (loops, reductions) = (expression.loops(), expression.reductions());
+        let threads = if self.block { BLOCK } else { self.gpu.warp };
         if reductions.is_empty() {
             return Err("there is no reduction".into());
         }
         let mut directives = Vec::new();
-        let mut shared: Vec<String> = Vec::new();
+        let mut along: Vec<String> = Vec::new();
         for reduction in &reductions {
-            let along = |name: &&String| {
-                let strides = expression.strides(name);
-                let next = !strides.is_empty() && strides.iter().all(|s| s.elements == 1);
-                next && expression.find(name).is_some_and(|l| l.extent >= warp)
-            };
-            let along = reduction.loops.iter().find(along);
-            let along =
-                along.ok_or_else(|| format!("no {warp} terms of a reduction lie next to each other"))?;
-            if shared.contains(along) {
+            let name = self.along(expression, reduction, threads)?;
+            if along.contains(&name) {
                 continue;
             }
-            directives.push(Directive::Split(along.clone(), warp));
-            directives.push(Directive::Parallel(format!("{along}.i"), Level::Thread));
-            shared.push(along.clone());
+            let extent = expression.find(&name).map_or(0, |l| l.extent);
+            let lanes = lanes(expression, &name, extent);
+            let (outer, inner) = shared(&name, extent, (threads, lanes), &mut directives);
+            // Lanes are innermost.
+            let others = reduction.loops.iter().filter(|l| **l != name).cloned();
+            let order: Vec<String> = others.chain([outer]).chain(inner).collect();
+            directives.push(Directive::Order(order));
+            along.push(name);
         }
         // Points that no reduction depends on are those of the row that is reduced.
         let row = row(&loops, expression)
-            .filter(|row| row.extent >= warp && reductions.iter().all(|r| !r.outer.contains(&row.name)));
-        let mut order: Vec<(String, i64, bool)> = Vec::new();
-        for l in loops.iter().filter(|l| row.as_ref().is_none_or(|row| row.name != l.name)) {
-            order.push((l.name.clone(), l.extent, l.parallel));
-        }
-        order.sort_by_key(|l| (!l.2, std::cmp::Reverse(l.1)));
+            .filter(|row| row.extent >= threads && reductions.iter().all(|r| !r.outer.contains(&row.name)));
+        let mut order = ordered(&loops, row.as_ref());
+        let own = match order.first() {
+            // Each warp of a block has rows of its own.
+            Some((name, extent, true)) if !self.block && extent % ROWS == 0 => {
+                let (name, extent) = (name.clone(), *extent);
+                directives.push(Directive::Split(name.clone(), ROWS));
+                order.splice(0..1, [
+                    (format!("{name}.o"), extent / ROWS, true),
+                    (format!("{name}.i"), ROWS, true),
+                ]);
+                Some(format!("{name}.i"))
+            }
+            _ => None,
+        };
         let mut names: Vec<String> = order.iter().map(|l| l.0.clone()).collect();
         if let Some(row) = &row {
-            directives.push(Directive::Split(row.name.clone(), warp));
-            names.extend([format!("{}.o", row.name), format!("{}.i", row.name)]);
+            let lanes = lanes(expression, &row.name, row.extent);
+            let (outer, inner) = shared(&row.name, row.extent, (threads, lanes), &mut directives);
+            names.push(outer);
+            names.extend(inner);
         }
         if !names.is_empty() {
             directives.push(Directive::Order(names));
         }
-        let blocks = blocks(&order, &mut directives)?;
-        if let Some(row) = &row {
-            directives.push(Directive::Parallel(format!("{}.i", row.name), Level::Thread));
+        blocks(&order, own.as_ref(), &mut directives)?;
+        if let Some(own) = own {
+            directives.push(Directive::Parallel(own, Level::Warp));
         }
-        let shared: Vec<&str> =
-            shared.iter().map(String::as_str).chain(row.as_ref().map(|r| r.name.as_str())).collect();
-        let cost = cost(&self.0, expression, blocks * warp as f64, &shared);
-        Ok(Proposal { schedule: Schedule { directives }, cost })
+        Ok(proposal(&self.gpu, expression, directives))
     }
 }
 
 /// One thread.
-pub struct Serial;
+pub struct Serial(pub Gpu);
 
 impl Strategy for Serial {
     fn name(&self) -> &'static str {
@@ -145,6 +234,37 @@ impl Strategy for Serial {
     }
 
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
-        Ok(Proposal { schedule: Schedule::default(), cost: expression.operations() })
+        Ok(proposal(&self.0, expression, Vec::new()))
+    }
+}
+
+/// Tiles of sums of products, in shared memory and in registers.
+pub struct Contractions(pub Gpu);
+
+impl Strategy for Contractions {
+    fn name(&self) -> &'static str {
+        "tiles"
+    }
+
+    fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
+        let product = expression.product().ok_or("the expression is no sum of products")?;
+        let longest = |names: &[String]| {
+            let loops = names.iter().filter_map(|name| expression.find(name));
+            loops.max_by_key(|l| l.extent).filter(|l| l.extent >= TILED)
+        };
+        let missing = |what: &str| format!("fewer than {TILED} {what}");
+        let rows = longest(&product.rows).ok_or_else(|| missing("rows"))?;
+        let columns = longest(&product.columns).ok_or_else(|| missing("columns"))?;
+        let terms = longest(&product.terms).ok_or_else(|| missing("terms"))?;
+        let lanes = (WIDEST / expression.element_bytes() as i64).clamp(1, 4);
+        // Half as many rows where tiles would not keep all multiprocessors busy.
+        let tiles = |m: i64| ((rows.extent + m - 1) / m) * ((columns.extent + 31) / (32 * lanes));
+        let warps = if tiles(64) >= self.0.multiprocessors || rows.extent > 256 { 8 } else { 4 };
+        let tiles = Tiles {
+            loops: [rows.name, columns.name, terms.name],
+            tile: [8 * warps, 32 * lanes, 32],
+            thread: [8, lanes],
+        };
+        Ok(proposal(&self.0, expression, vec![Directive::Contract(tiles)]))
     }
 }

@@ -16,7 +16,7 @@
 //!
 //! **Levels of parallelism.** The iterations of a `parallel(level)` loop are run by agents of that level, in any order
 //! and at the same time; the loop ends when all of them have ended. On a CPU an agent is a `task`. On a GPU it is a
-//! `block`, in it a `warp` or a `thread`, and in a warp a `thread`. What stands inside of a block but outside of its
+//! `block`, which loops one inside of the other number in several dimensions, in it a `warp` or a `thread`, and in a warp a `thread`. What stands inside of a block but outside of its
 //! loop over threads is done once for the block.
 //!
 //! **Levels of memory.** `global` memory is seen by everybody, `shared` by the agents inside of the block that made it,
@@ -46,6 +46,7 @@ pub mod interpret;
 mod kernel;
 pub mod parse;
 pub mod print;
+pub mod rewrite;
 mod types;
 pub mod verify;
 

@@ -36,7 +36,7 @@ impl std::error::Error for VerifyError {}
 /// * Each value is defined once, before it is used, in a region around its use; memory likewise.
 /// * Types fit: operands of one type where an operation asks for that, lanes, element types of memory, `i64` in
 ///   addresses. A lane in an expression needs lanes in what it addresses.
-/// * Levels nest: a task stands alone, a warp inside of a block, a thread inside of a block or a warp. Parallel loops
+/// * Levels nest: a task stands alone, a block alone or as one of a grid inside of a block, a warp inside of a block, a thread inside of a block or a warp. Parallel loops
 ///   carry nothing. Memory of a level is made inside of a loop of that level and of none further in.
 /// * What is only read is not written, and the other way round. Registers and stacks are used by whoever made them.
 pub fn verify(kernel: &Kernel) -> Result<(), VerifyError> {
@@ -477,7 +477,7 @@ impl Verifier<'_> {
                         let fits = matches!(
                             (self.levels.last(), level),
                             (None, Level::Task | Level::Block)
-                                | (Some(Level::Block), Level::Warp | Level::Thread)
+                                | (Some(Level::Block), Level::Block | Level::Warp | Level::Thread)
                                 | (Some(Level::Warp), Level::Thread)
                         );
                         need(fits, || match self.levels.last() {

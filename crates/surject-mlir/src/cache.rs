@@ -30,7 +30,7 @@ impl Key<'_> {
         let version = env!("CARGO_PKG_VERSION");
         let (level, machine, text) = (self.level, self.machine, self.text);
         let choices = crate::llvm::choices(level);
-        format!("surject {version} O{level} {choices} {machine}\n{}\n{text}", crate::jit::PIPELINE)
+        format!("surject {version} O{level} {choices} {machine}\n{}\n{text}", crate::pipelines::GENERAL)
     }
 }
 

@@ -3,7 +3,7 @@
 //! # The input
 //!
 //! A module of explicit `func`, `scf`, `vector`, `memref`, `arith`, `math`, `complex`, `cf` and `llvm` operations,
-//! lowered by [`PIPELINE`]. Functions are `func.func` or `llvm.func` and take `i64` and `!llvm.ptr` only, so that their C
+//! lowered by a pipeline of [`crate::pipelines`]. Functions are `func.func` or `llvm.func` and take `i64` and `!llvm.ptr` only, so that their C
 //! ABI is that of the signature. Forms to rely on, each with a test in `tests/mlir/jit.rs`:
 //!
 //! * **Kernels** are functions `(%task: i64, %worker: i64, %pointers: !llvm.ptr)`, where `%pointers` is an array of data
@@ -36,6 +36,7 @@
 use crate::cache::{self, Key};
 use crate::guard::on_large_stack;
 use crate::llvm::{Linked, LlvmModule, Machine, Output};
+use crate::pipelines::{Kind, Pipeline};
 use crate::raw;
 use crate::session::Session;
 use crate::symbols;
@@ -45,74 +46,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use surject_codegen::Part;
 use surject_runtime::pool::threads;
-
-/// The passes from explicit code to the `llvm` dialect.
-///
-/// * Not among them: `arith-expand`. It replaces `arith.maximumf` by a comparison and a selection, which loses the
-///   order of −0 and +0. Conversions to `bf16` are LLVM's integer sequence: the instruction of some processors
-///   flushes subnormal numbers, so code is generated as if they had none, in functions without products of `bf16`
-///   that is.
-/// * Functions of `math` become LLVM intrinsics where there is one and calls of the C library otherwise, before
-///   vectors are lowered: calls are made element by element.
-/// * `convert-ub-to-llvm` removes the poison that transfer operations leave; 64-bit indices keep masks right in
-///   dimensions beyond 2³¹.
-pub const PIPELINE: &str = "builtin.module(\
-    canonicalize,cse,\
-    convert-vector-to-scf{full-unroll},lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,\
-    convert-complex-to-standard,convert-math-to-llvm,convert-math-to-libm,\
-    convert-vector-to-llvm{enable-x86vector vector-transpose-lowering=shuffle16x16 \
-        vector-contract-lowering=outerproduct force-32bit-vector-indices=0},\
-    convert-complex-to-llvm,convert-math-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,\
-    finalize-memref-to-llvm{use-aligned-alloc=1},\
-    convert-func-to-llvm{use-bare-ptr-memref-call-conv=1},convert-cf-to-llvm,convert-ub-to-llvm,\
-    reconcile-unrealized-casts,canonicalize,cse)";
-
-/// The passes that are needed where there is nothing but `llvm`, `scf`, `arith`, and those operations of `vector` and
-/// `math` that have one of LLVM each, as in what the code generator writes: one conversion, and a quarter of the time.
-/// LLVM cleans up as well. `None`: there may be more.
-fn plain(text: &str) -> Option<String> {
-    const NOT: [&str; 9] =
-        ["memref", "func.func", "complex", "affine", "index.", "ub.", "tensor", "unrealized", "libm"];
-    const VECTOR: [&str; 7] =
-        ["bitcast", "broadcast", "extract", "from_elements", "insert", "reduction", "shuffle"];
-    const MATH: [&str; 12] = [
-        "absf",
-        "ceil",
-        "copysign",
-        "ctlz",
-        "ctpop",
-        "cttz",
-        "floor",
-        "fma",
-        "round",
-        "roundeven",
-        "sqrt",
-        "trunc",
-    ];
-    let only = |dialect: &str, known: &[&str]| {
-        text.split(dialect).skip(1).all(|rest| {
-            let name = rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();
-            name.is_some_and(|n| known.contains(&n))
-        })
-    };
-    // A vector of vectors has a number where others have the type of their elements.
-    let flat = text.split("vector<").skip(1).all(|rest| {
-        let elements = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-        !elements.starts_with('x') || !elements[1..].starts_with(|c: char| c.is_ascii_digit())
-    });
-    let plain = flat
-        && !NOT.iter().any(|word| text.contains(word))
-        && only("vector.", &VECTOR)
-        && only("math.", &MATH);
-    plain.then(|| {
-        // A dialect that the text does not use is not there to be asked for its conversions.
-        let used = ["arith", "math", "vector"].into_iter().filter(|d| text.contains(&format!("{d}.")));
-        let list = used.chain(["cf"]).collect::<Vec<_>>().join(",");
-        // Loops of one iteration vanish; regions are left as they are.
-        let first = "canonicalize{max-iterations=1 region-simplify=disabled}";
-        format!("builtin.module({first},convert-scf-to-cf,convert-to-llvm{{filter-dialects={list}}})")
-    })
-}
 
 /// The optimisation level of parts in which no time is spent: loops are cleaned up, and then every instruction is taken
 /// by itself.
@@ -308,12 +241,22 @@ pub fn llvm_ir(text: &str) -> Result<String, MlirError> {
     on_large_stack(|| Ok(lower(text, &Machine::host(2)?, &mut CompileTimes::default())?.text()))
 }
 
+/// A module text as MLIR prints it after reading and verifying it.
+pub fn checked(text: &str) -> Result<String, MlirError> {
+    on_large_stack(|| {
+        let session = Session::new();
+        let module = session.parse(text)?;
+        // SAFETY: the module is alive.
+        Ok(unsafe { raw::print_operation(module.as_operation().to_raw()) })
+    })
+}
+
 /// The module text after the passes: the `llvm` dialect.
 pub fn llvm_dialect(text: &str) -> Result<String, MlirError> {
     on_large_stack(|| {
         let session = Session::new();
         let mut module = session.parse(text)?;
-        session.run(plain(text).as_deref().unwrap_or(PIPELINE), &mut module, text)?;
+        session.run(&Pipeline::of(text).passes, &mut module, text)?;
         // SAFETY: the module is alive.
         Ok(unsafe { raw::print_operation(module.as_operation().to_raw()) })
     })
@@ -325,16 +268,16 @@ fn lower(text: &str, machine: &Machine, times: &mut CompileTimes) -> Result<Llvm
     let mut lap = |into: &mut Duration| *into = std::mem::replace(&mut start, Instant::now()).elapsed();
     let session = Session::kept();
     lap(&mut times.context);
-    let plain = plain(text);
+    let pipeline = Pipeline::of(text);
     let mut module = session.parse(text)?;
     lap(&mut times.parse);
-    session.run(plain.as_deref().unwrap_or(PIPELINE), &mut module, text)?;
+    session.run(&pipeline.passes, &mut module, text)?;
     lap(&mut times.passes);
     // SAFETY: the module lives until it is dropped.
     let translated = unsafe { LlvmModule::translate(module.as_operation().to_raw(), machine) };
     let translated = translated.ok_or_else(|| session.error(Stage::Translate, text))?;
     drop(module);
-    if plain.is_some() {
+    if pipeline.kind == Kind::Direct {
         session.keep(text.len());
     }
     translated.allow_products(machine)?;

@@ -12,6 +12,7 @@ pub mod jit;
 mod lanes;
 mod llvm;
 mod masks;
+pub mod pipelines;
 mod raw;
 mod session;
 mod stored;

@@ -170,9 +170,18 @@ impl Attribute {
 }
 
 /// A dictionary from names to attributes, kept in the order of the names (as MLIR prints them).
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Attributes {
     entries: Vec<(Cow<'static, str>, Attribute)>,
+    /// Names of those that a text left out, so that printing it again leaves them out.
+    implied: Vec<&'static str>,
+}
+
+/// Two dictionaries are equal if they hold the same, whether or not it was spelled out.
+impl PartialEq for Attributes {
+    fn eq(&self, other: &Attributes) -> bool {
+        self.entries == other.entries
+    }
 }
 
 impl Attributes {
@@ -189,7 +198,7 @@ impl Attributes {
                 return Err(pair[0].0.to_string());
             }
         }
-        Ok(Attributes { entries })
+        Ok(Attributes { entries, implied: Vec::new() })
     }
 
     /// The attribute called `name`.
@@ -205,6 +214,7 @@ impl Attributes {
     /// Sets an attribute; the previous one of that name, if any.
     pub fn set(&mut self, name: impl Into<Cow<'static, str>>, value: Attribute) -> Option<Attribute> {
         let name = name.into();
+        self.implied.retain(|n| **n != *name);
         match self.find(&name) {
             Ok(i) => Some(std::mem::replace(&mut self.entries[i].1, value)),
             Err(i) => {
@@ -214,8 +224,30 @@ impl Attributes {
         }
     }
 
+    /// Sets an attribute that the text leaves out.
+    pub(crate) fn set_implied(&mut self, name: &'static str, value: Attribute) {
+        self.set(name, value);
+        self.implied.push(name);
+    }
+
+    /// The attributes that are spelled out, in the order of the names.
+    pub(crate) fn explicit(&self) -> impl Iterator<Item = (&str, &Attribute)> {
+        self.iter().filter(|(name, _)| !self.implied.contains(name))
+    }
+
+    /// The attribute called `name`, if it is spelled out.
+    pub(crate) fn get_explicit(&self, name: &str) -> Option<&Attribute> {
+        self.get(name).filter(|_| !self.implied.contains(&name))
+    }
+
+    /// Spells everything out.
+    pub(crate) fn spell_out(&mut self) {
+        self.implied.clear();
+    }
+
     /// Removes an attribute.
     pub fn remove(&mut self, name: &str) -> Option<Attribute> {
+        self.implied.retain(|n| *n != name);
         self.find(name).ok().map(|i| self.entries.remove(i).1)
     }
 

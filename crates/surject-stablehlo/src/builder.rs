@@ -289,6 +289,8 @@ impl OpBuilder<'_, '_> {
         self.op.results = self.types.into_iter().map(|ty| module.new_value(ty, "")).collect();
         let types: Vec<&Type> = self.op.operands.iter().map(|v| module.ty(*v)).collect();
         normalise(&mut self.op, &types)?;
+        // A program made in code says all that it means.
+        self.op.attributes.spell_out();
         let results = self.op.results.clone();
         self.function.push(self.op);
         Ok(results)

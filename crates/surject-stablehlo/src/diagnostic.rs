@@ -53,7 +53,7 @@ pub mod codes {
     pub const SYNTAX: &str = "SJ0102";
     /// The input is not UTF-8 text.
     pub const NOT_TEXT: &str = "SJ0103";
-    /// The input is MLIR bytecode (a portable artifact), not text.
+    /// A malformed portable artifact (MLIR bytecode).
     pub const BYTECODE: &str = "SJ0104";
     /// Types, attributes or regions are nested too deeply.
     pub const NESTING: &str = "SJ0105";
@@ -81,6 +81,10 @@ pub mod codes {
     pub const UNSUPPORTED: &str = "SJ0116";
     /// A shape too large to count.
     pub const HUGE: &str = "SJ0117";
+    /// A feature that the version of StableHLO for which an artifact is written lacks.
+    pub const VERSION: &str = "SJ0118";
+    /// Refinement: a shape assertion of the program fails for the given argument types.
+    pub const SHAPE_ASSERTION: &str = "SJ0119";
     /// Operation verifier: types of operands or results do not satisfy the operation.
     pub const OP_TYPE: &str = "SJ0120";
     /// Operation verifier: an attribute does not satisfy the operation.
@@ -91,6 +95,16 @@ pub mod codes {
     pub const SIGNATURE: &str = "SJ0123";
     /// A typed accessor was asked for something that the operation does not carry.
     pub const ACCESS: &str = "SJ0124";
+    /// A run: an operation, a target or a use of it that the interpreter does not have.
+    pub const RUN_UNSUPPORTED: &str = "SJ0140";
+    /// A run: values, sizes or attributes that the operation does not allow.
+    pub const RUN_INVALID: &str = "SJ0141";
+    /// A run: a limit on memory, steps or depth was reached.
+    pub const RUN_LIMIT: &str = "SJ0142";
+    /// A run: a check or an assertion of the program does not hold.
+    pub const RUN_CHECK: &str = "SJ0143";
+    /// A run: processes that wait for each other, or a queue that nothing fills.
+    pub const RUN_DEADLOCK: &str = "SJ0144";
 }
 
 impl Diagnostic {
@@ -128,6 +142,9 @@ impl Diagnostic {
     /// line is cut around the column), what was expected, and the help line. Ends with a newline.
     pub fn render(&self, file_name: &str, source: impl AsRef<[u8]>) -> String {
         let source = source.as_ref();
+        if crate::artifact::is_artifact(source) {
+            return self.render_bytes(file_name);
+        }
         let (line, column) = self.span.line_col(source);
         let mut out = format!("{file_name}:{line}:{column}: error[{}]: {}\n", self.code, self.message);
         let (excerpt, caret, width) = excerpt(source, self.span);
@@ -148,6 +165,24 @@ impl Diagnostic {
         }
         if let Some(help) = &self.help {
             out.push_str(&format!(" {gutter} = help: {help}\n"));
+        }
+        out
+    }
+}
+
+impl Diagnostic {
+    /// The error in a file without lines: its place is the offset of a byte.
+    fn render_bytes(&self, file_name: &str) -> String {
+        let mut out = format!("{file_name}: byte {}: error[{}]: {}\n", self.span.start, self.code, self.message);
+        let mut note = |name: &str, text: &str| out.push_str(&format!("  = {name}: {text}\n"));
+        if let Some(expected) = &self.expected {
+            note("expected", expected);
+        }
+        if let Some(number) = self.constraint {
+            note("constraint", &format!("(C{number}) of the operation in the StableHLO specification"));
+        }
+        if let Some(help) = &self.help {
+            note("help", help);
         }
         out
     }

@@ -92,10 +92,11 @@ impl Small {
             Specials::Ieee => (sign_bit - 1) - ((1 << self.mantissa) - 1) + (1 << (self.mantissa - 1)),
             Specials::NanOnes => sign_bit - 1,
             Specials::NanMinusZero => return self.encode_unsigned_zero(value, sign, sign_bit),
-            Specials::None => self.largest(),
+            // As libraries of these formats have it: NaN becomes the zero of the other sign.
+            Specials::None => sign_bit,
         };
         if value.is_nan() {
-            return nan;
+            return sign ^ nan;
         }
         let code = self.nearest(value.abs());
         sign | if code <= self.largest() {
@@ -152,12 +153,38 @@ pub fn encode(element: &ElementType, value: f64) -> Option<u64> {
     Some(match element {
         ElementType::F64 => value.to_bits(),
         ElementType::F32 | ElementType::TF32 => u64::from((value as f32).to_bits()),
-        ElementType::F16 => u64::from(f16::from_f64(value).to_bits()),
-        ElementType::BF16 => u64::from(bf16::from_f64(value).to_bits()),
-        ElementType::F8E8M0FNU if value.is_nan() || value < 0.0 => 0xFF,
-        ElementType::F8E8M0FNU => (value.log2().round().clamp(-127.0, 127.0) + 127.0) as u64,
+        ElementType::F16 => u64::from(f16::from_f32(to_odd(value)).to_bits()),
+        ElementType::BF16 => u64::from(bf16::from_f32(to_odd(value)).to_bits()),
+        ElementType::F8E8M0FNU => power_of_two(value),
         other => small(other)?.encode(value),
     })
+}
+
+/// The exponent of the nearest power of two, halves upwards, from -127 on; all ones for what has none.
+fn power_of_two(value: f64) -> u64 {
+    if value.is_nan() || value <= 0.0 || value.is_infinite() {
+        return 0xFF;
+    }
+    let field = value.to_bits() >> 51;
+    // The first bit behind the point says which half.
+    let exponent = (field >> 1) as i64 - 1023 + (field & 1) as i64;
+    match exponent {
+        128.. => 0xFF,
+        _ => (exponent + 127).max(0) as u64,
+    }
+}
+
+/// The value as `f32`, where it is none the neighbour whose last bit is set: what is rounded from it to 16 bits is rounded as
+/// from the value itself (the conversions of `half` from `f64` drop bits that decide ties).
+fn to_odd(value: f64) -> f32 {
+    let near = value as f32;
+    let back = f64::from(near);
+    if back == value || value.is_nan() || near.to_bits() & 1 == 1 {
+        return near;
+    }
+    // The other neighbour: of even ones it is next in the row of bit patterns, away from zero or towards it.
+    let away = back.abs() < value.abs();
+    f32::from_bits(if away { near.to_bits() + 1 } else { near.to_bits() - 1 })
 }
 
 /// Bit pattern of a decimal literal; `None` if the text is no number or the type no real float.

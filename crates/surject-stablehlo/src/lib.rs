@@ -5,17 +5,20 @@
 //! operation stands in one [`table`] that drives reading, printing and checking.
 
 mod access;
+pub mod artifact;
 mod attr;
 pub mod builder;
 mod dense;
 pub mod diagnostic;
 pub mod float;
 mod hash;
+pub mod interpret;
 mod module;
 mod normalise;
 mod parse;
 mod print;
 mod quantized;
+pub mod refine;
 mod same;
 mod sharding;
 pub mod table;
@@ -33,6 +36,7 @@ pub use parse::{MAX_NESTING, check, parse};
 pub use print::{Options, print, print_generic, print_with};
 pub use quantized::QuantizedType;
 pub use sharding::Mesh;
+pub use refine::refine;
 pub use types::{Dim, ElementClass, ElementType, FunctionType, TensorType, Type};
 pub use verify::{Inference, verify};
 

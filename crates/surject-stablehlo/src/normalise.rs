@@ -22,7 +22,7 @@ pub(crate) fn normalise(op: &mut Op, types: &[&Type]) -> Result<(), Diagnostic> 
             }
             None => {
                 if let Some(value) = default(attribute, types, op)? {
-                    op.attributes.set(attribute.name, value);
+                    op.attributes.set_implied(attribute.name, value);
                 }
             }
         }

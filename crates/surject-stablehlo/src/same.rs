@@ -1,7 +1,10 @@
-//! Whether two modules are the same program, whatever their values are called.
+//! Whether two modules are the same program, whatever their values are called, and whether or not they spell out what
+//! holds where an attribute is missing.
 
 use std::collections::HashMap;
 
+use crate::artifact::is_default;
+use crate::attr::Attribute;
 use crate::module::{Function, Module, Op, Region, ValueId};
 
 /// Pairs of values that stand for each other so far.
@@ -45,7 +48,7 @@ impl Matching<'_> {
         a.name == b.name
             && a.operands.len() == b.operands.len()
             && a.operands.iter().zip(&b.operands).all(|(p, q)| self.pairs.get(p) == Some(q))
-            && a.attributes == b.attributes
+            && same_attributes(a, b)
             && a.regions.len() == b.regions.len()
             && a.regions.iter().zip(&b.regions).all(|(p, q)| self.region(p, q))
             && a.results.len() == b.results.len()
@@ -56,4 +59,15 @@ impl Matching<'_> {
         self.pairs.insert(a, b);
         self.left.ty(a) == self.right.ty(b)
     }
+}
+
+/// Whether two operations of one name have the same attributes but for those that say what holds without them.
+fn same_attributes(a: &Op, b: &Op) -> bool {
+    if a.attributes == b.attributes {
+        return true;
+    }
+    let said = |op: &'_ Op, name: &str, value: &Attribute| !is_default(op.short_name(), name, value);
+    let left = a.attributes.iter().filter(|(name, value)| said(a, name, value));
+    let right = b.attributes.iter().filter(|(name, value)| said(b, name, value));
+    left.eq(right)
 }

@@ -15,7 +15,7 @@ mod specialise;
 pub mod tensor_source;
 
 pub use failure::{Failure, Status};
-pub use pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
+pub use pipeline::{Backend, OptimiseOptions, Runner, StageTimes, machine_named, optimise, through_dialect};
 pub use source::{Source, SourceKind};
 pub use specialise::{Specialised, types_of};
 pub use surject_tensor::{assign, op};

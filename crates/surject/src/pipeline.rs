@@ -2,6 +2,7 @@
 
 use crate::progress::stage;
 use crate::{Failure, Source};
+use std::borrow::Cow;
 use std::path::PathBuf;
 use surject_codegen::kernels::machine::Machine;
 use surject_codegen::kernels::schedule::Schedules;
@@ -37,6 +38,8 @@ pub struct OptimiseOptions {
     pub explain: bool,
     /// Is a picture of the e-graph wanted?
     pub dot: bool,
+    /// Passes of MLIR that run on the module of the dialect before the e-graph, as `canonicalize,cse`.
+    pub mlir_passes: Option<String>,
 }
 
 impl Default for OptimiseOptions {
@@ -47,6 +50,7 @@ impl Default for OptimiseOptions {
             exactness: Exactness::Reassociates,
             explain: false,
             dot: false,
+            mlir_passes: None,
         }
     }
 }
@@ -67,8 +71,20 @@ impl StageTimes {
     }
 }
 
-/// Optimises a program by equality saturation.
+/// The program that passes of MLIR make of its module of the dialect; without passes the program itself, which its module
+/// equals.
+pub fn through_dialect<'p>(program: &'p Program, passes: Option<&str>) -> Result<Cow<'p, Program>, Failure> {
+    let Some(passes) = passes else { return Ok(Cow::Borrowed(program)) };
+    let passed = surject_mlir::dialect::through(program, passes).map_err(|error| match error.stage {
+        surject_mlir::Stage::Passes => Failure::bad_input(format!("--mlir-passes: {error}")),
+        _ => Failure::unsupported(error),
+    })?;
+    Ok(Cow::Owned(passed))
+}
+
+/// Optimises a program: the passes of MLIR on its module of the dialect, then equality saturation.
 pub fn optimise(program: &Program, options: &OptimiseOptions) -> Result<Optimised, Failure> {
+    let program = &*through_dialect(program, options.mlir_passes.as_deref())?;
     let mut files = Vec::new();
     let mut texts = Vec::new();
     for path in &options.rules {

@@ -21,7 +21,7 @@ pub struct Source {
 /// The forms a program can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceKind {
-    /// StableHLO text, as JAX prints it.
+    /// StableHLO text, as JAX prints it, or a portable artifact.
     StableHlo,
     /// A module of the Surject dialect.
     Dialect,
@@ -29,10 +29,11 @@ pub enum SourceKind {
     Program,
     /// Tensors without shapes (`.sj`).
     Tensor,
+    /// Kernels of the kernel IR (`.kernel`), as `--emit kernel` prints them.
+    Kernels,
+    /// MLIR of explicit code, as `--emit mlir` prints it: functions of the `llvm` dialect.
+    ExplicitMlir,
 }
-
-/// MLIR bytecode begins with these bytes, a portable artifact as well.
-const BYTECODE: &[u8] = b"ML\xefR";
 
 impl Source {
     /// Reads a file.
@@ -45,17 +46,28 @@ impl Source {
     /// Takes a program from memory; the name's extension and the first bytes tell its form.
     pub fn new(name: impl Into<String>, bytes: Vec<u8>) -> Result<Source, Failure> {
         let name = name.into();
-        if bytes.starts_with(BYTECODE) {
-            return Err(Failure::unsupported(format!(
-                "{name}: this is MLIR bytecode (a StableHLO portable artifact); Surject reads StableHLO text\n  \
-                 = help: in JAX, write `jax.jit(f).lower(...).as_text()`; an artifact becomes text with \
-                 `stablehlo.deserialize_portable_artifact`"
-            )));
-        }
+        // An artifact is its text from here on: messages give a line of that text.
+        let bytes = match surject_stablehlo::artifact::is_artifact(&bytes) {
+            true => {
+                let module = surject_stablehlo::parse(&bytes).map_err(|d| {
+                    let message = d.render(&name, &bytes);
+                    match d.code == surject_stablehlo::diagnostic::codes::UNSUPPORTED {
+                        true => Failure::unsupported(message),
+                        false => Failure::bad_input(message),
+                    }
+                })?;
+                surject_stablehlo::print(&module).into_bytes()
+            }
+            false => bytes,
+        };
         let kind = match Path::new(&name).extension().and_then(|e| e.to_str()) {
             Some("program") => SourceKind::Program,
             Some("sj") => SourceKind::Tensor,
+            Some("kernel") => SourceKind::Kernels,
             _ if contains(&bytes, b"\"surject.") => SourceKind::Dialect,
+            _ if contains(&bytes, b"llvm.func ") && !contains(&bytes, b"stablehlo.") => {
+                SourceKind::ExplicitMlir
+            }
             _ => SourceKind::StableHlo,
         };
         Ok(Source { name, bytes, kind })
@@ -109,6 +121,14 @@ impl Source {
                 surject_ir::verify(&program)
                     .map_err(|e| Failure::bad_input(format!("{}: {e}", self.name)))?;
                 Ok(program)
+            }
+            SourceKind::Kernels | SourceKind::ExplicitMlir => {
+                let what = if self.kind == SourceKind::Kernels { "kernels" } else { "explicit MLIR" };
+                Err(Failure::bad_input(format!(
+                    "{}: this is {what}, a stage behind that of a program\n  = help: `surject opt` reads it, and takes it \
+                     to the stages after it",
+                    self.name
+                )))
             }
             SourceKind::Tensor => {
                 let mut program = self.tensor()?.lowered.program;

@@ -1,13 +1,15 @@
 //! What a kernel computes: expressions over loops, from an assignment.
 
 use crate::CodegenError;
-use crate::address::{LoopId, LoopSet};
-use crate::build::{Builder, Parts, Stop, compose, linearise, sizes};
-use crate::complex;
-use crate::dag::{Buf, Dag, Node, NodeId};
-use crate::phase::{self, Change, Shape};
-use crate::schedule::{Output, merge};
-use crate::store::{box_loops, outputs};
+use crate::expression::address::{LoopId, LoopSet};
+use crate::expression::build::{Builder, Parts, Stop};
+use crate::expression::complex;
+use crate::expression::compose::box_loops;
+use crate::expression::compose::{compose, linearise, sizes};
+use crate::expression::dag::{Buf, Dag, Node, NodeId};
+use crate::expression::output::{Output, outputs};
+use crate::expression::polyphase::{self, Change, Shape};
+use crate::normalise::merge::merge;
 use std::collections::{BTreeMap, HashMap};
 use surject_ir::{AccOp, DType, FieldId, FieldKind, Function, TensorType, Var};
 
@@ -158,6 +160,25 @@ impl Expression {
         self.nodes().into_iter().map(|n| self.dag[n].dtype.size()).max().unwrap_or(1)
     }
 
+    /// The bytes that the expression needs of each tensor at least, and whether it stores them: every element that it
+    /// accesses once.
+    pub fn traffic(&self) -> Vec<(Tensor, f64, bool)> {
+        let mut found: BTreeMap<(Buf, bool), f64> = BTreeMap::new();
+        let loads = self.nodes().into_iter().filter_map(|n| match &self.dag[n].node {
+            Node::Load { buf, address, .. } => Some((*buf, address.clone(), false)),
+            _ => None,
+        });
+        let stores = self.outputs.iter().map(|o| (o.to, o.address.clone(), true));
+        for (buf, address, stored) in loads.chain(stores) {
+            let Some(&(_, dtype, elements)) = self.memory.get(&buf) else { continue };
+            let points = self.dag.points(address.loops()).min(elements as f64);
+            let all = found.entry((buf, stored)).or_default();
+            *all = (*all + points * dtype.size() as f64).min(elements as f64 * dtype.size() as f64);
+        }
+        let tensor = |buf: Buf| self.memory.get(&buf).map(|m| m.0);
+        found.into_iter().filter_map(|((buf, stored), bytes)| Some((tensor(buf)?, bytes, stored))).collect()
+    }
+
     /// The nodes, children before parents.
     pub(crate) fn nodes(&self) -> Vec<NodeId> {
         let roots: Vec<NodeId> = self.outputs.iter().map(|o| o.root).collect();
@@ -270,7 +291,7 @@ impl Maker<'_> {
         loop {
             let sizes = sizes(space)?;
             let (mut dag, mut outer, mut position) = box_loops(&sizes)?;
-            phase::apply(&shape, &[], &mut dag, &mut outer, &mut position).ok_or(Stop::Spill(field))?;
+            polyphase::apply(&shape, &[], &mut dag, &mut outer, &mut position).ok_or(Stop::Spill(field))?;
             let address = linearise(&sizes, &position)?;
             let bound = HashMap::new();
             let mut builder = Builder::new(self.function, done, &bound, dag);

@@ -4,15 +4,19 @@
 //! placed by the builder of kernels, as far outside as its operands allow. Where a split does not divide a loop, the
 //! accesses of its last block have guards.
 
+mod contraction;
+
 use super::expression::{Expression, Tensor};
-use super::schedule::{Axis, AxisKind, Resolved, Schedule, ScheduleError, resolve};
+use super::schedule::{Axis, AxisKind, Resolved, Schedule, ScheduleError, WARP, resolve};
 use crate::CodegenError;
-use crate::address::{Guard, Lin, LoopId, LoopSet};
-use crate::build::joining;
-use crate::dag::{Buf, Node, NodeId};
+use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
+use crate::expression::compose::joining;
+use crate::expression::dag::{Buf, Node, NodeId};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use surject_ir::{AccOp, DType, UnaryOp};
-use surject_kernel::{Access, Affine, Builder, Kernel, Level, LoopKind, Mem, Op, Place, Source, Type, Value};
+use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
+use surject_kernel::{
+    Access, Affine, Builder, Kernel, Level, LoopKind, Mem, Op, Place, Source, Space, Type, Value,
+};
 
 /// A kernel, and the tensors that are its parameters, in order.
 #[derive(Clone, Debug)]
@@ -62,9 +66,23 @@ pub fn lower(name: &str, expression: &Expression, schedule: &Schedule) -> Result
     }
     let frames = vec![Frame::default()];
     let places = HashMap::new();
-    let mut lowering =
-        Lowering { expression, resolved: &resolved, b, memory, places, lanes: None, thread: None, frames };
-    lowering.points(&resolved.points)?;
+    let mut lowering = Lowering {
+        expression,
+        resolved: &resolved,
+        b,
+        memory,
+        places,
+        lanes: None,
+        thread: None,
+        frames,
+        opened: Vec::new(),
+        shared: HashMap::new(),
+        joined: HashSet::new(),
+    };
+    match &resolved.contraction {
+        Some(contraction) => lowering.contraction(contraction)?,
+        None => lowering.points(&resolved.points)?,
+    }
     Ok(Launch { kernel: lowering.b.finish(), tensors })
 }
 
@@ -88,6 +106,29 @@ struct Lowering<'a> {
     /// The number of the thread, inside of the loop over threads.
     thread: Option<Value>,
     frames: Vec<Frame>,
+    /// The loops that are open.
+    opened: Vec<LoopKind>,
+    /// Where the warps of a block join what they reduce.
+    shared: HashMap<NodeId, Mem>,
+    /// Reductions that were joined there.
+    joined: HashSet<NodeId>,
+}
+
+/// The most iterations that are written out; more stay a loop that is unrolled.
+const WRITTEN: i64 = 64;
+
+/// The iterations of a loop, each written for itself with its number; or once, as a loop.
+fn written_out(axis: &Axis) -> Vec<Option<i64>> {
+    match axis.kind {
+        AxisKind::Unrolled if axis.extent <= WRITTEN => (0..axis.extent).map(Some).collect(),
+        _ => vec![None],
+    }
+}
+
+/// The type that values are joined in: sums and products of 16-bit floats in `f32`, and rounded once.
+fn joined_in(dtype: DType, op: AccOp) -> DType {
+    let narrow = matches!(dtype, DType::F16 | DType::BF16) && matches!(op, AccOp::Add | AccOp::Mul);
+    if narrow { DType::F32 } else { dtype }
 }
 
 type Lowered<T> = Result<T, CodegenError>;
@@ -95,45 +136,74 @@ type Lowered<T> = Result<T, CodegenError>;
 impl Lowering<'_> {
     /// The loops over the points, and what is stored in them.
     fn points(&mut self, axes: &[Axis]) -> Lowered<()> {
-        let roots: Vec<NodeId> = self.expression.outputs.iter().map(|o| o.root).collect();
         let shared = |a: &&Axis| matches!(a.kind, AxisKind::Parallel(level) if level != Level::Thread);
         let outer = axes.iter().take_while(shared).count();
-        let mut opened = 0;
-        for (i, axis) in axes.iter().enumerate() {
-            if i == outer {
-                opened += self.open_threads();
-            }
-            if i >= outer || self.resolved.threads.is_none() {
-                self.reductions_known(&roots, &axes[i..])?;
-            }
-            opened += usize::from(self.open(axis, &[])?.is_some());
+        self.nest(axes, 0, outer)
+    }
+
+    /// The loops from one on; `outer` of all are over blocks and warps, inside of which the threads stand.
+    fn nest(&mut self, axes: &[Axis], i: usize, outer: usize) -> Lowered<()> {
+        if i == outer && self.thread.is_none() && self.resolved.threads.is_some() {
+            self.open_threads()?;
+            self.nest(axes, i, outer)?;
+            self.b.close_for(&[]);
+            return Ok(());
         }
-        if axes.len() == outer {
-            opened += self.open_threads();
+        if i >= outer || self.resolved.threads.is_none() {
+            let roots: Vec<NodeId> = self.expression.outputs.iter().map(|o| o.root).collect();
+            self.reductions_known(&roots, &axes[i..])?;
         }
-        self.reductions_known(&roots, &[])?;
-        // What all threads compute, one of them stores.
-        let spread = axes.iter().any(|a| a.kind == AxisKind::Parallel(Level::Thread));
-        match self.thread.filter(|_| !spread) {
-            None => self.store()?,
-            Some(thread) => {
-                let first = Affine::from(thread);
-                let first = self.b.holds(vec![surject_kernel::Guard { expr: first, bound: 1.into() }], 1);
-                self.b.open_if(first);
-                self.store()?;
-                self.b.close_if(&[]);
+        let Some(axis) = axes.get(i) else {
+            // What all threads compute, one of them stores.
+            let spread = axes.iter().any(|a| a.kind == AxisKind::Parallel(Level::Thread));
+            let Some(thread) = self.thread.filter(|_| !spread) else { return self.store() };
+            let first = Affine::from(thread);
+            let first = self.b.holds(vec![surject_kernel::Guard { expr: first, bound: 1.into() }], 1);
+            self.b.open_if(first);
+            self.store()?;
+            self.b.close_if(&[]);
+            return Ok(());
+        };
+        let (depth, lanes, places) = (self.frames.len(), self.lanes, self.places.clone());
+        for number in written_out(axis) {
+            match number {
+                Some(number) => {
+                    self.bind(axis, number.into())?;
+                    self.nest(axes, i + 1, outer)?;
+                }
+                None => {
+                    let opened = self.open(axis, &[])?.is_some();
+                    self.nest(axes, i + 1, outer)?;
+                    if opened {
+                        self.close(&[]);
+                    }
+                }
             }
+            self.frames.truncate(depth);
+            (self.lanes, self.places) = (lanes, places.clone());
         }
-        (0..opened).for_each(|_| _ = self.b.close_for(&[]));
         Ok(())
     }
 
-    /// Opens the loop over threads, if there is one; gives how many loops it opened.
-    fn open_threads(&mut self) -> usize {
-        let Some(threads) = self.resolved.threads else { return 0 };
+    /// Opens the loop over threads, and before it makes the memory in which they join what they reduce.
+    fn open_threads(&mut self) -> Lowered<()> {
+        let Some(threads) = self.resolved.threads else { return Ok(()) };
+        let mut shared: Vec<(NodeId, i64)> = Vec::new();
+        for (&n, axes) in &self.resolved.reductions {
+            let of_block = |a: &&Axis| a.kind == AxisKind::Parallel(Level::Thread) && a.extent > WARP;
+            shared.extend(axes.iter().find(of_block).map(|a| (n, a.extent / WARP)));
+        }
+        shared.sort_unstable();
+        for (number, (n, warps)) in shared.into_iter().enumerate() {
+            if let Node::Reduce { op, .. } = &self.expression.dag[n].node {
+                let dtype = joined_in(self.expression.dag[n].dtype, *op);
+                let mem = self.b.alloc(format!("part{number}"), dtype, warps, Space::Shared);
+                self.shared.insert(n, mem);
+            }
+        }
         let (thread, _) = self.b.open_for(0, threads, 1, LoopKind::Parallel(Level::Thread), &[]);
         self.thread = Some(thread);
-        1
+        Ok(())
     }
 
     /// Opens a loop that carries these values: what it carries inside. Lanes are no loop.
@@ -154,8 +224,15 @@ impl Lowering<'_> {
             }
         };
         let (variable, carried) = self.b.open_for(0, axis.extent, 1, kind, inits);
+        self.opened.push(kind);
         self.bind(axis, variable.into())?;
         Ok(Some(carried))
+    }
+
+    /// Closes the loop that was opened last.
+    fn close(&mut self, yields: &[Value]) -> Vec<Value> {
+        self.opened.pop();
+        self.b.close_for(yields)
     }
 
     fn bind(&mut self, axis: &Axis, value: Affine) -> Lowered<()> {
@@ -274,14 +351,12 @@ impl Lowering<'_> {
         })
     }
 
-    /// A reduction: loops that carry what is joined so far. Sums and products of 16-bit floats are joined in `f32`, and
-    /// rounded once.
+    /// A reduction: loops that carry what is joined so far.
     fn reduce(&mut self, id: NodeId, op: AccOp, body: NodeId, lanes: usize) -> Lowered<Value> {
         let resolved = self.resolved;
         let axes = resolved.reductions.get(&id).map_or(&[][..], Vec::as_slice);
         let dtype = self.expression.dag[id].dtype;
-        let narrow = matches!(dtype, DType::F16 | DType::BF16) && matches!(op, AccOp::Add | AccOp::Mul);
-        let joined = if narrow { DType::F32 } else { dtype };
+        let joined = joined_in(dtype, op);
         let join = joining(op)?;
         self.reductions_known(&[body], axes)?;
         let (outside, places) = (self.lanes, self.places.clone());
@@ -289,45 +364,98 @@ impl Lowering<'_> {
         // A loop that is open further out runs anew.
         axes.iter().for_each(|a| _ = self.places.remove(&a.of));
         let inside = axes.iter().find(|a| a.kind == AxisKind::Lanes).map_or(lanes, |a| a.extent as usize);
-        let neutral = op.neutral(joined);
-        let mut sum = self.b.splat(neutral, inside);
-        let mut opened = 0;
-        for (i, axis) in axes.iter().enumerate() {
-            if let Some(carried) = self.open(axis, &[sum])? {
-                opened += 1;
-                sum = carried[0];
-            }
-            self.reductions_known(&[body], &axes[i + 1..])?;
-        }
-        let term = self.value(body)?;
-        let term = self.b.convert(term, joined);
-        let mut term = self.b.broadcast(term, inside);
-        let loops: LoopSet = axes.iter().map(|a| a.of).collect();
-        let guards = self.cut(loops)?;
-        if !guards.is_empty() {
-            let exists = self.b.holds(guards, inside);
-            let none = self.b.splat(neutral, inside);
-            term = self.b.select(exists, term, none);
-        }
-        let mut next = self.b.binary(join, sum, term);
-        for _ in 0..opened {
-            next = self.b.close_for(&[next])[0];
-        }
+        let sum = self.b.splat(op.neutral(joined), inside);
+        let next = self.terms(axes, 0, (op, joined, body, inside), sum)?;
         self.frames.truncate(depth);
         (self.lanes, self.places) = (outside, places);
         let mut whole = if inside == lanes { next } else { self.b.reduce_lanes(op, next) };
         if let Some(threads) = axes.iter().find(|a| a.kind == AxisKind::Parallel(Level::Thread)) {
-            // Each thread gets the sum of all: in every step that of twice as many.
-            let mut apart = 1;
-            while apart < threads.extent {
-                let ty = self.b.ty(whole);
-                let other = Op::Exchange(Source::Xor(apart as usize), whole);
-                let other = self.b.statement(other, &[ty])[0];
-                whole = self.b.binary(join, whole, other);
-                apart *= 2;
-            }
+            whole = self.join_threads(id, join, whole, threads.extent)?;
         }
         Ok(self.b.convert(whole, dtype))
+    }
+
+    /// The loops of a reduction from one on, and the term in them: what is joined in the end, given what is so far.
+    fn terms(
+        &mut self,
+        axes: &[Axis],
+        i: usize,
+        reduction: (AccOp, DType, NodeId, usize),
+        sum: Value,
+    ) -> Lowered<Value> {
+        let (op, joined, body, lanes) = reduction;
+        self.reductions_known(&[body], &axes[i..])?;
+        let Some(axis) = axes.get(i) else {
+            let term = self.value(body)?;
+            let term = self.b.convert(term, joined);
+            let mut term = self.b.broadcast(term, lanes);
+            let loops: LoopSet = axes.iter().map(|a| a.of).collect();
+            let guards = self.cut(loops)?;
+            if !guards.is_empty() {
+                let exists = self.b.holds(guards, lanes);
+                let none = self.b.splat(op.neutral(joined), lanes);
+                term = self.b.select(exists, term, none);
+            }
+            return Ok(self.b.binary(joining(op)?, sum, term));
+        };
+        let (depth, outside, places) = (self.frames.len(), self.lanes, self.places.clone());
+        let mut sum = sum;
+        for number in written_out(axis) {
+            sum = match number {
+                Some(number) => {
+                    self.bind(axis, number.into())?;
+                    self.terms(axes, i + 1, reduction, sum)?
+                }
+                None => match self.open(axis, &[sum])? {
+                    Some(carried) => {
+                        let next = self.terms(axes, i + 1, reduction, carried[0])?;
+                        self.close(&[next])[0]
+                    }
+                    None => self.terms(axes, i + 1, reduction, sum)?,
+                },
+            };
+            self.frames.truncate(depth);
+            (self.lanes, self.places) = (outside, places.clone());
+        }
+        Ok(sum)
+    }
+
+    /// What all threads have, joined: each of them gets it. In a warp every step joins twice as many; those of several
+    /// warps are joined in shared memory, in the order of the warps.
+    fn join_threads(&mut self, id: NodeId, join: BinaryOp, own: Value, threads: i64) -> Lowered<Value> {
+        let (mut whole, mut apart) = (own, 1);
+        let ty = self.b.ty(own);
+        while apart < threads.min(WARP) {
+            let other = Op::Exchange(Source::Xor(apart as usize), whole);
+            let other = self.b.statement(other, &[ty])[0];
+            whole = self.b.binary(join, whole, other);
+            apart *= 2;
+        }
+        if threads <= WARP {
+            return Ok(whole);
+        }
+        let missing = || CodegenError::malformed("threads without a place to meet");
+        let (mem, thread) = (*self.shared.get(&id).ok_or_else(missing)?, self.thread.ok_or_else(missing)?);
+        let number = self.b.index(Affine::from(thread), Type::index());
+        let [five, last, zero] = [WARP.trailing_zeros() as i64, WARP - 1, 0]
+            .map(|n| self.b.splat(Scalar::from_i128(DType::I64, n.into()), 1));
+        let warp = self.b.binary(BinaryOp::ShrLogical, number, five);
+        let lane = self.b.binary(BinaryOp::And, number, last);
+        let first = self.b.binary(BinaryOp::Eq, lane, zero);
+        // What was joined here before has to be read.
+        let repeats = |k: &LoopKind| matches!(k, LoopKind::Serial | LoopKind::Unrolled);
+        let again = !self.joined.insert(id) || self.opened.iter().any(repeats);
+        if again {
+            self.b.effect(Op::Barrier(Level::Block));
+        }
+        self.b.store(Place { offset: Some(warp), mask: Some(first), ..Place::new(mem, 0) }, whole);
+        self.b.effect(Op::Barrier(Level::Block));
+        let mut sum = self.b.load(Place::new(mem, 0), ty);
+        for warp in 1..threads / WARP {
+            let next = self.b.load(Place::new(mem, warp), ty);
+            sum = self.b.binary(join, sum, next);
+        }
+        Ok(sum)
     }
 
     /// Stores the outputs: all values are computed before the first is stored.

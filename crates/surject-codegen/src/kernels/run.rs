@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use surject_ir::interp::{self, Assignments, InterpError};
 use surject_ir::{Buffer, FieldId, Function, Program, StatementKind, TensorType, Var};
+use surject_kernel::Kernel;
 use surject_kernel::interpret::{self, Counts, Options};
 
 /// A kernel of a program.
@@ -99,6 +100,26 @@ fn one(
     Ok(Made { choice, launch })
 }
 
+/// Runs kernels.
+pub trait Executor {
+    /// Runs one on its tensors, in order; an error says what went wrong.
+    fn execute(&mut self, kernel: &Kernel, tensors: &mut [interpret::Tensor]) -> Result<(), String>;
+}
+
+/// The interpreter of kernels, and what it counted.
+struct Interpreter<'a> {
+    options: &'a Options,
+    counts: Counts,
+}
+
+impl Executor for Interpreter<'_> {
+    fn execute(&mut self, kernel: &Kernel, tensors: &mut [interpret::Tensor]) -> Result<(), String> {
+        let counts = interpret::run(kernel, &[], tensors, self.options).map_err(|fault| fault.to_string())?;
+        self.counts.add(&counts);
+        Ok(())
+    }
+}
+
 /// Runs a function of a program on the interpreter of kernels. Gives the results and what was counted.
 pub fn run(
     program: &Program,
@@ -108,21 +129,33 @@ pub fn run(
     options: &Options,
     given: &Schedules,
 ) -> Result<(Vec<Buffer>, Counts), InterpError> {
+    let mut interpreter = Interpreter { options, counts: Counts::default() };
+    let results = run_on(program, function, arguments, machine, given, &mut interpreter)?;
+    Ok((results, interpreter.counts))
+}
+
+/// Runs a function of a program, and its kernels by an executor.
+pub fn run_on(
+    program: &Program,
+    function: &str,
+    arguments: &[Buffer],
+    machine: &dyn Machine,
+    given: &Schedules,
+    executor: &mut dyn Executor,
+) -> Result<Vec<Buffer>, InterpError> {
     let names = program.function(function).map(assignments).unwrap_or_default();
     let names = names.into_iter().map(|(name, field)| (field, name)).collect();
-    let mut host = Host { machine, options, given, names, made: HashMap::new(), counts: Counts::default() };
-    let results = interp::run_with(program, function, arguments, &mut host)?;
-    Ok((results, host.counts))
+    let mut host = Host { machine, executor, given, names, made: HashMap::new() };
+    interp::run_with(program, function, arguments, &mut host)
 }
 
 struct Host<'a> {
     machine: &'a dyn Machine,
-    options: &'a Options,
+    executor: &'a mut dyn Executor,
     given: &'a Schedules,
     names: HashMap<FieldId, String>,
     /// The kernels of fields, which loops run again and again.
     made: HashMap<FieldId, Arc<Kernels>>,
-    counts: Counts,
 }
 
 impl Assignments for Host<'_> {
@@ -156,9 +189,7 @@ impl Assignments for Host<'_> {
                     (None, Tensor::Temporary(number)) => unwritten(&kernels.temporaries[number])?,
                 });
             }
-            let counts = interpret::run(&launch.kernel, &[], &mut tensors, self.options)
-                .map_err(|fault| InterpError::Assignment(fault.to_string()))?;
-            self.counts.add(&counts);
+            self.executor.execute(&launch.kernel, &mut tensors).map_err(InterpError::Assignment)?;
             memory.extend(launch.tensors.iter().copied().zip(tensors));
         }
         let shape = shape(&target)?;

@@ -5,17 +5,22 @@
 //! order i1 i0.o i0.i     // all loops over the points, or all of a reduction, outermost first
 //! parallel i1 task       // its iterations run at the same time, by agents of a level
 //! vectorise i0.i         // its iterations are the lanes of vectors
-//! unroll k0              // its iterations are written out
+//! unroll k0              // its iterations are written out, so that what they have in common is computed once
 //! ```
+//!
+//! `contract i0 i1 k0 tile 64 128 32 thread 8 4` is a schedule by itself, for a sum of products: of the loops over its
+//! rows, its columns and its terms a block takes tiles of so many into shared memory, and a thread computes 8 rows and, as
+//! often as there are 32 · 4 columns, 4 columns that lie next to each other.
 //!
 //! Threads of a block or a warp share loops over the points, and reductions: every loop that is `parallel … thread` is
 //! shared by the same threads, which stand directly inside of the blocks and warps and run all other loops each.
 //!
 //! Without directives the loops run one after the other, in the order of the expression.
 
+use super::contraction::{Contraction, Tiles, fit};
 use super::expression::Expression;
-use crate::address::LoopId;
-use crate::dag::{Node, NodeId};
+use crate::expression::address::LoopId;
+use crate::expression::dag::{Node, NodeId};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::str::FromStr;
@@ -34,6 +39,8 @@ pub enum Directive {
     Vectorise(String),
     /// The iterations are written out.
     Unroll(String),
+    /// A sum of products by tiles. It is the whole schedule.
+    Contract(Tiles),
 }
 
 /// How an expression is computed.
@@ -61,6 +68,9 @@ impl fmt::Display for Directive {
             Directive::Parallel(name, level) => write!(f, "parallel {name} {level}"),
             Directive::Vectorise(name) => write!(f, "vectorise {name}"),
             Directive::Unroll(name) => write!(f, "unroll {name}"),
+            Directive::Contract(Tiles { loops, tile: [m, n, k], thread: [rows, columns] }) => {
+                write!(f, "contract {} tile {m} {n} {k} thread {rows} {columns}", loops.join(" "))
+            }
         }
     }
 }
@@ -104,9 +114,18 @@ fn directive(words: &[&str]) -> Result<Directive, String> {
         },
         ["vectorise", name] => Directive::Vectorise(name.to_string()),
         ["unroll", name] => Directive::Unroll(name.to_string()),
+        ["contract", rows, columns, terms, "tile", m, n, k, "thread", own, lanes] => {
+            let number = |word: &str| word.parse().map_err(|_| format!("`{word}` is no number"));
+            Directive::Contract(Tiles {
+                loops: [rows, columns, terms].map(|l| l.to_string()),
+                tile: [number(m)?, number(n)?, number(k)?],
+                thread: [number(own)?, number(lanes)?],
+            })
+        }
         _ => {
             return Err(format!(
-                "`{}` is no directive: split L by N, order L…, parallel L LEVEL, vectorise L, unroll L",
+                "`{}` is no directive: split L by N, order L…, parallel L LEVEL, vectorise L, unroll L, \
+                 contract ROWS COLUMNS TERMS tile M N K thread M N",
                 words.join(" ")
             ));
         }
@@ -218,10 +237,15 @@ pub(crate) struct Resolved {
     pub(crate) cut: Vec<LoopId>,
     /// How many threads share the loops over threads, if there are any.
     pub(crate) threads: Option<i64>,
+    /// The tiles of a sum of products, which has no other loops then.
+    pub(crate) contraction: Option<Contraction>,
 }
 
-/// The most threads that share a reduction: those of a warp.
-const WARP: i64 = 32;
+/// The threads of a warp.
+pub(crate) const WARP: i64 = 32;
+
+/// The most threads of a block.
+const BLOCK: i64 = 1024;
 
 /// The most lanes of a vector.
 const MAX_LANES: i64 = 64;
@@ -238,6 +262,17 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
         };
         loops.iter().map(axis).collect()
     };
+    if let Some(i) = schedule.directives.iter().position(|d| matches!(d, Directive::Contract(_))) {
+        let fault = |message: String| ScheduleError { line: Some(i + 1), message };
+        let [Directive::Contract(tiles)] = &schedule.directives[..] else {
+            return Err(fault("`contract` is the whole schedule".into()));
+        };
+        let contraction = fit(expression, tiles).map_err(fault)?;
+        let cut = contraction.loops.iter().zip(tiles.tile);
+        let cut = cut.filter(|&(&l, by)| expression.dag.extent(l) % by != 0).map(|(&l, _)| l).collect();
+        let (points, reductions) = (Vec::new(), HashMap::new());
+        return Ok(Resolved { points, reductions, cut, threads: None, contraction: Some(contraction) });
+    }
     // The first nest is that of the points.
     let mut nests: Vec<(Option<NodeId>, Vec<Axis>)> = vec![(None, axes(&expression.loops))];
     for n in expression.nodes() {
@@ -253,13 +288,13 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
     let threads = check(expression, &nests).map_err(|Unfit { name, message }| {
         let says = |d: &Directive| match d {
             Directive::Parallel(n, _) | Directive::Vectorise(n) | Directive::Unroll(n) => *n == name,
-            Directive::Split(..) | Directive::Order(_) => false,
+            Directive::Split(..) | Directive::Order(_) | Directive::Contract(_) => false,
         };
         ScheduleError { line: schedule.directives.iter().rposition(says).map(|i| i + 1), message }
     })?;
     let points = std::mem::take(&mut nests[0].1);
     let reductions = nests.into_iter().filter_map(|(n, axes)| Some((n?, axes))).collect();
-    Ok(Resolved { points, reductions, cut, threads })
+    Ok(Resolved { points, reductions, cut, threads, contraction: None })
 }
 
 /// Changes a nest, at the place of a loop.
@@ -340,6 +375,7 @@ fn apply(
         }
         Directive::Vectorise(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Lanes)),
         Directive::Unroll(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Unrolled)),
+        Directive::Contract(_) => Err("`contract` is the whole schedule".into()),
     }
 }
 
@@ -367,8 +403,8 @@ struct Unfit {
 /// Can the loops run as they stand now? Gives the number of threads that share loops.
 fn check(expression: &Expression, nests: &[(Option<NodeId>, Vec<Axis>)]) -> Result<Option<i64>, Unfit> {
     let mut threads: Option<&Axis> = None;
-    // Lanes of the points, and of any reduction.
-    let mut lanes: [Option<&Axis>; 2] = [None, None];
+    // The lanes of the points, whose nest is the first.
+    let mut lanes: Option<&Axis> = None;
     for (reduction, axes) in nests {
         let mut levels: Vec<Level> = Vec::new();
         for (i, axis) in axes.iter().enumerate() {
@@ -398,10 +434,14 @@ fn check(expression: &Expression, nests: &[(Option<NodeId>, Vec<Axis>)]) -> Resu
                             other.name
                         ));
                     }
-                    if reduction.is_some() && !(axis.extent <= WARP && axis.extent.count_ones() == 1) {
+                    // In a warp threads exchange values, those of several warps meet in memory of the block.
+                    let of_warp = nests[0].1.iter().any(|a| a.kind == AxisKind::Parallel(Level::Warp));
+                    let (extent, most) = (axis.extent, if of_warp { WARP } else { BLOCK });
+                    let exchanges = extent <= WARP && extent.count_ones() == 1;
+                    if reduction.is_some() && !(exchanges || extent <= most && extent % WARP == 0) {
                         return unfit(format!(
-                            "a reduction is shared by the threads of a warp: 2, 4, 8, 16 or {WARP}; `{name}` has {}",
-                            axis.extent
+                            "a reduction is shared by 2, 4, 8, 16 or {WARP} threads of a warp, or by whole warps of a block, \
+                             {BLOCK} threads at most; `{name}` has {extent}"
                         ));
                     }
                     // Each thread has a value of its own of what depends on a loop that they share.
@@ -428,7 +468,7 @@ fn check(expression: &Expression, nests: &[(Option<NodeId>, Vec<Axis>)]) -> Resu
                     }
                     let fits = match levels.last() {
                         None => matches!(level, Level::Task | Level::Block),
-                        Some(Level::Block) => level == Level::Warp,
+                        Some(Level::Block) => matches!(level, Level::Block | Level::Warp),
                         Some(_) => false,
                     };
                     if !fits {
@@ -448,11 +488,15 @@ fn check(expression: &Expression, nests: &[(Option<NodeId>, Vec<Axis>)]) -> Resu
                             "`{name}` runs {extent} times, and a vector has 2 to {MAX_LANES} lanes; split it first"
                         ));
                     }
-                    // Reductions that are vectorised beside each other do not meet; lanes of the points meet all.
-                    lanes[usize::from(reduction.is_some())] = Some(axis);
-                    if let [Some(point), Some(term)] = lanes {
-                        let message = format!("`{}` is vectorised already", point.name);
-                        return Err(Unfit { name: term.name.clone(), message });
+                    // Reductions that are vectorised beside each other do not meet; lanes of the points meet those that
+                    // depend on them.
+                    match reduction {
+                        None => lanes = Some(axis),
+                        Some(n) => {
+                            if let Some(point) = lanes.filter(|p| expression.dag[*n].deps.contains(p.of)) {
+                                return unfit(format!("`{}` is vectorised already", point.name));
+                            }
+                        }
                     }
                 }
                 AxisKind::Serial | AxisKind::Unrolled => {}

@@ -4,15 +4,17 @@
 //! Neighbours may select the same element, so nothing can be joined to it in lanes. But it is finding an element that
 //! takes long, not sending to it: a window of nine elements is nine comparisons, and one sum.
 
-use super::folds::flat;
-use super::select::{Single, plain};
-use super::windows::{position, sizes_of};
-use super::{Call, Writer, region, strides};
 use crate::CodegenError;
-use crate::dag::Dag;
-use crate::emit::{At, Bounds, Elem, ScopeId, Val};
-use crate::row::Kernel;
-use crate::short::{LONGEST, Rows};
+use crate::expression::dag::Dag;
+use crate::library::folds::flat;
+use crate::library::select::{Single, plain};
+use crate::library::windows::{position, sizes_of};
+use crate::library::{Call, Writer, region, strides};
+use crate::lower::emit::{At, Bounds, ScopeId, Val};
+use crate::lower::outer_vector::Rows;
+use crate::lower::row::Kernel;
+use crate::machine::elem::Elem;
+use crate::schedule::outer_vector::LONGEST;
 use surject_ir::{DType, Window};
 
 /// Windows that are selected in side by side.

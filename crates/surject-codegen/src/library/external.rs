@@ -1,10 +1,11 @@
 //! Calls into the runtime library.
 
-use super::{Call, Writer, region};
 use crate::CodegenError;
-use crate::dag::Dag;
-use crate::emit::{At, Bounds, Elem, ScopeId};
-use crate::row::Kernel;
+use crate::expression::dag::Dag;
+use crate::library::{Call, Writer, region};
+use crate::lower::emit::{At, Bounds, ScopeId};
+use crate::lower::row::Kernel;
+use crate::machine::elem::Elem;
 use std::collections::BTreeSet;
 use surject_ir::{DType, FftKind, Transpose};
 use surject_runtime::library::dtype_code;
@@ -35,6 +36,7 @@ impl Writer<'_> {
 }
 
 const P: &str = "!llvm.ptr";
+
 const N: &str = "i64";
 
 pub fn sort(call: &Call<'_>, axis: usize) -> Result<Kernel, CodegenError> {

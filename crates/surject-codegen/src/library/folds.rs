@@ -1,14 +1,15 @@
 //! Folds with a scalar function: reductions of several tensors.
 
-use super::{Call, Writer, region, strides};
 use crate::CodegenError;
-use crate::condition::REGISTER;
-use crate::dag::{Buf, Dag, NodeId};
-use crate::emit::{At, Bounds, Carried, Elem, ScopeId, Val};
-use crate::pack::interleave;
-use crate::row::Kernel;
-use crate::short::{LONGEST, Rows};
-use crate::store::buf;
+use crate::expression::dag::{Buf, Dag, NodeId, buf};
+use crate::library::{Call, Writer, region, strides};
+use crate::lower::condition::REGISTER;
+use crate::lower::contraction::merge_vectors::interleave;
+use crate::lower::emit::{At, Bounds, Carried, ScopeId, Val};
+use crate::lower::outer_vector::Rows;
+use crate::lower::row::Kernel;
+use crate::machine::elem::Elem;
+use crate::schedule::outer_vector::LONGEST;
 use surject_index::Space;
 use surject_ir::{DType, FieldKind, Function, Scalar, StatementKind, TensorType, Var};
 
@@ -93,7 +94,7 @@ impl Reduced {
     }
 
     /// How many elements of the last axis are reduced beside each other in every lane.
-    fn abreast(&self) -> i64 {
+    fn inner_points(&self) -> i64 {
         if self.beside { self.shape[self.shape.len() - 1] } else { 1 }
     }
 
@@ -130,9 +131,9 @@ impl Reduced {
     fn cut(&self, call: &Call<'_>) -> Option<Reduced> {
         /// Parts of fewer elements are not made for that alone.
         const SHORT: i64 = 256;
-        let (&[at], abreast) = (&self.axes[..], self.abreast()) else { return None };
+        let (&[at], inner_points) = (&self.axes[..], self.inner_points()) else { return None };
         let (kept, inner) = (&self.shape[..at], &self.shape[at + 1..]);
-        if inner.iter().product::<i64>() != abreast {
+        if inner.iter().product::<i64>() != inner_points {
             return None;
         }
         let line = self.shape[at];
@@ -142,14 +143,14 @@ impl Reduced {
         let size = call.dtype(call.arg(0).ok()?).size() as i64;
         let mut length = line / parts;
         // Lines that are a page apart meet in one place of a cache.
-        if (length * abreast * size) % 4096 == 0 {
+        if (length * inner_points * size) % 4096 == 0 {
             length -= call.lanes;
         }
         (length >= call.lanes).then(|| Reduced {
             shape: [kept, &[parts, length], inner].concat(),
             axes: vec![at + 1],
             place_of: self.place_of.iter().map(|&p| if p >= at { p + 1 } else { p }).collect(),
-            own: [&self.own[..at], &[length * abreast], &self.own[at..]].concat(),
+            own: [&self.own[..at], &[length * inner_points], &self.own[at..]].concat(),
             cut: true,
             beside: self.beside,
         })
@@ -305,7 +306,8 @@ fn reduce_lanes(
     let n = call.targets.len();
     let others = to.iter().flatten().copied().filter(|b| !call.written.iter().any(|&t| buf(t) == *b));
     let mut w = Writer::with(call, dag, others);
-    let (shape, axes, own, abreast) = (&reduced.shape, &reduced.axes, &reduced.own, reduced.abreast());
+    let (shape, axes, own, inner_points) =
+        (&reduced.shape, &reduced.axes, &reduced.own, reduced.inner_points());
     let mut kept = reduced.kept();
     kept.truncate(kept.len() - usize::from(reduced.beside));
     let out: Vec<i64> = kept.iter().map(|&a| shape[a]).collect();
@@ -330,8 +332,8 @@ fn reduce_lanes(
     let packed = call.lanes as usize == REGISTER / size_of::<f32>();
     let width = if packed && alike { lanes.min(REGISTER / widest) } else { lanes };
     let dtypes: Vec<DType> = call.targets.iter().map(|&t| call.dtype(t)).collect();
-    // What is reduced abreast is carried one after the other.
-    let of_each = |one: Vec<String>| vec![one; abreast as usize].concat();
+    // What is reduced side by side is carried one after the other.
+    let of_each = |one: Vec<String>| vec![one; inner_points as usize].concat();
     let types: Vec<String> = of_each(held.iter().map(|&d| Elem::of(d).ty(lanes)).collect());
     let root = w.root();
     let init = initial(&mut w, call, n, &dtypes)?
@@ -365,12 +367,12 @@ fn reduce_lanes(
     // Where the elements of one output lie next to each other, square blocks are loaded and transposed: loads that
     // take one element of each line touch every line again for every element. Positions are not loaded.
     let inner_axis = axes.last().copied().unwrap_or(0);
-    let square = own[inner_axis] == abreast && own[last] != 1;
+    let square = own[inner_axis] == inner_points && own[last] != 1;
     let block = if square && !reduced.beside {
         call.lanes
     } else {
         // Of a block nothing is known of the first element only.
-        let most = if square { (LONGEST / abreast).max(1) } else { LINES };
+        let most = if square { (LONGEST / inner_points).max(1) } else { LINES };
         let blocks = (length_in + most - 1) / most;
         (length_in + blocks - 1) / blocks.max(1)
     };
@@ -400,7 +402,7 @@ fn reduce_lanes(
                 // What runs along the reduced axis is one number for all lanes, what runs along the last one is not.
                 let different = if reduced.place_of[axis] == inner_axis { step } else { 1 };
                 let mut of_lines = Vec::new();
-                for k in 0..abreast {
+                for k in 0..inner_points {
                     if reduced.beside {
                         position[inner_axis + 1] = w.em.int(k);
                     }
@@ -413,7 +415,7 @@ fn reduce_lanes(
                 continue;
             }
             let pointer = w.pointer(call.arg(i)?)?;
-            terms.push(if !square || step * abreast == 1 {
+            terms.push(if !square || step * inner_points == 1 {
                 let mut lines = Vec::new();
                 for line in 0..step {
                     let ahead = w.em.int(line * own[inner_axis]);
@@ -424,7 +426,7 @@ fn reduce_lanes(
             } else if step == rest || reduced.beside {
                 let elem = Elem::in_memory(dtype);
                 let first = w.element(inner, &pointer, &address, elem);
-                let rows = Rows { first: &first, stride: own[last], reach: step * abreast, elem };
+                let rows = Rows { first: &first, stride: own[last], reach: step * inner_points, elem };
                 let at = At { scope: inner, lanes };
                 let columns = w.em.columns(&rows, at);
                 columns.into_iter().map(|column| w.em.widen(dtype, column, at)).collect()
@@ -440,7 +442,7 @@ fn reduce_lanes(
         }
         let mut next: Vec<Vec<String>> = names.chunks(n).map(<[String]>::to_vec).collect();
         for k in 0..terms.first().map_or(0, Vec::len) {
-            let (line, place) = (k / abreast as usize, k % abreast as usize);
+            let (line, place) = (k / inner_points as usize, k % inner_points as usize);
             let args = next[place].iter().cloned().chain(terms.iter().map(|t| t[k].clone()));
             let args: Vec<String> = args.collect();
             // Of the first element nothing is known: it may be the initial value.
@@ -471,12 +473,12 @@ fn reduce_lanes(
         state = w.em.close_loop(inner, &iv, &bounds, &carried);
     }
     let results = w.close(loops, &inits, &types, state);
-    // What is reduced abreast lies side by side: the results of all lanes are one piece of memory. It is stored as a whole;
-    // what two of them share is the same in both. Elsewhere it is stored once.
+    // The results of what is reduced together lie side by side: those of all lanes are one piece of memory, which is stored
+    // as a whole; what two of them share is the same in both. Elsewhere it is stored once.
     let address = w.address(open.scope, &digits, &strides(&out));
     let zero = w.em.int(0);
-    let address = w.scaled(open.scope, &zero, &address, abreast);
-    let whole = At { scope: open.scope, lanes: lanes * abreast as usize };
+    let address = w.scaled(open.scope, &zero, &address, inner_points);
+    let whole = At { scope: open.scope, lanes: lanes * inner_points as usize };
     for (i, (place, (&dtype, &held))) in to.iter().zip(dtypes.iter().zip(held)).enumerate() {
         let Some(place) = *place else { continue };
         let pointer = w.em.pointer(place)?;
@@ -487,7 +489,7 @@ fn reduce_lanes(
         w.store_lanes(whole, (&pointer, &address), (dtype, &value), (1, mask));
     }
     w.close(vec![open], &[], &[], Vec::new());
-    let lines = if reduced.beside { format!(", {abreast} abreast") } else { String::new() };
+    let lines = if reduced.beside { format!(", {inner_points} side by side") } else { String::new() };
     call.finish(w, tasks, format!("reduce {shape:?} over {axes:?} in lanes{lines}, tasks {tasks}"))
 }
 

@@ -5,10 +5,10 @@
 //! lanes, and each piece is then joined with what came before it. `cumlogsumexp` of `f32` takes a tenth to a
 //! twenty-fifth of the time that it takes element by element (Zen 4).
 
-use super::folds::{flat, grouped};
-use super::{Call, Loop, REGISTERS, Writer, region};
 use crate::CodegenError;
-use crate::emit::{At, ScopeId};
+use crate::library::folds::{flat, grouped};
+use crate::library::{Call, Loop, REGISTERS, Writer, region};
+use crate::lower::emit::{At, ScopeId};
 use surject_ir::{DType, Window};
 
 /// Lines of a tensor along which windows grow, as an axis between those outside and those inside of it.

@@ -1,11 +1,12 @@
 //! Moves to and from positions that are known at run time.
 
-use super::{Call, Writer, strides};
 use crate::CodegenError;
-use crate::dag::Dag;
-use crate::emit::{Elem, ScopeId};
-use crate::row::Kernel;
-use crate::units::share_of_task;
+use crate::expression::dag::Dag;
+use crate::library::{Call, Writer, strides};
+use crate::lower::emit::ScopeId;
+use crate::lower::row::Kernel;
+use crate::lower::units::share_of_task;
+use crate::machine::elem::Elem;
 use surject_ir::{DType, GatherDims, Var};
 
 /// Parts of a move for every thread, at least, where there are so many.

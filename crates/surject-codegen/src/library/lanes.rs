@@ -1,7 +1,8 @@
 //! Elements and positions in the lanes of vectors.
 
-use super::Writer;
-use crate::emit::{At, Elem, ScopeId, Val};
+use crate::library::Writer;
+use crate::lower::emit::{At, ScopeId, Val};
+use crate::machine::elem::Elem;
 use surject_ir::DType;
 
 impl Writer<'_> {

@@ -2,20 +2,22 @@
 //! before the first. Nothing of that depends on the elements, so lines are sorted side by side, as the lanes of any other
 //! result.
 
-use super::{Call, region};
-use crate::address::{Lin, LoopId};
-use crate::build::linearise;
-use crate::dag::{Dag, Node, NodeId};
-use crate::row::{self, Kernel};
-use crate::schedule::{self, Output};
-use crate::store::{box_loops, buf, stop_is_error};
-use crate::{CodegenError, Target};
+use crate::expression::address::{Lin, LoopId};
+use crate::expression::compose::{box_loops, linearise, stop_is_error};
+use crate::expression::dag::{Dag, Node, NodeId, buf};
+use crate::expression::output::Output;
+use crate::library::{Call, region};
+use crate::lower::row::{self, Kernel};
+use crate::normalise::merge;
+use crate::{CodegenError, Target, schedule};
 use surject_ir::BinaryOp;
 
 /// Pairs of neighbours that are looked at, at most: those of lines of sixteen elements.
 const PAIRS: i64 = 120;
+
 /// Fewer lines do not fill the lanes, and each pair is compiled for some more.
 const FEWEST: i64 = 64;
+
 const FOR_A_PAIR: i64 = 8;
 
 /// The kernel of a sort of many short lines; `None` for any other.
@@ -27,7 +29,7 @@ pub fn sort(call: &Call<'_>, axis: usize, target: &Target) -> Result<Option<Kern
     let read = call.read_along(axis, length);
     let first = read.iter().copied().max().unwrap_or(length).min(length - 1);
     let pairs = first.saturating_mul(2 * length - 1 - first) / 2;
-    let least = if target.eager { 1 } else { FEWEST.max(FOR_A_PAIR * pairs) };
+    let least = if target.treats_all_as_large { 1 } else { FEWEST.max(FOR_A_PAIR * pairs) };
     let plain = call.args.iter().all(|&v| !call.dtype(v).is_complex() && !call.positions.contains_key(&v));
     if !(1..=PAIRS).contains(&pairs) || lines < least || !plain {
         return Ok(None);
@@ -67,7 +69,7 @@ pub fn sort(call: &Call<'_>, axis: usize, target: &Target) -> Result<Option<Kern
         }
     }
     let outer: Vec<LoopId> = loops.into_iter().enumerate().filter(|l| l.0 != axis).map(|l| l.1).collect();
-    let (dag, outputs, outer) = schedule::merge(dag, outputs, &outer);
+    let (dag, outputs, outer) = merge::merge(dag, outputs, &outer);
     let schedule = schedule::choose(&dag, &outputs, &outer, target);
     let kernel = row::whole(dag, outputs, schedule, outer.into_iter().collect(), None, target)?;
     Ok(Some(Kernel { summary: format!("{}, sorted along {axis}", kernel.summary), ..kernel }))

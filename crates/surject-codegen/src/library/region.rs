@@ -1,11 +1,12 @@
 //! The scalar functions of library operations, inlined.
 
-use super::{Call, Writer};
 use crate::CodegenError;
-use crate::address::LoopId;
-use crate::build::{Builder, Parts, Stop};
-use crate::dag::{Dag, Node, NodeId};
-use crate::emit::{At, Elem, ScopeId, Val};
+use crate::expression::address::LoopId;
+use crate::expression::build::{Builder, Parts, Stop};
+use crate::expression::dag::{Dag, Node, NodeId};
+use crate::library::{Call, Writer};
+use crate::lower::emit::{At, ScopeId, Val};
+use crate::machine::elem::Elem;
 use std::collections::{HashMap, HashSet};
 use surject_ir::{BinaryOp, DType, Region, Scalar, StatementKind, Var};
 
@@ -48,7 +49,7 @@ pub fn inline(call: &Call<'_>, region: &Region, dag: Dag) -> Result<(Dag, Inline
                 bound.insert(*target, value);
             }
             StatementKind::Constant { target, value } if value.len() == 1 => {
-                let parts = crate::complex::constant(&mut dag, value.get(0));
+                let parts = crate::expression::complex::constant(&mut dag, value.get(0));
                 bound.insert(*target, parts);
             }
             _ => {
@@ -254,7 +255,7 @@ impl Inlined {
     }
 
     /// The results for these arguments (each as its parts), in a scope of their own inside `scope`, which is
-    /// closed with [`crate::emit::Emitter::close_plain`] or as the body of an operation.
+    /// closed with [`crate::lower::emit::Emitter::close_plain`] or as the body of an operation.
     pub fn apply(
         &self,
         writer: &mut Writer<'_>,

@@ -3,17 +3,17 @@
 //! On several threads updates are shared in one of two ways: long lines are cut, and every task has a piece of all of them
 //! ([`tasks_of_lines`]); or the updates are cut, and every task accumulates into a tensor of its own ([`Copies`]).
 
-use super::indexed::component;
-use super::{Call, Loop, Writer, region, strides};
-use crate::address::Lin;
-use crate::ahead::Ask;
-use crate::dag::{Buf, Dag, Node};
-use crate::emit::{At, Bounds, Elem, ScopeId};
-use crate::lines;
-use crate::row::{self, Kernel};
-use crate::schedule::{self, Output};
-use crate::store::buf;
-use crate::units::share_of_task;
+use crate::expression::address::Lin;
+use crate::expression::dag::{Buf, Dag, Node, buf};
+use crate::expression::output::Output;
+use crate::library::indexed::component;
+use crate::library::{Call, Loop, Writer, region, strides};
+use crate::lower::emit::{At, Bounds, ScopeId};
+use crate::lower::row::{self, Kernel};
+use crate::lower::units::share_of_task;
+use crate::machine::elem::Elem;
+use crate::schedule::prefetch::Ask;
+use crate::schedule::{self, gathered_lines};
 use crate::{CodegenError, Target};
 use surject_index::Space;
 use surject_ir::{AccOp, DType, ScatterDims, TensorType, Var};
@@ -171,7 +171,7 @@ impl Scatter<'_> {
             let size = call.dtype(target).size() as i64;
             let bytes = if self.lines { self.extent / self.pieces * size } else { size };
             let far = updates.shape.iter().product::<i64>().saturating_mul(size);
-            let later = lines::later(bytes);
+            let later = gathered_lines::later(bytes);
             if far <= call.far[usize::from(!self.lines)] || count < 2 * later {
                 continue;
             }
@@ -186,7 +186,7 @@ impl Scatter<'_> {
             let size = w.em.int(size);
             let first = w.arith(scope, "arith.muli", &first, &size);
             let place = w.element(scope, to, &first, Elem::I8);
-            lines::ask(&mut w.em, scope, (&place, bytes), Elem::I8, Ask::Soon);
+            crate::lower::gathered_lines::ask(&mut w.em, scope, (&place, bytes), Elem::I8, Ask::Soon);
         }
         Ok(())
     }
@@ -356,11 +356,13 @@ impl Scatter<'_> {
 
 /// Updates that are looked at together.
 const RUN: i64 = 8;
+
 /// Lines of so many elements are worth looking: of shorter ones little is kept, and longer ones are not written out.
 const RUN_LINES: std::ops::RangeInclusive<i64> = 8..=MOST_WRITTEN_OUT;
 
 /// Lanes of the vectors of a line; of narrow elements there are as many as a register of so many bytes has.
 const LANES: i64 = 16;
+
 const BYTES: i64 = 64;
 
 /// Lines up to this length are written out.
@@ -389,6 +391,7 @@ struct Copies {
 
 /// Fewer elements of updates are not worth a second task.
 const LEAST_SHARED: i64 = 16_384;
+
 /// More copies are more to join than they are worth.
 const MOST_COPIES: i64 = 8;
 

@@ -5,15 +5,17 @@
 //! along the last axis, or lie there one behind the other and never meet, neighbours are the lanes of vectors; other
 //! windows choose in lanes and send one by one ([`chosen`](super::chosen)).
 
-use super::chosen::{self, Line};
-use super::folds::{flat, initial};
-use super::windows::{position, sizes_of};
-use super::{Call, Loop, Writer, region, strides};
 use crate::CodegenError;
-use crate::dag::Dag;
-use crate::emit::{At, Bounds, Elem, ScopeId, Val};
-use crate::row::Kernel;
-use crate::short::{LONGEST, Rows};
+use crate::expression::dag::Dag;
+use crate::library::chosen::{self, Line};
+use crate::library::folds::{flat, initial};
+use crate::library::windows::{position, sizes_of};
+use crate::library::{Call, Loop, Writer, region, strides};
+use crate::lower::emit::{At, Bounds, ScopeId, Val};
+use crate::lower::outer_vector::Rows;
+use crate::lower::row::Kernel;
+use crate::machine::elem::Elem;
+use crate::schedule::outer_vector::LONGEST;
 use surject_ir::{DType, Window};
 
 /// Windows that are selected side by side.

@@ -5,13 +5,14 @@
 //! an output are done in another way ([`Lines`]) where joining the initial values changes nothing, which is found out when
 //! it runs.
 
-use super::folds::{flat, grouped, initial};
-use super::growing::Lines;
-use super::{Call, Writer, region, strides};
 use crate::CodegenError;
-use crate::dag::Dag;
-use crate::emit::{At, Elem, ScopeId, Val};
-use crate::row::Kernel;
+use crate::expression::dag::Dag;
+use crate::library::folds::{flat, grouped, initial};
+use crate::library::growing::Lines;
+use crate::library::{Call, Writer, region, strides};
+use crate::lower::emit::{At, ScopeId, Val};
+use crate::lower::row::Kernel;
+use crate::machine::elem::Elem;
 use surject_ir::{DType, Window};
 
 pub(super) fn sizes_of(window: &Window) -> Vec<i64> {

@@ -233,7 +233,8 @@ fn frames_of_every_form() {
             );
             let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
             // Where it is tried, whether it pays or not.
-            let target = surject_codegen::Target { eager: true, ..surject_codegen::Target::wide() };
+            let target =
+                surject_codegen::Target { treats_all_as_large: true, ..surject_codegen::Target::wide() };
             let plan = surject_codegen::lower(&program, "main", &target).unwrap().plan.to_string();
             assert_eq!(plan.contains("in place columns"), framed, "{text}{plan}");
             check_with(program.functions[0].clone(), 1e-4, None);
@@ -386,7 +387,7 @@ fn registers_for_tiles() {
         let program = Program { name: String::new(), functions: vec![function] };
         for has in [true, false] {
             let tiles = Tiles { bytes: has, halves: has };
-            let target = Target { tiles, pairs: true, halves: true, ..Target::wide() };
+            let target = Target { tiles, has_pmaddwd: true, has_bf16_dot: true, ..Target::wide() };
             let module = lower(&program, "main", &target).unwrap();
             assert_eq!(module.text.contains(&format!("llvm.x86.{product}")), has, "{product}");
             assert_eq!(module.plan.to_string().contains("tile 32x32 in registers for tiles"), has);
@@ -491,7 +492,7 @@ fn panels_that_are_packed_side_by_side() {
 
 /// Targets that pack panels side by side wherever that is possible: one without registers for tiles, and this machine.
 fn eager() -> [Target; 2] {
-    [Target::wide(), Target::host()].map(|target| Target { eager: true, ..target })
+    [Target::wide(), Target::host()].map(|target| Target { treats_all_as_large: true, ..target })
 }
 
 /// The subnormal factors of some panels, among their first terms or their last.
@@ -751,7 +752,7 @@ fn groups_of_a_convolution() {
              x[i,g,k] * y[g,k,j]\n}}\n"
         );
         let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let target = surject_codegen::Target { eager: true, ..surject_codegen::Target::wide() };
+        let target = surject_codegen::Target { treats_all_as_large: true, ..surject_codegen::Target::wide() };
         let plan = surject_codegen::lower(&program, "main", &target).unwrap().plan.to_string();
         assert!(plan.contains(&format!("batch {groups}")), "{plan}");
         for function in program.functions {
@@ -797,7 +798,7 @@ fn functions_that_call_others() {
 }
 ";
     let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\\n{text}"));
-    let target = Target { threads: 8, eager: true, ..Target::wide() };
+    let target = Target { threads: 8, treats_all_as_large: true, ..Target::wide() };
     let module = lower(&program, "main", &target).unwrap();
     assert!(module.parts.len() > 2);
     let apart = |p: &surject_codegen::Part| p.text.contains("@rows_") && !p.text.contains("@kernel_");
@@ -883,7 +884,11 @@ fn rows_of_a_vector_are_summed_together() {
 "
         );
         let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let targets = [Target::host(), Target::wide(), Target { eager: true, threads: 4, ..Target::wide() }];
+        let targets = [
+            Target::host(),
+            Target::wide(),
+            Target { treats_all_as_large: true, threads: 4, ..Target::wide() },
+        ];
         let plans = check_on(program.functions[0].clone(), 1e-4, None, &targets);
         assert!(plans.iter().take(2).all(|plan| plan.matches(together).count() >= 2), "{plans:#?}");
     }
@@ -900,7 +905,8 @@ fn rows_that_are_left_behind_read_in_place() {
 }
 ";
     let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let targets = [Target::host(), Target::wide(), Target { eager: true, threads: 4, ..Target::wide() }];
+    let targets =
+        [Target::host(), Target::wide(), Target { treats_all_as_large: true, threads: 4, ..Target::wide() }];
     let plans = check_on(program.functions[0].clone(), 1e-4, None, &targets);
     assert!(plans.iter().all(|plan| !plan.contains("contraction")), "{plans:#?}");
 }
@@ -915,7 +921,8 @@ fn sums_in_lanes_with_more_behind_them() {
 }
 ";
     let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let targets = [Target::host(), Target::wide(), Target { eager: true, threads: 4, ..Target::wide() }];
+    let targets =
+        [Target::host(), Target::wide(), Target { treats_all_as_large: true, threads: 4, ..Target::wide() }];
     let plans = check_on(program.functions[0].clone(), 1e-4, None, &targets);
     assert!(plans.iter().all(|plan| !plan.contains("contraction")), "{plans:#?}");
 }

@@ -15,7 +15,7 @@ fn checked(text: &str) -> String {
     let function = parsed(text);
     check_with(function.clone(), 1e-4, None);
     let program = Program { name: String::new(), functions: vec![function] };
-    let target = Target { eager: true, ..Target::wide() };
+    let target = Target { treats_all_as_large: true, ..Target::wide() };
     lower(&program, "main", &target).unwrap().plan.to_string()
 }
 
@@ -178,7 +178,7 @@ fn columns_of_rows_that_are_at_hand() {
         );
         let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         check_with(program.functions[0].clone(), 1e-3, None);
-        let target = Target { eager: true, ..Target::wide() };
+        let target = Target { treats_all_as_large: true, ..Target::wide() };
         let plan = lower(&program, "main", &target).unwrap().plan.to_string();
         let fused = plan.lines().find(|l| l.contains("fused")).unwrap_or_else(|| panic!("{plan}"));
         assert!(fused.contains("y@") && !fused.contains("a@") && !fused.contains("b@"), "{plan}");
@@ -236,7 +236,7 @@ fn statistics_of_rows_between_passes_over_them() {
         let program = Program { name: String::new(), functions: vec![function] };
         lower(&program, "main", target).unwrap()
     };
-    let silent = Target { asks: false, ..Target::wide() };
+    let silent = Target { prefetches: false, ..Target::wide() };
     let lowered = |rows: u64| on(rows, &silent);
     let far = lowered(16384);
     let fused = far.plan.to_string().lines().filter(|l| l.contains("fused")).count();
@@ -244,7 +244,8 @@ fn statistics_of_rows_between_passes_over_them() {
     // Four lines of each of two tensors, into the second cache.
     assert_eq!(["hint = 2", "hint = 3"].map(|hint| far.text.matches(hint).count()), [8, 0]);
     let asks_where_it_stores = |asks_rows: bool| {
-        let text = on(16384, &Target { asks_rows, streams: true, ..silent }).text;
+        let text =
+            on(16384, &Target { prefetches_rows: asks_rows, has_non_temporal_stores: true, ..silent }).text;
         let stores = text.split("llvm.func").find(|f| f.contains("nontemporal")).map(str::to_string);
         stores.unwrap_or_else(|| panic!("{text}")).contains("hint = 2")
     };

@@ -26,9 +26,9 @@ fn compare_seeds(
         };
         // Half of them as if they were large.
         let target = Target {
-            eager: seed / 4 % 2 == 1,
-            streams: Target::host().streams,
-            moves: seed / 8 % 2 == 1,
+            treats_all_as_large: seed / 4 % 2 == 1,
+            has_non_temporal_stores: Target::host().has_non_temporal_stores,
+            has_fast_memcpy: seed / 8 % 2 == 1,
             ..target
         };
         let module = match lower(&program, "main", &target) {

@@ -142,12 +142,12 @@ pub fn compare(found: &Buffer, expected: &Buffer, tolerance: f64) -> Result<(), 
 pub fn half_lines() -> Target {
     let host = Target::host();
     Target {
-        lanes_bytes: host.lanes_bytes.min(32),
-        registers: host.registers.min(16),
-        tables: host.tables.min(8),
-        halves: false,
+        vector_bytes: host.vector_bytes.min(32),
+        vector_registers: host.vector_registers.min(16),
+        lane_permute_width: host.lane_permute_width.min(8),
+        has_bf16_dot: false,
         tiles: Tiles::NONE,
-        whole: true,
+        full_rate_vectors: true,
         ..host
     }
 }
@@ -159,7 +159,12 @@ pub fn check(function: Function) {
 
 /// As [`check`], with a tolerance and perhaps with arguments.
 pub fn check_with(function: Function, tolerance: f64, args: Option<Vec<Buffer>>) {
-    let eager = Target { eager: true, streams: Target::host().streams, moves: true, ..Target::wide() };
+    let eager = Target {
+        treats_all_as_large: true,
+        has_non_temporal_stores: Target::host().has_non_temporal_stores,
+        has_fast_memcpy: true,
+        ..Target::wide()
+    };
     let targets = [Target::host(), Target::generic(), Target { threads: 1, ..Target::wide() }, eager];
     check_on(function, tolerance, args, &targets);
 }

@@ -369,8 +369,8 @@ fn folds() {
 #[test]
 fn a_short_axis_beside_lines() {
     for (sizes, plan) in [
-        ([40, 12, 4], "[40, 12, 4] over [1] in lanes, 4 abreast"),
-        ([1, 900, 4], "over [1] in lanes, 4 abreast"),
+        ([40, 12, 4], "[40, 12, 4] over [1] in lanes, 4 side by side"),
+        ([1, 900, 4], "over [1] in lanes, 4 side by side"),
     ] {
         let params: &[(DType, &[u64])] = &[(F, &sizes), (I, &sizes), (F, &[]), (I, &[])];
         let function = call(LibOp::Reduce { axes: vec![1] }, params, |f| vec![arg_max(f)]);

@@ -39,7 +39,7 @@ fn lines_that_are_chosen() {
 /// What is far away is asked for, and what no cache holds is stored past them; what is near is not.
 #[test]
 fn lines_that_are_asked_for() {
-    let target = Target { streams: true, ..Target::wide() };
+    let target = Target { has_non_temporal_stores: true, ..Target::wide() };
     for (rows, width, count, asked, past) in [
         (50_000u64, 512u64, 16_384u64, true, true),
         (3_000_000, 8, 1 << 20, true, true),
@@ -80,7 +80,7 @@ fn lines_by_indices_of_a_chain() {
     let sum = f.fields.acc(AccOp::Add, IndexMap::projection(&space(&[200, 72]), &[0]), found).unwrap();
     result(&mut f, sum);
     let program = Program { name: String::new(), functions: vec![f.clone()] };
-    let module = lower(&program, "main", &Target { eager: true, ..Target::wide() }).unwrap();
+    let module = lower(&program, "main", &Target { treats_all_as_large: true, ..Target::wide() }).unwrap();
     let plan = module.plan.to_string();
     assert!(plan.contains("fused") && !module.text.contains("hint = 2"), "{plan}");
     check_with(f, 1e-5, None);

@@ -261,7 +261,7 @@ fn no_more_workers_than_have_memory() {
     let program = surject_ir::parse(text).expect("the program is well formed");
     let mut seen = Vec::new();
     for threads in [2, 5, 64] {
-        let target = Target { threads, eager: true, ..Target::wide() };
+        let target = Target { threads, treats_all_as_large: true, ..Target::wide() };
         let text = lower(&program, "main", &target).unwrap().text;
         let value = |name: &str| -> i64 {
             let line = text.lines().rfind(|l| l.starts_with(&format!("{name} = arith.constant "))).unwrap();
@@ -320,8 +320,8 @@ fn what_is_filled_in() {
 /// what no run is: turned around, or too short.
 #[test]
 fn what_is_moved_in_runs() {
-    let eager = Target { moves: true, eager: true, ..Target::wide() };
-    let targets = [eager, Target { streams: true, ..eager }, Target { threads: 1, ..eager }];
+    let eager = Target { has_fast_memcpy: true, treats_all_as_large: true, ..Target::wide() };
+    let targets = [eager, Target { has_non_temporal_stores: true, ..eager }, Target { threads: 1, ..eager }];
     for (dtype, neutral, zero) in [
         ("f32", "-0.0f32", "0.0f32"),
         ("bf16", "-0.0bf16", "0.0bf16"),
@@ -364,7 +364,7 @@ fn long_runs_are_moved() {
 "
         );
         let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let target = Target { moves, ..Target::wide() };
+        let target = Target { has_fast_memcpy: moves, ..Target::wide() };
         lower(&program, "main", &target).unwrap().text.contains("intr.memcpy")
     };
     assert!(moves(20, 100_000, true) && !moves(20, 100_000, false));

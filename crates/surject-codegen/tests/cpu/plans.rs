@@ -24,7 +24,7 @@ fn plans() {
     for (name, function) in programs {
         for target in [Target::wide(), Target::generic()] {
             let module = lowered(function.clone(), &target);
-            text.push_str(&format!("{name}, {} bytes a vector\n{}\n", target.lanes_bytes, module.plan));
+            text.push_str(&format!("{name}, {} bytes a vector\n{}\n", target.vector_bytes, module.plan));
         }
     }
     insta::assert_snapshot!(text);
@@ -39,7 +39,7 @@ fn text_of_a_small_softmax() {
 #[test]
 fn what_comes_from_memory_is_asked_for_ahead() {
     let asked_of = |function: Function, asks: bool| {
-        let text = lowered(function, &Target { asks, ..Target::wide() }).text;
+        let text = lowered(function, &Target { prefetches: asks, ..Target::wide() }).text;
         ["rw = 0", "rw = 1"].map(|what| text.matches(what).count())
     };
     let asked = |function: Function| asked_of(function, true);
@@ -61,7 +61,7 @@ fn what_comes_from_memory_is_asked_for_ahead() {
     assert_eq!(asked_of(softmax(&[1000, 1024], DType::F32), false), [0, 0]);
     assert_eq!(asked_of(softmax(&[1000, 4096], DType::F32), false), [4, 0]);
     let sums = |length: u64, asks: bool| {
-        let text = lowered(sum_of(300, length), &Target { asks, ..Target::wide() }).text;
+        let text = lowered(sum_of(300, length), &Target { prefetches: asks, ..Target::wide() }).text;
         text.matches("arith.addf").count()
     };
     assert_eq!(sums(8192, false) + 6, sums(8192, true));
@@ -73,7 +73,7 @@ fn what_comes_from_memory_is_asked_for_ahead() {
 #[test]
 fn what_is_read_in_order_from_memory_is_asked_for_pages_ahead() {
     let asks = |text: &str, threads: usize| {
-        let target = Target { asks: false, asks_far: true, threads, ..Target::wide() };
+        let target = Target { prefetches: false, prefetches_far: true, threads, ..Target::wide() };
         let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}"));
         lowered(program.functions[0].clone(), &target).text.contains("prefetch")
     };
@@ -119,7 +119,7 @@ fn rows_from_their_ends_are_asked_for() {
 ";
     let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}"));
     for streams in [false, true] {
-        let target = Target { asks: false, streams, ..Target::wide() };
+        let target = Target { prefetches: false, has_non_temporal_stores: streams, ..Target::wide() };
         let text = lowered(program.functions[0].clone(), &target).text;
         assert_eq!((text.contains("nontemporal"), text.contains("prefetch")), (streams, true), "{text}");
     }
@@ -129,7 +129,7 @@ fn rows_from_their_ends_are_asked_for() {
 /// only write have more than twice of it. A copy of whole lines does not fill a distant cache.
 #[test]
 fn what_no_cache_holds_goes_past_them() {
-    let target = Target { streams: true, ..Target::wide() };
+    let target = Target { has_non_temporal_stores: true, ..Target::wide() };
     let on = |function: Function, target: &Target| lowered(function, target).text.contains("nontemporal");
     let streams = |function: Function| on(function, &target);
     let fill = |rows: u64| {
@@ -152,10 +152,10 @@ fn what_no_cache_holds_goes_past_them() {
     };
     assert_eq!([2000, 4000, 10_000].map(|rows| streams(scaled(rows))), [false, true, true]);
     assert_eq!([2000, 6000, 7000].map(|rows| streams(fill(rows))), [false, false, true]);
-    let narrow = Target { narrow: true, ..target };
+    let narrow = Target { asymmetric_writes: true, ..target };
     assert_eq!([7000, 18_000, 19_000].map(|rows| on(fill(rows), &narrow)), [false, false, true]);
     assert!(on(scaled(4000), &narrow) && on(fill(7000), &Target { threads: 1, ..narrow }));
-    let distant = Target { distant: true, ..target };
+    let distant = Target { mesh_llc: true, ..target };
     assert_eq!([1000, 1100].map(|rows| on(scaled(rows), &distant)), [false, true]);
     assert_eq!([1104, 1103].map(|rows| on(transposed(rows), &distant)), [true, false]);
     assert!(!on(fill(2000), &distant));
@@ -180,7 +180,7 @@ fn one_byte_is_filled_in() {
 /// Rows in two parts: past the caches where both are of whole lines, or long enough to be done from line to line.
 #[test]
 fn no_line_goes_past_the_caches_in_part() {
-    let target = Target { streams: true, ..Target::wide() };
+    let target = Target { has_non_temporal_stores: true, ..Target::wide() };
     let streams = |rows: u64, [a, b]: [u64; 2]| {
         let all = a + b;
         let text = format!(
@@ -231,7 +231,7 @@ fn tasks_are_cut_outside_of_long_sums() {
 #[test]
 fn few_columns_where_whole_vectors_are_no_slower() {
     let plan = |m: u64, k: u64, n: u64, whole: bool| {
-        let target = Target { whole, threads: 1, nearest_bytes: 48 << 10, ..Target::wide() };
+        let target = Target { full_rate_vectors: whole, threads: 1, l1_bytes: 48 << 10, ..Target::wide() };
         lowered(matmul(m, k, n, DType::F32), &target).plan.to_string()
     };
     let long = [true, false].map(|whole| plan(584, 582, 8, whole));

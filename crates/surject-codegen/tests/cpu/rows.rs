@@ -44,7 +44,7 @@ fn softmax_in_one_kernel() {
 /// bytes and with another row behind them; all rows from the last to the first are one row.
 #[test]
 fn turned_rows_are_asked_for() {
-    let reads = Target { eager: true, asks: false, ..Target::wide() };
+    let reads = Target { treats_all_as_large: true, prefetches: false, ..Target::wide() };
     for (rows, length, at, asked) in [
         (40, 300, "[i, 299 - j]", true),
         (40, 300, "[39 - i, 299 - j]", false),
@@ -99,7 +99,12 @@ fn rows_from_line_to_line() {
     // What the caches hold does not go past them.
     let program = Program { name: String::new(), functions: vec![f] };
     for eager in [true, false] {
-        let module = lower(&program, "main", &Target { eager, streams: true, ..Target::wide() }).unwrap();
+        let module = lower(
+            &program,
+            "main",
+            &Target { treats_all_as_large: eager, has_non_temporal_stores: true, ..Target::wide() },
+        )
+        .unwrap();
         assert_eq!(module.text.contains("nontemporal"), eager);
     }
 }
@@ -107,7 +112,7 @@ fn rows_from_line_to_line() {
 /// Rows that are so long that they are read in several places at once, and what is left of them.
 #[test]
 fn rows_in_parts() {
-    let eager = Target { eager: true, ..Target::wide() };
+    let eager = Target { treats_all_as_large: true, ..Target::wide() };
     for (dtype, length) in
         [(DType::F32, 4096), (DType::F32, 5003), (DType::F64, 2600), (DType::I32, 4500), (DType::BF16, 9000)]
     {
@@ -123,7 +128,7 @@ fn rows_in_parts() {
 /// Rows that meet in one place of a cache are stored tile by tile as well.
 #[test]
 fn rows_that_meet() {
-    let eager = Target { eager: true, ..Target::wide() };
+    let eager = Target { treats_all_as_large: true, ..Target::wide() };
     for (rows, columns, tiles) in [(128, 40, true), (256, 70, true), (128, 203, true), (112, 40, false)] {
         let (mut f, p) = function(&[(DType::F32, &[rows, columns])]);
         let map = IndexMap::projection(&space(&[columns, rows]), &[1, 0]);
@@ -173,7 +178,7 @@ fn tiles_of_blocks() {
     let sum = f.fields.binary(BinaryOp::Add, turned, p[1]).unwrap();
     result(&mut f, sum);
     let program = Program { name: String::new(), functions: vec![f.clone()] };
-    let eager = Target { eager: true, streams: true, ..Target::wide() };
+    let eager = Target { treats_all_as_large: true, has_non_temporal_stores: true, ..Target::wide() };
     let module = lower(&program, "main", &eager).unwrap();
     assert!(module.text.contains("nontemporal") && has_tile(&module.text), "{}", module.text);
     check(f);
@@ -187,7 +192,7 @@ fn has_tile(text: &str) -> bool {
 /// Rows that begin anywhere in a line are made in a tile first, but for elements that a machine stores across lines.
 #[test]
 fn vectors_across_lines() {
-    let target = Target { eager: true, across: Some(8), ..Target::wide() };
+    let target = Target { treats_all_as_large: true, split_store_bytes: Some(8), ..Target::wide() };
     for (dtype, direct) in [(DType::F32, false), (DType::F64, true)] {
         let (mut f, p) = function(&[(dtype, &[70, 53])]);
         let turned = f.fields.read(IndexMap::projection(&space(&[53, 70]), &[1, 0]), p[0]).unwrap();
@@ -203,8 +208,12 @@ fn vectors_across_lines() {
 /// that are pages apart.
 #[test]
 fn blocks_of_whole_lines() {
-    let near = Target { lanes_bytes: 32, tables: 8, threads: 1, ..Target::generic() };
-    let past = Target { eager: true, streams: Target::host().streams, ..near };
+    let near = Target { vector_bytes: 32, lane_permute_width: 8, threads: 1, ..Target::generic() };
+    let past = Target {
+        treats_all_as_large: true,
+        has_non_temporal_stores: Target::host().has_non_temporal_stores,
+        ..near
+    };
     for (dtype, sizes, [within, beyond]) in [
         (DType::F32, [48, 40], ["blocks of 8 rows [40 48/16]"; 2]),
         (DType::F32, [112, 37], ["blocks of 8 rows [37 112/16]"; 2]),
@@ -426,7 +435,7 @@ fn transpositions_of_what_is_far_away() {
         let program = Program { name: String::new(), functions: vec![f] };
         let expected = surject_ir::interp::run(&program, "main", &args).unwrap();
         for target in [Target::host(), Target::generic(), Target::wide()] {
-            let module = lower(&program, "main", &Target { cache_bytes: 32, ..target }).unwrap();
+            let module = lower(&program, "main", &Target { l2_share_bytes: 32, ..target }).unwrap();
             assert_eq!(execute(&module, &args), expected, "{}", module.text);
         }
     }
@@ -602,7 +611,7 @@ fn columns_of_several_loops() {
 "
         );
         let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let target = Target { cache_bytes, ..half_lines() };
+        let target = Target { l2_share_bytes: cache_bytes, ..half_lines() };
         let plans = check_on(program.functions[0].clone(), 0.0, None, &[target]);
         assert!(plans[0].contains(plan), "{}", plans[0]);
     }
@@ -1055,9 +1064,9 @@ fn columns_of_what_is_far_away() {
             let text = text.replace("ROWS", &rows.to_string()).replace("COLUMNS", &columns.to_string());
             let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
             let far = |target: Target| Target {
-                cache_bytes: 8192,
-                shared_bytes: 32_768,
-                last_bytes: 65_536,
+                l2_share_bytes: 8192,
+                llc_share_bytes: 32_768,
+                llc_bytes: 65_536,
                 ..target
             };
             let host = far(Target { threads: 2, ..Target::host() });

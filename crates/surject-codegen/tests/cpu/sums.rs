@@ -46,13 +46,13 @@ fn check_error_to(text: &str, most: f64, word: &str, exact: Exact<'_>) {
     };
     let (exact, args) = (exact(&args(DType::F64)), args(DType::F32));
     let small = |target: Target| Target {
-        cache_bytes: 8192,
-        shared_bytes: 32_768,
-        last_bytes: 65_536,
+        l2_share_bytes: 8192,
+        llc_share_bytes: 32_768,
+        llc_bytes: 65_536,
         threads: 2,
         ..target
     };
-    let eager = Target { eager: true, ..Target::wide() };
+    let eager = Target { treats_all_as_large: true, ..Target::wide() };
     let mut plans = String::new();
     for target in [Target::host(), small(Target::host()), small(half_lines()), eager] {
         let module = lower(&program, "main", &target).unwrap();

@@ -55,6 +55,18 @@ impl Tensor {
         self.written.is_empty()
     }
 
+    /// The bytes of all elements; those that nothing has written are 0.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Elements of these bytes, all of them written; what is left over of the last one is not used.
+    pub fn of_bytes(dtype: DType, bytes: &[u8]) -> Tensor {
+        let elements = bytes.len() / dtype.size();
+        let bytes = bytes[..elements * dtype.size()].to_vec();
+        Tensor { dtype, bytes, written: vec![true; elements] }
+    }
+
     /// An element; `None` where nothing is written, or there is none.
     pub fn get(&self, i: usize) -> Option<Scalar> {
         let size = self.dtype.size();

@@ -63,6 +63,24 @@ pub fn parse(text: &str) -> Result<Program, MlirError> {
     })
 }
 
+/// The program that passes make of the module of another: MLIR verifies the module, runs the passes on it, and what comes
+/// out is read back. They are named as in `--pass-pipeline`, without an anchor: `canonicalize,cse`.
+///
+/// Errors: a program with symbolic extents, a pass that is not known or fails, an operation that passes have left and that
+/// has no meaning in a program.
+pub fn through(program: &Program, passes: &str) -> Result<Program, MlirError> {
+    check(program)?;
+    let text = emit::module(program)?;
+    on_large_stack(|| {
+        let session = session()?;
+        let mut module = session.parse(&text)?;
+        session.run(&format!("builtin.module({passes})"), &mut module, &text)?;
+        let program = read::program(&module, &text)?;
+        check(&program)?;
+        Ok(program)
+    })
+}
+
 /// The verifier of programs.
 fn check(program: &Program) -> Result<(), MlirError> {
     surject_ir::verify(program).map_err(|error| MlirError::new(Stage::Dialect, error.to_string()))?;

@@ -211,6 +211,11 @@ impl<'c, 'a> Reader<'_, 'c, 'a> {
                 let value = self.scalar(op, "value", &ty)?;
                 Ok(self.function.fields.constant(&ty.space, value))
             }
+            // Passes fold constants to those of upstream.
+            "arith.constant" => {
+                let value = self.attribute(op, |a| a.splat("value"))?;
+                Ok(self.function.fields.constant(&ty.space, value))
+            }
             "surject.unary" => {
                 let word = self.attribute(op, |a| a.string("op"))?;
                 let unary = UnaryOp::from_name(&word)

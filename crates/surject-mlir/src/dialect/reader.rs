@@ -12,7 +12,7 @@ use mlir_sys::{
     mlirIdentifierStr, mlirIntegerAttrGetValueInt, mlirOperationGetAttributeByName, mlirOperationGetName,
     mlirStringAttrGetValue,
 };
-use surject_ir::Buffer;
+use surject_ir::{Buffer, Scalar};
 
 /// The attributes of an operation. Errors are messages that name the attribute.
 pub(super) struct Attributes<'c, 'a>(pub OperationRef<'c, 'a>);
@@ -136,6 +136,13 @@ impl<'c> Attributes<'c, '_> {
                 "`{name}` is not dense elements (of an element type of Surject, and no splat beyond 1 GiB)"
             )
         })
+    }
+
+    /// The one value of dense elements that are all the same.
+    pub(super) fn splat(&self, name: &str) -> Result<Scalar, String> {
+        // SAFETY: the attribute is alive.
+        let attribute = unsafe { Attribute::from_raw(self.raw(name)?) };
+        value::splat(attribute).ok_or_else(|| format!("`{name}` is not one value for every element"))
     }
 }
 

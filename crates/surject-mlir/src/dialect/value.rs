@@ -194,6 +194,23 @@ pub(super) fn dense(attribute: Attribute<'_>) -> Option<Buffer> {
     }
 }
 
+/// The one value of dense elements that are all the same; `None` if they are not, or have another element type.
+pub(super) fn splat(attribute: Attribute<'_>) -> Option<Scalar> {
+    let attribute = attribute.to_raw();
+    // SAFETY: the attribute lives in a live context; its value is asked after the check that there is one.
+    unsafe {
+        if !mlirAttributeIsADenseElements(attribute) || !mlirDenseElementsAttrIsSplat(attribute) {
+            return None;
+        }
+        let dtype = tensor_type(Type::from_raw(mlirAttributeGetType(attribute)))?.dtype;
+        if dtype.is_bool() {
+            return Some(Scalar::bool(mlirDenseElementsAttrGetBoolSplatValue(attribute) != 0));
+        }
+        let raw = mlirDenseElementsAttrGetRawData(attribute).cast::<u8>();
+        Some(Scalar::from_bytes(dtype, std::slice::from_raw_parts(raw, dtype.size())))
+    }
+}
+
 /// A string literal of MLIR.
 pub(super) fn quote(text: &str) -> String {
     let mut quoted = String::from("\"");

@@ -3,3 +3,4 @@
 mod dialect;
 mod executable;
 mod jit;
+mod pipelines;

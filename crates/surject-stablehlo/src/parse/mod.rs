@@ -25,21 +25,31 @@ pub(crate) use sharding::{read_mesh, read_names, read_symbol};
 /// Types, attributes and regions may nest so deeply; deeper text is refused before the stack is at risk.
 pub const MAX_NESTING: usize = 128;
 
-/// Reads a module, or a bare list of functions, from text.
+/// Reads a module, or a bare list of functions, from text or from a portable artifact (alone, or in the envelope of a
+/// file that `jax.export` saved).
 ///
 /// The result is well-formed SSA (every operand is defined and of the type the text gives it) but not verified
 /// against the rules of the operations: see [`crate::verify()`] and [`crate::parse_and_verify`].
 pub fn parse(source: impl AsRef<[u8]>) -> std::result::Result<Module, Diagnostic> {
-    let text = readable(source.as_ref())?;
-    let mut parser = Parser::new(text);
+    let bytes = source.as_ref();
+    if let Some(range) = crate::artifact::locate(bytes) {
+        return crate::artifact::read(bytes, range);
+    }
+    let mut parser = Parser::new(readable(bytes)?);
     parser.module()?;
     Ok(parser.module)
 }
 
-/// All mistakes of a text: those of reading it, which goes on at the next operation after each, and those that the
+/// All mistakes of a source: those of reading it, which goes on at the next operation after each, and those that the
 /// verifier finds in what could be read. In the order of the text; empty for a valid module.
 pub fn check(source: impl AsRef<[u8]>) -> Vec<Diagnostic> {
-    let text = match readable(source.as_ref()) {
+    let bytes = source.as_ref();
+    if let Some(range) = crate::artifact::locate(bytes) {
+        let verified = crate::artifact::read(bytes, range)
+            .map_or_else(|error| vec![error], |module| crate::verify(&module).err().unwrap_or_default());
+        return verified;
+    }
+    let text = match readable(bytes) {
         Ok(text) => text,
         Err(error) => return vec![error],
     };
@@ -58,15 +68,32 @@ pub fn check(source: impl AsRef<[u8]>) -> Vec<Diagnostic> {
     errors
 }
 
+/// The attribute that a text spells.
+pub(crate) fn parse_attribute(text: &str) -> Result<crate::attr::Attribute> {
+    let mut parser = Parser::new(text);
+    let attribute = parser.attribute()?;
+    parser.end().map(|()| attribute)
+}
+
+/// The type that a text spells.
+pub(crate) fn parse_type(text: &str) -> Result<crate::types::Type> {
+    let mut parser = Parser::new(text);
+    let ty = parser.ty()?;
+    parser.end().map(|()| ty)
+}
+
+/// The types that a text lists, separated by commas.
+pub(crate) fn parse_types(text: &str) -> Result<Vec<crate::types::Type>> {
+    let mut parser = Parser::new(text);
+    if parser.c.peek() == 0 && parser.c.at_end() {
+        return Ok(Vec::new());
+    }
+    let types = parser.type_list()?;
+    parser.end().map(|()| types)
+}
+
 /// The source as text.
 fn readable(bytes: &[u8]) -> Result<&str> {
-    if bytes.starts_with(b"ML\xefR") {
-        return Err(Diagnostic::new(codes::BYTECODE, Span::new(0, 4), "this is MLIR bytecode (a portable artifact), not text")
-            .expected("StableHLO text, for example 'module { func.func @main(…) … }'")
-            .help(
-                "export text instead: `str(exported.mlir_module())` in jax, or `stablehlo-translate --deserialize file.mlirbc`",
-            ));
-    }
     std::str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
         let message = format!("the byte 0x{:02X} at offset {at} is not UTF-8 text", bytes[at]);
@@ -99,6 +126,14 @@ impl<'s> Parser<'s> {
             symbols: HashSet::new(),
             aliases: alias::Aliases::default(),
             recovery: None,
+        }
+    }
+
+    /// An error unless all of the text was read.
+    fn end(&mut self) -> Result<()> {
+        match self.c.peek() {
+            0 if self.c.at_end() => Ok(()),
+            _ => Err(self.c.unexpected("nothing more")),
         }
     }
 

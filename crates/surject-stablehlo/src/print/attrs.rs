@@ -37,7 +37,7 @@ impl AttrPrinter<'_> {
                 out.push('[');
                 for (i, item) in items.iter().enumerate() {
                     separate(out, i);
-                    self.attribute(out, item);
+                    self.item(out, item);
                 }
                 out.push(']');
             }
@@ -84,10 +84,25 @@ impl AttrPrinter<'_> {
         }
     }
 
+    /// An entry of a list, where the types that numbers have by themselves are left out.
+    fn item(&self, out: &mut String, item: &Attribute) {
+        match item {
+            Attribute::Int { value, ty: ElementType::I64 } => _ = write!(out, "{value}"),
+            Attribute::Float { bits, ty: ElementType::F64 } => {
+                let text = float::print(&ElementType::F64, *bits);
+                out.push_str(&text);
+                if text.starts_with("0x") {
+                    out.push_str(" : f64");
+                }
+            }
+            other => self.attribute(out, other),
+        }
+    }
+
     /// `{a = 1, b}` of the entries whose name is wanted.
     pub fn dictionary(&self, out: &mut String, attributes: &Attributes, wanted: impl Fn(&str) -> bool) {
         out.push('{');
-        for (i, (name, value)) in attributes.iter().filter(|(name, _)| wanted(name)).enumerate() {
+        for (i, (name, value)) in attributes.explicit().filter(|(name, _)| wanted(name)).enumerate() {
             separate(out, i);
             if is_identifier(name) {
                 out.push_str(name)

@@ -95,7 +95,7 @@ impl Printer<'_> {
 
     /// ` {…}` of the attributes that the form has not shown.
     pub(super) fn rest(&mut self, op: &Op, shown: &[&str]) {
-        if op.attributes.iter().any(|(name, _)| !shown.contains(&name)) {
+        if op.attributes.explicit().any(|(name, _)| !shown.contains(&name)) {
             self.out.push(' ');
             let dialect = op.name.split('.').next().unwrap_or("");
             self.dictionary(dialect, &op.attributes, |name| !shown.contains(&name));
@@ -118,7 +118,7 @@ impl Printer<'_> {
         }
         let mut first = op.operands.is_empty();
         for (label, name) in labels {
-            let Some(value) = op.attributes.get(name) else { continue };
+            let Some(value) = op.attributes.get_explicit(name) else { continue };
             self.out.push_str(if std::mem::take(&mut first) { " " } else { ", " });
             _ = write!(self.out, "{label} = ");
             self.bare_value(spec.attribute(name)?.kind, value)?;
@@ -313,11 +313,16 @@ impl Printer<'_> {
             return None;
         }
         let pads: Vec<[i64; 2]> = conv.padding.iter().map(|(low, high)| [*low, *high]).collect();
-        _ = write!(
-            self.out,
-            ", window = {{stride = {:?}, pad = {pads:?}, lhs_dilate = {:?}, rhs_dilate = {:?}, reverse = {:?}}}",
-            conv.strides, conv.lhs_dilation, conv.rhs_dilation, conv.reversal
-        );
+        let parts = [
+            ("window_strides", format!("stride = {:?}", conv.strides)),
+            ("padding", format!("pad = {pads:?}")),
+            ("lhs_dilation", format!("lhs_dilate = {:?}", conv.lhs_dilation)),
+            ("rhs_dilation", format!("rhs_dilate = {:?}", conv.rhs_dilation)),
+            ("window_reversal", format!("reverse = {:?}", conv.reversal)),
+        ];
+        let said = parts.into_iter().filter(|(name, _)| op.attributes.get_explicit(name).is_some());
+        let said: Vec<String> = said.map(|(_, text)| text).collect();
+        _ = write!(self.out, ", window = {{{}}}", said.join(", "));
         let shown = [
             "dimension_numbers",
             "window_strides",
@@ -445,7 +450,7 @@ impl Printer<'_> {
         self.operands(&op.operands[inputs..]);
         _ = write!(self.out, ") dimension={value}");
         let shown = ["dimension", "operandSegmentSizes", "resultSegmentSizes"];
-        if op.attributes.iter().any(|(name, _)| !shown.contains(&name)) {
+        if op.attributes.explicit().any(|(name, _)| !shown.contains(&name)) {
             self.out.push_str(" attributes");
             self.rest(op, &shown);
         }

@@ -35,9 +35,17 @@ pub fn print_generic(module: &Module) -> String {
 
 /// The text of a module.
 pub fn print_with(module: &Module, options: &Options) -> String {
-    let mut printer = Printer { module, options, names: Names::of(module), out: String::new(), indent: 0 };
+    let names = if options.generic { Names::generic(module) } else { Names::of(module) };
+    let mut printer = Printer { module, options, names, out: String::new(), indent: 0 };
     printer.module();
     printer.out
+}
+
+/// The text of an attribute on its own.
+pub(crate) fn attribute_text(attribute: &Attribute) -> String {
+    let mut out = String::new();
+    AttrPrinter { options: &Options::default(), dialect: "stablehlo" }.attribute(&mut out, attribute);
+    out
 }
 
 /// The state of printing one module. Writing to a `String` cannot fail, so the results of `write!` carry nothing.

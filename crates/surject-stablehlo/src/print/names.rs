@@ -2,6 +2,9 @@
 //!
 //! Values are numbered in order of definition, those of a region before those of the regions inside it; sibling
 //! regions start from the same numbers. Some operations suggest names (`cst`, `iterArg`), made unique by a counter.
+//!
+//! In the generic form nothing suggests names, and no number is used twice in a module: the regions of an operation,
+//! and the operations of a region, are numbered from the last one on.
 
 use std::collections::HashSet;
 
@@ -11,6 +14,8 @@ use crate::types::{ElementClass, Type};
 /// Printed names of all values, without `%`; results of a group carry `#i`.
 pub(super) struct Names {
     names: Vec<String>,
+    /// Whether operations suggest no names.
+    generic: bool,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -40,7 +45,34 @@ impl Names {
             numbering.results(op, &mut counters);
             numbering.regions_of(op, counters);
         }
-        Names { names: numbering.names }
+        Names { names: numbering.names, generic: false }
+    }
+
+    /// The names of the generic form.
+    pub fn generic(module: &Module) -> Names {
+        let mut names = vec![String::new(); module.values.len()];
+        let mut set = |value: ValueId, name: String| {
+            if let Some(slot) = names.get_mut(value.index()) {
+                *slot = name;
+            }
+        };
+        let mut counters = Counters::default();
+        let mut open: Vec<&Region> = module.other.iter().flat_map(|op| &op.regions).collect();
+        for op in &module.other {
+            number_group(op, &mut counters, &mut set);
+        }
+        open.extend(module.functions.iter().filter(|f| !f.is_declaration()).map(|f| &f.body));
+        while let Some(region) = open.pop() {
+            for (value, _) in &region.params {
+                set(*value, format!("arg{}", counters.argument));
+                counters.argument += 1;
+            }
+            for op in &region.ops {
+                number_group(op, &mut counters, &mut set);
+                open.extend(&op.regions);
+            }
+        }
+        Names { names, generic: true }
     }
 
     /// The name of a value as an operand.
@@ -52,7 +84,7 @@ impl Names {
     pub fn targets(&self, op: &Op) -> String {
         let mut out = String::new();
         let mut at = 0;
-        for size in group_sizes(op) {
+        for size in if self.generic { one_group(op) } else { group_sizes(op) } {
             if !out.is_empty() {
                 out.push_str(", ");
             }
@@ -68,6 +100,20 @@ impl Names {
         }
         out
     }
+}
+
+/// Numbers the results of an operation as one group.
+fn number_group(op: &Op, counters: &mut Counters, set: &mut impl FnMut(ValueId, String)) {
+    for (i, value) in op.results.iter().enumerate() {
+        let number = counters.value;
+        set(*value, if op.results.len() == 1 { number.to_string() } else { format!("{number}#{i}") });
+    }
+    counters.value += u32::from(!op.results.is_empty());
+}
+
+/// All results of an operation under one name.
+fn one_group(op: &Op) -> Vec<usize> {
+    if op.results.is_empty() { Vec::new() } else { vec![op.results.len()] }
 }
 
 /// How the results of an operation are grouped under names: each named one alone, else all together.

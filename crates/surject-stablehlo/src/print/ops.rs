@@ -52,7 +52,7 @@ impl Printer<'_> {
         let dialect = op.name.split('.').next().unwrap_or("");
         let spec = op.spec();
         let inherent = |name: &str| spec.is_some_and(|s| s.attribute(name).is_some());
-        if op.attributes.iter().any(|(name, _)| inherent(name)) {
+        if op.attributes.explicit().any(|(name, _)| inherent(name)) {
             self.out.push_str(" <");
             self.dictionary(dialect, &op.attributes, inherent);
             self.out.push('>');
@@ -65,7 +65,7 @@ impl Printer<'_> {
             }
             self.out.push(')');
         }
-        if op.attributes.iter().any(|(name, _)| !inherent(name)) {
+        if op.attributes.explicit().any(|(name, _)| !inherent(name)) {
             self.out.push(' ');
             self.dictionary(dialect, &op.attributes, |name| !inherent(name));
         }

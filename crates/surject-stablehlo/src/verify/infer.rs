@@ -209,6 +209,41 @@ impl<'m> Inference<'m> {
     }
 }
 
+/// The types of the results of an operation, as they are declared and as they follow: every extent that is known from
+/// either. An error where they contradict each other.
+pub(crate) fn refined_types(
+    module: &Module,
+    constants: &HashMap<ValueId, &DenseElements>,
+    op: &Op,
+) -> std::result::Result<Vec<Type>, Diagnostic> {
+    // Only calls look at functions.
+    let mut functions = HashMap::new();
+    if op.attributes.contains("called_computations") {
+        functions.extend(module.functions.iter().map(|f| (f.name.as_str(), f)));
+    }
+    let checked = Checked { module, functions: &functions, constants, op, infers: false };
+    let declared: Vec<Type> = checked.result_types();
+    if op.spec().is_none() {
+        return Ok(declared);
+    }
+    checked.kinds()?;
+    let wants = checked.wants()?;
+    let merge = |(i, declared): (usize, &Type)| {
+        let found = match (wants.get(i), declared) {
+            (Some(Want::Like(ty, _)), _) => ty.clone(),
+            (Some(Want::Tensor { shape: Some(shape), .. }), Type::Tensor(ty)) => {
+                Type::Tensor(tensor(shape, ty.element.clone()))
+            }
+            (Some(want), Type::Opaque(_)) => want.ty().unwrap_or_else(|| declared.clone()),
+            _ => return Ok(declared.clone()),
+        };
+        crate::refine::merged(declared, &found).ok_or_else(|| {
+            checked.type_error(format!("result {i} has type {declared}")).expected(found.to_string())
+        })
+    };
+    declared.iter().enumerate().map(merge).collect()
+}
+
 fn collect<'m>(region: &'m Region, into: &mut HashMap<ValueId, &'m DenseElements>) {
     for op in &region.ops {
         if let Some((value, elements)) = constant_of(op) {

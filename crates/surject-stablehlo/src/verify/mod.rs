@@ -24,6 +24,7 @@ mod window;
 use std::collections::{HashMap, HashSet};
 
 pub use infer::Inference;
+pub(crate) use infer::refined_types;
 use infer::{constant_of, same_baseline};
 use shape::{Ext, extents, fits, tensor};
 

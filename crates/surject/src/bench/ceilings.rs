@@ -52,7 +52,7 @@ pub fn flops() -> Result<f64, Failure> {
     const STEPS: usize = 400_000;
     /// Tasks of a thread: another process on one of the processors then holds up little.
     const SHARES: usize = 8;
-    let (threads, lanes) = (pool::threads(), Target::host().lanes_bytes / 4);
+    let (threads, lanes) = (pool::threads(), Target::host().vector_bytes / 4);
     let ty = format!("vector<{lanes}xf32>");
     let mut body = format!(
         "%low = arith.constant 0 : i64\n%high = arith.constant {STEPS} : i64\n%one = arith.constant 1 : i64\n\
@@ -114,7 +114,7 @@ impl Mover {
     /// One that reads and writes so many bytes.
     pub fn new(reads: f64, writes: f64) -> Result<Mover, Failure> {
         let target = Target::host();
-        let (tasks, group) = (4 * pool::threads(), UNROLL * target.lanes_bytes);
+        let (tasks, group) = (4 * pool::threads(), UNROLL * target.vector_bytes);
         let groups = |bytes: f64| (bytes / (tasks * group) as f64).min((1 << 22) as f64);
         // At least a few groups, or calls would be all that there is.
         let least = 16.0 / (groups(reads) + groups(writes)).max(1.0 / 1024.0);
@@ -125,13 +125,13 @@ impl Mover {
         let turn = Turn { copied, read: reads_of_turn - copied, written: writes_of_turn - copied };
         let moved = (reads_of_turn + writes_of_turn) * turns * tasks * group;
         let stores: &[(bool, &str)] =
-            if target.streams { &[(false, ""), (true, FENCE)] } else { &[(false, "")] };
+            if target.has_non_temporal_stores { &[(false, ""), (true, FENCE)] } else { &[(false, "")] };
         let ways = stores.iter().map(|&(past, fence)| {
             let store = match past {
-                true => format!("alignment = {} : i64, nontemporal", target.lanes_bytes),
+                true => format!("alignment = {} : i64, nontemporal", target.vector_bytes),
                 false => "alignment = 4 : i64".to_string(),
             };
-            let text = module(&turn.body(turns, target.lanes_bytes, (&store, fence)), tasks);
+            let text = module(&turn.body(turns, target.vector_bytes, (&store, fence)), tasks);
             jit::compile(&text, &JitOptions::default()).map_err(Failure::unsupported)
         });
         let array = |n: usize| {

@@ -20,6 +20,7 @@ use surject_rules::Exactness;
 use surject_runtime::{Subnormals, pool};
 
 pub use peer::Against;
+pub use programs::inputs;
 
 /// Arguments of `surject bench`.
 #[derive(Debug, clap::Args)]

@@ -1,6 +1,6 @@
 """The process beside `surject bench --against PEER`: compiles StableHLO with another compiler and times it on request.
 
-    peer.py xla|iree        the back end is `peer_xla.py` or `peer_iree.py` beside this file
+    peer.py xla|iree|torch        the back end is `peer_xla.py`, `peer_iree.py` or `peer_torch.py` beside this file
 
 Requests are lines of words separated by tabs, answers likewise, `ok` or `error` first:
     hello                    ok VERSION
@@ -68,7 +68,8 @@ def kept(text):
 def load(program, folder):
     with open(program) as file:
         text = file.read()
-    backend.load(kept(text), inputs(folder))
+    # PyTorch knows a workload by the name of its folder.
+    backend.load(kept(text), inputs(folder), os.path.basename(os.path.dirname(os.path.abspath(program))))
     return ""
 
 

@@ -17,6 +17,8 @@ pub enum Against {
     Xla,
     /// IREE's compiler and run time.
     Iree,
+    /// PyTorch, eager or through `torch.compile`: the workloads of the suite that are written in it.
+    Torch,
 }
 
 impl Against {
@@ -25,15 +27,18 @@ impl Against {
         match self {
             Against::Xla => "xla",
             Against::Iree => "iree",
+            Against::Torch => "torch",
         }
     }
 }
 
 /// The files of the peers' processes.
-const SCRIPTS: [(&str, &str); 3] = [
+const SCRIPTS: [(&str, &str); 5] = [
     ("peer.py", include_str!("peer.py")),
     ("peer_xla.py", include_str!("peer_xla.py")),
     ("peer_iree.py", include_str!("peer_iree.py")),
+    ("peer_torch.py", include_str!("peer_torch.py")),
+    ("torch_workloads.py", include_str!("torch_workloads.py")),
 ];
 
 /// How long a peer may take to compile a program, and to run it the first time.

@@ -103,7 +103,7 @@ def prepare(module, arrays):
     return context, function, arguments
 
 
-def load(text, arrays):
+def load(text, arrays, name):
     """Compiles in every setting that is worth a trial."""
     global candidates, marker
     candidates, refusals = [], []

@@ -27,7 +27,7 @@ def version():
     return f"jaxlib {jaxlib.__version__}"
 
 
-def load(text, arrays):
+def load(text, arrays, name):
     global compiled, arguments, spent
     compiled, arguments = None, []
     start = time.perf_counter()

@@ -4,6 +4,7 @@ use crate::Failure;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
+use surject_mlir::pipelines::{Kind, Pipeline};
 
 /// Arguments of `surject doctor`.
 #[derive(Debug, clap::Args)]
@@ -11,12 +12,18 @@ pub struct Arguments {
     /// Measure this machine and write the constants of the optimiser's cost model to a file.
     #[arg(long, value_name = "FILE")]
     calibrate: Option<PathBuf>,
+    /// Print the pass pipelines of compiled code, as `mlir-opt` takes them, instead.
+    #[arg(long, conflicts_with = "calibrate")]
+    pipelines: bool,
 }
 
 /// Runs the subcommand. What is missing is a line, not a failure: the command itself works without it.
 pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
     if let Some(path) = &arguments.calibrate {
         return calibrate(path, out);
+    }
+    if arguments.pipelines {
+        return pipelines(out);
     }
     let mut line = |name: &str, state: Result<String, String>| {
         let (mark, text) = match &state {
@@ -35,6 +42,28 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     line("CUDA driver", cuda())
 }
 
+/// The pass pipelines, for `mlir-opt`.
+fn pipelines(out: &mut dyn Write) -> Result<(), Failure> {
+    super::print(
+        out,
+        format_args!(
+            "# `surject opt PROGRAM --emit mlir` begins with the pipeline of its module;\n\
+             # `surject opt PROGRAM --emit llvm-dialect` prints what it makes.\n"
+        ),
+    )?;
+    for pipeline in Pipeline::all() {
+        let when = match pipeline.kind {
+            Kind::Direct => {
+                "a module of nothing but llvm, scf, arith, and operations of vector and math with one in LLVM;\n\
+                 # filter-dialects leaves out those that the module does not use"
+            }
+            Kind::General => "any other module",
+        };
+        super::print(out, format_args!("\n# {when}\n{}\n", pipeline.command()))?;
+    }
+    Ok(())
+}
+
 /// Measures the constants of the cost model.
 fn calibrate(path: &std::path::Path, out: &mut dyn Write) -> Result<(), Failure> {
     let model = crate::calibrate::measure()?;
@@ -49,11 +78,11 @@ fn calibrate(path: &std::path::Path, out: &mut dyn Write) -> Result<(), Failure>
 /// What the code generator takes from this machine.
 fn processor() -> String {
     let target = surject_mlir::Target::host();
-    let caches = [target.nearest_bytes, target.cache_bytes, target.shared_bytes].map(|n| n / 1024);
+    let caches = [target.l1_bytes, target.l2_share_bytes, target.llc_share_bytes].map(|n| n / 1024);
     format!(
         "vectors of {} bits, {} vector registers; a thread counts on {} KiB of cache, then {}, then {}",
-        target.lanes_bytes * 8,
-        target.registers,
+        target.vector_bytes * 8,
+        target.vector_registers,
         caches[0],
         caches[1],
         caches[2]

@@ -5,6 +5,7 @@ use crate::pipeline::machine_named;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
+use surject_codegen::kernels::legal::legal;
 use surject_codegen::kernels::run::{assignments, expressions, kernels};
 use surject_codegen::kernels::schedule::{ScheduleError, Schedules};
 use surject_ir::Function;
@@ -16,6 +17,10 @@ pub(super) enum Shown {
     Schedules,
     /// Their text.
     Kernels,
+    /// The same as MLIR for a GPU.
+    Gpu,
+    /// The same as PTX.
+    Ptx,
 }
 
 /// How kernels are scheduled: by whose strategies, and the schedules that the user gives.
@@ -42,18 +47,41 @@ pub(super) fn show(
 ) -> Result<String, Failure> {
     let given = schedules(scheduling.file, function)?;
     let machine = machine_named(scheduling.machine)?;
+    let gpu = surject_gpu::Gpu::named(scheduling.machine);
+    if matches!(shown, Shown::Gpu | Shown::Ptx) && gpu.is_none() {
+        let all: Vec<&str> = surject_gpu::Gpu::ALL.iter().map(|gpu| gpu.name).collect();
+        return Err(Failure::unsupported(format!(
+            "`{}` is no GPU, which the forms `gpu` and `ptx` are for; say `--machine` and one of {}",
+            scheduling.machine,
+            all.join(", ")
+        )));
+    }
+    let refused = |error: &dyn std::fmt::Display| Failure::unsupported(format!("{name}: {error}"));
     let mut text = String::new();
+    let mut written = Vec::new();
     for (variable, field) in assignments(function) {
         let made = kernels(function, field, &*machine, &variable, &given);
-        for made in made.map_err(|error| Failure::unsupported(format!("{name}: {error}")))?.kernels {
+        for made in made.map_err(|error| refused(&error))?.kernels {
             let kernel = &made.launch.kernel;
             let _ = match shown {
                 Shown::Schedules => writeln!(text, "kernel {}\n{}", kernel.name, made.choice),
                 Shown::Kernels => writeln!(text, "{kernel}"),
+                Shown::Gpu | Shown::Ptx => {
+                    let arithmetic = legal(kernel).map_err(|error| refused(&error))?;
+                    written.push(surject_gpu::write::write(&arithmetic).map_err(|error| refused(&error))?);
+                    Ok(())
+                }
             };
         }
     }
-    Ok(text)
+    match shown {
+        Shown::Schedules | Shown::Kernels => Ok(text),
+        Shown::Gpu => Ok(surject_gpu::write::module(&written)),
+        Shown::Ptx => {
+            let module = surject_gpu::write::module(&written);
+            surject_gpu::compile::ptx(&module, scheduling.machine).map_err(|error| refused(&error))
+        }
+    }
 }
 
 /// The schedules of a file, which must fit the kernels of a function; none without a file.

@@ -2,10 +2,13 @@
 
 mod bind;
 mod check;
+mod convert;
 mod doctor;
+mod fmt;
 mod grad;
 mod kernels;
 mod opt;
+mod refine;
 mod rules;
 mod run;
 mod solve;
@@ -14,7 +17,7 @@ mod verify;
 
 use crate::Failure;
 use clap::{Parser, Subcommand};
-use std::fmt;
+use std::fmt::Arguments as Text;
 use std::io::Write;
 use surject_ir::Program;
 
@@ -41,8 +44,14 @@ enum Command {
     Grad(grad::Arguments),
     /// Runs every function of files with check.expect_* operations.
     Check(check::Arguments),
-    /// Reads and verifies files of StableHLO text; all mistakes of a file.
+    /// Reads and verifies files of StableHLO, text or artifacts; all mistakes of a file.
     Verify(verify::Arguments),
+    /// Converts StableHLO between text, the generic form of text, and portable artifacts.
+    Convert(convert::Arguments),
+    /// Prints StableHLO text as JAX does, in place.
+    Fmt(fmt::Arguments),
+    /// Makes a StableHLO program with dynamic shapes static for given argument types.
+    Refine(refine::Arguments),
     /// Lists, checks or explains a file of rewrite rules.
     Rules(rules::Arguments),
     /// Shows the shapes, constraints, loops and assignments of a tensor program.
@@ -72,6 +81,9 @@ pub fn execute(arguments: Arguments, out: &mut dyn Write) -> Result<(), Failure>
         Command::Grad(a) => grad::execute(&a, out),
         Command::Check(a) => check::execute(&a, out),
         Command::Verify(a) => verify::execute(&a, out),
+        Command::Convert(a) => convert::execute(&a, out),
+        Command::Fmt(a) => fmt::execute(&a, out),
+        Command::Refine(a) => refine::execute(&a, out),
         Command::Rules(a) => rules::execute(&a, out),
         Command::Infer(a) => crate::infer::execute(&a, out),
         Command::Solve(a) => solve::execute(&a, out),
@@ -81,7 +93,7 @@ pub fn execute(arguments: Arguments, out: &mut dyn Write) -> Result<(), Failure>
 }
 
 /// Writes to the output of the command.
-pub(crate) fn print(out: &mut dyn Write, text: fmt::Arguments<'_>) -> Result<(), Failure> {
+pub(crate) fn print(out: &mut dyn Write, text: Text<'_>) -> Result<(), Failure> {
     match out.write_fmt(text) {
         // A reader that has seen enough (`| head`) is no failure.
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),

@@ -1,21 +1,23 @@
 //! `surject opt`: optimises a program and writes it in any of its forms.
 
 use super::kernels::{self, Scheduling, Shown};
-use crate::pipeline::{OptimiseOptions, optimise};
+use crate::pipeline::{OptimiseOptions, optimise, through_dialect};
 use crate::progress::stage;
-use crate::{Failure, Source};
+use crate::{Failure, Source, SourceKind};
 use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use surject_ir::Program;
 use surject_mlir::Target;
 use surject_mlir::jit::JitOptions;
+use surject_mlir::pipelines::Pipeline;
 use surject_rules::Exactness;
 
 /// Arguments of `surject opt`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// The program: StableHLO text, a module of the Surject dialect, or `.program`.
+    /// The program: StableHLO text, a module of the Surject dialect, or `.program`; or what a later stage printed: kernels
+    /// (`.kernel`), explicit MLIR.
     program: PathBuf,
     /// Where to write the result; standard output when neither a file nor a report is asked for.
     #[arg(short, long, value_name = "OUT")]
@@ -26,13 +28,19 @@ pub struct Arguments {
     /// A law or rule to take away, by name.
     #[arg(long, value_name = "LAW")]
     without: Vec<String>,
-    /// The form of the result.
-    #[arg(long, value_enum, default_value = "stablehlo")]
-    emit: Form,
-    /// The machine of the forms `schedule` and `kernel`: `generic`, `avx2`, `avx512`, `sm_80` or `sm_90a`.
-    #[arg(long, value_name = "NAME", default_value = "generic")]
-    machine: String,
-    /// Schedules for the forms `schedule` and `kernel`: what `--emit schedule` prints, edited.
+    /// The form of the result; `stablehlo` without it.
+    #[arg(long, value_enum, conflicts_with = "stop_after")]
+    emit: Option<Form>,
+    /// Stop after a stage and write what it makes, which `surject opt` reads again.
+    #[arg(long, value_enum, value_name = "STAGE")]
+    stop_after: Option<Stage>,
+    /// Passes of MLIR to run on the module of the dialect before the e-graph, such as `canonicalize,cse`.
+    #[arg(long, value_name = "PASSES")]
+    mlir_passes: Option<String>,
+    /// The machine of the forms `schedule`, `kernel`, `gpu` and `ptx`: `generic` (without it), `avx2`, `avx512`, `sm_80` or `sm_90a`.
+    #[arg(long, value_name = "NAME")]
+    machine: Option<String>,
+    /// Schedules for the forms `schedule`, `kernel`, `gpu` and `ptx`: what `--emit schedule` prints, edited.
     #[arg(long, value_name = "FILE")]
     schedule: Option<PathBuf>,
     /// Print why each stored class is equal to what it came from.
@@ -72,27 +80,66 @@ pub(super) enum Form {
     /// Upstream MLIR as the code generator emits it: `llvm.func` with scf, arith, math and vector operations.
     #[value(alias = "linalg")]
     Mlir,
+    /// The same after the passes to the `llvm` dialect.
+    LlvmDialect,
     /// LLVM IR.
     Llvm,
     /// Assembly of this machine.
     Asm,
-    /// PTX for an NVIDIA GPU.
+    /// The kernels of the kernel IR as MLIR for an NVIDIA GPU (`--machine sm_80` or `sm_90a`).
+    Gpu,
+    /// The same as PTX, by `mlir-opt`.
     Ptx,
+}
+
+/// The stages of a compilation, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Stage {
+    /// The module of the Surject dialect, after `--mlir-passes` and before the e-graph.
+    Dialect,
+    /// The module of the Surject dialect that the e-graph gives.
+    Egraph,
+    /// The schedules of the kernels, for `--machine`.
+    Schedule,
+    /// The kernels of the kernel IR, for `--machine`.
+    Kernel,
+    /// Explicit MLIR for this processor.
+    Mlir,
+}
+
+impl Stage {
+    fn form(self) -> Form {
+        match self {
+            Stage::Dialect | Stage::Egraph => Form::Dialect,
+            Stage::Schedule => Form::Schedule,
+            Stage::Kernel => Form::Kernel,
+            Stage::Mlir => Form::Mlir,
+        }
+    }
 }
 
 /// Runs the subcommand.
 pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
     let source = Source::load(&arguments.program)?;
+    let form = arguments.stop_after.map(Stage::form).or(arguments.emit).unwrap_or(Form::Stablehlo);
+    check_scheduling(arguments, form)?;
+    if matches!(source.kind, SourceKind::Kernels | SourceKind::ExplicitMlir) {
+        let form = if arguments.emit.is_none() && arguments.stop_after.is_none() { None } else { Some(form) };
+        return write(arguments, &later_stage(&source, form)?, out);
+    }
     let (program, _) = stage("reading", || source.program(None));
     let mut program = program?;
     let mut report = None;
-    if !arguments.no_opt {
+    if arguments.no_opt || arguments.stop_after == Some(Stage::Dialect) {
+        program = through_dialect(&program, arguments.mlir_passes.as_deref())?.into_owned();
+    } else {
         let options = OptimiseOptions {
             rules: arguments.rules.clone(),
             without: arguments.without.clone(),
             exactness: arguments.exactness,
             explain: arguments.explain,
             dot: arguments.egraph.is_some(),
+            mlir_passes: arguments.mlir_passes.clone(),
         };
         let (optimised, _) = stage("optimising", || optimise(&program, &options));
         let optimised = optimised?;
@@ -117,18 +164,83 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     if arguments.output.is_none() && reported {
         return Ok(());
     }
-    if arguments.schedule.is_some() && !matches!(arguments.emit, Form::Schedule | Form::Kernel) {
-        let message = "schedules are those of kernels; --schedule needs `--emit schedule` or `--emit kernel`";
-        return Err(Failure::bad_input(message));
+    let scheduling = Scheduling {
+        machine: arguments.machine.as_deref().unwrap_or(Scheduling::default().machine),
+        file: arguments.schedule.as_deref(),
+    };
+    if form == Form::StablehloBytecode {
+        return write_artifact(arguments, &program, &source.name);
     }
-    let scheduling = Scheduling { machine: &arguments.machine, file: arguments.schedule.as_deref() };
-    let text = emit(&program, arguments.emit, &scheduling, &source.name)?;
+    write(arguments, &emit(&program, form, &scheduling, &source.name)?, out)
+}
+
+/// Writes the program as a portable artifact of StableHLO.
+fn write_artifact(arguments: &Arguments, program: &Program, name: &str) -> Result<(), Failure> {
+    let output = arguments.output.as_deref().ok_or_else(|| {
+        Failure::bad_input("an artifact is no text\n  = help: name its file with `--output OUT.mlirbc`")
+    })?;
+    let text = emit(program, Form::Stablehlo, &Scheduling::default(), name)?;
+    let artifact = surject_stablehlo::parse(&text)
+        .and_then(|module| surject_stablehlo::artifact::write(&module, None))
+        .map_err(|d| Failure::unsupported(d.render(name, &text)))?;
+    std::fs::write(output, artifact).map_err(|e| Failure::bad_input(format!("{}: {e}", output.display())))
+}
+
+/// Refuses what only forms of kernels make use of.
+fn check_scheduling(arguments: &Arguments, form: Form) -> Result<(), Failure> {
+    if matches!(form, Form::Schedule | Form::Kernel | Form::Gpu | Form::Ptx) {
+        return Ok(());
+    }
+    let option = match (&arguments.schedule, &arguments.machine) {
+        (Some(_), _) => "schedules are those of kernels; --schedule",
+        (None, Some(_)) => "other forms are those of this processor; --machine",
+        (None, None) => return Ok(()),
+    };
+    Err(Failure::bad_input(format!("{option} needs `--emit schedule`, `kernel`, `gpu` or `ptx`")))
+}
+
+/// Writes the result to where it is wanted.
+fn write(arguments: &Arguments, text: &str, out: &mut dyn Write) -> Result<(), Failure> {
     match &arguments.output {
         Some(path) => {
             std::fs::write(path, text).map_err(|e| Failure::bad_input(format!("{}: {e}", path.display())))
         }
         None => super::print(out, format_args!("{text}")),
     }
+}
+
+/// Takes what a stage behind the program printed to a later form; without one it is checked and printed again.
+fn later_stage(source: &Source, form: Option<Form>) -> Result<String, Failure> {
+    let (name, text) = (&source.name, source.text()?);
+    let bad = |e: &dyn fmt::Display| Failure::bad_input(format!("{name}: {e}"));
+    let refused = |what: &str, forms: &str| {
+        Err(Failure::unsupported(format!("{name}: this is {what}; from here, --emit gives {forms}")))
+    };
+    if source.kind == SourceKind::Kernels {
+        if !matches!(form, None | Some(Form::Kernel)) {
+            return refused("a file of kernels", "kernel");
+        }
+        let kernels = surject_kernel::parse(text).map_err(|e| Failure::bad_input(format!("{name}:{e}")))?;
+        let mut printed = String::new();
+        for kernel in kernels {
+            surject_kernel::verify(&kernel).map_err(|e| bad(&e))?;
+            printed += &format!("{kernel}\n");
+        }
+        return Ok(printed);
+    }
+    match form {
+        None | Some(Form::Mlir) => surject_mlir::jit::checked(text).map_err(|e| bad(&e)),
+        Some(Form::LlvmDialect) => surject_mlir::jit::llvm_dialect(text).map_err(|e| bad(&e)),
+        Some(Form::Llvm) => surject_mlir::jit::llvm_ir(text).map_err(|e| bad(&e)),
+        Some(Form::Asm) => assembly(text).map_err(|e| bad(&e)),
+        Some(_) => refused("explicit MLIR", "mlir, llvm-dialect, llvm and asm"),
+    }
+}
+
+/// The assembly of a module for this machine.
+fn assembly(text: &str) -> Result<String, surject_mlir::MlirError> {
+    let options = JitOptions { dump: true, ..JitOptions::default() };
+    Ok(surject_mlir::jit::compile(text, &options)?.assembly.unwrap_or_default())
 }
 
 /// The program in one of its forms.
@@ -148,21 +260,26 @@ pub(super) fn emit(
         Form::Program => Ok(surject_ir::print(program)),
         Form::Dialect => surject_mlir::dialect::print(program).map_err(|e| fail(&e)),
         Form::Plan => lowered().map(|l| l.plan.to_string()),
-        Form::Mlir => lowered().map(|l| l.text),
-        Form::Llvm => surject_mlir::jit::llvm_ir(&lowered()?.text).map_err(|e| fail(&e)),
-        Form::Asm => {
-            let options = JitOptions { dump: true, ..JitOptions::default() };
-            let module = surject_mlir::jit::compile(&lowered()?.text, &options).map_err(|e| fail(&e))?;
-            Ok(module.assembly.unwrap_or_default())
+        Form::Mlir => {
+            let text = lowered()?.text;
+            Ok(format!("// {}\n{text}", Pipeline::of(&text).command()))
         }
-        Form::Schedule | Form::Kernel => {
+        Form::LlvmDialect => surject_mlir::jit::llvm_dialect(&lowered()?.text).map_err(|e| fail(&e)),
+        Form::Llvm => surject_mlir::jit::llvm_ir(&lowered()?.text).map_err(|e| fail(&e)),
+        Form::Asm => assembly(&lowered()?.text).map_err(|e| fail(&e)),
+        Form::Schedule | Form::Kernel | Form::Gpu | Form::Ptx => {
             let function = super::function_name(program, None, name)?;
             let function = program.function(&function).cloned().unwrap_or_default();
-            let shown = if form == Form::Kernel { Shown::Kernels } else { Shown::Schedules };
+            let shown = match form {
+                Form::Kernel => Shown::Kernels,
+                Form::Gpu => Shown::Gpu,
+                Form::Ptx => Shown::Ptx,
+                _ => Shown::Schedules,
+            };
             kernels::show(&function, scheduling, shown, name)
         }
-        Form::StablehloBytecode | Form::Ptx => Err(Failure::unsupported(
-            "this form is not available; stablehlo, program, dialect, plan, schedule, kernel, mlir, llvm and asm are",
+        Form::StablehloBytecode => Err(Failure::unsupported(
+            "an artifact is no text; stablehlo, program, dialect, plan, schedule, kernel, gpu, ptx, mlir, llvm-dialect, llvm and asm are",
         )),
     }
 }

@@ -28,9 +28,9 @@ pub struct Arguments {
     /// What runs the program.
     #[arg(long, value_enum, default_value = "cpu")]
     backend: Backend,
-    /// The machine whose kernels the back end `kernel` runs: `generic`, `avx2`, `avx512`, `sm_80` or `sm_90a`.
-    #[arg(long, value_name = "NAME", default_value = "generic")]
-    machine: String,
+    /// The machine whose kernels the back end `kernel` runs: `generic` (without it), `avx2`, `avx512`, `sm_80` or `sm_90a`.
+    #[arg(long, value_name = "NAME")]
+    machine: Option<String>,
     /// Schedules for the kernels of the back end `kernel`: what `surject opt --emit schedule` prints, edited.
     #[arg(long, value_name = "FILE")]
     schedule: Option<PathBuf>,
@@ -52,6 +52,9 @@ pub struct Arguments {
     /// Rewrite rules to use beside the laws.
     #[arg(long, value_name = "FILE")]
     rules: Vec<PathBuf>,
+    /// Passes of MLIR to run on the module of the dialect before the e-graph, such as `canonicalize,cse`.
+    #[arg(long, value_name = "PASSES")]
+    mlir_passes: Option<String>,
     /// The function to run.
     #[arg(long, value_name = "NAME")]
     func: Option<String>,
@@ -70,6 +73,7 @@ pub struct Arguments {
 
 /// Runs the subcommand.
 pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
+    check_scheduling(arguments)?;
     let mut times = StageTimes::default();
     let source = Source::load(&arguments.program)?;
     let prepared = match kept(arguments, &source, &mut times) {
@@ -117,6 +121,19 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     }
 }
 
+/// Refuses what only the back end `kernel` makes use of.
+fn check_scheduling(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.backend == Backend::Kernel {
+        return Ok(());
+    }
+    let option = match (&arguments.schedule, &arguments.machine) {
+        (Some(_), _) => "schedules are those of kernels; --schedule",
+        (None, Some(_)) => "compiled code is that of this processor; --machine",
+        (None, None) => return Ok(()),
+    };
+    Err(Failure::bad_input(format!("{option} needs `--backend kernel`")))
+}
+
 /// A program that is ready to run.
 struct Prepared {
     tensor: Option<TensorProgram>,
@@ -131,7 +148,11 @@ struct Prepared {
 fn kept(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Option<Prepared> {
     let cache = std::env::var_os("SURJECT_CACHE").is_some_and(|v| !v.is_empty());
     let usual = arguments.exactness == OptimiseOptions::default().exactness;
-    let plain = !arguments.no_opt && arguments.rules.is_empty() && usual && !arguments.profile;
+    let plain = !arguments.no_opt
+        && arguments.rules.is_empty()
+        && arguments.mlir_passes.is_none()
+        && usual
+        && !arguments.profile;
     if !cache || !plain || arguments.backend != Backend::Cpu || source.kind != SourceKind::StableHlo {
         return None;
     }
@@ -219,6 +240,7 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
         let options = OptimiseOptions {
             rules: arguments.rules.clone(),
             exactness: arguments.exactness,
+            mlir_passes: arguments.mlir_passes.clone(),
             ..OptimiseOptions::default()
         };
         let (optimised, time) = stage("optimising", || optimise(&program, &options)).into_pair()?;
@@ -248,15 +270,11 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
     }
     let mut options = surject_mlir::CompileOptions { subnormals, ..Default::default() };
     options.lower.profile = arguments.profile;
-    if arguments.schedule.is_some() && arguments.backend != Backend::Kernel {
-        return Err(Failure::bad_input(
-            "schedules are those of kernels; --schedule needs `--backend kernel`",
-        ));
-    }
     let runner = match arguments.backend {
         Backend::Kernel => {
             let schedules = super::kernels::schedules(arguments.schedule.as_deref(), &function)?;
-            Runner::kernels(program, &name, &arguments.machine, schedules)?
+            let machine = arguments.machine.as_deref().unwrap_or("generic");
+            Runner::kernels(program, &name, machine, schedules)?
         }
         backend => Runner::with(program, &name, backend, &options, times)?,
     };

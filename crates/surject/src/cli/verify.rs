@@ -1,4 +1,4 @@
-//! `surject verify`: all mistakes of files of StableHLO text.
+//! `surject verify`: all mistakes of files of StableHLO.
 
 use crate::Failure;
 use std::io::Write;
@@ -31,7 +31,7 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
         if mistakes.is_empty() {
             super::print(out, format_args!("{name}: valid\n"))?;
         }
-        unsupported &= mistakes.iter().all(|d| matches!(d.code, codes::UNSUPPORTED | codes::BYTECODE));
+        unsupported &= mistakes.iter().all(|d| d.code == codes::UNSUPPORTED);
         messages.extend(mistakes.iter().map(|d| d.render(&name, &bytes)));
     }
     match messages.len() {
@@ -49,7 +49,7 @@ fn mistakes_of(part: &[u8]) -> Vec<Diagnostic> {
 }
 
 /// Parts between the separating lines, with their offsets.
-fn parts(bytes: &[u8]) -> Vec<(usize, &[u8])> {
+pub(super) fn parts(bytes: &[u8]) -> Vec<(usize, &[u8])> {
     let (mut out, mut start, mut at) = (Vec::new(), 0, 0);
     for line in bytes.split_inclusive(|b| *b == b'\n') {
         if line.starts_with(b"// -----") {

@@ -1,0 +1,29 @@
+//! What a kernel computes: a scalar expression over loops, without machine, order or memory.
+//!
+//! * `dag` holds the nodes, `address` affine expressions of loops and the guards on them, `output` what is stored.
+//! * `build` composes every read into the addresses of the loads below it, and makes every accumulation inside of a stored
+//!   field a reduction over loops of its own, by base change (`solve`). What has no such form is a `Stop`, which says what
+//!   must be stored first or taken apart.
+//! * `polyphase` takes an output apart by the remainders of its positions, where windows run over tensors with holes: each
+//!   phase visits no hole.
+//! * `gather` makes gathers nodes, `complex` complex numbers pairs of nodes, `positions` and `narrow` do arithmetic on
+//!   positions, `renumber` reads reshapes without a common refinement, `facts` says what values can be.
+//! * `uses` and `inline` say which variables are evaluated where they are read.
+
+pub(crate) mod address;
+pub(crate) mod build;
+pub(crate) mod complex;
+pub(crate) mod complex_functions;
+pub(crate) mod compose;
+pub(crate) mod dag;
+pub(crate) mod facts;
+pub(crate) mod gather;
+pub(crate) mod inline;
+pub(crate) mod narrow;
+pub(crate) mod output;
+pub(crate) mod polyphase;
+pub(crate) mod positions;
+pub(crate) mod renumber;
+pub(crate) mod rewrite;
+pub(crate) mod solve;
+pub(crate) mod uses;

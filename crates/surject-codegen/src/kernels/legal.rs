@@ -1,0 +1,180 @@
+//! Kernels for machines that have arithmetic and nothing more: no functions of floats, no 16-bit floats but in memory,
+//! no integer operations that are defined for every operand.
+//!
+//! What is left of the operations on values, with the meaning that they have in the kernel IR:
+//!
+//! * of `f32` and `f64`: `neg`, `abs`, `sqrt`, `floor`, `ceil`, `round_even`, `add`, `sub`, `mul`, `div`, `max`, `min`,
+//!   `fma` and comparisons, each rounded once;
+//! * of integers: `add`, `sub`, `mul`, `max`, `min`, `and`, `or`, `xor` and comparisons; `div` and `rem` of what neither
+//!   is zero nor overflows; shifts by less than the width; `popcount` and `clz` of 32 and 64 bits;
+//! * of `i1`: `and`, `or`, `xor`, `eq` and `ne`;
+//! * `select`, bit casts, and conversions: between integers, between floats and integers of 32 and 64 bits, from every
+//!   float to `f32`, from `f32` to every float, and between `f32` and `f64`;
+//! * lanes are moved, and not joined.
+//!
+//! 16-bit floats are computed in `f32` and rounded once, as the interpreter does. Functions come from the formulas that
+//! compiled code for CPUs has ([`functions`]).
+
+mod angle;
+mod float;
+pub mod functions;
+mod integer;
+
+use surject_ir::{BinaryOp, DType, Scalar, UnaryOp};
+use surject_kernel::rewrite::{Lines, rewrite};
+use surject_kernel::{Kernel, Op, Statement, Type, Value, print_statement};
+
+/// An operation that has no form in arithmetic.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("kernel `{kernel}`: `{op}` of {dtype} has no formula\n  in `{statement}`")]
+pub struct Illegal {
+    /// The name of the kernel.
+    pub kernel: String,
+    /// The operation.
+    pub op: String,
+    /// The type of its operands.
+    pub dtype: DType,
+    /// The statement.
+    pub statement: String,
+}
+
+/// An operation without a formula: its name, and the type of its operands.
+type Missing = (String, DType);
+
+/// The kernel in operations of such a machine. Its results are the same but for functions of floats, which are as near
+/// as those of compiled code, and the order in which lanes are joined: from the first to the last.
+pub fn legal(kernel: &Kernel) -> Result<Kernel, Illegal> {
+    let name = kernel.name.clone();
+    rewrite(kernel.clone(), &mut |lines, statement| {
+        value(lines, statement).map_err(|(op, dtype)| Illegal {
+            kernel: name.clone(),
+            op,
+            dtype,
+            statement: print_statement(lines.kernel(), statement),
+        })
+    })
+}
+
+fn value(lines: &mut Lines<'_>, statement: &Statement) -> Result<Option<Value>, Missing> {
+    let result = statement.results.first().map_or(Type::index(), |&v| lines.ty(v));
+    Ok(match &statement.op {
+        Op::Unary(op, x) => Some(unary(lines, *op, *x)?),
+        Op::Binary(op, x, y) => Some(binary(lines, *op, *x, *y)?),
+        Op::Convert(x) => Some(convert(lines, *x, result.dtype)),
+        Op::ReducePrecision(exponent, mantissa, x) => {
+            Some(float::reduce_precision(lines, *exponent, *mantissa, *x))
+        }
+        Op::ReduceLanes(op, x) => {
+            let join = op.binary().ok_or_else(|| (op.to_string(), result.dtype))?;
+            let mut sum = lines.extract(*x, 0);
+            for lane in 1..lines.ty(*x).lanes {
+                let next = lines.extract(*x, lane);
+                sum = binary(lines, join, sum, next)?;
+            }
+            Some(sum)
+        }
+        _ => None,
+    })
+}
+
+fn is_narrow(dtype: DType) -> bool {
+    matches!(dtype, DType::F16 | DType::BF16)
+}
+
+fn unary(lines: &mut Lines<'_>, op: UnaryOp, x: Value) -> Result<Value, Missing> {
+    let dtype = lines.ty(x).dtype;
+    match dtype {
+        _ if is_narrow(dtype) => match op {
+            UnaryOp::Neg | UnaryOp::Abs => {
+                let bits = lines.bitcast(x, DType::U16);
+                let (op, by) = if op == UnaryOp::Neg { (BinaryOp::Xor, 0x8000) } else { (BinaryOp::And, 0x7fff) };
+                let by = lines.integer(by, bits);
+                let bits = lines.binary(op, bits, by);
+                Ok(lines.bitcast(bits, dtype))
+            }
+            UnaryOp::Real => Ok(x),
+            _ => {
+                let wide = lines.convert(x, DType::F32);
+                let y = unary(lines, op, wide)?;
+                Ok(if lines.ty(y).dtype == DType::F32 { lines.convert(y, dtype) } else { y })
+            }
+        },
+        DType::F32 | DType::F64 => float::unary(lines, op, x),
+        _ => integer::unary(lines, op, x).ok_or_else(|| (op.to_string(), dtype)),
+    }
+}
+
+fn binary(lines: &mut Lines<'_>, op: BinaryOp, x: Value, y: Value) -> Result<Value, Missing> {
+    let dtype = lines.ty(x).dtype;
+    match dtype {
+        _ if dtype.is_float() && op == BinaryOp::NextAfter => Ok(float::next_after(lines, x, y)),
+        _ if is_narrow(dtype) => {
+            let [x, y] = [x, y].map(|v| lines.convert(v, DType::F32));
+            let z = binary(lines, op, x, y)?;
+            Ok(if lines.ty(z).dtype == DType::F32 { lines.convert(z, dtype) } else { z })
+        }
+        DType::F32 | DType::F64 => float::binary(lines, op, x, y),
+        _ => integer::binary(lines, op, x, y).ok_or_else(|| (op.to_string(), dtype)),
+    }
+}
+
+/// A value as another element type.
+fn convert(lines: &mut Lines<'_>, x: Value, to: DType) -> Value {
+    let from = lines.ty(x).dtype;
+    if from == to {
+        return x;
+    }
+    if is_narrow(from) {
+        let wide = lines.convert(x, DType::F32);
+        return convert(lines, wide, to);
+    }
+    match (from, to) {
+        (_, DType::I1) => {
+            let zero = lines.splat(Scalar::zero(from), lines.ty(x).lanes);
+            lines.binary(BinaryOp::Ne, x, zero)
+        }
+        (DType::I1, _) => {
+            let byte = lines.convert(x, DType::U8);
+            convert(lines, byte, to)
+        }
+        // Through more bits than twice those of the result, or to an odd last bit: so nothing is rounded twice.
+        (DType::F64, DType::F16 | DType::BF16) => {
+            let near = float::to_odd(lines, x);
+            lines.convert(near, to)
+        }
+        (DType::I64 | DType::U64, DType::F16 | DType::BF16) => {
+            let wide = integer::sticky(lines, x);
+            let wide = lines.convert(wide, DType::F64);
+            convert(lines, wide, to)
+        }
+        (_, DType::F16 | DType::BF16) if from.is_int() => {
+            let wide = wide_integer(from);
+            let wide = lines.convert(x, wide);
+            let wide = lines.convert(wide, DType::F64);
+            convert(lines, wide, to)
+        }
+        (_, DType::F32 | DType::F64) if from.is_int() => {
+            let wide = wide_integer(from);
+            let wide = lines.convert(x, wide);
+            lines.convert(wide, to)
+        }
+        (DType::F32 | DType::F64, _) if to.is_int() && to.size() < 4 => {
+            let wide = lines.convert(x, wide_integer(to));
+            let (low, high) = integer::ends(to);
+            let (low, high) = (lines.integer(low, wide), lines.integer(high, wide));
+            let wide = lines.binary(BinaryOp::Min, wide, high);
+            let wide = lines.binary(BinaryOp::Max, wide, low);
+            lines.convert(wide, to)
+        }
+        _ => lines.convert(x, to),
+    }
+}
+
+/// The type of 32 or 64 bits that has all values of an integer type.
+fn wide_integer(dtype: DType) -> DType {
+    match dtype {
+        DType::I8 | DType::I16 => DType::I32,
+        DType::U8 | DType::U16 => DType::U32,
+        other => other,
+    }
+}

@@ -1,0 +1,228 @@
+//! Functions of floats by the formulas of [`crate::math`], in operations of the kernel IR.
+//!
+//! The formulas write to a paper; here it is a list of statements. Machines of the kernel IR have no tables. Where a
+//! formula serves for nearly every argument, the rest has a branch of its own, which a vector takes where any of its
+//! lanes needs it; angles that are too large for every reduction are reduced with more digits of 2/π ([`super::angle`]).
+
+use super::{angle, float};
+use crate::lower::emit::{At, ScopeId};
+use crate::lower::math::formula::{F, Paper, Pen};
+use crate::lower::math::{self, Method};
+use crate::machine::elem::Elem;
+use surject_ir::{BinaryOp, DType, Scalar, UnaryOp};
+use surject_kernel::rewrite::Lines;
+use surject_kernel::{Op, Type, Value};
+
+/// Statements as what a formula is written to.
+struct Sheet<'a, 'k>(&'a mut Lines<'k>);
+
+fn dtype(e: Elem) -> DType {
+    match e {
+        Elem::I1 => DType::I1,
+        Elem::I8 => DType::I8,
+        Elem::I16 => DType::I16,
+        Elem::I32 => DType::I32,
+        Elem::I64 => DType::I64,
+        Elem::F16 => DType::F16,
+        Elem::F32 => DType::F32,
+        Elem::F64 => DType::F64,
+    }
+}
+
+fn elem(dtype: DType) -> Elem {
+    if dtype == DType::F64 { Elem::F64 } else { Elem::F32 }
+}
+
+/// Values are known to formulas by their numbers.
+fn number(name: &str) -> Option<Value> {
+    name.strip_prefix('%')?.parse().ok().map(Value)
+}
+
+impl Sheet<'_, '_> {
+    /// An operation as a formula writes it: `name[,] [predicate,] operands : types`.
+    fn operation(&mut self, text: &str) -> Option<Value> {
+        let lines = &mut *self.0;
+        let (operation, types) = text.split_once(" : ")?;
+        let words: Vec<&str> = operation.split([' ', ',']).filter(|w| !w.is_empty()).collect();
+        let args: Vec<Value> = words.iter().filter_map(|w| number(w)).collect();
+        let to = types.rsplit(" to ").next()?.rsplit('x').next()?.trim_end_matches('>');
+        let unsigned = |dtype| if dtype == DType::I64 { DType::U64 } else { DType::U32 };
+        Some(match (words[0], &args[..]) {
+            ("math.fma", &[a, b, c]) => lines.fma(a, b, c),
+            ("arith.select", &[c, a, b]) => lines.select(c, a, b),
+            ("math.copysign", &[a, b]) => float::with_sign(lines, a, b),
+            ("arith.cmpf", &[a, b]) => match words[1] {
+                "uno" => {
+                    let (a, b) = (lines.binary(BinaryOp::Ne, a, a), lines.binary(BinaryOp::Ne, b, b));
+                    lines.binary(BinaryOp::Or, a, b)
+                }
+                predicate => {
+                    let op = match predicate {
+                        "olt" => BinaryOp::Lt,
+                        "ogt" => BinaryOp::Gt,
+                        "ole" => BinaryOp::Le,
+                        "oeq" => BinaryOp::Eq,
+                        "une" => BinaryOp::Ne,
+                        _ => return None,
+                    };
+                    lines.binary(op, a, b)
+                }
+            },
+            ("arith.cmpi", &[a, b]) => match words[1] {
+                "eq" => lines.binary(BinaryOp::Eq, a, b),
+                "ult" => {
+                    let word = unsigned(lines.ty(a).dtype);
+                    let (a, b) = (lines.bitcast(a, word), lines.bitcast(b, word));
+                    lines.binary(BinaryOp::Lt, a, b)
+                }
+                _ => return None,
+            },
+            (name, &[a, b]) => lines.binary(
+                match name {
+                    "arith.addf" | "arith.addi" => BinaryOp::Add,
+                    "arith.subf" | "arith.subi" => BinaryOp::Sub,
+                    "arith.mulf" => BinaryOp::Mul,
+                    "arith.divf" => BinaryOp::Div,
+                    "arith.andi" => BinaryOp::And,
+                    "arith.ori" => BinaryOp::Or,
+                    "arith.xori" => BinaryOp::Xor,
+                    "arith.shli" => BinaryOp::Shl,
+                    "arith.shrui" => BinaryOp::ShrLogical,
+                    "arith.shrsi" => BinaryOp::ShrArith,
+                    _ => return None,
+                },
+                a,
+                b,
+            ),
+            (name, &[a]) => {
+                let to = [DType::F32, DType::F64, DType::I32, DType::I64].into_iter().find(|d| d.name() == to);
+                match name {
+                    "arith.negf" => lines.unary(UnaryOp::Neg, a),
+                    "math.absf" => lines.unary(UnaryOp::Abs, a),
+                    "math.sqrt" => lines.unary(UnaryOp::Sqrt, a),
+                    "math.floor" => lines.unary(UnaryOp::Floor, a),
+                    "arith.bitcast" => lines.bitcast(a, to?),
+                    "arith.extf" | "arith.truncf" | "arith.fptosi" | "arith.sitofp" => lines.convert(a, to?),
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl Paper for Sheet<'_, '_> {
+    fn write(&mut self, _: At, operation: &str) -> String {
+        match self.operation(operation) {
+            Some(value) => value.to_string(),
+            // Formulas use what stands above and nothing else; a value without a number stops the verifier.
+            None => Value(u32::MAX).to_string(),
+        }
+    }
+
+    fn literal(&mut self, e: Elem, bits: u64, lanes: usize) -> String {
+        self.0.splat(Scalar::from_bits(dtype(e), bits.into()), lanes).to_string()
+    }
+
+    fn list(&mut self, values: &[f32]) -> String {
+        let values: Vec<Scalar> = values.iter().map(|&v| Scalar::from_f64(DType::F32, v.into())).collect();
+        let ty = Type::vector(DType::F32, values.len());
+        self.0.push(Op::Constant(values), ty).to_string()
+    }
+
+    // Only formulas for machines with tables take vectors apart.
+    fn part(&mut self, _: At, value: &str, _: Elem, _: (usize, usize)) -> String {
+        value.to_string()
+    }
+
+    fn join(&mut self, _: At, parts: Vec<String>, _: Elem, _: usize) -> String {
+        parts.into_iter().next().unwrap_or_default()
+    }
+}
+
+/// What a formula gives: values by their names.
+fn formula<const N: usize>(
+    lines: &mut Lines<'_>,
+    args: &[Value],
+    write: impl for<'p> FnOnce(&[F<'p>]) -> [String; N],
+) -> [Value; N] {
+    let at = At { scope: ScopeId::default(), lanes: lines.ty(args[0]).lanes };
+    let elems: Vec<Elem> = args.iter().map(|&a| elem(lines.ty(a).dtype)).collect();
+    let mut sheet = Sheet(lines);
+    let pen = Pen::on(&mut sheet, at, 0);
+    let args: Vec<F<'_>> = args.iter().zip(elems).map(|(a, e)| pen.value(&a.to_string(), e)).collect();
+    write(&args).map(|name| number(&name).unwrap_or(Value(u32::MAX)))
+}
+
+/// A value that is known, or where a condition holds in any lane another one in all of them.
+fn branch_where(
+    lines: &mut Lines<'_>,
+    condition: Value,
+    known: Value,
+    other: impl FnOnce(&mut Lines<'_>) -> Value,
+) -> Value {
+    let ty = lines.ty(known);
+    let mut any = lines.extract(condition, 0);
+    for lane in 1..ty.lanes {
+        let next = lines.extract(condition, lane);
+        any = lines.binary(BinaryOp::Or, any, next);
+    }
+    lines.branch(any, ty, other, |_| known)
+}
+
+/// A function of `f32` or `f64`; `None`: it has no formula.
+pub fn unary(lines: &mut Lines<'_>, op: UnaryOp, x: Value) -> Option<Value> {
+    let method = Method::of(op, elem(lines.ty(x).dtype), 0)?;
+    let Some(short) = method.short else { return Some(by_method(lines, &method, op, x)) };
+    let [value, beyond] = formula(lines, &[x], |x| {
+        let (value, beyond) = (short.formula)(x[0]);
+        [value.ssa(), beyond.ssa()]
+    });
+    Some(branch_where(lines, beyond, value, |lines| by_method(lines, &method, op, x)))
+}
+
+fn by_method(lines: &mut Lines<'_>, method: &Method, op: UnaryOp, x: Value) -> Value {
+    let dtype = lines.ty(x).dtype;
+    let own = if method.wide { lines.convert(x, DType::F64) } else { x };
+    let [mut value] = formula(lines, &[own], |x| [(method.formula)(x[0]).ssa()]);
+    if let Some(mirror) = method.mirror {
+        let [applies] = formula(lines, &[own], |x| [(mirror.applies)(x[0]).ssa()]);
+        value = branch_where(lines, applies, value, |lines| {
+            formula(lines, &[own, value], |args| [(mirror.formula)(args[0], args[1]).ssa()])[0]
+        });
+    }
+    let value = lines.convert(value, dtype);
+    let Some(bound) = method.bound else { return value };
+    let [beyond] = formula(lines, &[x], |x| {
+        let size = x[0].abs();
+        [(size.gt(bound) & size.lt(f64::INFINITY)).ssa()]
+    });
+    float::each_lane(lines, &[x, beyond], value, |lines, args, known| {
+        let &[x, beyond] = args else { return known };
+        let ty = Type::scalar(dtype);
+        lines.branch(beyond, ty, |lines| angle::of_large(lines, op, x), |_| known)
+    })
+}
+
+/// The value of a formula of one `f64`, or `f32`.
+pub(super) fn of_one(lines: &mut Lines<'_>, x: Value, f: impl for<'p> Fn(F<'p>) -> F<'p>) -> Value {
+    formula(lines, &[x], |x| [f(x[0]).ssa()])[0]
+}
+
+/// `x^y` or the angle of the point `(y, x)`.
+pub fn binary(lines: &mut Lines<'_>, op: BinaryOp, x: Value, y: Value) -> Value {
+    let dtype = lines.ty(x).dtype;
+    let (of_two, wide) = math::of_two(op, elem(dtype));
+    let [x, y] = if wide { [x, y].map(|v| lines.convert(v, DType::F64)) } else { [x, y] };
+    let [value] = formula(lines, &[x, y], |args| [of_two(args[0], args[1]).ssa()]);
+    lines.convert(value, dtype)
+}
+
+/// The remainder of a division of `f64`, and where it is not this.
+pub(super) fn remainder(lines: &mut Lines<'_>, x: Value, y: Value) -> (Value, Value) {
+    let [rest, beyond] = formula(lines, &[x, y], |args| {
+        let (rest, beyond) = math::remainder::remainder(args[0], args[1]);
+        [rest.ssa(), beyond.ssa()]
+    });
+    (rest, beyond)
+}

@@ -1,0 +1,37 @@
+//! From an expression and its schedule to the text of a kernel: MLIR of the dialects `llvm`, `scf`, `arith`, `math`, `vector`.
+//!
+//! * `emit` holds scopes, names and constants. A value is written into the outermost scope that binds the loops it depends
+//!   on, so no pass looks for invariants.
+//! * `value` evaluates nodes, `pointwise` and `math` operations on scalars and vectors, `access` loads and stores.
+//! * `row` writes kernels point by point; the other files write the forms that a schedule names, each beside the file of
+//!   the same name in `schedule`, which decides.
+//! * `recipe` keeps what a kernel was made from, so that fusion can cut its work.
+
+pub(crate) mod access;
+pub(crate) mod bulk;
+pub(crate) mod columns;
+pub(crate) mod condition;
+pub(crate) mod constants;
+pub(crate) mod contraction;
+pub(crate) mod divide;
+pub(crate) mod emit;
+pub(crate) mod gathered_lines;
+pub(crate) mod halves;
+pub(crate) mod in_place;
+pub(crate) mod interleave;
+pub(crate) mod keys;
+pub(crate) mod math;
+pub(crate) mod non_temporal;
+pub(crate) mod outer_vector;
+pub(crate) mod pointwise;
+pub(crate) mod prefetch;
+pub(crate) mod recipe;
+pub(crate) mod reduce;
+pub(crate) mod row;
+pub(crate) mod scan;
+pub(crate) mod transpose;
+pub(crate) mod units;
+pub(crate) mod unroll_jam;
+pub(crate) mod unswitch;
+pub(crate) mod value;
+pub(crate) mod vectors;

@@ -1,0 +1,541 @@
+//! Text of loads and stores: addresses, guards, lanes, and the types of memory.
+
+use crate::expression::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
+use crate::expression::dag::NodeId;
+use crate::lower::emit::{At, Emitter, ScopeId, Val};
+use crate::machine::elem::Elem;
+use crate::schedule::NEAR;
+use surject_ir::DType;
+
+impl Emitter<'_> {
+    /// Do the guards hold? An `i1` per lane.
+    pub fn predicate(&mut self, guards: &[Guard], at: At) -> Val {
+        let deps = guards.iter().fold(LoopSet::default(), |s, g| s.union(g.expr.loops()));
+        let home = self.home(at.scope, deps);
+        let lanes = self.lanes(home, deps);
+        let key = (guards.to_vec(), lanes);
+        if let Some(name) = self.known_predicate(home, &key) {
+            return Val { ssa: name, lanes };
+        }
+        let mut all: Option<Val> = None;
+        for guard in guards {
+            let holds = self.guard(guard, home);
+            all = Some(match all {
+                None => holds,
+                Some(other) => {
+                    let lanes = other.lanes.max(holds.lanes);
+                    let at = At { scope: home, lanes };
+                    let (a, b) = (self.spread(&other, Elem::I1, at), self.spread(&holds, Elem::I1, at));
+                    let ssa = self.op(home, &format!("arith.andi {a}, {b} : {}", Elem::I1.ty(lanes)));
+                    Val { ssa, lanes }
+                }
+            });
+        }
+        let value = all.unwrap_or_else(|| Val { ssa: String::new(), lanes: 0 });
+        let value =
+            if value.lanes == 0 { Val { ssa: self.constant(Elem::I1, 1, lanes), lanes } } else { value };
+        let ssa = self.spread(&value, Elem::I1, At { scope: home, lanes });
+        self.keep_predicate(home, key, ssa.clone());
+        Val { ssa, lanes }
+    }
+
+    /// `0 ≤ e < n` as one unsigned comparison.
+    fn guard(&mut self, guard: &Guard, scope: ScopeId) -> Val {
+        let home = self.home(scope, guard.expr.loops());
+        let lanes = self.lanes(home, guard.expr.loops());
+        let range = guard.expr.range(&self.dag.extents);
+        let small = i64::from(i32::MIN)..i64::from(i32::MAX) - 64 * 64;
+        let fits = range.is_some_and(|(low, high)| small.contains(&low) && small.contains(&high));
+        let elem = if lanes > 1 && fits && small.contains(&guard.bound) { Elem::I32 } else { Elem::I64 };
+        let value = self.lin_vector(&guard.expr, elem, At { scope: home, lanes });
+        let bound = self.constant(elem, guard.bound as u64, lanes);
+        let ssa = self.op(home, &format!("arith.cmpi ult, {value}, {bound} : {}", elem.ty(lanes)));
+        Val { ssa, lanes }
+    }
+
+    /// The address of an element.
+    pub(crate) fn element(&mut self, pointer: &str, address: &str, elem: Elem, scope: ScopeId) -> String {
+        let operation = format!(
+            "llvm.getelementptr {pointer}[{address}] : (!llvm.ptr, i64) -> !llvm.ptr, {}",
+            elem.name()
+        );
+        self.op(scope, &operation)
+    }
+
+    /// The address of the element that a tensor has at positions of loops that do not run in this scope.
+    pub(crate) fn corner(
+        &mut self,
+        pointer: &str,
+        (address, elem): (&Lin, Elem),
+        at: Vec<(LoopId, String)>,
+        scope: ScopeId,
+    ) -> String {
+        let corner = self.open(scope, at, None);
+        let place = self.lin(address, corner);
+        let element = self.element(pointer, &place, elem, corner);
+        self.close_plain(corner);
+        element
+    }
+
+    /// Loads a vector of `bf16` as words that hold two each: those in the upper halves are floats but for the lower
+    /// halves, the others are shifted to there.
+    fn load_pairs(&mut self, pointer: &str, base: &str, At { scope, lanes }: At) -> String {
+        let from = self.element(pointer, base, Elem::I16, scope);
+        let at = At { scope, lanes: lanes / 2 };
+        let (i, words) = (Elem::I32, Elem::I32.ty(lanes / 2));
+        let pairs =
+            self.op(scope, &format!("llvm.load {from} {{alignment = 2 : i64}} : !llvm.ptr -> {words}"));
+        let (sixteen, upper) = (self.integer(at, i, 16), self.integer(at, i, -0x10000));
+        let even = self.bin(at, "arith.shli", &pairs, &sixteen, i);
+        let odd = self.bin(at, "arith.andi", &pairs, &upper, i);
+        let order: Vec<String> = (0..lanes).map(|i| i.to_string()).collect();
+        let both = self
+            .op(scope, &format!("vector.shuffle {even}, {odd} [{}] : {words}, {words}", order.join(", ")));
+        self.cast(At { scope, lanes }, "arith.bitcast", &both, i, Elem::F32)
+    }
+
+    /// Stores a vector of `bf16` that [`Emitter::load_pairs`] has loaded, or what was computed of such.
+    fn store_as_pairs(&mut self, to: &str, value: &str, At { scope, lanes }: At) {
+        let (i, half) = (Elem::I32, lanes / 2);
+        let bits = self.cast(At { scope, lanes }, "arith.bitcast", value, Elem::F32, i);
+        let [even, odd] = [0, half].map(|first| self.some_lanes(scope, &bits, (i, lanes), (first, half)));
+        let at = At { scope, lanes: half };
+        let sixteen = self.integer(at, i, 16);
+        let low = self.bin(at, "arith.shrui", &even, &sixteen, i);
+        let words = self.bin(at, "arith.ori", &low, &odd, i);
+        // The words lie as their halves do.
+        let (bytes, halves) = (i.ty(half), Elem::I16.ty(lanes));
+        let halves = self.op(scope, &format!("vector.bitcast {words} : {bytes} to {halves}"));
+        self.put(&halves, to, (Elem::I16, lanes), scope);
+    }
+
+    /// Loads an element, or a vector of them, in its register type.
+    pub fn load(&mut self, pointer: &str, dtype: DType, address: &Lin, guards: &[Guard], at: At) -> String {
+        let (memory, At { scope, lanes }) = (Elem::in_memory(dtype), at);
+        let facts: Vec<GuardFact> = guards.iter().map(|g| self.fact(g, scope)).collect();
+        if facts.contains(&GuardFact::Never) {
+            // The value is not used.
+            return self.constant(Elem::of(dtype), 0, lanes);
+        }
+        let all = guards;
+        let guards: Vec<Guard> = guards
+            .iter()
+            .zip(facts)
+            .filter(|(_, fact)| *fact == GuardFact::Sometimes)
+            .map(|(guard, _)| guard.clone())
+            .collect();
+        let guards = guards.as_slice();
+        let (ty, size) = (memory.ty(lanes), memory.size());
+        let base = self.lin(address, scope);
+        let stride = self.vector_loop(scope, address.loops()).map_or(0, |(l, _)| address.coeff(l));
+        let base = self.held_inside(base, stride, guards, at);
+        if lanes == 1 {
+            let from = self.element(pointer, &base, memory, scope);
+            let raw = self.op(scope, &format!("llvm.load {from} : !llvm.ptr -> {ty}"));
+            return self.widen(dtype, raw, at);
+        }
+        let active = self.mask(scope, address.loops());
+        let mask = if guards.is_empty() {
+            active
+        } else {
+            let holds = self.predicate(guards, at);
+            let holds = self.spread(&holds, Elem::I1, at);
+            Some(match active {
+                Some(active) => {
+                    self.op(scope, &format!("arith.andi {holds}, {active} : {}", Elem::I1.ty(lanes)))
+                }
+                None => holds,
+            })
+        };
+        if mask.is_none() && stride == 1 && dtype == DType::BF16 && self.in_pairs(scope) {
+            return self.load_pairs(pointer, &base, at);
+        }
+        if mask.is_none()
+            && let Some(column) = self.column(pointer, (address, all), memory, at)
+        {
+            return self.widen(dtype, column, at);
+        }
+        let raw = match (stride, mask) {
+            (1, mask) => {
+                let from = self.element(pointer, &base, memory, scope);
+                self.neighbours(&from, mask.as_deref(), (memory, lanes), scope)
+            }
+            (-1, mask) => {
+                let back = self.int(1 - lanes as i64);
+                let first = self.op(scope, &format!("arith.addi {base}, {back} : i64"));
+                let from = self.element(pointer, &first, memory, scope);
+                let order: Vec<i64> = (0..lanes as i64).rev().collect();
+                let mask = mask.map(|mask| self.shuffled((&mask, &mask), &order, (Elem::I1, lanes), scope));
+                let loaded = self.neighbours(&from, mask.as_deref(), (memory, lanes), scope);
+                self.shuffled((&loaded, &loaded), &order, (memory, lanes), scope)
+            }
+            (stride, mask) if (2..=NEAR).contains(&stride.abs()) && lanes % 2 == 0 => {
+                self.near(pointer, &base, memory, (stride, mask.as_deref()), at)
+            }
+            (stride, None) if stride != 0 => {
+                let start = self.element(pointer, &base, memory, scope);
+                let places = (0..lanes as i64).map(|i| self.int(i * stride)).collect();
+                self.one_by_one(&start, places, memory, at)
+            }
+            (_, mask) => {
+                let mask = mask.unwrap_or_else(|| self.constant(Elem::I1, 1, lanes));
+                let pointers = self.lane_pointers(pointer, address, memory, at);
+                let other = self.constant(memory, 0, lanes);
+                self.op(
+                    scope,
+                    &format!(
+                        "llvm.intr.masked.gather {pointers}, {mask}, {other} {{alignment = {size} : i32}} : \
+                     (vector<{lanes}x!llvm.ptr>, {}, {ty}) -> {ty}",
+                        Elem::I1.ty(lanes)
+                    ),
+                )
+            }
+        };
+        self.widen(dtype, raw, at)
+    }
+
+    /// Where an element is or a vector begins, and where none of its lanes exists, the beginning of the tensor: a masked load
+    /// from memory that is not there takes 1000 cycles, though it loads nothing (Zen 4).
+    fn held_inside(&mut self, base: String, stride: i64, guards: &[Guard], at: At) -> String {
+        let alike = |g: &&Guard| self.lanes(at.scope, g.expr.loops()) == 1;
+        let all: Vec<Guard> = guards.iter().filter(alike).cloned().collect();
+        if all.is_empty() {
+            return base;
+        }
+        let inside = self.predicate(&all, At { lanes: 1, ..at }).ssa;
+        let first = self.int(if stride < 0 { (1 - at.lanes as i64) * stride } else { 0 });
+        self.op(at.scope, &format!("arith.select {inside}, {base}, {first} : i64"))
+    }
+
+    /// Loads the elements so far after an address, for a node. An offset that all lanes have in common moves the
+    /// tensor.
+    pub(crate) fn gather(
+        &mut self,
+        pointer: &str,
+        node: NodeId,
+        (address, guards): (&Lin, &[Guard]),
+        (offset, elem): (Val, Elem),
+        at: At,
+    ) -> String {
+        let (dtype, At { scope, lanes }) = (self.dag[node].dtype, at);
+        let memory = Elem::in_memory(dtype);
+        if offset.lanes == 1 {
+            let far = self.as_place(offset.ssa, elem, scope);
+            let start = self.element(pointer, &far, memory, scope);
+            return self.load(&start, dtype, address, guards, at);
+        }
+        let base = self.lin(address, scope);
+        let start = self.element(pointer, &base, memory, scope);
+        let deps = self.dag[node].deps;
+        let mut places = self.chosen_places(offset.ssa, (address, elem), at);
+        if let Some(mask) = self.mask(scope, deps) {
+            // Where there is no lane, the element of the first one.
+            let none = self.constant(elem, 0, lanes);
+            places = self.select(at, &mask, &places, &none, elem);
+        }
+        if !guards.is_empty() {
+            // Outside, the first element of the tensor.
+            let holds = self.predicate(guards, at);
+            let holds = self.spread(&holds, Elem::I1, at);
+            let zero = self.int(0);
+            let back = self.op(scope, &format!("arith.subi {zero}, {base} : i64"));
+            let ssa = match elem {
+                Elem::I64 => back,
+                _ => self.op(scope, &format!("arith.trunci {back} : i64 to {}", elem.name())),
+            };
+            let back = self.spread(&Val { ssa, lanes: 1 }, elem, at);
+            places = self.select(at, &holds, &places, &back, elem);
+        }
+        let raw = self.elements(&start, &places, elem, memory, at);
+        self.widen(dtype, raw, at)
+    }
+
+    /// A place that indices say, as `i64`.
+    pub(crate) fn as_place(&mut self, place: String, elem: Elem, scope: ScopeId) -> String {
+        match elem {
+            Elem::I64 => place,
+            _ => self.op(scope, &format!("arith.extsi {place} : {} to i64", elem.name())),
+        }
+    }
+
+    /// Where chosen elements are from the address of the first lane on.
+    pub(crate) fn chosen_places(&mut self, offset: String, (address, elem): (&Lin, Elem), at: At) -> String {
+        let apart = self.vector_loop(at.scope, address.loops()).map_or(0, |(l, _)| address.coeff(l));
+        if apart == 0 {
+            return offset;
+        }
+        let steps = self.steps(elem, apart, at.lanes);
+        self.op(at.scope, &format!("arith.addi {offset}, {steps} : {}", elem.ty(at.lanes)))
+    }
+
+    /// Loads the elements at some places one by one.
+    fn elements(&mut self, start: &str, places: &str, elem: Elem, memory: Elem, at: At) -> String {
+        let all = self.each_lane(places, elem, at);
+        self.one_by_one(start, all, memory, at)
+    }
+
+    /// The lanes of a vector of integers, as `i64`.
+    pub(crate) fn each_lane(&mut self, places: &str, elem: Elem, at: At) -> Vec<String> {
+        let At { scope, lanes } = at;
+        let mut all = Vec::with_capacity(lanes);
+        if elem == Elem::I32 && lanes >= 4 {
+            // Two of them leave a vector at once.
+            let (from, to) = (elem.ty(lanes), Elem::I64.ty(lanes / 2));
+            let pairs = self.op(scope, &format!("vector.bitcast {places} : {from} to {to}"));
+            let bits = self.int(32);
+            for i in 0..lanes / 2 {
+                let pair = self.op(scope, &format!("vector.extract {pairs}[{i}] : i64 from {to}"));
+                let low = self.op(scope, &format!("arith.trunci {pair} : i64 to i32"));
+                all.push(self.op(scope, &format!("arith.extsi {low} : i32 to i64")));
+                all.push(self.op(scope, &format!("arith.shrsi {pair}, {bits} : i64")));
+            }
+        } else {
+            for i in 0..lanes {
+                let (name, ty) = (elem.name(), elem.ty(lanes));
+                let place = self.op(scope, &format!("vector.extract {places}[{i}] : {name} from {ty}"));
+                all.push(self.as_place(place, elem, scope));
+            }
+        }
+        all
+    }
+
+    /// Loads an element for each lane by itself: on the machines at hand that is faster than their instruction for it
+    /// (a Zen 4 takes 0.45 of the time).
+    fn one_by_one(&mut self, start: &str, places: Vec<String>, memory: Elem, at: At) -> String {
+        let mut loaded = Vec::with_capacity(at.lanes);
+        for place in places {
+            let from = self.element(start, &place, memory, at.scope);
+            loaded.push(self.op(at.scope, &format!("llvm.load {from} : !llvm.ptr -> {}", memory.name())));
+        }
+        self.op(at.scope, &format!("vector.from_elements {} : {}", loaded.join(", "), memory.ty(at.lanes)))
+    }
+
+    /// Loads elements that lie a few elements apart: what they lie in as two vectors, of which they are chosen. The
+    /// vectors begin and end with elements that are asked for, so nothing outside the tensor is touched.
+    fn near(
+        &mut self,
+        pointer: &str,
+        base: &str,
+        memory: Elem,
+        (stride, mask): (i64, Option<&str>),
+        at: At,
+    ) -> String {
+        let At { scope, lanes } = at;
+        let (count, apart) = (lanes as i64, stride.abs());
+        let (span, half) = (apart * (count - 1) + 1, apart * count / 2);
+        let first = if stride > 0 { 0 } else { 1 - span };
+        let none = mask.map(|_| self.constant(Elem::I1, 0, lanes));
+        let parts = [0, span - half].map(|start| {
+            let ahead = self.int(first + start);
+            let position = self.op(scope, &format!("arith.addi {base}, {ahead} : i64"));
+            let from = self.element(pointer, &position, memory, scope);
+            // What lies between the elements is not asked for.
+            let mask = mask.zip(none.as_deref()).map(|(mask, none)| {
+                let lane = |e: i64| match e % apart {
+                    0 if stride > 0 => e / apart,
+                    0 => count - 1 - e / apart,
+                    _ => count,
+                };
+                let order: Vec<i64> = (start..start + half).map(lane).collect();
+                self.shuffled((mask, none), &order, (Elem::I1, lanes), scope)
+            });
+            self.neighbours(&from, mask.as_deref(), (memory, half as usize), scope)
+        });
+        let mut order: Vec<i64> = (0..count)
+            .map(|i| apart * i)
+            .map(|i| if i < half { i } else { i - (span - half) + half })
+            .collect();
+        if stride < 0 {
+            order.reverse();
+        }
+        self.shuffled((&parts[0], &parts[1]), &order, (memory, half as usize), scope)
+    }
+
+    /// Loads neighbours, those that a mask has.
+    pub(crate) fn neighbours(
+        &mut self,
+        from: &str,
+        mask: Option<&str>,
+        (elem, lanes): (Elem, usize),
+        scope: ScopeId,
+    ) -> String {
+        let (ty, size) = (elem.ty(lanes), elem.size());
+        let Some(mask) = mask else {
+            return self
+                .op(scope, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}"));
+        };
+        let other = self.constant(elem, 0, lanes);
+        self.op(
+            scope,
+            &format!(
+                "llvm.intr.masked.load {from}, {mask}, {other} {{alignment = {size} : i32}} : \
+                 (!llvm.ptr, {}, {ty}) -> {ty}",
+                Elem::I1.ty(lanes)
+            ),
+        )
+    }
+
+    /// Lanes of two vectors, which are numbered one after the other.
+    pub(crate) fn shuffled(
+        &mut self,
+        (a, b): (&str, &str),
+        order: &[i64],
+        (elem, lanes): (Elem, usize),
+        scope: ScopeId,
+    ) -> String {
+        let (list, ty) = (order.iter().map(i64::to_string).collect::<Vec<_>>().join(", "), elem.ty(lanes));
+        self.op(scope, &format!("vector.shuffle {a}, {b} [{list}] : {ty}, {ty}"))
+    }
+
+    /// Numbers of 32 bits that are not negative, in 64. It is a shuffle: LLVM would move a conversion of what was chosen into
+    /// all that was chosen from, of which a vector then holds half as many.
+    pub(crate) fn doubled(&mut self, value: &str, At { scope, lanes }: At) -> String {
+        let order: Vec<i64> = (0..lanes as i64).flat_map(|i| [i, lanes as i64 + i]).collect();
+        let zero = self.constant(Elem::I32, 0, lanes);
+        let pairs = self.shuffled((value, &zero), &order, (Elem::I32, lanes), scope);
+        self.op(
+            scope,
+            &format!("vector.bitcast {pairs} : {} to {}", Elem::I32.ty(2 * lanes), Elem::I64.ty(lanes)),
+        )
+    }
+
+    /// Stores the values of two neighbours in every lane, whose places follow each other.
+    pub(crate) fn store_pairs(
+        &mut self,
+        pointer: &str,
+        dtype: DType,
+        address: &Lin,
+        values: [&Val; 2],
+        at: At,
+    ) {
+        let (memory, At { scope, lanes }) = (Elem::in_memory(dtype), at);
+        let [a, b] = values.map(|value| {
+            let value = self.spread(value, Elem::of(dtype), at);
+            self.narrow(dtype, value, at)
+        });
+        let order: Vec<i64> = (0..lanes as i64).flat_map(|i| [i, lanes as i64 + i]).collect();
+        let both = self.shuffled((&a, &b), &order, (memory, lanes), scope);
+        let base = self.lin(address, scope);
+        let to = self.element(pointer, &base, memory, scope);
+        let (size, wide) = (memory.size(), memory.ty(2 * lanes));
+        let Some(mask) = self.mask(scope, address.loops()) else {
+            return self.put(&both, &to, (memory, 2 * lanes), scope);
+        };
+        let mask = self.shuffled((&mask, &mask), &order, (Elem::I1, lanes), scope);
+        self.line(
+            scope,
+            &format!(
+                "llvm.intr.masked.store {both}, {to}, {mask} {{alignment = {size} : i32}} : {wide}, {} into !llvm.ptr",
+                Elem::I1.ty(2 * lanes)
+            ),
+        );
+    }
+
+    /// A pointer per lane. Lanes outside the guards may point anywhere.
+    fn lane_pointers(&mut self, pointer: &str, address: &Lin, memory: Elem, at: At) -> String {
+        let indices = self.lin_vector(address, Elem::I64, at);
+        let lanes = at.lanes;
+        self.op(
+            at.scope,
+            &format!(
+                "llvm.getelementptr {pointer}[{indices}] : (!llvm.ptr, vector<{lanes}xi64>) -> \
+             vector<{lanes}x!llvm.ptr>, {}",
+                memory.name()
+            ),
+        )
+    }
+
+    /// Stores a value of register type.
+    pub fn store(&mut self, pointer: &str, dtype: DType, address: &Lin, value: &Val, at: At) {
+        let (memory, At { scope, lanes }) = (Elem::in_memory(dtype), at);
+        let (ty, size) = (memory.ty(lanes), memory.size());
+        let value = self.spread(value, Elem::of(dtype), at);
+        let base = self.lin(address, scope);
+        if dtype == DType::BF16 && lanes > 1 && self.in_pairs(scope) {
+            let to = self.element(pointer, &base, memory, scope);
+            return self.store_as_pairs(&to, &value, at);
+        }
+        let raw = self.narrow(dtype, value, at);
+        if lanes == 1 {
+            let to = self.element(pointer, &base, memory, scope);
+            return self.line(scope, &format!("llvm.store {raw}, {to} : {ty}, !llvm.ptr"));
+        }
+        let stride = self.vector_loop(scope, address.loops()).map_or(0, |(l, _)| address.coeff(l));
+        let active = self.mask(scope, address.loops());
+        if stride == 1 {
+            let to = self.element(pointer, &base, memory, scope);
+            if let Some(mask) = active {
+                let line = format!(
+                    "llvm.intr.masked.store {raw}, {to}, {mask} {{alignment = {size} : i32}} : {ty}, {} into \
+                     !llvm.ptr",
+                    Elem::I1.ty(lanes)
+                );
+                return self.line(scope, &line);
+            }
+            return self.put(&raw, &to, (memory, lanes), scope);
+        }
+        let Some(mask) = active else {
+            // As what is loaded, one by one.
+            let start = self.element(pointer, &base, memory, scope);
+            for i in 0..lanes {
+                let place = self.int(i as i64 * stride);
+                let to = self.element(&start, &place, memory, scope);
+                let one = self.op(scope, &format!("vector.extract {raw}[{i}] : {} from {ty}", memory.name()));
+                self.line(scope, &format!("llvm.store {one}, {to} : {}, !llvm.ptr", memory.name()));
+            }
+            return;
+        };
+        let pointers = self.lane_pointers(pointer, address, memory, at);
+        self.line(scope, &format!(
+            "llvm.intr.masked.scatter {raw}, {pointers}, {mask} {{alignment = {size} : i32}} : {ty}, {} into \
+             vector<{lanes}x!llvm.ptr>",
+            Elem::I1.ty(lanes)
+        ));
+    }
+
+    /// A value of memory type in its register type.
+    pub fn widen(&mut self, dtype: DType, raw: String, at: At) -> String {
+        let At { scope, lanes } = at;
+        match dtype {
+            DType::I1 => {
+                let zero = self.constant(Elem::I8, 0, lanes);
+                self.op(scope, &format!("arith.cmpi ne, {raw}, {zero} : {}", Elem::I8.ty(lanes)))
+            }
+            DType::F16 => {
+                let (from, to) = (Elem::F16.ty(lanes), Elem::F32.ty(lanes));
+                self.op(scope, &format!("arith.extf {raw} : {from} to {to}"))
+            }
+            DType::BF16 => {
+                let (from, to) = (Elem::I16.ty(lanes), Elem::I32.ty(lanes));
+                let wide = self.op(scope, &format!("arith.extui {raw} : {from} to {to}"));
+                let shift = self.constant(Elem::I32, 16, lanes);
+                let bits = self.op(scope, &format!("arith.shli {wide}, {shift} : {to}"));
+                self.op(scope, &format!("arith.bitcast {bits} : {to} to {}", Elem::F32.ty(lanes)))
+            }
+            _ => raw,
+        }
+    }
+
+    /// A value of register type in its memory type. A half is exactly representable already.
+    pub fn narrow(&mut self, dtype: DType, value: String, at: At) -> String {
+        let At { scope, lanes } = at;
+        match dtype {
+            DType::I1 => {
+                let (from, to) = (Elem::I1.ty(lanes), Elem::I8.ty(lanes));
+                self.op(scope, &format!("arith.extui {value} : {from} to {to}"))
+            }
+            DType::F16 => {
+                let (from, to) = (Elem::F32.ty(lanes), Elem::F16.ty(lanes));
+                self.op(scope, &format!("arith.truncf {value} : {from} to {to}"))
+            }
+            DType::BF16 => {
+                let (float, int) = (Elem::F32.ty(lanes), Elem::I32.ty(lanes));
+                let bits = self.op(scope, &format!("arith.bitcast {value} : {float} to {int}"));
+                let shift = self.constant(Elem::I32, 16, lanes);
+                let high = self.op(scope, &format!("arith.shrui {bits}, {shift} : {int}"));
+                self.op(scope, &format!("arith.trunci {high} : {int} to {}", Elem::I16.ty(lanes)))
+            }
+            _ => value,
+        }
+    }
+}

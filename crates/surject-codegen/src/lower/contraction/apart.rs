@@ -1,0 +1,117 @@
+//! The parts of a kernel that are functions of their own, beside the tiles: those in which time is spent.
+//!
+//! What is left is the way from one tile to the next, and that may be compiled with the least effort ([`crate::program::cold`]).
+
+use crate::CodegenError;
+use crate::expression::address::{Lin, LoopId};
+use crate::expression::dag::{Buf, Node};
+use crate::lower::contraction::Tiles;
+use crate::lower::emit::{Emitter, ScopeId};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use surject_ir::AccOp;
+
+/// Tiles of fewer cycles are not apart from what is around them.
+const LONG_TILE: f64 = 400.0;
+
+/// What is lost where a kernel is compiled with the least effort, in cycles: for every tile, for one whose rows may have
+/// to be packed, and for one that goes through memory.
+const LOST_TILE: f64 = 2.5;
+
+const LOST_PLACE: f64 = 7.5;
+
+const LOST_STORE: f64 = 300.0;
+
+/// The share of the cycles of a tile that may be lost by storing.
+const SELDOM: f64 = 0.005;
+
+/// What a function is given: names of pointers and of numbers, and the loops and tensors it knows as its caller does.
+pub(crate) struct Given<'a> {
+    pub(crate) pointers: &'a [&'a str],
+    pub(crate) numbers: &'a [&'a str],
+    pub(crate) loops: &'a [LoopId],
+    pub(crate) tensors: &'a [Buf],
+}
+
+impl Tiles<'_> {
+    fn tiles(&self) -> i64 {
+        let s = &self.sizes;
+        s.batch * ((s.rows + s.high - 1) / s.high) * s.all_panels
+    }
+
+    /// Are tiles functions, and long ones?
+    fn has_functions(&self) -> bool {
+        let Node::Reduce { op, body, .. } = self.dag[self.c.node].node else { return false };
+        op == AccOp::Add && self.is_product(body) && self.sizes.pass == 0
+    }
+
+    /// The cycles of a tile.
+    fn cycles_of_tile(&self) -> f64 {
+        self.c.cycles(&self.sizes, self.dag.extent(self.c.lane)) / self.tiles().max(1) as f64
+    }
+
+    /// Is packing rows a function as well?
+    pub(crate) fn is_apart(&self) -> bool {
+        self.has_functions() && self.cycles_of_tile() >= LONG_TILE
+    }
+
+    /// Is storing a function as well? Not where it is seldom done.
+    pub(crate) fn stores_apart(&self) -> bool {
+        self.apart && LOST_STORE * self.through_memory() > SELDOM * self.cycles_of_tile()
+    }
+
+    /// How many cycles longer the kernel takes if it is compiled with the least effort: functions are not.
+    pub(crate) fn loss(&self) -> Option<f64> {
+        let always = self.windows.as_ref().is_some_and(|w| w.always);
+        let store = if self.stores_apart() { 0.0 } else { LOST_STORE * self.through_memory() };
+        let place = if always { 0.0 } else { LOST_PLACE };
+        let known = self.has_functions() && (self.apart || always && !self.fresh);
+        known.then(|| self.tiles() as f64 * (LOST_TILE + place + store))
+    }
+
+    /// Writes something as a function, and calls it. The function is named by its text: kernels share it.
+    pub(crate) fn apart(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        (name, given): (&str, Given<'_>),
+        write: impl FnOnce(&mut Emitter<'_>, ScopeId, &[String], &[String]) -> Result<(), CodegenError>,
+    ) -> Result<(), CodegenError> {
+        let mut own = self.emitter();
+        let root = own.root();
+        let mut arguments: Vec<(String, &str, String)> = Vec::new();
+        let mut argument = |name: String, ty, value: String| {
+            arguments.push((name.clone(), ty, value));
+            name
+        };
+        let (pointer, number) = ("!llvm.ptr", "i64");
+        let mut pointers = Vec::new();
+        for (i, value) in given.pointers.iter().enumerate() {
+            pointers.push(argument(format!("%at{i}"), pointer, value.to_string()));
+        }
+        let mut numbers = Vec::new();
+        for (i, value) in given.numbers.iter().enumerate() {
+            numbers.push(argument(format!("%n{i}"), number, value.to_string()));
+        }
+        for (i, &l) in given.loops.iter().enumerate() {
+            let value = em.lin(&Lin::var(l), scope);
+            own.bind(root, l, argument(format!("%i{i}"), number, value));
+        }
+        for (i, &tensor) in given.tensors.iter().enumerate() {
+            let value = em.pointer(tensor)?;
+            own.pointers.insert(tensor, argument(format!("%t{i}"), pointer, value));
+        }
+        write(&mut own, root, &pointers, &numbers)?;
+        own.fence();
+        let text = em.close_apart(own);
+        let list: Vec<String> = arguments.iter().map(|(name, ty, _)| format!("{name}: {ty}")).collect();
+        let body = format!("({}) {{\n{text}llvm.return\n}}", list.join(", "));
+        let mut hasher = DefaultHasher::new();
+        body.hash(&mut hasher);
+        let name = format!("@{name}_{:016x}", hasher.finish());
+        em.declarations.insert(format!("llvm.func internal {name}{body}"));
+        let [values, types]: [Vec<&str>; 2] =
+            [arguments.iter().map(|a| a.2.as_str()).collect(), arguments.iter().map(|a| a.1).collect()];
+        em.line(scope, &format!("llvm.call {name}({}) : ({}) -> ()", values.join(", "), types.join(", ")));
+        Ok(())
+    }
+}

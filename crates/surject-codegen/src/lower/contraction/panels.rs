@@ -1,0 +1,273 @@
+//! The panels of columns and the tiles of rows that are one item of work.
+//!
+//! Mostly a tile runs through the whole sum and is stored. Where there are few rows and many columns (`Sizes::pass`)
+//! that would read a few columns of every row of the column factor, and come back to each of its pages once for
+//! every panel. Then some terms of all tiles are added at a time: the rows of the column factor are read from their
+//! start to their end, a few side by side, and the tiles are kept in memory near by.
+
+use crate::CodegenError;
+use crate::expression::address::{Lin, LoopSet};
+use crate::expression::output::buffers;
+use crate::lower::contraction::apart::Given;
+use crate::lower::contraction::direct::Target;
+use crate::lower::contraction::tile::Inner;
+use crate::lower::contraction::windows::Place;
+use crate::lower::contraction::{Tiles, pairs};
+use crate::lower::emit::{Bounds, Emitter, ScopeId};
+use crate::schedule::contraction::read_by_tiles;
+
+/// The names of an item of work.
+pub(crate) struct Part<'a> {
+    pub(crate) item: ScopeId,
+    pub(crate) batch: &'a str,
+    pub(crate) group: &'a str,
+    pub(crate) first_row: &'a str,
+    /// The number of rows.
+    pub(crate) here: &'a str,
+    /// Where they end, if that is in the middle of a tile though rows follow.
+    pub(crate) end: Option<&'a str>,
+    /// The bounds of the loop over row tiles.
+    pub(crate) tiles: &'a Bounds,
+    /// The packed rows, and the columns.
+    pub(crate) rows: &'a str,
+    pub(crate) columns: &'a str,
+    /// A tile in memory, or all of them.
+    pub(crate) tile: &'a str,
+}
+
+/// What is done with every tile.
+#[derive(Clone, Copy)]
+pub(crate) enum Pass<'a> {
+    /// All terms are added, and it is stored.
+    Whole,
+    /// Terms from the first of these numbers on are added, as many as the second says.
+    Terms(&'a str, &'a str),
+    /// It is stored.
+    Store,
+}
+
+impl Tiles<'_> {
+    /// Some terms of all tiles at a time.
+    pub(crate) fn passes(&self, em: &mut Emitter<'_>, part: &Part<'_>) -> Result<(), CodegenError> {
+        let (s, c) = (&self.sizes, self.c);
+        let crate::expression::dag::Node::Reduce { op, .. } = self.dag[c.node].node else {
+            return Err(CodegenError::malformed("a contraction that reduces nothing"));
+        };
+        let (zero, lanes) = (em.int(0), c.tile.0);
+        // The tiles of no terms.
+        let neutral = em.scalar(op.neutral(self.dag[c.node].dtype), lanes);
+        let clear = em.open(part.item, Vec::new(), None);
+        let iv = em.name();
+        let to = self.offset(em, clear, part.tile, &iv);
+        let (ty, size) = (s.elem.ty(lanes), s.elem.size());
+        em.line(clear, &format!("llvm.store {neutral}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"));
+        let bounds = Bounds {
+            low: zero.clone(),
+            high: em.int(s.group * s.width * s.block),
+            step: em.int(lanes as i64),
+        };
+        em.close_loop(clear, &iv, &bounds, &[]);
+
+        let pass = em.open(part.item, Vec::new(), None);
+        let first = em.name();
+        let (all, most) = (em.int(s.sum), em.int(s.pass));
+        let left = em.op(pass, &format!("arith.subi {all}, {first} : i64"));
+        let count = em.op(pass, &format!("arith.minsi {left}, {most} : i64"));
+        let inner = Part { item: pass, ..*part };
+        self.panels(em, &inner, Pass::Terms(&first, &count))?;
+        em.close_loop(pass, &first, &Bounds { low: zero, high: all, step: most }, &[]);
+        self.panels(em, part, Pass::Store)
+    }
+
+    /// Some column panels, all row tiles, one of these panels after the other.
+    pub(crate) fn panels(
+        &self,
+        em: &mut Emitter<'_>,
+        part: &Part<'_>,
+        pass: Pass<'_>,
+    ) -> Result<(), CodegenError> {
+        let (s, c) = (&self.sizes, self.c);
+        let low = self.times(em, part.item, part.group, s.group);
+        let (step, most) = (em.int(s.group), em.int(s.all_panels));
+        let end = em.op(part.item, &format!("arith.addi {low}, {step} : i64"));
+        let end = em.op(part.item, &format!("arith.minsi {end}, {most} : i64"));
+        let beside = em.open(part.item, Vec::new(), None);
+        let beside_iv = em.name();
+        let until = em.int(s.beside);
+        let until = em.op(beside, &format!("arith.addi {beside_iv}, {until} : i64"));
+        let until = em.op(beside, &format!("arith.minsi {until}, {end} : i64"));
+        if self.fresh {
+            self.pack_fresh(em, beside, (&beside_iv, &until), part.columns)?;
+        }
+        let row = em.open(beside, Vec::new(), None);
+        let row_iv = em.name();
+        let start = self.times(em, row, &row_iv, s.row_panel());
+        let mut from_rows = self.offset(em, row, part.rows, &start);
+        let place = match &self.windows {
+            Some(windows) => {
+                let ahead = self.times(em, row, &row_iv, s.high);
+                let first = em.op(row, &format!("arith.addi {}, {ahead} : i64", part.first_row));
+                Some(self.place(em, row, windows, &first)?)
+            }
+            None => None,
+        };
+        let column = em.open(row, Vec::new(), None);
+        let column_iv = em.name();
+        let panel = self.bind_panel(em, column, &c.columns, &column_iv);
+        let stride = self.in_place.as_ref().map_or(s.width, |p| p.stride);
+        let mut from_columns = match &self.in_place {
+            Some(place) => {
+                let base = self.times(em, column, &panel, s.width);
+                let sum: LoopSet = c.sum.iter().copied().collect();
+                let terms = place.address.terms.iter().copied().filter(|t| !sum.contains(t.0)).collect();
+                let first = Lin { terms, offset: place.address.offset };
+                let scope = em.open(column, vec![(c.lane, base)], None);
+                let start = em.lin(&first, scope);
+                em.close_plain(scope);
+                self.offset(em, column, part.columns, &start)
+            }
+            None => {
+                let number = if self.fresh {
+                    em.op(column, &format!("arith.subi {column_iv}, {beside_iv} : i64"))
+                } else {
+                    let batched = self.times(em, column, part.batch, s.all_panels);
+                    em.op(column, &format!("arith.addi {batched}, {column_iv} : i64"))
+                };
+                let start = self.times(em, column, &number, s.column_panel());
+                self.offset(em, column, part.columns, &start)
+            }
+        };
+
+        let mut tile = part.tile.to_string();
+        let mut count = None;
+        if !matches!(pass, Pass::Whole) {
+            let number = em.op(column, &format!("arith.subi {column_iv}, {low} : i64"));
+            let above = self.times(em, column, &number, s.width * s.block);
+            let ahead = self.times(em, column, &row_iv, s.width * s.high);
+            let at = em.op(column, &format!("arith.addi {above}, {ahead} : i64"));
+            tile = self.offset(em, column, part.tile, &at);
+        }
+        if let Pass::Terms(first, terms) = pass {
+            let behind = self.times(em, column, first, stride);
+            from_columns = self.offset(em, column, &from_columns, &behind);
+            let behind = self.times(em, row, first, s.high);
+            from_rows = self.offset(em, row, &from_rows, &behind);
+            count = Some(terms);
+        }
+        let (full, rest) = (self.dag.extent(c.lane) / s.width, self.dag.extent(c.lane) % s.width);
+        let mut widths = vec![(None, s.width)];
+        // Packed columns are there in whole vectors; beyond those that lie elsewhere must not be read.
+        let last = if self.in_place.is_some() || s.tight { rest } else { s.columns_of_rest(rest) };
+        if matches!(pass, Pass::Store) {
+            // The terms are there.
+            widths.clear();
+        } else if last != 0 && last != s.width {
+            widths = vec![(if full == 0 { None } else { Some("uge") }, last)];
+            widths.extend((full != 0).then_some((Some("ult"), s.width)));
+        }
+        let from = From { rows: &from_rows, columns: &from_columns, place: place.as_ref() };
+        let to = self.target(em, column, part, &tile, (&row_iv, &panel))?;
+        let whole = em.int(full);
+        for (predicate, active) in widths {
+            let scope = em.open(column, Vec::new(), None);
+            self.sum(
+                em,
+                scope,
+                &from,
+                &to,
+                Inner { active, high: c.tile.2, terms: count, exact: false, reads: None },
+            )?;
+            match predicate {
+                Some(predicate) => {
+                    let holds = em.op(column, &format!("arith.cmpi {predicate}, {panel}, {whole} : i64"));
+                    em.close_if(scope, &holds);
+                }
+                None => em.close_plain(scope),
+            }
+        }
+        if !matches!(pass, Pass::Terms(..)) {
+            let ahead = self.times(em, column, &row_iv, s.high);
+            let first = em.op(column, &format!("arith.addi {}, {ahead} : i64", part.first_row));
+            // A tile that begins earlier has the rows from there on.
+            if let Some(earlier) = place.and_then(|p| p.earlier) {
+                let skipped = self.times(em, column, &earlier, s.width);
+                tile = self.offset(em, column, &tile, &skipped);
+            }
+            let rest = em.open(column, Vec::new(), None);
+            if self.stores_apart() {
+                let tensors =
+                    buffers(self.dag, &[self.output.to], &read_by_tiles(self.dag, self.output, c)[1..]);
+                let loops = [c.batch.as_slice(), &c.columns].concat();
+                let given = Given {
+                    pointers: &[&tile],
+                    numbers: &[&first, &panel],
+                    loops: &loops,
+                    tensors: &tensors,
+                };
+                self.apart(em, rest, ("store", given), |em, scope, tile, at| {
+                    self.store(em, scope, (&at[0], None), &at[1], &tile[0])
+                })?;
+            } else {
+                self.store(em, rest, (&first, part.end), &panel, &tile)?;
+            }
+            match &to.direct {
+                Some(direct) => em.close_unless(rest, direct),
+                None => em.close_plain(rest),
+            }
+        }
+        let bounds = Bounds { low: beside_iv.clone(), high: until, step: em.int(1) };
+        em.close_loop(column, &column_iv, &bounds, &[]);
+        em.close_loop(row, &row_iv, part.tiles, &[]);
+        let bounds = Bounds { low, high: end, step: em.int(s.beside) };
+        em.close_loop(beside, &beside_iv, &bounds, &[]);
+        Ok(())
+    }
+
+    /// The sum of a tile, by the loop that fits its factors.
+    fn sum(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        from: &From<'_>,
+        tile: &Target,
+        inner: Inner<'_>,
+    ) -> Result<(), CodegenError> {
+        let (s, packed) = (&self.sizes, (from.rows, from.columns));
+        if self.c.has_halves() {
+            let marked =
+                pairs::is_marked(em, scope, [(from.rows, s.sum * s.high), (from.columns, s.sum * s.width)]);
+            for exact in [false, true] {
+                let part = em.open(scope, Vec::new(), None);
+                self.tile(em, part, packed, tile, Inner { exact, ..inner })?;
+                if exact { em.close_if(part, &marked) } else { em.close_unless(part, &marked) }
+            }
+            return Ok(());
+        }
+        let nested = self.in_place.as_ref().and_then(|p| p.nested.as_ref());
+        let (Some(windows), Some(place)) = (&self.windows, from.place) else {
+            return self.tile(em, scope, packed, tile, Inner { reads: nested, ..inner });
+        };
+        let part = em.open(scope, Vec::new(), None);
+        let there = Inner { reads: nested.or(Some(&windows.reads)), ..inner };
+        self.tile(em, part, (&place.from, from.columns), tile, there)?;
+        let Some(inside) = &place.inside else {
+            em.close_plain(part);
+            return Ok(());
+        };
+        em.close_if(part, inside);
+        let part = em.open(scope, Vec::new(), None);
+        let border = self.border.as_ref().map(|b| &b.1);
+        self.tile(em, part, packed, tile, Inner { reads: border, ..inner })?;
+        em.close_unless(part, inside);
+        Ok(())
+    }
+}
+
+/// Where a tile reads.
+struct From<'a> {
+    /// The packed rows.
+    rows: &'a str,
+    columns: &'a str,
+    /// Where the rows lie, if they need not be packed.
+    place: Option<&'a Place>,
+}

@@ -1,0 +1,549 @@
+//! Text of a kernel: scopes, addresses, loads and stores.
+//!
+//! A kernel is a tree of loops. Every open loop is a scope with its own text; the text of an inner loop joins
+//! that of the outer one when it is closed. A value is written into the outermost scope whose loops it depends
+//! on, where later uses find it: so what does not change in a loop is computed before it, reductions included,
+//! without any pass.
+//!
+//! A scope may bind its loop as a *vector*: then the loop variable is that of lane 0, and what depends on the
+//! loop is a vector of as many elements as the scope has lanes. Of the vector at the end of a loop the last lanes
+//! may lie beyond it: loads give zeros there, and nothing is stored.
+
+use crate::CodegenError;
+use crate::expression::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
+use crate::expression::dag::{Buf, Dag, NodeId};
+use crate::lower::divide::Inverse;
+use crate::schedule::ReducePlan;
+use crate::schedule::gathered_lines::Lines;
+use crate::schedule::prefetch::{Asked, Turn};
+use std::collections::{BTreeSet, HashMap, HashSet};
+pub use std::fmt::Write;
+
+/// A scope of an [`Emitter`]; by default the outermost one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ScopeId(pub(crate) usize);
+
+/// A value: its name and its lanes (1: a scalar).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Val {
+    /// The name of the value.
+    pub ssa: String,
+    /// The number of lanes.
+    pub lanes: usize,
+}
+
+/// Where code goes, and how many lanes it works on.
+#[derive(Clone, Copy, Debug)]
+pub struct At {
+    /// The scope.
+    pub scope: ScopeId,
+    /// The lanes.
+    pub lanes: usize,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Scope {
+    pub(crate) parent: Option<ScopeId>,
+    pub(crate) binds: Vec<(LoopId, String)>,
+    pub(crate) vector: Option<(LoopId, usize)>,
+    /// How many lanes of the vector exist, where not all do.
+    pub(crate) active: Option<usize>,
+    /// Which lanes of the vector exist, an `i1` for each, where that is known only when the kernel runs.
+    pub(crate) existing: Option<String>,
+    /// Do the lanes of the vector hold the even elements first, then the odd ones?
+    pub(crate) pairs: bool,
+    /// A part of a loop that is all that runs here: its first value, and its end.
+    pub(crate) span: Option<(LoopId, i64, i64)>,
+    /// The loop that this is an iteration of.
+    pub(crate) turn: Option<Turn>,
+    pub(crate) text: String,
+    pub(crate) nodes: HashMap<NodeId, Val>,
+    pub(crate) lins: HashMap<Lin, String>,
+    pub(crate) broadcasts: HashMap<(String, usize), String>,
+    pub(crate) predicates: HashMap<(Vec<Guard>, usize), String>,
+    pub(crate) constants: HashMap<String, String>,
+    /// Loops that have one value here.
+    pub(crate) fixed: Vec<(LoopId, i64)>,
+    /// Blocks of short rows, by pointer, first element and the elements that count: their columns.
+    pub(crate) columns: HashMap<(String, Lin, i64), Vec<String>>,
+}
+
+/// A part of short rows: an address, its guards, and the loops whose values are known.
+pub(crate) type Reach = (Lin, Vec<Guard>, LoopSet);
+
+/// Writes the text of one function.
+pub struct Emitter<'a> {
+    /// The expression.
+    pub dag: &'a Dag,
+    /// The names of the pointers to tensors.
+    pub pointers: HashMap<Buf, String>,
+    /// How reductions are done.
+    pub reductions: HashMap<NodeId, ReducePlan>,
+    /// What a reduction stores on its way, and the pointer it goes to.
+    pub term_cache: Option<(crate::schedule::term_cache::TermCache, String)>,
+    /// Declarations of outside functions, and functions that kernels share.
+    pub declarations: BTreeSet<String>,
+    /// Was a loop used where it is not open? The text is then wrong and must not be used.
+    pub unbound: bool,
+    /// Of tables of how many entries may each lane take one ([`crate::Target::lane_permute_width`])?
+    pub tables: usize,
+    /// Do results go past the caches ([`crate::Target::has_non_temporal_stores`])?
+    pub streams: bool,
+    /// Is what is far away asked for ([`crate::Target::prefetches`])?
+    pub(crate) asks: bool,
+    /// Are whole rows asked for that come next, not some that come later?
+    pub(crate) asks_next: bool,
+    /// What is read from far away ([`crate::schedule::prefetch`]).
+    pub(crate) far: Asked,
+    /// Lines that are chosen from what is far away ([`crate::schedule::gathered_lines`]).
+    pub(crate) lines: Lines,
+    /// Those that have been asked for, and the scopes where.
+    pub(crate) asked_lines: HashSet<(Buf, NodeId, ScopeId)>,
+    /// What is stored far away.
+    pub(crate) far_stores: Vec<Buf>,
+    /// The reductions whose terms are being written.
+    pub(crate) passes: Vec<NodeId>,
+    /// The loop over short rows, where such rows are done in lanes.
+    pub rows_in_lanes: Option<LoopId>,
+    /// The first and the last place in a row that is loaded.
+    pub(crate) reached: HashMap<Reach, Option<(i64, i64)>>,
+    /// The inverses of divisors, by the names of these.
+    pub(crate) inverses: HashMap<String, Inverse>,
+    pub(crate) scopes: Vec<Scope>,
+    names: usize,
+}
+
+/// A value carried through the iterations of a loop.
+#[derive(Clone, Debug)]
+pub struct Carried {
+    /// Its name inside the loop.
+    pub name: String,
+    /// Its value before the loop.
+    pub init: String,
+    /// Its type.
+    pub ty: String,
+    /// Its value after an iteration.
+    pub next: String,
+}
+
+/// The bounds of a loop, as names of `i64` values.
+#[derive(Clone, Debug)]
+pub struct Bounds {
+    /// The first value.
+    pub low: String,
+    /// The end.
+    pub high: String,
+    /// The step.
+    pub step: String,
+}
+
+impl<'a> Emitter<'a> {
+    /// An emitter with its outermost scope.
+    pub fn new(dag: &'a Dag) -> Emitter<'a> {
+        Emitter {
+            dag,
+            pointers: HashMap::new(),
+            reductions: HashMap::new(),
+            term_cache: None,
+            declarations: BTreeSet::new(),
+            unbound: false,
+            tables: 0,
+            streams: false,
+            asks: false,
+            asks_next: false,
+            far: Asked::new(),
+            lines: Lines::new(),
+            asked_lines: HashSet::new(),
+            far_stores: Vec::new(),
+            passes: Vec::new(),
+            rows_in_lanes: None,
+            reached: HashMap::new(),
+            inverses: HashMap::new(),
+            scopes: vec![Scope::default()],
+            names: 0,
+        }
+    }
+
+    /// The outermost scope.
+    pub fn root(&self) -> ScopeId {
+        ScopeId(0)
+    }
+
+    /// The text of the outermost scope.
+    pub fn finish(self) -> (String, BTreeSet<String>) {
+        let text = self.scopes.into_iter().next().map_or_else(String::new, |s| s.text);
+        (text, self.declarations)
+    }
+
+    /// An emitter of text that stands inside of what this one writes: it has the same pointers, and other names.
+    pub fn inside<'b>(&self, dag: &'b Dag) -> Emitter<'b> {
+        Emitter {
+            pointers: self.pointers.clone(),
+            tables: self.tables,
+            streams: self.streams,
+            rows_in_lanes: self.rows_in_lanes,
+            names: self.names,
+            ..Emitter::new(dag)
+        }
+    }
+
+    /// The text of an emitter inside of this one.
+    pub fn close_inside(&mut self, inner: Emitter<'_>) -> String {
+        self.names = inner.names;
+        self.close_apart(inner)
+    }
+
+    /// The text of an emitter of a function beside this one.
+    pub fn close_apart(&mut self, own: Emitter<'_>) -> String {
+        self.unbound |= own.unbound;
+        let (text, declarations) = own.finish();
+        self.declarations.extend(declarations);
+        text
+    }
+
+    /// A new name.
+    pub fn name(&mut self) -> String {
+        self.names += 1;
+        format!("%{}", self.names - 1)
+    }
+
+    /// Adds a line.
+    pub fn line(&mut self, scope: ScopeId, line: &str) {
+        let text = &mut self.scopes[scope.0].text;
+        text.push_str(line);
+        text.push('\n');
+    }
+
+    /// Adds an operation with one result.
+    pub fn op(&mut self, scope: ScopeId, operation: &str) -> String {
+        let name = self.name();
+        self.line(scope, &format!("{name} = {operation}"));
+        name
+    }
+
+    /// Opens a scope. Its loops are bound to these values; the last argument makes one of them a vector.
+    pub fn open(
+        &mut self,
+        parent: ScopeId,
+        binds: Vec<(LoopId, String)>,
+        vector: Option<(LoopId, usize)>,
+    ) -> ScopeId {
+        self.scopes.push(Scope { parent: Some(parent), binds, vector, ..Scope::default() });
+        ScopeId(self.scopes.len() - 1)
+    }
+
+    /// Has a loop a value in a scope?
+    pub(crate) fn is_bound(&self, scope: ScopeId, l: LoopId) -> bool {
+        let mut around = std::iter::successors(Some(scope), |s| self.scopes[s.0].parent);
+        around.any(|s| self.scopes[s.0].binds.iter().any(|bound| bound.0 == l))
+    }
+
+    /// Binds a loop in a scope that is already open.
+    pub fn bind(&mut self, scope: ScopeId, l: LoopId, value: String) {
+        self.scopes[scope.0].binds.push((l, value));
+    }
+
+    /// Opens the scope of a loop and gives the name of its variable.
+    pub fn open_loop(&mut self, parent: ScopeId, l: LoopId, lanes: usize) -> (ScopeId, String) {
+        let iv = self.name();
+        let vector = (lanes > 1).then_some((l, lanes));
+        let scope = self.open(parent, vec![(l, iv.clone())], vector);
+        self.turn(scope, (l, lanes as i64));
+        (scope, iv)
+    }
+
+    /// Says what loop a scope is an iteration of.
+    pub(crate) fn turn(&mut self, scope: ScopeId, turn: Turn) {
+        self.scopes[scope.0].turn = Some(turn);
+    }
+
+    /// The loops around a scope, innermost first.
+    pub(crate) fn turns(&self, scope: ScopeId) -> impl Iterator<Item = Turn> {
+        let around = std::iter::successors(Some(scope), |s| self.scopes[s.0].parent);
+        around.filter_map(|s| self.scopes[s.0].turn)
+    }
+
+    /// Opens the scope of what is left of a loop: a vector of which only the first lanes exist. A single element is
+    /// no vector.
+    pub fn open_rest(&mut self, parent: ScopeId, l: LoopId, rest: usize) -> (ScopeId, String, usize) {
+        let lanes = rest.next_power_of_two();
+        let (scope, iv) = self.open_loop(parent, l, lanes);
+        self.activate(scope, rest, lanes);
+        (scope, iv, lanes)
+    }
+
+    /// Makes only the first lanes of a vector exist.
+    pub fn activate(&mut self, scope: ScopeId, active: usize, lanes: usize) {
+        self.scopes[scope.0].active = (active < lanes).then_some(active);
+    }
+
+    /// Makes only those lanes of a vector exist that a mask has.
+    pub(crate) fn exist(&mut self, scope: ScopeId, mask: String) {
+        self.scopes[scope.0].existing = Some(mask);
+    }
+
+    /// The pointer of a tensor.
+    pub fn pointer(&self, buf: Buf) -> Result<String, CodegenError> {
+        self.pointers.get(&buf).cloned().ok_or_else(|| CodegenError::malformed("a tensor without a pointer"))
+    }
+
+    /// Lets the lanes of a vector hold the even elements first.
+    pub fn set_pairs(&mut self, scope: ScopeId) {
+        self.scopes[scope.0].pairs = true;
+    }
+
+    /// Do the lanes here hold the even elements first?
+    pub fn in_pairs(&self, scope: ScopeId) -> bool {
+        let scope = &self.scopes[scope.0];
+        scope.pairs || scope.vector.is_none() && scope.parent.is_some_and(|parent| self.in_pairs(parent))
+    }
+
+    /// The lanes that exist, an `i1` for each, of something that depends on these loops; `None`: all do.
+    pub fn mask(&mut self, mut scope: ScopeId, deps: LoopSet) -> Option<String> {
+        loop {
+            let s = &self.scopes[scope.0];
+            if let Some((l, lanes)) = s.vector
+                && deps.contains(l)
+            {
+                if s.existing.is_some() {
+                    return s.existing.clone();
+                }
+                let active = s.active?;
+                return Some(self.first_lanes(active, lanes));
+            }
+            scope = s.parent?;
+        }
+    }
+
+    /// Says that loops have one value in a scope, which binds them.
+    pub fn fix(&mut self, scope: ScopeId, values: &[(LoopId, i64)]) {
+        self.scopes[scope.0].fixed.extend_from_slice(values);
+    }
+
+    /// The value of a loop that has only one at a scope.
+    pub fn fixed(&self, l: LoopId, mut scope: ScopeId) -> Option<i64> {
+        loop {
+            let s = &self.scopes[scope.0];
+            if s.binds.iter().any(|b| b.0 == l) {
+                return s.fixed.iter().find(|f| f.0 == l).map(|f| f.1);
+            }
+            scope = s.parent?;
+        }
+    }
+
+    /// The columns of a block that a scope has.
+    pub(crate) fn known_columns(&self, scope: ScopeId, key: &(String, Lin, i64)) -> Option<Vec<String>> {
+        self.scopes[scope.0].columns.get(key).cloned()
+    }
+
+    /// Keeps the columns of a block.
+    pub(crate) fn keep_columns(&mut self, scope: ScopeId, key: (String, Lin, i64), columns: Vec<String>) {
+        self.scopes[scope.0].columns.insert(key, columns);
+    }
+
+    /// Says that only a part of a loop runs in a scope.
+    pub fn limit(&mut self, scope: ScopeId, l: LoopId, low: i64, high: i64) {
+        self.scopes[scope.0].span = Some((l, low, high));
+    }
+
+    /// The part of a loop that runs in a scope: where it starts and ends.
+    pub(crate) fn span(&self, l: LoopId, scope: ScopeId) -> (i64, i64) {
+        let around = std::iter::successors(Some(scope), |s| self.scopes[s.0].parent);
+        let mut parts = around.filter_map(|s| self.scopes[s.0].span);
+        parts.find(|part| part.0 == l).map_or((0, self.dag.extent(l)), |part| (part.1, part.2))
+    }
+
+    /// What is known of a guard in a scope.
+    pub fn fact(&self, guard: &Guard, mut scope: ScopeId) -> GuardFact {
+        let values = guard.expr.terms.iter().filter_map(|t| Some((t.0, self.fixed(t.0, scope)?)));
+        let values: Vec<(LoopId, i64)> = values.collect();
+        if !values.is_empty() {
+            let expr = values
+                .iter()
+                .try_fold(guard.expr.clone(), |expr, &(l, value)| expr.substitute(l, &Lin::constant(value)));
+            return expr
+                .map_or(GuardFact::Sometimes, |expr| self.fact(&Guard { expr, bound: guard.bound }, scope));
+        }
+        // The parts of loops that run here; a loop may be open again further in, with all of its values.
+        let (mut expr, mut extents) = (guard.expr.clone(), Vec::new());
+        let mut seen = LoopSet::default();
+        loop {
+            let s = &self.scopes[scope.0];
+            if let Some((l, low, high)) = s.span
+                && expr.coeff(l) != 0
+                && !seen.contains(l)
+            {
+                // The loop counts from the start of its part.
+                let Some(part) = expr.substitute(l, &Lin { terms: vec![(l, 1)], offset: low }) else {
+                    return GuardFact::Sometimes;
+                };
+                if extents.is_empty() {
+                    extents.clone_from(&self.dag.extents);
+                }
+                (expr, extents[l.0 as usize]) = (part, high - low);
+                seen = seen.union(std::iter::once(l).collect());
+            }
+            seen = seen.union(s.binds.iter().map(|b| b.0).collect());
+            match s.parent {
+                Some(parent) => scope = parent,
+                None => break,
+            }
+        }
+        let extents = if extents.is_empty() { &self.dag.extents } else { &extents };
+        Guard { expr, bound: guard.bound }.fact(extents)
+    }
+
+    /// Closes a scope as an `scf.for` and gives the names of the carried values after it.
+    pub fn close_loop(
+        &mut self,
+        scope: ScopeId,
+        iv: &str,
+        bounds: &Bounds,
+        carried: &[Carried],
+    ) -> Vec<String> {
+        let Bounds { low, high, step } = bounds;
+        let body = std::mem::take(&mut self.scopes[scope.0].text);
+        let mut text = String::new();
+        let result = self.name();
+        let tys: Vec<&str> = carried.iter().map(|c| c.ty.as_str()).collect();
+        if !carried.is_empty() {
+            let _ = write!(text, "{result}:{} = ", carried.len());
+        }
+        let _ = write!(text, "scf.for {iv} = {low} to {high} step {step} ");
+        if !carried.is_empty() {
+            let args: Vec<String> = carried.iter().map(|c| format!("{} = {}", c.name, c.init)).collect();
+            let _ = write!(text, "iter_args({}) -> ({}) ", args.join(", "), tys.join(", "));
+        }
+        text.push_str(": i64 {\n");
+        text.push_str(&body);
+        if !carried.is_empty() {
+            let next: Vec<&str> = carried.iter().map(|c| c.next.as_str()).collect();
+            let _ = writeln!(text, "scf.yield {} : {}", next.join(", "), tys.join(", "));
+        }
+        text.push('}');
+        let parent = self.parent(scope);
+        self.line(parent, &text);
+        (0..carried.len()).map(|i| format!("{result}#{i}")).collect()
+    }
+
+    /// Closes a scope as an `scf.if`.
+    pub fn close_if(&mut self, scope: ScopeId, condition: &str) {
+        let body = std::mem::take(&mut self.scopes[scope.0].text);
+        let parent = self.parent(scope);
+        self.line(parent, &format!("scf.if {condition} {{\n{body}}}"));
+    }
+
+    /// Closes a scope as an `scf.if` where the condition does not hold.
+    pub fn close_unless(&mut self, scope: ScopeId, condition: &str) {
+        let (parent, yes) = (self.parent(scope), self.literal("true", "i1"));
+        let not = self.op(parent, &format!("arith.xori {condition}, {yes} : i1"));
+        self.close_if(scope, &not);
+    }
+
+    /// Closes two scopes as the sides of an `scf.if`, and gives the values: those of one of them.
+    pub(crate) fn close_sides(
+        &mut self,
+        sides: [ScopeId; 2],
+        condition: &str,
+        types: &[String],
+        values: [&[String]; 2],
+    ) -> Vec<String> {
+        let [yes, no] = sides.map(|scope| std::mem::take(&mut self.scopes[scope.0].text));
+        let (parent, name, types) = (self.parent(sides[0]), self.name(), types.join(", "));
+        let [then, other] = values.map(|values| format!("scf.yield {} : {types}", values.join(", ")));
+        let count = values[0].len();
+        self.line(
+            parent,
+            &format!("{name}:{count} = scf.if {condition} -> ({types}) {{\n{yes}{then}\n}} else {{\n{no}{other}\n}}"),
+        );
+        (0..count).map(|i| format!("{name}#{i}")).collect()
+    }
+
+    /// Closes a scope as the side of an `scf.if` where the condition holds, and gives the value: one of the scope, or
+    /// else one that is known before.
+    pub fn close_either(
+        &mut self,
+        scope: ScopeId,
+        condition: &str,
+        ty: &str,
+        then: &str,
+        known: &str,
+    ) -> String {
+        let other = self.open(self.parent(scope), Vec::new(), None);
+        let values = [then, known].map(|value| [value.to_string()]);
+        let types = [ty.to_string()];
+        self.close_sides([scope, other], condition, &types, [&values[0], &values[1]]).swap_remove(0)
+    }
+
+    /// Closes a scope whose text needs no operation around it.
+    pub fn close_plain(&mut self, scope: ScopeId) {
+        let body = std::mem::take(&mut self.scopes[scope.0].text);
+        let parent = self.parent(scope);
+        self.scopes[parent.0].text.push_str(&body);
+    }
+
+    pub(crate) fn parent(&self, scope: ScopeId) -> ScopeId {
+        self.scopes[scope.0].parent.unwrap_or(ScopeId(0))
+    }
+
+    /// The outermost scope in which something that depends on these loops can stand.
+    pub fn home(&self, mut scope: ScopeId, deps: LoopSet) -> ScopeId {
+        while let Some(parent) = self.scopes[scope.0].parent
+            && !self.scopes[scope.0].binds.iter().any(|b| deps.contains(b.0))
+        {
+            scope = parent;
+        }
+        scope
+    }
+
+    /// The vector loop among these, and its lanes. Where an inner reduction runs through a loop that is open further
+    /// out, the inner one counts.
+    pub fn vector_loop(&self, mut scope: ScopeId, mut deps: LoopSet) -> Option<(LoopId, usize)> {
+        loop {
+            let s = &self.scopes[scope.0];
+            if let Some((l, lanes)) = s.vector
+                && deps.contains(l)
+            {
+                return Some((l, lanes));
+            }
+            deps = deps.minus(s.binds.iter().map(|bound| bound.0).collect());
+            scope = s.parent?;
+        }
+    }
+
+    /// The lanes of something that depends on these loops.
+    pub fn lanes(&self, scope: ScopeId, deps: LoopSet) -> usize {
+        self.vector_loop(scope, deps).map_or(1, |v| v.1)
+    }
+
+    /// A value that a scope already has. Scopes beyond the one that binds a loop of the node do not count: an inner
+    /// reduction may run through a loop that is open further out.
+    pub fn cached(&self, node: NodeId, mut scope: ScopeId) -> Option<Val> {
+        let home = self.home(scope, self.dag[node].deps);
+        loop {
+            let s = &self.scopes[scope.0];
+            if let Some(value) = s.nodes.get(&node) {
+                return Some(value.clone());
+            }
+            if scope == home {
+                return None;
+            }
+            scope = s.parent?;
+        }
+    }
+
+    /// Records the value of a node.
+    pub fn seed(&mut self, scope: ScopeId, node: NodeId, value: Val) {
+        self.scopes[scope.0].nodes.insert(node, value);
+    }
+
+    /// The predicate of these guards, if the scope has it.
+    pub(crate) fn known_predicate(&self, scope: ScopeId, key: &(Vec<Guard>, usize)) -> Option<String> {
+        self.scopes[scope.0].predicates.get(key).cloned()
+    }
+
+    /// Keeps the predicate of some guards.
+    pub(crate) fn keep_predicate(&mut self, scope: ScopeId, key: (Vec<Guard>, usize), value: String) {
+        self.scopes[scope.0].predicates.insert(key, value);
+    }
+}

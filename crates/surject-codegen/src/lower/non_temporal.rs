@@ -1,0 +1,186 @@
+//! Emits stores that go past the caches, and rows from line to line of memory ([`crate::schedule::non_temporal`]).
+
+use crate::CodegenError;
+use crate::expression::address::{Lin, LoopId};
+use crate::expression::dag::Dag;
+use crate::expression::output::Output;
+use crate::lower::emit::{At, Bounds, Emitter, ScopeId, Val};
+use crate::lower::prefetch::prefetch;
+use crate::lower::row::Row;
+use crate::lower::units::clip;
+use crate::machine::elem::Elem;
+use crate::schedule::non_temporal::{LEAST, LINE, begin_alike, is_long, size};
+use crate::schedule::prefetch::Ask;
+
+/// Bytes between an end of a row and the one that is asked for meanwhile.
+const AHEAD: i64 = 4096;
+
+impl Emitter<'_> {
+    /// Stores a whole vector, past the caches if results go there and it does not lie across lines.
+    pub(crate) fn put(&mut self, vector: &str, to: &str, (elem, lanes): (Elem, usize), scope: ScopeId) {
+        let (ty, size) = (elem.ty(lanes), elem.size());
+        let store = |how: &str, bytes: usize| {
+            format!("llvm.store {vector}, {to} {{alignment = {bytes} : i64{how}}} : {ty}, !llvm.ptr")
+        };
+        let line = (lanes * size).min(LINE as usize);
+        if !self.streams || line < LEAST || !line.is_power_of_two() {
+            return self.line(scope, &store("", size));
+        }
+        let ahead = self.within_line(to, line as i64, scope);
+        let zero = self.int(0);
+        let whole = self.op(scope, &format!("arith.cmpi eq, {ahead}, {zero} : i64"));
+        let (past, near) = (store(", nontemporal", line), store("", size));
+        self.line(scope, &format!("scf.if {whole} {{\n{past}\n}} else {{\n{near}\n}}"));
+    }
+
+    /// Where in a line, or a part of so many bytes, an address is.
+    pub(crate) fn within_line(&mut self, pointer: &str, line: i64, scope: ScopeId) -> String {
+        let address = self.op(scope, &format!("llvm.ptrtoint {pointer} : !llvm.ptr to i64"));
+        let within = self.int(line - 1);
+        self.op(scope, &format!("arith.andi {address}, {within} : i64"))
+    }
+
+    /// Ends a kernel whose results go past the caches: whoever is told that it has run finds them in memory.
+    pub(crate) fn fence(&mut self) {
+        if self.streams {
+            self.line(self.root(), "llvm.call_intrinsic \"llvm.x86.sse.sfence\"() : () -> ()");
+        }
+    }
+}
+
+/// The lines that a part of a row begins and ends with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// They are stored in part, and asked for.
+    Asked,
+    /// Most are whole.
+    Whole,
+}
+
+/// An end of a part of a row.
+#[derive(Clone, Copy)]
+enum End {
+    First,
+    Last,
+}
+
+impl Row<'_> {
+    /// Is a part of the last loop done from line to line?
+    pub(crate) fn is_shifted(&self, em: &Emitter<'_>, l: LoopId, (start, end): (i64, i64)) -> bool {
+        let Some(least) = self.schedule.shift else { return false };
+        let alike = self.is_of_lines(em.dag, l, (start, if em.streams { end } else { start }));
+        em.streams == self.schedule.streams
+            && self.schedule.outer_vector.is_none()
+            && !alike
+            && is_long(em.dag, self.outputs, end - start, least)
+    }
+
+    /// Do these parts of a row go past the caches? Not if one of them, larger than a line, has to go through them: its
+    /// lines are fetched while the others wait, up to three times as long as if all went through.
+    pub(crate) fn goes_past(&self, dag: &Dag, l: LoopId, parts: &[(i64, i64)]) -> bool {
+        let little = |&(start, end): &(i64, i64)| {
+            self.outputs.iter().all(|o| (end - start).saturating_mul(size(dag, o)) <= LINE)
+        };
+        let fits = |&part: &(i64, i64)| match self.schedule.shift {
+            Some(least) => is_long(dag, self.outputs, part.1 - part.0, least),
+            None => false,
+        };
+        let of_lines = |part: &(i64, i64)| self.is_of_lines(dag, l, *part);
+        parts.len() == 1 || parts.iter().all(|part| little(part) || fits(part) || of_lines(part))
+    }
+
+    /// Does a part of every row begin and end with a line?
+    pub(crate) fn is_of_lines(&self, dag: &Dag, l: LoopId, (start, end): (i64, i64)) -> bool {
+        let whole = |o: &Output, at: i64| {
+            at.saturating_mul(o.address.coeff(l)).saturating_mul(size(dag, o)) % LINE == 0
+        };
+        begin_alike(dag, self.outputs, l) && self.outputs.iter().all(|o| whole(o, start) && whole(o, end))
+    }
+
+    /// A part of the last loop from line to line of the first output. Its ends are vectors too, of which only the
+    /// elements that belong there are stored.
+    pub(crate) fn shifted(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        l: LoopId,
+        range: &(Option<String>, Option<String>),
+        (start, end, ends): (i64, i64, Ends),
+    ) -> Result<(), CodegenError> {
+        let [output, ..] = self.outputs else {
+            return Err(CodegenError::malformed("a kernel without an output"));
+        };
+        let elem = Elem::in_memory(em.dag[output.root].dtype);
+        let line = LINE / elem.size() as i64;
+        let Bounds { low, high, .. } = clip(em, scope, range, (start, end), 1);
+        let pointer = em.pointer(output.to)?;
+        let [to, last] = [&low, &high]
+            .map(|at| em.corner(&pointer, (&output.address, elem), vec![(l, at.clone())], scope));
+        // The lines that are stored in part are there when the others are stored, which would wait for them.
+        let size = elem.size() as i64;
+        let around =
+            self.schedule.order.iter().rev().nth(1).map_or(0, |&around| output.address.coeff(around));
+        let ahead = if around > 0 { (AHEAD / (around * size) + 1) * around } else { 0 };
+        if ends == Ends::Asked {
+            prefetch(em, scope, (&last, ahead - 1), elem, Ask::Write);
+            if !self.is_of_lines(em.dag, l, (start, start)) {
+                prefetch(em, scope, (&to, ahead), elem, Ask::Write);
+            }
+        }
+        let within = em.within_line(&to, LINE, scope);
+        let (all, size) = (em.int(LINE), em.int(size));
+        let bytes = em.op(scope, &format!("arith.subi {all}, {within} : i64"));
+        let bytes = em.op(scope, &format!("arith.remui {bytes}, {all} : i64"));
+        let head = em.op(scope, &format!("arith.divui {bytes}, {size} : i64"));
+        let head = em.op(scope, &format!("arith.addi {low}, {head} : i64"));
+        let first = em.op(scope, &format!("arith.minsi {head}, {high} : i64"));
+        self.end(em, scope, l, (&low, &first), (start, end, line), End::First)?;
+        let mut from = first;
+        // Past the caches goes no part of a line: what is left of the last one goes through them.
+        let whole = (self.schedule.lanes as i64).max(if em.streams { line } else { 1 });
+        for lanes in std::iter::once(whole).chain((whole > line).then_some(line)) {
+            let step = em.int(lanes);
+            let left = em.op(scope, &format!("arith.subi {high}, {from} : i64"));
+            let rest = em.op(scope, &format!("arith.remsi {left}, {step} : i64"));
+            let stop = em.op(scope, &format!("arith.subi {high}, {rest} : i64"));
+            let (inner, iv) = em.open_loop(scope, l, lanes as usize);
+            em.limit(inner, l, start, end);
+            self.point(em, inner)?;
+            em.close_loop(inner, &iv, &Bounds { low: from, high: stop.clone(), step }, &[]);
+            from = stop;
+        }
+        self.end(em, scope, l, (&from, &high), (start, end, line), End::Last)
+    }
+
+    /// The elements `from..to` of the last loop, fewer than a line has: a vector of which the others do not exist.
+    fn end(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        l: LoopId,
+        (from, to): (&str, &str),
+        (start, end, line): (i64, i64, i64),
+        which: End,
+    ) -> Result<(), CodegenError> {
+        let some = em.op(scope, &format!("arith.cmpi slt, {from}, {to} : i64"));
+        let lanes = line as usize;
+        // The vector is one line: what it would store nothing of is not fetched.
+        let (begin, bound, holds) = match which {
+            End::First => {
+                let line = em.int(line);
+                (em.op(scope, &format!("arith.subi {to}, {line} : i64")), from, "sge")
+            }
+            End::Last => (from.to_string(), to, "slt"),
+        };
+        let part = em.open(scope, vec![(l, begin)], Some((l, lanes)));
+        em.limit(part, l, start, end);
+        let (at, ty) = (At { scope: part, lanes }, Elem::I64.ty(lanes));
+        let numbers = em.lin_vector(&Lin::var(l), Elem::I64, at);
+        let bound = em.spread(&Val { ssa: bound.to_string(), lanes: 1 }, Elem::I64, at);
+        let there = em.op(part, &format!("arith.cmpi {holds}, {numbers}, {bound} : {ty}"));
+        em.exist(part, there);
+        self.point(em, part)?;
+        em.close_if(part, &some);
+        Ok(())
+    }
+}

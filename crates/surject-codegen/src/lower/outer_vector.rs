@@ -1,0 +1,402 @@
+//! Emits kernels whose rows lie in lanes ([`crate::schedule::outer_vector`]): blocks of rows are transposed in registers.
+
+use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
+use crate::expression::dag::NodeId;
+use crate::lower::emit::{At, Emitter, ScopeId};
+use crate::machine::elem::Elem;
+use crate::schedule::outer_vector::{DIRECT, LONGEST_WITH_FUNCTION, every, reached};
+
+/// Memory from an element on: its address, the elements from a row to the next, how many of them count in a row, and
+/// their type.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<'a> {
+    pub(crate) first: &'a str,
+    pub(crate) stride: i64,
+    pub(crate) reach: i64,
+    pub(crate) elem: Elem,
+}
+
+/// Shuffles that pick columns from a block as it lies in memory.
+fn picked(rows: &Rows<'_>) -> i64 {
+    (rows.stride - 1) * rows.reach
+}
+
+/// Bytes that are loaded at once where vectors are put together of chunks, and transposed within them. Chunks of this
+/// size join a vector as they are loaded, and shuffles inside them are the cheapest there are.
+pub(crate) const CHUNK: usize = 16;
+
+/// The elements of a chunk, if chunks put vectors of so many lanes together and rows hold one.
+fn chunk(rows: &Rows<'_>, lanes: usize) -> Option<usize> {
+    let size = CHUNK / rows.elem.size();
+    (size > 1 && lanes > size && lanes.is_multiple_of(size) && rows.reach > size as i64).then_some(size)
+}
+
+/// Shuffles that put rows together and transpose them.
+fn turned(rows: &Rows<'_>, lanes: i64) -> i64 {
+    let width = (rows.reach.unsigned_abs().next_power_of_two() as i64).min(lanes);
+    (lanes - width) + width * i64::from(width.ilog2())
+}
+
+/// The steps of a transposition in which a block is turned by one bit of its positions.
+#[derive(Clone, Copy)]
+enum Turn {
+    /// The upper half of the block goes between the elements of the lower one.
+    Together,
+    /// Every second element goes to the upper half.
+    Apart,
+}
+
+impl Emitter<'_> {
+    /// The loop over short rows: loads of elements of the rows are those of blocks.
+    pub(crate) fn short_rows(&mut self, row: Option<LoopId>) {
+        self.rows_in_lanes = row;
+    }
+
+    /// A column of a block of rows, if an address is one where rows are done in lanes.
+    pub(crate) fn column(
+        &mut self,
+        pointer: &str,
+        (address, guards): (&Lin, &[Guard]),
+        elem: Elem,
+        at: At,
+    ) -> Option<String> {
+        let row = self.rows_in_lanes?;
+        let stride = address.coeff(row);
+        if !(2..=LONGEST_WITH_FUNCTION).contains(&stride) {
+            return None;
+        }
+        let loops = guards.iter().fold(address.loops(), |set, g| set.union(g.expr.loops()));
+        let known: Vec<(LoopId, i64)> =
+            loops.loops().filter_map(|l| Some((l, self.fixed(l, at.scope)?))).collect();
+        let known_loops: LoopSet = known.iter().map(|k| k.0).collect();
+        let (first, last) = self.reached_once(address, guards, (stride, known_loops))?;
+        let mut base = address.clone();
+        base.terms.retain(|t| !known_loops.contains(t.0));
+        base.offset = first;
+        let place = known.iter().map(|&(l, value)| address.coeff(l) * value).sum::<i64>() + address.offset;
+        let (column, reach) = (usize::try_from(place - first).ok()?, last - first + 1);
+        let home = self.home(at.scope, base.loops());
+        let key = (pointer.to_string(), base.clone(), reach);
+        if let Some(columns) = self.known_columns(home, &key) {
+            return columns.get(column).cloned();
+        }
+        let place = self.lin(&base, home);
+        let first = self.element(pointer, &place, elem, home);
+        let rows = Rows { first: &first, stride, reach, elem };
+        let columns = self.columns(&rows, At { scope: home, lanes: at.lanes });
+        let found = columns.get(column).cloned();
+        self.keep_columns(home, key, columns);
+        found
+    }
+
+    /// As [`reached`], looked at once.
+    fn reached_once(&mut self, address: &Lin, guards: &[Guard], of: (i64, LoopSet)) -> Option<(i64, i64)> {
+        let key = (address.clone(), guards.to_vec(), of.1);
+        if let Some(known) = self.reached.get(&key) {
+            return *known;
+        }
+        let found = reached(self.dag, (address, guards), of);
+        self.reached.insert(key, found);
+        found
+    }
+
+    /// Elements of two vectors.
+    pub(crate) fn pick(
+        &mut self,
+        (a, b): (&str, &str),
+        lanes: usize,
+        order: &[usize],
+        elem: Elem,
+        at: At,
+    ) -> String {
+        let list: Vec<String> = order.iter().map(|i| i.to_string()).collect();
+        let ty = elem.ty(lanes);
+        self.op(at.scope, &format!("vector.shuffle {a}, {b} [{}] : {ty}, {ty}", list.join(", ")))
+    }
+
+    /// A vector whose lanes are elements of several vectors: for each lane the number of the vector and of the element.
+    pub(crate) fn collect(
+        &mut self,
+        vectors: &[String],
+        places: &[(usize, usize)],
+        elem: Elem,
+        at: At,
+    ) -> String {
+        let lanes = at.lanes;
+        let mut used: Vec<usize> = places.iter().map(|p| p.0).collect();
+        used.sort_unstable();
+        used.dedup();
+        let first = used.first().copied().unwrap_or(0);
+        let mut done = vec![first];
+        let mut sum = vectors[first].clone();
+        let others = if used.len() > 1 { &used[1..] } else { &used[..] };
+        for (step, &next) in others.iter().enumerate() {
+            let order: Vec<usize> = places
+                .iter()
+                .enumerate()
+                .map(|(lane, &(vector, element))| match vector {
+                    v if v == next && v != first => lanes + element,
+                    v if done.contains(&v) && step == 0 => element,
+                    _ => lane,
+                })
+                .collect();
+            sum = self.pick((&sum, &vectors[next]), lanes, &order, elem, at);
+            done.push(next);
+        }
+        sum
+    }
+
+    /// The columns of as many rows as there are lanes.
+    pub(crate) fn columns(&mut self, rows: &Rows<'_>, at: At) -> Vec<String> {
+        let count = at.lanes as i64;
+        if rows.stride <= DIRECT && picked(rows) <= turned(rows, count) {
+            // The block as it lies in memory; its last vector ends with it.
+            let total = (count - 1) * rows.stride + rows.reach;
+            let starts: Vec<i64> =
+                (0..(total + count - 1) / count).map(|k| (k * count).min(total - count)).collect();
+            let vectors: Vec<String> =
+                starts.iter().map(|&s| self.part(rows, s, at.lanes, at.lanes, at)).collect();
+            return (0..rows.reach)
+                .map(|column| {
+                    let places: Vec<(usize, usize)> = (0..count)
+                        .map(|lane| {
+                            let element = lane * rows.stride + column;
+                            let k = (element / count).min(starts.len() as i64 - 1) as usize;
+                            (k, (element - starts[k]) as usize)
+                        })
+                        .collect();
+                    self.collect(&vectors, &places, rows.elem, at)
+                })
+                .collect();
+        }
+        if let Some(size) = chunk(rows, at.lanes) {
+            return self.chunked(rows, size, at);
+        }
+        let mut columns = Vec::new();
+        let mut from = 0;
+        while from < rows.reach {
+            let some = (rows.reach - from).min(count);
+            let width = (some as usize).next_power_of_two();
+            let end = (count - 1) * rows.stride + rows.reach;
+            let lines: Vec<String> = (0..count)
+                .map(|line| {
+                    let start = line * rows.stride + from;
+                    let there = if start + width as i64 <= end { width } else { some as usize };
+                    self.part(rows, start, width, there, at)
+                })
+                .collect();
+            let vectors = self.joined(lines, width, rows.elem, at);
+            let (high, low) = (at.lanes.trailing_zeros(), width.trailing_zeros());
+            let turned = self.turned_bits(vectors, (high, low), rows.elem, at);
+            columns.extend(turned.into_iter().take(some as usize));
+            from += some;
+        }
+        columns
+    }
+
+    /// As [`Emitter::columns`], from chunks of so many elements of each row. The last chunk of a row ends with it.
+    fn chunked(&mut self, rows: &Rows<'_>, size: usize, at: At) -> Vec<String> {
+        let (mut columns, width) = (Vec::new(), size as i64);
+        while (columns.len() as i64) < rows.reach {
+            let known = columns.len() as i64;
+            let from = known.min(rows.reach - width);
+            let chunks: Vec<String> = (0..at.lanes as i64)
+                .map(|line| self.part(rows, line * rows.stride + from, size, size, at))
+                .collect();
+            let turned = self.turned_chunks(chunks, (size, at.lanes), rows.elem, at.scope);
+            columns.extend(turned.into_iter().skip((known - from) as usize));
+        }
+        columns
+    }
+
+    /// Columns of lines of which each is a chunk of so many elements: vectors are put together of the chunks of every
+    /// `size`-th line, and transposed chunk by chunk.
+    pub(crate) fn turned_chunks(
+        &mut self,
+        chunks: Vec<String>,
+        (size, lanes): (usize, usize),
+        elem: Elem,
+        scope: ScopeId,
+    ) -> Vec<String> {
+        let at = At { scope, lanes };
+        let mut lines: Vec<String> = Vec::with_capacity(size);
+        for r in 0..size {
+            let parts = chunks.iter().skip(r).step_by(size).cloned().collect();
+            lines.extend(self.joined(parts, size, elem, at));
+        }
+        self.interleaved(lines, (size, lanes), elem, at)
+    }
+
+    /// As many lines as a chunk has elements, transposed chunk by chunk.
+    pub(crate) fn interleaved(
+        &mut self,
+        lines: Vec<String>,
+        (size, lanes): (usize, usize),
+        elem: Elem,
+        at: At,
+    ) -> Vec<String> {
+        let mut lines = lines;
+        // Interleaving the halves of a list as often as it can be halved transposes it.
+        let mut step = 1;
+        while step < size {
+            let mut next = Vec::with_capacity(size);
+            for i in 0..size / 2 {
+                for half in [0, size / 2] {
+                    let order: Vec<usize> = (0..lanes / size)
+                        .flat_map(|q| (0..size / 2).map(move |j| q * size + half + j))
+                        .flat_map(|lane| [lane, lanes + lane])
+                        .collect();
+                    let pair = (lines[i].as_str(), lines[i + size / 2].as_str());
+                    next.push(self.pick(pair, lanes, &order, elem, at));
+                }
+            }
+            lines = next;
+            step *= 2;
+        }
+        lines
+    }
+
+    /// Stores columns as the rows of a block, which lie one behind the other.
+    pub(crate) fn store_columns(&mut self, first: &str, columns: &[String], elem: Elem, at: At) {
+        let (length, lanes) = (columns.len(), at.lanes);
+        if length as i64 <= DIRECT {
+            for k in 0..length {
+                let places: Vec<(usize, usize)> =
+                    (k * lanes..(k + 1) * lanes).map(|e| (e % length, e / length)).collect();
+                let vector = self.collect(columns, &places, elem, at);
+                self.store_part(first, (k * lanes) as i64, &vector, (lanes, lanes), elem, at);
+            }
+            return;
+        }
+        for (chunk, some) in columns.chunks(lanes).enumerate() {
+            let width = some.len().next_power_of_two();
+            let mut vectors = some.to_vec();
+            vectors.resize(width, some[some.len() - 1].clone());
+            let (high, low) = (width.trailing_zeros(), lanes.trailing_zeros());
+            let turned = self.turned_bits(vectors, (high, low), elem, at);
+            for line in 0..lanes {
+                let (vector, offset) = (&turned[line * width / lanes], line * width % lanes);
+                let part = self.some_lanes(at.scope, vector, (elem, lanes), (offset, width));
+                let ahead = (line * length + chunk * lanes) as i64;
+                self.store_part(first, ahead, &part, (width, some.len()), elem, at);
+            }
+        }
+    }
+
+    /// So many elements from one on, of which the first exist.
+    pub(crate) fn part(&mut self, rows: &Rows<'_>, ahead: i64, width: usize, there: usize, at: At) -> String {
+        let (elem, ahead) = (rows.elem, self.int(ahead));
+        let from = self.element(rows.first, &ahead, elem, at.scope);
+        let mask = (there < width).then(|| self.first_lanes(there, width));
+        self.neighbours(&from, mask.as_deref(), (elem, width), at.scope)
+    }
+
+    /// Stores the first elements of a vector.
+    fn store_part(
+        &mut self,
+        first: &str,
+        ahead: i64,
+        vector: &str,
+        (width, there): (usize, usize),
+        elem: Elem,
+        at: At,
+    ) {
+        let ahead = self.int(ahead);
+        let to = self.element(first, &ahead, elem, at.scope);
+        let (ty, size) = (elem.ty(width), elem.size());
+        if there == width {
+            return self.put(vector, &to, (elem, width), at.scope);
+        }
+        let mask = self.first_lanes(there, width);
+        self.line(
+            at.scope,
+            &format!(
+                "llvm.intr.masked.store {vector}, {to}, {mask} {{alignment = {size} : i32}} : {ty}, {} into !llvm.ptr",
+                Elem::I1.ty(width)
+            ),
+        );
+    }
+
+    /// Rows put together to whole vectors, in order.
+    pub(crate) fn joined(&mut self, lines: Vec<String>, width: usize, elem: Elem, at: At) -> Vec<String> {
+        let (mut parts, mut width) = (lines, width);
+        if width == 1 {
+            let pairs: Vec<(String, String)> =
+                parts.chunks_exact(2).map(|p| (p[0].clone(), p[1].clone())).collect();
+            let ty = elem.ty(2);
+            parts = pairs
+                .iter()
+                .map(|(a, b)| self.op(at.scope, &format!("vector.from_elements {a}, {b} : {ty}")))
+                .collect();
+            width = 2;
+        }
+        while width < at.lanes {
+            let order: Vec<usize> = (0..2 * width).collect();
+            let pairs: Vec<(String, String)> =
+                parts.chunks_exact(2).map(|p| (p[0].clone(), p[1].clone())).collect();
+            parts = pairs.iter().map(|(a, b)| self.pick((a, b), width, &order, elem, at)).collect();
+            width *= 2;
+        }
+        parts
+    }
+
+    /// A block whose positions have so many high and low bits, with the two exchanged.
+    fn turned_bits(
+        &mut self,
+        vectors: Vec<String>,
+        (high, low): (u32, u32),
+        elem: Elem,
+        at: At,
+    ) -> Vec<String> {
+        let (mut vectors, lanes) = (vectors, at.lanes);
+        // Positions are turned to the left by their high bits, or to the right by their low ones.
+        let (turn, steps) = if high <= low { (Turn::Together, high) } else { (Turn::Apart, low) };
+        let half = vectors.len() / 2;
+        for _ in 0..steps {
+            let mut next = vec![String::new(); vectors.len()];
+            if half == 0 {
+                let (from, to) = (&vectors[0], &mut next[0]);
+                let order: Vec<usize> = match turn {
+                    Turn::Together => (0..lanes).map(|i| i / 2 + i % 2 * lanes / 2).collect(),
+                    Turn::Apart => (0..lanes).map(|i| i * 2 % lanes + i * 2 / lanes).collect(),
+                };
+                *to = self.pick((from, from), lanes, &order, elem, at);
+            }
+            for i in 0..half {
+                let (pair, places) = match turn {
+                    Turn::Together => ((&vectors[i], &vectors[i + half]), [2 * i, 2 * i + 1]),
+                    Turn::Apart => ((&vectors[2 * i], &vectors[2 * i + 1]), [i, i + half]),
+                };
+                for (part, place) in places.into_iter().enumerate() {
+                    let order: Vec<usize> = match turn {
+                        Turn::Together => {
+                            (0..lanes).map(|k| part * lanes / 2 + k / 2 + k % 2 * lanes).collect()
+                        }
+                        Turn::Apart => (0..lanes).map(|k| 2 * k + part).collect(),
+                    };
+                    next[place] = self.pick((pair.0, pair.1), lanes, &order, elem, at);
+                }
+            }
+            vectors = next;
+        }
+        vectors
+    }
+
+    /// Opens a scope in which a loop has one value.
+    pub(crate) fn open_at(&mut self, parent: ScopeId, values: &[(LoopId, i64)]) -> ScopeId {
+        let binds = values.iter().map(|&(l, value)| (l, self.int(value))).collect();
+        let scope = self.open(parent, binds, None);
+        self.fix(scope, values);
+        scope
+    }
+
+    /// Every position of some loops, the last running fastest.
+    pub(crate) fn every(&self, loops: &[LoopId]) -> Vec<Vec<(LoopId, i64)>> {
+        every(self.dag, loops)
+    }
+
+    /// Is a node one whose loops are written out here?
+    pub(crate) fn is_written_out(&self, node: NodeId) -> bool {
+        self.rows_in_lanes.is_some_and(|row| self.dag[node].deps.contains(row))
+    }
+}

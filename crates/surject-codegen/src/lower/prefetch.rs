@@ -1,0 +1,153 @@
+//! Emits prefetches ([`crate::schedule::prefetch`]).
+
+use crate::expression::address::{Guard, GuardFact, Lin, LoopId};
+use crate::expression::dag::{Buf, NodeId};
+use crate::lower::emit::{At, Emitter, ScopeId};
+use crate::machine::elem::Elem;
+use crate::schedule::non_temporal::LINE;
+use crate::schedule::prefetch::{AHEAD, Ask, BYTES, FAR_AHEAD, TURNED, When};
+
+impl Emitter<'_> {
+    /// Asks for what a load will read, if that is far away.
+    pub(crate) fn ask_ahead(
+        &mut self,
+        (buf, pointer): (Buf, &str),
+        (address, guards): (&Lin, &[Guard]),
+        elem: Elem,
+        at: At,
+    ) {
+        let there = |g: &Guard| self.fact(g, at.scope) == GuardFact::Always;
+        if !guards.iter().all(there) {
+            return;
+        }
+        let of = |pass: Option<NodeId>| self.far.get(&(pass, buf, address.clone()));
+        let when = if self.passes.is_empty() {
+            of(None)
+        } else {
+            self.passes.iter().find_map(|&pass| of(Some(pass)))
+        };
+        let Some(&(when, again)) = when.filter(|w| self.asks || w.0 != When::Soon) else { return };
+        // The last of a window is what nothing has read before.
+        let last = |&(l, c): &(LoopId, i64)| match self.fixed(l, at.scope) {
+            Some(value) => value == if c < 0 { 0 } else { self.dag.extent(l) - 1 },
+            None => true,
+        };
+        let known = address.terms.iter().any(|t| self.fixed(t.0, at.scope).is_some());
+        if again && !(known && address.terms.iter().all(last)) {
+            return;
+        }
+        let what = if self.asks || !matches!(when, When::Rows(_)) { Ask::Now } else { Ask::Soon };
+        self.ask(pointer, (address, when, what), elem, at);
+    }
+
+    /// Is this what the reduction at hand reads from far away?
+    pub(crate) fn is_far(&self, address: &Lin) -> bool {
+        self.far.keys().any(|(pass, _, at)| at == address && pass.is_some_and(|p| self.passes.contains(&p)))
+    }
+
+    /// Asks for what will be stored, if that is far away and goes through the caches: a line that is not there is
+    /// fetched before it is stored into.
+    pub(crate) fn ask_to_store(&mut self, (buf, pointer): (Buf, &str), address: &Lin, elem: Elem, at: At) {
+        if self.asks && !self.streams && self.far_stores.contains(&buf) {
+            self.ask(pointer, (address, When::Soon, Ask::Write), elem, at);
+        }
+    }
+
+    fn ask(&mut self, pointer: &str, (address, when, what): (&Lin, When, Ask), elem: Elem, at: At) {
+        let size = elem.size() as i64;
+        let lane = self.vector_loop(at.scope, address.loops()).map(|v| v.0);
+        let stride = |address: &Lin| lane.map_or(0, |l| address.coeff(l));
+        let width = stride(address).abs().checked_mul((at.lanes as i64 - 1) * size);
+        let Some(bytes) = width.map(|b| b + size).filter(|bytes| BYTES.contains(bytes)) else { return };
+        let later = match when {
+            When::Reversed => self.turned(address, (bytes, size), at),
+            _ => self.later(address, (bytes, size), when, at).map(|ahead| (address.clone(), ahead)),
+        };
+        let Some((address, ahead)) = later else { return };
+        let (base, stride) = (self.lin(&address, at.scope), stride(&address));
+        let base = self.element(pointer, &base, elem, at.scope);
+        for line in 0..(bytes + LINE - 1) / LINE {
+            let Some(ahead) = ahead.checked_add(stride.signum() * line * LINE / size) else { return };
+            prefetch(self, at.scope, (&base, ahead), elem, what);
+        }
+    }
+
+    /// Where what is read now would be in the next row, if that were read from its start, and how far on that is.
+    fn turned(&self, address: &Lin, (bytes, size): (i64, i64), at: At) -> Option<(Lin, i64)> {
+        let (mut run, mut turned) = (bytes, address.clone());
+        for (l, step) in self.turns(at.scope) {
+            let c = address.coeff(l);
+            let jump = c.checked_mul(step)?;
+            if c == 0 {
+                continue;
+            }
+            if turned != *address && TURNED.contains(&run) {
+                return Some((turned, jump));
+            }
+            if jump.checked_mul(size)?.abs() > run {
+                return None;
+            }
+            if c < 0 {
+                let (start, end) = self.span(l, at.scope);
+                let ends = c.checked_mul(start.checked_add(end - 1)?)?;
+                turned = turned.plus(&Lin::constant(ends), 1)?.plus(&Lin::var(l), c.checked_mul(-2)?)?;
+            }
+            run = run.max(c.abs().checked_mul(self.dag.extent(l))?.checked_mul(size)?);
+        }
+        None
+    }
+
+    /// How many elements further on an address is when so many bytes have been read: along the loops in which it moves,
+    /// innermost first, as long as they have that many iterations.
+    fn later(&self, address: &Lin, (bytes, size): (i64, i64), when: When, at: At) -> Option<i64> {
+        let mut run = bytes.max(1);
+        let far = if when == When::Later { FAR_AHEAD } else { AHEAD };
+        for (l, step) in self.turns(at.scope) {
+            let (c, extent): (i64, i64) = (address.coeff(l), self.dag.extent(l));
+            if c == 0 || matches!(when, When::Rows(_)) && c.abs() == 1 {
+                continue;
+            }
+            if let When::Rows(rows) = when {
+                let rows = c.checked_mul(rows)?;
+                let times = if self.asks_next { 1 } else { FAR_AHEAD / rows.checked_mul(size)?.abs().max(1) };
+                return rows.checked_mul(times.max(1));
+            }
+            let jump = c.checked_mul(step)?;
+            if jump.checked_mul(size)?.abs() <= run {
+                run = run.max(c.abs().checked_mul(extent)?.checked_mul(size)?);
+                if run >= 2 * far {
+                    return Some(c.signum() * far / size);
+                }
+            } else {
+                let times = (far + run - 1) / run;
+                if extent / step >= 2 * times {
+                    return jump.checked_mul(times);
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Asks for the memory so many elements after an address, to be written or read, into the first or the second cache.
+pub(crate) fn prefetch(
+    em: &mut Emitter<'_>,
+    scope: ScopeId,
+    (base, ahead): (&str, i64),
+    elem: Elem,
+    what: Ask,
+) {
+    let ahead = em.int(ahead);
+    let at = em.element(base, &ahead, elem, scope);
+    let (hint, rw) = match what {
+        Ask::Write => (3, 1),
+        Ask::Now => (3, 0),
+        Ask::Soon => (2, 0),
+    };
+    em.line(
+        scope,
+        &format!(
+            "\"llvm.intr.prefetch\"({at}) <{{cache = 1 : i32, hint = {hint} : i32, rw = {rw} : i32}}> : (!llvm.ptr) -> ()"
+        ),
+    );
+}

@@ -1,0 +1,385 @@
+//! What a kernel was made from, and how its work can be cut along the outermost indices of its output.
+//!
+//! A kernel whose output is `n` parts of equal size, one behind the other, can be asked for a range of them:
+//! `part(%low, %high, %ptrs)` computes the parts `low..high` alone. What it reads may be cut the same way, so
+//! that the parts `low..high` of the output need no other parts of that tensor than `low..high`. Where this holds
+//! for the readers of a tensor too, a task can take a few parts through several kernels (`fuse`).
+
+use crate::expression::address::{Lin, LoopId, LoopSet};
+use crate::expression::dag::{Buf, Dag, Node, NodeId};
+use crate::expression::output::Output;
+use crate::lower::columns::Columns;
+use crate::lower::row::{self, Kernel};
+use crate::machine::elem::Elem;
+use crate::schedule::contraction::{self, Contraction};
+use crate::schedule::prefetch::Asks;
+use crate::schedule::term_cache::TermCache;
+use crate::schedule::units::{Share, Units};
+use crate::schedule::{self, Schedule};
+use crate::{CodegenError, Target};
+
+/// What a kernel was made from.
+#[derive(Clone, Debug)]
+pub enum Recipe {
+    /// A kernel of the row emitter.
+    Row {
+        /// The expression.
+        dag: Dag,
+        /// What is written.
+        outputs: Vec<Output>,
+        /// How.
+        schedule: Schedule,
+        /// The loops that may be cut.
+        free: LoopSet,
+        /// What a reduction keeps for the output.
+        term_cache: Option<TermCache>,
+    },
+    /// The tiles of a contraction.
+    Tiles {
+        /// The expression.
+        dag: Dag,
+        /// What is written.
+        output: Output,
+        /// The contraction.
+        contraction: Contraction,
+        /// How the factors are evaluated.
+        schedule: Schedule,
+        /// Packed columns and packed rows.
+        scratch: (Buf, Buf),
+        /// Is it never cut?
+        whole: bool,
+    },
+    /// Reductions down columns.
+    Columns(Columns),
+}
+
+/// A way to cut the work of a kernel into parts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cut {
+    /// The number of parts.
+    pub parts: i64,
+    /// How many parts one step of each loop is.
+    weights: Vec<(LoopId, i64)>,
+    /// A loop of which a part has so many steps.
+    piece: Option<(LoopId, i64)>,
+    /// Parts that may lie in one range: it must not cross a multiple of this.
+    pub segment: Option<i64>,
+}
+
+/// How a kernel that is cut touches a tensor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Access {
+    /// The tensor.
+    pub buf: Buf,
+    /// Is it written?
+    pub write: bool,
+    /// The bytes of it that belong to one part, where no part touches what belongs to another.
+    pub share: Option<i64>,
+}
+
+impl Cut {
+    /// The elements that a part has of a tensor which is touched here; `None` where parts are not apart.
+    fn share(&self, dag: &Dag, at: &Lin) -> Option<i64> {
+        let (unit, rest) = match self.piece {
+            Some((l, steps)) => (at.coeff(l).checked_mul(steps)?, Some((l, steps))),
+            None => (at.coeff(self.weights.last()?.0), None),
+        };
+        let aligned = self.weights.iter().all(|&(l, weight)| unit.checked_mul(weight) == Some(at.coeff(l)));
+        if unit <= 0 || !aligned {
+            return None;
+        }
+        let mut inside = at.clone();
+        inside.terms.retain(|t| !self.weights.iter().any(|w| w.0 == t.0));
+        let mut extents = dag.extents.clone();
+        if let Some((l, steps)) = rest {
+            extents[l.0 as usize] = steps;
+        }
+        let (low, high) = inside.range(&extents)?;
+        (low >= 0 && high < unit).then_some(unit)
+    }
+}
+
+/// How many parts one step of each loop is, where a step of the last one is so many; and how many parts there are.
+fn weights(dag: &Dag, loops: &[LoopId], unit: i64) -> (Vec<(LoopId, i64)>, i64) {
+    let mut all = unit;
+    let mut weights: Vec<(LoopId, i64)> = Vec::new();
+    for &l in loops.iter().rev() {
+        weights.push((l, all));
+        all *= dag.extent(l);
+    }
+    weights.reverse();
+    (weights, all)
+}
+
+/// Collects what a kernel touches.
+struct Accesses<'a> {
+    dag: &'a Dag,
+    cut: &'a Cut,
+    found: Vec<Access>,
+}
+
+impl Accesses<'_> {
+    /// Elements of so many bytes at an address; `None`: anywhere.
+    fn touch(&mut self, buf: Buf, write: bool, size: usize, at: Option<&Lin>) {
+        let share = at.and_then(|at| self.cut.share(self.dag, at));
+        let share = share.and_then(|n| n.checked_mul(size as i64));
+        match self.found.iter_mut().find(|a| a.buf == buf && a.write == write) {
+            Some(access) if access.share != share => access.share = None,
+            Some(_) => {}
+            None => self.found.push(Access { buf, write, share }),
+        }
+    }
+
+    /// Everything that some nodes load, but from one tensor.
+    fn read(&mut self, roots: &[NodeId], but: Option<Buf>) {
+        for id in self.dag.reachable(roots, true) {
+            let (buf, address) = match &self.dag[id].node {
+                Node::Load { buf, address, .. } => (*buf, Some(address)),
+                Node::Gather { buf, .. } => (*buf, None),
+                _ => continue,
+            };
+            if Some(buf) != but {
+                self.touch(buf, false, Elem::in_memory(self.dag[id].dtype).size(), address);
+            }
+        }
+    }
+}
+
+impl Recipe {
+    fn dag(&self) -> &Dag {
+        match self {
+            Recipe::Row { dag, .. } | Recipe::Tiles { dag, .. } => dag,
+            Recipe::Columns(columns) => &columns.dag,
+        }
+    }
+
+    /// That of the same work, of which no part runs together with others: it has no loop that may be cut.
+    pub(crate) fn alone(&self) -> Option<Recipe> {
+        match self.clone() {
+            Recipe::Row { dag, outputs, schedule, term_cache, .. } => {
+                Some(Recipe::Row { dag, outputs, schedule, free: LoopSet::default(), term_cache })
+            }
+            Recipe::Tiles { dag, output, contraction, schedule, scratch, .. } => {
+                Some(Recipe::Tiles { dag, output, contraction, schedule, scratch, whole: true })
+            }
+            Recipe::Columns(_) => None,
+        }
+    }
+
+    /// Does no part of the work run together with others?
+    pub(crate) fn is_alone(&self) -> bool {
+        matches!(self, Recipe::Row { free, schedule, .. } if *free == LoopSet::default() && !schedule.order.is_empty())
+    }
+
+    /// The numbers of parts that the work can be cut into, those that its loops suggest.
+    pub fn counts(&self) -> Vec<i64> {
+        let mut counts = Vec::new();
+        match self {
+            Recipe::Row { dag, schedule, .. } => {
+                let mut product = 1;
+                for &l in &schedule.order {
+                    product *= dag.extent(l);
+                    counts.push(product);
+                }
+                // What is done in lanes is no part.
+                if schedule.lanes > 1 {
+                    counts.pop();
+                }
+                counts.reverse();
+            }
+            Recipe::Tiles { whole: true, .. } => {}
+            Recipe::Tiles { dag, contraction: c, .. } => {
+                counts.push(c.batch.iter().chain(&c.rows).map(|&l| dag.extent(l)).product());
+            }
+            Recipe::Columns(columns) => counts.push(columns.dag.extent(columns.rows())),
+        }
+        counts.retain(|&n| n > 1);
+        counts
+    }
+
+    /// A way to cut the work into so many parts.
+    pub fn cut(&self, parts: i64) -> Option<Cut> {
+        match self {
+            Recipe::Row { dag, outputs, schedule, free, .. } => {
+                if schedule.block_transpose.is_some() || outputs.iter().any(|o| o.join.is_some()) {
+                    return None;
+                }
+                let (&last, outer) = schedule.order.split_last()?;
+                let (mut prefix, mut left) = (Vec::new(), parts);
+                for &l in outer {
+                    if left == 1 {
+                        break;
+                    }
+                    if !free.contains(l) || left % dag.extent(l) != 0 {
+                        return None;
+                    }
+                    left /= dag.extent(l);
+                    prefix.push(l);
+                }
+                let (weights, _) = weights(dag, &prefix, left);
+                let steps = dag.extent(last) / left;
+                let whole = dag.extent(last) % left == 0 && steps % schedule.lanes as i64 == 0;
+                let piece = (left > 1).then_some((last, steps));
+                // What is summed once for all parts would be summed again for every range.
+                let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+                let own = dag.reachable(&roots, false).iter().all(|&n| {
+                    !matches!(dag[n].node, Node::Reduce { .. })
+                        || weights.iter().all(|w| dag[n].deps.contains(w.0))
+                });
+                let free =
+                    free.contains(last) && schedule.interleave.as_ref().is_none_or(|b| b.cuts.is_empty());
+                let fits = left == 1 || (prefix.len() == outer.len() && whole && free);
+                (own && fits).then_some(Cut { parts, weights, piece, segment: None })
+            }
+            Recipe::Tiles { whole: true, .. } => None,
+            Recipe::Tiles { dag, contraction: c, .. } => {
+                let (weights, all) = weights(dag, &[c.batch.as_slice(), &c.rows].concat(), 1);
+                let rows = c.rows.iter().map(|&l| dag.extent(l)).product();
+                (all == parts && rows > 1).then_some(Cut { parts, weights, piece: None, segment: Some(rows) })
+            }
+            Recipe::Columns(columns) => {
+                let (weights, all) = weights(&columns.dag, &[columns.rows()], 1);
+                (all == parts).then_some(Cut { parts, weights, piece: None, segment: None })
+            }
+        }
+    }
+
+    /// That of work which has one element in each of so many parts, as the statistics of rows are, and is done in lanes:
+    /// element by element it can be cut. And the cycles that it then takes longer.
+    pub(crate) fn by_element(&self, parts: i64, target: &Target) -> Option<(Recipe, f64)> {
+        let Recipe::Row { dag, outputs, schedule, free, term_cache: None } = self else { return None };
+        let points: i64 = schedule.order.iter().map(|&l| dag.extent(l)).product();
+        if points != parts || !schedule.is_plain() || !schedule.reductions.is_empty() {
+            return None;
+        }
+        let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+        let nodes = dag.reachable(&roots, false);
+        let cycles = points as f64 * nodes.iter().map(|&n| schedule::node_cost(dag, n)).sum::<f64>();
+        let size = outputs.iter().map(|o| Elem::in_memory(dag[o.root].dtype).size()).max()?;
+        let lost = cycles * (1.0 - 1.0 / (target.vector_bytes / size).max(1) as f64);
+        let schedule = Schedule { lanes: 1, streams: false, shift: None, tables: 0, ..schedule.clone() };
+        let (dag, outputs, free) = (dag.clone(), outputs.clone(), *free);
+        Some((Recipe::Row { dag, outputs, schedule, free, term_cache: None }, lost))
+    }
+
+    /// Every tensor that the kernel touches when it is cut, its own scratch memory for rows left out.
+    pub fn accesses(&self, cut: &Cut, target: &Target) -> Vec<Access> {
+        let dag = self.dag();
+        let mut found = Accesses { dag, cut, found: Vec::new() };
+        match self {
+            Recipe::Row { outputs, term_cache, .. } => {
+                let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+                // What is kept in the output is written before it is read.
+                found.read(&roots, term_cache.as_ref().map(|s| s.to));
+                for output in outputs {
+                    let size = Elem::in_memory(dag[output.root].dtype).size();
+                    found.touch(output.to, true, size, Some(&output.address));
+                }
+                if let Some(term_cache) = term_cache.as_ref().filter(|s| s.to != Buf::OWN) {
+                    let size = Elem::in_memory(term_cache.dtype).size();
+                    found.touch(term_cache.to, true, size, Some(&term_cache.address));
+                }
+            }
+            Recipe::Tiles { output, contraction: c, scratch, .. } => {
+                found.read(&contraction::read_by_tiles(dag, output, c), None);
+                let size = Elem::in_memory(dag[output.root].dtype).size();
+                found.touch(output.to, true, size, Some(&output.address));
+                if contraction::reads_columns_in_place(dag, c, target) {
+                    found.read(&[c.factors[1]], None);
+                } else {
+                    found.touch(scratch.0, false, 1, None);
+                }
+            }
+            Recipe::Columns(columns) => {
+                found.read(&[columns.output.root], None);
+                found.touch(columns.output.to, true, 1, None);
+            }
+        }
+        found.found
+    }
+
+    /// What one range of parts costs beside the work itself: the bytes of packed columns that it runs through, and
+    /// the parts that the kernel alone would take at once. `None` where it runs through none.
+    pub fn columns(&self, target: &Target) -> Option<(i64, i64)> {
+        match self {
+            Recipe::Row { .. } | Recipe::Columns(_) => None,
+            Recipe::Tiles { dag, contraction: c, .. } => Some(contraction::columns(dag, c, target)),
+        }
+    }
+
+    /// The rows of a tile; 1 where there are none.
+    pub fn step(&self) -> i64 {
+        match self {
+            Recipe::Row { .. } | Recipe::Columns(_) => 1,
+            Recipe::Tiles { contraction: c, .. } => c.high(),
+        }
+    }
+
+    /// The reduction that all parts join.
+    pub(crate) fn joined(&self) -> Option<&Columns> {
+        match self {
+            Recipe::Columns(columns) => Some(columns),
+            Recipe::Row { .. } | Recipe::Tiles { .. } => None,
+        }
+    }
+
+    /// The cycles of one core that ranges take longer than the kernel of all parts. `whole` says which tensors are there
+    /// as a whole.
+    pub fn lost_in_ranges(&self, target: &Target, whole: &dyn Fn(Buf) -> bool) -> f64 {
+        match self {
+            Recipe::Row { .. } | Recipe::Columns(_) => 0.0,
+            Recipe::Tiles { dag, contraction: c, .. } => contraction::lost_in_ranges(dag, c, target, whole),
+        }
+    }
+
+    /// Bytes of packed rows for a range of so many parts. `whole` says which tensors are there as a whole.
+    pub fn row_bytes(&self, most: i64, target: &Target, whole: &dyn Fn(Buf) -> bool) -> i64 {
+        match self {
+            Recipe::Row { .. } | Recipe::Columns(_) => 0,
+            Recipe::Tiles { dag, contraction: c, .. } => contraction::row_bytes(dag, c, target, most, whole),
+        }
+    }
+
+    /// The scratch memory for packed rows.
+    pub fn rows(&self) -> Option<Buf> {
+        match self {
+            Recipe::Row { .. } | Recipe::Columns(_) => None,
+            Recipe::Tiles { scratch, .. } => Some(scratch.1),
+        }
+    }
+
+    /// The kernel of a range of parts: its body uses `%low`, `%high` and `%ptrs`, where the pointer to packed rows is
+    /// that of the worker. A range has at most so many parts.
+    /// `whole` says which tensors are there as a whole, and not their parts of the range alone; `when` says how
+    /// it asks for what it reads, `alone` which nothing else touches in the range.
+    pub fn range(
+        &self,
+        cut: &Cut,
+        most: i64,
+        target: &Target,
+        whole: &dyn Fn(Buf) -> bool,
+        (when, alone): (Asks<'_>, &dyn Fn(Buf) -> bool),
+    ) -> Result<Kernel, CodegenError> {
+        match self {
+            Recipe::Row { dag, outputs, schedule, term_cache, .. } => {
+                let streams = schedule.streams && outputs.iter().all(|o| alone(o.to));
+                let schedule = &Schedule { streams, ..schedule.clone() };
+                let (pieces, piece) = cut.piece.map_or((1, 0), |(l, steps)| (dag.extent(l) / steps, steps));
+                let prefix = cut.weights.iter().map(|w| w.0).collect();
+                let units = Units { prefix, pieces, piece, tasks: 1, total: cut.parts, share: Share::Range };
+                row::emit_units(dag, outputs, schedule, (units, target), term_cache.clone(), when)
+            }
+            Recipe::Tiles { dag, output, contraction: c, schedule, scratch, .. } => {
+                crate::lower::contraction::emit_range(
+                    (dag, output),
+                    c,
+                    schedule,
+                    target,
+                    *scratch,
+                    (most, whole),
+                )
+            }
+            Recipe::Columns(columns) => columns.range(target, when),
+        }
+    }
+}

@@ -1,0 +1,530 @@
+//! The row emitter: kernels that evaluate their outputs point by point.
+//!
+//! The outer loops over the output are cut into units, which tasks share; the last loop is done in lanes, with the
+//! rest element by element; reductions stand at the depth where what they depend on is known.
+
+use crate::expression::address::{Lin, LoopId, LoopSet};
+use crate::expression::dag::{Buf, Dag, Node, NodeId};
+use crate::expression::output::{Output, buffers};
+use crate::lower::emit::{At, Emitter, ScopeId, Val};
+use crate::lower::non_temporal::Ends;
+use crate::lower::recipe::Recipe;
+use crate::lower::units::{clip, open_outer};
+use crate::lower::{in_place, transpose, unswitch};
+use crate::machine::elem::Elem;
+use crate::schedule::cuts::holds;
+use crate::schedule::interleave::Interleaved;
+use crate::schedule::outer_vector::OuterVector;
+use crate::schedule::prefetch::{self, Asks, When};
+use crate::schedule::term_cache::TermCache;
+use crate::schedule::units::{Grain, Units, units};
+use crate::schedule::{Schedule, gathered_lines};
+use crate::{CodegenError, Target};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use surject_ir::DType;
+
+/// A function of tasks, each done by a worker: `@kernel_N(%task: i64, %worker: i64, %ptrs: !llvm.ptr)`. Tasks that run
+/// at the same time have different workers, whose numbers are below [`Target::threads`] and below the number of tasks.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// The body of the function.
+    pub body: String,
+    /// The tensors whose addresses are at `%ptrs`, in order.
+    pub buffers: Vec<Buf>,
+    /// The number of tasks.
+    pub tasks: i64,
+    /// Outside functions it calls, and functions that it shares with other kernels.
+    pub declarations: Vec<String>,
+    /// What it is, for the plan.
+    pub summary: String,
+    /// More functions it needs, as text in which `@KERNEL` stands for its own name.
+    pub functions: String,
+    /// The tensors it writes, among `buffers`: the output first, then what is its own.
+    pub writes: Vec<Buf>,
+    /// An estimate of its work, in cycles of one core.
+    pub cycles: f64,
+    /// How many cycles longer it takes if it is compiled with the least effort, if that is known.
+    pub loss: Option<f64>,
+    /// Is it compiled with the least effort?
+    pub cold: bool,
+    /// What it was made from, if its work can be cut.
+    pub recipe: Option<Arc<Recipe>>,
+    /// Tensors that may have the memory of the output: of each the kernel reads the elements at the address of the
+    /// output alone, every one before it is written, and every point of the output is evaluated once.
+    pub in_place: Vec<Buf>,
+    /// Does it copy the one tensor it reads to its output, bit for bit?
+    pub copies: bool,
+}
+
+impl Kernel {
+    /// The kernel, of which no part runs together with a part of another.
+    pub(crate) fn alone(self) -> Kernel {
+        let recipe = self.recipe.and_then(|r| r.alone()).map(Arc::new);
+        Kernel { recipe, ..self }
+    }
+}
+
+/// Writes a kernel. Tasks may only be cut along the loops of `free`.
+pub fn emit(
+    dag: &Dag,
+    outputs: &[Output],
+    schedule: &Schedule,
+    target: &Target,
+    free: LoopSet,
+    term_cache: Option<TermCache>,
+) -> Result<Kernel, CodegenError> {
+    if let Some(turned) = &schedule.block_transpose {
+        return transpose::emit(dag, outputs, schedule, turned, (free, target));
+    }
+    let units = units(dag, &schedule.order, schedule, target, (free, &Grain::ROWS));
+    emit_units(dag, outputs, schedule, (units, target), term_cache, &|_| Some(When::Soon))
+}
+
+/// A kernel that knows what it was made from.
+pub(crate) fn whole(
+    dag: Dag,
+    outputs: Vec<Output>,
+    schedule: Schedule,
+    free: LoopSet,
+    term_cache: Option<TermCache>,
+    target: &Target,
+) -> Result<Kernel, CodegenError> {
+    let kernel = emit(&dag, &outputs, &schedule, target, free, term_cache.clone())?;
+    let recipe = Some(Arc::new(Recipe::Row { dag, outputs, schedule, free, term_cache }));
+    Ok(Kernel { recipe, ..kernel })
+}
+
+/// Writes a kernel whose units of work are decided. `when` says how it asks for what it reads.
+pub(crate) fn emit_units(
+    dag: &Dag,
+    outputs: &[Output],
+    schedule: &Schedule,
+    (units, target): (Units, &Target),
+    term_cache: Option<TermCache>,
+    when: Asks<'_>,
+) -> Result<Kernel, CodegenError> {
+    let mut em = Emitter::new(dag);
+    em.tables = schedule.tables;
+    // Of a row that is stored twice, what is stored is read again soon.
+    em.streams = schedule.streams && term_cache.as_ref().is_none_or(|s| s.to == Buf::OWN);
+    let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
+    let kept = term_cache.as_ref().map(|s| s.to);
+    (em.asks, em.asks_next) = (target.prefetches, target.prefetches_next_row());
+    em.far = prefetch::far(dag, (&roots, em.streams), target, &|buf| when(buf).filter(|_| Some(buf) != kept));
+    em.lines = gathered_lines::far(dag, &roots, target, when);
+    em.far_stores = prefetch::far_stores(dag, outputs, target);
+    let buffers = bind_pointers(&mut em, &written(outputs), &roots);
+    let cached = term_cache.is_some();
+    if let Some(term_cache) = term_cache.as_ref().filter(|s| s.to == Buf::OWN) {
+        let (root, elem) = (em.root(), Elem::in_memory(term_cache.dtype).name());
+        let count = em.int(term_cache.points(dag));
+        let own = format!("llvm.alloca {count} x {elem} {{alignment = 64 : i64}} : (i64) -> !llvm.ptr");
+        let own = em.op(root, &own);
+        em.pointers.insert(Buf::OWN, own);
+    }
+    em.term_cache = term_cache.and_then(|s| em.pointers.get(&s.to).cloned().map(|pointer| (s, pointer)));
+    let row = Row { outputs, schedule, interleaved: None };
+    match unswitch::find(dag, outputs, schedule, target).filter(|_| !cached) {
+        Some(condition) => {
+            unswitch::write(&mut em, outputs, schedule, condition, target, |em, row| row.all(em, &units))?;
+        }
+        None => row.all(&mut em, &units)?,
+    }
+    let last = schedule.order.last().copied();
+    let tasks = if last.is_some() { units.tasks } else { 1 };
+    let mut kernel = finish(em, buffers, tasks, written(outputs), summary(dag, &roots, schedule, tasks))?;
+    kernel.cycles = if last.is_some() { schedule.cycles } else { 0.0 };
+    if !cached {
+        // A row in pieces is read by all of their tasks; one with cuts may compute a reduction behind a part of it.
+        let whole =
+            |l: &LoopId| units.pieces == 1 && schedule.outer_vector.is_none() && row.cuts(dag, *l).is_empty();
+        kernel.in_place = in_place::operands(dag, outputs, None, last.filter(whole));
+        kernel.copies = in_place::copies(dag, outputs);
+    }
+    Ok(kernel)
+}
+
+/// The tensors that outputs go to, in order.
+pub fn written(outputs: &[Output]) -> Vec<Buf> {
+    let mut all: Vec<Buf> = Vec::new();
+    for output in outputs {
+        if !all.contains(&output.to) {
+            all.push(output.to);
+        }
+    }
+    all
+}
+
+/// Names the pointers of every tensor that is read, after those that are written.
+pub fn bind_pointers(em: &mut Emitter<'_>, written: &[Buf], roots: &[NodeId]) -> Vec<Buf> {
+    let buffers = buffers(em.dag, written, roots);
+    name_pointers(em, &buffers);
+    buffers
+}
+
+/// Loads the pointers of these tensors, which stand in this order at `%ptrs`.
+pub fn name_pointers(em: &mut Emitter<'_>, buffers: &[Buf]) {
+    let root = em.root();
+    for (i, &buf) in buffers.iter().enumerate() {
+        let at = em.op(root, &format!("llvm.getelementptr %ptrs[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
+        let pointer = em.op(root, &format!("llvm.load {at} : !llvm.ptr -> !llvm.ptr"));
+        em.pointers.insert(buf, pointer);
+    }
+}
+
+/// The kernel of an emitter whose scopes are closed.
+pub fn finish(
+    mut em: Emitter<'_>,
+    buffers: Vec<Buf>,
+    tasks: i64,
+    writes: Vec<Buf>,
+    summary: String,
+) -> Result<Kernel, CodegenError> {
+    if em.unbound {
+        return Err(CodegenError::malformed("a loop is used where it is not open"));
+    }
+    em.fence();
+    let (body, declarations) = em.finish();
+    let declarations = declarations.into_iter().collect();
+    Ok(Kernel {
+        body,
+        buffers,
+        tasks,
+        declarations,
+        functions: String::new(),
+        summary,
+        writes,
+        cycles: 0.0,
+        loss: None,
+        cold: false,
+        recipe: None,
+        in_place: Vec::new(),
+        copies: false,
+    })
+}
+
+pub(crate) struct Row<'a> {
+    pub(crate) outputs: &'a [Output],
+    pub(crate) schedule: &'a Schedule,
+    /// The expression with interleaved rows, where its text is written.
+    pub(crate) interleaved: Option<&'a Interleaved>,
+}
+
+/// The parts of a loop of this extent that some cuts make: where each starts and ends.
+fn between(cuts: &[i64], extent: i64) -> impl Iterator<Item = (i64, i64)> {
+    let ends = cuts.iter().copied().chain([extent]);
+    [0].into_iter().chain(cuts.iter().copied()).zip(ends)
+}
+
+impl Row<'_> {
+    /// All that a kernel computes.
+    pub(crate) fn all(&self, em: &mut Emitter<'_>, units: &Units) -> Result<(), CodegenError> {
+        if let (Some(interleave), None) = (&self.schedule.interleave, self.interleaved) {
+            let interleaved = interleave.interleaved(em.dag, self.outputs);
+            let interleaved = interleaved.ok_or_else(|| CodegenError::malformed("rows that are no run"))?;
+            let mut inner = em.inside(&interleaved.dag);
+            Row { interleaved: Some(&interleaved), ..*self }.all(&mut inner, units)?;
+            let (text, root) = (em.close_inside(inner), em.root());
+            em.line(root, &text);
+            return Ok(());
+        }
+        if let Some(unroll_jam) = &self.schedule.unroll_jam {
+            return self.all_unrolled(em, units, unroll_jam);
+        }
+        em.reductions.clone_from(&self.schedule.reductions);
+        let root = em.root();
+        let Some((&last, outer)) = self.schedule.order.split_last() else { return self.point(em, root) };
+        let (mut closing, range) = open_outer(em, units, outer);
+        let scope = closing.last().map_or(root, |c| c.0);
+        self.lines(em, scope, (outer, last), range)?;
+        while let Some((scope, iv, bounds)) = closing.pop() {
+            em.close_loop(scope, &iv, &bounds, &[]);
+        }
+        Ok(())
+    }
+
+    /// The last loop, once for every part of the loops around it in which the same conditions hold: rows of a
+    /// concatenation come each from one operand. Where that is too much code, once for the longest part, such as the
+    /// inner rows of a stencil, and once for all others, where conditions are looked at.
+    fn lines(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        (outer, last): (&[LoopId], LoopId),
+        range: (Option<String>, Option<String>),
+    ) -> Result<(), CodegenError> {
+        const PARTS: usize = 8;
+        let inner = if range.0.is_none() { self.cuts(em.dag, last).len() + 1 } else { 1 };
+        let mut loops = outer.iter().map(|&l| (l, self.cuts(em.dag, l)));
+        let Some((l, cuts)) = loops.find(|c| !c.1.is_empty()) else {
+            return self.line(em, scope, last, range, true);
+        };
+        let inner = loops.map(|c| c.1.len() + 1).product::<usize>() * inner;
+        let further = outer.iter().position(|&o| o == l).map_or(outer, |at| &outer[at + 1..]);
+        let parts = between(&cuts, em.dag.extent(l));
+        let every = (cuts.len() + 1) * inner <= PARTS;
+        let parts: Vec<(i64, i64)> =
+            if every { parts.collect() } else { parts.max_by_key(|p| p.1 - p.0).into_iter().collect() };
+        let position = em.lin(&Lin::var(l), scope);
+        for (start, end) in parts {
+            let first = em.int(start);
+            let offset = em.op(scope, &format!("arith.subi {position}, {first} : i64"));
+            let length = em.int(end - start);
+            let holds = em.op(scope, &format!("arith.cmpi ult, {offset}, {length} : i64"));
+            let part = em.open(scope, Vec::new(), None);
+            em.limit(part, l, start, end);
+            self.lines(em, part, (further, last), range.clone())?;
+            em.close_if(part, &holds);
+            if !every {
+                let rest = em.open(scope, Vec::new(), None);
+                self.line(em, rest, last, range.clone(), false)?;
+                em.close_unless(rest, &holds);
+            }
+        }
+        Ok(())
+    }
+
+    /// The last loop: in lanes as far as that goes, then what is left as a vector that is not full. If asked to, and
+    /// where the task has all of the loop, it is cut where conditions on it change: inside a part they are known.
+    pub(crate) fn line(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        l: LoopId,
+        range: (Option<String>, Option<String>),
+        cut: bool,
+    ) -> Result<(), CodegenError> {
+        if let (Some(interleave), Some(interleaved)) = (&self.schedule.interleave, self.interleaved) {
+            let parts = between(&interleave.cuts, em.dag.extent(l)).collect();
+            return self.interleave(em, scope, (interleave, interleaved), &range, parts);
+        }
+        let cuts = if cut && range.0.is_none() { self.cuts(em.dag, l) } else { Vec::new() };
+        let parts: Vec<(i64, i64)> = between(&cuts, em.dag.extent(l)).collect();
+        let streams = em.streams;
+        em.streams &= self.goes_past(em.dag, l, &parts);
+        let past = em.streams;
+        for (start, end) in parts {
+            if let Some(run) = self.run(em, scope, l, (start, end)) {
+                let bounds = clip(em, scope, &range, (start, end), 1);
+                self.write_run(em, scope, (l, &run), bounds)?;
+                continue;
+            }
+            if self.is_shifted(em, l, (start, end)) {
+                self.shifted(em, scope, l, &range, (start, end, Ends::Asked))?;
+                continue;
+            }
+            em.streams &= cuts.is_empty() || self.is_of_lines(em.dag, l, (start, end));
+            let lanes = self.schedule.lanes;
+            let main = end - (end - start) % lanes as i64;
+            if main > start {
+                let bounds = clip(em, scope, &range, (start, main), lanes as i64);
+                let (inner, iv) = em.open_loop(scope, l, lanes);
+                if !cuts.is_empty() {
+                    em.limit(inner, l, start, main);
+                }
+                match &self.schedule.outer_vector {
+                    Some(short) => self.block_of_rows(em, inner, short)?,
+                    None => {
+                        // Of two lanes there would be one word.
+                        if lanes > 2 && self.is_of_halves(em.dag, l) {
+                            em.set_pairs(inner);
+                        }
+                        self.point(em, inner)?;
+                    }
+                }
+                em.close_loop(inner, &iv, &bounds, &[]);
+            }
+            let mut from = main;
+            while from < end {
+                // Vectors that are not full go through the caches: lines that go past them are cut into full ones.
+                let left = end - from;
+                let full = em.streams && self.schedule.outer_vector.is_none();
+                let to = from + if full { 1 << left.ilog2() } else { left };
+                let (inner, iv, lanes) = em.open_rest(scope, l, (to - from) as usize);
+                let bounds = clip(em, scope, &range, (from, to), lanes as i64);
+                if !cuts.is_empty() {
+                    em.limit(inner, l, from, to);
+                }
+                self.rest_of_rows(em, inner)?;
+                em.close_loop(inner, &iv, &bounds, &[]);
+                from = to;
+            }
+            em.streams = past;
+        }
+        em.streams = streams;
+        Ok(())
+    }
+
+    /// Is all that a line reads and writes along its loop `bf16`, side by side? Then the lanes may be in any order: pairs of
+    /// elements are read and written as words.
+    fn is_of_halves(&self, dag: &Dag, l: LoopId) -> bool {
+        let roots: Vec<NodeId> = self.outputs.iter().map(|o| o.root).collect();
+        let fits = |n: NodeId| match &dag[n].node {
+            _ if !dag[n].deps.contains(l) => true,
+            Node::Load { address, guards, .. } => {
+                guards.is_empty() && address.coeff(l) == 1 && dag[n].dtype == DType::BF16
+            }
+            Node::Unary(..) | Node::Binary(..) | Node::Select(..) | Node::Convert(_) => true,
+            _ => false,
+        };
+        let stored = |o: &Output| {
+            let root = &dag[o.root];
+            o.join.is_none() && root.dtype == DType::BF16 && root.deps.contains(l) && o.address.coeff(l) == 1
+        };
+        !cfg!(target_endian = "big")
+            && self.outputs.iter().all(stored)
+            && dag.reachable(&roots, false).into_iter().all(fits)
+    }
+
+    /// As many short rows as there are lanes.
+    fn block_of_rows(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        short: &OuterVector,
+    ) -> Result<(), CodegenError> {
+        em.short_rows(Some(short.row));
+        match (short.column, self.outputs) {
+            (Some(column), _) if short.apart => {
+                for values in em.every(&[column]) {
+                    let inner = em.open_at(scope, &values);
+                    self.point(em, inner)?;
+                    em.close_plain(inner);
+                }
+            }
+            (Some(column), [output]) => {
+                let at = At { scope, lanes: short.lanes };
+                let dtype = em.dag[output.root].dtype;
+                let elem = Elem::in_memory(dtype);
+                let mut columns = Vec::new();
+                for values in em.every(&[column]) {
+                    let inner = em.open_at(scope, &values);
+                    let value = em.value(output.root, inner)?;
+                    let at = At { scope: inner, ..at };
+                    let value = em.spread(&value, Elem::of(dtype), at);
+                    columns.push(em.narrow(dtype, value, at));
+                    em.close_plain(inner);
+                }
+                let mut first = output.address.clone();
+                first.terms.retain(|t| t.0 != column);
+                let place = em.lin(&first, scope);
+                let pointer = em.pointer(output.to)?;
+                let first = em.element(&pointer, &place, elem, scope);
+                em.store_columns(&first, &columns, elem, at);
+            }
+            _ => self.point(em, scope)?,
+        }
+        em.short_rows(None);
+        Ok(())
+    }
+
+    /// The outputs of a row, or of the last rows that fill no vector.
+    fn rest_of_rows(&self, em: &mut Emitter<'_>, scope: ScopeId) -> Result<(), CodegenError> {
+        let Some(column) = self.schedule.outer_vector.and_then(|s| s.column) else {
+            return self.point(em, scope);
+        };
+        let bounds = em.whole(0, em.dag.extent(column), 1);
+        let (inner, iv) = em.open_loop(scope, column, 1);
+        self.point(em, inner)?;
+        em.close_loop(inner, &iv, &bounds, &[]);
+        Ok(())
+    }
+
+    /// Where conditions on a loop begin or end to hold whatever the others are. Where that would be too much code, the
+    /// ends of the part that is more than half of the loop, or nothing.
+    fn cuts(&self, dag: &Dag, l: LoopId) -> Vec<i64> {
+        const PARTS: usize = 6;
+        const NODES: usize = 60;
+        const MOST: usize = 300;
+        let roots: Vec<NodeId> = self.outputs.iter().map(|o| o.root).collect();
+        let nodes = dag.reachable(&roots, true);
+        let mut cuts = BTreeSet::new();
+        for &n in &nodes {
+            cuts.extend(dag[n].node.guards().iter().filter_map(|g| holds(g, l, dag)).flatten());
+        }
+        cuts.retain(|&c| c > 0 && c < dag.extent(l));
+        let mut cuts: Vec<i64> = cuts.into_iter().collect();
+        if cuts.len() >= PARTS || nodes.len() > NODES {
+            let extent = dag.extent(l);
+            let longest = between(&cuts, extent).max_by_key(|p| p.1 - p.0);
+            let long = longest.filter(|p| nodes.len() <= MOST && 2 * (p.1 - p.0) > extent);
+            cuts.retain(|&c| long.is_some_and(|(start, end)| c == start || c == end));
+        }
+        cuts
+    }
+
+    /// The outputs at one point, or at the lanes of a vector.
+    pub(crate) fn point(&self, em: &mut Emitter<'_>, scope: ScopeId) -> Result<(), CodegenError> {
+        // All values before the first store: what is written may have the memory of what is read here.
+        let roots: Vec<NodeId> = self.outputs.iter().map(|o| o.root).collect();
+        let values = em.values(&roots, scope)?;
+        if let ([re, im], [x, y]) = (self.outputs, values.as_slice())
+            && let Some((l, lanes)) = em.vector_loop(scope, re.address.loops())
+            && re.to == im.to
+            && re.address.coeff(l) == 2
+            && re.address.plus(&Lin::constant(1), 1).as_ref() == Some(&im.address)
+            && (re.join, im.join) == (None, None)
+        {
+            let pointer = em.pointer(re.to)?;
+            em.store_pairs(&pointer, em.dag[re.root].dtype, &re.address, [x, y], At { scope, lanes });
+            return Ok(());
+        }
+        for (output, mut value) in self.outputs.iter().zip(values) {
+            let lanes = em.lanes(scope, output.address.loops());
+            let at = At { scope, lanes };
+            let part = em.dag[output.root].dtype;
+            let pointer = em.pointer(output.to)?;
+            if let Some(op) = output.join {
+                let old = em.load(&pointer, part, &output.address, &[], at);
+                let new = em.spread(&value, crate::machine::elem::Elem::of(part), at);
+                let joined = em.join_values(op, part, &old, &new, at)?;
+                value = Val { ssa: em.round_half(at, part, joined), lanes };
+            }
+            em.ask_to_store((output.to, &pointer), &output.address, Elem::in_memory(part), at);
+            em.store(&pointer, part, &output.address, &value, at);
+        }
+        Ok(())
+    }
+}
+
+/// One line about a kernel: loops, lanes, tasks, reductions.
+pub(crate) fn summary(dag: &Dag, roots: &[NodeId], schedule: &Schedule, tasks: i64) -> String {
+    let loops = |order: &[LoopId], lanes: usize| -> String {
+        let mut parts: Vec<String> = order.iter().map(|&l| dag.extent(l).to_string()).collect();
+        if lanes > 1
+            && let Some(last) = parts.last_mut()
+        {
+            last.push_str(&format!("/{lanes}"));
+        }
+        format!("[{}]", parts.join(" "))
+    };
+    let kind = match (&schedule.interleave, &schedule.block_transpose) {
+        (Some(interleave), _) => format!("rows of {} in", interleave.width),
+        _ if schedule.unroll_jam.is_some() => "windows unrolled and jammed".to_string(),
+        (_, Some(turned)) if turned.rows != schedule.lanes => format!("blocks of {} rows", turned.rows),
+        (_, Some(_)) => "blocks".to_string(),
+        _ => "row".to_string(),
+    };
+    let mut text = format!("{kind} {} tasks {tasks}", loops(&schedule.order, schedule.lanes));
+    // Those that are alike, such as the sums of a block, are one entry.
+    let mut reductions: Vec<(String, usize)> = Vec::new();
+    for id in dag.reachable(roots, true) {
+        if let Node::Reduce { op, .. } = &dag[id].node
+            && let Some(plan) = schedule.reductions.get(&id)
+        {
+            let inside =
+                schedule.order.last().is_some_and(|&l| schedule.lanes > 1 && dag[id].deps.contains(l));
+            let own = format!("{op} {}", loops(&plan.order, if inside { 1 } else { plan.lanes }));
+            match reductions.last_mut().filter(|last| last.0 == own) {
+                Some(last) => last.1 += 1,
+                None => reductions.push((own, 1)),
+            }
+        }
+    }
+    for (own, count) in reductions {
+        let times = if count > 1 { format!("{count} x ") } else { String::new() };
+        text.push_str(&format!(", {times}{own}"));
+    }
+    text
+}

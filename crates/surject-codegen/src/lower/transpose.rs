@@ -1,0 +1,404 @@
+//! Blocks: loads along one loop, stores along another, with a transposition in registers between.
+//!
+//! `find` decides what is transposed and how large blocks are, `along` makes several loops one, `square` transposes what is
+//! loaded, `tile` holds blocks until they leave, and `groups` has the next columns come.
+//!
+//! What goes past the caches goes there in whole lines. Where rows begin anywhere in a line, the blocks of a tile meet in
+//! memory of the task, which its cache holds, and leave it row by row; what a row has of its last line waits for the next
+//! tile. They do so elsewhere too if a vector that lies across two lines is stored twice; Zen 5 does not mind
+//! ([`Target::split_store_bytes`]) and would take 1.1 to 1.7 times as long. And they do where the lines of a block would all go
+//! through one place of a cache: a transposition of 1536 x 1536 `f32` takes half the time (Sapphire Rapids, one thread).
+//!
+//! Where the last axis is short, a block leaves a few bytes in each of its lines. The loop that goes on behind them comes
+//! next, inside a block of rows, so that lines are filled before they leave the cache: `f32[2,764,480]` to `[480,764,2]`
+//! takes a ninth of the time (Zen 4, one thread).
+//!
+//! Where the axis that memory has last is too short for a block, the block runs along the axes before it as well, as if they
+//! were one: `f32[3368,3,32,4]` to `[4,3,32,3368]` takes a thirteenth of the time of reading element by element (Zen 3).
+//!
+//! Where registers are half a line, blocks are as wide as a line ([`find`]), and a line is stored once: `f32[256,256]` takes
+//! half the time, `[64,64,56,56]` to `[64,56,56,64]` 0.65 to 0.75, `f64[256,64,1024]` to `[64,1024,256]` 0.4 (Zen 3).
+
+pub(crate) mod along;
+pub(crate) mod groups;
+pub(crate) mod square;
+pub(crate) mod tile;
+
+use crate::expression::address::{Lin, LoopId, LoopSet};
+use crate::expression::dag::{Buf, Dag, Node, NodeId};
+use crate::expression::output::Output;
+use crate::lower::emit::{At, Bounds, Emitter, ScopeId, Val};
+use crate::lower::non_temporal::Ends;
+use crate::lower::prefetch::prefetch;
+use crate::lower::row::{Kernel, Row, bind_pointers, finish, summary, written};
+use crate::lower::transpose::along::{Along, joined};
+use crate::lower::transpose::groups::{Ahead, Strip};
+use crate::lower::transpose::tile::{Tile, tile};
+use crate::lower::units::{clip, open_outer};
+use crate::machine::elem::Elem;
+use crate::schedule::Schedule;
+use crate::schedule::non_temporal::LINE;
+use crate::schedule::prefetch::Ask;
+use crate::schedule::transpose::{BlockTranspose, FAR, FEW, PAGE, STRIP, meet};
+use crate::schedule::units::{Grain, units};
+use crate::{CodegenError, Target};
+
+/// How fine blocks are divided: they gain nothing from what the task before left in a cache, so that a thread which is
+/// held up may leave small pieces to the others. But no piece is shorter than a strip.
+fn grain(lanes: i64, strip: i64, target: &Target) -> Grain {
+    Grain {
+        tasks: 8,
+        cycles: 30_000.0,
+        piece: if target.treats_all_as_large { lanes } else { strip * lanes },
+    }
+}
+
+/// Writes a kernel of blocks. Tasks may only be cut along the loops of `free`.
+pub(crate) fn emit(
+    dag: &Dag,
+    outputs: &[Output],
+    schedule: &Schedule,
+    turned: &BlockTranspose,
+    (free, target): (LoopSet, &Target),
+) -> Result<Kernel, CodegenError> {
+    let roots = |outputs: &[Output]| -> Vec<NodeId> { outputs.iter().map(|o| o.root).collect() };
+    let summarised = |tasks: i64| summary(dag, &roots(outputs), schedule, tasks);
+    let (mut dag, mut outputs, mut schedule, mut free) =
+        (dag.clone(), outputs.to_vec(), schedule.clone(), free);
+    let along = match turned.along[..] {
+        [all] => Along { all, digits: Vec::new(), loads: turned.loads.clone(), block: turned.rows },
+        _ => {
+            let whole = turned.along.iter().all(|&l| free.contains(l));
+            let along;
+            (along, dag, outputs) = joined(&dag, &outputs, turned)?;
+            schedule.order.retain(|l| !turned.along.contains(l));
+            schedule.order.insert(schedule.order.len() - 1, along.all);
+            free = if whole { free.union(std::iter::once(along.all).collect()) } else { free };
+            along
+        }
+    };
+    let tile = tile(&dag, &outputs, &schedule, &along, target);
+    let mut em = Emitter::new(tile.as_ref().map_or(&dag, |t| &t.dag));
+    (em.tables, em.streams) = (schedule.tables, schedule.streams);
+    let buffers = bind_pointers(&mut em, &written(&outputs), &roots(&outputs));
+    let row = Row { outputs: &outputs, schedule: &schedule, interleaved: None };
+    let tasks = row.turned(&mut em, &along, target, (free, tile.as_ref()))?;
+    finish(em, buffers, tasks, written(&outputs), summarised(tasks))
+}
+
+/// A block of a kernel: rows from `row` on, columns from `column` on.
+struct Block<'a> {
+    row: &'a str,
+    column: &'a str,
+    /// The first of its rows that is stored; those before it were.
+    first: usize,
+    /// The lanes of a row, and how many of them exist.
+    lanes: usize,
+    active: usize,
+    reach: Reach,
+    /// What is asked for meanwhile.
+    next: Vec<Ahead>,
+}
+
+/// How blocks reach memory.
+#[derive(Clone, Copy)]
+struct Reach {
+    /// Is what is read, and what is written, far away?
+    far: bool,
+    /// Is what is written asked for ahead?
+    ahead: bool,
+    /// Do the rows that are written meet in one place of a cache? Then it has no room for what is yet to be written.
+    meet: bool,
+}
+
+/// The loop that goes on where the last one ends, if that is shorter than a line of memory.
+fn behind(dag: &Dag, outputs: &[Output], schedule: &Schedule) -> Option<LoopId> {
+    let ([output], [outer @ .., _, last]) = (outputs, schedule.order.as_slice()) else { return None };
+    let length = dag.extent(*last);
+    let bytes = length.checked_mul(Elem::in_memory(dag[output.root].dtype).size() as i64)?;
+    let goes_on = |l: &LoopId| output.address.coeff(*l) == length && dag.extent(*l) > 1;
+    outer.iter().copied().find(goes_on).filter(|_| bytes < LINE)
+}
+
+/// Opens that loop, if there is one, and otherwise a scope.
+fn open_behind(em: &mut Emitter<'_>, scope: ScopeId, behind: Option<LoopId>) -> (ScopeId, String) {
+    match behind {
+        Some(l) => em.open_loop(scope, l, 1),
+        None => (em.open(scope, Vec::new(), None), String::new()),
+    }
+}
+
+fn close_behind(em: &mut Emitter<'_>, (scope, iv): (ScopeId, String), behind: Option<LoopId>) {
+    match behind {
+        Some(l) => {
+            let all = em.whole(0, em.dag.extent(l), 1);
+            em.close_loop(scope, &iv, &all, &[]);
+        }
+        None => em.close_plain(scope),
+    }
+}
+
+impl Row<'_> {
+    /// Writes the loops of a schedule whose last loop but one is the one that loads run along. Gives the number of
+    /// tasks.
+    fn turned(
+        &self,
+        em: &mut Emitter<'_>,
+        rows_of: &Along,
+        target: &Target,
+        (free, tile): (LoopSet, Option<&Tile>),
+    ) -> Result<i64, CodegenError> {
+        let along = rows_of.all;
+        let [outer @ .., _, last] = self.schedule.order.as_slice() else {
+            return Err(CodegenError::malformed("a block with less than two loops"));
+        };
+        let behind = behind(em.dag, self.outputs, self.schedule);
+        let outer: Vec<LoopId> = outer.iter().copied().filter(|&l| Some(l) != behind).collect();
+        let (lanes, full) = (self.schedule.lanes as i64, self.schedule.lanes);
+        let block_rows = rows_of.block as i64;
+        let mut reach = self.reach(em, rows_of, target);
+        if tile.is_some() {
+            (reach.ahead, reach.meet) = (false, false);
+        }
+        if behind.is_some() {
+            (reach.far, reach.ahead) = (false, false);
+        }
+        let (rows, columns) = (em.dag.extent(along), em.dag.extent(*last));
+        let flat = tile.and_then(|t| t.flat);
+        // The longer loop is cut into pieces; rows that are one sequence stay whole.
+        let wide = columns > rows && !outer.is_empty() && flat.is_none() && behind.is_none();
+        let cut: Vec<LoopId> = outer.iter().copied().chain([if wide { *last } else { along }]).collect();
+        let group = match tile {
+            None if em.streams && reach.far => Some(self.group(em.dag, (rows_of, *last), target)),
+            _ => None,
+        };
+        reach.meet &= group.is_none();
+        let strip = match (behind, group) {
+            (Some(_), _) => 1,
+            (None, Some(_)) => 2 * STRIP,
+            (None, None) => STRIP,
+        };
+        let step = if wide { lanes } else { block_rows };
+        let units = units(em.dag, &cut, self.schedule, target, (free, &grain(step, strip, target)));
+        let (mut closing, range) = open_outer(em, &units, &outer);
+        let (range, piece) = if wide { ((None, None), range) } else { (range, (None, None)) };
+        let scope = closing.last().map_or(em.root(), |c| c.0);
+        // Strips of a piece are about as long as each other: a short one touches as many lines of memory.
+        let blocks = if !wide && units.pieces > 1 { units.piece } else { rows } / block_rows;
+        let strip = tile.map_or(strip, |t| t.rows / block_rows);
+        let strips = ((blocks + strip - 1) / strip).max(1);
+        let strip_rows = ((blocks + strips - 1) / strips).max(1) * block_rows;
+        let memory = tile.map(|t| {
+            let elem = Elem::in_memory(em.dag[t.outputs[1][0].root].dtype);
+            let (root, count) = (em.root(), em.int(t.rows * t.apart + LINE / elem.size() as i64));
+            let alloca = format!(
+                "llvm.alloca {count} x {} {{alignment = 64 : i64}} : (i64) -> !llvm.ptr",
+                elem.name()
+            );
+            (t, elem, em.op(root, &alloca))
+        });
+        let (main_rows, main_columns) = (rows - rows % block_rows, columns - columns % lanes);
+        let rest = (columns - main_columns).unsigned_abs() as usize;
+        // Whole blocks of rows; then the last rows, as a block that ends with them. A piece of the rows is whole
+        // blocks, so that one task has all of the last rows.
+        for (low, high) in [(0, main_rows), (main_rows, rows)] {
+            if low == high {
+                continue;
+            }
+            // A few rows among many are done line by line, which is less code.
+            if low > 0 && (rows - main_rows) * FEW < rows {
+                let bounds = clip(em, scope, &range, (low, high), 1);
+                let (inner, iv) = em.open_loop(scope, along, 1);
+                rows_of.bind(em, inner, &iv);
+                let part = open_behind(em, inner, behind);
+                self.line(em, part.0, *last, piece.clone(), true)?;
+                close_behind(em, part, behind);
+                em.close_loop(inner, &iv, &bounds, &[]);
+                continue;
+            }
+            let bounds = clip(em, scope, &range, (low, high), block_rows);
+            // Some blocks of rows at once: loads then run on along a few rows of memory instead of touching all of
+            // them line by line.
+            let strip = em.open(scope, Vec::new(), None);
+            let first = em.name();
+            let length = em.int(strip_rows);
+            let end = em.op(strip, &format!("arith.addi {first}, {length} : i64"));
+            let end = em.op(strip, &format!("arith.minsi {end}, {} : i64", bounds.high));
+            let skipped = if low == 0 { 0 } else { (block_rows - (rows - main_rows)) as usize };
+            let blocks = |em: &mut Emitter<'_>, scope: ScopeId, column: &str, lanes: usize, active: usize| {
+                let inner = em.open(scope, Vec::new(), None);
+                let iv = em.name();
+                let row = if low == 0 { iv.clone() } else { em.int(rows - block_rows) };
+                let block =
+                    Block { row: &row, column, first: skipped, lanes, active, reach, next: Vec::new() };
+                match tile {
+                    None => self.block(em, inner, rows_of, *last, &block)?,
+                    Some(t) => {
+                        let streams = std::mem::take(&mut em.streams);
+                        Row { outputs: &t.outputs[0], ..*self }.block(em, inner, rows_of, *last, &block)?;
+                        em.streams = streams;
+                    }
+                }
+                let steps = Bounds { low: first.clone(), high: end.clone(), step: em.int(block_rows) };
+                em.close_loop(inner, &iv, &steps, &[]);
+                Ok::<(), CodegenError>(())
+            };
+            let ahead = Strip { rows_of, last: *last, first: &first, end: &end, rows: strip_rows };
+            // The columns of a strip, or of a tile of it.
+            let (part, at) = open_behind(em, strip, behind);
+            let mut within = piece.clone();
+            let mut tiles = None;
+            if let Some((tile, elem, memory)) = &memory {
+                let bounds = clip(em, strip, &piece, (0, columns), tile.columns);
+                let from = em.name();
+                let to = em.op(part, &format!("arith.addi {from}, {} : i64", bounds.step));
+                let to = em.op(part, &format!("arith.minsi {to}, {} : i64", bounds.high));
+                // Rows and columns count from those of the tensor.
+                let apart = em.int(tile.apart);
+                let before = em.op(part, &format!("arith.muli {first}, {apart} : i64"));
+                let before = em.op(part, &format!("arith.addi {before}, {from} : i64"));
+                let line = em.int(LINE / elem.size() as i64);
+                let before = em.op(part, &format!("arith.subi {line}, {before} : i64"));
+                let moved = em.element(memory, &before, *elem, part);
+                em.pointers.insert(Buf::OWN, moved);
+                within = (Some(from.clone()), Some(to.clone()));
+                tiles = Some((from, to, bounds));
+            }
+            if main_columns > 0 {
+                let group = group.filter(|_| low == 0);
+                let step = group.map_or(lanes, |group| group * lanes);
+                let inner = clip(em, part, &within, (0, main_columns), step);
+                let column_scope = em.open(part, Vec::new(), None);
+                let column = em.name();
+                match group {
+                    None => blocks(em, column_scope, &column, full, full)?,
+                    Some(group) => self.grouped(
+                        em,
+                        column_scope,
+                        &ahead,
+                        (&column, &inner, group),
+                        &|em, scope, (row, column), next| {
+                            let block =
+                                Block { row, column, first: 0, lanes: full, active: full, reach, next };
+                            self.block(em, scope, rows_of, *last, &block)
+                        },
+                    )?,
+                }
+                em.close_loop(column_scope, &column, &inner, &[]);
+            }
+            if rest > 0 {
+                // Once, in the piece that ends with them.
+                let column_scope = em.open(part, Vec::new(), None);
+                let column = em.name();
+                blocks(em, column_scope, &column, rest.next_power_of_two().max(2), rest)?;
+                let inner = clip(em, part, &within, (main_columns, columns), lanes);
+                em.close_loop(column_scope, &column, &inner, &[]);
+            }
+            match (&memory, tiles) {
+                (Some((tile, ..)), Some((from, to, bounds))) => {
+                    let row = Row { outputs: &tile.outputs[1], ..*self };
+                    if let Some(flat) = flat {
+                        let length = em.int(columns);
+                        let [low, high] = [&first, &end]
+                            .map(|row| Some(em.op(part, &format!("arith.muli {row}, {length} : i64"))));
+                        row.shifted(em, part, flat, &(low, high), (0, rows * columns, Ends::Asked))?;
+                    } else {
+                        let rows = |em: &mut Emitter<'_>, scope: ScopeId, (low, high): (&str, &str)| {
+                            let (inner, iv) = em.open_loop(scope, along, 1);
+                            rows_of.bind(em, inner, &iv);
+                            row.leave(em, inner, *last, &tile.outputs[0], (&from, &to, &bounds))?;
+                            let rows =
+                                Bounds { low: low.to_string(), high: high.to_string(), step: em.int(1) };
+                            em.close_loop(inner, &iv, &rows, &[]);
+                            Ok::<(), CodegenError>(())
+                        };
+                        if em.streams && reach.far && low == 0 {
+                            // As many as have the elements of a block.
+                            let step = (block_rows * lanes / tile.columns).max(1);
+                            self.meanwhile(em, part, &ahead, (&to, &bounds, step), &rows)?;
+                        } else {
+                            rows(em, part, (&first, &end))?;
+                        }
+                    }
+                    em.close_loop(part, &from, &bounds, &[]);
+                }
+                _ => close_behind(em, (part, at), behind),
+            }
+            let strips = Bounds { step: length, ..bounds };
+            em.close_loop(strip, &first, &strips, &[]);
+        }
+        while let Some((scope, iv, bounds)) = closing.pop() {
+            em.close_loop(scope, &iv, &bounds, &[]);
+        }
+        Ok(units.tasks)
+    }
+
+    fn reach(&self, em: &Emitter<'_>, along: &Along, target: &Target) -> Reach {
+        let far = |address: &Lin, size: usize| {
+            let range = address.range(&em.dag.extents);
+            let least =
+                if target.treats_all_as_large { 0 } else { target.l2_share_bytes as i64 / size as i64 };
+            range.is_none_or(|(low, high)| (high - low) / FAR >= least)
+        };
+        let read = along.loads.iter().all(|&n| match &em.dag[n].node {
+            Node::Load { address, .. } => far(address, Elem::in_memory(em.dag[n].dtype).size()),
+            _ => false,
+        });
+        let [output] = self.outputs else { return Reach { far: false, ahead: false, meet: false } };
+        let size = Elem::in_memory(em.dag[output.root].dtype).size();
+        let to = far(&output.address, size);
+        let Some(apart) = along.apart(&output.address) else {
+            return Reach { far: read && to, ahead: false, meet: false };
+        };
+        let apart = apart.saturating_mul(size as i64).saturating_abs();
+        Reach { far: read && to, ahead: to && (read || apart >= PAGE), meet: meet(apart) }
+    }
+
+    /// One block: the loads along the rows, transposed; then row by row in lanes along the columns.
+    fn block(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        rows_of: &Along,
+        last: LoopId,
+        block: &Block<'_>,
+    ) -> Result<(), CodegenError> {
+        let &Block { row, column, first, lanes, active, reach, ref next } = block;
+        let along = rows_of.all;
+        let mut turned: Vec<(NodeId, Vec<String>)> = Vec::new();
+        for &load in &rows_of.loads {
+            turned.push((load, self.transposed(em, scope, rows_of, last, load, block)?));
+        }
+        if let ([output], true, false) = (self.outputs, reach.ahead && !em.streams, reach.meet) {
+            // The lines that the next block of the row ends in.
+            let binds = vec![(last, column.to_string()), (along, row.to_string())];
+            let elem = Elem::in_memory(em.dag[output.root].dtype);
+            let pointer = em.pointer(output.to)?;
+            let base = em.corner(&pointer, (&output.address, elem), binds, scope);
+            let apart = output.address.coeff(along);
+            for i in first..rows_of.block {
+                prefetch(em, scope, (&base, i as i64 * apart + 2 * lanes as i64 - 1), elem, Ask::Write);
+            }
+        }
+        for i in first..rows_of.block {
+            let ahead = em.int(i as i64);
+            let position = em.op(scope, &format!("arith.addi {row}, {ahead} : i64"));
+            let part = em.open(scope, vec![(along, position.clone())], None);
+            rows_of.bind(em, part, &position);
+            let inner = em.open(part, vec![(last, column.to_string())], Some((last, lanes)));
+            em.activate(inner, active, lanes);
+            for (load, rows) in &turned {
+                let (dtype, raw) = (em.dag[*load].dtype, rows[i].clone());
+                let ssa = em.widen(dtype, raw, At { scope: inner, lanes });
+                em.seed(inner, *load, Val { ssa, lanes });
+            }
+            for (base, ahead, elem) in next.iter().skip(i).step_by(rows_of.block) {
+                prefetch(em, inner, (base, *ahead), *elem, Ask::Soon);
+            }
+            self.point(em, inner)?;
+            em.close_plain(inner);
+            em.close_plain(part);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,38 @@
+//! Parts of vectors, and vectors of parts: shuffles, which have an operation of their own further down.
+
+use crate::lower::emit::{Emitter, ScopeId};
+use crate::machine::elem::Elem;
+
+impl Emitter<'_> {
+    /// `width` lanes of a vector of `lanes`, from `first` on; a scalar if it is one.
+    pub fn some_lanes(
+        &mut self,
+        scope: ScopeId,
+        value: &str,
+        (e, lanes): (Elem, usize),
+        (first, width): (usize, usize),
+    ) -> String {
+        if width == lanes {
+            return value.to_string();
+        }
+        if width == 1 {
+            let (to, from) = (e.name(), e.ty(lanes));
+            return self.op(scope, &format!("vector.extract {value}[{first}] : {to} from {from}"));
+        }
+        let order: Vec<i64> = (first..first + width).map(|i| i as i64).collect();
+        self.shuffled((value, value), &order, (e, lanes), scope)
+    }
+
+    /// A vector of parts of so many lanes each, two or more; their number is a power of two.
+    pub fn of_parts(&mut self, scope: ScopeId, mut parts: Vec<String>, e: Elem, mut lanes: usize) -> String {
+        while parts.len() > 1 {
+            let order: Vec<i64> = (0..2 * lanes as i64).collect();
+            let pairs = parts.chunks(2).map(|pair| match pair {
+                [low, high] => self.shuffled((low, high), &order, (e, lanes), scope),
+                _ => pair.concat(),
+            });
+            (parts, lanes) = (pairs.collect(), 2 * lanes);
+        }
+        parts.concat()
+    }
+}

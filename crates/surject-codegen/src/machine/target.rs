@@ -1,0 +1,189 @@
+//! What the generated code may assume of the machine.
+
+use surject_runtime::tiles::Tiles;
+
+/// A machine, as far as code generation cares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Bytes of a vector register.
+    pub vector_bytes: usize,
+    /// Vector registers.
+    pub vector_registers: usize,
+    /// Threads that run tasks.
+    pub threads: usize,
+    /// Bytes of the nearest cache.
+    pub l1_bytes: usize,
+    /// Bytes of the second-level cache that one thread may count on.
+    pub l2_share_bytes: usize,
+    /// Bytes of the last cache that one thread may count on.
+    pub llc_share_bytes: usize,
+    /// Bytes of the last cache in all.
+    pub llc_bytes: usize,
+    /// Has it an instruction that multiplies pairs of 16-bit integers and adds the two products (`pmaddwd`)?
+    pub has_pmaddwd: bool,
+    /// Of how many `f32` does an instruction of its take one for each of as many lanes (`vpermps`)? 0 without one.
+    pub lane_permute_width: usize,
+    /// Has it an instruction that multiplies pairs of `bf16` and adds the two products in `f32` (`vdpbf16ps`)?
+    pub has_bf16_dot: bool,
+    /// Has it registers for tiles, of which it multiplies those of bytes, or of pairs of `bf16` (AMX)?
+    pub tiles: Tiles,
+    /// Are vectors of all lanes multiplied and added as fast as those of half of them? (AMD's of before Zen 5 do the
+    /// halves of 512 bits one after the other.)
+    pub full_rate_vectors: bool,
+    /// From how many bytes of an element on is a vector that lies across two lines of memory stored into the nearest cache
+    /// sooner than it is put into a line first? (A Zen 5 stores it about as fast as any. An Intel is done with transposed
+    /// doubles in 0.6 to 0.75 of the time.)
+    pub split_store_bytes: Option<usize>,
+    /// Has it stores that go past the caches, and a fence behind them (`movntps`, `sfence`)?
+    pub has_non_temporal_stores: bool,
+    /// Has what leaves a group of cores half of the way of what comes? Two threads that only write are then faster through
+    /// the caches, as long as these hold about half of it. (A Zen 4 with 32 MiB takes 0.55 to 0.8 of the time for 48 to
+    /// 64 MiB, as long for 96, and 1.3 times as long for 400; one thread takes up to twice as long.)
+    pub asymmetric_writes: bool,
+    /// Is the last cache so far that whole lines are stored past it as soon as the second ones, that of each thread, hold
+    /// little of what is moved? (An Intel with a mesh takes 0.75 to 0.85 of the time to copy 8 MiB to 128 MiB, and 0.45 to
+    /// 0.65 to transpose them.)
+    pub mesh_llc: bool,
+    /// Is it worth being asked for what is read or stored in order, as its own reading ahead ends where a page ends?
+    /// (Intel's are: what comes from memory is there 1.1 to 1.5 times as fast. AMD's take 1.1 to 1.5 times as long, but for
+    /// the rows that they are still asked for.)
+    pub prefetches: bool,
+    /// Is it worth being asked for what is read in order from memory, some pages further on, though it reads ahead by
+    /// itself? (A Zen 5's passes over the rows of a normalisation are done in 0.55 to 0.95 of the time.)
+    pub prefetches_far: bool,
+    /// The same, only where several passes go over a row; and for the next row while another is computed, short as it is?
+    /// (A Zen 3.)
+    pub prefetches_rows: bool,
+    /// Does the C library move long runs of elements that stay in the last cache faster than vectors do? (It knows an
+    /// instruction for that, which claims lines that it does not fetch: a Zen 5 copies 16 MiB 2.2 times as fast.)
+    pub has_fast_memcpy: bool,
+    /// Treats small programs as if they were large: work is shared between threads, tiled and fused wherever that is
+    /// possible at all. Slower, but it shows in tests what is otherwise only done to what is too large to interpret.
+    pub treats_all_as_large: bool,
+}
+
+impl Target {
+    /// What a thread counts on of its second-level cache is one of so many parts.
+    pub(crate) const CACHE_SHARE: usize = 4;
+
+    /// Bytes of the second-level cache.
+    pub(crate) fn l2_bytes(&self) -> usize {
+        Target::CACHE_SHARE * self.l2_share_bytes
+    }
+
+    /// Is it asked for the next row that passes go over?
+    pub(crate) fn prefetches_next_row(&self) -> bool {
+        self.prefetches || self.prefetches_rows
+    }
+
+    /// Are its registers of 256 bits, and its masks vectors?
+    pub(crate) fn has_half_line_vectors(&self) -> bool {
+        self.vector_bytes == 32
+    }
+
+    /// This machine.
+    pub fn host() -> Target {
+        let mut target = Target { threads: surject_runtime::pool::threads(), ..Target::generic() };
+        let caches = surject_runtime::caches::host();
+        let known = |bytes: usize, otherwise| if bytes > 0 { bytes } else { otherwise };
+        target.l1_bytes = known(caches.first, target.l1_bytes);
+        // What is counted on is one of several things that pass through. Half of a cache of 1 MiB, or all of it, made no
+        // program faster than a quarter.
+        target.l2_share_bytes = known(caches.second / Target::CACHE_SHARE, target.l2_share_bytes);
+        target.llc_share_bytes = known(caches.third / 2, target.llc_share_bytes);
+        target.llc_bytes = known(caches.whole_third, target.llc_bytes);
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+        {
+            (target.vector_bytes, target.vector_registers, target.lane_permute_width) = (64, 32, 16);
+            target.has_bf16_dot = is_x86_feature_detected!("avx512bf16");
+            target.tiles = surject_runtime::tiles::host();
+        } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            (target.vector_bytes, target.vector_registers, target.lane_permute_width) = (32, 16, 8);
+        }
+        // 128-bit vectors have it everywhere; so have wider ones where they have integers at all.
+        target.has_pmaddwd = cfg!(target_arch = "x86_64");
+        target.has_non_temporal_stores = cfg!(target_arch = "x86_64");
+        let maker = maker();
+        let (intel, amd) = (&maker == b"GenuineIntel", &maker == b"AuthenticAMD");
+        let zen_5 = amd && family() >= ZEN_5;
+        (target.prefetches, target.mesh_llc) = (intel, intel);
+        if intel {
+            // One that sees 16 processors and 300 MiB moves 64 MiB faster past that cache than through it.
+            target.llc_bytes = target.llc_bytes.min(target.threads.max(2) * surject_runtime::caches::MOST);
+        }
+        target.split_store_bytes = [(zen_5, 1), (intel, 8)].iter().find(|m| m.0).map(|m| m.1);
+        target.full_rate_vectors = zen_5 || !amd || target.vector_bytes <= 32;
+        (target.prefetches_far, target.has_fast_memcpy) = (zen_5, zen_5);
+        target.prefetches_rows = amd && target.has_half_line_vectors();
+        // A Zen 3 gains 1.1 to 1.4 up to 36 MB, and takes 1.1 times as long from 64 on.
+        target.asymmetric_writes = amd && !zen_5 && target.vector_bytes == 64;
+        #[cfg(target_arch = "aarch64")]
+        {
+            target.vector_registers = 32;
+        }
+        target
+    }
+
+    /// A machine with 128-bit vectors, 16 registers and two threads: text made for it is the same everywhere.
+    pub const fn generic() -> Target {
+        Target {
+            vector_bytes: 16,
+            vector_registers: 16,
+            threads: 2,
+            l1_bytes: 32 * 1024,
+            l2_share_bytes: 256 * 1024,
+            llc_share_bytes: 8 << 20,
+            llc_bytes: 32 << 20,
+            has_pmaddwd: false,
+            lane_permute_width: 0,
+            has_bf16_dot: false,
+            tiles: Tiles::NONE,
+            full_rate_vectors: false,
+            split_store_bytes: None,
+            has_non_temporal_stores: false,
+            asymmetric_writes: false,
+            mesh_llc: false,
+            prefetches: true,
+            prefetches_far: false,
+            prefetches_rows: false,
+            has_fast_memcpy: false,
+            treats_all_as_large: false,
+        }
+    }
+
+    /// A machine as [`Target::generic`] with 512-bit vectors and 32 registers.
+    pub const fn wide() -> Target {
+        Target { vector_bytes: 64, vector_registers: 32, ..Target::generic() }
+    }
+}
+
+/// The family of AMD's processors with this core.
+const ZEN_5: u32 = 0x1a;
+
+/// Who made the processor, in its own words.
+fn maker() -> [u8; 12] {
+    let mut name = [0; 12];
+    #[cfg(target_arch = "x86_64")]
+    {
+        let named = std::arch::x86_64::__cpuid(0);
+        for (part, word) in name.chunks_exact_mut(4).zip([named.ebx, named.edx, named.ecx]) {
+            part.copy_from_slice(&word.to_le_bytes());
+        }
+    }
+    name
+}
+
+/// The family of the processor; 0 where it has none.
+fn family() -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let signature = std::arch::x86_64::__cpuid(1).eax;
+        let (family, beyond) = (signature >> 8 & 0xf, signature >> 20 & 0xff);
+        if family == 0xf { family + beyond } else { family }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    0
+}

@@ -1,0 +1,56 @@
+//! What is left to do with the sum of each row.
+//!
+//! A reduction along rows is done in the lanes of a row, and what its result goes through, an exponential or a root, one
+//! element at a time. Stored first, the results of all rows lie side by side, and that is done in lanes as well.
+
+use crate::Target;
+use crate::expression::address::LoopId;
+use crate::expression::dag::{Dag, Node, NodeId};
+use crate::expression::output::Output;
+use crate::machine::elem::Elem;
+use crate::schedule::{self, Schedule, node_cost};
+
+/// Cycles of scalar code that storing a result and loading it are worth, and those of a kernel more.
+const MOVED: f64 = 2.0;
+
+const START: f64 = 200.0;
+
+/// The least share of the whole kernel that is saved.
+const SHARE: f64 = 0.04;
+
+/// The reductions that are better stored first, each before those that it needs itself.
+pub fn find(
+    dag: &Dag,
+    outputs: &[Output],
+    outer: &[LoopId],
+    schedule: &Schedule,
+    target: &Target,
+) -> Option<Vec<NodeId>> {
+    let [output] = outputs else { return None };
+    if output.join.is_some() || !schedule.is_plain() {
+        return None;
+    }
+    let direct = dag.reachable(&[output.root], false);
+    let is_sum = |&n: &NodeId| matches!(dag[n].node, Node::Reduce { .. });
+    let mut sums: Vec<NodeId> = direct.iter().copied().filter(is_sum).collect();
+    sums.sort_unstable_by_key(|&n| std::cmp::Reverse(n));
+    let every = |&n: &NodeId| outer.iter().all(|&l| dag.extent(l) == 1 || dag[n].deps.contains(l));
+    let points = dag.points(outer.iter().copied().collect());
+    let lanes = (target.vector_bytes / Elem::of(dag[output.root].dtype).size()) as f64;
+    if sums.is_empty() || sums.contains(&output.root) || !sums.iter().all(every) || points < lanes {
+        return None;
+    }
+    let work: f64 = direct.iter().filter(|n| !sums.contains(n)).map(|&n| node_cost(dag, n)).sum();
+    let moved = MOVED * sums.len() as f64;
+    let saved = if schedule.lanes > 1 {
+        // The lanes are those of several rows already: what they sum lies apart.
+        let to = |&root: &NodeId| Output { root, ..output.clone() };
+        let first = schedule::choose(dag, &sums.iter().map(to).collect::<Vec<_>>(), outer, target);
+        let apart = first.cycles + points * (work + moved) / lanes + START;
+        if first.lanes > 1 { 0.0 } else { schedule.cycles - apart }
+    } else {
+        points * (work * (1.0 - 1.0 / lanes) - moved) - START
+    };
+    (saved > SHARE * schedule.cycles || target.treats_all_as_large && work > 0.0 && schedule.lanes == 1)
+        .then_some(sums)
+}

@@ -1,0 +1,464 @@
+//! The form of a kernel: strategies are tried in a fixed order, and the first one that fits makes the kernels.
+
+use crate::CodegenError;
+use crate::expression::address::{LoopId, LoopSet};
+use crate::expression::dag::{Buf, Dag, Node, NodeId};
+use crate::expression::output::Output;
+use crate::lower::columns;
+use crate::lower::recipe::Recipe;
+use crate::lower::row::{self, Kernel};
+use crate::materialise::store::Stores;
+use crate::materialise::{epilogue, recomputed};
+use crate::normalise::periodic;
+use crate::normalise::pulled::Pulled;
+use crate::schedule::contraction::dots::{self, Block, Dots};
+use crate::schedule::contraction::{self, Contraction, Scratch, analyse};
+use crate::schedule::scan::{self, Lanes};
+use crate::schedule::units::outside;
+use crate::schedule::{self, Schedule, halo, split_reduction, term_cache, unroll_jam};
+use std::sync::Arc;
+use surject_index::Space;
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, TensorType};
+
+/// An expression that kernels are wanted for.
+struct Attempt {
+    field: FieldId,
+    whole: Pulled,
+    schedule: Schedule,
+}
+
+/// What a strategy makes of an expression; `None`: it does not fit. It may add nodes to the graph all the same.
+type Try = fn(&mut Stores<'_>, &mut Attempt) -> Result<Option<Outcome>, CodegenError>;
+
+/// The strategies, in the order in which they are tried. The last one fits always.
+const STRATEGIES: [Try; 11] = [
+    |stores, attempt| stores.unrolled(attempt),
+    |stores, attempt| stores.scanned(attempt),
+    |stores, attempt| stores.stored_once(attempt),
+    |stores, attempt| stores.contracted(attempt),
+    |stores, attempt| stores.product_in_parts(attempt),
+    |stores, attempt| stores.pushed_product(attempt),
+    |stores, attempt| stores.recomputed_first(attempt),
+    |stores, attempt| stores.down_columns(attempt),
+    |stores, attempt| stores.split(attempt),
+    |stores, attempt| stores.epilogue_apart(attempt),
+    |stores, attempt| stores.in_rows(attempt),
+];
+
+impl<'a> Stores<'a> {
+    /// The kernels of an expression. That the field itself comes first means that it is better sent to its target.
+    pub(crate) fn kernels(&mut self, field: FieldId, pulled: Pulled) -> Result<Outcome, CodegenError> {
+        if let Some((mut rest, repeating)) = periodic::find(&pulled, self.target) {
+            let mut kernels = Vec::new();
+            for &value in &repeating.values {
+                kernels.push(self.apart(&mut rest, value, &[repeating.rows, repeating.row])?.0);
+            }
+            return Ok(self.kernels(field, rest.merged())?.after(kernels));
+        }
+        let schedule = schedule::choose(&pulled.dag, &pulled.outputs, &pulled.outer, self.target);
+        let mut attempt = Attempt { field, whole: pulled, schedule };
+        for strategy in STRATEGIES {
+            if let Some(outcome) = strategy(self, &mut attempt)? {
+                return Ok(outcome);
+            }
+        }
+        Err(CodegenError::malformed("an expression that no strategy takes"))
+    }
+
+    /// The kernels of an expression of which one value, over these loops, is stored first.
+    fn value_first(
+        &mut self,
+        attempt: &Attempt,
+        value: NodeId,
+        own: &[LoopId],
+    ) -> Result<Outcome, CodegenError> {
+        let mut rest = attempt.whole.clone();
+        let first = self.apart(&mut rest, value, own)?.0;
+        Ok(self.kernels(attempt.field, rest)?.after(vec![first]))
+    }
+
+    /// Windows side by side.
+    fn unrolled(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        let Attempt { whole, schedule, .. } = attempt;
+        match unroll_jam::find(&mut whole.dag, &whole.outputs, schedule, self.target) {
+            Some(unroll_jam::Found::Schedule(schedule)) => {
+                // Tasks are cut along the loops outside of the windows that are unrolled and jammed.
+                let order = &schedule.order;
+                let outer = order[..order.len().saturating_sub(2)].iter().chain(order.last());
+                let free = outer.copied().collect();
+                let Pulled { dag, outputs, .. } = whole.clone();
+                let kernel = row::whole(dag, outputs, *schedule, free, None, self.target)?;
+                Ok(Some(Outcome::Kernels(vec![kernel])))
+            }
+            Some(unroll_jam::Found::First(node, lane)) => {
+                let mut own: Vec<LoopId> = whole.dag[node].deps.loops().collect();
+                own.sort_by_key(|&l| l == lane);
+                self.value_first(attempt, node, &own).map(Some)
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Windows that grow by a term.
+    fn scanned(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        let Attempt { field, whole, schedule } = attempt;
+        match scan::find(&mut whole.dag, &whole.outputs, &whole.outer, *field) {
+            // All sums of a short row are written out, and share their terms.
+            Some(scan::Found::Scan(_)) if schedule.outer_vector.is_some() => Ok(None),
+            Some(scan::Found::Scan(mut scan)) => {
+                let mut rest = whole.clone();
+                let mut kernels = Vec::new();
+                let lanes = scan.lanes(&rest.dag, &rest.outputs, &rest.outer);
+                if lanes == Lanes::None && scan.costly(&rest.dag) {
+                    let own: Vec<LoopId> = rest.dag[scan.step].deps.loops().collect();
+                    let (first, load) = self.apart(&mut rest, scan.step, &own)?;
+                    kernels.push(first);
+                    scan.step = load;
+                }
+                let kernel =
+                    crate::lower::scan::emit(&rest.dag, &rest.outputs, &scan, schedule, self.target)?;
+                kernels.push(kernel);
+                Ok(Some(Outcome::Kernels(kernels)))
+            }
+            Some(scan::Found::First(inner)) => Ok(Some(Outcome::First(inner))),
+            None => Ok(None),
+        }
+    }
+
+    /// Accumulations that would be made again and again are stored first.
+    fn stored_once(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        let Attempt { field, whole, schedule } = attempt;
+        Ok(self.repeated(&whole.dag, &whole.outputs, schedule, *field).map(Outcome::First))
+    }
+
+    /// Sums of products, in tiles or in lanes.
+    fn contracted(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        let Pulled { dag, outer, outputs } = &attempt.whole;
+        match self.contraction(dag, outputs, outer, attempt.field) {
+            Choice::First(inner) => Ok(Some(Outcome::First(inner))),
+            Choice::Tiles(c, scratch) => match c.dots(dag, &outputs[0], self.target) {
+                Some(dots) => self.dots(attempt, dots).map(Some),
+                None => self.in_tiles(attempt, (&c, &scratch)).map(Some),
+            },
+            Choice::None => Ok(None),
+        }
+    }
+
+    /// Sums of products in lanes.
+    fn dots(&mut self, attempt: &Attempt, dots: Dots) -> Result<Outcome, CodegenError> {
+        let Attempt { field, whole, schedule } = attempt;
+        let sums = epilogue::find(&whole.dag, &whole.outputs, &whole.outer, schedule, self.target);
+        if let Some(sums) = sums {
+            return self.sums_first(*field, whole.clone(), &sums);
+        }
+        match dots {
+            Dots::Stored(factor, own) => {
+                let mut rest = whole.clone();
+                let sizes = dots::lines(&rest.dag, &own, factor);
+                let first = self.apart_in(&mut rest, factor, &own, &sizes)?.0;
+                Ok(self.kernels(*field, rest)?.after(vec![first]))
+            }
+            Dots::Ready(block) => self.blocks(&block, whole),
+        }
+    }
+
+    /// Sums of products in tiles: as a vector times a matrix down its columns, behind a halo, in parts, or as they are.
+    fn in_tiles(
+        &mut self,
+        attempt: &Attempt,
+        (c, scratch): (&Contraction, &Scratch),
+    ) -> Result<Outcome, CodegenError> {
+        let Attempt { field, whole, schedule } = attempt;
+        let (field, Pulled { dag, outer, outputs }) = (*field, whole);
+        if let Some(inner) = c.vector_by_matrix(dag, self.target) {
+            if inner != field {
+                return Ok(Outcome::First(inner));
+            }
+            if let Some(kernel) = columns::kernel(dag, &outputs[0], outer, self.target)? {
+                return Ok(Outcome::Kernels(vec![kernel]));
+            }
+        }
+        let next = self.next();
+        let in_place = |rest: &Pulled| {
+            let Pulled { dag, outer, outputs } = rest.clone().merged();
+            match self.contraction(&dag, &outputs, &outer, field) {
+                Choice::Tiles(c, _) => contraction::reads_rows_in_place(&dag, &c, self.target),
+                _ => false,
+            }
+        };
+        let halo = halo::rows(whole, c, self.target, next, &in_place)
+            .or_else(|| halo::columns(whole, c, self.target, next));
+        if let Some(halo) = halo {
+            return self.halo(field, halo);
+        }
+        let shared = contraction::is_shared_by_columns(dag, c, self.target);
+        let parts = split_reduction::cut_panels(dag, outputs, outer, self.target, next);
+        if let Some(parts) = parts.filter(|_| !shared) {
+            return self.parts(field, parts, outer);
+        }
+        Ok(Outcome::Kernels(self.tiles(dag, &outputs[0], (c, scratch), schedule)?))
+    }
+
+    /// A sum over the rows of a product: the parts have tiles.
+    fn product_in_parts(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        let Pulled { dag, outer, outputs } = &attempt.whole;
+        match split_reduction::cut_rows(dag, outputs, outer, self.next()) {
+            Some(parts) => self.parts(attempt.field, parts, outer).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// A sum of products with windows is sent to its target.
+    fn pushed_product(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        Ok(self.guarded_product(&attempt.whole.dag, &attempt.whole.outputs).map(Outcome::First))
+    }
+
+    /// What would be computed again and again is stored first.
+    fn recomputed_first(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        let Attempt { whole, schedule, .. } = &*attempt;
+        let temporaries = Buf(self.function.vars.len() as u32);
+        let found = recomputed::find(&whole.dag, &whole.outputs, schedule, self.target, temporaries);
+        let Some((node, lane)) = found else { return Ok(None) };
+        // What is done in lanes lies side by side.
+        let mut own: Vec<LoopId> = whole.dag[node].deps.loops().collect();
+        let last = lane.or(schedule.order.last().copied());
+        own.sort_by_key(|&l| last == Some(l));
+        self.value_first(attempt, node, &own).map(Some)
+    }
+
+    /// Reductions down long columns, row by row.
+    fn down_columns(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        let Pulled { dag, outer, outputs } = &attempt.whole;
+        match columns::find(dag, outputs, outer, &attempt.schedule, self.target) {
+            Some((_, inner)) if inner != attempt.field => Ok(Some(Outcome::First(inner))),
+            Some(_) => {
+                let kernel = columns::kernel(dag, &outputs[0], outer, self.target)?;
+                let pushed = Outcome::First(attempt.field);
+                Ok(Some(kernel.map_or(pushed, |kernel| Outcome::Kernels(vec![kernel]))))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Long reductions into few elements, in parts; of several the first one is stored.
+    fn split(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        let Attempt { field, whole: Pulled { dag, outer, outputs }, schedule } = &*attempt;
+        let parts = split_reduction::cut(dag, outputs, outer, schedule, self.target, self.next());
+        if let Some(parts) = parts {
+            return self.parts(*field, parts, outer).map(Some);
+        }
+        let inner = split_reduction::several(dag, outputs, outer, schedule, self.target);
+        Ok(inner.filter(|inner| inner != field).map(Outcome::First))
+    }
+
+    /// Sums whose epilogue is better done in lanes.
+    fn epilogue_apart(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        let Attempt { field, whole, schedule } = &*attempt;
+        match epilogue::find(&whole.dag, &whole.outputs, &whole.outer, schedule, self.target) {
+            Some(sums) => self.sums_first(*field, whole.clone(), &sums).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Point by point, in rows.
+    fn in_rows(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+        let Pulled { mut dag, outer, mut outputs } = attempt.whole.clone();
+        let schedule = attempt.schedule.clone();
+        let free: LoopSet = outer.iter().copied().collect();
+        let mut free = outside(&dag, &outputs, &schedule, self.target, free);
+        let term_cache = term_cache::term_cache(&mut dag, &mut outputs, &schedule);
+        if term_cache.is_some() {
+            // A row is stored twice, so one task has all of it.
+            free = free.minus(schedule.order.last().copied().into_iter().collect());
+        } else if let Some(block) = Block::of_rows(&dag, &outputs, &schedule, self.target) {
+            return self.blocks(&block, &Pulled { dag, outer, outputs }).map(Some);
+        }
+        let kernel = row::whole(dag, outputs, schedule, free, term_cache, self.target)?;
+        Ok(Some(Outcome::Kernels(vec![kernel])))
+    }
+
+    /// The kernels of an expression whose reductions are stored first. One that another needs comes after that.
+    fn sums_first(
+        &mut self,
+        field: FieldId,
+        mut rest: Pulled,
+        sums: &[NodeId],
+    ) -> Result<Outcome, CodegenError> {
+        let sizes: Vec<i64> = rest.outer.iter().map(|&l| rest.dag.extent(l)).collect();
+        let mut first = Pulled { outputs: Vec::new(), ..rest.clone() };
+        for &sum in sums {
+            first.outputs.push(self.memory_of(&mut rest, sum, &first.outer, &sizes)?.0);
+        }
+        let first = first.merged();
+        let kernels = match &sums {
+            [_] => match self.kernels(field, first)? {
+                Outcome::Kernels(kernels) => kernels,
+                other => return Ok(other),
+            },
+            _ => vec![self.rows(first)?],
+        };
+        Ok(self.kernels(field, rest.merged())?.after(kernels))
+    }
+
+    /// The kernels of sums in lanes, a block of them at a time.
+    fn blocks(&self, block: &Block, whole: &Pulled) -> Result<Outcome, CodegenError> {
+        let parts = block.parts(whole).ok_or_else(|| CodegenError::overflow("an address"))?;
+        let alone = parts.len() > 1;
+        let kernels = parts.into_iter().map(|part| {
+            let kernel = self.rows(part)?;
+            // It has only some of the rows that its target has.
+            Ok(if alone { kernel.alone() } else { kernel })
+        });
+        Ok(Outcome::Kernels(kernels.collect::<Result<_, CodegenError>>()?))
+    }
+
+    /// The kernels of a contraction whose rows are read from a tensor with a frame.
+    fn halo(&mut self, field: FieldId, halo: halo::Halo) -> Result<Outcome, CodegenError> {
+        self.temporary(TensorType::new(halo.dtype, Space::of(&[halo.count.unsigned_abs()])));
+        let mut merged = [halo.first, halo.rest].into_iter().map(Pulled::merged);
+        let mut kernels = Vec::new();
+        if let Some(first) = merged.next() {
+            kernels.push(self.rows(first)?);
+        }
+        match merged.next() {
+            Some(rest) => Ok(self.kernels(field, rest)?.after(kernels)),
+            None => Ok(Outcome::Kernels(kernels)),
+        }
+    }
+
+    /// The kernels of a contraction, with their scratch memory.
+    pub(crate) fn tiles(
+        &mut self,
+        dag: &Dag,
+        output: &Output,
+        (c, scratch): (&Contraction, &Scratch),
+        schedule: &Schedule,
+    ) -> Result<Vec<Kernel>, CodegenError> {
+        let bytes = |n: i64| TensorType::new(DType::U8, Space::of(&[n.unsigned_abs()]));
+        let buffers = (self.temporary(bytes(scratch.columns)), self.temporary(bytes(scratch.rows)));
+        let mut kernels = crate::lower::contraction::emit(dag, output, c, schedule, self.target, buffers)?;
+        if let Some(tiles) = kernels.last_mut() {
+            tiles.recipe = Some(Arc::new(Recipe::Tiles {
+                dag: dag.clone(),
+                output: output.clone(),
+                contraction: c.clone(),
+                schedule: schedule.clone(),
+                scratch: buffers,
+                whole: false,
+            }));
+        }
+        Ok(kernels)
+    }
+
+    /// The kernels of a reduction in parts: the parts, in tiles if they are a contraction, and what is made of them.
+    fn parts(
+        &mut self,
+        field: FieldId,
+        parts: split_reduction::Parts,
+        outer: &[LoopId],
+    ) -> Result<Outcome, CodegenError> {
+        self.temporary(TensorType::new(parts.dtype, Space::of(&[parts.count.unsigned_abs()])));
+        let (first, output, loops) = parts.first;
+        let mut kernels = Vec::new();
+        for (dag, output, loops) in [(first, output, loops), (parts.second, parts.output, outer.to_vec())] {
+            let outputs = [output];
+            let schedule = schedule::choose(&dag, &outputs, &loops, self.target);
+            if let Choice::Tiles(c, scratch) = self.contraction(&dag, &outputs, &loops, field) {
+                kernels.extend(self.tiles(&dag, &outputs[0], (&c, &scratch), &schedule)?);
+                continue;
+            }
+            let free = loops.iter().copied().collect();
+            // Sums of parts of the same tensors may become one kernel.
+            kernels.push(row::whole(dag, outputs.to_vec(), schedule, free, None, self.target)?);
+        }
+        Ok(Outcome::Kernels(kernels))
+    }
+
+    /// A sum of products along a map with windows, seen from its target: which terms there are depends on the
+    /// position, and a zero in place of a missing one is not the same where the other factor is not finite. Sent
+    /// from its own space it has no conditions, and tiles.
+    fn guarded_product(&self, dag: &Dag, outputs: &[Output]) -> Option<FieldId> {
+        const WORTH: f64 = 100_000.0;
+        let [output] = outputs else { return None };
+        let windows = |field: FieldId| match &self.function.fields[field].kind {
+            FieldKind::Acc { map, .. } => {
+                map.components().iter().any(|c| c.coeffs.iter().filter(|&&k| k != 0).count() > 1)
+            }
+            _ => false,
+        };
+        dag.reachable(&[output.root], false).into_iter().find_map(|n| match &dag[n].node {
+            Node::Reduce { op: AccOp::Add, loops, body, field } => {
+                let Node::Guarded { inner, .. } = dag[*body].node else { return None };
+                let product = matches!(dag[inner].node, Node::Binary(BinaryOp::Mul, ..));
+                let all = dag[n].deps.union(loops.iter().copied().collect());
+                (product && dag.points(all) >= WORTH && windows(*field)).then_some(*field)
+            }
+            _ => None,
+        })
+    }
+
+    /// The contraction that a kernel is built around, or one that must be stored first to have a kernel of its own.
+    pub(crate) fn contraction(
+        &self,
+        dag: &Dag,
+        outputs: &[Output],
+        outer: &[LoopId],
+        top: FieldId,
+    ) -> Choice {
+        /// A sum of fewer terms is no work beside a tile.
+        const FEW_TERMS: i64 = 8;
+        let [output] = outputs else { return Choice::None };
+        let all: LoopSet = outer.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
+        let direct = dag.reachable(&[output.root], false);
+        let mut chosen = Choice::None;
+        for id in dag.reachable(&[output.root], true) {
+            let Node::Reduce { field, .. } = &dag[id].node else { continue };
+            let Some(c) = analyse::analyse(dag, outputs, id, self.target) else { continue };
+            let Some(scratch) = contraction::scratch(dag, &c, self.target) else { continue };
+            let fits = direct.contains(&id) && dag[id].deps == all;
+            match chosen {
+                Choice::None if fits => chosen = Choice::Tiles(Box::new(c), scratch),
+                _ if *field == top => {}
+                _ => return Choice::First(*field),
+            }
+        }
+        // What each tile would sum again is there before.
+        let again = |id: &NodeId| match (&chosen, &dag[*id].node) {
+            (Choice::Tiles(c, _), Node::Reduce { loops, field, .. }) if c.node != *id && *field != top => {
+                let terms = loops.iter().map(|&l| dag.extent(l)).product::<i64>();
+                (terms >= FEW_TERMS).then_some(*field)
+            }
+            _ => None,
+        };
+        direct.iter().find_map(again).map_or(chosen, Choice::First)
+    }
+}
+
+pub(crate) enum Choice {
+    /// There is none.
+    None,
+    /// This one, with its scratch memory.
+    Tiles(Box<Contraction>, Scratch),
+    /// This field must be stored first.
+    First(FieldId),
+}
+
+pub(crate) enum Outcome {
+    /// The kernels.
+    Kernels(Vec<Kernel>),
+    /// This field must be stored first.
+    First(FieldId),
+}
+
+impl Outcome {
+    /// The same after other kernels.
+    fn after(self, mut first: Vec<Kernel>) -> Outcome {
+        match self {
+            Outcome::Kernels(kernels) => {
+                first.extend(kernels);
+                Outcome::Kernels(first)
+            }
+            first => first,
+        }
+    }
+}

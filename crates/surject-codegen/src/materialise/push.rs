@@ -1,0 +1,141 @@
+//! Accumulations in push form: what cannot be said of a position of the target is sent there from the product space.
+
+use crate::CodegenError;
+use crate::expression::address::{Lin, LoopId, LoopSet};
+use crate::expression::build::{Builder, Stop};
+use crate::expression::compose::{box_loops, compose, linearise, sizes, stop_is_error};
+use crate::expression::dag::{Buf, Dag, Node, NodeId};
+use crate::expression::output::{Output, outputs};
+use crate::lower::row::{self, Kernel};
+use crate::materialise::forms::{Choice, Outcome};
+use crate::materialise::store::Stores;
+use crate::normalise::merge;
+use crate::schedule::{self, blocks};
+use std::collections::HashMap;
+use surject_index::Space;
+use surject_ir::{AccOp, DType, FieldId, FieldKind, TensorType};
+
+impl Stores<'_> {
+    /// An accumulation in push form: the target is filled with the neutral element, then every point of the product
+    /// space is joined to the element it is sent to.
+    pub(crate) fn push(
+        &mut self,
+        to: Buf,
+        field: FieldId,
+        stored: &HashMap<FieldId, Buf>,
+    ) -> Result<Outcome, CodegenError> {
+        let data = &self.function.fields[field];
+        let FieldKind::Acc { op, map, of } = &data.kind else {
+            return Err(CodegenError::malformed("only an accumulation can be pushed"));
+        };
+        let (op, map, of) = (*op, map.clone(), *of);
+        let (target_sizes, product_sizes) = (sizes(map.codomain())?, sizes(map.domain())?);
+        let mut kernels = Vec::new();
+        let empty = map.domain().is_empty();
+        if op != AccOp::Set || empty {
+            let (dag, outer, position) = stop_is_error(box_loops(&target_sizes))?;
+            let address = linearise(&target_sizes, &position)?;
+            let (mut dag, value) = (dag, op.neutral(data.dtype));
+            let parts = crate::expression::complex::constant(&mut dag, value);
+            let outputs = stop_is_error(outputs(to, address, parts, None))?;
+            let (dag, outputs, outer) = merge::merge(dag, outputs, &outer);
+            let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
+            let free = outer.iter().copied().collect();
+            kernels.push(row::emit(&dag, &outputs, &schedule, self.target, free, None)?);
+        }
+        if empty {
+            return Ok(Outcome::Kernels(kernels));
+        }
+        let (dag, outer, position) = stop_is_error(box_loops(&product_sizes))?;
+        let components = compose(&map, &position)?;
+        let address = linearise(&target_sizes, &components)?;
+        let bound = HashMap::new();
+        let mut builder =
+            Builder::new(self.function, stored, &bound, dag).inlining(&self.inlined).gathering(&self.gathers);
+        let parts = match builder.value(of, position) {
+            Ok(parts) => parts,
+            Err(Stop::Spill(inner)) => return Ok(Outcome::First(inner)),
+            // The body is stored on its own, where its loops can be split.
+            Err(Stop::Split(..)) => return Ok(Outcome::First(of)),
+            Err(Stop::Phase(_, inner)) => return Ok(Outcome::First(inner)),
+            Err(Stop::Error(error)) => return Err(error),
+        };
+        let join = (op != AccOp::Set).then_some(op);
+        let mut dag = builder.dag;
+        let mut parts = parts;
+        let mut outer = outer;
+        // Summed before they are sent, where the target alone does not say what is sent to it: then a sum of
+        // products has tiles, and what they give is sent from memory.
+        let summed: Vec<LoopId> = outer
+            .iter()
+            .copied()
+            .filter(|&l| dag.extent(l) > 1 && components.iter().all(|c| c.coeff(l) == 0))
+            .collect();
+        let windows = components.iter().any(|c| c.terms.len() > 1 || c.terms.iter().any(|t| t.1.abs() != 1));
+        let dtype = dag[parts.re].dtype;
+        // An element of 16 bits would be rounded once for every term, and a long sum of floats has one accumulator.
+        let terms: i64 = summed.iter().map(|&l| dag.extent(l)).product();
+        let long = blocks::round(op, dtype) && terms > blocks::TERMS;
+        let apart = windows || long || matches!(dtype, DType::BF16 | DType::F16);
+        if let (Some(_), false, true, None) = (join, summed.is_empty(), apart, parts.im) {
+            parts.re = dag.add(Node::Reduce { op, loops: summed.clone(), body: parts.re, field }, dtype);
+            outer.retain(|l| !summed.contains(l));
+            if let Some((more, load)) = self.sent(&mut dag, parts.re, &outer)? {
+                kernels.extend(more);
+                parts.re = load;
+            }
+        }
+        let outputs = stop_is_error(outputs(to, address, parts, join))?;
+        let injective = op == AccOp::Set || map.injective().is_yes();
+        let free: LoopSet =
+            outer.iter().copied().filter(|&l| injective || separates(&dag, &components, l)).collect();
+        let mut schedule = schedule::choose(&dag, &outputs, &outer, self.target);
+        if let Some(inner) = self.repeated(&dag, &outputs, &schedule, field) {
+            return Ok(Outcome::First(inner));
+        }
+        // Loops that tasks may be cut along stand outside; a loop in lanes stays last.
+        if schedule.lanes == 1 {
+            schedule.order.sort_by_key(|&l| !free.contains(l));
+        } else if let Some((_, rest)) = schedule.order.split_last_mut() {
+            rest.sort_by_key(|&l| !free.contains(l));
+        }
+        kernels.push(row::emit(&dag, &outputs, &schedule, self.target, free, None)?);
+        Ok(Outcome::Kernels(kernels))
+    }
+
+    /// The kernels that store a sum of products over some loops in a temporary, if it is worth tiles, and its
+    /// element there.
+    fn sent(
+        &mut self,
+        dag: &mut Dag,
+        root: NodeId,
+        outer: &[LoopId],
+    ) -> Result<Option<(Vec<Kernel>, NodeId)>, CodegenError> {
+        let Node::Reduce { field, .. } = dag[root].node else { return Ok(None) };
+        let dtype = dag[root].dtype;
+        let sizes: Vec<i64> = outer.iter().map(|&l| dag.extent(l)).collect();
+        let position: Vec<Lin> =
+            outer.iter().map(|&l| if dag.extent(l) == 1 { Lin::default() } else { Lin::var(l) }).collect();
+        let address = linearise(&sizes, &position)?;
+        let to = self.next();
+        let outputs = [Output { to, address: address.clone(), root, join: None }];
+        let Choice::Tiles(c, scratch) = self.contraction(dag, &outputs, outer, field) else {
+            return Ok(None);
+        };
+        let count: i64 = sizes.iter().product();
+        self.temporary(TensorType::new(dtype, Space::of(&[count.unsigned_abs()])));
+        let schedule = schedule::choose(dag, &outputs, outer, self.target);
+        let kernels = self.tiles(dag, &outputs[0], (&c, &scratch), &schedule)?;
+        let load = dag.add(Node::Load { buf: to, address, guards: Vec::new() }, dtype);
+        Ok(Some((kernels, load)))
+    }
+}
+
+/// Do two points with different values of a loop never meet? Then some component alone tells the value.
+fn separates(dag: &Dag, components: &[Lin], l: LoopId) -> bool {
+    components.iter().any(|c| {
+        let others = c.terms.iter().filter(|t| t.0 != l);
+        let reach: i128 = others.map(|t| i128::from(t.1.abs()) * i128::from(dag.extent(t.0) - 1)).sum();
+        i128::from(c.coeff(l).abs()) > reach
+    })
+}

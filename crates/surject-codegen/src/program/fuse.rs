@@ -1,0 +1,528 @@
+//! Several kernels as one: a task takes a few rows through all of them.
+//!
+//! Kernels that follow each other often agree on the outermost indices of what they write and read: row `i` of a
+//! product becomes row `i` of a softmax, which row `i` of the next product needs. Where the maps say so
+//! (`recipe`), a task computes some rows of the first, the same rows of the second, and so on. What lies between
+//! never leaves the cache of its thread: the scores of attention, say, exist for some rows at a time and not as a
+//! tensor. And the threads meet once instead of once a kernel.
+//!
+//! Whether that pays is estimated in cycles ([`Estimate`]): the bytes that need not be moved and the meetings that
+//! are saved, against packed columns that are run through more often because a task has fewer rows at once. What several
+//! kernels of a chain read comes from memory once if the rows are so few that the cache of the thread holds them.
+//!
+//! A chain may end with reductions down the columns of its rows (`columns`): every task joins its rows to a target of
+//! its own, and one more kernel joins the targets.
+//!
+//! A kernel of one element a row, such as a root of a variance, is done in lanes; it goes from row to row like the others
+//! where passes over rows that come from memory stand before and behind it.
+//!
+//! A reduction down columns that no chain has may become two kernels (`parts`).
+//!
+//! Kernels over the same points become one of several outputs before (`outputs`), and products that no chain has pack
+//! their columns themselves (`packed`).
+//!
+//! A part of a kernel is asked for its rows with pointers that are moved back by the rows before them, so the
+//! addresses in it are those of the whole tensor.
+
+pub(crate) mod chain;
+pub(crate) mod outputs;
+pub(crate) mod packed;
+pub(crate) mod parts;
+
+use crate::expression::dag::Buf;
+use crate::lower::recipe::{Cut, Recipe};
+use crate::lower::row::Kernel;
+use crate::program::memory::bytes;
+use crate::program::steps::Step;
+use crate::schedule::BYTES_A_CYCLE;
+use crate::schedule::prefetch::When;
+use crate::{CodegenError, Target};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use surject_ir::TensorType;
+
+/// What fusing needs to know of a function, and what it adds to it.
+pub struct World<'a> {
+    /// The machine.
+    pub target: &'a Target,
+    /// The kernels; more are added.
+    pub kernels: &'a mut Vec<Kernel>,
+    /// The types of the buffers; scratch memory is added.
+    pub types: &'a mut Vec<TensorType>,
+    /// The buffer whose memory each buffer has.
+    pub memory: &'a dyn Fn(Buf) -> Buf,
+    /// Memory that is read or written otherwise than by a kernel: results, conditions, copies.
+    pub kept: HashSet<Buf>,
+    /// How many runs of kernels touch each memory.
+    pub touched: HashMap<Buf, usize>,
+    /// Kernels that go on with no chain.
+    pub apart: &'a HashSet<usize>,
+    /// The chains that were made.
+    pub chains: Vec<Fused>,
+}
+
+/// A chain that was made.
+#[derive(Clone, Debug)]
+pub struct Fused {
+    /// Its kernels, with the memory that each writes and that is there after it.
+    pub members: Vec<(usize, Vec<Buf>)>,
+    /// The cycles it saves.
+    pub saved: f64,
+}
+
+/// The memory that a step reads (`false`) and writes (`true`).
+type Touch = Vec<(Buf, bool)>;
+
+/// Cycles of one core that the threads need to meet after a kernel: about two microseconds.
+const MEETING: f64 = 6_000.0;
+
+/// Fused kernels save at least so many cycles, and where the threads share little work, so many.
+const LEAST: f64 = 3_000.0;
+
+const LEAST_OF_LITTLE: f64 = 10_000.0;
+
+/// Cycles below which work is little: all is done by one task, where no kernel has several.
+const SHARED: f64 = 120_000.0;
+
+/// Bytes a cycle from memory or a cache that the threads share, and from a thread's own cache.
+const FAR: f64 = BYTES_A_CYCLE;
+
+const NEAR: f64 = 32.0;
+
+/// A kernel among those that are fused.
+struct Member {
+    /// Its number among the steps.
+    at: usize,
+    kernel: usize,
+    buffers: Vec<Buf>,
+    /// What is cut, and how.
+    recipe: Arc<Recipe>,
+    cut: Cut,
+    /// Cycles that it takes longer than the kernel alone.
+    lost: f64,
+    /// Memory, is it written, bytes of a part.
+    accesses: Vec<(Buf, bool, Option<i64>)>,
+}
+
+impl Member {
+    /// Is a tensor of the kernel there as a whole, and not in parts, with those that lie between?
+    fn is_whole(&self, between: &[(Buf, i64)], world: &World<'_>) -> impl Fn(Buf) -> bool {
+        let whole = self.tensors_in(world, |memory| !between.iter().any(|b| b.0 == memory));
+        move |buf| whole.contains(&buf)
+    }
+
+    fn touches(&self, memory: Buf) -> bool {
+        self.accesses.iter().any(|a| a.0 == memory)
+    }
+
+    /// The memory that it reads, or writes, in parts, and the bytes of all of them.
+    fn in_parts(&self, written: bool) -> impl Iterator<Item = (Buf, i64)> {
+        let such = self.accesses.iter().filter(move |a| a.1 == written);
+        such.filter_map(|a| Some((a.0, a.2?.saturating_mul(self.cut.parts))))
+    }
+
+    /// The tensors of the kernel that have such memory.
+    fn tensors_in(&self, world: &World<'_>, such: impl Fn(Buf) -> bool) -> Vec<Buf> {
+        let pairs = world.kernels[self.kernel].buffers.iter().zip(&self.buffers);
+        pairs.filter(|p| such((world.memory)(*p.1))).map(|p| *p.0).collect()
+    }
+
+    /// Bytes of packed rows for a range of so many parts.
+    fn row_bytes(&self, between: &[(Buf, i64)], most: i64, world: &World<'_>) -> i64 {
+        self.recipe.row_bytes(most, world.target, &self.is_whole(between, world))
+    }
+}
+
+/// Kernels to fuse, and how.
+struct Chain {
+    members: Vec<Member>,
+    /// Steps that go before and after it.
+    before: Vec<usize>,
+    after: Vec<usize>,
+    /// What lies between, with the bytes of a part.
+    between: Vec<(Buf, i64)>,
+    /// Parts that are done at once; ranges do not cross multiples of the other number.
+    most: i64,
+    segment: i64,
+    tasks: i64,
+    estimate: Estimate,
+}
+
+impl Chain {
+    /// How a member asks for what it reads: one does for all that read the same. That is the first, or one that has so
+    /// much to compute that memory brings what the next range reads meanwhile. Other processors are asked by what comes
+    /// after the results, while they are on their way to memory.
+    fn when(&self, member: &Member, world: &World<'_>) -> impl Fn(Buf) -> Option<When> {
+        const MUCH: f64 = 1.5;
+        let cycles = |m: &Member| world.kernels[m.kernel].cycles;
+        let near = |m: &Member, memory: Buf| {
+            let part = m.accesses.iter().find(|a| a.0 == memory).and_then(|a| a.2);
+            part.is_some_and(|part| part.saturating_mul(self.most) <= world.target.l1_bytes as i64)
+        };
+        // Results that no cache of a thread holds.
+        let leaves = |m: &Member| {
+            let inside = |memory: Buf| self.between.iter().any(|b| b.0 == memory);
+            m.in_parts(true).any(|(to, bytes)| !inside(to) && bytes > world.target.l2_share_bytes as i64)
+        };
+        let left = self.members.iter().find(|m| leaves(m)).map_or(usize::MAX, |m| m.at);
+        let asks = |memory: Buf| {
+            let mut touching = self.members.iter().filter(|m| m.touches(memory));
+            let first = touching.next()?;
+            let most = if world.target.prefetches_next_row() {
+                let most = touching.max_by(|a, b| cycles(a).total_cmp(&cycles(b)));
+                most.filter(|m| cycles(m) >= MUCH * cycles(first))
+            } else {
+                touching.rfind(|m| m.at > left && !leaves(m))
+            };
+            let written = self.members.iter().any(|m| m.accesses.iter().any(|a| a.0 == memory && a.1));
+            match most.filter(|m| near(m, memory)) {
+                _ if written => None,
+                Some(most) => (most.at == member.at).then_some(When::Rows(self.most)),
+                None => (first.at == member.at).then_some(When::Soon),
+            }
+        };
+        let pairs = world.kernels[member.kernel].buffers.iter().zip(&member.buffers);
+        let all: Vec<(Buf, When)> =
+            pairs.filter_map(|(&buf, &tensor)| Some((buf, asks((world.memory)(tensor))?))).collect();
+        move |buf| all.iter().find(|a| a.0 == buf).map(|a| a.1)
+    }
+
+    /// Is a tensor of a member touched by no other?
+    fn is_alone(&self, member: &Member, world: &World<'_>) -> impl Fn(Buf) -> bool {
+        let touching = |buf: Buf| self.members.iter().filter(|m| m.touches(buf)).count();
+        let alone = member.tensors_in(world, |memory| touching(memory) == 1);
+        move |buf| alone.contains(&buf)
+    }
+
+    fn fused(&self) -> Fused {
+        let inside = |buf: Buf| self.between.iter().any(|b| b.0 == buf);
+        let left = |m: &Member| m.accesses.iter().filter(|a| a.1 && !inside(a.0)).map(|a| a.0).collect();
+        Fused {
+            members: self.members.iter().map(|m| (m.kernel, left(m))).collect(),
+            saved: self.estimate.saved - self.estimate.lost,
+        }
+    }
+}
+
+/// What fusing saves, in cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Estimate {
+    /// Bytes that stay in a cache, and meetings.
+    saved: f64,
+    /// Columns that are run through once more.
+    lost: f64,
+}
+
+/// Fuses kernels of these steps, and of those inside.
+pub fn fuse(steps: Vec<Step>, world: &mut World<'_>) -> Result<Vec<Step>, CodegenError> {
+    let mut steps = steps;
+    for step in &mut steps {
+        match step {
+            Step::While { condition, body, .. } => {
+                *condition = fuse(std::mem::take(condition), world)?;
+                *body = fuse(std::mem::take(body), world)?;
+            }
+            Step::If { branches, .. } => {
+                for branch in branches {
+                    *branch = fuse(std::mem::take(branch), world)?;
+                }
+            }
+            Step::Run { .. } | Step::Copy { .. } => {}
+        }
+    }
+    steps = outputs::join(steps, world)?;
+    let mut result = Vec::new();
+    let mut start = 0;
+    while start < steps.len() {
+        let Some(chain) = best(&steps, start, world)? else {
+            result.push(steps[start].clone());
+            start += 1;
+            continue;
+        };
+        let end = chain.members.last().map_or(start, |m| m.at) + 1;
+        result.extend(chain.before.iter().map(|&i| steps[i].clone()));
+        result.extend(chain::emit(&chain, &steps, world)?);
+        world.chains.push(chain.fused());
+        // What was put off may start a chain of its own.
+        let mut rest: Vec<Step> = chain.after.iter().map(|&i| steps[i].clone()).collect();
+        rest.extend_from_slice(&steps[end..]);
+        steps = rest;
+        start = 0;
+    }
+    parts::cut(packed::join(result, world)?, world)
+}
+
+/// The best chain that starts with a step.
+fn best(steps: &[Step], start: usize, world: &World<'_>) -> Result<Option<Chain>, CodegenError> {
+    const AHEAD: usize = 3;
+    let mut counts: Vec<i64> = Vec::new();
+    if recipe(&steps[start], world).is_none() {
+        return Ok(None);
+    }
+    for step in steps[start..].iter().take(AHEAD) {
+        for count in recipe(step, world).map(|r| r.counts()).unwrap_or_default() {
+            if !counts.contains(&count) {
+                counts.push(count);
+            }
+        }
+    }
+    let mut best: Option<Chain> = None;
+    for count in counts {
+        let Some(chain) = grow(steps, start, count, world)? else { continue };
+        let net = |c: &Chain| c.estimate.saved - c.estimate.lost;
+        if best.as_ref().is_none_or(|b| net(&chain) > net(b)) {
+            best = Some(chain);
+        }
+    }
+    Ok(best)
+}
+
+fn recipe<'w>(step: &Step, world: &'w World<'_>) -> Option<&'w Arc<Recipe>> {
+    match step {
+        Step::Run { kernel, .. } => world.kernels[*kernel].recipe.as_ref(),
+        _ => None,
+    }
+}
+
+/// The longest chain of kernels that can all be cut into so many parts, if one pays.
+fn grow(steps: &[Step], start: usize, parts: i64, world: &World<'_>) -> Result<Option<Chain>, CodegenError> {
+    /// More kernels than these are one function too long to compile.
+    const MOST: usize = 12;
+    /// How far ahead a kernel is looked for.
+    const WINDOW: usize = 24;
+    // What is done element by element joins kernels of what comes from memory. (Of 7 MB, in the last cache, a gradient in
+    // one chain took 1.05 to 1.15 times as long; of 12 MB and more, 0.5 to 0.95.)
+    let far =
+        |m: &Member| m.in_parts(false).any(|(_, bytes)| bytes > world.target.llc_share_bytes as i64 / 2);
+    let mut members: Vec<Member> = Vec::new();
+    let mut chosen = None;
+    let (mut before, mut after): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    for (at, step) in steps.iter().enumerate().skip(start).take(WINDOW) {
+        let Some(touch) = touch(step, world) else { break };
+        let clear = |others: &[usize]| {
+            others.iter().all(|&o| {
+                crate::program::fuse::touch(&steps[o], world).is_some_and(|other| !conflict(&touch, &other))
+            })
+        };
+        let joins = member(step, at, parts, world).filter(|m| {
+            let segments = || members.iter().filter_map(|o| o.cut.segment);
+            let goes_on = members.is_empty() || !world.apart.contains(&m.kernel);
+            goes_on
+                && (m.lost == 0.0 || world.target.treats_all_as_large || members.iter().any(far))
+                && m.cut.segment.is_none_or(|s| segments().all(|o| o == s))
+                && members.iter().all(|o| apart(o, m))
+                && clear(&after)
+        });
+        if let Some(member) = joins {
+            members.push(member);
+            if members.len() > 1
+                && let Some(chain) = settle(&members, &before, &after, parts, world)?
+            {
+                chosen = Some((chain, members.len()));
+            }
+            if members.len() == MOST {
+                break;
+            }
+        } else if members.is_empty() {
+            return Ok(None);
+        } else {
+            let of_members: Vec<usize> = members.iter().map(|m| m.at).collect();
+            if clear(&of_members) && clear(&after) {
+                before.push(at);
+            } else {
+                after.push(at);
+            }
+        }
+    }
+    Ok(chosen.map(|(chain, count)| {
+        members.truncate(count);
+        Chain { members, ..chain }
+    }))
+}
+
+/// What a step touches; `None` for control flow.
+fn touch(step: &Step, world: &World<'_>) -> Option<Touch> {
+    match step {
+        Step::Run { buffers, writes, .. } => {
+            Some(buffers.iter().map(|b| ((world.memory)(*b), writes.contains(b))).collect())
+        }
+        Step::Copy { from, to } => Some(vec![((world.memory)(*from), false), ((world.memory)(*to), true)]),
+        Step::While { .. } | Step::If { .. } => None,
+    }
+}
+
+/// Must two steps stay in their order?
+fn conflict(a: &Touch, b: &Touch) -> bool {
+    a.iter().any(|x| b.iter().any(|y| x.0 == y.0 && (x.1 || y.1)))
+}
+
+/// A step as a member of a chain of so many parts.
+fn member(step: &Step, at: usize, parts: i64, world: &World<'_>) -> Option<Member> {
+    let Step::Run { kernel, buffers, .. } = step else { return None };
+    let data = &world.kernels[*kernel];
+    let whole = data.recipe.as_ref()?;
+    let (recipe, cut, lost) = match whole.cut(parts) {
+        Some(cut) => (Arc::clone(whole), cut, 0.0),
+        None => {
+            let (recipe, lost) = whole.by_element(parts, world.target)?;
+            let cut = recipe.cut(parts)?;
+            (Arc::new(recipe), cut, lost)
+        }
+    };
+    // The kernel was made for buffers of its own.
+    let here = |buf: Buf| {
+        let place = data.buffers.iter().position(|&b| b == buf)?;
+        Some((world.memory)(buffers[place]))
+    };
+    let accesses = recipe.accesses(&cut, world.target).into_iter();
+    let accesses: Option<Vec<_>> = accesses.map(|a| Some((here(a.buf)?, a.write, a.share))).collect();
+    Some(Member { at, kernel: *kernel, buffers: buffers.clone(), recipe, cut, lost, accesses: accesses? })
+}
+
+/// Do the same parts of two kernels need nothing of each other's other parts?
+fn apart(a: &Member, b: &Member) -> bool {
+    a.accesses
+        .iter()
+        .all(|x| b.accesses.iter().all(|y| x.0 != y.0 || !(x.1 || y.1) || (x.2.is_some() && x.2 == y.2)))
+}
+
+/// Decides how kernels are fused; `None` where it does not pay.
+fn settle(
+    members: &[Member],
+    before: &[usize],
+    after: &[usize],
+    parts: i64,
+    world: &World<'_>,
+) -> Result<Option<Chain>, CodegenError> {
+    let target = world.target;
+    let threads = target.threads.max(1) as i64;
+    let recipes: Vec<_> = members.iter().map(|m| &m.recipe).collect();
+    let kernels = || members.iter().map(|m| &world.kernels[m.kernel]);
+
+    // What is written and read inside and nowhere else. And what several members read: if it does not fit in the
+    // caches of the threads, it comes from afar for each of them, unless the parts of a range do fit.
+    let mut between: Vec<(Buf, i64)> = Vec::new();
+    let (mut moved, mut again) = (0.0, 0.0);
+    let mut part = 0;
+    let mut seen: HashSet<Buf> = HashSet::new();
+    for (i, member) in members.iter().enumerate() {
+        for &(buf, write, share) in &member.accesses {
+            let Some(share) = share else { continue };
+            if seen.insert(buf) {
+                part += share;
+            }
+            let touching: Vec<usize> = members
+                .iter()
+                .enumerate()
+                .filter(|(_, m)| m.accesses.iter().any(|a| a.0 == buf))
+                .map(|(j, _)| j)
+                .collect();
+            if touching.first() != Some(&i) || touching.len() == 1 {
+                continue;
+            }
+            let size = bytes(&world.types[buf.0 as usize])?;
+            if !write {
+                let written = members.iter().any(|m| m.accesses.iter().any(|a| a.0 == buf && a.1));
+                if !written && size > target.l2_share_bytes as u64 * threads.unsigned_abs() {
+                    again += (touching.len() - 1) as f64 * size as f64 / FAR;
+                }
+                continue;
+            }
+            let reads_first = member.accesses.iter().any(|a| a.0 == buf && !a.1);
+            let far = if size > (target.l2_share_bytes as u64) { FAR } else { NEAR };
+            moved += touching.len() as f64 * size as f64 / far;
+            let inside = world.touched.get(&buf) == Some(&touching.len()) && !world.kept.contains(&buf);
+            let whole = share.checked_mul(parts).is_some_and(|n| n as u64 == size);
+            if inside && whole && !reads_first && !between.iter().any(|b| b.0 == buf) {
+                between.push((buf, share));
+            }
+        }
+    }
+
+    let step = recipes.iter().map(|r| r.step()).max().unwrap_or(1);
+    let segment = members.iter().find_map(|m| m.cut.segment).unwrap_or(parts);
+    let own = recipes.iter().filter_map(|r| r.columns(target)).map(|c| c.1 / step * step).min();
+    let even = parts / (4 * threads) / step * step;
+    let mut most = own.unwrap_or(i64::MAX).min(even).min(segment).max(step);
+    let scratch = |most: i64| -> i64 {
+        let rows = members.iter().map(|m| m.row_bytes(&between, most, world)).max().unwrap_or(0);
+        rows + between.iter().map(|b| b.1 * most).sum::<i64>()
+    };
+    while most > step && scratch(most) > target.l2_share_bytes as i64 {
+        most = (most / 2 / step * step).max(step);
+    }
+    let ranges = |most: i64| parts / segment * ((segment + most - 1) / most);
+    let cycles: f64 = kernels().map(|k| k.cycles).sum();
+    let shared = kernels().filter(|k| k.tasks > 1).count();
+    let tasks = |most: i64| {
+        let alone = threads == 1 || (shared == 0 && cycles < SHARED && !target.treats_all_as_large);
+        if alone { 1 } else { ranges(most).min(4 * threads) }
+    };
+    // What the kernels do that the threads would not share.
+    let single: f64 = kernels().filter(|k| k.tasks == 1).map(|k| k.cycles).sum();
+    let targets: Vec<i64> = recipes.iter().filter_map(|r| r.joined()?.bytes()).collect();
+    let tiled = recipes.iter().any(|r| r.columns(target).is_some());
+    // In parts, tiles have another form: that costs more than an element by itself is worth.
+    if tiled && members.iter().any(|m| m.lost > 0.0) {
+        return Ok(None);
+    }
+    // What one row after the other goes through stays in the nearest cache, or comes again from the second.
+    let room = if tiled { 2 * target.l2_share_bytes } else { target.l1_bytes * 2 / 3 } as i64;
+    let lost: f64 =
+        members.iter().map(|m| m.lost + m.recipe.lost_in_ranges(target, &m.is_whole(&between, world))).sum();
+    let estimate = |most: i64| {
+        let fits = |room: i64| most.saturating_mul(part) <= room;
+        let share = if fits(room) {
+            1.0
+        } else if fits(target.l2_share_bytes as i64 / 2) {
+            1.0 - FAR / NEAR
+        } else {
+            0.0
+        };
+        let saved = moved + share * again;
+        let mut estimate = Estimate { saved: saved / threads as f64, lost: lost / threads as f64 };
+        if threads > 1 {
+            estimate.saved += shared.saturating_sub(1) as f64 * MEETING;
+        }
+        if shared > 0 {
+            estimate.saved += single * (1.0 - 1.0 / tasks(most).min(threads) as f64);
+        }
+        for (bytes, block) in recipes.iter().filter_map(|r| r.columns(target)) {
+            let runs = parts / segment * ((segment + block - 1) / block);
+            let far = if bytes > target.l2_share_bytes as i64 { 2.0 * FAR } else { 2.0 * NEAR };
+            estimate.lost += (ranges(most) - runs).max(0) as f64 * bytes as f64 / far / threads as f64;
+        }
+        // Targets of their own are joined by a kernel.
+        for bytes in targets.iter().filter(|_| tasks(most) > 1) {
+            estimate.lost += MEETING + (bytes * tasks(most)) as f64 / FAR;
+        }
+        estimate
+    };
+    let net = |most: i64| estimate(most).saved - estimate(most).lost;
+    // As many ranges for every task.
+    let over = |n: i64, by: i64| (n + by - 1) / by;
+    let count = over(segment, (room / part.max(1)).max(1));
+    let count = over(count, 4 * threads) * 4 * threads;
+    let snug = (over(over(segment, count), step) * step).clamp(step, most);
+    if net(snug) > net(most) || !tiled {
+        most = snug;
+    }
+    let (estimate, tasks) = (estimate(most), tasks(most));
+    if scratch(most) > 2 * target.l2_share_bytes as i64
+        || (shared > 0 && tasks < threads && !target.treats_all_as_large)
+    {
+        return Ok(None);
+    }
+    let least = if shared > 0 && cycles < SHARED { LEAST_OF_LITTLE } else { LEAST };
+    let pays = target.treats_all_as_large || net(most) > least;
+    Ok(pays.then(|| Chain {
+        members: Vec::new(),
+        before: before.to_vec(),
+        after: after.to_vec(),
+        between,
+        most,
+        segment,
+        tasks,
+        estimate,
+    }))
+}

@@ -1,0 +1,371 @@
+//! The text of a chain: a loop over ranges, with a call of every part in it.
+
+use crate::CodegenError;
+use crate::expression::dag::Buf;
+use crate::lower::row::Kernel;
+use crate::program::fuse::{Chain, Member, World};
+use crate::program::memory::{self, Need};
+use crate::program::steps::Step;
+use std::collections::HashMap;
+use surject_index::Space;
+use surject_ir::{DType, TensorType};
+
+/// The text of a function under construction.
+#[derive(Default)]
+struct Text {
+    text: String,
+    names: usize,
+}
+
+impl Text {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    fn op(&mut self, operation: &str) -> String {
+        self.names += 1;
+        let name = format!("%{}", self.names - 1);
+        self.line(&format!("{name} = {operation}"));
+        name
+    }
+
+    fn int(&mut self, value: i64) -> String {
+        self.op(&format!("arith.constant {value} : i64"))
+    }
+
+    /// `a op b` of 64-bit integers.
+    fn arith(&mut self, op: &str, a: &str, b: &str) -> String {
+        self.op(&format!("arith.{op} {a}, {b} : i64"))
+    }
+
+    /// The place of an entry in an array of pointers.
+    fn entry(&mut self, array: &str, i: usize) -> String {
+        self.op(&format!("llvm.getelementptr {array}[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"))
+    }
+
+    fn load(&mut self, array: &str, i: usize) -> String {
+        let at = self.entry(array, i);
+        self.op(&format!("llvm.load {at} : !llvm.ptr -> !llvm.ptr"))
+    }
+
+    fn store(&mut self, pointer: &str, array: &str, i: usize) {
+        let at = self.entry(array, i);
+        self.line(&format!("llvm.store {pointer}, {at} : !llvm.ptr, !llvm.ptr"));
+    }
+
+    /// Stores the pointer to one of several targets of so many bytes each: the first of them, and the number.
+    fn point(&mut self, (first, number, bytes): (&str, &str, i64), array: &str, i: usize) {
+        let each = self.int(bytes);
+        let ahead = self.arith("muli", number, &each);
+        let pointer = self.ahead(first, &ahead);
+        self.store(&pointer, array, i);
+    }
+
+    /// A pointer so many bytes further on.
+    fn ahead(&mut self, pointer: &str, bytes: &str) -> String {
+        self.op(&format!("llvm.getelementptr {pointer}[{bytes}] : (!llvm.ptr, i64) -> !llvm.ptr, i8"))
+    }
+}
+
+/// What a worker keeps to itself.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Own {
+    /// A part of what lies between.
+    Between(Buf),
+    /// The packed rows of the member with this number.
+    Rows(usize),
+}
+
+/// Where a worker keeps what it has to itself: the offset of each, and the bytes of all.
+fn places(chain: &Chain, world: &World<'_>) -> Result<(HashMap<Own, i64>, i64), CodegenError> {
+    let size = |bytes: i64| bytes.unsigned_abs();
+    let mut needs: Vec<Need<Own>> = Vec::new();
+    for &(buf, share) in &chain.between {
+        let touching = |m: &Member| m.accesses.iter().any(|a| a.0 == buf);
+        let first = chain.members.iter().position(touching).unwrap_or(0);
+        let last = chain.members.iter().rposition(touching).unwrap_or(0);
+        needs.push(Need {
+            buf: Own::Between(buf),
+            bytes: size(share * chain.most),
+            ranges: vec![(first, last)],
+        });
+    }
+    for (number, member) in chain.members.iter().enumerate() {
+        let bytes = member.row_bytes(&chain.between, chain.most, world);
+        needs.push(Need { buf: Own::Rows(number), bytes: size(bytes), ranges: vec![(number, number)] });
+    }
+    let (bytes, spots) = memory::assign(needs, &[])?;
+    Ok((spots.into_iter().map(|(own, spot)| (own, spot.offset as i64)).collect(), bytes as i64))
+}
+
+/// What may have the memory of an output. The same parts of both lie at the same place; a part of the first must be
+/// read before that of the output is written, by other members or, where the member that writes it allows it even of
+/// a range of its parts (`parts`), by the same.
+fn in_place(chain: &Chain, parts: &[Kernel], world: &World<'_>) -> Vec<(Buf, Buf)> {
+    let inside = |buf: Buf| chain.between.iter().any(|b| b.0 == buf);
+    let touches = |buf: Buf| {
+        let all = chain.members.iter().enumerate();
+        all.flat_map(move |(i, m)| m.accesses.iter().filter(move |a| a.0 == buf).map(move |a| (i, a.1, a.2)))
+    };
+    let mut reads: Vec<Buf> = chain.members.iter().flat_map(|m| m.accesses.iter().map(|a| a.0)).collect();
+    reads.sort_unstable();
+    reads.dedup();
+    reads.retain(|&r| !inside(r) && touches(r).all(|t| !t.1));
+    let mut pairs = Vec::new();
+    for (number, member) in chain.members.iter().enumerate() {
+        let whole = &world.kernels[member.kernel];
+        // The kernel was made for buffers of its own.
+        let here = |buf: &Buf| {
+            let place = whole.buffers.iter().position(|b| b == buf)?;
+            Some((world.memory)(member.buffers[place]))
+        };
+        let own: Vec<Buf> =
+            parts[number].in_place.iter().filter(|b| whole.in_place.contains(b)).filter_map(here).collect();
+        let output = whole.writes.first().and_then(here);
+        for &(write, _, share) in member.accesses.iter().filter(|a| a.1 && !inside(a.0)) {
+            let first = touches(write).next().is_some_and(|t| t.0 == number);
+            for &read in &reads {
+                let own = output == Some(write) && own.contains(&read);
+                let before = |i: usize| i < number || (i == number && own);
+                if first && share.is_some() && touches(read).all(|t| before(t.0) && t.2 == share) {
+                    pairs.push((read, write));
+                }
+            }
+        }
+    }
+    pairs
+}
+
+/// A new buffer of so many bytes.
+fn scratch(types: &mut Vec<TensorType>, bytes: i64) -> Buf {
+    types.push(TensorType::new(DType::U8, Space::of(&[bytes.unsigned_abs()])));
+    Buf(types.len() as u32 - 1)
+}
+
+/// A kernel of a range as a function.
+fn function(name: &str, part: &Kernel) -> String {
+    format!(
+        "llvm.func internal @KERNEL_{name}(%low: i64, %high: i64, %ptrs: !llvm.ptr) {{\n{}llvm.return\n}}\n{}",
+        part.body,
+        part.functions.replace("@KERNEL", &format!("@KERNEL_{name}"))
+    )
+}
+
+/// What every task joins its rows to, where the target itself is that of all: a target of its own.
+struct Joined {
+    /// The targets of all tasks.
+    targets: Buf,
+    /// Those of each task.
+    count: i64,
+    /// The ranges that are joined to one.
+    ranges: i64,
+    /// The bytes of each.
+    bytes: i64,
+    /// The step that joins them into one.
+    total: Step,
+}
+
+/// The targets of its own that each task has for a member.
+fn joined(
+    member: &Member,
+    (tasks, ranges, most): (i64, i64, i64),
+    world: &mut World<'_>,
+) -> Result<Option<Joined>, CodegenError> {
+    let Some(columns) = member.recipe.joined() else { return Ok(None) };
+    // The ranges of a task, and of those that share a target.
+    let own = (ranges + tasks - 1) / tasks;
+    let targets = columns.targets(own * most).clamp(1, own);
+    let ranges = (own + targets - 1) / targets;
+    let count = (own + ranges - 1) / ranges;
+    if tasks * count == 1 {
+        return Ok(None);
+    }
+    let bytes = columns.bytes().ok_or_else(|| CodegenError::malformed("a target without an end"))?;
+    let targets = scratch(world.types, bytes * tasks * count);
+    world.touched.insert(targets, 2);
+    let to = member.buffers[0];
+    let kernel = columns.total((targets, to), tasks * count, world.target)?;
+    let (buffers, writes) = (kernel.buffers.clone(), kernel.writes.clone());
+    world.kernels.push(kernel);
+    let kernel = world.kernels.len() - 1;
+    let total = Step::Run { kernel, buffers, writes, in_place: Vec::new(), copies: false, origin: None };
+    Ok(Some(Joined { targets, count, ranges, bytes, total }))
+}
+
+/// Makes the kernel of a chain, and the steps that run it.
+pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Result<Vec<Step>, CodegenError> {
+    let target = world.target;
+    let parts: Vec<Kernel> = {
+        let made = chain.members.iter().map(|m| {
+            let whole = m.is_whole(&chain.between, world);
+            let (when, alone) = (chain.when(m, world), chain.is_alone(m, world));
+            m.recipe.range(&m.cut, chain.most, target, &whole, (&when, &alone))
+        });
+        made.collect::<Result<_, _>>()?
+    };
+    let per = (chain.segment + chain.most - 1) / chain.most;
+    let count = chain.members.first().map_or(0, |m| m.cut.parts) / chain.segment * per;
+    let mut own: Vec<Option<Joined>> = Vec::new();
+    for member in &chain.members {
+        own.push(joined(member, (chain.tasks, count, chain.most), world)?);
+    }
+    let (offsets, own_bytes) = places(chain, world)?;
+    let workers = chain.tasks.min(target.threads.max(1) as i64);
+    let kept = scratch(world.types, workers * own_bytes);
+    let mut buffers: Vec<Buf> = vec![kept];
+    let mut writes = vec![kept];
+    let (mut text, mut functions) = (Text::default(), String::new());
+    let one = text.int(1);
+    let zero = text.int(0);
+
+    // The ranges of the task.
+    let (tasks, total) = (text.int(chain.tasks), text.int(count));
+    let next = text.arith("addi", "%task", &one);
+    let [begin, until] = ["%task", next.as_str()].map(|task| {
+        let scaled = text.arith("muli", task, &total);
+        text.arith("divui", &scaled, &tasks)
+    });
+
+    // The pointers of every part; those that move with the range are stored inside.
+    let base = text.load("%ptrs", 0);
+    let each = text.int(own_bytes);
+    let ahead = text.arith("muli", "%worker", &each);
+    let base = text.ahead(&base, &ahead);
+    let mut tables = Vec::new();
+    let mut moving: Vec<(String, usize, Buf, i64)> = Vec::new();
+    let mut placed: HashMap<Buf, String> = HashMap::new();
+    // Where the targets of the task begin, of those that have several.
+    let mut targets: Vec<(String, usize, String, i64, i64)> = Vec::new();
+    for (number, (member, part)) in chain.members.iter().zip(&parts).enumerate() {
+        let kernel = &world.kernels[member.kernel];
+        let rows = member.recipe.rows();
+        let length = text.int(part.buffers.len() as i64);
+        let table = text.op(&format!("llvm.alloca {length} x !llvm.ptr : (i64) -> !llvm.ptr"));
+        for (i, buf) in part.buffers.iter().enumerate() {
+            if rows == Some(*buf) {
+                let offset = text.int(offsets.get(&Own::Rows(number)).copied().unwrap_or(0));
+                let pointer = text.ahead(&base, &offset);
+                text.store(&pointer, &table, i);
+                continue;
+            }
+            let place = kernel.buffers.iter().position(|b| b == buf);
+            let place = place.ok_or_else(|| CodegenError::malformed("a part with a new tensor"))?;
+            let here = member.buffers[place];
+            let memory = (world.memory)(here);
+            if let Some(&(_, share)) = chain.between.iter().find(|b| b.0 == memory) {
+                moving.push((table.clone(), i, memory, share));
+                placed.entry(memory).or_insert_with(|| {
+                    let offset = text.int(offsets.get(&Own::Between(memory)).copied().unwrap_or(0));
+                    text.ahead(&base, &offset)
+                });
+                continue;
+            }
+            let own = own[number].as_ref().filter(|_| part.writes.contains(buf));
+            let here = own.map_or(here, |own| own.targets);
+            let place = buffers.iter().position(|&b| b == here).unwrap_or_else(|| {
+                buffers.push(here);
+                buffers.len() - 1
+            });
+            if part.writes.contains(buf) && !writes.contains(&here) {
+                writes.push(here);
+            }
+            let mut pointer = text.load("%ptrs", place);
+            if let Some(own) = own {
+                let each = text.int(own.bytes * own.count);
+                let ahead = text.arith("muli", "%task", &each);
+                pointer = text.ahead(&pointer, &ahead);
+                if own.count > 1 {
+                    targets.push((table.clone(), i, pointer.clone(), own.ranges, own.bytes));
+                }
+            }
+            text.store(&pointer, &table, i);
+        }
+        functions.push_str(&function(&format!("part{number}"), part));
+        if let Some(columns) = member.recipe.joined() {
+            let start = columns.start(target)?;
+            functions.push_str(&function(&format!("start{number}"), &start));
+            let several = targets.last().filter(|own| own.0 == table).zip(own[number].as_ref());
+            if let Some(((_, i, first, _, bytes), own)) = several {
+                let (count, target) = (text.int(own.count), format!("%target{number}"));
+                text.line(&format!("scf.for {target} = {zero} to {count} step {one} : i64 {{"));
+                text.point((first, &target, *bytes), &table, *i);
+            }
+            text.line(&format!(
+                "llvm.call @KERNEL_start{number}({zero}, {one}, {table}) : (i64, i64, !llvm.ptr) -> ()"
+            ));
+            if several.is_some() {
+                text.line("}");
+            }
+        }
+        tables.push(table);
+    }
+
+    // Range by range.
+    let (per, segment, most) = (text.int(per), text.int(chain.segment), text.int(chain.most));
+    text.line(&format!("scf.for %range = {begin} to {until} step {one} : i64 {{"));
+    let number = text.arith("divui", "%range", &per);
+    let inside = text.arith("remui", "%range", &per);
+    let first = text.arith("muli", &number, &segment);
+    let end = text.arith("addi", &first, &segment);
+    let ahead = text.arith("muli", &inside, &most);
+    let low = text.arith("addi", &first, &ahead);
+    let high = text.arith("addi", &low, &most);
+    let high = text.arith("minsi", &high, &end);
+    let back = text.arith("subi", &zero, &low);
+    for (table, i, memory, share) in moving {
+        let share = text.int(share);
+        let distance = text.arith("muli", &back, &share);
+        let place = placed.get(&memory).cloned().unwrap_or_default();
+        let pointer = text.ahead(&place, &distance);
+        text.store(&pointer, &table, i);
+    }
+    for (table, i, first, ranges, bytes) in targets {
+        let (done, ranges) = (text.arith("subi", "%range", &begin), text.int(ranges));
+        let target = text.arith("divui", &done, &ranges);
+        text.point((&first, &target, bytes), &table, i);
+    }
+    for (i, table) in tables.iter().enumerate() {
+        text.line(&format!(
+            "llvm.call @KERNEL_part{i}({low}, {high}, {table}) : (i64, i64, !llvm.ptr) -> ()"
+        ));
+    }
+    text.line("}");
+
+    let mut declarations: Vec<String> = parts.iter().flat_map(|p| p.declarations.clone()).collect();
+    declarations.sort_unstable();
+    declarations.dedup();
+    let members: Vec<&str> = parts.iter().map(|p| p.summary.as_str()).collect();
+    let summary = format!(
+        "fused: {} rows at a time of {}, tasks {}, saves {:.0} cycles: {}",
+        chain.most,
+        chain.members.first().map_or(0, |m| m.cut.parts),
+        chain.tasks,
+        chain.estimate.saved - chain.estimate.lost,
+        members.join("; ")
+    );
+    let cycles = parts.iter().map(|p| p.cycles).sum();
+    let origin = chain.members.last().and_then(|m| match &steps[m.at] {
+        Step::Run { origin, .. } => origin.clone(),
+        _ => None,
+    });
+    world.kernels.push(Kernel {
+        body: text.text,
+        buffers: buffers.clone(),
+        tasks: chain.tasks,
+        declarations,
+        summary,
+        functions,
+        writes: writes.clone(),
+        cycles,
+        loss: None,
+        cold: false,
+        recipe: None,
+        in_place: Vec::new(),
+        copies: false,
+    });
+    let in_place = in_place(chain, &parts, world);
+    let kernel = world.kernels.len() - 1;
+    let run = Step::Run { kernel, buffers, writes, in_place, copies: false, origin };
+    Ok(std::iter::once(run).chain(own.into_iter().flatten().map(|own| own.total)).collect())
+}

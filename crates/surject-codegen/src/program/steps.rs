@@ -1,0 +1,403 @@
+//! From the statements of a function to the steps of its host function.
+//!
+//! Variables become buffers. The values a loop carries live in the buffers of its targets: the parameters of its
+//! regions are those buffers, the initial values are copied into them and the next values after every iteration.
+//! A library call that changes a part of an operand that dies shares its buffer; what else can share memory does so
+//! afterwards (`coalesce`).
+
+use crate::expression::dag::{Buf, buf};
+use crate::expression::gather::Gathered;
+use crate::expression::inline;
+use crate::expression::uses::Uses;
+use crate::lower::recipe::Recipe;
+use crate::lower::row::Kernel;
+use crate::materialise::store::Stores;
+use crate::materialise::{gathers, sunk_gather};
+use crate::program::fuse::{self, Fused};
+use crate::program::hoist;
+use crate::{CodegenError, Target, library};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use surject_ir::{Block, Buffer, Function, Statement, StatementKind, TensorType, Var};
+
+/// A step of the host function.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Runs a kernel (a position in [`Lowered::kernels`]) on these buffers.
+    Run {
+        /// The kernel.
+        kernel: usize,
+        /// The buffers at its pointers.
+        buffers: Vec<Buf>,
+        /// Those it writes: outputs, and what is its own.
+        writes: Vec<Buf>,
+        /// Pairs of which the first may have the memory of the second: what is read only where that is written, and
+        /// before.
+        in_place: Vec<(Buf, Buf)>,
+        /// Does it do nothing but copy what it reads?
+        copies: bool,
+        /// Where it comes from.
+        origin: Option<Arc<str>>,
+    },
+    /// Copies a buffer.
+    Copy {
+        /// From.
+        from: Buf,
+        /// To.
+        to: Buf,
+    },
+    /// Runs `condition` and, while `flag` holds after it, `body`.
+    While {
+        /// The steps of the condition.
+        condition: Vec<Step>,
+        /// An `i1`.
+        flag: Buf,
+        /// The steps of the body.
+        body: Vec<Step>,
+        /// Memories that change places after every iteration: that of a value the loop carries, and that of its next
+        /// value. After the loop the value is where it was before.
+        swaps: Vec<(Buf, Buf)>,
+    },
+    /// Runs the branch with this number, the last one if there is none.
+    If {
+        /// An `i32`.
+        index: Buf,
+        /// The branches.
+        branches: Vec<Vec<Step>>,
+    },
+}
+
+impl Step {
+    /// Tells what the step reads (`false`) and writes (`true`), control flow all that is in it.
+    pub fn touch(&self, f: &mut dyn FnMut(Buf, bool)) {
+        match self {
+            Step::Run { buffers, writes, .. } => buffers.iter().for_each(|&b| f(b, writes.contains(&b))),
+            Step::Copy { from, to } => {
+                f(*from, false);
+                f(*to, true);
+            }
+            Step::While { condition, flag, body, .. } => {
+                f(*flag, false);
+                condition.iter().chain(body).for_each(|s| s.touch(f));
+            }
+            Step::If { index, branches } => {
+                f(*index, false);
+                branches.iter().flatten().for_each(|s| s.touch(f));
+            }
+        }
+    }
+}
+
+/// A function as steps, kernels and buffers.
+#[derive(Clone, Debug)]
+pub struct Lowered {
+    /// The kernels, each distinct text once.
+    pub kernels: Vec<Kernel>,
+    /// The steps that run once, when the module is loaded; what they write is kept.
+    pub init: Vec<Step>,
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// The types of the buffers: variables, then temporaries.
+    pub types: Vec<TensorType>,
+    /// The literals, and the buffers they are.
+    pub constants: Vec<(Buf, Arc<Buffer>)>,
+    /// The buffer whose memory each buffer has; itself for most.
+    alias: Vec<Buf>,
+}
+
+impl Lowered {
+    /// Runs kernels together where that pays; those of `apart` go on with no others. Gives what runs together.
+    pub fn fuse(
+        &mut self,
+        function: &Function,
+        target: &Target,
+        apart: &HashSet<usize>,
+    ) -> Result<Vec<Fused>, CodegenError> {
+        let alias = std::mem::take(&mut self.alias);
+        let memory = |of: Buf| root(&alias, of);
+        let mut kept: HashSet<Buf> = function.body.results.iter().map(|&r| memory(buf(r))).collect();
+        kept.extend(function.params.iter().map(|&p| memory(buf(p))));
+        kept.extend(self.constants.iter().map(|c| memory(c.0)));
+        let mut touched: HashMap<Buf, usize> = HashMap::new();
+        let mut work: Vec<&[Step]> = vec![&self.steps];
+        while let Some(steps) = work.pop() {
+            for step in steps {
+                match step {
+                    Step::Run { buffers, .. } => {
+                        let all: HashSet<Buf> = buffers.iter().map(|&b| memory(b)).collect();
+                        all.into_iter().for_each(|b| *touched.entry(b).or_default() += 1);
+                    }
+                    Step::Copy { from, to } => kept.extend([memory(*from), memory(*to)]),
+                    Step::While { condition, flag, body, .. } => {
+                        kept.insert(memory(*flag));
+                        work.extend([condition.as_slice(), body]);
+                    }
+                    Step::If { index, branches } => {
+                        kept.insert(memory(*index));
+                        work.extend(branches.iter().map(Vec::as_slice));
+                    }
+                }
+            }
+        }
+        let steps = std::mem::take(&mut self.steps);
+        let (kernels, types) = (&mut self.kernels, &mut self.types);
+        let (memory, chains) = (&memory, Vec::new());
+        let mut world = fuse::World { target, kernels, types, memory, kept, touched, apart, chains };
+        self.steps = fuse::fuse(steps, &mut world)?;
+        let chains = world.chains;
+        self.alias = alias;
+        self.alias.extend((self.alias.len()..self.types.len()).map(|b| Buf(b as u32)));
+        Ok(chains)
+    }
+
+    /// Numbers the kernels in the order in which they first run, each distinct text once; drops those that do not.
+    pub fn renumber(&mut self) {
+        let old = std::mem::take(&mut self.kernels);
+        let mut numbers: HashMap<usize, usize> = HashMap::new();
+        let mut texts: HashMap<(String, i64), usize> = HashMap::new();
+        let mut steps = std::mem::take(&mut self.steps);
+        let mut place = |kernel: &mut usize| {
+            let number = *numbers.entry(*kernel).or_insert_with(|| {
+                let text = &old[*kernel];
+                let key = (format!("{}{}", text.body, text.functions), text.tasks);
+                *texts.entry(key).or_insert_with(|| {
+                    self.kernels.push(text.clone());
+                    self.kernels.len() - 1
+                })
+            });
+            *kernel = number;
+        };
+        each_run(&mut self.init, &mut place);
+        each_run(&mut steps, &mut place);
+        self.steps = steps;
+    }
+
+    /// The buffer whose memory this buffer has.
+    pub fn memory(&self, of: Buf) -> Buf {
+        root(&self.alias, of)
+    }
+
+    /// Gives two memories to one of them.
+    pub fn join(&mut self, from: Buf, to: Buf) {
+        let (from, to) = (self.memory(from), self.memory(to));
+        self.alias[from.0 as usize] = to;
+    }
+}
+
+/// Follows aliases to the buffer that owns the memory.
+fn root(alias: &[Buf], mut of: Buf) -> Buf {
+    while let Some(&next) = alias.get(of.0 as usize)
+        && next != of
+    {
+        of = next;
+    }
+    of
+}
+
+/// Shows the kernel of every run, in order.
+fn each_run(steps: &mut [Step], f: &mut dyn FnMut(&mut usize)) {
+    for step in steps {
+        match step {
+            Step::Run { kernel, .. } => f(kernel),
+            Step::Copy { .. } => {}
+            Step::While { condition, body, .. } => {
+                each_run(condition, f);
+                each_run(body, f);
+            }
+            Step::If { branches, .. } => branches.iter_mut().for_each(|b| each_run(b, f)),
+        }
+    }
+}
+
+/// Lowers the body of a function. No kernels run together yet.
+pub fn lower(function: &Function, target: &Target) -> Result<Lowered, CodegenError> {
+    let alias = (0..function.vars.len() as u32).map(Buf).collect();
+    let mut uses = Uses::new(function);
+    let inlined = inline::find(function, &uses);
+    let positions = inline::positions(function, &uses);
+    let apart = |var: Var| inlined.contains_key(&var) || positions.contains_key(&var);
+    let sunk = sunk_gather::find(function, &uses, &apart, &inlined);
+    let computes = |call: &StatementKind, target: Var| {
+        Gathered::of(function, call).is_some() && !sunk.contains_key(&target)
+    };
+    let indices = inline::indices(function, &uses, &inlined, &computes);
+    uses.inline(&inlined);
+    let operands = sunk.values().map(|sunk| (sunk.operand, sunk.field));
+    uses.inline_in_calls(&indices.clone().into_iter().chain(operands).collect());
+    let (temporaries, gathers) = (Vec::new(), HashMap::new());
+    let mut stores = Stores { function, target, temporaries, inlined, positions, indices, gathers, sunk };
+    let apart = |var: Var| stores.is_evaluated(var);
+    stores.gathers = gathers::find(function, &uses, &apart, &stores.indices, &stores.sunk);
+    uses.inline_gathers(&stores.gathers);
+    let mut walker = Walker {
+        stores,
+        uses,
+        kernels: Vec::new(),
+        kernel_ids: HashMap::new(),
+        constants: Vec::new(),
+        alias,
+    };
+    let steps = walker.block(&function.body, &[])?;
+    let mut types: Vec<TensorType> = function.vars.iter().map(|v| v.ty.clone()).collect();
+    types.extend(walker.stores.temporaries);
+    let Walker { kernels, constants, mut alias, .. } = walker;
+    alias.extend((alias.len()..types.len()).map(|b| Buf(b as u32)));
+    let mut lowered = Lowered { kernels, init: Vec::new(), steps, types, constants, alias };
+    hoist::hoist(&mut lowered, &function.body.results)?;
+    Ok(lowered)
+}
+
+struct Walker<'a> {
+    stores: Stores<'a>,
+    uses: Uses,
+    kernels: Vec<Kernel>,
+    kernel_ids: HashMap<(String, i64), usize>,
+    constants: Vec<(Buf, Arc<Buffer>)>,
+    alias: Vec<Buf>,
+}
+
+impl Walker<'_> {
+    /// The steps of a block. `owned` are the parameters of its region, whose buffers it may overwrite.
+    fn block(&mut self, block: &Block, owned: &[Var]) -> Result<Vec<Step>, CodegenError> {
+        let mut steps = Vec::new();
+        for (i, statement) in block.statements.iter().enumerate() {
+            self.statement(block, i, statement, owned, &mut steps)
+                .map_err(|error| error.at(statement.origin.as_deref()))?;
+        }
+        Ok(steps)
+    }
+
+    fn statement(
+        &mut self,
+        block: &Block,
+        at: usize,
+        statement: &Statement,
+        owned: &[Var],
+        steps: &mut Vec<Step>,
+    ) -> Result<(), CodegenError> {
+        match &statement.kind {
+            StatementKind::Store { target, .. } if self.stores.is_evaluated(*target) => {}
+            StatementKind::Store { target, field } => {
+                let kernels = self.stores.store(buf(*target), *field)?;
+                self.run(kernels, statement, steps);
+            }
+            StatementKind::Constant { target, value } => {
+                self.constants.push((buf(*target), Arc::clone(value)));
+            }
+            StatementKind::Call { targets, .. }
+                if targets.iter().any(|t| self.stores.gathers.contains_key(t)) => {}
+            StatementKind::Call { targets, op, args, regions } => {
+                let in_place = library::in_place_operands(op, args.len());
+                let mut shared = Vec::new();
+                for (&result, &operand) in targets.iter().zip(&args[..in_place.min(args.len())]) {
+                    let dies = self.may_overwrite(block, at, operand, owned)
+                        && args.iter().filter(|&&a| a == operand).count() == 1;
+                    if dies {
+                        self.alias[result.0 as usize] = buf(operand);
+                    }
+                    shared.push(dies);
+                }
+                let kernels = library::kernels(&mut self.stores, op, targets, args, regions, &shared)?;
+                self.run(kernels, statement, steps);
+            }
+            StatementKind::While { targets, inits, cond, body } => {
+                for (i, (&target, &init)) in targets.iter().zip(inits).enumerate() {
+                    for region in [cond, body] {
+                        let param = region
+                            .params
+                            .get(i)
+                            .ok_or_else(|| CodegenError::malformed("a loop parameter"))?;
+                        self.alias[param.0 as usize] = buf(target);
+                    }
+                    steps.push(Step::Copy { from: buf(init), to: buf(target) });
+                }
+                let condition = self.block(&cond.body, &[])?;
+                let flag =
+                    cond.body.results.first().ok_or_else(|| CodegenError::malformed("a loop condition"))?;
+                let mut inner = self.block(&body.body, &body.params)?;
+                self.assign(targets, &body.body.results, &mut inner);
+                steps.push(Step::While { condition, flag: buf(*flag), body: inner, swaps: Vec::new() });
+            }
+            StatementKind::If { targets, index, branches } => {
+                let mut lowered = Vec::new();
+                for branch in branches {
+                    let mut inner = self.block(&branch.body, &[])?;
+                    self.assign(targets, &branch.body.results, &mut inner);
+                    lowered.push(inner);
+                }
+                if lowered.is_empty() {
+                    return Err(CodegenError::malformed("a choice without branches"));
+                }
+                steps.push(Step::If { index: buf(*index), branches: lowered });
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the runs of kernels; a kernel with the text of an earlier one is that kernel. Products that read packed
+    /// columns have the same text whatever packs them: until it is settled whether they pack them themselves, which of
+    /// them is meant counts ([`Recipe::Tiles`]).
+    fn run(&mut self, kernels: Vec<Kernel>, statement: &Statement, steps: &mut Vec<Step>) {
+        for kernel in kernels {
+            let (buffers, writes) = (kernel.buffers.clone(), kernel.writes.clone());
+            let output = writes.first().copied();
+            let in_place = kernel.in_place.iter().filter_map(|&read| Some((read, output?))).collect();
+            let copies = kernel.copies;
+            let key = (format!("{}{}", kernel.body, kernel.functions), kernel.tasks);
+            let next = self.kernels.len();
+            let id = match kernel.recipe.as_deref() {
+                Some(Recipe::Tiles { .. }) => next,
+                _ => *self.kernel_ids.entry(key).or_insert(next),
+            };
+            if id == self.kernels.len() {
+                self.kernels.push(kernel);
+            }
+            steps.push(Step::Run {
+                kernel: id,
+                buffers,
+                writes,
+                in_place,
+                copies,
+                origin: statement.origin.clone(),
+            });
+        }
+    }
+
+    fn memory(&self, of: Buf) -> Buf {
+        root(&self.alias, of)
+    }
+
+    /// May a statement overwrite an operand? It must be the last use, and the memory must belong to this block.
+    fn may_overwrite(&self, block: &Block, at: usize, operand: Var, owned: &[Var]) -> bool {
+        let defined = block.statements[..at]
+            .iter()
+            .any(|s| !matches!(s.kind, StatementKind::Constant { .. }) && s.targets().contains(&operand));
+        let memory = self.memory(buf(operand));
+        let same = |v: &Var| self.memory(buf(*v)) == memory;
+        // Whatever shares the memory counts as a use.
+        let later = block.statements[at + 1..].iter().any(|s| self.uses.of(s).iter().any(same));
+        (defined || owned.contains(&operand)) && !later && !block.results.iter().any(same)
+    }
+
+    /// Copies values to targets as if all at once.
+    fn assign(&mut self, targets: &[Var], values: &[Var], steps: &mut Vec<Step>) {
+        let places: Vec<Buf> = targets.iter().map(|&t| self.memory(buf(t))).collect();
+        let mut last = Vec::new();
+        for (i, &value) in values.iter().enumerate().take(places.len()) {
+            let from = self.memory(buf(value));
+            if from == places[i] {
+                continue;
+            }
+            if places.contains(&from) {
+                // It would be overwritten, or is read by another copy: it goes through a temporary.
+                let ty = self.stores.function.ty(value).clone();
+                let temporary = self.stores.temporary(ty);
+                steps.push(Step::Copy { from, to: temporary });
+                last.push(Step::Copy { from: temporary, to: places[i] });
+            } else {
+                last.push(Step::Copy { from, to: places[i] });
+            }
+        }
+        steps.extend(last);
+    }
+}

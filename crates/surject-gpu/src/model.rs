@@ -1,0 +1,170 @@
+//! What a kernel takes, as a roofline says: the time that its traffic or its operations need at least, and how much of
+//! the machine it keeps busy.
+//!
+//! The figures of machines are NVIDIA's (A100 and H100 data sheets and tuning guides); nothing here has been compared
+//! with a machine.
+
+use crate::Gpu;
+use std::collections::HashMap;
+use std::fmt;
+use surject_codegen::kernels::expression::{Expression, Reduction};
+use surject_codegen::kernels::schedule::{Directive, Schedule};
+use surject_kernel::Level;
+
+/// How an expression is shared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Work {
+    /// Blocks.
+    pub blocks: f64,
+    /// Threads of a block.
+    pub threads: f64,
+    /// Elements that a thread accesses at once.
+    pub lanes: f64,
+    /// The loops along which the threads of a warp are neighbours.
+    pub along: Vec<String>,
+    /// Scalar operations that are done beside those of the expression.
+    pub repeated: f64,
+    /// How often a thread uses what it loads from the caches or from shared memory.
+    pub reuse: f64,
+}
+
+impl Work {
+    /// How a schedule shares an expression.
+    pub fn of(expression: &Expression, schedule: &Schedule) -> Work {
+        let reductions = expression.reductions();
+        let names = expression.loops().into_iter().map(|l| l.name);
+        let names = names.chain(reductions.iter().flat_map(|r| r.loops.clone()));
+        // Each loop, and the loop of the expression that it is a part of.
+        let mut loops: HashMap<String, (f64, String)> = HashMap::new();
+        for name in names {
+            let extent = expression.find(&name).map_or(1, |l| l.extent);
+            loops.insert(name.clone(), (extent as f64, name));
+        }
+        let mut work = Work { blocks: 1.0, threads: 1.0, lanes: f64::INFINITY, along: Vec::new(), repeated: 0.0, reuse: 1.0 };
+        let mut warps = 1.0;
+        for directive in &schedule.directives {
+            let found = |name: &String| loops.get(name).cloned().unwrap_or((1.0, name.clone()));
+            match directive {
+                Directive::Split(name, by) => {
+                    let (extent, of) = found(name);
+                    loops.insert(format!("{name}.o"), ((extent / *by as f64).ceil(), of.clone()));
+                    loops.insert(format!("{name}.i"), (*by as f64, of));
+                }
+                Directive::Parallel(name, Level::Block) => work.blocks *= found(name).0,
+                Directive::Parallel(name, Level::Warp) => warps *= found(name).0,
+                Directive::Parallel(name, Level::Thread) => {
+                    let (extent, of) = found(name);
+                    work.threads = extent;
+                    work.along.push(of);
+                }
+                Directive::Contract(tiles) => {
+                    let extent = |name: &String| found(name).0;
+                    let all: f64 = expression.loops().iter().map(|l| l.extent as f64).product();
+                    let [rows, columns, _] = tiles.loops.each_ref().map(extent);
+                    let of = |extent: f64, by: i64| (extent / by as f64).ceil();
+                    work.blocks = all / (rows * columns) * of(rows, tiles.tile[0]) * of(columns, tiles.tile[1]);
+                    work.threads = (32 * tiles.warps()) as f64;
+                    work.lanes = tiles.thread[1] as f64;
+                    let [rows, columns] = tiles.thread.map(|n| n as f64);
+                    work.reuse = 4.0 * rows * columns / (rows + columns);
+                    return work;
+                }
+                Directive::Vectorise(name) => work.lanes = work.lanes.min(found(name).0),
+                Directive::Parallel(..) | Directive::Order(_) | Directive::Unroll(_) => {}
+            }
+        }
+        // What no thread shares and no thread has for itself, every thread computes.
+        let own = |r: &&Reduction| !r.loops.iter().chain(&r.outer).any(|l| work.along.contains(l));
+        let repeated: f64 = reductions.iter().filter(own).map(|r| r.operations).sum();
+        work.repeated = repeated * (work.threads - 1.0);
+        work.threads *= warps;
+        work.lanes = if work.lanes.is_finite() { work.lanes } else { 1.0 };
+        work
+    }
+}
+
+/// What a kernel takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Model {
+    /// The time, in seconds.
+    pub seconds: f64,
+    /// The time of the traffic that is needed, at the full bandwidth.
+    pub memory: f64,
+    /// The time of the operations, at the full rate.
+    pub arithmetic: f64,
+    /// Bytes that are needed over bytes of the sectors that are touched.
+    pub coalescing: f64,
+    /// The part of the threads that the machine needs to be busy.
+    pub busy: f64,
+}
+
+impl Model {
+    /// The time that the machine needs at least, over the time of the kernel: 1 is the roof.
+    pub fn share(&self) -> f64 {
+        self.memory.max(self.arithmetic) / self.seconds
+    }
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:.2} us, of which traffic needs {:.2} and operations {:.2}; coalescing {:.2}; {:.0} % of the roof",
+            self.seconds * 1e6,
+            self.memory * 1e6,
+            self.arithmetic * 1e6,
+            self.coalescing,
+            self.share() * 100.0
+        )
+    }
+}
+
+/// The time from the launch of a kernel to its first instruction, and from its last one to the next launch.
+const LAUNCH: f64 = 2e-6;
+/// The bytes that a multiprocessor must have under way so that memory is busy (Little's law with some 600 cycles).
+const UNDER_WAY: f64 = 24.0 * 1024.0;
+/// The time of an access to the caches, in that of an operation.
+const ACCESS: f64 = 4.0;
+/// The cycles from one operation of a thread to the next that depends on it.
+const LATENCY: f64 = 4.0;
+
+/// The time of an expression by a schedule.
+pub fn model(gpu: &Gpu, expression: &Expression, schedule: &Schedule) -> Model {
+    let work = &Work::of(expression, schedule);
+    let traffic = expression.traffic();
+    let needed: f64 = traffic.iter().map(|t| t.1).sum();
+    let coalescing = coalescing(gpu, expression, &work.along);
+    let memory = needed / gpu.bandwidth;
+    let operations = expression.operations() + work.repeated;
+    let arithmetic = operations / gpu.rate;
+    // What is under way: each thread has its lanes, and a few loads at once.
+    let threads = work.blocks * work.threads;
+    let resident = threads.min(gpu.threads());
+    let bytes = expression.element_bytes() as f64 * work.lanes * 2.0;
+    let multiprocessors = work.blocks.min(gpu.multiprocessors as f64);
+    let wanted = UNDER_WAY * gpu.multiprocessors as f64;
+    let fed = (resident * bytes / wanted).min(1.0).min(multiprocessors / gpu.multiprocessors as f64);
+    // The last blocks leave some multiprocessors idle.
+    let waves = (threads / gpu.threads()).max(1e-9);
+    let tail = if waves > 1.0 { waves / waves.ceil() } else { 1.0 };
+    let moved = memory / (coalescing * fed.max(1e-6) * tail);
+    let lanes = (gpu.rate / gpu.clock).max(1.0);
+    let rate = gpu.clock * (resident / LATENCY).min(lanes);
+    let computed = operations / rate.max(1.0) / tail;
+    // What is read from the caches, or from shared memory.
+    let accessed = expression.operations() / work.reuse * ACCESS / rate.max(1.0) / tail;
+    let seconds = LAUNCH + moved.max(computed).max(accessed);
+    Model { seconds, memory, arithmetic, coalescing, busy: fed * tail }
+}
+
+/// The bytes that are needed over those of the sectors that warps touch, whose threads are neighbours along these loops.
+fn coalescing(gpu: &Gpu, expression: &Expression, along: &[String]) -> f64 {
+    let strides: Vec<i64> =
+        along.iter().flat_map(|l| expression.strides(l)).map(|s| s.elements.abs()).collect();
+    if strides.is_empty() {
+        return if along.is_empty() { expression.element_bytes() as f64 / gpu.sector as f64 } else { 1.0 };
+    }
+    let most = (gpu.sector / (expression.element_bytes() as i64).max(1)).max(1);
+    let each: f64 = strides.iter().map(|&s| s.min(most) as f64).sum();
+    strides.len() as f64 / each
+}

@@ -1,0 +1,488 @@
+//! From kernels to MLIR: a `gpu.module` with one function, in the dialects `llvm`, `nvvm`, `arith` and `scf`.
+//!
+//! # Agents
+//!
+//! The iterations of the loops over blocks, one inside of the other, are the blocks of the grid, the innermost loop its
+//! first dimension; without such a loop there is one block. A block has
+//! as many threads as its loops over threads and warps need at most; where one needs fewer, the others pass by. What
+//! stands inside of a block and outside of its loops over threads is computed by every thread, and what it writes one
+//! thread writes; a barrier stands where that, or the end of a loop over threads, must be seen.
+//!
+//! # Memory
+//!
+//! Tensors are pointers to global memory that are aligned to 16 bytes and do not overlap; up to the next multiple of 16
+//! bytes behind their end there is memory that may be read, which LLVM uses to load several elements at once. Elements of `i1` are bytes.
+//! Shared memory is static up to 48 KiB and else dynamic ([`Launch::shared`]); `stack` and `register` memory are
+//! `alloca`s, which LLVM puts into registers where every address is known.
+//!
+//! # Limits
+//!
+//! What has no form here is a [`WriteError`]: loops over tasks, a number of threads that is known at run time only, more
+//! than 1024 threads, memory of a size that is known at run time only, atomic operations on 8 and 16 bits.
+
+mod access;
+mod control;
+mod matrix;
+mod value;
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use surject_ir::DType;
+use surject_kernel::{
+    Access, Affine, Guard, Kernel, Level, LoopKind, Mem, Op, Region, Space, Statement, Type, Value,
+    print_statement,
+};
+
+/// Why a kernel has no form for a GPU.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("kernel `{kernel}`: {message}{}", statement.as_ref().map_or(String::new(), |s| format!("\n  in `{s}`")))]
+pub struct WriteError {
+    /// The name of the kernel.
+    pub kernel: String,
+    /// The statement, where one is to blame.
+    pub statement: Option<String>,
+    /// What has no form.
+    pub message: String,
+}
+
+/// A kernel as MLIR, and how it is launched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written {
+    /// The function and what it refers to; [`module`] puts it into a module.
+    pub text: String,
+    /// How it is launched.
+    pub launch: Launch,
+}
+
+/// How a kernel is launched. Its arguments are its sizes (64 bits each) and pointers to its tensors, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Launch {
+    /// The name of the function.
+    pub name: String,
+    /// The loops over blocks, the innermost one first: from, up to, and by how much; at most three.
+    pub blocks: Vec<(Affine, Affine, i64)>,
+    /// The threads of a block.
+    pub threads: i64,
+    /// The bytes of shared memory that the launch gives to each block.
+    pub shared: i64,
+}
+
+impl Launch {
+    /// The number of blocks in each of three dimensions, given the value of each size; `None` where it does not fit.
+    pub fn grid(&self, size: &dyn Fn(Value) -> Option<i64>) -> Option<[i64; 3]> {
+        let mut grid = [1; 3];
+        for ((low, high, step), blocks) in self.blocks.iter().zip(&mut grid) {
+            let (low, high) = (low.at(0, size)?, high.at(0, size)?);
+            *blocks = high.checked_sub(low)?.max(0).checked_add(step - 1)? / step;
+        }
+        Some(grid)
+    }
+}
+
+/// The bytes of static shared memory that a block may have.
+const STATIC_SHARED: i64 = 48 * 1024;
+/// The most threads of a block.
+const MAX_THREADS: i64 = 1024;
+/// The threads of a warp.
+const WARP: i64 = 32;
+
+/// What went wrong; [`write`] adds where.
+type Refused = String;
+type Done<T> = Result<T, Refused>;
+
+/// Writes a kernel in the operations that [`surject_codegen::kernels::legal`] leaves.
+pub fn write(kernel: &Kernel) -> Result<Written, WriteError> {
+    let mut writer = Writer::new(kernel);
+    let written = writer.kernel();
+    written.map_err(|message| WriteError {
+        kernel: kernel.name.clone(),
+        statement: writer.fault.take(),
+        message,
+    })
+}
+
+/// A module with these kernels, whose names differ.
+pub fn module<'a>(kernels: impl IntoIterator<Item = &'a Written>) -> String {
+    let text: String = kernels.into_iter().map(|k| k.text.as_str()).collect();
+    format!("module attributes {{gpu.container_module}} {{\n  gpu.module @kernels {{\n{text}  }}\n}}\n")
+}
+
+/// Who runs what is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Agent {
+    /// The block, or whoever runs a kernel without blocks.
+    Block,
+    /// A warp.
+    Warp,
+    /// A thread; of how many, and of a warp or else of the block.
+    Thread { of: i64, warp: bool },
+}
+
+/// A pointer: its name, and its address space.
+#[derive(Clone, Debug)]
+struct Pointer {
+    name: String,
+    space: u32,
+}
+
+impl Pointer {
+    fn ty(&self) -> String {
+        match self.space {
+            0 => "!llvm.ptr".into(),
+            space => format!("!llvm.ptr<{space}>"),
+        }
+    }
+}
+
+struct Writer<'k> {
+    kernel: &'k Kernel,
+    /// Globals of the module.
+    globals: String,
+    /// What is done first: constants and memory.
+    prologue: String,
+    text: String,
+    depth: usize,
+    next: usize,
+    names: HashMap<Value, String>,
+    /// A number that divides a value.
+    divides: HashMap<Value, i64>,
+    constants: HashMap<String, String>,
+    memory: HashMap<Mem, Pointer>,
+    agent: Agent,
+    /// Threads of a block.
+    threads: i64,
+    /// Loops over blocks that are not written yet.
+    grid: usize,
+    /// Accesses since the last barrier of the block, and of the warp, that others may have to wait for.
+    pending: [bool; 2],
+    /// The number of the thread, and that of the lane and of the warp, as `i64`.
+    numbers: [String; 3],
+    /// Bytes of shared memory so far.
+    shared: i64,
+    dynamic: bool,
+    /// The statement that has no form.
+    fault: Option<String>,
+}
+
+impl<'k> Writer<'k> {
+    fn new(kernel: &'k Kernel) -> Writer<'k> {
+        Writer {
+            kernel,
+            globals: String::new(),
+            prologue: String::new(),
+            text: String::new(),
+            depth: 3,
+            next: 0,
+            names: HashMap::new(),
+            divides: HashMap::new(),
+            constants: HashMap::new(),
+            memory: HashMap::new(),
+            agent: Agent::Block,
+            threads: 1,
+            grid: 0,
+            pending: [false; 2],
+            numbers: Default::default(),
+            shared: 0,
+            dynamic: false,
+            fault: None,
+        }
+    }
+
+    fn kernel(&mut self) -> Done<Written> {
+        let kernel = self.kernel;
+        let is_blocks = |s: &&Statement| matches!(s.op, Op::For { kind: LoopKind::Parallel(Level::Block), .. });
+        let mut blocks = Vec::new();
+        let mut region = &kernel.body;
+        loop {
+            let mut grids = region.body.iter().filter(is_blocks);
+            let Some(Op::For { low, high, step, body, .. }) = grids.next().map(|s| &s.op) else { break };
+            if let Some(second) = grids.next() {
+                self.fault = Some(print_statement(kernel, second));
+                return Err("a second loop over blocks; a launch has one".into());
+            }
+            blocks.insert(0, (low.clone(), high.clone(), *step));
+            region = body;
+        }
+        if blocks.len() > 3 {
+            return Err("more than three loops over blocks; a grid has three dimensions".into());
+        }
+        self.grid = blocks.len();
+        self.threads = threads(&kernel.body)?;
+        if self.threads > MAX_THREADS {
+            return Err(format!("{} threads; a block has at most {MAX_THREADS}", self.threads));
+        }
+        self.dynamic = shared_bytes(kernel) > STATIC_SHARED;
+        let mut params = Vec::new();
+        for &size in &kernel.sizes {
+            let name = self.fresh();
+            params.push(format!("{name}: i64"));
+            self.names.insert(size, name);
+        }
+        for &mem in &kernel.params {
+            let name = self.fresh();
+            let only = if kernel.mem(mem).access == Access::Read { ", llvm.readonly" } else { "" };
+            params.push(format!("{name}: !llvm.ptr<1> {{llvm.align = 16 : i64, llvm.noalias{only}}}"));
+            self.memory.insert(mem, Pointer { name, space: 1 });
+        }
+        self.thread_numbers();
+        let mut around = Some(&kernel.body);
+        while let Some(region) = around.take() {
+            around = region.body.iter().filter(is_blocks).flat_map(|s| s.op.regions()).next();
+            let effect = |op: &Op| matches!(op, Op::Store { .. } | Op::Atomic { .. } | Op::AsyncCopy { .. });
+            if let Some(beside) = region.body.iter().find(|s| around.is_some() && effect(&s.op)) {
+                self.fault = Some(print_statement(kernel, beside));
+                return Err("an effect beside the loop over blocks; it needs a launch of its own".into());
+            }
+        }
+        kernel.body.body.iter().try_for_each(|s| self.statement(s))?;
+        let name = &kernel.name;
+        if self.dynamic {
+            let _ = writeln!(
+                self.globals,
+                "    llvm.mlir.global external @{name}_shared() {{addr_space = 3 : i32, alignment = 16 : i64}} : \
+                 !llvm.array<0 x i8>"
+            );
+        }
+        let text = format!(
+            "{}    llvm.func @{name}({}) attributes {{gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: {}, 1, 1>}} \
+             {{\n{}{}      llvm.return\n    }}\n",
+            self.globals,
+            params.join(", "),
+            self.threads,
+            self.prologue,
+            self.text
+        );
+        let shared = if self.dynamic { self.shared } else { 0 };
+        Ok(Written { text, launch: Launch { name: name.clone(), blocks, threads: self.threads, shared } })
+    }
+
+    fn thread_numbers(&mut self) {
+        let thread = self.op("nvvm.read.ptx.sreg.tid.x : i32");
+        let thread = self.op(&format!("arith.extui {thread} : i32 to i64"));
+        let (five, last) = (self.index(5), self.index(WARP - 1));
+        let lane = self.op(&format!("arith.andi {thread}, {last} : i64"));
+        let warp = self.op(&format!("arith.shrui {thread}, {five} : i64"));
+        self.numbers = [thread, lane, warp];
+    }
+
+    fn fresh(&mut self) -> String {
+        self.next += 1;
+        format!("%v{}", self.next)
+    }
+
+    fn line(&mut self, text: &str) {
+        (0..self.depth).for_each(|_| self.text.push_str("  "));
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    /// An operation with one result, and its name.
+    fn op(&mut self, text: &str) -> String {
+        let name = self.fresh();
+        self.line(&format!("{name} = {text}"));
+        name
+    }
+
+    /// A constant, which stands at the beginning of the function.
+    fn constant(&mut self, literal: &str, ty: &str) -> String {
+        // A truth is written without its type.
+        let key = if ty == "i1" { literal.to_string() } else { format!("{literal} : {ty}") };
+        if let Some(name) = self.constants.get(&key) {
+            return name.clone();
+        }
+        let name = self.fresh();
+        let _ = writeln!(self.prologue, "      {name} = arith.constant {key}");
+        self.constants.insert(key, name.clone());
+        name
+    }
+
+    fn index(&mut self, value: i64) -> String {
+        self.constant(&value.to_string(), "i64")
+    }
+
+    fn ty(&self, value: Value) -> Type {
+        self.kernel.ty(value)
+    }
+
+    fn name(&self, value: Value) -> Done<String> {
+        self.names.get(&value).cloned().ok_or_else(|| format!("{value} has no value here"))
+    }
+
+    fn define(&mut self, value: Value, name: String) {
+        self.names.insert(value, name);
+    }
+
+    /// An affine expression at a lane, as `i64`.
+    fn affine(&mut self, affine: &Affine, lane: usize) -> Done<String> {
+        let offset = (lane as i64).checked_mul(affine.lane).and_then(|l| l.checked_add(affine.offset));
+        let offset = offset.ok_or("an address does not fit in 64 bits")?;
+        let mut sum: Option<String> = None;
+        for term in &affine.terms {
+            let mut product: Option<String> = None;
+            for &value in &term.values {
+                let name = self.name(value)?;
+                product = Some(match product {
+                    None => name,
+                    Some(p) => self.op(&format!("arith.muli {p}, {name} overflow<nsw> : i64")),
+                });
+            }
+            let mut product = product.ok_or("a term without values")?;
+            if term.factor != 1 {
+                let factor = self.index(term.factor);
+                product = self.op(&format!("arith.muli {product}, {factor} overflow<nsw> : i64"));
+            }
+            sum = Some(match sum {
+                None => product,
+                Some(s) => self.op(&format!("arith.addi {s}, {product} overflow<nsw> : i64")),
+            });
+        }
+        Ok(match (sum, offset) {
+            (None, offset) => self.index(offset),
+            (Some(sum), 0) => sum,
+            (Some(sum), offset) => {
+                let offset = self.index(offset);
+                self.op(&format!("arith.addi {sum}, {offset} overflow<nsw> : i64"))
+            }
+        })
+    }
+
+    /// A number that divides an affine expression without its part of lanes.
+    fn divisor(&self, affine: &Affine) -> i64 {
+        let of = |v: &Value| self.divides.get(v).copied().unwrap_or(1);
+        let terms = affine.terms.iter().map(|t| {
+            t.values.iter().fold(t.factor.unsigned_abs() as i64, |product, v| product.saturating_mul(of(v)))
+        });
+        terms.fold(affine.offset.saturating_abs(), gcd)
+    }
+
+    /// Do guards hold at a lane? `None`: there is none.
+    fn guards(&mut self, guards: &[Guard], lane: usize) -> Done<Option<String>> {
+        let mut all: Option<String> = None;
+        for guard in guards {
+            let expr = self.affine(&guard.expr, lane)?;
+            let bound = self.affine(&guard.bound, lane)?;
+            let positive = guard.bound.as_constant().is_some_and(|b| b >= 0);
+            let holds = if positive {
+                // A negative number is a large one without a sign.
+                self.op(&format!("arith.cmpi ult, {expr}, {bound} : i64"))
+            } else {
+                let zero = self.index(0);
+                let low = self.op(&format!("arith.cmpi sge, {expr}, {zero} : i64"));
+                let high = self.op(&format!("arith.cmpi slt, {expr}, {bound} : i64"));
+                self.op(&format!("arith.andi {low}, {high} : i1"))
+            };
+            all = Some(self.and(all, holds));
+        }
+        Ok(all)
+    }
+
+    fn and(&mut self, a: Option<String>, b: String) -> String {
+        match a {
+            None => b,
+            Some(a) => self.op(&format!("arith.andi {a}, {b} : i1")),
+        }
+    }
+
+    /// Something that is done where a condition holds, or always.
+    fn only_if(&mut self, condition: Option<String>, f: impl FnOnce(&mut Self) -> Done<()>) -> Done<()> {
+        let Some(condition) = condition else { return f(self) };
+        self.line(&format!("scf.if {condition} {{"));
+        self.depth += 1;
+        f(self)?;
+        self.depth -= 1;
+        self.line("}");
+        Ok(())
+    }
+
+    /// A value where a condition holds, else another one.
+    fn either(
+        &mut self,
+        condition: &str,
+        ty: &str,
+        then: impl FnOnce(&mut Self) -> Done<String>,
+        otherwise: impl FnOnce(&mut Self) -> Done<String>,
+    ) -> Done<String> {
+        let name = self.fresh();
+        self.line(&format!("{name} = scf.if {condition} -> ({ty}) {{"));
+        self.depth += 1;
+        let value = then(self)?;
+        self.line(&format!("scf.yield {value} : {ty}"));
+        self.depth -= 1;
+        self.line("} else {");
+        self.depth += 1;
+        let value = otherwise(self)?;
+        self.line(&format!("scf.yield {value} : {ty}"));
+        self.depth -= 1;
+        self.line("}");
+        Ok(name)
+    }
+}
+
+/// The MLIR type of elements in registers.
+fn element(dtype: DType) -> &'static str {
+    match dtype {
+        DType::I1 => "i1",
+        DType::I8 | DType::U8 => "i8",
+        DType::I16 | DType::U16 => "i16",
+        DType::I32 | DType::U32 => "i32",
+        DType::I64 | DType::U64 => "i64",
+        DType::F16 => "f16",
+        DType::BF16 => "bf16",
+        DType::F32 | DType::C64 => "f32",
+        DType::F64 | DType::C128 => "f64",
+    }
+}
+
+/// The MLIR type of elements in memory.
+fn stored(dtype: DType) -> &'static str {
+    if dtype == DType::I1 { "i8" } else { element(dtype) }
+}
+
+/// The MLIR type of a value.
+fn mlir(ty: Type) -> String {
+    lanes_of(element(ty.dtype), ty.lanes)
+}
+
+fn lanes_of(element: &str, lanes: usize) -> String {
+    if lanes == 1 { element.to_string() } else { format!("vector<{lanes}x{element}>") }
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The iterations of a loop whose bounds are known.
+fn count(low: &Affine, high: &Affine, step: i64) -> Option<i64> {
+    let (low, high) = (low.as_constant()?, high.as_constant()?);
+    Some(high.checked_sub(low)?.max(0).checked_add(step - 1)? / step)
+}
+
+/// The most threads that the loops of a region need.
+fn threads(region: &Region) -> Done<i64> {
+    let mut most = 1;
+    for statement in &region.body {
+        let mut here = 1;
+        if let Op::For { low, high, step, kind: LoopKind::Parallel(level), .. } = &statement.op {
+            let all = count(low, high, *step);
+            let unknown = || format!("a loop over {level}s whose number is known at run time only");
+            match level {
+                Level::Task => return Err("a loop over tasks, which are a CPU's".into()),
+                Level::Block => {}
+                Level::Warp => here = all.ok_or_else(unknown)?.saturating_mul(WARP),
+                Level::Thread => here = all.ok_or_else(unknown)?,
+            }
+        }
+        for inner in statement.op.regions() {
+            // The threads of a warp are counted with it.
+            here = here.max(threads(inner)?);
+        }
+        most = most.max(here);
+    }
+    Ok(most)
+}
+
+/// The bytes of all shared memory of a kernel.
+fn shared_bytes(kernel: &Kernel) -> i64 {
+    let shared = kernel.memory.iter().filter(|m| m.space == Space::Shared);
+    shared.map(|m| m.elements.as_constant().unwrap_or(0).saturating_mul(m.dtype.size() as i64)).sum()
+}

@@ -1,0 +1,408 @@
+//! Statements: loops, branches, and agents that wait for each other.
+
+use super::{Agent, Done, WARP, Writer, count, element, gcd, lanes_of, mlir};
+use surject_ir::DType;
+use surject_kernel::{
+    Access, Affine, Level, LoopKind, Op, Part, Region, Source, Space, Statement, Type, Value, print_statement,
+};
+
+impl Writer<'_> {
+    pub(super) fn statement(&mut self, statement: &Statement) -> Done<()> {
+        let done = self.one(statement);
+        if done.is_err() && self.fault.is_none() {
+            self.fault = Some(print_statement(self.kernel, statement));
+        }
+        done
+    }
+
+    fn one(&mut self, Statement { results, op }: &Statement) -> Done<()> {
+        match op {
+            Op::Load { place, fill, temporality } => {
+                let result = results[0];
+                let value = self.load(place, self.ty(result), *fill, *temporality)?;
+                self.define(result, value);
+            }
+            Op::Store { place, value, temporality } => self.store(place, *value, *temporality)?,
+            Op::Atomic { op, place, value } => self.atomic(*op, place, *value)?,
+            Op::Alloc(mem) => self.alloc(*mem)?,
+            // It has no effect but on time.
+            Op::Prefetch { .. } => {}
+            Op::AsyncCopy { from, to, elements } => self.async_copy(from, to, *elements)?,
+            Op::AsyncCommit => self.line("nvvm.cp.async.commit.group"),
+            Op::AsyncWait(groups) => self.line(&format!("nvvm.cp.async.wait.group {groups}")),
+            Op::Barrier(level) => self.barrier(*level)?,
+            Op::Exchange(source, value) => {
+                let result = self.exchange(source, *value)?;
+                self.define(results[0], result);
+            }
+            Op::MatMul { sizes, acc, a, b } => {
+                self.synchronise();
+                self.matmul(*sizes, [acc, a, b])?;
+                self.pending = [true; 2];
+            }
+            Op::For { low, high, step, kind, inits, body } => {
+                let bounds = (low, high, *step);
+                match kind {
+                    LoopKind::Serial => self.serial(bounds, inits, body, results)?,
+                    LoopKind::Unrolled => self.unrolled(bounds, inits, body, results)?,
+                    LoopKind::Parallel(level) => self.parallel(*level, bounds, body)?,
+                }
+            }
+            Op::If { condition, then, otherwise } => self.branch(*condition, then, otherwise, results)?,
+            op => {
+                let result = results[0];
+                let value = self.pure(op, self.ty(result))?;
+                self.define(result, value);
+            }
+        }
+        Ok(())
+    }
+
+    fn body(&mut self, region: &Region) -> Done<()> {
+        region.body.iter().try_for_each(|s| self.statement(s))
+    }
+
+    fn yielded(&mut self, values: &[Value]) -> Done<()> {
+        if values.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<String> = values.iter().map(|&v| self.name(v)).collect::<Done<_>>()?;
+        let types: Vec<String> = values.iter().map(|&v| mlir(self.ty(v))).collect();
+        self.line(&format!("scf.yield {} : {}", names.join(", "), types.join(", ")));
+        Ok(())
+    }
+
+    /// Names for results, and what stands before the operation that gives them.
+    fn results(&mut self, results: &[Value]) -> String {
+        if results.is_empty() {
+            return String::new();
+        }
+        let name = self.fresh();
+        if let [one] = results {
+            self.define(*one, name.clone());
+            return format!("{name} = ");
+        }
+        results.iter().enumerate().for_each(|(i, &v)| self.define(v, format!("{name}#{i}")));
+        format!("{name}:{} = ", results.len())
+    }
+
+    fn serial(
+        &mut self,
+        (low, high, step): (&Affine, &Affine, i64),
+        inits: &[Value],
+        body: &Region,
+        results: &[Value],
+    ) -> Done<()> {
+        let (from, to, by) = (self.affine(low, 0)?, self.affine(high, 0)?, self.index(step));
+        let first: Vec<String> = inits.iter().map(|&v| self.name(v)).collect::<Done<_>>()?;
+        let types: Vec<String> = inits.iter().map(|&v| mlir(self.ty(v))).collect();
+        let variable = self.fresh();
+        let (own, carried) = body.params.split_first().ok_or("a loop without a variable")?;
+        self.define(*own, variable.clone());
+        self.divides.insert(*own, gcd(self.divisor(low), step));
+        let mut pairs = Vec::new();
+        for (&param, init) in carried.iter().zip(first) {
+            let name = self.fresh();
+            pairs.push(format!("{name} = {init}"));
+            self.define(param, name);
+        }
+        // What an iteration does comes after what the one before did.
+        let touches = self.touches(body);
+        let head = self.results(results);
+        let iter = match pairs.is_empty() {
+            true => String::new(),
+            false => format!(" iter_args({}) -> ({})", pairs.join(", "), types.join(", ")),
+        };
+        self.line(&format!("{head}scf.for {variable} = {from} to {to} step {by}{iter} : i64 {{"));
+        self.depth += 1;
+        let before = self.pending;
+        self.pending = before.map(|p| p || touches);
+        self.body(body)?;
+        self.pending = before.map(|p| p || touches);
+        self.yielded(&body.yields)?;
+        self.depth -= 1;
+        self.line("}");
+        Ok(())
+    }
+
+    fn unrolled(
+        &mut self,
+        (low, high, step): (&Affine, &Affine, i64),
+        inits: &[Value],
+        body: &Region,
+        results: &[Value],
+    ) -> Done<()> {
+        let all = count(low, high, step).ok_or("an unrolled loop without known bounds")?;
+        let low = low.as_constant().ok_or("an unrolled loop without known bounds")?;
+        let mut carried: Vec<String> = inits.iter().map(|&v| self.name(v)).collect::<Done<_>>()?;
+        let (own, params) = body.params.split_first().ok_or("a loop without a variable")?;
+        for i in 0..all {
+            let at = low + i * step;
+            let name = self.index(at);
+            self.define(*own, name);
+            self.divides.insert(*own, at.abs());
+            params.iter().zip(&carried).for_each(|(&p, name)| self.define(p, name.clone()));
+            self.body(body)?;
+            carried = body.yields.iter().map(|&v| self.name(v)).collect::<Done<_>>()?;
+        }
+        results.iter().zip(carried).for_each(|(&r, name)| self.define(r, name));
+        Ok(())
+    }
+
+    fn branch(
+        &mut self,
+        condition: Value,
+        then: &Region,
+        otherwise: &Region,
+        results: &[Value],
+    ) -> Done<()> {
+        let condition = self.name(condition)?;
+        let types: Vec<String> = results.iter().map(|&v| mlir(self.ty(v))).collect();
+        let arrow = if types.is_empty() { String::new() } else { format!(" -> ({})", types.join(", ")) };
+        let head = self.results(results);
+        let before = self.pending;
+        self.line(&format!("{head}scf.if {condition}{arrow} {{"));
+        self.depth += 1;
+        self.body(then)?;
+        self.yielded(&then.yields)?;
+        self.depth -= 1;
+        let after = std::mem::replace(&mut self.pending, before);
+        if !otherwise.body.is_empty() || !results.is_empty() {
+            self.line("} else {");
+            self.depth += 1;
+            self.body(otherwise)?;
+            self.yielded(&otherwise.yields)?;
+            self.depth -= 1;
+        }
+        self.line("}");
+        // A side may not have waited.
+        self.pending = [0, 1].map(|i| before[i] || after[i] || self.pending[i]);
+        Ok(())
+    }
+
+    /// Does a region access memory that several agents see, and that is written?
+    fn touches(&self, region: &Region) -> bool {
+        region.body.iter().any(|s| {
+            let mut found = false;
+            s.op.parts(&mut |part| match part {
+                Part::Mem(&mem) => {
+                    let memory = self.kernel.mem(mem);
+                    found |= match memory.space {
+                        Space::Shared => true,
+                        Space::Global => memory.access != Access::Read,
+                        _ => false,
+                    };
+                }
+                Part::Region(inner) => found |= self.touches(inner),
+                Part::Value(_) | Part::Affine(_) => {}
+            });
+            found
+        })
+    }
+
+    /// A barrier where an agent of several threads has not waited for them.
+    pub(super) fn synchronise(&mut self) {
+        let level = match self.agent {
+            Agent::Thread { .. } => return,
+            Agent::Block => 0,
+            Agent::Warp => 1,
+        };
+        if self.threads == 1 || !self.pending[level] {
+            return;
+        }
+        match level {
+            0 => {
+                self.line("nvvm.barrier0");
+                self.pending = [false; 2];
+            }
+            _ => {
+                let all = self.constant("-1", "i32");
+                self.line(&format!("nvvm.bar.warp.sync {all} : i32"));
+                self.pending[1] = false;
+            }
+        }
+    }
+
+    fn parallel(
+        &mut self,
+        level: Level,
+        (low, high, step): (&Affine, &Affine, i64),
+        body: &Region,
+    ) -> Done<()> {
+        let variable = *body.params.first().ok_or("a loop without a variable")?;
+        let outside = self.agent;
+        let touches = self.touches(body);
+        let (number, condition) = match level {
+            Level::Task => return Err("a loop over tasks, which are a CPU's".into()),
+            Level::Block => {
+                self.grid = self.grid.checked_sub(1).ok_or("a loop over blocks that is not at the beginning")?;
+                let dimension = ["x", "y", "z"][self.grid.min(2)];
+                let block = self.op(&format!("nvvm.read.ptx.sreg.ctaid.{dimension} : i32"));
+                (self.op(&format!("arith.extui {block} : i32 to i64")), None)
+            }
+            Level::Warp | Level::Thread => {
+                let all = count(low, high, step).ok_or("a number of threads that is known at run time only")?;
+                let in_warp = outside == Agent::Warp;
+                let (number, there) = match (level, in_warp) {
+                    (Level::Warp, _) => (2, self.threads / WARP),
+                    (_, true) => (1, WARP),
+                    (_, false) => (0, self.threads),
+                };
+                if in_warp && all > WARP {
+                    return Err(format!("a loop over {all} threads of a warp, which has {WARP}"));
+                }
+                self.synchronise();
+                self.agent = match level {
+                    Level::Warp => Agent::Warp,
+                    _ => Agent::Thread { of: all, warp: in_warp },
+                };
+                let number = self.numbers[number].clone();
+                let condition = (all != there).then(|| {
+                    let all = self.index(all);
+                    self.op(&format!("arith.cmpi ult, {number}, {all} : i64"))
+                });
+                (number, condition)
+            }
+        };
+        let by = self.index(step);
+        let scaled = match step {
+            1 => number,
+            _ => self.op(&format!("arith.muli {number}, {by} overflow<nsw> : i64")),
+        };
+        let name = match low.as_constant() {
+            Some(0) => scaled,
+            _ => {
+                let low = self.affine(low, 0)?;
+                self.op(&format!("arith.addi {low}, {scaled} overflow<nsw> : i64"))
+            }
+        };
+        self.define(variable, name);
+        self.divides.insert(variable, gcd(self.divisor(low), step));
+        self.only_if(condition, |w| w.body(body))?;
+        self.agent = outside;
+        if level != Level::Block {
+            self.pending = self.pending.map(|p| p || touches);
+        }
+        Ok(())
+    }
+
+    fn barrier(&mut self, level: Level) -> Done<()> {
+        let Agent::Thread { of, warp } = self.agent else { return Err("a barrier outside of threads".into()) };
+        match level {
+            Level::Block if warp || of == self.threads => self.line("nvvm.barrier0"),
+            Level::Block => {
+                return Err(format!(
+                    "a barrier of {of} threads in a block whose other loops have {}",
+                    self.threads
+                ));
+            }
+            _ => {
+                let mask = self.members()?;
+                self.line(&format!("nvvm.bar.warp.sync {mask} : i32"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The threads of this warp that run the loop, as a mask (`i32`).
+    fn members(&mut self) -> Done<String> {
+        let Agent::Thread { of, warp } = self.agent else { return Err("an exchange outside of threads".into()) };
+        let mask = |of: i64| if of >= WARP { -1 } else { (1i64 << of) - 1 };
+        if warp || of <= WARP || of % WARP == 0 {
+            return Ok(self.constant(&(mask(of) as i32).to_string(), "i32"));
+        }
+        // The last warp has fewer.
+        let (all, some) = (self.constant("-1", "i32"), self.constant(&(mask(of % WARP) as i32).to_string(), "i32"));
+        let (last, number) = (self.index(of / WARP), self.numbers[2].clone());
+        let is_last = self.op(&format!("arith.cmpi eq, {number}, {last} : i64"));
+        Ok(self.op(&format!("arith.select {is_last}, {some}, {all} : i32")))
+    }
+
+    /// The value of another thread of the warp.
+    fn exchange(&mut self, source: &Source, value: Value) -> Done<String> {
+        let Agent::Thread { of, warp } = self.agent else { return Err("an exchange outside of threads".into()) };
+        let mask = self.members()?;
+        let (kind, offset, clamp) = match source {
+            Source::Xor(bits) => ("bfly", self.constant(&bits.to_string(), "i32"), WARP - 1),
+            Source::Up(by) => ("up", self.constant(&by.to_string(), "i32"), 0),
+            // A part of a warp does not know where it ends.
+            Source::Down(by) if of % WARP != 0 => ("idx", self.below_end(*by as i64, of, warp), WARP - 1),
+            Source::Down(by) => ("down", self.constant(&by.to_string(), "i32"), WARP - 1),
+            Source::Thread(thread) => {
+                let (name, from) = (self.name(*thread)?, self.ty(*thread));
+                ("idx", self.converted(&name, from, DType::I32)?, WARP - 1)
+            }
+        };
+        let clamp = self.constant(&clamp.to_string(), "i32");
+        let (name, ty) = (self.name(value)?, self.ty(value));
+        let mut lanes = Vec::new();
+        for lane in 0..ty.lanes {
+            let own = self.lane(&name, ty, lane);
+            let bits = self.to_words(&own, ty.dtype)?;
+            let mut words = Vec::new();
+            for word in bits {
+                words.push(self.op(&format!("nvvm.shfl.sync {kind} {mask}, {word}, {offset}, {clamp} : i32 -> i32")));
+            }
+            lanes.push(self.of_words(&words, ty.dtype)?);
+        }
+        Ok(self.joined(&lanes, element(ty.dtype)))
+    }
+
+    /// The lane so many above; the own one where there is none, of so many threads of the warp or of the block.
+    fn below_end(&mut self, by: i64, of: i64, warp: bool) -> String {
+        let lane = self.numbers[1].clone();
+        let number = if warp { lane.clone() } else { self.numbers[0].clone() };
+        let (by, of, all) = (self.index(by), self.index(of), self.index(WARP));
+        let above = self.op(&format!("arith.addi {lane}, {by} : i64"));
+        let other = self.op(&format!("arith.addi {number}, {by} : i64"));
+        let in_warp = self.op(&format!("arith.cmpi slt, {above}, {all} : i64"));
+        let in_loop = self.op(&format!("arith.cmpi slt, {other}, {of} : i64"));
+        let exists = self.op(&format!("arith.andi {in_warp}, {in_loop} : i1"));
+        let from = self.op(&format!("arith.select {exists}, {above}, {lane} : i64"));
+        self.op(&format!("arith.trunci {from} : i64 to i32"))
+    }
+
+    /// The bits of a scalar in words of 32.
+    fn to_words(&mut self, name: &str, dtype: DType) -> Done<Vec<String>> {
+        let e = element(dtype);
+        let bits = format!("i{}", dtype.bits());
+        let mut value = name.to_string();
+        if dtype.is_float() {
+            value = self.op(&format!("arith.bitcast {value} : {e} to {bits}"));
+        }
+        Ok(match dtype.bits() {
+            32 => vec![value],
+            64 => {
+                let by = self.index(32);
+                let high = self.op(&format!("arith.shrui {value}, {by} : i64"));
+                [value, high].iter().map(|v| self.op(&format!("arith.trunci {v} : i64 to i32"))).collect()
+            }
+            _ => vec![self.op(&format!("arith.extui {value} : {bits} to i32"))],
+        })
+    }
+
+    fn of_words(&mut self, words: &[String], dtype: DType) -> Done<String> {
+        let bits = format!("i{}", dtype.bits());
+        let value = match words {
+            [low, high] => {
+                let by = self.index(32);
+                let low = self.op(&format!("arith.extui {low} : i32 to i64"));
+                let high = self.op(&format!("arith.extui {high} : i32 to i64"));
+                let high = self.op(&format!("arith.shli {high}, {by} : i64"));
+                self.op(&format!("arith.ori {low}, {high} : i64"))
+            }
+            [word] if dtype.bits() == 32 => word.clone(),
+            [word] => self.op(&format!("arith.trunci {word} : i32 to {bits}")),
+            _ => return Err(format!("an exchange of {dtype}")),
+        };
+        Ok(match dtype.is_float() {
+            true => self.op(&format!("arith.bitcast {value} : {bits} to {}", element(dtype))),
+            false => value,
+        })
+    }
+
+    /// Lanes of a type; for messages of products.
+    pub(super) fn vector(&self, dtype: DType, lanes: usize) -> (Type, String) {
+        (Type::vector(dtype, lanes), lanes_of(element(dtype), lanes))
+    }
+}

@@ -1,0 +1,277 @@
+//! Products of matrices by a warp: by its matrix units where they have the types, else each thread computes elements.
+//!
+//! Fragments are those of `mma.sync` (PTX ISA, "Matrix Fragments for mma"). With `g = lane / 4` and `t = lane mod 4`, a
+//! thread has of `a` the rows `g` and `g + 8`, of `b` the column `g`, and of the sum the rows `g` and `g + 8` in the
+//! columns `2 t` and `2 t + 1`.
+
+use super::{Agent, Done, WARP, Writer, element, stored};
+use surject_ir::{BinaryOp, DType};
+use surject_kernel::{MatMulSizes, Space, Tile, Type};
+
+/// A product that one instruction does.
+struct Unit {
+    m: usize,
+    n: usize,
+    k: usize,
+    /// Elements of `a` and `b` side by side in a register, and the type of that register.
+    packed: usize,
+    register: &'static str,
+    /// The PTX type of the operands where the types of registers do not say it.
+    operands: Option<&'static str>,
+}
+
+fn unit(operands: DType, sum: DType) -> Option<Unit> {
+    Some(match (operands, sum) {
+        (DType::F16, DType::F32) => {
+            Unit { m: 16, n: 8, k: 16, packed: 2, register: "vector<2xf16>", operands: None }
+        }
+        (DType::BF16, DType::F32) => {
+            Unit { m: 16, n: 8, k: 16, packed: 2, register: "i32", operands: Some("bf16") }
+        }
+        (DType::I8, DType::I32) => {
+            Unit { m: 16, n: 8, k: 32, packed: 4, register: "i32", operands: Some("s8") }
+        }
+        (DType::U8, DType::I32) => {
+            Unit { m: 16, n: 8, k: 32, packed: 4, register: "i32", operands: Some("u8") }
+        }
+        (DType::F64, DType::F64) => Unit { m: 8, n: 8, k: 4, packed: 1, register: "f64", operands: None },
+        _ => return None,
+    })
+}
+
+/// A matrix: its tile, the number of its first element, and what divides the numbers of its rows and columns.
+struct Matrix<'a> {
+    tile: &'a Tile,
+    first: String,
+    divisor: i64,
+    dtype: DType,
+}
+
+impl Writer<'_> {
+    pub(super) fn matmul(&mut self, sizes: MatMulSizes, [acc, a, b]: [&Tile; 3]) -> Done<()> {
+        if self.agent != Agent::Warp {
+            return Err("a product of matrices outside of warps".into());
+        }
+        let own = |s: Space| matches!(s, Space::Register | Space::Stack);
+        if [acc, a, b].iter().any(|t| own(self.kernel.mem(t.mem).space)) {
+            return Err("a product of matrices in memory of the warp; it is done in shared or global memory".into());
+        }
+        let [acc, a, b] = [self.matrix(acc)?, self.matrix(a)?, self.matrix(b)?];
+        let fits = |u: &Unit| sizes.m % u.m == 0 && sizes.n % u.n == 0 && sizes.k % u.k == 0;
+        match unit(a.dtype, acc.dtype).filter(fits) {
+            Some(unit) => self.by_units(sizes, &unit, &acc, &a, &b),
+            None => self.by_elements(sizes, &acc, &a, &b),
+        }
+    }
+
+    fn matrix<'a>(&mut self, tile: &'a Tile) -> Done<Matrix<'a>> {
+        let first = self.affine(&tile.at, 0)?;
+        let divisor = self.divisor(&tile.at);
+        Ok(Matrix { tile, first, divisor, dtype: self.kernel.mem(tile.mem).dtype })
+    }
+
+    /// The number of an element; rows and columns are numbers of this thread and further ones.
+    fn cell(&mut self, m: &Matrix<'_>, (row, more_rows): (&str, i64), (column, more_columns): (&str, i64)) -> String {
+        let offset = more_rows * m.tile.row + more_columns * m.tile.column;
+        let mut at = m.first.clone();
+        for (number, by) in [(row, m.tile.row), (column, m.tile.column)] {
+            let by = self.index(by);
+            let part = self.op(&format!("arith.muli {number}, {by} overflow<nsw> : i64"));
+            at = self.op(&format!("arith.addi {at}, {part} overflow<nsw> : i64"));
+        }
+        if offset != 0 {
+            let offset = self.index(offset);
+            at = self.op(&format!("arith.addi {at}, {offset} overflow<nsw> : i64"));
+        }
+        at
+    }
+
+    fn element_of(&mut self, m: &Matrix<'_>, at: &str) -> Done<String> {
+        let address = self.address(m.tile.mem, at)?;
+        let pointer = if self.kernel.mem(m.tile.mem).space == Space::Shared { 3 } else { 1 };
+        let size = m.dtype.size();
+        Ok(self.op(&format!(
+            "llvm.load {address} {{alignment = {size} : i64}} : !llvm.ptr<{pointer}> -> {}",
+            stored(m.dtype)
+        )))
+    }
+
+    /// Elements that lie side by side along `k`, in a register. `along` is how far apart they are in memory.
+    fn packed(
+        &mut self,
+        m: &Matrix<'_>,
+        unit: &Unit,
+        cell: &dyn Fn(&mut Self, i64) -> String,
+        along: i64,
+    ) -> Done<String> {
+        let across = m.tile.row + m.tile.column - along;
+        let lanes = unit.packed as i64;
+        let aligned = along == 1 && m.divisor % lanes == 0 && across % lanes == 0;
+        let first = cell(self, 0);
+        if unit.packed == 1 {
+            return self.element_of(m, &first);
+        }
+        if aligned {
+            // Pairs and quadruples begin at multiples of their number.
+            let address = self.address(m.tile.mem, &first)?;
+            let pointer = if self.kernel.mem(m.tile.mem).space == Space::Shared { 3 } else { 1 };
+            return Ok(self.op(&format!(
+                "llvm.load {address} {{alignment = 4 : i64}} : !llvm.ptr<{pointer}> -> {}",
+                unit.register
+            )));
+        }
+        let mut parts = vec![self.element_of(m, &first)?];
+        for i in 1..lanes {
+            let at = cell(self, i);
+            parts.push(self.element_of(m, &at)?);
+        }
+        let vector = self.joined(&parts, element(m.dtype));
+        if unit.register.starts_with("vector") {
+            return Ok(vector);
+        }
+        let (_, ty) = self.vector(m.dtype, unit.packed);
+        Ok(self.op(&format!("llvm.bitcast {vector} : {ty} to {}", unit.register)))
+    }
+
+    fn by_units(
+        &mut self,
+        sizes: MatMulSizes,
+        unit: &Unit,
+        acc: &Matrix<'_>,
+        a: &Matrix<'_>,
+        b: &Matrix<'_>,
+    ) -> Done<()> {
+        let lane = self.numbers[1].clone();
+        let (two, three, width) = (self.index(2), self.index(3), self.index(unit.packed as i64));
+        let group = self.op(&format!("arith.shrui {lane}, {two} : i64"));
+        let number = self.op(&format!("arith.andi {lane}, {three} : i64"));
+        let pair = self.op(&format!("arith.muli {number}, {two} overflow<nsw> : i64"));
+        let place = self.op(&format!("arith.muli {number}, {width} overflow<nsw> : i64"));
+        let double = acc.dtype == DType::F64;
+        // Rows of a thread, and how far apart its parts along `k` are.
+        let rows: &[i64] = if double { &[0] } else { &[0, 8] };
+        let halves: Vec<i64> = if double { vec![0] } else { vec![0, unit.k as i64 / 2] };
+        let sum_type = element(acc.dtype);
+        let sums = 2 * rows.len();
+        let structure = format!("!llvm.struct<({})>", vec![sum_type; sums].join(", "));
+        for i in (0..sizes.m as i64).step_by(unit.m) {
+            for j in (0..sizes.n as i64).step_by(unit.n) {
+                let mut places = Vec::new();
+                for &row in rows {
+                    for column in 0..2 {
+                        places.push(self.cell(acc, (&group, i + row), (&pair, j + column)));
+                    }
+                }
+                let mut sum: Vec<String> =
+                    places.iter().map(|at| self.element_of(acc, at)).collect::<Done<_>>()?;
+                for k in (0..sizes.k as i64).step_by(unit.k) {
+                    let mut left = Vec::new();
+                    for &half in &halves {
+                        for &row in rows {
+                            let cell = |w: &mut Self, more: i64| {
+                                w.cell(a, (&group, i + row), (&place, k + half + more))
+                            };
+                            left.push(self.packed(a, unit, &cell, a.tile.column)?);
+                        }
+                    }
+                    let mut right = Vec::new();
+                    for &half in &halves {
+                        let cell =
+                            |w: &mut Self, more: i64| w.cell(b, (&place, k + half + more), (&group, j));
+                        right.push(self.packed(b, unit, &cell, b.tile.row)?);
+                    }
+                    let mut attributes = String::new();
+                    if let Some(name) = unit.operands {
+                        attributes = format!(
+                            "multiplicandAPtxType = #nvvm.mma_type<{name}>, \
+                             multiplicandBPtxType = #nvvm.mma_type<{name}>, "
+                        );
+                        if acc.dtype.is_int() {
+                            attributes += "intOverflowBehavior = #nvvm.mma_int_overflow<wrapped>, ";
+                        }
+                    }
+                    let register = unit.register;
+                    let product = self.op(&format!(
+                        "nvvm.mma.sync A[{}] B[{}] C[{}] {{{attributes}layoutA = #nvvm.mma_layout<row>, \
+                         layoutB = #nvvm.mma_layout<col>, shape = #nvvm.shape<m = {}, n = {}, k = {}>}} : \
+                         ({register}, {register}, {sum_type}) -> {structure}",
+                        left.join(", "),
+                        right.join(", "),
+                        sum.join(", "),
+                        unit.m,
+                        unit.n,
+                        unit.k
+                    ));
+                    sum = (0..sums)
+                        .map(|s| self.op(&format!("llvm.extractvalue {product}[{s}] : {structure}")))
+                        .collect();
+                }
+                for (at, value) in places.iter().zip(sum) {
+                    self.store_cell(acc, at, &value)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn store_cell(&mut self, m: &Matrix<'_>, at: &str, value: &str) -> Done<()> {
+        let address = self.address(m.tile.mem, at)?;
+        let pointer = if self.kernel.mem(m.tile.mem).space == Space::Shared { 3 } else { 1 };
+        let (size, ty) = (m.dtype.size(), element(m.dtype));
+        self.line(&format!(
+            "llvm.store {value}, {address} {{alignment = {size} : i64}} : {ty}, !llvm.ptr<{pointer}>"
+        ));
+        Ok(())
+    }
+
+    /// Each thread computes every 32nd element, its terms one after the other.
+    fn by_elements(
+        &mut self,
+        sizes: MatMulSizes,
+        acc: &Matrix<'_>,
+        a: &Matrix<'_>,
+        b: &Matrix<'_>,
+    ) -> Done<()> {
+        let dtype = acc.dtype;
+        if !matches!(dtype, DType::F32 | DType::F64) && !dtype.is_int() {
+            return Err(format!("a product of matrices that is summed in {dtype}"));
+        }
+        let all = (sizes.m * sizes.n) as i64;
+        let lane = self.numbers[1].clone();
+        let (to, by, columns, terms) =
+            (self.index(all), self.index(WARP), self.index(sizes.n as i64), self.index(sizes.k as i64));
+        let (zero, one) = (self.index(0), self.index(1));
+        let number = self.fresh();
+        self.line(&format!("scf.for {number} = {lane} to {to} step {by} : i64 {{"));
+        self.depth += 1;
+        let row = self.op(&format!("arith.divui {number}, {columns} : i64"));
+        let column = self.op(&format!("arith.remui {number}, {columns} : i64"));
+        let at = self.cell(acc, (&row, 0), (&column, 0));
+        let first = self.element_of(acc, &at)?;
+        let (term, carried, result) = (self.fresh(), self.fresh(), self.fresh());
+        let t = element(dtype);
+        self.line(&format!(
+            "{result} = scf.for {term} = {zero} to {terms} step {one} iter_args({carried} = {first}) -> ({t}) : i64 {{"
+        ));
+        self.depth += 1;
+        let left = self.cell(a, (&row, 0), (&term, 0));
+        let right = self.cell(b, (&term, 0), (&column, 0));
+        let (left, right) = (self.element_of(a, &left)?, self.element_of(b, &right)?);
+        let own = Type::scalar(a.dtype);
+        let widened = |w: &mut Self, name: &str| match a.dtype == dtype {
+            true => Ok(name.to_string()),
+            false if a.dtype.is_float() && dtype.is_int() => Err(format!("a product of {} in {dtype}", a.dtype)),
+            false => w.converted(name, own, dtype),
+        };
+        let (left, right) = (widened(self, &left)?, widened(self, &right)?);
+        let product = self.arithmetic(BinaryOp::Mul, &left, &right, Type::scalar(dtype))?;
+        let sum = self.arithmetic(BinaryOp::Add, &carried, &product, Type::scalar(dtype))?;
+        self.line(&format!("scf.yield {sum} : {t}"));
+        self.depth -= 1;
+        self.line("}");
+        self.store_cell(acc, &at, &result)?;
+        self.depth -= 1;
+        self.line("}");
+        Ok(())
+    }
+}

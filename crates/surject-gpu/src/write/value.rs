@@ -1,0 +1,260 @@
+//! Operations that depend on their operands alone.
+
+use super::{Done, Writer, element, lanes_of, mlir};
+use surject_ir::{BinaryOp, DType, Scalar, UnaryOp};
+use surject_kernel::{Op, Type, Value};
+
+/// An element as MLIR writes it.
+fn literal(value: Scalar) -> String {
+    let dtype = value.dtype();
+    match dtype {
+        DType::I1 => if value.is_true() { "true" } else { "false" }.into(),
+        _ if dtype.is_float() => {
+            let digits = dtype.size() * 2;
+            format!("0x{:0digits$X}", value.bits())
+        }
+        // Integers have no sign: what is written is the value of a signed one.
+        _ => {
+            let unused = 128 - dtype.bits();
+            (((value.bits() << unused) as i128) >> unused).to_string()
+        }
+    }
+}
+
+impl Writer<'_> {
+    /// A scalar constant.
+    pub(super) fn scalar(&mut self, value: Scalar) -> String {
+        self.constant(&literal(value), element(value.dtype()))
+    }
+
+    /// The lanes of a value put together.
+    pub(super) fn joined(&mut self, parts: &[String], element: &str) -> String {
+        if let [one] = parts {
+            return one.clone();
+        }
+        let ty = lanes_of(element, parts.len());
+        let mut whole = self.op(&format!("llvm.mlir.poison : {ty}"));
+        for (i, part) in parts.iter().enumerate() {
+            let at = self.constant(&i.to_string(), "i32");
+            whole = self.op(&format!("llvm.insertelement {part}, {whole}[{at} : i32] : {ty}"));
+        }
+        whole
+    }
+
+    /// A lane of a value.
+    pub(super) fn lane(&mut self, name: &str, ty: Type, lane: usize) -> String {
+        self.lane_of(name, element(ty.dtype), ty.lanes, lane)
+    }
+
+    pub(super) fn lane_of(&mut self, name: &str, element: &str, lanes: usize, lane: usize) -> String {
+        if lanes == 1 {
+            return name.to_string();
+        }
+        let at = self.constant(&lane.to_string(), "i32");
+        self.op(&format!("llvm.extractelement {name}[{at} : i32] : {}", lanes_of(element, lanes)))
+    }
+
+    /// The value of an operation without effects.
+    pub(super) fn pure(&mut self, op: &Op, ty: Type) -> Done<String> {
+        let result = mlir(ty);
+        Ok(match op {
+            Op::Splat(value) if ty.lanes == 1 => self.scalar(*value),
+            Op::Splat(value) => self.constant(&format!("dense<{}>", literal(*value)), &result),
+            Op::Constant(values) if ty.lanes == 1 => self.scalar(values[0]),
+            Op::Constant(values) => {
+                let values: Vec<String> = values.iter().map(|&v| literal(v)).collect();
+                self.constant(&format!("dense<[{}]>", values.join(", ")), &result)
+            }
+            Op::Index(affine) => {
+                let mut lanes = Vec::new();
+                for lane in 0..ty.lanes {
+                    let at = self.affine(affine, lane)?;
+                    lanes.push(match ty.dtype.size() {
+                        8 => at,
+                        _ => self.op(&format!("arith.trunci {at} : i64 to {}", element(ty.dtype))),
+                    });
+                }
+                self.joined(&lanes, element(ty.dtype))
+            }
+            Op::Holds(guards) => {
+                let mut lanes = Vec::new();
+                for lane in 0..ty.lanes {
+                    lanes.push(match self.guards(guards, lane)? {
+                        Some(holds) => holds,
+                        None => self.scalar(Scalar::bool(true)),
+                    });
+                }
+                self.joined(&lanes, "i1")
+            }
+            Op::Unary(op, x) => self.unary(*op, *x)?,
+            Op::Binary(op, x, y) => self.binary(*op, *x, *y)?,
+            Op::Fma(x, y, z) => {
+                let [x, y, z] = [self.name(*x)?, self.name(*y)?, self.name(*z)?];
+                self.op(&format!("llvm.intr.fma({x}, {y}, {z}) : ({result}, {result}, {result}) -> {result}"))
+            }
+            Op::Select(c, x, y) => {
+                let [c, x, y] = [self.name(*c)?, self.name(*x)?, self.name(*y)?];
+                let condition = if ty.lanes == 1 { "".into() } else { format!("vector<{}xi1>, ", ty.lanes) };
+                self.op(&format!("arith.select {c}, {x}, {y} : {condition}{result}"))
+            }
+            Op::Convert(x) => self.convert(*x, ty)?,
+            Op::Bitcast(x) => {
+                let (name, from) = (self.name(*x)?, mlir(self.ty(*x)));
+                if from == result {
+                    return Ok(name);
+                }
+                self.op(&format!("arith.bitcast {name} : {from} to {result}"))
+            }
+            Op::Broadcast(x) => {
+                let name = self.name(*x)?;
+                self.joined(&vec![name; ty.lanes], element(ty.dtype))
+            }
+            Op::Shuffle(x, y, order) => {
+                let (a, b) = (self.ty(*x), self.ty(*y));
+                let (x, y) = (self.name(*x)?, self.name(*y)?);
+                let mut lanes = Vec::new();
+                for &lane in order {
+                    lanes.push(match lane.checked_sub(a.lanes) {
+                        None => self.lane(&x, a, lane),
+                        Some(lane) => self.lane(&y, b, lane),
+                    });
+                }
+                self.joined(&lanes, element(ty.dtype))
+            }
+            Op::Extract(x, lane) => {
+                let (name, from) = (self.name(*x)?, self.ty(*x));
+                self.lane(&name, from, *lane)
+            }
+            Op::Insert(x, lane, scalar) => {
+                let (name, scalar) = (self.name(*x)?, self.name(*scalar)?);
+                if ty.lanes == 1 {
+                    return Ok(scalar);
+                }
+                let at = self.constant(&lane.to_string(), "i32");
+                self.op(&format!("llvm.insertelement {scalar}, {name}[{at} : i32] : {result}"))
+            }
+            _ => return Err("an operation that is not written for a GPU".into()),
+        })
+    }
+
+    fn unary(&mut self, op: UnaryOp, x: Value) -> Done<String> {
+        let (name, ty) = (self.name(x)?, self.ty(x));
+        let t = mlir(ty);
+        let intrinsic = match (op, ty.dtype) {
+            (UnaryOp::Neg, d) if d.is_float() => return Ok(self.op(&format!("arith.negf {name} : {t}"))),
+            (UnaryOp::Abs, DType::F32 | DType::F64) => "fabs",
+            (UnaryOp::Sqrt, DType::F32 | DType::F64) => "sqrt",
+            (UnaryOp::Floor, DType::F32 | DType::F64) => "floor",
+            (UnaryOp::Ceil, DType::F32 | DType::F64) => "ceil",
+            (UnaryOp::RoundEven, DType::F32 | DType::F64) => "roundeven",
+            (UnaryOp::Popcount, d) if d.size() >= 4 => "ctpop",
+            (UnaryOp::CountLeadingZeros, d) if d.size() >= 4 => {
+                return Ok(self.op(&format!(
+                    "\"llvm.intr.ctlz\"({name}) <{{is_zero_poison = false}}> : ({t}) -> {t}"
+                )));
+            }
+            (op, dtype) => return Err(format!("`{op}` of {dtype}, which is not arithmetic")),
+        };
+        Ok(self.op(&format!("llvm.intr.{intrinsic}({name}) : ({t}) -> {t}")))
+    }
+
+    fn binary(&mut self, op: BinaryOp, x: Value, y: Value) -> Done<String> {
+        let [a, b] = [self.name(x)?, self.name(y)?];
+        let ty = self.ty(x);
+        self.arithmetic(op, &a, &b, ty)
+    }
+
+    /// A binary operation on values that have no number in the kernel.
+    pub(super) fn arithmetic(&mut self, op: BinaryOp, a: &str, b: &str, ty: Type) -> Done<String> {
+        use BinaryOp::*;
+        let (t, dtype) = (mlir(ty), ty.dtype);
+        let refused = || Err(format!("`{op}` of {dtype}, which is not arithmetic"));
+        if dtype.is_float() {
+            let wide = matches!(dtype, DType::F32 | DType::F64);
+            let name = match op {
+                Add if wide => "arith.addf",
+                Sub if wide => "arith.subf",
+                Mul if wide => "arith.mulf",
+                Div if wide => "arith.divf",
+                Max if wide => "arith.maximumf",
+                Min if wide => "arith.minimumf",
+                Eq => "arith.cmpf oeq,",
+                Ne => "arith.cmpf une,",
+                Lt => "arith.cmpf olt,",
+                Le => "arith.cmpf ole,",
+                Gt => "arith.cmpf ogt,",
+                Ge => "arith.cmpf oge,",
+                _ => return refused(),
+            };
+            return Ok(self.op(&format!("{name} {a}, {b} : {t}")));
+        }
+        let signed = dtype.is_signed_int();
+        let name = match op {
+            Add => "arith.addi",
+            Sub => "arith.subi",
+            Mul => "arith.muli",
+            Div if signed => "arith.divsi",
+            Div => "arith.divui",
+            Rem if signed => "arith.remsi",
+            Rem => "arith.remui",
+            Max if signed => "arith.maxsi",
+            Max => "arith.maxui",
+            Min if signed => "arith.minsi",
+            Min => "arith.minui",
+            And => "arith.andi",
+            Or => "arith.ori",
+            Xor => "arith.xori",
+            Shl => "arith.shli",
+            ShrArith => "arith.shrsi",
+            ShrLogical => "arith.shrui",
+            Eq => "arith.cmpi eq,",
+            Ne => "arith.cmpi ne,",
+            Lt if signed => "arith.cmpi slt,",
+            Lt => "arith.cmpi ult,",
+            Le if signed => "arith.cmpi sle,",
+            Le => "arith.cmpi ule,",
+            Gt if signed => "arith.cmpi sgt,",
+            Gt => "arith.cmpi ugt,",
+            Ge if signed => "arith.cmpi sge,",
+            Ge => "arith.cmpi uge,",
+            _ => return refused(),
+        };
+        Ok(self.op(&format!("{name} {a}, {b} : {t}")))
+    }
+
+    fn convert(&mut self, x: Value, to: Type) -> Done<String> {
+        let (name, from) = (self.name(x)?, self.ty(x));
+        self.converted(&name, from, to.dtype)
+    }
+
+    /// A value as another element type.
+    pub(super) fn converted(&mut self, name: &str, from: Type, to: DType) -> Done<String> {
+        let (f, t) = (mlir(from), mlir(from.with(to)));
+        let cast = match (from.dtype, to) {
+            (a, b) if a.is_float() && b.is_float() => {
+                let (a, b) = (a.size(), b.size());
+                if a < b { "arith.extf" } else { "arith.truncf" }
+            }
+            (a, b) if a.is_float() => {
+                // Saturates; NaN gives 0.
+                let lanes = |e: &str| if from.lanes == 1 { e.into() } else { format!("v{}{e}", from.lanes) };
+                let kind = if b.is_signed_int() { "fptosi" } else { "fptoui" };
+                let (integer, float) = (lanes(element(b)), lanes(element(a)));
+                let call = format!("llvm.{kind}.sat.{integer}.{float}");
+                return Ok(self.op(&format!("llvm.call_intrinsic \"{call}\"({name}) : ({f}) -> {t}")));
+            }
+            (a, b) if b.is_float() => {
+                if a.is_signed_int() {
+                    "arith.sitofp"
+                } else {
+                    "arith.uitofp"
+                }
+            }
+            _ if f == t => return Ok(name.to_string()),
+            (a, b) if a.bits() > b.bits() => "arith.trunci",
+            (a, _) if a.is_signed_int() => "arith.extsi",
+            _ => "arith.extui",
+        };
+        Ok(self.op(&format!("{cast} {name} : {f} to {t}")))
+    }
+}

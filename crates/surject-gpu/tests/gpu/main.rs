@@ -1,0 +1,8 @@
+//! Kernels of a GPU without one: as PTX on its interpreter, and through NVIDIA's assembler.
+
+mod arithmetic;
+mod assembler;
+mod harness;
+mod kernels;
+mod programs;
+mod strategies;

@@ -1,0 +1,94 @@
+//! Passes of MLIR in the middle of a compilation: those that lower modules, through stock `mlir-opt` where it is installed,
+//! and those that a user runs on the dialect.
+
+use proptest::prelude::*;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use surject_ir::testing::{Options, random_args, random_program, random_program_with};
+use surject_ir::{Program, interp};
+use surject_mlir::pipelines::{Kind, Pipeline};
+use surject_mlir::{Stage, Target, dialect, jit};
+
+/// What stock `mlir-opt` makes of a module with a pipeline; `None` where it is not installed.
+fn mlir_opt(text: &str, pipeline: &Pipeline) -> Option<String> {
+    let prefix = std::env::var("MLIR_SYS_220_PREFIX").unwrap_or("/usr/lib/llvm-22".into());
+    let tool = Path::new(&prefix).join("bin/mlir-opt");
+    let mut command = Command::new(&tool);
+    command.arg(format!("--pass-pipeline={}", pipeline.passes)).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = tool.exists().then(|| command.spawn().unwrap())?;
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{text}");
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn stock_mlir_opt_lowers_modules_to_the_same_llvm_dialect() {
+    let mut kinds = [0; 2];
+    for seed in 0..24 {
+        let program = random_program(seed, 12);
+        let function = &program.functions[0].name;
+        let Ok(lowered) = surject_codegen::lower(&program, function, &Target::host()) else { continue };
+        let pipeline = Pipeline::of(&lowered.text);
+        kinds[usize::from(pipeline.kind == Kind::General)] += 1;
+        let Some(stock) = mlir_opt(&lowered.text, &pipeline) else { return };
+        assert_eq!(jit::llvm_dialect(&lowered.text).unwrap().trim(), stock.trim());
+    }
+    assert!(kinds[0] > 0, "{kinds:?}");
+    // A module that no kernel is: it needs every conversion.
+    let memref = "func.func @f(%m: memref<4xf32>, %i: index) -> f32 {\n  %x = memref.load %m[%i] : memref<4xf32>\n  \
+                  return %x : f32\n}\n";
+    let pipeline = Pipeline::of(memref);
+    assert_eq!(pipeline.kind, Kind::General);
+    if let Some(stock) = mlir_opt(memref, &pipeline) {
+        assert_eq!(jit::llvm_dialect(memref).unwrap().trim(), stock.trim());
+    }
+}
+
+/// After passes a program computes the same, bit for bit, or is refused with a reason.
+fn passes_keep_values(program: &Program, passes: &str) -> bool {
+    let passed = match dialect::through(program, passes) {
+        Ok(passed) => passed,
+        Err(error) => {
+            assert_eq!(error.stage, Stage::Dialect, "{error}");
+            return false;
+        }
+    };
+    for function in &program.functions {
+        let args = random_args(function, 7);
+        let results = interp::run(program, &function.name, &args).unwrap();
+        assert_eq!(interp::run(&passed, &function.name, &args).unwrap(), results, "{program:?}");
+    }
+    true
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn passes_on_the_dialect_keep_values(seed: u64, size in 1usize..25) {
+        prop_assert!(passes_keep_values(&random_program(seed, size), "canonicalize,cse"));
+    }
+
+    #[test]
+    fn passes_on_everything_keep_values_or_are_refused(seed: u64, size in 1usize..25) {
+        passes_keep_values(&random_program_with(seed, size, &Options::everything()), "canonicalize,cse,symbol-dce");
+    }
+}
+
+#[test]
+fn no_pass_at_all_is_the_identity() {
+    for seed in 0..20 {
+        let program = random_program_with(seed, 20, &Options::everything());
+        let passed = dialect::through(&program, "").unwrap();
+        assert_eq!(surject_ir::print(&passed), surject_ir::print(&program));
+    }
+}
+
+#[test]
+fn unknown_passes_are_named() {
+    let error = dialect::through(&random_program(1, 3), "canonicalize,nosuch").unwrap_err();
+    assert_eq!(error.stage, Stage::Passes);
+    assert!(error.to_string().contains("'nosuch' does not refer to a registered pass"), "{error}");
+}

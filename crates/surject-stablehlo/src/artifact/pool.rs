@@ -1,0 +1,349 @@
+//! The tables of an artifact that is being written: strings, attributes, types, properties, names of operations.
+//!
+//! Attributes and types are numbered by dialect, so their numbers are known only when all are there. Until then bytes
+//! that hold such numbers are kept as [`Piece`]s.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::container::{MAGIC, section, since};
+use super::version::Version;
+
+/// Bytes, or a number that is not known yet.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Piece {
+    Bytes(Vec<u8>),
+    Blob(Arc<[u8]>),
+    /// The number of an attribute.
+    Attribute(usize),
+    /// The number of an attribute, as one that may be missing.
+    Optional(usize),
+    /// The number of a type.
+    Type(usize),
+    /// The number of a type, with a flag.
+    Flagged(usize, bool),
+    /// The number of the name of an operation.
+    Op(usize),
+    /// Operations in a section of their own.
+    Section(Pieces),
+}
+
+/// What an attribute, the properties of an operation, or operations are made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Pieces(Vec<Piece>);
+
+impl Pieces {
+    pub fn push(&mut self, piece: Piece) {
+        self.0.push(piece);
+    }
+
+    pub fn extend(&mut self, other: Pieces) {
+        self.0.extend(other.0);
+    }
+
+    fn bytes(&mut self) -> &mut Vec<u8> {
+        if !matches!(self.0.last(), Some(Piece::Bytes(_))) {
+            self.0.push(Piece::Bytes(Vec::new()));
+        }
+        match self.0.last_mut() {
+            Some(Piece::Bytes(bytes)) => bytes,
+            // The last piece was just made to be bytes.
+            _ => unreachable!("the last piece holds bytes"),
+        }
+    }
+
+    pub fn byte(&mut self, byte: u8) {
+        self.bytes().push(byte);
+    }
+
+    pub fn raw(&mut self, bytes: &[u8]) {
+        self.bytes().extend_from_slice(bytes);
+    }
+
+    pub fn varint(&mut self, value: u64) {
+        varint(self.bytes(), value);
+    }
+
+    pub fn signed(&mut self, value: i64) {
+        varint(self.bytes(), ((value << 1) ^ (value >> 63)) as u64);
+    }
+
+    pub fn signed_list(&mut self, values: &[i64]) {
+        self.varint(values.len() as u64);
+        values.iter().for_each(|v| self.signed(*v));
+    }
+
+    /// The low `bits` bits of a value.
+    pub fn known_width(&mut self, bits: u32, value: u64) {
+        match bits {
+            0..=8 => self.byte(value as u8),
+            64.. => self.signed(value as i64),
+            bits => self.signed((value & ((1 << bits) - 1)) as i64),
+        }
+    }
+
+    /// Bytes behind their number.
+    pub fn blob(&mut self, bytes: Arc<[u8]>) {
+        self.varint(bytes.len() as u64);
+        if bytes.len() > 256 { self.push(Piece::Blob(bytes)) } else { self.raw(&bytes) }
+    }
+}
+
+/// Appends an integer whose first byte says in its trailing zeros how many bytes follow.
+fn varint(out: &mut Vec<u8>, value: u64) {
+    let bits = 64 - value.leading_zeros();
+    let bytes = bits.div_ceil(7).max(1) as usize;
+    if bytes > 8 {
+        out.push(0);
+        return out.extend_from_slice(&value.to_le_bytes());
+    }
+    let tagged = (value << 1 | 1) << (bytes - 1);
+    out.extend_from_slice(&tagged.to_le_bytes()[..bytes]);
+}
+
+/// Things that are equal have one number.
+struct Interned<K> {
+    index: HashMap<K, usize>,
+    items: Vec<K>,
+    uses: Vec<u64>,
+}
+
+impl<K: Clone + Eq + std::hash::Hash> Interned<K> {
+    fn new() -> Interned<K> {
+        Interned { index: HashMap::new(), items: Vec::new(), uses: Vec::new() }
+    }
+
+    fn get(&mut self, key: K) -> usize {
+        if let Some(index) = self.index.get(&key) {
+            self.uses[*index] += 1;
+            return *index;
+        }
+        self.index.insert(key.clone(), self.items.len());
+        self.items.push(key);
+        self.uses.push(1);
+        self.items.len() - 1
+    }
+}
+
+/// An attribute or type: its dialect, whether the dialect encodes it, its encoding.
+pub(super) type Encoding = (Cow<'static, str>, bool, Pieces);
+
+/// The tables.
+pub(super) struct Pool {
+    pub version: Version,
+    strings: Interned<Vec<u8>>,
+    attributes: Interned<Encoding>,
+    types: Interned<Encoding>,
+    properties: Interned<Pieces>,
+    ops: Interned<(String, String)>,
+}
+
+impl Pool {
+    pub fn new(version: Version) -> Pool {
+        Pool {
+            version,
+            strings: Interned::new(),
+            attributes: Interned::new(),
+            types: Interned::new(),
+            properties: Interned::new(),
+            ops: Interned::new(),
+        }
+    }
+
+    /// The version of the container.
+    pub fn container(&self) -> u64 {
+        self.version.container()
+    }
+
+    pub fn string(&mut self, bytes: &[u8]) -> u64 {
+        self.strings.get(bytes.to_vec()) as u64
+    }
+
+    pub fn attribute(&mut self, dialect: &'static str, pieces: Pieces) -> usize {
+        self.attributes.get((Cow::Borrowed(dialect), true, pieces))
+    }
+
+    /// An attribute that is written as its text.
+    pub fn text_attribute(&mut self, dialect: &str, text: &str) -> usize {
+        let mut pieces = Pieces::default();
+        pieces.raw(text.as_bytes());
+        pieces.byte(0);
+        self.attributes.get((Cow::Owned(dialect.to_string()), false, pieces))
+    }
+
+    pub fn ty(&mut self, dialect: &'static str, pieces: Pieces) -> usize {
+        self.types.get((Cow::Borrowed(dialect), true, pieces))
+    }
+
+    pub fn property(&mut self, pieces: Pieces) -> usize {
+        self.properties.get(pieces)
+    }
+
+    pub fn op(&mut self, dialect: &str, name: &str) -> Piece {
+        Piece::Op(self.ops.get((dialect.to_string(), name.to_string())))
+    }
+
+    /// The whole file around the operations.
+    pub fn write(mut self, ir: &Pieces) -> Vec<u8> {
+        let container = self.container();
+        let mut dialects: Vec<String> = vec!["builtin".to_string(), "vhlo".to_string()];
+        let entries = self.attributes.items.iter().chain(&self.types.items).map(|e| e.0.as_ref());
+        for dialect in self.ops.items.iter().map(|op| op.0.as_str()).chain(entries) {
+            if !dialects.iter().any(|d| d == dialect) {
+                dialects.push(dialect.to_string());
+            }
+        }
+        let place = |name: &str| dialects.iter().position(|d| d == name).unwrap_or(0);
+        let order = |items: &Interned<Encoding>| {
+            let mut order: Vec<usize> = (0..items.items.len()).collect();
+            order.sort_by_key(|i| (place(&items.items[*i].0), std::cmp::Reverse(items.uses[*i])));
+            order
+        };
+        let (attributes, types) = (order(&self.attributes), order(&self.types));
+        let mut ops: Vec<usize> = (0..self.ops.items.len()).collect();
+        ops.sort_by_key(|i| place(&self.ops.items[*i].0));
+        let numbers = Numbers { attributes: inverse(&attributes), types: inverse(&types), ops: inverse(&ops) };
+
+        let mut body = Vec::new();
+        // Names are strings as well, so this section comes before the strings.
+        let mut names = Vec::new();
+        varint(&mut names, dialects.len() as u64);
+        for dialect in &dialects {
+            let index = self.strings.get(dialect.clone().into_bytes()) as u64;
+            varint(&mut names, if container >= since::DIALECT_VERSIONS { index << 1 } else { index });
+        }
+        if container >= since::ARGUMENT_LOCATION_FLAG {
+            varint(&mut names, ops.len() as u64);
+        }
+        for (i, dialect) in dialects.iter().enumerate() {
+            let group: Vec<&usize> = ops.iter().filter(|op| self.ops.items[**op].0 == *dialect).collect();
+            if group.is_empty() {
+                continue;
+            }
+            varint(&mut names, i as u64);
+            varint(&mut names, group.len() as u64);
+            for op in group {
+                let index = self.strings.get(self.ops.items[*op].1.clone().into_bytes()) as u64;
+                varint(&mut names, if container >= since::PROPERTIES { index << 1 | 1 } else { index });
+            }
+        }
+        append(&mut body, section::DIALECT, &names);
+
+        let (mut offsets, mut encodings) = (Vec::new(), Vec::new());
+        varint(&mut offsets, attributes.len() as u64);
+        varint(&mut offsets, types.len() as u64);
+        for (items, order) in [(&self.attributes, &attributes), (&self.types, &types)] {
+            for group in order.chunk_by(|a, b| items.items[*a].0 == items.items[*b].0) {
+                varint(&mut offsets, place(&items.items[group[0]].0) as u64);
+                varint(&mut offsets, group.len() as u64);
+                for item in group {
+                    let (_, custom, pieces) = &items.items[*item];
+                    let start = encodings.len();
+                    numbers.append(&mut encodings, pieces);
+                    varint(&mut offsets, ((encodings.len() - start) as u64) << 1 | u64::from(*custom));
+                }
+            }
+        }
+        append(&mut body, section::ATTR_TYPE_OFFSET, &offsets);
+        append(&mut body, section::ATTR_TYPE, &encodings);
+
+        let mut operations = Vec::new();
+        numbers.append(&mut operations, ir);
+        append(&mut body, section::IR, &operations);
+
+        let mut strings = Vec::new();
+        varint(&mut strings, self.strings.items.len() as u64);
+        for string in self.strings.items.iter().rev() {
+            varint(&mut strings, string.len() as u64 + 1);
+        }
+        for string in &self.strings.items {
+            strings.extend_from_slice(string);
+            strings.push(0);
+        }
+        append(&mut body, section::STRING, &strings);
+
+        if container >= since::PROPERTIES {
+            let mut properties = Vec::new();
+            varint(&mut properties, self.properties.items.len() as u64);
+            for pieces in &self.properties.items {
+                let mut bytes = Vec::new();
+                numbers.append(&mut bytes, pieces);
+                varint(&mut properties, bytes.len() as u64);
+                properties.extend_from_slice(&bytes);
+            }
+            append(&mut body, section::PROPERTIES, &properties);
+        }
+
+        let mut out = MAGIC.to_vec();
+        varint(&mut out, container);
+        out.extend_from_slice(format!("StableHLO_v{}", self.version).as_bytes());
+        out.push(0);
+        out.extend_from_slice(&body);
+        out
+    }
+}
+
+fn append(out: &mut Vec<u8>, number: u8, body: &[u8]) {
+    out.push(number);
+    varint(out, body.len() as u64);
+    out.extend_from_slice(body);
+}
+
+fn inverse(order: &[usize]) -> Vec<u64> {
+    let mut numbers = vec![0; order.len()];
+    for (number, item) in order.iter().enumerate() {
+        numbers[*item] = number as u64;
+    }
+    numbers
+}
+
+/// The numbers that attributes, types and names of operations got.
+struct Numbers {
+    attributes: Vec<u64>,
+    types: Vec<u64>,
+    ops: Vec<u64>,
+}
+
+impl Numbers {
+    fn append(&self, out: &mut Vec<u8>, pieces: &Pieces) {
+        for piece in &pieces.0 {
+            match piece {
+                Piece::Bytes(bytes) => out.extend_from_slice(bytes),
+                Piece::Blob(bytes) => out.extend_from_slice(bytes),
+                Piece::Attribute(id) => varint(out, self.attributes[*id]),
+                Piece::Optional(id) => varint(out, self.attributes[*id] << 1 | 1),
+                Piece::Type(id) => varint(out, self.types[*id]),
+                Piece::Flagged(id, flag) => varint(out, self.types[*id] << 1 | u64::from(*flag)),
+                Piece::Op(id) => varint(out, self.ops[*id]),
+                Piece::Section(inside) => {
+                    let mut body = Vec::new();
+                    self.append(&mut body, inside);
+                    append(out, section::IR, &body);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bytes::Bytes;
+    use super::*;
+
+    #[test]
+    fn integers_read_back() {
+        let mut values: Vec<u64> = (0..64).flat_map(|i| [1u64 << i, (1u64 << i) - 1, !(1u64 << i)]).collect();
+        values.push(u64::MAX);
+        for value in values {
+            let mut pieces = Pieces::default();
+            pieces.varint(value);
+            pieces.signed(value as i64);
+            let Piece::Bytes(bytes) = &pieces.0[0] else { panic!("bytes") };
+            let mut read = Bytes::new(bytes, 0, bytes.len());
+            assert_eq!(read.varint("a number"), Ok(value));
+            assert_eq!(read.signed("a number"), Ok(value as i64));
+            assert!(read.is_empty());
+        }
+    }
+}
