@@ -123,3 +123,15 @@ fn a_module_is_shown_with_its_symbolic_sizes() {
     assert!(text.contains("func main(arg0: f32[a,3], arg1: f32[b,3])"), "{text}");
     assert!(text.contains("where a >= 1") && text.contains("f32[b + 2*a,3]"), "{text}");
 }
+
+#[test]
+fn modules_with_symbolic_sizes_are_optimised_or_refused() {
+    let names = ["elementwise", "softmax", "flatten", "concat", "attention", "scan"];
+    for name in names {
+        let module = folder().join(format!("{name}.mlir")).to_str().expect("paths are text").to_string();
+        match surject(&["opt", &module, "--emit", "program"]) {
+            Ok(text) => assert!(text.contains("where a >= 1") || text.contains(">= 1 @"), "{text}"),
+            Err(failure) => assert_eq!(failure.status, Status::Unsupported, "{name}: {failure}"),
+        }
+    }
+}

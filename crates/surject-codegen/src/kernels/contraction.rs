@@ -2,8 +2,8 @@
 
 use super::expression::Expression;
 use super::schedule::WARP;
-use crate::address::{LoopId, LoopSet};
-use crate::dag::{Node, NodeId};
+use crate::expression::address::{LoopId, LoopSet};
+use crate::expression::dag::{Node, NodeId};
 use surject_ir::{AccOp, BinaryOp};
 
 /// A sum of products of a left and a right value: with loops over points that only one of them depends on.
@@ -72,8 +72,11 @@ impl Expression {
             Node::Load { buf, .. } => buf == output.to,
             _ => false,
         });
-        (output.join.is_none() && once && !reads_itself && self.dag[sum].deps.minus(all) == LoopSet::default())
-            .then_some(Parts { sum, left, right })
+        (output.join.is_none()
+            && once
+            && !reads_itself
+            && self.dag[sum].deps.minus(all) == LoopSet::default())
+        .then_some(Parts { sum, left, right })
     }
 
     /// The expression as a sum of products, if it is one.

@@ -8,8 +8,8 @@ use super::super::contraction::Contraction;
 use super::super::schedule::WARP;
 use super::{Frame, Lowered, Lowering, joined_in};
 use crate::CodegenError;
-use crate::address::{Lin, LoopId};
-use crate::dag::{Node, NodeId};
+use crate::expression::address::{Lin, LoopId};
+use crate::expression::dag::{Node, NodeId};
 use std::collections::HashMap;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar};
 use surject_kernel::{Affine, Guard, Level, LoopKind, Mem, Op, Place, Space, Type, Value};
@@ -46,10 +46,12 @@ impl Lowering<'_> {
         let extent = |l: LoopId| expression.dag.extent(l);
         let tiles = |l: LoopId, by: i64| (extent(l) + by - 1) / by;
         // Blocks: one further loop over points, tiles of rows, tiles of columns. Other loops run in the block.
-        let mut others: Vec<LoopId> = expression.loops.iter().copied().filter(|l| ![m, n].contains(l)).collect();
+        let mut others: Vec<LoopId> =
+            expression.loops.iter().copied().filter(|l| ![m, n].contains(l)).collect();
         others.sort_by_key(|&l| std::cmp::Reverse(extent(l)));
         let mut opened = 0;
-        let blocks = |b: &mut Self, count: i64| b.b.open_for(0, count, 1, LoopKind::Parallel(Level::Block), &[]).0;
+        let blocks =
+            |b: &mut Self, count: i64| b.b.open_for(0, count, 1, LoopKind::Parallel(Level::Block), &[]).0;
         if let Some(&first) = others.first() {
             let number = blocks(self, extent(first));
             self.set(first, number.into());
@@ -120,7 +122,12 @@ impl Lowering<'_> {
     }
 
     /// Brings a tile of a value into shared memory: `terms` of the loop `k` from the first on.
-    fn bring(&mut self, side: &Side, (k, first, terms): (LoopId, &Affine, i64), agents: &Agents) -> Lowered<()> {
+    fn bring(
+        &mut self,
+        side: &Side,
+        (k, first, terms): (LoopId, &Affine, i64),
+        agents: &Agents,
+    ) -> Lowered<()> {
         let dag = &self.expression.dag;
         let strides = |l: LoopId| -> Vec<i64> {
             let nodes = dag.reachable(&[side.node], true);
@@ -149,10 +156,11 @@ impl Lowering<'_> {
         let overflow = || CodegenError::overflow("a tile");
         for s in 0..(across + agents.warps - 1) / agents.warps {
             for t in 0..along {
-                let by_warp = Affine::from(agents.warp).plus(&Affine::from(s * agents.warps), 1).ok_or_else(overflow)?;
+                let by_warp = Affine::from(agents.warp)
+                    .plus(&Affine::from(s * agents.warps), 1)
+                    .ok_or_else(overflow)?;
                 let by_thread = Affine::from(agents.thread).times(lanes).ok_or_else(overflow)?;
-                let by_thread =
-                    by_thread.plus(&Affine::from(t * WARP * lanes), 1).ok_or_else(overflow)?;
+                let by_thread = by_thread.plus(&Affine::from(t * WARP * lanes), 1).ok_or_else(overflow)?;
                 let (own, term) = if along_terms { (by_warp, by_thread) } else { (by_thread, by_warp) };
                 let (depth, outside) = (self.frames.len(), self.lanes);
                 let mut at = side.first.plus(&own, 1).ok_or_else(overflow)?;
