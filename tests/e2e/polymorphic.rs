@@ -17,11 +17,16 @@ fn buffer(value: &Value) -> Buffer {
         Some("int32") => DType::I32,
         other => panic!("{other:?}"),
     };
-    let shape: Vec<usize> =
-        value["shape"].as_array().expect("a shape").iter().map(|n| n.as_u64().expect("a size") as usize).collect();
+    let shape: Vec<usize> = value["shape"]
+        .as_array()
+        .expect("a shape")
+        .iter()
+        .map(|n| n.as_u64().expect("a size") as usize)
+        .collect();
     let text = value["bytes"].as_str().expect("bytes");
     let byte = |i: usize| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).expect("hexadecimal");
-    Buffer::from_bytes(dtype, &shape, &(0..text.len() / 2).map(byte).collect::<Vec<u8>>()).expect("as many bytes")
+    Buffer::from_bytes(dtype, &shape, &(0..text.len() / 2).map(byte).collect::<Vec<u8>>())
+        .expect("as many bytes")
 }
 
 /// Arguments, results, and whether the module refuses the sizes.
@@ -100,7 +105,10 @@ fn the_command_runs_a_module_with_the_sizes_of_its_files() {
                 Ok(text) => assert!(text.starts_with("out0 ok") && !refused, "{text}"),
                 Err(failure) => {
                     assert!(refused && failure.status == Status::BadInput, "{failure}");
-                    assert!(failure.message.contains("Expected value >= 1 for dimension variable"), "{failure}");
+                    assert!(
+                        failure.message.contains("Expected value >= 1 for dimension variable"),
+                        "{failure}"
+                    );
                 }
             }
         }
@@ -114,4 +122,16 @@ fn a_module_is_shown_with_its_symbolic_sizes() {
     let text = surject(&["opt", &module, "--no-opt", "--emit", "program"]).expect("it is imported");
     assert!(text.contains("func main(arg0: f32[a,3], arg1: f32[b,3])"), "{text}");
     assert!(text.contains("where a >= 1") && text.contains("f32[b + 2*a,3]"), "{text}");
+}
+
+#[test]
+fn modules_with_symbolic_sizes_are_optimised_or_refused() {
+    let names = ["elementwise", "softmax", "flatten", "concat", "attention", "scan"];
+    for name in names {
+        let module = folder().join(format!("{name}.mlir")).to_str().expect("paths are text").to_string();
+        match surject(&["opt", &module, "--emit", "program"]) {
+            Ok(text) => assert!(text.contains("where a >= 1") || text.contains(">= 1 @"), "{text}"),
+            Err(failure) => assert_eq!(failure.status, Status::Unsupported, "{name}: {failure}"),
+        }
+    }
 }

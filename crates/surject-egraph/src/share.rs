@@ -58,7 +58,8 @@ fn settle(terms: &Terms, roots: &[Class], choice: &mut [Option<usize>], algebra:
     let Some(order) = topological(terms, choice, roots) else { return };
     let last = |class: Class| {
         let extents = algebra.space(terms.classes[class].space).extents();
-        extents.last().and_then(|e| e.as_const()).unwrap_or(0)
+        // Nothing is known of a symbolic axis, which comes before the others.
+        extents.last().and_then(|e| e.as_const())
     };
     for &class in order.iter().rev() {
         let contracts = |c: Class| match terms.term(choice, c) {
@@ -67,14 +68,14 @@ fn settle(terms: &Terms, roots: &[Class], choice: &mut [Option<usize>], algebra:
             }
             _ => false,
         };
-        if roots.contains(&class) || last(class) >= LANES || !contracts(class) {
+        if roots.contains(&class) || last(class) >= Some(LANES) || !contracts(class) {
             continue;
         }
         let moved = |term: &Term| match term {
             Term::Read(map, from) => {
                 let axes = algebra.map(*map).is_projection();
                 let whole = axes.is_some_and(|axes| axes.len() == algebra.map(*map).domain().rank());
-                whole && last(*from) >= LANES && !order.contains(from) && contracts(*from)
+                whole && last(*from) >= Some(LANES) && !order.contains(from) && contracts(*from)
             }
             _ => false,
         };

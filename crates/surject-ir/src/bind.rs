@@ -149,14 +149,15 @@ fn block(block: &mut Block, ids: &[FieldId]) {
 struct Sizes<'a>(Call<'a>);
 
 impl Sizes<'_> {
-    fn extent(&self, extent: &Extent, of: impl Fn() -> String) -> Result<Extent, BindError> {
+    fn value(&self, extent: &Extent, of: impl Fn() -> String) -> Result<u64, BindError> {
         match extent {
-            Extent::Const(_) => Ok(extent.clone()),
-            Extent::Expr(_) => {
-                let value = extent.eval(&self.0).map_err(|error| BindError::Extent { of: of(), error })?;
-                Ok(Extent::Const(value))
-            }
+            Extent::Const(value) => Ok(*value),
+            Extent::Expr(_) => extent.eval(&self.0).map_err(|error| BindError::Extent { of: of(), error }),
         }
+    }
+
+    fn extent(&self, extent: &Extent, of: impl Fn() -> String) -> Result<Extent, BindError> {
+        self.value(extent, of).map(Extent::Const)
     }
 
     fn space(&self, space: &Space, of: impl Fn() -> String) -> Result<Space, BindError> {
@@ -187,9 +188,9 @@ impl Sizes<'_> {
             return wrong(None);
         }
         for (axis, (extent, size)) in expected.space.extents().iter().zip(&shape).enumerate() {
-            let needed = self.extent(extent, || format!("axis {axis} of the parameter `{name}`"))?;
-            if needed != Extent::Const(*size) {
-                return wrong(Some((axis, needed.as_const().unwrap_or_default())));
+            let needed = self.value(extent, || format!("axis {axis} of the parameter `{name}`"))?;
+            if needed != *size {
+                return wrong(Some((axis, needed)));
             }
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use super::cx::{Cx, accumulator, fill};
 use super::movement;
+use super::pointwise;
 use super::sizes::{integer, number};
 use super::state::Result;
 use super::types;
@@ -187,12 +188,32 @@ fn grouped(cx: &Cx<'_, '_>, extent: &Extent, groups: i64, what: &str) -> Result<
     }
 }
 
-/// The attributes of a convolution, whose lists fit the rank. The padding of `dynamic_conv` is its third operand.
-fn attributes(cx: &mut Cx<'_, '_>) -> Result<ConvAttrs> {
-    let padding = match cx.op.name == "stablehlo.dynamic_conv" {
-        true => cx.numbers_of(2, "padding")?.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect(),
-        false => cx.attr(cx.op.pairs("padding"))?,
+/// The positions before and behind the input along each spatial dimension.
+type Edges = Vec<(Extent, Extent)>;
+
+/// The attributes of a convolution, whose lists fit the rank. The padding of `dynamic_conv` is its third operand; where it is
+/// symbolic, the one of the attributes is empty.
+fn attributes(cx: &mut Cx<'_, '_>) -> Result<(ConvAttrs, Edges)> {
+    let edges: Edges = match cx.op.name == "stablehlo.dynamic_conv" {
+        true => {
+            let all = cx.integers_of(2, "padding")?;
+            all.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
+        }
+        false => {
+            let pairs = cx.attr(cx.op.pairs("padding"))?;
+            pairs.iter().filter_map(|&(l, h)| Some((integer(l.into())?, integer(h.into())?))).collect()
+        }
     };
+    for (i, (low, high)) in edges.iter().enumerate() {
+        for edge in [low, high] {
+            if super::sizes::depends_on_data(std::slice::from_ref(edge)) {
+                return Err(cx.lift.undecided(cx.op, &format!("padding[{i}]"), edge, None));
+            }
+        }
+    }
+    let small = |e: &Extent| number(e).and_then(|n| i64::try_from(n).ok());
+    let padding: Option<Vec<(i64, i64)>> = edges.iter().map(|(l, h)| Some((small(l)?, small(h)?))).collect();
+    let padding = padding.unwrap_or_default();
     let op = cx.op;
     let conv = ConvAttrs {
         dims: cx.attr(op.conv_dims())?.clone(),
@@ -207,7 +228,7 @@ fn attributes(cx: &mut Cx<'_, '_>) -> Result<ConvAttrs> {
     let window = conv.dims.input_spatial.len();
     for (list, what) in [
         (conv.strides.len(), "window_strides"),
-        (conv.padding.len(), "padding"),
+        (edges.len(), "padding"),
         (conv.lhs_dilation.len(), "lhs_dilation"),
         (conv.rhs_dilation.len(), "rhs_dilation"),
         (conv.reversal.len(), "window_reversal"),
@@ -219,7 +240,7 @@ fn attributes(cx: &mut Cx<'_, '_>) -> Result<ConvAttrs> {
     types::at_least(cx.op, &conv.strides, 1, "window_strides")?;
     types::at_least(cx.op, &conv.lhs_dilation, 1, "lhs_dilation")?;
     types::at_least(cx.op, &conv.rhs_dilation, 1, "rhs_dilation")?;
-    Ok(conv)
+    Ok((conv, edges))
 }
 
 /// The axes of an operand or of the result: batch or feature axes first, the spatial ones behind.
@@ -253,21 +274,26 @@ fn all_axes(cx: &Cx<'_, '_>, conv: &ConvAttrs, output: usize) -> Result<[Vec<usi
 }
 
 /// How many positions the windows have along a spatial dimension of the input, its elements already apart.
-fn positions(cx: &Cx<'_, '_>, conv: &ConvAttrs, i: usize, input: &Extent, kernel: &Extent) -> Result<Extent> {
-    let (low, high) = conv.padding[i];
-    let edges = integer(i128::from(low) + i128::from(high));
-    let padded = cx.lift.plus(input, &edges.ok_or_else(|| cx.invalid("a padding that overflows"))?);
+fn positions(
+    cx: &Cx<'_, '_>,
+    (conv, edges): (&ConvAttrs, &Edges),
+    i: usize,
+    input: &Extent,
+    kernel: &Extent,
+) -> Extent {
+    let (low, high) = &edges[i];
+    let padded = cx.lift.plus(input, &cx.lift.plus(low, high));
     let reach = cx.lift.spread(kernel, conv.rhs_dilation[i]);
     // Nothing is left where all is cut away.
     if number(&padded).is_some_and(|n| n <= 0) {
-        return Ok(Extent::Const(0));
+        return Extent::Const(0);
     }
-    Ok(cx.lift.windows(&padded, &reach, conv.strides[i]))
+    cx.lift.windows(&padded, &reach, conv.strides[i])
 }
 
 /// The shape of the result of a convolution.
 pub(super) fn convolution_shape(cx: &mut Cx<'_, '_>) -> Result<Vec<Extent>> {
-    let conv = attributes(cx)?;
+    let (conv, edges) = attributes(cx)?;
     let (input, kernel) = (cx.operand_type(0)?.space, cx.operand_type(1)?.space);
     let [x_axes, k_axes, y_axes] = all_axes(cx, &conv, conv.dims.output_spatial.len() + 2)?;
     let mut shape = vec![Extent::Const(0); y_axes.len()];
@@ -276,7 +302,7 @@ pub(super) fn convolution_shape(cx: &mut Cx<'_, '_>) -> Result<Vec<Extent>> {
     shape[y_axes[1]] = kernel.extent(k_axes[1]).clone();
     for i in 0..conv.dims.input_spatial.len() {
         let inner = cx.lift.spread(input.extent(x_axes[2 + i]), conv.lhs_dilation[i]);
-        shape[y_axes[2 + i]] = positions(cx, &conv, i, &inner, kernel.extent(k_axes[2 + i]))?;
+        shape[y_axes[2 + i]] = positions(cx, (&conv, &edges), i, &inner, kernel.extent(k_axes[2 + i]));
     }
     Ok(shape)
 }
@@ -295,7 +321,7 @@ fn fit(cx: &mut Cx<'_, '_>, field: &str, a: &Extent, b: &Extent, wrong: impl Fn(
 /// Groups split channels affinely: the output feature is `group · size + f`, so is the input feature (feature
 /// groups) or the input batch (batch groups). A dilated input is spread first.
 pub(super) fn convolution(cx: &mut Cx<'_, '_>) -> Result<()> {
-    let conv = attributes(cx)?;
+    let (conv, edges) = attributes(cx)?;
     let (input, kernel) = (cx.field(0)?, cx.field(1)?);
     let ty = cx.result_type(0)?;
     let window = conv.dims.input_spatial.len();
@@ -321,7 +347,7 @@ pub(super) fn convolution(cx: &mut Cx<'_, '_>) -> Result<()> {
     fit(cx, "the output features", ys.extent(y_axes[1]), ks.extent(k_axes[1]), together)?;
     fit(cx, "the batch", ys.extent(y_axes[0]), &batch, together)?;
     for i in 0..window {
-        let count = positions(cx, &conv, i, xs.extent(x_axes[2 + i]), ks.extent(k_axes[2 + i]))?;
+        let count = positions(cx, (&conv, &edges), i, xs.extent(x_axes[2 + i]), ks.extent(k_axes[2 + i]));
         let found = ys.extent(y_axes[2 + i]);
         let wrong = || format!("spatial dimension {i} of the output has {found} positions for {count}");
         fit(cx, &format!("spatial dimension {i} of the output"), &count, found, wrong)?;
@@ -351,7 +377,13 @@ pub(super) fn convolution(cx: &mut Cx<'_, '_>) -> Result<()> {
     let total = product.rank();
 
     // `group · size + axis`
-    let stride = |size: &Extent| size.as_const().and_then(|n| i64::try_from(n).ok()).unwrap_or(0);
+    let stride = |size: &Extent| match group {
+        None => Ok(0),
+        Some(_) => {
+            let size = cx.lift.constant_size(cx.op, "a group of features or batches", size)?;
+            i64::try_from(size).map_err(|_| cx.invalid("a group that overflows"))
+        }
+    };
     let split = |axis: usize, size: i64| {
         let mut expr = Affine::axis(total, axis);
         if let Some(group) = group {
@@ -362,13 +394,13 @@ pub(super) fn convolution(cx: &mut Cx<'_, '_>) -> Result<()> {
     let mut to_result = vec![Affine::fixed(total, 0); rank];
     (0..rank).for_each(|axis| to_result[axis] = Affine::axis(total, place[axis]));
     // Where there are groups, these sizes are constants.
-    to_result[y_axes[1]] = split(place[y_axes[1]], stride(&outputs));
+    to_result[y_axes[1]] = split(place[y_axes[1]], stride(&outputs)?);
     let mut to_kernel = vec![Affine::fixed(total, 0); rank];
     to_kernel[k_axes[0]] = Affine::axis(total, feature_at);
     to_kernel[k_axes[1]] = to_result[y_axes[1]].clone();
     let mut to_input = vec![Affine::fixed(total, 0); rank];
-    to_input[x_axes[0]] = split(place[y_axes[0]], if bg > 1 { stride(&batch) } else { 0 });
-    to_input[x_axes[1]] = split(feature_at, if fg > 1 { stride(&features) } else { 0 });
+    to_input[x_axes[0]] = split(place[y_axes[0]], if bg > 1 { stride(&batch)? } else { 0 });
+    to_input[x_axes[1]] = split(feature_at, if fg > 1 { stride(&features)? } else { 0 });
     for i in 0..window {
         let axis = window_at + i;
         let reach = ks.extent(k_axes[2 + i]);
@@ -379,14 +411,24 @@ pub(super) fn convolution(cx: &mut Cx<'_, '_>) -> Result<()> {
             }
             false => Affine::axis(total, axis),
         };
-        let low = conv.padding[i].0.checked_neg().ok_or_else(|| cx.invalid("a padding that overflows"))?;
+        // A symbolic padding is taken away from the position later.
+        let low = conv.padding.get(i).map_or(Some(0), |p| p.0.checked_neg());
+        let low = low.ok_or_else(|| cx.invalid("a padding that overflows"))?;
         let mut at = Affine::strided(total, place[y_axes[2 + i]], conv.strides[i], low);
         at.coeffs[axis] = conv.rhs_dilation[i];
         to_input[x_axes[2 + i]] = at;
     }
     let zero = Scalar::zero(sum_type(ty.dtype, [cx.dtype(input), cx.dtype(kernel)]));
-    let to_input =
-        cx.map(IndexMap::partial(product.clone(), cx.space(input), to_input, Vec::new(), fill(zero)))?;
+    let (input, to_input) = if conv.padding.len() == window {
+        let own = cx.space(input);
+        let map = IndexMap::partial(product.clone(), own, to_input, Vec::new(), fill(zero));
+        (input, cx.map(map)?)
+    } else {
+        let mut less = vec![Extent::Const(0); rank];
+        (0..window).for_each(|i| less[x_axes[2 + i]] = edges[i].0.clone());
+        let inside = pointwise::inside(cx, input, &product, &to_input, &less)?;
+        (cx.temp(inside), IndexMap::identity(&product))
+    };
     let to_kernel = cx.total(product.clone(), cx.space(kernel), to_kernel)?;
     let to_result = cx.total(product, ty.space.clone(), to_result)?;
     product_sum(cx, (input, to_input), (kernel, to_kernel), to_result)

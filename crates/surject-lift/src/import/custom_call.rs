@@ -3,7 +3,7 @@
 
 use super::cx::Cx;
 use super::state::Result;
-use super::{chlo, control, elementwise, reduction, sizes, types};
+use super::{chlo, control, elementwise, pointwise, reduction, sizes, types};
 use crate::error::LiftError;
 use surject_index::{Affine, Extent, IndexMap, Space};
 use surject_ir::{AccOp, BinaryOp, DType, FieldId, LibOp, TensorType, Transpose};
@@ -84,8 +84,13 @@ pub(super) fn shape(cx: &mut Cx<'_, '_>, result: usize) -> Result<Option<Vec<Ext
         "stablehlo.shape_refinement_operand_wrapper" => own(cx, 0)?,
         "stablehlo.dynamic_reduce_window" => {
             let shape = own(cx, 0)?;
-            let window = reduction::dynamic_window(cx, shape.len())?;
-            reduction::window_shape(cx, &shape, &window)?
+            match pointwise::numbers(cx, shape.len())? {
+                Some(window) => reduction::window_shape(cx, &shape, &window)?,
+                None => match pointwise::SymbolicWindow::of(cx)?.and_then(|w| w.shape(cx, &shape)) {
+                    Some(shape) => shape,
+                    None => return Ok(None),
+                },
+            }
         }
         "stablehlo.dynamic_top_k" => {
             let mut shape = own(cx, 0)?;

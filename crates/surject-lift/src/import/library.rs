@@ -1,6 +1,7 @@
 //! Operations that stay library calls: data-dependent indices, sorting, transforms, linear algebra.
 
 use super::cx::{Cx, accumulator};
+use super::pointwise;
 use super::state::Result;
 use super::types;
 use surject_index::{Extent, Fact, Relation};
@@ -30,11 +31,11 @@ pub(super) fn slice_sizes(cx: &mut Cx<'_, '_>) -> Result<Vec<Extent>> {
 }
 
 /// What is sliced must fit: a run checks it where the sizes do not say so.
-fn fits(cx: &mut Cx<'_, '_>, sizes: &[u64], field: &str) -> Result<()> {
+fn fits(cx: &mut Cx<'_, '_>, sizes: &[Extent], field: &str) -> Result<()> {
     let own = cx.operand_type(0)?.space;
-    for (axis, (&size, extent)) in sizes.iter().zip(own.extents()).enumerate() {
-        if extent.as_const().is_none() {
-            let fact = Fact::new(Extent::Const(size), Relation::Le, extent.clone());
+    for (axis, (size, extent)) in sizes.iter().zip(own.extents()).enumerate() {
+        if size != extent && (extent.as_const().is_none() || size.as_const().is_none()) {
+            let fact = Fact::new(size.clone(), Relation::Le, extent.clone());
             cx.lift.require(cx.op, &format!("{field}[{axis}]"), fact)?;
         }
     }
@@ -45,11 +46,7 @@ fn fits(cx: &mut Cx<'_, '_>, sizes: &[u64], field: &str) -> Result<()> {
 pub(super) fn gather(cx: &mut Cx<'_, '_>) -> Result<()> {
     let dims = cx.attr(cx.op.gather_dims())?;
     let list = slice_sizes(cx)?;
-    let constant = |(axis, extent): (usize, &Extent)| {
-        cx.lift.constant_size(cx.op, &format!("slice_sizes[{axis}]"), extent)
-    };
-    let slice_sizes = list.iter().enumerate().map(constant).collect::<Result<Vec<u64>>>()?;
-    fits(cx, &slice_sizes, "slice_sizes")?;
+    fits(cx, &list, "slice_sizes")?;
     let dims = GatherDims {
         offset_dims: positions(cx, &dims.offset_dims, "offset_dims")?,
         collapsed_slice_dims: positions(cx, &dims.collapsed_slice_dims, "collapsed_slice_dims")?,
@@ -61,6 +58,11 @@ pub(super) fn gather(cx: &mut Cx<'_, '_>) -> Result<()> {
         )?,
         start_index_map: positions(cx, &dims.start_index_map, "start_index_map")?,
         index_vector_dim: positions(cx, &[dims.index_vector_dim], "index_vector_dim")?[0],
+    };
+    let Some(slice_sizes) = list.iter().map(Extent::as_const).collect::<Option<Vec<u64>>>() else {
+        let (x, indices, space) = (cx.field(0)?, cx.field(1)?, cx.result_type(0)?.space);
+        let field = pointwise::gathered(cx, x, indices, &dims, &list, &space)?;
+        return cx.store(0, field);
     };
     let indices_are_sorted = cx.attr(cx.op.flag("indices_are_sorted"))?;
     let args = cx.vars(0, 2)?;
@@ -144,7 +146,8 @@ pub(super) fn dynamic_slice(cx: &mut Cx<'_, '_>) -> Result<()> {
         return Err(cx.invalid(format!("{} start indices for a tensor of rank {rank}", count - 1)));
     }
     let sizes = sizes(cx, cx.attr(cx.op.ints("slice_sizes"))?, rank, "slice_sizes")?;
-    fits(cx, &sizes, "slice_sizes")?;
+    let extents: Vec<Extent> = sizes.iter().map(|&n| Extent::Const(n)).collect();
+    fits(cx, &extents, "slice_sizes")?;
     let args = cx.vars(0, count)?;
     cx.library(LibOp::DynamicSlice { sizes }, args, Vec::new())
 }

@@ -28,6 +28,7 @@ pub(crate) mod cx;
 mod elementwise;
 mod library;
 mod movement;
+mod pointwise;
 mod reduction;
 mod shapes;
 mod sharding;

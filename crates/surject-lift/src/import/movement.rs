@@ -1,6 +1,7 @@
 //! Data movement: reads through maps, total or guarded, and accumulations along strided maps.
 
 use super::cx::{Cx, fill};
+use super::pointwise;
 use super::sizes::{integer, number};
 use super::state::{Result, Value};
 use super::types;
@@ -94,9 +95,11 @@ pub(super) fn transpose(cx: &mut Cx<'_, '_>) -> Result<()> {
 pub(super) fn reverse(cx: &mut Cx<'_, '_>) -> Result<()> {
     let own = cx.operand_type(0)?.space;
     let axes = cx.axes("dimensions", own.rank())?;
-    for &axis in &axes {
-        // The last position of the axis is the offset of its index.
-        cx.lift.constant_size(cx.op, &format!("dimension {axis}"), own.extent(axis))?;
+    if axes.iter().any(|&axis| own.extent(axis).as_const().is_none()) {
+        // The last position of the axis would be the offset of its index.
+        let x = cx.field(0)?;
+        let field = pointwise::reversed(cx, x, &axes)?;
+        return cx.store(0, field);
     }
     let map = cx.map(IndexMap::reverse(&own, &axes))?;
     read(cx, map)
@@ -153,7 +156,7 @@ pub(super) fn real_dynamic_slice(cx: &mut Cx<'_, '_>) -> Result<()> {
     read(cx, map)
 }
 
-/// A slice of constant sizes at positions that are computed.
+/// A slice at positions that are computed.
 fn moved_slice(
     cx: &mut Cx<'_, '_>,
     own: &Space,
@@ -161,14 +164,16 @@ fn moved_slice(
     starts: &[Extent],
     strides: &[i64],
 ) -> Result<()> {
-    if strides.iter().any(|&s| s != 1) {
-        return Err(cx.unsupported("strides beside starts that are no constants"));
-    }
     let mut sizes = Vec::new();
     for (axis, extent) in space.extents().iter().enumerate() {
-        sizes.push(cx.lift.constant_size(cx.op, &format!("the sliced dimension {axis}"), extent)?);
+        sizes.extend(extent.as_const());
         let fact = Fact::new(extent.clone(), Relation::Le, own.extent(axis).clone());
         cx.lift.require(cx.op, &format!("the sliced dimension {axis}"), fact)?;
+    }
+    if sizes.len() < space.rank() || strides.iter().any(|&s| s != 1) {
+        let x = cx.field(0)?;
+        let field = pointwise::sliced(cx, x, space, starts, strides)?;
+        return cx.store(0, field);
     }
     let mut args = vec![cx.var(0)?];
     args.extend(start_vars(cx, starts)?);
@@ -234,11 +239,10 @@ pub(super) fn reshaped(cx: &mut Cx<'_, '_>, x: FieldId, space: &Space) -> Result
     }
     let Some(plan) = IndexMap::reshape(&own, space) else {
         // An index of a merged axis has the sizes of those behind as its coefficients.
-        let inner = own.extents().iter().chain(space.extents()).rev().find(|e| e.as_const().is_none());
-        return Err(match inner {
-            Some(extent) => cx.lift.undecided(cx.op, "the stride of a dimension", extent, None),
-            None => cx.unsupported(format!("{own} as {space}")),
-        });
+        return match symbolic {
+            true => pointwise::reshaped(cx, x, space),
+            false => Err(cx.unsupported(format!("{own} as {space}"))),
+        };
     };
     let mut field = x;
     let mut moved = false;

@@ -2,6 +2,7 @@
 
 use super::cx::{Cx, accumulator, fill};
 use super::movement;
+use super::pointwise;
 use super::single;
 use super::sizes::integer;
 use super::state::{Lifter, Result};
@@ -258,8 +259,29 @@ pub(super) fn reduce_window(cx: &mut Cx<'_, '_>) -> Result<()> {
 pub(super) fn dynamic_reduce_window<'m>(cx: &mut Cx<'_, 'm>, region: &'m hlo::Region) -> Result<()> {
     let count = 2 * cx.op.results.len();
     let all = operands(cx, region, count)?;
-    let window = dynamic_window(cx, cx.space(all.inputs[0]).rank())?;
-    windowed(cx, region, &all, &window)
+    let space = cx.space(all.inputs[0]);
+    if let Some(window) = pointwise::numbers(cx, space.rank())? {
+        return windowed(cx, region, &all, &window);
+    }
+    // The sizes of the window are those of an axis.
+    let window = pointwise::SymbolicWindow::of(cx)?;
+    let ops = operators(cx.lift, region);
+    let (Some(window), Some(ops)) = (window, ops) else {
+        return Err(
+            cx.unsupported("a window of symbolic sizes over a dilated base or with a function of its own")
+        );
+    };
+    for (i, op) in ops.into_iter().enumerate() {
+        if !repeats(cx, op, all.inits[i], all.dtypes[i]) {
+            return Err(
+                cx.unsupported("a window of symbolic sizes whose initial value is joined several times")
+            );
+        }
+        let result = cx.result_type(i)?.space;
+        let field = pointwise::windowed(cx, op, (all.inputs[i], all.inits[i]), &window, &result)?;
+        cx.store(i, field)?;
+    }
+    Ok(())
 }
 
 fn windowed<'m>(

@@ -546,7 +546,10 @@ impl<'m> Lifter<'m> {
         }
         let mut rest = element as i64;
         let mut at = Vec::new();
-        for &size in own.sizes().unwrap_or_default().iter().rev() {
+        let Some(sizes) = own.sizes() else {
+            return Err(LiftError::invalid(op, "a symbolic vector of sizes"));
+        };
+        for &size in sizes.iter().rev() {
             at.insert(0, Affine::fixed(0, rest % size.max(1)));
             rest /= size.max(1);
         }
@@ -877,9 +880,33 @@ fn chosen(cx: &mut Cx<'_, '_>) -> Result<Option<(Vec<Extent>, bool)>> {
     let side = match decided(cx.lift, &facts) {
         Some(true) => 1,
         Some(false) => 2,
-        None => return Ok(None),
+        None => return either(cx, &facts),
     };
     Ok(cx.known(side)?.map(|k| (k.elements.to_vec(), k.tracked)))
+}
+
+/// A choice that depends on the sizes, as arithmetic: `b + (a - b)*[facts]`, where `[facts]` is 1 if they hold and else 0.
+fn either(cx: &mut Cx<'_, '_>, facts: &[Fact]) -> Result<Option<(Vec<Extent>, bool)>> {
+    let (Some(a), Some(b)) = (cx.known(1)?, cx.known(2)?) else { return Ok(None) };
+    let lift = &*cx.lift;
+    let (zero, one) = (Extent::Const(0), Extent::Const(1));
+    let mut holds = one.clone();
+    for fact in facts.iter().filter(|f| !lift.sizes.facts.holds(f).is_yes()) {
+        let (up, down) = (lift.minus(&fact.right, &fact.left), lift.minus(&fact.left, &fact.right));
+        let clamped = |size: &Extent| lift.smaller(&lift.larger(size, &zero), &one);
+        let differs = || lift.smaller(&lift.larger(&up, &down), &one);
+        let this = match fact.relation {
+            Relation::Lt => clamped(&up),
+            Relation::Le => clamped(&lift.plus(&up, &one)),
+            Relation::Ne => differs(),
+            Relation::Eq => lift.minus(&one, &differs()),
+            Relation::Divides => return Ok(None),
+        };
+        holds = lift.times(&holds, &this);
+    }
+    let one = |(a, b): (&Extent, &Extent)| lift.plus(b, &lift.times(&lift.minus(a, b), &holds));
+    let elements: Vec<Extent> = a.elements.iter().zip(b.elements.iter()).map(one).collect();
+    Ok(Some((elements, a.tracked && b.tracked)))
 }
 
 /// One operation on integers. `None` where its result is no expression, or not certain to be this one.
@@ -908,6 +935,7 @@ fn arithmetic(
             Some(value) => integer(value.signum())?,
             None if holds(&Extent::Const(1), Relation::Le, a) => Extent::Const(1),
             None if holds(&zero, Relation::Le, a) => Extent::min(a.clone(), Extent::Const(1)),
+            None if holds(a, Relation::Lt, &zero) => lift.minus(&zero, &Extent::Const(1)),
             None => return None,
         },
         "add" => lift.plus(a, b?),
@@ -916,6 +944,13 @@ fn arithmetic(
         "maximum" => lift.larger(a, b?),
         "minimum" => lift.smaller(a, b?),
         "clamp" => lift.smaller(&lift.larger(b?, a), c?),
+        // Below zero, division truncates towards it.
+        "divide" if divides(&lift.minus(&zero, a), b?) && !divides(a, b?) => {
+            lift.minus(&zero, &lift.tidy(Extent::floor_div(lift.minus(&zero, a), b?.clone())))
+        }
+        "remainder" if divides(&lift.minus(&zero, a), b?) && !divides(a, b?) => {
+            lift.minus(&zero, &Extent::modulo(lift.minus(&zero, a), b?.clone()))
+        }
         "divide" if divides(a, b?) => lift.tidy(Extent::floor_div(a.clone(), b?.clone())),
         "remainder" if divides(a, b?) => Extent::modulo(a.clone(), b?.clone()),
         _ => return None,

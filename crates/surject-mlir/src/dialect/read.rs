@@ -151,8 +151,8 @@ impl<'c, 'a> Reader<'_, 'c, 'a> {
                 let value = self.attribute(op, |a| a.dense("value"))?;
                 let target = self.target(op, 0)?;
                 let ty = self.function.ty(target);
-                let sizes = ty.space.sizes().unwrap_or_default();
-                if value.dtype() != ty.dtype || !value.shape().iter().map(|&n| n as i64).eq(sizes) {
+                let shape: Vec<i64> = value.shape().iter().map(|&n| n as i64).collect();
+                if value.dtype() != ty.dtype || ty.space.sizes() != Some(shape) {
                     return Err(self.error(op, format!("the elements are not those of a {ty}")));
                 }
                 Ok(Some(StatementKind::Constant { target, value: Arc::new(value) }))

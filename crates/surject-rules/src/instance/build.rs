@@ -32,12 +32,7 @@ impl<'l, 'a> Drawing<'l, 'a> {
         }
         let plain = !self.lowered.rule.is_index_notation();
         self.batch = if plain {
-            random_space(&mut self.rng, &size)
-                .sizes()
-                .unwrap_or_default()
-                .iter()
-                .map(|n| n.unsigned_abs())
-                .collect()
+            random_space(&mut self.rng, &size).extents().iter().filter_map(|e| e.as_const()).collect()
         } else {
             let rank = self.rng.below(size.batch + 1);
             (0..rank).map(|_| 1 + self.rng.below(size.extent)).collect()

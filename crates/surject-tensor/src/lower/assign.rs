@@ -166,7 +166,7 @@ impl Builder<'_> {
 
     fn sliced(&mut self, var: Var, step: StepId, axis: usize) -> Result<Var, TensorError> {
         let ty = self.function.ty(var).clone();
-        let sizes = ty.space.sizes().unwrap_or_default();
+        let sizes = super::numbers(&ty.space);
         let cut = cut_at(&sizes, axis);
         let mut args = vec![var];
         args.extend(self.starts(step, sizes.len(), axis)?);
@@ -193,7 +193,7 @@ impl Builder<'_> {
             None => self.filled(node, 0.0)?,
         };
         let ty = self.function.ty(whole).clone();
-        let sizes = ty.space.sizes().unwrap_or_default();
+        let sizes = super::numbers(&ty.space);
         let cut = cut_at(&sizes, axis);
         let cut = Space::of(&cut);
         let kept: Vec<usize> = (0..sizes.len()).filter(|a| *a != axis).collect();
@@ -313,7 +313,7 @@ impl Assignment<'_> {
     }
 
     fn extents(&self) -> Vec<u64> {
-        self.space.sizes().unwrap_or_default().iter().map(|n| n.unsigned_abs()).collect()
+        super::numbers(&self.space).iter().map(|n| n.unsigned_abs()).collect()
     }
 
     /// The value that positions have which no point writes.

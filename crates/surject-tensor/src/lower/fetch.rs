@@ -21,8 +21,7 @@ impl Builder<'_> {
             }
             NodeKind::Data(values) => {
                 let ty = TensorType::new(self.dtype, self.space(node)?);
-                let shape: Vec<usize> =
-                    ty.space.sizes().unwrap_or_default().iter().map(|n| *n as usize).collect();
+                let shape: Vec<usize> = super::numbers(&ty.space).iter().map(|n| *n as usize).collect();
                 let scalars: Vec<Scalar> = values.iter().map(|x| Scalar::from_f64(self.dtype, *x)).collect();
                 let buffer = Buffer::from_scalars(self.dtype, &shape, &scalars).ok_or_else(|| {
                     let message = format!("`{}` has another number of values than positions", known.label);
@@ -93,7 +92,7 @@ impl Builder<'_> {
 
     /// The number of a position in memory order.
     fn position(&mut self, space: &Space, dtype: DType) -> Result<FieldId, TypeError> {
-        let sizes = space.sizes().unwrap_or_default();
+        let sizes = super::numbers(space);
         let fields = &mut self.function.fields;
         let mut position = None;
         let mut stride = 1i128;

@@ -248,7 +248,14 @@ impl<'a> Builder<'a> {
     }
 
     fn space(&self, node: NodeId) -> Result<Space, TensorError> {
-        Ok(Space::new(self.data.ground(node)?.in_memory_order().iter().map(|d| d.extent())))
+        let shape = self.data.ground(node)?;
+        let symbolic = shape.in_memory_order().into_iter().find(|d| d.size().is_none());
+        if let Some(dim) = symbolic {
+            let message =
+                format!("the size `{dim}` is symbolic, and a program of assignments is made for numbers");
+            return Err(TensorError::new(TensorErrorKind::Size, message));
+        }
+        Ok(Space::new(shape.in_memory_order().iter().map(|d| d.extent())))
     }
 
     fn port(&self, node: NodeId, dtype: DType) -> Result<Port, TensorError> {
@@ -461,4 +468,9 @@ fn name_of(label: &str, fallback: &str) -> String {
     } else {
         String::new()
     }
+}
+
+/// The sizes of a space of a program that is being lowered, which are numbers.
+fn numbers(space: &Space) -> Vec<i64> {
+    space.extents().iter().filter_map(|e| i64::try_from(e.as_const()?).ok()).collect()
 }

@@ -73,7 +73,7 @@ pub fn inputs(function: &Function, folder: Option<&Path>) -> Result<Vec<Buffer>,
 
 /// Nearly normal numbers; small whole ones of integer types. `None` where there is not so much memory.
 fn noise(ty: &TensorType, seed: u64) -> Option<Buffer> {
-    let shape: Vec<usize> = ty.space.sizes().unwrap_or_default().iter().map(|&n| n as usize).collect();
+    let shape: Vec<usize> = ty.space.sizes()?.iter().map(|&n| n as usize).collect();
     let mut buffer = Buffer::try_zeros(ty.dtype, &shape)?;
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {

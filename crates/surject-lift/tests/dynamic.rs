@@ -1,0 +1,217 @@
+//! Modules with `?`: what is inferred of sizes, what a run checks, and what is refused with the fact that is missing.
+
+mod common;
+
+use common::*;
+use surject_index::{Extent, Space};
+use surject_ir::{Buffer, Program, TensorType};
+use surject_lift::{ImportOptions, LiftError, import_for};
+
+/// The types of the results and the guards of a program.
+fn told(program: &Program) -> String {
+    let function = program.main().unwrap();
+    let results: Vec<String> = function.result_types().iter().map(ToString::to_string).collect();
+    let guards: Vec<String> = function.guards.iter().map(|g| g.fact.to_string()).collect();
+    format!("{} where {}", results.join(", "), guards.join(", "))
+}
+
+fn symbolic(signature: &str, body: &str) -> Program {
+    let program = lift_body(signature, body).unwrap_or_else(|e| panic!("{e}"));
+    surject_ir::verify(&program).unwrap_or_else(|e| panic!("{e}"));
+    program
+}
+
+fn refused(signature: &str, body: &str) -> LiftError {
+    lift_body(signature, body).map(|p| surject_ir::print(&p)).unwrap_err()
+}
+
+fn types(arguments: &[Buffer]) -> Vec<TensorType> {
+    let space = |b: &Buffer| Space::of(&b.shape().iter().map(|&n| n as u64).collect::<Vec<_>>());
+    arguments.iter().map(|b| TensorType::new(b.dtype(), space(b))).collect()
+}
+
+/// The results of a function, imported for the call; those of the symbolic program are the same.
+fn called(signature: &str, body: &str, arguments: &[Buffer]) -> Vec<Buffer> {
+    let text = format!("func.func @main{signature} {{\n{body}\n}}");
+    let module =
+        surject_stablehlo::parse(&text).unwrap_or_else(|d| panic!("{}", d.render("test.mlir", &text)));
+    let program =
+        import_for(&module, &ImportOptions::default(), &types(arguments)).unwrap_or_else(|e| panic!("{e}"));
+    let results = run_program(&program, arguments);
+    if let Ok(whole) = lift(&text) {
+        let bound = surject_ir::bind(whole.main().unwrap(), arguments).unwrap_or_else(|e| panic!("{e}"));
+        let bound = Program { name: String::new(), functions: vec![bound] };
+        assert_eq!(run_program(&bound, arguments), results);
+    }
+    results
+}
+
+const FLAT: (&str, &str) = (
+    "(%x: tensor<?x?xf32>) -> tensor<?xf32>",
+    "  %a = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x?xf32>) -> tensor<i32>
+  %b = stablehlo.get_dimension_size %x, dim = 1 : (tensor<?x?xf32>) -> tensor<i32>
+  %n = stablehlo.multiply %a, %b : tensor<i32>
+  %s = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %r = stablehlo.dynamic_reshape %x, %s : (tensor<?x?xf32>, tensor<1xi32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>",
+);
+
+#[test]
+fn shape_computations_are_recovered() {
+    assert_eq!(told(&symbolic(FLAT.0, FLAT.1)), "f32[x_0*x_1] where ");
+    for shape in [[2, 3], [1, 1], [0, 4], [4, 0]] {
+        let x = f32s(&shape, &(0..shape[0] * shape[1]).map(|i| i as f64).collect::<Vec<_>>());
+        assert_eq!(called(FLAT.0, FLAT.1, &[x.clone()])[0].bytes(), x.bytes());
+    }
+}
+
+#[test]
+fn assertions_are_guards() {
+    let body = "  %one = stablehlo.constant dense<2> : tensor<i32>
+  %a = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %ok = stablehlo.compare GE, %a, %one, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.custom_call @shape_assertion(%ok, %a) {api_version = 2 : i32, error_message = \"too short: {0}\", has_side_effect = true} : (tensor<i1>, tensor<i32>) -> ()
+  return %x : tensor<?xf32>";
+    let signature = "(%x: tensor<?xf32>) -> tensor<?xf32>";
+    assert_eq!(told(&symbolic(signature, body)), "f32[x_0] where x_0 >= 2");
+    let text = format!("func.func @main{signature} {{\n{body}\n}}");
+    let module = surject_stablehlo::parse(&text).unwrap();
+    let error = import_for(&module, &ImportOptions::default(), &types(&[f32s(&[1], &[0.0])])).unwrap_err();
+    assert!(matches!(error, LiftError::Sizes { .. }) && error.exit_status() == 2);
+    assert!(error.to_string().ends_with("too short: 1"), "{error}");
+}
+
+#[test]
+fn operands_of_one_shape_are_checked_by_a_run() {
+    let signature = "(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32>";
+    let body = "  %r = stablehlo.add %x, %y : tensor<?xf32>\n  return %r : tensor<?xf32>";
+    let program = symbolic(signature, body);
+    // The sizes are one: their types say so.
+    assert_eq!(told(&program), "f32[x_0] where ");
+    let (two, three) = (f32s(&[2], &[1.0, 2.0]), f32s(&[3], &[1.0, 2.0, 3.0]));
+    assert!(surject_ir::bind(program.main().unwrap(), &[two.clone(), three.clone()]).is_err());
+    assert_eq!(to_floats(&called(signature, body, &[two.clone(), two.clone()])[0]), [2.0, 4.0]);
+    // Where something was computed before, the guard stays.
+    let body = "  %e = stablehlo.exponential %x : tensor<?xf32>
+  %r = stablehlo.add %e, %y : tensor<?xf32>\n  return %r : tensor<?xf32>";
+    assert_eq!(told(&symbolic(signature, body)), "f32[x_0] where y_0 == x_0");
+}
+
+#[test]
+fn declared_shapes_are_claims() {
+    // The verifier of StableHLO accepts this; it holds for one size only.
+    let signature = "(%x: tensor<?x3xf32, #stablehlo.bounds<5, ?>>) -> tensor<15xf32>";
+    let body = "  %r = stablehlo.reshape %x : (tensor<?x3xf32, #stablehlo.bounds<5, ?>>) -> tensor<15xf32>
+  return %r : tensor<15xf32>";
+    let program = symbolic(signature, body);
+    let facts = program.main().unwrap().facts().unwrap();
+    let five: Extent = "5".parse().unwrap();
+    assert!(facts.same(&Extent::input_axis(0, 0), &five).is_yes(), "{}", surject_ir::print(&program));
+    let x = f32s(&[4, 3], &[0.0; 12]);
+    assert!(surject_ir::bind(program.main().unwrap(), &[x]).is_err());
+    // A bound is what a run checks.
+    let signature = "(%x: tensor<?xf32, #stablehlo.bounds<4>>) -> tensor<?xf32, #stablehlo.bounds<4>>";
+    let program = symbolic(signature, "  return %x : tensor<?xf32, #stablehlo.bounds<4>>");
+    assert_eq!(told(&program), "f32[x_0] where x_0 <= 4");
+}
+
+#[test]
+fn a_dimension_is_set() {
+    let signature = "(%x: tensor<4x2xf32>, %n: tensor<i32>) -> tensor<?x2xf32, #stablehlo.bounds<4, ?>>";
+    let body = "  %r = stablehlo.set_dimension_size %x, %n, dim = 0 : (tensor<4x2xf32>, tensor<i32>) -> tensor<?x2xf32, #stablehlo.bounds<4, ?>>
+  return %r : tensor<?x2xf32, #stablehlo.bounds<4, ?>>";
+    let program = symbolic(signature, body);
+    assert_eq!(told(&program), "f32[size(in1),2] where size(in1) <= 4");
+    let x = f32s(&[4, 2], &[0., 1., 2., 3., 4., 5., 6., 7.]);
+    for n in [0, 1, 4] {
+        let bound = surject_ir::bind(program.main().unwrap(), &[x.clone(), i32s(&[], &[n])]).unwrap();
+        let bound = Program { name: String::new(), functions: vec![bound] };
+        let result = run_program(&bound, &[x.clone(), i32s(&[], &[n])]);
+        assert_eq!(result[0].shape(), [n as usize, 2]);
+        assert_eq!(to_floats(&result[0]), to_floats(&x)[..2 * n as usize]);
+    }
+    assert!(surject_ir::bind(program.main().unwrap(), &[x, i32s(&[], &[5])]).is_err());
+}
+
+#[test]
+fn what_depends_on_data_is_refused_with_its_field() {
+    let error = refused(
+        "(%x: tensor<?xf32>, %n: tensor<1xi32>) -> tensor<?xf32>",
+        "  %two = stablehlo.constant dense<2> : tensor<1xi32>
+  %m = stablehlo.multiply %n, %two : tensor<1xi32>
+  %r = stablehlo.dynamic_iota %m, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>",
+    );
+    let LiftError::Dynamic { shape, fact: None, .. } = &error else { panic!("{error}") };
+    assert_eq!(
+        (shape.primitive.as_str(), shape.field.as_str()),
+        ("stablehlo.dynamic_iota", "output_shape[0]")
+    );
+    assert_eq!(error.exit_status(), 3);
+    // The start of a slice may depend on data as long as its size does not.
+    let signature = "(%x: tensor<?xf32>, %i: tensor<i32>) -> tensor<2xf32>";
+    let body = "  %one = stablehlo.constant dense<1> : tensor<1xi32>
+  %two = stablehlo.constant dense<2> : tensor<1xi32>
+  %s = stablehlo.reshape %i : (tensor<i32>) -> tensor<1xi32>
+  %e = stablehlo.add %s, %two : tensor<1xi32>
+  %r = stablehlo.real_dynamic_slice %x, %s, %e, %one : (tensor<?xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<2xf32>
+  return %r : tensor<2xf32>";
+    let x = f32s(&[5], &[0., 1., 2., 3., 4.]);
+    assert_eq!(to_floats(&called(signature, body, &[x, i32s(&[], &[2])])[0]), [2.0, 3.0]);
+}
+
+#[test]
+fn a_branch_asks_nothing_of_every_run() {
+    let error = refused(
+        "(%x: tensor<?xf32>, %y: tensor<?xf32>, %c: tensor<i1>) -> tensor<?xf32>",
+        "  %e = stablehlo.exponential %x : tensor<?xf32>
+  %r = \"stablehlo.if\"(%c) ({
+    %s = stablehlo.add %e, %y : tensor<?xf32>
+    stablehlo.return %s : tensor<?xf32>
+  }, {
+    stablehlo.return %e : tensor<?xf32>
+  }) : (tensor<i1>) -> tensor<?xf32>
+  return %r : tensor<?xf32>",
+    );
+    let LiftError::Dynamic { fact: Some(fact), .. } = &error else { panic!("{error}") };
+    assert_eq!(fact.to_string(), "y_0 == x_0");
+    // With the fact it is imported.
+    let program = symbolic(
+        "(%x: tensor<?xf32>, %y: tensor<?xf32>, %c: tensor<i1>) -> tensor<?xf32>",
+        "  %p = stablehlo.add %x, %y : tensor<?xf32>
+  %r = \"stablehlo.if\"(%c) ({
+    %s = stablehlo.add %p, %y : tensor<?xf32>
+    stablehlo.return %s : tensor<?xf32>
+  }, {
+    stablehlo.return %p : tensor<?xf32>
+  }) : (tensor<i1>) -> tensor<?xf32>
+  return %r : tensor<?xf32>",
+    );
+    assert_eq!(told(&program), "f32[x_0] where ");
+}
+
+#[test]
+fn sizes_are_values_too() {
+    let signature = "(%x: tensor<?xf32>) -> tensor<i32>";
+    let body = "  %two = stablehlo.constant dense<2> : tensor<i32>
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %h = stablehlo.divide %n, %two : tensor<i32>
+  %m = stablehlo.multiply %h, %n : tensor<i32>
+  %s = stablehlo.subtract %two, %m : tensor<i32>
+  return %s : tensor<i32>";
+    for n in [0usize, 1, 2, 7] {
+        let x = f32s(&[n], &vec![0.0; n]);
+        assert_eq!(to_ints(&called(signature, body, &[x])[0]), [2 - (n / 2 * n) as i64]);
+    }
+}
+
+#[test]
+fn facts_that_contradict_each_other_are_an_error() {
+    let error = refused(
+        "(%x: tensor<?x3xf32>) -> tensor<15xf32>",
+        "  %r = stablehlo.reshape %x : (tensor<?x3xf32>) -> tensor<15xf32>
+  %s = stablehlo.reshape %x : (tensor<?x3xf32>) -> tensor<12xf32>
+  return %r : tensor<15xf32>",
+    );
+    assert!(matches!(error, LiftError::Sizes { .. } | LiftError::Invalid { .. }), "{error}");
+}
