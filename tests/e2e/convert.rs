@@ -50,7 +50,10 @@ fn text_becomes_an_artifact_and_text_again() {
     assert!(generic.contains("\"stablehlo.tan\"(%arg0)"), "{generic}");
     let failure = surject(&["convert", &a, &b, "--target-version", "1.3.0"]).expect_err("1.3 has no tan");
     assert_eq!(failure.status, Status::BadInput);
-    assert!(failure.message.contains("a.mlir:3:") && failure.message.contains("'stablehlo.tan'"), "{failure}");
+    assert!(
+        failure.message.contains("a.mlir:3:") && failure.message.contains("'stablehlo.tan'"),
+        "{failure}"
+    );
     let failure = surject(&["convert", &a, &b, "--target-version", "7.0"]).expect_err("there is no 7.0");
     assert_eq!(failure.status, Status::BadInput);
 }
