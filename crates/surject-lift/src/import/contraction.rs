@@ -356,18 +356,16 @@ pub(super) fn convolution(cx: &mut Cx<'_, '_>) -> Result<()> {
     // The loops: the axes of the output in order, its feature axis split where there are groups; then the window
     // and the input features.
     let mut loops: Vec<Extent> = Vec::new();
-    let mut place = vec![0; rank];
+    let mut place = Vec::new();
     let mut group = None;
-    for axis in 0..rank {
-        if axis == y_axes[1] && groups > 1 {
+    for (axis, extent) in ys.extents().iter().enumerate() {
+        let grouped = axis == y_axes[1] && groups > 1;
+        if grouped {
             group = Some(loops.len());
             loops.push(Extent::Const(groups.unsigned_abs()));
-            place[axis] = loops.len();
-            loops.push(outputs.clone());
-        } else {
-            place[axis] = loops.len();
-            loops.push(ys.extent(axis).clone());
         }
+        place.push(loops.len());
+        loops.push(if grouped { outputs.clone() } else { extent.clone() });
     }
     let window_at = loops.len();
     loops.extend((0..window).map(|i| ks.extent(k_axes[2 + i]).clone()));

@@ -148,8 +148,8 @@ pub(super) fn real_dynamic_slice(cx: &mut Cx<'_, '_>) -> Result<()> {
         return moved_slice(cx, &own, &space, &starts, &strides);
     };
     types::at_least(cx.op, &numbers, 0, "start_indices")?;
-    for axis in 0..own.rank() {
-        let fact = Fact::new(limits[axis].clone(), Relation::Le, own.extent(axis).clone());
+    for (axis, (limit, extent)) in limits.iter().zip(own.extents()).enumerate() {
+        let fact = Fact::new(limit.clone(), Relation::Le, extent.clone());
         cx.lift.require(cx.op, &format!("limit_indices[{axis}]"), fact)?;
     }
     let map = cx.slice_map(space, &numbers, &strides, &own)?;

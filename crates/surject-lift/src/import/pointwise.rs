@@ -140,7 +140,7 @@ pub(super) fn gathered(
     let indices = cx.convert(DType::I64, indices);
     let indices = cx.temp(indices);
     let mut positions = Vec::new();
-    for axis in 0..own.rank() {
+    for (axis, slice) in sizes.iter().enumerate() {
         let mut position = cx.constant(space, Scalar::zero(DType::I64));
         if let Some(k) = dims.start_index_map.iter().position(|&d| d == axis) {
             let mut components = Vec::new();
@@ -154,7 +154,7 @@ pub(super) fn gathered(
             let map = cx.total(space.clone(), of_indices.clone(), components)?;
             let start = cx.read(map, indices)?;
             // A slice lies inside.
-            let last = cx.lift.minus(own.extent(axis), &sizes[axis]);
+            let last = cx.lift.minus(own.extent(axis), slice);
             let last = size(cx, &last, space)?;
             let zero = cx.constant(space, Scalar::zero(DType::I64));
             let start = cx.binary(BinaryOp::Min, start, last)?;
