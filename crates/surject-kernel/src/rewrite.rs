@@ -144,10 +144,7 @@ impl<'k> Lines<'k> {
 
 /// Rewrites a kernel: `f` gets every statement without regions, its operands being those of the new kernel. It writes
 /// what stands in its place and gives the value that its result becomes; or `None`, and the statement stays.
-pub fn rewrite<E>(
-    mut kernel: Kernel,
-    f: &mut dyn FnMut(&mut Lines<'_>, &Statement) -> Result<Option<Value>, E>,
-) -> Result<Kernel, E> {
+pub fn rewrite<E>(mut kernel: Kernel, f: Rule<'_, E>) -> Result<Kernel, E> {
     let mut body = std::mem::take(&mut kernel.body);
     let mut names = HashMap::new();
     region(&mut kernel, &mut body, &mut names, f)?;
@@ -155,7 +152,8 @@ pub fn rewrite<E>(
     Ok(kernel.renumbered())
 }
 
-type Rule<'f, E> = &'f mut dyn FnMut(&mut Lines<'_>, &Statement) -> Result<Option<Value>, E>;
+/// What stands in the place of a statement; see [`rewrite`].
+pub type Rule<'f, E> = &'f mut dyn FnMut(&mut Lines<'_>, &Statement) -> Result<Option<Value>, E>;
 
 fn region<E>(
     kernel: &mut Kernel,

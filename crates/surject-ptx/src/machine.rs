@@ -360,7 +360,7 @@ impl<'m> Block<'m> {
     ) -> Done<(&mut Buffer, usize)> {
         // Addresses of 32 bits are those of shared and local memory.
         let found = place(space, address)?;
-        if address % bytes as u64 != 0 {
+        if !address.is_multiple_of(bytes as u64) {
             return Err(format!("an access to {bytes} bytes that are not aligned"));
         }
         let (memory, at, name) = match found {

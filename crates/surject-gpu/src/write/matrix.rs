@@ -61,7 +61,9 @@ impl Writer<'_> {
             );
         }
         let [acc, a, b] = [self.matrix(acc)?, self.matrix(a)?, self.matrix(b)?];
-        let fits = |u: &Unit| sizes.m % u.m == 0 && sizes.n % u.n == 0 && sizes.k % u.k == 0;
+        let fits = |u: &Unit| {
+            sizes.m.is_multiple_of(u.m) && sizes.n.is_multiple_of(u.n) && sizes.k.is_multiple_of(u.k)
+        };
         match unit(a.dtype, acc.dtype).filter(fits) {
             Some(unit) => self.by_units(sizes, &unit, [&acc, &a, &b], fragments),
             None if fragments.is_some() => {

@@ -114,7 +114,7 @@ fn reduce(lines: &mut Lines<'_>, x: Value) -> (Value, Value, Value) {
         .collect();
     // The product, whose first digits are too large to count.
     let parts = [shift(lines, And, m, 0xffff_ffff), shift(lines, ShrLogical, m, 32)];
-    let mut product = vec![lines.integer(0, m); WORDS];
+    let mut product = [lines.integer(0, m); WORDS];
     for (i, &part) in parts.iter().enumerate() {
         let mut carry = lines.integer(0, m);
         // Words from the last one on.
