@@ -221,7 +221,7 @@ fn arguments(dtype: DType, count: usize) -> Vec<Scalar> {
         all.push(Scalar::from_f64(dtype, (i as f64 / count as f64 - 0.5) * 40.0));
         all.push(Scalar::from_f64(dtype, (i as f64 / count as f64 - 0.5) * 2.0));
     }
-    while all.len() % LANES != 0 {
+    while !all.len().is_multiple_of(LANES) {
         all.push(Scalar::from_f64(dtype, 0.25));
     }
     all
@@ -328,7 +328,7 @@ fn large_quotients_and_angles_keep_all_digits() {
             .map(|_| {
                 let power = exponents.start + (rng.next() % (exponents.end - exponents.start) as u64) as i32;
                 let part = 1.0 + (rng.next() >> 12) as f64 / (1u64 << 52) as f64;
-                let sign = if rng.next() % 2 == 0 { 1.0 } else { -1.0 };
+                let sign = if rng.next().is_multiple_of(2) { 1.0 } else { -1.0 };
                 Scalar::from_f64(dtype, sign * part * f64::from(power).exp2())
             })
             .collect();
