@@ -40,7 +40,11 @@ enum Task {
         workloads: Vec<String>,
     },
     /// Installs the peers of `surject bench`, XLA and IREE, into `.venv`.
-    Peers,
+    Peers {
+        /// PyTorch too, which takes 5 GB: what PyPI has for Linux is built for CUDA.
+        #[arg(long)]
+        torch: bool,
+    },
     /// Times the suite against XLA and IREE, and writes `papers/xla-comparison` again.
     Compare(compare::Arguments),
     /// Exports every public program, lets XLA run it, and compares.
@@ -60,7 +64,9 @@ fn main() -> ExitCode {
         Task::Demo => demo::run(),
         Task::Test { no_xla } => test::everything(!no_xla),
         Task::Bench { xla_only, workloads } => test::bench(!xla_only, &workloads),
-        Task::Peers => setup::peers().map(drop),
+        Task::Peers { torch } => {
+            setup::peers().and_then(|python| if torch { setup::torch(&python) } else { Ok(()) })
+        }
         Task::Compare(arguments) => compare::run(&arguments),
         Task::Xla => test::xla(),
         Task::Fuzz { seeds } => test::fuzz(&seeds),

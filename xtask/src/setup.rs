@@ -1,7 +1,7 @@
 //! What the build needs from outside: MLIR 22 from Debian, and JAX in a virtual environment as the oracle.
 
 use crate::shell::{Outcome, program, root, run, succeeds};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The Debian packages of the build. Polly is there because LLVM's list of static libraries names it.
 const PACKAGES: [&str; 11] = [
@@ -23,6 +23,9 @@ const JAX: &str = "jax[cpu]==0.10.2";
 
 /// The Python packages of the other peer of `surject bench`, pinned: its flags change between versions.
 const IREE: [&str; 2] = ["iree-base-compiler==3.13.0", "iree-base-runtime==3.13.0"];
+
+/// PyTorch, the peer of `surject bench` that is installed where it is asked for.
+const TORCH: &str = "torch==2.10.0";
 
 /// NVIDIA's assembler, pinned: tests assemble the PTX of kernels where it is installed.
 const PTXAS: &str = "nvidia-cuda-nvcc-cu12==12.9.86";
@@ -98,6 +101,14 @@ pub fn peers() -> Outcome<PathBuf> {
         run(&mut program(&python, &args))?;
     }
     Ok(python)
+}
+
+/// Installs PyTorch for a Python, if it is missing.
+pub fn torch(python: &Path) -> Outcome {
+    if succeeds(&mut program(python, &["-c", "import torch"])) {
+        return Ok(());
+    }
+    run(&mut program(python, &["-m", "pip", "install", "--quiet", TORCH]))
 }
 
 /// Debian keeps `venv` in a package of its own.
