@@ -13,6 +13,7 @@ pub fn everything(with_xla: bool) -> Outcome {
     run(cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
     if with_xla {
         let python = setup::jax()?;
+        setup::assembler()?;
         // One build, with the features of the whole workspace, is what both XLA and the tests run:
         // a binary built by itself would be another gigabyte of the same libraries.
         run(&mut cargo(&["build", "--workspace", "--tests", "--bins"]))?;
