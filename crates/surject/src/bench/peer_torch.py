@@ -43,29 +43,31 @@ def load(text, arrays, name):
         raise Refused(f"`{name}` is not written in PyTorch")
     torch.compiler.reset()
     arguments = [tensor(array) for array in arrays]
-    candidates = [("eager", workload), ("torch.compile", torch.compile(workload, dynamic=False))]
+    candidates, refusals = [], []
+    for setting, function in (("eager", workload), ("torch.compile", torch.compile(workload, dynamic=False))):
+        start = time.perf_counter()
+        try:
+            # The first call compiles.
+            call()
+        except Exception as error:
+            refusals.append(f"{setting}: {error}")
+            continue
+        candidates.append((setting, time.perf_counter() - start, function))
+    if not candidates:
+        raise Refused("; ".join(refusals))
 
 
 def choose(samples):
     """The setting of the fastest trial, the seconds of its compilation and of a run, and the results."""
     global function
-    best, refusals = None, []
-    for setting, function in candidates:
-        start = time.perf_counter()
-        try:
-            call()
-        except Exception as error:
-            refusals.append(f"{setting}: {error}")
-            continue
-        spent = time.perf_counter() - start
+    best = None
+    for setting, spent, function in candidates:
         start = time.perf_counter()
         outputs = call()
-        seconds = time.perf_counter() - start
-        seconds = seconds if seconds > SLOW else min(samples(TRIAL))
+        first = time.perf_counter() - start
+        seconds = first if first > SLOW else min(samples(TRIAL))
         found = (seconds, setting, spent, function, outputs)
         best = found if best is None or seconds < best[0] else best
-    if best is None:
-        raise Refused("; ".join(refusals))
     seconds, setting, spent, function, outputs = best
     outputs = outputs if isinstance(outputs, (tuple, list)) else [outputs]
     return setting, spent, seconds, [fetch(output) for output in outputs]
