@@ -1,0 +1,56 @@
+//! Programs with symbolic sizes: what the optimiser makes of them says no more about sizes than they do (seed 002, "Compiler
+//! Pass Contract"), and gives the same values.
+
+use std::path::Path;
+use surject_egraph::{Options, optimise};
+use surject_ir::{Buffer, DType, Program, Scalar, interp, pass_violations};
+use surject_lift::{ImportOptions, import};
+
+fn buffer(dtype: DType, shape: &[usize]) -> Buffer {
+    let count: usize = shape.iter().product();
+    let values: Vec<Scalar> = (0..count)
+        .map(|k| Scalar::from_f64(dtype, (k % 3) as f64 * if dtype == DType::F32 { 0.5 } else { 1.0 }))
+        .collect();
+    Buffer::from_scalars(dtype, shape, &values).unwrap()
+}
+
+/// The module of a case of `tests/polymorphic`, with symbolic sizes.
+fn case(name: &str) -> Program {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/polymorphic").join(format!("{name}.mlir"));
+    let text = std::fs::read(path).unwrap();
+    let module =
+        surject_stablehlo::parse_and_verify(&text).unwrap_or_else(|d| panic!("{}", d.render(name, &text)));
+    let options = ImportOptions { file: name, source: &text, function: Some("main") };
+    import(&module, &options).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn the_optimiser_keeps_the_contract_of_passes() {
+    let cases: [(&str, &[&[usize]]); 6] = [
+        ("elementwise", &[&[2, 3], &[2, 3]]),
+        ("softmax", &[&[2, 3]]),
+        ("layernorm", &[&[2, 3], &[3], &[3]]),
+        ("contract", &[&[2, 3], &[3, 4]]),
+        ("concat", &[&[2, 3], &[4, 3]]),
+        ("outer_sum", &[&[2, 3]]),
+    ];
+    for (name, shapes) in cases {
+        let before = case(name);
+        let after = optimise(&before, &Options::default()).unwrap_or_else(|e| panic!("{name}: {e}")).program;
+        surject_ir::verify(&after).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let (f, g) = (before.main().unwrap(), after.main().unwrap());
+        let violations = pass_violations(f, g).unwrap();
+        assert!(violations.is_empty(), "{name}: {}", violations[0]);
+        let arguments: Vec<Buffer> = shapes.iter().map(|s| buffer(DType::F32, s)).collect();
+        let bound = |program: &Program| {
+            let bound = surject_ir::bind(program.main().unwrap(), &arguments)
+                .unwrap_or_else(|e| panic!("{name}: {e}"));
+            let bound = Program { name: String::new(), functions: vec![bound] };
+            interp::run(&bound, "main", &arguments).unwrap_or_else(|e| panic!("{name}: {e}"))
+        };
+        for (a, b) in bound(&before).iter().zip(&bound(&after)) {
+            assert!(surject_runtime::compare::compare(a, b, 1e-5, 1e-6).passed(), "{name}: {a:?} {b:?}");
+        }
+    }
+}
