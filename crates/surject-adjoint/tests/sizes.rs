@@ -35,10 +35,7 @@ fn compared(name: &str, shapes: &[&[usize]]) -> Result<Option<()>, String> {
     let vjp = Options { mode: Mode::Vjp, ..Options::default() };
     let derived = match gradient(&symbolic, "main", &vjp) {
         Ok(derived) => derived,
-        Err(error) => {
-            eprintln!("{name}: {error}");
-            return Ok(None);
-        }
+        Err(_) => return Ok(None),
     };
     surject_ir::verify(&derived).map_err(|e| format!("the gradient does not verify: {e}"))?;
     let mut arguments: Vec<Buffer> = shapes.iter().enumerate().map(|(k, s)| buffer(s, k)).collect();
@@ -92,6 +89,6 @@ fn gradients_of_symbolic_programs() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    eprintln!("refused: {refused:?}");
-    assert!(refused.len() <= 9, "{refused:?}");
+    // What became a gather or an update at computed positions on import.
+    assert_eq!(refused, ["concat", "strided", "flatten", "block", "conv", "cumsum", "scan"]);
 }
