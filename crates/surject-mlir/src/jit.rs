@@ -37,8 +37,7 @@ use crate::cache::{self, Key};
 use crate::guard::on_large_stack;
 use crate::llvm::{Linked, LlvmModule, Machine, Output};
 use crate::pipelines::{Kind, Pipeline};
-use crate::raw;
-use crate::session::Session;
+use crate::session::{Session, printed};
 use crate::symbols;
 use crate::{MlirError, Stage};
 use std::path::PathBuf;
@@ -246,8 +245,7 @@ pub fn checked(text: &str) -> Result<String, MlirError> {
     on_large_stack(|| {
         let session = Session::new();
         let module = session.parse(text)?;
-        // SAFETY: the module is alive.
-        Ok(unsafe { raw::print_operation(module.as_operation().to_raw()) })
+        Ok(printed(&module))
     })
 }
 
@@ -257,8 +255,7 @@ pub fn llvm_dialect(text: &str) -> Result<String, MlirError> {
         let session = Session::new();
         let mut module = session.parse(text)?;
         session.run(&Pipeline::of(text).passes, &mut module, text)?;
-        // SAFETY: the module is alive.
-        Ok(unsafe { raw::print_operation(module.as_operation().to_raw()) })
+        Ok(printed(&module))
     })
 }
 

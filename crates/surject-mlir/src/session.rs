@@ -122,6 +122,12 @@ impl Session {
     }
 }
 
+/// A module as MLIR prints it.
+pub(crate) fn printed(module: &Module<'_>) -> String {
+    // SAFETY: the module is alive.
+    unsafe { raw::print_operation(module.as_operation().to_raw()) }
+}
+
 /// Takes a diagnostic: errors and notes are filed, warnings and remarks dropped.
 unsafe extern "C" fn handle(diagnostic: MlirDiagnostic, data: *mut c_void) -> MlirLogicalResult {
     // SAFETY: MLIR passes a live diagnostic and the data that `Session::new` gave it.

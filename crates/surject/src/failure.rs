@@ -1,6 +1,8 @@
 //! How a command ends when it does not succeed.
 
 use std::fmt;
+use surject_stablehlo::Diagnostic;
+use surject_stablehlo::diagnostic::codes;
 
 /// A message for a person and the exit status that goes with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +35,15 @@ impl Failure {
     /// A valid program with something that is not supported.
     pub fn unsupported(message: impl fmt::Display) -> Failure {
         Failure { status: Status::Unsupported, message: message.to_string() }
+    }
+
+    /// What is wrong with the text of a file. What MLIR allows and programs never hold may well be valid.
+    pub fn diagnosed(error: &Diagnostic, file: &str, bytes: &[u8]) -> Failure {
+        let message = error.render(file, bytes);
+        match error.code {
+            codes::UNSUPPORTED => Failure::unsupported(message),
+            _ => Failure::bad_input(message),
+        }
     }
 
     /// A result that differs.

@@ -49,13 +49,8 @@ impl Source {
         // An artifact is its text from here on: messages give a line of that text.
         let bytes = match surject_stablehlo::artifact::is_artifact(&bytes) {
             true => {
-                let module = surject_stablehlo::parse(&bytes).map_err(|d| {
-                    let message = d.render(&name, &bytes);
-                    match d.code == surject_stablehlo::diagnostic::codes::UNSUPPORTED {
-                        true => Failure::unsupported(message),
-                        false => Failure::bad_input(message),
-                    }
-                })?;
+                let module =
+                    surject_stablehlo::parse(&bytes).map_err(|d| Failure::diagnosed(&d, &name, &bytes))?;
                 surject_stablehlo::print(&module).into_bytes()
             }
             false => bytes,
@@ -93,14 +88,8 @@ impl Source {
             return Ok(None);
         }
         // The parser takes bytes: it points at what is not UTF-8 as well.
-        surject_stablehlo::parse_and_verify(&self.bytes).map(Some).map_err(|d| {
-            let message = d.render(&self.name, &self.bytes);
-            // What MLIR allows and programs of this kind never hold may well be valid.
-            match d.code == surject_stablehlo::diagnostic::codes::UNSUPPORTED {
-                true => Failure::unsupported(message),
-                false => Failure::bad_input(message),
-            }
-        })
+        let module = surject_stablehlo::parse_and_verify(&self.bytes);
+        module.map(Some).map_err(|d| Failure::diagnosed(&d, &self.name, &self.bytes))
     }
 
     /// The program of assignments: of a StableHLO module the function that is asked for, else its entry, so that
@@ -155,6 +144,11 @@ impl Source {
     pub fn lift_failure(&self, error: &LiftError) -> Failure {
         let message = error.diagnostic().render(&self.name, &self.bytes);
         if error.exit_status() == 3 { Failure::unsupported(message) } else { Failure::bad_input(message) }
+    }
+
+    /// Whether the text is StableHLO that may have a `?` in a shape; cheap, and certain where it says no.
+    pub(crate) fn may_be_dynamic(&self) -> bool {
+        self.kind == SourceKind::StableHlo && (contains(&self.bytes, b"<?") || contains(&self.bytes, b"x?"))
     }
 }
 

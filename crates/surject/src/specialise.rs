@@ -2,7 +2,7 @@
 //! arguments, compiled, and kept for the next call with these types.
 
 use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
-use crate::{Failure, Source, SourceKind};
+use crate::{Failure, Source};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use surject_index::{Extent, ExtentExpr, Space};
@@ -208,12 +208,4 @@ fn size_scalars(function: &Function) -> BTreeSet<usize> {
         _ => None,
     };
     atoms.iter().filter_map(input).collect()
-}
-
-impl Source {
-    /// Whether the text is StableHLO that may have a `?` in a shape; cheap, and certain where it says no.
-    pub(crate) fn may_be_dynamic(&self) -> bool {
-        let has = |pattern: &[u8]| self.bytes.windows(pattern.len()).any(|w| w == pattern);
-        self.kind == SourceKind::StableHlo && (has(b"<?") || has(b"x?"))
-    }
 }

@@ -27,7 +27,7 @@ struct Attempt {
     schedule: Schedule,
 }
 
-/// What a strategy makes of an expression; `None`: it does not fit. It may add nodes to the graph all the same.
+/// What a strategy makes of an expression, which it may take; `None`: it does not fit, and at most added nodes to the graph.
 type Try = fn(&mut Stores<'_>, &mut Attempt) -> Result<Option<Outcome>, CodegenError>;
 
 /// The strategies, in the order in which they are tried. The last one fits always.
@@ -68,11 +68,11 @@ impl<'a> Stores<'a> {
     /// The kernels of an expression of which one value, over these loops, is stored first.
     fn value_first(
         &mut self,
-        attempt: &Attempt,
+        attempt: &mut Attempt,
         value: NodeId,
         own: &[LoopId],
     ) -> Result<Outcome, CodegenError> {
-        let mut rest = attempt.whole.clone();
+        let mut rest = std::mem::take(&mut attempt.whole);
         let first = self.apart(&mut rest, value, own)?.0;
         Ok(self.kernels(attempt.field, rest)?.after(vec![first]))
     }
@@ -86,7 +86,7 @@ impl<'a> Stores<'a> {
                 let order = &schedule.order;
                 let outer = order[..order.len().saturating_sub(2)].iter().chain(order.last());
                 let free = outer.copied().collect();
-                let Pulled { dag, outputs, .. } = whole.clone();
+                let Pulled { dag, outputs, .. } = std::mem::take(whole);
                 let kernel = row::whole(dag, outputs, *schedule, free, None, self.target)?;
                 Ok(Some(Outcome::Kernels(vec![kernel])))
             }
@@ -106,7 +106,7 @@ impl<'a> Stores<'a> {
             // All sums of a short row are written out, and share their terms.
             Some(scan::Found::Scan(_)) if schedule.outer_vector.is_some() => Ok(None),
             Some(scan::Found::Scan(mut scan)) => {
-                let mut rest = whole.clone();
+                let mut rest = std::mem::take(whole);
                 let mut kernels = Vec::new();
                 let lanes = scan.lanes(&rest.dag, &rest.outputs, &rest.outer);
                 if lanes == Lanes::None && scan.costly(&rest.dag) {
@@ -262,7 +262,7 @@ impl<'a> Stores<'a> {
 
     /// Point by point, in rows.
     fn in_rows(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
-        let Pulled { mut dag, outer, mut outputs } = attempt.whole.clone();
+        let Pulled { mut dag, outer, mut outputs } = std::mem::take(&mut attempt.whole);
         let schedule = attempt.schedule.clone();
         let free: LoopSet = outer.iter().copied().collect();
         let mut free = outside(&dag, &outputs, &schedule, self.target, free);

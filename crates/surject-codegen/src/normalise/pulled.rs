@@ -6,7 +6,7 @@ use crate::expression::output::Output;
 use crate::normalise::merge;
 
 /// What a field becomes over the loops of its space.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Pulled {
     pub(crate) dag: Dag,
     pub(crate) outer: Vec<LoopId>,

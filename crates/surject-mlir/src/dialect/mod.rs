@@ -26,8 +26,8 @@ mod reader;
 mod value;
 
 use crate::guard::on_large_stack;
-use crate::session::Session;
-use crate::{MlirError, Stage, raw};
+use crate::session::{Session, printed};
+use crate::{MlirError, Stage};
 use melior::ir::Module;
 use melior::utility::load_irdl_dialects;
 use surject_ir::Program;
@@ -99,8 +99,7 @@ pub fn format(text: &str) -> Result<String, MlirError> {
     on_large_stack(|| {
         let session = session()?;
         let module = session.parse(text)?;
-        // SAFETY: the module is alive.
-        Ok(unsafe { raw::print_operation(module.as_operation().to_raw()) })
+        Ok(printed(&module))
     })
 }
 

@@ -15,13 +15,18 @@ fn folder(name: &str) -> Vec<PathBuf> {
     files
 }
 
-/// `mlir-opt --irdl-file=surject.irdl.mlir FILE`; `None` where there is no `mlir-opt`.
-fn mlir_opt(file: &Path) -> Option<std::process::Output> {
+/// Stock `mlir-opt`, where it is installed.
+pub fn stock_mlir_opt() -> Option<Command> {
     let prefix = std::env::var("MLIR_SYS_220_PREFIX").unwrap_or("/usr/lib/llvm-22".into());
     let tool = Path::new(&prefix).join("bin/mlir-opt");
+    tool.exists().then(|| Command::new(tool))
+}
+
+/// `mlir-opt --irdl-file=surject.irdl.mlir FILE`; `None` where there is no `mlir-opt`.
+fn mlir_opt(file: &Path) -> Option<std::process::Output> {
     let definition = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dialects/surject.irdl.mlir");
     let flag = format!("--irdl-file={}", definition.display());
-    tool.exists().then(|| Command::new(tool).arg(flag).arg(file).output().unwrap())
+    Some(stock_mlir_opt()?.arg(flag).arg(file).output().unwrap())
 }
 
 #[test]

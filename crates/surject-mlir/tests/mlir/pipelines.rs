@@ -1,10 +1,10 @@
 //! Passes of MLIR in the middle of a compilation: those that lower modules, through stock `mlir-opt` where it is installed,
 //! and those that a user runs on the dialect.
 
+use crate::dialect::stock_mlir_opt;
 use proptest::prelude::*;
 use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use surject_ir::testing::{Options, random_args, random_program, random_program_with};
 use surject_ir::{Program, interp};
 use surject_mlir::pipelines::{Kind, Pipeline};
@@ -12,11 +12,9 @@ use surject_mlir::{Stage, Target, dialect, jit};
 
 /// What stock `mlir-opt` makes of a module with a pipeline; `None` where it is not installed.
 fn mlir_opt(text: &str, pipeline: &Pipeline) -> Option<String> {
-    let prefix = std::env::var("MLIR_SYS_220_PREFIX").unwrap_or("/usr/lib/llvm-22".into());
-    let tool = Path::new(&prefix).join("bin/mlir-opt");
-    let mut command = Command::new(&tool);
+    let mut command = stock_mlir_opt()?;
     command.arg(format!("--pass-pipeline={}", pipeline.passes)).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = tool.exists().then(|| command.spawn().unwrap())?;
+    let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{text}");

@@ -5,7 +5,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use surject_stablehlo::Module;
 use surject_stablehlo::artifact::{self, Version};
-use surject_stablehlo::diagnostic::codes;
 
 /// Arguments of `surject convert`.
 #[derive(Debug, clap::Args)]
@@ -36,7 +35,7 @@ pub(super) fn version(text: &str) -> Result<Version, String> {
 pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
     let (module, name, bytes) = read(&arguments.input)?;
     let written = written(&module, &arguments.output, arguments.target_version, arguments.generic)
-        .map_err(|d| failure(&d, &name, &bytes))?;
+        .map_err(|d| Failure::diagnosed(&d, &name, &bytes))?;
     save(&written, &arguments.output, out)
 }
 
@@ -44,17 +43,8 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
 pub(super) fn read(path: &Path) -> Result<(Module, String, Vec<u8>), Failure> {
     let name = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|e| Failure::bad_input(format!("{name}: {e}")))?;
-    let module = surject_stablehlo::parse(&bytes).map_err(|d| failure(&d, &name, &bytes))?;
+    let module = surject_stablehlo::parse(&bytes).map_err(|d| Failure::diagnosed(&d, &name, &bytes))?;
     Ok((module, name, bytes))
-}
-
-/// An error of the reader or the writer.
-pub(super) fn failure(error: &surject_stablehlo::Diagnostic, name: &str, bytes: &[u8]) -> Failure {
-    let message = error.render(name, bytes);
-    match error.code {
-        codes::UNSUPPORTED => Failure::unsupported(message),
-        _ => Failure::bad_input(message),
-    }
 }
 
 /// Whether a name is that of an artifact.
@@ -87,5 +77,5 @@ pub(super) fn save(bytes: &[u8], output: &Path, out: &mut dyn Write) -> Result<(
             result => result.map_err(|e| Failure::bad_input(format!("the output cannot be written: {e}"))),
         };
     }
-    std::fs::write(output, bytes).map_err(|e| Failure::bad_input(format!("{}: {e}", output.display())))
+    super::write(output, bytes)
 }

@@ -1,6 +1,5 @@
 //! `surject fmt`: StableHLO text as JAX prints it.
 
-use super::convert::failure;
 use super::verify::parts;
 use crate::{Failure, Status};
 use std::io::Write;
@@ -79,7 +78,7 @@ fn printed(name: &str, bytes: &[u8], generic: bool) -> Result<String, Failure> {
         let module = surject_stablehlo::parse(part).map_err(|mut error| {
             error.span.start += start;
             error.span.end += start;
-            failure(&error, name, bytes)
+            Failure::diagnosed(&error, name, bytes)
         })?;
         out.push_str(&match generic {
             true => surject_stablehlo::print_generic(&module),

@@ -74,12 +74,7 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     let (derived, _) = stage("differentiating", || surject_adjoint::gradient(&program, &name, &options));
     let derived = derived.map_err(|e| failure(&source.name, &e))?;
     let text = emit(&derived, arguments.emit, &Scheduling::default(), &source.name)?;
-    match &arguments.output {
-        Some(path) => {
-            std::fs::write(path, text).map_err(|e| Failure::bad_input(format!("{}: {e}", path.display())))
-        }
-        None => super::print(out, format_args!("{text}")),
-    }
+    super::write_or_print(arguments.output.as_deref(), &text, out)
 }
 
 /// A refusal with the file, and what can be done where that is a choice of options.

@@ -4,7 +4,7 @@ use crate::Failure;
 use crate::pipeline::machine_named;
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use surject_codegen::kernels::legal::legal;
 use surject_codegen::kernels::run::{assignments, expressions, kernels};
 use surject_codegen::kernels::schedule::{ScheduleError, Schedules};
@@ -30,6 +30,28 @@ pub(super) struct Scheduling<'a> {
     pub(super) machine: &'a str,
     /// A file of schedules.
     pub(super) file: Option<&'a Path>,
+}
+
+impl<'a> Scheduling<'a> {
+    /// That of a command line, where the machine need not be named.
+    pub(super) fn of(machine: Option<&'a str>, file: Option<&'a Path>) -> Scheduling<'a> {
+        Scheduling { machine: machine.unwrap_or(Scheduling::default().machine), file }
+    }
+}
+
+/// Refuses the options of kernels where something else is made, of which `other` says whose it is.
+pub(super) fn refuse_scheduling(
+    machine: &Option<String>,
+    schedule: &Option<PathBuf>,
+    other: &str,
+    needed: &str,
+) -> Result<(), Failure> {
+    let option = match (schedule, machine) {
+        (Some(_), _) => "schedules are those of kernels; --schedule".to_string(),
+        (None, Some(_)) => format!("{other}; --machine"),
+        (None, None) => return Ok(()),
+    };
+    Err(Failure::bad_input(format!("{option} needs {needed}")))
 }
 
 impl Default for Scheduling<'_> {

@@ -20,6 +20,7 @@ use crate::Failure;
 use clap::{Parser, Subcommand};
 use std::fmt::Arguments as Text;
 use std::io::Write;
+use std::path::Path;
 use surject_ir::Program;
 
 /// A tensor compiler for research: StableHLO in, assignments and rewrite rules inside, native code out.
@@ -99,6 +100,19 @@ pub(crate) fn print(out: &mut dyn Write, text: Text<'_>) -> Result<(), Failure> 
         // A reader that has seen enough (`| head`) is no failure.
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         result => result.map_err(|e| Failure::bad_input(format!("the output cannot be written: {e}"))),
+    }
+}
+
+/// Writes a file.
+fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
+    std::fs::write(path, bytes).map_err(|e| Failure::bad_input(format!("{}: {e}", path.display())))
+}
+
+/// Writes text to a file, or to the output of the command where none is named.
+fn write_or_print(path: Option<&Path>, text: &str, out: &mut dyn Write) -> Result<(), Failure> {
+    match path {
+        Some(path) => write(path, text),
+        None => print(out, format_args!("{text}")),
     }
 }
 

@@ -121,11 +121,11 @@ impl Stage {
 /// Runs the subcommand.
 pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
     let source = Source::load(&arguments.program)?;
-    let form = arguments.stop_after.map(Stage::form).or(arguments.emit).unwrap_or(Form::Stablehlo);
+    let asked = arguments.stop_after.map(Stage::form).or(arguments.emit);
+    let (form, output) = (asked.unwrap_or(Form::Stablehlo), arguments.output.as_deref());
     check_scheduling(arguments, form)?;
     if matches!(source.kind, SourceKind::Kernels | SourceKind::ExplicitMlir) {
-        let form = if arguments.emit.is_none() && arguments.stop_after.is_none() { None } else { Some(form) };
-        return write(arguments, &later_stage(&source, form)?, out);
+        return super::write_or_print(output, &later_stage(&source, asked)?, out);
     }
     let (program, _) = stage("reading", || source.program(None));
     let mut program = program?;
@@ -164,14 +164,11 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     if arguments.output.is_none() && reported {
         return Ok(());
     }
-    let scheduling = Scheduling {
-        machine: arguments.machine.as_deref().unwrap_or(Scheduling::default().machine),
-        file: arguments.schedule.as_deref(),
-    };
+    let scheduling = Scheduling::of(arguments.machine.as_deref(), arguments.schedule.as_deref());
     if form == Form::StablehloBytecode {
         return write_artifact(arguments, &program, &source.name);
     }
-    write(arguments, &emit(&program, form, &scheduling, &source.name)?, out)
+    super::write_or_print(output, &emit(&program, form, &scheduling, &source.name)?, out)
 }
 
 /// Writes the program as a portable artifact of StableHLO.
@@ -183,7 +180,7 @@ fn write_artifact(arguments: &Arguments, program: &Program, name: &str) -> Resul
     let artifact = surject_stablehlo::parse(&text)
         .and_then(|module| surject_stablehlo::artifact::write(&module, None))
         .map_err(|d| Failure::unsupported(d.render(name, &text)))?;
-    std::fs::write(output, artifact).map_err(|e| Failure::bad_input(format!("{}: {e}", output.display())))
+    super::write(output, artifact)
 }
 
 /// Refuses what only forms of kernels make use of.
@@ -191,22 +188,9 @@ fn check_scheduling(arguments: &Arguments, form: Form) -> Result<(), Failure> {
     if matches!(form, Form::Schedule | Form::Kernel | Form::Gpu | Form::Ptx) {
         return Ok(());
     }
-    let option = match (&arguments.schedule, &arguments.machine) {
-        (Some(_), _) => "schedules are those of kernels; --schedule",
-        (None, Some(_)) => "other forms are those of this processor; --machine",
-        (None, None) => return Ok(()),
-    };
-    Err(Failure::bad_input(format!("{option} needs `--emit schedule`, `kernel`, `gpu` or `ptx`")))
-}
-
-/// Writes the result to where it is wanted.
-fn write(arguments: &Arguments, text: &str, out: &mut dyn Write) -> Result<(), Failure> {
-    match &arguments.output {
-        Some(path) => {
-            std::fs::write(path, text).map_err(|e| Failure::bad_input(format!("{}: {e}", path.display())))
-        }
-        None => super::print(out, format_args!("{text}")),
-    }
+    let other = "other forms are those of this processor";
+    let needed = "`--emit schedule`, `kernel`, `gpu` or `ptx`";
+    kernels::refuse_scheduling(&arguments.machine, &arguments.schedule, other, needed)
 }
 
 /// Takes what a stage behind the program printed to a later form; without one it is checked and printed again.

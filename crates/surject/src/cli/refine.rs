@@ -1,6 +1,6 @@
 //! `surject refine`: a program with dynamic shapes made static.
 
-use super::convert::{failure, read, save, version, written};
+use super::convert::{read, save, version, written};
 use crate::Failure;
 use std::io::Write;
 use std::path::PathBuf;
@@ -31,9 +31,10 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
         return Err(Failure::bad_input(messages));
     }
     let types = surject_stablehlo::refine::parse_types(&arguments.args)
-        .map_err(|d| failure(&d, "--args", arguments.args.as_bytes()))?;
-    let refined = surject_stablehlo::refine(&module, &types).map_err(|d| failure(&d, &name, &bytes))?;
+        .map_err(|d| Failure::diagnosed(&d, "--args", arguments.args.as_bytes()))?;
+    let refined =
+        surject_stablehlo::refine(&module, &types).map_err(|d| Failure::diagnosed(&d, &name, &bytes))?;
     let written = written(&refined, &arguments.output, arguments.target_version, false)
-        .map_err(|d| failure(&d, &name, &bytes))?;
+        .map_err(|d| Failure::diagnosed(&d, &name, &bytes))?;
     save(&written, &arguments.output, out)
 }

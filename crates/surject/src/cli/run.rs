@@ -165,12 +165,8 @@ fn check_scheduling(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.backend == Backend::Kernel {
         return Ok(());
     }
-    let option = match (&arguments.schedule, &arguments.machine) {
-        (Some(_), _) => "schedules are those of kernels; --schedule",
-        (None, Some(_)) => "compiled code is that of this processor; --machine",
-        (None, None) => return Ok(()),
-    };
-    Err(Failure::bad_input(format!("{option} needs `--backend kernel`")))
+    let other = "compiled code is that of this processor";
+    super::kernels::refuse_scheduling(&arguments.machine, &arguments.schedule, other, "`--backend kernel`")
 }
 
 /// A program that is ready to run.
@@ -312,8 +308,8 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
     let runner = match arguments.backend {
         Backend::Kernel => {
             let schedules = super::kernels::schedules(arguments.schedule.as_deref(), &function)?;
-            let machine = arguments.machine.as_deref().unwrap_or("generic");
-            Runner::kernels(program, &name, machine, schedules)?
+            let scheduling = super::kernels::Scheduling::of(arguments.machine.as_deref(), None);
+            Runner::kernels(program, &name, scheduling.machine, schedules)?
         }
         backend => Runner::with(program, &name, backend, &options, times)?,
     };
