@@ -7,6 +7,7 @@ mod command;
 mod convert;
 mod gradients;
 mod infer;
+mod native;
 mod polymorphic;
 mod rule_files;
 mod stages;

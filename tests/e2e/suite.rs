@@ -15,7 +15,7 @@ use surject_codegen::kernels::schedule::Schedules;
 use surject_kernel::interpret::Options;
 use surject_runtime::{Buffer, compare};
 
-fn programs() -> Vec<PathBuf> {
+pub(crate) fn programs() -> Vec<PathBuf> {
     let entries = std::fs::read_dir(root().join("tests/suite")).expect("the suite is there");
     let mut all: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();
     all.sort();

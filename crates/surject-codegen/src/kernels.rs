@@ -9,7 +9,8 @@
 //! 5. [`lower`]: an expression and its schedule become a kernel of [`surject_kernel`].
 //! 6. [`stages`]: a reduction with few values becomes two expressions, one for its parts.
 //! 7. [`legal`]: kernels in operations that machines have: arithmetic, and no functions.
-//! 8. [`run`]: a program runs on the interpreter of kernels, one assignment after the other.
+//! 8. [`mlir`]: what writers from kernels to MLIR have in common; they are the machines' own.
+//! 9. [`run`]: a program runs on the interpreter of kernels, or on another executor, one assignment after the other.
 //!
 //! The kernels that are compiled for a CPU today are made beside this, by the modules that write MLIR text.
 
@@ -18,6 +19,7 @@ pub mod expression;
 pub mod legal;
 pub mod lower;
 pub mod machine;
+pub mod mlir;
 pub mod run;
 pub mod schedule;
 pub mod stages;

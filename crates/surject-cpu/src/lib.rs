@@ -5,8 +5,11 @@
 //! * `rows`: the loop along which results lie next to each other is done in lanes, other loops are tasks;
 //! * `dots`: where a reduction runs along memory, its terms are summed in lanes;
 //! * `scalar`: element by element, which every expression allows.
+//!
+//! [`write`](mod@write) is the way from a kernel to MLIR, which `surject-mlir` compiles.
 
 mod strategies;
+pub mod write;
 
 use strategies::{Dots, Rows, Scalar};
 use surject_codegen::kernels::expression::Expression;

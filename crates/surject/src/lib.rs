@@ -8,6 +8,7 @@ mod calibrate;
 pub mod cli;
 mod failure;
 pub mod infer;
+pub mod native_kernels;
 mod pipeline;
 pub mod progress;
 mod source;

@@ -1,10 +1,12 @@
 //! From a program to its results: optimise, choose a back end, run.
 
+use crate::native_kernels::NativeKernels;
 use crate::progress::stage;
 use crate::{Failure, Source};
 use std::borrow::Cow;
 use std::path::PathBuf;
 use surject_codegen::kernels::machine::Machine;
+use surject_codegen::kernels::run;
 use surject_codegen::kernels::schedule::Schedules;
 use surject_egraph::{CostModel, EgraphError, Optimised, Options};
 use surject_ir::{Buffer, Program};
@@ -192,6 +194,8 @@ pub enum Runner {
         machine: Box<dyn Machine>,
         /// Schedules that the user gives.
         schedules: Schedules,
+        /// Kernels as native code; `None`: they are interpreted.
+        native: Option<NativeKernels>,
     },
 }
 
@@ -228,7 +232,7 @@ impl Runner {
                 times.note("llvm", milliseconds(spent.optimize + spent.codegen + spent.link));
                 Ok(Runner::Cpu(Box::new(executable)))
             }
-            Backend::Kernel => Runner::kernels(program, function, "generic", Schedules::default()),
+            Backend::Kernel => Runner::kernels(program, function, "generic", Schedules::default(), false),
             Backend::Spec => Err(Failure::unsupported(
                 "the back end `spec` runs StableHLO as it stands; `interp` runs every program on the reference interpreter",
             )),
@@ -238,15 +242,23 @@ impl Runner {
         }
     }
 
-    /// Prepares a function for the interpreter of kernels: those of this machine, by these schedules where there are any.
+    /// Prepares a function for kernels of this machine, by these schedules where there are any: interpreted, or as native
+    /// code of this processor.
     pub fn kernels(
         program: Program,
         function: &str,
         machine: &str,
         schedules: Schedules,
+        native: bool,
     ) -> Result<Runner, Failure> {
+        let native = native.then(NativeKernels::default);
+        if native.is_some() && surject_cpu::Cpu::named(machine).is_none() {
+            let all: Vec<&str> = surject_cpu::Cpu::ALL.iter().map(|cpu| cpu.name).collect();
+            let message = format!("`{machine}` is no CPU; --native needs one of {}", all.join(", "));
+            return Err(Failure::bad_input(message));
+        }
         let machine = machine_named(machine)?;
-        Ok(Runner::Kernel { program, function: function.to_string(), machine, schedules })
+        Ok(Runner::Kernel { program, function: function.to_string(), machine, schedules, native })
     }
 
     /// Native code of a function of a source, which `make` imports and optimises: from the cache on disk if the user
@@ -279,11 +291,15 @@ impl Runner {
                 surject_ir::interp::run(program, function, args).map_err(Failure::unsupported)
             }
             Runner::Cpu(executable) => executable.run(args).map_err(Failure::bad_input),
-            Runner::Kernel { program, function, machine, schedules } => {
-                let options = surject_kernel::interpret::Options::default();
-                surject_codegen::kernels::run::run(program, function, args, &**machine, &options, schedules)
-                    .map(|r| r.0)
-                    .map_err(Failure::unsupported)
+            Runner::Kernel { program, function, machine, schedules, native } => {
+                let results = match native {
+                    Some(native) => run::run_on(program, function, args, &**machine, schedules, native),
+                    None => {
+                        let options = surject_kernel::interpret::Options::default();
+                        run::run(program, function, args, &**machine, &options, schedules).map(|r| r.0)
+                    }
+                };
+                results.map_err(Failure::unsupported)
             }
         }
     }

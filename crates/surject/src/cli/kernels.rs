@@ -17,6 +17,8 @@ pub(super) enum Shown {
     Schedules,
     /// Their text.
     Kernels,
+    /// The same as MLIR for a CPU.
+    Cpu,
     /// The same as MLIR for a GPU.
     Gpu,
     /// The same as PTX.
@@ -78,7 +80,16 @@ pub(super) fn show(
             all.join(", ")
         )));
     }
+    if shown == Shown::Cpu && gpu.is_some() {
+        let all: Vec<&str> = surject_cpu::Cpu::ALL.iter().map(|cpu| cpu.name).collect();
+        return Err(Failure::unsupported(format!(
+            "`{}` is a GPU, which the form `cpu` is not for; say `--machine` and one of {}, or `--emit gpu`",
+            scheduling.machine,
+            all.join(", ")
+        )));
+    }
     let refused = |error: &dyn std::fmt::Display| Failure::unsupported(format!("{name}: {error}"));
+    let mut functions = Vec::new();
     let mut text = String::new();
     let mut written = Vec::new();
     for (variable, field) in assignments(function) {
@@ -88,6 +99,11 @@ pub(super) fn show(
             let _ = match shown {
                 Shown::Schedules => writeln!(text, "kernel {}\n{}", kernel.name, made.choice),
                 Shown::Kernels => writeln!(text, "{kernel}"),
+                Shown::Cpu => {
+                    let arithmetic = legal(kernel).map_err(|error| refused(&error))?;
+                    functions.push(surject_cpu::write::write(&arithmetic).map_err(|error| refused(&error))?);
+                    Ok(())
+                }
                 Shown::Gpu | Shown::Ptx => {
                     let arithmetic = legal(kernel).map_err(|error| refused(&error))?;
                     written.push(surject_gpu::write::write(&arithmetic).map_err(|error| refused(&error))?);
@@ -98,6 +114,7 @@ pub(super) fn show(
     }
     match shown {
         Shown::Schedules | Shown::Kernels => Ok(text),
+        Shown::Cpu => Ok(surject_cpu::write::module(functions.iter().map(String::as_str))),
         Shown::Gpu => Ok(surject_gpu::write::module(&written)),
         Shown::Ptx => {
             let module = surject_gpu::write::module(&written);

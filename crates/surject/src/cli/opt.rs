@@ -86,6 +86,8 @@ pub(super) enum Form {
     Llvm,
     /// Assembly of this machine.
     Asm,
+    /// The kernels of the kernel IR as MLIR for a CPU (`--machine generic`, `avx2` or `avx512`).
+    Cpu,
     /// The kernels of the kernel IR as MLIR for an NVIDIA GPU (`--machine sm_80` or `sm_90a`).
     Gpu,
     /// The same as PTX, by `mlir-opt`.
@@ -185,11 +187,11 @@ fn write_artifact(arguments: &Arguments, program: &Program, name: &str) -> Resul
 
 /// Refuses what only forms of kernels make use of.
 fn check_scheduling(arguments: &Arguments, form: Form) -> Result<(), Failure> {
-    if matches!(form, Form::Schedule | Form::Kernel | Form::Gpu | Form::Ptx) {
+    if matches!(form, Form::Schedule | Form::Kernel | Form::Cpu | Form::Gpu | Form::Ptx) {
         return Ok(());
     }
     let other = "other forms are those of this processor";
-    let needed = "`--emit schedule`, `kernel`, `gpu` or `ptx`";
+    let needed = "`--emit schedule`, `kernel`, `cpu`, `gpu` or `ptx`";
     kernels::refuse_scheduling(&arguments.machine, &arguments.schedule, other, needed)
 }
 
@@ -251,11 +253,12 @@ pub(super) fn emit(
         Form::LlvmDialect => surject_mlir::jit::llvm_dialect(&lowered()?.text).map_err(|e| fail(&e)),
         Form::Llvm => surject_mlir::jit::llvm_ir(&lowered()?.text).map_err(|e| fail(&e)),
         Form::Asm => assembly(&lowered()?.text).map_err(|e| fail(&e)),
-        Form::Schedule | Form::Kernel | Form::Gpu | Form::Ptx => {
+        Form::Schedule | Form::Kernel | Form::Cpu | Form::Gpu | Form::Ptx => {
             let function = super::function_name(program, None, name)?;
             let function = program.function(&function).cloned().unwrap_or_default();
             let shown = match form {
                 Form::Kernel => Shown::Kernels,
+                Form::Cpu => Shown::Cpu,
                 Form::Gpu => Shown::Gpu,
                 Form::Ptx => Shown::Ptx,
                 _ => Shown::Schedules,
@@ -263,7 +266,7 @@ pub(super) fn emit(
             kernels::show(&function, scheduling, shown, name)
         }
         Form::StablehloBytecode => Err(Failure::unsupported(
-            "an artifact is no text; stablehlo, program, dialect, plan, schedule, kernel, gpu, ptx, mlir, llvm-dialect, llvm and asm are",
+            "an artifact is no text; stablehlo, program, dialect, plan, schedule, kernel, cpu, gpu, ptx, mlir, llvm-dialect, llvm and asm are",
         )),
     }
 }

@@ -34,6 +34,9 @@ pub struct Arguments {
     /// Schedules for the kernels of the back end `kernel`: what `surject opt --emit schedule` prints, edited.
     #[arg(long, value_name = "FILE")]
     schedule: Option<PathBuf>,
+    /// Compile the kernels of the back end `kernel` for this processor instead of interpreting them; the machine is a CPU.
+    #[arg(long)]
+    native: bool,
     /// The relative tolerance of a comparison.
     #[arg(long, default_value_t = 1e-5)]
     rtol: f64,
@@ -165,6 +168,11 @@ fn check_scheduling(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.backend == Backend::Kernel {
         return Ok(());
     }
+    if arguments.native {
+        return Err(Failure::bad_input(
+            "kernels can be compiled on their own; --native needs `--backend kernel`",
+        ));
+    }
     let other = "compiled code is that of this processor";
     super::kernels::refuse_scheduling(&arguments.machine, &arguments.schedule, other, "`--backend kernel`")
 }
@@ -294,8 +302,10 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
         Some(tensor) => tensor::result_names(tensor),
         None => (0..function.body.results.len()).map(|i| format!("out{i}")).collect(),
     };
-    if arguments.profile && arguments.backend != Backend::Cpu {
-        return Err(Failure::bad_input("--profile measures compiled code; it needs `--backend cpu`"));
+    if arguments.profile && arguments.backend != Backend::Cpu && !arguments.native {
+        return Err(Failure::bad_input(
+            "--profile measures compiled code; it needs `--backend cpu`, or `--backend kernel --native`",
+        ));
     }
     let subnormals = arguments.subnormals;
     if subnormals == Subnormals::Flush && arguments.backend != Backend::Cpu {
@@ -309,7 +319,7 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
         Backend::Kernel => {
             let schedules = super::kernels::schedules(arguments.schedule.as_deref(), &function)?;
             let scheduling = super::kernels::Scheduling::of(arguments.machine.as_deref(), None);
-            Runner::kernels(program, &name, scheduling.machine, schedules)?
+            Runner::kernels(program, &name, scheduling.machine, schedules, arguments.native)?
         }
         backend => Runner::with(program, &name, backend, &options, times)?,
     };
@@ -403,13 +413,16 @@ fn report(arguments: &Arguments, results: &[Buffer], out: &mut dyn Write) -> Res
     Ok(differing)
 }
 
-/// Prints the plan with what every kernel took, over at least one second and ten runs.
+/// Prints what every kernel took, with the plan where there is one, over at least one second and ten runs.
 fn profile(
     runner: &mut Runner,
     inputs: &[Buffer],
     results: &mut Vec<Buffer>,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
+    if let Runner::Kernel { native: Some(native), .. } = runner {
+        native.take_times();
+    }
     let counts = |runner: &Runner| match runner {
         Runner::Cpu(executable) => executable.profile().unwrap_or_default(),
         Runner::Interp { .. } | Runner::Kernel { .. } => Vec::new(),
@@ -419,6 +432,9 @@ fn profile(
     measure(runner, inputs, results)?;
     let spent: Vec<(u64, u64)> =
         counts(runner).iter().zip(&before).map(|(a, b)| (a.0 - b.0, a.1 - b.1)).collect();
+    if let Runner::Kernel { native: Some(native), .. } = runner {
+        super::print(out, format_args!("{}", native.take_times()))?;
+    }
     if let Runner::Cpu(executable) = runner {
         let mut plan = executable.plan().clone();
         plan.measure(&spent);
