@@ -3,7 +3,7 @@
 //! [`Cpu`] is a machine of [`surject_codegen::kernels`]. Its strategies schedule one expression at a time:
 //!
 //! * `rows`: the loop along which results lie next to each other is done in lanes, other loops are tasks;
-//! * `dots`: where a reduction runs along memory, its terms are summed in lanes;
+//! * `dots`: where reductions run along memory, their terms are summed in lanes, and results are in lanes beside;
 //! * `scalar`: element by element, which every expression allows.
 //!
 //! [`write`](mod@write) is the way from a kernel to MLIR, which `surject-mlir` compiles.
@@ -22,16 +22,16 @@ pub struct Cpu {
     pub name: &'static str,
     /// The bytes of a vector register; 0: it has no vectors.
     pub vector_bytes: usize,
-    /// Elements that a task has at least: fewer are not worth sharing out.
-    pub task_elements: i64,
+    /// Scalar operations that a task has at least: fewer are not worth sharing out.
+    pub task_operations: f64,
 }
 
 impl Cpu {
     /// The CPUs with a name.
     pub const ALL: [Cpu; 3] = [
-        Cpu { name: "generic", vector_bytes: 0, task_elements: 4096 },
-        Cpu { name: "avx2", vector_bytes: 32, task_elements: 4096 },
-        Cpu { name: "avx512", vector_bytes: 64, task_elements: 4096 },
+        Cpu { name: "generic", vector_bytes: 0, task_operations: 65_536.0 },
+        Cpu { name: "avx2", vector_bytes: 32, task_operations: 65_536.0 },
+        Cpu { name: "avx512", vector_bytes: 64, task_operations: 65_536.0 },
     ];
 
     /// The CPU of this name.

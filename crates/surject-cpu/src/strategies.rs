@@ -3,32 +3,95 @@
 use crate::Cpu;
 use surject_codegen::kernels::expression::{Expression, LoopInfo, Stride};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
-use surject_codegen::kernels::schedule::{Directive, Schedule};
+use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
 use surject_kernel::Level;
 
 /// A strided access of a vector costs as much as one of this many elements that lie next to each other.
 const STRIDED: f64 = 2.0;
+
+/// Registers that a sum in lanes uses at once: the latency of an addition is that of several.
+const ACCUMULATORS: i64 = 4;
 
 /// How well a loop can be done in lanes: the accesses along it that are not next to each other.
 fn strided(strides: &[Stride]) -> usize {
     strides.iter().filter(|s| s.elements != 1).count()
 }
 
-/// The cost of an expression in so many lanes, of which some accesses are strided.
-fn cost(expression: &Expression, lanes: i64, strided: usize, strides: usize) -> f64 {
+/// The cost of operations in so many lanes, of which some accesses are strided.
+fn cost(operations: f64, lanes: i64, strided: usize, strides: usize) -> f64 {
     let share = strided as f64 / strides.max(1) as f64;
-    expression.operations() / lanes as f64 * (1.0 + share * (STRIDED * lanes as f64 - 1.0))
+    operations / lanes as f64 * (1.0 + share * (STRIDED * lanes as f64 - 1.0))
 }
 
-/// Tasks share the outermost loop, if its iterations are independent and there is enough to do.
-fn tasks(cpu: &Cpu, loops: &[LoopInfo]) -> Vec<Directive> {
-    let points: i64 = loops.iter().map(|l| l.extent).product();
-    match loops.first() {
-        Some(first) if first.parallel && points > cpu.task_elements => {
-            vec![Directive::Parallel(first.name.clone(), Level::Task)]
-        }
-        _ => Vec::new(),
+/// The loops over the points of a schedule, in order, and what makes them.
+struct Nest {
+    /// Their names and how often they run, outermost first.
+    loops: Vec<(String, i64)>,
+    directives: Vec<Directive>,
+    /// The loop that is done in lanes.
+    lanes: Option<String>,
+}
+
+impl Nest {
+    fn new(loops: &[LoopInfo]) -> Nest {
+        let loops = loops.iter().map(|l| (l.name.clone(), l.extent)).collect();
+        Nest { loops, directives: Vec::new(), lanes: None }
     }
+
+    fn split(&mut self, at: usize, by: i64) {
+        let (name, extent) = self.loops[at].clone();
+        self.directives.push(Directive::Split(name.clone(), by));
+        self.loops[at] = (format!("{name}.o"), (extent + by - 1) / by);
+        self.loops.insert(at + 1, (format!("{name}.i"), by));
+    }
+
+    /// Blocks of a loop stand where the loop stood, its lanes inside of everything.
+    fn vectorise(&mut self, name: &str, by: i64) {
+        let Some(at) = self.loops.iter().position(|l| l.0 == name) else { return };
+        self.split(at, by);
+        let lanes = self.loops.remove(at + 1);
+        self.lanes = Some(lanes.0.clone());
+        self.loops.push(lanes);
+    }
+
+    /// Tasks share the outermost loop, if its iterations are independent and there is enough to do for several: each
+    /// gets some iterations one after the other.
+    fn share(&mut self, cpu: &Cpu, expression: &Expression, points: &[LoopInfo]) {
+        let Some((name, extent)) = self.loops.first().cloned() else { return };
+        if !points.first().is_some_and(|l| l.parallel) || Some(&name) == self.lanes.as_ref() {
+            return;
+        }
+        let of_one = expression.operations() / extent.max(1) as f64;
+        let needed = (cpu.task_operations / of_one.max(1.0)).ceil() as i64;
+        if needed <= 1 && extent > 1 {
+            self.directives.push(Directive::Parallel(name, Level::Task));
+        } else if let Some(chunk) = (needed..=extent / 2).find(|chunk| extent % chunk == 0) {
+            self.split(0, chunk);
+            self.directives.push(Directive::Parallel(format!("{name}.o"), Level::Task));
+        }
+    }
+
+    /// The directives; the order of the loops stands before what is said of them.
+    fn directives(self) -> Vec<Directive> {
+        let is_split = |d: &Directive| matches!(d, Directive::Split(..));
+        let (mut all, rest): (Vec<_>, Vec<_>) = self.directives.into_iter().partition(is_split);
+        if !all.is_empty() {
+            all.push(Directive::Order(self.loops.into_iter().map(|l| l.0).collect()));
+        }
+        all.extend(rest);
+        all.extend(self.lanes.map(Directive::Vectorise));
+        all
+    }
+}
+
+/// The loop along which all results lie next to each other.
+fn row(loops: &[LoopInfo], expression: &Expression, lanes: i64) -> Option<LoopInfo> {
+    let along = |l: &&LoopInfo| {
+        let strides = expression.strides(&l.name);
+        let mut stored = strides.iter().filter(|s| s.stored).peekable();
+        stored.peek().is_some() && stored.all(|s| s.elements == 1)
+    };
+    loops.iter().filter(|l| l.parallel && l.extent >= lanes).find(along).cloned()
 }
 
 /// Results that lie next to each other are the lanes.
@@ -42,33 +105,27 @@ impl Strategy for Rows {
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
         let lanes = self.0.lanes(expression)?;
         let loops = expression.loops();
-        let along = |l: &LoopInfo| {
-            let strides = expression.strides(&l.name);
-            strides.iter().filter(|s| s.stored).all(|s| s.elements == 1) && strides.iter().any(|s| s.stored)
-        };
-        let row = loops.iter().filter(|l| l.parallel && l.extent >= lanes).find(|l| along(l));
+        let row = row(&loops, expression, lanes);
         let row = row.ok_or_else(|| format!("no {lanes} results lie next to each other"))?;
         let strides = expression.strides(&row.name);
-        let name = &row.name;
-        let mut directives = vec![Directive::Split(name.clone(), lanes)];
-        let mut order: Vec<String> =
-            loops.iter().filter(|l| l.name != *name).map(|l| l.name.clone()).collect();
-        // The blocks of a row stand where the row stood, its lanes inside of everything.
-        let at = loops.iter().position(|l| l.name == *name).unwrap_or(0);
-        order.insert(at, format!("{name}.o"));
-        order.push(format!("{name}.i"));
-        directives.push(Directive::Order(order.clone()));
-        if let [Directive::Parallel(first, level)] = &tasks(&self.0, &loops)[..] {
-            let first = if first == name { format!("{name}.o") } else { first.clone() };
-            directives.push(Directive::Parallel(first, *level));
-        }
-        directives.push(Directive::Vectorise(format!("{name}.i")));
-        let cost = cost(expression, lanes, strided(&strides), strides.len());
-        Ok(Proposal { schedule: Schedule { directives }, cost })
+        // Sums of as many rows as several registers hold do not wait for each other.
+        let reductions = expression.reductions();
+        let sums = reductions.iter().any(|r| r.outer.contains(&row.name));
+        // What does not depend on the row is computed term by term.
+        let scalar = reductions.iter().filter(|r| !r.outer.contains(&row.name)).map(|r| r.operations);
+        let scalar = scalar.fold(0.0, f64::max);
+        let wide = lanes * ACCUMULATORS;
+        let by = if sums && row.extent % wide == 0 { wide } else { lanes };
+        let mut nest = Nest::new(&loops);
+        nest.vectorise(&row.name, by);
+        nest.share(&self.0, expression, &loops);
+        let lanewise = (expression.operations() - scalar).max(0.0);
+        let cost = scalar + cost(lanewise, lanes, strided(&strides), strides.len());
+        Ok(Proposal { schedule: Schedule { directives: nest.directives() }, cost })
     }
 }
 
-/// The terms of reductions along memory are the lanes.
+/// The terms of reductions along memory are the lanes, and results too where they lie next to each other.
 pub struct Dots(pub Cpu);
 
 impl Strategy for Dots {
@@ -78,26 +135,44 @@ impl Strategy for Dots {
 
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
         let lanes = self.0.lanes(expression)?;
-        // One reduction: lanes of several that stand inside of each other would meet.
         let reductions = expression.reductions();
-        let [reduction] = &reductions[..] else {
-            return Err(format!("there are {} reductions, not one", reductions.len()));
-        };
-        let fits = |name: &&String| {
+        if reductions.is_empty() {
+            return Err("there is no reduction".into());
+        }
+        let along = |name: &&String| {
             let strides = expression.strides(name);
             !strides.is_empty()
                 && strides.iter().all(|s| s.elements == 1)
                 && expression.find(name).is_some_and(|l| l.extent >= lanes)
         };
-        let along = reduction.loops.iter().find(fits);
-        let along =
-            along.ok_or_else(|| format!("no {lanes} terms of the reduction lie next to each other"))?;
-        let mut order: Vec<String> = reduction.loops.iter().filter(|l| *l != along).cloned().collect();
-        order.extend([format!("{along}.o"), format!("{along}.i")]);
-        let mut directives = vec![Directive::Split(along.clone(), lanes), Directive::Order(order)];
-        directives.extend(tasks(&self.0, &expression.loops()));
-        directives.push(Directive::Vectorise(format!("{along}.i")));
-        Ok(Proposal { schedule: Schedule { directives }, cost: cost(expression, lanes, 0, 1) })
+        let mut terms: Vec<Directive> = Vec::new();
+        for reduction in &reductions {
+            let found = reduction.loops.iter().find(along).and_then(|name| expression.find(name));
+            let found =
+                found.ok_or_else(|| format!("no {lanes} terms of a reduction lie next to each other"))?;
+            let (name, wide) = (&found.name, lanes * ACCUMULATORS);
+            let long = found.extent % wide == 0 && found.extent >= wide * ACCUMULATORS;
+            let split = Directive::Split(name.clone(), if long { wide } else { lanes });
+            if terms.contains(&split) {
+                continue;
+            }
+            let mut order: Vec<String> = reduction.loops.iter().filter(|l| *l != name).cloned().collect();
+            order.extend([format!("{name}.o"), format!("{name}.i")]);
+            terms.extend([split, Directive::Order(order), Directive::Vectorise(format!("{name}.i"))]);
+        }
+        let loops = expression.loops();
+        let row = row(&loops, expression, lanes);
+        let schedule = |row: Option<&LoopInfo>| {
+            let mut nest = Nest::new(&loops);
+            row.iter().for_each(|row| nest.vectorise(&row.name, lanes));
+            nest.share(&self.0, expression, &loops);
+            let directives = nest.directives().into_iter().chain(terms.iter().cloned()).collect();
+            Schedule { directives }
+        };
+        let both = row.as_ref().map(|row| schedule(Some(row))).filter(|s| fits(expression, s).is_ok());
+        let both = both.or_else(|| Some(schedule(None)).filter(|s| fits(expression, s).is_ok()));
+        let schedule = both.ok_or("reductions stand inside of each other, whose lanes would meet")?;
+        Ok(Proposal { schedule, cost: cost(expression.operations(), lanes, 0, 1) })
     }
 }
 
@@ -110,7 +185,9 @@ impl Strategy for Scalar {
     }
 
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
-        let directives = tasks(&self.0, &expression.loops());
-        Ok(Proposal { schedule: Schedule { directives }, cost: expression.operations() })
+        let loops = expression.loops();
+        let mut nest = Nest::new(&loops);
+        nest.share(&self.0, expression, &loops);
+        Ok(Proposal { schedule: Schedule { directives: nest.directives() }, cost: expression.operations() })
     }
 }

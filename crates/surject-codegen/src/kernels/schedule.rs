@@ -257,6 +257,11 @@ const BLOCK: i64 = 1024;
 /// The most lanes of a vector.
 const MAX_LANES: i64 = 64;
 
+/// Does a schedule fit an expression? The error says why it does not.
+pub fn fits(expression: &Expression, schedule: &Schedule) -> Result<(), ScheduleError> {
+    resolve(expression, schedule).map(drop)
+}
+
 /// Checks a schedule against an expression.
 pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Resolved, ScheduleError> {
     let axes = |loops: &[LoopId]| -> Vec<Axis> {
