@@ -467,26 +467,27 @@ fn check(
                     *shared = Some(axis);
                     // In a warp threads exchange values, those of several warps meet in memory of the block.
                     let extent = axis.extent;
-                    if level == Level::Warp {
+                    if level == Level::Warp && reduction.is_some() {
                         if extent > BLOCK / WARP {
-                            return unfit(format!("a block has {} warps, not {extent}", BLOCK / WARP));
+                            return unfit(format!(
+                                "a reduction is shared by {} warps of a block at most; `{name}` has {extent}",
+                                BLOCK / WARP
+                            ));
                         }
-                        if reduction.is_some() && !has_threads {
+                        if !has_threads {
                             return unfit(format!(
                                 "warps that share the reduction over `{name}` have threads: make a loop parallel"
                             ));
                         }
-                    } else {
+                    }
+                    if level == Level::Thread && reduction.is_some() {
                         let most = if of_warp { WARP } else { BLOCK };
                         let exchanges = extent <= WARP && extent.count_ones() == 1;
-                        if reduction.is_some() && !(exchanges || extent <= most && extent % WARP == 0) {
+                        if !(exchanges || extent <= most && extent % WARP == 0) {
                             return unfit(format!(
                                 "a reduction is shared by 2, 4, 8, 16 or {WARP} threads of a warp, or by whole warps of a \
                                  block, {BLOCK} threads at most; `{name}` has {extent}"
                             ));
-                        }
-                        if extent > most {
-                            return unfit(format!("there are {most} threads, not {extent}"));
                         }
                     }
                     // Each agent has a value of its own of what depends on a loop that they share.
