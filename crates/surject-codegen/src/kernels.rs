@@ -2,7 +2,8 @@
 //!
 //! 1. [`expression`]: what a kernel computes. An assignment becomes expressions over loops: reads are composed into
 //!    addresses, accumulations are reductions, and what has no such form is stored first, or sent to its target.
-//! 2. [`contraction`]: which expressions are sums of products, and how those are cut into tiles.
+//! 2. [`contraction`]: which expressions are sums of products, and how those are cut into tiles; [`transpose`]: which
+//!    loads of points go through tiles in shared memory.
 //! 3. [`schedule`]: in which loops an expression is computed: a list of directives with a text form, checked against
 //!    the expression.
 //! 4. [`machine`]: strategies propose schedules with a cost; the cheapest wins, and what lost says why.
@@ -23,3 +24,4 @@ pub mod mlir;
 pub mod run;
 pub mod schedule;
 pub mod stages;
+pub mod transpose;

@@ -6,6 +6,8 @@
 //! * `vectors`: the same with as many points a thread as lie in 16 bytes;
 //! * `warps`: the threads of a warp share the terms of reductions that run along memory, and the points of the same row;
 //! * `blocks`: the same with all threads of a block, which meet in shared memory;
+//! * `transposes`: points whose loads go through tiles in shared memory, so that loads and stores are coalesced;
+//! * `columns`: threads are neighbours across reductions, whose terms the warps of a block share and join in shared memory;
 //! * `tiles`: sums of products with tiles in shared memory and sums in registers;
 //! * `matrix units`: the same for factors of 16 bits, whose products a warp sums at once;
 //! * `serial`: one thread, which every expression allows.
@@ -20,7 +22,7 @@ pub mod model;
 mod strategies;
 pub mod write;
 
-use strategies::{Contractions, Points, Rows, Serial};
+use strategies::{Columns, Contractions, Points, Rows, Serial, Transposes};
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::machine::{Machine, Strategy};
 use surject_codegen::kernels::schedule::Schedule;
@@ -102,6 +104,8 @@ impl Machine for Gpu {
             Box::new(Contractions { gpu: gpu(), units: false }),
             Box::new(Points { gpu: gpu(), vectors: true }),
             Box::new(Points { gpu: gpu(), vectors: false }),
+            Box::new(Transposes(gpu())),
+            Box::new(Columns(gpu())),
             Box::new(Rows { gpu: gpu(), block: false }),
             Box::new(Rows { gpu: gpu(), block: true }),
             Box::new(Serial(gpu())),

@@ -23,12 +23,16 @@ pub struct Work {
     pub lanes: f64,
     /// The loops along which the threads of a warp are neighbours.
     pub along: Vec<String>,
+    /// The loop along which they are where they load what goes through shared memory.
+    pub across: Option<String>,
     /// Scalar operations that are done beside those of the expression.
     pub repeated: f64,
     /// How often a thread uses what it loads from the caches or from shared memory.
     pub reuse: f64,
     /// Do matrix units sum the products?
     pub units: bool,
+    /// Neighbours are so few, and then those along the other loop, where that is what lies next to them.
+    pub short: Option<i64>,
 }
 
 impl Work {
@@ -48,9 +52,11 @@ impl Work {
             threads: 1.0,
             lanes: f64::INFINITY,
             along: Vec::new(),
+            across: None,
             repeated: 0.0,
             reuse: 1.0,
             units: false,
+            short: None,
         };
         let mut warps = 1.0;
         for directive in &schedule.directives {
@@ -62,7 +68,25 @@ impl Work {
                     loops.insert(format!("{name}.i"), (*by as f64, of));
                 }
                 Directive::Parallel(name, Level::Block) => work.blocks *= found(name).0,
-                Directive::Parallel(name, Level::Warp) => warps *= found(name).0,
+                // Every loop that warps share is shared by the same ones.
+                Directive::Parallel(name, Level::Warp) => warps = found(name).0,
+                Directive::Transpose(tile) => {
+                    let all: f64 = expression.loops().iter().map(|l| l.extent as f64).product();
+                    let mut blocks = all;
+                    for (name, by) in tile.loops.iter().zip(tile.tile) {
+                        let extent = found(name).0;
+                        blocks *= (extent / by as f64).ceil() / extent;
+                    }
+                    work.blocks = blocks;
+                    work.threads = (32 * tile.warps) as f64;
+                    // Each thread loads all of its elements before it stores the first.
+                    let elements = (tile.tile[0] * tile.tile[1]) as f64;
+                    work.lanes = (elements / work.threads).max(1.0);
+                    work.along = vec![tile.loops[0].clone()];
+                    work.across = Some(tile.loops[1].clone());
+                    work.short = (tile.tile[0] < 32).then_some(tile.tile[0]);
+                    return work;
+                }
                 Directive::Parallel(name, Level::Thread) => {
                     let (extent, of) = found(name);
                     work.threads = extent;
@@ -156,7 +180,7 @@ pub fn model(gpu: &Gpu, expression: &Expression, schedule: &Schedule) -> Model {
     let work = &Work::of(expression, schedule);
     let traffic = expression.traffic();
     let needed: f64 = traffic.iter().map(|t| t.1).sum();
-    let coalescing = coalescing(gpu, expression, &work.along);
+    let coalescing = coalescing(gpu, expression, work);
     let memory = needed / gpu.bandwidth;
     let operations = expression.operations() + work.repeated;
     let peak = if work.units { gpu.products } else { gpu.rate };
@@ -182,14 +206,28 @@ pub fn model(gpu: &Gpu, expression: &Expression, schedule: &Schedule) -> Model {
     Model { seconds, memory, arithmetic, coalescing, busy: fed * tail }
 }
 
-/// The bytes that are needed over those of the sectors that warps touch, whose threads are neighbours along these loops.
-fn coalescing(gpu: &Gpu, expression: &Expression, along: &[String]) -> f64 {
-    let strides: Vec<i64> =
-        along.iter().flat_map(|l| expression.strides(l)).map(|s| s.elements.abs()).collect();
-    if strides.is_empty() {
-        return if along.is_empty() { expression.element_bytes() as f64 / gpu.sector as f64 } else { 1.0 };
+/// The bytes that are needed over those of the sectors that warps touch. What does not depend on any loop along which the
+/// threads of a warp are neighbours is one element for all of them, which stays in the cache.
+fn coalescing(gpu: &Gpu, expression: &Expression, work: &Work) -> f64 {
+    if work.along.is_empty() {
+        return expression.element_bytes() as f64 / gpu.sector as f64;
     }
-    let most = (gpu.sector / (expression.element_bytes() as i64).max(1)).max(1);
-    let each: f64 = strides.iter().map(|&s| s.min(most) as f64).sum();
-    strides.len() as f64 / each
+    let (mut needed, mut touched) = (0.0, 0.0);
+    for access in expression.accesses() {
+        let strides = work.along.iter().map(|name| access.stride(name).abs()).filter(|&s| s != 0);
+        let mut stride = strides.min().unwrap_or(0);
+        if let Some(across) = work.across.as_ref().map(|name| access.stride(name).abs()) {
+            match work.short {
+                // Few neighbours, and behind them those along the other loop.
+                Some(few) if access.stored && stride == 1 && across != few => stride = across / few.max(1),
+                _ if !access.stored && across != 0 && across < stride => stride = across,
+                _ => {}
+            }
+        }
+        let bytes = access.elements * access.bytes as f64;
+        let most = (gpu.sector / (access.bytes as i64).max(1)).max(1);
+        needed += bytes;
+        touched += bytes * stride.clamp(1, most) as f64;
+    }
+    if touched > 0.0 { needed / touched } else { 1.0 }
 }

@@ -6,6 +6,7 @@ use surject_codegen::kernels::contraction::{Share, Tiles};
 use surject_codegen::kernels::expression::{Expression, LoopInfo, Reduction};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
 use surject_codegen::kernels::schedule::{Directive, Schedule};
+use surject_codegen::kernels::transpose::TransposeTile;
 use surject_kernel::Level;
 
 /// Rows, columns and terms from which on there are tiles.
@@ -223,6 +224,123 @@ impl Strategy for Rows {
             directives.push(Directive::Parallel(own, Level::Warp));
         }
         Ok(proposal(&self.gpu, expression, directives))
+    }
+}
+
+/// Threads are neighbours across reductions: each has columns of its own, and the warps of a block share the terms.
+pub struct Columns(pub Gpu);
+
+impl Strategy for Columns {
+    fn name(&self) -> &'static str {
+        "columns"
+    }
+
+    fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
+        /// The warps of a block, where there are terms for all of them.
+        const WARPS: i64 = 8;
+        let (loops, reductions) = (expression.loops(), expression.reductions());
+        if reductions.is_empty() {
+            return Err("there is no reduction".into());
+        }
+        let row = row(&loops, expression).ok_or("no iterations are independent")?;
+        if !reductions.iter().all(|r| r.outer.contains(&row.name)) {
+            return Err(format!("a reduction does not depend on `{}`", row.name));
+        }
+        // Points that no reduction depends on are shared by the warps too.
+        let apart = |l: &&LoopInfo| reductions.iter().all(|r| !r.outer.contains(&l.name));
+        let beside = loops.iter().filter(|l| l.parallel).filter(apart).max_by_key(|l| l.extent);
+        let beside = beside.filter(|l| l.extent >= WARPS);
+        // The columns of a warp, as many for each thread as lie in 16 bytes. Lanes are innermost, and what is reduced in
+        // them cannot be used again by further loops.
+        let widest = lanes(expression, &row.name, row.extent);
+        let again = loops.iter().any(|l| apart(&l));
+        let lanes = if !again && row.extent >= self.0.warp * widest { widest } else { 1 };
+        let threads = self.0.warp;
+        let mut directives = Vec::new();
+        let mut shared: Vec<String> = Vec::new();
+        for reduction in &reductions {
+            let extent = |name: &String| expression.find(name).map_or(0, |l| l.extent);
+            let longest = reduction.loops.iter().max_by_key(|name| extent(name));
+            let longest = longest.filter(|name| extent(name) >= 2 * WARPS);
+            let name = longest.ok_or_else(|| format!("a reduction has fewer than {} terms", 2 * WARPS))?;
+            if !shared.contains(name) {
+                directives.push(Directive::Split(name.clone(), WARPS));
+                directives.push(Directive::Parallel(format!("{name}.i"), Level::Warp));
+                shared.push(name.clone());
+            }
+        }
+        directives.push(Directive::Split(row.name.clone(), threads * lanes));
+        let mut inner = vec![format!("{}.i", row.name)];
+        if lanes > 1 {
+            directives.push(Directive::Split(inner[0].clone(), lanes));
+            inner = vec![format!("{}.i.o", row.name), format!("{}.i.i", row.name)];
+        }
+        let mut order = ordered(&loops, Some(&row));
+        order.retain(|l| beside.is_none_or(|b| b.name != l.0));
+        let blocks_of_row = (row.extent + threads * lanes - 1) / (threads * lanes);
+        order.push((format!("{}.o", row.name), blocks_of_row, true));
+        // Loops that no reduction depends on stand inside, so that each is reduced once.
+        let outer = |name: &String| {
+            *name == format!("{}.o", row.name) || reductions.iter().any(|r| r.outer.contains(name))
+        };
+        order.sort_by_key(|l| (!l.2, !outer(&l.0), std::cmp::Reverse(l.1)));
+        let grid: Vec<(String, i64, bool)> = order.iter().filter(|l| outer(&l.0)).cloned().collect();
+        let mut names: Vec<String> = grid.iter().map(|l| l.0.clone()).collect();
+        names.push(inner[0].clone());
+        names.extend(order.iter().filter(|l| !outer(&l.0)).map(|l| l.0.clone()));
+        if let Some(beside) = beside {
+            directives.push(Directive::Split(beside.name.clone(), WARPS));
+            names.extend([format!("{}.o", beside.name), format!("{}.i", beside.name)]);
+        }
+        names.extend(inner.get(1).cloned());
+        directives.push(Directive::Order(names));
+        blocks(&grid, None, &mut directives)?;
+        if let Some(beside) = beside {
+            directives.push(Directive::Parallel(format!("{}.i", beside.name), Level::Warp));
+        }
+        directives.push(Directive::Parallel(inner[0].clone(), Level::Thread));
+        if lanes > 1 {
+            directives.push(Directive::Vectorise(inner[1].clone()));
+        }
+        Ok(proposal(&self.0, expression, directives))
+    }
+}
+
+/// Points by tiles whose loads go through shared memory.
+pub struct Transposes(pub Gpu);
+
+impl Strategy for Transposes {
+    fn name(&self) -> &'static str {
+        "transposes"
+    }
+
+    fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
+        /// Elements of a tile, and the warps that bring them.
+        const ELEMENTS: i64 = 1024;
+        const WARPS: i64 = 8;
+        if !expression.reductions().is_empty() {
+            return Err("there is a reduction".into());
+        }
+        let extent = |name: &String| expression.find(name).map_or(1, |l| l.extent);
+        let mut best: Option<Proposal> = None;
+        for loops in expression.transpositions() {
+            let warp = self.0.warp;
+            let [a, b] = loops.each_ref().map(extent);
+            // Where one of the loops is short, there are more iterations of the other.
+            let tile = match (a < warp, b < warp) {
+                (false, false) => [warp, warp],
+                (true, false) => [a, (ELEMENTS / a / warp).max(1) * warp],
+                (false, true) => [(ELEMENTS / b / warp).max(1) * warp, b],
+                (true, true) => [a, b],
+            };
+            let tile = TransposeTile { loops, tile, warps: WARPS };
+            let found = proposal(&self.0, expression, vec![Directive::Transpose(tile)]);
+            if found.schedule.check(expression).is_err() {
+                continue;
+            }
+            best = Some(best.filter(|b| b.cost <= found.cost).unwrap_or(found));
+        }
+        best.ok_or_else(|| "no loads lie along another loop than results, or points meet".into())
     }
 }
 

@@ -3,6 +3,7 @@
 use super::expression::Expression;
 use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::{Node, NodeId};
+use std::fmt;
 use surject_ir::{AccOp, BinaryOp, DType};
 
 /// The threads of a warp.
@@ -55,6 +56,32 @@ impl Tiles {
             Share::Thread([rows, _]) | Share::Warp(rows) => self.tile[0] / rows.max(1),
         }
     }
+
+    /// Reads what stands behind `contract`.
+    pub(crate) fn read(words: &[&str]) -> Result<Tiles, String> {
+        let number = |word: &str| word.parse().map_err(|_| format!("`{word}` is no number"));
+        let [rows, columns, terms, "tile", m, n, k, share @ ..] = words else {
+            return Err("a product is `contract ROWS COLUMNS TERMS tile M N K thread M N|warp M`".into());
+        };
+        let share = match share {
+            ["thread", own, lanes] => Share::Thread([number(own)?, number(lanes)?]),
+            ["warp", own] => Share::Warp(number(own)?),
+            _ => return Err("a tile is shared by `thread ROWS COLUMNS` or `warp ROWS`".into()),
+        };
+        let loops = [rows, columns, terms].map(|l| l.to_string());
+        Ok(Tiles { loops, tile: [number(m)?, number(n)?, number(k)?], share })
+    }
+}
+
+impl fmt::Display for Tiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [m, n, k] = self.tile;
+        write!(f, "contract {} tile {m} {n} {k} ", self.loops.join(" "))?;
+        match self.share {
+            Share::Thread([rows, columns]) => write!(f, "thread {rows} {columns}"),
+            Share::Warp(rows) => write!(f, "warp {rows}"),
+        }
+    }
 }
 
 /// Tiles that fit an expression.
@@ -63,6 +90,14 @@ pub(crate) struct Contraction {
     pub(crate) parts: Parts,
     pub(crate) loops: [LoopId; 3],
     pub(crate) tiles: Tiles,
+}
+
+impl Contraction {
+    /// The loops whose last tile is not whole.
+    pub(crate) fn cut(&self, expression: &Expression) -> Vec<LoopId> {
+        let cut = self.loops.iter().zip(self.tiles.tile);
+        cut.filter(|&(&l, by)| expression.dag.extent(l) % by != 0).map(|(&l, _)| l).collect()
+    }
 }
 
 impl Expression {

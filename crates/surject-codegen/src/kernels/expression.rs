@@ -68,6 +68,26 @@ pub struct Stride {
     pub stored: bool,
 }
 
+/// A load or a store of an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AccessInfo {
+    /// The bytes of an element.
+    pub bytes: usize,
+    /// Is it stored?
+    pub stored: bool,
+    /// How many elements are accessed, each counted once.
+    pub elements: f64,
+    /// The loops that it depends on, and how many elements apart their neighbours lie.
+    pub strides: Vec<(String, i64)>,
+}
+
+impl AccessInfo {
+    /// How many elements apart neighbours along a loop lie.
+    pub fn stride(&self, name: &str) -> i64 {
+        self.strides.iter().find(|s| s.0 == name).map_or(0, |s| s.1)
+    }
+}
+
 /// A reduction of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reduction {
@@ -124,6 +144,22 @@ impl Expression {
         all.filter(|s| s.1 != 0)
             .filter_map(|(buf, elements, stored)| Some(Stride { tensor: tensor(buf)?, elements, stored }))
             .collect()
+    }
+
+    /// The loads and stores.
+    pub fn accesses(&self) -> Vec<AccessInfo> {
+        let loads = self.nodes().into_iter().filter_map(|n| match &self.dag[n].node {
+            Node::Load { buf, address, .. } => Some((*buf, address, false)),
+            _ => None,
+        });
+        let stores = self.outputs.iter().map(|o| (o.to, &o.address, true));
+        let access = |(buf, address, stored): (Buf, &crate::expression::address::Lin, bool)| {
+            let &(_, dtype, elements) = self.memory.get(&buf)?;
+            let strides = address.terms.iter().map(|&(l, by)| (self.name(l), by)).collect();
+            let elements = self.dag.points(address.loops()).min(elements as f64);
+            Some(AccessInfo { bytes: dtype.size(), stored, elements, strides })
+        };
+        loads.chain(stores).filter_map(access).collect()
     }
 
     /// The scalar operations of the whole expression, each as often as its loops run.

@@ -5,8 +5,9 @@
 //! accesses of its last block have guards.
 
 mod contraction;
+mod meet;
+mod transpose;
 
-use super::contraction::WARP;
 use super::expression::{Expression, Tensor};
 use super::schedule::{Axis, AxisKind, Resolved, Schedule, ScheduleError, resolve};
 use crate::CodegenError;
@@ -14,10 +15,8 @@ use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
 use crate::expression::compose::joining;
 use crate::expression::dag::{Buf, Node, NodeId};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
-use surject_kernel::{
-    Access, Affine, Builder, Kernel, Level, LoopKind, Mem, Op, Place, Source, Space, Type, Value,
-};
+use surject_ir::{AccOp, DType, UnaryOp};
+use surject_kernel::{Access, Affine, Builder, Kernel, Level, LoopKind, Mem, Op, Place, Type, Value};
 
 /// A kernel, and the tensors that are its parameters, in order.
 #[derive(Clone, Debug)]
@@ -75,14 +74,16 @@ pub fn lower(name: &str, expression: &Expression, schedule: &Schedule) -> Result
         places,
         lanes: None,
         thread: None,
+        warp: None,
         frames,
         opened: Vec::new(),
         shared: HashMap::new(),
         joined: HashSet::new(),
     };
-    match &resolved.contraction {
-        Some(contraction) => lowering.contraction(contraction)?,
-        None => lowering.points(&resolved.points)?,
+    match (&resolved.contraction, &resolved.transpose) {
+        (Some(contraction), _) => lowering.contraction(contraction)?,
+        (None, Some(transpose)) => lowering.transpose(transpose)?,
+        (None, None) => lowering.points(&resolved.points)?,
     }
     Ok(Launch { kernel: lowering.b.finish(), tensors })
 }
@@ -106,6 +107,8 @@ struct Lowering<'a> {
     lanes: Option<(LoopId, usize)>,
     /// The number of the thread, inside of the loop over threads.
     thread: Option<Value>,
+    /// The number of the warp, inside of the loop over warps.
+    warp: Option<Value>,
     frames: Vec<Frame>,
     /// The loops that are open.
     opened: Vec<LoopKind>,
@@ -137,29 +140,36 @@ type Lowered<T> = Result<T, CodegenError>;
 impl Lowering<'_> {
     /// The loops over the points, and what is stored in them.
     fn points(&mut self, axes: &[Axis]) -> Lowered<()> {
-        let shared = |a: &&Axis| matches!(a.kind, AxisKind::Parallel(level) if level != Level::Thread);
+        let shared = |a: &&Axis| matches!(a.kind, AxisKind::Parallel(Level::Task | Level::Block));
         let outer = axes.iter().take_while(shared).count();
         self.nest(axes, 0, outer)
     }
 
-    /// The loops from one on; `outer` of all are over blocks and warps, inside of which the threads stand.
+    /// The loops from one on; `outer` of all are over blocks, inside of which warps and threads stand.
     fn nest(&mut self, axes: &[Axis], i: usize, outer: usize) -> Lowered<()> {
-        if i == outer && self.thread.is_none() && self.resolved.threads.is_some() {
-            self.open_threads()?;
+        let (threads, warps) = (self.resolved.threads, self.resolved.warps);
+        let agents = usize::from(threads.is_some()) + usize::from(warps.is_some());
+        if i == outer && agents > 0 && self.thread.is_none() && self.warp.is_none() {
+            self.open_agents();
             self.nest(axes, i, outer)?;
-            self.b.close_for(&[]);
+            (0..agents).for_each(|_| _ = self.b.close_for(&[]));
             return Ok(());
         }
-        if i >= outer || self.resolved.threads.is_none() {
+        if i >= outer || agents == 0 {
             let roots: Vec<NodeId> = self.expression.outputs.iter().map(|o| o.root).collect();
             self.reductions_known(&roots, &axes[i..])?;
         }
         let Some(axis) = axes.get(i) else {
-            // What all threads compute, one of them stores.
-            let spread = axes.iter().any(|a| a.kind == AxisKind::Parallel(Level::Thread));
-            let Some(thread) = self.thread.filter(|_| !spread) else { return self.store() };
-            let first = Affine::from(thread);
-            let first = self.b.holds(vec![surject_kernel::Guard { expr: first, bound: 1.into() }], 1);
+            // What all threads or warps compute, one of them stores.
+            let spread = |level: Level| axes.iter().any(|a| a.kind == AxisKind::Parallel(level));
+            let same = [(self.thread, Level::Thread), (self.warp, Level::Warp)];
+            let same = same.into_iter().filter_map(|(agent, level)| agent.filter(|_| !spread(level)));
+            let first = |agent: Value| surject_kernel::Guard { expr: agent.into(), bound: 1.into() };
+            let first: Vec<surject_kernel::Guard> = same.map(first).collect();
+            if first.is_empty() {
+                return self.store();
+            }
+            let first = self.b.holds(first, 1);
             self.b.open_if(first);
             self.store()?;
             self.b.close_if(&[]);
@@ -186,35 +196,15 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Opens the loop over threads, and before it makes the memory in which they join what they reduce.
-    fn open_threads(&mut self) -> Lowered<()> {
-        let Some(threads) = self.resolved.threads else { return Ok(()) };
-        let mut shared: Vec<(NodeId, i64)> = Vec::new();
-        for (&n, axes) in &self.resolved.reductions {
-            let of_block = |a: &&Axis| a.kind == AxisKind::Parallel(Level::Thread) && a.extent > WARP;
-            shared.extend(axes.iter().find(of_block).map(|a| (n, a.extent / WARP)));
-        }
-        shared.sort_unstable();
-        for (number, (n, warps)) in shared.into_iter().enumerate() {
-            if let Node::Reduce { op, .. } = &self.expression.dag[n].node {
-                let dtype = joined_in(self.expression.dag[n].dtype, *op);
-                let mem = self.b.alloc(format!("part{number}"), dtype, warps, Space::Shared);
-                self.shared.insert(n, mem);
-            }
-        }
-        let (thread, _) = self.b.open_for(0, threads, 1, LoopKind::Parallel(Level::Thread), &[]);
-        self.thread = Some(thread);
-        Ok(())
-    }
-
     /// Opens a loop that carries these values: what it carries inside. Lanes are no loop.
     fn open(&mut self, axis: &Axis, inits: &[Value]) -> Lowered<Option<Vec<Value>>> {
         let kind = match axis.kind {
             AxisKind::Serial => LoopKind::Serial,
             AxisKind::Unrolled => LoopKind::Unrolled,
-            AxisKind::Parallel(Level::Thread) => {
-                let thread = self.thread.ok_or_else(|| CodegenError::malformed("threads without a loop"))?;
-                self.bind(axis, thread.into())?;
+            AxisKind::Parallel(level @ (Level::Thread | Level::Warp)) => {
+                let agent = if level == Level::Thread { self.thread } else { self.warp };
+                let agent = agent.ok_or_else(|| CodegenError::malformed("threads without a loop"))?;
+                self.bind(axis, agent.into())?;
                 return Ok(None);
             }
             AxisKind::Parallel(level) => LoopKind::Parallel(level),
@@ -234,6 +224,12 @@ impl Lowering<'_> {
     fn close(&mut self, yields: &[Value]) -> Vec<Value> {
         self.opened.pop();
         self.b.close_for(yields)
+    }
+
+    /// Says where a loop is.
+    fn set(&mut self, l: LoopId, at: Affine) {
+        self.places.insert(l, at);
+        self.frames.push(Frame { binds: std::iter::once(l).collect(), values: HashMap::new() });
     }
 
     fn bind(&mut self, axis: &Axis, value: Affine) -> Lowered<()> {
@@ -373,6 +369,9 @@ impl Lowering<'_> {
         if let Some(threads) = axes.iter().find(|a| a.kind == AxisKind::Parallel(Level::Thread)) {
             whole = self.join_threads(id, join, whole, threads.extent)?;
         }
+        if axes.iter().any(|a| a.kind == AxisKind::Parallel(Level::Warp)) {
+            whole = self.join_warps(id, join, whole)?;
+        }
         Ok(self.b.convert(whole, dtype))
     }
 
@@ -417,44 +416,6 @@ impl Lowering<'_> {
             };
             self.frames.truncate(depth);
             (self.lanes, self.places) = (outside, places.clone());
-        }
-        Ok(sum)
-    }
-
-    /// What all threads have, joined: each of them gets it. In a warp every step joins twice as many; those of several
-    /// warps are joined in shared memory, in the order of the warps.
-    fn join_threads(&mut self, id: NodeId, join: BinaryOp, own: Value, threads: i64) -> Lowered<Value> {
-        let (mut whole, mut apart) = (own, 1);
-        let ty = self.b.ty(own);
-        while apart < threads.min(WARP) {
-            let other = Op::Exchange(Source::Xor(apart as usize), whole);
-            let other = self.b.statement(other, &[ty])[0];
-            whole = self.b.binary(join, whole, other);
-            apart *= 2;
-        }
-        if threads <= WARP {
-            return Ok(whole);
-        }
-        let missing = || CodegenError::malformed("threads without a place to meet");
-        let (mem, thread) = (*self.shared.get(&id).ok_or_else(missing)?, self.thread.ok_or_else(missing)?);
-        let number = self.b.index(Affine::from(thread), Type::index());
-        let [five, last, zero] = [WARP.trailing_zeros() as i64, WARP - 1, 0]
-            .map(|n| self.b.splat(Scalar::from_i128(DType::I64, n.into()), 1));
-        let warp = self.b.binary(BinaryOp::ShrLogical, number, five);
-        let lane = self.b.binary(BinaryOp::And, number, last);
-        let first = self.b.binary(BinaryOp::Eq, lane, zero);
-        // What was joined here before has to be read.
-        let repeats = |k: &LoopKind| matches!(k, LoopKind::Serial | LoopKind::Unrolled);
-        let again = !self.joined.insert(id) || self.opened.iter().any(repeats);
-        if again {
-            self.b.effect(Op::Barrier(Level::Block));
-        }
-        self.b.store(Place { offset: Some(warp), mask: Some(first), ..Place::new(mem, 0) }, whole);
-        self.b.effect(Op::Barrier(Level::Block));
-        let mut sum = self.b.load(Place::new(mem, 0), ty);
-        for warp in 1..threads / WARP {
-            let next = self.b.load(Place::new(mem, warp), ty);
-            sum = self.b.binary(join, sum, next);
         }
         Ok(sum)
     }

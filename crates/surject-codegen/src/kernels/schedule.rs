@@ -13,13 +13,18 @@
 //! often as there are 32 · 4 columns, 4 columns that lie next to each other. With `warp 32` in the place of `thread 8 4` the
 //! matrix units of each warp sum 32 rows.
 //!
-//! Threads of a block or a warp share loops over the points, and reductions: every loop that is `parallel … thread` is
-//! shared by the same threads, which stand directly inside of the blocks and warps and run all other loops each.
+//! `transpose i1 i0 tile 32 32 warps 8` is one for points without reductions: results lie along `i1`, and what is loaded
+//! along `i0` goes through a tile of so many of both in shared memory, so that loads and stores are coalesced.
+//!
+//! Threads and warps share loops over the points, and reductions: every loop that is `parallel … thread` is shared by the
+//! same threads, every loop that is `parallel … warp` by the same warps of a block. They stand directly inside of the
+//! blocks and run all other loops each.
 //!
 //! Without directives the loops run one after the other, in the order of the expression.
 
-use super::contraction::{Contraction, Share, Tiles, WARP, fit};
+use super::contraction::{Contraction, Tiles, WARP, fit};
 use super::expression::Expression;
+use super::transpose::{self, Transpose, TransposeTile};
 use crate::expression::address::LoopId;
 use crate::expression::dag::{Node, NodeId};
 use std::collections::{BTreeMap, HashMap};
@@ -42,6 +47,8 @@ pub enum Directive {
     Unroll(String),
     /// A sum of products by tiles. It is the whole schedule.
     Contract(Tiles),
+    /// Points whose loads go through a tile in shared memory. It is the whole schedule.
+    Transpose(TransposeTile),
 }
 
 /// How an expression is computed.
@@ -69,13 +76,8 @@ impl fmt::Display for Directive {
             Directive::Parallel(name, level) => write!(f, "parallel {name} {level}"),
             Directive::Vectorise(name) => write!(f, "vectorise {name}"),
             Directive::Unroll(name) => write!(f, "unroll {name}"),
-            Directive::Contract(Tiles { loops, tile: [m, n, k], share }) => {
-                write!(f, "contract {} tile {m} {n} {k} ", loops.join(" "))?;
-                match share {
-                    Share::Thread([rows, columns]) => write!(f, "thread {rows} {columns}"),
-                    Share::Warp(rows) => write!(f, "warp {rows}"),
-                }
-            }
+            Directive::Contract(tiles) => write!(f, "{tiles}"),
+            Directive::Transpose(tile) => write!(f, "{tile}"),
         }
     }
 }
@@ -83,6 +85,13 @@ impl fmt::Display for Directive {
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.directives.iter().try_for_each(|directive| writeln!(f, "{directive}"))
+    }
+}
+
+impl Schedule {
+    /// Does it fit an expression? An error says what does not.
+    pub fn check(&self, expression: &Expression) -> Result<(), ScheduleError> {
+        resolve(expression, self).map(|_| ())
     }
 }
 
@@ -119,23 +128,12 @@ fn directive(words: &[&str]) -> Result<Directive, String> {
         },
         ["vectorise", name] => Directive::Vectorise(name.to_string()),
         ["unroll", name] => Directive::Unroll(name.to_string()),
-        ["contract", rows, columns, terms, "tile", m, n, k, share @ ..] => {
-            let number = |word: &str| word.parse().map_err(|_| format!("`{word}` is no number"));
-            let share = match share {
-                ["thread", own, lanes] => Share::Thread([number(own)?, number(lanes)?]),
-                ["warp", own] => Share::Warp(number(own)?),
-                _ => return Err("a tile is shared by `thread ROWS COLUMNS` or `warp ROWS`".into()),
-            };
-            Directive::Contract(Tiles {
-                loops: [rows, columns, terms].map(|l| l.to_string()),
-                tile: [number(m)?, number(n)?, number(k)?],
-                share,
-            })
-        }
+        ["contract", words @ ..] => Directive::Contract(Tiles::read(words)?),
+        ["transpose", words @ ..] => Directive::Transpose(TransposeTile::read(words)?),
         _ => {
             return Err(format!(
                 "`{}` is no directive: split L by N, order L…, parallel L LEVEL, vectorise L, unroll L, \
-                 contract ROWS COLUMNS TERMS tile M N K thread M N|warp M",
+                 contract ROWS COLUMNS TERMS tile M N K thread M N|warp M, transpose L L tile N N warps N",
                 words.join(" ")
             ));
         }
@@ -247,8 +245,20 @@ pub(crate) struct Resolved {
     pub(crate) cut: Vec<LoopId>,
     /// How many threads share the loops over threads, if there are any.
     pub(crate) threads: Option<i64>,
+    /// How many warps share the loops over warps.
+    pub(crate) warps: Option<i64>,
     /// The tiles of a sum of products, which has no other loops then.
     pub(crate) contraction: Option<Contraction>,
+    /// The tile of a transposition, which has no other loops either.
+    pub(crate) transpose: Option<Transpose>,
+}
+
+impl Resolved {
+    /// A form with loops of its own, some of which are not cut into whole tiles.
+    fn form(cut: Vec<LoopId>) -> Resolved {
+        let (points, reductions) = (Vec::new(), HashMap::new());
+        Resolved { points, reductions, cut, threads: None, warps: None, contraction: None, transpose: None }
+    }
 }
 
 /// The most threads of a block.
@@ -274,16 +284,22 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
         };
         loops.iter().map(axis).collect()
     };
-    if let Some(i) = schedule.directives.iter().position(|d| matches!(d, Directive::Contract(_))) {
+    let is_form = |d: &Directive| matches!(d, Directive::Contract(_) | Directive::Transpose(_));
+    if let Some(i) = schedule.directives.iter().position(is_form) {
         let fault = |message: String| ScheduleError { line: Some(i + 1), message };
-        let [Directive::Contract(tiles)] = &schedule.directives[..] else {
-            return Err(fault("`contract` is the whole schedule".into()));
+        return match &schedule.directives[..] {
+            [Directive::Contract(tiles)] => {
+                let contraction = fit(expression, tiles).map_err(fault)?;
+                let cut = contraction.cut(expression);
+                Ok(Resolved { contraction: Some(contraction), ..Resolved::form(cut) })
+            }
+            [Directive::Transpose(tile)] => {
+                let transpose = transpose::fit(expression, tile).map_err(fault)?;
+                let cut = transpose.cut(expression);
+                Ok(Resolved { transpose: Some(transpose), ..Resolved::form(cut) })
+            }
+            _ => Err(fault("`contract` and `transpose` are whole schedules".into())),
         };
-        let contraction = fit(expression, tiles).map_err(fault)?;
-        let cut = contraction.loops.iter().zip(tiles.tile);
-        let cut = cut.filter(|&(&l, by)| expression.dag.extent(l) % by != 0).map(|(&l, _)| l).collect();
-        let (points, reductions) = (Vec::new(), HashMap::new());
-        return Ok(Resolved { points, reductions, cut, threads: None, contraction: Some(contraction) });
     }
     // The first nest is that of the points.
     let mut nests: Vec<(Option<NodeId>, Vec<Axis>)> = vec![(None, axes(&expression.loops))];
@@ -297,16 +313,16 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
         apply(expression, directive, &mut nests, &mut cut)
             .map_err(|message| ScheduleError { line: Some(i + 1), message })?;
     }
-    let threads = check(expression, &nests).map_err(|Unfit { name, message }| {
+    let (threads, warps) = check(expression, &nests).map_err(|Unfit { name, message }| {
         let says = |d: &Directive| match d {
             Directive::Parallel(n, _) | Directive::Vectorise(n) | Directive::Unroll(n) => *n == name,
-            Directive::Split(..) | Directive::Order(_) | Directive::Contract(_) => false,
+            _ => false,
         };
         ScheduleError { line: schedule.directives.iter().rposition(says).map(|i| i + 1), message }
     })?;
     let points = std::mem::take(&mut nests[0].1);
     let reductions = nests.into_iter().filter_map(|(n, axes)| Some((n?, axes))).collect();
-    Ok(Resolved { points, reductions, cut, threads, contraction: None })
+    Ok(Resolved { points, reductions, threads, warps, ..Resolved::form(cut) })
 }
 
 /// Changes a nest, at the place of a loop.
@@ -387,7 +403,7 @@ fn apply(
         }
         Directive::Vectorise(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Lanes)),
         Directive::Unroll(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Unrolled)),
-        Directive::Contract(_) => Err("`contract` is the whole schedule".into()),
+        Directive::Contract(_) | Directive::Transpose(_) => Err("this is a whole schedule".into()),
     }
 }
 
@@ -412,11 +428,17 @@ struct Unfit {
     message: String,
 }
 
-/// Can the loops run as they stand now? Gives the number of threads that share loops.
-fn check(expression: &Expression, nests: &[(Option<NodeId>, Vec<Axis>)]) -> Result<Option<i64>, Unfit> {
-    let mut threads: Option<&Axis> = None;
+/// Can the loops run as they stand now? Gives the numbers of threads and of warps that share loops.
+fn check(
+    expression: &Expression,
+    nests: &[(Option<NodeId>, Vec<Axis>)],
+) -> Result<(Option<i64>, Option<i64>), Unfit> {
+    let (mut threads, mut warps): (Option<&Axis>, Option<&Axis>) = (None, None);
     // The lanes of the points, whose nest is the first.
     let mut lanes: Option<&Axis> = None;
+    let all = || nests.iter().flat_map(|n| &n.1);
+    let of_warp = all().any(|a| a.kind == AxisKind::Parallel(Level::Warp));
+    let has_threads = all().any(|a| a.kind == AxisKind::Parallel(Level::Thread));
     for (reduction, axes) in nests {
         let mut levels: Vec<Level> = Vec::new();
         for (i, axis) in axes.iter().enumerate() {
@@ -431,47 +453,65 @@ fn check(expression: &Expression, nests: &[(Option<NodeId>, Vec<Axis>)]) -> Resu
                 ));
             }
             match axis.kind {
-                AxisKind::Parallel(Level::Thread) => {
+                AxisKind::Parallel(level @ (Level::Thread | Level::Warp)) => {
                     let blocks = |a: &Axis| matches!(a.kind, AxisKind::Parallel(Level::Block));
                     if !nests[0].1.iter().any(blocks) {
-                        return unfit(format!("the threads of `{name}` stand inside of a loop over blocks"));
+                        return unfit(format!("the {level}s of `{name}` stand inside of a loop over blocks"));
                     }
                     if axes.iter().filter(|a| a.kind == axis.kind).count() > 1 {
-                        return unfit(format!("`{name}` is not the only loop over threads"));
+                        return unfit(format!("`{name}` is not the only loop over {level}s"));
                     }
-                    if let Some(other) = threads.filter(|other| other.extent != axis.extent) {
+                    let shared = if level == Level::Thread { &mut threads } else { &mut warps };
+                    if let Some(other) = shared.filter(|other| other.extent != axis.extent) {
                         let (extent, others) = (axis.extent, other.extent);
                         return unfit(format!(
-                            "`{name}` has {extent} threads, and `{}` has {others}",
+                            "`{name}` has {extent} {level}s, and `{}` has {others}",
                             other.name
                         ));
                     }
+                    *shared = Some(axis);
                     // In a warp threads exchange values, those of several warps meet in memory of the block.
-                    let of_warp = nests[0].1.iter().any(|a| a.kind == AxisKind::Parallel(Level::Warp));
-                    let (extent, most) = (axis.extent, if of_warp { WARP } else { BLOCK });
-                    let exchanges = extent <= WARP && extent.count_ones() == 1;
-                    if reduction.is_some() && !(exchanges || extent <= most && extent % WARP == 0) {
-                        return unfit(format!(
-                            "a reduction is shared by 2, 4, 8, 16 or {WARP} threads of a warp, or by whole warps of a block, \
-                             {BLOCK} threads at most; `{name}` has {extent}"
-                        ));
+                    let extent = axis.extent;
+                    if level == Level::Warp && reduction.is_some() {
+                        if extent > BLOCK / WARP {
+                            return unfit(format!(
+                                "a reduction is shared by {} warps of a block at most; `{name}` has {extent}",
+                                BLOCK / WARP
+                            ));
+                        }
+                        if !has_threads {
+                            return unfit(format!(
+                                "warps that share the reduction over `{name}` have threads: make a loop parallel"
+                            ));
+                        }
                     }
-                    // Each thread has a value of its own of what depends on a loop that they share.
-                    let depends = |other: &Axis| {
+                    if level == Level::Thread && reduction.is_some() {
+                        let most = if of_warp { WARP } else { BLOCK };
+                        let exchanges = extent <= WARP && extent.count_ones() == 1;
+                        if !(exchanges || extent <= most && extent % WARP == 0) {
+                            return unfit(format!(
+                                "a reduction is shared by 2, 4, 8, 16 or {WARP} threads of a warp, or by whole warps of a \
+                                 block, {BLOCK} threads at most; `{name}` has {extent}"
+                            ));
+                        }
+                    }
+                    // Each agent has a value of its own of what depends on a loop that they share.
+                    let depends = |other: &&Axis| {
                         other.kind == axis.kind
                             && reduction.is_some_and(|n| expression.dag[n].deps.contains(other.of))
                     };
-                    if let Some(other) = nests.iter().flat_map(|n| &n.1).find(|a| depends(a)) {
+                    if let Some(other) = all().find(depends) {
                         let other = &other.name;
                         return unfit(format!(
-                            "the reduction over `{name}` depends on `{other}`, of which each thread has a part"
+                            "the reduction over `{name}` depends on `{other}`, of which each {level} has a part"
                         ));
                     }
-                    threads = Some(axis);
                 }
                 AxisKind::Parallel(level) => {
                     if reduction.is_some() {
-                        return unfit(format!("`{name}` is a loop of a reduction, which only threads share"));
+                        return unfit(format!(
+                            "`{name}` is a loop of a reduction, which only threads and warps share"
+                        ));
                     }
                     if levels.len() != i {
                         return unfit(format!(
@@ -480,7 +520,7 @@ fn check(expression: &Expression, nests: &[(Option<NodeId>, Vec<Axis>)]) -> Resu
                     }
                     let fits = match levels.last() {
                         None => matches!(level, Level::Task | Level::Block),
-                        Some(Level::Block) => matches!(level, Level::Block | Level::Warp),
+                        Some(Level::Block) => level == Level::Block,
                         Some(_) => false,
                     };
                     if !fits {
@@ -515,5 +555,5 @@ fn check(expression: &Expression, nests: &[(Option<NodeId>, Vec<Axis>)]) -> Resu
             }
         }
     }
-    Ok(threads.map(|t| t.extent))
+    Ok((threads.map(|t| t.extent), warps.map(|w| w.extent)))
 }

@@ -29,7 +29,8 @@ pub struct Counts {
     /// Sectors of global memory that are accessed, each once for all threads of a warp that access it with one
     /// statement, or for the lanes of a vector.
     pub sectors: u64,
-    /// How many times shared memory is accessed once more because threads of a warp need several words of a bank.
+    /// How many times shared memory is accessed once more because threads of a warp need several words of a bank, beyond
+    /// what their number alone asks for: each access gives one word of every bank.
     pub bank_conflicts: u64,
     /// Barriers that blocks and warps went through.
     pub barriers: u64,
@@ -98,7 +99,8 @@ impl Open {
         for (_, words) in self.words.drain() {
             let mut of_bank: HashMap<usize, u64> = HashMap::new();
             words.iter().for_each(|(_, word)| *of_bank.entry(word % banks.max(1)).or_default() += 1);
-            counts.bank_conflicts += of_bank.values().max().map_or(0, |most| most - 1);
+            let least = words.len().div_ceil(banks.max(1)) as u64;
+            counts.bank_conflicts += of_bank.values().max().map_or(0, |most| most - least);
         }
     }
 }

@@ -144,7 +144,10 @@ impl Machine<'_> {
         let unit = if space == Space::Global { self.options.sector } else { self.options.word }.max(1);
         for &element in elements.iter().flatten() {
             if let Ok(element) = usize::try_from(element) {
-                self.open.note(space, event, object, element * size / unit);
+                // An element may be wider than a word.
+                for number in element * size / unit..=(element * size + size - 1) / unit {
+                    self.open.note(space, event, object, number);
+                }
             }
         }
         Ok(())

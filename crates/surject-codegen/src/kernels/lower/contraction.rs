@@ -5,11 +5,10 @@
 //! other. Where a value lies along its terms in memory, the threads of a warp bring terms, else rows or columns.
 
 use super::super::contraction::{Contraction, Share, WARP};
-use super::{Frame, Lowered, Lowering, joined_in};
+use super::{Lowered, Lowering, joined_in};
 use crate::CodegenError;
 use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::{Node, NodeId};
-use std::collections::HashMap;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar};
 use surject_kernel::{Affine, Guard, Level, LoopKind, MatMulSizes, Mem, Op, Place, Space, Tile, Type, Value};
 
@@ -215,12 +214,6 @@ impl Lowering<'_> {
         self.bring(right, terms, agents)?;
         self.b.effect(Op::Barrier(Level::Block));
         Ok(())
-    }
-
-    /// Says where a loop is.
-    fn set(&mut self, l: LoopId, at: Affine) {
-        self.places.insert(l, at);
-        self.frames.push(Frame { binds: std::iter::once(l).collect(), values: HashMap::new() });
     }
 
     /// Brings a tile of a value into shared memory: `terms` of the loop `k` from the first on.

@@ -1,0 +1,145 @@
+//! Points whose loads and stores lie along different loops: tiles of what is loaded go through shared memory.
+//!
+//! A block computes a tile of `along` × `across` points. What lies along `across` in memory is brought by threads that are
+//! neighbours there, and read by threads that are neighbours along the results.
+
+use super::contraction::WARP;
+use super::expression::Expression;
+use crate::expression::address::LoopId;
+use crate::expression::dag::{Node, NodeId};
+use std::fmt;
+
+/// How the points of a transposition are cut into tiles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TransposeTile {
+    /// The loop along which results lie, and that along which the loads lie that go through shared memory.
+    pub loops: [String; 2],
+    /// Iterations of each that a block computes.
+    pub tile: [i64; 2],
+    /// The warps of a block.
+    pub warps: i64,
+}
+
+impl fmt::Display for TransposeTile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TransposeTile { loops: [along, across], tile: [a, b], warps } = self;
+        write!(f, "transpose {along} {across} tile {a} {b} warps {warps}")
+    }
+}
+
+impl TransposeTile {
+    /// Reads what stands behind `transpose`.
+    pub(crate) fn read(words: &[&str]) -> Result<TransposeTile, String> {
+        let number = |word: &str| word.parse().map_err(|_| format!("`{word}` is no number"));
+        match words {
+            [along, across, "tile", a, b, "warps", warps] => Ok(TransposeTile {
+                loops: [along.to_string(), across.to_string()],
+                tile: [number(a)?, number(b)?],
+                warps: number(warps)?,
+            }),
+            _ => Err("a transposition is `transpose ALONG ACROSS tile A B warps N`".into()),
+        }
+    }
+
+    /// Elements of so many bytes from one row of a tile in shared memory to the next: so that neither the threads that
+    /// write along `across` nor those that read along `along` meet in a bank, which is four bytes wide.
+    pub(crate) fn pitch(&self, bytes: usize) -> i64 {
+        let [a, b] = self.tile;
+        let in_bank = (4 / bytes.max(1) as i64).max(1);
+        if b < WARP || in_bank > 1 {
+            return in_bank * ((b + in_bank - 1) / in_bank | 1);
+        }
+        let wanted = (WARP + a - 1) / a.max(1) % WARP;
+        (b..).find(|p| p % WARP == wanted).unwrap_or(b)
+    }
+}
+
+/// A tile that fits an expression.
+#[derive(Clone, Debug)]
+pub(crate) struct Transpose {
+    pub(crate) along: LoopId,
+    pub(crate) across: LoopId,
+    pub(crate) tile: TransposeTile,
+    /// What goes through shared memory.
+    pub(crate) loads: Vec<NodeId>,
+}
+
+impl Transpose {
+    /// The loops whose last tile is not whole.
+    pub(crate) fn cut(&self, expression: &Expression) -> Vec<LoopId> {
+        let loops = [self.along, self.across].into_iter().zip(self.tile.tile);
+        loops.filter(|&(l, by)| expression.dag.extent(l) % by != 0).map(|(l, _)| l).collect()
+    }
+}
+
+/// The loads that lie along one loop rather than along another one.
+fn loads(expression: &Expression, along: LoopId, across: LoopId) -> Vec<NodeId> {
+    let dag = &expression.dag;
+    let turned = |n: &NodeId| match &dag[*n].node {
+        Node::Load { address, .. } => {
+            let (a, b) = (address.coeff(along).abs(), address.coeff(across).abs());
+            a != 0 && b != 0 && b < a
+        }
+        _ => false,
+    };
+    expression.nodes().into_iter().filter(turned).collect()
+}
+
+impl Expression {
+    /// The pairs of loops over points for which loads could go through shared memory: the one along which results lie, and
+    /// one along which some loads lie.
+    pub fn transpositions(&self) -> Vec<[String; 2]> {
+        let free = || self.loops.iter().copied().filter(|&l| self.free.contains(l) && self.dag.extent(l) > 1);
+        let stored = |l: LoopId| {
+            self.outputs
+                .iter()
+                .map(|o| o.address.coeff(l).abs())
+                .filter(|&c| c != 0)
+                .min()
+                .unwrap_or(i64::MAX)
+        };
+        let Some(along) = free().min_by_key(|&l| stored(l)) else { return Vec::new() };
+        let across = free().filter(|&l| l != along && !loads(self, along, l).is_empty());
+        across.map(|l| [self.name(along), self.name(l)]).collect()
+    }
+}
+
+/// Checks a tile against an expression; an error says what does not fit.
+pub(crate) fn fit(expression: &Expression, tile: &TransposeTile) -> Result<Transpose, String> {
+    /// The most elements of a tile: two of eight bytes each are what a block has without asking for more.
+    const MOST: i64 = 2048;
+    let dag = &expression.dag;
+    let id = |name: &String| {
+        let l = expression.id(name).filter(|l| expression.loops.contains(l) && expression.free.contains(*l));
+        l.ok_or_else(|| format!("`{name}` is no loop over points whose iterations are independent"))
+    };
+    let [along, across] = [id(&tile.loops[0])?, id(&tile.loops[1])?];
+    if along == across {
+        return Err("the two loops of a transposition differ".into());
+    }
+    if expression.loops.iter().any(|&l| !expression.free.contains(l))
+        || expression.outputs.iter().any(|o| o.join.is_some())
+    {
+        return Err("points that meet are computed one after the other".into());
+    }
+    if expression.nodes().iter().any(|&n| matches!(dag[n].node, Node::Reduce { .. })) {
+        return Err("a transposition has no reductions".into());
+    }
+    let [a, b] = tile.tile;
+    if a < 1 || b < 1 || a.saturating_mul(b) > MOST || !(1..=WARP).contains(&tile.warps) {
+        return Err(format!("a tile has up to {MOST} elements, and a block 1 to {WARP} warps"));
+    }
+    let loads = loads(expression, along, across);
+    if loads.is_empty() {
+        return Err(format!("nothing that is loaded lies along `{}`", tile.loops[1]));
+    }
+    let bytes: i64 = loads
+        .iter()
+        .map(|&n| dag[n].dtype.size())
+        .map(|size| a.saturating_mul(tile.pitch(size)).saturating_mul(size as i64))
+        .sum();
+    if bytes > 48 * 1024 {
+        return Err(format!("the tiles need {bytes} bytes of shared memory"));
+    }
+    Ok(Transpose { along, across, tile: tile.clone(), loads })
+}
