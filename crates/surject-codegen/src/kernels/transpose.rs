@@ -47,7 +47,7 @@ impl TransposeTile {
         let [a, b] = self.tile;
         let in_bank = (4 / bytes.max(1) as i64).max(1);
         if b < WARP || in_bank > 1 {
-            return in_bank * ((b + in_bank - 1) / in_bank | 1);
+            return in_bank * (((b + in_bank - 1) / in_bank) | 1);
         }
         let wanted = (WARP + a - 1) / a.max(1) % WARP;
         (b..).find(|p| p % WARP == wanted).unwrap_or(b)
