@@ -115,8 +115,6 @@ impl Writer<'_> {
         let attributes = self.attributes(place.mem, temporality);
         let (one, all, size) = (stored(dtype), lanes_of(stored(dtype), lanes), dtype.size());
         let condition = self.exist(place, lanes)?;
-        let literal = self.scalar(fill);
-        let fill = self.to_memory(&literal, dtype, 1);
         let read = |w: &mut Self| -> Done<String> {
             Ok(match w.lie(place, lanes)? {
                 Lie::Run(from) => w.op(&format!("llvm.load {from} {attributes} : !llvm.ptr -> {all}")),
@@ -126,7 +124,7 @@ impl Writer<'_> {
                 }
                 Lie::Each(from) => {
                     let mask = w.truths(Condition::Always, lanes);
-                    let other = w.broadcast(&fill, one, lanes);
+                    let other = w.filled(fill, lanes);
                     w.gather(&from, &mask, &other, (one, size, lanes))
                 }
             })
@@ -134,11 +132,11 @@ impl Writer<'_> {
         let raw = match condition {
             Condition::Always => read(self)?,
             Condition::Uniform(holds) => {
-                let other = self.broadcast(&fill, one, lanes);
+                let other = self.filled(fill, lanes);
                 self.either(&holds, &all, &other, read)?
             }
             Condition::Lanes(mask) => {
-                let other = self.broadcast(&fill, one, lanes);
+                let other = self.filled(fill, lanes);
                 let truths = lanes_of("i1", lanes);
                 match self.lie(place, lanes)? {
                     Lie::Run(from) => self.op(&format!(
@@ -147,7 +145,8 @@ impl Writer<'_> {
                     )),
                     Lie::Same(from) => {
                         let any = self.op(&format!("vector.reduction <or>, {mask} : {truths} into i1"));
-                        let value = self.either(&any, one, &fill, |w| {
+                        let none = self.filled(fill, 1);
+                        let value = self.either(&any, one, &none, |w| {
                             Ok(w.op(&format!("llvm.load {from} {attributes} : !llvm.ptr -> {one}")))
                         })?;
                         let value = self.broadcast(&value, one, lanes);
@@ -158,6 +157,13 @@ impl Writer<'_> {
             }
         };
         Ok(self.from_memory(&raw, dtype, lanes))
+    }
+
+    /// What lanes without an element have, as it lies in memory.
+    fn filled(&mut self, fill: Scalar, lanes: usize) -> String {
+        let literal = self.scalar(fill);
+        let raw = self.to_memory(&literal, fill.dtype(), 1);
+        self.broadcast(&raw, stored(fill.dtype()), lanes)
     }
 
     fn gather(

@@ -1,25 +1,9 @@
 //! Operations that depend on their operands alone.
 
 use super::{Done, Writer, element, lanes_of, mlir};
+use surject_codegen::kernels::mlir::{binary, literal};
 use surject_ir::{BinaryOp, DType, Scalar, UnaryOp};
 use surject_kernel::{Op, Type, Value};
-
-/// An element as MLIR writes it.
-fn literal(value: Scalar) -> String {
-    let dtype = value.dtype();
-    match dtype {
-        DType::I1 => if value.is_true() { "true" } else { "false" }.into(),
-        _ if dtype.is_float() => {
-            let digits = dtype.size() * 2;
-            format!("0x{:0digits$X}", value.bits())
-        }
-        // Integers have no sign: what is written is the value of a signed one.
-        _ => {
-            let unused = 128 - dtype.bits();
-            (((value.bits() << unused) as i128) >> unused).to_string()
-        }
-    }
-}
 
 impl Writer<'_> {
     /// A scalar constant.
@@ -165,60 +149,9 @@ impl Writer<'_> {
 
     /// A binary operation on values that have no number in the kernel.
     pub(super) fn arithmetic(&mut self, op: BinaryOp, a: &str, b: &str, ty: Type) -> Done<String> {
-        use BinaryOp::*;
-        let (t, dtype) = (mlir(ty), ty.dtype);
-        let refused = || Err(format!("`{op}` of {dtype}, which is not arithmetic"));
-        if dtype.is_float() {
-            let wide = matches!(dtype, DType::F32 | DType::F64);
-            let name = match op {
-                Add if wide => "arith.addf",
-                Sub if wide => "arith.subf",
-                Mul if wide => "arith.mulf",
-                Div if wide => "arith.divf",
-                Max if wide => "arith.maximumf",
-                Min if wide => "arith.minimumf",
-                Eq => "arith.cmpf oeq,",
-                Ne => "arith.cmpf une,",
-                Lt => "arith.cmpf olt,",
-                Le => "arith.cmpf ole,",
-                Gt => "arith.cmpf ogt,",
-                Ge => "arith.cmpf oge,",
-                _ => return refused(),
-            };
-            return Ok(self.op(&format!("{name} {a}, {b} : {t}")));
-        }
-        let signed = dtype.is_signed_int();
-        let name = match op {
-            Add => "arith.addi",
-            Sub => "arith.subi",
-            Mul => "arith.muli",
-            Div if signed => "arith.divsi",
-            Div => "arith.divui",
-            Rem if signed => "arith.remsi",
-            Rem => "arith.remui",
-            Max if signed => "arith.maxsi",
-            Max => "arith.maxui",
-            Min if signed => "arith.minsi",
-            Min => "arith.minui",
-            And => "arith.andi",
-            Or => "arith.ori",
-            Xor => "arith.xori",
-            Shl => "arith.shli",
-            ShrArith => "arith.shrsi",
-            ShrLogical => "arith.shrui",
-            Eq => "arith.cmpi eq,",
-            Ne => "arith.cmpi ne,",
-            Lt if signed => "arith.cmpi slt,",
-            Lt => "arith.cmpi ult,",
-            Le if signed => "arith.cmpi sle,",
-            Le => "arith.cmpi ule,",
-            Gt if signed => "arith.cmpi sgt,",
-            Gt => "arith.cmpi ugt,",
-            Ge if signed => "arith.cmpi sge,",
-            Ge => "arith.cmpi uge,",
-            _ => return refused(),
-        };
-        Ok(self.op(&format!("{name} {a}, {b} : {t}")))
+        let name =
+            binary(op, ty.dtype).ok_or_else(|| format!("`{op}` of {}, which is not arithmetic", ty.dtype))?;
+        Ok(self.op(&format!("{name} {a}, {b} : {}", mlir(ty))))
     }
 
     fn convert(&mut self, x: Value, to: Type) -> Done<String> {

@@ -1,0 +1,53 @@
+//! Kernels as MLIR for a CPU: the text, and what has no form. That it computes the same is tested end to end.
+
+use surject_cpu::write::{module, write};
+use surject_kernel::{Kernel, parse, verify};
+
+fn kernel(text: &str) -> Kernel {
+    let mut kernels = parse(text).unwrap_or_else(|error| panic!("{error}"));
+    let kernel = kernels.remove(0);
+    verify(&kernel).unwrap_or_else(|error| panic!("{error}"));
+    kernel
+}
+
+#[test]
+fn tasks_are_functions_of_their_own() {
+    let text = "
+kernel scale(x: read f32[64], y: write f32[64]) {
+  %0 = splat 2.0 : f32x8
+  for %1 = 0 to 8 parallel(task) {
+    %2 = load x[8*%1 + lane] : f32x8
+    %3 = mul %2, %0 : f32x8
+    store %3, y[8*%1 + lane]
+  }
+}";
+    insta::assert_snapshot!(module([write(&kernel(text)).unwrap().as_str()]));
+}
+
+#[test]
+fn guards_of_lanes_are_masks() {
+    let text = "
+kernel pad(x: read bf16[6], y: write f32[8]) {
+  %0 = load x[lane - 1] where 0 <= lane - 1 < 6 else 0.0 : bf16x8
+  %1 = convert %0 : f32x8
+  store %1, y[lane]
+}";
+    insta::assert_snapshot!(write(&kernel(text)).unwrap());
+}
+
+#[test]
+fn what_only_a_gpu_has_is_refused() {
+    let text = "
+kernel twice(x: read f32[64], y: write f32[64]) {
+  for %0 = 0 to 2 parallel(block) {
+    for %1 = 0 to 32 parallel(thread) {
+      %2 = load x[32*%0 + %1] : f32
+      store %2, y[32*%0 + %1]
+    }
+  }
+}";
+    let error = write(&kernel(text)).unwrap_err();
+    assert_eq!(error.kernel, "twice");
+    assert!(error.to_string().contains("a loop over blocks, which are a GPU's"), "{error}");
+    assert!(error.statement.is_some_and(|s| s.starts_with("for %0 = 0 to 2 parallel(block)")));
+}
