@@ -200,6 +200,15 @@ fn every_stage_picks_up_where_another_stopped() {
     assert_eq!(std::fs::read_to_string(&kernel).expect("written"), kernels.expect("the schedules fit"));
     let printed = surject(&["opt", &kernel]).expect("the kernels are verified");
     assert_eq!(std::fs::read_to_string(&kernel).expect("written"), printed);
+    // Kernels become MLIR for their machine, as from the program.
+    for (form, machine) in [("cpu", "generic"), ("gpu", "sm_90a")] {
+        let from = |file: &str| surject(&["opt", file, "--emit", form, "--machine", machine]);
+        let given = surject(&["opt", &egraph, "--emit", "kernel", "--machine", machine]).expect("kernels");
+        std::fs::write(&kernel, given).expect("the folder is writable");
+        assert_eq!(from(&kernel).expect("kernels are read"), from(&egraph).expect("the program has kernels"));
+    }
+    let failure = surject(&["opt", &kernel, "--mlir-passes", "cse"]).expect_err("the dialect is behind");
+    assert!(failure.message.contains("--mlir-passes is for a stage"), "{failure}");
     // A later stage has no earlier form.
     for (file, form) in [(&mlir, "dialect"), (&kernel, "stablehlo")] {
         let failure = surject(&["opt", file, "--emit", form]).expect_err("there is no way back");

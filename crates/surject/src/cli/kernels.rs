@@ -6,9 +6,10 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use surject_codegen::kernels::legal::legal;
-use surject_codegen::kernels::run::{assignments, expressions, kernels};
+use surject_codegen::kernels::run::{self, assignments, expressions};
 use surject_codegen::kernels::schedule::{ScheduleError, Schedules};
 use surject_ir::Function;
+use surject_kernel::Kernel;
 
 /// What is shown of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,55 +72,60 @@ pub(super) fn show(
 ) -> Result<String, Failure> {
     let given = schedules(scheduling.file, function)?;
     let machine = machine_named(scheduling.machine)?;
-    let gpu = surject_gpu::Gpu::named(scheduling.machine);
-    if matches!(shown, Shown::Gpu | Shown::Ptx) && gpu.is_none() {
-        let all: Vec<&str> = surject_gpu::Gpu::ALL.iter().map(|gpu| gpu.name).collect();
-        return Err(Failure::unsupported(format!(
-            "`{}` is no GPU, which the forms `gpu` and `ptx` are for; say `--machine` and one of {}",
-            scheduling.machine,
-            all.join(", ")
-        )));
+    let refused = |error: &dyn std::fmt::Display| Failure::unsupported(format!("{name}: {error}"));
+    let (mut text, mut all) = (String::new(), Vec::new());
+    for (variable, field) in assignments(function) {
+        let made = run::kernels(function, field, &*machine, &variable, &given);
+        for made in made.map_err(|error| refused(&error))?.kernels {
+            let kernel = made.launch.kernel;
+            let _ = writeln!(text, "kernel {}\n{}", kernel.name, made.choice);
+            all.push(kernel);
+        }
     }
+    match shown {
+        Shown::Schedules => Ok(text),
+        _ => written(&all, shown, scheduling.machine, name),
+    }
+}
+
+/// Kernels in a form that is not their schedules.
+pub(super) fn written(
+    kernels: &[Kernel],
+    shown: Shown,
+    machine: &str,
+    name: &str,
+) -> Result<String, Failure> {
+    if matches!(shown, Shown::Schedules | Shown::Kernels) {
+        return Ok(kernels.iter().map(|kernel| format!("{kernel}\n")).collect());
+    }
+    let gpu = surject_gpu::Gpu::named(machine);
     if shown == Shown::Cpu && gpu.is_some() {
         let all: Vec<&str> = surject_cpu::Cpu::ALL.iter().map(|cpu| cpu.name).collect();
         return Err(Failure::unsupported(format!(
-            "`{}` is a GPU, which the form `cpu` is not for; say `--machine` and one of {}, or `--emit gpu`",
-            scheduling.machine,
+            "`{machine}` is a GPU, which the form `cpu` is not for; say `--machine` and one of {}, or `--emit gpu`",
+            all.join(", ")
+        )));
+    }
+    if shown != Shown::Cpu && gpu.is_none() {
+        let all: Vec<&str> = surject_gpu::Gpu::ALL.iter().map(|gpu| gpu.name).collect();
+        return Err(Failure::unsupported(format!(
+            "`{machine}` is no GPU, which the forms `gpu` and `ptx` are for; say `--machine` and one of {}",
             all.join(", ")
         )));
     }
     let refused = |error: &dyn std::fmt::Display| Failure::unsupported(format!("{name}: {error}"));
-    let mut functions = Vec::new();
-    let mut text = String::new();
-    let mut written = Vec::new();
-    for (variable, field) in assignments(function) {
-        let made = kernels(function, field, &*machine, &variable, &given);
-        for made in made.map_err(|error| refused(&error))?.kernels {
-            let kernel = &made.launch.kernel;
-            let _ = match shown {
-                Shown::Schedules => writeln!(text, "kernel {}\n{}", kernel.name, made.choice),
-                Shown::Kernels => writeln!(text, "{kernel}"),
-                Shown::Cpu => {
-                    let arithmetic = legal(kernel).map_err(|error| refused(&error))?;
-                    functions.push(surject_cpu::write::write(&arithmetic).map_err(|error| refused(&error))?);
-                    Ok(())
-                }
-                Shown::Gpu | Shown::Ptx => {
-                    let arithmetic = legal(kernel).map_err(|error| refused(&error))?;
-                    written.push(surject_gpu::write::write(&arithmetic).map_err(|error| refused(&error))?);
-                    Ok(())
-                }
-            };
-        }
+    let arithmetic: Vec<Kernel> =
+        kernels.iter().map(legal).collect::<Result<_, _>>().map_err(|error| refused(&error))?;
+    if shown == Shown::Cpu {
+        let functions: Result<Vec<String>, _> = arithmetic.iter().map(surject_cpu::write::write).collect();
+        let functions = functions.map_err(|error| refused(&error))?;
+        return Ok(surject_cpu::write::module(functions.iter().map(String::as_str)));
     }
+    let written: Result<Vec<_>, _> = arithmetic.iter().map(surject_gpu::write::write).collect();
+    let module = surject_gpu::write::module(&written.map_err(|error| refused(&error))?);
     match shown {
-        Shown::Schedules | Shown::Kernels => Ok(text),
-        Shown::Cpu => Ok(surject_cpu::write::module(functions.iter().map(String::as_str))),
-        Shown::Gpu => Ok(surject_gpu::write::module(&written)),
-        Shown::Ptx => {
-            let module = surject_gpu::write::module(&written);
-            surject_gpu::compile::ptx(&module, scheduling.machine).map_err(|error| refused(&error))
-        }
+        Shown::Gpu => Ok(module),
+        _ => surject_gpu::compile::ptx(&module, machine).map_err(|error| refused(&error)),
     }
 }
 

@@ -127,7 +127,7 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     let (form, output) = (asked.unwrap_or(Form::Stablehlo), arguments.output.as_deref());
     check_scheduling(arguments, form)?;
     if matches!(source.kind, SourceKind::Kernels | SourceKind::ExplicitMlir) {
-        return super::write_or_print(output, &later_stage(&source, asked)?, out);
+        return super::write_or_print(output, &later_stage(&source, asked, arguments)?, out);
     }
     let (program, _) = stage("reading", || source.program(None));
     let mut program = program?;
@@ -196,23 +196,34 @@ fn check_scheduling(arguments: &Arguments, form: Form) -> Result<(), Failure> {
 }
 
 /// Takes what a stage behind the program printed to a later form; without one it is checked and printed again.
-fn later_stage(source: &Source, form: Option<Form>) -> Result<String, Failure> {
+fn later_stage(source: &Source, form: Option<Form>, arguments: &Arguments) -> Result<String, Failure> {
     let (name, text) = (&source.name, source.text()?);
+    let over = |option: &str| {
+        let message = format!("{name}: {option} is for a stage that comes before this file's");
+        Err(Failure::bad_input(message))
+    };
+    if arguments.mlir_passes.is_some() {
+        return over("--mlir-passes");
+    }
+    if arguments.schedule.is_some() {
+        return over("--schedule");
+    }
     let bad = |e: &dyn fmt::Display| Failure::bad_input(format!("{name}: {e}"));
     let refused = |what: &str, forms: &str| {
         Err(Failure::unsupported(format!("{name}: this is {what}; from here, --emit gives {forms}")))
     };
     if source.kind == SourceKind::Kernels {
-        if !matches!(form, None | Some(Form::Kernel)) {
-            return refused("a file of kernels", "kernel");
-        }
-        let kernels = surject_kernel::parse(text).map_err(|e| Failure::bad_input(format!("{name}:{e}")))?;
-        let mut printed = String::new();
-        for kernel in kernels {
-            surject_kernel::verify(&kernel).map_err(|e| bad(&e))?;
-            printed += &format!("{kernel}\n");
-        }
-        return Ok(printed);
+        let shown = match form {
+            None | Some(Form::Kernel) => Shown::Kernels,
+            Some(Form::Cpu) => Shown::Cpu,
+            Some(Form::Gpu) => Shown::Gpu,
+            Some(Form::Ptx) => Shown::Ptx,
+            Some(_) => return refused("a file of kernels", "kernel, cpu, gpu and ptx"),
+        };
+        let all = surject_kernel::parse(text).map_err(|e| Failure::bad_input(format!("{name}:{e}")))?;
+        all.iter().try_for_each(surject_kernel::verify).map_err(|e| bad(&e))?;
+        let machine = Scheduling::of(arguments.machine.as_deref(), None).machine;
+        return kernels::written(&all, shown, machine, name);
     }
     match form {
         None | Some(Form::Mlir) => surject_mlir::jit::checked(text).map_err(|e| bad(&e)),
