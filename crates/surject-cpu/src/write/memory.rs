@@ -156,13 +156,13 @@ impl Writer<'_> {
                 }
             }
         };
-        Ok(self.from_memory(&raw, dtype, lanes))
+        Ok(self.register_form(&raw, dtype, lanes))
     }
 
     /// What lanes without an element have, as it lies in memory.
     fn filled(&mut self, fill: Scalar, lanes: usize) -> String {
         let literal = self.scalar(fill);
-        let raw = self.to_memory(&literal, fill.dtype(), 1);
+        let raw = self.memory_form(&literal, fill.dtype(), 1);
         self.broadcast(&raw, stored(fill.dtype()), lanes)
     }
 
@@ -180,7 +180,7 @@ impl Writer<'_> {
         ))
     }
 
-    fn from_memory(&mut self, raw: &str, dtype: DType, lanes: usize) -> String {
+    fn register_form(&mut self, raw: &str, dtype: DType, lanes: usize) -> String {
         match dtype {
             DType::I1 => self.op(&format!(
                 "arith.trunci {raw} : {} to {}",
@@ -191,7 +191,7 @@ impl Writer<'_> {
         }
     }
 
-    fn to_memory(&mut self, value: &str, dtype: DType, lanes: usize) -> String {
+    fn memory_form(&mut self, value: &str, dtype: DType, lanes: usize) -> String {
         match dtype {
             DType::I1 => self.op(&format!(
                 "arith.extui {value} : {} to {}",
@@ -208,7 +208,7 @@ impl Writer<'_> {
         let (all, size) = (lanes_of(stored(dtype), lanes), dtype.size());
         let condition = self.exist(place, lanes)?;
         let name = self.name(value)?;
-        let raw = self.to_memory(&name, dtype, lanes);
+        let raw = self.memory_form(&name, dtype, lanes);
         let truths = lanes_of("i1", lanes);
         let put = |w: &mut Self, mask: Option<String>| -> Done<()> {
             let to = match (w.lie(place, lanes)?, &mask) {
