@@ -247,6 +247,23 @@ fn machines_are_those_of_kernels() {
 }
 
 #[test]
+fn kernels_run_as_native_code() {
+    let case = own_case("softmax");
+    let run = |words: &[&str]| {
+        let mut all = vec!["run", &case.program, "-i", &case.inputs[0], "--backend", "kernel", "--native"];
+        all.extend(words);
+        surject(&all)
+    };
+    let text = run(&["--machine", "avx2", "--profile"]).expect("the kernels are compiled");
+    assert!(text.starts_with("kernel v10_0: min ") && text.contains(" us, median "), "{text}");
+    let failure = run(&["--machine", "sm_90a"]).expect_err("this processor is no GPU");
+    assert!(failure.message.contains("`sm_90a` is no CPU; --native needs one of generic"), "{failure}");
+    let failure =
+        surject(&["run", &case.program, "-i", &case.inputs[0], "--native"]).expect_err("no kernels");
+    assert!(failure.message.contains("--native needs `--backend kernel`"), "{failure}");
+}
+
+#[test]
 fn doctor_reports() {
     let text = surject(&["doctor"]).expect("it only reports");
     assert!(text.contains("MLIR") && text.contains("processor"), "{text}");

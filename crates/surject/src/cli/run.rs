@@ -421,7 +421,7 @@ fn profile(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     if let Runner::Kernel { native: Some(native), .. } = runner {
-        native.take_times();
+        native.measure();
     }
     let counts = |runner: &Runner| match runner {
         Runner::Cpu(executable) => executable.profile().unwrap_or_default(),
@@ -433,7 +433,7 @@ fn profile(
     let spent: Vec<(u64, u64)> =
         counts(runner).iter().zip(&before).map(|(a, b)| (a.0 - b.0, a.1 - b.1)).collect();
     if let Runner::Kernel { native: Some(native), .. } = runner {
-        super::print(out, format_args!("{}", native.take_times()))?;
+        super::print(out, format_args!("{}", native.times()))?;
     }
     if let Runner::Cpu(executable) = runner {
         let mut plan = executable.plan().clone();
