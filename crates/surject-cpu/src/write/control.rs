@@ -5,67 +5,71 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use surject_kernel::{Affine, Level, LoopKind, Op, Region, Statement, Value, print_statement};
 
-impl<'k> Writer<'k> {
+/// The parameters of the function of a kernel, and those of the function of a task.
+const KERNEL: &str = "%tensors: !llvm.ptr, %results: !llvm.ptr, %sizes: !llvm.ptr, %constants: !llvm.ptr";
+const TASK: &str = "%task: i64, %worker: i64, %table: !llvm.ptr";
+
+impl Writer<'_> {
     /// The functions of the kernel.
     pub(super) fn kernel(&mut self) -> Done<String> {
         let kernel = self.kernel;
+        let body = &kernel.body.body;
         let is_tasks = |s: &Statement| matches!(s.op, Op::For { kind: LoopKind::Parallel(Level::Task), .. });
-        let tasks = kernel
-            .body
-            .body
-            .iter()
-            .position(is_tasks)
-            .filter(|&at| kernel.body.body.iter().enumerate().all(|(i, s)| i == at || s.op.is_pure()));
-        let Some(at) = tasks else {
-            self.arguments("%tensors");
-            self.region(&kernel.body)?;
-            return Ok(self.function(
-                &kernel.name,
-                "%tensors: !llvm.ptr, %results: !llvm.ptr, %sizes: !llvm.ptr, %constants: !llvm.ptr",
-            ));
+        let beside = |at: usize| body.iter().enumerate().all(|(i, s)| i == at || s.op.is_pure());
+        let tasks = body.iter().position(is_tasks).filter(|&at| beside(at));
+        let (before, tasks) = match tasks {
+            Some(at) => (&body[..at], &body[at].op),
+            None => {
+                self.arguments("%tensors");
+                self.region(&kernel.body)?;
+                return Ok(self.function(&kernel.name, KERNEL));
+            }
         };
-        let Op::For { low, high, step, body, .. } = &kernel.body.body[at].op else {
+        let Op::For { low, high, step, body, .. } = tasks else {
             return Err("a loop that is none".into());
         };
-        let before = &kernel.body.body[..at];
-        // Each task, from the addresses that all share.
+        let name = format!("{}_task", kernel.name);
+        // Each task computes again what stands before the loop.
         self.arguments("%table");
         before.iter().try_for_each(|s| self.statement(s))?;
-        let by = self.index(*step);
-        let first = self.affine(low)?;
+        let (first, by) = (self.affine(low)?, self.index(*step));
         let ahead = self.op(&format!("arith.muli %task, {by} overflow<nsw> : i64"));
         let own = self.op(&format!("arith.addi {first}, {ahead} overflow<nsw> : i64"));
-        let variable = *body.params.first().ok_or("a loop without a variable")?;
-        self.define(variable, own);
+        self.define(*body.params.first().ok_or("a loop without a variable")?, own);
         self.region(body)?;
-        let name = format!("{}_task", kernel.name);
-        let task = self.function(&name, "%task: i64, %worker: i64, %table: !llvm.ptr");
-        // The kernel: how many tasks there are.
+        let task = self.function(&name, TASK);
+
         self.arguments("%tensors");
         before.iter().try_for_each(|s| self.statement(s))?;
-        let (first, end, by) = (self.affine(low)?, self.affine(high)?, self.index(*step));
+        self.run_tasks(&name, (low, high, *step))?;
+        Ok(task + &self.function(&kernel.name, KERNEL))
+    }
+
+    /// Runs the function of tasks for every iteration of a loop. The tasks share a table: the addresses of the tensors, and
+    /// behind them that of the sizes.
+    fn run_tasks(&mut self, name: &str, (low, high, step): (&Affine, &Affine, i64)) -> Done<()> {
+        let kernel = self.kernel;
+        let (first, end, by, zero) = (self.affine(low)?, self.affine(high)?, self.index(step), self.index(0));
         let length = self.op(&format!("arith.subi {end}, {first} : i64"));
         let count = self.op(&format!("arith.ceildivsi {length}, {by} : i64"));
-        let zero = self.index(0);
         let count = self.op(&format!("arith.maxsi {count}, {zero} : i64"));
-        let tensors = kernel.params.len();
-        let all = self.index(tensors as i64 + 1);
-        let table = self.op(&format!("llvm.alloca {all} x !llvm.ptr : (i64) -> !llvm.ptr"));
+        let entries = self.index(kernel.params.len() as i64 + 1);
+        let table = self.op(&format!("llvm.alloca {entries} x !llvm.ptr : (i64) -> !llvm.ptr"));
         let pointers: Vec<String> = kernel.params.iter().map(|mem| self.memory[mem].clone()).collect();
         for (i, pointer) in pointers.iter().map(String::as_str).chain(["%sizes"]).enumerate() {
-            let at =
-                self.op(&format!("llvm.getelementptr {table}[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
-            self.line(&format!("llvm.store {pointer}, {at} : !llvm.ptr, !llvm.ptr"));
+            let entry = self.entry(&table, i, "!llvm.ptr");
+            self.line(&format!("llvm.store {pointer}, {entry} : !llvm.ptr, !llvm.ptr"));
         }
         let function = self.op(&format!("llvm.mlir.addressof @{name} : !llvm.ptr"));
         self.line(&format!(
             "llvm.call @surject_parallel({function}, {count}, {count}, {table}) : (!llvm.ptr, i64, i64, !llvm.ptr) -> ()"
         ));
-        let kernel = self.function(
-            &kernel.name,
-            "%tensors: !llvm.ptr, %results: !llvm.ptr, %sizes: !llvm.ptr, %constants: !llvm.ptr",
-        );
-        Ok(task + &kernel)
+        Ok(())
+    }
+
+    /// The address of an entry of an array.
+    fn entry(&mut self, array: &str, number: usize, ty: &str) -> String {
+        self.op(&format!("llvm.getelementptr {array}[{number}] : (!llvm.ptr) -> !llvm.ptr, {ty}"))
     }
 
     /// Starts a function: loads the addresses of tensors, and the sizes.
@@ -73,25 +77,23 @@ impl<'k> Writer<'k> {
         let kernel = self.kernel;
         self.names = HashMap::new();
         for (i, &mem) in kernel.params.iter().enumerate() {
-            let at =
-                self.op(&format!("llvm.getelementptr {table}[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
-            let pointer = self.op(&format!("llvm.load {at} : !llvm.ptr -> !llvm.ptr"));
+            let entry = self.entry(table, i, "!llvm.ptr");
+            let pointer = self.op(&format!("llvm.load {entry} : !llvm.ptr -> !llvm.ptr"));
             self.memory.insert(mem, pointer);
+        }
+        if kernel.sizes.is_empty() {
+            return;
         }
         let sizes = match table {
             "%tensors" => "%sizes".to_string(),
-            // Behind the tensors in the table of a task.
             _ => {
-                let behind = kernel.params.len();
-                let at = self.op(&format!(
-                    "llvm.getelementptr {table}[{behind}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"
-                ));
-                self.op(&format!("llvm.load {at} : !llvm.ptr -> !llvm.ptr"))
+                let entry = self.entry(table, kernel.params.len(), "!llvm.ptr");
+                self.op(&format!("llvm.load {entry} : !llvm.ptr -> !llvm.ptr"))
             }
         };
         for (i, &size) in kernel.sizes.iter().enumerate() {
-            let at = self.op(&format!("llvm.getelementptr {sizes}[{i}] : (!llvm.ptr) -> !llvm.ptr, i64"));
-            let value = self.op(&format!("llvm.load {at} : !llvm.ptr -> i64"));
+            let entry = self.entry(&sizes, i, "i64");
+            let value = self.op(&format!("llvm.load {entry} : !llvm.ptr -> i64"));
             self.define(size, value);
         }
     }
