@@ -169,9 +169,8 @@ impl Strategy for Dots {
             let directives = nest.directives().into_iter().chain(terms.iter().cloned()).collect();
             Schedule { directives }
         };
-        let both = row.as_ref().map(|row| schedule(Some(row))).filter(|s| fits(expression, s).is_ok());
-        let both = both.or_else(|| Some(schedule(None)).filter(|s| fits(expression, s).is_ok()));
-        let schedule = both.ok_or("reductions stand inside of each other, whose lanes would meet")?;
+        let fitting = [row.as_ref(), None].map(schedule).into_iter().find(|s| fits(expression, s).is_ok());
+        let schedule = fitting.ok_or("reductions stand inside of each other, whose lanes would meet")?;
         Ok(Proposal { schedule, cost: cost(expression.operations(), lanes, 0, 1) })
     }
 }

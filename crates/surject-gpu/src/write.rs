@@ -26,26 +26,16 @@ mod fragments;
 mod matrix;
 mod value;
 
+pub use surject_codegen::kernels::mlir::WriteError;
+
 use fragments::Fragments;
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use surject_codegen::kernels::mlir::{Done, KernelWriter, Text, element, lanes_of};
 use surject_ir::DType;
 use surject_kernel::{
-    Access, Affine, Guard, Kernel, Level, LoopKind, MatMulSizes, Mem, Op, Region, Space, Statement, Type,
-    Value, print_statement,
+    Access, Affine, Guard, Kernel, Level, LoopKind, MatMulSizes, Mem, Op, Region, Space, Statement, Value,
 };
-
-/// Why a kernel has no form for a GPU.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("kernel `{kernel}`: {message}{}", statement.as_ref().map_or(String::new(), |s| format!("\n  in `{s}`")))]
-pub struct WriteError {
-    /// The name of the kernel.
-    pub kernel: String,
-    /// The statement, where one is to blame.
-    pub statement: Option<String>,
-    /// What has no form.
-    pub message: String,
-}
 
 /// A kernel as MLIR, and how it is launched.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,19 +78,11 @@ const MAX_THREADS: i64 = 1024;
 /// The threads of a warp.
 const WARP: i64 = 32;
 
-/// What went wrong; [`write`] adds where.
-type Refused = String;
-type Done<T> = Result<T, Refused>;
-
 /// Writes a kernel in the operations that [`surject_codegen::kernels::legal`] leaves.
 pub fn write(kernel: &Kernel) -> Result<Written, WriteError> {
     let mut writer = Writer::new(kernel);
     let written = writer.kernel();
-    written.map_err(|message| WriteError {
-        kernel: kernel.name.clone(),
-        statement: writer.fault.take(),
-        message,
-    })
+    written.map_err(|message| writer.text.blame(message))
 }
 
 /// A module with these kernels, whose names differ.
@@ -140,15 +122,9 @@ struct Writer<'k> {
     kernel: &'k Kernel,
     /// Globals of the module.
     globals: String,
-    /// What is done first: constants and memory.
-    prologue: String,
-    text: String,
-    depth: usize,
-    next: usize,
-    names: HashMap<Value, String>,
+    text: Text<'k>,
     /// A number that divides a value.
     divides: HashMap<Value, i64>,
-    constants: HashMap<String, String>,
     memory: HashMap<Mem, Pointer>,
     /// Sums of a warp, and how large they are.
     sums: Vec<(Mem, MatMulSizes)>,
@@ -166,8 +142,6 @@ struct Writer<'k> {
     /// Bytes of shared memory so far.
     shared: i64,
     dynamic: bool,
-    /// The statement that has no form.
-    fault: Option<String>,
 }
 
 impl<'k> Writer<'k> {
@@ -175,13 +149,8 @@ impl<'k> Writer<'k> {
         Writer {
             kernel,
             globals: String::new(),
-            prologue: String::new(),
-            text: String::new(),
-            depth: 3,
-            next: 0,
-            names: HashMap::new(),
+            text: Text::new(kernel, 3),
             divides: HashMap::new(),
-            constants: HashMap::new(),
             memory: HashMap::new(),
             sums: fragments::sums(kernel),
             fragments: HashMap::new(),
@@ -192,7 +161,6 @@ impl<'k> Writer<'k> {
             numbers: Default::default(),
             shared: 0,
             dynamic: false,
-            fault: None,
         }
     }
 
@@ -206,7 +174,7 @@ impl<'k> Writer<'k> {
             let mut grids = region.body.iter().filter(is_blocks);
             let Some(Op::For { low, high, step, body, .. }) = grids.next().map(|s| &s.op) else { break };
             if let Some(second) = grids.next() {
-                self.fault = Some(print_statement(kernel, second));
+                self.text.fault(second);
                 return Err("a second loop over blocks; a launch has one".into());
             }
             blocks.insert(0, (low.clone(), high.clone(), *step));
@@ -225,7 +193,7 @@ impl<'k> Writer<'k> {
         for &size in &kernel.sizes {
             let name = self.fresh();
             params.push(format!("{name}: i64"));
-            self.names.insert(size, name);
+            self.define(size, name);
         }
         for &mem in &kernel.params {
             let name = self.fresh();
@@ -239,11 +207,11 @@ impl<'k> Writer<'k> {
             around = region.body.iter().filter(is_blocks).flat_map(|s| s.op.regions()).next();
             let effect = |op: &Op| matches!(op, Op::Store { .. } | Op::Atomic { .. } | Op::AsyncCopy { .. });
             if let Some(beside) = region.body.iter().find(|s| around.is_some() && effect(&s.op)) {
-                self.fault = Some(print_statement(kernel, beside));
+                self.text.fault(beside);
                 return Err("an effect beside the loop over blocks; it needs a launch of its own".into());
             }
         }
-        kernel.body.body.iter().try_for_each(|s| self.statement(s))?;
+        self.statements(&kernel.body.body)?;
         let name = &kernel.name;
         if self.dynamic {
             let _ = writeln!(
@@ -254,12 +222,11 @@ impl<'k> Writer<'k> {
         }
         let text = format!(
             "{}    llvm.func @{name}({}) attributes {{gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: {}, 1, 1>}} \
-             {{\n{}{}      llvm.return\n    }}\n",
+             {{\n{}      llvm.return\n    }}\n",
             self.globals,
             params.join(", "),
             self.threads,
-            self.prologue,
-            self.text
+            self.text.take()
         );
         let shared = if self.dynamic { self.shared } else { 0 };
         Ok(Written { text, launch: Launch { name: name.clone(), blocks, threads: self.threads, shared } })
@@ -272,87 +239,6 @@ impl<'k> Writer<'k> {
         let lane = self.op(&format!("arith.andi {thread}, {last} : i64"));
         let warp = self.op(&format!("arith.shrui {thread}, {five} : i64"));
         self.numbers = [thread, lane, warp];
-    }
-
-    fn fresh(&mut self) -> String {
-        self.next += 1;
-        format!("%v{}", self.next)
-    }
-
-    fn line(&mut self, text: &str) {
-        (0..self.depth).for_each(|_| self.text.push_str("  "));
-        self.text.push_str(text);
-        self.text.push('\n');
-    }
-
-    /// An operation with one result, and its name.
-    fn op(&mut self, text: &str) -> String {
-        let name = self.fresh();
-        self.line(&format!("{name} = {text}"));
-        name
-    }
-
-    /// A constant, which stands at the beginning of the function.
-    fn constant(&mut self, literal: &str, ty: &str) -> String {
-        // A truth is written without its type.
-        let key = if ty == "i1" { literal.to_string() } else { format!("{literal} : {ty}") };
-        if let Some(name) = self.constants.get(&key) {
-            return name.clone();
-        }
-        let name = self.fresh();
-        let _ = writeln!(self.prologue, "      {name} = arith.constant {key}");
-        self.constants.insert(key, name.clone());
-        name
-    }
-
-    fn index(&mut self, value: i64) -> String {
-        self.constant(&value.to_string(), "i64")
-    }
-
-    fn ty(&self, value: Value) -> Type {
-        self.kernel.ty(value)
-    }
-
-    fn name(&self, value: Value) -> Done<String> {
-        self.names.get(&value).cloned().ok_or_else(|| format!("{value} has no value here"))
-    }
-
-    fn define(&mut self, value: Value, name: String) {
-        self.names.insert(value, name);
-    }
-
-    /// An affine expression at a lane, as `i64`.
-    fn affine(&mut self, affine: &Affine, lane: usize) -> Done<String> {
-        let offset = (lane as i64).checked_mul(affine.lane).and_then(|l| l.checked_add(affine.offset));
-        let offset = offset.ok_or("an address does not fit in 64 bits")?;
-        let mut sum: Option<String> = None;
-        for term in &affine.terms {
-            let mut product: Option<String> = None;
-            for &value in &term.values {
-                let name = self.name(value)?;
-                product = Some(match product {
-                    None => name,
-                    Some(p) => self.op(&format!("arith.muli {p}, {name} overflow<nsw> : i64")),
-                });
-            }
-            let mut product = product.ok_or("a term without values")?;
-            if term.factor != 1 {
-                let factor = self.index(term.factor);
-                product = self.op(&format!("arith.muli {product}, {factor} overflow<nsw> : i64"));
-            }
-            sum = Some(match sum {
-                None => product,
-                Some(s) => self.op(&format!("arith.addi {s}, {product} overflow<nsw> : i64")),
-            });
-        }
-        Ok(match (sum, offset) {
-            (None, offset) => self.index(offset),
-            (Some(sum), 0) => sum,
-            (Some(sum), offset) => {
-                let offset = self.index(offset);
-                self.op(&format!("arith.addi {sum}, {offset} overflow<nsw> : i64"))
-            }
-        })
     }
 
     /// A number that divides an affine expression without its part of lanes.
@@ -370,16 +256,7 @@ impl<'k> Writer<'k> {
         for guard in guards {
             let expr = self.affine(&guard.expr, lane)?;
             let bound = self.affine(&guard.bound, lane)?;
-            let positive = guard.bound.as_constant().is_some_and(|b| b >= 0);
-            let holds = if positive {
-                // A negative number is a large one without a sign.
-                self.op(&format!("arith.cmpi ult, {expr}, {bound} : i64"))
-            } else {
-                let zero = self.index(0);
-                let low = self.op(&format!("arith.cmpi sge, {expr}, {zero} : i64"));
-                let high = self.op(&format!("arith.cmpi slt, {expr}, {bound} : i64"));
-                self.op(&format!("arith.andi {low}, {high} : i1"))
-            };
+            let holds = self.within(guard, [&expr, &bound], 1);
             all = Some(self.and(all, holds));
         }
         Ok(all)
@@ -391,69 +268,11 @@ impl<'k> Writer<'k> {
             Some(a) => self.op(&format!("arith.andi {a}, {b} : i1")),
         }
     }
-
-    /// Something that is done where a condition holds, or always.
-    fn only_if(&mut self, condition: Option<String>, f: impl FnOnce(&mut Self) -> Done<()>) -> Done<()> {
-        let Some(condition) = condition else { return f(self) };
-        self.line(&format!("scf.if {condition} {{"));
-        self.depth += 1;
-        f(self)?;
-        self.depth -= 1;
-        self.line("}");
-        Ok(())
-    }
-
-    /// A value where a condition holds, else another one.
-    fn either(
-        &mut self,
-        condition: &str,
-        ty: &str,
-        then: impl FnOnce(&mut Self) -> Done<String>,
-        otherwise: impl FnOnce(&mut Self) -> Done<String>,
-    ) -> Done<String> {
-        let name = self.fresh();
-        self.line(&format!("{name} = scf.if {condition} -> ({ty}) {{"));
-        self.depth += 1;
-        let value = then(self)?;
-        self.line(&format!("scf.yield {value} : {ty}"));
-        self.depth -= 1;
-        self.line("} else {");
-        self.depth += 1;
-        let value = otherwise(self)?;
-        self.line(&format!("scf.yield {value} : {ty}"));
-        self.depth -= 1;
-        self.line("}");
-        Ok(name)
-    }
-}
-
-/// The MLIR type of elements in registers.
-fn element(dtype: DType) -> &'static str {
-    match dtype {
-        DType::I1 => "i1",
-        DType::I8 | DType::U8 => "i8",
-        DType::I16 | DType::U16 => "i16",
-        DType::I32 | DType::U32 => "i32",
-        DType::I64 | DType::U64 => "i64",
-        DType::F16 => "f16",
-        DType::BF16 => "bf16",
-        DType::F32 | DType::C64 => "f32",
-        DType::F64 | DType::C128 => "f64",
-    }
 }
 
 /// The MLIR type of elements in memory.
 fn stored(dtype: DType) -> &'static str {
     if dtype == DType::I1 { "i8" } else { element(dtype) }
-}
-
-/// The MLIR type of a value.
-fn mlir(ty: Type) -> String {
-    lanes_of(element(ty.dtype), ty.lanes)
-}
-
-fn lanes_of(element: &str, lanes: usize) -> String {
-    if lanes == 1 { element.to_string() } else { format!("vector<{lanes}x{element}>") }
 }
 
 fn gcd(a: i64, b: i64) -> i64 {

@@ -1,7 +1,6 @@
 //! Memory: what makes it, reads it and writes it.
 
-use super::{Condition, Done, Writer, element, lanes_of, stored};
-use std::fmt::Write as _;
+use super::{Condition, Done, KernelWriter, Writer, element, lanes_of, stored};
 use surject_ir::{AccOp, DType, Scalar};
 use surject_kernel::{Affine, Mem, Place, Space, Temporality, Type, Value};
 
@@ -31,12 +30,7 @@ impl Writer<'_> {
         if bytes > MOST_STACK {
             return Err(format!("`{}` has {bytes} bytes; a function has at most {MOST_STACK}", memory.name));
         }
-        let (name, ty) = (self.fresh(), stored(memory.dtype));
-        let count = self.index(elements.max(1));
-        let _ = writeln!(
-            self.prologue,
-            "  {name} = llvm.alloca {count} x {ty} {{alignment = 64 : i64}} : (i64) -> !llvm.ptr"
-        );
+        let name = self.alloca(elements.max(1), stored(memory.dtype), 64);
         self.memory.insert(mem, name);
         Ok(())
     }
@@ -56,7 +50,7 @@ impl Writer<'_> {
     fn lie(&mut self, place: &Place, lanes: usize) -> Done<Lie> {
         let own = place.offset.map(|o| self.ty(o)).filter(|ty| lanes > 1 && ty.lanes > 1);
         let Some(own) = own else {
-            let mut at = self.affine(&place.at)?;
+            let mut at = self.affine(&place.at, 0)?;
             if let Some(offset) = place.offset {
                 let (name, ty) = (self.name(offset)?, self.ty(offset));
                 let offset = self.converted(&name, ty, DType::I64)?;
@@ -133,7 +127,7 @@ impl Writer<'_> {
             Condition::Always => read(self)?,
             Condition::Uniform(holds) => {
                 let other = self.filled(fill, lanes);
-                self.either(&holds, &all, &other, read)?
+                self.either(&holds, &all, read, |_| Ok(other))?
             }
             Condition::Lanes(mask) => {
                 let other = self.filled(fill, lanes);
@@ -146,9 +140,10 @@ impl Writer<'_> {
                     Lie::Same(from) => {
                         let any = self.op(&format!("vector.reduction <or>, {mask} : {truths} into i1"));
                         let none = self.filled(fill, 1);
-                        let value = self.either(&any, one, &none, |w| {
+                        let load = |w: &mut Self| {
                             Ok(w.op(&format!("llvm.load {from} {attributes} : !llvm.ptr -> {one}")))
-                        })?;
+                        };
+                        let value = self.either(&any, one, load, |_| Ok(none))?;
                         let value = self.broadcast(&value, one, lanes);
                         self.op(&format!("arith.select {mask}, {value}, {other} : {truths}, {all}"))
                     }
@@ -241,7 +236,7 @@ impl Writer<'_> {
         };
         match condition {
             Condition::Always => put(self, None),
-            Condition::Uniform(holds) => self.only_if(&holds, |w| put(w, None)),
+            Condition::Uniform(holds) => self.only_if(Some(holds), |w| put(w, None)),
             Condition::Lanes(mask) => put(self, Some(mask)),
         }
     }
@@ -273,13 +268,13 @@ impl Writer<'_> {
         };
         match condition {
             Condition::Always => put(self),
-            Condition::Uniform(holds) => self.only_if(&holds, put),
+            Condition::Uniform(holds) => self.only_if(Some(holds), put),
             Condition::Lanes(_) => Err("an atomic operation on lanes".into()),
         }
     }
 
     pub(super) fn prefetch(&mut self, mem: Mem, at: &Affine, write: bool) -> Done<()> {
-        let at = self.affine(at)?;
+        let at = self.affine(at, 0)?;
         let (from, write) = (self.address(mem, &at)?, i32::from(write));
         self.line(&format!(
             "\"llvm.intr.prefetch\"({from}) <{{cache = 1 : i32, hint = 3 : i32, rw = {write} : i32}}> : (!llvm.ptr) -> ()"

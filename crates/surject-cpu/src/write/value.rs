@@ -1,6 +1,6 @@
 //! Operations that depend on their operands alone.
 
-use super::{Condition, Done, Writer, element, lanes_of, mlir};
+use super::{Condition, Done, KernelWriter, Writer, element, lanes_of};
 use surject_codegen::kernels::mlir::{binary, literal};
 use surject_ir::{DType, Scalar, UnaryOp};
 use surject_kernel::{Op, Type, Value};
@@ -21,7 +21,7 @@ impl Writer<'_> {
 
     /// The value of an operation without effects.
     pub(super) fn pure(&mut self, op: &Op, ty: Type) -> Done<String> {
-        let (result, one) = (mlir(ty), element(ty.dtype));
+        let (result, one) = (Self::mlir(ty), element(ty.dtype));
         Ok(match op {
             Op::Splat(value) if ty.lanes == 1 => self.scalar(*value),
             Op::Splat(value) => self.constant(&format!("dense<{}>", written(*value)), &result),
@@ -32,7 +32,7 @@ impl Writer<'_> {
             }
             Op::Index(affine) => {
                 let at = match ty.lanes {
-                    1 => self.affine(affine)?,
+                    1 => self.affine(affine, 0)?,
                     lanes => self.affine_lanes(affine, lanes)?,
                 };
                 match ty.dtype.size() {
@@ -53,7 +53,7 @@ impl Writer<'_> {
                 let own = self.ty(*x);
                 let name = binary(*op, own.dtype).filter(|_| own.dtype != DType::BF16);
                 let refused = || format!("`{op}` of {}, which is not arithmetic", own.dtype);
-                self.op(&format!("{} {a}, {b} : {}", name.ok_or_else(refused)?, mlir(own)))
+                self.op(&format!("{} {a}, {b} : {}", name.ok_or_else(refused)?, Self::mlir(own)))
             }
             Op::Fma(x, y, z) => {
                 let [x, y, z] = [self.name(*x)?, self.name(*y)?, self.name(*z)?];
@@ -71,7 +71,7 @@ impl Writer<'_> {
                 self.converted(&name, from, ty.dtype)?
             }
             Op::Bitcast(x) => {
-                let (name, from) = (self.name(*x)?, mlir(self.ty(*x)));
+                let (name, from) = (self.name(*x)?, Self::mlir(self.ty(*x)));
                 if from == result {
                     return Ok(name);
                 }
@@ -100,7 +100,7 @@ impl Writer<'_> {
                 let (name, from) = (self.name(*x)?, self.ty(*x));
                 match from.lanes {
                     1 => name,
-                    _ => self.op(&format!("vector.extract {name}[{lane}] : {one} from {}", mlir(from))),
+                    _ => self.op(&format!("vector.extract {name}[{lane}] : {one} from {}", Self::mlir(from))),
                 }
             }
             Op::Insert(x, lane, scalar) => {
@@ -128,46 +128,19 @@ impl Writer<'_> {
             UnaryOp::CountLeadingZeros if !ty.dtype.is_float() => "math.ctlz",
             op => return Err(format!("`{op}` of {}, which is not arithmetic", ty.dtype)),
         };
-        Ok(self.op(&format!("{operation} {name} : {}", mlir(ty))))
+        Ok(self.op(&format!("{operation} {name} : {}", Self::mlir(ty))))
     }
 
     /// A value as another element type.
     pub(super) fn converted(&mut self, name: &str, from: Type, to: DType) -> Done<String> {
-        let (f, t) = (mlir(from), mlir(from.with(to)));
-        let cast = match (from.dtype, to) {
-            (a, b) if a == b => return Ok(name.to_string()),
-            (DType::BF16, DType::F32) => return Ok(self.widened(name, from.lanes)),
-            (DType::F32, DType::BF16) => return Ok(self.halved(name, from.lanes)),
-            (DType::BF16, _) | (_, DType::BF16) => {
-                return Err(format!("a conversion of {} to {to}, which is not arithmetic", from.dtype));
+        match (from.dtype, to) {
+            (DType::BF16, DType::F32) => Ok(self.widened(name, from.lanes)),
+            (DType::F32, DType::BF16) => Ok(self.halved(name, from.lanes)),
+            (a, b) if a != b && (a == DType::BF16 || b == DType::BF16) => {
+                Err(format!("a conversion of {a} to {b}, which is not arithmetic"))
             }
-            (a, b) if a.is_float() && b.is_float() => {
-                if a.size() < b.size() {
-                    "arith.extf"
-                } else {
-                    "arith.truncf"
-                }
-            }
-            (a, b) if a.is_float() => {
-                // Saturates; NaN gives 0.
-                let lanes = |e: &str| if from.lanes == 1 { e.into() } else { format!("v{}{e}", from.lanes) };
-                let kind = if b.is_signed_int() { "fptosi" } else { "fptoui" };
-                let call = format!("llvm.{kind}.sat.{}.{}", lanes(element(b)), lanes(element(a)));
-                return Ok(self.op(&format!("llvm.call_intrinsic \"{call}\"({name}) : ({f}) -> {t}")));
-            }
-            (a, b) if b.is_float() => {
-                if a.is_signed_int() {
-                    "arith.sitofp"
-                } else {
-                    "arith.uitofp"
-                }
-            }
-            _ if f == t => return Ok(name.to_string()),
-            (a, b) if a.bits() > b.bits() => "arith.trunci",
-            (a, _) if a.is_signed_int() => "arith.extsi",
-            _ => "arith.extui",
-        };
-        Ok(self.op(&format!("{cast} {name} : {f} to {t}")))
+            _ => Ok(self.cast(name, from, to)),
+        }
     }
 
     /// An integer in every lane.

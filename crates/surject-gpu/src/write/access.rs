@@ -1,6 +1,6 @@
 //! Memory: what makes it, reads it and writes it.
 
-use super::{Agent, Done, Pointer, Writer, element, gcd, lanes_of, mlir, stored};
+use super::{Agent, Done, KernelWriter, Pointer, Writer, element, gcd, lanes_of, stored};
 use std::fmt::Write as _;
 use surject_ir::{AccOp, DType, Scalar};
 use surject_kernel::{Access, Affine, Guard, Mem, Place, Space, Temporality, Type, Value};
@@ -32,13 +32,7 @@ impl Writer<'_> {
         let pointer = match memory.space {
             Space::Global | Space::Worker => return Err(format!("{} memory", memory.space)),
             Space::Register | Space::Stack => {
-                let name = self.fresh();
-                let count = self.constant(&elements.max(1).to_string(), "i64");
-                let _ = writeln!(
-                    self.prologue,
-                    "      {name} = llvm.alloca {count} x {ty} {{alignment = 16 : i64}} : (i64) -> !llvm.ptr"
-                );
-                Pointer { name, space: 0 }
+                Pointer { name: self.alloca(elements.max(1), ty, 16), space: 0 }
             }
             Space::Shared if self.dynamic => {
                 let at = self.shared;
@@ -87,7 +81,7 @@ impl Writer<'_> {
         let Some(offset) = place.offset else { return Ok(at) };
         let (name, ty) = (self.name(offset)?, self.ty(offset));
         let own = if ty.lanes == lanes { self.lane(&name, ty, lane) } else { name };
-        let own = self.converted(&own, Type::scalar(ty.dtype), DType::I64)?;
+        let own = self.cast(&own, Type::scalar(ty.dtype), DType::I64);
         Ok(self.op(&format!("arith.addi {at}, {own} : i64")))
     }
 
@@ -209,7 +203,7 @@ impl Writer<'_> {
             }
             Ok(w.joined(&lanes, element(ty.dtype)))
         };
-        let t = mlir(ty);
+        let t = Self::mlir(ty);
         match self.shape(place, ty.lanes)? {
             Shape::Run(None) => self.load_run(place, ty.lanes, temporality),
             Shape::Run(Some(condition)) => {
@@ -283,13 +277,9 @@ impl Writer<'_> {
                 Shape::Run(condition) => w.only_if(condition, |w| w.store_run(place, &name, ty, temporality)),
                 Shape::RunOrEach(condition) => {
                     w.line(&format!("scf.if {condition} {{"));
-                    w.depth += 1;
-                    w.store_run(place, &name, ty, temporality)?;
-                    w.depth -= 1;
+                    w.inside(|w| w.store_run(place, &name, ty, temporality))?;
                     w.line("} else {");
-                    w.depth += 1;
-                    each(w)?;
-                    w.depth -= 1;
+                    w.inside(each)?;
                     w.line("}");
                     Ok(())
                 }

@@ -1,21 +1,22 @@
 //! Statements: loops, branches, and agents that wait for each other.
 
-use super::{Agent, Done, WARP, Writer, count, element, gcd, lanes_of, mlir};
+use super::{Agent, Done, KernelWriter, Text, WARP, Writer, count, element, gcd, lanes_of};
+use surject_codegen::kernels::mlir::Bounds;
 use surject_ir::DType;
 use surject_kernel::{
-    Access, Affine, Level, LoopKind, Op, Part, Region, Source, Space, Statement, Type, Value, print_statement,
+    Access, Affine, Level, LoopKind, Op, Part, Region, Source, Space, Statement, Type, Value,
 };
 
-impl Writer<'_> {
-    pub(super) fn statement(&mut self, statement: &Statement) -> Done<()> {
-        let done = self.one(statement);
-        if done.is_err() && self.fault.is_none() {
-            self.fault = Some(print_statement(self.kernel, statement));
-        }
-        done
+impl<'k> KernelWriter<'k> for Writer<'k> {
+    fn text(&self) -> &Text<'k> {
+        &self.text
     }
 
-    fn one(&mut self, statement: &Statement) -> Done<()> {
+    fn text_mut(&mut self) -> &mut Text<'k> {
+        &mut self.text
+    }
+
+    fn operation(&mut self, statement: &Statement) -> Done<()> {
         if self.loop_over_fragments(statement)? {
             return Ok(());
         }
@@ -47,12 +48,25 @@ impl Writer<'_> {
             Op::For { low, high, step, kind, inits, body } => {
                 let bounds = (low, high, *step);
                 match kind {
-                    LoopKind::Serial => self.serial(bounds, inits, body, results)?,
-                    LoopKind::Unrolled => self.unrolled(bounds, inits, body, results)?,
+                    LoopKind::Serial => self.serial_loop(bounds, inits, body, results)?,
+                    LoopKind::Unrolled => {
+                        let own = body.params.first().copied();
+                        self.unrolled(bounds, inits, body, results, |w, at| {
+                            w.divides.extend(own.map(|own| (own, at.abs())));
+                        })?;
+                    }
                     LoopKind::Parallel(level) => self.parallel(*level, bounds, body)?,
                 }
             }
-            Op::If { condition, then, otherwise } => self.branch(*condition, then, otherwise, results)?,
+            Op::If { condition, then, otherwise } => {
+                let (before, mut after) = (self.pending, self.pending);
+                let sides = [then, otherwise];
+                self.branch(*condition, sides, results, |w| {
+                    after = std::mem::replace(&mut w.pending, before);
+                })?;
+                // A side may not have waited.
+                self.pending = [0, 1].map(|i| before[i] || after[i] || self.pending[i]);
+            }
             op => {
                 let result = results[0];
                 let value = self.pure(op, self.ty(result))?;
@@ -61,120 +75,25 @@ impl Writer<'_> {
         }
         Ok(())
     }
+}
 
-    fn body(&mut self, region: &Region) -> Done<()> {
-        region.body.iter().try_for_each(|s| self.statement(s))
-    }
-
-    fn yielded(&mut self, values: &[Value]) -> Done<()> {
-        if values.is_empty() {
-            return Ok(());
-        }
-        let names: Vec<String> = values.iter().map(|&v| self.name(v)).collect::<Done<_>>()?;
-        let types: Vec<String> = values.iter().map(|&v| mlir(self.ty(v))).collect();
-        self.line(&format!("scf.yield {} : {}", names.join(", "), types.join(", ")));
-        Ok(())
-    }
-
-    /// Names for results, and what stands before the operation that gives them.
-    fn results(&mut self, results: &[Value]) -> String {
-        if results.is_empty() {
-            return String::new();
-        }
-        let name = self.fresh();
-        if let [one] = results {
-            self.define(*one, name.clone());
-            return format!("{name} = ");
-        }
-        results.iter().enumerate().for_each(|(i, &v)| self.define(v, format!("{name}#{i}")));
-        format!("{name}:{} = ", results.len())
-    }
-
-    fn serial(
+impl Writer<'_> {
+    /// A serial loop. What an iteration does comes after what the one before did.
+    fn serial_loop(
         &mut self,
-        (low, high, step): (&Affine, &Affine, i64),
+        bounds: Bounds<'_>,
         inits: &[Value],
         body: &Region,
         results: &[Value],
     ) -> Done<()> {
-        let (from, to, by) = (self.affine(low, 0)?, self.affine(high, 0)?, self.index(step));
-        let first: Vec<String> = inits.iter().map(|&v| self.name(v)).collect::<Done<_>>()?;
-        let types: Vec<String> = inits.iter().map(|&v| mlir(self.ty(v))).collect();
-        let variable = self.fresh();
-        let (own, carried) = body.params.split_first().ok_or("a loop without a variable")?;
-        self.define(*own, variable.clone());
-        self.divides.insert(*own, gcd(self.divisor(low), step));
-        let mut pairs = Vec::new();
-        for (&param, init) in carried.iter().zip(first) {
-            let name = self.fresh();
-            pairs.push(format!("{name} = {init}"));
-            self.define(param, name);
-        }
-        // What an iteration does comes after what the one before did.
+        let (low, _, step) = bounds;
+        let divisor = gcd(self.divisor(low), step);
+        self.divides.extend(body.params.first().map(|&own| (own, divisor)));
         let touches = self.touches(body);
-        let head = self.results(results);
-        let iter = match pairs.is_empty() {
-            true => String::new(),
-            false => format!(" iter_args({}) -> ({})", pairs.join(", "), types.join(", ")),
-        };
-        self.line(&format!("{head}scf.for {variable} = {from} to {to} step {by}{iter} : i64 {{"));
-        self.depth += 1;
-        let before = self.pending;
-        self.pending = before.map(|p| p || touches);
-        self.body(body)?;
-        self.pending = before.map(|p| p || touches);
-        self.yielded(&body.yields)?;
-        self.depth -= 1;
-        self.line("}");
-        Ok(())
-    }
-
-    fn unrolled(
-        &mut self,
-        (low, high, step): (&Affine, &Affine, i64),
-        inits: &[Value],
-        body: &Region,
-        results: &[Value],
-    ) -> Done<()> {
-        let all = count(low, high, step).ok_or("an unrolled loop without known bounds")?;
-        let low = low.as_constant().ok_or("an unrolled loop without known bounds")?;
-        let mut carried: Vec<String> = inits.iter().map(|&v| self.name(v)).collect::<Done<_>>()?;
-        let (own, params) = body.params.split_first().ok_or("a loop without a variable")?;
-        for i in 0..all {
-            let at = low + i * step;
-            let name = self.index(at);
-            self.define(*own, name);
-            self.divides.insert(*own, at.abs());
-            params.iter().zip(&carried).for_each(|(&p, name)| self.define(p, name.clone()));
-            self.body(body)?;
-            carried = body.yields.iter().map(|&v| self.name(v)).collect::<Done<_>>()?;
-        }
-        results.iter().zip(carried).for_each(|(&r, name)| self.define(r, name));
-        Ok(())
-    }
-
-    fn branch(&mut self, condition: Value, then: &Region, otherwise: &Region, results: &[Value]) -> Done<()> {
-        let condition = self.name(condition)?;
-        let types: Vec<String> = results.iter().map(|&v| mlir(self.ty(v))).collect();
-        let arrow = if types.is_empty() { String::new() } else { format!(" -> ({})", types.join(", ")) };
-        let head = self.results(results);
-        let before = self.pending;
-        self.line(&format!("{head}scf.if {condition}{arrow} {{"));
-        self.depth += 1;
-        self.body(then)?;
-        self.yielded(&then.yields)?;
-        self.depth -= 1;
-        let after = std::mem::replace(&mut self.pending, before);
-        if !otherwise.body.is_empty() || !results.is_empty() {
-            self.line("} else {");
-            self.depth += 1;
-            self.body(otherwise)?;
-            self.yielded(&otherwise.yields)?;
-            self.depth -= 1;
-        }
-        self.line("}");
-        // A side may not have waited.
-        self.pending = [0, 1].map(|i| before[i] || after[i] || self.pending[i]);
+        let pending = self.pending.map(|p| p || touches);
+        self.pending = pending;
+        self.serial(bounds, inits, body, results)?;
+        self.pending = pending;
         Ok(())
     }
 
@@ -278,7 +197,7 @@ impl Writer<'_> {
         };
         self.define(variable, name);
         self.divides.insert(variable, gcd(self.divisor(low), step));
-        self.only_if(condition, |w| w.body(body))?;
+        self.only_if(condition, |w| w.statements(&body.body))?;
         self.agent = outside;
         if level != Level::Block {
             self.pending = self.pending.map(|p| p || touches);
@@ -337,7 +256,7 @@ impl Writer<'_> {
             Source::Down(by) => ("down", self.constant(&by.to_string(), "i32"), WARP - 1),
             Source::Thread(thread) => {
                 let (name, from) = (self.name(*thread)?, self.ty(*thread));
-                ("idx", self.converted(&name, from, DType::I32)?, WARP - 1)
+                ("idx", self.cast(&name, from, DType::I32), WARP - 1)
             }
         };
         let clamp = self.constant(&clamp.to_string(), "i32");

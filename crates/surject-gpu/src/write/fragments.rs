@@ -9,8 +9,7 @@
 //! for %i = 0 to m { for %j = 0 to n { %x = load acc[n*%i + %j]  store %x, other[…] } }
 //! ```
 
-use super::{Agent, Done, Writer, element};
-use std::fmt::Write as _;
+use super::{Agent, Done, KernelWriter, Writer, element};
 use surject_ir::DType;
 use surject_kernel::{
     Affine, Kernel, LoopKind, MatMulSizes, Mem, Op, Region, Space, Statement, Temporality, Term, Tile, Value,
@@ -71,13 +70,8 @@ impl Writer<'_> {
         if !matches!(memory.dtype, DType::F32 | DType::I32) {
             return Err(format!("`{}`, sums of a warp in {}", memory.name, memory.dtype));
         }
-        let (name, elements) = (self.fresh(), (sizes.m * sizes.n) as i64 / super::WARP);
-        let count = self.constant(&elements.to_string(), "i64");
-        let ty = element(memory.dtype);
-        let _ = writeln!(
-            self.prologue,
-            "      {name} = llvm.alloca {count} x {ty} {{alignment = 16 : i64}} : (i64) -> !llvm.ptr"
-        );
+        let elements = (sizes.m * sizes.n) as i64 / super::WARP;
+        let name = self.alloca(elements, element(memory.dtype), 16);
         let fragments = Fragments { name, dtype: memory.dtype, rows: sizes.m, columns: sizes.n };
         self.fragments.insert(mem, fragments);
         Ok(true)

@@ -5,7 +5,7 @@
 //! columns `2 t` and `2 t + 1`.
 
 use super::fragments::Fragments;
-use super::{Agent, Done, WARP, Writer, element, stored};
+use super::{Agent, Done, KernelWriter, WARP, Writer, element, stored};
 use surject_ir::{BinaryOp, DType};
 use surject_kernel::{MatMulSizes, Space, Tile, Type};
 
@@ -266,37 +266,39 @@ impl Writer<'_> {
         let (zero, one) = (self.index(0), self.index(1));
         let number = self.fresh();
         self.line(&format!("scf.for {number} = {lane} to {to} step {by} : i64 {{"));
-        self.depth += 1;
-        let row = self.op(&format!("arith.divui {number}, {columns} : i64"));
-        let column = self.op(&format!("arith.remui {number}, {columns} : i64"));
-        let at = self.cell(acc, (&row, 0), (&column, 0));
-        let first = self.element_of(acc, &at)?;
-        let (term, carried, result) = (self.fresh(), self.fresh(), self.fresh());
-        let t = element(dtype);
-        self.line(&format!(
-            "{result} = scf.for {term} = {zero} to {terms} step {one} iter_args({carried} = {first}) -> ({t}) : i64 {{"
-        ));
-        self.depth += 1;
-        let left = self.cell(a, (&row, 0), (&term, 0));
-        let right = self.cell(b, (&term, 0), (&column, 0));
-        let (left, right) = (self.element_of(a, &left)?, self.element_of(b, &right)?);
-        let own = Type::scalar(a.dtype);
-        let widened = |w: &mut Self, name: &str| match a.dtype == dtype {
-            true => Ok(name.to_string()),
-            false if a.dtype.is_float() && dtype.is_int() => {
-                Err(format!("a product of {} in {dtype}", a.dtype))
-            }
-            false => w.converted(name, own, dtype),
-        };
-        let (left, right) = (widened(self, &left)?, widened(self, &right)?);
-        let product = self.arithmetic(BinaryOp::Mul, &left, &right, Type::scalar(dtype))?;
-        let sum = self.arithmetic(BinaryOp::Add, &carried, &product, Type::scalar(dtype))?;
-        self.line(&format!("scf.yield {sum} : {t}"));
-        self.depth -= 1;
-        self.line("}");
-        self.store_cell(acc, &at, &result)?;
-        self.depth -= 1;
+        self.inside(|w| {
+            let row = w.op(&format!("arith.divui {number}, {columns} : i64"));
+            let column = w.op(&format!("arith.remui {number}, {columns} : i64"));
+            let at = w.cell(acc, (&row, 0), (&column, 0));
+            let first = w.element_of(acc, &at)?;
+            let (term, carried, result) = (w.fresh(), w.fresh(), w.fresh());
+            let t = element(dtype);
+            w.line(&format!(
+                "{result} = scf.for {term} = {zero} to {terms} step {one} iter_args({carried} = {first}) -> ({t}) : i64 {{"
+            ));
+            w.inside(|w| {
+                let left = w.cell(a, (&row, 0), (&term, 0));
+                let right = w.cell(b, (&term, 0), (&column, 0));
+                let (left, right) = (w.element_of(a, &left)?, w.element_of(b, &right)?);
+                let (left, right) = (w.factor(&left, a.dtype, dtype)?, w.factor(&right, a.dtype, dtype)?);
+                let product = w.arithmetic(BinaryOp::Mul, &left, &right, Type::scalar(dtype))?;
+                let sum = w.arithmetic(BinaryOp::Add, &carried, &product, Type::scalar(dtype))?;
+                w.line(&format!("scf.yield {sum} : {t}"));
+                Ok(())
+            })?;
+            w.line("}");
+            w.store_cell(acc, &at, &result)
+        })?;
         self.line("}");
         Ok(())
+    }
+
+    /// A factor in the type of the sum.
+    fn factor(&mut self, name: &str, own: DType, sum: DType) -> Done<String> {
+        match own == sum {
+            true => Ok(name.to_string()),
+            false if own.is_float() && sum.is_int() => Err(format!("a product of {own} in {sum}")),
+            false => Ok(self.cast(name, Type::scalar(own), sum)),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Operations that depend on their operands alone.
 
-use super::{Done, Writer, element, lanes_of, mlir};
+use super::{Done, KernelWriter, Writer, element, lanes_of};
 use surject_codegen::kernels::mlir::{binary, literal};
 use surject_ir::{BinaryOp, DType, Scalar, UnaryOp};
 use surject_kernel::{Op, Type, Value};
@@ -40,7 +40,7 @@ impl Writer<'_> {
 
     /// The value of an operation without effects.
     pub(super) fn pure(&mut self, op: &Op, ty: Type) -> Done<String> {
-        let result = mlir(ty);
+        let result = Self::mlir(ty);
         Ok(match op {
             Op::Splat(value) if ty.lanes == 1 => self.scalar(*value),
             Op::Splat(value) => self.constant(&format!("dense<{}>", literal(*value)), &result),
@@ -81,9 +81,12 @@ impl Writer<'_> {
                 let condition = if ty.lanes == 1 { "".into() } else { format!("vector<{}xi1>, ", ty.lanes) };
                 self.op(&format!("arith.select {c}, {x}, {y} : {condition}{result}"))
             }
-            Op::Convert(x) => self.convert(*x, ty)?,
+            Op::Convert(x) => {
+                let (name, from) = (self.name(*x)?, self.ty(*x));
+                self.cast(&name, from, ty.dtype)
+            }
             Op::Bitcast(x) => {
-                let (name, from) = (self.name(*x)?, mlir(self.ty(*x)));
+                let (name, from) = (self.name(*x)?, Self::mlir(self.ty(*x)));
                 if from == result {
                     return Ok(name);
                 }
@@ -123,7 +126,7 @@ impl Writer<'_> {
 
     fn unary(&mut self, op: UnaryOp, x: Value) -> Done<String> {
         let (name, ty) = (self.name(x)?, self.ty(x));
-        let t = mlir(ty);
+        let t = Self::mlir(ty);
         let intrinsic = match (op, ty.dtype) {
             (UnaryOp::Neg, d) if d.is_float() => return Ok(self.op(&format!("arith.negf {name} : {t}"))),
             (UnaryOp::Abs, DType::F32 | DType::F64) => "fabs",
@@ -151,42 +154,6 @@ impl Writer<'_> {
     pub(super) fn arithmetic(&mut self, op: BinaryOp, a: &str, b: &str, ty: Type) -> Done<String> {
         let name =
             binary(op, ty.dtype).ok_or_else(|| format!("`{op}` of {}, which is not arithmetic", ty.dtype))?;
-        Ok(self.op(&format!("{name} {a}, {b} : {}", mlir(ty))))
-    }
-
-    fn convert(&mut self, x: Value, to: Type) -> Done<String> {
-        let (name, from) = (self.name(x)?, self.ty(x));
-        self.converted(&name, from, to.dtype)
-    }
-
-    /// A value as another element type.
-    pub(super) fn converted(&mut self, name: &str, from: Type, to: DType) -> Done<String> {
-        let (f, t) = (mlir(from), mlir(from.with(to)));
-        let cast = match (from.dtype, to) {
-            (a, b) if a.is_float() && b.is_float() => {
-                let (a, b) = (a.size(), b.size());
-                if a < b { "arith.extf" } else { "arith.truncf" }
-            }
-            (a, b) if a.is_float() => {
-                // Saturates; NaN gives 0.
-                let lanes = |e: &str| if from.lanes == 1 { e.into() } else { format!("v{}{e}", from.lanes) };
-                let kind = if b.is_signed_int() { "fptosi" } else { "fptoui" };
-                let (integer, float) = (lanes(element(b)), lanes(element(a)));
-                let call = format!("llvm.{kind}.sat.{integer}.{float}");
-                return Ok(self.op(&format!("llvm.call_intrinsic \"{call}\"({name}) : ({f}) -> {t}")));
-            }
-            (a, b) if b.is_float() => {
-                if a.is_signed_int() {
-                    "arith.sitofp"
-                } else {
-                    "arith.uitofp"
-                }
-            }
-            _ if f == t => return Ok(name.to_string()),
-            (a, b) if a.bits() > b.bits() => "arith.trunci",
-            (a, _) if a.is_signed_int() => "arith.extsi",
-            _ => "arith.extui",
-        };
-        Ok(self.op(&format!("{cast} {name} : {f} to {t}")))
+        Ok(self.op(&format!("{name} {a}, {b} : {}", Self::mlir(ty))))
     }
 }
