@@ -19,6 +19,7 @@
 
 mod affine;
 mod build;
+mod contexts;
 mod interned;
 mod library;
 mod literals;
@@ -27,16 +28,13 @@ mod read;
 mod reader;
 mod value;
 
-use crate::guard::on_large_stack;
-use crate::idle::Idle;
-use crate::session::{Session, printed};
+use crate::session::printed;
 use crate::{MlirError, Stage};
+use contexts::{Done, Scope};
 use literals::SharedLiterals;
-use melior::ir::Module;
-use melior::utility::load_irdl_dialects;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use surject_ir::Program;
+
+pub use contexts::{Prepared, prepare};
 
 /// The definition of the dialect.
 pub const DEFINITION: &str = include_str!("../../../../dialects/surject.irdl.mlir");
@@ -55,20 +53,20 @@ const ORIGIN: &str = "surject.origin";
 /// The module text of a program, as MLIR prints it. Programs with symbolic extents have none.
 pub fn print(program: &Program) -> Result<String, MlirError> {
     check(program)?;
-    in_session(size(program), |session| {
+    Scope::Programs.enter(|session| {
         let module = build::module(session.context(), program, None)?;
         session.verify(&module)?;
-        Ok(printed(&module))
+        Ok(Done { value: printed(&module), bytes: Some(size(program)) })
     })
 }
 
 /// The program of a module text.
 pub fn parse(text: &str) -> Result<Program, MlirError> {
-    in_session(text.len(), |session| {
+    Scope::Everything.enter(|session| {
         let module = session.parse(text)?;
         let program = read::program(&module, text, &SharedLiterals::default())?;
         check(&program)?;
-        Ok(program)
+        Ok(Done { value: program, bytes: Some(text.len()) })
     })
 }
 
@@ -80,25 +78,19 @@ pub fn parse(text: &str) -> Result<Program, MlirError> {
 /// has no meaning in a program.
 pub fn through(program: &Program, passes: &str) -> Result<Program, MlirError> {
     check(program)?;
-    let mut literals = SharedLiterals::default();
-    let there_and_back = |session: &Session, literals: &mut SharedLiterals| {
-        let mut module = build::module(session.context(), program, Some(&mut *literals))?;
+    let scope = if passes.is_empty() { Scope::Programs } else { Scope::Everything };
+    scope.enter(|session| {
+        let mut literals = SharedLiterals::default();
+        let mut module = build::module(session.context(), program, Some(&mut literals))?;
         session.verify(&module)?;
         if !passes.is_empty() {
             session.run(&format!("builtin.module({passes})"), &mut module, "")?;
         }
-        let program = read::program(&module, "", literals)?;
+        let program = read::program(&module, "", &literals)?;
         check(&program)?;
-        Ok(program)
-    };
-    on_large_stack(|| {
-        let session = session()?;
-        let program = there_and_back(&session, &mut literals)?;
         // A context that holds literals would hold them for as long as it lives.
-        if literals.is_empty() {
-            session.keep_in(&SESSIONS, size(&program));
-        }
-        Ok(program)
+        let bytes = literals.is_empty().then(|| size(&program));
+        Ok(Done { value: program, bytes })
     })
 }
 
@@ -131,75 +123,6 @@ fn check(program: &Program) -> Result<(), MlirError> {
 
 /// Checks a module text of the dialect as `mlir-opt --irdl-file` does, and prints it as MLIR does.
 pub fn format(text: &str) -> Result<String, MlirError> {
-    in_session(text.len(), |session| Ok(printed(&session.parse(text)?)))
-}
-
-/// Contexts that know the dialect, and that no compilation uses.
-static SESSIONS: Idle<Session> = Idle::new();
-
-/// Does something in a context that knows the dialect, on a large stack. Where it goes well, the context is kept, and it has
-/// read so many bytes more.
-fn in_session<T: Send>(
-    bytes: usize,
-    work: impl FnOnce(&Session) -> Result<T, MlirError> + Send,
-) -> Result<T, MlirError> {
-    on_large_stack(|| {
-        let session = session()?;
-        let done = work(&session)?;
-        session.keep_in(&SESSIONS, bytes);
-        Ok(done)
-    })
-}
-
-/// Makes a context for the dialect on a thread of its own, while the caller reads a program: that takes some
-/// milliseconds, as long as a small program compiles. Where the system refuses a thread, the context is made when it is
-/// needed. The caller holds on to what comes back until it ends: MLIR may not be at work when the process ends.
-#[must_use]
-pub fn prepare() -> Prepared {
-    let thread = std::thread::Builder::new().name("surject-dialect".into()).spawn(new_session).ok();
-    *lock(&PREPARED) = thread;
-    Prepared(())
-}
-
-/// What [`prepare`] has begun; dropped, it waits for the end.
-pub struct Prepared(());
-
-impl Drop for Prepared {
-    fn drop(&mut self) {
-        drop(prepared());
-    }
-}
-
-static PREPARED: Mutex<Option<JoinHandle<Result<Session, MlirError>>>> = Mutex::new(None);
-
-/// The context that [`prepare`] has made, for its first caller.
-fn prepared() -> Option<Result<Session, MlirError>> {
-    let thread = lock(&PREPARED).take()?;
-    thread.join().ok()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A session that knows the dialect.
-fn session() -> Result<Session, MlirError> {
-    match SESSIONS.take(|_| true) {
-        Some(kept) => Ok(kept),
-        None => prepared().unwrap_or_else(new_session),
-    }
-}
-
-fn new_session() -> Result<Session, MlirError> {
-    let session = Session::new();
-    let definition: Module<'_> = session.parse(DEFINITION)?;
-    if !load_irdl_dialects(&definition) {
-        return Err(session.error(Stage::Dialect, DEFINITION));
-    }
-    drop(definition);
-    // The parser loads what it reads of; the builder does not.
-    for dialect in ["arith", "func", "math", "scf", "tensor"] {
-        session.context().get_or_load_dialect(dialect);
-    }
-    Ok(session)
+    Scope::Everything
+        .enter(|session| Ok(Done { value: printed(&session.parse(text)?), bytes: Some(text.len()) }))
 }
