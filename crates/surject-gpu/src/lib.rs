@@ -24,7 +24,7 @@ pub mod write;
 
 use strategies::{Columns, Contractions, Points, Rows, Serial, Transposes};
 use surject_codegen::kernels::expression::Expression;
-use surject_codegen::kernels::machine::{Machine, Strategy};
+use surject_codegen::kernels::machine::{Machine, Spread, Strategy};
 use surject_codegen::kernels::schedule::Schedule;
 
 /// A GPU: what its multiprocessors can do.
@@ -95,6 +95,10 @@ impl Gpu {
 impl Machine for Gpu {
     fn name(&self) -> &str {
         self.name
+    }
+
+    fn spread(&self) -> Spread {
+        Spread::Threads { block: 256 }
     }
 
     fn strategies(&self) -> Vec<Box<dyn Strategy>> {
