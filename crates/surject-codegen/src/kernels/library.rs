@@ -77,6 +77,10 @@ impl<'a> Call<'a> {
         if let Some(&var) = self.args.iter().chain(self.targets).find(symbolic) {
             return Some(format!("`{}` has symbolic sizes", self.function.name_of(var)));
         }
+        let is_complex = |var: &Var| self.function.ty(*var).dtype.is_complex();
+        if !self.regions.is_empty() && self.args.iter().any(is_complex) {
+            return Some("a complex number in a scalar function".into());
+        }
         self.regions.iter().find_map(|region| scalar::refusal(self.function, region))
     }
 
@@ -130,6 +134,20 @@ impl<'a> Kernels<'a> {
         let mut maker = Maker::new(self.call, &self.temporaries, name);
         let point = maker.open_points(self.machine.spread(), points)?;
         body(&mut maker, point)?;
+        self.launches.push(maker.finish());
+        Ok(())
+    }
+
+    /// Makes one more kernel, of so many blocks.
+    fn blocks(
+        &mut self,
+        count: i64,
+        body: impl FnOnce(&mut Maker<'a>, surject_kernel::Value) -> Lowered<()>,
+    ) -> Lowered<()> {
+        let name = format!("{}_{}", self.name, self.launches.len());
+        let mut maker = Maker::new(self.call, &self.temporaries, name);
+        let block = maker.open_blocks(count);
+        body(&mut maker, block)?;
         self.launches.push(maker.finish());
         Ok(())
     }

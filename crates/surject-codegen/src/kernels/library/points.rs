@@ -57,10 +57,26 @@ impl<'a> Maker<'a> {
         let at = Affine::from(member).plus(&group.into(), inside);
         let at = at.ok_or_else(|| CodegenError::overflow("a position"))?;
         if count % inside != 0 {
-            let exists = self.b.holds(vec![Guard { expr: at.clone(), bound: count.into() }], 1);
+            let exists = self.below(at.clone(), count);
             self.b.open_if(exists);
         }
-        Ok(self.b.index(at, Type::scalar(self.integer)))
+        Ok(self.position(at))
+    }
+
+    /// Opens a loop in which every number below `count` is a block.
+    pub(super) fn open_blocks(&mut self, count: i64) -> Value {
+        let (block, _) = self.b.open_for(0, count, 1, LoopKind::Parallel(Level::Block), &[]);
+        self.position(block.into())
+    }
+
+    /// An expression of loop variables as a position.
+    pub(super) fn position(&mut self, at: Affine) -> Value {
+        self.b.index(at, Type::scalar(self.integer))
+    }
+
+    /// Is an expression of loop variables, which is not negative, below a bound?
+    pub(super) fn below(&mut self, at: Affine, bound: i64) -> Value {
+        self.b.holds(vec![Guard { expr: at, bound: bound.into() }], 1)
     }
 
     /// The type of a tensor.
@@ -227,9 +243,21 @@ impl<'a> Maker<'a> {
         inits: &[Value],
         body: impl FnOnce(&mut Self, Value, &[Value]) -> Lowered<Vec<Value>>,
     ) -> Lowered<Vec<Value>> {
+        self.fold_numbers(count, inits, |maker, variable, carried| {
+            let number = maker.position(variable.into());
+            body(maker, number, carried)
+        })
+    }
+
+    /// As [`Maker::fold`], with the variable of the loop.
+    pub(super) fn fold_numbers(
+        &mut self,
+        count: i64,
+        inits: &[Value],
+        body: impl FnOnce(&mut Self, Value, &[Value]) -> Lowered<Vec<Value>>,
+    ) -> Lowered<Vec<Value>> {
         let (variable, carried) = self.b.open_for(0, count, 1, LoopKind::Serial, inits);
-        let number = self.b.index(variable, Type::scalar(self.integer));
-        let next = body(self, number, &carried)?;
+        let next = body(self, variable, &carried)?;
         Ok(self.b.close_for(&next))
     }
 
