@@ -97,6 +97,12 @@ impl Machine for Gpu {
         self.name
     }
 
+    /// As many operations for what comes before the blocks as for what is in them, where that is less than the reduction.
+    fn scan_block(&self, length: i64) -> Option<i64> {
+        let block = (2.0 * length as f64).cbrt() as u64;
+        (length >= 256).then(|| block.next_power_of_two() as i64)
+    }
+
     fn spread(&self) -> Spread {
         Spread::Threads { block: 256 }
     }

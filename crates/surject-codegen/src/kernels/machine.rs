@@ -52,6 +52,12 @@ pub trait Machine {
         None
     }
 
+    /// In blocks of how many elements a scan of lines of this length is made; `None`: as the reduction that it is written
+    /// as, or as the machine's strategies see fit.
+    fn scan_block(&self, _length: i64) -> Option<i64> {
+        None
+    }
+
     /// How it runs the points of library operations.
     fn spread(&self) -> Spread {
         Spread::Tasks { points: 4096 }

@@ -7,6 +7,7 @@ use super::expression::{Assignment, Expression, Tensor, assignment};
 use super::library::{Call, LibraryKernels};
 use super::lower::{Launch, lower};
 use super::machine::{Machine, choose};
+use super::scan::scanned;
 use super::schedule::{Schedule, Schedules};
 use super::stages::Stages;
 use crate::CodegenError;
@@ -91,8 +92,8 @@ pub fn expressions(function: &Function) -> Result<Vec<(String, Expression)>, Cod
 }
 
 /// The kernels of an assignment for a machine. Kernel `n` is called `NAME_n`, and the first stage of one in two stages
-/// `NAME_n_parts`; a schedule that is given for it is taken
-/// instead of the machine's choice.
+/// `NAME_n_parts`; a scan in blocks also has `NAME_n_sums`, `NAME_n_before` and `NAME_n_rest`. A schedule that is given for
+/// `NAME_n` is taken instead of the machine's choice.
 pub fn kernels(
     function: &Function,
     field: FieldId,
@@ -105,12 +106,25 @@ pub fn kernels(
     for (i, expression) in expressions.iter().enumerate() {
         let name = format!("{name}_{i}");
         let given = given.get(&name).cloned();
+        // The temporaries stand behind the variables and the target.
+        let buf = |number: usize| Buf((function.vars.len() + 1 + number) as u32);
+        let block = scanned(expression).filter(|_| given.is_none()).and_then(|n| machine.scan_block(n));
+        if let Some(block) = block {
+            let numbers = [temporaries.len(), temporaries.len() + 1].map(|number| (number, buf(number)));
+            if let Some(scan) = expression.in_scan_blocks(block, numbers)? {
+                temporaries.extend([scan.temporary.clone(), scan.temporary]);
+                kernels.push(one(&scan.sums, machine, &format!("{name}_sums"), None)?);
+                kernels.push(one(&scan.before, machine, &format!("{name}_before"), None)?);
+                for (expression, part) in scan.results.iter().zip(["", "_rest"]) {
+                    kernels.push(one(expression, machine, &format!("{name}{part}"), None)?);
+                }
+                continue;
+            }
+        }
         let stages = match machine.stages(expression).filter(|_| given.is_none()) {
             Some((cut, parts)) => {
-                // The temporaries stand behind the variables and the target.
                 let number = temporaries.len();
-                let buf = Buf((function.vars.len() + 1 + number) as u32);
-                expression.in_stages((&cut, parts), (number, buf))?
+                expression.in_stages((&cut, parts), (number, buf(number)))?
             }
             None => None,
         };

@@ -4,7 +4,7 @@ use crate::toy::Toy;
 use std::collections::BTreeSet;
 use surject_codegen::kernels::library::Call;
 use surject_codegen::kernels::machine::{Machine, Spread, Strategy};
-use surject_codegen::kernels::run::{calls, run};
+use surject_codegen::kernels::run::{assignments, calls, kernels, run};
 use surject_codegen::kernels::schedule::Schedules;
 use surject_ir::testing::random_args;
 use surject_ir::{Buffer, Program, interp};
@@ -32,7 +32,8 @@ fn agrees(program: &Program, args: &[Buffer]) {
     let expected = interp::run(program, "main", args).unwrap();
     for machine in [&Toy as &dyn Machine, &Threads] {
         let found = run(program, "main", args, machine, &Options::default(), &Schedules::default());
-        let (found, _) = found.unwrap_or_else(|error| panic!("{}: {}: {error}", program.name, machine.name()));
+        let (found, _) =
+            found.unwrap_or_else(|error| panic!("{}: {}: {error}", program.name, machine.name()));
         for (found, expected) in found.iter().zip(&expected) {
             assert_eq!(found.bytes(), expected.bytes(), "{} on {}", program.name, machine.name());
         }
@@ -71,6 +72,49 @@ fn every_operation_gives_what_the_interpreter_gives() {
         "sort",
     ];
     assert_eq!(operations.into_iter().collect::<Vec<_>>(), all);
+}
+
+/// The toy machine, where scans are made in blocks of so many elements.
+struct Blocks(i64);
+
+impl Machine for Blocks {
+    fn name(&self) -> &str {
+        "blocks"
+    }
+
+    fn strategies(&self) -> Vec<Box<dyn Strategy>> {
+        Toy.strategies()
+    }
+
+    fn scan_block(&self, _: i64) -> Option<i64> {
+        Some(self.0)
+    }
+}
+
+#[test]
+fn scans_in_blocks_give_what_the_interpreter_gives() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kernels/scans");
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let program = surject_ir::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        let function = program.function("main").unwrap();
+        for block in 2..12 {
+            let field = assignments(function).into_iter().next_back().unwrap().1;
+            let made = kernels(function, field, &Blocks(block), "y", &Schedules::default()).unwrap();
+            let names: Vec<&str> = made.kernels.iter().map(|made| made.launch.kernel.name.as_str()).collect();
+            assert!(names.starts_with(&["y_0_sums", "y_0_before", "y_0"]), "{}: {names:?}", path.display());
+            let args = random_args(function, block as u64);
+            let expected = interp::run(&program, "main", &args).unwrap();
+            let (options, given) = (Options::default(), Schedules::default());
+            let (found, _) = run(&program, "main", &args, &Blocks(block), &options, &given).unwrap();
+            for (found, expected) in found.iter().zip(&expected) {
+                // Sums of 16-bit floats are made in f32 here, and rounded once.
+                let tolerance = if program.name == "halves" { 0.05 } else { 0.0 };
+                let report = surject_runtime::compare::compare(found, expected, tolerance, tolerance);
+                assert!(report.passed(), "{} in blocks of {block}: {report}", program.name);
+            }
+        }
+    }
 }
 
 #[test]

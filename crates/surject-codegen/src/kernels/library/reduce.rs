@@ -74,9 +74,10 @@ impl Kernels<'_> {
             let at = maker.unravel(point, &out);
             let values =
                 maker.fold(terms, &first, |maker, number, old| reduction.term(maker, &at, number, old))?;
-            targets.iter().zip(values).try_for_each(|(&target, value)| {
-                maker.write(Tensor::Var(target), point, value)
-            })
+            targets
+                .iter()
+                .zip(values)
+                .try_for_each(|(&target, value)| maker.write(Tensor::Var(target), point, value))
         })
     }
 
@@ -122,9 +123,10 @@ impl Kernels<'_> {
                 }
                 maker.apply(reduction.join, &arguments)
             })?;
-            targets.iter().zip(values).try_for_each(|(&target, value)| {
-                maker.write(Tensor::Var(target), point, value)
-            })
+            targets
+                .iter()
+                .zip(values)
+                .try_for_each(|(&target, value)| maker.write(Tensor::Var(target), point, value))
         })
     }
 }
