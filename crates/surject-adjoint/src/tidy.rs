@@ -1,7 +1,7 @@
 //! The function that is left when what nothing uses is dropped.
 
-use crate::uses;
 use std::collections::{HashMap, HashSet};
+use surject_ir::uses;
 use surject_ir::{Block, FieldId, FieldKind, Function, Region, Statement, StatementKind, TypeError, Var};
 
 /// The same function without statements, carried values, variables and fields that its results do not need.

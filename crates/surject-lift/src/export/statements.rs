@@ -115,6 +115,9 @@ impl Writer<'_, '_> {
         let regions = regions.iter().map(|r| self.scoped(r, true)).collect::<Result<Vec<Region>>>()?;
         let name = match op {
             LibOp::Gather { .. } => "stablehlo.gather",
+            LibOp::GatherDynamicSliceSizes { .. } | LibOp::DynamicTruncate { .. } => {
+                return Err(self.st.unsupported(op.name(), "its sizes are symbolic"));
+            }
             LibOp::Scatter { .. } => "stablehlo.scatter",
             LibOp::DynamicSlice { .. } => "stablehlo.dynamic_slice",
             LibOp::DynamicUpdateSlice => "stablehlo.dynamic_update_slice",
@@ -159,7 +162,10 @@ impl Writer<'_, '_> {
                     .attr("unique_indices", Attribute::Bool(*unique_indices))
             }
             LibOp::DynamicSlice { sizes } => built.ints("slice_sizes", signed(sizes)),
-            LibOp::DynamicUpdateSlice | LibOp::BitcastReshape { .. } => built,
+            LibOp::DynamicUpdateSlice
+            | LibOp::BitcastReshape { .. }
+            | LibOp::GatherDynamicSliceSizes { .. }
+            | LibOp::DynamicTruncate { .. } => built,
             LibOp::Sort { axis, stable } => built
                 .attr("dimension", Attribute::i64(*axis as i64))
                 .attr("is_stable", Attribute::Bool(*stable)),

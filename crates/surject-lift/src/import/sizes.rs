@@ -16,7 +16,7 @@ use surject_index::{
     Affine, Extent, ExtentEnv, ExtentExpr, Fact, Facts, IndexMap, Observed, Relation, ScalarSemantics, Space,
     UnsupportedDynamicShape, Verdict,
 };
-use surject_ir::{AccOp, BinaryOp, Buffer, DType, FieldId, Scalar, SizeGuard, TensorType, Var};
+use surject_ir::{BinaryOp, Buffer, DType, FieldId, Function, Scalar, SizeGuard, TensorType, TypeError, Var};
 use surject_stablehlo as hlo;
 use surject_stablehlo::{Attribute, Dim, Op};
 
@@ -482,80 +482,23 @@ impl<'m> Lifter<'m> {
 
     /// The value of an expression as an `i64` of rank 0.
     pub(crate) fn size_field(&mut self, op: &Op, extent: &Extent) -> Result<FieldId> {
-        let typed = |built: std::result::Result<FieldId, surject_ir::TypeError>| {
-            built.map_err(|e| LiftError::unsupported(op, e.to_string()))
+        let mut function = std::mem::take(&mut self.function);
+        let data = &self.sizes.data;
+        let mut atom = |function: &mut Function, atom: &ExtentExpr| match atom {
+            ExtentExpr::Symbol(name) if is_data(atom) => {
+                let &(var, k) =
+                    data.get(name).ok_or_else(|| LiftError::invalid(op, "a size without a value"))?;
+                let field = element(function, op, var, k)?;
+                Ok(Some(function.fields.convert(DType::I64, field)))
+            }
+            _ => Ok(None),
         };
-        let scalar = Space::scalar();
-        let constant = |value: i128| Scalar::from_i128(DType::I64, value);
-        if let Some(value) = number(extent) {
-            return Ok(self.function.fields.constant(&scalar, constant(value)));
-        }
-        let Extent::Expr(expr) = extent else { return Err(LiftError::invalid(op, "a size")) };
-        if let Some([a, b]) = expr.operands() {
-            let (x, y) = (self.size_field(op, a)?, self.size_field(op, b)?);
-            let fields = &mut self.function.fields;
-            let operator = match &**expr {
-                ExtentExpr::Add(..) => BinaryOp::Add,
-                ExtentExpr::Sub(..) => BinaryOp::Sub,
-                ExtentExpr::Mul(..) => BinaryOp::Mul,
-                ExtentExpr::Min(..) => BinaryOp::Min,
-                ExtentExpr::Max(..) => BinaryOp::Max,
-                _ => {
-                    // Division truncates: one less where there is a rest below zero.
-                    let quotient = typed(fields.binary(BinaryOp::Div, x, y))?;
-                    let rest = typed(fields.binary(BinaryOp::Rem, x, y))?;
-                    let (zero, one) =
-                        (fields.constant(&scalar, constant(0)), fields.constant(&scalar, constant(1)));
-                    let below = typed(fields.binary(BinaryOp::Lt, rest, zero))?;
-                    let less = typed(fields.binary(BinaryOp::Sub, quotient, one))?;
-                    return typed(fields.select(below, less, quotient));
-                }
-            };
-            return typed(fields.binary(operator, x, y));
-        }
-        match &**expr {
-            ExtentExpr::Symbol(name) if is_data(expr) => {
-                let Some(&(var, element)) = self.sizes.data.get(name) else {
-                    return Err(LiftError::invalid(op, "a size without a value"));
-                };
-                let field = self.element(op, var, element)?;
-                Ok(self.function.fields.convert(DType::I64, field))
-            }
-            ExtentExpr::RuntimeScalar { input, .. } => {
-                let field = self.function.tensor(self.function.params[*input]);
-                let fields = &mut self.function.fields;
-                let (field, zero) =
-                    (fields.convert(DType::I64, field), fields.constant(&scalar, constant(0)));
-                typed(fields.binary(BinaryOp::Max, field, zero))
-            }
-            _ => {
-                // As many as there are positions.
-                let line = Space::new([extent.clone()]);
-                let one = self.function.fields.constant(&line, constant(1));
-                typed(self.function.fields.acc(AccOp::Add, IndexMap::projection(&line, &[]), one))
-            }
-        }
-    }
-
-    /// One element of a vector (or of a scalar), of rank 0.
-    pub(crate) fn element(&mut self, op: &Op, var: Var, element: usize) -> Result<FieldId> {
-        let of = self.function.tensor(var);
-        let own = self.function.ty(var).space.clone();
-        if own.rank() == 0 {
-            return Ok(of);
-        }
-        let mut rest = element as i64;
-        let mut at = Vec::new();
-        let Some(sizes) = own.sizes() else {
-            return Err(LiftError::invalid(op, "a symbolic vector of sizes"));
-        };
-        for &size in sizes.iter().rev() {
-            at.insert(0, Affine::fixed(0, rest % size.max(1)));
-            rest /= size.max(1);
-        }
-        let map = IndexMap::total(Space::scalar(), own, at);
-        let map = map.map_err(|e| LiftError::invalid(op, e.to_string()))?;
-        self.function.fields.read(map, of).map_err(|e| LiftError::invalid(op, e.to_string()))
+        let field = function.size_field(extent, &mut atom);
+        self.function = function;
+        field.map_err(|error| match error {
+            SizeError::Lift(error) => *error,
+            SizeError::Type(error) => LiftError::unsupported(op, error.to_string()),
+        })
     }
 
     /// Integers that are known as expressions, as data.
@@ -650,6 +593,45 @@ impl<'m> Lifter<'m> {
         }
         Ok(all)
     }
+}
+
+/// Why a size has no value as data.
+enum SizeError {
+    Lift(Box<LiftError>),
+    Type(TypeError),
+}
+
+impl From<TypeError> for SizeError {
+    fn from(error: TypeError) -> SizeError {
+        SizeError::Type(error)
+    }
+}
+
+impl From<LiftError> for SizeError {
+    fn from(error: LiftError) -> SizeError {
+        SizeError::Lift(Box::new(error))
+    }
+}
+
+/// One element of a vector (or of a scalar), of rank 0.
+fn element(function: &mut Function, op: &Op, var: Var, k: usize) -> Result<FieldId> {
+    let of = function.tensor(var);
+    let own = function.ty(var).space.clone();
+    if own.rank() == 0 {
+        return Ok(of);
+    }
+    let mut rest = k as i64;
+    let mut at = Vec::new();
+    let Some(sizes) = own.sizes() else {
+        return Err(LiftError::invalid(op, "a symbolic vector of sizes"));
+    };
+    for &size in sizes.iter().rev() {
+        at.insert(0, Affine::fixed(0, rest % size.max(1)));
+        rest /= size.max(1);
+    }
+    let map = IndexMap::total(Space::scalar(), own, at);
+    let map = map.map_err(|e| LiftError::invalid(op, e.to_string()))?;
+    function.fields.read(map, of).map_err(|e| LiftError::invalid(op, e.to_string()))
 }
 
 impl Cx<'_, '_> {

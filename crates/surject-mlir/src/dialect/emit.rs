@@ -137,7 +137,12 @@ impl<'a> Emitter<'a> {
                 self.vars.insert(*target, result);
             }
             StatementKind::Call { targets, op, args, regions } => {
-                self.call(targets, library::encode(op), args, regions, attributes)?;
+                let Some(encoded) = library::encode(op) else {
+                    let what =
+                        format!("`{}` has sizes of a call; the dialect has constant ones only", op.name());
+                    return Err(MlirError::new(Stage::Dialect, what));
+                };
+                self.call(targets, encoded, args, regions, attributes)?;
             }
             StatementKind::While { targets, inits, cond, body } => {
                 self.while_loop(targets, inits, cond, body, attributes)?;
