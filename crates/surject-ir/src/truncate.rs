@@ -25,6 +25,8 @@ pub struct Truncation {
     pub before: Extent,
     /// What is truncated.
     pub operand: Var,
+    /// What is left of it.
+    pub target: Var,
     /// What the size is computed from, and how.
     pub scalar: Var,
     /// The rule.
@@ -64,16 +66,22 @@ impl Function {
     /// The truncations that declare a size, in order.
     pub fn truncations(&self) -> impl Iterator<Item = Truncation> + '_ {
         let one = |(position, kind): (usize, &StatementKind)| {
-            let StatementKind::Call { op: LibOp::DynamicTruncate { axis, semantics, size }, args, .. } = kind
+            let StatementKind::Call {
+                op: LibOp::DynamicTruncate { axis, semantics, size },
+                args,
+                targets,
+                ..
+            } = kind
             else {
                 return None;
             };
             let (name, &operand, &scalar) = (name_of(size)?.clone(), args.first()?, args.get(1)?);
+            let &target = targets.first()?;
             let extents = self.vars.get(operand.0 as usize)?.ty.space.extents();
             // The verifier refuses an axis that is not there.
             let before = extents.get(*axis).cloned().unwrap_or(Extent::Const(0));
             let semantics = *semantics;
-            Some(Truncation { name, before, operand, scalar, semantics, position })
+            Some(Truncation { name, before, operand, target, scalar, semantics, position })
         };
         self.body.statements.iter().map(|s| &s.kind).enumerate().filter_map(one)
     }
