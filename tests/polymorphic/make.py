@@ -202,7 +202,8 @@ def write_vjp(name):
 
 
 only_vjp = "--vjp" in sys.argv
-for chosen in [name for name in sys.argv[1:] if name != "--vjp"] or CASES:
+names = [name for name in sys.argv[1:] if not name.startswith("--")]
+for chosen in [] if "--none" in sys.argv else names or CASES:
     try:
         if not only_vjp:
             write(chosen)
