@@ -194,6 +194,19 @@ impl Function {
         Ok(())
     }
 
+    /// As [`Function::assume`], with facts beside; for a builder whose body has not got yet what these come from. Gives all.
+    ///
+    /// # Errors
+    /// As [`Function::facts`].
+    pub fn assume_also(&mut self, more: &[Fact]) -> Result<Facts, UnsatisfiableFacts> {
+        let mut facts = self.facts()?;
+        for fact in more {
+            facts = facts.and(fact.clone())?;
+        }
+        self.fields.assume(facts.clone());
+        Ok(facts)
+    }
+
     /// Takes the guards of another function with the same parameters, and what they say of sizes: for a pass that builds a
     /// function anew.
     pub fn inherit(&mut self, from: &Function) {
