@@ -10,6 +10,8 @@ use surject_ir::{Block, FieldId, FieldKind, Function, Region, Statement, Stateme
 /// out where it need not be.
 pub(crate) fn tidy(f: &Function, named: usize) -> Result<Function, TypeError> {
     let mut live: HashSet<Var> = f.body.results.iter().copied().collect();
+    // A size that a truncation declares may be used where its tensor is not.
+    live.extend(f.truncations().map(|truncation| truncation.target));
     let statements = live_statements(f, &f.body.statements, &mut live);
     extract(f, named, &f.params, &statements, &f.body.results)
 }

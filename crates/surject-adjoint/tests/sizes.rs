@@ -51,6 +51,15 @@ fn compared(name: &str) -> Result<(), String> {
     let printed = surject_ir::print(&derived);
     let again = parse(&printed).map_err(|e| format!("the gradient is not read again: {e}"))?;
     surject_ir::verify(&again).map_err(|e| format!("the gradient that is read again: {e}"))?;
+    // Exported as dynamic StableHLO and read again, it is the same function.
+    let written = surject_lift::export(&derived).map_err(|e| format!("exported: {e}"))?;
+    if let Ok(keep) = std::env::var("SURJECT_EXPORT_TO") {
+        std::fs::write(Path::new(&keep).join(format!("vjp_{name}.mlir")), &written).expect("a folder");
+    }
+    let module = surject_stablehlo::parse_and_verify(written.as_bytes())
+        .map_err(|d| d.render(name, written.as_bytes()))?;
+    let options = ImportOptions { file: name, source: written.as_bytes(), function: Some("main") };
+    let exported = import(&module, &options).map_err(|e| format!("exported and read: {e}"))?;
     let calls = std::fs::read_to_string(folder().join("vjp").join(format!("{name}.json")));
     let calls: Value = serde_json::from_str(&calls.map_err(|e| e.to_string())?).map_err(|e| e.to_string())?;
     for call in calls.as_array().ok_or("no calls")? {
@@ -58,6 +67,13 @@ fn compared(name: &str) -> Result<(), String> {
         let (arguments, expected) = (buffers(&call["arguments"]), buffers(&call["gradients"]));
         let arguments: Vec<Buffer> = arguments.into_iter().chain(buffers(&call["cotangents"])).collect();
         let found = run(&derived, &arguments).map_err(at)?;
+        let again = run(&exported, &arguments).map_err(|e| at(format!("exported: {e}")))?;
+        for (k, (a, b)) in again.iter().zip(&found).enumerate() {
+            let report = surject_runtime::compare::compare(a, b, 1e-4, 1e-5);
+            if !report.passed() {
+                return Err(at(format!("exported: result {k}: {report}")));
+            }
+        }
         let found = &found[found.len() - expected.len()..];
         for (k, (a, b)) in found.iter().zip(&expected).enumerate() {
             let report = surject_runtime::compare::compare(a, b, 1e-3, 1e-4);
@@ -220,6 +236,15 @@ func main(x: f32[n,2], s: f32[]) -> (z) {
         .collect();
     as_when_bound(exact, &calls);
     let derived = as_when_bound(computed, &calls);
+    // The size is used where the tensor is not: the truncation stays (R36).
+    let unused = "\
+func main(x: f32[n,2], s: f32[]) -> (z) {
+  t : f32[] =: s * 2.0f32
+  y : f32[u,2] = call dynamic_truncate{axis=0, semantics=truncate_size, size=\"u\"}(x, t)
+  z : f32[u] =: over i<u: x[i,1] * x[i,1]
+}
+";
+    as_when_bound(unused, &calls);
     // A cotangent of the wrong size is refused, though only the run knows it.
     let arguments = [floats(&[5, 2]), scalar(1.0), floats(&[3, 2])];
     assert!(matches!(interp::run(&derived, "main", &arguments), Err(interp::InterpError::Argument { .. })));

@@ -82,3 +82,31 @@ fn the_contract_holds_for_every_symbolic_program() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
+
+/// R36, R53: a truncation that declares a size stays where only its size is used; sizes that data gives stay bounds.
+#[test]
+fn truncations_are_kept() {
+    let text = "\
+func main(x: f32[n], s: f32[]) -> (z, w) {
+  t : f32[] =: s * 2.0f32
+  y : f32[u] = call dynamic_truncate{axis=0, semantics=truncate_size, size=\"u\"}(x, t)
+  z : f32[u] =: over i<u: x[i] * 1.0f32 + 0.0f32
+  v : f32[u] =: over i<u: z[i] + z[i]
+  w : f32[] =:+ over i<u at []: v[i]
+}
+";
+    let before = surject_ir::parse(text).unwrap();
+    surject_ir::verify(&before).unwrap();
+    let after = optimise(&before, &Options::default()).unwrap().program;
+    surject_ir::verify(&after).unwrap();
+    let (f, g) = (before.main().unwrap(), after.main().unwrap());
+    assert_eq!(pass_violations(f, g).unwrap(), []);
+    assert_eq!(g.truncations().count(), 1);
+    let x = buffer(DType::F32, &[5]);
+    for (s, size) in [(1.0, 2), (0.0, 0), (9.0, 5)] {
+        let arguments = [x.clone(), Buffer::splat(Scalar::from_f64(DType::F32, s), &[])];
+        let found = interp::run(&after, "main", &arguments).unwrap();
+        assert_eq!(found[0].shape(), [size]);
+        assert_eq!(found, interp::run(&before, "main", &arguments).unwrap());
+    }
+}

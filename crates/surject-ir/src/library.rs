@@ -185,6 +185,15 @@ impl LibOp {
         }
     }
 
+    /// The name of the size that the operation declares, which other statements may use where they do not use its result: a
+    /// pass keeps such an operation.
+    pub fn declares(&self) -> Option<&std::sync::Arc<str>> {
+        match self {
+            LibOp::DynamicTruncate { size, .. } => crate::truncate::name_of(size),
+            _ => None,
+        }
+    }
+
     /// The same operation with other sizes in place of [`LibOp::extents`].
     pub fn with_extents<E>(&self, of: &mut dyn FnMut(&Extent) -> Result<Extent, E>) -> Result<LibOp, E> {
         let mut op = self.clone();

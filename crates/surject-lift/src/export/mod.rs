@@ -4,7 +4,7 @@
 //! Every field becomes a tensor of the shape of its space. What operation it becomes is decided by maps and by the
 //! axes that fields depend on, never by names or by where the program came from ([`plan`], [`acc`],
 //! [`contraction`], [`window`]); only then it is written ([`emit`], [`moves`], [`writer`]). Nested accumulations are
-//! values of their own, so fusion does not show in the text. Sizes that are no constants are written by [`symbolic`]. Every module is checked by the verifier of
+//! values of their own, so fusion does not show in the text. Sizes that are no constants are written by [`symbolic`] and [`symbolic_fields`]. Every module is checked by the verifier of
 //! `surject-stablehlo` before it is handed on.
 
 mod acc;
@@ -18,6 +18,7 @@ mod state;
 mod statements;
 mod sweep;
 mod symbolic;
+mod symbolic_fields;
 mod window;
 mod writer;
 
