@@ -264,9 +264,8 @@ pub(super) fn number_of_type(number: &Number<'_>, ty: ElementType) -> Result<Att
 
 /// Bits of a number as a float. Decimal numbers have a point (MLIR reads no other); hexadecimal ones are the bits.
 pub(super) fn float_bits(number: &Number<'_>, ty: &ElementType) -> Result<u64> {
-    let wrong = |what: &str| {
-        Diagnostic::new(codes::NUMBER, number.span, format!("'{}' {what} {ty}", number.text))
-    };
+    let wrong =
+        |what: &str| Diagnostic::new(codes::NUMBER, number.span, format!("'{}' {what} {ty}", number.text));
     if number.is_hex {
         let bits = parse_int(number.text).and_then(|v| u64::try_from(v).ok());
         return bits.filter(|v| fits_bits(*v, ty)).ok_or_else(|| wrong("has more bits than"));

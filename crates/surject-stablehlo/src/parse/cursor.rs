@@ -350,6 +350,8 @@ impl<'s> Cursor<'s> {
                     continue;
                 }
                 b'-' if self.byte_at(self.pos + 1) == b'>' => self.pos += 1,
+                // Of the conditions of a set: `affine_set<(d0) : (d0 >= 0)>`.
+                b' ' if self.bytes[self.pos..].starts_with(b" >=") => self.pos += 1,
                 0 if self.at_end() => {
                     return Err(Diagnostic::new(
                         codes::TRUNCATED,

@@ -49,11 +49,16 @@ impl<'s> Parser<'s> {
         let count = countable(tensor, Span::new(type_start, end))?;
         if tensor.element.bytes().is_none() {
             // Elements of a type of another dialect are strings.
-            let first = self.c.slice(body, body_end).trim_start_matches(|c: char| c == '[' || c.is_whitespace());
+            let first =
+                self.c.slice(body, body_end).trim_start_matches(|c: char| c == '[' || c.is_whitespace());
             if tensor.element.keyword().starts_with('!') && !(first.is_empty() || first.starts_with('"')) {
                 let span = Span::new(body, body_end);
-                return Err(Diagnostic::new(codes::DENSE, span, format!("elements that are no strings for {ty}"))
-                    .expected("elements of an integer, float or complex type, or strings"));
+                return Err(Diagnostic::new(
+                    codes::DENSE,
+                    span,
+                    format!("elements that are no strings for {ty}"),
+                )
+                .expected("elements of an integer, float or complex type, or strings"));
             }
             return Ok((Attribute::Opaque(self.c.slice(start, end).to_string()), ty));
         }
