@@ -13,6 +13,7 @@ mod rules;
 mod run;
 mod solve;
 mod spec;
+mod split;
 mod tensor;
 mod verify;
 
