@@ -244,6 +244,11 @@ impl<'a> Machine<'a> {
             }
             StatementKind::Constant { target, value } => self.define(*target, value.clone()),
             StatementKind::Call { targets, op, args, regions } => {
+                if let LibOp::DynamicTruncate { axis, semantics, size } = op {
+                    let size = self.truncated(*axis, *semantics, size, args)?;
+                    let kept = truncate(self.value(args[0])?, *axis, size)?;
+                    return self.define_all(targets, vec![Arc::new(kept)]);
+                }
                 if let Some(assignments) = &mut self.assignments {
                     let (function, values) = (self.function, &self.values);
                     let value = |var: Var| values.get(var.0 as usize).cloned().flatten();
@@ -251,14 +256,14 @@ impl<'a> Machine<'a> {
                         return self.define_all(targets, results?.into_iter().map(Arc::new).collect());
                     }
                 }
-                if let LibOp::DynamicTruncate { axis, semantics, size } = op {
-                    let size = self.truncated(*axis, *semantics, size, args)?;
-                    let kept = truncate(self.value(args[0])?, *axis, size)?;
-                    return self.define_all(targets, vec![Arc::new(kept)]);
-                }
-                let op = op.with_extents(&mut |e| e.eval(self).map(Extent::Const))?;
                 let args = args.iter().map(|&a| self.value(a).cloned()).collect::<Result<Vec<_>, _>>()?;
-                let results = self.call(&op, &args, regions)?;
+                let results = match op.extents().is_empty() {
+                    true => self.call(op, &args, regions)?,
+                    false => {
+                        let op = op.with_extents(&mut |e| e.eval(self).map(Extent::Const))?;
+                        self.call(&op, &args, regions)?
+                    }
+                };
                 self.define_all(targets, results.into_iter().map(Arc::new).collect())
             }
             StatementKind::While { targets, inits, cond, body } => {

@@ -68,6 +68,9 @@ impl<'a> Call<'a> {
             | LibOp::Reduce { .. }
             | LibOp::ReduceWindow { .. }
             | LibOp::SelectAndScatter { .. } => {}
+            LibOp::GatherDynamicSliceSizes { .. } | LibOp::DynamicTruncate { .. } => {
+                return Some(format!("`{}` has sizes of a call: bind them first", self.op.name()));
+            }
             LibOp::BitcastReshape { .. }
             | LibOp::GatherDynamicSliceSizes { .. }
             | LibOp::DynamicTruncate { .. }
