@@ -3,7 +3,7 @@
 use super::tensor;
 use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
 use crate::progress::stage;
-use crate::specialise::{module_for, types_of};
+use crate::specialise::{module_for, size_scalars_of, types_of, with_computed_sizes};
 use crate::tensor_source::TensorProgram;
 use crate::{Failure, Source, SourceKind};
 use std::io::Write;
@@ -203,8 +203,16 @@ fn kept(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Optio
     let mut given = None;
     if dynamic {
         given = Some(arguments.input.iter().map(npy::read).collect::<Result<Vec<Buffer>, _>>().ok()?);
+        // Sizes that data gives are those of this call alone.
+        if source.may_truncate()
+            && let Some(module) = source.stablehlo().ok()?
+            && with_computed_sizes(source, &module, arguments.func.as_deref()).is_some()
+        {
+            return None;
+        }
     }
     let make = || {
+        let _context = surject_mlir::dialect::prepare();
         let program = match &given {
             Some(given) => match source.stablehlo()? {
                 Some(module) => module_for(source, &module, arguments.func.as_deref(), given)?,
@@ -219,10 +227,9 @@ fn kept(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Optio
     let subnormals = arguments.subnormals;
     let options = surject_mlir::CompileOptions { subnormals, ..Default::default() };
     // What is compiled is for these types; values of integer scalars may be sizes as well.
-    let scalar = |b: &Buffer| b.dtype().is_int() && b.shape().is_empty() && !b.is_empty();
     let sizes = given.as_ref().map_or(String::new(), |given| {
         let values: Vec<String> =
-            given.iter().filter(|b| scalar(b)).map(|b| format!("{:?}", b.get(0))).collect();
+            size_scalars_of(given, false).iter().map(|(i, bits)| format!("{i}={bits}")).collect();
         let types: Vec<String> = types_of(given).iter().map(TensorType::to_string).collect();
         format!("{} {}", types.join(" "), values.join(" "))
     });
@@ -257,6 +264,7 @@ fn for_files(arguments: &Arguments, source: &Source) -> Result<Option<(Program, 
 
 /// Reads, optimises and compiles.
 fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Result<Prepared, Failure> {
+    let _context = (!arguments.no_opt).then(surject_mlir::dialect::prepare);
     let (read, time) = stage("reading", || match for_files(arguments, source)? {
         Some((program, inputs)) => Ok((None, program, Some(inputs))),
         None => read(arguments, source).map(|(tensor, program)| (tensor, program, None)),
