@@ -4,7 +4,7 @@ use crate::error::{LiftError, Place};
 use crate::import::cx::Cx;
 use crate::import::state::{Lifter, Result, Source};
 use crate::import::types::{self, Literal};
-use crate::import::{ImportOptions, selected};
+use crate::import::{ImportOptions, plain, selected};
 use std::fmt;
 use surject_ir::{Buffer, Program, Scalar, StatementKind, Var};
 use surject_stablehlo::{Attribute, Module};
@@ -82,6 +82,7 @@ pub fn import_checks(
     module: &Module,
     options: &ImportOptions<'_>,
 ) -> std::result::Result<CheckedFunctions, LiftError> {
+    let module = &*plain(module)?;
     let source = Source::new(options.file, options.source);
     let mut all = Vec::new();
     for function in selected(module, options)? {

@@ -135,6 +135,54 @@ impl Small {
     }
 }
 
+/// What rounding to a format below 16 bits needs to know of it.
+pub(crate) struct Shape {
+    /// Bits behind the point.
+    pub mantissa: u32,
+    /// The least positive number, and the least of full precision.
+    pub least: f64,
+    pub least_normal: f64,
+    /// The largest finite number.
+    pub largest: f64,
+    /// What is beyond the largest: infinity or NaN; the largest itself where it has neither.
+    pub overflow: Option<f64>,
+    pub nan: bool,
+    pub signed_zero: bool,
+    /// Whether it has a sign (else only powers of two, halves rounded upwards).
+    pub signed: bool,
+}
+
+pub(crate) fn shape(element: &ElementType) -> Option<Shape> {
+    if *element == ElementType::F8E8M0FNU {
+        let least = f64::powi(2.0, -127);
+        return Some(Shape {
+            mantissa: 0,
+            least,
+            least_normal: least,
+            largest: f64::powi(2.0, 127),
+            overflow: Some(f64::NAN),
+            nan: true,
+            signed_zero: true,
+            signed: false,
+        });
+    }
+    let format = small(element)?;
+    Some(Shape {
+        mantissa: format.mantissa,
+        least: format.magnitude(1),
+        least_normal: format.magnitude(1 << format.mantissa),
+        largest: format.magnitude(format.largest()),
+        overflow: match format.specials {
+            Specials::Ieee => Some(f64::INFINITY),
+            Specials::None => None,
+            _ => Some(f64::NAN),
+        },
+        nan: format.specials != Specials::None,
+        signed_zero: format.specials != Specials::NanMinusZero,
+        signed: true,
+    })
+}
+
 /// Value of a bit pattern; `None` if the type is not a real float.
 pub fn decode(element: &ElementType, bits: u64) -> Option<f64> {
     Some(match element {

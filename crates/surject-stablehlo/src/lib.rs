@@ -29,6 +29,7 @@ mod attr;
 pub mod builder;
 mod dense;
 pub mod diagnostic;
+mod expand;
 pub mod float;
 mod hash;
 pub mod interpret;
@@ -50,6 +51,7 @@ pub use attr::{
 };
 pub use dense::{DenseData, DenseElements};
 pub use diagnostic::{Diagnostic, Span};
+pub use expand::expand;
 pub use module::{Function, Module, Op, Param, Region, ResultDecl, ValueId, ValueInfo, Visibility};
 pub use parse::{MAX_NESTING, check, parse};
 pub use print::{Options, print, print_generic, print_with};

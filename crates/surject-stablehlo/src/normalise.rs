@@ -92,9 +92,6 @@ fn convert(value: Attribute, spec: &AttrSpec, op: &Op) -> Result<Attribute, Diag
         (AttrKind::I64s, Attribute::Dense(elements)) if elements.ty.rank() <= 1 => {
             Attribute::I64s(elements.to_i64s().ok_or_else(|| wrong("dense elements that are no integers"))?)
         }
-        (AttrKind::I64s, Attribute::DenseArray { element, values }) if element.is_integer() => {
-            Attribute::I64s(values)
-        }
         (AttrKind::Bools, Attribute::Dense(elements)) => {
             let values = elements.to_i64s().ok_or_else(|| wrong("dense elements that are no booleans"))?;
             Attribute::Bools(values.into_iter().map(|v| v != 0).collect())

@@ -35,6 +35,7 @@ const RIGHT: &[&str] = &[
 
 const WRONG: &[&str] = &[
     "dense<1> : tensor<2xf32>",
+    "dense<[]> : tensor<0x2xf32>",
     "dense<[1.0, 2]> : tensor<2xf32>",
     "dense<(1.0, 2)> : tensor<complex<f32>>",
     "dense<-0x1> : tensor<f32>",

@@ -1,7 +1,6 @@
 //! CHLO: implicit broadcasting, and functions that expand to formulas.
 //!
-//! Not supported, each with its name in the error: `ragged_dot`, `scan`, `_asin_acos_kernel`, and complex inverse
-//! trigonometric functions.
+//! Not supported, each with its name in the error: `ragged_dot`, `_asin_acos_kernel` (`scan` is a loop before it comes here).
 
 use super::cx::Cx;
 use super::elementwise;
@@ -29,7 +28,6 @@ pub(super) fn elementwise(cx: &mut Cx<'_, '_>) -> Result<bool> {
     let x = match short {
         "square" | "conj" | "is_inf" | "is_pos_inf" | "is_neg_inf" | "bessel_i1e" | "mulhi" | "polygamma"
         | "zeta" => cx.field(0)?,
-        "sinh" | "cosh" if cx.operand_type(0)?.dtype.is_complex() => cx.field(0)?,
         _ => return Ok(false),
     };
     let field = match short {
@@ -41,8 +39,6 @@ pub(super) fn elementwise(cx: &mut Cx<'_, '_>) -> Result<bool> {
         }
         "is_pos_inf" => is_value(cx, x, f64::INFINITY)?,
         "is_neg_inf" => is_value(cx, x, f64::NEG_INFINITY)?,
-        "sinh" => exponentials(cx, x, BinaryOp::Sub)?,
-        "cosh" => exponentials(cx, x, BinaryOp::Add)?,
         "bessel_i1e" => special::in_f32(cx, &[x], |cx, xs| special::bessel_i1e(cx, xs[0]))?,
         _ => {
             let y = cx.field(1)?;
@@ -132,15 +128,6 @@ fn is_value(cx: &mut Cx<'_, '_>, x: FieldId, value: f64) -> Result<FieldId> {
     }
     let value = cx.number(x, value);
     cx.binary(BinaryOp::Eq, x, value)
-}
-
-/// `(eᶻ ∘ e⁻ᶻ) / 2` for complex `z`.
-fn exponentials(cx: &mut Cx<'_, '_>, z: FieldId, op: BinaryOp) -> Result<FieldId> {
-    let minus = cx.unary(UnaryOp::Neg, z)?;
-    let (up, down) = (cx.unary(UnaryOp::Exp, z)?, cx.unary(UnaryOp::Exp, minus)?);
-    let both = cx.binary(op, up, down)?;
-    let half = cx.number(both, 0.5);
-    cx.binary(BinaryOp::Mul, both, half)
 }
 
 /// The `k` largest elements along the last axis and their positions: a stable descending sort in total order

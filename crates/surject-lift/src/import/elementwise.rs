@@ -1,5 +1,6 @@
 //! Elementwise operations and constants: pointwise fields.
 
+use super::complex;
 use super::cx::Cx;
 use super::state::{Result, Value, bits_type};
 use super::types::{self, Literal};
@@ -96,7 +97,14 @@ pub(super) fn lift(cx: &mut Cx<'_, '_>) -> Result<bool> {
         ("stablehlo" | "chlo", _) => {
             if let Some(op) = unary_op(short) {
                 let x = cx.field(0)?;
-                let field = cx.unary(op, x)?;
+                let complex = match dialect == "chlo" && cx.dtype(x).is_complex() {
+                    true => complex::function(cx, short, x)?,
+                    false => None,
+                };
+                let field = match complex {
+                    Some(field) => field,
+                    None => cx.unary(op, x)?,
+                };
                 cx.store(0, field)?;
             } else if let Some(op) = binary_op(short) {
                 let (x, y) = (cx.field(0)?, cx.field(1)?);
@@ -208,7 +216,12 @@ fn reduce_precision(cx: &mut Cx<'_, '_>) -> Result<()> {
     }
     let x = cx.field(0)?;
     let field = cx.lift.function.fields.reduce_precision(exponent, mantissa, x);
-    let field = cx.typed(field)?;
+    let mut field = cx.typed(field)?;
+    if mantissa == 0 {
+        // NaN has no bits left that would tell it from infinity.
+        let nan = cx.binary(BinaryOp::Ne, x, x)?;
+        field = cx.select(nan, x, field)?;
+    }
     cx.store(0, field)
 }
 

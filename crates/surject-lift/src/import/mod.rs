@@ -21,6 +21,7 @@
 
 mod batch_norm;
 mod chlo;
+mod complex;
 mod contraction;
 mod control;
 mod custom_call;
@@ -29,6 +30,7 @@ mod elementwise;
 mod library;
 mod movement;
 mod pointwise;
+mod random;
 mod reduction;
 mod shapes;
 mod sharding;
@@ -42,9 +44,10 @@ mod truncate;
 pub(crate) mod types;
 
 use crate::check;
-use crate::error::LiftError;
+use crate::error::{LiftError, Place};
 use cx::Cx;
 use state::{Lifter, Result, Source};
+use std::borrow::Cow;
 use surject_ir::{Program, TensorType};
 use surject_stablehlo::{Function, Module, Op, Visibility};
 
@@ -71,6 +74,7 @@ pub struct ImportOptions<'a> {
 /// Beside what is not valid or not supported: a size that is not known well enough for its use, with the operation, the
 /// field and, where there is one, the fact that would decide it ([`LiftError::Dynamic`]).
 pub fn import(module: &Module, options: &ImportOptions<'_>) -> std::result::Result<Program, LiftError> {
+    let module = &*plain(module)?;
     let source = Source::new(options.file, options.source);
     let mut program = Program { name: module.name.clone().unwrap_or_default(), functions: Vec::new() };
     for function in selected(module, options)? {
@@ -91,6 +95,7 @@ pub fn import_for(
     options: &ImportOptions<'_>,
     arguments: &[TensorType],
 ) -> std::result::Result<Program, LiftError> {
+    let module = &*plain(module)?;
     let source = Source::new(options.file, options.source);
     let mut program = Program { name: module.name.clone().unwrap_or_default(), functions: Vec::new() };
     let selected = selected(module, options)?;
@@ -103,6 +108,19 @@ pub fn import_for(
         program.functions.push(lifter.function);
     }
     Ok(program)
+}
+
+/// The module in the element types that programs have: quantized tensors as what is stored, 4-bit integers as `i8`, small
+/// floats as `f32`.
+pub(crate) fn plain(module: &Module) -> std::result::Result<Cow<'_, Module>, LiftError> {
+    surject_stablehlo::expand(module).map_err(|d| {
+        let (op, detail) = d.message.split_once("': ").unwrap_or(("func.func", &d.message));
+        LiftError::Unsupported {
+            op: op.trim_start_matches('\'').to_string(),
+            detail: detail.to_string(),
+            place: Place { span: d.span, location: None },
+        }
+    })
 }
 
 /// Has a value of the module a shape with a `?`?
@@ -189,6 +207,7 @@ pub(crate) fn dispatch<'m>(lift: &mut Lifter<'m>, op: &'m Op) -> Result<()> {
         "stablehlo.dynamic_update_slice" => library::dynamic_update_slice(cx),
         "stablehlo.sort" => library::sort(cx),
         "stablehlo.fft" => library::fft(cx),
+        "stablehlo.rng_bit_generator" => random::bits(cx),
         "stablehlo.cholesky" => library::cholesky(cx),
         "stablehlo.triangular_solve" => library::triangular_solve(cx),
         "chlo.top_k" => {

@@ -44,6 +44,10 @@
 //!   them. Processes that can only wait for each other end with an error.
 //! * **Calls** of `custom_call` go to [`Interpreter::target`] first, then to the targets that JAX emits.
 //!
+//! Where XLA differs, this has the specification's value: in the windows of `reduce_window`, padding and what dilation puts
+//! between elements is the initial value, combined as an element is (XLA leaves these places out, which shows where the initial
+//! value is not neutral); `scatter` drops elements that land outside (XLA drops whole windows).
+//!
 //! Nothing panics and nothing runs without bounds: see [`Limits`].
 
 mod body;
@@ -81,6 +85,7 @@ use crate::module::{Function, Module, Op, Region};
 use crate::types::Type;
 pub use error::{Error, ErrorKind};
 use machine::{Frame, Machine};
+pub(crate) use quantized::moves_stored;
 use value::Budget;
 pub use value::{Tensor, Value};
 use world::{Feed, Process, World};

@@ -63,7 +63,9 @@ pub(crate) fn quantize(tensor: &Tensor, element: &ElementType) -> Result<Tensor>
         let k = scale(i);
         let scaled = round(expressed, v / round(expressed, quantized.scales[k]));
         let shifted = round(expressed, scaled + round(expressed, quantized.zero_points[k] as f64));
-        if shifted.is_nan() { 0 } else { shifted.clamp(low, high).round_ties_even() as i64 }
+        // The expressed type may round a bound to what is no longer one.
+        let stored = if shifted.is_nan() { 0 } else { shifted.clamp(low, high).round_ties_even() as i64 };
+        stored.clamp(quantized.storage_min, quantized.storage_max)
     };
     let values = values.into_iter().enumerate().map(value).collect();
     Tensor::of(element, &tensor.shape, &Elements::I(values))
@@ -133,13 +135,18 @@ const AS_STORED: &[&str] = &[
     "collective_reduce",
 ];
 
+/// Whether an operation works on what is stored.
+pub(crate) fn moves_stored(short: &str) -> bool {
+    AS_STORED.contains(&short)
+}
+
 impl Call<'_, '_> {
     /// Whether the operation is to be done on what is expressed.
     pub(crate) fn meets_quantized(&self, short: &str) -> bool {
         let quantized = |ty: &Type| matches!(ty, Type::Tensor(ty) if ty.element.quantized().is_some());
         let values = self.op.operands.iter().chain(&self.op.results);
         let mut types = values.map(|v| self.machine.module.ty(*v));
-        types.any(quantized) && !AS_STORED.contains(&short)
+        types.any(quantized) && !moves_stored(short)
     }
 
     /// The operation on what the operands express, quantized as the results ask.

@@ -164,6 +164,10 @@ impl<'s> Parser<'s> {
                     return Err(self
                         .shape_error(ty, format!("{found} entries in dimension {depth} of size {wanted}")));
                 }
+                // An empty list says nothing of the dimensions inside: no elements of rank 2 are `<>`.
+                if found == 0 && depth + 1 < rank {
+                    return Err(self.shape_error(ty, format!("an empty list of depth {depth}")));
+                }
                 self.c.pos += 1;
                 counts.pop();
                 match counts.last_mut() {

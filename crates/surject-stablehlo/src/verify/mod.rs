@@ -183,7 +183,15 @@ struct Checked<'a> {
 
 impl<'a> Checked<'a> {
     fn check(&self) -> Result<()> {
-        let Some(spec) = self.op.spec() else { return Ok(()) };
+        let Some(spec) = self.op.spec() else {
+            // A dialect that is known has no operations but those of the table.
+            return match self.op.name.split_once('.') {
+                Some(("stablehlo" | "chlo" | "check" | "interpreter", _)) => {
+                    Err(self.error(codes::UNKNOWN_OP, "there is no such operation"))
+                }
+                _ => Ok(()),
+            };
+        };
         for (what, found, wanted) in [
             ("operands", self.op.operands.len(), spec.operands),
             ("results", self.op.results.len(), spec.results),

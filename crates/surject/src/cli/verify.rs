@@ -15,7 +15,6 @@ pub struct Arguments {
     files: Vec<PathBuf>,
     /// What holds anyway: a file may hold several modules, separated by lines `// -----`; each is verified on its own.
     #[arg(long = "split-input-file", visible_alias = "split-input", hide = true)]
-    #[expect(dead_code, reason = "files are always split; scripts give the flag, as they do to mlir-opt")]
     split: bool,
 }
 
