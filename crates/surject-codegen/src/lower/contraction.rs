@@ -217,7 +217,7 @@ impl Tiles<'_> {
         let partly = self.windows.as_ref().is_some_and(|w| !w.always);
         let one_by_one = self.sizes.high % 4 != 0;
         let along = self.c.row_pack(self.dag).along_rows(self.dag, loops);
-        let along = along.filter(|_| partly && (self.c.tile.1 > 1 || one_by_one))?;
+        let along = along.filter(|_| partly && (self.c.tile.vectors > 1 || one_by_one))?;
         let terms = self.sizes.sum;
         Some((along, Reads { step: terms, nest: vec![(terms, 1)], copied: true, columns: Vec::new() }))
     }
@@ -275,6 +275,7 @@ impl Tiles<'_> {
         Ok(())
     }
 
+    /// The kernel that computes tiles from packed columns, or from where they lie, and from rows that it packs into `rows`.
     fn compute(&self, columns: Buf, rows: Buf, share: Share) -> Result<Kernel, CodegenError> {
         let (s, c) = (&self.sizes, self.c);
         let mut em = self.emitter();
@@ -347,7 +348,19 @@ impl Tiles<'_> {
         if c.matrix {
             matrix::close(&mut em, root);
         }
-        let text = format!(
+        let mut kernel = finish(em, buffers, s.tasks, vec![self.output.to], self.summary())?;
+        kernel.writes.push(rows);
+        kernel.writes.extend(self.fresh.then_some(columns));
+        kernel.cycles = c.cycles(s, self.dag.extent(c.lane));
+        kernel.loss = self.loss();
+        kernel.in_place = in_place::operands(self.dag, std::slice::from_ref(self.output), Some(c.node), None);
+        Ok(kernel)
+    }
+
+    /// The kernel in words.
+    fn summary(&self) -> String {
+        let (s, c) = (&self.sizes, self.c);
+        format!(
             "contraction batch {} rows {}{} columns {} x {}{} sum {}, tile {}x{}{}, block {}, groups {}, tasks {}",
             s.batch,
             s.rows,
@@ -376,14 +389,7 @@ impl Tiles<'_> {
             s.block,
             s.groups,
             s.tasks
-        );
-        let mut kernel = finish(em, buffers, s.tasks, vec![self.output.to], text)?;
-        kernel.writes.push(rows);
-        kernel.writes.extend(self.fresh.then_some(columns));
-        kernel.cycles = c.cycles(s, self.dag.extent(c.lane));
-        kernel.loss = self.loss();
-        kernel.in_place = in_place::operands(self.dag, std::slice::from_ref(self.output), Some(c.node), None);
-        Ok(kernel)
+        )
     }
 
     /// Do the batches of a row of the output lie between it and the next, as the groups of a convolution do, and do the

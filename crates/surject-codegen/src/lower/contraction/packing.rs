@@ -142,7 +142,7 @@ impl Tiles<'_> {
         each: impl Fn(&mut Emitter<'_>, ScopeId, &str) -> (Minor, String),
         terms: i64,
     ) -> Result<(), CodegenError> {
-        let (panel_pairs, lanes) = (self.sizes.sum * self.sizes.width, self.c.tile.0);
+        let (panel_pairs, lanes) = (self.sizes.sum * self.sizes.width, self.c.tile.lanes);
         // What a panel has to tell is kept behind it until all of it is packed.
         let own = self.c.has_halves().then(|| Least::new(em, lanes));
         let (start, iv) = (em.open(scope, Vec::new(), None), em.name());

@@ -169,7 +169,7 @@ impl Tiles<'_> {
             return Err(CodegenError::malformed("a contraction that reduces nothing"));
         };
         // Vectors beyond the last column are not computed, and the last one has no more lanes than it takes.
-        let all = sizes::vectors(inner.active, self.c.tile.0);
+        let all = sizes::vectors(inner.active, self.c.tile.lanes);
         let group = self.group(&inner);
         let lanes: Vec<usize> = group.map_or(all.clone(), |g| vec![g.lanes]);
         let types: Vec<String> = lanes.iter().map(|&lanes| self.sizes.elem.ty(lanes)).collect();
@@ -180,7 +180,7 @@ impl Tiles<'_> {
 
     /// The places of the sums in the tile in memory.
     fn places(&self, em: &mut Emitter<'_>, scope: ScopeId, t: &Tile<'_>) -> Vec<String> {
-        let (vectors, most, name) = (t.all.len(), self.c.tile.0, self.sizes.elem.name());
+        let (vectors, most, name) = (t.all.len(), self.c.tile.lanes, self.sizes.elem.name());
         let mut places = Vec::new();
         let mut row = t.ends.tile.to_string();
         for i in 0..t.sums() {
@@ -461,7 +461,7 @@ impl Tiles<'_> {
         t: &Tile<'_>,
     ) -> Result<Vec<String>, CodegenError> {
         let (s, c, name) = (&self.sizes, self.c, self.sizes.elem.name());
-        let (most, vectors) = (c.tile.0, t.all.len());
+        let (most, vectors) = (c.tile.lanes, t.all.len());
         let types: Vec<String> = t.all.iter().map(|&lanes| s.elem.ty(lanes)).collect();
         let mut vector = Vec::new();
         for (v, &lanes) in t.all.iter().enumerate() {

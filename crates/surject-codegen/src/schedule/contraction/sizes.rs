@@ -8,7 +8,7 @@ use crate::machine::elem::Elem;
 use crate::schedule::contraction::pack::Pack;
 use crate::schedule::contraction::pairs::{Kind, MARK, Pairs};
 use crate::schedule::contraction::windows::{Reads, Windows, is_tensor, windows};
-use crate::schedule::contraction::{Contraction, matrix, product};
+use crate::schedule::contraction::{Contraction, TileSize, matrix, product};
 
 /// The sizes that both kernels agree on.
 pub(crate) struct Sizes {
@@ -63,7 +63,7 @@ impl Sizes {
 
     /// Sizes with blocks of at most so many rows.
     fn with_blocks(dag: &Dag, c: &Contraction, target: &Target, most_rows: i64) -> Sizes {
-        let (lanes, vectors, high) = c.tile;
+        let TileSize { lanes, vectors, high } = c.tile;
         let (width, high) = ((lanes * vectors) as i64, high as i64);
         let elem = Elem::of(dag[c.node].dtype);
         let (mut rows, sum, batch) = (product(dag, &c.rows), c.terms(dag), product(dag, &c.batch));
@@ -270,8 +270,8 @@ impl Contraction {
 
     /// The contraction whose rows are numbered one by one: none is filled up, and tiles have the usual height.
     pub(crate) fn by_rows(&self) -> Contraction {
-        let (lanes, vectors, _) = self.tile;
-        Contraction { filled: None, tile: (lanes, vectors, self.usual), ..self.clone() }
+        let tile = TileSize { high: self.usual, ..self.tile };
+        Contraction { filled: None, tile, ..self.clone() }
     }
 
     /// The rows of a tile where they are numbered one by one.
@@ -284,7 +284,7 @@ impl Contraction {
     pub(crate) fn cycles(&self, s: &Sizes, extent: i64) -> f64 {
         let rows = (s.rows + s.high - 1) / s.high * s.high;
         let columns = s.all_panels / s.panels * covered(extent, s.lanes as usize);
-        let at_once = self.tile.0 as f64 * if self.matrix { matrix::VECTORS } else { 1.0 };
+        let at_once = self.tile.lanes as f64 * if self.matrix { matrix::VECTORS } else { 1.0 };
         s.batch as f64 * rows as f64 * s.sum as f64 * columns as f64 / at_once
     }
 }
