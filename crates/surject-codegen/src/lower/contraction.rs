@@ -16,13 +16,12 @@ use crate::expression::address::LoopId;
 use crate::expression::dag::{Buf, Dag};
 use crate::expression::output::{Output, buffers};
 use crate::lower::contraction::apart::Given;
-use crate::lower::contraction::pack::Panel;
-use crate::lower::contraction::pack::{Minor, digits};
+use crate::lower::contraction::pack::{Minor, Panel};
 use crate::lower::contraction::panels::{Part, Pass};
 use crate::lower::emit::{Bounds, Emitter, ScopeId};
 use crate::lower::in_place;
 use crate::lower::row::{Kernel, finish, name_pointers};
-use crate::lower::units::share_of_task;
+use crate::lower::units::{decode, digits, share_of_task};
 use crate::schedule::Schedule;
 use crate::schedule::contraction::sizes::{InPlace, Sizes, in_place, in_place_beside};
 use crate::schedule::contraction::windows::{Reads, Windows};
@@ -189,9 +188,7 @@ impl Tiles<'_> {
     ) -> String {
         let filled = em.int(filled);
         let rest = em.op(scope, &format!("arith.divui {row}, {filled} : i64"));
-        for (&l, digit) in outer.iter().zip(digits(em, scope, outer, &rest)) {
-            em.bind(scope, l, digit);
-        }
+        decode(em, scope, outer, &rest);
         em.op(scope, &format!("arith.remui {row}, {filled} : i64"))
     }
 
@@ -309,9 +306,7 @@ impl Tiles<'_> {
             Share::Task => self.open_item(&mut em),
             Share::Range => self.open_range(&mut em),
         };
-        for (&l, digit) in c.batch.iter().zip(digits(&mut em, item, &c.batch, &batch)) {
-            em.bind(item, l, digit);
-        }
+        decode(&mut em, item, &c.batch, &batch);
         let (high, up) = (em.int(s.high), em.int(s.high - 1));
         let padded = em.op(item, &format!("arith.addi {here}, {up} : i64"));
         let tiles = em.op(item, &format!("arith.divui {padded}, {high} : i64"));

@@ -35,7 +35,7 @@ use crate::lower::transpose::along::{Along, joined};
 use crate::lower::transpose::groups::Ahead;
 use crate::lower::transpose::strips::{Strips, TileMemory};
 use crate::lower::transpose::tile::{Tile, tile};
-use crate::lower::units::open_outer;
+use crate::lower::units::{TaskRange, close_all, open_outer};
 use crate::machine::elem::Elem;
 use crate::schedule::Schedule;
 use crate::schedule::non_temporal::LINE;
@@ -188,9 +188,12 @@ impl Row<'_> {
         let cut: Vec<LoopId> = outer.iter().copied().chain([if wide { *last } else { along }]).collect();
         let step = if wide { lanes } else { block_rows };
         let units = units(em.dag, &cut, self.schedule, target, (free, &grain(step, strip, target)));
-        let (mut closing, range) = open_outer(em, &units, &outer);
-        let (range, piece) = if wide { ((None, None), range) } else { (range, (None, None)) };
-        let scope = closing.last().map_or(em.root(), |c| c.0);
+        let (closing, range) = open_outer(em, &units, &outer);
+        let (range, piece) = match wide {
+            true => (TaskRange::default(), range),
+            false => (range, TaskRange::default()),
+        };
+        let scope = closing.last().map_or(em.root(), |c| c.scope);
         let rows_of_piece = if !wide && units.pieces > 1 { units.piece } else { rows };
         let strip = tile.map_or(strip, |t| t.rows / block_rows);
         let strip_rows = rows_of_strip(rows_of_piece, strip, block_rows);
@@ -222,9 +225,7 @@ impl Row<'_> {
                 strips.write(em, scope, &range, (low, high))?;
             }
         }
-        while let Some((scope, iv, bounds)) = closing.pop() {
-            em.close_loop(scope, &iv, &bounds, &[]);
-        }
+        close_all(em, closing);
         Ok(units.tasks)
     }
 

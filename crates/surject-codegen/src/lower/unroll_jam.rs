@@ -6,7 +6,7 @@ use crate::expression::dag::{Dag, NodeId};
 use crate::lower::emit::{At, Emitter, ScopeId, Val};
 use crate::lower::reduce::Accumulator;
 use crate::lower::row::Row;
-use crate::lower::units::{clip, open_outer};
+use crate::lower::units::{TaskRange, clip, close_all, open_outer};
 use crate::machine::elem::Elem;
 use crate::schedule::units::Units;
 use crate::schedule::unroll_jam::UnrollJam;
@@ -62,8 +62,8 @@ impl Row<'_> {
         let [outer @ .., _, _] = self.schedule.order.as_slice() else {
             return Err(CodegenError::malformed("unrolled windows in less than two loops"));
         };
-        let (mut closing, range) = open_outer(em, units, outer);
-        let scope = closing.last().map_or(em.root(), |c| c.0);
+        let (closing, range) = open_outer(em, units, outer);
+        let scope = closing.last().map_or(em.root(), |c| c.scope);
         if unroll_jam.near {
             self.channels(em, scope, &range, &|em, scope, lanes| {
                 self.blocks(em, scope, unroll_jam, &|em, scope, place, count| {
@@ -77,9 +77,7 @@ impl Row<'_> {
                 })
             })?;
         }
-        while let Some((scope, iv, bounds)) = closing.pop() {
-            em.close_loop(scope, &iv, &bounds, &[]);
-        }
+        close_all(em, closing);
         Ok(())
     }
 
@@ -88,7 +86,7 @@ impl Row<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        range: &(Option<String>, Option<String>),
+        range: &TaskRange,
         inside: &dyn Fn(&mut Emitter<'_>, ScopeId, &Lanes<'_>) -> Result<(), CodegenError>,
     ) -> Result<(), CodegenError> {
         let extent = self.schedule.order.last().map_or(1, |&l| em.dag.extent(l));

@@ -4,8 +4,8 @@ use crate::CodegenError;
 use crate::expression::dag::{Node, NodeId};
 use crate::lower::contraction::Tiles;
 use crate::lower::contraction::direct::Target;
-use crate::lower::contraction::pack::digits;
 use crate::lower::emit::{At, Bounds, Emitter, ScopeId, Val};
+use crate::lower::units::decode;
 use crate::schedule::contraction::windows::Reads;
 use surject_ir::{AccOp, BinaryOp};
 
@@ -169,9 +169,7 @@ impl Tiles<'_> {
         match outside {
             Some((last, _)) => em.bind(line, last, row),
             None => {
-                for (&l, digit) in c.rows.iter().zip(digits(em, line, &c.rows, &row)) {
-                    em.bind(line, l, digit);
-                }
+                decode(em, line, &c.rows, &row);
             }
         }
         let base = self.times(em, line, panel, s.width);

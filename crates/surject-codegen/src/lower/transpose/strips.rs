@@ -9,17 +9,14 @@ use crate::expression::address::LoopId;
 use crate::expression::dag::Buf;
 use crate::lower::emit::{Bounds, Emitter, ScopeId};
 use crate::lower::non_temporal::Ends;
-use crate::lower::row::Row;
+use crate::lower::row::{Conditions, Row};
 use crate::lower::transpose::along::Along;
 use crate::lower::transpose::groups::Strip;
 use crate::lower::transpose::tile::Tile;
 use crate::lower::transpose::{Block, Reach, close_behind, open_behind};
-use crate::lower::units::clip;
+use crate::lower::units::{TaskRange, clip};
 use crate::machine::elem::Elem;
 use crate::schedule::non_temporal::LINE;
-
-/// The ends of a part of a loop, where they are not those of the loop.
-type Part = (Option<String>, Option<String>);
 
 /// A tile and its memory, which is the task's own.
 pub(super) struct TileMemory<'a> {
@@ -56,7 +53,7 @@ pub(super) struct Strips<'a> {
     pub(super) columns: i64,
     pub(super) strip_rows: i64,
     /// The columns of a task.
-    pub(super) piece: Part,
+    pub(super) piece: TaskRange,
     /// Where blocks meet before they go to memory.
     pub(super) memory: Option<TileMemory<'a>>,
 }
@@ -74,14 +71,14 @@ impl Strips<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        range: &Part,
+        range: &TaskRange,
         ends: (i64, i64),
     ) -> Result<(), CodegenError> {
         let bounds = clip(em, scope, range, ends, 1);
         let (inner, iv) = em.open_loop(scope, self.rows_of.all, 1);
         self.rows_of.bind(em, inner, &iv);
         let part = open_behind(em, inner, self.behind);
-        self.row.line(em, part.0, self.last, self.piece.clone(), true)?;
+        self.row.line(em, part.0, self.last, self.piece.clone(), Conditions::CutApart)?;
         close_behind(em, part, self.behind);
         em.close_loop(inner, &iv, &bounds, &[]);
         Ok(())
@@ -93,7 +90,7 @@ impl Strips<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        range: &Part,
+        range: &TaskRange,
         (low, high): (i64, i64),
     ) -> Result<(), CodegenError> {
         let block_rows = self.rows_of.block as i64;
@@ -148,7 +145,7 @@ impl Strips<'_> {
         let before = em.op(part, &format!("arith.subi {line}, {before} : i64"));
         let moved = em.element(pointer, &before, *elem, part);
         em.pointers.insert(Buf::OWN, moved);
-        self.columns_of(em, part, open, &(Some(from.clone()), Some(to.clone())))?;
+        self.columns_of(em, part, open, &TaskRange { low: Some(from.clone()), high: Some(to.clone()) })?;
         self.leave_tile(em, part, open, (&from, &to, &bounds), tile)?;
         em.close_loop(part, &from, &bounds, &[]);
         Ok(())
@@ -161,7 +158,7 @@ impl Strips<'_> {
         em: &mut Emitter<'_>,
         part: ScopeId,
         open: &OpenStrip<'_>,
-        within: &Part,
+        within: &TaskRange,
     ) -> Result<(), CodegenError> {
         let full = self.row.schedule.lanes;
         let lanes = full as i64;
@@ -246,7 +243,13 @@ impl Strips<'_> {
             let length = em.int(self.columns);
             let [low, high] =
                 [first, end].map(|row| Some(em.op(part, &format!("arith.muli {row}, {length} : i64"))));
-            return row.shifted(em, part, flat, &(low, high), (0, self.rows * self.columns, Ends::Asked));
+            return row.shifted(
+                em,
+                part,
+                flat,
+                &TaskRange { low, high },
+                (0, self.rows * self.columns, Ends::Asked),
+            );
         }
         let rows = |em: &mut Emitter<'_>, scope: ScopeId, (low, high): (&str, &str)| {
             let (inner, iv) = em.open_loop(scope, self.rows_of.all, 1);

@@ -47,6 +47,64 @@ pub(crate) struct Sizes {
     pub(crate) nearest: i64,
 }
 
+/// How the work of a contraction is divided between tasks: batches, blocks of rows, and panels of columns.
+struct Division<'a> {
+    c: &'a Contraction,
+    target: &'a Target,
+    batch: i64,
+    blocks: i64,
+    rows: i64,
+    sum: i64,
+    all_panels: i64,
+    width: i64,
+    elem: Elem,
+}
+
+impl Division<'_> {
+    /// Tasks that are enough for every thread.
+    fn most(&self) -> i64 {
+        4 * self.target.threads as i64
+    }
+
+    fn flops(&self) -> f64 {
+        let columns = self.all_panels * self.width;
+        2.0 * self.batch as f64 * self.rows as f64 * self.sum as f64 * columns as f64
+    }
+
+    /// Tasks of long work, which has more of them: a thread that is held up leaves more of it to the others.
+    fn more(&self) -> i64 {
+        ((self.flops() / TASK_FLOPS) as i64).min(4 * self.most())
+    }
+
+    /// Groups of columns, so that there is work for every thread.
+    fn groups(&self) -> i64 {
+        let (batch, all_panels, most) = (self.batch, self.all_panels, self.most());
+        let (blocks, threads) = (batch * self.blocks, self.target.threads as i64);
+        if blocks >= 2 * threads {
+            let long = threads > 1 && !self.c.streams;
+            let most = if long { (all_panels / GROUP).max(1) } else { 1 };
+            (self.more() / blocks).clamp(1, most)
+        } else if self.c.streams {
+            // As many for every thread, each of whole pages.
+            let pages = all_panels * self.width * self.elem.size() as i64 / PAGE;
+            let all = (pages / batch).min(most / batch).max(threads);
+            (all / threads * threads).clamp(1, all_panels)
+        } else {
+            (most / blocks).clamp(1, all_panels)
+        }
+    }
+
+    /// The tasks for so many items.
+    fn tasks(&self, items: i64) -> i64 {
+        let little = self.flops() < 400_000.0 && !self.target.treats_all_as_large;
+        match self.target.threads <= 1 || little {
+            true => 1,
+            false if self.c.streams => items.min(self.most()),
+            false => items.min(self.most().max(self.more())),
+        }
+    }
+}
+
 impl Sizes {
     pub(crate) fn new(dag: &Dag, c: &Contraction, target: &Target) -> Sizes {
         let sizes = Sizes::with_blocks(dag, c, target, FAR_ROWS);
@@ -94,32 +152,21 @@ impl Sizes {
             true => (PASS, (rows + high - 1) / high * high, 1),
             false => (0, block, blocks),
         };
-        let flops = 2.0 * batch as f64 * rows as f64 * sum as f64 * (all_panels * width) as f64;
-        // Long work in more tasks: a thread that is held up leaves more of it to the others.
-        let more = ((flops / TASK_FLOPS) as i64).min(4 * most);
-        let groups = if batch * blocks >= 2 * target.threads as i64 {
-            let long = target.threads > 1 && !c.streams;
-            let most = if long { (all_panels / GROUP).max(1) } else { 1 };
-            (more / (batch * blocks)).clamp(1, most)
-        } else if c.streams {
-            // As many for every thread, each of whole pages.
-            let pages = all_panels * width * elem.size() as i64 / PAGE;
-            let threads = target.threads as i64;
-            let all = (pages / batch).min(most / batch).max(threads);
-            (all / threads * threads).clamp(1, all_panels)
-        } else {
-            (most / (batch * blocks)).clamp(1, all_panels)
-        };
+        let division = Division { c, target, batch, blocks, rows, sum, all_panels, width, elem };
+        let groups = division.groups();
         let groups = if far { groups.max((all_panels * panel_bytes + near - 1) / near) } else { groups };
         let group = (all_panels + groups - 1) / groups;
         let groups = (all_panels + group - 1) / group;
         let beside = if c.streams || c.matrix { 1 } else { (NEAR / panel_bytes).clamp(1, group) };
-        let items = batch * blocks * groups;
-        let tasks = match target.threads <= 1 || (flops < 400_000.0 && !target.treats_all_as_large) {
-            true => 1,
-            false if c.streams => items.min(most),
-            false => items.min(most.max(more)),
-        };
+        let tasks = division.tasks(batch * blocks * groups);
+        // Of which size on the last panel is worth having only the columns that exist.
+        let least = if 8 * panel_bytes <= 3 * nearest { 3 * nearest / 2 } else { LARGE * nearest };
+        let tight = all_panels == panels
+            && batch == 1
+            && c.pairs.is_none()
+            && (c.grouped || panels * panel_bytes >= least)
+            && dag.extent(c.lane) % width != 0
+            && Pack::may_be_tight(dag, c.factors[1], c.lane);
         Sizes {
             lanes: lanes as i64,
             width,
@@ -138,14 +185,7 @@ impl Sizes {
             workers: tasks.min(target.threads as i64).max(1),
             elem,
             mark: if c.has_halves() { MARK } else { 0 },
-            tight: all_panels == panels
-                && batch == 1
-                && c.pairs.is_none()
-                && (c.grouped
-                    || panels * panel_bytes
-                        >= if 8 * panel_bytes <= 3 * nearest { 3 * nearest / 2 } else { LARGE * nearest })
-                && dag.extent(c.lane) % width != 0
-                && Pack::may_be_tight(dag, c.factors[1], c.lane),
+            tight,
             pass,
             by_groups: far,
             nearest,
