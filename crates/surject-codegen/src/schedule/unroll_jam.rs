@@ -80,6 +80,14 @@ struct Windows {
     lane: LoopId,
 }
 
+/// The loop over the windows and the one whose terms are written out, with the conditions on both and those on other loops.
+struct Pair {
+    along: LoopId,
+    written: LoopId,
+    within: Vec<Guard>,
+    rows: Vec<Guard>,
+}
+
 impl Windows {
     fn of(dag: &Dag, output: &Output, order: &[LoopId]) -> Option<Windows> {
         let all = dag.reachable(&[output.root], true);
@@ -138,8 +146,8 @@ impl Windows {
         })
     }
 
-    /// The loop over the windows and the one whose terms are written out, with the conditions on both and those on other loops.
-    fn pair(&self, dag: &Dag, order: &[LoopId]) -> Option<((LoopId, LoopId), [Vec<Guard>; 2])> {
+    /// Loops that may be unrolled and jammed.
+    fn pair(&self, dag: &Dag, order: &[LoopId]) -> Option<Pair> {
         let over = |&&l: &&LoopId| (WRITTEN.0..=WRITTEN.1).contains(&dag.extent(l));
         let mut pairs: Vec<(LoopId, LoopId)> = order
             .iter()
@@ -149,8 +157,10 @@ impl Windows {
             .filter(|&(along, written)| self.meets(dag, along, written).is_some())
             .collect();
         pairs.sort_by_key(|&(along, written)| self.meets(dag, along, written) != Some(true));
-        let conditions = |pair| Some((pair, conditions(dag, &self.nodes, pair, self.lane)?));
-        pairs.into_iter().find_map(conditions)
+        pairs.into_iter().find_map(|(along, written)| {
+            let [within, rows] = conditions(dag, &self.nodes, (along, written), self.lane)?;
+            Some(Pair { along, written, within, rows })
+        })
     }
 
     /// Does the cache of a thread hold what is read?
@@ -170,7 +180,7 @@ pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, targe
     let [output] = outputs else { return None };
     let found = Windows::of(dag, output, &schedule.order)?;
     let first = found.apart(dag)?;
-    let ((along, written), [within, rows]) = found.pair(dag, &schedule.order)?;
+    let Pair { along, written, within, rows } = found.pair(dag, &schedule.order)?;
     let near = found.is_near(dag, target)?;
     let Windows { sum, body, lane, .. } = found;
     // As many as registers hold, with an element of each.
