@@ -64,20 +64,7 @@ pub fn kernels(
         let gathered = gathered.computing(&stores.indices);
         return Ok(vec![stores.gather(target, &gathered)?]);
     }
-    let call = Call {
-        function: stores.function,
-        threads: stores.target.threads,
-        lanes: if stores.target.has_half_line_vectors() { 8 } else { 16 },
-        far: gathered_lines::far_bytes(stores.target),
-        targets,
-        args,
-        regions,
-        positions: &stores.positions,
-        written: match op {
-            LibOp::Reduce { .. } => uses::read(stores.function, targets),
-            _ => targets.to_vec(),
-        },
-    };
+    let call = Call::of(stores, op, (targets, args), regions);
     let mut shared = shared.to_vec();
     let mut kernels = call.copies(op, &mut shared, stores.target)?;
     let in_place = shared.first().copied().unwrap_or(false);
@@ -134,6 +121,31 @@ struct Call<'a> {
     positions: &'a HashMap<Var, usize>,
     /// The results that are written: where a kernel can leave them out, those that nobody reads are not.
     written: Vec<Var>,
+}
+
+impl<'a> Call<'a> {
+    /// A call with these results and operands.
+    fn of(
+        stores: &'a Stores<'_>,
+        op: &LibOp,
+        (targets, args): (&'a [Var], &'a [Var]),
+        regions: &'a [Region],
+    ) -> Call<'a> {
+        Call {
+            function: stores.function,
+            threads: stores.target.threads,
+            lanes: if stores.target.has_half_line_vectors() { 8 } else { 16 },
+            far: gathered_lines::far_bytes(stores.target),
+            targets,
+            args,
+            regions,
+            positions: &stores.positions,
+            written: match op {
+                LibOp::Reduce { .. } => uses::read(stores.function, targets),
+                _ => targets.to_vec(),
+            },
+        }
+    }
 }
 
 impl Call<'_> {
