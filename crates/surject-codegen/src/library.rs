@@ -21,7 +21,7 @@ use crate::expression::uses;
 use crate::lower::bulk;
 use crate::lower::emit::{At, Bounds, Carried, Emitter, ScopeId, Val};
 use crate::lower::row::{self, Kernel, name_pointers};
-use crate::lower::units::share_of_task;
+use crate::lower::units::{digits_of, share_of_task};
 use crate::machine::elem::Elem;
 use crate::materialise::store::Stores;
 use crate::schedule::{self, gathered_lines};
@@ -64,28 +64,9 @@ pub fn kernels(
         let gathered = gathered.computing(&stores.indices);
         return Ok(vec![stores.gather(target, &gathered)?]);
     }
-    let call = Call {
-        function: stores.function,
-        threads: stores.target.threads,
-        lanes: if stores.target.has_half_line_vectors() { 8 } else { 16 },
-        far: gathered_lines::far_bytes(stores.target),
-        targets,
-        args,
-        regions,
-        positions: &stores.positions,
-        written: match op {
-            LibOp::Reduce { .. } => uses::read(stores.function, targets),
-            _ => targets.to_vec(),
-        },
-    };
+    let call = Call::of(stores, op, (targets, args), regions);
     let mut shared = shared.to_vec();
-    let mut kernels = Vec::new();
-    for (i, shared) in shared.iter_mut().enumerate().take(in_place_operands(op, args.len())) {
-        if !*shared && let Some(copy) = call.copied(i, stores.target)? {
-            kernels.push(copy);
-            *shared = true;
-        }
-    }
+    let mut kernels = call.copies(op, &mut shared, stores.target)?;
     let in_place = shared.first().copied().unwrap_or(false);
     let kernel = match op {
         LibOp::GatherDynamicSliceSizes { .. } | LibOp::DynamicTruncate { .. } => {
@@ -148,6 +129,31 @@ struct Call<'a> {
     written: Vec<Var>,
 }
 
+impl<'a> Call<'a> {
+    /// A call with these results and operands.
+    fn of(
+        stores: &'a Stores<'_>,
+        op: &LibOp,
+        (targets, args): (&'a [Var], &'a [Var]),
+        regions: &'a [Region],
+    ) -> Call<'a> {
+        Call {
+            function: stores.function,
+            threads: stores.target.threads,
+            lanes: if stores.target.has_half_line_vectors() { 8 } else { 16 },
+            far: gathered_lines::far_bytes(stores.target),
+            targets,
+            args,
+            regions,
+            positions: &stores.positions,
+            written: match op {
+                LibOp::Reduce { .. } => uses::read(stores.function, targets),
+                _ => targets.to_vec(),
+            },
+        }
+    }
+}
+
 impl Call<'_> {
     fn arg(&self, i: usize) -> Result<Var, CodegenError> {
         self.args
@@ -208,6 +214,18 @@ impl Call<'_> {
     fn beside(&self, neighbours: i64, outputs: i64) -> i64 {
         let share = (outputs / self.threads as i64).max(self.lanes);
         1 << neighbours.min(REGISTERS * self.lanes).min(share).ilog2()
+    }
+
+    /// The kernels that copy operands to where their results are, which then share memory with them.
+    fn copies(&self, op: &LibOp, shared: &mut [bool], target: &Target) -> Result<Vec<Kernel>, CodegenError> {
+        let mut kernels = Vec::new();
+        for (i, shared) in shared.iter_mut().enumerate().take(in_place_operands(op, self.args.len())) {
+            if !*shared && let Some(copy) = self.copied(i, target)? {
+                kernels.push(copy);
+                *shared = true;
+            }
+        }
+        Ok(kernels)
     }
 
     /// The kernel that copies an operand to where its result is, if that is worth sharing between threads.
@@ -404,18 +422,7 @@ impl<'a> Writer<'a> {
 
     /// The digits of a number, the last one fastest.
     fn digits(&mut self, scope: ScopeId, number: &str, extents: &[i64]) -> Vec<String> {
-        let mut digits = vec![String::new(); extents.len()];
-        let mut rest = number.to_string();
-        for (i, &extent) in extents.iter().enumerate().rev() {
-            if i == 0 {
-                digits[0] = rest;
-                break;
-            }
-            let extent = self.em.int(extent);
-            digits[i] = self.arith(scope, "arith.remui", &rest, &extent);
-            rest = self.arith(scope, "arith.divui", &rest, &extent);
-        }
-        digits
+        digits_of(&mut self.em, scope, extents, number)
     }
 
     /// The row-major address of a position.

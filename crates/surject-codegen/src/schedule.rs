@@ -9,6 +9,7 @@ pub(crate) mod halo;
 pub(crate) mod interleave;
 pub(crate) mod non_temporal;
 pub(crate) mod outer_vector;
+mod points;
 pub(crate) mod prefetch;
 pub(crate) mod scan;
 pub(crate) mod split_reduction;
@@ -25,6 +26,7 @@ use crate::machine::elem::Elem;
 use crate::schedule::bulk::Runs;
 use crate::schedule::interleave::Interleave;
 use crate::schedule::outer_vector::OuterVector;
+use crate::schedule::points::Points;
 use crate::schedule::transpose::BlockTranspose;
 use crate::schedule::unroll_jam::UnrollJam;
 use std::collections::{HashMap, HashSet};
@@ -275,11 +277,11 @@ struct Chooser<'a> {
 
 impl Chooser<'_> {
     /// The cost of nodes in a nest of loops, outermost first, of which this one is done in so many lanes.
-    fn cost(&self, nodes: &[NodeId], nest: &[LoopId], vector: Option<(LoopId, usize)>) -> f64 {
+    fn cost(&self, nodes: &[NodeId], nest: &[LoopId], vector: Option<Vectors>) -> f64 {
         nodes.iter().map(|&n| self.node_cost(n, nest, vector)).sum()
     }
 
-    fn node_cost(&self, n: NodeId, nest: &[LoopId], vector: Option<(LoopId, usize)>) -> f64 {
+    fn node_cost(&self, n: NodeId, nest: &[LoopId], vector: Option<Vectors>) -> f64 {
         let data = &self.dag[n];
         let operand = data.node.children().next().map(|c| Elem::of(self.dag[c].dtype));
         let (scalar, by_lane) = cost(self.dag, data, operand);
@@ -386,9 +388,6 @@ fn keep_step(dag: &Dag, reductions: &[NodeId], plans: &mut HashMap<NodeId, Reduc
     }
 }
 
-/// So much more work must the terms of reductions be than all that is beside them, to be all that counts.
-const MOST: f64 = 4.0;
-
 /// The most nodes that reductions along the same loops have together.
 pub(crate) fn together(bodies: &[(NodeId, Vec<NodeId>)], plans: &HashMap<NodeId, ReducePlan>) -> usize {
     let mut groups: HashMap<&[LoopId], HashSet<NodeId>> = HashMap::new();
@@ -406,102 +405,28 @@ pub fn output_order(outer: &[LoopId], dag: &Dag, outputs: &[Output]) -> Vec<Loop
     order
 }
 
-/// Chooses the schedule of a kernel that evaluates its outputs point by point.
+/// A loop that is done in so many lanes.
+type Vectors = (LoopId, usize);
+
+/// Chooses the schedule of a kernel that evaluates its outputs point by point: rows that are short are interleaved or are the
+/// lanes of vectors; else the loop that is best done in lanes is.
 pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) -> Schedule {
-    let chooser = Chooser { dag, target };
-    let order = output_order(outer, dag, outputs);
-    let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-    let all = dag.reachable(&roots, true);
-    let reductions: Vec<NodeId> =
-        all.iter().copied().filter(|n| matches!(dag[*n].node, Node::Reduce { .. })).collect();
-    let mut plans: HashMap<NodeId, ReducePlan> =
-        reductions.iter().map(|&r| (r, chooser.reduction(r, &order))).collect();
-    keep_step(dag, &reductions, &mut plans, target);
-    let points = dag.points(order.iter().copied().collect());
-    // What a node costs depends on the reduction it is in: its body is done in the lanes of the reduction, unless
-    // the whole reduction is inside the vector of the output.
-    let bodies: Vec<(NodeId, Vec<NodeId>)> = reductions
-        .iter()
-        .map(|&r| (r, dag[r].node.children().flat_map(|b| dag.reachable(&[b], false)).collect()))
-        .collect();
-    // The work beside the terms of reductions, and that of these.
-    let outside = dag.reachable(&roots, false);
-    let work = |vector: Option<(LoopId, usize)>| -> [f64; 2] {
-        let mut around = order.clone();
-        if let Some((l, _)) = vector {
-            around.retain(|&k| k != l);
-            around.push(l);
-        }
-        let terms = bodies.iter().map(|(r, nodes)| {
-            let inside = vector.filter(|v| dag[*r].deps.contains(v.0));
-            let plan = &plans[r];
-            let own = plan.order.last().filter(|_| plan.lanes > 1).map(|&l| (l, plan.lanes));
-            chooser.cost(nodes, &chooser.nest(*r, &around, &plan.order), inside.or(own))
-        });
-        [chooser.cost(&outside, &around, vector), terms.sum()]
-    };
-    let total = |[beside, terms]: [f64; 2], vector: Option<(LoopId, usize)>| -> f64 {
-        let mut sum = beside + terms;
-        for output in outputs {
-            sum += points
-                * match vector {
-                    Some((l, lanes)) if output.address.coeff(l) == 1 => {
-                        share(dag.extent(l), lanes, target.vector_bytes / 4)
-                    }
-                    // The two parts of complex numbers are stored together.
-                    Some((l, lanes)) if outputs.len() == 2 && output.address.coeff(l) == 2 => {
-                        2.0 * share(dag.extent(l), lanes, target.vector_bytes / 4)
-                    }
-                    Some(_) => 1.5,
-                    None => 1.0,
-                };
-        }
-        sum
-    };
-    // Next to long sums it does not count that the rest needs more registers than there are.
-    let [beside, terms] = work(None);
-    let busy = if terms > MOST * beside { together(&bodies, &plans) } else { all.len() };
-    let mut best = (total([beside, terms], None), None);
-    for &l in order.iter().rev() {
-        let wide = widest(dag, &all, l, target, copies(busy, target));
-        let store = outputs.iter().map(|o| Elem::of(dag[o.root].dtype).size()).max().unwrap_or(4).max(2);
-        let lanes =
-            cover(wide.min(target.vector_bytes / store * 4), dag.extent(l), target.vector_bytes / store);
-        // The lanes of a vector must not meet at one element.
-        let meets = outputs.iter().any(|o| o.join.is_some() && o.address.coeff(l) == 0);
-        let cost =
-            if lanes < 2 || meets { f64::INFINITY } else { total(work(Some((l, lanes))), Some((l, lanes))) };
-        if cost < best.0 {
-            best = (cost, Some((l, lanes)));
-        }
-    }
-    let cycles = best.0.max(traffic(dag, outputs) / BYTES_A_CYCLE);
-    let mut schedule = Schedule {
-        order,
-        lanes: 1,
-        block_transpose: None,
-        outer_vector: None,
-        interleave: None,
-        unroll_jam: None,
-        reductions: plans,
-        tables: target.lane_permute_width,
-        streams: false,
-        shift: None,
-        runs: Runs::default(),
-        cycles,
-    };
     /// What is picked from vectors is longer code.
     const INTERLEAVED: f64 = 0.9;
     /// Of more loads than these, columns are had with less.
     const PICKED: usize = 3;
+    let kernel = Points::of(dag, outputs, outer, target);
+    let (cycles, vector) = kernel.vectors();
+    let moved = traffic(dag, outputs) / BYTES_A_CYCLE;
+    let mut schedule = kernel.scalar(cycles.max(moved));
     let short = outer_vector::find(dag, outputs, &schedule.order, target);
     let interleave = interleave::find(dag, outputs, &schedule.order, target)
-        .filter(|b| b.cycles < INTERLEAVED * best.0 && (short.is_none() || b.picked <= PICKED));
+        .filter(|b| b.cycles < INTERLEAVED * cycles && (short.is_none() || b.picked <= PICKED));
     if let Some(interleave) = interleave {
         schedule.order.retain(|&l| l != interleave.row && !interleave.along.contains(&l));
         schedule.order.push(interleave.row);
         schedule.lanes = interleave.rows as usize;
-        schedule.cycles = interleave.cycles.max(traffic(dag, outputs) / BYTES_A_CYCLE);
+        schedule.cycles = interleave.cycles.max(moved);
         schedule.interleave = Some(interleave);
         non_temporal::decide(dag, outputs, &mut schedule, target);
         return schedule;
@@ -509,29 +434,22 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
     if let Some(short) = short {
         schedule.order.retain(|&l| l != short.row && Some(l) != short.column);
         // Columns that lie apart are taken from the same rows again while these are in a cache.
-        schedule.order.sort_by_key(|&l| short.apart && inside_of_rows(dag, &all, l, short.row, target));
+        schedule
+            .order
+            .sort_by_key(|&l| short.apart && inside_of_rows(dag, &kernel.all, l, short.row, target));
         schedule.order.push(short.row);
         (schedule.lanes, schedule.outer_vector) = (short.lanes, Some(short));
         non_temporal::decide(dag, outputs, &mut schedule, target);
         return schedule;
     }
-    if let Some((l, lanes)) = best.1 {
-        schedule.order.retain(|&k| k != l);
-        schedule.order.push(l);
-        schedule.lanes = whole_row(dag, outputs, &reductions, l, target).unwrap_or(lanes);
-        // A reduction inside of the vector has no lanes of its own, whose loop would be the last.
-        for (r, nodes) in bodies.iter().filter(|(r, _)| dag[*r].deps.contains(l)) {
-            if let (Node::Reduce { loops, .. }, Some(plan)) = (&dag[*r].node, schedule.reductions.get_mut(r))
-            {
-                plan.order = chooser.in_memory_order(loops, nodes);
-            }
-        }
+    if let Some(vector) = vector {
+        kernel.vectorise(&mut schedule, vector);
     }
     transpose::turn(dag, outputs, &mut schedule, target);
     schedule.runs = Runs::of(dag, outputs, &schedule, target);
     non_temporal::decide(dag, outputs, &mut schedule, target);
     transpose::shape(dag, outputs, &mut schedule, target);
-    if schedule.shift.is_none() && best.0 < schedule.cycles {
+    if schedule.shift.is_none() && cycles < schedule.cycles {
         schedule.shift = non_temporal::near(dag, outputs, &schedule, target);
     }
     schedule

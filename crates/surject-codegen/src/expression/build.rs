@@ -382,6 +382,7 @@ impl<'a> Builder<'a> {
         self.inlined.is_some_and(|inlined| inlined.values().any(|&f| f == field))
     }
 
+    /// The value at a point, by its recipe; those of the points it needs are there. An arm for every kind of field.
     fn evaluate(&mut self, (field, at): Point, recipe: &Recipe) -> Result<Parts, Stop> {
         let data = &self.function.fields[field];
         let (dtype, access) = (data.dtype, self.accesses[at].clone());
@@ -416,37 +417,7 @@ impl<'a> Builder<'a> {
                 let fill = Scalar::from_bits(dtype, map.fill().map_or(0, |f| f.0));
                 self.guarded(inner, guards, fill)
             }
-            (FieldKind::Acc { op, .. }, Recipe::Acc(fibres)) => {
-                let mut parts = Vec::new();
-                for fibre in fibres {
-                    let inner = self.values[&fibre.of];
-                    let body = self.guarded(inner, &fibre.guards, op.neutral(dtype));
-                    if fibres.len() == 1 && (self.residues.is_none() || fibre.free.is_empty()) {
-                        parts.push(if fibre.free.is_empty() {
-                            complex::once(&mut self.dag, *op, body)?
-                        } else {
-                            self.reduce(*op, &fibre.free, body, field)?
-                        });
-                        continue;
-                    }
-                    if body.im.is_some() {
-                        complex::accumulates_by_parts(*op)?;
-                    }
-                    let mut sum = |x| polyphase::part(&mut self.dag, (*op, &fibre.free, field), x);
-                    parts.push(Parts { re: sum(body.re)?, im: body.im.map(sum).transpose()? });
-                }
-                match parts[..] {
-                    [one] => one,
-                    _ if *op == AccOp::Set => self.where_it_is(fibres, &parts, op.neutral(dtype)),
-                    _ => {
-                        let mut join =
-                            |nodes: Vec<NodeId>| polyphase::joined(&mut self.dag, *op, dtype.part(), &nodes);
-                        let re = join(parts.iter().map(|p| p.re).collect())?;
-                        let im: Option<Vec<NodeId>> = parts.iter().map(|p| p.im).collect();
-                        Parts { re, im: im.map(join).transpose()? }
-                    }
-                }
-            }
+            (FieldKind::Acc { op, .. }, Recipe::Acc(fibres)) => self.accumulated(*op, field, fibres)?,
             (FieldKind::Unary { op, .. }, _) => {
                 let x = operand(self, 0);
                 complex::unary(&mut self.dag, *op, x, dtype)?
@@ -481,6 +452,37 @@ impl<'a> Builder<'a> {
                 return Err(CodegenError::malformed("a recipe that does not belong to its field").into());
             }
         })
+    }
+
+    /// What points that reach a position make together.
+    fn accumulated(&mut self, op: AccOp, field: FieldId, fibres: &[Fibres]) -> Result<Parts, Stop> {
+        let dtype = self.function.fields[field].dtype;
+        let mut parts = Vec::new();
+        for fibre in fibres {
+            let inner = self.values[&fibre.of];
+            let body = self.guarded(inner, &fibre.guards, op.neutral(dtype));
+            if fibres.len() == 1 && (self.residues.is_none() || fibre.free.is_empty()) {
+                return match fibre.free.is_empty() {
+                    true => Ok(complex::once(&mut self.dag, op, body)?),
+                    false => self.reduce(op, &fibre.free, body, field),
+                };
+            }
+            if body.im.is_some() {
+                complex::accumulates_by_parts(op)?;
+            }
+            let mut sum = |x| polyphase::part(&mut self.dag, (op, &fibre.free, field), x);
+            parts.push(Parts { re: sum(body.re)?, im: body.im.map(sum).transpose()? });
+        }
+        if let [one] = parts[..] {
+            return Ok(one);
+        }
+        if op == AccOp::Set {
+            return Ok(self.where_it_is(fibres, &parts, op.neutral(dtype)));
+        }
+        let mut join = |nodes: Vec<NodeId>| polyphase::joined(&mut self.dag, op, dtype.part(), &nodes);
+        let re = join(parts.iter().map(|p| p.re).collect())?;
+        let im: Option<Vec<NodeId>> = parts.iter().map(|p| p.im).collect();
+        Ok(Parts { re, im: im.map(join).transpose()? })
     }
 
     fn reduce(&mut self, op: AccOp, loops: &[LoopId], body: Parts, field: FieldId) -> Result<Parts, Stop> {

@@ -1,15 +1,17 @@
 //! Folds with a scalar function: reductions of several tensors.
+//!
+//! Where neighbouring outputs fill vectors they are reduced in lanes (`in_lanes`). Where there are few outputs, long lines
+//! are first cut into parts, which are outputs of their own, and what these were reduced to is reduced one output after the
+//! other ([`reduce_each`]).
+
+mod in_lanes;
 
 use crate::CodegenError;
 use crate::expression::dag::{Buf, Dag, NodeId, buf};
+use crate::library::folds::in_lanes::{Results, reduce_lanes};
 use crate::library::{Call, Writer, region, strides};
-use crate::lower::condition::REGISTER;
-use crate::lower::contraction::merge_vectors::interleave;
-use crate::lower::emit::{At, Bounds, Carried, ScopeId, Val};
-use crate::lower::outer_vector::Rows;
+use crate::lower::emit::{At, ScopeId};
 use crate::lower::row::Kernel;
-use crate::machine::elem::Elem;
-use crate::schedule::outer_vector::LONGEST;
 use surject_index::Space;
 use surject_ir::{DType, FieldKind, Function, Scalar, StatementKind, TensorType, Var};
 
@@ -55,6 +57,25 @@ struct Reduced {
     cut: bool,
     /// Is the last axis kept, but too short for lanes? They lie along the one that is kept before it.
     beside: bool,
+}
+
+/// How many outputs there are: beside each other along the axis of the lanes, and in all.
+struct Outputs {
+    beside: i64,
+    all: i64,
+}
+
+/// The number of the element of the first lane, and by how much it grows from lane to lane.
+struct Number {
+    first: String,
+    apart: i64,
+}
+
+/// The scalar function that joins two elements, and the graph of its operations.
+#[derive(Clone, Copy)]
+struct Join<'a> {
+    dag: &'a Dag,
+    function: &'a region::Inlined,
 }
 
 /// Parts of lines for every thread, in registers full of them.
@@ -111,20 +132,22 @@ impl Reduced {
         self
     }
 
-    /// The outputs that lie beside each other, of how many.
-    fn outputs(&self) -> (i64, i64) {
-        let all = self.kept().iter().map(|&axis| self.shape[axis]).product();
-        (self.in_lanes().map_or(1, |axis| self.shape[axis]), all)
+    fn outputs(&self) -> Outputs {
+        Outputs {
+            beside: self.in_lanes().map_or(1, |axis| self.shape[axis]),
+            all: self.kept().iter().map(|&axis| self.shape[axis]).product(),
+        }
     }
 
-    /// The number of an element along an axis of the operands, and by how much it grows from lane to lane.
-    fn number(&self, w: &mut Writer<'_>, scope: ScopeId, axis: usize, position: &[String]) -> (String, i64) {
+    /// The number of an element along an axis of the operands.
+    fn number(&self, w: &mut Writer<'_>, scope: ScopeId, axis: usize, position: &[String]) -> Number {
         let place = self.place_of[axis];
         if self.cut && self.axes.contains(&place) {
             let length = self.shape[place];
-            return (w.scaled(scope, &position[place], &position[place - 1], length), length);
+            let first = w.scaled(scope, &position[place], &position[place - 1], length);
+            return Number { first, apart: length };
         }
-        (position[place].clone(), i64::from(self.in_lanes() == Some(place)))
+        Number { first: position[place].clone(), apart: i64::from(self.in_lanes() == Some(place)) }
     }
 
     /// A reduction of few long lines as one of many parts of them, all of the same length; the ends of the lines are left.
@@ -187,20 +210,22 @@ pub fn reduce(
     let in_lanes = !reduced.axes.is_empty() && call.targets.iter().all(real);
     let chooses = in_lanes && join.chooses(&dag);
     let lined = reduced.clone().beside(call.lanes - 1);
-    let (beside, all) = lined.outputs();
+    let Outputs { beside, all } = lined.outputs();
     // One register of outputs beside each other, and few of those, are less than parts of the lines.
     let few = beside == call.lanes && all < beside * PARTS * call.threads as i64;
     // What is chosen may be compared with the initial values more than once.
     let cut = (chooses && (few || beside < call.lanes)).then(|| reduced.clone().beside(call.lanes).cut(call));
     let Some(cut) = cut.flatten() else {
         if !in_lanes || beside < call.lanes {
-            return Ok((vec![reduce_each(call, &reduced, None, (&dag, &join))?], Vec::new()));
+            let join = Join { dag: &dag, function: &join };
+            return Ok((vec![reduce_each(call, &reduced, None, join)?], Vec::new()));
         }
         let to: Vec<Option<Buf>> =
             call.targets.iter().map(|t| call.written.contains(t).then_some(buf(*t))).collect();
         let ascending = ascending(call, &dag, &join, axes)?;
         let (dag, held) = narrowed(call, dag, &join)?;
-        return Ok((vec![reduce_lanes(call, &lined, (&to, &held), &ascending, (&dag, &join))?], Vec::new()));
+        let (results, join) = (Results { to: &to, held: &held }, Join { dag: &dag, function: &join });
+        return Ok((vec![reduce_lanes(call, &lined, results, join, &ascending)?], Vec::new()));
     };
     let &[line] = &cut.axes[..] else {
         return Err(CodegenError::malformed("lines along several axes that are cut"));
@@ -215,9 +240,11 @@ pub fn reduce(
     let alone = Call { written: Vec::new(), ..call.clone() };
     let ascending = ascending(call, &dag, &join, axes)?;
     let (narrow, held) = narrowed(call, dag.clone(), &join)?;
-    let mut first = reduce_lanes(&alone, &cut, (&places, &held), &ascending, (&narrow, &join))?;
+    let (results, narrow) = (Results { to: &places, held: &held }, Join { dag: &narrow, function: &join });
+    let mut first = reduce_lanes(&alone, &cut, results, narrow, &ascending)?;
     first.writes = to;
-    Ok((vec![first, reduce_each(call, &reduced, Some(&parts), (&dag, &join))?], types))
+    let join = Join { dag: &dag, function: &join };
+    Ok((vec![first, reduce_each(call, &reduced, Some(&parts), join)?], types))
 }
 
 /// A reduction of one output after the other: of all elements, or of what parts of a line were reduced to and of its end.
@@ -225,11 +252,11 @@ fn reduce_each(
     call: &Call<'_>,
     reduced: &Reduced,
     parts: Option<&Parts>,
-    (dag, join): (&Dag, &region::Inlined),
+    join: Join<'_>,
 ) -> Result<Kernel, CodegenError> {
     let n = call.targets.len();
     let (shape, axes) = (&reduced.shape, &reduced.axes);
-    let mut w = Writer::with(call, dag, parts.iter().flat_map(|p| (0..n).map(|i| p.buf(i))));
+    let mut w = Writer::with(call, join.dag, parts.iter().flat_map(|p| (0..n).map(|i| p.buf(i))));
     let dtypes: Vec<DType> = call.targets.iter().map(|&t| call.dtype(t)).collect();
     let types: Vec<String> = dtypes.iter().flat_map(|&d| w.part_types(d)).collect();
     let mut inits = initial(&mut w, call, n, &dtypes)?;
@@ -249,7 +276,7 @@ fn reduce_each(
             let pointer = w.em.pointer(parts.buf(i))?;
             args.push(w.load(inner, &pointer, dtype, &address));
         }
-        let results = flat(&join.apply(&mut w, inner, &args)?);
+        let results = flat(&join.function.apply(&mut w, inner, &args)?);
         inits = grouped(&w.close(loops, &flat(&inits), &types, results), &dtypes);
     }
     let extents: Vec<i64> = axes.iter().map(|&a| shape[a]).collect();
@@ -266,14 +293,14 @@ fn reduce_each(
     let mut args = grouped(&next, &dtypes);
     for (i, &dtype) in dtypes.iter().enumerate() {
         if let Some(&axis) = call.positions.get(&call.arg(i)?) {
-            let number = reduced.number(&mut w, inner, axis, &position).0;
+            let number = reduced.number(&mut w, inner, axis, &position).first;
             args.push(vec![w.em.convert(At { scope: inner, lanes: 1 }, DType::I64, dtype, &number)]);
             continue;
         }
         let pointer = w.pointer(call.arg(i)?)?;
         args.push(w.load(inner, &pointer, dtype, &address));
     }
-    let results = flat(&join.apply(&mut w, inner, &args)?);
+    let results = flat(&join.function.apply(&mut w, inner, &args)?);
     let results = w.close(loops, &flat(&inits), &types, results);
     for (&target, value) in call.targets.iter().zip(grouped(&results, &dtypes)) {
         if call.written.contains(&target) {
@@ -284,213 +311,6 @@ fn reduce_each(
     w.close(vec![open], &[], &[], Vec::new());
     let of = if parts.is_some() { " of parts" } else { "" };
     call.finish(w, tasks, format!("reduce {shape:?} over {axes:?}{of} tasks {tasks}"))
-}
-
-/// Bytes of outputs that are reduced side by side where they lie next to each other: pieces of rows, of which the processor reads
-/// whole lines in order, and chains of comparisons that do not wait for each other. Of 1024 x 1024 `f32` it is 1.1 to 1.3
-/// times as fast as a register at a time (Sapphire Rapids).
-const MANY: i64 = 256;
-
-/// Lines of neighbours that are joined at once.
-const LINES: i64 = 4;
-
-/// A reduction of many outputs: neighbours along their last axis, or along the one before a short one, are the lanes of
-/// vectors, and each of them is joined in the order of its elements. `to` is where the results go that are written, `held` in which types they are carried.
-fn reduce_lanes(
-    call: &Call<'_>,
-    reduced: &Reduced,
-    (to, held): (&[Option<Buf>], &[DType]),
-    ascending: &[(NodeId, bool)],
-    (dag, join): (&Dag, &region::Inlined),
-) -> Result<Kernel, CodegenError> {
-    let n = call.targets.len();
-    let others = to.iter().flatten().copied().filter(|b| !call.written.iter().any(|&t| buf(t) == *b));
-    let mut w = Writer::with(call, dag, others);
-    let (shape, axes, own, inner_points) =
-        (&reduced.shape, &reduced.axes, &reduced.own, reduced.inner_points());
-    let mut kept = reduced.kept();
-    kept.truncate(kept.len() - usize::from(reduced.beside));
-    let out: Vec<i64> = kept.iter().map(|&a| shape[a]).collect();
-    let (Some(&last), Some(&length)) = (kept.last(), out.last()) else {
-        return Err(CodegenError::malformed("a reduction to nothing in lanes"));
-    };
-    let widest = held.iter().map(|&d| Elem::of(d).size()).max().unwrap_or(1);
-    let many = MANY / widest as i64;
-    let count = |beside: i64| out.iter().product::<i64>() / length.max(1) * ((length + beside - 1) / beside);
-    let mut beside = call.lanes;
-    while own[last] == 1 && 2 * beside <= many.min(length) {
-        let (now, next) = (count(beside), count(2 * beside));
-        // What lies in two blocks is computed twice.
-        if next < call.threads as i64 || 16 * next > 9 * now {
-            break;
-        }
-        beside *= 2;
-    }
-    let lanes = beside as usize;
-    // A register at a time, where truths would be packed otherwise ([`crate::condition`]).
-    let alike = held.iter().all(|&d| Elem::of(d).size() == widest);
-    let packed = call.lanes as usize == REGISTER / size_of::<f32>();
-    let width = if packed && alike { lanes.min(REGISTER / widest) } else { lanes };
-    let dtypes: Vec<DType> = call.targets.iter().map(|&t| call.dtype(t)).collect();
-    // What is reduced side by side is carried one after the other.
-    let of_each = |one: Vec<String>| vec![one; inner_points as usize].concat();
-    let types: Vec<String> = of_each(held.iter().map(|&d| Elem::of(d).ty(lanes)).collect());
-    let root = w.root();
-    let init = initial(&mut w, call, n, &dtypes)?
-        .into_iter()
-        .zip(dtypes.iter().zip(held))
-        .map(|(mut parts, (&own, &held))| {
-            let ssa = w.em.convert(At { scope: root, lanes: 1 }, own, held, &parts.swap_remove(0));
-            w.em.spread(&Val { ssa, lanes: 1 }, Elem::of(held), At { scope: root, lanes })
-        })
-        .collect();
-    let inits = of_each(init);
-    // The last vector of a line ends with it: some outputs are computed twice.
-    let mut blocks = out.clone();
-    if let Some(count) = blocks.last_mut() {
-        *count = (length + beside - 1) / beside;
-    }
-    let work = shape.iter().product::<i64>().saturating_mul(8 * n as i64);
-    let (open, mut digits, tasks) = w.share(call, &blocks, work);
-    let mut own_lanes = None;
-    if let Some(digit) = digits.last_mut() {
-        let at = At { scope: open.scope, lanes };
-        (*digit, own_lanes) = w.block_of(digit, (length, beside), at);
-    }
-    let extents: Vec<i64> = axes.iter().map(|&a| shape[a]).collect();
-    let Some((&length_in, outer)) = extents.split_last() else {
-        return Err(CodegenError::malformed("a reduction over nothing in lanes"));
-    };
-    let (loops, state) = w.carrying(open.scope, outer, &types);
-    let around = loops.last().map_or(open.scope, |l| l.scope);
-    let mut state = if outer.is_empty() { inits.clone() } else { state };
-    // Where the elements of one output lie next to each other, square blocks are loaded and transposed: loads that
-    // take one element of each line touch every line again for every element. Positions are not loaded.
-    let inner_axis = axes.last().copied().unwrap_or(0);
-    let square = own[inner_axis] == inner_points && own[last] != 1;
-    let block = if square && !reduced.beside {
-        call.lanes
-    } else {
-        // Of a block nothing is known of the first element only.
-        let most = if square { (LONGEST / inner_points).max(1) } else { LINES };
-        let blocks = (length_in + most - 1) / most;
-        (length_in + blocks - 1) / blocks.max(1)
-    };
-    let short = square && !reduced.beside && length_in <= LONGEST;
-    let main = if short { 0 } else { length_in - length_in % block.max(1) };
-    // What is left of a line is one block.
-    let rest = (length_in - main).max(1);
-    for (step, low, high) in [(block, 0, main), (rest, main, length_in)] {
-        if low == high {
-            continue;
-        }
-        let inner = w.em.open(around, Vec::new(), None);
-        let iv = w.em.name();
-        let mut position = vec![String::new(); shape.len()];
-        kept.iter().zip(&digits).for_each(|(&a, digit)| position[a].clone_from(digit));
-        axes.iter().zip(&loops).for_each(|(&a, l)| position[a].clone_from(&l.iv));
-        position[inner_axis].clone_from(&iv);
-        if reduced.beside {
-            position[inner_axis + 1] = w.em.int(0);
-        }
-        let address = w.address(inner, &position, own);
-        let names: Vec<String> = types.iter().map(|_| w.em.name()).collect();
-        // Of every operand the elements that are joined, line after line.
-        let mut terms: Vec<Vec<String>> = Vec::new();
-        for (i, &dtype) in dtypes.iter().enumerate() {
-            if let Some(&axis) = call.positions.get(&call.arg(i)?) {
-                // What runs along the reduced axis is one number for all lanes, what runs along the last one is not.
-                let different = if reduced.place_of[axis] == inner_axis { step } else { 1 };
-                let mut of_lines = Vec::new();
-                for k in 0..inner_points {
-                    if reduced.beside {
-                        position[inner_axis + 1] = w.em.int(k);
-                    }
-                    let (first, apart) = reduced.number(&mut w, inner, axis, &position);
-                    of_lines.push(w.positions_of(inner, &first, held[i], (different, step), apart, lanes));
-                }
-                terms.push(
-                    (0..step as usize).flat_map(|k| of_lines.iter().map(move |l| l[k].clone())).collect(),
-                );
-                continue;
-            }
-            let pointer = w.pointer(call.arg(i)?)?;
-            terms.push(if !square || step * inner_points == 1 {
-                let mut lines = Vec::new();
-                for line in 0..step {
-                    let ahead = w.em.int(line * own[inner_axis]);
-                    let at = w.add(inner, &address, &ahead);
-                    lines.push(w.lanes_of(inner, (&pointer, &at), dtype, own[last], lanes));
-                }
-                lines
-            } else if step == rest || reduced.beside {
-                let elem = Elem::in_memory(dtype);
-                let first = w.element(inner, &pointer, &address, elem);
-                let rows = Rows { first: &first, stride: own[last], reach: step * inner_points, elem };
-                let at = At { scope: inner, lanes };
-                let columns = w.em.columns(&rows, at);
-                columns.into_iter().map(|column| w.em.widen(dtype, column, at)).collect()
-            } else {
-                let mut lines = Vec::new();
-                for line in 0..call.lanes {
-                    let ahead = w.em.int(line * own[last]);
-                    let at = w.add(inner, &address, &ahead);
-                    lines.push(w.lanes_of(inner, (&pointer, &at), dtype, 1, lanes));
-                }
-                interleave(&mut w.em, inner, lines, Elem::of(dtype), lanes)
-            });
-        }
-        let mut next: Vec<Vec<String>> = names.chunks(n).map(<[String]>::to_vec).collect();
-        for k in 0..terms.first().map_or(0, Vec::len) {
-            let (line, place) = (k / inner_points as usize, k % inner_points as usize);
-            let args = next[place].iter().cloned().chain(terms.iter().map(|t| t[k].clone()));
-            let args: Vec<String> = args.collect();
-            // Of the first element nothing is known: it may be the initial value.
-            let known = if line > 0 { ascending } else { &[] };
-            let mut parts: Vec<Vec<String>> = vec![Vec::new(); n];
-            for first in (0..lanes).step_by(width) {
-                let some = args
-                    .iter()
-                    .zip(held.iter().cycle())
-                    .map(|(v, &d)| vec![w.em.some_lanes(inner, v, (Elem::of(d), lanes), (first, width))]);
-                let some: Vec<Vec<String>> = some.collect();
-                let results = flat(&join.apply_knowing(&mut w, inner, &some, width, known)?);
-                parts.iter_mut().zip(results).for_each(|(all, one)| all.push(one));
-            }
-            let whole = parts.into_iter().zip(held);
-            next[place] = whole.map(|(p, &d)| w.em.of_parts(inner, p, Elem::of(d), width)).collect();
-        }
-        let next = next.concat();
-        let carried: Vec<Carried> = (0..types.len())
-            .map(|i| Carried {
-                name: names[i].clone(),
-                init: state[i].clone(),
-                ty: types[i].clone(),
-                next: next[i].clone(),
-            })
-            .collect();
-        let bounds = Bounds { low: w.em.int(low), high: w.em.int(high), step: w.em.int(step) };
-        state = w.em.close_loop(inner, &iv, &bounds, &carried);
-    }
-    let results = w.close(loops, &inits, &types, state);
-    // The results of what is reduced together lie side by side: those of all lanes are one piece of memory, which is stored
-    // as a whole; what two of them share is the same in both. Elsewhere it is stored once.
-    let address = w.address(open.scope, &digits, &strides(&out));
-    let zero = w.em.int(0);
-    let address = w.scaled(open.scope, &zero, &address, inner_points);
-    let whole = At { scope: open.scope, lanes: lanes * inner_points as usize };
-    for (i, (place, (&dtype, &held))) in to.iter().zip(dtypes.iter().zip(held)).enumerate() {
-        let Some(place) = *place else { continue };
-        let pointer = w.em.pointer(place)?;
-        let of_lanes: Vec<String> = results.iter().skip(i).step_by(n).cloned().collect();
-        let value = w.side_by_side(open.scope, of_lanes, (Elem::of(held), lanes));
-        let value = if held == dtype { value } else { w.em.doubled(&value, whole) };
-        let mask = own_lanes.as_deref().filter(|_| !reduced.beside);
-        w.store_lanes(whole, (&pointer, &address), (dtype, &value), (1, mask));
-    }
-    w.close(vec![open], &[], &[], Vec::new());
-    let lines = if reduced.beside { format!(", {inner_points} side by side") } else { String::new() };
-    call.finish(w, tasks, format!("reduce {shape:?} over {axes:?} in lanes{lines}, tasks {tasks}"))
 }
 
 /// The scalar function and the types in which it carries its results: positions that it only compares with each other and

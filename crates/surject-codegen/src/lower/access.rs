@@ -125,28 +125,15 @@ impl Emitter<'_> {
             .map(|(guard, _)| guard.clone())
             .collect();
         let guards = guards.as_slice();
-        let (ty, size) = (memory.ty(lanes), memory.size());
         let base = self.lin(address, scope);
         let stride = self.vector_loop(scope, address.loops()).map_or(0, |(l, _)| address.coeff(l));
         let base = self.held_inside(base, stride, guards, at);
         if lanes == 1 {
             let from = self.element(pointer, &base, memory, scope);
-            let raw = self.op(scope, &format!("llvm.load {from} : !llvm.ptr -> {ty}"));
+            let raw = self.op(scope, &format!("llvm.load {from} : !llvm.ptr -> {}", memory.name()));
             return self.widen(dtype, raw, at);
         }
-        let active = self.mask(scope, address.loops());
-        let mask = if guards.is_empty() {
-            active
-        } else {
-            let holds = self.predicate(guards, at);
-            let holds = self.spread(&holds, Elem::I1, at);
-            Some(match active {
-                Some(active) => {
-                    self.op(scope, &format!("arith.andi {holds}, {active} : {}", Elem::I1.ty(lanes)))
-                }
-                None => holds,
-            })
-        };
+        let mask = self.guarded_lanes(address, guards, at);
         if mask.is_none() && stride == 1 && dtype == DType::BF16 && self.in_pairs(scope) {
             return self.load_pairs(pointer, &base, at);
         }
@@ -155,9 +142,36 @@ impl Emitter<'_> {
         {
             return self.widen(dtype, column, at);
         }
-        let raw = match (stride, mask) {
+        let raw = self.lanes_apart(pointer, (address, &base), (stride, mask), memory, at);
+        self.widen(dtype, raw, at)
+    }
+
+    /// The lanes of a load that exist and whose guards hold; `None`: all do.
+    fn guarded_lanes(&mut self, address: &Lin, guards: &[Guard], at: At) -> Option<String> {
+        let active = self.mask(at.scope, address.loops());
+        if guards.is_empty() {
+            return active;
+        }
+        let holds = self.predicate(guards, at);
+        let holds = self.spread(&holds, Elem::I1, at);
+        let Some(active) = active else { return Some(holds) };
+        Some(self.op(at.scope, &format!("arith.andi {holds}, {active} : {}", Elem::I1.ty(at.lanes))))
+    }
+
+    /// Loads a vector whose elements lie so far apart (0: anywhere), from an address on, those of a mask alone, in the way that
+    /// fits how they lie: as neighbours, from vectors that hold all that is between, or one by one.
+    fn lanes_apart(
+        &mut self,
+        pointer: &str,
+        (address, base): (&Lin, &str),
+        (stride, mask): (i64, Option<String>),
+        memory: Elem,
+        at: At,
+    ) -> String {
+        let At { scope, lanes } = at;
+        match (stride, mask) {
             (1, mask) => {
-                let from = self.element(pointer, &base, memory, scope);
+                let from = self.element(pointer, base, memory, scope);
                 self.neighbours(&from, mask.as_deref(), (memory, lanes), scope)
             }
             (-1, mask) => {
@@ -170,10 +184,10 @@ impl Emitter<'_> {
                 self.shuffled((&loaded, &loaded), &order, (memory, lanes), scope)
             }
             (stride, mask) if (2..=NEAR).contains(&stride.abs()) && lanes % 2 == 0 => {
-                self.near(pointer, &base, memory, (stride, mask.as_deref()), at)
+                self.near(pointer, base, memory, (stride, mask.as_deref()), at)
             }
             (stride, None) if stride != 0 => {
-                let start = self.element(pointer, &base, memory, scope);
+                let start = self.element(pointer, base, memory, scope);
                 let places = (0..lanes as i64).map(|i| self.int(i * stride)).collect();
                 self.one_by_one(&start, places, memory, at)
             }
@@ -181,6 +195,7 @@ impl Emitter<'_> {
                 let mask = mask.unwrap_or_else(|| self.constant(Elem::I1, 1, lanes));
                 let pointers = self.lane_pointers(pointer, address, memory, at);
                 let other = self.constant(memory, 0, lanes);
+                let (ty, size) = (memory.ty(lanes), memory.size());
                 self.op(
                     scope,
                     &format!(
@@ -190,8 +205,7 @@ impl Emitter<'_> {
                     ),
                 )
             }
-        };
-        self.widen(dtype, raw, at)
+        }
     }
 
     /// Where an element is or a vector begins, and where none of its lanes exists, the beginning of the tensor: a masked load

@@ -16,13 +16,12 @@ use crate::expression::address::LoopId;
 use crate::expression::dag::{Buf, Dag};
 use crate::expression::output::{Output, buffers};
 use crate::lower::contraction::apart::Given;
-use crate::lower::contraction::pack::Panel;
-use crate::lower::contraction::pack::{Minor, digits};
+use crate::lower::contraction::pack::{Minor, Panel};
 use crate::lower::contraction::panels::{Part, Pass};
 use crate::lower::emit::{Bounds, Emitter, ScopeId};
 use crate::lower::in_place;
 use crate::lower::row::{Kernel, finish, name_pointers};
-use crate::lower::units::share_of_task;
+use crate::lower::units::{decode, digits, share_of_task};
 use crate::schedule::Schedule;
 use crate::schedule::contraction::sizes::{InPlace, Sizes, in_place, in_place_beside};
 use crate::schedule::contraction::windows::{Reads, Windows};
@@ -189,9 +188,7 @@ impl Tiles<'_> {
     ) -> String {
         let filled = em.int(filled);
         let rest = em.op(scope, &format!("arith.divui {row}, {filled} : i64"));
-        for (&l, digit) in outer.iter().zip(digits(em, scope, outer, &rest)) {
-            em.bind(scope, l, digit);
-        }
+        decode(em, scope, outer, &rest);
         em.op(scope, &format!("arith.remui {row}, {filled} : i64"))
     }
 
@@ -217,7 +214,7 @@ impl Tiles<'_> {
         let partly = self.windows.as_ref().is_some_and(|w| !w.always);
         let one_by_one = self.sizes.high % 4 != 0;
         let along = self.c.row_pack(self.dag).along_rows(self.dag, loops);
-        let along = along.filter(|_| partly && (self.c.tile.1 > 1 || one_by_one))?;
+        let along = along.filter(|_| partly && (self.c.tile.vectors > 1 || one_by_one))?;
         let terms = self.sizes.sum;
         Some((along, Reads { step: terms, nest: vec![(terms, 1)], copied: true, columns: Vec::new() }))
     }
@@ -275,6 +272,7 @@ impl Tiles<'_> {
         Ok(())
     }
 
+    /// The kernel that computes tiles from packed columns, or from where they lie, and from rows that it packs into `rows`.
     fn compute(&self, columns: Buf, rows: Buf, share: Share) -> Result<Kernel, CodegenError> {
         let (s, c) = (&self.sizes, self.c);
         let mut em = self.emitter();
@@ -308,9 +306,7 @@ impl Tiles<'_> {
             Share::Task => self.open_item(&mut em),
             Share::Range => self.open_range(&mut em),
         };
-        for (&l, digit) in c.batch.iter().zip(digits(&mut em, item, &c.batch, &batch)) {
-            em.bind(item, l, digit);
-        }
+        decode(&mut em, item, &c.batch, &batch);
         let (high, up) = (em.int(s.high), em.int(s.high - 1));
         let padded = em.op(item, &format!("arith.addi {here}, {up} : i64"));
         let tiles = em.op(item, &format!("arith.divui {padded}, {high} : i64"));
@@ -347,7 +343,19 @@ impl Tiles<'_> {
         if c.matrix {
             matrix::close(&mut em, root);
         }
-        let text = format!(
+        let mut kernel = finish(em, buffers, s.tasks, vec![self.output.to], self.summary())?;
+        kernel.writes.push(rows);
+        kernel.writes.extend(self.fresh.then_some(columns));
+        kernel.cycles = c.cycles(s, self.dag.extent(c.lane));
+        kernel.loss = self.loss();
+        kernel.in_place = in_place::operands(self.dag, std::slice::from_ref(self.output), Some(c.node), None);
+        Ok(kernel)
+    }
+
+    /// The kernel in words.
+    fn summary(&self) -> String {
+        let (s, c) = (&self.sizes, self.c);
+        format!(
             "contraction batch {} rows {}{} columns {} x {}{} sum {}, tile {}x{}{}, block {}, groups {}, tasks {}",
             s.batch,
             s.rows,
@@ -376,14 +384,7 @@ impl Tiles<'_> {
             s.block,
             s.groups,
             s.tasks
-        );
-        let mut kernel = finish(em, buffers, s.tasks, vec![self.output.to], text)?;
-        kernel.writes.push(rows);
-        kernel.writes.extend(self.fresh.then_some(columns));
-        kernel.cycles = c.cycles(s, self.dag.extent(c.lane));
-        kernel.loss = self.loss();
-        kernel.in_place = in_place::operands(self.dag, std::slice::from_ref(self.output), Some(c.node), None);
-        Ok(kernel)
+        )
     }
 
     /// Do the batches of a row of the output lie between it and the next, as the groups of a convolution do, and do the

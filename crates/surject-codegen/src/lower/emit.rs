@@ -126,6 +126,17 @@ pub struct Carried {
     pub next: String,
 }
 
+/// The numbers that a loop runs through, where they are known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Steps {
+    /// The first.
+    pub(crate) low: i64,
+    /// The end.
+    pub(crate) high: i64,
+    /// From one to the next.
+    pub(crate) step: i64,
+}
+
 /// The bounds of a loop, as names of `i64` values.
 #[derive(Clone, Debug)]
 pub struct Bounds {

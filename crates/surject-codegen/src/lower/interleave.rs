@@ -7,7 +7,7 @@ use crate::expression::dag::Node;
 use crate::lower::emit::{At, Emitter, ScopeId, Val};
 use crate::lower::outer_vector::Rows;
 use crate::lower::row::Row;
-use crate::lower::units::clip;
+use crate::lower::units::{TaskRange, clip};
 use crate::machine::elem::Elem;
 use crate::schedule::interleave::{Interleave, Interleaved, Leaf};
 use surject_ir::DType;
@@ -29,7 +29,7 @@ impl Row<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         (interleave, interleaved): (&Interleave, &Interleaved),
-        range: &(Option<String>, Option<String>),
+        range: &TaskRange,
         parts: Vec<(i64, i64)>,
     ) -> Result<(), CodegenError> {
         for (start, end) in parts {

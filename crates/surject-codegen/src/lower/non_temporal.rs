@@ -7,7 +7,7 @@ use crate::expression::output::Output;
 use crate::lower::emit::{At, Bounds, Emitter, ScopeId, Val};
 use crate::lower::prefetch::prefetch;
 use crate::lower::row::Row;
-use crate::lower::units::clip;
+use crate::lower::units::{TaskRange, clip};
 use crate::machine::elem::Elem;
 use crate::schedule::non_temporal::{LEAST, LINE, begin_alike, is_long, size};
 use crate::schedule::prefetch::Ask;
@@ -104,7 +104,7 @@ impl Row<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         l: LoopId,
-        range: &(Option<String>, Option<String>),
+        range: &TaskRange,
         (start, end, ends): (i64, i64, Ends),
     ) -> Result<(), CodegenError> {
         let [output, ..] = self.outputs else {

@@ -259,37 +259,10 @@ impl Emitter<'_> {
         if let Some(name) = simple {
             return Ok(self.bin(at, name, x, y, e));
         }
-        let (zero, one) = (self.integer(at, e, 0), self.integer(at, e, 1));
+        // Constants are named in the order in which they are first asked for.
+        let (zero, _) = (self.integer(at, e, 0), self.integer(at, e, 1));
         Ok(match op {
-            Div | Rem => {
-                // Compilers divide by constants without dividing.
-                let in_lanes = at.lanes > 1 && !self.is_constant(y);
-                // The divisor 1 stands in where dividing would be undefined.
-                let by_zero = self.cmpi(at, "eq", y, &zero, e);
-                let mut undefined = by_zero.clone();
-                if signed && (!in_lanes || e == Elem::I64) {
-                    let (minus, least) =
-                        (self.integer(at, e, -1), self.integer(at, e, 1i64 << (e.bits() - 1)));
-                    let (a, b) = (self.cmpi(at, "eq", x, &least, e), self.cmpi(at, "eq", y, &minus, e));
-                    let both = self.bin(at, "arith.andi", &a, &b, Elem::I1);
-                    undefined = self.bin(at, "arith.ori", &undefined, &both, Elem::I1);
-                }
-                let safe = self.select(at, &undefined, &one, y, e);
-                let result = if in_lanes {
-                    self.divide_lanes(at, op, dtype, x, &safe)
-                } else {
-                    let name = if op == Div {
-                        pick("arith.divsi", "arith.divui")
-                    } else {
-                        pick("arith.remsi", "arith.remui")
-                    };
-                    self.bin(at, name, x, &safe, e)
-                };
-                // The most negative integer divided by 1 is itself, as it is by −1.
-                let ones = self.integer(at, e, -1);
-                let of_zero = if op == Div { &ones } else { x };
-                self.select(at, &by_zero, of_zero, &result, e)
-            }
+            Div | Rem => self.integer_division(at, op, dtype, (x, y)),
             Shl | ShrArith | ShrLogical => {
                 let width = self.integer(at, e, e.bits().into());
                 let last = self.integer(at, e, i64::from(e.bits()) - 1);
@@ -309,6 +282,39 @@ impl Emitter<'_> {
             Pow => self.integer_power(at, dtype, x, y),
             _ => return Err(CodegenError::malformed(format!("`{op}` of {dtype}"))),
         })
+    }
+
+    /// A quotient or a remainder of integers, of every two numbers: the quotient by 0 has all bits, the remainder is the number
+    /// itself. The divisor 1 stands in where dividing would be undefined.
+    fn integer_division(&mut self, at: At, op: BinaryOp, dtype: DType, (x, y): (&str, &str)) -> String {
+        let (e, signed) = (Elem::of(dtype), dtype.is_signed_int());
+        let (zero, one) = (self.integer(at, e, 0), self.integer(at, e, 1));
+        // Compilers divide by constants without dividing.
+        let in_lanes = at.lanes > 1 && !self.is_constant(y);
+        let by_zero = self.cmpi(at, "eq", y, &zero, e);
+        let mut undefined = by_zero.clone();
+        if signed && (!in_lanes || e == Elem::I64) {
+            let (minus, least) = (self.integer(at, e, -1), self.integer(at, e, 1i64 << (e.bits() - 1)));
+            let (a, b) = (self.cmpi(at, "eq", x, &least, e), self.cmpi(at, "eq", y, &minus, e));
+            let both = self.bin(at, "arith.andi", &a, &b, Elem::I1);
+            undefined = self.bin(at, "arith.ori", &undefined, &both, Elem::I1);
+        }
+        let safe = self.select(at, &undefined, &one, y, e);
+        let result = if in_lanes {
+            self.divide_lanes(at, op, dtype, x, &safe)
+        } else {
+            let name = match (op, signed) {
+                (BinaryOp::Div, true) => "arith.divsi",
+                (BinaryOp::Div, false) => "arith.divui",
+                (_, true) => "arith.remsi",
+                (_, false) => "arith.remui",
+            };
+            self.bin(at, name, x, &safe, e)
+        };
+        // The most negative integer divided by 1 is itself, as it is by −1.
+        let ones = self.integer(at, e, -1);
+        let of_zero = if op == BinaryOp::Div { &ones } else { x };
+        self.select(at, &by_zero, of_zero, &result, e)
     }
 
     /// Powers by squaring, over the bits of the exponent.

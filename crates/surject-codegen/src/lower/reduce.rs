@@ -4,7 +4,7 @@ use crate::CodegenError;
 use crate::expression::address::{Guard, GuardFact, LoopId};
 use crate::expression::compose::joining;
 use crate::expression::dag::{Node, NodeId};
-use crate::lower::emit::{At, Bounds, Carried, Emitter, ScopeId, Val};
+use crate::lower::emit::{At, Bounds, Carried, Emitter, ScopeId, Steps, Val};
 use crate::lower::keys;
 use crate::machine::elem::Elem;
 use crate::schedule::blocks::{self, Level};
@@ -41,7 +41,8 @@ impl Emitter<'_> {
         let mut scopes: Vec<OpenLoop> = Vec::new();
         for (&l, level) in order.iter().zip(levels) {
             let outer = scopes.last().map_or(scope, |s| s.scope);
-            let (blocks, bounds) = self.open_blocks(outer, (0, self.dag.extent(l), 1), level);
+            let (blocks, bounds) =
+                self.open_blocks(outer, Steps { low: 0, high: self.dag.extent(l), step: 1 }, level);
             let anew = if blocks.is_empty() { level.anew } else { true };
             scopes.extend(blocks);
             let outer = scopes.last().map_or(scope, |s| s.scope);
@@ -51,12 +52,12 @@ impl Emitter<'_> {
         scopes
     }
 
-    /// Opens the loops over the blocks of a loop with these bounds and this step, and gives the bounds of the loop in the
+    /// Opens the loops over the blocks of a loop with these steps, and gives the bounds of the loop in the
     /// innermost of them.
     fn open_blocks(
         &mut self,
         outer: ScopeId,
-        (low, high, step): (i64, i64, i64),
+        Steps { low, high, step }: Steps,
         level: &Level,
     ) -> (Vec<OpenLoop>, Bounds) {
         let mut all: Vec<OpenLoop> = Vec::new();
@@ -190,7 +191,7 @@ impl Emitter<'_> {
             if low == high {
                 continue;
             }
-            let (blocks, bounds) = self.open_blocks(inner, (low, high, lanes as i64), own);
+            let (blocks, bounds) = self.open_blocks(inner, Steps { low, high, step: lanes as i64 }, own);
             let (scope, iv) = self.open_loop(blocks.last().map_or(inner, |b| b.scope), last, lanes);
             self.activate(scope, (high - low) as usize, lanes);
             let pairs = |t: &Term| self.reads_pairs(t.op, t.body, t.dtype, last);
@@ -279,7 +280,8 @@ impl Emitter<'_> {
         first: Vec<String>,
         ((outer, last, lanes, part), level): ((ScopeId, LoopId, usize, i64), &Level),
     ) -> Result<Vec<String>, CodegenError> {
-        let (blocks, bounds) = self.open_blocks(outer, (0, part, lanes as i64), level);
+        let (blocks, bounds) =
+            self.open_blocks(outer, Steps { low: 0, high: part, step: lanes as i64 }, level);
         let (scope, iv) = self.open_loop(blocks.last().map_or(outer, |b| b.scope), last, lanes);
         let mut carried = Vec::new();
         for stream in 0..STREAMS {

@@ -9,7 +9,7 @@ use crate::expression::output::{Output, buffers};
 use crate::lower::emit::{At, Emitter, ScopeId, Val};
 use crate::lower::non_temporal::Ends;
 use crate::lower::recipe::Recipe;
-use crate::lower::units::{clip, open_outer};
+use crate::lower::units::{TaskRange, clip, close_all, open_outer};
 use crate::lower::{in_place, transpose, unswitch};
 use crate::machine::elem::Elem;
 use crate::schedule::cuts::holds;
@@ -217,6 +217,15 @@ fn between(cuts: &[i64], extent: i64) -> impl Iterator<Item = (i64, i64)> {
     [0].into_iter().chain(cuts.iter().copied()).zip(ends)
 }
 
+/// What is done about conditions that change along the last loop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Conditions {
+    /// It is cut where they change: inside a part they are known.
+    CutApart,
+    /// They are looked at element by element.
+    LookedAt,
+}
+
 impl Row<'_> {
     /// All that a kernel computes.
     pub(crate) fn all(&self, em: &mut Emitter<'_>, units: &Units) -> Result<(), CodegenError> {
@@ -235,12 +244,10 @@ impl Row<'_> {
         em.reductions.clone_from(&self.schedule.reductions);
         let root = em.root();
         let Some((&last, outer)) = self.schedule.order.split_last() else { return self.point(em, root) };
-        let (mut closing, range) = open_outer(em, units, outer);
-        let scope = closing.last().map_or(root, |c| c.0);
+        let (closing, range) = open_outer(em, units, outer);
+        let scope = closing.last().map_or(root, |c| c.scope);
         self.lines(em, scope, (outer, last), range)?;
-        while let Some((scope, iv, bounds)) = closing.pop() {
-            em.close_loop(scope, &iv, &bounds, &[]);
-        }
+        close_all(em, closing);
         Ok(())
     }
 
@@ -252,13 +259,13 @@ impl Row<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         (outer, last): (&[LoopId], LoopId),
-        range: (Option<String>, Option<String>),
+        range: TaskRange,
     ) -> Result<(), CodegenError> {
         const PARTS: usize = 8;
-        let inner = if range.0.is_none() { self.cuts(em.dag, last).len() + 1 } else { 1 };
+        let inner = if range.low.is_none() { self.cuts(em.dag, last).len() + 1 } else { 1 };
         let mut loops = outer.iter().map(|&l| (l, self.cuts(em.dag, l)));
         let Some((l, cuts)) = loops.find(|c| !c.1.is_empty()) else {
-            return self.line(em, scope, last, range, true);
+            return self.line(em, scope, last, range, Conditions::CutApart);
         };
         let inner = loops.map(|c| c.1.len() + 1).product::<usize>() * inner;
         let further = outer.iter().position(|&o| o == l).map_or(outer, |at| &outer[at + 1..]);
@@ -278,28 +285,32 @@ impl Row<'_> {
             em.close_if(part, &holds);
             if !every {
                 let rest = em.open(scope, Vec::new(), None);
-                self.line(em, rest, last, range.clone(), false)?;
+                self.line(em, rest, last, range.clone(), Conditions::LookedAt)?;
                 em.close_unless(rest, &holds);
             }
         }
         Ok(())
     }
 
-    /// The last loop: in lanes as far as that goes, then what is left as a vector that is not full. If asked to, and
-    /// where the task has all of the loop, it is cut where conditions on it change: inside a part they are known.
+    /// The last loop: in lanes as far as that goes, then what is left as a vector that is not full. Where the
+    /// task has all of the loop, it may be cut where conditions on it change.
     pub(crate) fn line(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
         l: LoopId,
-        range: (Option<String>, Option<String>),
-        cut: bool,
+        range: TaskRange,
+        conditions: Conditions,
     ) -> Result<(), CodegenError> {
         if let (Some(interleave), Some(interleaved)) = (&self.schedule.interleave, self.interleaved) {
             let parts = between(&interleave.cuts, em.dag.extent(l)).collect();
             return self.interleave(em, scope, (interleave, interleaved), &range, parts);
         }
-        let cuts = if cut && range.0.is_none() { self.cuts(em.dag, l) } else { Vec::new() };
+        let cuts = if conditions == Conditions::CutApart && range.low.is_none() {
+            self.cuts(em.dag, l)
+        } else {
+            Vec::new()
+        };
         let parts: Vec<(i64, i64)> = between(&cuts, em.dag.extent(l)).collect();
         let streams = em.streams;
         em.streams &= self.goes_past(em.dag, l, &parts);

@@ -3,10 +3,10 @@
 use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::{Dag, NodeId};
 use crate::expression::output::Output;
-use crate::lower::emit::{At, Bounds, Carried, Emitter, ScopeId, Val};
+use crate::lower::emit::{At, Bounds, Carried, Emitter, ScopeId, Steps, Val};
 use crate::lower::keys::{self, Keys};
 use crate::lower::row::{Kernel, Row, bind_pointers, finish, written};
-use crate::lower::units::{clip, open_outer};
+use crate::lower::units::{clip, close_all, open_outer};
 use crate::machine::elem::Elem;
 use crate::schedule::scan::{Lanes, Scan, side_by_side};
 use crate::schedule::units::{Grain, units};
@@ -28,6 +28,36 @@ impl Scan {
     }
 }
 
+/// How fast a scan goes on.
+struct Pace {
+    /// The lanes of a vector.
+    lanes: usize,
+    /// Cycles of a point.
+    cycles: f64,
+}
+
+impl Pace {
+    /// A step waits for the one before it; of a vector that is scanned in its lanes, only what joins it with the next one.
+    fn of(dag: &Dag, outputs: &[Output], scan: &Scan, way: Lanes, target: &Target) -> Pace {
+        let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).chain([scan.step]).collect();
+        let size = outputs.iter().map(|o| dag[o.root].dtype).chain([dag[scan.node].dtype]);
+        let size = size.map(|dtype| Elem::of(dtype).size()).max().unwrap_or(4).max(2);
+        let register = target.vector_bytes / size;
+        let length = |l: LoopId| usize::try_from(dag.extent(l)).unwrap_or(1).max(1);
+        match way {
+            Lanes::Across(l) => {
+                let lanes = 1 << (side_by_side(dag, &roots) * register).min(length(l)).ilog2();
+                Pace { lanes, cycles: 6.0 / lanes.min(2 * register) as f64 }
+            }
+            Lanes::Along => {
+                let lanes = length(scan.along).next_power_of_two().min(register);
+                Pace { lanes, cycles: (8.0 + 2.0 * f64::from(lanes.ilog2())) / lanes as f64 }
+            }
+            Lanes::None => Pace { lanes: 1, cycles: 6.0 },
+        }
+    }
+}
+
 /// Writes the kernel of a scan: the loop in order is innermost, around it one loop in lanes.
 pub fn emit(
     dag: &Dag,
@@ -41,27 +71,12 @@ pub fn emit(
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).chain([scan.step]).collect();
     let buffers = bind_pointers(&mut em, &written(outputs), &roots);
     let mut order: Vec<LoopId> = schedule.order.iter().copied().filter(|&l| l != scan.along).collect();
-    let size = outputs.iter().map(|o| dag[o.root].dtype).chain([dag[scan.node].dtype]);
-    let size = size.map(|dtype| Elem::of(dtype).size()).max().unwrap_or(4).max(2);
-    let register = target.vector_bytes / size;
-    let length = |l: LoopId| usize::try_from(dag.extent(l)).unwrap_or(1).max(1);
     let way = scan.lanes(dag, outputs, &schedule.order);
-    // A step waits for the one before it; of a vector that is scanned in its lanes, only what joins it with the next one.
-    let (lanes, cycles) = match way {
-        Lanes::Across(l) => {
-            let lanes = 1 << (side_by_side(dag, &roots) * register).min(length(l)).ilog2();
-            if lanes > 1 {
-                order.retain(|&k| k != l);
-                order.push(l);
-            }
-            (lanes, 6.0 / lanes.min(2 * register) as f64)
-        }
-        Lanes::Along => {
-            let lanes = length(scan.along).next_power_of_two().min(register);
-            (lanes, (8.0 + 2.0 * f64::from(lanes.ilog2())) / lanes as f64)
-        }
-        Lanes::None => (1, 6.0),
-    };
+    let Pace { lanes, cycles } = Pace::of(dag, outputs, scan, way, target);
+    if let (Lanes::Across(l), true) = (way, lanes > 1) {
+        order.retain(|&k| k != l);
+        order.push(l);
+    }
     let across = if way == Lanes::Along { 1 } else { lanes };
     let free: LoopSet = order.iter().copied().collect();
     let points: f64 = schedule.order.iter().map(|&l| dag.extent(l) as f64).product();
@@ -75,12 +90,12 @@ pub fn emit(
     };
     let units = units(dag, &order, &plan, target, (free, &Grain::ROWS));
     let row = Row { outputs, schedule: &plan, interleaved: None };
+    let extents: Vec<i64> = order.iter().map(|&l| dag.extent(l)).collect();
     let text = format!(
-        "scan {} {} along {} of {:?}, lanes {lanes}{}, tasks {}",
+        "scan {} {} along {} of {extents:?}, lanes {lanes}{}, tasks {}",
         scan.op,
         if scan.backwards { "backwards" } else { "forwards" },
         dag.extent(scan.along),
-        order.iter().map(|&l| dag.extent(l)).collect::<Vec<_>>(),
         if way == Lanes::Along { " along it" } else { "" },
         units.tasks
     );
@@ -94,8 +109,8 @@ pub fn emit(
         line(&mut em, root, 1)?;
         return finish(em, buffers, 1, written(outputs), text);
     };
-    let (mut closing, range) = open_outer(&mut em, &units, outer);
-    let scope = closing.last().map_or(em.root(), |c| c.0);
+    let (closing, range) = open_outer(&mut em, &units, outer);
+    let scope = closing.last().map_or(em.root(), |c| c.scope);
     let extent = dag.extent(last);
     let main = extent - extent % across as i64;
     if main > 0 {
@@ -110,9 +125,7 @@ pub fn emit(
         line(&mut em, inner, rest)?;
         em.close_loop(inner, &iv, &bounds, &[]);
     }
-    while let Some((scope, iv, bounds)) = closing.pop() {
-        em.close_loop(scope, &iv, &bounds, &[]);
-    }
+    close_all(&mut em, closing);
     finish(em, buffers, units.tasks, written(outputs), text)
 }
 
@@ -165,7 +178,7 @@ impl Sums {
         &self,
         em: &mut Emitter<'_>,
         outer: ScopeId,
-        (low, high, step): (i64, i64, i64),
+        Steps { low, high, step }: Steps,
     ) -> Option<Blocks> {
         let block = Some((high - low) / step).filter(|_| blocks::round(self.op, self.dtype));
         let block = block.and_then(|steps| blocks::halfway(steps, BLOCK))?;
@@ -178,7 +191,7 @@ impl Sums {
         &self,
         em: &mut Emitter<'_>,
         (scope, iv): (ScopeId, &str),
-        (low, high, step): (i64, i64, i64),
+        Steps { low, high, step }: Steps,
         blocks: Option<Blocks>,
         (sum, lanes): (Carried, usize),
     ) -> Result<String, CodegenError> {
@@ -214,12 +227,12 @@ impl Sums {
         &self,
         em: &mut Emitter<'_>,
         vector: String,
-        backwards: bool,
+        scan: &Scan,
         at: At,
     ) -> Result<String, CodegenError> {
         let (lanes, elem, neutral) = (at.lanes, self.elem(), self.neutral(em, at.lanes));
         let mut sums = vector;
-        let place = |i: usize| if backwards { lanes - 1 - i } else { i };
+        let place = |i: usize| if scan.backwards { lanes - 1 - i } else { i };
         for by in (0..lanes.ilog2()).map(|bit| 1 << bit) {
             // The second half of every block of twice as many lanes adds what the first half has: the first steps stay
             // inside of 128 bits, where lanes move in less time.
@@ -253,7 +266,8 @@ impl Row<'_> {
     ) -> Result<(), CodegenError> {
         let init = sums.neutral(em, lanes);
         let length = em.dag.extent(scan.along);
-        let blocks = sums.open_blocks(em, scope, (0, length, 1));
+        let steps = Steps { low: 0, high: length, step: 1 };
+        let blocks = sums.open_blocks(em, scope, steps);
         let inner = em.open(blocks.as_ref().map_or(scope, |b| b.scope), Vec::new(), None);
         let (iv, state) = (em.name(), em.name());
         let position = scan.position(em, inner, &iv, length - 1);
@@ -266,7 +280,7 @@ impl Row<'_> {
         em.seed(inner, scan.node, sum);
         self.point(em, inner)?;
         let carried = Carried { name: state, init, ty: sums.elem().ty(lanes), next };
-        sums.close_blocks(em, (inner, &iv), (0, length, 1), blocks, (carried, lanes)).map(drop)
+        sums.close_blocks(em, (inner, &iv), steps, blocks, (carried, lanes)).map(drop)
     }
 
     /// One line of a scan, vector by vector.
@@ -282,12 +296,16 @@ impl Row<'_> {
         let main = length - rest;
         let mut carry = sums.neutral(em, lanes);
         // The end of the line that is not a whole vector is where a scan ends, or begins.
-        let mut parts = vec![(0, main, lanes as i64), (main, length, rest)];
+        let mut parts = vec![
+            Steps { low: 0, high: main, step: lanes as i64 },
+            Steps { low: main, high: length, step: rest },
+        ];
         if scan.backwards {
             parts.reverse();
         }
-        for (low, high, active) in parts.into_iter().filter(|part| part.0 < part.1) {
-            let blocks = sums.open_blocks(em, scope, (low, high, active));
+        for steps in parts.into_iter().filter(|part| part.low < part.high) {
+            let Steps { low, high, step: active } = steps;
+            let blocks = sums.open_blocks(em, scope, steps);
             let part = em.open(blocks.as_ref().map_or(scope, |b| b.scope), Vec::new(), None);
             let (iv, state) = (em.name(), em.name());
             let position = scan.position(em, part, &iv, low + high - active);
@@ -303,7 +321,7 @@ impl Row<'_> {
                 term = em.pick((&term, &none), lanes, &order, sums.elem(), at);
             }
             let before = sums.after(em, blocks.as_ref(), &state, at)?;
-            let own = sums.within(em, term, scan.backwards, at)?;
+            let own = sums.within(em, term, scan, at)?;
             let all = sums.join(em, &before, &own, at)?;
             let end = if scan.backwards { 0 } else { lanes - 1 };
             let own = em.pick((&own, &own), lanes, &vec![end; lanes], sums.elem(), at);
@@ -313,7 +331,7 @@ impl Row<'_> {
             self.point(em, inner)?;
             em.close_plain(inner);
             let carried = Carried { name: state, init: carry, ty: sums.elem().ty(lanes), next };
-            carry = sums.close_blocks(em, (part, &iv), (low, high, active), blocks, (carried, lanes))?;
+            carry = sums.close_blocks(em, (part, &iv), steps, blocks, (carried, lanes))?;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Blocks: loads along one loop, stores along another, with a transposition in registers between.
 //!
 //! `find` decides what is transposed and how large blocks are, `along` makes several loops one, `square` transposes what is
-//! loaded, `tile` holds blocks until they leave, and `groups` has the next columns come.
+//! loaded, `strips` writes the loops over blocks, `tile` holds blocks until they leave, and `groups` has the next columns come.
 //!
 //! What goes past the caches goes there in whole lines. Where rows begin anywhere in a line, the blocks of a tile meet in
 //! memory of the task, which its cache holds, and leave it row by row; what a row has of its last line waits for the next
@@ -22,19 +22,20 @@
 pub(crate) mod along;
 pub(crate) mod groups;
 pub(crate) mod square;
+pub(crate) mod strips;
 pub(crate) mod tile;
 
 use crate::expression::address::{Lin, LoopId, LoopSet};
-use crate::expression::dag::{Buf, Dag, Node, NodeId};
+use crate::expression::dag::{Dag, Node, NodeId};
 use crate::expression::output::Output;
-use crate::lower::emit::{At, Bounds, Emitter, ScopeId, Val};
-use crate::lower::non_temporal::Ends;
+use crate::lower::emit::{At, Emitter, ScopeId, Val};
 use crate::lower::prefetch::prefetch;
 use crate::lower::row::{Kernel, Row, bind_pointers, finish, summary, written};
 use crate::lower::transpose::along::{Along, joined};
-use crate::lower::transpose::groups::{Ahead, Strip};
+use crate::lower::transpose::groups::Ahead;
+use crate::lower::transpose::strips::{Strips, TileMemory};
 use crate::lower::transpose::tile::{Tile, tile};
-use crate::lower::units::{clip, open_outer};
+use crate::lower::units::{TaskRange, close_all, open_outer};
 use crate::machine::elem::Elem;
 use crate::schedule::Schedule;
 use crate::schedule::non_temporal::LINE;
@@ -138,6 +139,14 @@ fn close_behind(em: &mut Emitter<'_>, (scope, iv): (ScopeId, String), behind: Op
     }
 }
 
+/// Rows of a strip. Strips of a piece are about as long as each other: a short one touches as many lines of memory. `most`
+/// is how many blocks a strip has at most, `rows` how many rows a piece has.
+fn rows_of_strip(rows: i64, most: i64, block_rows: i64) -> i64 {
+    let blocks = rows / block_rows;
+    let strips = ((blocks + most - 1) / most).max(1);
+    ((blocks + strips - 1) / strips).max(1) * block_rows
+}
+
 impl Row<'_> {
     /// Writes the loops of a schedule whose last loop but one is the one that loads run along. Gives the number of
     /// tasks.
@@ -154,8 +163,7 @@ impl Row<'_> {
         };
         let behind = behind(em.dag, self.outputs, self.schedule);
         let outer: Vec<LoopId> = outer.iter().copied().filter(|&l| Some(l) != behind).collect();
-        let (lanes, full) = (self.schedule.lanes as i64, self.schedule.lanes);
-        let block_rows = rows_of.block as i64;
+        let (lanes, block_rows) = (self.schedule.lanes as i64, rows_of.block as i64);
         let mut reach = self.reach(em, rows_of, target);
         if tile.is_some() {
             (reach.ahead, reach.meet) = (false, false);
@@ -163,11 +171,6 @@ impl Row<'_> {
         if behind.is_some() {
             (reach.far, reach.ahead) = (false, false);
         }
-        let (rows, columns) = (em.dag.extent(along), em.dag.extent(*last));
-        let flat = tile.and_then(|t| t.flat);
-        // The longer loop is cut into pieces; rows that are one sequence stay whole.
-        let wide = columns > rows && !outer.is_empty() && flat.is_none() && behind.is_none();
-        let cut: Vec<LoopId> = outer.iter().copied().chain([if wide { *last } else { along }]).collect();
         let group = match tile {
             None if em.streams && reach.far => Some(self.group(em.dag, (rows_of, *last), target)),
             _ => None,
@@ -178,158 +181,51 @@ impl Row<'_> {
             (None, Some(_)) => 2 * STRIP,
             (None, None) => STRIP,
         };
+        let (rows, columns) = (em.dag.extent(along), em.dag.extent(*last));
+        // The longer loop is cut into pieces; rows that are one sequence stay whole.
+        let flat = tile.and_then(|t| t.flat);
+        let wide = columns > rows && !outer.is_empty() && flat.is_none() && behind.is_none();
+        let cut: Vec<LoopId> = outer.iter().copied().chain([if wide { *last } else { along }]).collect();
         let step = if wide { lanes } else { block_rows };
         let units = units(em.dag, &cut, self.schedule, target, (free, &grain(step, strip, target)));
-        let (mut closing, range) = open_outer(em, &units, &outer);
-        let (range, piece) = if wide { ((None, None), range) } else { (range, (None, None)) };
-        let scope = closing.last().map_or(em.root(), |c| c.0);
-        // Strips of a piece are about as long as each other: a short one touches as many lines of memory.
-        let blocks = if !wide && units.pieces > 1 { units.piece } else { rows } / block_rows;
+        let (closing, range) = open_outer(em, &units, &outer);
+        let (range, piece) = match wide {
+            true => (TaskRange::default(), range),
+            false => (range, TaskRange::default()),
+        };
+        let scope = closing.last().map_or(em.root(), |c| c.scope);
+        let rows_of_piece = if !wide && units.pieces > 1 { units.piece } else { rows };
         let strip = tile.map_or(strip, |t| t.rows / block_rows);
-        let strips = ((blocks + strip - 1) / strip).max(1);
-        let strip_rows = ((blocks + strips - 1) / strips).max(1) * block_rows;
-        let memory = tile.map(|t| {
-            let elem = Elem::in_memory(em.dag[t.outputs[1][0].root].dtype);
-            let (root, count) = (em.root(), em.int(t.rows * t.apart + LINE / elem.size() as i64));
-            let alloca = format!(
-                "llvm.alloca {count} x {} {{alignment = 64 : i64}} : (i64) -> !llvm.ptr",
-                elem.name()
-            );
-            (t, elem, em.op(root, &alloca))
-        });
-        let (main_rows, main_columns) = (rows - rows % block_rows, columns - columns % lanes);
-        let rest = (columns - main_columns).unsigned_abs() as usize;
+        let strip_rows = rows_of_strip(rows_of_piece, strip, block_rows);
+        let memory = tile.map(|t| TileMemory::reserve(em, t));
+        let strips = Strips {
+            row: self,
+            rows_of,
+            last: *last,
+            behind,
+            reach,
+            group,
+            rows,
+            columns,
+            strip_rows,
+            piece,
+            memory,
+        };
         // Whole blocks of rows; then the last rows, as a block that ends with them. A piece of the rows is whole
         // blocks, so that one task has all of the last rows.
+        let main_rows = rows - rows % block_rows;
         for (low, high) in [(0, main_rows), (main_rows, rows)] {
             if low == high {
                 continue;
             }
             // A few rows among many are done line by line, which is less code.
             if low > 0 && (rows - main_rows) * FEW < rows {
-                let bounds = clip(em, scope, &range, (low, high), 1);
-                let (inner, iv) = em.open_loop(scope, along, 1);
-                rows_of.bind(em, inner, &iv);
-                let part = open_behind(em, inner, behind);
-                self.line(em, part.0, *last, piece.clone(), true)?;
-                close_behind(em, part, behind);
-                em.close_loop(inner, &iv, &bounds, &[]);
-                continue;
+                strips.lines(em, scope, &range, (low, high))?;
+            } else {
+                strips.write(em, scope, &range, (low, high))?;
             }
-            let bounds = clip(em, scope, &range, (low, high), block_rows);
-            // Some blocks of rows at once: loads then run on along a few rows of memory instead of touching all of
-            // them line by line.
-            let strip = em.open(scope, Vec::new(), None);
-            let first = em.name();
-            let length = em.int(strip_rows);
-            let end = em.op(strip, &format!("arith.addi {first}, {length} : i64"));
-            let end = em.op(strip, &format!("arith.minsi {end}, {} : i64", bounds.high));
-            let skipped = if low == 0 { 0 } else { (block_rows - (rows - main_rows)) as usize };
-            let blocks = |em: &mut Emitter<'_>, scope: ScopeId, column: &str, lanes: usize, active: usize| {
-                let inner = em.open(scope, Vec::new(), None);
-                let iv = em.name();
-                let row = if low == 0 { iv.clone() } else { em.int(rows - block_rows) };
-                let block =
-                    Block { row: &row, column, first: skipped, lanes, active, reach, next: Vec::new() };
-                match tile {
-                    None => self.block(em, inner, rows_of, *last, &block)?,
-                    Some(t) => {
-                        let streams = std::mem::take(&mut em.streams);
-                        Row { outputs: &t.outputs[0], ..*self }.block(em, inner, rows_of, *last, &block)?;
-                        em.streams = streams;
-                    }
-                }
-                let steps = Bounds { low: first.clone(), high: end.clone(), step: em.int(block_rows) };
-                em.close_loop(inner, &iv, &steps, &[]);
-                Ok::<(), CodegenError>(())
-            };
-            let ahead = Strip { rows_of, last: *last, first: &first, end: &end, rows: strip_rows };
-            // The columns of a strip, or of a tile of it.
-            let (part, at) = open_behind(em, strip, behind);
-            let mut within = piece.clone();
-            let mut tiles = None;
-            if let Some((tile, elem, memory)) = &memory {
-                let bounds = clip(em, strip, &piece, (0, columns), tile.columns);
-                let from = em.name();
-                let to = em.op(part, &format!("arith.addi {from}, {} : i64", bounds.step));
-                let to = em.op(part, &format!("arith.minsi {to}, {} : i64", bounds.high));
-                // Rows and columns count from those of the tensor.
-                let apart = em.int(tile.apart);
-                let before = em.op(part, &format!("arith.muli {first}, {apart} : i64"));
-                let before = em.op(part, &format!("arith.addi {before}, {from} : i64"));
-                let line = em.int(LINE / elem.size() as i64);
-                let before = em.op(part, &format!("arith.subi {line}, {before} : i64"));
-                let moved = em.element(memory, &before, *elem, part);
-                em.pointers.insert(Buf::OWN, moved);
-                within = (Some(from.clone()), Some(to.clone()));
-                tiles = Some((from, to, bounds));
-            }
-            if main_columns > 0 {
-                let group = group.filter(|_| low == 0);
-                let step = group.map_or(lanes, |group| group * lanes);
-                let inner = clip(em, part, &within, (0, main_columns), step);
-                let column_scope = em.open(part, Vec::new(), None);
-                let column = em.name();
-                match group {
-                    None => blocks(em, column_scope, &column, full, full)?,
-                    Some(group) => self.grouped(
-                        em,
-                        column_scope,
-                        &ahead,
-                        (&column, &inner, group),
-                        &|em, scope, (row, column), next| {
-                            let block =
-                                Block { row, column, first: 0, lanes: full, active: full, reach, next };
-                            self.block(em, scope, rows_of, *last, &block)
-                        },
-                    )?,
-                }
-                em.close_loop(column_scope, &column, &inner, &[]);
-            }
-            if rest > 0 {
-                // Once, in the piece that ends with them.
-                let column_scope = em.open(part, Vec::new(), None);
-                let column = em.name();
-                blocks(em, column_scope, &column, rest.next_power_of_two().max(2), rest)?;
-                let inner = clip(em, part, &within, (main_columns, columns), lanes);
-                em.close_loop(column_scope, &column, &inner, &[]);
-            }
-            match (&memory, tiles) {
-                (Some((tile, ..)), Some((from, to, bounds))) => {
-                    let row = Row { outputs: &tile.outputs[1], ..*self };
-                    if let Some(flat) = flat {
-                        let length = em.int(columns);
-                        let [low, high] = [&first, &end]
-                            .map(|row| Some(em.op(part, &format!("arith.muli {row}, {length} : i64"))));
-                        row.shifted(em, part, flat, &(low, high), (0, rows * columns, Ends::Asked))?;
-                    } else {
-                        let rows = |em: &mut Emitter<'_>, scope: ScopeId, (low, high): (&str, &str)| {
-                            let (inner, iv) = em.open_loop(scope, along, 1);
-                            rows_of.bind(em, inner, &iv);
-                            row.leave(em, inner, *last, &tile.outputs[0], (&from, &to, &bounds))?;
-                            let rows =
-                                Bounds { low: low.to_string(), high: high.to_string(), step: em.int(1) };
-                            em.close_loop(inner, &iv, &rows, &[]);
-                            Ok::<(), CodegenError>(())
-                        };
-                        if em.streams && reach.far && low == 0 {
-                            // As many as have the elements of a block.
-                            let step = (block_rows * lanes / tile.columns).max(1);
-                            self.meanwhile(em, part, &ahead, (&to, &bounds, step), &rows)?;
-                        } else {
-                            rows(em, part, (&first, &end))?;
-                        }
-                    }
-                    em.close_loop(part, &from, &bounds, &[]);
-                }
-                _ => close_behind(em, (part, at), behind),
-            }
-            let strips = Bounds { step: length, ..bounds };
-            em.close_loop(strip, &first, &strips, &[]);
         }
-        while let Some((scope, iv, bounds)) = closing.pop() {
-            em.close_loop(scope, &iv, &bounds, &[]);
-        }
+        close_all(em, closing);
         Ok(units.tasks)
     }
 

@@ -4,22 +4,36 @@ use crate::expression::address::LoopId;
 use crate::lower::emit::{Bounds, Emitter, ScopeId};
 use crate::schedule::units::{Share, Units};
 
-/// An open loop, to be closed: scope, variable, bounds.
-pub(crate) type Open = (ScopeId, String, Bounds);
+/// An open loop, to be closed.
+pub(crate) struct Open {
+    pub(crate) scope: ScopeId,
+    pub(crate) iv: String,
+    pub(crate) bounds: Bounds,
+}
+
+/// The ends of a task's part of a loop; `None`: that of the loop.
+#[derive(Clone, Default)]
+pub(crate) struct TaskRange {
+    pub(crate) low: Option<String>,
+    pub(crate) high: Option<String>,
+}
+
+/// Closes loops that stand in each other, outermost first.
+pub(crate) fn close_all(em: &mut Emitter<'_>, mut open: Vec<Open>) {
+    while let Some(Open { scope, iv, bounds }) = open.pop() {
+        em.close_loop(scope, &iv, &bounds, &[]);
+    }
+}
 
 /// Opens the loop over units and the loops of `outer` that units do not decode. Gives them, and the range of the
 /// piece of the loop that comes after.
-pub(crate) fn open_outer(
-    em: &mut Emitter<'_>,
-    units: &Units,
-    outer: &[LoopId],
-) -> (Vec<Open>, (Option<String>, Option<String>)) {
+pub(crate) fn open_outer(em: &mut Emitter<'_>, units: &Units, outer: &[LoopId]) -> (Vec<Open>, TaskRange) {
     let mut closing: Vec<Open> = Vec::new();
-    let mut range = (None, None);
+    let mut range = TaskRange::default();
     let (mut scope, mut inner) = (em.root(), outer);
     if units.tasks > 1 || units.share == Share::Range {
         let (bounds, unit_scope, iv) = open_units(em, units);
-        closing.push((unit_scope, iv.clone(), bounds));
+        closing.push(Open { scope: unit_scope, iv: iv.clone(), bounds });
         scope = unit_scope;
         let mut rest = iv;
         if units.pieces > 1 {
@@ -28,9 +42,9 @@ pub(crate) fn open_outer(
             rest = em.op(scope, &format!("arith.divui {rest}, {count} : i64"));
             let low = em.op(scope, &format!("arith.muli {piece}, {length} : i64"));
             let end = em.op(scope, &format!("arith.addi {low}, {length} : i64"));
-            range = (Some(low), Some(end));
+            range = TaskRange { low: Some(low), high: Some(end) };
         }
-        decode(em, scope, &units.prefix, rest);
+        decode(em, scope, &units.prefix, &rest);
         if let Some(&last) = units.prefix.last() {
             em.turn(scope, (last, 1));
         }
@@ -39,7 +53,7 @@ pub(crate) fn open_outer(
     for &l in inner {
         let bounds = em.whole(0, em.dag.extent(l), 1);
         let (inside, iv) = em.open_loop(scope, l, 1);
-        closing.push((inside, iv, bounds));
+        closing.push(Open { scope: inside, iv, bounds });
         scope = inside;
     }
     (closing, range)
@@ -71,29 +85,43 @@ fn open_units(em: &mut Emitter<'_>, units: &Units) -> (Bounds, ScopeId, String) 
 }
 
 /// Binds loops to the digits of a number, the last loop running fastest.
-pub fn decode(em: &mut Emitter<'_>, scope: ScopeId, loops: &[LoopId], number: String) {
-    let mut rest = number;
-    for (i, &l) in loops.iter().enumerate().rev() {
-        if i == 0 {
-            em.bind(scope, l, rest.clone());
-            break;
-        }
-        let extent = em.int(em.dag.extent(l));
-        let digit = em.op(scope, &format!("arith.remui {rest}, {extent} : i64"));
-        rest = em.op(scope, &format!("arith.divui {rest}, {extent} : i64"));
+pub fn decode(em: &mut Emitter<'_>, scope: ScopeId, loops: &[LoopId], number: &str) {
+    for (&l, digit) in loops.iter().zip(digits(em, scope, loops, number)) {
         em.bind(scope, l, digit);
     }
+}
+
+/// The digits of a number, the last loop fastest.
+pub fn digits(em: &mut Emitter<'_>, scope: ScopeId, loops: &[LoopId], number: &str) -> Vec<String> {
+    let extents: Vec<i64> = loops.iter().map(|&l| em.dag.extent(l)).collect();
+    digits_of(em, scope, &extents, number)
+}
+
+/// The digits of a number in a box of these extents, the last one fastest.
+pub(crate) fn digits_of(em: &mut Emitter<'_>, scope: ScopeId, extents: &[i64], number: &str) -> Vec<String> {
+    let mut digits = vec![String::new(); extents.len()];
+    let mut rest = number.to_string();
+    for (i, &extent) in extents.iter().enumerate().rev() {
+        if i == 0 {
+            digits[0] = rest;
+            break;
+        }
+        let extent = em.int(extent);
+        digits[i] = em.op(scope, &format!("arith.remui {rest}, {extent} : i64"));
+        rest = em.op(scope, &format!("arith.divui {rest}, {extent} : i64"));
+    }
+    digits
 }
 
 /// The bounds of a loop over `span`, within the range of the task: the part of the span that is the task's own.
 pub(crate) fn clip(
     em: &mut Emitter<'_>,
     scope: ScopeId,
-    range: &(Option<String>, Option<String>),
+    range: &TaskRange,
     span: (i64, i64),
     step: i64,
 ) -> Bounds {
-    let low = match &range.0 {
+    let low = match &range.low {
         Some(start) if span.0 == 0 => start.clone(),
         Some(start) => {
             let low = em.int(span.0);
@@ -102,7 +130,7 @@ pub(crate) fn clip(
         None => em.int(span.0),
     };
     let end = em.int(span.1);
-    let high = match &range.1 {
+    let high = match &range.high {
         Some(stop) => em.op(scope, &format!("arith.minsi {stop}, {end} : i64")),
         None => end,
     };

@@ -2,11 +2,11 @@
 
 use crate::CodegenError;
 use crate::expression::address::{Guard, GuardFact, Lin, LoopId};
-use crate::expression::dag::NodeId;
+use crate::expression::dag::{Dag, NodeId};
 use crate::lower::emit::{At, Emitter, ScopeId, Val};
 use crate::lower::reduce::Accumulator;
 use crate::lower::row::Row;
-use crate::lower::units::{clip, open_outer};
+use crate::lower::units::{TaskRange, clip, close_all, open_outer};
 use crate::machine::elem::Elem;
 use crate::schedule::units::Units;
 use crate::schedule::unroll_jam::UnrollJam;
@@ -17,6 +17,29 @@ use surject_ir::AccOp;
 enum Place<'a> {
     Known(i64),
     Varies(&'a str),
+}
+
+impl Place<'_> {
+    /// The position of the window that comes so many after it.
+    fn position(self, em: &mut Emitter<'_>, scope: ScopeId, window: i64) -> String {
+        match self {
+            Place::Known(first) => em.int(first + window),
+            Place::Varies(first) => {
+                let ahead = em.int(window);
+                em.op(scope, &format!("arith.addi {first}, {ahead} : i64"))
+            }
+        }
+    }
+
+    /// Do all conditions on a window that comes so many after it hold for a written term? In blocks whose place varies they do.
+    fn is_inside(self, dag: &Dag, unroll_jam: &UnrollJam, (window, term): (usize, usize)) -> bool {
+        let Place::Known(first) = self else { return true };
+        unroll_jam.within.iter().all(|g| {
+            let at = g.expr.substitute(unroll_jam.along, &Lin::constant(first + window as i64));
+            let at = at.and_then(|at| at.substitute(unroll_jam.written, &Lin::constant(term as i64)));
+            at.is_some_and(|expr| Guard { expr, bound: g.bound }.fact(&dag.extents) == GuardFact::Always)
+        })
+    }
 }
 
 /// Writes so many windows at a place.
@@ -39,8 +62,8 @@ impl Row<'_> {
         let [outer @ .., _, _] = self.schedule.order.as_slice() else {
             return Err(CodegenError::malformed("unrolled windows in less than two loops"));
         };
-        let (mut closing, range) = open_outer(em, units, outer);
-        let scope = closing.last().map_or(em.root(), |c| c.0);
+        let (closing, range) = open_outer(em, units, outer);
+        let scope = closing.last().map_or(em.root(), |c| c.scope);
         if unroll_jam.near {
             self.channels(em, scope, &range, &|em, scope, lanes| {
                 self.blocks(em, scope, unroll_jam, &|em, scope, place, count| {
@@ -54,9 +77,7 @@ impl Row<'_> {
                 })
             })?;
         }
-        while let Some((scope, iv, bounds)) = closing.pop() {
-            em.close_loop(scope, &iv, &bounds, &[]);
-        }
+        close_all(em, closing);
         Ok(())
     }
 
@@ -65,7 +86,7 @@ impl Row<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        range: &(Option<String>, Option<String>),
+        range: &TaskRange,
         inside: &dyn Fn(&mut Emitter<'_>, ScopeId, &Lanes<'_>) -> Result<(), CodegenError>,
     ) -> Result<(), CodegenError> {
         let extent = self.schedule.order.last().map_or(1, |&l| em.dag.extent(l));
@@ -124,18 +145,10 @@ impl Row<'_> {
         unroll_jam: &UnrollJam,
         (place, count, lanes): (Place<'_>, i64, &Lanes<'_>),
     ) -> Result<(), CodegenError> {
-        let dtype = em.dag[unroll_jam.sum].dtype;
+        let (dag, dtype) = (em.dag, em.dag[unroll_jam.sum].dtype);
         let width = self.schedule.lanes;
         let types = vec![Elem::of(dtype).ty(width); count as usize];
-        let positions: Vec<String> = (0..count)
-            .map(|w| match place {
-                Place::Known(first) => em.int(first + w),
-                Place::Varies(first) => {
-                    let ahead = em.int(w);
-                    em.op(scope, &format!("arith.addi {first}, {ahead} : i64"))
-                }
-            })
-            .collect();
+        let positions: Vec<String> = (0..count).map(|w| place.position(em, scope, w)).collect();
         // The loops carry the sums of all windows.
         let wide: Vec<Accumulator> =
             (0..count).map(|_| Accumulator::new(em, AccOp::Add, dtype, width)).collect();
@@ -145,15 +158,6 @@ impl Row<'_> {
         let neutral: Vec<String> = wide.iter().map(|w| w.init.clone()).collect();
         let sums = levels.last().unwrap_or(&neutral);
         let holds = self.rows_hold(em, inner, &unroll_jam.rows);
-        let extents = &em.dag.extents;
-        let known = |w: i64, n: i64| match place {
-            Place::Varies(_) => true,
-            Place::Known(first) => unroll_jam.within.iter().all(|g| {
-                let at = g.expr.substitute(unroll_jam.along, &Lin::constant(first + w));
-                let at = at.and_then(|at| at.substitute(unroll_jam.written, &Lin::constant(n)));
-                at.is_some_and(|expr| Guard { expr, bound: g.bound }.fact(extents) == GuardFact::Always)
-            }),
-        };
         let lane = self.schedule.order.last().copied().unwrap_or(unroll_jam.along);
         let bind = |w: usize, n: &str| {
             vec![(unroll_jam.along, positions[w].clone()), (unroll_jam.written, n.to_string())]
@@ -171,7 +175,11 @@ impl Row<'_> {
             let mut sums = sums.clone();
             for n in 0..terms.len() {
                 for (w, sum) in sums.iter_mut().enumerate() {
-                    let body = if known(w as i64, n as i64) { unroll_jam.inside } else { unroll_jam.outside };
+                    let body = if place.is_inside(dag, unroll_jam, (w, n)) {
+                        unroll_jam.inside
+                    } else {
+                        unroll_jam.outside
+                    };
                     *sum = joined(em, scope, (w, n), body, sum)?;
                 }
             }
@@ -194,10 +202,23 @@ impl Row<'_> {
             }
         };
         let next = em.close_nest(&nest, &levels, &wide, next)?;
-        for (position, sum) in positions.iter().zip(next) {
+        self.sums_of_windows(em, scope, unroll_jam, (&positions, next), lanes)
+    }
+
+    /// Stores what is made of the sums of some windows.
+    fn sums_of_windows(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        unroll_jam: &UnrollJam,
+        (positions, sums): (&[String], Vec<String>),
+        lanes: &Lanes<'_>,
+    ) -> Result<(), CodegenError> {
+        let lane = self.schedule.order.last().copied().unwrap_or(unroll_jam.along);
+        for (position, ssa) in positions.iter().zip(sums) {
             let binds = vec![(unroll_jam.along, position.clone())];
             let (own, at) = self.unrolled_lanes(em, scope, (binds, lane), lanes);
-            em.seed(at.scope, unroll_jam.sum, Val { ssa: sum, lanes: width });
+            em.seed(at.scope, unroll_jam.sum, Val { ssa, lanes: self.schedule.lanes });
             self.point(em, at.scope)?;
             em.close_plain(at.scope);
             em.close_plain(own);

@@ -8,7 +8,7 @@ use crate::lower::reduce::Accumulator;
 use crate::machine::elem::Elem;
 use crate::schedule::ReducePlan;
 use std::collections::BTreeSet;
-use surject_ir::{AccOp, BinaryOp, DType};
+use surject_ir::{AccOp, BinaryOp, DType, Scalar};
 
 impl Emitter<'_> {
     /// The value of a node at a scope. Everything it needs is written where it is first known.
@@ -106,6 +106,7 @@ impl Emitter<'_> {
         Ok(self.spread(&value, Elem::of(self.dag[node].dtype), At { scope: home, lanes: at.lanes }))
     }
 
+    /// The value of a node, whose operands are written where they are first known: an arm for every kind of node.
     fn node(&mut self, id: NodeId, at: At) -> Result<String, CodegenError> {
         let data = &self.dag[id];
         let dtype = data.dtype;
@@ -135,44 +136,13 @@ impl Emitter<'_> {
                 self.convert(at, from, dtype, &index)
             }
             Node::Const(value) => self.scalar(*value, at.lanes),
-            Node::Guarded { guards, fill, inner } => {
-                let e = Elem::of(dtype);
-                let facts: Vec<GuardFact> = guards.iter().map(|g| self.fact(g, at.scope)).collect();
-                if facts.contains(&GuardFact::Never) {
-                    return Ok(self.scalar(*fill, at.lanes));
-                }
-                let value = self.operand(*inner, at)?;
-                if facts.iter().all(|f| *f == GuardFact::Always) {
-                    return Ok(value);
-                }
-                let open = guards.iter().zip(facts).filter(|(_, fact)| *fact == GuardFact::Sometimes);
-                let open: Vec<Guard> = open.map(|(guard, _)| guard.clone()).collect();
-                let inside = self.predicate(&open, at);
-                let inside = self.spread(&inside, Elem::I1, at);
-                let fill = self.scalar(*fill, at.lanes);
-                self.select(at, &inside, &value, &fill, e)
-            }
+            Node::Guarded { guards, fill, inner } => self.guarded(guards, *fill, *inner, at)?,
             Node::Unary(op, x) => {
                 let from = self.dag[*x].dtype;
                 let x = self.operand(*x, at)?;
                 self.unary(at, *op, from, &x)?
             }
-            Node::Binary(op, x, y) => {
-                let from = self.dag[*x].dtype;
-                let (left, right) = (self.operand(*x, at)?, self.operand(*y, at)?);
-                if let (Node::Convert(integer), &Node::Const(by), BinaryOp::Div, DType::F32) =
-                    (&self.dag[*x].node, &self.dag[*y].node, op, dtype)
-                    && let Some(quotient) = self.divide_by(at, self.dag[*integer].dtype, &left, by)
-                {
-                    return Ok(quotient);
-                }
-                if *op == BinaryOp::Div
-                    && let Some(quotient) = self.divide_again(at, id, *y, &left)?
-                {
-                    return Ok(quotient);
-                }
-                self.binary(at, *op, from, &left, &right)?
-            }
+            Node::Binary(op, x, y) => self.binary_node(id, *op, (*x, *y), at)?,
             Node::Select(c, x, y) => {
                 let (x, y) = (self.operand(*x, at)?, self.operand(*y, at)?);
                 self.choose(at, *c, (&x, &y), Elem::of(dtype))?
@@ -191,39 +161,94 @@ impl Emitter<'_> {
                 let x = self.operand(*x, at)?;
                 self.reduce_precision(at, dtype, *exponent, *mantissa, &x)
             }
-            Node::Reduce { op, loops, body, .. } => {
-                if !self.written_out(id, at) {
-                    return self.reduce(&[id], at).map(|mut values| values.swap_remove(0));
-                }
-                let accumulator = Accumulator::new(self, *op, dtype, at.lanes);
-                let terms = self.every(loops);
-                let around = std::mem::replace(&mut self.passes, vec![id]);
-                // Every addition waits for the one before it: sums of more terms are made in parts.
-                let apart = match terms.len() {
-                    _ if !dtype.is_float() || *op != AccOp::Add => 1,
-                    12.. => 4,
-                    8.. => 2,
-                    _ => 1,
-                };
-                let mut parts = vec![accumulator.init; apart];
-                for (term, values) in terms.into_iter().enumerate() {
-                    let inner = self.open_at(at.scope, &values);
-                    let part = At { scope: inner, lanes: at.lanes };
-                    let into = &mut parts[term % apart];
-                    *into = self.accumulate(*op, *body, dtype, into, part)?;
-                    self.close_plain(inner);
-                }
-                while parts.len() > 1 {
-                    let last = parts.split_off(parts.len() / 2 + parts.len() % 2);
-                    for (a, b) in parts.iter_mut().zip(last) {
-                        *a = self.join_accumulators(*op, dtype, a, &b, at)?;
-                    }
-                }
-                self.passes = around;
-                let value = self.accumulated(*op, dtype, parts.swap_remove(0), at);
-                self.round_half(at, dtype, value)
-            }
+            Node::Reduce { .. } if self.written_out(id, at) => self.reduce_written_out(id, at)?,
+            Node::Reduce { .. } => self.reduce(&[id], at)?.swap_remove(0),
             Node::Param(..) => return Err(CodegenError::malformed("a parameter without a value")),
         })
+    }
+
+    /// A value where guards hold, and elsewhere another. What is known of the guards here is not asked again.
+    fn guarded(
+        &mut self,
+        guards: &[Guard],
+        fill: Scalar,
+        inner: NodeId,
+        at: At,
+    ) -> Result<String, CodegenError> {
+        let facts: Vec<GuardFact> = guards.iter().map(|g| self.fact(g, at.scope)).collect();
+        if facts.contains(&GuardFact::Never) {
+            return Ok(self.scalar(fill, at.lanes));
+        }
+        let value = self.operand(inner, at)?;
+        if facts.iter().all(|f| *f == GuardFact::Always) {
+            return Ok(value);
+        }
+        let open = guards.iter().zip(facts).filter(|(_, fact)| *fact == GuardFact::Sometimes);
+        let open: Vec<Guard> = open.map(|(guard, _)| guard.clone()).collect();
+        let inside = self.predicate(&open, at);
+        let inside = self.spread(&inside, Elem::I1, at);
+        let elem = Elem::of(self.dag[inner].dtype);
+        let fill = self.scalar(fill, at.lanes);
+        Ok(self.select(at, &inside, &value, &fill, elem))
+    }
+
+    /// An operation on two values. Some quotients are had without dividing.
+    fn binary_node(
+        &mut self,
+        id: NodeId,
+        op: BinaryOp,
+        (x, y): (NodeId, NodeId),
+        at: At,
+    ) -> Result<String, CodegenError> {
+        let from = self.dag[x].dtype;
+        let (left, right) = (self.operand(x, at)?, self.operand(y, at)?);
+        if let (Node::Convert(integer), &Node::Const(by), BinaryOp::Div, DType::F32) =
+            (&self.dag[x].node, &self.dag[y].node, op, self.dag[id].dtype)
+            && let Some(quotient) = self.divide_by(at, self.dag[*integer].dtype, &left, by)
+        {
+            return Ok(quotient);
+        }
+        if op == BinaryOp::Div
+            && let Some(quotient) = self.divide_again(at, id, y, &left)?
+        {
+            return Ok(quotient);
+        }
+        self.binary(at, op, from, &left, &right)
+    }
+
+    /// A reduction whose terms are written one after the other.
+    fn reduce_written_out(&mut self, id: NodeId, at: At) -> Result<String, CodegenError> {
+        let dag = self.dag;
+        let Node::Reduce { op, ref loops, body, .. } = dag[id].node else {
+            return Err(CodegenError::malformed("terms of no reduction"));
+        };
+        let dtype = dag[id].dtype;
+        let accumulator = Accumulator::new(self, op, dtype, at.lanes);
+        let terms = self.every(loops);
+        let around = std::mem::replace(&mut self.passes, vec![id]);
+        // Every addition waits for the one before it: sums of more terms are made in parts.
+        let apart = match terms.len() {
+            _ if !dtype.is_float() || op != AccOp::Add => 1,
+            12.. => 4,
+            8.. => 2,
+            _ => 1,
+        };
+        let mut parts = vec![accumulator.init; apart];
+        for (term, values) in terms.into_iter().enumerate() {
+            let inner = self.open_at(at.scope, &values);
+            let part = At { scope: inner, lanes: at.lanes };
+            let into = &mut parts[term % apart];
+            *into = self.accumulate(op, body, dtype, into, part)?;
+            self.close_plain(inner);
+        }
+        while parts.len() > 1 {
+            let last = parts.split_off(parts.len() / 2 + parts.len() % 2);
+            for (a, b) in parts.iter_mut().zip(last) {
+                *a = self.join_accumulators(op, dtype, a, &b, at)?;
+            }
+        }
+        self.passes = around;
+        let value = self.accumulated(op, dtype, parts.swap_remove(0), at);
+        Ok(self.round_half(at, dtype, value))
     }
 }

@@ -13,7 +13,7 @@ use crate::normalise::merge;
 use crate::schedule::{self, blocks};
 use std::collections::HashMap;
 use surject_index::Space;
-use surject_ir::{AccOp, DType, FieldId, FieldKind, TensorType};
+use surject_ir::{AccOp, DType, FieldId, FieldKind, Scalar, TensorType};
 
 impl Stores<'_> {
     /// An accumulation in push form: the target is filled with the neutral element, then every point of the product
@@ -33,15 +33,7 @@ impl Stores<'_> {
         let mut kernels = Vec::new();
         let empty = map.domain().is_empty();
         if op != AccOp::Set || empty {
-            let (dag, outer, position) = stop_is_error(box_loops(&target_sizes))?;
-            let address = linearise(&target_sizes, &position)?;
-            let (mut dag, value) = (dag, op.neutral(data.dtype));
-            let parts = crate::expression::complex::constant(&mut dag, value);
-            let outputs = stop_is_error(outputs(to, address, parts, None))?;
-            let (dag, outputs, outer) = merge::merge(dag, outputs, &outer);
-            let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
-            let free = outer.iter().copied().collect();
-            kernels.push(row::emit(&dag, &outputs, &schedule, self.target, free, None)?);
+            kernels.push(self.filled(to, &target_sizes, op.neutral(data.dtype))?);
         }
         if empty {
             return Ok(Outcome::Kernels(kernels));
@@ -66,18 +58,9 @@ impl Stores<'_> {
         let mut outer = outer;
         // Summed before they are sent, where the target alone does not say what is sent to it: then a sum of
         // products has tiles, and what they give is sent from memory.
-        let summed: Vec<LoopId> = outer
-            .iter()
-            .copied()
-            .filter(|&l| dag.extent(l) > 1 && components.iter().all(|c| c.coeff(l) == 0))
-            .collect();
-        let windows = components.iter().any(|c| c.terms.len() > 1 || c.terms.iter().any(|t| t.1.abs() != 1));
         let dtype = dag[parts.re].dtype;
-        // An element of 16 bits would be rounded once for every term, and a long sum of floats has one accumulator.
-        let terms: i64 = summed.iter().map(|&l| dag.extent(l)).product();
-        let long = blocks::round(op, dtype) && terms > blocks::TERMS;
-        let apart = windows || long || matches!(dtype, DType::BF16 | DType::F16);
-        if let (Some(_), false, true, None) = (join, summed.is_empty(), apart, parts.im) {
+        let summed = summed_before(&dag, op, dtype, &outer, &components);
+        if let (Some(_), Some(summed), None) = (join, summed, parts.im) {
             parts.re = dag.add(Node::Reduce { op, loops: summed.clone(), body: parts.re, field }, dtype);
             outer.retain(|l| !summed.contains(l));
             if let Some((more, load)) = self.sent(&mut dag, parts.re, &outer)? {
@@ -101,6 +84,18 @@ impl Stores<'_> {
         }
         kernels.push(row::emit(&dag, &outputs, &schedule, self.target, free, None)?);
         Ok(Outcome::Kernels(kernels))
+    }
+
+    /// The kernel that fills a target of these sizes with a value.
+    fn filled(&self, to: Buf, sizes: &[i64], value: Scalar) -> Result<Kernel, CodegenError> {
+        let (mut dag, outer, position) = stop_is_error(box_loops(sizes))?;
+        let address = linearise(sizes, &position)?;
+        let parts = crate::expression::complex::constant(&mut dag, value);
+        let outputs = stop_is_error(outputs(to, address, parts, None))?;
+        let (dag, outputs, outer) = merge::merge(dag, outputs, &outer);
+        let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
+        let free = outer.iter().copied().collect();
+        row::emit(&dag, &outputs, &schedule, self.target, free, None)
     }
 
     /// The kernels that store a sum of products over some loops in a temporary, if it is worth tiles, and its
@@ -129,6 +124,24 @@ impl Stores<'_> {
         let load = dag.add(Node::Load { buf: to, address, guards: Vec::new() }, dtype);
         Ok(Some((kernels, load)))
     }
+}
+
+/// The loops along which terms all go to one element of the target, if they are to be summed before they are sent there.
+fn summed_before(
+    dag: &Dag,
+    op: AccOp,
+    dtype: DType,
+    outer: &[LoopId],
+    components: &[Lin],
+) -> Option<Vec<LoopId>> {
+    let fixed = |l: LoopId| components.iter().all(|c| c.coeff(l) == 0);
+    let summed: Vec<LoopId> = outer.iter().copied().filter(|&l| dag.extent(l) > 1 && fixed(l)).collect();
+    let windows = components.iter().any(|c| c.terms.len() > 1 || c.terms.iter().any(|t| t.1.abs() != 1));
+    // An element of 16 bits would be rounded once for every term, and a long sum of floats has one accumulator.
+    let terms: i64 = summed.iter().map(|&l| dag.extent(l)).product();
+    let long = blocks::round(op, dtype) && terms > blocks::TERMS;
+    let apart = windows || long || matches!(dtype, DType::BF16 | DType::F16);
+    (apart && !summed.is_empty()).then_some(summed)
 }
 
 /// Do two points with different values of a loop never meet? Then some component alone tells the value.

@@ -28,11 +28,12 @@ pub(crate) mod chain;
 pub(crate) mod outputs;
 pub(crate) mod packed;
 pub(crate) mod parts;
+mod settle;
 
 use crate::expression::dag::Buf;
 use crate::lower::recipe::{Cut, Recipe};
 use crate::lower::row::Kernel;
-use crate::program::memory::bytes;
+use crate::program::fuse::settle::settle;
 use crate::program::steps::Step;
 use crate::schedule::BYTES_A_CYCLE;
 use crate::schedule::prefetch::When;
@@ -384,145 +385,4 @@ fn apart(a: &Member, b: &Member) -> bool {
     a.accesses
         .iter()
         .all(|x| b.accesses.iter().all(|y| x.0 != y.0 || !(x.1 || y.1) || (x.2.is_some() && x.2 == y.2)))
-}
-
-/// Decides how kernels are fused; `None` where it does not pay.
-fn settle(
-    members: &[Member],
-    before: &[usize],
-    after: &[usize],
-    parts: i64,
-    world: &World<'_>,
-) -> Result<Option<Chain>, CodegenError> {
-    let target = world.target;
-    let threads = target.threads.max(1) as i64;
-    let recipes: Vec<_> = members.iter().map(|m| &m.recipe).collect();
-    let kernels = || members.iter().map(|m| &world.kernels[m.kernel]);
-
-    // What is written and read inside and nowhere else. And what several members read: if it does not fit in the
-    // caches of the threads, it comes from afar for each of them, unless the parts of a range do fit.
-    let mut between: Vec<(Buf, i64)> = Vec::new();
-    let (mut moved, mut again) = (0.0, 0.0);
-    let mut part = 0;
-    let mut seen: HashSet<Buf> = HashSet::new();
-    for (i, member) in members.iter().enumerate() {
-        for &(buf, write, share) in &member.accesses {
-            let Some(share) = share else { continue };
-            if seen.insert(buf) {
-                part += share;
-            }
-            let touching: Vec<usize> = members
-                .iter()
-                .enumerate()
-                .filter(|(_, m)| m.accesses.iter().any(|a| a.0 == buf))
-                .map(|(j, _)| j)
-                .collect();
-            if touching.first() != Some(&i) || touching.len() == 1 {
-                continue;
-            }
-            let size = bytes(&world.types[buf.0 as usize])?;
-            if !write {
-                let written = members.iter().any(|m| m.accesses.iter().any(|a| a.0 == buf && a.1));
-                if !written && size > target.l2_share_bytes as u64 * threads.unsigned_abs() {
-                    again += (touching.len() - 1) as f64 * size as f64 / FAR;
-                }
-                continue;
-            }
-            let reads_first = member.accesses.iter().any(|a| a.0 == buf && !a.1);
-            let far = if size > (target.l2_share_bytes as u64) { FAR } else { NEAR };
-            moved += touching.len() as f64 * size as f64 / far;
-            let inside = world.touched.get(&buf) == Some(&touching.len()) && !world.kept.contains(&buf);
-            let whole = share.checked_mul(parts).is_some_and(|n| n as u64 == size);
-            if inside && whole && !reads_first && !between.iter().any(|b| b.0 == buf) {
-                between.push((buf, share));
-            }
-        }
-    }
-
-    let step = recipes.iter().map(|r| r.step()).max().unwrap_or(1);
-    let segment = members.iter().find_map(|m| m.cut.segment).unwrap_or(parts);
-    let own = recipes.iter().filter_map(|r| r.columns(target)).map(|c| c.1 / step * step).min();
-    let even = parts / (4 * threads) / step * step;
-    let mut most = own.unwrap_or(i64::MAX).min(even).min(segment).max(step);
-    let scratch = |most: i64| -> i64 {
-        let rows = members.iter().map(|m| m.row_bytes(&between, most, world)).max().unwrap_or(0);
-        rows + between.iter().map(|b| b.1 * most).sum::<i64>()
-    };
-    while most > step && scratch(most) > target.l2_share_bytes as i64 {
-        most = (most / 2 / step * step).max(step);
-    }
-    let ranges = |most: i64| parts / segment * ((segment + most - 1) / most);
-    let cycles: f64 = kernels().map(|k| k.cycles).sum();
-    let shared = kernels().filter(|k| k.tasks > 1).count();
-    let tasks = |most: i64| {
-        let alone = threads == 1 || (shared == 0 && cycles < SHARED && !target.treats_all_as_large);
-        if alone { 1 } else { ranges(most).min(4 * threads) }
-    };
-    // What the kernels do that the threads would not share.
-    let single: f64 = kernels().filter(|k| k.tasks == 1).map(|k| k.cycles).sum();
-    let targets: Vec<i64> = recipes.iter().filter_map(|r| r.joined()?.bytes()).collect();
-    let tiled = recipes.iter().any(|r| r.columns(target).is_some());
-    // In parts, tiles have another form: that costs more than an element by itself is worth.
-    if tiled && members.iter().any(|m| m.lost > 0.0) {
-        return Ok(None);
-    }
-    // What one row after the other goes through stays in the nearest cache, or comes again from the second.
-    let room = if tiled { 2 * target.l2_share_bytes } else { target.l1_bytes * 2 / 3 } as i64;
-    let lost: f64 =
-        members.iter().map(|m| m.lost + m.recipe.lost_in_ranges(target, &m.is_whole(&between, world))).sum();
-    let estimate = |most: i64| {
-        let fits = |room: i64| most.saturating_mul(part) <= room;
-        let share = if fits(room) {
-            1.0
-        } else if fits(target.l2_share_bytes as i64 / 2) {
-            1.0 - FAR / NEAR
-        } else {
-            0.0
-        };
-        let saved = moved + share * again;
-        let mut estimate = Estimate { saved: saved / threads as f64, lost: lost / threads as f64 };
-        if threads > 1 {
-            estimate.saved += shared.saturating_sub(1) as f64 * MEETING;
-        }
-        if shared > 0 {
-            estimate.saved += single * (1.0 - 1.0 / tasks(most).min(threads) as f64);
-        }
-        for (bytes, block) in recipes.iter().filter_map(|r| r.columns(target)) {
-            let runs = parts / segment * ((segment + block - 1) / block);
-            let far = if bytes > target.l2_share_bytes as i64 { 2.0 * FAR } else { 2.0 * NEAR };
-            estimate.lost += (ranges(most) - runs).max(0) as f64 * bytes as f64 / far / threads as f64;
-        }
-        // Targets of their own are joined by a kernel.
-        for bytes in targets.iter().filter(|_| tasks(most) > 1) {
-            estimate.lost += MEETING + (bytes * tasks(most)) as f64 / FAR;
-        }
-        estimate
-    };
-    let net = |most: i64| estimate(most).saved - estimate(most).lost;
-    // As many ranges for every task.
-    let over = |n: i64, by: i64| (n + by - 1) / by;
-    let count = over(segment, (room / part.max(1)).max(1));
-    let count = over(count, 4 * threads) * 4 * threads;
-    let snug = (over(over(segment, count), step) * step).clamp(step, most);
-    if net(snug) > net(most) || !tiled {
-        most = snug;
-    }
-    let (estimate, tasks) = (estimate(most), tasks(most));
-    if scratch(most) > 2 * target.l2_share_bytes as i64
-        || (shared > 0 && tasks < threads && !target.treats_all_as_large)
-    {
-        return Ok(None);
-    }
-    let least = if shared > 0 && cycles < SHARED { LEAST_OF_LITTLE } else { LEAST };
-    let pays = target.treats_all_as_large || net(most) > least;
-    Ok(pays.then(|| Chain {
-        members: Vec::new(),
-        before: before.to_vec(),
-        after: after.to_vec(),
-        between,
-        most,
-        segment,
-        tasks,
-        estimate,
-    }))
 }

@@ -1,26 +1,17 @@
 //! The text of the module: kernels, and the host function that runs them.
 
+mod parts;
+
 use crate::expression::dag::Buf;
 use crate::lower::bulk;
 use crate::lower::row::Kernel;
+use crate::program::host::parts::{Entry, Pieces};
 use crate::program::memory::{Memory, Place, bytes};
 use crate::program::steps::{Lowered, Step};
 use crate::{CodegenError, ENTRY, INIT, Part};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 use surject_ir::Function;
-
-/// Text below which compiling a module in parts costs more than it saves: every part is read and linked on its own.
-const PART_BYTES: usize = 6_000;
-
-/// Text from which what is compiled with the least effort is worth parts of its own.
-const COLD_BYTES: usize = 4_000;
-
-/// There are more parts than threads, up to so many times, where they are as long as this: how long one takes is not
-/// known before.
-const LONG_BYTES: usize = 60_000;
-
-const MORE: usize = 4;
 
 /// The most bytes that loops carry in registers.
 const SCALAR_BYTES: u64 = 8;
@@ -66,97 +57,21 @@ pub fn module(
         lowered.kernels.iter().enumerate().map(|(i, k)| kernel(i, k, near.contains(&i))).collect();
     let all: Vec<usize> = (0..bodies.len()).collect();
     let mut whole = String::new();
-    let every = declarations(lowered, &all, outside.clone());
-    for declaration in &every {
+    for declaration in declarations(lowered, &all, outside.clone()) {
         let _ = writeln!(whole, "{declaration}");
     }
     for body in &bodies {
         let _ = write!(whole, "llvm.func internal {body}");
     }
     whole.push_str(&host.text);
-    // Functions that kernels share are parts of a module like kernels.
-    let mut shared: Vec<Shared<'_>> = Vec::new();
-    for definition in lowered.kernels.iter().flat_map(|k| &k.declarations) {
-        shared.extend(Shared::of(definition));
-    }
-    shared.sort_unstable();
-    shared.dedup();
-    let kernels = bodies.len();
-    let text = |i: usize| if i < kernels { bodies[i].as_str() } else { shared[i - kernels].definition };
-    let is_cold = |i: usize| i < kernels && lowered.kernels[i].cold;
-    let all = 0..kernels + shared.len();
     // The entry runs once, unless there is a loop in it.
-    let loops =
-        lowered.steps.iter().chain(&lowered.init).any(|s| matches!(s, Step::While { .. } | Step::If { .. }));
-    let cold_bytes = if loops { 0 } else { host.text.len() };
-    let cold_bytes = cold_bytes + all.clone().filter(|&i| is_cold(i)).map(|i| text(i).len()).sum::<usize>();
-    let apart = cold_bytes >= COLD_BYTES && all.clone().any(|i| !is_cold(i));
-    let weight = |bytes: usize, cold: bool| if cold && apart { bytes / 2 } else { bytes };
-    let total = whole.len() - (cold_bytes - weight(cold_bytes, true));
-    // The entry may have a part to itself.
-    let more = (total / LONG_BYTES).min(MORE * threads);
-    let count = threads.min(total / PART_BYTES).max(more).min(all.len() + 1);
-    let count = if threads > 1 { count.max(1) } else { 1 };
-    if count < 2 && !apart {
-        return Ok(Texts { parts: vec![Part::hot(whole.clone())], whole, profile_bytes });
-    }
-    let mut members: Vec<Members> = vec![Members::default(); count];
-    if apart {
-        let share = count * weight(cold_bytes, true) / total.max(1);
-        let cold = share.clamp(1, count.max(2) - 1);
-        members.resize(count.max(cold + 1), Members::default());
-        members.iter_mut().take(cold).for_each(|m| m.cold = true);
-    }
-    // The longest first, each to the part that is the shortest; the entry is in the first of those it belongs to.
-    let first = if loops { members.iter().position(|m| !m.cold).unwrap_or(0) } else { 0 };
-    members[first].weight = weight(host.text.len(), !loops);
-    let mut order: Vec<usize> = all.collect();
-    order.sort_by_key(|&i| (std::cmp::Reverse(text(i).len()), i));
-    for i in order {
-        if near.contains(&i) {
-            members[first].all.push(i);
-            members[first].weight += weight(text(i).len(), false);
-            continue;
-        }
-        let cold = apart && is_cold(i);
-        let fits = members.iter_mut().filter(|m| m.cold == cold);
-        if let Some(shortest) = fits.min_by_key(|m| m.weight) {
-            shortest.all.push(i);
-            shortest.weight += weight(text(i).len(), cold);
-        }
-    }
-    let by_name: HashMap<&str, &str> =
-        every.iter().filter_map(|&text| Some((name(text.split_once('@')?.1), text))).collect();
-    let mut parts: Vec<(usize, Part)> = Vec::new();
-    for (p, Members { all: members, cold, weight }) in members.iter().enumerate() {
-        let own: Vec<usize> = members.iter().copied().filter(|&i| i < kernels).collect();
-        let mut part = String::new();
-        let mut needed = if p == first { outside.clone() } else { BTreeSet::new() };
-        let called = members.iter().filter(|&&i| i >= kernels).flat_map(|&i| shared[i - kernels].calls());
-        needed.extend(called.filter_map(|name| by_name.get(name)));
-        for declaration in declarations(lowered, &own, needed) {
-            match Shared::of(declaration) {
-                None => part.push_str(declaration),
-                Some(s) if members.iter().any(|&i| i >= kernels && shared[i - kernels] == s) => continue,
-                Some(s) => part.push_str(&s.declaration()),
-            }
-            part.push('\n');
-        }
-        if p == first {
-            part.push_str(&host.text);
-            for i in (0..kernels).filter(|i| !own.contains(i)) {
-                let _ = writeln!(part, "llvm.func @kernel_{i}(i64, i64, !llvm.ptr)");
-            }
-        }
-        for &i in members {
-            let linkage = if near.contains(&i) { "internal " } else { "" };
-            let _ = writeln!(part, "llvm.func {linkage}{}", text(i));
-        }
-        parts.push((*weight, Part { text: part, cold: *cold }));
-    }
-    // What takes longest is begun first.
-    parts.sort_by_key(|p| std::cmp::Reverse(p.0));
-    Ok(Texts { parts: parts.into_iter().map(|p| p.1).collect(), whole, profile_bytes })
+    let is_loop = |s: &Step| matches!(s, Step::While { .. } | Step::If { .. });
+    let entry =
+        if lowered.steps.iter().chain(&lowered.init).any(is_loop) { Entry::Loops } else { Entry::Once };
+    let pieces = Pieces::new(lowered, (&bodies, &near), (&host.text, entry), outside);
+    let parts = pieces.divide(whole.len(), threads).map(|members| pieces.parts(&members));
+    let parts = parts.unwrap_or_else(|| vec![Part::hot(whole.clone())]);
+    Ok(Texts { parts, whole, profile_bytes })
 }
 
 /// Kernels that a loop runs again and again for little work: they are inlined there.
@@ -180,47 +95,6 @@ fn near(lowered: &Lowered) -> HashSet<usize> {
         }
     }
     near
-}
-
-/// What is in a part: kernels, and then functions they share, by number.
-#[derive(Clone, Default)]
-struct Members {
-    all: Vec<usize>,
-    cold: bool,
-    /// How long it takes to compile, in bytes.
-    weight: usize,
-}
-
-/// A function that kernels share.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Shared<'a> {
-    /// From its name on.
-    definition: &'a str,
-}
-
-impl<'a> Shared<'a> {
-    /// `None`: it is not a definition.
-    fn of(text: &'a str) -> Option<Shared<'a>> {
-        text.strip_prefix("llvm.func internal ").map(|definition| Shared { definition })
-    }
-
-    /// The names of the functions it calls.
-    fn calls(&self) -> impl Iterator<Item = &'a str> {
-        self.definition.split("llvm.call @").skip(1).map(name)
-    }
-
-    /// What a part says that does not have it: its name and the types of its arguments.
-    fn declaration(&self) -> String {
-        let head = self.definition.split_once(" {").map_or(self.definition, |(head, _)| head);
-        let types: Vec<&str> =
-            head.split(": ").skip(1).map(|t| t.split([',', ')']).next().unwrap_or(t)).collect();
-        format!("llvm.func {}({})", name(head), types.join(", "))
-    }
-}
-
-/// What stands before the arguments of a function.
-fn name(text: &str) -> &str {
-    text.split_once('(').map_or(text, |(name, _)| name)
 }
 
 /// What kernels have in common, and some more.

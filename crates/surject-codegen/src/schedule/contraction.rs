@@ -35,6 +35,16 @@ use crate::schedule::contraction::pack::{Pack, Packing};
 use crate::schedule::contraction::sizes::{Sizes, in_place};
 use crate::schedule::contraction::windows::Windows;
 
+/// The size of a tile.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TileSize {
+    /// Lanes of a vector of columns, and vectors of a row.
+    pub(crate) lanes: usize,
+    pub(crate) vectors: usize,
+    /// Rows.
+    pub(crate) high: usize,
+}
+
 /// A contraction that is worth tiles.
 #[derive(Clone, Debug)]
 pub struct Contraction {
@@ -52,8 +62,8 @@ pub struct Contraction {
     pub lane: LoopId,
     /// The summed loops.
     pub sum: Vec<LoopId>,
-    /// Lanes of a vector, vectors of a tile, rows of a tile.
-    pub(crate) tile: (usize, usize, usize),
+    /// The tile that registers hold.
+    pub(crate) tile: TileSize,
     /// The rows of a tile where there are many.
     pub(crate) usual: usize,
     /// A summed loop whose points are taken some at a time.
@@ -81,8 +91,8 @@ impl Contraction {
         Pack {
             value: self.factors[0],
             sum: &self.sum,
-            width: self.tile.2,
-            lanes: self.tile.0,
+            width: self.tile.high,
+            lanes: self.tile.lanes,
             elem: Elem::of(dag[self.node].dtype),
             pairs: self.pairs,
             terms: self.terms(dag),

@@ -67,81 +67,122 @@ pub(crate) enum Found {
     First(NodeId, LoopId),
 }
 
-/// Finds windows to unroll and jam; the terms are added to the graph.
-pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, target: &Target) -> Option<Found> {
-    let [output] = outputs else { return None };
-    let all = dag.reachable(&[output.root], true);
-    let mut sums = all.iter().copied().filter(|&n| matches!(dag[n].node, Node::Reduce { .. }));
-    let (Some(sum), None) = (sums.next(), sums.next()) else { return None };
-    let gathers = all.iter().any(|&n| matches!(dag[n].node, Node::Gather { .. }));
-    let Node::Reduce { op: AccOp::Add, ref loops, body, .. } = dag[sum].node else { return None };
-    let dtype = dag[sum].dtype;
-    let product = matches!(dag[body].node, Node::Binary(BinaryOp::Mul, ..));
-    let terms: i64 = loops.iter().map(|&l| dag.extent(l)).product();
-    let nodes = dag.reachable(&[body], false);
-    let fits = (TERMS.0..=TERMS.1).contains(&terms) && nodes.len() <= NODES && product;
-    let suitable =
-        matches!(dtype, DType::F32 | DType::F64 | DType::I32 | DType::I64 | DType::U32 | DType::U64);
-    if output.join.is_some() || gathers || !fits || !suitable {
-        return None;
-    }
-    let order = &schedule.order;
-    let lane = order.iter().copied().find(|&l| output.address.coeff(l) == 1 && dag.extent(l) >= FEW)?;
-    let full = target.vector_bytes / Elem::of(dtype).size();
-    let lanes = full.min((dag.extent(lane) as usize).next_power_of_two());
-    let loads: Vec<Lin> = nodes
-        .iter()
-        .filter_map(|&n| match &dag[n].node {
+/// The only sum of a kernel, of products over windows, whose neighbours along `lane` lie side by side.
+struct Windows {
+    sum: NodeId,
+    body: NodeId,
+    /// Its loops, and how many terms it has.
+    loops: Vec<LoopId>,
+    terms: i64,
+    /// The nodes of a term, and the addresses that it loads from.
+    nodes: Vec<NodeId>,
+    loads: Vec<Lin>,
+    lane: LoopId,
+}
+
+/// The loop over the windows and the one whose terms are written out, with the conditions on both and those on other loops.
+struct Pair {
+    along: LoopId,
+    written: LoopId,
+    within: Vec<Guard>,
+    rows: Vec<Guard>,
+}
+
+impl Windows {
+    fn of(dag: &Dag, output: &Output, order: &[LoopId]) -> Option<Windows> {
+        let all = dag.reachable(&[output.root], true);
+        let mut sums = all.iter().copied().filter(|&n| matches!(dag[n].node, Node::Reduce { .. }));
+        let (Some(sum), None) = (sums.next(), sums.next()) else { return None };
+        let gathers = all.iter().any(|&n| matches!(dag[n].node, Node::Gather { .. }));
+        let Node::Reduce { op: AccOp::Add, ref loops, body, .. } = dag[sum].node else { return None };
+        let product = matches!(dag[body].node, Node::Binary(BinaryOp::Mul, ..));
+        let terms: i64 = loops.iter().map(|&l| dag.extent(l)).product();
+        let nodes = dag.reachable(&[body], false);
+        let fits = (TERMS.0..=TERMS.1).contains(&terms) && nodes.len() <= NODES && product;
+        let suitable = matches!(
+            dag[sum].dtype,
+            DType::F32 | DType::F64 | DType::I32 | DType::I64 | DType::U32 | DType::U64
+        );
+        if output.join.is_some() || gathers || !fits || !suitable {
+            return None;
+        }
+        let lane = order.iter().copied().find(|&l| output.address.coeff(l) == 1 && dag.extent(l) >= FEW)?;
+        // Every output has a window of its own.
+        if order.iter().any(|&l| dag.extent(l) > 1 && !dag[sum].deps.contains(l)) {
+            return None;
+        }
+        let loads = nodes.iter().filter_map(|&n| match &dag[n].node {
             Node::Load { address, .. } => Some(address.clone()),
             _ => None,
-        })
-        .collect();
-    // Every output has a window of its own.
-    if order.iter().any(|&l| dag.extent(l) > 1 && !dag[sum].deps.contains(l)) {
-        return None;
+        });
+        let loads = loads.collect();
+        Some(Windows { sum, body, loops: loops.clone(), terms, nodes, loads, lane })
     }
-    // Factors whose neighbours lie apart are stored first.
-    let factors: LoopSet = loops.iter().copied().chain([lane]).collect();
-    let (mut first, mut others) = (None, 0);
-    for &n in &nodes {
-        let Node::Load { address, guards, .. } = &dag[n].node else { continue };
-        if !matches!(address.coeff(lane), 0 | 1) {
-            let alone = guards.is_empty() && dag[n].deps.minus(factors) == LoopSet::default();
-            first = Some(n).filter(|_| alone);
-            others += 1;
+
+    /// The factors whose neighbours lie apart, which are stored first, if there are some. `None`: others than factors alone do.
+    fn apart(&self, dag: &Dag) -> Option<Option<NodeId>> {
+        let factors: LoopSet = self.loops.iter().copied().chain([self.lane]).collect();
+        let (mut first, mut others) = (None, 0);
+        for &n in &self.nodes {
+            let Node::Load { address, guards, .. } = &dag[n].node else { continue };
+            if !matches!(address.coeff(self.lane), 0 | 1) {
+                let alone = guards.is_empty() && dag[n].deps.minus(factors) == LoopSet::default();
+                first = Some(n).filter(|_| alone);
+                others += 1;
+            }
         }
+        (others == usize::from(first.is_some())).then_some(first)
     }
-    if others != usize::from(first.is_some()) {
-        return None;
-    }
-    // A load that neighbours have parts of in common, and one that is the same for all. How do the parts meet?
-    let meets = |along: LoopId, written: LoopId| {
-        loads.iter().find(|l| l.coeff(along) == 0 && l.coeff(lane) != 0)?;
-        loads.iter().find_map(|l| {
+
+    /// How the parts meet that neighbours along a loop have in common, if there are a load with such parts and one that is the
+    /// same for all: those of the next window one or more terms on (`true`), or those of the next term some windows on.
+    fn meets(&self, dag: &Dag, along: LoopId, written: LoopId) -> Option<bool> {
+        self.loads.iter().find(|l| l.coeff(along) == 0 && l.coeff(self.lane) != 0)?;
+        self.loads.iter().find_map(|l| {
             let (next, term) = (l.coeff(along).abs(), l.coeff(written).abs());
             let [direct, across] = [(next, term, dag.extent(written)), (term, next, MOST[0])]
                 .map(|(far, near, most)| near > 0 && far > 0 && far % near == 0 && far / near < most);
-            (l.coeff(lane) != 0 && (direct || across)).then_some(direct)
+            (l.coeff(self.lane) != 0 && (direct || across)).then_some(direct)
         })
-    };
-    let over = |&&l: &&LoopId| (WRITTEN.0..=WRITTEN.1).contains(&dag.extent(l));
-    let mut pairs: Vec<(LoopId, LoopId)> = order
-        .iter()
-        .rev()
-        .filter(|&&l| l != lane && dag.extent(l) > 2)
-        .flat_map(|&along| loops.iter().filter(over).map(move |&written| (along, written)))
-        .filter(|&(along, written)| meets(along, written).is_some())
-        .collect();
-    pairs.sort_by_key(|&(along, written)| meets(along, written) != Some(true));
-    let mut fitting = pairs.into_iter().filter_map(|pair| Some((pair, conditions(dag, &nodes, pair, lane)?)));
-    let ((along, written), [within, rows]) = fitting.next()?;
-    let looped: Vec<LoopId> = loops.iter().copied().filter(|&l| l != written && dag.extent(l) > 1).collect();
-    let bytes = |address: &Lin| {
-        let (low, high) = address.range(&dag.extents)?;
-        high.checked_sub(low)?.checked_mul(Elem::of(dtype).size() as i64)
-    };
-    let read = loads.iter().map(bytes).sum::<Option<i64>>()?;
-    let near = target.treats_all_as_large || read <= target.l2_bytes() as i64;
+    }
+
+    /// Loops that may be unrolled and jammed.
+    fn pair(&self, dag: &Dag, order: &[LoopId]) -> Option<Pair> {
+        let over = |&&l: &&LoopId| (WRITTEN.0..=WRITTEN.1).contains(&dag.extent(l));
+        let mut pairs: Vec<(LoopId, LoopId)> = order
+            .iter()
+            .rev()
+            .filter(|&&l| l != self.lane && dag.extent(l) > 2)
+            .flat_map(|&along| self.loops.iter().filter(over).map(move |&written| (along, written)))
+            .filter(|&(along, written)| self.meets(dag, along, written).is_some())
+            .collect();
+        pairs.sort_by_key(|&(along, written)| self.meets(dag, along, written) != Some(true));
+        pairs.into_iter().find_map(|(along, written)| {
+            let [within, rows] = conditions(dag, &self.nodes, (along, written), self.lane)?;
+            Some(Pair { along, written, within, rows })
+        })
+    }
+
+    /// Does the cache of a thread hold what is read?
+    fn is_near(&self, dag: &Dag, target: &Target) -> Option<bool> {
+        let size = Elem::of(dag[self.sum].dtype).size() as i64;
+        let bytes = |address: &Lin| {
+            let (low, high) = address.range(&dag.extents)?;
+            high.checked_sub(low)?.checked_mul(size)
+        };
+        let read = self.loads.iter().map(bytes).sum::<Option<i64>>()?;
+        Some(target.treats_all_as_large || read <= target.l2_bytes() as i64)
+    }
+}
+
+/// Finds windows to unroll and jam; the terms are added to the graph.
+pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, target: &Target) -> Option<Found> {
+    let [output] = outputs else { return None };
+    let found = Windows::of(dag, output, &schedule.order)?;
+    let first = found.apart(dag)?;
+    let Pair { along, written, within, rows } = found.pair(dag, &schedule.order)?;
+    let near = found.is_near(dag, target)?;
+    let Windows { sum, body, lane, .. } = found;
     // As many as registers hold, with an element of each.
     let most = MOST[usize::from(!near)].min((target.vector_registers as i64 - 2) / 2);
     let extent = dag.extent(along);
@@ -152,7 +193,7 @@ pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, targe
     if ends > ENDS || extent - whole.1.max(whole.0) > ENDS * windows {
         return None;
     }
-    let [inside, outside] = [true, false].map(|inside| terms_where(dag, body, &nodes, inside));
+    let [inside, outside] = [true, false].map(|inside| terms_where(dag, body, &found.nodes, inside));
     let (inside, outside) = (inside?, outside?);
     if dag[outside].deps.contains(along) && !rows.is_empty() {
         return None;
@@ -160,7 +201,11 @@ pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, targe
     if let Some(first) = first {
         return Some(Found::First(first, lane));
     }
-    let mut order: Vec<LoopId> = order.iter().copied().filter(|&l| l != along && l != lane).collect();
+    let looped = found.loops.iter().copied().filter(|&l| l != written && dag.extent(l) > 1).collect();
+    let full = target.vector_bytes / Elem::of(dag[sum].dtype).size();
+    let lanes = full.min((dag.extent(lane) as usize).next_power_of_two());
+    let mut order: Vec<LoopId> =
+        schedule.order.iter().copied().filter(|&l| l != along && l != lane).collect();
     order.extend([along, lane]);
     let vectors = (dag.extent(lane) as f64 / lanes as f64).ceil() / dag.extent(lane) as f64;
     let vectors = vectors * order.iter().map(|&l| dag.extent(l) as f64).product::<f64>();
@@ -173,7 +218,7 @@ pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, targe
         outer_vector: None,
         interleave: None,
         reductions: HashMap::new(),
-        cycles: vectors * (1.25 * terms as f64 + 5.0),
+        cycles: vectors * (1.25 * found.terms as f64 + 5.0),
         unroll_jam: Some(unroll_jam),
         ..schedule.clone()
     })))

@@ -6,6 +6,7 @@ use crate::expression::dag::{Dag, NodeId};
 use crate::lower::contraction::merge_vectors::interleave;
 use crate::lower::contraction::pairs::Least;
 use crate::lower::emit::{At, Bounds, Emitter, ScopeId, Val};
+use crate::lower::units::{Open, close_all, decode, digits};
 use crate::machine::elem::Elem;
 use crate::schedule::contraction::pack::{Mode, Pack};
 use crate::schedule::contraction::sizes::{elements, sum_number};
@@ -19,22 +20,6 @@ pub struct Minor {
     pub base: String,
     /// How many there are in all; beyond the end the last one is repeated.
     pub count: i64,
-}
-
-/// The digits of a number, the last loop fastest.
-pub fn digits(em: &mut Emitter<'_>, scope: ScopeId, loops: &[LoopId], number: &str) -> Vec<String> {
-    let mut digits = vec![String::new(); loops.len()];
-    let mut rest = number.to_string();
-    for (i, &l) in loops.iter().enumerate().rev() {
-        if i == 0 {
-            digits[0] = rest;
-            break;
-        }
-        let extent = em.int(em.dag.extent(l));
-        digits[i] = em.op(scope, &format!("arith.remui {rest}, {extent} : i64"));
-        rest = em.op(scope, &format!("arith.divui {rest}, {extent} : i64"));
-    }
-    digits
 }
 
 /// A panel as it is written.
@@ -74,13 +59,11 @@ impl Panel<'_> {
         let row = em.open(scope, Vec::new(), None);
         let iv = em.name();
         let number = self.clamped(em, row, minor, &iv);
-        for (&l, digit) in minor.loops.iter().zip(digits(em, row, &minor.loops, &number)) {
-            em.bind(row, l, digit);
-        }
+        decode(em, row, &minor.loops, &number);
         let terms = em.int(self.sum.iter().map(|&l| em.dag.extent(l)).product::<i64>());
         let start = em.op(row, &format!("arith.muli {iv}, {terms} : i64"));
         let open = self.nest(em, row, Some(l));
-        let outer = open.last().map_or(row, |o| o.0);
+        let outer = open.last().map_or(row, |o| o.scope);
         // The last vector ends with the loop.
         let (across, extent) = (em.open(outer, Vec::new(), None), em.dag.extent(l));
         let first = em.name();
@@ -94,7 +77,7 @@ impl Panel<'_> {
         em.close_plain(part);
         let bounds = em.whole(0, extent, lanes as i64);
         em.close_loop(across, &first, &bounds, &[]);
-        self.close(em, open);
+        close_all(em, open);
         let bounds = em.whole(0, self.width as i64, 1);
         em.close_loop(row, &iv, &bounds, &[]);
         Ok(())
@@ -172,32 +155,21 @@ impl Panel<'_> {
     }
 
     /// Opens the summed loops but one, in their order.
-    fn nest(
-        &self,
-        em: &mut Emitter<'_>,
-        scope: ScopeId,
-        but: Option<LoopId>,
-    ) -> Vec<(ScopeId, String, Bounds)> {
-        let mut open: Vec<(ScopeId, String, Bounds)> = Vec::new();
+    fn nest(&self, em: &mut Emitter<'_>, scope: ScopeId, but: Option<LoopId>) -> Vec<Open> {
+        let mut open: Vec<Open> = Vec::new();
         for &l in self.sum {
             if Some(l) == but || em.dag.extent(l) == 1 {
                 continue;
             }
-            let outer = open.last().map_or(scope, |o| o.0);
+            let outer = open.last().map_or(scope, |o| o.scope);
             let (inner, iv) = em.open_loop(outer, l, 1);
             let (low, high) = match &self.part {
                 Some((low, high)) if open.is_empty() => (low.clone(), high.clone()),
                 _ => (em.int(0), em.int(elements(em.dag, l, self.pairs))),
             };
-            open.push((inner, iv, Bounds { low, high, step: em.int(1) }));
+            open.push(Open { scope: inner, iv, bounds: Bounds { low, high, step: em.int(1) } });
         }
         open
-    }
-
-    fn close(&self, em: &mut Emitter<'_>, mut open: Vec<(ScopeId, String, Bounds)>) {
-        while let Some((scope, iv, bounds)) = open.pop() {
-            em.close_loop(scope, &iv, &bounds, &[]);
-        }
     }
 
     /// The address of a value in a panel of so many values for each term.
@@ -269,7 +241,7 @@ impl Panel<'_> {
             vectors.push((ahead, binds, known, active));
         }
         let open = self.nest(em, scope, None);
-        let inner = open.last().map_or(scope, |o| o.0);
+        let inner = open.last().map_or(scope, |o| o.scope);
         for (ahead, binds, known, active) in vectors {
             if active == 0 {
                 let zero = em.constant(self.elem, 0, lanes);
@@ -290,15 +262,15 @@ impl Panel<'_> {
             }
             em.close_plain(part);
         }
-        self.close(em, open);
+        close_all(em, open);
         Ok(())
     }
 
     /// The number of the elements of several points, of the open summed loops.
-    fn number(&self, dag: &Dag, open: &[(ScopeId, String, Bounds)]) -> Option<String> {
+    fn number(&self, dag: &Dag, open: &[Open]) -> Option<String> {
         let along = self.pairs?.along;
         let opened = self.sum.iter().copied().filter(|&l| dag.extent(l) != 1).position(|k| k == along)?;
-        open.get(opened).map(|o| o.1.clone())
+        open.get(opened).map(|o| o.iv.clone())
     }
 
     /// An element of the panel, or so many next to each other: the value at the point where the summed loops are, or
@@ -425,7 +397,7 @@ impl Panel<'_> {
             positions.push((binds, known));
         }
         let open = self.nest(em, scope, Some(l));
-        let outer = open.last().map_or(scope, |o| o.0);
+        let outer = open.last().map_or(scope, |o| o.scope);
         // The last vector ends with the loop: some values are written twice where that is not a whole number. Of
         // elements of several points there are whole ones first.
         let wide = self.points() * lanes;
@@ -474,29 +446,43 @@ impl Panel<'_> {
             }
         }
         em.close_loop(inner, &iv, &bounds, &[]);
-        let rest = em.dag.extent(l) % self.points() as i64;
-        if let Some(pairs) = self.pairs.filter(|_| rest > 0) {
-            // The element of the last points and nothing.
-            let number = em.int(extent);
-            for (i, (binds, _)) in positions.iter().enumerate() {
-                let place = em.open(outer, vec![(l, number.clone())], None);
-                let ahead = em.int(i as i64);
-                let to = self.place(em, place, (to, self.width), &ahead);
-                em.close_plain(place);
-                let mut values = vec![em.constant(self.elem, 0, 1); pairs.points()];
-                for (point, value) in (em.dag.extent(l) - rest..em.dag.extent(l)).zip(&mut values) {
-                    let mut binds = binds.clone();
-                    binds.push((l, em.int(point)));
-                    let part = em.open(outer, binds, None);
-                    let last = em.value(self.value, part)?;
-                    *value = em.spread(&last, self.elem, At { scope: part, lanes: 1 });
-                    em.close_plain(part);
-                }
-                let value = pairs.join(em, outer, &values, 1);
-                self.write(em, outer, &value, &to, 1);
-            }
+        if em.dag.extent(l) % self.points() as i64 > 0 {
+            let rows = positions.into_iter().map(|(binds, _)| binds);
+            self.last_elements(em, outer, rows, to, l)?;
         }
-        self.close(em, open);
+        close_all(em, open);
+        Ok(())
+    }
+
+    /// The elements of the last points of a loop and nothing, of rows or columns whose loops are bound so.
+    fn last_elements(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        rows: impl Iterator<Item = Vec<(LoopId, String)>>,
+        to: &str,
+        l: LoopId,
+    ) -> Result<(), CodegenError> {
+        let Some(pairs) = self.pairs else { return Ok(()) };
+        let (points, extent) = (pairs.points() as i64, em.dag.extent(l));
+        let number = em.int(extent / points);
+        for (i, binds) in rows.enumerate() {
+            let place = em.open(scope, vec![(l, number.clone())], None);
+            let ahead = em.int(i as i64);
+            let to = self.place(em, place, (to, self.width), &ahead);
+            em.close_plain(place);
+            let mut values = vec![em.constant(self.elem, 0, 1); pairs.points()];
+            for (point, value) in (extent - extent % points..extent).zip(&mut values) {
+                let mut binds = binds.clone();
+                binds.push((l, em.int(point)));
+                let part = em.open(scope, binds, None);
+                let last = em.value(self.value, part)?;
+                *value = em.spread(&last, self.elem, At { scope: part, lanes: 1 });
+                em.close_plain(part);
+            }
+            let value = pairs.join(em, scope, &values, 1);
+            self.write(em, scope, &value, &to, 1);
+        }
         Ok(())
     }
 
@@ -519,7 +505,7 @@ impl Panel<'_> {
         let binds: Vec<(LoopId, String)> =
             minor.loops.iter().copied().zip(digits(em, rows, &minor.loops, &number)).collect();
         let open = self.nest(em, rows, Some(along));
-        let outer = open.last().map_or(rows, |o| o.0);
+        let outer = open.last().map_or(rows, |o| o.scope);
         let (inner, iv) = (em.open(outer, Vec::new(), None), em.name());
         // The last elements end with the loop.
         let count = elements(em.dag, along, self.pairs);
@@ -548,7 +534,7 @@ impl Panel<'_> {
         };
         let elements = bounds(em, count);
         em.close_loop(inner, &iv, &elements, &[]);
-        self.close(em, open);
+        close_all(em, open);
         let all = bounds(em, self.width as i64);
         em.close_loop(rows, &first, &all, &[]);
         Ok(())
@@ -565,17 +551,15 @@ impl Panel<'_> {
         let part = em.open(scope, Vec::new(), None);
         let iv = em.name();
         let number = self.clamped(em, part, minor, &iv);
-        for (&l, digit) in minor.loops.iter().zip(digits(em, part, &minor.loops, &number)) {
-            em.bind(part, l, digit);
-        }
+        decode(em, part, &minor.loops, &number);
         let open = self.nest(em, part, None);
-        let inner = open.last().map_or(part, |o| o.0);
+        let inner = open.last().map_or(part, |o| o.scope);
         let number = self.number(em.dag, &open);
         let value = self.element(em, inner, number, 1)?;
         let ahead = self.ahead(em, inner, &iv);
         let place = self.place(em, inner, (to, self.width), &ahead);
         self.write(em, inner, &value, &place, 1);
-        self.close(em, open);
+        close_all(em, open);
         let bounds = em.whole(0, self.width as i64, 1);
         em.close_loop(part, &iv, &bounds, &[]);
         Ok(())

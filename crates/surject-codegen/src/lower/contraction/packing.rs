@@ -10,12 +10,12 @@ use crate::expression::address::LoopId;
 use crate::expression::dag::Buf;
 use crate::expression::output::buffers;
 use crate::lower::contraction::apart::Given;
-use crate::lower::contraction::pack::Panel;
-use crate::lower::contraction::pack::{Minor, digits};
+use crate::lower::contraction::pack::{Minor, Panel};
 use crate::lower::contraction::pairs::{Least, marked};
 use crate::lower::contraction::{Tiles, open_share};
 use crate::lower::emit::{Bounds, Emitter, ScopeId};
 use crate::lower::row::{Kernel, finish, name_pointers};
+use crate::lower::units::decode;
 use crate::schedule::contraction::packed_tensors;
 
 /// Panels that are packed at once, and of those side by side the terms of each at a time.
@@ -64,9 +64,7 @@ impl Tiles<'_> {
         let panels = em.int(self.sizes.panels);
         let panel = em.op(scope, &format!("arith.remui {number}, {panels} : i64"));
         let outer = em.op(scope, &format!("arith.divui {number}, {panels} : i64"));
-        for (&l, digit) in loops.iter().zip(digits(em, scope, loops, &outer)) {
-            em.bind(scope, l, digit);
-        }
+        decode(em, scope, loops, &outer);
         panel
     }
 
@@ -142,7 +140,7 @@ impl Tiles<'_> {
         each: impl Fn(&mut Emitter<'_>, ScopeId, &str) -> (Minor, String),
         terms: i64,
     ) -> Result<(), CodegenError> {
-        let (panel_pairs, lanes) = (self.sizes.sum * self.sizes.width, self.c.tile.0);
+        let (panel_pairs, lanes) = (self.sizes.sum * self.sizes.width, self.c.tile.lanes);
         // What a panel has to tell is kept behind it until all of it is packed.
         let own = self.c.has_halves().then(|| Least::new(em, lanes));
         let (start, iv) = (em.open(scope, Vec::new(), None), em.name());

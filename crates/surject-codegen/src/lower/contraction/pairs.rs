@@ -229,7 +229,7 @@ pub(crate) fn marked(
     if !c.has_halves() {
         return pack(em, None);
     }
-    let least = Least::new(em, c.tile.0);
+    let least = Least::new(em, c.tile.lanes);
     least.start(em, scope);
     pack(em, Some(&least))?;
     least.mark(em, scope, panel);

@@ -53,7 +53,7 @@ impl Tiles<'_> {
         let crate::expression::dag::Node::Reduce { op, .. } = self.dag[c.node].node else {
             return Err(CodegenError::malformed("a contraction that reduces nothing"));
         };
-        let (zero, lanes) = (em.int(0), c.tile.0);
+        let (zero, lanes) = (em.int(0), c.tile.lanes);
         // The tiles of no terms.
         let neutral = em.scalar(op.neutral(self.dag[c.node].dtype), lanes);
         let clear = em.open(part.item, Vec::new(), None);
@@ -86,7 +86,7 @@ impl Tiles<'_> {
         part: &Part<'_>,
         pass: Pass<'_>,
     ) -> Result<(), CodegenError> {
-        let (s, c) = (&self.sizes, self.c);
+        let s = &self.sizes;
         let low = self.times(em, part.item, part.group, s.group);
         let (step, most) = (em.int(s.group), em.int(s.all_panels));
         let end = em.op(part.item, &format!("arith.addi {low}, {step} : i64"));
@@ -102,7 +102,7 @@ impl Tiles<'_> {
         let row = em.open(beside, Vec::new(), None);
         let row_iv = em.name();
         let start = self.times(em, row, &row_iv, s.row_panel());
-        let mut from_rows = self.offset(em, row, part.rows, &start);
+        let rows = self.offset(em, row, part.rows, &start);
         let place = match &self.windows {
             Some(windows) => {
                 let ahead = self.times(em, row, &row_iv, s.high);
@@ -113,47 +113,95 @@ impl Tiles<'_> {
         };
         let column = em.open(row, Vec::new(), None);
         let column_iv = em.name();
-        let panel = self.bind_panel(em, column, &c.columns, &column_iv);
-        let stride = self.in_place.as_ref().map_or(s.width, |p| p.stride);
-        let mut from_columns = match &self.in_place {
-            Some(place) => {
-                let base = self.times(em, column, &panel, s.width);
-                let sum: LoopSet = c.sum.iter().copied().collect();
-                let terms = place.address.terms.iter().copied().filter(|t| !sum.contains(t.0)).collect();
-                let first = Lin { terms, offset: place.address.offset };
-                let scope = em.open(column, vec![(c.lane, base)], None);
-                let start = em.lin(&first, scope);
-                em.close_plain(scope);
-                self.offset(em, column, part.columns, &start)
-            }
-            None => {
-                let number = if self.fresh {
-                    em.op(column, &format!("arith.subi {column_iv}, {beside_iv} : i64"))
-                } else {
-                    let batched = self.times(em, column, part.batch, s.all_panels);
-                    em.op(column, &format!("arith.addi {batched}, {column_iv} : i64"))
-                };
-                let start = self.times(em, column, &number, s.column_panel());
-                self.offset(em, column, part.columns, &start)
-            }
+        let panel = self.bind_panel(em, column, &self.c.columns, &column_iv);
+        let at = OpenTile {
+            row,
+            row_iv: &row_iv,
+            column,
+            column_iv: &column_iv,
+            beside_iv: &beside_iv,
+            low: &low,
+            panel: &panel,
         };
+        let columns = self.columns_of_panel(em, part, &at);
+        let mut from = From { rows, columns, place };
+        let tile = self.tile_of_pass(em, part, &at, pass, &mut from);
+        let to = self.target(em, column, part, &tile, (&row_iv, &panel))?;
+        self.sums(em, &at, pass, &from, &to)?;
+        if !matches!(pass, Pass::Terms(..)) {
+            self.store_tile(em, part, &at, (tile, from.place.as_ref()), &to)?;
+        }
+        let bounds = Bounds { low: beside_iv.clone(), high: until, step: em.int(1) };
+        em.close_loop(column, &column_iv, &bounds, &[]);
+        em.close_loop(row, &row_iv, part.tiles, &[]);
+        let bounds = Bounds { low, high: end, step: em.int(s.beside) };
+        em.close_loop(beside, &beside_iv, &bounds, &[]);
+        Ok(())
+    }
 
-        let mut tile = part.tile.to_string();
-        let mut count = None;
-        if !matches!(pass, Pass::Whole) {
-            let number = em.op(column, &format!("arith.subi {column_iv}, {low} : i64"));
-            let above = self.times(em, column, &number, s.width * s.block);
-            let ahead = self.times(em, column, &row_iv, s.width * s.high);
-            let at = em.op(column, &format!("arith.addi {above}, {ahead} : i64"));
-            tile = self.offset(em, column, part.tile, &at);
+    /// The pointer to the columns of a panel: where they lie, or where they are packed.
+    fn columns_of_panel(&self, em: &mut Emitter<'_>, part: &Part<'_>, at: &OpenTile<'_>) -> String {
+        let (s, c) = (&self.sizes, self.c);
+        let &OpenTile { column, column_iv, beside_iv, panel, .. } = at;
+        if let Some(place) = &self.in_place {
+            let base = self.times(em, column, panel, s.width);
+            let sum: LoopSet = c.sum.iter().copied().collect();
+            let terms = place.address.terms.iter().copied().filter(|t| !sum.contains(t.0)).collect();
+            let first = Lin { terms, offset: place.address.offset };
+            let scope = em.open(column, vec![(c.lane, base)], None);
+            let start = em.lin(&first, scope);
+            em.close_plain(scope);
+            return self.offset(em, column, part.columns, &start);
         }
-        if let Pass::Terms(first, terms) = pass {
+        let number = if self.fresh {
+            em.op(column, &format!("arith.subi {column_iv}, {beside_iv} : i64"))
+        } else {
+            let batched = self.times(em, column, part.batch, s.all_panels);
+            em.op(column, &format!("arith.addi {batched}, {column_iv} : i64"))
+        };
+        let start = self.times(em, column, &number, s.column_panel());
+        self.offset(em, column, part.columns, &start)
+    }
+
+    /// The tile in memory that a pass works on. Where it adds some terms, what it reads moves on to the first of them.
+    fn tile_of_pass(
+        &self,
+        em: &mut Emitter<'_>,
+        part: &Part<'_>,
+        at: &OpenTile<'_>,
+        pass: Pass<'_>,
+        from: &mut From,
+    ) -> String {
+        let s = &self.sizes;
+        let &OpenTile { row, row_iv, column, column_iv, low, .. } = at;
+        if matches!(pass, Pass::Whole) {
+            return part.tile.to_string();
+        }
+        let number = em.op(column, &format!("arith.subi {column_iv}, {low} : i64"));
+        let above = self.times(em, column, &number, s.width * s.block);
+        let ahead = self.times(em, column, row_iv, s.width * s.high);
+        let place = em.op(column, &format!("arith.addi {above}, {ahead} : i64"));
+        let tile = self.offset(em, column, part.tile, &place);
+        if let Pass::Terms(first, _) = pass {
+            let stride = self.in_place.as_ref().map_or(s.width, |p| p.stride);
             let behind = self.times(em, column, first, stride);
-            from_columns = self.offset(em, column, &from_columns, &behind);
+            from.columns = self.offset(em, column, &from.columns, &behind);
             let behind = self.times(em, row, first, s.high);
-            from_rows = self.offset(em, row, &from_rows, &behind);
-            count = Some(terms);
+            from.rows = self.offset(em, row, &from.rows, &behind);
         }
+        tile
+    }
+
+    /// The sums of a tile: the last panel may have fewer columns than the others, and then has code of its own.
+    fn sums(
+        &self,
+        em: &mut Emitter<'_>,
+        at: &OpenTile<'_>,
+        pass: Pass<'_>,
+        from: &From,
+        to: &Target,
+    ) -> Result<(), CodegenError> {
+        let (s, c) = (&self.sizes, self.c);
         let (full, rest) = (self.dag.extent(c.lane) / s.width, self.dag.extent(c.lane) % s.width);
         let mut widths = vec![(None, s.width)];
         // Packed columns are there in whole vectors; beyond those that lie elsewhere must not be read.
@@ -165,61 +213,61 @@ impl Tiles<'_> {
             widths = vec![(if full == 0 { None } else { Some("uge") }, last)];
             widths.extend((full != 0).then_some((Some("ult"), s.width)));
         }
-        let from = From { rows: &from_rows, columns: &from_columns, place: place.as_ref() };
-        let to = self.target(em, column, part, &tile, (&row_iv, &panel))?;
+        let terms = match pass {
+            Pass::Terms(_, terms) => Some(terms),
+            Pass::Whole | Pass::Store => None,
+        };
         let whole = em.int(full);
         for (predicate, active) in widths {
-            let scope = em.open(column, Vec::new(), None);
-            self.sum(
-                em,
-                scope,
-                &from,
-                &to,
-                Inner { active, high: c.tile.2, terms: count, exact: false, reads: None },
-            )?;
+            let scope = em.open(at.column, Vec::new(), None);
+            let inner = Inner { active, high: c.tile.high, terms, exact: false, reads: None };
+            self.sum(em, scope, from, to, inner)?;
             match predicate {
                 Some(predicate) => {
-                    let holds = em.op(column, &format!("arith.cmpi {predicate}, {panel}, {whole} : i64"));
+                    let compare = format!("arith.cmpi {predicate}, {}, {whole} : i64", at.panel);
+                    let holds = em.op(at.column, &compare);
                     em.close_if(scope, &holds);
                 }
                 None => em.close_plain(scope),
             }
         }
-        if !matches!(pass, Pass::Terms(..)) {
-            let ahead = self.times(em, column, &row_iv, s.high);
-            let first = em.op(column, &format!("arith.addi {}, {ahead} : i64", part.first_row));
-            // A tile that begins earlier has the rows from there on.
-            if let Some(earlier) = place.and_then(|p| p.earlier) {
-                let skipped = self.times(em, column, &earlier, s.width);
-                tile = self.offset(em, column, &tile, &skipped);
-            }
-            let rest = em.open(column, Vec::new(), None);
-            if self.stores_apart() {
-                let tensors =
-                    buffers(self.dag, &[self.output.to], &read_by_tiles(self.dag, self.output, c)[1..]);
-                let loops = [c.batch.as_slice(), &c.columns].concat();
-                let given = Given {
-                    pointers: &[&tile],
-                    numbers: &[&first, &panel],
-                    loops: &loops,
-                    tensors: &tensors,
-                };
-                self.apart(em, rest, ("store", given), |em, scope, tile, at| {
-                    self.store(em, scope, (&at[0], None), &at[1], &tile[0])
-                })?;
-            } else {
-                self.store(em, rest, (&first, part.end), &panel, &tile)?;
-            }
-            match &to.direct {
-                Some(direct) => em.close_unless(rest, direct),
-                None => em.close_plain(rest),
-            }
+        Ok(())
+    }
+
+    /// Stores a tile that is summed, unless the sums were stored where they belong (`to`).
+    fn store_tile(
+        &self,
+        em: &mut Emitter<'_>,
+        part: &Part<'_>,
+        at: &OpenTile<'_>,
+        (mut tile, place): (String, Option<&Place>),
+        to: &Target,
+    ) -> Result<(), CodegenError> {
+        let (s, c) = (&self.sizes, self.c);
+        let &OpenTile { row_iv, column, panel, .. } = at;
+        let ahead = self.times(em, column, row_iv, s.high);
+        let first = em.op(column, &format!("arith.addi {}, {ahead} : i64", part.first_row));
+        // A tile that begins earlier has the rows from there on.
+        if let Some(earlier) = place.and_then(|p| p.earlier.as_ref()) {
+            let skipped = self.times(em, column, earlier, s.width);
+            tile = self.offset(em, column, &tile, &skipped);
         }
-        let bounds = Bounds { low: beside_iv.clone(), high: until, step: em.int(1) };
-        em.close_loop(column, &column_iv, &bounds, &[]);
-        em.close_loop(row, &row_iv, part.tiles, &[]);
-        let bounds = Bounds { low, high: end, step: em.int(s.beside) };
-        em.close_loop(beside, &beside_iv, &bounds, &[]);
+        let rest = em.open(column, Vec::new(), None);
+        if self.stores_apart() {
+            let tensors = buffers(self.dag, &[self.output.to], &read_by_tiles(self.dag, self.output, c)[1..]);
+            let loops = [c.batch.as_slice(), &c.columns].concat();
+            let (pointers, numbers) = ([tile.as_str()], [first.as_str(), panel]);
+            let given = Given { pointers: &pointers, numbers: &numbers, loops: &loops, tensors: &tensors };
+            self.apart(em, rest, ("store", given), |em, scope, tile, at| {
+                self.store(em, scope, (&at[0], None), &at[1], &tile[0])
+            })?;
+        } else {
+            self.store(em, rest, (&first, part.end), panel, &tile)?;
+        }
+        match &to.direct {
+            Some(direct) => em.close_unless(rest, direct),
+            None => em.close_plain(rest),
+        }
         Ok(())
     }
 
@@ -228,14 +276,14 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        from: &From<'_>,
+        from: &From,
         tile: &Target,
         inner: Inner<'_>,
     ) -> Result<(), CodegenError> {
-        let (s, packed) = (&self.sizes, (from.rows, from.columns));
+        let (s, packed) = (&self.sizes, (from.rows.as_str(), from.columns.as_str()));
         if self.c.has_halves() {
             let marked =
-                pairs::is_marked(em, scope, [(from.rows, s.sum * s.high), (from.columns, s.sum * s.width)]);
+                pairs::is_marked(em, scope, [(packed.0, s.sum * s.high), (packed.1, s.sum * s.width)]);
             for exact in [false, true] {
                 let part = em.open(scope, Vec::new(), None);
                 self.tile(em, part, packed, tile, Inner { exact, ..inner })?;
@@ -244,12 +292,12 @@ impl Tiles<'_> {
             return Ok(());
         }
         let nested = self.in_place.as_ref().and_then(|p| p.nested.as_ref());
-        let (Some(windows), Some(place)) = (&self.windows, from.place) else {
+        let (Some(windows), Some(place)) = (&self.windows, &from.place) else {
             return self.tile(em, scope, packed, tile, Inner { reads: nested, ..inner });
         };
         let part = em.open(scope, Vec::new(), None);
         let there = Inner { reads: nested.or(Some(&windows.reads)), ..inner };
-        self.tile(em, part, (&place.from, from.columns), tile, there)?;
+        self.tile(em, part, (&place.from, packed.1), tile, there)?;
         let Some(inside) = &place.inside else {
             em.close_plain(part);
             return Ok(());
@@ -263,11 +311,25 @@ impl Tiles<'_> {
     }
 }
 
+/// A tile of rows and a panel of columns, inside the loops over both.
+struct OpenTile<'a> {
+    /// The loop over tiles of rows.
+    row: ScopeId,
+    row_iv: &'a str,
+    /// The loop over panels of columns, of which those from `beside_iv` on are done side by side. The group begins at `low`.
+    column: ScopeId,
+    column_iv: &'a str,
+    beside_iv: &'a str,
+    low: &'a str,
+    /// The number of the panel along the loop in lanes.
+    panel: &'a str,
+}
+
 /// Where a tile reads.
-struct From<'a> {
+struct From {
     /// The packed rows.
-    rows: &'a str,
-    columns: &'a str,
+    rows: String,
+    columns: String,
     /// Where the rows lie, if they need not be packed.
-    place: Option<&'a Place>,
+    place: Option<Place>,
 }

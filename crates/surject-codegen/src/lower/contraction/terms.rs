@@ -50,13 +50,53 @@ struct Level {
     anew: bool,
 }
 
+/// A loop over the sum that is open.
+struct OpenLevel {
+    scope: ScopeId,
+    /// The number of the step.
+    number: String,
+    /// What it carries: the sums, if it has them, and then the places of rows and columns.
+    names: Vec<String>,
+    count: String,
+}
+
 /// A tile while it is summed.
 struct Tile<'a> {
     inner: Inner<'a>,
+    ends: Ends<'a>,
     op: AccOp,
     body: NodeId,
     /// The lanes of the vectors of columns.
     all: Vec<usize>,
+    group: Option<Group>,
+    /// The types of the sums of a row and what they begin with.
+    types: Vec<String>,
+    zeros: Vec<String>,
+    /// Where the rows begin from the first one on, where they lie one behind the other.
+    ahead_of_row: Vec<String>,
+}
+
+impl Tile<'_> {
+    /// The number of sums.
+    fn sums(&self) -> usize {
+        self.inner.high * self.all.len()
+    }
+}
+
+/// Where terms are read: rows at `a`, columns at `b`.
+#[derive(Clone, Copy)]
+struct From<'a> {
+    a: &'a str,
+    b: &'a str,
+}
+
+/// What becomes of what a tile in memory has, when sums are stored there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flush {
+    /// They take its place.
+    Set,
+    /// They are added to it.
+    Add,
 }
 
 impl Tiles<'_> {
@@ -79,88 +119,141 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        Ends { rows, columns, stride, count, tile, apart }: Ends<'_>,
+        ends: Ends<'_>,
         inner: Inner<'_>,
     ) -> Result<(), CodegenError> {
-        let (s, c, high) = (&self.sizes, self.c, inner.high);
-        let most = c.tile.0;
-        let Node::Reduce { op, body, .. } = self.dag[c.node].node else {
+        let mut t = self.summed(em, ends, inner)?;
+        // The same columns in the next pass: what lies between is less than a cache holds.
+        let ahead = inner.terms.map(|_| self.times(em, scope, ends.stride, self.sizes.pass));
+        let levels = self.levels(em, (&t.inner, t.group), ends.count);
+        let in_blocks = levels.iter().any(|l| l.anew);
+        if in_blocks {
+            self.clear(em, scope, &t);
+        }
+        if inner.reads.is_some_and(|r| r.are_dense(inner.high)) {
+            let rows = (0..inner.high).map(|row| self.times(em, scope, ends.count, row as i64));
+            t.ahead_of_row = rows.collect();
+        }
+        let open = self.open_levels(em, scope, &levels, &t);
+        let Some(OpenLevel { scope: innermost, names, .. }) = open.last() else {
+            return Err(CodegenError::malformed("a contraction that sums nothing"));
+        };
+        let (sums, places) = names.split_at(t.sums());
+        let from = From { a: &places[0], b: &places[1] };
+        if let Some(ahead) = ahead {
+            let (size, next) = (self.sizes.elem.size(), self.offset(em, *innermost, from.b, &ahead));
+            for line in (0..t.all.iter().sum()).step_by(64 / size) {
+                prefetch(em, *innermost, (&next, line as i64), self.sizes.elem, Ask::Soon);
+            }
+        }
+        let next = match t.group {
+            Some(group) => self.add_group(em, *innermost, from, sums, (&t, group, group.terms)),
+            None => self.add_term(em, *innermost, from, sums, &t)?,
+        };
+        let next = self.close_levels(em, scope, (&levels, &open), &t, next)?;
+        match inner.terms {
+            _ if in_blocks => Ok(()),
+            Some(_) => self.flush(em, scope, &t, &next, Flush::Add),
+            None => self.flush(em, scope, &t, &next, Flush::Set),
+        }
+    }
+
+    /// A tile that is to be summed: its vectors, and what its sums begin with.
+    fn summed<'a>(
+        &self,
+        em: &mut Emitter<'_>,
+        ends: Ends<'a>,
+        inner: Inner<'a>,
+    ) -> Result<Tile<'a>, CodegenError> {
+        let Node::Reduce { op, body, .. } = self.dag[self.c.node].node else {
             return Err(CodegenError::malformed("a contraction that reduces nothing"));
         };
         // Vectors beyond the last column are not computed, and the last one has no more lanes than it takes.
-        let t = Tile { inner, op, body, all: sizes::vectors(inner.active, most) };
-        let (vectors, name, size) = (t.all.len(), s.elem.name(), s.elem.size());
+        let all = sizes::vectors(inner.active, self.c.tile.lanes);
         let group = self.group(&inner);
-        let lanes: Vec<usize> = group.map_or(t.all.clone(), |g| vec![g.lanes]);
-        let types: Vec<String> = lanes.iter().map(|&lanes| s.elem.ty(lanes)).collect();
-        let dtype = self.dag[c.node].dtype;
-        let zeros: Vec<String> = lanes.iter().map(|&lanes| em.scalar(op.neutral(dtype), lanes)).collect();
-        let places = |em: &mut Emitter<'_>, scope: ScopeId| -> Vec<String> {
-            let mut places = Vec::new();
-            let mut row = tile.to_string();
-            for i in 0..high * vectors {
-                if i > 0 && i % vectors == 0 {
-                    row = self.offset(em, scope, &row, apart);
-                }
-                let ahead = i % vectors * most;
-                places.push(em.op(
+        let lanes: Vec<usize> = group.map_or(all.clone(), |g| vec![g.lanes]);
+        let types: Vec<String> = lanes.iter().map(|&lanes| self.sizes.elem.ty(lanes)).collect();
+        let neutral = op.neutral(self.dag[self.c.node].dtype);
+        let zeros: Vec<String> = lanes.iter().map(|&lanes| em.scalar(neutral, lanes)).collect();
+        Ok(Tile { inner, ends, op, body, all, group, types, zeros, ahead_of_row: Vec::new() })
+    }
+
+    /// The places of the sums in the tile in memory.
+    fn places(&self, em: &mut Emitter<'_>, scope: ScopeId, t: &Tile<'_>) -> Vec<String> {
+        let (vectors, most, name) = (t.all.len(), self.c.tile.lanes, self.sizes.elem.name());
+        let mut places = Vec::new();
+        let mut row = t.ends.tile.to_string();
+        for i in 0..t.sums() {
+            if i > 0 && i % vectors == 0 {
+                row = self.offset(em, scope, &row, t.ends.apart);
+            }
+            let ahead = i % vectors * most;
+            places.push(
+                em.op(
                     scope,
                     &format!("llvm.getelementptr {row}[{ahead}] : (!llvm.ptr) -> !llvm.ptr, {name}"),
-                ));
-            }
-            places
-        };
-        let store = |em: &mut Emitter<'_>, scope: ScopeId, i: usize, sum: &str, to: &str| {
-            let ty = s.elem.ty(t.all[i % vectors]);
-            em.line(scope, &format!("llvm.store {sum}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"));
-        };
-        // What the registers have, into the tile in memory.
-        let flush = |em: &mut Emitter<'_>, scope: ScopeId, sums: &[String], adds: bool| {
-            for (i, (sum, to)) in sums.iter().zip(places(em, scope)).enumerate() {
-                let at = At { scope, lanes: t.all[i % vectors] };
-                let mut sum =
-                    group.map_or(sum.clone(), |group| self.joined(em, scope, sum, (group, t.all[0])));
-                if adds {
-                    let ty = s.elem.ty(at.lanes);
-                    let load = format!("llvm.load {to} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}");
-                    let before = em.op(scope, &load);
-                    sum = em.join_values(op, dtype, &before, &sum, at)?;
-                }
-                store(em, scope, i, &sum, &to);
-            }
-            Ok::<_, CodegenError>(())
-        };
-        // The same columns in the next pass: what lies between is less than a cache holds.
-        let ahead = inner.terms.map(|_| self.times(em, scope, stride, s.pass));
-        let levels = self.levels(em, (&t.inner, group), count);
-        let in_blocks = levels.iter().any(|l| l.anew);
-        let adds = in_blocks || inner.terms.is_some();
-        if in_blocks {
-            for (i, to) in places(em, scope).iter().enumerate() {
-                let none = em.scalar(op.neutral(dtype), t.all[i % vectors]);
-                store(em, scope, i, &none, to);
-            }
+                ),
+            );
         }
-        let dense = inner.reads.is_some_and(|r| r.are_dense(high));
-        let ahead_of_row: Vec<String> = if dense {
-            (0..high).map(|row| self.times(em, scope, count, row as i64)).collect()
-        } else {
-            Vec::new()
-        };
-        // Loops outside of those that begin anew carry no sums.
+        places
+    }
+
+    /// Stores a sum of so many lanes in the tile in memory.
+    fn store_sum(&self, em: &mut Emitter<'_>, at: At, sum: &str, to: &str) {
+        let (ty, size) = (self.sizes.elem.ty(at.lanes), self.sizes.elem.size());
+        let store = format!("llvm.store {sum}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr");
+        em.line(at.scope, &store);
+    }
+
+    /// A tile in memory of no terms, for blocks to be added to.
+    fn clear(&self, em: &mut Emitter<'_>, scope: ScopeId, t: &Tile<'_>) {
+        let neutral = t.op.neutral(self.dag[self.c.node].dtype);
+        for (i, to) in self.places(em, scope, t).iter().enumerate() {
+            let at = At { scope, lanes: t.all[i % t.all.len()] };
+            let none = em.scalar(neutral, at.lanes);
+            self.store_sum(em, at, &none, to);
+        }
+    }
+
+    /// What the registers have, into the tile in memory.
+    fn flush(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        t: &Tile<'_>,
+        sums: &[String],
+        how: Flush,
+    ) -> Result<(), CodegenError> {
+        let (elem, dtype) = (self.sizes.elem, self.dag[self.c.node].dtype);
+        for (i, (sum, to)) in sums.iter().zip(self.places(em, scope, t)).enumerate() {
+            let at = At { scope, lanes: t.all[i % t.all.len()] };
+            let mut sum = t.group.map_or(sum.clone(), |group| self.joined(em, scope, sum, (group, t.all[0])));
+            if how == Flush::Add {
+                let (ty, size) = (elem.ty(at.lanes), elem.size());
+                let load = format!("llvm.load {to} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}");
+                let before = em.op(scope, &load);
+                sum = em.join_values(t.op, dtype, &before, &sum, at)?;
+            }
+            self.store_sum(em, at, &sum, &to);
+        }
+        Ok(())
+    }
+
+    /// Opens the loops over the sum. Loops outside of those that begin anew carry no sums.
+    fn open_levels(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        levels: &[Level],
+        t: &Tile<'_>,
+    ) -> Vec<OpenLevel> {
         let first = levels.iter().position(|l| l.anew).unwrap_or(0);
-        let carries = |depth: usize| if depth < first { 0 } else { high * vectors };
-        struct Open {
-            scope: ScopeId,
-            number: String,
-            names: Vec<String>,
-            count: String,
-        }
-        let mut open: Vec<Open> = Vec::new();
+        let mut open: Vec<OpenLevel> = Vec::new();
         for (depth, level) in levels.iter().enumerate() {
             let outer = open.last().map_or(scope, |o| o.scope);
             let number = em.name();
-            let names = (0..carries(depth) + 2).map(|_| em.name()).collect();
+            let sums = if depth < first { 0 } else { t.sums() };
+            let names = (0..sums + 2).map(|_| em.name()).collect();
             let count = match (depth.checked_sub(1).map(|d| &levels[d]), open.last()) {
                 // Of the last block of a loop there may be less.
                 (Some(Level { block: Some(block), count: all, .. }), Some(o)) => {
@@ -170,73 +263,47 @@ impl Tiles<'_> {
                 }
                 _ => level.count.clone(),
             };
-            open.push(Open { scope: em.open(outer, Vec::new(), None), number, names, count });
+            open.push(OpenLevel { scope: em.open(outer, Vec::new(), None), number, names, count });
         }
-        let Some(Open { scope: innermost, names, .. }) = open.last() else {
-            return Err(CodegenError::malformed("a contraction that sums nothing"));
-        };
-        let (innermost, names) = (*innermost, names.clone());
-        let (sums, ends) = names.split_at(high * vectors);
-        let [a, b] = [0, 1].map(|i| ends[i].clone());
-        if let Some(ahead) = ahead {
-            let next = self.offset(em, innermost, &b, &ahead);
-            for line in (0..t.all.iter().sum()).step_by(64 / size) {
-                prefetch(em, innermost, (&next, line as i64), s.elem, Ask::Soon);
-            }
-        }
-        let mut next = match group {
-            Some(group) => {
-                self.add_group(em, innermost, (&a, &b), (sums, &ahead_of_row), (&t, group, group.terms))
-            }
-            None => self.add_term(em, innermost, (&a, &b), (sums, &ahead_of_row), &t)?,
-        };
+        open
+    }
+
+    /// Closes the loops over the sum, with the sums that the innermost one ends with, and gives those of all terms. Where sums
+    /// begin anew with a loop, what it has made of them is added to the tile in memory.
+    fn close_levels(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        (levels, open): (&[Level], &[OpenLevel]),
+        t: &Tile<'_>,
+        mut next: Vec<String>,
+    ) -> Result<Vec<String>, CodegenError> {
         // The columns go on where they are; the rows of an outer loop go on from where they began.
-        let on = match group {
+        let on = match t.group {
             Some(group) => em.int(group.terms * group.apart),
-            None => stride.to_string(),
+            None => t.ends.stride.to_string(),
         };
-        let mut columns_then = self.offset(em, innermost, &b, &on);
-        let pointer = "!llvm.ptr".to_string();
-        for (depth, level) in levels.iter().enumerate().rev() {
-            let Open { scope: own, number, names, count } = &open[depth];
-            let carries = carries(depth);
+        let Some(inside) = open.last() else { return Ok(next) };
+        let mut columns_then = self.offset(em, inside.scope, &inside.names[inside.names.len() - 1], &on);
+        for (depth, (level, own)) in levels.iter().zip(open).enumerate().rev() {
+            let carries = own.names.len() - 2;
             let by = em.int(level.by);
-            let rows_then = self.offset(em, *own, &names[carries], &by);
+            next.push(self.offset(em, own.scope, &own.names[carries], &by));
+            next.push(columns_then);
             let outside = depth.checked_sub(1).map(|d| &open[d]);
-            // Sums come from the loop around, if that has them; so do the places of rows and columns.
-            let mut inits: Vec<String> = match outside {
-                Some(o) if !level.anew => o.names[..carries].to_vec(),
-                _ => (0..carries).map(|i| zeros[i % vectors].clone()).collect(),
-            };
-            inits.extend(match outside {
-                Some(o) => o.names[o.names.len() - 2..].to_vec(),
-                None => vec![rows.to_string(), columns.to_string()],
-            });
-            next.extend([rows_then, columns_then.clone()]);
-            let carried = names.iter().zip(inits).zip(std::mem::take(&mut next)).enumerate();
-            let carried: Vec<Carried> = carried
-                .map(|(i, ((name, init), next))| Carried {
-                    name: name.clone(),
-                    init,
-                    ty: if i < carries { types[i % vectors].clone() } else { pointer.clone() },
-                    next,
-                })
-                .collect();
-            let bounds =
-                Bounds { low: em.int(0), high: count.clone(), step: em.int(level.block.unwrap_or(1)) };
-            let sums = em.close_loop(*own, number, &bounds, &carried);
+            let sums = self.close_level(em, (level, own, outside), t, next);
             next = sums[..carries].to_vec();
             columns_then = sums[carries + 1].clone();
             let outer = outside.map_or(scope, |o| o.scope);
-            if let Some(group) = group.filter(|g| depth + 1 == levels.len() && g.count % g.terms > 0) {
+            if let Some(group) = t.group.filter(|g| depth + 1 == levels.len() && g.count % g.terms > 0) {
                 let rest = group.count % group.terms;
-                let from = (sums[carries].as_str(), columns_then.as_str());
-                next = self.add_group(em, outer, from, (&next, &ahead_of_row), (&t, group, rest));
+                let from = From { a: &sums[carries], b: &columns_then };
+                next = self.add_group(em, outer, from, &next, (t, group, rest));
                 let on = em.int(rest * group.apart);
                 columns_then = self.offset(em, outer, &columns_then, &on);
             }
             if level.anew {
-                flush(em, outer, &next, true)?;
+                self.flush(em, outer, t, &next, Flush::Add)?;
                 next.clear();
             }
             let by = depth.checked_sub(1).and_then(|outer| levels[outer].columns);
@@ -245,7 +312,36 @@ impl Tiles<'_> {
                 columns_then = self.offset(em, outer, &o.names[o.names.len() - 1], &by);
             }
         }
-        if in_blocks { Ok(()) } else { flush(em, scope, &next, adds) }
+        Ok(next)
+    }
+
+    /// Closes one of the loops over the sum, inside of another or of none. Sums come from the loop around, if that has them;
+    /// so do the places of rows and columns.
+    fn close_level(
+        &self,
+        em: &mut Emitter<'_>,
+        (level, own, outside): (&Level, &OpenLevel, Option<&OpenLevel>),
+        t: &Tile<'_>,
+        next: Vec<String>,
+    ) -> Vec<String> {
+        let (carries, vectors) = (own.names.len() - 2, t.all.len());
+        let mut inits: Vec<String> = match outside {
+            Some(o) if !level.anew => o.names[..carries].to_vec(),
+            _ => (0..carries).map(|i| t.zeros[i % vectors].clone()).collect(),
+        };
+        inits.extend(match outside {
+            Some(o) => o.names[o.names.len() - 2..].to_vec(),
+            None => vec![t.ends.rows.to_string(), t.ends.columns.to_string()],
+        });
+        let carried: Vec<Carried> = (own.names.iter().zip(inits).zip(next).enumerate())
+            .map(|(i, ((name, init), next))| {
+                let ty = if i < carries { t.types[i % vectors].clone() } else { "!llvm.ptr".to_string() };
+                Carried { name: name.clone(), init, ty, next }
+            })
+            .collect();
+        let (low, step) = (em.int(0), em.int(level.block.unwrap_or(1)));
+        let bounds = Bounds { low, high: own.count.clone(), step };
+        em.close_loop(own.scope, &own.number, &bounds, &carried)
     }
 
     /// How long sums are cut into blocks: for each loop over the sum, outermost first. `None`: they are not.
@@ -344,34 +440,28 @@ impl Tiles<'_> {
     }
 
     /// Where the elements of a row are.
-    fn of_row(
-        &self,
-        em: &mut Emitter<'_>,
-        scope: ScopeId,
-        a: &str,
-        (row, reads): (usize, Option<&Reads>),
-        ahead_of_row: &[String],
-    ) -> String {
-        match ahead_of_row.get(row) {
+    fn of_row(&self, em: &mut Emitter<'_>, scope: ScopeId, a: &str, (row, t): (usize, &Tile<'_>)) -> String {
+        match t.ahead_of_row.get(row) {
             Some(place) => self.offset(em, scope, a, place),
             None => {
-                let (place, name) = (row as i64 * reads.map_or(1, |r| r.step), self.sizes.elem.name());
+                let step = t.inner.reads.map_or(1, |r| r.step);
+                let (place, name) = (row as i64 * step, self.sizes.elem.name());
                 em.op(scope, &format!("llvm.getelementptr {a}[{place}] : (!llvm.ptr) -> !llvm.ptr, {name}"))
             }
         }
     }
 
-    /// The sums with a term: rows at `a`, columns at `b`.
+    /// The sums with a term.
     fn add_term(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        (a, b): (&str, &str),
-        (sums, ahead_of_row): (&[String], &[String]),
+        From { a, b }: From<'_>,
+        sums: &[String],
         t: &Tile<'_>,
     ) -> Result<Vec<String>, CodegenError> {
         let (s, c, name) = (&self.sizes, self.c, self.sizes.elem.name());
-        let (most, vectors) = (c.tile.0, t.all.len());
+        let (most, vectors) = (c.tile.lanes, t.all.len());
         let types: Vec<String> = t.all.iter().map(|&lanes| s.elem.ty(lanes)).collect();
         let mut vector = Vec::new();
         for (v, &lanes) in t.all.iter().enumerate() {
@@ -384,7 +474,7 @@ impl Tiles<'_> {
         }
         let mut next: Vec<String> = vec![String::new(); sums.len()];
         for row in 0..t.inner.high {
-            let from = self.of_row(em, scope, a, (row, t.inner.reads), ahead_of_row);
+            let from = self.of_row(em, scope, a, (row, t));
             let single = em.op(scope, &format!("llvm.load {from} : !llvm.ptr -> {name}"));
             let wide = em.op(scope, &format!("vector.broadcast {single} : {name} to {}", types[0]));
             // The last vector may have fewer lanes. It goes first: after the others it would be made where the element of
@@ -444,13 +534,13 @@ impl Tiles<'_> {
         em.op(scope, &format!("arith.addi {into}, {product} : {ty}"))
     }
 
-    /// The sums with so many terms of a group: rows at `a`, columns at `b`. What does not exist is zero.
+    /// The sums with so many terms of a group. What does not exist is zero.
     fn add_group(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        (a, b): (&str, &str),
-        (sums, ahead_of_row): (&[String], &[String]),
+        From { a, b }: From<'_>,
+        sums: &[String],
         (t, group, terms): (&Tile<'_>, Group, i64),
     ) -> Vec<String> {
         let elem = self.sizes.elem;
@@ -461,7 +551,7 @@ impl Tiles<'_> {
         let spread = (0..group.lanes).map(lane).collect::<Vec<_>>().join(", ");
         let mut next = Vec::new();
         for (row, sum) in sums.iter().enumerate() {
-            let from = self.of_row(em, scope, a, (row, t.inner.reads), ahead_of_row);
+            let from = self.of_row(em, scope, a, (row, t));
             let some = self.first_of(em, scope, &from, (terms as usize, width));
             let value =
                 em.op(scope, &format!("vector.shuffle {some}, {some} [{spread}] : {narrow}, {narrow}"));

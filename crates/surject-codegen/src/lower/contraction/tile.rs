@@ -4,8 +4,8 @@ use crate::CodegenError;
 use crate::expression::dag::{Node, NodeId};
 use crate::lower::contraction::Tiles;
 use crate::lower::contraction::direct::Target;
-use crate::lower::contraction::pack::digits;
 use crate::lower::emit::{At, Bounds, Emitter, ScopeId, Val};
+use crate::lower::units::decode;
 use crate::schedule::contraction::windows::Reads;
 use surject_ir::{AccOp, BinaryOp};
 
@@ -52,7 +52,7 @@ impl Tiles<'_> {
         inner: Inner<'_>,
     ) -> Result<(), CodegenError> {
         let (s, c) = (&self.sizes, self.c);
-        if c.matrix && inner.high == c.tile.2 {
+        if c.matrix && inner.high == c.tile.high {
             return self.in_registers(em, scope, (rows, columns), to, inner);
         }
         let Target { tile, apart, .. } = to;
@@ -67,7 +67,7 @@ impl Tiles<'_> {
             let ends = Ends { rows, columns, stride: &stride, count: &count, tile, apart };
             return self.terms(em, scope, ends, inner);
         }
-        let (lanes, vectors, high) = (c.tile.0, c.tile.1, inner.high);
+        let (lanes, vectors, high) = (c.tile.lanes, c.tile.vectors, inner.high);
         let mut name = format!("@tile_{}_{high}x{vectors}x{lanes}", s.elem.name());
         for (holds, word) in
             [(c.pairs.is_some(), "_pairs"), (inner.exact, "_exact"), (inner.terms.is_some(), "_more")]
@@ -169,9 +169,7 @@ impl Tiles<'_> {
         match outside {
             Some((last, _)) => em.bind(line, last, row),
             None => {
-                for (&l, digit) in c.rows.iter().zip(digits(em, line, &c.rows, &row)) {
-                    em.bind(line, l, digit);
-                }
+                decode(em, line, &c.rows, &row);
             }
         }
         let base = self.times(em, line, panel, s.width);
@@ -184,7 +182,7 @@ impl Tiles<'_> {
                 continue;
             }
             let part = em.open(line, Vec::new(), None);
-            let lanes = c.tile.0 as i64;
+            let lanes = c.tile.lanes as i64;
             let main = width - width % lanes;
             let rest = (width - main).unsigned_abs().next_power_of_two() as i64;
             for (step, low, high) in [(lanes, 0, main), (rest, main, width)] {

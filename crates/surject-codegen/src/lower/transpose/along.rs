@@ -27,7 +27,7 @@ impl Along {
 
     /// Gives the loops of the kernel their values in the scope of a row.
     pub(super) fn bind(&self, em: &mut Emitter<'_>, scope: ScopeId, row: &str) {
-        decode(em, scope, &self.digits, row.to_string());
+        decode(em, scope, &self.digits, row);
     }
 }
 

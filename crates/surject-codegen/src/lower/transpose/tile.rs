@@ -8,6 +8,7 @@ use crate::lower::non_temporal::Ends;
 use crate::lower::row::Row;
 use crate::lower::transpose::along::Along;
 use crate::lower::transpose::behind;
+use crate::lower::units::TaskRange;
 use crate::machine::elem::Elem;
 use crate::schedule::Schedule;
 use crate::schedule::non_temporal::{LINE, begin_alike, leaves};
@@ -106,7 +107,7 @@ impl Row<'_> {
         let columns = em.dag.extent(last);
         let ends = if em.streams { Ends::Whole } else { Ends::Asked };
         if !em.streams || begin_alike(em.dag, self.outputs, last) {
-            let range = (Some(from.to_string()), Some(to.to_string()));
+            let range = TaskRange { low: Some(from.to_string()), high: Some(to.to_string()) };
             return self.shifted(em, scope, last, &range, (0, columns, ends));
         }
         let ([stored], [output]) = (tile, self.outputs) else {
@@ -128,7 +129,8 @@ impl Row<'_> {
             let back = em.op(scope, &format!("arith.subi {column}, {within} : i64"));
             em.op(scope, &format!("arith.select {there}, {back}, {column} : i64"))
         };
-        let range = (Some(back(from, &all.low, "sgt")), Some(back(to, &all.high, "slt")));
+        let (low, high) = (back(from, &all.low, "sgt"), back(to, &all.high, "slt"));
+        let range = TaskRange { low: Some(low), high: Some(high) };
         self.shifted(em, scope, last, &range, (0, columns, ends))?;
         let [ahead, behind] =
             [to, from].map(|column| em.op(scope, &format!("arith.subi {column}, {count} : i64")));

@@ -54,12 +54,12 @@ impl Text {
         self.line(&format!("llvm.store {pointer}, {at} : !llvm.ptr, !llvm.ptr"));
     }
 
-    /// Stores the pointer to one of several targets of so many bytes each: the first of them, and the number.
-    fn point(&mut self, (first, number, bytes): (&str, &str, i64), array: &str, i: usize) {
-        let each = self.int(bytes);
+    /// Stores the pointer to the target of this number.
+    fn point(&mut self, targets: &TaskTargets, number: &str) {
+        let each = self.int(targets.bytes);
         let ahead = self.arith("muli", number, &each);
-        let pointer = self.ahead(first, &ahead);
-        self.store(&pointer, array, i);
+        let pointer = self.ahead(&targets.first, &ahead);
+        self.store(&pointer, &targets.at.table, targets.at.entry);
     }
 
     /// A pointer so many bytes further on.
@@ -193,6 +193,225 @@ fn joined(
     Ok(Some(Joined { targets, count, ranges, bytes, total }))
 }
 
+/// An entry of a table of pointers.
+struct Entry {
+    table: String,
+    entry: usize,
+}
+
+/// A pointer that moves with the range: the parts of this memory, of so many bytes each.
+struct Moving {
+    at: Entry,
+    memory: Buf,
+    share: i64,
+}
+
+/// The targets that a task has to itself, of so many bytes each.
+struct TaskTargets {
+    at: Entry,
+    /// The pointer to the first of them.
+    first: String,
+    /// The ranges that are joined to one.
+    ranges: i64,
+    bytes: i64,
+}
+
+/// The kernel of a chain while it is written.
+struct Writing<'a> {
+    chain: &'a Chain,
+    world: &'a World<'a>,
+    /// The kernels of a range, member by member.
+    parts: &'a [Kernel],
+    /// The targets that each has to itself.
+    own: &'a [Option<Joined>],
+    /// Where a worker keeps what it has to itself.
+    offsets: HashMap<Own, i64>,
+    /// The ranges that come from a segment, and those of all.
+    per: i64,
+    count: i64,
+    text: Text,
+    functions: String,
+    /// What the kernel is called with.
+    buffers: Vec<Buf>,
+    writes: Vec<Buf>,
+    one: String,
+    zero: String,
+    /// The pointer to what the worker keeps.
+    base: String,
+    /// The tables of pointers, member by member.
+    tables: Vec<String>,
+    moving: Vec<Moving>,
+    /// Where the parts of what lies between begin.
+    placed: HashMap<Buf, String>,
+    targets: Vec<TaskTargets>,
+}
+
+impl Writing<'_> {
+    /// The first range of the task and that of the next one.
+    fn share_of_task(&mut self) -> [String; 2] {
+        let (tasks, total) = (self.text.int(self.chain.tasks), self.text.int(self.count));
+        let next = self.text.arith("addi", "%task", &self.one);
+        ["%task", next.as_str()].map(|task| {
+            let scaled = self.text.arith("muli", task, &total);
+            self.text.arith("divui", &scaled, &tasks)
+        })
+    }
+
+    /// The pointer to what the worker keeps, of so many bytes for each.
+    fn open_own(&mut self, bytes: i64) {
+        let base = self.text.load("%ptrs", 0);
+        let each = self.text.int(bytes);
+        let ahead = self.text.arith("muli", "%worker", &each);
+        self.base = self.text.ahead(&base, &ahead);
+    }
+
+    /// The function of a member and its table of pointers; those that move with the range are stored inside.
+    fn member(&mut self, number: usize) -> Result<(), CodegenError> {
+        let part = &self.parts[number];
+        let length = self.text.int(part.buffers.len() as i64);
+        let table = self.text.op(&format!("llvm.alloca {length} x !llvm.ptr : (i64) -> !llvm.ptr"));
+        for (entry, &buf) in part.buffers.iter().enumerate() {
+            self.pointer(number, buf, Entry { table: table.clone(), entry })?;
+        }
+        self.functions.push_str(&function(&format!("part{number}"), part));
+        self.start(number, &table)?;
+        self.tables.push(table);
+        Ok(())
+    }
+
+    /// The pointer to a buffer of a member.
+    fn pointer(&mut self, number: usize, buf: Buf, at: Entry) -> Result<(), CodegenError> {
+        let (member, part) = (&self.chain.members[number], &self.parts[number]);
+        if member.recipe.rows() == Some(buf) {
+            let offset = self.text.int(self.offsets.get(&Own::Rows(number)).copied().unwrap_or(0));
+            let pointer = self.text.ahead(&self.base, &offset);
+            self.text.store(&pointer, &at.table, at.entry);
+            return Ok(());
+        }
+        let place = self.world.kernels[member.kernel].buffers.iter().position(|&b| b == buf);
+        let place = place.ok_or_else(|| CodegenError::malformed("a part with a new tensor"))?;
+        let here = member.buffers[place];
+        let memory = (self.world.memory)(here);
+        if let Some(&(_, share)) = self.chain.between.iter().find(|b| b.0 == memory) {
+            self.moving.push(Moving { at, memory, share });
+            let (text, offsets, base) = (&mut self.text, &self.offsets, &self.base);
+            self.placed.entry(memory).or_insert_with(|| {
+                let offset = text.int(offsets.get(&Own::Between(memory)).copied().unwrap_or(0));
+                text.ahead(base, &offset)
+            });
+            return Ok(());
+        }
+        let own = self.own[number].as_ref().filter(|_| part.writes.contains(&buf));
+        let here = own.map_or(here, |own| own.targets);
+        let place = self.buffers.iter().position(|&b| b == here).unwrap_or_else(|| {
+            self.buffers.push(here);
+            self.buffers.len() - 1
+        });
+        if part.writes.contains(&buf) && !self.writes.contains(&here) {
+            self.writes.push(here);
+        }
+        let mut pointer = self.text.load("%ptrs", place);
+        if let Some(own) = own {
+            let each = self.text.int(own.bytes * own.count);
+            let ahead = self.text.arith("muli", "%task", &each);
+            pointer = self.text.ahead(&pointer, &ahead);
+        }
+        self.text.store(&pointer, &at.table, at.entry);
+        if let Some(own) = own.filter(|own| own.count > 1) {
+            self.targets.push(TaskTargets { at, first: pointer, ranges: own.ranges, bytes: own.bytes });
+        }
+        Ok(())
+    }
+
+    /// Fills the targets of a member with what nothing is joined to yet, if it joins its rows.
+    fn start(&mut self, number: usize, table: &str) -> Result<(), CodegenError> {
+        let Some(columns) = self.chain.members[number].recipe.joined() else { return Ok(()) };
+        let start = columns.start(self.world.target)?;
+        self.functions.push_str(&function(&format!("start{number}"), &start));
+        let (text, zero, one) = (&mut self.text, &self.zero, &self.one);
+        let several = self.targets.last().filter(|own| own.at.table == table).zip(self.own[number].as_ref());
+        if let Some((targets, own)) = several {
+            let (count, target) = (text.int(own.count), format!("%target{number}"));
+            text.line(&format!("scf.for {target} = {zero} to {count} step {one} : i64 {{"));
+            text.point(targets, &target);
+        }
+        text.line(&format!(
+            "llvm.call @KERNEL_start{number}({zero}, {one}, {table}) : (i64, i64, !llvm.ptr) -> ()"
+        ));
+        if several.is_some() {
+            text.line("}");
+        }
+        Ok(())
+    }
+
+    /// The loop over the ranges of the task: pointers that move are stored, and every member does the range.
+    fn ranges(&mut self, [begin, until]: [String; 2]) {
+        let (text, zero, one) = (&mut self.text, &self.zero, &self.one);
+        let (per, segment) = (text.int(self.per), text.int(self.chain.segment));
+        let most = text.int(self.chain.most);
+        text.line(&format!("scf.for %range = {begin} to {until} step {one} : i64 {{"));
+        let number = text.arith("divui", "%range", &per);
+        let inside = text.arith("remui", "%range", &per);
+        let first = text.arith("muli", &number, &segment);
+        let end = text.arith("addi", &first, &segment);
+        let ahead = text.arith("muli", &inside, &most);
+        let low = text.arith("addi", &first, &ahead);
+        let high = text.arith("addi", &low, &most);
+        let high = text.arith("minsi", &high, &end);
+        let back = text.arith("subi", zero, &low);
+        for Moving { at, memory, share } in &self.moving {
+            let share = text.int(*share);
+            let distance = text.arith("muli", &back, &share);
+            let place = self.placed.get(memory).cloned().unwrap_or_default();
+            let pointer = text.ahead(&place, &distance);
+            text.store(&pointer, &at.table, at.entry);
+        }
+        for targets in &self.targets {
+            let (done, ranges) = (text.arith("subi", "%range", &begin), text.int(targets.ranges));
+            let target = text.arith("divui", &done, &ranges);
+            text.point(targets, &target);
+        }
+        for (i, table) in self.tables.iter().enumerate() {
+            text.line(&format!(
+                "llvm.call @KERNEL_part{i}({low}, {high}, {table}) : (i64, i64, !llvm.ptr) -> ()"
+            ));
+        }
+        text.line("}");
+    }
+
+    /// The kernel as it is written so far.
+    fn finish(self) -> Kernel {
+        let (chain, parts) = (self.chain, self.parts);
+        let mut declarations: Vec<String> = parts.iter().flat_map(|p| p.declarations.clone()).collect();
+        declarations.sort_unstable();
+        declarations.dedup();
+        let members: Vec<&str> = parts.iter().map(|p| p.summary.as_str()).collect();
+        let summary = format!(
+            "fused: {} rows at a time of {}, tasks {}, saves {:.0} cycles: {}",
+            chain.most,
+            chain.members.first().map_or(0, |m| m.cut.parts),
+            chain.tasks,
+            chain.estimate.saved - chain.estimate.lost,
+            members.join("; ")
+        );
+        Kernel {
+            body: self.text.text,
+            buffers: self.buffers,
+            tasks: chain.tasks,
+            declarations,
+            summary,
+            functions: self.functions,
+            writes: self.writes,
+            cycles: parts.iter().map(|p| p.cycles).sum(),
+            loss: None,
+            cold: false,
+            recipe: None,
+            in_place: Vec::new(),
+            copies: false,
+        }
+    }
+}
+
 /// Makes the kernel of a chain, and the steps that run it.
 pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Result<Vec<Step>, CodegenError> {
     let target = world.target;
@@ -213,156 +432,40 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
     let (offsets, own_bytes) = places(chain, world)?;
     let workers = chain.tasks.min(target.threads.max(1) as i64);
     let kept = scratch(world.types, workers * own_bytes);
-    let mut buffers: Vec<Buf> = vec![kept];
-    let mut writes = vec![kept];
-    let (mut text, mut functions) = (Text::default(), String::new());
-    let one = text.int(1);
-    let zero = text.int(0);
-
-    // The ranges of the task.
-    let (tasks, total) = (text.int(chain.tasks), text.int(count));
-    let next = text.arith("addi", "%task", &one);
-    let [begin, until] = ["%task", next.as_str()].map(|task| {
-        let scaled = text.arith("muli", task, &total);
-        text.arith("divui", &scaled, &tasks)
-    });
-
-    // The pointers of every part; those that move with the range are stored inside.
-    let base = text.load("%ptrs", 0);
-    let each = text.int(own_bytes);
-    let ahead = text.arith("muli", "%worker", &each);
-    let base = text.ahead(&base, &ahead);
-    let mut tables = Vec::new();
-    let mut moving: Vec<(String, usize, Buf, i64)> = Vec::new();
-    let mut placed: HashMap<Buf, String> = HashMap::new();
-    // Where the targets of the task begin, of those that have several.
-    let mut targets: Vec<(String, usize, String, i64, i64)> = Vec::new();
-    for (number, (member, part)) in chain.members.iter().zip(&parts).enumerate() {
-        let kernel = &world.kernels[member.kernel];
-        let rows = member.recipe.rows();
-        let length = text.int(part.buffers.len() as i64);
-        let table = text.op(&format!("llvm.alloca {length} x !llvm.ptr : (i64) -> !llvm.ptr"));
-        for (i, buf) in part.buffers.iter().enumerate() {
-            if rows == Some(*buf) {
-                let offset = text.int(offsets.get(&Own::Rows(number)).copied().unwrap_or(0));
-                let pointer = text.ahead(&base, &offset);
-                text.store(&pointer, &table, i);
-                continue;
-            }
-            let place = kernel.buffers.iter().position(|b| b == buf);
-            let place = place.ok_or_else(|| CodegenError::malformed("a part with a new tensor"))?;
-            let here = member.buffers[place];
-            let memory = (world.memory)(here);
-            if let Some(&(_, share)) = chain.between.iter().find(|b| b.0 == memory) {
-                moving.push((table.clone(), i, memory, share));
-                placed.entry(memory).or_insert_with(|| {
-                    let offset = text.int(offsets.get(&Own::Between(memory)).copied().unwrap_or(0));
-                    text.ahead(&base, &offset)
-                });
-                continue;
-            }
-            let own = own[number].as_ref().filter(|_| part.writes.contains(buf));
-            let here = own.map_or(here, |own| own.targets);
-            let place = buffers.iter().position(|&b| b == here).unwrap_or_else(|| {
-                buffers.push(here);
-                buffers.len() - 1
-            });
-            if part.writes.contains(buf) && !writes.contains(&here) {
-                writes.push(here);
-            }
-            let mut pointer = text.load("%ptrs", place);
-            if let Some(own) = own {
-                let each = text.int(own.bytes * own.count);
-                let ahead = text.arith("muli", "%task", &each);
-                pointer = text.ahead(&pointer, &ahead);
-                if own.count > 1 {
-                    targets.push((table.clone(), i, pointer.clone(), own.ranges, own.bytes));
-                }
-            }
-            text.store(&pointer, &table, i);
-        }
-        functions.push_str(&function(&format!("part{number}"), part));
-        if let Some(columns) = member.recipe.joined() {
-            let start = columns.start(target)?;
-            functions.push_str(&function(&format!("start{number}"), &start));
-            let several = targets.last().filter(|own| own.0 == table).zip(own[number].as_ref());
-            if let Some(((_, i, first, _, bytes), own)) = several {
-                let (count, target) = (text.int(own.count), format!("%target{number}"));
-                text.line(&format!("scf.for {target} = {zero} to {count} step {one} : i64 {{"));
-                text.point((first, &target, *bytes), &table, *i);
-            }
-            text.line(&format!(
-                "llvm.call @KERNEL_start{number}({zero}, {one}, {table}) : (i64, i64, !llvm.ptr) -> ()"
-            ));
-            if several.is_some() {
-                text.line("}");
-            }
-        }
-        tables.push(table);
+    let mut text = Text::default();
+    let (one, zero) = (text.int(1), text.int(0));
+    let mut writing = Writing {
+        chain,
+        world,
+        parts: &parts,
+        own: &own,
+        offsets,
+        per,
+        count,
+        text,
+        functions: String::new(),
+        buffers: vec![kept],
+        writes: vec![kept],
+        one,
+        zero,
+        base: String::new(),
+        tables: Vec::new(),
+        moving: Vec::new(),
+        placed: HashMap::new(),
+        targets: Vec::new(),
+    };
+    let share = writing.share_of_task();
+    writing.open_own(own_bytes);
+    for number in 0..chain.members.len() {
+        writing.member(number)?;
     }
-
-    // Range by range.
-    let (per, segment, most) = (text.int(per), text.int(chain.segment), text.int(chain.most));
-    text.line(&format!("scf.for %range = {begin} to {until} step {one} : i64 {{"));
-    let number = text.arith("divui", "%range", &per);
-    let inside = text.arith("remui", "%range", &per);
-    let first = text.arith("muli", &number, &segment);
-    let end = text.arith("addi", &first, &segment);
-    let ahead = text.arith("muli", &inside, &most);
-    let low = text.arith("addi", &first, &ahead);
-    let high = text.arith("addi", &low, &most);
-    let high = text.arith("minsi", &high, &end);
-    let back = text.arith("subi", &zero, &low);
-    for (table, i, memory, share) in moving {
-        let share = text.int(share);
-        let distance = text.arith("muli", &back, &share);
-        let place = placed.get(&memory).cloned().unwrap_or_default();
-        let pointer = text.ahead(&place, &distance);
-        text.store(&pointer, &table, i);
-    }
-    for (table, i, first, ranges, bytes) in targets {
-        let (done, ranges) = (text.arith("subi", "%range", &begin), text.int(ranges));
-        let target = text.arith("divui", &done, &ranges);
-        text.point((&first, &target, bytes), &table, i);
-    }
-    for (i, table) in tables.iter().enumerate() {
-        text.line(&format!(
-            "llvm.call @KERNEL_part{i}({low}, {high}, {table}) : (i64, i64, !llvm.ptr) -> ()"
-        ));
-    }
-    text.line("}");
-
-    let mut declarations: Vec<String> = parts.iter().flat_map(|p| p.declarations.clone()).collect();
-    declarations.sort_unstable();
-    declarations.dedup();
-    let members: Vec<&str> = parts.iter().map(|p| p.summary.as_str()).collect();
-    let summary = format!(
-        "fused: {} rows at a time of {}, tasks {}, saves {:.0} cycles: {}",
-        chain.most,
-        chain.members.first().map_or(0, |m| m.cut.parts),
-        chain.tasks,
-        chain.estimate.saved - chain.estimate.lost,
-        members.join("; ")
-    );
-    let cycles = parts.iter().map(|p| p.cycles).sum();
+    writing.ranges(share);
+    let kernel = writing.finish();
+    let (buffers, writes) = (kernel.buffers.clone(), kernel.writes.clone());
+    world.kernels.push(kernel);
     let origin = chain.members.last().and_then(|m| match &steps[m.at] {
         Step::Run { origin, .. } => origin.clone(),
         _ => None,
-    });
-    world.kernels.push(Kernel {
-        body: text.text,
-        buffers: buffers.clone(),
-        tasks: chain.tasks,
-        declarations,
-        summary,
-        functions,
-        writes: writes.clone(),
-        cycles,
-        loss: None,
-        cold: false,
-        recipe: None,
-        in_place: Vec::new(),
-        copies: false,
     });
     let in_place = in_place(chain, &parts, world);
     let kernel = world.kernels.len() - 1;

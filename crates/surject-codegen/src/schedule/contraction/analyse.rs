@@ -6,7 +6,10 @@ use crate::expression::dag::{Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::machine::elem::Elem;
 use crate::schedule::contraction::pack::is_steady;
-use crate::schedule::contraction::{Contraction, cost, matrix, pairs, product, sizes, terms, windows};
+use crate::schedule::contraction::pairs::Pairs;
+use crate::schedule::contraction::{
+    Contraction, TileSize, cost, matrix, pairs, product, sizes, terms, windows,
+};
 use surject_ir::{AccOp, BinaryOp, DType};
 
 /// The share of the usual products that vectors make which hold the columns of several terms ([`super::terms`]).
@@ -86,167 +89,69 @@ fn factors(dag: &Dag, node: NodeId, body: NodeId) -> Option<(NodeId, NodeId)> {
     }
 }
 
+/// A factor and the loops of the output that only it depends on.
+struct Side {
+    factor: NodeId,
+    loops: Vec<LoopId>,
+}
+
+/// A reduction that may be a contraction: what there is to know of it before a tile is chosen.
+struct Candidate<'a> {
+    dag: &'a Dag,
+    outputs: &'a [Output],
+    target: &'a Target,
+    node: NodeId,
+    dtype: DType,
+    sides: [Side; 2],
+    /// The loops that both factors depend on, and those that are summed.
+    batch: Vec<LoopId>,
+    sum: &'a [LoopId],
+    /// Products, terms of a sum.
+    work: f64,
+    terms: f64,
+    /// Are tiles made of anything, to test them?
+    eager: bool,
+    /// Are there so few results for every term that storing them is not what counts?
+    few_results: bool,
+    /// Lanes of a whole vector.
+    full: usize,
+    pairs: Option<Pairs>,
+    /// Is it a plain sum of products?
+    plain: bool,
+}
+
+/// A tile for some rows and columns, and what it was chosen for.
+struct Shape {
+    lanes: usize,
+    vectors: usize,
+    high: usize,
+    /// The height where there are many rows.
+    usual: usize,
+    /// Are columns windows that are mostly read where they lie?
+    windows: bool,
+    /// May the rows of a tile be read where they lie?
+    apart: bool,
+    /// Are all rows in one tile?
+    few: bool,
+}
+
 /// Looks at a reduction. `None` where it is no contraction, or tiles would be mostly empty.
 pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> Option<Contraction> {
-    let Node::Reduce { op, loops, body, .. } = &dag[node].node else { return None };
-    let dtype = dag[node].dtype;
-    let suitable = dtype.is_float() || matches!(dtype, DType::I32 | DType::I64 | DType::U32 | DType::U64);
-    let (x, y) = match dag[*body].node {
-        Node::Binary(BinaryOp::Mul, x, y) if *op == AccOp::Add && dag[x].deps != dag[y].deps => (x, y),
-        _ => factors(dag, node, *body)?,
-    };
-    let (dx, dy) = (dag[x].deps, dag[y].deps);
-    if !suitable || loops.iter().any(|&l| !dx.union(dy).contains(l)) {
-        return None;
-    }
-    let of = |set: LoopSet| -> Vec<LoopId> {
-        let all = (0..dag.extents.len()).map(|l| LoopId(l as u8));
-        all.filter(|&l| set.contains(l) && dag.extent(l) > 1).collect()
-    };
-    let deps = dag[node].deps;
-    let stride = |l: LoopId| outputs.iter().map(|o| o.address.coeff(l).abs()).max().unwrap_or(0);
-    let by_stride = |mut loops: Vec<LoopId>| {
-        loops.sort_by_key(|&l| (std::cmp::Reverse(stride(l)), l));
-        loops
-    };
-    let both = of(LoopSet::from_iter(of(dx).into_iter().filter(|&l| dy.contains(l) && deps.contains(l))));
-    let only = |a: LoopSet, b: LoopSet| -> Vec<LoopId> {
-        by_stride(of(a).into_iter().filter(|&l| deps.contains(l) && !b.contains(l)).collect())
-    };
-    let sides = [(x, only(dx, dy)), (y, only(dy, dx))];
-    let work = product(dag, &of(deps)) as f64 * product(dag, loops) as f64;
-    // Sums of halves are not rounded term by term in tiles: the eager ones are to be compared.
-    let eager = target.treats_all_as_large && !matches!(dtype, DType::F16 | DType::BF16);
-    if work < if eager { 64.0 } else { SMALL } || product(dag, loops) < 4 {
-        return None;
-    }
-    let few_results = product(dag, &of(deps)) <= RESULTS * product(dag, loops);
-    let terms = product(dag, loops) as f64;
-    let full = target.vector_bytes / Elem::of(dtype).size();
-    let windowed = loops.iter().filter(|&&l| dag.extent(l) > 1).count() > 1;
-    let pairs = pairs::find(dag, (*op, *body), loops, target);
-    let plain = pairs.is_none() && *op == AccOp::Add && dag[*body].node == Node::Binary(BinaryOp::Mul, x, y);
-    let mut best: Option<(f64, Contraction)> = None;
-    for (rows, columns) in [(&sides[0], &sides[1]), (&sides[1], &sides[0])] {
-        for &lane in &columns.1 {
-            let extent = dag.extent(lane);
-            let count = product(dag, &rows.1);
-            // Few columns with many rows are multiplied in smaller vectors.
-            let small = pairs.is_none() && count >= FULL_TILE;
-            let lanes = if small { sizes::fitting(extent, full) } else { full };
-            let many = target.vector_registers >= 32;
-            let wide = many && pairs.is_none();
-            // Columns that are windows are mostly read where they lie.
-            let windows =
-                windowed && is_steady(dag, columns.0, lane) && windows::is_tensor(dag, (columns.0, dtype));
-            // The rows of a tile that lies in one loop of theirs.
-            let last = rows.1.last().map_or(1, |&l| dag.extent(l));
-            let in_loop = count <= MOST_IN_LOOP && windows::is_tensor(dag, (rows.0, dtype));
-            let alike = if in_loop { last } else { count };
-            let vectors = match (extent as usize).div_ceil(lanes) {
-                // Three hold what two would leave a single one of, which waits for loads.
-                3 if wide => 3,
-                0 | 1 => 1,
-                // Few rows have more vectors, for sums enough to wait for none.
-                n if wide && n > 3 && (2 - i64::from(windows)..=FEW_ROWS).contains(&alike) => {
-                    if n.div_ceil(4) * 4 <= n.div_ceil(3) * 3 { 4 } else { 3 }
-                }
-                _ => 2,
-            };
-            let fill = |n: i64, tile: i64| n as f64 / (((n + tile - 1) / tile).max(1) * tile) as f64;
-            let usual = match (many, vectors) {
-                (true, 4) => 6,
-                (true, 2 | 3) => 8,
-                (true, _) => 16,
-                // Lower ones have just sums enough to wait for none, but do not leave as much of the last tile empty.
-                (false, 2) if fill(alike, 6) < LOWER * fill(alike, 4) => 4,
-                (false, 2) => 6,
-                (false, _) => 8,
-            };
-            // Storing results apart counts the more, the fewer terms they have.
-            let (unit, short) = match stride(lane) {
-                1 => (1.0, 1.0),
-                _ => (APART, (terms / (terms + APART_TERMS) / APART).min(1.0)),
-            };
-            let panels =
-                product(dag, &columns.1) / extent * ((extent as usize).div_ceil(lanes * vectors) as i64);
-            let in_place = windows::is_plain(dag, (rows.0, dtype), &rows.1, loops, panels);
-            let apart = windows::are_few(panels) && windows::is_tensor(dag, (rows.0, dtype));
-            // Are all rows in one tile?
-            let few = (count as usize) < usual && (vectors > 1 || windows);
-            let high = match &rows.1[..] {
-                _ if in_place || few => even(count, usual),
-                // Tiles that all lie in one loop of the rows, if they are hardly lower for it.
-                [_, .., _] if apart => {
-                    let high = even(last, usual);
-                    if 2 * high >= usual || (high * vectors) as f64 >= SUMS { high } else { usual }
-                }
-                _ => usual,
-            };
-            // A vector of half the lanes takes about half the time, a smaller one no less.
-            let pace = (2.0 * lanes as f64 / full as f64).min(1.0);
-            // But where a whole one is no slower, other tiles than these are looked for.
-            let slower = if target.full_rate_vectors { lanes as f64 / full as f64 / pace } else { 1.0 };
-            // Of two that are as good, the one with whole panels.
-            let whole = if vectors == 1 { 1.0 } else { 0.9 + 0.1 * fill(extent, (lanes * vectors) as i64) };
-            // A last vector of half the lanes beside others takes half the time; by itself it waits for loads.
-            let used =
-                fill(extent, if extent > lanes as i64 { (lanes as i64 / 2).max(1) } else { lanes as i64 });
-            let busy = if vectors > 1 || few { ((high * vectors) as f64 / SUMS).min(1.0) } else { 1.0 };
-            let steady = is_steady(dag, columns.0, lane);
-            let gathered = if !steady && few && pairs.is_none() { 0.3 } else { 1.0 };
-            let streams = sizes::streams(dag, columns.0, lane, loops, count, target);
-            // Where memory is what counts, tiles are as high as each other.
-            let (tall, usual) =
-                if streams { (even(count, usual), even(count, usual)) } else { (high, usual) };
-            let mut contraction = Contraction {
-                node,
-                factors: [rows.0, columns.0],
-                batch: by_stride(both.clone()),
-                rows: rows.1.clone(),
-                columns: columns.1.iter().copied().filter(|&l| l != lane).collect(),
-                lane,
-                sum: loops.clone(),
-                tile: (lanes, vectors, tall),
-                usual,
-                pairs,
-                matrix: false,
-                streams,
-                share: 0.0,
-                grouped: plain && vectors == 1 && terms::together(extent, full, target).is_some(),
-                filled: filled(dag, (rows.0, apart), &rows.1, loops, (lanes, tall, product(dag, &columns.1))),
-            };
-            let (pace, frame) = match cost::grouped(dag, &contraction, target) {
-                Some(cycles) => (pace.max(GROUPED), cycles),
-                None => (pace, 0.0),
-            };
-            let share = used * fill(count, high as i64) * pace * whole * busy;
-            contraction.share = share * slower;
-            let score = share * unit;
-            let score = if streams { score.max(0.5) } else { score };
-            let least = match few {
-                _ if eager => 0.0,
-                true if windows => 0.06,
-                _ => 0.3,
-            };
-            if score > least {
-                // Of long sums for few results it matters what is packed, and not how results are stored.
-                let time = if few_results && pairs.is_none() && !streams {
-                    work / full as f64 / (share * slower)
-                        + cost::cycles(dag, &contraction, stride(lane) != 1, target)
-                } else {
-                    let packed = if steady { 0.0 } else { cost::packing(dag, &contraction, target) };
-                    work / full as f64 / (score * short * slower * gathered) + frame + packed
-                };
-                if best.as_ref().is_none_or(|b| time < b.0) {
-                    best = Some((time, contraction));
-                }
+    let candidate = Candidate::of(dag, outputs, node, target)?;
+    let [first, second] = &candidate.sides;
+    let mut best: Option<Tiled> = None;
+    for (rows, columns) in [(first, second), (second, first)] {
+        for &lane in &columns.loops {
+            if let Some(tiled) = candidate.tiled(rows, columns, lane)
+                && best.as_ref().is_none_or(|b| tiled.time < b.time)
+            {
+                best = Some(tiled);
             }
         }
     }
-    let mut best = best?.1;
+    let mut best = best?.contraction;
     // The rows of a tile that do not stay in the nearest cache are read in the order of memory.
-    let bytes = product(dag, loops) * (best.tile.2 * Elem::of(dtype).size()) as i64;
+    let bytes = product(dag, candidate.sum) * (best.tile.high * Elem::of(candidate.dtype).size()) as i64;
     if 2 * bytes > target.l1_bytes as i64
         && best.pairs.is_none()
         && let Some(sum) = windows::in_memory_order(dag, best.factors[0], &best.sum)
@@ -254,6 +159,219 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
         best.sum = sum;
     }
     Some(matrix::in_tiles(dag, best, target))
+}
+
+/// A contraction in tiles, and an estimate of the time it takes.
+struct Tiled {
+    time: f64,
+    contraction: Contraction,
+}
+
+/// How far a loop moves in the outputs.
+fn stride(outputs: &[Output], l: LoopId) -> i64 {
+    outputs.iter().map(|o| o.address.coeff(l).abs()).max().unwrap_or(0)
+}
+
+/// The part of tiles of this length that so many elements fill.
+fn fill(n: i64, tile: i64) -> f64 {
+    n as f64 / (((n + tile - 1) / tile).max(1) * tile) as f64
+}
+
+impl<'a> Candidate<'a> {
+    /// The two factors of a reduction and their loops. `None`: it is no contraction, or too small.
+    fn of(dag: &'a Dag, outputs: &'a [Output], node: NodeId, target: &'a Target) -> Option<Candidate<'a>> {
+        let Node::Reduce { op, loops, body, .. } = &dag[node].node else { return None };
+        let dtype = dag[node].dtype;
+        let suitable = dtype.is_float() || matches!(dtype, DType::I32 | DType::I64 | DType::U32 | DType::U64);
+        let (x, y) = match dag[*body].node {
+            Node::Binary(BinaryOp::Mul, x, y) if *op == AccOp::Add && dag[x].deps != dag[y].deps => (x, y),
+            _ => factors(dag, node, *body)?,
+        };
+        let (dx, dy) = (dag[x].deps, dag[y].deps);
+        if !suitable || loops.iter().any(|&l| !dx.union(dy).contains(l)) {
+            return None;
+        }
+        let of = |set: LoopSet| -> Vec<LoopId> {
+            let all = (0..dag.extents.len()).map(|l| LoopId(l as u8));
+            all.filter(|&l| set.contains(l) && dag.extent(l) > 1).collect()
+        };
+        let deps = dag[node].deps;
+        let by_stride = |mut loops: Vec<LoopId>| {
+            loops.sort_by_key(|&l| (std::cmp::Reverse(stride(outputs, l)), l));
+            loops
+        };
+        let both = of(LoopSet::from_iter(of(dx).into_iter().filter(|&l| dy.contains(l) && deps.contains(l))));
+        let only = |a: LoopSet, b: LoopSet| -> Vec<LoopId> {
+            by_stride(of(a).into_iter().filter(|&l| deps.contains(l) && !b.contains(l)).collect())
+        };
+        let sides = [Side { factor: x, loops: only(dx, dy) }, Side { factor: y, loops: only(dy, dx) }];
+        let terms = product(dag, loops);
+        let work = product(dag, &of(deps)) as f64 * terms as f64;
+        // Sums of halves are not rounded term by term in tiles: the eager ones are to be compared.
+        let eager = target.treats_all_as_large && !matches!(dtype, DType::F16 | DType::BF16);
+        if work < if eager { 64.0 } else { SMALL } || terms < 4 {
+            return None;
+        }
+        let pairs = pairs::find(dag, (*op, *body), loops, target);
+        let product_of = Node::Binary(BinaryOp::Mul, x, y);
+        Some(Candidate {
+            dag,
+            outputs,
+            target,
+            node,
+            dtype,
+            sides,
+            batch: by_stride(both),
+            sum: loops,
+            work,
+            terms: terms as f64,
+            eager,
+            few_results: product(dag, &of(deps)) <= RESULTS * terms,
+            full: target.vector_bytes / Elem::of(dtype).size(),
+            pairs,
+            plain: pairs.is_none() && *op == AccOp::Add && dag[*body].node == product_of,
+        })
+    }
+
+    /// The tile for some rows and columns, one loop of which lies in lanes.
+    fn shape(&self, rows: &Side, columns: &Side, lane: LoopId) -> Shape {
+        let (dag, target) = (self.dag, self.target);
+        let (extent, count) = (dag.extent(lane), product(dag, &rows.loops));
+        // Few columns with many rows are multiplied in smaller vectors.
+        let small = self.pairs.is_none() && count >= FULL_TILE;
+        let lanes = if small { sizes::fitting(extent, self.full) } else { self.full };
+        let many = target.vector_registers >= 32;
+        let windowed = self.sum.iter().filter(|&&l| dag.extent(l) > 1).count() > 1;
+        let windows = windowed
+            && is_steady(dag, columns.factor, lane)
+            && windows::is_tensor(dag, (columns.factor, self.dtype));
+        let lies = windows::is_tensor(dag, (rows.factor, self.dtype));
+        // The rows of a tile that lies in one loop of theirs.
+        let last = rows.loops.last().map_or(1, |&l| dag.extent(l));
+        let alike = if count <= MOST_IN_LOOP && lies { last } else { count };
+        let vectors = self.vectors((extent as usize).div_ceil(lanes), alike, windows);
+        let usual = match (many, vectors) {
+            (true, 4) => 6,
+            (true, 2 | 3) => 8,
+            (true, _) => 16,
+            // Lower ones have just sums enough to wait for none, but do not leave as much of the last tile empty.
+            (false, 2) if fill(alike, 6) < LOWER * fill(alike, 4) => 4,
+            (false, 2) => 6,
+            (false, _) => 8,
+        };
+        let panels = (extent as usize).div_ceil(lanes * vectors) as i64;
+        let panels = product(dag, &columns.loops) / extent * panels;
+        let in_place = windows::is_plain(dag, (rows.factor, self.dtype), &rows.loops, self.sum, panels);
+        let apart = windows::are_few(panels) && lies;
+        let few = (count as usize) < usual && (vectors > 1 || windows);
+        let high = match &rows.loops[..] {
+            _ if in_place || few => even(count, usual),
+            // Tiles that all lie in one loop of the rows, if they are hardly lower for it.
+            [_, .., _] if apart => {
+                let high = even(last, usual);
+                if 2 * high >= usual || (high * vectors) as f64 >= SUMS { high } else { usual }
+            }
+            _ => usual,
+        };
+        Shape { lanes, vectors, high, usual, windows, apart, few }
+    }
+
+    /// The vectors of a tile, of those that the columns fill, for so many rows. `windows`: are columns read where they lie?
+    fn vectors(&self, filled: usize, rows: i64, windows: bool) -> usize {
+        let wide = self.target.vector_registers >= 32 && self.pairs.is_none();
+        match filled {
+            // Three hold what two would leave a single one of, which waits for loads.
+            3 if wide => 3,
+            0 | 1 => 1,
+            // Few rows have more vectors, for sums enough to wait for none.
+            n if wide && n > 3 && (2 - i64::from(windows)..=FEW_ROWS).contains(&rows) => {
+                if n.div_ceil(4) * 4 <= n.div_ceil(3) * 3 { 4 } else { 3 }
+            }
+            _ => 2,
+        }
+    }
+
+    /// The contraction with a loop in lanes, and its time; `None`: tiles would be mostly empty.
+    fn tiled(&self, rows: &Side, columns: &Side, lane: LoopId) -> Option<Tiled> {
+        let (dag, target) = (self.dag, self.target);
+        let shape = self.shape(rows, columns, lane);
+        let mut contraction = self.contraction(rows, columns, lane, &shape);
+        let (extent, count) = (dag.extent(lane), product(dag, &rows.loops));
+        let Shape { lanes, vectors, high, few, .. } = shape;
+        // A vector of half the lanes takes about half the time, a smaller one no less.
+        let pace = (2.0 * lanes as f64 / self.full as f64).min(1.0);
+        // But where a whole one is no slower, other tiles than these are looked for.
+        let slower = if target.full_rate_vectors { lanes as f64 / self.full as f64 / pace } else { 1.0 };
+        // Of two that are as good, the one with whole panels.
+        let whole = if vectors == 1 { 1.0 } else { 0.9 + 0.1 * fill(extent, (lanes * vectors) as i64) };
+        // A last vector of half the lanes beside others takes half the time; by itself it waits for loads.
+        let used = fill(extent, if extent > lanes as i64 { (lanes as i64 / 2).max(1) } else { lanes as i64 });
+        let busy = if vectors > 1 || few { ((high * vectors) as f64 / SUMS).min(1.0) } else { 1.0 };
+        let (pace, frame) = match cost::grouped(dag, &contraction, target) {
+            Some(cycles) => (pace.max(GROUPED), cycles),
+            None => (pace, 0.0),
+        };
+        let share = used * fill(count, high as i64) * pace * whole * busy;
+        contraction.share = share * slower;
+        // Storing results apart counts the more, the fewer terms they have.
+        let beside = stride(self.outputs, lane) == 1;
+        let (unit, short) = match beside {
+            true => (1.0, 1.0),
+            false => (APART, (self.terms / (self.terms + APART_TERMS) / APART).min(1.0)),
+        };
+        let score = share * unit;
+        let score = if contraction.streams { score.max(0.5) } else { score };
+        let least = match few {
+            _ if self.eager => 0.0,
+            true if shape.windows => 0.06,
+            _ => 0.3,
+        };
+        if score <= least {
+            return None;
+        }
+        let products = self.work / self.full as f64;
+        // Of long sums for few results it matters what is packed, and not how results are stored.
+        let time = if self.few_results && self.pairs.is_none() && !contraction.streams {
+            products / (share * slower) + cost::cycles(dag, &contraction, !beside, target)
+        } else {
+            let steady = is_steady(dag, columns.factor, lane);
+            let gathered = if !steady && few && self.pairs.is_none() { 0.3 } else { 1.0 };
+            let packed = if steady { 0.0 } else { cost::packing(dag, &contraction, target) };
+            products / (score * short * slower * gathered) + frame + packed
+        };
+        Some(Tiled { time, contraction })
+    }
+
+    /// The contraction in tiles of a shape; the share of products is still to be said.
+    fn contraction(&self, rows: &Side, columns: &Side, lane: LoopId, shape: &Shape) -> Contraction {
+        let (dag, target) = (self.dag, self.target);
+        let count = product(dag, &rows.loops);
+        let streams = sizes::streams(dag, columns.factor, lane, self.sum, count, target);
+        // Where memory is what counts, tiles are as high as each other.
+        let (high, usual) = match streams {
+            true => (even(count, shape.usual), even(count, shape.usual)),
+            false => (shape.high, shape.usual),
+        };
+        let tile = TileSize { lanes: shape.lanes, vectors: shape.vectors, high };
+        let together = terms::together(dag.extent(lane), self.full, target);
+        Contraction {
+            node: self.node,
+            factors: [rows.factor, columns.factor],
+            batch: self.batch.clone(),
+            rows: rows.loops.clone(),
+            columns: columns.loops.iter().copied().filter(|&l| l != lane).collect(),
+            lane,
+            sum: self.sum.to_vec(),
+            tile,
+            usual,
+            pairs: self.pairs,
+            matrix: false,
+            streams,
+            share: 0.0,
+            grouped: self.plain && tile.vectors == 1 && together.is_some(),
+            filled: filled(dag, rows, self.sum, tile, (product(dag, &columns.loops), shape.apart)),
+        }
+    }
 }
 
 /// The height of as many tiles as rows need, where these are shared between the tiles.
@@ -264,19 +382,20 @@ fn even(rows: i64, usual: usize) -> usize {
 
 /// The extent to fill the last loop of the rows up to, where the rows of a tile would differ in several loops and could
 /// only be evaluated one by one, which takes as long as some vectors of columns, or could not be read where they lie.
-/// `x` is their factor; may its rows lie where they are?
+/// There are so many columns; may rows lie where they are (`apart`)?
 fn filled(
     dag: &Dag,
-    (x, apart): (NodeId, bool),
-    rows: &[LoopId],
+    rows: &Side,
     sum: &[LoopId],
-    (lanes, high, columns): (usize, usize, i64),
+    TileSize { lanes, high, .. }: TileSize,
+    (columns, apart): (i64, bool),
 ) -> Option<i64> {
     const WASTE: f64 = 0.15;
     const MOST: f64 = 1.0;
     /// Of its products, what packing the rows of a tile costs.
     const CROSSING: f64 = 0.3;
     const VECTORS: f64 = 2.0;
+    let (x, rows) = (rows.factor, &rows.loops[..]);
     let (&last, outer) = rows.split_last()?;
     let (extent, high) = (dag.extent(last), high as i64);
     let across =

@@ -7,7 +7,7 @@
 use crate::Target;
 use crate::expression::dag::{Dag, Node};
 use crate::schedule::contraction::pairs::{self, Kind, Pairs};
-use crate::schedule::contraction::{Contraction, product};
+use crate::schedule::contraction::{Contraction, TileSize, product};
 
 /// Rows of a register, and elements of a row.
 pub(crate) const SIDE: usize = 16;
@@ -30,7 +30,6 @@ pub(crate) fn whole(terms: i64) -> i64 {
 /// A contraction with tiles in these registers, if the machine has them and its factors fit.
 pub(crate) fn in_tiles(dag: &Dag, c: Contraction, target: &Target) -> Contraction {
     let Some(pairs) = c.pairs.and_then(|pairs| of_tiles(dag, &c, pairs, target)) else { return c };
-    let (lanes, vectors, _) = c.tile;
     // The elements of a row lie one behind the other along the innermost loop.
     let outer = c.sum.iter().copied().filter(|&l| l != pairs.along);
     let changed = Contraction {
@@ -38,11 +37,11 @@ pub(crate) fn in_tiles(dag: &Dag, c: Contraction, target: &Target) -> Contractio
         pairs: Some(pairs),
         matrix: true,
         filled: None,
-        tile: (lanes, vectors, HIGH),
+        tile: TileSize { high: HIGH, ..c.tile },
         usual: HIGH,
         ..c.clone()
     };
-    let wide = lanes == SIDE && product(dag, &c.rows) > 1 && dag.extent(c.lane) >= LEAST;
+    let wide = c.tile.lanes == SIDE && product(dag, &c.rows) > 1 && dag.extent(c.lane) >= LEAST;
     if wide && !c.streams && changed.row_pack(dag).may_be_turned(dag, &c.rows) { changed } else { c }
 }
 

@@ -196,7 +196,7 @@ impl Contraction {
             value: self.factors[1],
             sum: &self.sum,
             width: s.width as usize,
-            lanes: self.tile.0,
+            lanes: self.tile.lanes,
             elem: s.elem,
             pairs: self.pairs,
             terms: s.sum,

@@ -8,7 +8,7 @@ use crate::machine::elem::Elem;
 use crate::schedule::contraction::pack::Pack;
 use crate::schedule::contraction::pairs::{Kind, MARK, Pairs};
 use crate::schedule::contraction::windows::{Reads, Windows, is_tensor, windows};
-use crate::schedule::contraction::{Contraction, matrix, product};
+use crate::schedule::contraction::{Contraction, TileSize, matrix, product};
 
 /// The sizes that both kernels agree on.
 pub(crate) struct Sizes {
@@ -47,6 +47,64 @@ pub(crate) struct Sizes {
     pub(crate) nearest: i64,
 }
 
+/// How the work of a contraction is divided between tasks: batches, blocks of rows, and panels of columns.
+struct Division<'a> {
+    c: &'a Contraction,
+    target: &'a Target,
+    batch: i64,
+    blocks: i64,
+    rows: i64,
+    sum: i64,
+    all_panels: i64,
+    width: i64,
+    elem: Elem,
+}
+
+impl Division<'_> {
+    /// Tasks that are enough for every thread.
+    fn most(&self) -> i64 {
+        4 * self.target.threads as i64
+    }
+
+    fn flops(&self) -> f64 {
+        let columns = self.all_panels * self.width;
+        2.0 * self.batch as f64 * self.rows as f64 * self.sum as f64 * columns as f64
+    }
+
+    /// Tasks of long work, which has more of them: a thread that is held up leaves more of it to the others.
+    fn more(&self) -> i64 {
+        ((self.flops() / TASK_FLOPS) as i64).min(4 * self.most())
+    }
+
+    /// Groups of columns, so that there is work for every thread.
+    fn groups(&self) -> i64 {
+        let (batch, all_panels, most) = (self.batch, self.all_panels, self.most());
+        let (blocks, threads) = (batch * self.blocks, self.target.threads as i64);
+        if blocks >= 2 * threads {
+            let long = threads > 1 && !self.c.streams;
+            let most = if long { (all_panels / GROUP).max(1) } else { 1 };
+            (self.more() / blocks).clamp(1, most)
+        } else if self.c.streams {
+            // As many for every thread, each of whole pages.
+            let pages = all_panels * self.width * self.elem.size() as i64 / PAGE;
+            let all = (pages / batch).min(most / batch).max(threads);
+            (all / threads * threads).clamp(1, all_panels)
+        } else {
+            (most / blocks).clamp(1, all_panels)
+        }
+    }
+
+    /// The tasks for so many items.
+    fn tasks(&self, items: i64) -> i64 {
+        let little = self.flops() < 400_000.0 && !self.target.treats_all_as_large;
+        match self.target.threads <= 1 || little {
+            true => 1,
+            false if self.c.streams => items.min(self.most()),
+            false => items.min(self.most().max(self.more())),
+        }
+    }
+}
+
 impl Sizes {
     pub(crate) fn new(dag: &Dag, c: &Contraction, target: &Target) -> Sizes {
         let sizes = Sizes::with_blocks(dag, c, target, FAR_ROWS);
@@ -63,7 +121,7 @@ impl Sizes {
 
     /// Sizes with blocks of at most so many rows.
     fn with_blocks(dag: &Dag, c: &Contraction, target: &Target, most_rows: i64) -> Sizes {
-        let (lanes, vectors, high) = c.tile;
+        let TileSize { lanes, vectors, high } = c.tile;
         let (width, high) = ((lanes * vectors) as i64, high as i64);
         let elem = Elem::of(dag[c.node].dtype);
         let (mut rows, sum, batch) = (product(dag, &c.rows), c.terms(dag), product(dag, &c.batch));
@@ -94,32 +152,21 @@ impl Sizes {
             true => (PASS, (rows + high - 1) / high * high, 1),
             false => (0, block, blocks),
         };
-        let flops = 2.0 * batch as f64 * rows as f64 * sum as f64 * (all_panels * width) as f64;
-        // Long work in more tasks: a thread that is held up leaves more of it to the others.
-        let more = ((flops / TASK_FLOPS) as i64).min(4 * most);
-        let groups = if batch * blocks >= 2 * target.threads as i64 {
-            let long = target.threads > 1 && !c.streams;
-            let most = if long { (all_panels / GROUP).max(1) } else { 1 };
-            (more / (batch * blocks)).clamp(1, most)
-        } else if c.streams {
-            // As many for every thread, each of whole pages.
-            let pages = all_panels * width * elem.size() as i64 / PAGE;
-            let threads = target.threads as i64;
-            let all = (pages / batch).min(most / batch).max(threads);
-            (all / threads * threads).clamp(1, all_panels)
-        } else {
-            (most / (batch * blocks)).clamp(1, all_panels)
-        };
+        let division = Division { c, target, batch, blocks, rows, sum, all_panels, width, elem };
+        let groups = division.groups();
         let groups = if far { groups.max((all_panels * panel_bytes + near - 1) / near) } else { groups };
         let group = (all_panels + groups - 1) / groups;
         let groups = (all_panels + group - 1) / group;
         let beside = if c.streams || c.matrix { 1 } else { (NEAR / panel_bytes).clamp(1, group) };
-        let items = batch * blocks * groups;
-        let tasks = match target.threads <= 1 || (flops < 400_000.0 && !target.treats_all_as_large) {
-            true => 1,
-            false if c.streams => items.min(most),
-            false => items.min(most.max(more)),
-        };
+        let tasks = division.tasks(batch * blocks * groups);
+        // Of which size on the last panel is worth having only the columns that exist.
+        let least = if 8 * panel_bytes <= 3 * nearest { 3 * nearest / 2 } else { LARGE * nearest };
+        let tight = all_panels == panels
+            && batch == 1
+            && c.pairs.is_none()
+            && (c.grouped || panels * panel_bytes >= least)
+            && dag.extent(c.lane) % width != 0
+            && Pack::may_be_tight(dag, c.factors[1], c.lane);
         Sizes {
             lanes: lanes as i64,
             width,
@@ -138,14 +185,7 @@ impl Sizes {
             workers: tasks.min(target.threads as i64).max(1),
             elem,
             mark: if c.has_halves() { MARK } else { 0 },
-            tight: all_panels == panels
-                && batch == 1
-                && c.pairs.is_none()
-                && (c.grouped
-                    || panels * panel_bytes
-                        >= if 8 * panel_bytes <= 3 * nearest { 3 * nearest / 2 } else { LARGE * nearest })
-                && dag.extent(c.lane) % width != 0
-                && Pack::may_be_tight(dag, c.factors[1], c.lane),
+            tight,
             pass,
             by_groups: far,
             nearest,
@@ -270,8 +310,8 @@ impl Contraction {
 
     /// The contraction whose rows are numbered one by one: none is filled up, and tiles have the usual height.
     pub(crate) fn by_rows(&self) -> Contraction {
-        let (lanes, vectors, _) = self.tile;
-        Contraction { filled: None, tile: (lanes, vectors, self.usual), ..self.clone() }
+        let tile = TileSize { high: self.usual, ..self.tile };
+        Contraction { filled: None, tile, ..self.clone() }
     }
 
     /// The rows of a tile where they are numbered one by one.
@@ -284,7 +324,7 @@ impl Contraction {
     pub(crate) fn cycles(&self, s: &Sizes, extent: i64) -> f64 {
         let rows = (s.rows + s.high - 1) / s.high * s.high;
         let columns = s.all_panels / s.panels * covered(extent, s.lanes as usize);
-        let at_once = self.tile.0 as f64 * if self.matrix { matrix::VECTORS } else { 1.0 };
+        let at_once = self.tile.lanes as f64 * if self.matrix { matrix::VECTORS } else { 1.0 };
         s.batch as f64 * rows as f64 * s.sum as f64 * columns as f64 / at_once
     }
 }
