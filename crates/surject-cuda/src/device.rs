@@ -61,7 +61,7 @@ pub struct Mark(pub u64);
 pub struct Recording(pub u64);
 
 /// How a kernel is launched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Shape {
     /// Blocks in each dimension, at least one.
     pub blocks: [u32; 3],

@@ -59,8 +59,8 @@ impl Driver {
         Driver::numbered(0)
     }
 
-    /// The GPU with a number, as the driver counts.
-    pub fn numbered(number: i32) -> Result<Driver, DeviceError> {
+    /// How many GPUs the driver knows.
+    pub fn count() -> Result<i32, DeviceError> {
         // SAFETY: it only tries to load the library of the driver.
         if !unsafe { sys::is_culib_present() } {
             return Err(DeviceError::NoDriver("the library `libcuda.so.1` is not found".into()));
@@ -69,7 +69,12 @@ impl Driver {
             100 => DeviceError::NoDevice,
             _ => DeviceError::NoDriver(reason(error)),
         })?;
-        let count = result::device::get_count().map_err(|e| failed("cuDeviceGetCount", e))?;
+        result::device::get_count().map_err(|e| failed("cuDeviceGetCount", e))
+    }
+
+    /// The GPU with a number, as the driver counts.
+    pub fn numbered(number: i32) -> Result<Driver, DeviceError> {
+        let count = Driver::count()?;
         if number >= count {
             return Err(DeviceError::NoDevice);
         }

@@ -15,13 +15,17 @@
 mod device;
 mod driver;
 pub mod memory;
+mod name;
 mod plan;
 mod pool;
+pub mod probe;
 mod session;
 mod simulated;
+mod stored;
 
 pub use device::{Device, DeviceError, DeviceInfo, Mark, Memory, Module, Recording, Shape, View};
 pub use driver::Driver;
+pub use name::DeviceName;
 pub use plan::{HostStep, Kernel, Place, Plan, PlanError, Step, Tensor, TensorId};
 pub use pool::Pooled;
 pub use session::{Counts, RunError, Session};

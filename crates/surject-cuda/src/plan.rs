@@ -1,15 +1,17 @@
 //! A program as steps of a device.
 
 use crate::Shape;
+use crate::stored::{dtype, program};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use surject_ir::{Buffer, DType, Program};
 
 /// A tensor of a plan, by its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TensorId(pub u32);
 
 /// Where a tensor lies on the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Place {
     /// In the arena, from this byte on.
     Arena(u64),
@@ -20,11 +22,12 @@ pub enum Place {
 }
 
 /// A tensor of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tensor {
     /// Its name: that of the variable, or of what it is for.
     pub name: String,
     /// The type of its elements.
+    #[serde(with = "dtype")]
     pub dtype: DType,
     /// Its sizes.
     pub shape: Vec<usize>,
@@ -41,7 +44,7 @@ impl Tensor {
 }
 
 /// A kernel of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kernel {
     /// Its name in the PTX.
     pub name: String,
@@ -54,18 +57,19 @@ pub struct Kernel {
 }
 
 /// What the host computes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HostStep {
     /// What it is, such as `sort`.
     pub operation: String,
     /// Why the device does not, where that is not said by what it is.
     pub reason: Option<String>,
     /// Its only function; the parameters are the inputs, the results the outputs.
+    #[serde(with = "program")]
     pub program: Program,
 }
 
 /// A step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Step {
     /// A kernel, by number, on its tensors.
     Launch {
@@ -108,8 +112,9 @@ pub enum Step {
     },
 }
 
-/// A program for a device.
-#[derive(Clone, Debug)]
+/// A program for a device. Its constants and its code are no part of its serialised form: they are bytes, which whoever
+/// stores a plan stores beside it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
     /// Its name.
     pub name: String,
@@ -128,10 +133,12 @@ pub struct Plan {
     /// The steps, in order.
     pub steps: Vec<Step>,
     /// Literals, which are copied to the device once.
+    #[serde(skip)]
     pub constants: Vec<Buffer>,
     /// Bytes of the arena, which holds all that is neither an argument nor a constant.
     pub arena_bytes: u64,
     /// The code of the kernels.
+    #[serde(skip)]
     pub ptx: String,
 }
 
@@ -152,8 +159,12 @@ impl Plan {
     /// Bytes on the device while it runs: the arena, arguments, constants.
     pub fn peak_bytes(&self) -> u64 {
         let params = self.params.iter().filter_map(|&p| self.tensor(p).bytes());
-        let constants = self.constants.iter().map(|c| c.bytes().len() as u64);
-        params.chain(constants).fold(self.arena_bytes, u64::saturating_add)
+        params.chain([self.constant_bytes()]).fold(self.arena_bytes, u64::saturating_add)
+    }
+
+    /// Bytes of its constants.
+    pub fn constant_bytes(&self) -> u64 {
+        self.constants.iter().map(|c| c.bytes().len() as u64).sum()
     }
 
     /// All steps, those of loops and choices behind them, with their depth.
@@ -285,7 +296,7 @@ impl fmt::Display for Tensor {
 impl fmt::Display for Plan {
     /// The memory, the tensors and the steps. What the host does says how many bytes are copied for it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let constants: u64 = self.constants.iter().map(|c| c.bytes().len() as u64).sum();
+        let constants = self.constant_bytes();
         writeln!(f, "plan {} for {}", self.name, self.architecture)?;
         writeln!(
             f,

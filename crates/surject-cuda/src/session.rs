@@ -222,6 +222,13 @@ impl<D: Device> Session<D> {
         self.device.elapsed(from, to).map_err(|error| self.late(error, "measuring"))
     }
 
+    /// Waits for the steps.
+    pub fn wait(&mut self) -> Result<(), RunError> {
+        let waited = self.device.synchronise().map_err(|error| self.late(error, "waiting"));
+        self.last = None;
+        waited
+    }
+
     /// Waits for the steps, and copies the results to the host.
     pub fn results(&mut self) -> Result<Vec<Buffer>, RunError> {
         let ids = self.plan.results.clone();

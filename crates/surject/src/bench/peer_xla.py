@@ -1,4 +1,4 @@
-"""XLA through `jaxlib`, for `peer.py`: one call of the loaded executable a sample, without the dispatch of `jit`."""
+"""XLA through `jaxlib` on a processor, or on what JAX_PLATFORMS names, for `peer.py`: one call of the loaded executable a sample, without the dispatch of `jit`."""
 import os
 import time
 
@@ -14,7 +14,7 @@ jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_cpu_enable_async_dispatch", False)
 # Factorisations and solvers are calls of LAPACK, whose addresses `jax` looks up when it first traces one.
 lapack._lapack.initialize()
-client = xla_bridge.get_backend("cpu")
+client = xla_bridge.get_backend(os.environ["JAX_PLATFORMS"])
 device = client.local_devices()[0]
 compiled, arguments, spent = None, [], 0.0
 
