@@ -52,16 +52,26 @@ DRY = {"unmeasured": "a dry run: there was no GPU, and an interpreter has no tim
 
 
 def environment():
-    """The peers run on the Python that runs this, unless another one is named."""
+    """The peers run on the Python that runs this, unless another one is named. Libraries of the bundle serve where the system
+    lacks them."""
     own = os.environ.copy()
     own.setdefault("SURJECT_PYTHON", sys.executable)
+    try:
+        needed = subprocess.run(["ldd", SURJECT], capture_output=True, text=True, timeout=10).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        needed = ""
+    if "not found" in needed:
+        own["LD_LIBRARY_PATH"] = ":".join(filter(None, [own.get("LD_LIBRARY_PATH"), f"{HERE}/lib"]))
     return own
+
+
+ENVIRONMENT = environment()
 
 
 def run(words, seconds):
     """The exit status (None: cut off), and what was printed."""
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=max(seconds, 1), env=environment(), cwd=HERE)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=max(seconds, 1), env=ENVIRONMENT, cwd=HERE)
         return done.returncode, (done.stdout + done.stderr).strip()
     except subprocess.TimeoutExpired as late:
         said = late.stdout or b""
@@ -158,7 +168,8 @@ def bench(programs, words, seconds):
 def suite(names=None):
     own = sorted(os.path.dirname(p) for p in glob.glob(f"{HERE}/suite/*/program.mlir"))
     if names is None:
-        return own
+        # What is cut off is not what matters most.
+        return sorted(own, key=lambda p: os.path.basename(p) not in FRAMEWORKS)
     return [p for p in own if os.path.basename(p) in names]
 
 

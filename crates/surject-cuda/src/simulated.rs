@@ -96,7 +96,7 @@ impl Simulated {
         for (i, &view) in args.iter().enumerate() {
             for other in &args[..i] {
                 let apart = view.offset + view.bytes <= other.offset || other.offset + other.bytes <= view.offset;
-                if view.memory == other.memory && !apart && view.bytes.min(other.bytes) > 0 {
+                if view.memory == other.memory && !apart && view != *other && view.bytes.min(other.bytes) > 0 {
                     return Err(DeviceError::Lost(format!("tensors of `{kernel}` overlap: {view:?}, {other:?}")));
                 }
             }
@@ -106,11 +106,19 @@ impl Simulated {
             let (memory, range) = self.bytes(view)?;
             buffers.push(Buffer::partly(&memory.bytes[range.clone()], &memory.written[range]));
         }
+        let before = buffers.clone();
         let module = self.modules.get(&module.0).ok_or_else(|| DeviceError::NoKernel(kernel.into()))?;
         let grid = Grid { blocks: shape.blocks, threads: shape.threads, shared: shape.shared as usize };
         let numbers: Vec<Arg> = (0..buffers.len()).map(Arg::Buffer).collect();
         surject_ptx::run(module, kernel, &grid, &numbers, &mut buffers)
             .map_err(|error| DeviceError::Lost(error.to_string()))?;
+        // One tensor may be two arguments where it is only read.
+        for (i, view) in args.iter().enumerate() {
+            let twice = args.iter().enumerate().any(|(j, other)| j != i && other == view);
+            if twice && buffers[i] != before[i] {
+                return Err(DeviceError::Lost(format!("`{kernel}` writes to what is two of its arguments: {view:?}")));
+            }
+        }
         self.launches += 1;
         for (&view, buffer) in args.iter().zip(&buffers) {
             let (memory, range) = self.bytes(view)?;

@@ -19,6 +19,7 @@
 //! `surject-cuda` runs.
 
 pub mod compile;
+pub mod library;
 pub mod model;
 pub mod program;
 mod strategies;

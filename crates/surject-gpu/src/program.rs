@@ -1,22 +1,23 @@
 //! Programs as plans of a GPU: kernels, library operations on the host, loops and choices.
 //!
-//! Every assignment becomes kernels; kernels of one text are made once. What has no kernel — library operations, and
-//! assignments whose types or operations a GPU has no form for — is a step of the host, which the plan says with the
+//! Every assignment becomes kernels, and so do library operations that move elements ([`crate::library`]); kernels of one
+//! text are made once. What has no kernel — other library operations, and assignments whose types or operations a GPU has
+//! no form for — is a step of the host, which the plan says with the
 //! bytes that are copied for it and, of assignments, why. A loop carries its values in tensors of its own: what its body
 //! yields is copied there, by way of others where one carried value becomes another.
 
 use crate::compile::{self, CompileError};
 use crate::write::{self, Written};
-use crate::Gpu;
+use crate::{Gpu, library};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use surject_codegen::CodegenError;
 use surject_codegen::kernels::expression::Tensor as KernelTensor;
 use surject_codegen::kernels::legal::legal;
-use surject_codegen::kernels::run::{Kernels, Made, assignments, kernels};
+use surject_codegen::kernels::run::{Kernels, assignments, kernels};
 use surject_codegen::kernels::schedule::Schedules;
 use surject_cuda::{HostStep, Kernel, Place, Plan, PlanError, Shape, Step, Tensor, TensorId, memory};
 use surject_ir::{
-    Block, Buffer, FieldId, FieldKind, Function, Program, Region, Statement, StatementKind, TensorType, Var,
+    Block, Buffer, FieldId, FieldKind, Function, LibOp, Program, Region, Statement, StatementKind, TensorType, Var,
 };
 
 /// Why a program has no plan.
@@ -188,7 +189,10 @@ impl Planner<'_> {
                 self.places.insert(*target, id);
                 Ok(())
             }
-            StatementKind::Call { op, .. } => self.host(statement, op.name(), None, steps),
+            StatementKind::Call { op, args, targets, .. } => match self.moves(op, args, targets, steps)? {
+                true => Ok(()),
+                false => self.host(statement, op.name(), None, steps),
+            },
             StatementKind::While { targets, inits, cond, body } => {
                 self.repeat(targets, inits, [cond, body], steps)
             }
@@ -218,8 +222,14 @@ impl Planner<'_> {
         steps: &mut Vec<Step>,
     ) -> Result<(), ProgramError> {
         let mut carried = Vec::new();
-        for (&target, &init) in targets.iter().zip(inits) {
+        for (i, (&target, &init)) in targets.iter().zip(inits).enumerate() {
             let from = self.get(init)?;
+            // What every round gives on as it was is the tensor that the loop begins with.
+            if body.body.results.get(i) == body.params.get(i) {
+                self.places.insert(target, from);
+                carried.push(from);
+                continue;
+            }
             let to = self.define(target)?;
             steps.push(Step::Copy { from, to });
             carried.push(to);
@@ -279,7 +289,7 @@ impl Planner<'_> {
         // All of them have a form, or none is used.
         let mut forms = Vec::new();
         for made in &kernels {
-            match self.form(made, &name) {
+            match self.form(&made.launch.kernel, &name) {
                 Ok(form) => forms.push(form),
                 Err(reason) => return self.host(statement, "assignment", Some(reason), steps),
             }
@@ -305,10 +315,51 @@ impl Planner<'_> {
         Ok(())
     }
 
+    /// A library operation that moves elements, on the device; `false` where it is none or has no form there.
+    fn moves(
+        &mut self,
+        op: &LibOp,
+        args: &[Var],
+        targets: &[Var],
+        steps: &mut Vec<Step>,
+    ) -> Result<bool, ProgramError> {
+        let [target] = *targets else { return Ok(false) };
+        let shape = |&var: &Var| {
+            let ty = self.function.ty(var);
+            let sizes = ty.space.sizes()?.into_iter().map(|n| i64::try_from(n).ok());
+            Some(library::Shape { dtype: ty.dtype, sizes: sizes.collect::<Option<Vec<i64>>>()? })
+        };
+        let shapes = args.iter().map(shape).collect::<Option<Vec<library::Shape>>>();
+        let (Some(shapes), Some(result)) = (shapes, shape(&target)) else { return Ok(false) };
+        let variable = self.function.name_of(target).to_string();
+        let Some(form) = library::form(op, &shapes, &result, &format!("{variable}_{}", op.name()))? else {
+            return Ok(false);
+        };
+        let inputs = self.all(args)?;
+        let (kernel, from) = match &form {
+            library::Form::Kernel(kernel) => (Some(kernel), 0),
+            library::Form::Update(kernel) => (Some(kernel), 1),
+            library::Form::Copy => (None, 0),
+        };
+        let number = match kernel.map(|kernel| self.form(kernel, &variable)) {
+            Some(Err(_)) => return Ok(false),
+            Some(Ok(number)) => number,
+            None => None,
+        };
+        let own = self.define(target)?;
+        if !matches!(form, library::Form::Kernel(_)) {
+            steps.push(Step::Copy { from: inputs[0], to: own });
+        }
+        if let Some(kernel) = number {
+            let tensors = inputs[from..].iter().copied().chain([own]).collect();
+            steps.push(Step::Launch { kernel, tensors });
+        }
+        Ok(true)
+    }
+
     /// The number of a kernel, which is made if there is none like it; `None` where its grid has no blocks. An error says
     /// why a GPU has no form for it.
-    fn form(&mut self, made: &Made, assignment: &str) -> Result<Option<u32>, String> {
-        let kernel = &made.launch.kernel;
+    fn form(&mut self, kernel: &surject_kernel::Kernel, assignment: &str) -> Result<Option<u32>, String> {
         let key = surject_kernel::Kernel { name: "k".into(), ..kernel.clone() }.to_string();
         if let Some(&number) = self.numbers.get(&key) {
             return Ok(number);
@@ -331,7 +382,7 @@ impl Planner<'_> {
                     threads: written.launch.threads as u32,
                     shared: written.launch.shared as u32,
                 },
-                tensors: made.launch.tensors.len() as u32,
+                tensors: kernel.params.len() as u32,
             });
             self.written.push(written);
             self.plan.kernels.len() as u32 - 1
@@ -381,10 +432,10 @@ impl Planner<'_> {
     }
 }
 
-/// The variables that a statement uses and does not define, in the order of their numbers.
-fn free_variables(function: &Function, statement: &Statement) -> Vec<Var> {
+/// The variables that a statement uses and does not define: arguments of an operation, then others by their numbers.
+fn free_variables(function: &Function, whole: &Statement) -> Vec<Var> {
     let (mut used, mut own) = (BTreeSet::new(), HashSet::new());
-    let mut work = vec![statement];
+    let mut work = vec![whole];
     while let Some(statement) = work.pop() {
         own.extend(statement.targets().iter().copied());
         match &statement.kind {
@@ -409,5 +460,12 @@ fn free_variables(function: &Function, statement: &Statement) -> Vec<Var> {
             work.extend(&region.body.statements);
         }
     }
-    used.into_iter().filter(|var| !own.contains(var)).collect()
+    // Arguments of an operation come first, in their order.
+    let mut all: Vec<Var> = Vec::new();
+    if let StatementKind::Call { args, .. } = &whole.kind {
+        all.extend(args);
+    }
+    all.extend(used);
+    let mut seen = HashSet::new();
+    all.into_iter().filter(|var| !own.contains(var) && seen.insert(*var)).collect()
 }

@@ -9,7 +9,7 @@ use safetensors::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use surject_cuda::Plan;
+use surject_cuda::{Plan, TensorId};
 use surject_runtime::{Buffer, DType};
 
 /// The version of the format, which changes with what a plan or an image holds.
@@ -115,6 +115,22 @@ pub enum ArchiveError {
 }
 
 impl Archive {
+    /// The types of the arguments.
+    pub fn params(&self) -> Vec<Port> {
+        match self {
+            Archive::Cuda(plan) => ports(plan, &plan.params),
+            Archive::Cpu(image) => image.params.clone(),
+        }
+    }
+
+    /// The types of the results.
+    pub fn results(&self) -> Vec<Port> {
+        match self {
+            Archive::Cuda(plan) => ports(plan, &plan.results),
+            Archive::Cpu(image) => image.results.clone(),
+        }
+    }
+
     /// The archive as bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>, ArchiveError> {
         let (kind, program, code, constants) = match self {
@@ -152,6 +168,10 @@ impl Archive {
         let bytes = std::fs::read(path).map_err(|error| ArchiveError::File { path: path.into(), error })?;
         parse(&bytes).map_err(|reason| ArchiveError::Format { path: path.into(), reason })
     }
+}
+
+fn ports(plan: &Plan, ids: &[TensorId]) -> Vec<Port> {
+    ids.iter().map(|&id| plan.tensor(id)).map(|t| Port::new(t.dtype, &t.shape)).collect()
 }
 
 fn parse(bytes: &[u8]) -> Result<Archive, String> {

@@ -1,6 +1,6 @@
 //! Programs for a processor: a shared library whose calls of the runtime go through a table.
 
-use crate::archive::{Image, Port};
+use crate::archive::Image;
 use crate::loaded::RunnerError;
 use libloading::Library;
 use std::io::Write;
@@ -79,14 +79,6 @@ impl CpuProgram {
             unsafe { init(std::ptr::null(), std::ptr::null(), arena.as_mut_ptr(), constants.as_ptr()) };
         }
         Ok(CpuProgram { image, entry, arena, constants, _library: library })
-    }
-
-    pub(crate) fn params(&self) -> &[Port] {
-        &self.image.params
-    }
-
-    pub(crate) fn results(&self) -> &[Port] {
-        &self.image.results
     }
 
     /// Runs the program on arguments of the right types.

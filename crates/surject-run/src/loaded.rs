@@ -3,7 +3,7 @@
 use crate::archive::{Archive, ArchiveError, Port};
 use crate::cpu::CpuProgram;
 use std::path::Path;
-use surject_cuda::{Device, DeviceError, DeviceName, Plan, Pooled, RunError, Session, TensorId};
+use surject_cuda::{Device, DeviceError, DeviceName, Pooled, RunError, Session};
 use surject_runtime::Buffer;
 
 /// Why a program does not run.
@@ -54,7 +54,8 @@ impl Loaded {
 
     /// Loads a program; one for a GPU onto this device.
     pub fn new(archive: Archive, device: DeviceName) -> Result<Loaded, RunnerError> {
-        match archive {
+        let (params, results) = (archive.params(), archive.results());
+        let code = match archive {
             Archive::Cuda(plan) => {
                 let device = device.open()?;
                 let info = device.info();
@@ -65,16 +66,11 @@ impl Loaded {
                         known: plan.architecture.clone(),
                     }));
                 }
-                let (params, results) = (ports(&plan, &plan.params), ports(&plan, &plan.results));
-                let session = Session::new(Pooled::new(device), *plan)?;
-                Ok(Loaded { params, results, code: Code::Cuda(Box::new(session)) })
+                Code::Cuda(Box::new(Session::new(Pooled::new(device), *plan)?))
             }
-            Archive::Cpu(image) => {
-                let program = CpuProgram::new(*image)?;
-                let (params, results) = (program.params().to_vec(), program.results().to_vec());
-                Ok(Loaded { params, results, code: Code::Cpu(Box::new(program)) })
-            }
-        }
+            Archive::Cpu(image) => Code::Cpu(Box::new(CpuProgram::new(*image)?)),
+        };
+        Ok(Loaded { params, results, code })
     }
 
     /// The types of the arguments.
@@ -104,8 +100,4 @@ impl Loaded {
             Code::Cpu(program) => program.run(args),
         }
     }
-}
-
-fn ports(plan: &Plan, ids: &[TensorId]) -> Vec<Port> {
-    ids.iter().map(|&id| plan.tensor(id)).map(|t| Port::new(t.dtype, &t.shape)).collect()
 }

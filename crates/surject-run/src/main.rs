@@ -4,7 +4,7 @@ use clap::Parser;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use surject_run::{Buffer, DeviceName, Loaded, RunnerError};
+use surject_run::{Archive, Buffer, DeviceName, Loaded, RunnerError};
 use surject_runtime::{compare, npy};
 
 /// Runs a program that `surject compile` has made, and compares, shows or times it.
@@ -60,13 +60,14 @@ fn run(arguments: &Arguments) -> Result<usize, (u8, String)> {
         RunnerError::Archive(_) => (2, error.to_string()),
         _ => (3, error.to_string()),
     };
-    let mut program = Loaded::open(&arguments.program, arguments.device).map_err(refused)?;
+    let archive = Archive::read(&arguments.program).map_err(|e| refused(e.into()))?;
     if arguments.types {
-        for (word, ports) in [("in", program.params()), ("out", program.results())] {
+        for (word, ports) in [("in", archive.params()), ("out", archive.results())] {
             ports.iter().enumerate().for_each(|(i, port)| println!("{word}{i} {port}"));
         }
         return Ok(0);
     }
+    let mut program = Loaded::new(archive, arguments.device).map_err(refused)?;
     let load = |path: &PathBuf| npy::read(path).map_err(|e| bad(e.to_string()));
     let inputs = arguments.input.iter().map(load).collect::<Result<Vec<Buffer>, _>>()?;
     let results = program.run(&inputs).map_err(refused)?;

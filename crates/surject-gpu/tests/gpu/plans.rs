@@ -93,8 +93,9 @@ fn the_host_follows_scalars_of_the_device() {
 #[test]
 fn a_plan_says_what_is_copied_for_the_host() {
     let program = parse(
-        "program p\n\nfunc main(a: f32[4,5], k: i32[]) -> (y) {\n  b : f32[4,5] =: over i<4, j<5: a[i,j] + 1.0f32\n  \
-         s : f32[1,5] = call dynamic_slice{sizes=[1,5]}(b, k, k)\n  y : f32[5] =: over j<5: s[0,j] * 2.0f32\n}\n",
+        "program p\n\nfunc main(a: f32[4,4], k: i32[]) -> (y) {\n  b : f32[4,4] =: over i<4, j<4: a[i,j] + 1.0f32\n  \
+         c : f32[4,4] = call cholesky{lower=true}(b)\n  s : f32[1,4] = call dynamic_slice{sizes=[1,4]}(c, k, k)\n  \
+         y : f32[4] =: over j<4: s[0,j] * 2.0f32\n}\n",
     )
     .unwrap_or_else(|error| panic!("{error}"));
     let gpu = Gpu::named("sm_90a").unwrap();

@@ -1,6 +1,7 @@
 //! `surject run`: runs a program, and compares or shows its results.
 
 use super::tensor;
+use crate::cuda::CudaSession;
 use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
 use crate::progress::stage;
 use crate::specialise::{module_for, types_of};
@@ -123,6 +124,9 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
             out,
             format_args!("time: compile_ms {compile:.2} median_ms {median:.4} min_ms {min:.4}\n"),
         )?;
+        if let Runner::Cuda(session) = &mut runner {
+            super::print(out, format_args!("{}", on_device(session)))?;
+        }
     }
     if arguments.profile {
         profile(&mut runner, &inputs, &mut results, out)?;
@@ -461,6 +465,15 @@ fn profile(
 /// Median and minimum of the time of a run, in milliseconds, over at least one second and ten runs.
 fn measure(runner: &mut Runner, inputs: &[Buffer], results: &mut Vec<Buffer>) -> Result<(f64, f64), Failure> {
     timed(|| runner.run_into(inputs, results).map(drop))
+}
+
+/// The least of the times that a device says of launches with arguments on it, of ten runs; or why there is none.
+fn on_device(session: &mut CudaSession) -> String {
+    let times: Result<Vec<f64>, _> = (0..10).map(|_| session.timed()).collect();
+    match times {
+        Ok(times) => format!("device: min_ms {:.4}\n", times.into_iter().fold(f64::INFINITY, f64::min)),
+        Err(error) => format!("device: unmeasured: {error}\n"),
+    }
 }
 
 fn timed(mut run: impl FnMut() -> Result<(), Failure>) -> Result<(f64, f64), Failure> {
