@@ -14,10 +14,13 @@ fn some_cases() -> Vec<Case> {
     all.filter(|(i, case)| is_own(case) || i % 5 == 0).map(|(_, case)| case).collect()
 }
 
+/// Are there floats of 16 bits in it?
+fn is_narrow(case: &Case) -> bool {
+    std::fs::read_to_string(&case.program).is_ok_and(|t| t.contains("bf16") || t.contains("xf16"))
+}
+
 fn words<'a>(case: &'a Case, options: &[&'a str]) -> Vec<&'a str> {
-    let narrow =
-        std::fs::read_to_string(&case.program).is_ok_and(|t| t.contains("bf16") || t.contains("xf16"));
-    let tolerance = if narrow { "2e-2" } else { "1e-5" };
+    let tolerance = if is_narrow(case) { "2e-2" } else { "1e-5" };
     let mut words = vec!["run", case.program.as_str(), "--rtol", tolerance, "--atol", tolerance];
     words.extend(options);
     case.inputs.iter().for_each(|i| words.extend(["-i", i]));
@@ -69,8 +72,7 @@ fn archived(case: &Case, target: &str) {
     for _ in 0..2 {
         let found = loaded.run(&read(&case.inputs)).unwrap_or_else(|f| panic!("{}: {f}", case.name));
         for (found, expected) in found.iter().zip(read(&case.outputs)) {
-            let narrow = found.dtype().size() == 2;
-            let tolerance = if narrow { 2e-2 } else { 1e-5 };
+            let tolerance = if is_narrow(case) { 2e-2 } else { 1e-5 };
             let report = compare::compare(found, &expected, tolerance, tolerance);
             assert!(report.passed(), "{} for {target}: {report}", case.name);
         }

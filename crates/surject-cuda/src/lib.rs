@@ -28,5 +28,5 @@ pub use driver::Driver;
 pub use name::DeviceName;
 pub use plan::{HostStep, Kernel, Place, Plan, PlanError, Step, Tensor, TensorId};
 pub use pool::Pooled;
-pub use session::{Counts, RunError, Session};
+pub use session::{Counts, Host, Interpreter, RunError, Session};
 pub use simulated::Simulated;

@@ -2,8 +2,7 @@
 
 use crate::{Device, DeviceError, Memory, Module, Place, Plan, PlanError, Recording, Step, TensorId, View};
 use std::collections::HashMap;
-use surject_ir::interp::InterpError;
-use surject_ir::{Buffer, Scalar};
+use surject_ir::{Buffer, Program, Scalar, interp};
 
 /// Why a plan does not run.
 #[derive(Debug, thiserror::Error)]
@@ -53,11 +52,28 @@ pub enum RunError {
         /// What it is.
         operation: String,
         /// What went wrong.
-        error: InterpError,
+        error: String,
     },
     /// A result does not fit in the memory of the host.
     #[error("the result `{0}` does not fit in memory")]
     Memory(String),
+}
+
+/// What computes the steps of the host.
+pub trait Host: Send {
+    /// Runs the only function of a program, the one of this number in its plan. An error says what is wrong.
+    fn run(&mut self, number: u32, program: &Program, args: &[Buffer]) -> Result<Vec<Buffer>, String>;
+}
+
+/// The reference interpreter of programs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Interpreter;
+
+impl Host for Interpreter {
+    fn run(&mut self, _: u32, program: &Program, args: &[Buffer]) -> Result<Vec<Buffer>, String> {
+        let name = program.main().map_or("main", |f| f.name.as_str());
+        interp::run(program, name, args).map_err(|error| error.to_string())
+    }
 }
 
 /// What a run did.
@@ -79,6 +95,7 @@ pub struct Counts {
 pub struct Session<D: Device> {
     device: D,
     plan: Plan,
+    host: Box<dyn Host>,
     module: Option<Module>,
     arena: Memory,
     arguments: Vec<Memory>,
@@ -104,10 +121,16 @@ impl<D: Device> Session<D> {
     /// Loads a plan. With the environment variable `SURJECT_CUDA_SYNC` every kernel is waited for, so that an error that
     /// the device reports late names the kernel that made it.
     pub fn new(device: D, plan: Plan) -> Result<Session<D>, RunError> {
+        Session::with_host(device, plan, Box::new(Interpreter))
+    }
+
+    /// As [`Session::new`], and what computes the steps of the host.
+    pub fn with_host(device: D, plan: Plan, host: Box<dyn Host>) -> Result<Session<D>, RunError> {
         plan.check()?;
         let mut session = Session {
             device,
             plan,
+            host,
             module: None,
             arena: Memory(0),
             arguments: Vec::new(),
@@ -376,8 +399,7 @@ impl<D: Device> Session<D> {
         self.counts.to_host += args.iter().map(|b| b.bytes().len() as u64).sum::<u64>();
         let step = &self.plan.host[program as usize];
         let failed = |error| RunError::Host { operation: step.operation.clone(), error };
-        let name = step.program.main().map_or("main", |f| f.name.as_str());
-        let results = surject_ir::interp::run(&step.program, name, &args).map_err(failed)?;
+        let results = self.host.run(program, &step.program, &args).map_err(failed)?;
         for (&id, result) in outputs.iter().zip(&results) {
             let view = self.view(id);
             let tensor = self.plan.tensor(id);

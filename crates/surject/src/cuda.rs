@@ -1,11 +1,13 @@
 //! Programs on an NVIDIA GPU: their plans, with PTX that is made in this process, and the devices they run on.
 
 use crate::Failure;
+use std::collections::HashMap;
 use surject_codegen::kernels::schedule::Schedules;
-use surject_cuda::{Device, DeviceError, DeviceName, Plan, Pooled, RunError, Session};
+use surject_cuda::{Device, DeviceError, DeviceName, Host, Interpreter, Plan, Pooled, RunError, Session};
 use surject_gpu::program::{Planned, planned};
 use surject_gpu::{Gpu, compile};
-use surject_ir::Program;
+use surject_ir::{Buffer, Program};
+use surject_mlir::{CompileOptions, Executable};
 
 /// A plan on a device.
 pub type CudaSession = Session<Pooled<Box<dyn Device>>>;
@@ -57,7 +59,24 @@ pub fn start(
     let device = device.open().map_err(Failure::unsupported)?;
     let gpu = machine(&*device, machine_name)?;
     let plan = plan(program, function, &gpu, given)?;
-    Session::new(Pooled::new(device), plan).map_err(failed)
+    Session::with_host(Pooled::new(device), plan, Box::<Native>::default()).map_err(failed)
+}
+
+/// Steps of the host as native code, compiled when they first run; what has none is interpreted.
+#[derive(Default)]
+struct Native(HashMap<u32, Option<Executable>>);
+
+impl Host for Native {
+    fn run(&mut self, number: u32, program: &Program, args: &[Buffer]) -> Result<Vec<Buffer>, String> {
+        let compiled = self.0.entry(number).or_insert_with(|| {
+            let function = program.main()?;
+            surject_mlir::compile(program, &function.name, &CompileOptions::default()).ok()
+        });
+        match compiled {
+            Some(executable) => executable.run(args).map_err(|error| error.to_string()),
+            None => Interpreter.run(number, program, args),
+        }
+    }
 }
 
 /// Wrong arguments are bad input; what a device does not do is not supported.

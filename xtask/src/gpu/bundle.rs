@@ -56,8 +56,10 @@ pub fn run(arguments: &Arguments) -> Outcome {
     copy(&root().join("crates/surject-run/include/surject.h"), &folder.join("include/surject.h"))?;
     copy(&built.join("libsurject_run.so"), &folder.join("bin/libsurject_run.so"))?;
     shell::run(Command::new("strip").arg(folder.join("bin/libsurject_run.so")))?;
+    let shared =
+        std::env::var_os("SURJECT_CASES").map_or_else(|| root().join("../shared/cases/jax"), PathBuf::from);
     let count = cases(&root().join("tests/programs"), &folder.join("cases/programs"))?
-        + cases(&root().join("../shared/cases/jax"), &folder.join("cases/jax"))?;
+        + cases(&shared, &folder.join("cases/jax"))?;
     let workloads = suite(&folder.join("suite"))?;
     for (name, target) in ARCHIVES {
         let from = root().join("tests/programs").join(name).join("program.mlir");
