@@ -50,9 +50,11 @@ fn without_a_gpu_the_error_says_so() {
     let failure = surject(&words(&case, &["--backend", "cuda"])).expect_err("there is no GPU");
     assert_eq!(failure.status, Status::Unsupported);
     assert!(failure.message.contains("CUDA driver"), "{failure}");
-    let failure = surject(&["run", &case.program, "--device", "simulated"]).expect_err("the CPU is no device");
+    let failure =
+        surject(&["run", &case.program, "--device", "simulated"]).expect_err("the CPU is no device");
     assert!(failure.message.contains("--device needs `--backend cuda`"), "{failure}");
-    let failure = surject(&words(&case, &["--backend", "cuda", "--device", "simulated", "--machine", "avx2"]));
+    let failure =
+        surject(&words(&case, &["--backend", "cuda", "--device", "simulated", "--machine", "avx2"]));
     assert!(failure.is_err_and(|f| f.message.contains("`avx2` is no GPU")));
 }
 
@@ -84,7 +86,9 @@ fn archives_run_without_a_compiler() {
     for name in ["softmax", "recurrent_scan", "bf16_matmul", "mlp_train_step"] {
         archived(&own_case(name), "cuda:sm_90a");
     }
-    for name in ["softmax", "recurrent_scan", "bf16_matmul", "sorting", "mlp_train_step", "convolution_grouped"] {
+    for name in
+        ["softmax", "recurrent_scan", "bf16_matmul", "sorting", "mlp_train_step", "convolution_grouped"]
+    {
         archived(&own_case(name), "cpu:host");
     }
 }
@@ -113,7 +117,8 @@ fn damaged_archives_are_refused() {
         }
     }
     for (target, word) in [("cuda:sm_10", "sm_90a"), ("cpu:other", "cpu:host"), ("wasm", "cuda:")] {
-        let failure = surject(&["compile", &program, "-o", text, "--target", target]).expect_err("no such target");
+        let failure =
+            surject(&["compile", &program, "-o", text, "--target", target]).expect_err("no such target");
         assert!(failure.message.contains(word), "{failure}");
     }
     std::fs::remove_dir_all(&folder).expect("the folder is ours");

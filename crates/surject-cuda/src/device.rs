@@ -82,7 +82,9 @@ pub enum DeviceError {
     )]
     NoDriver(String),
     /// The driver knows no device.
-    #[error("the CUDA driver finds no GPU\n  = help: `nvidia-smi` lists them; CUDA_VISIBLE_DEVICES may hide them")]
+    #[error(
+        "the CUDA driver finds no GPU\n  = help: `nvidia-smi` lists them; CUDA_VISIBLE_DEVICES may hide them"
+    )]
     NoDevice,
     /// No architecture that kernels are made for runs on the device.
     #[error("kernels are made for {known}; {name} has compute capability {}.{}", capability.0, capability.1)]
@@ -152,7 +154,13 @@ pub trait Device {
     fn unload(&mut self, module: Module);
 
     /// Launches a kernel; its arguments are the addresses of the views.
-    fn launch(&mut self, module: Module, kernel: &str, shape: &Shape, args: &[View]) -> Result<(), DeviceError>;
+    fn launch(
+        &mut self,
+        module: Module,
+        kernel: &str,
+        shape: &Shape,
+        args: &[View],
+    ) -> Result<(), DeviceError>;
 
     /// Waits for all.
     fn synchronise(&mut self) -> Result<(), DeviceError>;

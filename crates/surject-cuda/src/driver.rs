@@ -37,7 +37,9 @@ const LOG: usize = 8 << 10;
 /// What the driver says.
 fn reason(error: DriverError) -> String {
     let text = |found: Result<&std::ffi::CStr, DriverError>| {
-        found.map(|s| s.to_string_lossy().into_owned()).unwrap_or_else(|_| format!("error {}", error.0 as u32))
+        found
+            .map(|s| s.to_string_lossy().into_owned())
+            .unwrap_or_else(|_| format!("error {}", error.0 as u32))
     };
     format!("{} ({})", text(error.error_string()), text(error.error_name()))
 }
@@ -130,8 +132,9 @@ impl Driver {
         if shared > USUAL_SHARED {
             let attribute = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             // SAFETY: the function was just found.
-            unsafe { result::function::set_function_attribute(function, attribute, shared as i32) }
-                .map_err(|e| DeviceError::Launch(format!("{shared} bytes of shared memory: {}", reason(e))))?;
+            unsafe { result::function::set_function_attribute(function, attribute, shared as i32) }.map_err(
+                |e| DeviceError::Launch(format!("{shared} bytes of shared memory: {}", reason(e))),
+            )?;
         }
         loaded.functions.insert(name.to_string(), function);
         Ok(function)
@@ -158,7 +161,8 @@ fn info(device: sys::CUdevice) -> Result<DeviceInfo, DeviceError> {
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
         ),
         // SAFETY: the device is one of the driver's.
-        memory: unsafe { result::device::total_mem(device) }.map_err(|e| failed("cuDeviceTotalMem", e))? as u64,
+        memory: unsafe { result::device::total_mem(device) }.map_err(|e| failed("cuDeviceTotalMem", e))?
+            as u64,
         multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
         shared: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?.into(),
         driver: (version / 1000, version % 1000 / 10),
@@ -176,7 +180,8 @@ impl Device for Driver {
 
     fn allocate(&mut self, bytes: u64) -> Result<Memory, DeviceError> {
         self.enter()?;
-        let size = usize::try_from(bytes.max(1)).map_err(|_| DeviceError::OutOfMemory { bytes, free: None })?;
+        let size =
+            usize::try_from(bytes.max(1)).map_err(|_| DeviceError::OutOfMemory { bytes, free: None })?;
         // SAFETY: the context is current; the driver aligns to 256 bytes.
         match unsafe { result::malloc_sync(size) } {
             Ok(pointer) => Ok(Memory(pointer)),
@@ -202,7 +207,8 @@ impl Device for Driver {
         self.enter()?;
         // SAFETY: the view lies in memory of `allocate`; the bytes stay until the stream has been waited for.
         unsafe {
-            result::memcpy_htod_async(address(to), bytes, self.stream).map_err(|e| failed("cuMemcpyHtoD", e))?;
+            result::memcpy_htod_async(address(to), bytes, self.stream)
+                .map_err(|e| failed("cuMemcpyHtoD", e))?;
             result::stream::synchronize(self.stream).map_err(|e| failed("cuStreamSynchronize", e))
         }
     }
@@ -267,11 +273,18 @@ impl Device for Driver {
         }
     }
 
-    fn launch(&mut self, module: Module, kernel: &str, shape: &Shape, args: &[View]) -> Result<(), DeviceError> {
+    fn launch(
+        &mut self,
+        module: Module,
+        kernel: &str,
+        shape: &Shape,
+        args: &[View],
+    ) -> Result<(), DeviceError> {
         self.enter()?;
         let function = self.function(module, kernel, shape.shared)?;
         let mut pointers: Vec<sys::CUdeviceptr> = args.iter().map(|&view| address(view)).collect();
-        let mut params: Vec<*mut c_void> = pointers.iter_mut().map(|p| std::ptr::from_mut(p).cast()).collect();
+        let mut params: Vec<*mut c_void> =
+            pointers.iter_mut().map(|p| std::ptr::from_mut(p).cast()).collect();
         let [x, y, z] = shape.blocks;
         // SAFETY: the kernel takes as many pointers as its plan says, to tensors of these sizes, in memory of `allocate`.
         // The driver copies the arguments before it returns.
@@ -317,8 +330,8 @@ impl Device for Driver {
         // SAFETY: both events are of this context, recorded, and destroyed once, here.
         unsafe {
             let waited = result::event::synchronize(to).map_err(|e| failed("cuEventSynchronize", e));
-            let time =
-                waited.and_then(|()| result::event::elapsed(from, to).map_err(|e| failed("cuEventElapsedTime", e)));
+            let time = waited
+                .and_then(|()| result::event::elapsed(from, to).map_err(|e| failed("cuEventElapsedTime", e)));
             let _ = result::event::destroy(from);
             let _ = result::event::destroy(to);
             time.map(f64::from)
@@ -329,14 +342,16 @@ impl Device for Driver {
         self.enter()?;
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         // SAFETY: the stream is that of this value.
-        unsafe { result::stream::begin_capture(self.stream, mode) }.map_err(|e| failed("cuStreamBeginCapture", e))
+        unsafe { result::stream::begin_capture(self.stream, mode) }
+            .map_err(|e| failed("cuStreamBeginCapture", e))
     }
 
     fn recorded(&mut self) -> Result<Recording, DeviceError> {
         self.enter()?;
         // SAFETY: the graph is made here, and destroyed once it is instantiated.
         let made = unsafe {
-            let graph = result::stream::end_capture(self.stream).map_err(|e| failed("cuStreamEndCapture", e))?;
+            let graph =
+                result::stream::end_capture(self.stream).map_err(|e| failed("cuStreamEndCapture", e))?;
             let made = result::graph::instantiate(graph, sys::CUgraphInstantiate_flags(0));
             let _ = result::graph::destroy(graph);
             made.map_err(|e| failed("cuGraphInstantiate", e))?

@@ -42,8 +42,11 @@ pub fn place(plan: &mut Plan) -> Result<(), PlanError> {
         let at = match lives.all[i].filter(|_| bytes > 0) {
             None => 0,
             Some(life) => {
-                let mut taken: Vec<(u64, u64)> =
-                    placed.iter().filter(|(_, _, other)| other.meets(life)).map(|&(a, b, _)| (a, b)).collect();
+                let mut taken: Vec<(u64, u64)> = placed
+                    .iter()
+                    .filter(|(_, _, other)| other.meets(life))
+                    .map(|&(a, b, _)| (a, b))
+                    .collect();
                 taken.sort_unstable();
                 let mut at = 0u64;
                 for (from, to) in taken {
@@ -173,8 +176,11 @@ mod tests {
     fn what_a_loop_finds_lives_as_long_as_the_loop() {
         // 0 is read in the first step of the body; 2 is written behind it, and must not take its memory.
         let body = vec![launch(&[0, 1]), launch(&[1, 2]), launch(&[2, 3])];
-        let steps =
-            vec![launch(&[0]), Step::While { condition: vec![launch(&[4])], test: TensorId(4), body }, launch(&[5])];
+        let steps = vec![
+            launch(&[0]),
+            Step::While { condition: vec![launch(&[4])], test: TensorId(4), body },
+            launch(&[5]),
+        ];
         let mut plan = plan(&[256, 256, 256, 256, 1, 256], steps, &[5]);
         place(&mut plan).unwrap();
         let at = places(&plan);

@@ -207,7 +207,8 @@ impl Plan {
         }
         for kernel in &self.kernels {
             let [x, y, z] = kernel.shape.blocks;
-            let fits = x > 0 && x <= i32::MAX as u32 && (1..=65_535).contains(&y) && (1..=65_535).contains(&z);
+            let fits =
+                x > 0 && x <= i32::MAX as u32 && (1..=65_535).contains(&y) && (1..=65_535).contains(&z);
             if !fits || !(1..=1024).contains(&kernel.shape.threads) {
                 return wrong(format!("kernel `{}` has a grid that no device has", kernel.name));
             }
@@ -348,7 +349,13 @@ impl Plan {
                     )?;
                 }
                 Step::Copy { from, to } => {
-                    writeln!(f, "{indent}copy {} to {}, {} bytes", names(&[*from]), names(&[*to]), bytes(&[*from]))?;
+                    writeln!(
+                        f,
+                        "{indent}copy {} to {}, {} bytes",
+                        names(&[*from]),
+                        names(&[*to]),
+                        bytes(&[*from])
+                    )?;
                 }
                 Step::Host { program, inputs, outputs } => {
                     let step = &self.host[*program as usize];

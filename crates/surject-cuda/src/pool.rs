@@ -102,7 +102,13 @@ impl<D: Device> Device for Pooled<D> {
         self.device.unload(module);
     }
 
-    fn launch(&mut self, module: Module, kernel: &str, shape: &Shape, args: &[View]) -> Result<(), DeviceError> {
+    fn launch(
+        &mut self,
+        module: Module,
+        kernel: &str,
+        shape: &Shape,
+        args: &[View],
+    ) -> Result<(), DeviceError> {
         self.device.launch(module, kernel, shape, args)
     }
 

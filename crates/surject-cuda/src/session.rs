@@ -290,7 +290,9 @@ impl<D: Device> Session<D> {
         let mut buffer = Buffer::try_unwritten(tensor.dtype, &tensor.shape)
             .ok_or_else(|| RunError::Memory(tensor.name.clone()))?;
         let found = self.device.download(view, buffer.bytes_mut());
-        found.map_err(|error| self.late(error, &format!("copying `{}` to the host", self.plan.tensor(id).name)))?;
+        found.map_err(|error| {
+            self.late(error, &format!("copying `{}` to the host", self.plan.tensor(id).name))
+        })?;
         self.last = None;
         Ok(buffer)
     }
@@ -324,7 +326,8 @@ impl<D: Device> Session<D> {
                 },
                 Step::Choose { index, branches } => {
                     let number = self.scalar(*index)?.and_then(Scalar::as_i128).unwrap_or(-1);
-                    let chosen = usize::try_from(number).ok().and_then(|n| branches.get(n)).or(branches.last());
+                    let chosen =
+                        usize::try_from(number).ok().and_then(|n| branches.get(n)).or(branches.last());
                     if let Some(branch) = chosen {
                         self.steps(branch)?;
                     }

@@ -91,13 +91,23 @@ impl Simulated {
         Ok(())
     }
 
-    fn do_launch(&mut self, module: Module, kernel: &str, shape: &Shape, args: &[View]) -> Result<(), DeviceError> {
+    fn do_launch(
+        &mut self,
+        module: Module,
+        kernel: &str,
+        shape: &Shape,
+        args: &[View],
+    ) -> Result<(), DeviceError> {
         let mut buffers = Vec::new();
         for (i, &view) in args.iter().enumerate() {
             for other in &args[..i] {
-                let apart = view.offset + view.bytes <= other.offset || other.offset + other.bytes <= view.offset;
-                if view.memory == other.memory && !apart && view != *other && view.bytes.min(other.bytes) > 0 {
-                    return Err(DeviceError::Lost(format!("tensors of `{kernel}` overlap: {view:?}, {other:?}")));
+                let apart =
+                    view.offset + view.bytes <= other.offset || other.offset + other.bytes <= view.offset;
+                if view.memory == other.memory && !apart && view != *other && view.bytes.min(other.bytes) > 0
+                {
+                    return Err(DeviceError::Lost(format!(
+                        "tensors of `{kernel}` overlap: {view:?}, {other:?}"
+                    )));
                 }
             }
             if view.offset % 256 != 0 {
@@ -116,7 +126,9 @@ impl Simulated {
         for (i, view) in args.iter().enumerate() {
             let twice = args.iter().enumerate().any(|(j, other)| j != i && other == view);
             if twice && buffers[i] != before[i] {
-                return Err(DeviceError::Lost(format!("`{kernel}` writes to what is two of its arguments: {view:?}")));
+                return Err(DeviceError::Lost(format!(
+                    "`{kernel}` writes to what is two of its arguments: {view:?}"
+                )));
             }
         }
         self.launches += 1;
@@ -198,7 +210,13 @@ impl Device for Simulated {
         self.modules.remove(&module.0);
     }
 
-    fn launch(&mut self, module: Module, kernel: &str, shape: &Shape, args: &[View]) -> Result<(), DeviceError> {
+    fn launch(
+        &mut self,
+        module: Module,
+        kernel: &str,
+        shape: &Shape,
+        args: &[View],
+    ) -> Result<(), DeviceError> {
         match &mut self.recording {
             Some(commands) => {
                 commands.push(Command::Launch(module, kernel.into(), *shape, args.to_vec()));

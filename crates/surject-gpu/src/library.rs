@@ -1,10 +1,14 @@
-//! Library operations that move elements, as kernels: slices and gathers at positions that other tensors say.
+//! Library operations as kernels: slices and gathers at positions that other tensors say, and what joins elements by a region
+//! ([`joined`]).
 //!
-//! Each thread moves one element, and neighbours in the result are neighbours in a warp. Positions are clamped as
+//! Each thread makes one element, and neighbours in the result are neighbours in a warp. Positions are clamped as
 //! StableHLO says (`dynamic_slice`, `dynamic_update_slice`, `gather`); positions too large for 63 bits are the last.
 
+pub(crate) mod joined;
+mod region;
+
 use surject_codegen::CodegenError;
-use surject_ir::{BinaryOp, DType, GatherDims, LibOp, Scalar};
+use surject_ir::{BinaryOp, DType, Function, GatherDims, LibOp, Region, Scalar};
 use surject_kernel::{Access, Affine, Builder, Guard, Kernel, Level, LoopKind, Mem, Place, Type, Value};
 
 /// Threads of a block.
@@ -22,22 +26,47 @@ pub struct Shape {
 /// How a library operation is done on a device.
 #[derive(Clone, Debug)]
 pub enum Form {
-    /// By a kernel that takes the operands and the result.
+    /// By a kernel that takes the operands and the results.
     Kernel(Kernel),
-    /// As a kernel that writes into a copy of the first operand; it takes the other operands and the result.
+    /// By a kernel that writes into a copy of the first operand; it takes the other operands and the result.
     Update(Kernel),
     /// The bytes of the operand are those of the result.
     Copy,
 }
 
-/// How an operation with operands and a result of these types is done; `None`: not on a device.
-pub fn form(op: &LibOp, args: &[Shape], result: &Shape, name: &str) -> Result<Option<Form>, CodegenError> {
-    let form = match (op, args) {
+/// A library operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// The function that it stands in, whose fields its regions have.
+    pub function: &'a Function,
+    /// The operation.
+    pub op: &'a LibOp,
+    /// Its regions.
+    pub regions: &'a [Region],
+    /// The types of its operands.
+    pub args: &'a [Shape],
+    /// The types of its results.
+    pub results: &'a [Shape],
+}
+
+/// How an operation is done by a kernel of this name; `None`: not on a device.
+pub fn form(call: &Call<'_>, name: &str) -> Result<Option<Form>, CodegenError> {
+    let op = call.op;
+    if let LibOp::Reduce { axes } = op {
+        return Ok(joined::reduce(call, axes, name).map(Form::Kernel));
+    }
+    if let LibOp::Scatter { dims, .. } = op {
+        return Ok(joined::scatter(call, dims, name).map(Form::Update));
+    }
+    let [result] = call.results else { return Ok(None) };
+    let form = match (op, call.args) {
         (LibOp::DynamicSlice { sizes }, [operand, starts @ ..]) if starts.len() == operand.sizes.len() => {
             let sizes: Vec<i64> = sizes.iter().map(|&n| n as i64).collect();
             slice(operand, starts, result, &sizes, name).map(Form::Kernel)
         }
-        (LibOp::DynamicUpdateSlice, [operand, update, starts @ ..]) if starts.len() == operand.sizes.len() => {
+        (LibOp::DynamicUpdateSlice, [operand, update, starts @ ..])
+            if starts.len() == operand.sizes.len() =>
+        {
             self::update(operand, update, starts, name).map(Form::Update)
         }
         (LibOp::Gather { dims, slice_sizes, .. }, [operand, indices]) => {
@@ -114,8 +143,15 @@ impl Points {
         Some(Points { b, number, at, part, inside })
     }
 
-    /// A position that a tensor says: moved so that so many elements from there on are below an extent.
-    fn start(&mut self, mem: Mem, at: Affine, dtype: DType, last: i64, guards: Vec<Guard>) -> Value {
+    /// A position that a tensor says, or the nearer end of a range; the last is not negative.
+    fn start(
+        &mut self,
+        mem: Mem,
+        at: Affine,
+        dtype: DType,
+        (first, last): (i64, i64),
+        guards: Vec<Guard>,
+    ) -> Value {
         let place = Place { guards, ..Place::new(mem, at) };
         let mut value = self.b.load(place, Type::scalar(dtype));
         if dtype == DType::U64 {
@@ -123,8 +159,8 @@ impl Points {
             value = self.b.binary(BinaryOp::Min, value, most);
         }
         let value = self.b.convert(value, DType::I64);
-        let [zero, last] = [0, last].map(|n| self.b.splat(Scalar::from_i128(DType::I64, n.into()), 1));
-        let value = self.b.binary(BinaryOp::Max, value, zero);
+        let [first, last] = [first, last].map(|n| self.b.splat(Scalar::from_i128(DType::I64, n.into()), 1));
+        let value = self.b.binary(BinaryOp::Max, value, first);
         self.b.binary(BinaryOp::Min, value, last)
     }
 
@@ -192,7 +228,8 @@ fn clamped(
         let last = operand.sizes[axis] - sizes.get(axis)?;
         // Where a slice has all of an axis, there is one position.
         if last > 0 {
-            all.push((points.start(mem, 0.into(), start.dtype, last, Vec::new()).into(), strides[axis]));
+            let start = points.start(mem, 0.into(), start.dtype, (0, last), Vec::new());
+            all.push((start.into(), strides[axis]));
         }
     }
     sum(all)
@@ -231,13 +268,15 @@ fn gather(
             at = at.plus(&Affine::from(i64::try_from(d).ok()?), index_strides[vector])?;
         }
         let guards = points.inside.clone();
-        starts.push((points.start(mem, at, indices.dtype, last, guards).into(), operand_strides[axis]));
+        let start = points.start(mem, at, indices.dtype, (0, last), guards);
+        starts.push((start.into(), operand_strides[axis]));
     }
     let slice_dims = (0..operand.sizes.len())
         .filter(|d| !dims.collapsed_slice_dims.contains(d) && !dims.operand_batching_dims.contains(d));
     let offsets = dims.offset_dims.iter().zip(slice_dims);
-    let mut at: Vec<(Affine, i64)> =
-        offsets.map(|(&d, axis)| Some((points.at.get(d)?.clone(), operand_strides[axis]))).collect::<Option<_>>()?;
+    let mut at: Vec<(Affine, i64)> = offsets
+        .map(|(&d, axis)| Some((points.at.get(d)?.clone(), operand_strides[axis])))
+        .collect::<Option<_>>()?;
     for (&axis, &d) in dims.operand_batching_dims.iter().zip(&dims.start_indices_batching_dims) {
         at.push((batch.get(d - usize::from(d >= vector))?.clone(), operand_strides[axis]));
     }

@@ -1,6 +1,6 @@
 //! Programs as plans of a GPU: kernels, library operations on the host, loops and choices.
 //!
-//! Every assignment becomes kernels, and so do library operations that move elements ([`crate::library`]); kernels of one
+//! Every assignment becomes kernels, and so do library operations that have a form there ([`crate::library`]); kernels of one
 //! text are made once. What has no kernel — other library operations, and assignments whose types or operations a GPU has
 //! no form for — is a step of the host, which the plan says with the
 //! bytes that are copied for it and, of assignments, why. A loop carries its values in tensors of its own: what its body
@@ -17,7 +17,8 @@ use surject_codegen::kernels::run::{Kernels, assignments, kernels};
 use surject_codegen::kernels::schedule::Schedules;
 use surject_cuda::{HostStep, Kernel, Place, Plan, PlanError, Shape, Step, Tensor, TensorId, memory};
 use surject_ir::{
-    Block, Buffer, FieldId, FieldKind, Function, LibOp, Program, Region, Statement, StatementKind, TensorType, Var,
+    Block, Buffer, FieldId, FieldKind, Function, LibOp, Program, Region, Statement, StatementKind,
+    TensorType, Var,
 };
 
 /// Why a program has no plan.
@@ -189,17 +190,21 @@ impl Planner<'_> {
                 self.places.insert(*target, id);
                 Ok(())
             }
-            StatementKind::Call { op, args, targets, .. } => match self.moves(op, args, targets, steps)? {
-                true => Ok(()),
-                false => self.host(statement, op.name(), None, steps),
-            },
+            StatementKind::Call { op, args, targets, regions } => {
+                match self.call(op, regions, args, targets, steps)? {
+                    true => Ok(()),
+                    false => self.host(statement, op.name(), None, steps),
+                }
+            }
             StatementKind::While { targets, inits, cond, body } => {
                 self.repeat(targets, inits, [cond, body], steps)
             }
             StatementKind::If { targets, index, branches } => {
                 let index = self.get(*index)?;
-                let outputs =
-                    targets.iter().map(|&t| self.define(t)).collect::<Result<Vec<TensorId>, ProgramError>>()?;
+                let outputs = targets
+                    .iter()
+                    .map(|&t| self.define(t))
+                    .collect::<Result<Vec<TensorId>, ProgramError>>()?;
                 let mut lists = Vec::new();
                 for branch in branches {
                     let mut list = self.block(&branch.body)?;
@@ -315,24 +320,28 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// A library operation that moves elements, on the device; `false` where it is none or has no form there.
-    fn moves(
+    /// A library operation on the device; `false` where it has no form there.
+    fn call(
         &mut self,
         op: &LibOp,
+        regions: &[Region],
         args: &[Var],
         targets: &[Var],
         steps: &mut Vec<Step>,
     ) -> Result<bool, ProgramError> {
-        let [target] = *targets else { return Ok(false) };
         let shape = |&var: &Var| {
             let ty = self.function.ty(var);
             let sizes = ty.space.sizes()?.into_iter().map(|n| i64::try_from(n).ok());
             Some(library::Shape { dtype: ty.dtype, sizes: sizes.collect::<Option<Vec<i64>>>()? })
         };
-        let shapes = args.iter().map(shape).collect::<Option<Vec<library::Shape>>>();
-        let (Some(shapes), Some(result)) = (shapes, shape(&target)) else { return Ok(false) };
-        let variable = self.function.name_of(target).to_string();
-        let Some(form) = library::form(op, &shapes, &result, &format!("{variable}_{}", op.name()))? else {
+        let shapes = |vars: &[Var]| vars.iter().map(shape).collect::<Option<Vec<library::Shape>>>();
+        let (Some(operands), Some(results), Some(&first)) = (shapes(args), shapes(targets), targets.first())
+        else {
+            return Ok(false);
+        };
+        let variable = self.function.name_of(first).to_string();
+        let call = library::Call { function: self.function, op, regions, args: &operands, results: &results };
+        let Some(form) = library::form(&call, &format!("{variable}_{}", op.name()))? else {
             return Ok(false);
         };
         let inputs = self.all(args)?;
@@ -346,12 +355,12 @@ impl Planner<'_> {
             Some(Ok(number)) => number,
             None => None,
         };
-        let own = self.define(target)?;
+        let own = targets.iter().map(|&t| self.define(t)).collect::<Result<Vec<TensorId>, ProgramError>>()?;
         if !matches!(form, library::Form::Kernel(_)) {
-            steps.push(Step::Copy { from: inputs[0], to: own });
+            steps.push(Step::Copy { from: inputs[0], to: own[0] });
         }
         if let Some(kernel) = number {
-            let tensors = inputs[from..].iter().copied().chain([own]).collect();
+            let tensors = inputs[from..].iter().chain(&own).copied().collect();
             steps.push(Step::Launch { kernel, tensors });
         }
         Ok(true)
@@ -424,7 +433,8 @@ impl Planner<'_> {
             what: format!("a step of the host: {error}"),
             origin: statement.origin.as_deref().map(str::to_string),
         })?;
-        let outputs = targets.iter().map(|&t| self.define(t)).collect::<Result<Vec<TensorId>, ProgramError>>()?;
+        let outputs =
+            targets.iter().map(|&t| self.define(t)).collect::<Result<Vec<TensorId>, ProgramError>>()?;
         let number = self.plan.host.len() as u32;
         self.plan.host.push(HostStep { operation: operation.to_string(), reason, program });
         steps.push(Step::Host { program: number, inputs: own, outputs });
@@ -440,12 +450,12 @@ fn free_variables(function: &Function, whole: &Statement) -> Vec<Var> {
         own.extend(statement.targets().iter().copied());
         match &statement.kind {
             StatementKind::Store { field, .. } => {
-                used.extend(function.fields.reachable(&[*field]).into_iter().filter_map(
-                    |f| match function.fields[f].kind {
+                used.extend(function.fields.reachable(&[*field]).into_iter().filter_map(|f| {
+                    match function.fields[f].kind {
                         FieldKind::Tensor(var) => Some(var),
                         _ => None,
-                    },
-                ));
+                    }
+                }));
             }
             StatementKind::Constant { .. } => {}
             StatementKind::Call { args, .. } => used.extend(args.iter().copied()),

@@ -134,8 +134,12 @@ impl Archive {
     /// The archive as bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>, ArchiveError> {
         let (kind, program, code, constants) = match self {
-            Archive::Cuda(plan) => ("cuda", serde_json::to_string(plan), plan.ptx.as_bytes(), &plan.constants),
-            Archive::Cpu(image) => ("cpu", serde_json::to_string(image), &image.library[..], &image.constants),
+            Archive::Cuda(plan) => {
+                ("cuda", serde_json::to_string(plan), plan.ptx.as_bytes(), &plan.constants)
+            }
+            Archive::Cpu(image) => {
+                ("cpu", serde_json::to_string(image), &image.library[..], &image.constants)
+            }
         };
         let store = |error: &dyn std::fmt::Display| ArchiveError::Store(error.to_string());
         let types: Vec<Port> = constants.iter().map(|c| Port::new(c.dtype(), c.shape())).collect();

@@ -23,7 +23,8 @@ thread_local! {
 
 /// Runs a function; `None`, and a text for the caller, where it fails or panics.
 fn guarded<T>(function: impl FnOnce() -> Result<T, String>) -> Option<T> {
-    let result = catch_unwind(AssertUnwindSafe(function)).unwrap_or_else(|_| Err("a defect of the runner".into()));
+    let result =
+        catch_unwind(AssertUnwindSafe(function)).unwrap_or_else(|_| Err("a defect of the runner".into()));
     let text = match result {
         Ok(value) => return Some(value),
         Err(text) => text.replace('\0', " "),
@@ -150,14 +151,18 @@ pub unsafe extern "C" fn surject_run(
                 // SAFETY: the promise of the caller.
                 _ => unsafe { std::slice::from_raw_parts((*args.add(i)).cast::<u8>(), bytes) },
             };
-            buffers.push(Buffer::from_bytes(dtype, &port.shape, bytes).ok_or("an argument does not fit in memory")?);
+            buffers.push(
+                Buffer::from_bytes(dtype, &port.shape, bytes).ok_or("an argument does not fit in memory")?,
+            );
         }
         let found = program.loaded.run(&buffers).map_err(|e| e.to_string())?;
         for (i, buffer) in found.iter().enumerate() {
             let bytes = buffer.bytes();
             if !bytes.is_empty() {
                 // SAFETY: the promise of the caller.
-                unsafe { (*results.add(i)).cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+                unsafe {
+                    (*results.add(i)).cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len())
+                };
             }
         }
         Ok(())

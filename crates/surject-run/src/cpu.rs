@@ -62,7 +62,8 @@ impl CpuProgram {
             return Err(RunnerError::Machine(format!("this processor lacks {}", missing.join(", "))));
         }
         let load = |error: &dyn std::fmt::Display| RunnerError::Code(error.to_string());
-        let mut file = tempfile::Builder::new().prefix("surject-").suffix(".so").tempfile().map_err(|e| load(&e))?;
+        let mut file =
+            tempfile::Builder::new().prefix("surject-").suffix(".so").tempfile().map_err(|e| load(&e))?;
         file.write_all(&image.library).map_err(|e| load(&e))?;
         let path = file.into_temp_path();
         // SAFETY: the library is code of our compiler, and has no initialisers.
@@ -97,7 +98,8 @@ impl CpuProgram {
         let (entry, arena, constants) = (self.entry, self.arena.as_mut_ptr(), self.constants.as_ptr());
         // SAFETY: the entry belongs to the library that this holds; buffers have the types that the code was made for, and
         // are aligned; results overlap with nothing; the arena has the size that was asked for.
-        Subnormals::default().during(|| unsafe { entry(args.as_ptr(), addresses.as_ptr(), arena, constants) });
+        Subnormals::default()
+            .during(|| unsafe { entry(args.as_ptr(), addresses.as_ptr(), arena, constants) });
         Ok(results)
     }
 }
@@ -120,7 +122,9 @@ fn fill(code: &Library, symbols: &[String]) -> Result<(), RunnerError> {
     for (i, name) in symbols.iter().enumerate() {
         let known = library::symbols().iter().find(|symbol| symbol.name() == name);
         let known = known.ok_or_else(|| {
-            RunnerError::Code(format!("the runtime has no function `{name}`: the archive is of another version"))
+            RunnerError::Code(format!(
+                "the runtime has no function `{name}`: the archive is of another version"
+            ))
         })?;
         // SAFETY: as above. Nothing runs yet.
         unsafe { (*table).add(i).write(known.address()) };

@@ -29,7 +29,9 @@ impl FromStr for Target {
         let known = || format!("cpu:host or cuda: and one of {}", gpus.join(", "));
         match text.split_once(':') {
             Some(("cpu", "host")) => Ok(Target::Cpu),
-            Some(("cpu", other)) => Err(format!("`{other}`: native code is that of this processor; known are {}", known())),
+            Some(("cpu", other)) => {
+                Err(format!("`{other}`: native code is that of this processor; known are {}", known()))
+            }
             Some(("cuda", name)) => Gpu::named(name).map(Target::Cuda).ok_or_else(known),
             _ => Err(known()),
         }
@@ -39,12 +41,12 @@ impl FromStr for Target {
 /// The archive of a function of a program.
 pub fn compile(program: &Program, function: &str, target: &Target) -> Result<Archive, Failure> {
     match target {
-        Target::Cuda(gpu) => {
-            cuda::plan(program, function, gpu, &Schedules::default()).map(|plan| Archive::Cuda(Box::new(plan)))
-        }
+        Target::Cuda(gpu) => cuda::plan(program, function, gpu, &Schedules::default())
+            .map(|plan| Archive::Cuda(Box::new(plan))),
         Target::Cpu => {
             let executable = surject_mlir::compile(program, function, &CompileOptions::default());
-            image(function, &executable.map_err(Failure::unsupported)?).map(|image| Archive::Cpu(Box::new(image)))
+            image(function, &executable.map_err(Failure::unsupported)?)
+                .map(|image| Archive::Cpu(Box::new(image)))
         }
     }
 }
@@ -126,7 +128,9 @@ fn table(symbols: &[String]) -> Result<String, Failure> {
                 "  adrp x16, surject_table_own+{at}\n  ldr x16, [x16, :lo12:surject_table_own+{at}]\n  br x16\n"
             ),
             other => {
-                return Err(Failure::unsupported(format!("archives are not written on processors of type {other}")));
+                return Err(Failure::unsupported(format!(
+                    "archives are not written on processors of type {other}"
+                )));
             }
         };
         let _ = write!(text, ".globl {name}\n.hidden {name}\n.type {name}, @function\n{name}:\n{jump}");

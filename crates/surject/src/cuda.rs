@@ -16,8 +16,9 @@ pub type CudaSession = Session<Pooled<Box<dyn Device>>>;
 pub fn machine(device: &dyn Device, name: Option<&str>) -> Result<Gpu, Failure> {
     let names = || Gpu::ALL.iter().map(|gpu| gpu.name).collect::<Vec<&str>>().join(", ");
     match name {
-        Some(name) => Gpu::named(name)
-            .ok_or_else(|| Failure::bad_input(format!("`{name}` is no GPU; `cuda` needs one of {}", names()))),
+        Some(name) => Gpu::named(name).ok_or_else(|| {
+            Failure::bad_input(format!("`{name}` is no GPU; `cuda` needs one of {}", names()))
+        }),
         None => {
             let info = device.info();
             let found = info.architecture(Gpu::ALL.iter().map(|gpu| gpu.name)).and_then(Gpu::named);

@@ -57,9 +57,7 @@ pub fn page(run: &Value) -> String {
         text.push_str("* **A dry run**: an interpreter of PTX ran small programs. Nothing was timed.\n");
     }
     calibration(&mut text, &run["calibration"]);
-    for (title, key) in
-        [("Correctness", "correctness"), ("Archives, run without the compiler", "archives")]
-    {
+    for (title, key) in [("Correctness", "correctness"), ("Archives, run without the compiler", "archives")] {
         checks(&mut text, title, &run[key]);
     }
     bench(&mut text, "The suite beside XLA's GPU back end", &run["suite"]);
@@ -73,11 +71,8 @@ pub fn page(run: &Value) -> String {
             }
         }
         (why, _) => {
-            let _ = writeln!(
-                text,
-                "\n## The processor beside XLA\n\nUnmeasured: {}.",
-                why.unwrap_or_default()
-            );
+            let _ =
+                writeln!(text, "\n## The processor beside XLA\n\nUnmeasured: {}.", why.unwrap_or_default());
         }
     }
     text
@@ -101,13 +96,19 @@ fn calibration(text: &mut String, value: &Value) {
     );
     let figure = |value: &Value, by: f64| value.as_f64().map_or("".into(), |v| format!("{:.2}", v / by));
     for (name, key, model_key, by) in [
-        ("copies on the device, TB/s read and written", "copy_bytes_per_second", "copy_bytes_per_second", 1e12),
+        (
+            "copies on the device, TB/s read and written",
+            "copy_bytes_per_second",
+            "copy_bytes_per_second",
+            1e12,
+        ),
         ("f32 products and sums, Tflop/s", "f32_flops", "f32_flops", 1e12),
         ("bf16 products by `mma.sync`, Tflop/s", "bf16_mma_sync_flops", "bf16_flops", 1e12),
         ("a launch, µs", "launch_us", "", 1.0),
         ("a replayed launch, µs", "replay_us", "", 1.0),
     ] {
-        let _ = writeln!(text, "| {name} | {} | {} |", figure(&measured[key], by), figure(&model[model_key], by));
+        let _ =
+            writeln!(text, "| {name} | {} | {} |", figure(&measured[key], by), figure(&model[model_key], by));
     }
 }
 
@@ -160,7 +161,12 @@ fn bench(text: &mut String, title: &str, value: &Value) {
         if let Some(error) = program.get("error") {
             let error = words(error);
             let first = error.lines().next().unwrap_or_default();
-            let _ = writeln!(text, "| {} | {first} | |{} |", words(&program["name"]), " |".repeat(names.len().saturating_sub(1)));
+            let _ = writeln!(
+                text,
+                "| {} | {first} | |{} |",
+                words(&program["name"]),
+                " |".repeat(names.len().saturating_sub(1))
+            );
             continue;
         }
         let ratios: String = names

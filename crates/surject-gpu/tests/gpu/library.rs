@@ -1,6 +1,6 @@
 //! Library operations that move elements: their kernels give what the interpreter gives, wherever positions point.
 
-use surject_gpu::library::{Form, Shape, form};
+use surject_gpu::library::{Call, Form, Shape, form};
 use surject_ir::testing::random_args;
 use surject_ir::{Buffer, DType, Program, Scalar, StatementKind, interp, parse};
 use surject_kernel::interpret::{Options, Tensor, run};
@@ -55,8 +55,10 @@ fn tensor(buffer: &Buffer) -> Tensor {
 fn check(program: &Program, args: &[Buffer]) {
     let text = surject_ir::print(program);
     let function = program.main().unwrap();
-    let expected = interp::run(program, "main", args).unwrap_or_else(|e| panic!("{e}\n{text}")).remove(0);
-    let StatementKind::Call { op, args: vars, .. } = &function.body.statements[0].kind else { panic!("a call") };
+    let expected = interp::run(program, "main", args).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let StatementKind::Call { op, args: vars, regions, .. } = &function.body.statements[0].kind else {
+        panic!("a call")
+    };
     let shape = |buffer: &Buffer| Shape {
         dtype: buffer.dtype(),
         sizes: buffer.shape().iter().map(|&n| n as i64).collect(),
@@ -65,21 +67,25 @@ fn check(program: &Program, args: &[Buffer]) {
     let operands: Vec<&Buffer> =
         vars.iter().map(|v| &args[function.params.iter().position(|p| p == v).unwrap()]).collect();
     let shapes: Vec<Shape> = operands.iter().map(|b| shape(b)).collect();
-    let found = form(op, &shapes, &shape(&expected), "k").unwrap().expect("a form");
-    let (kernel, from, out) = match &found {
-        Form::Kernel(kernel) => (kernel, 0, Tensor::unwritten(expected.dtype().part(), tensor(&expected).len())),
-        Form::Update(kernel) => (kernel, 1, tensor(operands[0])),
+    let results: Vec<Shape> = expected.iter().map(shape).collect();
+    let call = Call { function, op, regions, args: &shapes, results: &results };
+    let found = form(&call, "k").unwrap().unwrap_or_else(|| panic!("a form\n{text}"));
+    let empty = |b: &Buffer| Tensor::unwritten(b.dtype().part(), tensor(b).len());
+    let (kernel, from, out): (_, _, Vec<Tensor>) = match &found {
+        Form::Kernel(kernel) => (kernel, 0, expected.iter().map(empty).collect()),
+        Form::Update(kernel) => (kernel, 1, vec![tensor(operands[0])]),
         Form::Copy => {
-            assert_eq!(operands[0].bytes(), expected.bytes());
+            assert_eq!(operands[0].bytes(), expected[0].bytes());
             return;
         }
     };
     verify(kernel).unwrap_or_else(|e| panic!("{e}\n{kernel}"));
-    let mut tensors: Vec<Tensor> = operands[from..].iter().map(|b| tensor(b)).chain([out]).collect();
+    let mut tensors: Vec<Tensor> = operands[from..].iter().map(|b| tensor(b)).chain(out).collect();
     run(kernel, &[], &mut tensors, &Options::default()).unwrap_or_else(|e| panic!("{e}\n{kernel}\n{text}"));
-    let result = tensors.last().unwrap();
-    assert!((0..result.len()).all(|i| result.get(i).is_some()), "{text}");
-    assert_eq!(result.bytes(), expected.bytes(), "{text}\n{args:?}");
+    for (result, expected) in tensors[tensors.len() - expected.len()..].iter().zip(&expected) {
+        assert!((0..result.len()).all(|i| result.get(i).is_some()), "{text}");
+        assert_eq!(result.bytes(), expected.bytes(), "{text}\n{args:?}");
+    }
 }
 
 #[test]
@@ -165,6 +171,84 @@ fn gathers_at_positions_of_every_kind() {
             list(&indices),
             list(&result),
             list(&slice)
+        );
+        let program = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let mut args = random_args(program.main().unwrap(), round);
+        args[1] = positions(&mut random, position, &indices);
+        check(&program, &args);
+    }
+}
+
+/// Values with their positions, along any axes.
+#[test]
+fn reductions_by_a_region() {
+    let mut random = Random(3);
+    for round in 0..60 {
+        let rank = 1 + random.below(3);
+        let sizes: Vec<usize> = (0..rank).map(|_| random.below(7)).collect();
+        let axes: Vec<usize> = (0..rank).filter(|_| random.below(2) == 0).collect();
+        let kept: Vec<usize> = (0..rank).filter(|a| !axes.contains(a)).map(|a| sizes[a]).collect();
+        let element = *random.pick(&["f32", "i32", "f16", "u8"]);
+        let (all, kept) = (list(&sizes), list(&kept));
+        let text = format!(
+            "program p\n\nfunc main(a: {element}[{all}], n: i32[{all}], x: {element}[], y: i32[]) -> (v, w) {{\n  \
+             v : {element}[{kept}], w : i32[{kept}] = call reduce{{axes=[{}]}}(a, n, x, y) {{\n    \
+             region(p: {element}[], q: i32[], r: {element}[], s: i32[]) -> (t, u) {{\n      \
+             more : i1[] =: p > r\n      same : i1[] =: p == r\n      less : i1[] =: q < s\n      \
+             first : i1[] =: or(more, and(same, less))\n      t : {element}[] =: select(more, p, r)\n      \
+             u : i32[] =: select(first, q, s + 1i32)\n    }}\n  }}\n}}\n",
+            list(&axes)
+        );
+        let program = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        check(&program, &random_args(program.main().unwrap(), round));
+    }
+}
+
+/// Updates that meet are joined in order, by regions that are not commutative too; those outside are dropped.
+#[test]
+fn scatters_by_a_region() {
+    let mut random = Random(17);
+    for round in 0..80 {
+        let (element, position) = (*random.pick(&["f32", "i32", "bf16", "i1"]), *random.pick(&POSITIONS));
+        let (rows, columns) = (1 + random.below(6), 1 + random.below(7));
+        let (batch, count) = (1 + random.below(3), random.below(9));
+        let join = match element {
+            "i1" => "xor(x, y)",
+            _ => *random.pick(&["x + y", "y", "max(x, y)", "y - x"]),
+        };
+        let (operand, indices, updates, dims) = match round % 3 {
+            // Rows.
+            0 => (
+                vec![rows, columns],
+                vec![count, 1],
+                vec![count, columns],
+                "update_window_dims=[1],inserted_window_dims=[0],input_batching_dims=[],\
+                 scatter_indices_batching_dims=[],scatter_dims_to_operand_dims=[0],index_vector_dim=1",
+            ),
+            // Elements, by both coordinates, with the index vector first.
+            1 => (
+                vec![rows, columns],
+                vec![2, count],
+                vec![count],
+                "update_window_dims=[],inserted_window_dims=[0,1],input_batching_dims=[],\
+                 scatter_indices_batching_dims=[],scatter_dims_to_operand_dims=[1,0],index_vector_dim=0",
+            ),
+            // In each batch its own rows.
+            _ => (
+                vec![batch, rows, columns],
+                vec![batch, count, 1],
+                vec![batch, count, columns],
+                "update_window_dims=[2],inserted_window_dims=[1],input_batching_dims=[0],\
+                 scatter_indices_batching_dims=[0],scatter_dims_to_operand_dims=[1],index_vector_dim=2",
+            ),
+        };
+        let text = format!(
+            "program p\n\nfunc main(a: {element}[{0}], k: {position}[{1}], u: {element}[{2}]) -> (o) {{\n  \
+             o : {element}[{0}] = call scatter{{{dims},indices_are_sorted=false,unique_indices=false}}(a, k, u) {{\n    \
+             region(x: {element}[], y: {element}[]) -> (z) {{\n      z : {element}[] =: {join}\n    }}\n  }}\n}}\n",
+            list(&operand),
+            list(&indices),
+            list(&updates)
         );
         let program = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let mut args = random_args(program.main().unwrap(), round);

@@ -107,7 +107,10 @@ fn a_plan_says_what_is_copied_for_the_host() {
 fn too_little_memory_is_an_error_that_says_for_what() {
     let program = program("a: f32[1000]", "y : f32[1000] =: over i<1000: a[i] + 1.0f32");
     let error = Session::new(Simulated::new(4096), plan(&program)).err().expect("there is too little");
-    assert!(matches!(&error, RunError::Device { error: DeviceError::OutOfMemory { bytes: 4000, .. }, .. }), "{error}");
+    assert!(
+        matches!(&error, RunError::Device { error: DeviceError::OutOfMemory { bytes: 4000, .. }, .. }),
+        "{error}"
+    );
     assert!(error.to_string().contains("the argument `a`"), "{error}");
 }
 
@@ -117,7 +120,10 @@ fn a_kernel_that_does_not_load_is_named_with_its_assignment() {
     let mut plan = plan(&program);
     plan.ptx = plan.ptx.replacen("add.rn.f32", "add.wrong.f32", 1).replacen("add.f32", "add.wrong.f32", 1);
     let error = Session::new(Simulated::new(MEMORY), plan).err().expect("it is no PTX");
-    assert!(matches!(&error, RunError::Kernel { kernel, assignment, .. } if kernel == "y_0" && assignment == "y"), "{error}");
+    assert!(
+        matches!(&error, RunError::Kernel { kernel, assignment, .. } if kernel == "y_0" && assignment == "y"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -152,9 +152,9 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
 fn check_backend(arguments: &Arguments) -> Result<(), Failure> {
     match (arguments.backend, arguments.device) {
         (Backend::Cpu, _) => Ok(()),
-        (Backend::Cuda, DeviceName::Simulated) => {
-            Err(Failure::unsupported("a simulated device has no time; `surject run --device simulated` checks results"))
-        }
+        (Backend::Cuda, DeviceName::Simulated) => Err(Failure::unsupported(
+            "a simulated device has no time; `surject run --device simulated` checks results",
+        )),
         (Backend::Cuda, DeviceName::Number(_)) => Ok(()),
         _ => Err(Failure::bad_input("compiled code is timed: `--backend cpu` or `--backend cuda`")),
     }

@@ -96,9 +96,7 @@ fn run(function: &CheckedFunction, arguments: &Arguments) -> Result<Option<Strin
     let name = super::function_name(&program, None, "")?;
     let times = &mut StageTimes::default();
     let mut runner = match arguments.backend {
-        Backend::Cuda => {
-            Runner::cuda(&program, &name, arguments.device, None, &Schedules::default(), times)?
-        }
+        Backend::Cuda => Runner::cuda(&program, &name, arguments.device, None, &Schedules::default(), times)?,
         backend => Runner::new(program, &name, backend, times)?,
     };
     let results = runner.run(&[])?;

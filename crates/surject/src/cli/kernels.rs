@@ -60,7 +60,10 @@ pub(super) fn plan(
     let gpu = Gpu::named(scheduling.machine).ok_or_else(|| {
         let all: Vec<&str> = Gpu::ALL.iter().map(|gpu| gpu.name).collect();
         let machine = scheduling.machine;
-        Failure::unsupported(format!("`{machine}` is no GPU; plans with a machine are those of {}", all.join(", ")))
+        Failure::unsupported(format!(
+            "`{machine}` is no GPU; plans with a machine are those of {}",
+            all.join(", ")
+        ))
     })?;
     let found = program.function(function).cloned().unwrap_or_default();
     let given = schedules(scheduling.file, &found)?;
