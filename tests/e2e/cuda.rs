@@ -58,6 +58,18 @@ fn without_a_gpu_the_error_says_so() {
     assert!(failure.is_err_and(|f| f.message.contains("`avx2` is no GPU")));
 }
 
+#[test]
+fn a_simulated_gpu_has_no_time() {
+    let program = own_case("softmax").program;
+    let failure = surject(&["bench", &program, "--backend", "cuda", "--device", "simulated"]).expect_err("no time");
+    assert_eq!(failure.status, Status::Unsupported);
+    assert!(failure.message.contains("has no time"), "{failure}");
+    let plan = surject(&["opt", &program, "--emit", "plan", "--machine", "sm_90a"]).expect("a plan");
+    assert!(plan.contains("steps:") && plan.contains("memory: arena"), "{plan}");
+    let failure = surject(&["opt", &program, "--emit", "plan", "--machine", "avx2"]).expect_err("no GPU");
+    assert!(failure.message.contains("`avx2` is no GPU"), "{failure}");
+}
+
 fn read(paths: &[String]) -> Vec<Buffer> {
     paths.iter().map(|path| npy::read(path).expect("the file is there")).collect()
 }
