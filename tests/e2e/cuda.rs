@@ -61,7 +61,8 @@ fn without_a_gpu_the_error_says_so() {
 #[test]
 fn a_simulated_gpu_has_no_time() {
     let program = own_case("softmax").program;
-    let failure = surject(&["bench", &program, "--backend", "cuda", "--device", "simulated"]).expect_err("no time");
+    let failure =
+        surject(&["bench", &program, "--backend", "cuda", "--device", "simulated"]).expect_err("no time");
     assert_eq!(failure.status, Status::Unsupported);
     assert!(failure.message.contains("has no time"), "{failure}");
     let plan = surject(&["opt", &program, "--emit", "plan", "--machine", "sm_90a"]).expect("a plan");

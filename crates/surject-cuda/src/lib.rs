@@ -14,6 +14,7 @@
 
 mod device;
 mod driver;
+mod in_place;
 pub mod memory;
 mod name;
 mod plan;
@@ -25,6 +26,7 @@ mod stored;
 
 pub use device::{Device, DeviceError, DeviceInfo, Mark, Memory, Module, Recording, Shape, View};
 pub use driver::Driver;
+pub use in_place::in_place;
 pub use name::DeviceName;
 pub use plan::{HostStep, Kernel, Place, Plan, PlanError, Step, Tensor, TensorId};
 pub use pool::Pooled;

@@ -11,7 +11,7 @@ use surject_ir::{Buffer, DType, Program};
 pub struct TensorId(pub u32);
 
 /// Where a tensor lies on the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Place {
     /// In the arena, from this byte on.
     Arena(u64),

@@ -15,7 +15,9 @@ use surject_codegen::kernels::expression::Tensor as KernelTensor;
 use surject_codegen::kernels::legal::legal;
 use surject_codegen::kernels::run::{Kernels, assignments, kernels};
 use surject_codegen::kernels::schedule::Schedules;
-use surject_cuda::{HostStep, Kernel, Place, Plan, PlanError, Shape, Step, Tensor, TensorId, memory};
+use surject_cuda::{
+    HostStep, Kernel, Place, Plan, PlanError, Shape, Step, Tensor, TensorId, in_place, memory,
+};
 use surject_ir::{
     Block, Buffer, FieldId, FieldKind, Function, LibOp, Program, Region, Statement, StatementKind,
     TensorType, Var,
@@ -127,6 +129,7 @@ impl Planner<'_> {
         let function = self.function;
         self.plan.steps = self.block(&function.body)?;
         self.plan.results = self.all(&function.body.results)?;
+        in_place(&mut self.plan);
         memory::place(&mut self.plan)?;
         self.plan.check()?;
         Ok(Planned { plan: self.plan, module: write::module(&self.written) })
@@ -149,13 +152,13 @@ impl Planner<'_> {
     }
 
     /// A new tensor of the arena.
-    fn new(&mut self, name: &str, ty: &TensorType) -> Result<TensorId, ProgramError> {
+    fn fresh(&mut self, name: &str, ty: &TensorType) -> Result<TensorId, ProgramError> {
         self.tensor(name, ty, Place::Arena(0))
     }
 
     /// The tensor that a variable is from here on, of the arena.
     fn define(&mut self, var: Var) -> Result<TensorId, ProgramError> {
-        let id = self.new(self.function.name_of(var), self.function.ty(var))?;
+        let id = self.fresh(self.function.name_of(var), self.function.ty(var))?;
         self.places.insert(var, id);
         Ok(id)
     }
@@ -262,7 +265,7 @@ impl Planner<'_> {
             }
             if carried.contains(&from) {
                 let ty = self.function.ty(targets[i]).clone();
-                let between = self.new(&format!("{}.next", self.function.name_of(targets[i])), &ty)?;
+                let between = self.fresh(&format!("{}.next", self.function.name_of(targets[i])), &ty)?;
                 list.push(Step::Copy { from, to: between });
                 late.push(Step::Copy { from: between, to });
             } else {
@@ -302,7 +305,7 @@ impl Planner<'_> {
         let own = self.define(target)?;
         let mut between = Vec::new();
         for (number, ty) in temporaries.iter().enumerate() {
-            between.push(self.new(&format!("{name}.{number}"), ty)?);
+            between.push(self.fresh(&format!("{name}.{number}"), ty)?);
         }
         for (made, form) in kernels.iter().zip(forms) {
             let mut tensors = Vec::new();
@@ -331,8 +334,7 @@ impl Planner<'_> {
     ) -> Result<bool, ProgramError> {
         let shape = |&var: &Var| {
             let ty = self.function.ty(var);
-            let sizes = ty.space.sizes()?.into_iter().map(|n| i64::try_from(n).ok());
-            Some(library::Shape { dtype: ty.dtype, sizes: sizes.collect::<Option<Vec<i64>>>()? })
+            Some(library::Shape { dtype: ty.dtype, sizes: ty.space.sizes()? })
         };
         let shapes = |vars: &[Var]| vars.iter().map(shape).collect::<Option<Vec<library::Shape>>>();
         let (Some(operands), Some(results), Some(&first)) = (shapes(args), shapes(targets), targets.first())

@@ -26,13 +26,16 @@ fn product(sizes: &[i64]) -> Option<i64> {
     sizes.iter().try_fold(1i64, |n, &size| n.checked_mul(size))
 }
 
-/// Serial loops over these sizes, the first one outermost; `body` gets their variables and what they carry.
+/// What stands inside of loops: it gets their variables and what they carry, and gives what they carry on.
+type Body<'a> = dyn FnMut(&mut Points, &[Affine], Vec<Value>) -> Option<Vec<Value>> + 'a;
+
+/// Serial loops over these sizes, the first one outermost.
 fn nest(
     points: &mut Points,
     sizes: &[i64],
     variables: &mut Vec<Affine>,
     carried: Vec<Value>,
-    body: &mut dyn FnMut(&mut Points, &[Affine], Vec<Value>) -> Option<Vec<Value>>,
+    body: &mut Body<'_>,
 ) -> Option<Vec<Value>> {
     let Some((&size, inner)) = sizes.split_first() else { return body(points, variables, carried) };
     let (variable, carried) = points.b.open_for(0, size, 1, LoopKind::Serial, &carried);
