@@ -57,10 +57,12 @@ irdl.dialect @surject {
     irdl.results(result: %tensor)
   }
 
-  // A variable with these elements.
+  // A variable with these elements; a module that is not printed may hold them outside of the context.
   irdl.operation @literal {
     %result = irdl.base "!builtin.tensor"
-    %value = irdl.base "#builtin.dense_int_or_fp_elements"
+    %dense = irdl.base "#builtin.dense_int_or_fp_elements"
+    %resource = irdl.base "#builtin.dense_resource_elements"
+    %value = irdl.any_of(%dense, %resource)
     irdl.results(result: %result)
     irdl.attributes {"value" = %value}
   }

@@ -8,20 +8,24 @@
 //!    the expression.
 //! 4. [`machine`]: strategies propose schedules with a cost; the cheapest wins, and what lost says why.
 //! 5. [`lower`]: an expression and its schedule become a kernel of [`surject_kernel`].
-//! 6. [`stages`]: a reduction with few values becomes two expressions, one for its parts.
-//! 7. [`legal`]: kernels in operations that machines have: arithmetic, and no functions.
-//! 8. [`mlir`]: what writers from kernels to MLIR have in common; they are the machines' own.
-//! 9. [`run`]: a program runs on the interpreter of kernels, or on another executor, one assignment after the other.
+//! 6. [`stages`]: a reduction with few values becomes two expressions, one for its parts; [`scan`]: a scan becomes
+//!    reductions of its blocks.
+//! 7. [`library`]: library operations become kernels over independent points.
+//! 8. [`legal`]: kernels in operations that machines have: arithmetic, and no functions.
+//! 9. [`mlir`]: what writers from kernels to MLIR have in common; they are the machines' own.
+//! 10. [`run`]: a program runs on the interpreter of kernels, or on another executor, one assignment after the other.
 //!
 //! The kernels that are compiled for a CPU today are made beside this, by the modules that write MLIR text.
 
 pub mod contraction;
 pub mod expression;
 pub mod legal;
+pub mod library;
 pub mod lower;
 pub mod machine;
 pub mod mlir;
 pub mod run;
+pub mod scan;
 pub mod schedule;
 pub mod stages;
 pub mod transpose;

@@ -19,15 +19,15 @@
 //! `surject-cuda` runs.
 
 pub mod compile;
-pub mod library;
 pub mod model;
 pub mod program;
 mod strategies;
+pub mod update;
 pub mod write;
 
 use strategies::{Columns, Contractions, Points, Rows, Serial, Transposes};
 use surject_codegen::kernels::expression::Expression;
-use surject_codegen::kernels::machine::{Machine, Strategy};
+use surject_codegen::kernels::machine::{Machine, Spread, Strategy};
 use surject_codegen::kernels::schedule::Schedule;
 
 /// A GPU: what its multiprocessors can do.
@@ -98,6 +98,16 @@ impl Gpu {
 impl Machine for Gpu {
     fn name(&self) -> &str {
         self.name
+    }
+
+    /// As many operations for what comes before the blocks as for what is in them, where that is less than the reduction.
+    fn scan_block(&self, length: i64) -> Option<i64> {
+        let block = (2.0 * length as f64).cbrt() as u64;
+        (length >= 256).then(|| block.next_power_of_two() as i64)
+    }
+
+    fn spread(&self) -> Spread {
+        Spread::Threads { block: 256 }
     }
 
     fn strategies(&self) -> Vec<Box<dyn Strategy>> {

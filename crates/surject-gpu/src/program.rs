@@ -1,18 +1,20 @@
 //! Programs as plans of a GPU: kernels, library operations on the host, loops and choices.
 //!
-//! Every assignment becomes kernels, and so do library operations that have a form there ([`crate::library`]); kernels of one
+//! Every assignment becomes kernels, and so do library operations that have any ([`surject_codegen::kernels::library`]); kernels of one
 //! text are made once. What has no kernel — other library operations, and assignments whose types or operations a GPU has
 //! no form for — is a step of the host, which the plan says with the
 //! bytes that are copied for it and, of assignments, why. A loop carries its values in tensors of its own: what its body
 //! yields is copied there, by way of others where one carried value becomes another.
 
+use crate::Gpu;
 use crate::compile::{self, CompileError};
+use crate::update::update;
 use crate::write::{self, Written};
-use crate::{Gpu, library};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use surject_codegen::CodegenError;
 use surject_codegen::kernels::expression::Tensor as KernelTensor;
 use surject_codegen::kernels::legal::legal;
+use surject_codegen::kernels::library::{Call, LibraryKernels};
 use surject_codegen::kernels::run::{Kernels, assignments, kernels};
 use surject_codegen::kernels::schedule::Schedules;
 use surject_cuda::{
@@ -193,12 +195,7 @@ impl Planner<'_> {
                 self.places.insert(*target, id);
                 Ok(())
             }
-            StatementKind::Call { op, args, targets, regions } => {
-                match self.call(op, regions, args, targets, steps)? {
-                    true => Ok(()),
-                    false => self.host(statement, op.name(), None, steps),
-                }
-            }
+            StatementKind::Call { op, args, targets, .. } => self.call(statement, op, args, targets, steps),
             StatementKind::While { targets, inits, cond, body } => {
                 self.repeat(targets, inits, [cond, body], steps)
             }
@@ -294,78 +291,105 @@ impl Planner<'_> {
                 }
                 Err(error) => return Err(error.into()),
             };
-        // All of them have a form, or none is used.
-        let mut forms = Vec::new();
-        for made in &kernels {
-            match self.form(&made.launch.kernel, &name) {
-                Ok(form) => forms.push(form),
-                Err(reason) => return self.host(statement, "assignment", Some(reason), steps),
+        match self.forms(kernels.iter().map(|made| &made.launch.kernel), &name) {
+            Ok(forms) => {
+                let own = self.define(target)?;
+                let between = self.temporaries(&name, &temporaries)?;
+                let launches = kernels.iter().map(|made| &made.launch.tensors[..]).zip(forms);
+                self.launches(launches, &HashMap::new(), Some(own), &between, steps)
             }
+            Err(reason) => self.host(statement, "assignment", Some(reason), steps),
         }
-        let own = self.define(target)?;
-        let mut between = Vec::new();
-        for (number, ty) in temporaries.iter().enumerate() {
-            between.push(self.fresh(&format!("{name}.{number}"), ty)?);
-        }
-        for (made, form) in kernels.iter().zip(forms) {
-            let mut tensors = Vec::new();
-            for tensor in &made.launch.tensors {
-                tensors.push(match *tensor {
-                    KernelTensor::Var(var) => self.get(var)?,
-                    KernelTensor::Target => own,
-                    KernelTensor::Temporary(number) => between[number],
-                });
-            }
-            // A grid without blocks computes nothing.
-            let Some(kernel) = form else { continue };
-            steps.push(Step::Launch { kernel, tensors });
-        }
-        Ok(())
     }
 
-    /// A library operation on the device; `false` where it has no form there.
+    /// A library operation: kernels, a copy, or a step of the host.
     fn call(
         &mut self,
+        statement: &Statement,
         op: &LibOp,
-        regions: &[Region],
         args: &[Var],
         targets: &[Var],
         steps: &mut Vec<Step>,
-    ) -> Result<bool, ProgramError> {
-        let shape = |&var: &Var| {
-            let ty = self.function.ty(var);
-            Some(library::Shape { dtype: ty.dtype, sizes: ty.space.sizes()? })
-        };
-        let shapes = |vars: &[Var]| vars.iter().map(shape).collect::<Option<Vec<library::Shape>>>();
-        let (Some(operands), Some(results), Some(&first)) = (shapes(args), shapes(targets), targets.first())
-        else {
-            return Ok(false);
-        };
-        let variable = self.function.name_of(first).to_string();
-        let call = library::Call { function: self.function, op, regions, args: &operands, results: &results };
-        let Some(form) = library::form(&call, &format!("{variable}_{}", op.name()))? else {
-            return Ok(false);
-        };
-        let inputs = self.all(args)?;
-        let (kernel, from) = match &form {
-            library::Form::Kernel(kernel) => (Some(kernel), 0),
-            library::Form::Update(kernel) => (Some(kernel), 1),
-            library::Form::Copy => (None, 0),
-        };
-        let number = match kernel.map(|kernel| self.form(kernel, &variable)) {
-            Some(Err(_)) => return Ok(false),
-            Some(Ok(number)) => number,
-            None => None,
-        };
-        let own = targets.iter().map(|&t| self.define(t)).collect::<Result<Vec<TensorId>, ProgramError>>()?;
-        if !matches!(form, library::Form::Kernel(_)) {
-            steps.push(Step::Copy { from: inputs[0], to: own[0] });
+    ) -> Result<(), ProgramError> {
+        let name = targets.first().map_or("kernel", |&t| self.function.name_of(t)).to_string();
+        match (op, args, targets) {
+            // The same bytes.
+            (LibOp::BitcastReshape { .. }, &[from], &[to]) => {
+                let from = self.get(from)?;
+                let to = self.define(to)?;
+                steps.push(Step::Copy { from, to });
+                return Ok(());
+            }
+            (LibOp::DynamicUpdateSlice, &[operand, ref others @ ..], &[target]) => {
+                let kernel = update(self.function, args, &format!("{name}_0"));
+                if let Some(Ok(kernel)) = kernel.map(|kernel| self.form(&kernel, &name)) {
+                    let from = self.get(operand)?;
+                    let mut tensors = self.all(others)?;
+                    let to = self.define(target)?;
+                    tensors.push(to);
+                    steps.push(Step::Copy { from, to });
+                    steps.extend(kernel.map(|kernel| Step::Launch { kernel, tensors }));
+                    return Ok(());
+                }
+            }
+            _ => {}
         }
-        if let Some(kernel) = number {
-            let tensors = inputs[from..].iter().chain(&own).copied().collect();
+        let call = Call::of(self.function, statement).filter(|call| call.refusal().is_none());
+        let Some(call) = call else { return self.host(statement, op.name(), None, steps) };
+        let LibraryKernels { launches, temporaries } = match call.kernels(self.gpu, &name) {
+            Ok(kernels) => kernels,
+            Err(CodegenError::Unsupported { what, .. }) => {
+                return self.host(statement, op.name(), Some(what), steps);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        match self.forms(launches.iter().map(|l| &l.kernel), &name) {
+            Ok(forms) => {
+                let own =
+                    targets.iter().map(|&t| Ok((t, self.define(t)?))).collect::<Result<_, ProgramError>>()?;
+                let between = self.temporaries(&name, &temporaries)?;
+                self.launches(launches.iter().map(|l| &l.tensors[..]).zip(forms), &own, None, &between, steps)
+            }
+            Err(reason) => self.host(statement, op.name(), Some(reason), steps),
+        }
+    }
+
+    /// The numbers of kernels: all of them have a form, or an error says why one has none.
+    fn forms<'k>(
+        &mut self,
+        kernels: impl Iterator<Item = &'k surject_kernel::Kernel>,
+        assignment: &str,
+    ) -> Result<Vec<Option<u32>>, String> {
+        kernels.map(|kernel| self.form(kernel, assignment)).collect()
+    }
+
+    fn temporaries(&mut self, name: &str, types: &[TensorType]) -> Result<Vec<TensorId>, ProgramError> {
+        types.iter().enumerate().map(|(number, ty)| self.fresh(&format!("{name}.{number}"), ty)).collect()
+    }
+
+    /// Launches of kernels on their tensors. Those that a library operation defines are not variables before it.
+    fn launches<'t>(
+        &mut self,
+        launches: impl Iterator<Item = (&'t [KernelTensor], Option<u32>)>,
+        defined: &HashMap<Var, TensorId>,
+        target: Option<TensorId>,
+        between: &[TensorId],
+        steps: &mut Vec<Step>,
+    ) -> Result<(), ProgramError> {
+        for (tensors, kernel) in launches {
+            // A grid without blocks computes nothing.
+            let Some(kernel) = kernel else { continue };
+            let missing =
+                || CodegenError::Malformed { what: "a kernel without its tensors".into(), origin: None };
+            let find = |tensor: &KernelTensor| match *tensor {
+                KernelTensor::Var(var) => defined.get(&var).copied().map_or_else(|| self.get(var), Ok),
+                KernelTensor::Target => Ok(target.ok_or_else(missing)?),
+                KernelTensor::Temporary(number) => Ok(between.get(number).copied().ok_or_else(missing)?),
+            };
+            let tensors = tensors.iter().map(find).collect::<Result<_, ProgramError>>()?;
             steps.push(Step::Launch { kernel, tensors });
         }
-        Ok(true)
+        Ok(())
     }
 
     /// The number of a kernel, which is made if there is none like it; `None` where its grid has no blocks. An error says

@@ -55,7 +55,7 @@ pub fn run_within(
     started(program, function, args, limits)?.results()
 }
 
-/// Evaluates the assignments of a run in place of the interpreter.
+/// Evaluates the assignments of a run in place of the interpreter, and library operations where it can.
 pub trait Assignments {
     /// The value of a stored field of a function, where `value` gives the tensors that are stored so far.
     fn evaluate(
@@ -64,9 +64,19 @@ pub trait Assignments {
         field: FieldId,
         value: &dyn Fn(Var) -> Option<Arc<Buffer>>,
     ) -> Result<Buffer, InterpError>;
+
+    /// The results of a statement that calls a library operation; `None` leaves it to the interpreter.
+    fn call(
+        &mut self,
+        _function: &Function,
+        _statement: &Statement,
+        _value: &dyn Fn(Var) -> Option<Arc<Buffer>>,
+    ) -> Option<Result<Vec<Buffer>, InterpError>> {
+        None
+    }
 }
 
-/// As [`run`], where somebody else evaluates the assignments; control flow and library operations stay here.
+/// As [`run`], where somebody else evaluates the assignments; control flow stays here, and what is left of library operations.
 pub fn run_with<'a>(
     program: &'a Program,
     function: &str,
@@ -216,6 +226,13 @@ impl<'a> Machine<'a> {
             }
             StatementKind::Constant { target, value } => self.define(*target, value.clone()),
             StatementKind::Call { targets, op, args, regions } => {
+                if let Some(assignments) = &mut self.assignments {
+                    let (function, values) = (self.function, &self.values);
+                    let value = |var: Var| values.get(var.0 as usize).cloned().flatten();
+                    if let Some(results) = assignments.call(function, statement, &value) {
+                        return self.define_all(targets, results?.into_iter().map(Arc::new).collect());
+                    }
+                }
                 let args = args.iter().map(|&a| self.value(a).cloned()).collect::<Result<Vec<_>, _>>()?;
                 let results = self.call(op, &args, regions)?;
                 self.define_all(targets, results.into_iter().map(Arc::new).collect())

@@ -75,18 +75,23 @@ impl StageTimes {
     }
 }
 
-/// The program that passes of MLIR make of its module of the dialect; without passes the program itself, which its module
-/// equals.
+/// The program that passes of MLIR make of the module of another: the module is built, verified, and read. Without passes
+/// the program that comes back is the one that went in. A program with symbolic extents has no module: without passes it
+/// stays as it is until its sizes are known.
 pub fn through_dialect<'p>(program: &'p Program, passes: Option<&str>) -> Result<Cow<'p, Program>, Failure> {
-    let Some(passes) = passes else { return Ok(Cow::Borrowed(program)) };
-    let passed = surject_mlir::dialect::through(program, passes).map_err(|error| match error.stage {
+    if passes.is_none() && !surject_mlir::dialect::has_module(program) {
+        return Ok(Cow::Borrowed(program));
+    }
+    let passed = surject_mlir::dialect::through(program, passes.unwrap_or_default());
+    let passed = passed.map_err(|error| match error.stage {
         surject_mlir::Stage::Passes => Failure::bad_input(format!("--mlir-passes: {error}")),
         _ => Failure::unsupported(error),
     })?;
     Ok(Cow::Owned(passed))
 }
 
-/// Optimises a program: the passes of MLIR on its module of the dialect, then equality saturation.
+/// Optimises a program: equality saturation reads its module of the dialect, after the passes of MLIR where there are any,
+/// and writes a module again.
 pub fn optimise(program: &Program, options: &OptimiseOptions) -> Result<Optimised, Failure> {
     let program = &*through_dialect(program, options.mlir_passes.as_deref())?;
     let mut files = Vec::new();
@@ -106,7 +111,7 @@ pub fn optimise(program: &Program, options: &OptimiseOptions) -> Result<Optimise
         cost: cost_model()?,
         ..Options::default()
     };
-    let optimised = surject_egraph::optimise(program, &options).map_err(|error| match &error {
+    let mut optimised = surject_egraph::optimise(program, &options).map_err(|error| match &error {
         EgraphError::Rules { file, error: inner } => match texts.iter().find(|(name, _)| name == file) {
             Some((name, text)) => Failure::bad_input(inner.render(name, text)),
             None => Failure::bad_input(error),
@@ -115,6 +120,9 @@ pub fn optimise(program: &Program, options: &OptimiseOptions) -> Result<Optimise
     })?;
     for (rule, why) in &optimised.report.refused {
         eprintln!("warning: the rule `{rule}` does not run: {why}");
+    }
+    if let Cow::Owned(written) = through_dialect(&optimised.program, None)? {
+        optimised.program = written;
     }
     Ok(optimised)
 }

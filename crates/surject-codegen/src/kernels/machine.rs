@@ -23,6 +23,21 @@ pub trait Strategy {
     fn propose(&self, expression: &Expression) -> Result<Proposal, String>;
 }
 
+/// How a machine runs independent points that no schedule says anything of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// So many points, one after the other, are a task.
+    Tasks {
+        /// How many.
+        points: i64,
+    },
+    /// Every point is a thread, so many of them a block.
+    Threads {
+        /// How many.
+        block: i64,
+    },
+}
+
 /// What kernels are made for.
 pub trait Machine {
     /// Its name, as `--machine` takes it.
@@ -35,6 +50,17 @@ pub trait Machine {
     /// kernel of their own. The parts divide the loop. `None`: it is one kernel.
     fn stages(&self, _: &Expression) -> Option<(String, i64)> {
         None
+    }
+
+    /// In blocks of how many elements a scan of lines of this length is made; `None`: as the reduction that it is written
+    /// as, or as the machine's strategies see fit.
+    fn scan_block(&self, _length: i64) -> Option<i64> {
+        None
+    }
+
+    /// How it runs the points of library operations.
+    fn spread(&self) -> Spread {
+        Spread::Tasks { points: 4096 }
     }
 
     /// What the machine expects of an expression by a schedule, in words.

@@ -1,10 +1,13 @@
 //! Programs on the interpreter of kernels: code generation without a machine.
 //!
-//! Assignments are evaluated by kernels; control flow and library operations are those of the reference interpreter.
+//! Assignments and library operations are evaluated by kernels; control flow is that of the reference interpreter, and so
+//! are the library operations that have no kernels.
 
 use super::expression::{Assignment, Expression, Tensor, assignment};
+use super::library::{Call, LibraryKernels};
 use super::lower::{Launch, lower};
 use super::machine::{Machine, choose};
+use super::scan::scanned;
 use super::schedule::{Schedule, Schedules};
 use super::stages::Stages;
 use crate::CodegenError;
@@ -12,7 +15,7 @@ use crate::expression::dag::Buf;
 use std::collections::HashMap;
 use std::sync::Arc;
 use surject_ir::interp::{self, Assignments, InterpError};
-use surject_ir::{Buffer, FieldId, Function, Program, StatementKind, TensorType, Var};
+use surject_ir::{Buffer, FieldId, Function, Program, Statement, StatementKind, TensorType, Var};
 use surject_kernel::Kernel;
 use surject_kernel::interpret::{self, Counts, Options};
 
@@ -45,6 +48,8 @@ pub fn assignments(function: &Function) -> Vec<(String, FieldId)> {
                     found.push((function.name_of(*target).to_string(), *field));
                 }
                 StatementKind::Constant { .. } => {}
+                // Its scalar functions are parts of its kernels.
+                StatementKind::Call { .. } if has_kernels(function, statement) => {}
                 StatementKind::Call { regions, .. } | StatementKind::If { branches: regions, .. } => {
                     work.extend(regions.iter().map(|r| &r.body));
                 }
@@ -53,6 +58,27 @@ pub fn assignments(function: &Function) -> Vec<(String, FieldId)> {
         }
     }
     found
+}
+
+/// The library operations of a function that have kernels, those inside of its control flow too, with the names of the
+/// first variables they define.
+pub fn calls(function: &Function) -> Vec<(String, Call<'_>)> {
+    let mut found = Vec::new();
+    let mut work = vec![&function.body];
+    while let Some(block) = work.pop() {
+        for statement in &block.statements {
+            let call = Call::of(function, statement).filter(|call| call.refusal().is_none());
+            match call.as_ref().and_then(|call| call.targets.first()) {
+                Some(&target) => found.extend(call.map(|call| (function.name_of(target).to_string(), call))),
+                None => work.extend(statement.regions().iter().map(|r| &r.body)),
+            }
+        }
+    }
+    found
+}
+
+fn has_kernels(function: &Function, statement: &Statement) -> bool {
+    Call::of(function, statement).is_some_and(|call| call.refusal().is_none())
 }
 
 /// The expressions of a function by the names of their kernels: that of the variable, and a number.
@@ -66,8 +92,8 @@ pub fn expressions(function: &Function) -> Result<Vec<(String, Expression)>, Cod
 }
 
 /// The kernels of an assignment for a machine. Kernel `n` is called `NAME_n`, and the first stage of one in two stages
-/// `NAME_n_parts`; a schedule that is given for it is taken
-/// instead of the machine's choice.
+/// `NAME_n_parts`; a scan in blocks also has `NAME_n_sums`, `NAME_n_before` and `NAME_n_rest`. A schedule that is given for
+/// `NAME_n` is taken instead of the machine's choice.
 pub fn kernels(
     function: &Function,
     field: FieldId,
@@ -80,12 +106,25 @@ pub fn kernels(
     for (i, expression) in expressions.iter().enumerate() {
         let name = format!("{name}_{i}");
         let given = given.get(&name).cloned();
+        // The temporaries stand behind the variables and the target.
+        let buf = |number: usize| Buf((function.vars.len() + 1 + number) as u32);
+        let block = scanned(expression).filter(|_| given.is_none()).and_then(|n| machine.scan_block(n));
+        if let Some(block) = block {
+            let numbers = [temporaries.len(), temporaries.len() + 1].map(|number| (number, buf(number)));
+            if let Some(scan) = expression.in_scan_blocks(block, numbers)? {
+                temporaries.extend([scan.temporary.clone(), scan.temporary]);
+                kernels.push(one(&scan.sums, machine, &format!("{name}_sums"), None)?);
+                kernels.push(one(&scan.before, machine, &format!("{name}_before"), None)?);
+                for (expression, part) in scan.results.iter().zip(["", "_rest"]) {
+                    kernels.push(one(expression, machine, &format!("{name}{part}"), None)?);
+                }
+                continue;
+            }
+        }
         let stages = match machine.stages(expression).filter(|_| given.is_none()) {
             Some((cut, parts)) => {
-                // The temporaries stand behind the variables and the target.
                 let number = temporaries.len();
-                let buf = Buf((function.vars.len() + 1 + number) as u32);
-                expression.in_stages((&cut, parts), (number, buf))?
+                expression.in_stages((&cut, parts), (number, buf(number)))?
             }
             None => None,
         };
@@ -168,7 +207,8 @@ pub fn run_on(
 ) -> Result<Vec<Buffer>, InterpError> {
     let names = program.function(function).map(assignments).unwrap_or_default();
     let names = names.into_iter().map(|(name, field)| (field, name)).collect();
-    let mut host = Host { machine, executor, given, names, made: HashMap::new() };
+    let (made, library) = (HashMap::new(), HashMap::new());
+    let mut host = Host { machine, executor, given, names, made, library };
     interp::run_with(program, function, arguments, &mut host)
 }
 
@@ -179,6 +219,47 @@ struct Host<'a> {
     names: HashMap<FieldId, String>,
     /// The kernels of fields, which loops run again and again.
     made: HashMap<FieldId, Arc<Kernels>>,
+    /// The kernels of library operations, by the first variable that each defines; `None`: the interpreter's.
+    library: HashMap<Var, Option<Arc<LibraryKernels>>>,
+}
+
+/// The tensors of some kernels while these run.
+struct Tensors<'a> {
+    /// The tensors that are stored so far.
+    value: &'a dyn Fn(Var) -> Option<Arc<Buffer>>,
+    /// What the kernels write, and of what type it is.
+    written: Vec<(Tensor, TensorType)>,
+    memory: HashMap<Tensor, interpret::Tensor>,
+}
+
+impl Tensors<'_> {
+    fn take(&mut self, tensor: Tensor) -> Result<interpret::Tensor, InterpError> {
+        if let Some(found) = self.memory.remove(&tensor) {
+            return Ok(found);
+        }
+        match (self.written.iter().find(|w| w.0 == tensor), tensor) {
+            (Some((_, ty)), _) => unwritten(ty),
+            (None, Tensor::Var(var)) => Ok(parts_of(&*(self.value)(var).ok_or(InterpError::Undefined(var))?)),
+            (None, _) => Err(InterpError::Malformed("a tensor without a type".into())),
+        }
+    }
+
+    fn launch(&mut self, launch: &Launch, executor: &mut dyn Executor) -> Result<(), InterpError> {
+        let tensors = launch.tensors.iter().map(|&tensor| self.take(tensor));
+        let mut tensors = tensors.collect::<Result<Vec<_>, _>>()?;
+        executor.execute(&launch.kernel, &mut tensors).map_err(InterpError::Assignment)?;
+        self.memory.extend(launch.tensors.iter().copied().zip(tensors));
+        Ok(())
+    }
+
+    /// What was written, as a buffer of its type.
+    fn result(&mut self, tensor: Tensor, ty: &TensorType) -> Result<Buffer, InterpError> {
+        let found = self.take(tensor)?;
+        let unwritten = || InterpError::Assignment("an element of a result is never written".into());
+        let buffer = found.to_buffer(&[found.len()]).ok_or_else(unwritten)?;
+        let other = || InterpError::Malformed("a result of another size".into());
+        buffer.recast(ty.dtype, &shape(ty)?).ok_or_else(other)
+    }
 }
 
 impl Assignments for Host<'_> {
@@ -200,30 +281,44 @@ impl Assignments for Host<'_> {
         };
         let data = &function.fields[field];
         let target = TensorType::new(data.dtype, data.space.clone());
-        let mut memory: HashMap<Tensor, interpret::Tensor> = HashMap::new();
-        for Made { launch, .. } in &kernels.kernels {
-            let mut tensors = Vec::new();
-            for &tensor in &launch.tensors {
-                let found = memory.remove(&tensor);
-                tensors.push(match (found, tensor) {
-                    (Some(found), _) => found,
-                    (None, Tensor::Var(var)) => parts_of(&*value(var).ok_or(InterpError::Undefined(var))?),
-                    (None, Tensor::Target) => unwritten(&target)?,
-                    (None, Tensor::Temporary(number)) => unwritten(&kernels.temporaries[number])?,
-                });
-            }
-            self.executor.execute(&launch.kernel, &mut tensors).map_err(InterpError::Assignment)?;
-            memory.extend(launch.tensors.iter().copied().zip(tensors));
+        let temporaries = kernels.temporaries.iter().cloned().enumerate();
+        let mut written: Vec<_> = temporaries.map(|(i, ty)| (Tensor::Temporary(i), ty)).collect();
+        written.push((Tensor::Target, target.clone()));
+        let mut tensors = Tensors { value, written, memory: HashMap::new() };
+        for made in &kernels.kernels {
+            tensors.launch(&made.launch, self.executor)?;
         }
-        let shape = shape(&target)?;
-        let found = match memory.remove(&Tensor::Target) {
-            Some(found) => found,
-            None => unwritten(&target)?,
+        tensors.result(Tensor::Target, &target)
+    }
+
+    fn call(
+        &mut self,
+        function: &Function,
+        statement: &Statement,
+        value: &dyn Fn(Var) -> Option<Arc<Buffer>>,
+    ) -> Option<Result<Vec<Buffer>, InterpError>> {
+        let call = Call::of(function, statement)?;
+        let &first = call.targets.first()?;
+        let kernels = match self.library.get(&first) {
+            Some(kernels) => kernels.clone(),
+            None if call.refusal().is_some() => None,
+            None => match call.kernels(self.machine, function.name_of(first)) {
+                Ok(made) => Some(Arc::new(made)),
+                Err(error) => return Some(Err(refused(error))),
+            },
         };
-        let unwritten = || InterpError::Assignment("an element of a result is never written".into());
-        let buffer = found.to_buffer(&[found.len()]).ok_or_else(unwritten)?;
-        let other = || InterpError::Malformed("a result of another size".into());
-        buffer.recast(target.dtype, &shape).ok_or_else(other)
+        self.library.insert(first, kernels.clone());
+        let kernels = kernels?;
+        let temporaries = kernels.temporaries.iter().cloned().enumerate();
+        let mut written: Vec<_> = temporaries.map(|(i, ty)| (Tensor::Temporary(i), ty)).collect();
+        written.extend(call.targets.iter().map(|&var| (Tensor::Var(var), function.ty(var).clone())));
+        let mut tensors = Tensors { value, written, memory: HashMap::new() };
+        let mut run = || {
+            kernels.launches.iter().try_for_each(|launch| tensors.launch(launch, self.executor))?;
+            let result = |&var: &Var| tensors.result(Tensor::Var(var), function.ty(var));
+            call.targets.iter().map(result).collect()
+        };
+        Some(run())
     }
 }
 

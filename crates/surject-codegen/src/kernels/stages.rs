@@ -92,7 +92,7 @@ impl Expression {
     }
 
     /// Takes what it uses of the memory of another expression.
-    fn remember(&mut self, memory: &BTreeMap<Buf, (Tensor, DType, i64)>) {
+    pub(super) fn remember(&mut self, memory: &BTreeMap<Buf, (Tensor, DType, i64)>) {
         let loaded = |n: NodeId| match self.dag[n].node {
             Node::Load { buf, .. } | Node::Gather { buf, .. } => Some(buf),
             _ => None,

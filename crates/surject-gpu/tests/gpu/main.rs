@@ -4,7 +4,7 @@ mod arithmetic;
 mod assembler;
 mod harness;
 mod kernels;
-mod library;
 mod plans;
 mod programs;
 mod strategies;
+mod update;

@@ -1,40 +1,73 @@
 //! Index maps as affine maps and sets.
 
+use melior::Context;
 use melior::ir::{Attribute, AttributeLike};
 use mlir_sys::{
-    MlirAffineExpr, mlirAffineBinaryOpExprGetLHS, mlirAffineBinaryOpExprGetRHS,
-    mlirAffineConstantExprGetValue, mlirAffineDimExprGetPosition, mlirAffineExprIsAAdd,
-    mlirAffineExprIsAConstant, mlirAffineExprIsADim, mlirAffineExprIsAMul, mlirAffineMapAttrGetValue,
+    MlirAffineExpr, mlirAffineAddExprGet, mlirAffineBinaryOpExprGetLHS, mlirAffineBinaryOpExprGetRHS,
+    mlirAffineConstantExprGet, mlirAffineConstantExprGetValue, mlirAffineDimExprGet,
+    mlirAffineDimExprGetPosition, mlirAffineExprIsAAdd, mlirAffineExprIsAConstant, mlirAffineExprIsADim,
+    mlirAffineExprIsAMul, mlirAffineMapAttrGet, mlirAffineMapAttrGetValue, mlirAffineMapGet,
     mlirAffineMapGetNumDims, mlirAffineMapGetNumResults, mlirAffineMapGetNumSymbols, mlirAffineMapGetResult,
-    mlirAttributeIsAAffineMap, mlirAttributeIsAIntegerSet, mlirIntegerSetAttrGetValue,
-    mlirIntegerSetGetConstraint, mlirIntegerSetGetNumConstraints, mlirIntegerSetGetNumDims,
-    mlirIntegerSetGetNumSymbols, mlirIntegerSetIsConstraintEq,
+    mlirAffineMulExprGet, mlirAttributeIsAAffineMap, mlirAttributeIsAIntegerSet, mlirIntegerSetAttrGet,
+    mlirIntegerSetAttrGetValue, mlirIntegerSetGet, mlirIntegerSetGetConstraint,
+    mlirIntegerSetGetNumConstraints, mlirIntegerSetGetNumDims, mlirIntegerSetGetNumSymbols,
+    mlirIntegerSetIsConstraintEq,
 };
 use surject_index::{Affine, Extent, Guard, IndexMap};
 
-fn names(rank: usize) -> Vec<String> {
-    (0..rank).map(|axis| format!("d{axis}")).collect()
-}
-
 /// `affine_map<(d0, d1) -> (…)>`
-pub(super) fn map(map: &IndexMap) -> String {
-    let names = names(map.domain().rank());
-    let components: Vec<_> = map.components().iter().map(|c| c.display(&names).to_string()).collect();
-    format!("affine_map<({}) -> ({})>", names.join(", "), components.join(", "))
+pub(super) fn map<'c>(context: &'c Context, map: &IndexMap) -> Attribute<'c> {
+    let rank = map.domain().rank();
+    let mut components: Vec<_> = map.components().iter().map(|c| expression(context, c)).collect();
+    let count = components.len() as isize;
+    // SAFETY: the context is alive, and so are the expressions, which it made.
+    unsafe {
+        let map = mlirAffineMapGet(context.to_raw(), rank as isize, 0, count, components.as_mut_ptr());
+        Attribute::from_raw(mlirAffineMapAttrGet(map))
+    }
 }
 
-/// `affine_set<(d0, d1) : (g >= 0, n - 1 - g >= 0, …)>`: two conditions per guard. `None` where a bound is symbolic or
-/// does not fit.
-pub(super) fn guards(map: &IndexMap) -> Option<String> {
-    let names = names(map.domain().rank());
+/// `affine_set<(d0, d1) : (g >= 0, n - 1 - g >= 0, …)>`: two conditions per guard. `None` where there is no guard, or a
+/// bound is symbolic or does not fit.
+pub(super) fn guards<'c>(context: &'c Context, map: &IndexMap) -> Option<Attribute<'c>> {
     let mut conditions = Vec::new();
     for guard in map.guards() {
         let last = i64::try_from(guard.bound.as_const()?).ok()?.checked_sub(1)?;
         let rest = Affine::fixed(guard.expr.rank(), last).add_scaled(&guard.expr, -1)?;
-        conditions.push(format!("{} >= 0", guard.expr.display(&names)));
-        conditions.push(format!("{} >= 0", rest.display(&names)));
+        conditions.push(expression(context, &guard.expr));
+        conditions.push(expression(context, &rest));
     }
-    Some(format!("affine_set<({}) : ({})>", names.join(", "), conditions.join(", ")))
+    if conditions.is_empty() {
+        return None;
+    }
+    let equations = vec![false; conditions.len()];
+    let (rank, count) = (map.domain().rank() as isize, conditions.len() as isize);
+    // SAFETY: as in `map`; there are as many flags as conditions.
+    unsafe {
+        let (conditions, equations) = (conditions.as_ptr(), equations.as_ptr());
+        let set = mlirIntegerSetGet(context.to_raw(), rank, 0, count, conditions, equations);
+        Some(Attribute::from_raw(mlirIntegerSetAttrGet(set)))
+    }
+}
+
+/// A sum of multiples of dimensions and a constant.
+fn expression(context: &Context, affine: &Affine) -> MlirAffineExpr {
+    let context = context.to_raw();
+    let terms = affine.coeffs.iter().enumerate().filter(|term| *term.1 != 0);
+    // SAFETY: the context is alive, and so are the expressions, which it made.
+    unsafe {
+        let constant = |value| mlirAffineConstantExprGet(context, value);
+        let sum = terms
+            .map(|(axis, &factor)| {
+                mlirAffineMulExprGet(mlirAffineDimExprGet(context, axis as isize), constant(factor))
+            })
+            .reduce(|sum, term| mlirAffineAddExprGet(sum, term));
+        match sum {
+            None => constant(affine.offset),
+            Some(sum) if affine.offset == 0 => sum,
+            Some(sum) => mlirAffineAddExprGet(sum, constant(affine.offset)),
+        }
+    }
 }
 
 /// The components of an affine map over `rank` axes, or what is wrong with it.

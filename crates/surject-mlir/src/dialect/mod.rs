@@ -18,19 +18,23 @@
 //! | `While`, `If` | `scf.while`, `scf.index_switch` |
 
 mod affine;
-mod emit;
+mod build;
+mod contexts;
+mod interned;
 mod library;
+mod literals;
 mod ops;
 mod read;
 mod reader;
 mod value;
 
-use crate::guard::on_large_stack;
-use crate::session::{Session, printed};
+use crate::session::printed;
 use crate::{MlirError, Stage};
-use melior::ir::Module;
-use melior::utility::load_irdl_dialects;
+use contexts::{Done, Scope};
+use literals::SharedLiterals;
 use surject_ir::Program;
+
+pub use contexts::{Prepared, prepare};
 
 /// The definition of the dialect.
 pub const DEFINITION: &str = include_str!("../../../../dialects/surject.irdl.mlir");
@@ -49,36 +53,59 @@ const ORIGIN: &str = "surject.origin";
 /// The module text of a program, as MLIR prints it. Programs with symbolic extents have none.
 pub fn print(program: &Program) -> Result<String, MlirError> {
     check(program)?;
-    format(&emit::module(program)?)
+    Scope::Programs.enter(|session| {
+        let module = build::module(session.context(), program, None)?;
+        session.verify(&module)?;
+        Ok(Done { value: printed(&module), bytes: Some(size(program)) })
+    })
 }
 
 /// The program of a module text.
 pub fn parse(text: &str) -> Result<Program, MlirError> {
-    on_large_stack(|| {
-        let session = session()?;
+    Scope::Everything.enter(|session| {
         let module = session.parse(text)?;
-        let program = read::program(&module, text)?;
+        let program = read::program(&module, text, &SharedLiterals::default())?;
         check(&program)?;
-        Ok(program)
+        Ok(Done { value: program, bytes: Some(text.len()) })
     })
 }
 
-/// The program that passes make of the module of another: MLIR verifies the module, runs the passes on it, and what comes
-/// out is read back. They are named as in `--pass-pipeline`, without an anchor: `canonicalize,cse`.
+/// The program that passes make of the module of another: the module is built, MLIR verifies it, runs the passes on it, and
+/// what comes out is read back. They are named as in `--pass-pipeline`, without an anchor: `canonicalize,cse`; no name is
+/// no pass, and the program that comes back is the one that went in.
 ///
 /// Errors: a program with symbolic extents, a pass that is not known or fails, an operation that passes have left and that
 /// has no meaning in a program.
 pub fn through(program: &Program, passes: &str) -> Result<Program, MlirError> {
     check(program)?;
-    let text = emit::module(program)?;
-    on_large_stack(|| {
-        let session = session()?;
-        let mut module = session.parse(&text)?;
-        session.run(&format!("builtin.module({passes})"), &mut module, &text)?;
-        let program = read::program(&module, &text)?;
+    let scope = if passes.is_empty() { Scope::Programs } else { Scope::Everything };
+    scope.enter(|session| {
+        let mut literals = SharedLiterals::default();
+        let mut module = build::module(session.context(), program, Some(&mut literals))?;
+        session.verify(&module)?;
+        if !passes.is_empty() {
+            session.run(&format!("builtin.module({passes})"), &mut module, "")?;
+        }
+        let program = read::program(&module, "", &literals)?;
         check(&program)?;
-        Ok(program)
+        // A context that holds literals would hold them for as long as it lives.
+        let bytes = literals.is_empty().then(|| size(&program));
+        Ok(Done { value: program, bytes })
     })
+}
+
+/// Has a program a module? Its extents are constant, and a run has nothing to check of them.
+pub fn has_module(program: &Program) -> bool {
+    program.functions.iter().all(|f| {
+        let mut spaces =
+            f.fields.iter().map(|(_, field)| &field.space).chain(f.vars.iter().map(|v| &v.ty.space));
+        f.guards.is_empty() && spaces.all(|space| space.sizes().is_some())
+    })
+}
+
+/// About as many bytes as what a module of this program leaves in its context.
+fn size(program: &Program) -> usize {
+    program.functions.iter().map(|f| 64 * (f.fields.len() + f.vars.len())).sum()
 }
 
 /// The verifier of programs.
@@ -96,21 +123,6 @@ fn check(program: &Program) -> Result<(), MlirError> {
 
 /// Checks a module text of the dialect as `mlir-opt --irdl-file` does, and prints it as MLIR does.
 pub fn format(text: &str) -> Result<String, MlirError> {
-    on_large_stack(|| {
-        let session = session()?;
-        let module = session.parse(text)?;
-        Ok(printed(&module))
-    })
-}
-
-/// A session that knows the dialect.
-fn session() -> Result<Session, MlirError> {
-    let session = Session::new();
-    load(&session)?;
-    Ok(session)
-}
-
-fn load(session: &Session) -> Result<(), MlirError> {
-    let definition: Module<'_> = session.parse(DEFINITION)?;
-    if load_irdl_dialects(&definition) { Ok(()) } else { Err(session.error(Stage::Dialect, DEFINITION)) }
+    Scope::Everything
+        .enter(|session| Ok(Done { value: printed(&session.parse(text)?), bytes: Some(text.len()) }))
 }

@@ -6,6 +6,8 @@
 //! `surject.unary` and `surject.binary`. An operator and a class of types determine the upstream operation and the other
 //! way round, so nothing is lost on the way back.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
 use surject_ir::{BinaryOp, DType, UnaryOp};
 
 /// Classes of element types that upstream operations distinguish.
@@ -133,13 +135,25 @@ pub(super) fn binary_of(name: &str, predicate: Option<i64>, dtype: DType) -> Opt
 
 /// Is it an operation that [`upstream_unary`] gives for some element type?
 pub(super) fn is_upstream_unary(name: &str) -> bool {
-    DType::ALL.into_iter().any(|dtype| unary_of(name, dtype).is_some())
+    static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+        UnaryOp::ALL
+            .iter()
+            .flat_map(|&op| DType::ALL.into_iter().filter_map(move |d| upstream_unary(op, d)))
+            .collect()
+    });
+    NAMES.contains(name)
 }
 
 /// Is it an operation that [`upstream_binary`] gives for some element type?
 pub(super) fn is_upstream_binary(name: &str) -> bool {
-    let names = || BinaryOp::ALL.iter().flat_map(|&op| DType::ALL.map(|d| upstream_binary(op, d)));
-    names().flatten().any(|(n, _)| n == name)
+    static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+        BinaryOp::ALL
+            .iter()
+            .flat_map(|&op| DType::ALL.into_iter().filter_map(move |d| upstream_binary(op, d)))
+            .map(|(name, _)| name)
+            .collect()
+    });
+    NAMES.contains(name)
 }
 
 /// The word for an accumulation operator in `kind`.

@@ -1,9 +1,10 @@
 //! Module → program.
 
+use super::literals::SharedLiterals;
 use super::reader::{Attributes, elements, name, string};
 use super::value::tensor_type;
 use super::{NAME, NAMES, ORIGIN, PARAMS, REGION, affine, library, ops};
-use crate::session::position;
+use crate::session::{origin, position};
 use crate::{MlirError, Place, Stage};
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::TypeLike;
@@ -19,8 +20,12 @@ use surject_ir::{
     UnaryOp, Var,
 };
 
-/// The program of a verified module.
-pub(super) fn program(module: &Module<'_>, text: &str) -> Result<Program, MlirError> {
+/// The program of a verified module. `text` is what it was parsed from, empty where it was built.
+pub(super) fn program(
+    module: &Module<'_>,
+    text: &str,
+    literals: &SharedLiterals,
+) -> Result<Program, MlirError> {
     let symbol = |op| Attributes(op).string("sym_name");
     let top = module.as_operation();
     let name_of_module = symbol(top).unwrap_or_default();
@@ -41,8 +46,11 @@ pub(super) fn program(module: &Module<'_>, text: &str) -> Result<Program, MlirEr
     for (symbol, op) in functions {
         let mut reader = Reader {
             text,
+            literals,
             function: Function::new(symbol),
             values: HashMap::new(),
+            types: HashMap::new(),
+            no_flags: HashSet::new(),
             scalar_functions: &scalar_functions,
             used: &mut used,
         };
@@ -67,9 +75,14 @@ enum Meaning {
 
 struct Reader<'t, 'c, 'a> {
     text: &'t str,
+    literals: &'t SharedLiterals,
     function: Function,
     /// By the address of the value.
     values: HashMap<usize, Meaning>,
+    /// Tensor types that were read, by their address.
+    types: HashMap<usize, TensorType>,
+    /// The attributes that say that an operation has no flags, by their address.
+    no_flags: HashSet<usize>,
     scalar_functions: &'t HashMap<String, OperationRef<'c, 'a>>,
     /// The scalar functions that were read: each belongs to one operation, so that reading ends.
     used: &'t mut HashSet<String>,
@@ -148,14 +161,18 @@ impl<'c, 'a> Reader<'_, 'c, 'a> {
                 Ok(Some(StatementKind::Store { target, field }))
             }
             "surject.literal" => {
-                let value = self.attribute(op, |a| a.dense("value"))?;
+                let shared = Attributes(op).get("value").and_then(|value| self.literals.find(value));
+                let value = match shared {
+                    Some(value) => value,
+                    None => Arc::new(self.attribute(op, |a| a.dense("value"))?),
+                };
                 let target = self.target(op, 0)?;
                 let ty = self.function.ty(target);
                 let shape: Vec<i64> = value.shape().iter().map(|&n| n as i64).collect();
                 if value.dtype() != ty.dtype || ty.space.sizes() != Some(shape) {
                     return Err(self.error(op, format!("the elements are not those of a {ty}")));
                 }
-                Ok(Some(StatementKind::Constant { target, value: Arc::new(value) }))
+                Ok(Some(StatementKind::Constant { target, value }))
             }
             "scf.while" => self.while_loop(op).map(Some),
             "scf.index_switch" => self.choice(op).map(Some),
@@ -315,14 +332,22 @@ impl<'c, 'a> Reader<'_, 'c, 'a> {
     }
 
     /// Fast-math and overflow flags change what an operation means; a program has none.
-    fn no_flags(&self, op: OperationRef<'c, 'a>) -> Read<()> {
+    fn no_flags(&mut self, op: OperationRef<'c, 'a>) -> Read<()> {
         for (key, none) in [("fastmath", "#arith.fastmath<none>"), ("overflowFlags", "#arith.overflow<none>")]
         {
-            if let Ok(flags) = Attributes(op).printed(key)
+            let attributes = Attributes(op);
+            let Some(address) = attributes.get(key).map(|flags| flags.to_raw().ptr as usize) else {
+                continue;
+            };
+            if self.no_flags.contains(&address) {
+                continue;
+            }
+            if let Ok(flags) = attributes.printed(key)
                 && flags != none
             {
                 return Err(self.error(op, format!("the flags {flags} have no meaning in a program")));
             }
+            self.no_flags.insert(address);
         }
         Ok(())
     }
@@ -529,12 +554,22 @@ impl<'c, 'a> Reader<'_, 'c, 'a> {
         self.values.insert(value.to_raw().ptr as usize, meaning);
     }
 
-    fn tensor_type(&self, op: OperationRef<'c, 'a>, value: Value<'c, 'a>) -> Read<TensorType> {
-        tensor_type(value.r#type()).ok_or_else(|| {
+    fn tensor_type(&mut self, op: OperationRef<'c, 'a>, value: Value<'c, 'a>) -> Read<TensorType> {
+        let ty = value.r#type();
+        let key = ty.to_raw().ptr as usize;
+        if let Some(known) = self.types.get(&key) {
+            return Ok(known.clone());
+        }
+        let Some(read) = tensor_type(ty) else {
             // SAFETY: the type lives in a live context.
-            let ty = unsafe { crate::raw::print_type(value.r#type().to_raw()) };
-            self.error(op, format!("{ty} is not a tensor of constant extents and an element type of Surject"))
-        })
+            let ty = unsafe { crate::raw::print_type(ty.to_raw()) };
+            return Err(self.error(
+                op,
+                format!("{ty} is not a tensor of constant extents and an element type of Surject"),
+            ));
+        };
+        self.types.insert(key, read.clone());
+        Ok(read)
     }
 
     fn tuple_types(&self, op: OperationRef<'c, 'a>, value: Value<'c, 'a>) -> Read<Vec<TensorType>> {
@@ -566,6 +601,9 @@ impl<'c, 'a> Reader<'_, 'c, 'a> {
 fn error_at(op: OperationRef<'_, '_>, text: &str, message: impl Into<String>) -> MlirError {
     let mut error = MlirError::new(Stage::Dialect, message);
     error.place = position(op.location(), 8).and_then(|(line, column)| Place::of(text, line, column));
+    if let Some(origin) = origin(op.location()).filter(|_| error.place.is_none()) {
+        error.message += &format!(" (from {origin})");
+    }
     error
 }
 

@@ -9,7 +9,6 @@ use mlir_sys::{
     mlirRankedTensorTypeGetEncoding, mlirShapedTypeGetDimSize, mlirShapedTypeGetElementType,
     mlirShapedTypeGetRank, mlirShapedTypeHasStaticShape, mlirTypeIsARankedTensor,
 };
-use std::fmt::Write;
 use surject_index::Space;
 use surject_ir::{Buffer, DType, Scalar, TensorType};
 
@@ -31,21 +30,10 @@ pub(super) fn element_of(name: &str) -> Option<DType> {
     DType::ALL.into_iter().find(|&dtype| element(dtype) == name)
 }
 
-/// The tensor type of a field or variable.
-pub(super) fn tensor(dtype: DType, space: &Space) -> Result<String, MlirError> {
-    let sizes = space.sizes().ok_or_else(|| {
-        MlirError::new(
-            Stage::Dialect,
-            format!("the space {space} is not constant; the dialect has constant extents only"),
-        )
-    })?;
-    Ok(tensor_of_sizes(dtype, &sizes))
-}
-
-fn tensor_of_sizes(dtype: DType, sizes: &[i64]) -> String {
-    let mut text = String::from("tensor<");
-    sizes.iter().for_each(|n| text += &format!("{n}x"));
-    text + element(dtype) + ">"
+/// What is said of a space that the dialect has no type for.
+pub(super) fn symbolic(space: &Space) -> MlirError {
+    let message = format!("the space {space} is not constant; the dialect has constant extents only");
+    MlirError::new(Stage::Dialect, message)
 }
 
 /// The type of a tensor of constant extents; `None` for any other type.
@@ -101,51 +89,6 @@ fn float_literal(value: Scalar) -> String {
         decimal
     } else {
         format!("0x{:0width$X}", value.bits(), width = dtype.size() * 2)
-    }
-}
-
-/// `dense<…> : tensor<…>` for the elements of a buffer: bytes in hexadecimal, `i1` as a list.
-pub(super) fn buffer(value: &Buffer) -> String {
-    let sizes: Vec<i64> = value.shape().iter().map(|&n| n as i64).collect();
-    let ty = tensor_of_sizes(value.dtype(), &sizes);
-    if value.is_empty() {
-        return format!("dense<> : {ty}");
-    }
-    let mut text = String::from("dense<");
-    if value.dtype().is_bool() {
-        bool_list(value, &mut text);
-    } else {
-        text += "\"0x";
-        for byte in value.bytes() {
-            // Writing to a string does not fail.
-            let _ = write!(text, "{byte:02X}");
-        }
-        text += "\"";
-    }
-    text + "> : " + &ty
-}
-
-/// Nested lists, one bracket per axis that begins or ends at an element.
-fn bool_list(value: &Buffer, text: &mut String) {
-    let starts = |i: usize| {
-        let mut stride = 1;
-        value
-            .shape()
-            .iter()
-            .rev()
-            .take_while(|&&n| {
-                stride *= n;
-                i.is_multiple_of(stride)
-            })
-            .count()
-    };
-    for i in 0..value.len() {
-        if i > 0 {
-            *text += ", ";
-        }
-        *text += &"[".repeat(starts(i));
-        *text += if value.get(i).is_true() { "true" } else { "false" };
-        *text += &"]".repeat(starts(i + 1));
     }
 }
 

@@ -5,8 +5,10 @@ use crate::dialect::stock_mlir_opt;
 use proptest::prelude::*;
 use std::io::Write;
 use std::process::Stdio;
-use surject_ir::testing::{Options, random_args, random_program, random_program_with};
-use surject_ir::{Program, interp};
+use std::sync::Arc;
+use surject_index::Space;
+use surject_ir::testing::{Options, Rng, random_args, random_buffer, random_program, random_program_with};
+use surject_ir::{DType, Function, Program, Statement, StatementKind, TensorType, interp};
 use surject_mlir::pipelines::{Kind, Pipeline};
 use surject_mlir::{Stage, Target, dialect, jit};
 
@@ -89,4 +91,39 @@ fn unknown_passes_are_named() {
     let error = dialect::through(&random_program(1, 3), "canonicalize,nosuch").unwrap_err();
     assert_eq!(error.stage, Stage::Passes);
     assert!(error.to_string().contains("'nosuch' does not refer to a registered pass"), "{error}");
+}
+
+#[test]
+fn large_literals_are_shared_and_not_copied() {
+    for dtype in [DType::F32, DType::I1, DType::C64, DType::BF16] {
+        let value = Arc::new(random_buffer(&mut Rng::new(3), dtype, &[40, 100]));
+        let mut function = Function::new("main");
+        let target = function.var("table", TensorType::new(dtype, Space::of(&[40, 100])));
+        let kind = StatementKind::Constant { target, value: Arc::clone(&value) };
+        function.body.statements.push(Statement { kind, origin: None });
+        function.body.results.push(target);
+        let program = Program { name: "literals".into(), functions: vec![function] };
+        for passes in ["", "canonicalize,cse"] {
+            let passed = dialect::through(&program, passes).unwrap();
+            let StatementKind::Constant { value: back, .. } = &passed.functions[0].body.statements[0].kind
+            else {
+                panic!("{passed:?}")
+            };
+            assert!(Arc::ptr_eq(back, &value), "{dtype}");
+        }
+        // The text spells them out.
+        let back = dialect::parse(&dialect::print(&program).unwrap()).unwrap();
+        assert_eq!(interp::run(&back, "main", &[]).unwrap(), [(*value).clone()]);
+    }
+}
+
+#[test]
+fn a_prepared_context_serves_the_next_caller() {
+    let program = random_program(5, 10);
+    let context = dialect::prepare();
+    let passed = dialect::through(&program, "").unwrap();
+    drop(context);
+    assert_eq!(surject_ir::print(&passed), surject_ir::print(&program));
+    // Nobody has to use one.
+    drop(dialect::prepare());
 }

@@ -222,6 +222,7 @@ pub fn start(path: &Path) -> Result<Runner, Failure> {
 
 /// The program of a source, optimised, and its function.
 pub fn optimised(source: &Source, exactness: Exactness) -> Result<(Program, String), Failure> {
+    let _context = surject_mlir::dialect::prepare();
     let program = source.program(None)?;
     let main = program.main().map(|f| f.name.clone());
     let main = main.ok_or_else(|| Failure::bad_input(format!("{}: no function", source.name)))?;

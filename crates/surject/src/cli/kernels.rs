@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use surject_codegen::kernels::legal::legal;
-use surject_codegen::kernels::run::{self, assignments, expressions};
+use surject_codegen::kernels::run::{self, assignments, calls, expressions};
 use surject_codegen::kernels::schedule::{ScheduleError, Schedules};
 use surject_gpu::Gpu;
 use surject_ir::{Function, Program};
@@ -109,6 +109,18 @@ pub(super) fn show(
             let kernel = made.launch.kernel;
             let _ = writeln!(text, "kernel {}\n{}", kernel.name, made.choice);
             all.push(kernel);
+        }
+    }
+    for (variable, call) in calls(function) {
+        let made = call.kernels(&*machine, &variable).map_err(|error| refused(&error))?;
+        for launch in made.launches {
+            let _ = writeln!(
+                text,
+                "kernel {}\n// a part of `{}`, point by point",
+                launch.kernel.name,
+                call.op.name()
+            );
+            all.push(launch.kernel);
         }
     }
     match shown {

@@ -129,6 +129,7 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     if matches!(source.kind, SourceKind::Kernels | SourceKind::ExplicitMlir) {
         return super::write_or_print(output, &later_stage(&source, asked, arguments)?, out);
     }
+    let _context = surject_mlir::dialect::prepare();
     let (program, _) = stage("reading", || source.program(None));
     let mut program = program?;
     let mut report = None;

@@ -219,6 +219,7 @@ fn kept(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Optio
         given = Some(arguments.input.iter().map(npy::read).collect::<Result<Vec<Buffer>, _>>().ok()?);
     }
     let make = || {
+        let _context = surject_mlir::dialect::prepare();
         let program = match &given {
             Some(given) => match source.stablehlo()? {
                 Some(module) => module_for(source, &module, arguments.func.as_deref(), given)?,
@@ -271,6 +272,7 @@ fn for_files(arguments: &Arguments, source: &Source) -> Result<Option<(Program, 
 
 /// Reads, optimises and compiles.
 fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Result<Prepared, Failure> {
+    let _context = (!arguments.no_opt).then(surject_mlir::dialect::prepare);
     let (read, time) = stage("reading", || match for_files(arguments, source)? {
         Some((program, inputs)) => Ok((None, program, Some(inputs))),
         None => read(arguments, source).map(|(tensor, program)| (tensor, program, None)),

@@ -1,0 +1,151 @@
+//! Gathers and slices at positions that are known at run time: elements are moved, and complex ones as two.
+
+use super::points::{Maker, elements};
+use super::{Kernels, Lowered};
+use crate::CodegenError;
+use crate::kernels::expression::Tensor;
+use surject_ir::{BinaryOp, GatherDims, Var};
+use surject_kernel::Value;
+
+/// The sizes of a tensor, with an axis for the two parts of complex numbers.
+pub(super) fn parts_shape(maker: &Maker<'_>, tensor: Tensor) -> Lowered<Vec<i64>> {
+    let mut shape = maker.shape(tensor)?;
+    if maker.ty(tensor)?.dtype.is_complex() {
+        shape.push(2);
+    }
+    Ok(shape)
+}
+
+/// Component `d` of the index vector of a batch position, moved to the nearest from `low` to `high`.
+pub(super) fn start_index(
+    maker: &mut Maker<'_>,
+    indices: Tensor,
+    batch: &[Value],
+    (index_vector_dim, d): (usize, usize),
+    (low, high): (i64, i64),
+) -> Lowered<Value> {
+    let shape = maker.shape(indices)?;
+    let mut position = batch.to_vec();
+    // Where the index vector has no axis of its own, every index is a vector of one component.
+    if index_vector_dim < shape.len() {
+        let d = maker.int(d as i64);
+        position.insert(index_vector_dim, d);
+    }
+    let at = maker.ravel(&position, &shape);
+    let start = maker.read(indices, at)?;
+    Ok(maker.clamped(start, low, high))
+}
+
+/// The axis of a batch position that an axis of the indices is.
+pub(super) fn batch_axis(axis: usize, index_vector_dim: usize) -> usize {
+    axis - usize::from(axis >= index_vector_dim)
+}
+
+impl Kernels<'_> {
+    fn operand(&self, i: usize) -> Lowered<Tensor> {
+        let arg = self.call.args.get(i).copied().map(Tensor::Var);
+        arg.ok_or_else(|| CodegenError::malformed(format!("`{}` has too few operands", self.call.op.name())))
+    }
+
+    pub(super) fn sizes(&self, tensor: Tensor) -> Lowered<Vec<i64>> {
+        parts_shape(&Maker::new(self.call, &self.temporaries, String::new()), tensor)
+    }
+
+    pub(super) fn gather(&mut self, dims: &GatherDims, slice: &[u64]) -> Lowered<()> {
+        let (operand, indices) = (self.operand(0)?, self.operand(1)?);
+        let target = Tensor::Var(self.call.targets[0]);
+        let (shape, from) = (self.sizes(target)?, self.sizes(operand)?);
+        let rank = slice.len();
+        let slice_dims: Vec<usize> = (0..rank)
+            .filter(|d| !dims.collapsed_slice_dims.contains(d) && !dims.operand_batching_dims.contains(d))
+            .collect();
+        self.kernel(elements(&shape)?, |maker, point| {
+            let at = maker.unravel(point, &shape);
+            // Behind the axes of the result come the parts of complex numbers.
+            let axes = shape.len() - (from.len() - rank);
+            let batch: Vec<Value> =
+                (0..axes).filter(|d| !dims.offset_dims.contains(d)).map(|d| at[d]).collect();
+            let zero = maker.int(0);
+            let mut position = vec![zero; rank];
+            for (d, &axis) in dims.start_index_map.iter().enumerate() {
+                let last = (from[axis] - slice[axis] as i64).max(0);
+                let component = (dims.index_vector_dim, d);
+                position[axis] = start_index(maker, indices, &batch, component, (0, last))?;
+            }
+            for (&axis, &d) in dims.operand_batching_dims.iter().zip(&dims.start_indices_batching_dims) {
+                position[axis] = batch[batch_axis(d, dims.index_vector_dim)];
+            }
+            for (&d, &axis) in dims.offset_dims.iter().zip(&slice_dims) {
+                position[axis] = maker.add(position[axis], at[d]);
+            }
+            position.extend(&at[axes..]);
+            let number = maker.ravel(&position, &from);
+            let value = maker.read(operand, number)?;
+            maker.write(target, point, value)
+        })
+    }
+
+    pub(super) fn dynamic_slice(&mut self) -> Lowered<()> {
+        let operand = self.operand(0)?;
+        let target = Tensor::Var(self.call.targets[0]);
+        let starts = &self.call.args[1..];
+        let (shape, from) = (self.sizes(target)?, self.sizes(operand)?);
+        self.kernel(elements(&shape)?, |maker, point| {
+            let mut position = maker.unravel(point, &shape);
+            for (axis, &start) in starts.iter().enumerate() {
+                let start = clamped_start(maker, start, from[axis] - shape[axis])?;
+                position[axis] = maker.add(position[axis], start);
+            }
+            let number = maker.ravel(&position, &from);
+            let value = maker.read(operand, number)?;
+            maker.write(target, point, value)
+        })
+    }
+
+    pub(super) fn dynamic_update_slice(&mut self) -> Lowered<()> {
+        let (operand, update) = (self.operand(0)?, self.operand(1)?);
+        let target = Tensor::Var(self.call.targets[0]);
+        let starts = &self.call.args[2..];
+        let (shape, part) = (self.sizes(target)?, self.sizes(update)?);
+        let is_empty = elements(&part)? == 0;
+        self.kernel(elements(&shape)?, |maker, point| {
+            let old = maker.read(operand, point)?;
+            if is_empty {
+                return maker.write(target, point, old);
+            }
+            let mut position = maker.unravel(point, &shape);
+            let mut inside = None;
+            for (axis, &start) in starts.iter().enumerate() {
+                let start = clamped_start(maker, start, shape[axis] - part[axis])?;
+                position[axis] = maker.sub(position[axis], start);
+                let (low, high) = (maker.int(0), maker.int(part[axis]));
+                let here = maker.within(position[axis], low, high);
+                inside = Some(match inside {
+                    Some(before) => maker.and(before, here),
+                    None => here,
+                });
+            }
+            let number = maker.ravel(&position, &part);
+            let value = match inside {
+                Some(inside) => {
+                    let new = maker.read_if(inside, update, number)?;
+                    maker.b.select(inside, new, old)
+                }
+                None => maker.read(update, number)?,
+            };
+            maker.write(target, point, value)
+        })
+    }
+}
+
+/// Where a slice begins along an axis.
+fn clamped_start(maker: &mut Maker<'_>, start: Var, last: i64) -> Lowered<Value> {
+    let zero = maker.int(0);
+    let start = maker.read(Tensor::Var(start), zero)?;
+    Ok(maker.clamped(start, 0, last.max(0)))
+}
+
+/// Do all of these hold? `None` of none.
+pub(super) fn all(maker: &mut Maker<'_>, conditions: Vec<Value>) -> Option<Value> {
+    conditions.into_iter().reduce(|x, y| maker.b.binary(BinaryOp::And, x, y))
+}

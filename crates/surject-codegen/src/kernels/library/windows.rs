@@ -1,0 +1,177 @@
+//! Operations that slide a window: reductions of windows with a function of their own, and select-and-scatter.
+
+use super::moves::all;
+use super::points::{Maker, elements};
+use super::{Kernels, Lowered};
+use crate::kernels::expression::Tensor;
+use surject_ir::{BinaryOp, Window};
+use surject_kernel::Value;
+
+/// Where an element of a window lies in the operand, and whether there is one: not in the padding and in holes.
+struct Found {
+    exists: Option<Value>,
+    /// The number of the element, anything where there is none.
+    element: Value,
+}
+
+/// Where element `element` of window `at` lies in a tensor of these sizes.
+fn find(maker: &mut Maker<'_>, window: &Window, shape: &[i64], at: &[Value], element: &[Value]) -> Found {
+    let zero = maker.int(0);
+    let (mut exists, mut position) = (Vec::new(), Vec::new());
+    for (axis, &size) in shape.iter().enumerate() {
+        let start = maker.scaled(at[axis], window.strides[axis] as i64);
+        let step = maker.scaled(element[axis], window.window_dilations[axis] as i64);
+        let padding = maker.int(window.padding[axis].0);
+        let reached = maker.add(start, step);
+        let place = maker.sub(reached, padding);
+        exists.push(maker.compare(BinaryOp::Ge, place, zero));
+        let base = window.base_dilations[axis] as i64;
+        let mut place = maker.b.binary(BinaryOp::Max, place, zero);
+        if base > 1 {
+            let rest = maker.remainder(place, base);
+            exists.push(maker.compare(BinaryOp::Eq, rest, zero));
+            place = maker.quotient(place, base);
+        }
+        let size = maker.int(size);
+        exists.push(maker.compare(BinaryOp::Lt, place, size));
+        position.push(place);
+    }
+    let element = maker.ravel(&position, shape);
+    Found { exists: all(maker, exists), element }
+}
+
+fn signed(sizes: &[u64]) -> Vec<i64> {
+    sizes.iter().map(|&n| n as i64).collect()
+}
+
+impl Kernels<'_> {
+    /// Padding and holes take part with the initial values.
+    pub(super) fn reduce_window(&mut self, window: &Window) -> Lowered<()> {
+        let n = self.call.args.len() / 2;
+        let (operands, inits) = self.call.args.split_at(n);
+        let targets = self.call.targets;
+        let (shape, out) = (self.sizes(Tensor::Var(operands[0]))?, self.sizes(Tensor::Var(targets[0]))?);
+        let sizes = signed(&window.sizes);
+        let is_empty = elements(&shape)? == 0;
+        let join = &self.call.regions[0];
+        self.kernel(elements(&out)?, |maker, point| {
+            let zero = maker.int(0);
+            let mut first = Vec::new();
+            for &init in inits {
+                first.push(maker.read(Tensor::Var(init), zero)?);
+            }
+            let at = maker.unravel(point, &out);
+            let values = maker.fold(elements(&sizes)?, &first, |maker, number, old| {
+                let mut arguments = old.to_vec();
+                if is_empty {
+                    arguments.extend(&first);
+                    return maker.apply(join, &arguments);
+                }
+                let element = maker.unravel(number, &sizes);
+                let found = find(maker, window, &shape, &at, &element);
+                for (&operand, &init) in operands.iter().zip(&first) {
+                    arguments.push(match found.exists {
+                        Some(exists) => {
+                            let value = maker.read_if(exists, Tensor::Var(operand), found.element)?;
+                            maker.b.select(exists, value, init)
+                        }
+                        None => maker.read(Tensor::Var(operand), found.element)?,
+                    });
+                }
+                maker.apply(join, &arguments)
+            })?;
+            targets
+                .iter()
+                .zip(values)
+                .try_for_each(|(&target, value)| maker.write(Tensor::Var(target), point, value))
+        })
+    }
+
+    /// Every element of the result asks the windows around it, in their order, whether they select it.
+    pub(super) fn select_and_scatter(&mut self, window: &Window) -> Lowered<()> {
+        let [operand, source, init] = [0, 1, 2].map(|i| Tensor::Var(self.call.args[i]));
+        let target = Tensor::Var(self.call.targets[0]);
+        let (shape, windows) = (self.sizes(operand)?, self.sizes(source)?);
+        let sizes = signed(&window.sizes);
+        // No more windows than these along an axis have an element.
+        let around: Vec<i64> = sizes
+            .iter()
+            .zip(&window.strides)
+            .map(|(&size, &stride)| (size - 1) / stride as i64 + 1)
+            .collect();
+        let (select, scatter) = (&self.call.regions[0], &self.call.regions[1]);
+        let has_source = elements(&windows)? > 0;
+        self.kernel(elements(&shape)?, |maker, point| {
+            let zero = maker.int(0);
+            let first = maker.read(init, zero)?;
+            if !has_source {
+                return maker.write(target, point, first);
+            }
+            let here = maker.unravel(point, &shape);
+            let joined = maker.fold(elements(&around)?, &[first], |maker, number, old| {
+                let back = maker.unravel(number, &around);
+                let (mut at, mut inside) = (Vec::new(), Vec::new());
+                for (axis, &place) in here.iter().enumerate() {
+                    let padding = maker.int(window.padding[axis].0);
+                    let padded = maker.add(place, padding);
+                    let stride = maker.int(window.strides[axis] as i64);
+                    let last = maker.b.binary(BinaryOp::Div, padded, stride);
+                    let earlier = maker.int(around[axis] - 1);
+                    let earliest = maker.sub(last, earlier);
+                    let number = maker.add(earliest, back[axis]);
+                    let count = maker.int(windows[axis]);
+                    inside.push(maker.within(number, zero, count));
+                    let start = maker.scaled(number, window.strides[axis] as i64);
+                    let size = maker.int(sizes[axis]);
+                    let end = maker.add(start, size);
+                    inside.push(maker.within(padded, start, end));
+                    at.push(number);
+                }
+                let chosen = |maker: &mut Maker<'_>| {
+                    let selected = selected(maker, window, (operand, &shape), &at, select)?;
+                    let is_here = maker.compare(BinaryOp::Eq, selected, point);
+                    maker.when(is_here, old, |maker| {
+                        let number = maker.ravel(&at, &windows);
+                        let value = maker.read(source, number)?;
+                        maker.apply(scatter, &[old[0], value])
+                    })
+                };
+                match all(maker, inside) {
+                    Some(inside) => maker.when(inside, old, chosen),
+                    None => chosen(maker),
+                }
+            })?;
+            maker.write(target, point, joined[0])
+        })
+    }
+}
+
+/// The number of the element that a window selects; -1 where all of it is padding.
+fn selected(
+    maker: &mut Maker<'_>,
+    window: &Window,
+    (operand, shape): (Tensor, &[i64]),
+    at: &[Value],
+    select: &surject_ir::Region,
+) -> Lowered<Value> {
+    let sizes = signed(&window.sizes);
+    let (none, zero) = (maker.int(-1), maker.int(0));
+    let start = maker.read(operand, zero)?;
+    let best = maker.fold(elements(&sizes)?, &[none, start], |maker, number, old| {
+        let element = maker.unravel(number, &sizes);
+        let found = find(maker, window, shape, at, &element);
+        let next = |maker: &mut Maker<'_>| {
+            let value = maker.read(operand, found.element)?;
+            let keep = maker.apply(select, &[old[1], value])?;
+            let keep = keep.first().copied().unwrap_or(none);
+            let has = maker.compare(BinaryOp::Ge, old[0], zero);
+            let keep = maker.and(has, keep);
+            Ok(vec![maker.b.select(keep, old[0], found.element), maker.b.select(keep, old[1], value)])
+        };
+        match found.exists {
+            Some(exists) => maker.when(exists, old, next),
+            None => next(maker),
+        }
+    })?;
+    Ok(best[0])
+}
