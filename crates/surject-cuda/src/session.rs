@@ -100,9 +100,9 @@ pub struct Session<D: Device> {
     arena: Memory,
     arguments: Vec<Memory>,
     constants: Vec<Memory>,
-    /// Launches and copies next to each other, by the address of the first, once they have been done before.
-    recordings: HashMap<*const Step, Recording>,
-    runs: u64,
+    /// Launches and copies next to each other that have been done, by the address of the first, and their recording once they
+    /// have been done again.
+    recordings: HashMap<*const Step, Option<Recording>>,
     counts: Counts,
     /// The kernel that was launched last since the device was waited for.
     last: Option<u32>,
@@ -136,7 +136,6 @@ impl<D: Device> Session<D> {
             arguments: Vec::new(),
             constants: Vec::new(),
             recordings: HashMap::new(),
-            runs: 0,
             counts: Counts::default(),
             last: None,
             careful: std::env::var_os("SURJECT_CUDA_SYNC").is_some_and(|v| !v.is_empty()),
@@ -232,7 +231,6 @@ impl<D: Device> Session<D> {
         let steps = std::mem::take(&mut self.plan.steps);
         let done = self.steps(&steps);
         self.plan.steps = steps;
-        self.runs += 1;
         done
     }
 
@@ -338,22 +336,24 @@ impl<D: Device> Session<D> {
         Ok(())
     }
 
-    /// Launches and copies next to each other. In a first run they are done one by one, which loads what is loaded late;
-    /// later they are recorded once, and replayed.
+    /// Launches and copies next to each other. The first time they are done one by one, which loads what is loaded late; then
+    /// they are recorded, and replayed from there on.
     fn straight(&mut self, steps: &[Step]) -> Result<(), RunError> {
-        if steps.len() < RECORDED || self.runs == 0 || self.careful {
+        let is_first = !self.recordings.contains_key(&steps.as_ptr());
+        if steps.len() < RECORDED || is_first || self.careful {
+            self.recordings.entry(steps.as_ptr()).or_default();
             return steps.iter().try_for_each(|step| self.simple(step));
         }
         let doing = |error| RunError::Device { what: "recording kernels".into(), error };
         let recording = match self.recordings.get(&steps.as_ptr()) {
-            Some(&recording) => recording,
-            None => {
+            Some(&Some(recording)) => recording,
+            _ => {
                 self.device.record().map_err(doing)?;
                 let done = steps.iter().try_for_each(|step| self.simple(step));
                 let recording = self.device.recorded();
                 done?;
                 let recording = recording.map_err(doing)?;
-                self.recordings.insert(steps.as_ptr(), recording);
+                self.recordings.insert(steps.as_ptr(), Some(recording));
                 recording
             }
         };
@@ -422,7 +422,7 @@ impl<D: Device> Session<D> {
 
 impl<D: Device> Drop for Session<D> {
     fn drop(&mut self) {
-        for recording in self.recordings.drain().map(|(_, r)| r) {
+        for recording in self.recordings.drain().filter_map(|(_, r)| r) {
             self.device.forget(recording);
         }
         if let Some(module) = self.module.take() {

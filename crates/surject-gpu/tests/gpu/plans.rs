@@ -58,7 +58,7 @@ fn random_programs_as_plans_give_what_the_interpreter_gives() {
         on_host += counts.host;
         replayed += counts.replays;
     }
-    assert!(launched > 100 && on_host > 10 && replayed > 10, "{launched} {on_host} {replayed}");
+    assert!(launched > 100 && on_host > 0 && replayed > 10, "{launched} {on_host} {replayed}");
 }
 
 /// The carried values change places, so that none may be overwritten before the others have it.
