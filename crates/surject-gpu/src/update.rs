@@ -1,5 +1,5 @@
 //! `dynamic_update_slice` as a kernel that writes into a copy of the operand. In loops that fill a tensor step by step the copy
-//! goes ([`surject_cuda::in_place`]), and only the slice is written.
+//! goes ([`surject_cuda::in_place`](fn@surject_cuda::in_place)), and only the slice is written.
 //!
 //! Each thread writes one element of the update. Positions are clamped as StableHLO says; positions too large for 63 bits
 //! are the last.
