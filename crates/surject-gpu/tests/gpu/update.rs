@@ -26,7 +26,7 @@ fn list(sizes: &[usize]) -> String {
 
 /// Positions inside, outside, and as far away as their type has numbers.
 fn positions(random: &mut Random, dtype: DType, sizes: &[usize]) -> Buffer {
-    let bits = dtype.bits() as u32;
+    let bits = dtype.bits();
     let signed = dtype.is_signed_int();
     let ends = match signed {
         true => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
