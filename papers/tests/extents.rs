@@ -27,6 +27,9 @@ fn place(short: &str) -> Vec<PathBuf> {
         "jax" => "crates/surject-lift/tests/polymorphic.rs",
         "shape" => "crates/surject-shape/tests/symbolic.rs",
         "e2e" => "tests/e2e/polymorphic.rs",
+        "truncate" => "crates/surject-ir/tests/truncate.rs",
+        "ad" => "crates/surject-adjoint/tests/sizes.rs",
+        "egraph" => "crates/surject-egraph/tests/sizes.rs",
         other => panic!("no tests are called {other}"),
     };
     let path = root().join(path);

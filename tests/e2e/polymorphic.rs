@@ -3,7 +3,7 @@
 use crate::support::surject;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use surject::ir::{Buffer, DType};
+use surject::ir::{Buffer, DType, Scalar};
 use surject::{Backend, Source, Specialised, Status};
 use surject_runtime::{compare, npy};
 
@@ -134,4 +134,77 @@ fn modules_with_symbolic_sizes_are_optimised_or_refused() {
             Err(failure) => assert_eq!(failure.status, Status::Unsupported, "{name}: {failure}"),
         }
     }
+}
+
+fn floats(shape: &[usize], from: f64) -> Buffer {
+    let count: usize = shape.iter().product();
+    let values: Vec<Scalar> = (0..count).map(|k| Scalar::from_f64(DType::F32, from + k as f64)).collect();
+    Buffer::from_scalars(DType::F32, shape, &values).expect("elements")
+}
+
+/// R13, R19, R21, R24: tensors that the data of a run truncates, on every back end; the results stand in buffers of the bound,
+/// and what lies beyond their real size is not touched.
+#[test]
+fn truncated_results_stand_in_buffers_of_the_bound() {
+    let folder = std::env::temp_dir().join(format!("surject-truncate-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let program = folder.join("truncate.program");
+    let text = "\
+func main(x: f32[n,3], s: f32[], k: f32[]) -> (y, z) {
+  t : f32[] =: s + 0.5f32
+  v : f32[u,3] = call dynamic_truncate{axis=0, semantics=truncate_size, size=\"u\"}(x, t)
+  y : f32[u,3] =: over i<u, j<3: v[i,j] * 2.0f32
+  z : f32[u,min(truncate_size(in2), 3)] = call dynamic_truncate{axis=1, semantics=truncate_size, \
+size=\"min(truncate_size(in2), 3)\"}(y, k)
+}
+";
+    std::fs::write(&program, text).expect("a file");
+    let module = folder.join("truncate.mlir");
+    let text = "\
+func.func @main(%x: tensor<4x3xf32>, %s: tensor<2xi32>) -> tensor<?x3xf32, #stablehlo.bounds<4, ?>> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %n = stablehlo.reduce(%s init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<2xi32>, tensor<i32>) -> tensor<i32>
+  %r = stablehlo.set_dimension_size %x, %n, dim = 0 : (tensor<4x3xf32>, tensor<i32>) -> tensor<?x3xf32, #stablehlo.bounds<4, ?>>
+  %d = stablehlo.add %r, %r : tensor<?x3xf32, #stablehlo.bounds<4, ?>>
+  return %d : tensor<?x3xf32, #stablehlo.bounds<4, ?>>
+}
+";
+    std::fs::write(&module, text).expect("a file");
+    let scalar = |value: f64| Buffer::splat(Scalar::from_f64(DType::F32, value), &[]);
+    let canary = Scalar::from_f64(DType::F32, -77.0);
+    for backend in [Backend::Interp, Backend::Cpu] {
+        let mut truncate =
+            Specialised::new(Source::load(&program).expect("a program"), None, backend).expect("a program");
+        let mut made = 0;
+        for (s, k, size, width) in [(1.0, 2.0, 2, 2), (9.0, 9.0, 4, 3), (-1.0, 1.0, 0, 1), (1.4, 2.2, 2, 2)] {
+            let mut into = [Buffer::splat(canary, &[4, 3]), Buffer::splat(canary, &[4, 3])];
+            let shapes =
+                truncate.run_into(&[floats(&[4, 3], 0.0), scalar(s), scalar(k)], &mut into).expect("a run");
+            assert_eq!(shapes, [vec![size, 3], vec![size, width]], "{s} {k}");
+            for (buffer, shape) in into.iter().zip(&shapes) {
+                for at in 0..12 {
+                    let inside = at / 3 < shape[0] && at % 3 < shape[1];
+                    let expected = if inside { 2.0 * at as f64 } else { -77.0 };
+                    assert_eq!(buffer.get(at).as_f64(), expected, "{s} {k} at {at}");
+                }
+            }
+            made = truncate.made();
+        }
+        // Executables are for sizes, however data gives them: the scalars of two calls differ, their values too.
+        assert!(made >= 3, "{made}");
+        let mut set =
+            Specialised::new(Source::load(&module).expect("a module"), None, backend).expect("a program");
+        for (a, b) in [(1, 2), (2, 2), (0, 0), (0, 1)] {
+            let values = [a, b].map(|v| Scalar::from_i128(DType::I32, v));
+            let s = Buffer::from_scalars(DType::I32, &[2], &values).expect("elements");
+            let found = set.run(&[floats(&[4, 3], 1.0), s]).expect("a run");
+            assert_eq!(found[0].shape(), [(a + b) as usize, 3]);
+            assert!((0..found[0].len()).all(|k| found[0].get(k).as_f64() == 2.0 * (1.0 + k as f64)));
+        }
+        let mut small = [Buffer::splat(canary, &[1, 3])];
+        let values = [1, 2].map(|v| Scalar::from_i128(DType::I32, v));
+        let s = Buffer::from_scalars(DType::I32, &[2], &values).expect("elements");
+        assert!(set.run_into(&[floats(&[4, 3], 1.0), s], &mut small).is_err());
+    }
+    std::fs::remove_dir_all(&folder).expect("the folder");
 }

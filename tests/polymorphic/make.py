@@ -5,7 +5,8 @@ arguments of several sizes.
     .venv/bin/python tests/polymorphic/make.py [NAME ...]
 
 A case is `NAME.mlir`, the exported module as text, and `NAME.json`: a list of calls, each with its arguments and
-results as `{"dtype", "shape", "bytes"}` (little endian, hexadecimal). JAX is asked without symbolic shapes, so that
+results as `{"dtype", "shape", "bytes"}` (little endian, hexadecimal). `vjp/NAME.json` has JAX's products of derivatives with
+cotangents of the floating results, for the floating arguments of the first calls that are not refused. JAX is asked without symbolic shapes, so that
 sizes of 0, which its exported modules refuse, are among them where the function is defined there; a call that the
 module must refuse has `"refused": true`.
 """
@@ -169,8 +170,43 @@ def write(name):
         file.write("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
 
 
-for chosen in sys.argv[1:] or CASES:
+def decode(row):
+    return np.frombuffer(bytes.fromhex(row["bytes"]), dtype=row["dtype"]).reshape(row["shape"])
+
+
+def write_vjp(name):
+    function = CASES[name][0]
+    with open(os.path.join(HERE, name + ".json")) as file:
+        calls = [row for row in json.load(file) if not row["refused"]]
+    rows = []
+    rng = np.random.default_rng(sum(map(ord, name)) + 1)
+    for row in calls[:4]:
+        args = [decode(a) for a in row["arguments"]]
+        floats = [i for i, a in enumerate(args) if a.dtype == F]
+
+        def of_floats(*some):
+            full = list(map(jnp.asarray, args))
+            for i, value in zip(floats, some):
+                full[i] = value
+            return [r for r in jax.tree_util.tree_leaves(function(*full)) if r.dtype == F]
+
+        results, vjp = jax.vjp(of_floats, *(jnp.asarray(args[i]) for i in floats))
+        cotangents = [rng.standard_normal(r.shape).astype(F) for r in results]
+        gradients = vjp(list(map(jnp.asarray, cotangents)))
+        row["cotangents"], row["gradients"] = list(map(encode, cotangents)), list(map(encode, gradients))
+        del row["results"], row["refused"]
+        rows.append(row)
+    os.makedirs(os.path.join(HERE, "vjp"), exist_ok=True)
+    with open(os.path.join(HERE, "vjp", name + ".json"), "w") as file:
+        file.write("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
+
+
+only_vjp = "--vjp" in sys.argv
+names = [name for name in sys.argv[1:] if not name.startswith("--")]
+for chosen in [] if "--none" in sys.argv else names or CASES:
     try:
-        write(chosen)
+        if not only_vjp:
+            write(chosen)
+        write_vjp(chosen)
     except Exception as error:
         print(f"{chosen}: {type(error).__name__}: {str(error)[:300]}", file=sys.stderr)

@@ -1,7 +1,7 @@
 //! Which values depend on the parameters in a way that has a derivative, and which of them matter.
 
-use crate::uses;
 use std::collections::{HashMap, HashSet};
+use surject_ir::uses;
 use surject_ir::{
     BinaryOp, Block, DType, FieldId, FieldKind, Function, Region, Statement, StatementKind, UnaryOp, Var,
 };

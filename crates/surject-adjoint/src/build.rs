@@ -11,7 +11,10 @@ impl Sweep {
     /// The result of building a field. A field of a derivative fits by construction; one that does not is an error
     /// at the statement that is differentiated, not a panic.
     pub(crate) fn typed<T>(&self, built: std::result::Result<T, TypeError>) -> Result<T> {
-        built.map_err(|e| self.unsupported(e.to_string()))
+        built.map_err(|error| match error {
+            TypeError::Undecided { what, missing, .. } => self.undecided(what, &missing),
+            other => self.unsupported(other.to_string()),
+        })
     }
 
     /// The result of building a map.
@@ -193,8 +196,8 @@ impl Sweep {
         regions: Vec<Region>,
     ) -> Result<Vec<Var>> {
         let signatures: Vec<_> = regions.iter().map(|r| self.f.region_type(r)).collect();
-        let types =
-            op.infer(&self.f.types(&args), &signatures).map_err(|e| self.unsupported(e.to_string()))?;
+        let types = self.f.result_types_of(&op, &args, &signatures);
+        let types = types.map_err(|e| self.unsupported(e.to_string()))?;
         let targets: Vec<Var> = types.into_iter().map(|ty| self.var(name, ty)).collect();
         self.emit(StatementKind::Call { targets: targets.clone(), op, args, regions });
         Ok(targets)

@@ -1,8 +1,8 @@
 //! The reverse of choices.
 
 use crate::sweep::{Result, Sweep};
-use crate::uses;
 use std::collections::{BTreeSet, HashMap};
+use surject_ir::uses;
 use surject_ir::{FieldId, Region, Statement, StatementKind, Var};
 
 impl Sweep {

@@ -1,6 +1,7 @@
 //! Why a program cannot be differentiated, and where.
 
 use std::sync::Arc;
+use surject_index::{Fact, UnsupportedDynamicShape};
 use surject_ir::VerifyError;
 use thiserror::Error;
 
@@ -20,6 +21,24 @@ pub enum AdjointError {
         /// What stands in the way.
         detail: String,
         /// The variable that it defines.
+        variable: String,
+        /// The place that the statement came from, where known.
+        origin: Option<Arc<str>>,
+    },
+    /// A size is known less well than a derivative needs (seed 002, "AD Contract"): matched by type, never by its text.
+    #[error(
+        "{}error[{}]: the derivative of {shape}{}{}",
+        place(.origin),
+        codes::DYNAMIC,
+        defines(.variable),
+        decided(.fact)
+    )]
+    Dynamic {
+        /// The operation, its part that needs the size, and what is known of it.
+        shape: Box<UnsupportedDynamicShape>,
+        /// The fact about the sizes of arguments that would decide it, where there is one.
+        fact: Option<Box<Fact>>,
+        /// The variable that the operation defines.
         variable: String,
         /// The place that the statement came from, where known.
         origin: Option<Arc<str>>,
@@ -51,6 +70,8 @@ pub mod codes {
     pub const NO_FUNCTION: &str = "SJ0602";
     /// Parameters or a result that cannot be chosen.
     pub const SELECTION: &str = "SJ0603";
+    /// A size that is not known well enough.
+    pub const DYNAMIC: &str = "SJ0604";
     /// A program that is not well formed.
     pub const INVALID: &str = "SJ0605";
 }
@@ -60,6 +81,7 @@ impl AdjointError {
     pub fn code(&self) -> &'static str {
         match self {
             AdjointError::Unsupported { .. } => codes::UNSUPPORTED,
+            AdjointError::Dynamic { .. } => codes::DYNAMIC,
             AdjointError::NoFunction { .. } => codes::NO_FUNCTION,
             AdjointError::Selection { .. } => codes::SELECTION,
             AdjointError::Invalid(_) => codes::INVALID,
@@ -69,7 +91,9 @@ impl AdjointError {
     /// The place that the error is about, where known.
     pub fn origin(&self) -> Option<&str> {
         match self {
-            AdjointError::Unsupported { origin, .. } => origin.as_deref(),
+            AdjointError::Unsupported { origin, .. } | AdjointError::Dynamic { origin, .. } => {
+                origin.as_deref()
+            }
             _ => None,
         }
     }
@@ -77,7 +101,7 @@ impl AdjointError {
     /// The exit status of a command that ends with this error: 3 where support is missing, 2 for bad input.
     pub fn exit_status(&self) -> u8 {
         match self {
-            AdjointError::Unsupported { .. } => 3,
+            AdjointError::Unsupported { .. } | AdjointError::Dynamic { .. } => 3,
             AdjointError::NoFunction { .. } | AdjointError::Selection { .. } | AdjointError::Invalid(_) => 2,
         }
     }
@@ -89,6 +113,13 @@ fn place(origin: &Option<Arc<str>>) -> String {
 
 fn defines(variable: &str) -> String {
     if variable.is_empty() { String::new() } else { format!(" (it defines `{variable}`)") }
+}
+
+fn decided(fact: &Option<Box<Fact>>) -> String {
+    match fact {
+        Some(fact) => format!("; `{fact}` would decide it: state it after `where`"),
+        None => String::new(),
+    }
 }
 
 fn listing(names: &[String]) -> String {

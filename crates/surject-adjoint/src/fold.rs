@@ -75,15 +75,15 @@ impl Sweep {
 
     /// The row-major number of every point of a space, as an integer field.
     pub(crate) fn point_number(&mut self, space: &Space) -> Result<FieldId> {
-        let (Some(points), Some(sizes)) = (space.points(), space.sizes()) else {
-            return Err(self.unsupported("a space whose size is not known"));
-        };
-        let dtype = if points < 1 << 31 { DType::I32 } else { DType::I64 };
+        let dtype = if space.points().is_some_and(|n| n < 1 << 31) { DType::I32 } else { DType::I64 };
         let mut sum = self.f.fields.constant(space, Scalar::zero(dtype));
-        for (axis, &size) in sizes.iter().enumerate() {
+        for (axis, size) in space.extents().iter().enumerate() {
             let index = self.f.fields.index(space, axis, dtype);
             let index = self.typed(index)?;
-            let extent = self.integer(index, size.into());
+            let extent = match size.as_const() {
+                Some(size) => self.integer(index, size.into()),
+                None => self.size_over(size, space, dtype)?,
+            };
             let shifted = self.mul(sum, extent)?;
             sum = self.add(shifted, index)?;
         }

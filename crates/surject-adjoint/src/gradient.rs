@@ -41,7 +41,7 @@ pub fn gradient(program: &Program, function: &str, options: &Options) -> Result<
     let mut activity_of = f.clone();
     activity_of.body.statements = statements.clone();
     let activity = Activity::new(&activity_of, &wanted);
-    let mut sweep = Sweep::new(f, activity, options);
+    let mut sweep = Sweep::new(f, original.size_guarantees(), activity, options);
     for (result, seed) in seeds {
         let ty = sweep.f.ty(result).clone();
         let field = match seed {

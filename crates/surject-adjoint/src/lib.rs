@@ -59,13 +59,13 @@ mod options;
 mod pointwise;
 mod push;
 mod relative;
+mod sizes;
 mod solve;
 mod special;
 mod spread;
 mod sweep;
 mod tidy;
 mod trips;
-mod uses;
 
 pub use error::{AdjointError, codes};
 pub use gradient::gradient;

@@ -9,9 +9,10 @@
 
 use crate::checkpoints::Step;
 use crate::sweep::{Result, Sweep};
-use crate::{tidy, uses};
+use crate::tidy;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use surject_index::{Affine, Extent, IndexMap, Space};
+use surject_ir::uses;
 use surject_ir::{
     BinaryOp, Block, DType, FieldId, FieldKind, LibOp, Region, Scalar, Statement, StatementKind, TensorType,
     Var,
@@ -277,15 +278,10 @@ impl Sweep {
 
     /// Slice `at` of a stack, with the axis of the stack.
     pub(crate) fn slice_of(&mut self, stack: Var, at: Var) -> Result<Var> {
-        let extents = self.f.ty(stack).space.extents();
-        let sizes: Option<Vec<u64>> = extents.iter().map(Extent::as_const).collect();
-        let Some(mut sizes) = sizes else {
-            return Err(self.unsupported("a carried value whose size is not known"));
-        };
-        let rank = sizes.len() - 1;
-        sizes[0] = 1;
-        let args = self.slice_args(&[stack], at, rank);
-        self.call_one("slice", LibOp::DynamicSlice { sizes }, args, Vec::new())
+        let mut extents = self.f.ty(stack).space.extents().to_vec();
+        extents[0] = Extent::Const(1);
+        let starts = self.slice_args(&[], at, extents.len() - 1);
+        self.slice_at("slice", stack, &Space::new(extents), &starts)
     }
 
     /// A slice of a stack as a field over the space of what is stacked.

@@ -1,9 +1,10 @@
 //! The adjoint law for reads: the cotangent of what is read through `M` is `acc + M` of the cotangent.
 
+use crate::sizes::Component;
 use crate::solve;
 use crate::sweep::{Result, Sweep};
 use surject_index::{Affine, Fill, IndexMap, Space};
-use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, Scalar};
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, LibOp, Scalar, ScatterDims};
 
 impl Sweep {
     /// `acc + M g` over the codomain of `M`, where `M` may be partial: what stands outside the guards is dropped.
@@ -86,7 +87,7 @@ impl Sweep {
         let (mut sizes, mut shifts) = (Vec::new(), Vec::new());
         for (component, extent) in map.components().iter().zip(codomain.extents()) {
             let (Some((low, high)), Some(n)) = (component.range(domain), extent.as_const()) else {
-                return Err(self.unsupported("a guarded read with sizes that are not known"));
+                return self.push_scattered(map, g);
             };
             let low = low.min(0);
             let high = i128::from(high).max(i128::from(n) - 1);
@@ -106,6 +107,69 @@ impl Sweep {
         let cut = (0..rank).map(|a| Affine::strided(rank, a, 1, shifts[a])).collect();
         let cut = self.mapped(IndexMap::total(codomain.clone(), padded, cut))?;
         self.read(cut, sum)
+    }
+
+    /// Adds every element where it belongs, at positions that are data: for boxes whose sizes are those of a run.
+    fn push_scattered(&mut self, map: &IndexMap, g: FieldId) -> Result<FieldId> {
+        let (domain, codomain, dtype) = (map.domain().clone(), map.codomain().clone(), self.dtype(g));
+        let rank = codomain.rank();
+        let around = domain.product(&Space::of(&[rank as u64]));
+        let outside = self.integer_over(&around, -1);
+        let which = self.f.fields.index(&around, domain.rank(), DType::I32);
+        let which = self.typed(which)?;
+        let mut positions = outside;
+        for (axis, component) in map.components().iter().enumerate() {
+            let position = self.affine(component, &around)?;
+            let here = self.integer(which, axis as i128);
+            let here = self.binary(BinaryOp::Eq, which, here)?;
+            positions = self.select(here, position, positions)?;
+        }
+        // Where a guard fails, the position is outside and the element is dropped.
+        for guard in map.guards() {
+            let value = self.affine(&guard.expr, &around)?;
+            let (zero, bound) = (self.integer_over(&around, 0), Component::from(guard.bound.clone()));
+            let bound = self.components(value, domain.rank(), &[bound])?;
+            let above = self.binary(BinaryOp::Ge, value, zero)?;
+            let below = self.binary(BinaryOp::Lt, value, bound)?;
+            let inside = self.binary(BinaryOp::And, above, below)?;
+            positions = self.select(inside, positions, outside)?;
+        }
+        let name = self.part_name();
+        let wide = if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype };
+        let g = self.convert(wide, g);
+        let args = vec![
+            self.splat(&name, &codomain, Scalar::zero(wide)),
+            self.stored("positions", positions),
+            self.stored(&name, g),
+        ];
+        let dims = ScatterDims {
+            inserted_window_dims: (0..rank).collect(),
+            scatter_dims_to_operand_dims: (0..rank).collect(),
+            index_vector_dim: domain.rank(),
+            ..ScatterDims::default()
+        };
+        let op = LibOp::Scatter { dims, indices_are_sorted: false, unique_indices: false };
+        let join = self.join(wide, Some(BinaryOp::Add))?;
+        let sum = self.call_one(&name, op, args, vec![join])?;
+        let sum = self.f.tensor(sum);
+        Ok(self.convert(dtype, sum))
+    }
+
+    fn integer_over(&mut self, space: &Space, value: i128) -> FieldId {
+        self.f.fields.constant(space, Scalar::from_i128(DType::I64, value))
+    }
+
+    /// The value of an affine form of the first axes of a space.
+    fn affine(&mut self, form: &Affine, space: &Space) -> Result<FieldId> {
+        let mut sum = self.integer_over(space, form.offset.into());
+        for (axis, &coefficient) in form.coeffs.iter().enumerate().filter(|(_, c)| **c != 0) {
+            let index = self.f.fields.index(space, axis, DType::I64);
+            let index = self.typed(index)?;
+            let coefficient = self.integer(index, coefficient.into());
+            let term = self.binary(BinaryOp::Mul, index, coefficient)?;
+            sum = self.add(sum, term)?;
+        }
+        Ok(sum)
     }
 }
 

@@ -6,7 +6,9 @@ use crate::options::{Options, Ties};
 use crate::{AdjointError, copy};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use surject_ir::{Block, DType, FieldId, FieldKind, Function, Statement, StatementKind, TensorType, Var};
+use surject_ir::{
+    Block, DType, FieldId, FieldKind, Function, SizeGuarantees, Statement, StatementKind, TensorType, Var,
+};
 
 pub(crate) type Result<T> = std::result::Result<T, AdjointError>;
 
@@ -17,6 +19,8 @@ const LONG: usize = 64;
 pub(crate) struct Sweep {
     /// The function, to whose variables and fields those of the derivative are added.
     pub(crate) f: Function,
+    /// What is guaranteed of its sizes.
+    pub(crate) guarantees: SizeGuarantees,
     /// What depends on the parameters.
     pub(crate) activity: Activity,
     /// Who gets the gradient of an extremum.
@@ -44,9 +48,15 @@ pub(crate) struct Sweep {
 }
 
 impl Sweep {
-    pub(crate) fn new(f: Function, activity: Activity, options: &Options) -> Sweep {
+    pub(crate) fn new(
+        f: Function,
+        guarantees: SizeGuarantees,
+        activity: Activity,
+        options: &Options,
+    ) -> Sweep {
         Sweep {
             f,
+            guarantees,
             activity,
             ties: options.ties,
             checkpoints: options.checkpoints,
@@ -60,6 +70,11 @@ impl Sweep {
             subject: Default::default(),
             definitions: HashMap::new(),
         }
+    }
+
+    /// What the statement at hand is called in errors, and the variable it defines.
+    pub(crate) fn subject(&self) -> (String, String) {
+        self.subject.clone()
     }
 
     /// An error at the statement at hand.

@@ -1,7 +1,7 @@
 //! The function that is left when what nothing uses is dropped.
 
-use crate::uses;
 use std::collections::{HashMap, HashSet};
+use surject_ir::uses;
 use surject_ir::{Block, FieldId, FieldKind, Function, Region, Statement, StatementKind, TypeError, Var};
 
 /// The same function without statements, carried values, variables and fields that its results do not need.
@@ -10,6 +10,8 @@ use surject_ir::{Block, FieldId, FieldKind, Function, Region, Statement, Stateme
 /// out where it need not be.
 pub(crate) fn tidy(f: &Function, named: usize) -> Result<Function, TypeError> {
     let mut live: HashSet<Var> = f.body.results.iter().copied().collect();
+    // A size that a truncation declares may be used where its tensor is not.
+    live.extend(f.truncations().map(|truncation| truncation.target));
     let statements = live_statements(f, &f.body.statements, &mut live);
     extract(f, named, &f.params, &statements, &f.body.results)
 }

@@ -63,8 +63,10 @@ impl Sweep {
             },
         };
         statements.push(Statement::new(kind));
-        let function = tidy::extract(&self.f, usize::MAX, &[], &statements, &[after]);
-        let function = self.typed(function)?;
+        // What depends on sizes that a run gives is not known here.
+        let Ok(function) = tidy::extract(&self.f, usize::MAX, &[], &statements, &[after]) else {
+            return Ok(None);
+        };
         let name = function.name.clone();
         let program = Program { name: String::new(), functions: vec![function] };
         let limits = Limits { iterations: Some(MOST) };
@@ -91,7 +93,7 @@ impl Sweep {
             let first = statement.targets().first().and_then(|t| self.definitions.get(t));
             found.insert(first.map_or(*number, |(n, _)| *n), statement.clone());
             let mut used = HashSet::new();
-            crate::uses::statement(&self.f.fields, statement, &mut used);
+            surject_ir::uses::statement(&self.f.fields, statement, &mut used);
             open.extend(used.into_iter().filter(|&v| seen.insert(v)));
         }
         Some(found.into_values().map(|s| Statement::clone(&s)).collect())

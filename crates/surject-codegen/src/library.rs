@@ -88,6 +88,12 @@ pub fn kernels(
     }
     let in_place = shared.first().copied().unwrap_or(false);
     let kernel = match op {
+        LibOp::GatherDynamicSliceSizes { .. } | LibOp::DynamicTruncate { .. } => {
+            return Err(CodegenError::unsupported(format!(
+                "`{}`, whose sizes are those of a call: bind them first",
+                op.name()
+            )));
+        }
         LibOp::DynamicSlice { .. } => indexed::dynamic_slice(&call),
         LibOp::DynamicUpdateSlice => indexed::dynamic_update_slice(&call, in_place),
         LibOp::Gather { dims, slice_sizes, .. } => indexed::gather(&call, dims, slice_sizes),

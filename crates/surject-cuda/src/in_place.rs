@@ -274,7 +274,7 @@ mod tests {
                     Step::While { condition, test, body } => loop {
                         self.run(condition);
                         self.rounds += 1;
-                        if self.get(*test) % 4 == 0 || self.rounds > 40 {
+                        if self.get(*test).is_multiple_of(4) || self.rounds > 40 {
                             break;
                         }
                         self.run(body);

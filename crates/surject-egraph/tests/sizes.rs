@@ -54,3 +54,59 @@ fn the_optimiser_keeps_the_contract_of_passes() {
         }
     }
 }
+
+/// R17, R46: over every module of `tests/polymorphic`, the optimiser keeps the contract, and so does every pass on the way:
+/// one that uses a single family of rules, and one that uses all.
+#[test]
+fn the_contract_holds_for_every_symbolic_program() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/polymorphic");
+    let names = std::fs::read_dir(folder).unwrap();
+    let name = |f: std::io::Result<std::fs::DirEntry>| f.ok()?.file_name().into_string().ok();
+    let mut names: Vec<String> =
+        names.filter_map(|f| Some(name(f)?.strip_suffix(".mlir")?.to_string())).collect();
+    names.sort();
+    assert!(names.len() >= 36);
+    let mut failures = Vec::new();
+    for name in names {
+        let before = case(&name);
+        match optimise(&before, &Options::default()) {
+            Err(error) => failures.push(format!("{name}: {error}")),
+            Ok(after) => {
+                if let Err(error) = surject_ir::verify(&after.program) {
+                    failures.push(format!("{name}: {error}"));
+                }
+                let (f, g) = (before.main().unwrap(), after.program.main().unwrap());
+                failures.extend(pass_violations(f, g).unwrap().iter().map(|v| format!("{name}: {v}")));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// R36, R53: a truncation that declares a size stays where only its size is used; sizes that data gives stay bounds.
+#[test]
+fn truncations_are_kept() {
+    let text = "\
+func main(x: f32[n], s: f32[]) -> (z, w) {
+  t : f32[] =: s * 2.0f32
+  y : f32[u] = call dynamic_truncate{axis=0, semantics=truncate_size, size=\"u\"}(x, t)
+  z : f32[u] =: over i<u: x[i] * 1.0f32 + 0.0f32
+  v : f32[u] =: over i<u: z[i] + z[i]
+  w : f32[] =:+ over i<u at []: v[i]
+}
+";
+    let before = surject_ir::parse(text).unwrap();
+    surject_ir::verify(&before).unwrap();
+    let after = optimise(&before, &Options::default()).unwrap().program;
+    surject_ir::verify(&after).unwrap();
+    let (f, g) = (before.main().unwrap(), after.main().unwrap());
+    assert_eq!(pass_violations(f, g).unwrap(), []);
+    assert_eq!(g.truncations().count(), 1);
+    let x = buffer(DType::F32, &[5]);
+    for (s, size) in [(1.0, 2), (0.0, 0), (9.0, 5)] {
+        let arguments = [x.clone(), Buffer::splat(Scalar::from_f64(DType::F32, s), &[])];
+        let found = interp::run(&after, "main", &arguments).unwrap();
+        assert_eq!(found[0].shape(), [size]);
+        assert_eq!(found, interp::run(&before, "main", &arguments).unwrap());
+    }
+}

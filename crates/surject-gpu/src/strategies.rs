@@ -153,14 +153,21 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The loop of a reduction that threads share: its terms lie next to each other.
+    /// The loop of a reduction that threads share: its terms lie next to each other, or, where the alternative is that one
+    /// thread computes the only point, it is the longest one.
     fn along(&self, expression: &Expression, reduction: &Reduction, threads: i64) -> Result<String, String> {
         let along = |name: &&String| {
             let strides = expression.strides(name);
             let next = !strides.is_empty() && strides.iter().all(|s| s.elements == 1);
             next && expression.find(name).is_some_and(|l| l.extent >= threads)
         };
-        let found = reduction.loops.iter().find(along);
+        let length = |name: &&String| expression.find(name).map_or(0, |l| l.extent);
+        let only_point = expression.loops().iter().all(|l| l.extent == 1);
+        let longest = || {
+            let long = reduction.loops.iter().filter(|name| only_point && length(name) >= threads);
+            long.max_by_key(length)
+        };
+        let found = reduction.loops.iter().find(along).or_else(longest);
         found.cloned().ok_or_else(|| format!("no {threads} terms of a reduction lie next to each other"))
     }
 }
@@ -178,8 +185,18 @@ impl Strategy for Rows {
         }
         let mut directives = Vec::new();
         let mut along: Vec<String> = Vec::new();
-        for reduction in &reductions {
+        // What is reduced for each term of another reduction, the thread of that term reduces alone.
+        let mut shared_loops: Vec<String> = Vec::new();
+        let mut own = Vec::new();
+        for reduction in reductions.iter().rev() {
+            if reduction.outer.iter().any(|l| shared_loops.contains(l)) {
+                continue;
+            }
             let name = self.along(expression, reduction, threads)?;
+            shared_loops.push(name.clone());
+            own.push((reduction, name));
+        }
+        for (reduction, name) in own.into_iter().rev() {
             if along.contains(&name) {
                 continue;
             }
@@ -187,8 +204,12 @@ impl Strategy for Rows {
             let lanes = lanes(expression, &name, extent);
             let (outer, inner) = shared(&name, extent, (threads, lanes), &mut directives);
             // Lanes are innermost.
-            let others = reduction.loops.iter().filter(|l| **l != name).cloned();
-            let order: Vec<String> = others.chain([outer]).chain(inner).collect();
+            let mut order: Vec<String> = reduction.loops.iter().filter(|l| **l != name).cloned().collect();
+            // An order is that of every reduction that has its first loop.
+            let is_shared = |l: &String| reductions.iter().any(|r| r != reduction && r.loops.contains(l));
+            let at = if order.first().is_some_and(is_shared) { 0 } else { order.len() };
+            order.insert(at, outer);
+            order.extend(inner);
             directives.push(Directive::Order(order));
             along.push(name);
         }

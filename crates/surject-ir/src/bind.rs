@@ -4,13 +4,14 @@
 //! the arguments are given they have values, and a function with these values is an ordinary one that is verified,
 //! optimised and compiled like any other.
 
+use crate::interp::{self, InterpError};
 use crate::verify::VerifyError;
 use crate::{
-    Block, Buffer, Call, DType, Field, FieldId, FieldKind, Fields, Function, GuardError, Region,
-    StatementKind, TensorType, TypeError, Var,
+    Block, Buffer, Call, ComputedSizes, DType, Field, FieldId, FieldKind, Fields, Function, GuardError,
+    LibOp, Region, StatementKind, TensorType, TypeError, Var, size_of_scalar,
 };
 use surject_index::{
-    Extent, ExtentEnv, ExtentError, Fill, Guard, IndexMap, MapError, ScalarSemantics, Space,
+    Affine, Extent, ExtentEnv, ExtentError, Fill, Guard, IndexMap, MapError, ScalarSemantics, Space,
 };
 use thiserror::Error;
 
@@ -25,19 +26,7 @@ impl ExtentEnv for Arguments<'_> {
 
     fn runtime_scalar(&self, input: usize, semantics: ScalarSemantics) -> Option<u64> {
         let buffer = self.0.get(input).filter(|a| a.shape().is_empty() && !a.is_empty())?;
-        let value = buffer.get(0);
-        match semantics {
-            ScalarSemantics::IntegerSize => {
-                let value = value.as_i128()?.max(0);
-                Some(u64::try_from(value).unwrap_or(u64::MAX))
-            }
-            ScalarSemantics::DynamicTruncateSize if matches!(value.dtype(), DType::F32 | DType::F64) => {
-                let value = value.as_f64();
-                // The cast saturates; a negative number becomes 0.
-                Some(if value.is_finite() { value.round() as u64 } else { 0 })
-            }
-            ScalarSemantics::DynamicTruncateSize => None,
-        }
+        size_of_scalar(buffer.get(0), semantics)
     }
 }
 
@@ -77,6 +66,12 @@ pub enum BindError {
     /// Sizes that do not satisfy a guard.
     #[error(transparent)]
     Guard(#[from] Box<GuardError>),
+    /// Sizes that depend on data which could not be computed.
+    #[error("a size that depends on data: {error}")]
+    Computed {
+        /// Why.
+        error: Box<InterpError>,
+    },
     /// Sizes at which an index leaves its tensor.
     #[error("with these sizes an index leaves its tensor: {0}")]
     Map(#[from] MapError),
@@ -93,11 +88,13 @@ pub enum BindError {
 pub fn is_symbolic(function: &Function) -> bool {
     let symbolic = |extent: &Extent| extent.as_const().is_none();
     !function.guards.is_empty()
+        || function.truncations().next().is_some()
         || function.vars.iter().any(|v| v.ty.space.extents().iter().any(symbolic))
         || function.fields.iter().any(|(_, field)| field.extents().any(symbolic))
 }
 
-/// The function with the sizes that these arguments give it, verified.
+/// The function with the sizes that these arguments give it, verified. Sizes that depend on data are computed by the
+/// interpreter.
 ///
 /// # Errors
 /// Arguments that contradict the types of the parameters or each other; a size without a value; sizes at which the
@@ -106,12 +103,30 @@ pub fn bind(function: &Function, arguments: &[Buffer]) -> Result<Function, BindE
     if arguments.len() != function.params.len() {
         return Err(BindError::Count { expected: function.params.len(), found: arguments.len() });
     }
+    let computed = interp::computed_sizes(function, arguments)
+        .map_err(|error| BindError::Computed { error: Box::new(error) })?;
+    bind_with(function, arguments, &computed)
+}
+
+/// As [`bind`], where the sizes that depend on data are known ([`interp::computed_sizes`]).
+///
+/// # Errors
+/// As [`bind`].
+pub fn bind_with(
+    function: &Function,
+    arguments: &[Buffer],
+    computed: &ComputedSizes,
+) -> Result<Function, BindError> {
+    if arguments.len() != function.params.len() {
+        return Err(BindError::Count { expected: function.params.len(), found: arguments.len() });
+    }
     let call = Call { function, arguments };
-    let sizes = Sizes(call);
+    let sizes = Sizes { call, computed };
     for (k, (&param, argument)) in function.params.iter().zip(arguments).enumerate() {
         sizes.argument(function, k, param, argument)?;
     }
     call.check()?;
+    call.check_computed(&sizes)?;
     let mut bound = function.clone();
     // They are checked; the sizes are numbers from here on.
     bound.guards.clear();
@@ -120,39 +135,71 @@ pub fn bind(function: &Function, arguments: &[Buffer]) -> Result<Function, BindE
     }
     let (fields, ids) = sizes.fields(&function.fields)?;
     bound.fields = fields;
-    block(&mut bound.body, &ids);
+    let mut body = std::mem::take(&mut bound.body);
+    sizes.block(&mut body, &mut bound, &ids)?;
+    bound.body = body;
     crate::verify::function(&bound)?;
     Ok(bound)
 }
 
-/// The fields of the stores of a block become the bound ones. Regions nest as deep as verified programs may.
-fn block(block: &mut Block, ids: &[FieldId]) {
-    for statement in &mut block.statements {
-        let regions: Vec<&mut Region> = match &mut statement.kind {
-            StatementKind::Store { field, .. } => {
-                *field = ids[field.0 as usize];
-                Vec::new()
-            }
-            StatementKind::Constant { .. } => Vec::new(),
-            StatementKind::Call { regions, .. } | StatementKind::If { branches: regions, .. } => {
-                regions.iter_mut().collect()
-            }
-            StatementKind::While { cond, body, .. } => vec![cond, body],
-        };
-        for region in regions {
-            self::block(&mut region.body, ids);
-        }
+/// The values of symbolic sizes.
+struct Sizes<'a> {
+    call: Call<'a>,
+    computed: &'a ComputedSizes,
+}
+
+impl ExtentEnv for Sizes<'_> {
+    fn input_axis(&self, input: usize, axis: usize) -> Option<u64> {
+        self.call.input_axis(input, axis)
+    }
+
+    fn runtime_scalar(&self, input: usize, semantics: ScalarSemantics) -> Option<u64> {
+        self.call.runtime_scalar(input, semantics)
+    }
+
+    fn symbol(&self, name: &str) -> Option<u64> {
+        self.computed.get(name).copied().or_else(|| self.call.symbol(name))
     }
 }
 
-/// The values of symbolic sizes.
-struct Sizes<'a>(Call<'a>);
-
 impl Sizes<'_> {
+    /// The fields of the stores of a block become the bound ones, and the operations with symbolic sizes those without.
+    /// Regions nest as deep as verified programs may.
+    fn block(&self, block: &mut Block, bound: &mut Function, ids: &[FieldId]) -> Result<(), BindError> {
+        for statement in &mut block.statements {
+            let regions: Vec<&mut Region> = match &mut statement.kind {
+                StatementKind::Store { field, .. } => {
+                    *field = ids[field.0 as usize];
+                    continue;
+                }
+                StatementKind::Constant { .. } => continue,
+                StatementKind::Call { op: LibOp::DynamicTruncate { .. }, targets, args, .. } => {
+                    statement.kind = first_elements(bound, targets[0], args[0])?;
+                    continue;
+                }
+                StatementKind::Call { op, regions, .. } => {
+                    if let LibOp::GatherDynamicSliceSizes { dims, slice_sizes, indices_are_sorted } = op {
+                        let of = || "a slice".to_string();
+                        let sizes = slice_sizes.iter().map(|e| self.extent(e, of));
+                        let sizes = sizes.collect::<Result<Vec<_>, _>>()?;
+                        *op = LibOp::gather(std::mem::take(dims), sizes, *indices_are_sorted);
+                    }
+                    regions.iter_mut().collect()
+                }
+                StatementKind::If { branches: regions, .. } => regions.iter_mut().collect(),
+                StatementKind::While { cond, body, .. } => vec![cond, body],
+            };
+            for region in regions {
+                self.block(&mut region.body, bound, ids)?;
+            }
+        }
+        Ok(())
+    }
+
     fn value(&self, extent: &Extent, of: impl Fn() -> String) -> Result<u64, BindError> {
         match extent {
             Extent::Const(value) => Ok(*value),
-            Extent::Expr(_) => extent.eval(&self.0).map_err(|error| BindError::Extent { of: of(), error }),
+            Extent::Expr(_) => extent.eval(self).map_err(|error| BindError::Extent { of: of(), error }),
         }
     }
 
@@ -228,4 +275,14 @@ impl Sizes<'_> {
             None => IndexMap::total(domain, codomain, components)?,
         })
     }
+}
+
+/// The statement that stores the first elements of a tensor, as many as the target has.
+fn first_elements(bound: &mut Function, target: Var, operand: Var) -> Result<StatementKind, BindError> {
+    let (domain, codomain) = (bound.ty(target).space.clone(), bound.ty(operand).space.clone());
+    let rank = domain.rank();
+    let map = IndexMap::total(domain, codomain, (0..rank).map(|a| Affine::axis(rank, a)).collect())?;
+    let operand = bound.tensor(operand);
+    let field = bound.fields.read(map, operand)?;
+    Ok(StatementKind::Store { target, field })
 }

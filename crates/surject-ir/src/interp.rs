@@ -13,20 +13,23 @@ mod oracle;
 mod plan;
 mod region;
 mod tape;
+mod truncate;
 mod windows;
 
 pub use error::InterpError;
+pub use truncate::computed_sizes;
 
 use crate::bind::Arguments;
 use crate::{
-    Block, Buffer, Call, DType, FieldId, Fields, Function, Program, Region, Scalar, Statement, StatementKind,
-    Var,
+    Block, Buffer, Call, ComputedSizes, DType, FieldId, Fields, Function, LibOp, Program, Region, Scalar,
+    Statement, StatementKind, Var,
 };
 use plan::Plan;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use surject_index::{ExtentEnv, ScalarSemantics, Space};
+use surject_index::{Extent, ExtentEnv, ScalarSemantics, Space};
+use truncate::truncate;
 
 /// The largest tensor that the interpreter makes, in bytes.
 const MAX_BYTES: usize = 1 << 36;
@@ -115,6 +118,7 @@ pub fn field(
         given: Some(tensors),
         assignments: None,
         plans: HashMap::new(),
+        computed: ComputedSizes::new(),
         iterations: 0,
         limits: Limits::default(),
     };
@@ -133,6 +137,8 @@ struct Machine<'a> {
     assignments: Option<&'a mut dyn Assignments>,
     /// How each stored field is computed, so that a loop plans it once.
     plans: HashMap<FieldId, Rc<Plan>>,
+    /// The sizes that data has given so far.
+    computed: ComputedSizes,
     iterations: u64,
     limits: Limits,
 }
@@ -150,33 +156,45 @@ impl<'a> Machine<'a> {
             given: None,
             assignments: None,
             plans: HashMap::new(),
+            computed: ComputedSizes::new(),
             iterations: 0,
             limits,
         };
         for (&param, arg) in function.params.iter().zip(args) {
-            let ty = function.ty(param);
-            let fits = ty.dtype == arg.dtype()
-                && machine.sizes(&ty.space)?.iter().eq(arg
-                    .shape()
-                    .iter()
-                    .map(|&n| n as i64)
-                    .collect::<Vec<_>>()
-                    .iter());
-            if !fits {
-                return Err(InterpError::Argument {
-                    name: function.name_of(param).to_string(),
-                    expected: ty.clone(),
-                    found: format!("{}{:?}", arg.dtype(), arg.shape()),
-                });
+            // What has a size that data gives is compared when that is known.
+            if !machine.is_late(param) {
+                machine.fits(param, arg)?;
             }
             machine.values[param.0 as usize] = Some(Arc::new(arg.clone()));
         }
         Call { function, arguments: args }.check()?;
         // A size without a value ends the run before it begins.
-        for info in function.vars.iter().filter(|info| info.ty.space.sizes().is_none()) {
-            machine.sizes(&info.ty.space)?;
+        for (number, info) in function.vars.iter().enumerate() {
+            if info.ty.space.sizes().is_none() && !machine.is_late(Var(number as u32)) {
+                machine.sizes(&info.ty.space)?;
+            }
         }
         Ok(machine)
+    }
+
+    /// Does a variable have a size that the data of the run gives?
+    fn is_late(&self, var: Var) -> bool {
+        let extents = self.function.ty(var).space.extents();
+        extents.iter().any(|e| e.as_const().is_none() && self.function.mentions_computed(e))
+    }
+
+    /// Compares an argument with the type of its parameter.
+    fn fits(&self, param: Var, arg: &Buffer) -> Result<(), InterpError> {
+        let ty = self.function.ty(param);
+        let shape: Vec<i64> = arg.shape().iter().map(|&n| n as i64).collect();
+        if ty.dtype == arg.dtype() && self.sizes(&ty.space)? == shape {
+            return Ok(());
+        }
+        Err(InterpError::Argument {
+            name: self.function.name_of(param).to_string(),
+            expected: ty.clone(),
+            found: format!("{}{:?}", arg.dtype(), arg.shape()),
+        })
     }
 
     /// Runs the function.
@@ -233,8 +251,14 @@ impl<'a> Machine<'a> {
                         return self.define_all(targets, results?.into_iter().map(Arc::new).collect());
                     }
                 }
+                if let LibOp::DynamicTruncate { axis, semantics, size } = op {
+                    let size = self.truncated(*axis, *semantics, size, args)?;
+                    let kept = truncate(self.value(args[0])?, *axis, size)?;
+                    return self.define_all(targets, vec![Arc::new(kept)]);
+                }
+                let op = op.with_extents(&mut |e| e.eval(self).map(Extent::Const))?;
                 let args = args.iter().map(|&a| self.value(a).cloned()).collect::<Result<Vec<_>, _>>()?;
-                let results = self.call(op, &args, regions)?;
+                let results = self.call(&op, &args, regions)?;
                 self.define_all(targets, results.into_iter().map(Arc::new).collect())
             }
             StatementKind::While { targets, inits, cond, body } => {
@@ -302,6 +326,9 @@ impl ExtentEnv for Machine<'_> {
     }
 
     fn symbol(&self, name: &str) -> Option<u64> {
+        if let Some(&size) = self.computed.get(name) {
+            return Some(size);
+        }
         Call { function: self.function, arguments: self.args }.symbol(name)
     }
 }

@@ -35,12 +35,15 @@ pub mod parse;
 pub mod print;
 mod program;
 pub mod range;
+mod size_field;
 mod sizes;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod truncate;
+pub mod uses;
 pub mod verify;
 
-pub use bind::{BindError, bind};
+pub use bind::{BindError, bind, bind_with};
 pub use error::TypeError;
 pub use field::{Field, FieldId, FieldKind, Fields};
 pub use library::{Attr, FftKind, GatherDims, LibOp, LibOpError, ScatterDims, Transpose, Window};
@@ -50,7 +53,10 @@ pub use print::print;
 pub use program::{
     Block, Function, Program, Region, RegionType, Statement, StatementKind, TensorType, Var, VarInfo,
 };
-pub use sizes::{Call, GuardError, SizeGuard, SizeValue, Violation, metadata, pass_violations};
+pub use sizes::{
+    Call, GuardError, SizeGuarantees, SizeGuard, SizeValue, Violation, metadata, pass_violations,
+};
+pub use truncate::{ComputedSizes, Truncation, size_of_scalar};
 pub use verify::{VerifyError, verify};
 
 /// Element types and values, re-exported so that a user of programs needs one import.

@@ -7,6 +7,8 @@ mod infer;
 mod text;
 
 pub use infer::LibOpError;
+pub(crate) use infer::scalar_of;
+use surject_index::{Extent, ScalarSemantics};
 pub use text::Attr;
 
 /// A library operation of a `Call` statement.
@@ -20,6 +22,27 @@ pub enum LibOp {
         slice_sizes: Vec<u64>,
         /// Does the program promise that the indices are sorted?
         indices_are_sorted: bool,
+    },
+    /// A gather whose slices have sizes that a call gives (seed 002). A bound function has a [`LibOp::Gather`] in its place.
+    GatherDynamicSliceSizes {
+        /// Which axes mean what.
+        dims: GatherDims,
+        /// The size of the slice along every axis of the operand.
+        slice_sizes: Vec<Extent>,
+        /// Does the program promise that the indices are sorted?
+        indices_are_sorted: bool,
+    },
+    /// Arguments: operand, a scalar. The first elements along an axis: as many as the scalar says, at most all (seed 002).
+    /// A bound function has a read in its place.
+    DynamicTruncate {
+        /// The axis.
+        axis: usize,
+        /// How the scalar becomes a size, which also says of what types it may be.
+        semantics: ScalarSemantics,
+        /// The size of the axis of the result. Where the scalar is a parameter, that is an expression over it:
+        /// `min(truncate_size(in1), n)`. Else it is a size that this operation declares, of which a program knows
+        /// only that it is at most that of the operand.
+        size: Extent,
     },
     /// Arguments: n inputs, scatter indices, n updates; one region that joins n old and n new elements.
     /// Updates that fall outside are dropped. Updates are applied in row-major order.
@@ -150,6 +173,49 @@ pub struct Window {
     pub window_dilations: Vec<u64>,
     /// Elements added before and after (negative: removed).
     pub padding: Vec<(i64, i64)>,
+}
+
+impl LibOp {
+    /// The sizes of the attributes, where they may be symbolic.
+    pub fn extents(&self) -> &[Extent] {
+        match self {
+            LibOp::GatherDynamicSliceSizes { slice_sizes, .. } => slice_sizes,
+            LibOp::DynamicTruncate { size, .. } => std::slice::from_ref(size),
+            _ => &[],
+        }
+    }
+
+    /// The name of the size that the operation declares, which other statements may use where they do not use its result: a
+    /// pass keeps such an operation.
+    pub fn declares(&self) -> Option<&std::sync::Arc<str>> {
+        match self {
+            LibOp::DynamicTruncate { size, .. } => crate::truncate::name_of(size),
+            _ => None,
+        }
+    }
+
+    /// The same operation with other sizes in place of [`LibOp::extents`].
+    pub fn with_extents<E>(&self, of: &mut dyn FnMut(&Extent) -> Result<Extent, E>) -> Result<LibOp, E> {
+        let mut op = self.clone();
+        match &mut op {
+            LibOp::GatherDynamicSliceSizes { slice_sizes, .. } => {
+                for size in slice_sizes {
+                    *size = of(size)?;
+                }
+            }
+            LibOp::DynamicTruncate { size, .. } => *size = of(size)?,
+            _ => {}
+        }
+        Ok(op)
+    }
+
+    /// A gather with slices of these sizes: the plain one where they are constants.
+    pub fn gather(dims: GatherDims, slice_sizes: Vec<Extent>, indices_are_sorted: bool) -> LibOp {
+        match slice_sizes.iter().map(Extent::as_const).collect() {
+            Some(slice_sizes) => LibOp::Gather { dims, slice_sizes, indices_are_sorted },
+            None => LibOp::GatherDynamicSliceSizes { dims, slice_sizes, indices_are_sorted },
+        }
+    }
 }
 
 impl Window {

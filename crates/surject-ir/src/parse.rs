@@ -281,6 +281,9 @@ impl Parser<'_> {
                     let args = self.list(")", Self::variable)?;
                     let regions =
                         if self.cursor.looks_at('{') { self.regions("region")? } else { Vec::new() };
+                    self.function
+                        .assume_truncated(&op, &args)
+                        .or_else(|error| self.cursor.fault(at, error.to_string()))?;
                     StatementKind::Call { targets: self.define_all(targets)?, op, args, regions }
                 }
                 Some("while") => {

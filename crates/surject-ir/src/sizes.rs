@@ -4,7 +4,8 @@
 //! declared sizes: `n` in the type `f32[n,4]` of a parameter is the size of that axis, everywhere in the function. What
 //! the types do not say stands in the guards of the function, which a run checks before anything else.
 
-use crate::{Buffer, Function, TypeError, VarInfo};
+use crate::truncate::guaranteed;
+use crate::{Buffer, Function, TensorType, TypeError, VarInfo};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -98,14 +99,25 @@ impl ExtentEnv for Call<'_> {
 }
 
 impl Call<'_> {
-    /// Checks the guards of the function.
+    /// Checks the guards of the function, but for those on sizes that the data of a run gives.
     pub(crate) fn check(&self) -> Result<(), Box<GuardError>> {
-        self.function.guards.iter().try_for_each(|guard| self.check_one(guard))
+        let early = |guard: &&SizeGuard| !self.is_late(guard);
+        self.function.guards.iter().filter(early).try_for_each(|guard| self.check_one(guard, self))
     }
 
-    fn check_one(&self, guard: &SizeGuard) -> Result<(), Box<GuardError>> {
+    /// Checks the guards on sizes that the data of a run gives, where it has given them.
+    pub(crate) fn check_computed(&self, env: &dyn ExtentEnv) -> Result<(), Box<GuardError>> {
+        let late = |guard: &&SizeGuard| self.is_late(guard);
+        self.function.guards.iter().filter(late).try_for_each(|guard| self.check_one(guard, env))
+    }
+
+    fn is_late(&self, guard: &SizeGuard) -> bool {
+        [&guard.fact.left, &guard.fact.right].into_iter().any(|side| self.function.mentions_computed(side))
+    }
+
+    fn check_one(&self, guard: &SizeGuard, env: &dyn ExtentEnv) -> Result<(), Box<GuardError>> {
         let Fact { left, relation, right } = &guard.fact;
-        let sides = left.eval_integer(self).and_then(|l| Ok((l, right.eval_integer(self)?)));
+        let sides = left.eval_integer(env).and_then(|l| Ok((l, right.eval_integer(env)?)));
         let holds = sides.clone().map(|(left, right)| match relation {
             Relation::Eq => left == right,
             Relation::Ne => left != right,
@@ -137,16 +149,18 @@ impl Call<'_> {
 }
 
 impl Function {
-    /// The position of the first parameter that declares a size of this name, and the axis of it.
+    /// The position of the first parameter that declares a size of this name, and the axis of it. A parameter does not
+    /// declare a size that the data of a run gives: a cotangent of a truncated result has that size.
     pub fn declaration(&self, name: &str) -> Option<(usize, usize)> {
-        self.params.iter().enumerate().find_map(|(input, &param)| {
+        let found = self.params.iter().enumerate().find_map(|(input, &param)| {
             let VarInfo { ty, .. } = self.vars.get(param.0 as usize)?;
             let axis = ty.space.extents().iter().position(|extent| match extent {
                 Extent::Expr(expr) => matches!(&**expr, ExtentExpr::Symbol(n) if **n == *name),
                 Extent::Const(_) => false,
             })?;
             Some((input, axis))
-        })
+        });
+        found.filter(|_| !self.is_computed(name))
     }
 
     /// What holds of sizes in every run: the guards, and that the axes of the parameters have the sizes that their types
@@ -165,6 +179,7 @@ impl Function {
                 }
             }
         }
+        facts.extend(self.facts_of_truncations());
         Facts::of(facts)
     }
 
@@ -179,6 +194,19 @@ impl Function {
         Ok(())
     }
 
+    /// As [`Function::assume`], with facts beside; for a builder whose body has not got yet what these come from. Gives all.
+    ///
+    /// # Errors
+    /// As [`Function::facts`].
+    pub fn assume_also(&mut self, more: &[Fact]) -> Result<Facts, UnsatisfiableFacts> {
+        let mut facts = self.facts()?;
+        for fact in more {
+            facts = facts.and(fact.clone())?;
+        }
+        self.fields.assume(facts.clone());
+        Ok(facts)
+    }
+
     /// Takes the guards of another function with the same parameters, and what they say of sizes: for a pass that builds a
     /// function anew.
     pub fn inherit(&mut self, from: &Function) {
@@ -186,17 +214,65 @@ impl Function {
         self.fields.inherit(&from.fields);
     }
 
-    /// What is guaranteed of the sizes of a variable, axis by axis. Sizes of programs are exact; where a front end knows
-    /// only a bound, it declares the size and states the bound as a guard.
+    /// What is guaranteed of the sizes of a variable, axis by axis, for every run of the function: sizes that only the data
+    /// of a run gives are bounded by what is truncated (seed 002). Where a front end knows only a bound of a size, it
+    /// declares the size and states the bound as a guard.
     pub fn extents(&self, var: crate::Var) -> Vec<ShapeExtent> {
-        self.ty(var).space.extents().iter().cloned().map(ShapeExtent::Exact).collect()
+        let known = self.size_guarantees();
+        self.ty(var).space.extents().iter().map(|e| known.of(e)).collect()
     }
+}
+
+impl Function {
+    /// What is guaranteed of the sizes that only the data of a run gives.
+    pub fn size_guarantees(&self) -> SizeGuarantees {
+        SizeGuarantees(self.guarantees(&Facts::default()))
+    }
+
+    /// The types of the results of a library operation on variables, by what its fields may assume of sizes.
+    ///
+    /// # Errors
+    /// Operands that it does not take, or that do not certainly fit.
+    pub fn result_types_of(
+        &self,
+        op: &crate::LibOp,
+        args: &[crate::Var],
+        regions: &[crate::RegionType],
+    ) -> Result<Vec<TensorType>, crate::LibOpError> {
+        let types = self.types(args);
+        match self.fields.facts() {
+            None => op.infer(&types, regions),
+            Some(facts) => op.infer_given(&canonical(types, facts), regions, facts),
+        }
+    }
+}
+
+/// What is guaranteed of sizes for every run of a function ([`Function::size_guarantees`]).
+#[derive(Clone, Debug, Default)]
+pub struct SizeGuarantees(BTreeMap<Arc<str>, ShapeExtent>);
+
+impl SizeGuarantees {
+    /// What is guaranteed of a size.
+    pub fn of(&self, extent: &Extent) -> ShapeExtent {
+        guaranteed(extent, &self.0, &Facts::default())
+    }
+}
+
+/// Types with symbolic sizes in one form, so that sizes that are one by the facts look like one.
+pub(crate) fn canonical(types: Vec<TensorType>, facts: &Facts) -> Vec<TensorType> {
+    let extent = |e: &Extent| match e {
+        Extent::Const(_) => e.clone(),
+        Extent::Expr(_) => facts.normal(e).and_then(|n| n.to_extent()).unwrap_or_else(|| e.clone()),
+    };
+    let space = |s: &Space| Space::new(s.extents().iter().map(extent));
+    types.iter().map(|ty| TensorType::new(ty.dtype, space(&ty.space))).collect()
 }
 
 /// The guarantees of the sizes of every variable of a function, by name: what a pass must not strengthen.
 pub fn metadata(function: &Function) -> BTreeMap<String, Vec<ShapeExtent>> {
-    let of = |number: usize| function.extents(crate::Var(number as u32));
-    function.vars.iter().enumerate().map(|(number, info)| (info.name.clone(), of(number))).collect()
+    let known = function.size_guarantees();
+    let of = |info: &VarInfo| info.ty.space.extents().iter().map(|e| known.of(e)).collect();
+    function.vars.iter().map(|info| (info.name.clone(), of(info))).collect()
 }
 
 /// What a pass that made `after` of `before` says about sizes without evidence (seed 002, "Compiler Pass Contract"):

@@ -6,8 +6,12 @@
 
 mod field;
 
-use crate::sizes::differs;
-use crate::{Block, DType, FieldId, FieldKind, Function, LibOpError, Program, Region, RegionType, Statement};
+use crate::library::scalar_of;
+use crate::sizes::{canonical, differs};
+use crate::truncate::name_of;
+use crate::{
+    Block, DType, FieldId, FieldKind, Function, LibOp, LibOpError, Program, Region, RegionType, Statement,
+};
 use crate::{StatementKind, TensorType, TypeError, Var};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
@@ -85,6 +89,25 @@ pub enum Problem {
     /// A size that no parameter gives.
     #[error("the size `{0}` comes from no parameter")]
     NoSize(Extent),
+    /// Two truncations that declare a size of one name.
+    #[error("the size `{0}` is declared by two truncations")]
+    SizeTwice(Extent),
+    /// A truncation that declares a size in a loop or a branch, where it may have many values or none.
+    #[error(
+        "the size `{0}` is declared in a loop or a branch, where it has no one value; truncate by a scalar parameter, or outside"
+    )]
+    SizeInside(Extent),
+    /// A use of a size before the truncation that declares it.
+    #[error("the size `{0}` is used before the truncation that declares it")]
+    SizeNotGiven(Extent),
+    /// A truncation to a size that is not that of its scalar.
+    #[error("the truncated size is `{size}`, and must be {}", truncated(.expected))]
+    TruncatedSize {
+        /// The size found.
+        size: Extent,
+        /// The size that the scalar gives, where that is a parameter.
+        expected: Option<Extent>,
+    },
     /// A size by a scalar of a type that its rule does not take.
     #[error("the size `{size}` needs {needed}, and the parameter is {found}")]
     ScalarSize {
@@ -117,6 +140,34 @@ pub enum Problem {
     /// Regions in regions beyond [`MAX_NESTING`].
     #[error("regions are nested more than {MAX_NESTING} deep")]
     TooDeep,
+}
+
+fn truncated(expected: &Option<Extent>) -> String {
+    match expected {
+        Some(size) => format!("`{size}`, or a name that nothing else declares"),
+        None => "a name that nothing else declares: the scalar is no parameter".to_string(),
+    }
+}
+
+/// The sizes and scalars in the attributes of library operations.
+fn sizes_of_calls(block: &Block, into: &mut BTreeSet<Arc<ExtentExpr>>) {
+    for statement in &block.statements {
+        if let StatementKind::Call { op, .. } = &statement.kind {
+            op.extents().iter().for_each(|extent| extent.atoms(into));
+        }
+        statement.regions().iter().for_each(|region| sizes_of_calls(&region.body, into));
+    }
+}
+
+/// Does a truncation in a block or its regions have this size?
+fn truncates_to(block: &Block, wanted: &Extent) -> bool {
+    block.statements.iter().any(|statement| {
+        let own = match &statement.kind {
+            StatementKind::Call { op: LibOp::DynamicTruncate { size, .. }, .. } => size == wanted,
+            _ => false,
+        };
+        own || statement.regions().iter().any(|region| truncates_to(&region.body, wanted))
+    })
 }
 
 impl fmt::Display for VerifyError {
@@ -152,6 +203,8 @@ pub fn function(function: &Function) -> Result<(), VerifyError> {
     let mut verifier = Verifier {
         function,
         facts: None,
+        computed: Vec::new(),
+        given: BTreeSet::new(),
         seen: vec![false; count],
         defined: vec![false; count],
         stamps: Vec::new(),
@@ -189,6 +242,9 @@ struct Verifier<'a> {
     function: &'a Function,
     /// What holds of symbolic sizes, if there are any.
     facts: Option<Facts>,
+    /// The sizes that the data of a run gives, and those that it has given before the statement at hand.
+    computed: Vec<Arc<str>>,
+    given: BTreeSet<Arc<str>>,
     /// The variables that can be used here.
     seen: Vec<bool>,
     /// The variables that have a definition somewhere before.
@@ -236,22 +292,23 @@ impl Verifier<'_> {
             guard.fact.left.atoms(&mut atoms);
             guard.fact.right.atoms(&mut atoms);
         }
+        sizes_of_calls(&function.body, &mut atoms);
+        self.computed = function.truncations().map(|t| t.name).collect();
+        let mut names = HashSet::new();
+        if let Some(twice) = self.computed.iter().find(|name| !names.insert(*name)) {
+            return Err(Problem::SizeTwice(Extent::symbol(twice)).into());
+        }
         let space = |input: usize| function.params.get(input).map(|&p| &function.ty(p).space);
         for atom in atoms {
             let is_given = match &*atom {
-                ExtentExpr::Symbol(name) => function.declaration(name).is_some(),
+                ExtentExpr::Symbol(name) => {
+                    self.computed.contains(name) || function.declaration(name).is_some()
+                }
                 ExtentExpr::InputAxis { input, axis } => space(*input).is_some_and(|s| *axis < s.rank()),
                 ExtentExpr::RuntimeScalar { input, semantics } => {
                     if let Some(&param) = function.params.get(*input) {
                         let found = function.ty(param).clone();
-                        let (fits, needed) = match semantics {
-                            ScalarSemantics::DynamicTruncateSize => (
-                                matches!(found.dtype, DType::F32 | DType::F64),
-                                "an `f32` or `f64` of rank 0",
-                            ),
-                            ScalarSemantics::IntegerSize => (found.dtype.is_int(), "an integer of rank 0"),
-                        };
-                        if !fits || found.space.rank() != 0 {
+                        if let Err(needed) = scalar_of(*semantics, &found) {
                             let size = Extent::Expr(atom);
                             return Err(Problem::ScalarSize { size, needed, found }.into());
                         }
@@ -260,6 +317,12 @@ impl Verifier<'_> {
                 }
                 _ => true,
             };
+            if let ExtentExpr::Symbol(_) = &*atom
+                && !is_given
+                && truncates_to(&function.body, &Extent::Expr(atom.clone()))
+            {
+                return Err(Problem::SizeInside(Extent::Expr(atom)).into());
+            }
             if !is_given {
                 return Err(Problem::NoSize(Extent::Expr(atom)).into());
             }
@@ -270,13 +333,10 @@ impl Verifier<'_> {
 
     /// The types with symbolic sizes in one form, so that sizes that are one by the facts look like one.
     fn canonical(&self, types: Vec<TensorType>) -> Vec<TensorType> {
-        let Some(facts) = &self.facts else { return types };
-        let extent = |e: &Extent| match e {
-            Extent::Const(_) => e.clone(),
-            Extent::Expr(_) => facts.normal(e).and_then(|n| n.to_extent()).unwrap_or_else(|| e.clone()),
-        };
-        let space = |s: &Space| Space::new(s.extents().iter().map(extent));
-        types.iter().map(|ty| TensorType::new(ty.dtype, space(&ty.space))).collect()
+        match &self.facts {
+            Some(facts) => canonical(types, facts),
+            None => types,
+        }
     }
 
     fn define(&mut self, vars: &[Var]) -> Result<(), Fault> {
@@ -330,6 +390,16 @@ impl Verifier<'_> {
         if let Some(&var) = statement.targets().iter().find(|v| v.0 as usize >= function.vars.len()) {
             return Err(Problem::NoVariable(var).into());
         }
+        if let StatementKind::Call { op: LibOp::DynamicTruncate { axis, semantics, size }, args, .. } =
+            &statement.kind
+        {
+            self.truncation((*axis, *semantics), size, args, depth)?;
+        }
+        if !self.computed.is_empty() {
+            for &var in statement.targets() {
+                self.sizes_are_given(function.ty(var).space.extents())?;
+            }
+        }
         match &statement.kind {
             StatementKind::Store { target, field } => {
                 self.store(*field)?;
@@ -382,6 +452,55 @@ impl Verifier<'_> {
         self.define(statement.targets())
     }
 
+    /// Checks the size of a truncation: that of a parameter, exactly, or a name that it declares.
+    fn truncation(
+        &mut self,
+        (axis, semantics): (usize, ScalarSemantics),
+        size: &Extent,
+        args: &[Var],
+        depth: usize,
+    ) -> Result<(), Fault> {
+        if let Some(name) = name_of(size).filter(|name| self.computed.contains(name)) {
+            if depth > 0 {
+                return Err(Problem::SizeInside(size.clone()).into());
+            }
+            if let Some(info) = args.first().and_then(|x| self.function.vars.get(x.0 as usize)) {
+                self.sizes_are_given(info.ty.space.extents())?;
+            }
+            self.given.insert(name.clone());
+            return Ok(());
+        }
+        let function = self.function;
+        let input = args.get(1).and_then(|scalar| function.params.iter().position(|p| p == scalar));
+        let operand = args.first().and_then(|x| function.vars.get(x.0 as usize));
+        let before = operand.and_then(|info| info.ty.space.extents().get(axis));
+        let expected = input.zip(before).map(|(input, before)| {
+            let scalar = Extent::Expr(Arc::new(ExtentExpr::RuntimeScalar { input, semantics }));
+            Extent::min(scalar, before.clone())
+        });
+        let none = Facts::default();
+        let facts = self.facts.as_ref().unwrap_or(&none);
+        match expected {
+            Some(expected) if facts.same(&expected, size).is_yes() => Ok(()),
+            expected => Err(Problem::TruncatedSize { size: size.clone(), expected }.into()),
+        }
+    }
+
+    /// Checks that the sizes that data gives are known before they are used.
+    fn sizes_are_given(&self, extents: &[Extent]) -> Result<(), Problem> {
+        let mut atoms = BTreeSet::new();
+        extents.iter().for_each(|extent| extent.atoms(&mut atoms));
+        for atom in atoms {
+            if let ExtentExpr::Symbol(name) = &*atom
+                && self.computed.contains(name)
+                && !self.given.contains(name)
+            {
+                return Err(Problem::SizeNotGiven(Extent::Expr(atom)));
+            }
+        }
+        Ok(())
+    }
+
     /// Checks that every variable a stored field reads is seen.
     fn store(&mut self, root: FieldId) -> Result<(), Fault> {
         if root.0 as usize >= self.function.fields.len() {
@@ -396,6 +515,10 @@ impl Verifier<'_> {
             let kind = &self.function.fields[id].kind;
             if let FieldKind::Tensor(var) = kind {
                 self.use_all(&[*var])?;
+            }
+            if !self.computed.is_empty() {
+                let extents: Vec<Extent> = self.function.fields[id].extents().cloned().collect();
+                self.sizes_are_given(&extents)?;
             }
             stack.extend(kind.children());
         }

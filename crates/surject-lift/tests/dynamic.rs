@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use surject_index::{Extent, Space};
 use surject_ir::{Buffer, Program, TensorType};
-use surject_lift::{ImportOptions, LiftError, import_for};
+use surject_lift::{ImportOptions, LiftError, import, import_for};
 
 /// The types of the results and the guards of a program.
 fn told(program: &Program) -> String {
@@ -214,4 +214,86 @@ fn facts_that_contradict_each_other_are_an_error() {
   return %r : tensor<15xf32>",
     );
     assert!(matches!(error, LiftError::Sizes { .. } | LiftError::Invalid { .. }), "{error}");
+}
+
+/// R19, R20, R22: a size that data gives is declared and bounded; what is made of it is bounded too.
+#[test]
+fn data_gives_a_bounded_size() {
+    let signature = "(%x: tensor<4x2xf32>, %s: tensor<2xi32>) -> tensor<?x2xf32, #stablehlo.bounds<4, ?>>";
+    let body = "  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %n = stablehlo.reduce(%s init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<2xi32>, tensor<i32>) -> tensor<i32>
+  %r = stablehlo.set_dimension_size %x, %n, dim = 0 : (tensor<4x2xf32>, tensor<i32>) -> tensor<?x2xf32, #stablehlo.bounds<4, ?>>
+  %d = stablehlo.add %r, %r : tensor<?x2xf32, #stablehlo.bounds<4, ?>>
+  return %d : tensor<?x2xf32, #stablehlo.bounds<4, ?>>";
+    let first = symbolic(signature, body);
+    assert_eq!(told(&first), "f32[u0,2] where ");
+    let x = f32s(&[4, 2], &[0., 1., 2., 3., 4., 5., 6., 7.]);
+    // Exported, a size that data gives has its bound; read again it is declared again.
+    let text = surject_lift::export(&first).unwrap();
+    assert!(text.contains("tensor<?x2xf32, #stablehlo.bounds<4, ?>>"), "{text}");
+    assert!(text.contains("stablehlo.real_dynamic_slice"), "{text}");
+    let module = surject_stablehlo::parse_and_verify(text.as_bytes())
+        .unwrap_or_else(|d| panic!("{}", d.render("e", &text)));
+    let options = ImportOptions { file: "e", source: text.as_bytes(), function: Some("main") };
+    let again = import(&module, &options).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    surject_ir::verify(&again).unwrap();
+    for program in [&first, &again] {
+        let function = program.main().unwrap();
+        let result = function.body.results[0];
+        let extents: Vec<String> = function.extents(result).iter().map(ToString::to_string).collect();
+        assert_eq!(extents, ["<= 4", "= 2"]);
+        for (a, b) in [(1, 2), (0, 0), (2, 2), (3, -2)] {
+            let arguments = [x.clone(), i32s(&[2], &[a, b])];
+            let bound = surject_ir::bind(function, &arguments).unwrap();
+            let bound = Program { name: String::new(), functions: vec![bound] };
+            let result = run_program(&bound, &arguments);
+            assert_eq!(result[0].shape(), [(a + b) as usize, 2]);
+            let expected: Vec<f64> = to_floats(&x)[..2 * (a + b) as usize].iter().map(|v| 2.0 * v).collect();
+            assert_eq!(to_floats(&result[0]), expected);
+        }
+    }
+    // In a loop or a branch it has no one value.
+    let signature =
+        "(%x: tensor<4xf32>, %s: tensor<2xi32>, %c: tensor<i32>) -> tensor<?xf32, #stablehlo.bounds<4>>";
+    let body = "  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %n = stablehlo.reduce(%s init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<2xi32>, tensor<i32>) -> tensor<i32>
+  %r = \"stablehlo.case\"(%c) ({
+    %k = stablehlo.set_dimension_size %x, %n, dim = 0 : (tensor<4xf32>, tensor<i32>) -> tensor<?xf32, #stablehlo.bounds<4>>
+    stablehlo.return %k : tensor<?xf32, #stablehlo.bounds<4>>
+  }) : (tensor<i32>) -> tensor<?xf32, #stablehlo.bounds<4>>
+  return %r : tensor<?xf32, #stablehlo.bounds<4>>";
+    assert!(matches!(refused(signature, body), LiftError::Dynamic { .. }));
+}
+
+/// Truncations of either stage are exported: sizes by the rule of the scalar, guards, bounds.
+#[test]
+fn truncations_are_exported() {
+    let text = "\
+func main(x: f32[n,2], s: f32[], w: f32[8]) -> (y, z) where n >= 1 @ \"test\" {
+  y : f32[min(truncate_size(in1), n),2] = call dynamic_truncate{axis=0, semantics=truncate_size, size=\"min(truncate_size(in1), n)\"}(x, s)
+  t : f32[] =: s * 2.0f32
+  v : f32[u] = call dynamic_truncate{axis=0, semantics=truncate_size, size=\"u\"}(w, t)
+  z : f32[u] =: over i<u: v[i] + w[i]
+}
+";
+    let program = surject_ir::parse(text).unwrap();
+    surject_ir::verify(&program).unwrap();
+    let written = surject_lift::export(&program).unwrap();
+    assert!(
+        written.contains("shape_assertion") && written.contains("tensor<?xf32, #stablehlo.bounds<8>>"),
+        "{written}"
+    );
+    assert!(!written.contains("tensor<?x2xf32, #stablehlo.bounds"), "{written}");
+    let module = surject_stablehlo::parse_and_verify(written.as_bytes())
+        .unwrap_or_else(|d| panic!("{}", d.render("e", &written)));
+    let options = ImportOptions { file: "e", source: written.as_bytes(), function: Some("main") };
+    let again = import(&module, &options).unwrap_or_else(|e| panic!("{e}\n{written}"));
+    for (n, s) in [(3, 1.5), (3, 0.4), (1, 9.0), (2, f64::NAN), (4, 2.5)] {
+        let x: Vec<f64> = (0..2 * n).map(|k| k as f64).collect();
+        let w: Vec<f64> = (0..8).map(|k| k as f64).collect();
+        let s = Buffer::splat(surject_ir::Scalar::from_f64(surject_ir::DType::F32, s), &[]);
+        let arguments = [f32s(&[n, 2], &x), s, f32s(&[8], &w)];
+        let run = |program: &Program| surject_ir::interp::run(program, "main", &arguments).unwrap();
+        assert_eq!(run(&program), run(&again), "{n}");
+    }
 }

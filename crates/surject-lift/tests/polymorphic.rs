@@ -4,7 +4,7 @@
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use surject_ir::{Buffer, DType, Program, interp};
-use surject_lift::{ImportOptions, LiftError, import, import_for, is_dynamic};
+use surject_lift::{ImportOptions, LiftError, export_module, import, import_for, is_dynamic};
 use surject_runtime::compare::compare;
 use surject_stablehlo::Module;
 
@@ -216,4 +216,66 @@ fn modules_are_imported_once_for_all_sizes() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     insta::assert_snapshot!(lines.join("\n"));
+}
+
+/// Imported once, exported again: a module that the verifier takes, that is imported again, once or for each call, and
+/// equals JAX. No type of it says more than the first one did. With `SURJECT_EXPORT_TO` the texts are kept in that folder, to
+/// be run by JAX (`tests/polymorphic/check_export.py`).
+#[test]
+fn symbolic_programs_are_exported() {
+    let mut failures = Vec::new();
+    let keep = std::env::var("SURJECT_EXPORT_TO").ok();
+    for name in cases() {
+        let text = text(&name);
+        let module = parsed(&name, &text);
+        let Ok(program) = import(&module, &options(&name, &text)) else { continue };
+        let exported = match export_module(&program) {
+            Ok(exported) => exported,
+            Err(error) => {
+                failures.push(format!("{name}: {error}"));
+                continue;
+            }
+        };
+        let written = surject_stablehlo::print(&exported);
+        if let Some(folder) = &keep {
+            std::fs::write(Path::new(folder).join(format!("{name}.mlir")), &written).expect("a folder");
+        }
+        let again = parsed(&name, &written);
+        for (before, after) in module.entry().unwrap().params.iter().zip(&again.entry().unwrap().params) {
+            assert_eq!(before.ty, after.ty, "{name}: another type of a parameter");
+        }
+        let whole = import(&again, &options(&name, &written));
+        if let Err(error) = &whole {
+            failures.push(format!("{name}, imported once: {error}"));
+        }
+        for call in calls(&name) {
+            let mut fail = |what: String| failures.push(format!("{name} at {}: {what}", call.sizes));
+            let imported = import_for(&again, &options(&name, &written), &types(&call.arguments));
+            match (imported, call.refused) {
+                (Err(LiftError::Sizes { .. }), true) => continue,
+                (Ok(_), true) => fail("a size of 0 is not refused".into()),
+                (Err(error), _) => fail(error.to_string()),
+                (Ok(program), false) => match run(&program, &call.arguments) {
+                    Err(error) => fail(error),
+                    Ok(found) => {
+                        if let Some(what) = difference(&found, &call) {
+                            fail(what);
+                        }
+                    }
+                },
+            }
+            let Ok(whole) = &whole else { continue };
+            if !call.refused {
+                match run(whole, &call.arguments) {
+                    Err(error) => fail(format!("imported once: {error}")),
+                    Ok(found) => {
+                        if let Some(what) = difference(&found, &call) {
+                            fail(format!("imported once: {what}"));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

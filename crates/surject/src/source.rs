@@ -150,6 +150,11 @@ impl Source {
     pub(crate) fn may_be_dynamic(&self) -> bool {
         self.kind == SourceKind::StableHlo && (contains(&self.bytes, b"<?") || contains(&self.bytes, b"x?"))
     }
+
+    /// May data give a size of a dynamic module? A search of the bytes, which knows more than it should rather than less.
+    pub(crate) fn may_truncate(&self) -> bool {
+        [&b"set_dimension_size"[..], b"real_dynamic_slice"].iter().any(|name| contains(&self.bytes, name))
+    }
 }
 
 fn contains(bytes: &[u8], needle: &[u8]) -> bool {

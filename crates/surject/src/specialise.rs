@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use surject_index::{Extent, ExtentExpr, Space};
 use surject_ir::bind::is_symbolic;
-use surject_ir::{Buffer, Function, Program, TensorType};
+use surject_ir::{Buffer, ComputedSizes, Function, Program, TensorType, interp};
 use surject_lift::{ImportOptions, LiftError};
 use surject_mlir::CompileOptions;
 use surject_stablehlo::diagnostic::codes;
@@ -23,6 +23,30 @@ pub fn types_of(arguments: &[Buffer]) -> Vec<TensorType> {
         TensorType::new(buffer.dtype(), Space::of(&shape))
     };
     arguments.iter().map(one).collect()
+}
+
+/// The values of scalar arguments that may be sizes, as bits: integers, and with `all` floats as well.
+pub(crate) fn size_scalars_of(arguments: &[Buffer], all: bool) -> Vec<(usize, u128)> {
+    let value = |(i, b): (usize, &Buffer)| {
+        ((all || b.dtype().is_int()) && b.shape().is_empty() && !b.is_empty()).then(|| (i, b.get(0).bits()))
+    };
+    arguments.iter().enumerate().filter_map(value).collect()
+}
+
+/// The program of a module with symbolic sizes, where the data of a call gives some of these: what is made for one call
+/// then depends on more than types and scalars.
+pub(crate) fn with_computed_sizes(
+    source: &Source,
+    module: &Module,
+    function: Option<&str>,
+) -> Option<Program> {
+    if !surject_lift::is_dynamic(module) {
+        return None;
+    }
+    let function = function.or(module.entry().map(|f| f.name.as_str()));
+    let options = ImportOptions { function, ..source.import_options() };
+    let program = surject_lift::import(module, &options).ok()?;
+    program.main().is_some_and(|f| f.truncations().next().is_some()).then_some(program)
 }
 
 /// The program of a StableHLO module for one call: imported for the types of the arguments; where a size depends on the
@@ -91,8 +115,8 @@ enum Origin {
     Program { program: Program, function: String },
 }
 
-/// The types of the arguments, and the values of those that give sizes.
-type Key = (Vec<TensorType>, Vec<u128>);
+/// The types of the arguments, the values of those that give sizes, and the sizes that data gives.
+type Key = (Vec<TensorType>, Vec<(usize, u128)>, ComputedSizes);
 
 impl Specialised {
     /// Prepares a function of a source, `main` unless another is asked for. Nothing is compiled before the first call.
@@ -101,7 +125,13 @@ impl Specialised {
     /// The source is no program.
     pub fn new(source: Source, function: Option<&str>, backend: Backend) -> Result<Specialised, Failure> {
         let origin = match source.stablehlo()? {
-            Some(module) => Origin::Module { module, function: function.map(String::from) },
+            Some(module) => match with_computed_sizes(&source, &module, function) {
+                Some(program) => {
+                    let function = program.main().map(|f| f.name.clone()).unwrap_or_default();
+                    Origin::Program { program, function }
+                }
+                None => Origin::Module { module, function: function.map(String::from) },
+            },
             None => {
                 let program = source.program(function)?;
                 let found = function.map_or_else(|| program.main(), |name| program.function(name));
@@ -138,10 +168,13 @@ impl Specialised {
     /// # Errors
     /// Arguments whose sizes the function does not allow; a program that cannot be compiled.
     pub fn run(&mut self, arguments: &[Buffer]) -> Result<Vec<Buffer>, Failure> {
-        let key = (types_of(arguments), self.scalars(arguments));
+        let key = (types_of(arguments), self.scalars(arguments), self.computed(arguments)?);
         let entry = match self.kept.iter().position(|(k, _)| *k == key) {
             Some(at) => self.kept.remove(at),
-            None => (key, self.make(arguments)?),
+            None => {
+                let runner = self.make(arguments, &key.2)?;
+                (key, runner)
+            }
         };
         while self.kept.len() >= self.limit {
             self.kept.remove(0);
@@ -153,7 +186,51 @@ impl Specialised {
         }
     }
 
-    fn make(&mut self, arguments: &[Buffer]) -> Result<Runner, Failure> {
+    /// Runs the function into buffers that have room for the largest results (seed 002: upper bounds are what memory is
+    /// allocated by). Gives the real shapes; the elements of a buffer beyond these are not touched.
+    ///
+    /// # Errors
+    /// Those of [`Specialised::run`]; a buffer of another element type or rank, or smaller than its result.
+    pub fn run_into(
+        &mut self,
+        arguments: &[Buffer],
+        into: &mut [Buffer],
+    ) -> Result<Vec<Vec<usize>>, Failure> {
+        let results = self.run(arguments)?;
+        if results.len() != into.len() {
+            let message = format!("{} buffers for {} results", into.len(), results.len());
+            return Err(Failure::bad_input(message));
+        }
+        for (k, (result, buffer)) in results.iter().zip(into.iter()).enumerate() {
+            let fits = result.dtype() == buffer.dtype()
+                && result.shape().len() == buffer.shape().len()
+                && result.shape().iter().zip(buffer.shape()).all(|(n, room)| n <= room);
+            if !fits {
+                let message = format!(
+                    "result {k} is {}{:?} and does not fit a buffer of {}{:?}",
+                    result.dtype(),
+                    result.shape(),
+                    buffer.dtype(),
+                    buffer.shape()
+                );
+                return Err(Failure::bad_input(message));
+            }
+        }
+        for (result, buffer) in results.iter().zip(into) {
+            copy_into(result, buffer);
+        }
+        Ok(results.iter().map(|r| r.shape().to_vec()).collect())
+    }
+
+    /// The sizes that the data of a call gives.
+    fn computed(&self, arguments: &[Buffer]) -> Result<ComputedSizes, Failure> {
+        let Origin::Program { program, function } = &self.origin else { return Ok(ComputedSizes::new()) };
+        let Some(function) = program.function(function) else { return Ok(ComputedSizes::new()) };
+        interp::computed_sizes(function, arguments)
+            .map_err(|e| Failure::bad_input(format!("{}: {e}", self.source.name)))
+    }
+
+    fn make(&mut self, arguments: &[Buffer], computed: &ComputedSizes) -> Result<Runner, Failure> {
         let (mut program, name) = match &self.origin {
             Origin::Module { module, function } => {
                 let program = module_for(&self.source, module, function.as_deref(), arguments)?;
@@ -163,7 +240,7 @@ impl Specialised {
             Origin::Program { program, function } => {
                 let found = program.function(function).cloned().unwrap_or_default();
                 let bound = match is_symbolic(&found) {
-                    true => surject_ir::bind(&found, arguments)
+                    true => surject_ir::bind_with(&found, arguments, computed)
                         .map_err(|e| Failure::bad_input(format!("{}: {e}", self.source.name)))?,
                     false => found,
                 };
@@ -178,19 +255,34 @@ impl Specialised {
     }
 
     /// The values of the scalar arguments that may give sizes.
-    fn scalars(&self, arguments: &[Buffer]) -> Vec<u128> {
-        let of_sizes: Option<BTreeSet<usize>> = match &self.origin {
+    fn scalars(&self, arguments: &[Buffer]) -> Vec<(usize, u128)> {
+        match &self.origin {
             // Not known before the import: a value of a scalar may be a size.
-            Origin::Module { module, .. } if surject_lift::is_dynamic(module) => None,
-            Origin::Module { .. } => Some(BTreeSet::new()),
-            Origin::Program { program, function } => program.function(function).map(size_scalars),
-        };
-        let gives = |i: usize| of_sizes.as_ref().is_none_or(|set| set.contains(&i));
-        let scalar = |(i, b): (usize, &Buffer)| {
-            let integer = b.dtype().is_int() || of_sizes.is_some();
-            (gives(i) && integer && b.shape().is_empty() && !b.is_empty()).then(|| b.get(0).bits())
-        };
-        arguments.iter().enumerate().filter_map(scalar).collect()
+            Origin::Module { module, .. } if surject_lift::is_dynamic(module) => {
+                size_scalars_of(arguments, false)
+            }
+            Origin::Module { .. } => Vec::new(),
+            Origin::Program { program, function } => {
+                let of_sizes = program.function(function).map(size_scalars).unwrap_or_default();
+                let mut all = size_scalars_of(arguments, true);
+                all.retain(|(i, _)| of_sizes.contains(i));
+                all
+            }
+        }
+    }
+}
+
+/// Copies a tensor to the start of every axis of a larger one.
+fn copy_into(from: &Buffer, to: &mut Buffer) {
+    let (shape, room) = (from.shape().to_vec(), to.shape().to_vec());
+    for k in 0..from.len() {
+        let (mut rest, mut at, mut stride) = (k, 0, 1);
+        for axis in (0..shape.len()).rev() {
+            at += rest % shape[axis] * stride;
+            rest /= shape[axis];
+            stride *= room[axis];
+        }
+        to.set(at, from.get(k));
     }
 }
 

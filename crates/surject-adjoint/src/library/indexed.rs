@@ -1,7 +1,8 @@
 //! Gathers and slices at run time: what is read at an index gets its cotangent back there.
 
+use crate::sizes::Component;
 use crate::sweep::{Result, Sweep};
-use surject_index::Space;
+use surject_index::{Affine, Extent, IndexMap, Space};
 use surject_ir::{BinaryOp, DType, FieldId, GatherDims, LibOp, Scalar, ScatterDims, UnaryOp, Var};
 
 impl Sweep {
@@ -9,7 +10,7 @@ impl Sweep {
     /// scatter drops what is outside, so the indices are clamped first.
     pub(crate) fn reverse_gather(
         &mut self,
-        (dims, slice_sizes): (&GatherDims, &[u64]),
+        (dims, slice_sizes): (&GatherDims, &[Extent]),
         indices_are_sorted: bool,
         args: &[Var],
         c: FieldId,
@@ -19,13 +20,9 @@ impl Sweep {
             return Ok(());
         }
         let space = self.f.ty(operand).space.clone();
-        let last = |&axis: &usize| {
-            space.extent(axis).as_const().and_then(|n| n.checked_sub(slice_sizes[axis])).map(i128::from)
-        };
-        let Some(last) = dims.start_index_map.iter().map(last).collect::<Option<Vec<i128>>>() else {
-            return Err(self.unsupported("an operand whose sizes are not known"));
-        };
-        let zeros = vec![0; last.len()];
+        let last = |&axis: &usize| Extent::difference(space.extent(axis).clone(), slice_sizes[axis].clone());
+        let last: Vec<Component> = dims.start_index_map.iter().map(|a| last(a).into()).collect();
+        let zeros = vec![Component::Number(0); last.len()];
         let clamped = self.clamped(indices, dims.index_vector_dim, &zeros, &last)?;
         let clamped = self.stored("indices", clamped);
         let scatter = LibOp::Scatter { dims: scatter_dims(dims), indices_are_sorted, unique_indices: false };
@@ -55,17 +52,25 @@ impl Sweep {
         &mut self,
         indices: Var,
         vector_axis: usize,
-        low: &[i128],
-        high: &[i128],
+        low: &[Component],
+        high: &[Component],
     ) -> Result<FieldId> {
         let x = self.f.tensor(indices);
+        if low.iter().chain(high).any(Component::is_size) {
+            let x = self.wide(x)?;
+            let high = self.components(x, vector_axis, high)?;
+            let x = self.binary(BinaryOp::Min, x, high)?;
+            let low = self.components(x, vector_axis, low)?;
+            return self.binary(BinaryOp::Max, x, low);
+        }
         let dtype = self.dtype(x);
         let high = self.bounds(x, vector_axis, high, |bound| dtype.holds(bound))?;
         let x = match high {
             Some(high) => self.binary(BinaryOp::Min, x, high)?,
             None => x,
         };
-        if dtype.is_unsigned_int() && low.iter().all(|&bound| bound <= 0) {
+        let not_above_zero = |bound: &Component| matches!(bound, Component::Number(value) if *value <= 0);
+        if dtype.is_unsigned_int() && low.iter().all(not_above_zero) {
             return Ok(x);
         }
         match self.bounds(x, vector_axis, low, |bound| dtype.holds(bound))? {
@@ -80,10 +85,14 @@ impl Sweep {
         &mut self,
         x: FieldId,
         vector_axis: usize,
-        bounds: &[i128],
+        bounds: &[Component],
         fits: impl Fn(i128) -> bool,
     ) -> Result<Option<FieldId>> {
-        if bounds.is_empty() || !bounds.iter().any(|&b| fits(b)) {
+        let number = |bound: &Component| match bound {
+            Component::Number(value) => *value,
+            Component::Size(_) => 0,
+        };
+        if bounds.is_empty() || !bounds.iter().any(|b| fits(number(b))) {
             return Ok(None);
         }
         let dtype = self.dtype(x);
@@ -99,21 +108,8 @@ impl Sweep {
                 -largest - 1
             }
         };
-        let bounds: Vec<i128> = bounds.iter().map(|&b| nearest(b)).collect();
-        let mut field = self.integer(x, bounds[0]);
-        if bounds.iter().all(|&b| b == bounds[0]) {
-            return Ok(Some(field));
-        }
-        let space = self.space(x);
-        let component = self.f.fields.index(&space, vector_axis, DType::I32);
-        let component = self.typed(component)?;
-        for (k, &bound) in bounds.iter().enumerate().skip(1) {
-            let here = self.integer(component, k as i128);
-            let here = self.binary(BinaryOp::Eq, component, here)?;
-            let value = self.integer(x, bound);
-            field = self.select(here, value, field)?;
-        }
-        Ok(Some(field))
+        let bounds: Vec<Component> = bounds.iter().map(|b| Component::Number(nearest(number(b)))).collect();
+        self.components(x, vector_axis, &bounds).map(Some)
     }
 
     /// The cotangent of a slice is added back where it was cut. The starts are clamped alike.
@@ -122,15 +118,14 @@ impl Sweep {
         if !self.smooth(operand) {
             return Ok(());
         }
-        let space = self.space(c);
-        let sizes: Vec<u64> = space.extents().iter().filter_map(|e| e.as_const()).collect();
+        let sizes = self.space(c);
         let fresh = !self.cotangents.contains_key(&operand);
         let base = self.so_far(operand)?;
         let with = |first: &[Var]| first.iter().chain(starts).copied().collect::<Vec<_>>();
         let update = if fresh {
             self.stored(&self.part_name(), c)
         } else {
-            let before = self.call_one("slice", LibOp::DynamicSlice { sizes }, with(&[base]), Vec::new())?;
+            let before = self.slice_at("slice", base, &sizes, starts)?;
             let before = self.f.tensor(before);
             let sum = self.add(before, c)?;
             self.stored(&self.part_name(), sum)
@@ -148,10 +143,9 @@ impl Sweep {
         let c = self.stored(&self.part_name(), c);
         let with = |first: &[Var]| first.iter().chain(starts).copied().collect::<Vec<_>>();
         if self.smooth(update) {
-            let space = self.f.ty(update).space.clone();
-            let sizes: Vec<u64> = space.extents().iter().filter_map(|e| e.as_const()).collect();
+            let sizes = self.f.ty(update).space.clone();
             let name = self.cotangent_name(update);
-            let cut = self.call_one(&name, LibOp::DynamicSlice { sizes }, with(&[c]), Vec::new())?;
+            let cut = self.slice_at(&name, c, &sizes, starts)?;
             let cut = self.f.tensor(cut);
             self.contribute(update, cut);
         }
@@ -162,6 +156,18 @@ impl Sweep {
             let rest = self.f.tensor(rest);
             self.contribute(operand, rest);
         }
+        Ok(())
+    }
+
+    /// The first elements of the operand get the cotangent of the truncated tensor, the others nothing. The scalar gives a
+    /// size, which has no derivative.
+    pub(crate) fn reverse_truncate(&mut self, args: &[Var], c: FieldId) -> Result<()> {
+        let space = self.f.ty(args[0]).space.clone();
+        let axes = (0..space.rank()).map(|a| Affine::axis(space.rank(), a)).collect();
+        let map = IndexMap::partial(space, self.space(c), axes, Vec::new(), self.nothing(self.dtype(c)));
+        let map = self.mapped(map)?;
+        let term = self.read(map, c)?;
+        self.contribute(args[0], term);
         Ok(())
     }
 

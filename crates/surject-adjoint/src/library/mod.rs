@@ -9,6 +9,7 @@ mod sort;
 mod window;
 
 use crate::sweep::{Result, Sweep};
+use surject_index::Extent;
 use surject_ir::{BinaryOp, FieldId, FieldKind, Fields, LibOp, Region, Statement, StatementKind, Var};
 
 impl Sweep {
@@ -25,8 +26,13 @@ impl Sweep {
         match (op, first) {
             (LibOp::Sort { axis, .. }, _) => return self.reverse_sort(&statement, *axis, &cotangents),
             (LibOp::Gather { dims, slice_sizes, indices_are_sorted }, Some(c)) => {
+                let sizes: Vec<Extent> = slice_sizes.iter().copied().map(Extent::Const).collect();
+                self.reverse_gather((dims, &sizes), *indices_are_sorted, args, c)?;
+            }
+            (LibOp::GatherDynamicSliceSizes { dims, slice_sizes, indices_are_sorted }, Some(c)) => {
                 self.reverse_gather((dims, slice_sizes), *indices_are_sorted, args, c)?;
             }
+            (LibOp::DynamicTruncate { .. }, Some(c)) => self.reverse_truncate(args, c)?,
             (LibOp::Scatter { dims, unique_indices, .. }, Some(c)) if targets.len() == 1 => {
                 self.reverse_scatter(dims, *unique_indices, args, &regions[0], targets[0], c)?;
             }

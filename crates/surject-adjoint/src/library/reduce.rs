@@ -5,9 +5,10 @@
 //! any other. A cumulative window, which is the whole axis with padding in front, joins one element a step instead.
 
 use crate::activity::Dependence;
+use crate::sizes::constant_sizes;
 use crate::sweep::{Result, Sweep};
 use std::collections::HashMap;
-use surject_index::{Affine, Extent, Fill, IndexMap, Space};
+use surject_index::{Affine, Fill, IndexMap, Space};
 use surject_ir::interp::{Limits, run_within};
 use surject_ir::{
     BinaryOp, Block, DType, FieldId, FieldKind, LibOp, Program, Region, Scalar, StatementKind, TensorType,
@@ -35,9 +36,14 @@ impl Sweep {
         cotangents: &[Option<FieldId>],
     ) -> Result<()> {
         let (inputs, inits) = args.split_at(args.len() / 2);
-        let Some(sizes) = inputs.first().and_then(|&x| constant_sizes(&self.f.ty(x).space)) else {
-            return Err(self.unsupported("tensors whose sizes are not known"));
-        };
+        let Some(&first) = inputs.first() else { return Ok(()) };
+        let sizes = constant_sizes(&self.f.ty(first).space);
+        let sizes = sizes.map_err(|(axis, size)| {
+            self.needs_constant(
+                format!("dimension {axis} of operand 0, which its function is run along"),
+                &size,
+            )
+        })?;
         let rank = sizes.len();
         let (window, dropped) = match op {
             LibOp::ReduceWindow { window } => (window.clone(), Vec::new()),
@@ -357,11 +363,6 @@ impl Sweep {
         self.activity.set(result, Dependence { smooth: true, bits: false });
         Ok(result)
     }
-}
-
-/// The sizes of a space, where they are known.
-fn constant_sizes(space: &Space) -> Option<Vec<u64>> {
-    space.extents().iter().map(Extent::as_const).collect()
 }
 
 /// How many windows there are along every axis.

@@ -3,8 +3,9 @@
 use super::indexed::gather_dims;
 use super::{Joined, joined};
 use crate::options::Ties;
+use crate::sizes::Component;
 use crate::sweep::{Result, Sweep};
-use surject_index::{Affine, IndexMap, Space};
+use surject_index::{Affine, Extent, IndexMap, Space};
 use surject_ir::{BinaryOp, DType, FieldId, LibOp, Region, Scalar, ScatterDims, Var};
 
 impl Sweep {
@@ -133,66 +134,75 @@ impl Sweep {
 
     /// The elements of a field over the space of a scatter's input that its updates were written to; zero for updates
     /// that were dropped. A gather clamps where a scatter drops, so zeros are put around: an update that is partly or
-    /// wholly outside reads them.
+    /// wholly outside reads them. Where the updates have symbolic sizes, so have the slices of the gather (seed 002,
+    /// "Scatter Transpose Policy").
     fn gathered(&mut self, dims: &ScatterDims, indices: Var, updates: Var, c: FieldId) -> Result<FieldId> {
         let (space, update_space) = (self.space(c), self.f.ty(updates).space.clone());
-        let known = |s: &Space| s.sizes().map(|v| v.iter().map(|&n| n.unsigned_abs()).collect::<Vec<u64>>());
-        let (Some(sizes), Some(update_sizes)) = (known(&space), known(&update_space)) else {
-            return Err(self.unsupported("tensors whose sizes are not known"));
-        };
-        let mut slice_sizes = vec![1u64; sizes.len()];
-        let window = (0..sizes.len())
+        let rank = space.rank();
+        let mut slice_sizes = vec![Extent::Const(1); rank];
+        let window = (0..rank)
             .filter(|a| !dims.inserted_window_dims.contains(a) && !dims.input_batching_dims.contains(a));
         for (axis, &from) in window.zip(&dims.update_window_dims) {
-            slice_sizes[axis] = update_sizes[from];
+            slice_sizes[axis] = update_space.extent(from).clone();
         }
         let indexed = &dims.scatter_dims_to_operand_dims;
-        let room = |axis: usize| if indexed.contains(&axis) { slice_sizes[axis] } else { 0 };
-        let padded: Vec<u64> = (0..sizes.len()).map(|a| sizes[a] + 2 * room(a)).collect();
-        let rank = sizes.len();
-        let shifts = (0..rank).map(|a| Affine::strided(rank, a, 1, -(room(a) as i64))).collect();
-        let zero = surject_index::Fill(Scalar::zero(self.dtype(c)).bits());
-        let map = IndexMap::partial(Space::of(&padded), space, shifts, Vec::new(), zero);
-        let map = self.mapped(map)?;
-        let c = self.read(map, c)?;
-        let c = self.stored(&self.part_name(), c);
-        let low: Vec<i128> = indexed.iter().map(|&a| -i128::from(room(a))).collect();
-        let high: Vec<i128> = indexed.iter().map(|&a| i128::from(sizes[a])).collect();
+        let room = |axis: usize| {
+            if indexed.contains(&axis) { slice_sizes[axis].clone() } else { Extent::Const(0) }
+        };
+        let rooms: Vec<Extent> = (0..rank).map(room).collect();
+        let with_room = |a: usize| match (&rooms[a], space.extent(a)) {
+            (Extent::Const(0), own) => own.clone(),
+            (room, own) => Extent::sum(own.clone(), Extent::product(Extent::Const(2), room.clone())),
+        };
+        let padded = Space::new((0..rank).map(with_room).collect::<Vec<_>>());
+        let c = self.surrounded(c, &padded, &rooms)?;
+        let low: Vec<Component> = indexed.iter().map(|&a| Component::minus(&rooms[a])).collect();
+        let high: Vec<Component> = indexed.iter().map(|&a| space.extent(a).clone().into()).collect();
         let clamped = self.clamped(indices, dims.index_vector_dim, &low, &high)?;
         // The positions with the zeros around do not fit every type that the positions themselves fit.
+        let small = |e: &Extent| e.as_const().is_some_and(|n| n < 1 << 31);
         let wide = match self.dtype(clamped) {
             DType::I8 | DType::I16 | DType::U8 | DType::U16 | DType::I32
-                if padded.iter().all(|&n| n < 1 << 31) =>
+                if padded.extents().iter().all(small) =>
             {
                 DType::I32
             }
             _ => DType::I64,
         };
         let clamped = self.convert(wide, clamped);
-        let shift: Vec<i128> = indexed.iter().map(|&a| i128::from(room(a))).collect();
-        let shifted = self.shifted_by(clamped, dims.index_vector_dim, &shift)?;
+        let shift: Vec<Component> = indexed.iter().map(|&a| rooms[a].clone().into()).collect();
+        let shifted = match shift.is_empty() {
+            true => clamped,
+            false => {
+                let offset = self.components(clamped, dims.index_vector_dim, &shift)?;
+                self.add(clamped, offset)?
+            }
+        };
         let shifted = self.stored("indices", shifted);
-        let op = LibOp::Gather { dims: gather_dims(dims), slice_sizes, indices_are_sorted: false };
+        let op = LibOp::gather(gather_dims(dims), slice_sizes, false);
         let taken = self.call_one(&self.part_name(), op, vec![c, shifted], Vec::new())?;
         Ok(self.f.tensor(taken))
     }
 
-    /// Index vectors with a number added to each component.
-    fn shifted_by(&mut self, x: FieldId, vector_axis: usize, by: &[i128]) -> Result<FieldId> {
-        let Some(&first) = by.first() else { return Ok(x) };
-        let mut offset = self.integer(x, first);
-        if by.iter().any(|&b| b != first) {
-            let space = self.space(x);
-            let component = self.f.fields.index(&space, vector_axis, DType::I32);
-            let component = self.typed(component)?;
-            for (k, &b) in by.iter().enumerate().skip(1) {
-                let here = self.integer(component, k as i128);
-                let here = self.binary(BinaryOp::Eq, component, here)?;
-                let value = self.integer(x, b);
-                offset = self.select(here, value, offset)?;
-            }
+    /// A field in the middle of zeros, `rooms` of them before each axis.
+    fn surrounded(&mut self, c: FieldId, padded: &Space, rooms: &[Extent]) -> Result<Var> {
+        let rank = rooms.len();
+        let zero = Scalar::zero(self.dtype(c));
+        if let Some(rooms) = rooms.iter().map(Extent::as_const).collect::<Option<Vec<u64>>>() {
+            let shifts = (0..rank).map(|a| Affine::strided(rank, a, 1, -(rooms[a] as i64))).collect();
+            let fill = surject_index::Fill(zero.bits());
+            let map = IndexMap::partial(padded.clone(), self.space(c), shifts, Vec::new(), fill);
+            let map = self.mapped(map)?;
+            let c = self.read(map, c)?;
+            return Ok(self.stored(&self.part_name(), c));
         }
-        self.add(x, offset)
+        // The positions are those of a run.
+        let name = self.part_name();
+        let mut args = vec![self.splat(&name, padded, zero), self.stored(&name, c)];
+        for room in rooms {
+            args.push(self.size(room)?);
+        }
+        self.call_one(&name, LibOp::DynamicUpdateSlice, args, Vec::new())
     }
 
     /// Is an update the one that stays, of those that are written to its position? The numbers of the updates are

@@ -424,7 +424,11 @@ impl Maker<'_> {
     /// Adds an expression; loops that run through everything as one are one.
     fn add(&mut self, dag: Dag, outer: Vec<LoopId>, outputs: Vec<Output>, free: LoopSet) -> Result<(), Stop> {
         let all = outer.iter().all(|&l| free.contains(l));
-        let (dag, outputs, outer) = merge(dag, outputs, &outer);
+        let (mut dag, outputs, mut outer) = merge(dag, outputs, &outer);
+        // One point is a loop too: schedules say of it who computes the point.
+        if outer.is_empty() {
+            outer.extend(dag.add_loop(1));
+        }
         let free = if all { outer.iter().copied().collect() } else { free };
         self.add_as_is(dag, outer, outputs, free)
     }

@@ -69,6 +69,8 @@ impl<'a> Call<'a> {
             | LibOp::ReduceWindow { .. }
             | LibOp::SelectAndScatter { .. } => {}
             LibOp::BitcastReshape { .. }
+            | LibOp::GatherDynamicSliceSizes { .. }
+            | LibOp::DynamicTruncate { .. }
             | LibOp::Fft { .. }
             | LibOp::Cholesky { .. }
             | LibOp::TriangularSolve { .. } => return Some(format!("`{}` has no kernels", self.op.name())),

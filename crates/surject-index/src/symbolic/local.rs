@@ -25,26 +25,30 @@ impl Extent {
     /// What is known of the size that this expression over operands gives, by the calculus of guarantees. A size or
     /// scalar that no operand has is unknown.
     pub fn over(&self, operands: &[Vec<ShapeExtent>], facts: &Facts) -> ShapeExtent {
-        self.known(operands, facts).0
+        let of = |atom: &Arc<ExtentExpr>| match &**atom {
+            ExtentExpr::InputAxis { input, axis } => {
+                let axes = operands.get(*input);
+                axes.and_then(|axes| axes.get(*axis)).cloned().unwrap_or(ShapeExtent::Unknown)
+            }
+            ExtentExpr::Symbol(_) => ShapeExtent::Exact(Extent::Expr(atom.clone())),
+            // The value of an operand is no size of the program.
+            _ => ShapeExtent::Unknown,
+        };
+        self.known(&of, facts).0
+    }
+
+    /// What is known of the size of an expression, where `of` says what is known of the sizes and scalars in it: a bound of
+    /// one of these bounds the whole only where the calculus of guarantees says so.
+    pub fn guaranteed(&self, of: &dyn Fn(&Arc<ExtentExpr>) -> ShapeExtent, facts: &Facts) -> ShapeExtent {
+        self.known(of, facts).0
     }
 
     /// What is known of the value, and whether it is certain not to be negative. The calculus is one of sizes; an
     /// intermediate result that may be negative bounds nothing that it is taken from, multiplied with or divided.
-    fn known(&self, operands: &[Vec<ShapeExtent>], facts: &Facts) -> (ShapeExtent, bool) {
+    fn known(&self, of: &dyn Fn(&Arc<ExtentExpr>) -> ShapeExtent, facts: &Facts) -> (ShapeExtent, bool) {
         let Extent::Expr(expr) = self else { return (ShapeExtent::Exact(self.clone()), true) };
-        let Some([a, b]) = expr.operands() else {
-            let known = match &**expr {
-                ExtentExpr::InputAxis { input, axis } => {
-                    let axes = operands.get(*input);
-                    axes.and_then(|axes| axes.get(*axis)).cloned().unwrap_or(ShapeExtent::Unknown)
-                }
-                ExtentExpr::Symbol(_) => ShapeExtent::Exact(self.clone()),
-                // The value of an operand is no size of the program.
-                _ => ShapeExtent::Unknown,
-            };
-            return (known, true);
-        };
-        let ((a, a_is_size), (b, b_is_size)) = (a.known(operands, facts), b.known(operands, facts));
+        let Some([a, b]) = expr.operands() else { return (of(expr), true) };
+        let ((a, a_is_size), (b, b_is_size)) = (a.known(of, facts), b.known(of, facts));
         let are_exact = a.is_exact() && b.is_exact();
         let are_sizes = a_is_size && b_is_size;
         let only_if = |sound: bool, known: ShapeExtent| if sound { known } else { ShapeExtent::Unknown };

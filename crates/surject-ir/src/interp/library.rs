@@ -4,6 +4,7 @@
 use super::{InterpError, Machine, first, splat};
 use crate::{Buffer, DType, FftKind, GatherDims, LibOp, Region, ScatterDims, Transpose};
 use std::sync::Arc;
+use surject_index::Extent;
 use surject_runtime::library as kernels;
 
 /// The points of a box in row-major order, without allocating for each.
@@ -69,6 +70,15 @@ impl Machine<'_> {
         match op {
             LibOp::Gather { dims, slice_sizes, .. } => {
                 gather(arg(0)?, arg(1)?, dims, &as_usize(slice_sizes)).map(|b| vec![b])
+            }
+            LibOp::GatherDynamicSliceSizes { dims, slice_sizes, .. } => {
+                let sizes = slice_sizes.iter().map(Extent::as_const).collect::<Option<Vec<u64>>>();
+                let unknown = || InterpError::Malformed("a slice of unknown size".into());
+                gather(arg(0)?, arg(1)?, dims, &as_usize(&sizes.ok_or_else(unknown)?)).map(|b| vec![b])
+            }
+            // It needs the sizes of the function; see `truncate.rs`.
+            LibOp::DynamicTruncate { .. } => {
+                Err(InterpError::Malformed("a truncation outside of a function".into()))
             }
             LibOp::Scatter { dims, .. } => self.scatter(dims, args, region(0)?),
             LibOp::DynamicSlice { sizes } => {

@@ -1,7 +1,7 @@
 //! The types of library operations: what their operands must be and what they yield.
 
 use crate::{DType, FftKind, GatherDims, LibOp, RegionType, ScatterDims, TensorType, Window};
-use surject_index::{Extent, Facts, Relation, Space};
+use surject_index::{Extent, Facts, Relation, ScalarSemantics, Space};
 use thiserror::Error;
 
 /// Why a library operation cannot take these operands.
@@ -28,6 +28,8 @@ impl LibOp {
     pub fn name(&self) -> &'static str {
         match self {
             LibOp::Gather { .. } => "gather",
+            LibOp::GatherDynamicSliceSizes { .. } => "gather_dynamic_slice_sizes",
+            LibOp::DynamicTruncate { .. } => "dynamic_truncate",
             LibOp::Scatter { .. } => "scatter",
             LibOp::DynamicSlice { .. } => "dynamic_slice",
             LibOp::DynamicUpdateSlice => "dynamic_update_slice",
@@ -75,7 +77,16 @@ impl LibOp {
         match self {
             LibOp::Gather { dims, slice_sizes, .. } => {
                 count(args, 2)?;
+                let sizes: Vec<Extent> = slice_sizes.iter().copied().map(Extent::Const).collect();
+                gather(dims, &sizes, &args[0], &args[1], facts).map(|t| vec![t])
+            }
+            LibOp::GatherDynamicSliceSizes { dims, slice_sizes, .. } => {
+                count(args, 2)?;
                 gather(dims, slice_sizes, &args[0], &args[1], facts).map(|t| vec![t])
+            }
+            LibOp::DynamicTruncate { axis, semantics, size } => {
+                count(args, 2)?;
+                truncate(*axis, *semantics, size, &args[0], &args[1]).map(|t| vec![t])
             }
             LibOp::Scatter { dims, .. } => scatter(dims, args, &regions[0], facts),
             LibOp::DynamicSlice { sizes } => {
@@ -185,6 +196,11 @@ fn at_most(size: &Extent, extent: &Extent, facts: &Facts) -> bool {
     size == extent || facts.compare(size, Relation::Le, extent).is_yes()
 }
 
+/// Are two sizes certainly one?
+fn same_size(a: &Extent, b: &Extent, facts: &Facts) -> bool {
+    a == b || a.as_const().is_none_or(|_| b.as_const().is_none()) && facts.same(a, b).is_yes()
+}
+
 fn fits(sizes: &Space, operand: &TensorType, facts: &Facts) -> Result<(), String> {
     let inside = sizes.extents().iter().zip(operand.space.extents()).all(|(a, b)| at_most(a, b, facts));
     need!(inside, "a slice of the sizes {sizes} is not proven to fit into {operand}");
@@ -275,10 +291,10 @@ fn batch_extents(
 /// The extents of paired batching axes must agree; the positions are those in the batch.
 fn batching(
     operand: &TensorType,
-    operand_dims: &[usize],
-    index_dims: &[usize],
+    (operand_dims, index_dims): (&[usize], &[usize]),
     index_vector_dim: usize,
     batch: &[Extent],
+    facts: &Facts,
 ) -> Result<(), String> {
     need!(
         operand_dims.len() == index_dims.len(),
@@ -288,14 +304,42 @@ fn batching(
     for (&d, &i) in operand_dims.iter().zip(index_dims) {
         need!(i != index_vector_dim, "axis {i} of the indices is the index vector and cannot be batched");
         let extent = batch.get(i - (i > index_vector_dim) as usize);
-        need!(extent == Some(operand.space.extent(d)), "batching axis {d} of {operand} has another size");
+        let same = extent.is_some_and(|e| same_size(e, operand.space.extent(d), facts));
+        need!(same, "batching axis {d} of {operand} has another size");
     }
     Ok(())
 }
 
+/// What a rule by which scalars become sizes takes (seed 002: the conversion is never a generic cast).
+pub(crate) fn scalar_of(semantics: ScalarSemantics, ty: &TensorType) -> Result<(), &'static str> {
+    let (fits, needed) = match semantics {
+        ScalarSemantics::DynamicTruncateSize => {
+            (matches!(ty.dtype, DType::F32 | DType::F64), "an `f32` or `f64` of rank 0")
+        }
+        ScalarSemantics::IntegerSize => (ty.dtype.is_int(), "an integer of rank 0"),
+    };
+    if fits && ty.space.rank() == 0 { Ok(()) } else { Err(needed) }
+}
+
+fn truncate(
+    axis: usize,
+    semantics: ScalarSemantics,
+    size: &Extent,
+    operand: &TensorType,
+    scalar: &TensorType,
+) -> Result<TensorType, String> {
+    need!(axis < operand.space.rank(), "there is no axis {axis} in {operand}");
+    if let Err(needed) = scalar_of(semantics, scalar) {
+        return Err(format!("its size is {scalar} where {needed} is needed"));
+    }
+    let mut extents = operand.space.extents().to_vec();
+    extents[axis] = size.clone();
+    Ok(TensorType::new(operand.dtype, Space::new(extents)))
+}
+
 fn gather(
     dims: &GatherDims,
-    slice_sizes: &[u64],
+    slice_sizes: &[Extent],
     operand: &TensorType,
     indices: &TensorType,
     facts: &Facts,
@@ -307,14 +351,14 @@ fn gather(
     disjoint("collapsed and batching axes", &dims.collapsed_slice_dims, &dims.operand_batching_dims)?;
     disjoint("indexed and batching axes", &dims.start_index_map, &dims.operand_batching_dims)?;
     need!(slice_sizes.len() == rank, "it has {} slice sizes where {rank} are needed", slice_sizes.len());
-    fits(&Space::of(slice_sizes), operand, facts)?;
+    fits(&Space::new(slice_sizes.to_vec()), operand, facts)?;
     let single = dims.collapsed_slice_dims.iter().chain(&dims.operand_batching_dims);
     for &d in single {
-        need!(slice_sizes[d] == 1, "the slice size of the axis {d} must be 1");
+        need!(slice_sizes[d] == Extent::Const(1), "the slice size of the axis {d} must be 1");
     }
     let batch = batch_extents(indices, dims.index_vector_dim, dims.start_index_map.len())?;
     let (o, i) = (&dims.operand_batching_dims, &dims.start_indices_batching_dims);
-    batching(operand, o, i, dims.index_vector_dim, &batch)?;
+    batching(operand, (o, i), dims.index_vector_dim, &batch, facts)?;
     let slice: Vec<usize> = (0..rank)
         .filter(|d| !dims.collapsed_slice_dims.contains(d) && !dims.operand_batching_dims.contains(d))
         .collect();
@@ -330,7 +374,7 @@ fn gather(
     let (mut slice, mut batch) = (slice.into_iter(), batch.into_iter());
     let extents = (0..result_rank).filter_map(|d| {
         if dims.offset_dims.contains(&d) {
-            slice.next().map(|s| Extent::Const(slice_sizes[s]))
+            slice.next().map(|s| slice_sizes[s].clone())
         } else {
             batch.next()
         }
@@ -371,7 +415,7 @@ fn scatter(
     disjoint("indexed and batching axes", &dims.scatter_dims_to_operand_dims, &dims.input_batching_dims)?;
     let batch = batch_extents(indices, dims.index_vector_dim, dims.scatter_dims_to_operand_dims.len())?;
     let (o, i) = (&dims.input_batching_dims, &dims.scatter_indices_batching_dims);
-    batching(operand, o, i, dims.index_vector_dim, &batch)?;
+    batching(operand, (o, i), dims.index_vector_dim, &batch, facts)?;
     let window: Vec<usize> = (0..rank)
         .filter(|d| !dims.inserted_window_dims.contains(d) && !dims.input_batching_dims.contains(d))
         .collect();
@@ -382,7 +426,8 @@ fn scatter(
         need!(fits, "axis {u} of the updates {update} is larger than axis {d} of {operand}");
     }
     let scatter: Vec<usize> = (0..update_rank).filter(|d| !dims.update_window_dims.contains(d)).collect();
-    let same = scatter.iter().map(|&d| update.space.extent(d)).eq(batch.iter());
+    let same = scatter.len() == batch.len()
+        && scatter.iter().zip(&batch).all(|(&d, b)| same_size(update.space.extent(d), b, facts));
     need!(same, "the updates {update} do not fit the indices {indices}");
     let dtypes: Vec<DType> = inputs.iter().map(|i| i.dtype).collect();
     region("the region", join, &[&dtypes[..], &dtypes[..]].concat(), &dtypes)?;

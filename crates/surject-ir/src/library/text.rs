@@ -2,6 +2,7 @@
 
 use crate::{DType, FftKind, GatherDims, LibOp, ScatterDims, Transpose, Window};
 use std::fmt;
+use surject_index::{Extent, ScalarSemantics};
 
 /// The value of an attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub enum Attr {
     Bool(bool),
     /// A word: an element type or a kind.
     Word(String),
+    /// A symbolic size, in quotation marks.
+    Size(Extent),
     /// A list.
     List(Vec<Attr>),
 }
@@ -22,6 +25,7 @@ impl fmt::Display for Attr {
             Attr::Int(n) => write!(f, "{n}"),
             Attr::Bool(b) => write!(f, "{b}"),
             Attr::Word(w) => f.write_str(w),
+            Attr::Size(size) => write!(f, "\"{size}\""),
             Attr::List(items) => {
                 f.write_str("[")?;
                 for (i, item) in items.iter().enumerate() {
@@ -57,6 +61,22 @@ macro_rules! integer {
     )*};
 }
 integer!(usize, u64, i64);
+
+impl Attribute for Extent {
+    fn write(&self) -> Attr {
+        match self {
+            Extent::Const(value) => value.write(),
+            Extent::Expr(_) => Attr::Size(self.clone()),
+        }
+    }
+
+    fn read(attr: &Attr) -> Option<Extent> {
+        match attr {
+            Attr::Size(size) => Some(size.clone()),
+            _ => u64::read(attr).map(Extent::Const),
+        }
+    }
+}
 
 impl Attribute for bool {
     fn write(&self) -> Attr {
@@ -118,6 +138,7 @@ macro_rules! words {
     };
 }
 words!(FftKind, Fft = "fft", Ifft = "ifft", Rfft = "rfft", Irfft = "irfft");
+words!(ScalarSemantics, DynamicTruncateSize = "truncate_size", IntegerSize = "size");
 words!(Transpose, No = "no", Transpose = "transpose", Adjoint = "adjoint");
 
 impl Attribute for DType {
@@ -196,6 +217,15 @@ impl LibOp {
                 attrs.push(("indices_are_sorted", indices_are_sorted.write()));
                 attrs
             }
+            LibOp::GatherDynamicSliceSizes { dims, slice_sizes, indices_are_sorted } => {
+                let mut attrs = write_gather(dims);
+                attrs.push(("slice_sizes", slice_sizes.write()));
+                attrs.push(("indices_are_sorted", indices_are_sorted.write()));
+                attrs
+            }
+            LibOp::DynamicTruncate { axis, semantics, size } => {
+                vec![("axis", axis.write()), ("semantics", semantics.write()), ("size", size.write())]
+            }
             LibOp::Scatter { dims, indices_are_sorted, unique_indices } => {
                 let mut attrs = write_scatter(dims);
                 attrs.push(("indices_are_sorted", indices_are_sorted.write()));
@@ -227,6 +257,16 @@ impl LibOp {
                 dims: read_gather(&mut take)?,
                 slice_sizes: take.get("slice_sizes")?,
                 indices_are_sorted: take.get("indices_are_sorted")?,
+            },
+            "gather_dynamic_slice_sizes" => LibOp::GatherDynamicSliceSizes {
+                dims: read_gather(&mut take)?,
+                slice_sizes: take.get("slice_sizes")?,
+                indices_are_sorted: take.get("indices_are_sorted")?,
+            },
+            "dynamic_truncate" => LibOp::DynamicTruncate {
+                axis: take.get("axis")?,
+                semantics: take.get("semantics")?,
+                size: take.get("size")?,
             },
             "scatter" => LibOp::Scatter {
                 dims: read_scatter(&mut take)?,
@@ -275,7 +315,22 @@ mod tests {
         let scatter =
             ScatterDims { inserted_window_dims: vec![3], index_vector_dim: 1, ..ScatterDims::default() };
         for op in [
-            LibOp::Gather { dims: gather, slice_sizes: vec![1, 7], indices_are_sorted: true },
+            LibOp::Gather { dims: gather.clone(), slice_sizes: vec![1, 7], indices_are_sorted: true },
+            LibOp::GatherDynamicSliceSizes {
+                dims: gather,
+                slice_sizes: vec![Extent::Const(1), "2*n + 1".parse().unwrap()],
+                indices_are_sorted: false,
+            },
+            LibOp::DynamicTruncate {
+                axis: 1,
+                semantics: ScalarSemantics::DynamicTruncateSize,
+                size: Extent::symbol("u"),
+            },
+            LibOp::DynamicTruncate {
+                axis: 0,
+                semantics: ScalarSemantics::IntegerSize,
+                size: Extent::Const(3),
+            },
             LibOp::Scatter { dims: scatter, indices_are_sorted: false, unique_indices: true },
             LibOp::DynamicSlice { sizes: vec![] },
             LibOp::DynamicUpdateSlice,

@@ -228,6 +228,14 @@ impl<'a> Cursor<'a> {
             }
             return Ok(Attr::List(items));
         }
+        let at = self.position();
+        if self.looks_at('"') {
+            let text = self.quoted('"')?;
+            return match text.parse() {
+                Ok(size) => Ok(Attr::Size(size)),
+                Err(error) => self.fault(at, format!("expected a size between the quotation marks: {error}")),
+            };
+        }
         match self.peek_word() {
             Some(word) => {
                 self.at += word.len();

@@ -4,7 +4,7 @@
 use super::plan::{How, Plan, number};
 use super::state::{Result, State, kept_axes};
 use surject_index::{Affine, Extent, Fill, IndexMap, Space};
-use surject_ir::{AccOp, BinaryOp, DType, FieldId, Scalar};
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, Scalar};
 
 /// An accumulation along a projection.
 pub(super) struct Projected<'a> {
@@ -104,6 +104,9 @@ impl State {
             return Ok(plan);
         }
         let order = self.natural_order(body);
+        if !self.can_leave_out(body, &order) {
+            return self.reduction(acc, body, &(0..space.rank()).collect::<Vec<_>>());
+        }
         let operand = self.over(body, &order)?;
         self.reduction(acc, operand, &order)
     }
@@ -125,6 +128,12 @@ impl State {
         let (live, dead): (Vec<usize>, Vec<usize>) = reduced.iter().partition(|&&a| deps[a]);
         let kept = acc.order();
         let order: Vec<usize> = kept.iter().chain(&live).copied().collect();
+        // Nothing is joined along an axis that is empty.
+        let positive = dead.iter().all(|&a| self.is_positive(space.extent(a)));
+        if !self.can_leave_out(acc.body, &order) && !matches!(self.field(acc.body).kind, FieldKind::Const(_))
+        {
+            return self.reduction(acc, acc.body, &(0..space.rank()).collect::<Vec<_>>());
+        }
         let body = self.over(acc.body, &order)?;
         let inner = match live.is_empty() {
             true => body,
@@ -139,7 +148,7 @@ impl State {
         let dtype = self.dtype(inner);
         let then = acc.then(&kept, &own).ok_or_else(|| self.malformed("a reduction without a shape"))?;
         let count = space.select(&dead).points();
-        if idempotent(acc.op, dtype) {
+        if idempotent(acc.op, dtype) && positive {
             return Ok(Plan::alias(self.read(then, inner)?));
         }
         if acc.op == AccOp::Add
@@ -149,6 +158,10 @@ impl State {
             let count = self.constant(&own, Scalar::from_i128(dtype, i128::from(count)));
             let times = self.binary(BinaryOp::Mul, inner, count)?;
             return Ok(Plan::alias(self.read(then, times)?));
+        }
+        if acc.op == AccOp::Add && dtype.is_int() {
+            let extents = dead.iter().map(|&a| space.extent(a).clone()).collect();
+            return Ok(Plan::new(How::Times { extents, then }, [inner]));
         }
         // The repetitions stand behind the kept axes.
         let order: Vec<usize> = kept.iter().chain(&dead).copied().collect();
@@ -176,7 +189,7 @@ impl State {
                 .iter()
                 .map(|c| Affine { coeffs: used.iter().map(|&a| c.coeffs[a]).collect(), offset: c.offset })
                 .collect();
-            let outer = IndexMap::total(space.select(&used), map.codomain().clone(), components);
+            let outer = self.total(space.select(&used), map.codomain().clone(), components);
             let outer = self.ok(outer)?;
             let outer = self.function.fields.acc(op, outer, inner);
             return Ok(Plan::alias(self.ok(outer)?));
@@ -189,7 +202,7 @@ impl State {
         if let Some(inverse) = map.inverse(Fill(neutral.bits())) {
             return Ok(Plan::alias(self.read(inverse, of)?));
         }
-        if spreads(map) {
+        if spreads(map) && !self.symbolic {
             return Ok(Plan::new(How::Spread(map.clone(), neutral), [of]));
         }
         Ok(Plan::new(How::Scatter(op, map.clone()), [of]))
@@ -208,8 +221,9 @@ impl State {
 
     /// A bijection that merges axes in mixed radix.
     fn merge(&self, map: &IndexMap) -> Result<Option<How>> {
-        let sizes = self.sizes(map.domain())?;
-        let target = self.sizes(map.codomain())?;
+        let (Some(sizes), Some(target)) = (map.domain().sizes(), map.codomain().sizes()) else {
+            return Ok(None);
+        };
         let mut order = Vec::new();
         let mut reversed = Vec::new();
         for (component, &extent) in map.components().iter().zip(&target) {

@@ -89,6 +89,9 @@ impl State {
             let mut order = self.natural_order(f);
             // A summed axis of the other factor alone repeats this one.
             order.extend(summed.iter().copied().filter(|&a| !deps[a]));
+            if !self.can_leave_out(f, &order) {
+                return Ok(None);
+            }
             let loose: Vec<usize> =
                 order.iter().copied().filter(|a| acc.is_kept[*a] && !batch.contains(a)).collect();
             sides.push((self.over(f, &order)?, order, loose));

@@ -8,7 +8,7 @@ use surject_stablehlo::builder::OpBuilder;
 use surject_stablehlo::{Attribute, ConvAttrs, DenseElements, DotDims, ScatterDims, Type, ValueId};
 
 /// The name of a unary operation.
-fn unary_name(op: UnaryOp) -> &'static str {
+pub(super) fn unary_name(op: UnaryOp) -> &'static str {
     use UnaryOp::*;
     match op {
         Neg => "stablehlo.negate",
@@ -53,7 +53,7 @@ fn unary_name(op: UnaryOp) -> &'static str {
 }
 
 /// The direction of a comparison.
-fn direction(op: BinaryOp) -> Option<&'static str> {
+pub(super) fn direction(op: BinaryOp) -> Option<&'static str> {
     Some(match op {
         BinaryOp::Eq => "EQ",
         BinaryOp::Ne => "NE",
@@ -66,7 +66,7 @@ fn direction(op: BinaryOp) -> Option<&'static str> {
 }
 
 /// `precision = [HIGHEST, HIGHEST]`
-fn highest() -> Attribute {
+pub(super) fn highest() -> Attribute {
     let one = Attribute::enumeration("precision", "HIGHEST");
     Attribute::Array(vec![one.clone(), one])
 }
@@ -153,10 +153,15 @@ impl Writer<'_, '_> {
     fn write(&mut self, id: FieldId, how: &How, operands: &[ValueId]) -> Result<ValueId> {
         let dtype = self.st.dtype(id);
         let space = self.st.space(id);
+        if let (How::Alias, &[x]) = (how, operands) {
+            return Ok(x);
+        }
+        if self.st.symbolic && !(self.is_static(&space, operands) && how.is_static()) {
+            return self.write_symbolic(id, how, operands);
+        }
         let shape = self.st.sizes(&space)?;
         let ty = Type::tensor(&shape, element(dtype));
         match (how, operands) {
-            (How::Alias, &[x]) => Ok(x),
             (How::Splat(value), _) => self.splat(&shape, *value),
             (How::Iota(axis), _) => self.iota(&shape, element(dtype), *axis),
             (How::Unary(op), &[x]) => self.unary(*op, x, dtype, ty),

@@ -4,7 +4,7 @@
 //! Every field becomes a tensor of the shape of its space. What operation it becomes is decided by maps and by the
 //! axes that fields depend on, never by names or by where the program came from ([`plan`], [`acc`],
 //! [`contraction`], [`window`]); only then it is written ([`emit`], [`moves`], [`writer`]). Nested accumulations are
-//! values of their own, so fusion does not show in the text. Every module is checked by the verifier of
+//! values of their own, so fusion does not show in the text. Sizes that are no constants are written by [`symbolic`] and [`symbolic_fields`]. Every module is checked by the verifier of
 //! `surject-stablehlo` before it is handed on.
 
 mod acc;
@@ -17,6 +17,8 @@ mod starts;
 mod state;
 mod statements;
 mod sweep;
+mod symbolic;
+mod symbolic_fields;
 mod window;
 mod writer;
 
@@ -56,16 +58,17 @@ pub fn export_module(program: &Program) -> std::result::Result<Module, ExportErr
 
 fn export_function(builder: &mut ModuleBuilder, function: &Function) -> Result<()> {
     let mut state = State::new(function);
-    if let Some(guard) = function.guards.first() {
-        // A module without it would claim to run for sizes that the function refuses.
-        return Err(state.unsupported("size guard", format!("`{}` must be bound first", guard.fact)));
-    }
     let mut body = builder.function(&function.name, Visibility::Public);
     let mut writer = Writer { b: &mut body, st: &mut state };
+    let mut params = Vec::new();
     for &param in &function.params {
         let ty = writer.ty(function.ty(param))?;
         let value = writer.b.param(ty);
         writer.define(param, value);
+        params.push(value);
+    }
+    if writer.st.symbolic {
+        writer.declared(function, &params)?;
     }
     let results = writer.block(&function.body)?;
     body.finish(results).map_err(|d| state.diagnostic(d))

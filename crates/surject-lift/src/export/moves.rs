@@ -2,9 +2,9 @@
 //! positions overlap.
 
 use super::plan::{Number, number, whole_axis};
-use super::state::Result;
+use super::state::{Result, over};
 use super::writer::{Writer, element};
-use surject_index::{Affine, Extent, Fill, Guard, IndexMap, Space};
+use surject_index::{Affine, Fill, Guard, IndexMap, Space};
 use surject_ir::{DType, Scalar};
 use surject_stablehlo::{Attribute, GatherDims, ValueId};
 
@@ -383,21 +383,6 @@ impl Writer<'_, '_> {
     /// The index type of a tensor of this shape.
     pub(super) fn is_wide(&self, sizes: &[i64]) -> bool {
         sizes.iter().any(|&n| n > 1 << 30)
-    }
-}
-
-/// The map over some axes of its domain; the others are not used.
-fn over(map: &IndexMap, axes: &[usize]) -> std::result::Result<IndexMap, surject_index::MapError> {
-    let narrow =
-        |e: &Affine| Affine { coeffs: axes.iter().map(|&a| e.coeffs[a]).collect(), offset: e.offset };
-    let components = map.components().iter().map(narrow).collect();
-    let guards =
-        map.guards().iter().map(|g| Guard { expr: narrow(&g.expr), bound: g.bound.clone() }).collect();
-    let space: Space =
-        Space::new(axes.iter().map(|&a| map.domain().extent(a).clone()).collect::<Vec<Extent>>());
-    match map.fill() {
-        Some(fill) => IndexMap::partial(space, map.codomain().clone(), components, guards, fill),
-        None => IndexMap::total(space, map.codomain().clone(), components),
     }
 }
 

@@ -4,7 +4,7 @@
 use super::acc::spreads;
 use super::state::{Result, State, digits};
 use std::rc::Rc;
-use surject_index::{Affine, Component, Fill, IndexMap, Space};
+use surject_index::{Affine, Component, Extent, Fill, IndexMap, Space};
 use surject_ir::{AccOp, BinaryOp, FieldId, FieldKind, Scalar, UnaryOp};
 use surject_stablehlo::{ConvAttrs, DotDims};
 
@@ -50,6 +50,11 @@ pub(super) enum How {
         axes: Vec<usize>,
         then: IndexMap,
     },
+    /// The operand times the number of positions of axes of these sizes; then read along `then`.
+    Times {
+        extents: Vec<Extent>,
+        then: IndexMap,
+    },
     Dot {
         dims: DotDims,
         then: IndexMap,
@@ -65,6 +70,23 @@ pub(super) enum How {
     },
     /// The operand joined into the neutral element at computed positions.
     Scatter(AccOp, IndexMap),
+}
+
+impl How {
+    /// Are the shapes on the way constant as well?
+    pub(super) fn is_static(&self) -> bool {
+        let constant = |map: &IndexMap| map.domain().sizes().is_some() && map.codomain().sizes().is_some();
+        match self {
+            How::Read(map) | How::Spread(map, _) | How::Scatter(_, map) => constant(map),
+            How::Pad { spread, read } => constant(read) && spread.as_ref().is_none_or(constant),
+            How::Reduce { then, .. }
+            | How::Dot { then, .. }
+            | How::Convolution { then, .. }
+            | How::ReduceWindow { then, .. } => constant(then),
+            How::Times { .. } => false,
+            _ => true,
+        }
+    }
 }
 
 impl Plan {
@@ -217,6 +239,10 @@ impl State {
         let Some(value) = self.scalar_of(on_false) else {
             return Ok(None);
         };
+        // Symbolic ones are a choice between what is read at computed positions and the value.
+        if self.symbolic {
+            return Ok(None);
+        }
         let is_true = |f: FieldId| matches!(self.field(f).kind, FieldKind::Const(v) if v.is_true());
         let mark = self.resolved(mark);
         if is_true(mark) {

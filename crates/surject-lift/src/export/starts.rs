@@ -113,12 +113,11 @@ impl Writer<'_, '_> {
         let mut values = values;
         for (value, rest) in values.iter_mut().zip(&started.rest) {
             let Some((join, start)) = *rest else { continue };
-            let shape = self.shape(*value);
             let dtype = self.dtype_of(*value)?;
             let Some(name) = joining(join, dtype) else {
                 return Err(self.st.malformed("an operator without an operation"));
             };
-            let start = self.broadcast(start, &[], &shape)?;
+            let start = self.in_the_shape_of(start, *value)?;
             *value = self.same(name, &[start, *value])?;
         }
         Ok(values)

@@ -6,10 +6,11 @@ use super::plan::Plan;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use surject_index::{Affine, Component, Fill, IndexMap, Space};
+use surject_index::{Affine, Component, Extent, Fact, Fill, Guard, IndexMap, Space};
 use surject_ir::range::{Range, Ranges};
 use surject_ir::{
-    BinaryOp, Buffer, DType, Field, FieldId, FieldKind, Function, Scalar, Statement, StatementKind, Var, eval,
+    BinaryOp, Buffer, DType, Field, FieldId, FieldKind, Function, Scalar, SizeGuarantees, Statement,
+    StatementKind, Var, eval,
 };
 use surject_stablehlo::{Diagnostic, ValueId};
 
@@ -27,6 +28,8 @@ pub(super) enum Definition {
 pub(super) struct Scope {
     /// The value of a field.
     pub(super) memo: HashMap<FieldId, ValueId>,
+    /// The value of a size, as an `i64` of rank 0.
+    pub(super) sizes: HashMap<surject_index::Extent, ValueId>,
     /// May values of outer regions not be used here?
     pub(super) isolated: bool,
 }
@@ -50,6 +53,12 @@ pub(super) struct State {
     pub(super) plans: HashMap<FieldId, Rc<Plan>>,
     pub(super) made: HashMap<ValueId, Made>,
     pub(super) place: ExportPlace,
+    /// Has the function symbolic sizes?
+    pub(super) symbolic: bool,
+    /// What is guaranteed of its sizes.
+    pub(super) bounds: SizeGuarantees,
+    /// What a run must check of sizes that data gives, and who needs it.
+    pub(super) late: Vec<(Fact, String)>,
     /// The axes that each field depends on, for a prefix of the arena.
     deps: Vec<Vec<bool>>,
     /// What is known of the values of fields.
@@ -70,6 +79,9 @@ impl State {
             plans: HashMap::new(),
             made: HashMap::new(),
             place,
+            symbolic: surject_ir::bind::is_symbolic(function),
+            bounds: function.size_guarantees(),
+            late: Vec::new(),
             deps: Vec::new(),
             ranges: Ranges::default(),
         }
@@ -290,9 +302,17 @@ impl State {
 
     /// The field over some axes of its space, in this order; the axes that are left out must not matter to it.
     pub(super) fn over(&mut self, f: FieldId, order: &[usize]) -> Result<FieldId> {
-        let section = section(&self.space(f), order);
+        let space = self.space(f);
+        let components = section(&space, order);
+        let section = self.total(space.select(order), space, components);
         let section = self.ok(section)?;
         self.rebuild(f, &section)
+    }
+
+    /// Can axes be left out by taking the first position of each? One that may be empty has none.
+    pub(super) fn can_leave_out(&self, f: FieldId, order: &[usize]) -> bool {
+        let space = &self.field(f).space;
+        (0..space.rank()).all(|a| order.contains(&a) || self.is_positive(space.extent(a)))
     }
 
     /// The axes that a field depends on, in the order in which the tensor that it mainly reads has them.
@@ -410,14 +430,26 @@ pub(super) fn kept_axes(map: &IndexMap) -> Option<Vec<Option<usize>>> {
     map.components().iter().zip(map.codomain().extents()).map(axis).collect()
 }
 
-/// The map that puts 0 on the axes that are left out: `space.select(order) → space`.
-pub(super) fn section(
-    space: &Space,
-    order: &[usize],
-) -> std::result::Result<IndexMap, surject_index::MapError> {
+/// The components of the map that puts 0 on the axes that are left out: `space.select(order) → space`.
+fn section(space: &Space, order: &[usize]) -> Vec<Affine> {
     let mut components = vec![Affine::fixed(order.len(), 0); space.rank()];
     for (place, &axis) in order.iter().enumerate() {
         components[axis] = Affine::axis(order.len(), place);
     }
-    IndexMap::total(space.select(order), space.clone(), components)
+    components
+}
+
+/// The map over some axes of its domain; the others are not used.
+pub(super) fn over(map: &IndexMap, axes: &[usize]) -> std::result::Result<IndexMap, surject_index::MapError> {
+    let narrow =
+        |e: &Affine| Affine { coeffs: axes.iter().map(|&a| e.coeffs[a]).collect(), offset: e.offset };
+    let components = map.components().iter().map(narrow).collect();
+    let guards =
+        map.guards().iter().map(|g| Guard { expr: narrow(&g.expr), bound: g.bound.clone() }).collect();
+    let space: Space =
+        Space::new(axes.iter().map(|&a| map.domain().extent(a).clone()).collect::<Vec<Extent>>());
+    match map.fill() {
+        Some(fill) => IndexMap::partial(space, map.codomain().clone(), components, guards, fill),
+        None => IndexMap::total(space, map.codomain().clone(), components),
+    }
 }

@@ -11,9 +11,23 @@ fn places(list: &[usize]) -> Vec<i64> {
     list.iter().map(|&a| a as i64).collect()
 }
 
+fn gather_dims(dims: &ir::GatherDims) -> GatherDims {
+    GatherDims {
+        offset_dims: places(&dims.offset_dims),
+        collapsed_slice_dims: places(&dims.collapsed_slice_dims),
+        operand_batching_dims: places(&dims.operand_batching_dims),
+        start_indices_batching_dims: places(&dims.start_indices_batching_dims),
+        start_index_map: places(&dims.start_index_map),
+        index_vector_dim: dims.index_vector_dim as i64,
+    }
+}
+
 impl Writer<'_, '_> {
     pub(super) fn ty(&self, ty: &TensorType) -> Result<Type> {
-        Ok(Type::tensor(&self.st.sizes(&ty.space)?, element(ty.dtype)))
+        match self.st.symbolic {
+            true => Ok(self.sized(ty.dtype, &ty.space)),
+            false => Ok(Type::tensor(&self.st.sizes(&ty.space)?, element(ty.dtype))),
+        }
     }
 
     fn var_types(&self, vars: &[Var]) -> Result<Vec<Type>> {
@@ -109,12 +123,21 @@ impl Writer<'_, '_> {
         regions: &[ir::Region],
     ) -> Result<Vec<ValueId>> {
         let operands = self.vars(args)?;
+        if let LibOp::DynamicTruncate { axis, semantics, size } = op {
+            let made = self.truncated((*axis, *semantics, size), targets[0], &operands, args[0])?;
+            return Ok(vec![made]);
+        }
         let started = self.started(op, args, regions, operands)?;
-        let (operands, op) = (started.operands.clone(), &started.op);
+        let (mut operands, op) = (started.operands.clone(), &started.op);
+        if let LibOp::GatherDynamicSliceSizes { slice_sizes, .. } = op {
+            operands.push(self.slice_sizes(slice_sizes)?);
+        }
         let types = self.var_types(targets)?;
         let regions = regions.iter().map(|r| self.scoped(r, true)).collect::<Result<Vec<Region>>>()?;
         let name = match op {
             LibOp::Gather { .. } => "stablehlo.gather",
+            LibOp::GatherDynamicSliceSizes { .. } => "stablehlo.dynamic_gather",
+            LibOp::DynamicTruncate { .. } => "stablehlo.real_dynamic_slice",
             LibOp::Scatter { .. } => "stablehlo.scatter",
             LibOp::DynamicSlice { .. } => "stablehlo.dynamic_slice",
             LibOp::DynamicUpdateSlice => "stablehlo.dynamic_update_slice",
@@ -130,20 +153,13 @@ impl Writer<'_, '_> {
         let built = self.op(name).operands(operands).results(types);
         let built = regions.into_iter().fold(built, |op, r| op.region(r));
         let built = match op {
-            LibOp::Gather { dims, slice_sizes, indices_are_sorted } => {
-                let dims = GatherDims {
-                    offset_dims: places(&dims.offset_dims),
-                    collapsed_slice_dims: places(&dims.collapsed_slice_dims),
-                    operand_batching_dims: places(&dims.operand_batching_dims),
-                    start_indices_batching_dims: places(&dims.start_indices_batching_dims),
-                    start_index_map: places(&dims.start_index_map),
-                    index_vector_dim: dims.index_vector_dim as i64,
-                };
-                built
-                    .attr("dimension_numbers", Attribute::Gather(dims))
-                    .ints("slice_sizes", signed(slice_sizes))
-                    .attr("indices_are_sorted", Attribute::Bool(*indices_are_sorted))
-            }
+            LibOp::Gather { dims, slice_sizes, indices_are_sorted } => built
+                .attr("dimension_numbers", Attribute::Gather(gather_dims(dims)))
+                .ints("slice_sizes", signed(slice_sizes))
+                .attr("indices_are_sorted", Attribute::Bool(*indices_are_sorted)),
+            LibOp::GatherDynamicSliceSizes { dims, indices_are_sorted, .. } => built
+                .attr("dimension_numbers", Attribute::Gather(gather_dims(dims)))
+                .attr("indices_are_sorted", Attribute::Bool(*indices_are_sorted)),
             LibOp::Scatter { dims, indices_are_sorted, unique_indices } => {
                 let dims = ScatterDims {
                     update_window_dims: places(&dims.update_window_dims),
@@ -159,7 +175,7 @@ impl Writer<'_, '_> {
                     .attr("unique_indices", Attribute::Bool(*unique_indices))
             }
             LibOp::DynamicSlice { sizes } => built.ints("slice_sizes", signed(sizes)),
-            LibOp::DynamicUpdateSlice | LibOp::BitcastReshape { .. } => built,
+            LibOp::DynamicUpdateSlice | LibOp::BitcastReshape { .. } | LibOp::DynamicTruncate { .. } => built,
             LibOp::Sort { axis, stable } => built
                 .attr("dimension", Attribute::i64(*axis as i64))
                 .attr("is_stable", Attribute::Bool(*stable)),

@@ -1,4 +1,5 @@
-//! Removes operations whose results nobody uses. Every operation that an export writes is free of effects.
+//! Removes operations whose results nobody uses. Every operation that an export writes is free of effects, but for
+//! assertions, which have no result.
 
 use std::collections::HashSet;
 use surject_stablehlo::{Module, Region, ValueId};
@@ -15,7 +16,10 @@ fn region(region_: &mut Region, used: &mut HashSet<ValueId>) {
     let mut kept = Vec::new();
     let mut last = true;
     for mut op in region_.ops.drain(..).rev() {
-        if !std::mem::take(&mut last) && !op.results.iter().any(|r| used.contains(r)) {
+        if !std::mem::take(&mut last)
+            && !op.results.is_empty()
+            && !op.results.iter().any(|r| used.contains(r))
+        {
             continue;
         }
         used.extend(op.operands.iter().copied());

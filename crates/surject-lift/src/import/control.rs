@@ -115,7 +115,7 @@ pub(super) fn while_loop(cx: &mut Cx<'_, '_>) -> Result<()> {
         for (&operand, (param, _)) in op.operands.iter().zip(&cond.params) {
             cx.lift.sizes.pass(operand, *param);
         }
-        if super::sizes::never_runs(cx, cond, values.clone())? {
+        if super::size_ops::never_runs(cx, cond, values.clone())? {
             return bind_all(cx, values);
         }
     }

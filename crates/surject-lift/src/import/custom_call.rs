@@ -3,7 +3,7 @@
 
 use super::cx::Cx;
 use super::state::Result;
-use super::{chlo, control, elementwise, pointwise, reduction, sizes, types};
+use super::{chlo, control, elementwise, pointwise, reduction, size_ops, types};
 use crate::error::LiftError;
 use surject_index::{Affine, Extent, IndexMap, Space};
 use surject_ir::{AccOp, BinaryOp, DType, FieldId, LibOp, TensorType, Transpose};
@@ -37,7 +37,7 @@ pub(super) fn lift(cx: &mut Cx<'_, '_>) -> Result<()> {
         return cx.store(0, field);
     }
     match target {
-        "shape_assertion" => sizes::assertion(cx),
+        "shape_assertion" => size_ops::assertion(cx),
         // What stands in it keeps shapes from being refined; the first operand is the value.
         "stablehlo.shape_refinement_operand_wrapper" => {
             let value = cx.value(0)?;

@@ -1,7 +1,6 @@
 //! Operations that stay library calls: data-dependent indices, sorting, transforms, linear algebra.
 
 use super::cx::{Cx, accumulator};
-use super::pointwise;
 use super::state::Result;
 use super::types;
 use surject_index::{Extent, Fact, Relation};
@@ -59,14 +58,9 @@ pub(super) fn gather(cx: &mut Cx<'_, '_>) -> Result<()> {
         start_index_map: positions(cx, &dims.start_index_map, "start_index_map")?,
         index_vector_dim: positions(cx, &[dims.index_vector_dim], "index_vector_dim")?[0],
     };
-    let Some(slice_sizes) = list.iter().map(Extent::as_const).collect::<Option<Vec<u64>>>() else {
-        let (x, indices, space) = (cx.field(0)?, cx.field(1)?, cx.result_type(0)?.space);
-        let field = pointwise::gathered(cx, x, indices, &dims, &list, &space)?;
-        return cx.store(0, field);
-    };
     let indices_are_sorted = cx.attr(cx.op.flag("indices_are_sorted"))?;
     let args = cx.vars(0, 2)?;
-    cx.library(LibOp::Gather { dims, slice_sizes, indices_are_sorted }, args, Vec::new())
+    cx.library(LibOp::gather(dims, list, indices_are_sorted), args, Vec::new())
 }
 
 /// `stablehlo.torch_index_select`: a gather of one position along `dim`, the leading `batch_dims` axes in step.

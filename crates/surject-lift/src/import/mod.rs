@@ -33,9 +33,12 @@ mod reduction;
 mod shapes;
 mod sharding;
 mod single;
-pub(crate) mod sizes;
+mod size_data;
+mod size_ops;
+mod sizes;
 mod special;
 pub(crate) mod state;
+mod truncate;
 pub(crate) mod types;
 
 use crate::check;
@@ -137,7 +140,7 @@ pub(crate) fn dispatch<'m>(lift: &mut Lifter<'m>, op: &'m Op) -> Result<()> {
     if cx.lift.sizes.dynamic {
         // What was known when the function was inlined elsewhere does not hold here.
         cx.op.results.iter().for_each(|&id| cx.lift.sizes.forget(id));
-        if sizes::lift(cx)? {
+        if size_ops::lift(cx)? || truncate::lift(cx)? {
             return Ok(());
         }
         shapes::agree(cx)?;

@@ -121,61 +121,6 @@ pub(super) fn sliced(
     at(cx, x, space, positions)
 }
 
-/// `gather` with slices of symbolic sizes.
-pub(super) fn gathered(
-    cx: &mut Cx<'_, '_>,
-    x: FieldId,
-    indices: FieldId,
-    dims: &GatherDims,
-    sizes: &[Extent],
-    space: &Space,
-) -> Result<FieldId> {
-    let (own, of_indices) = (cx.space(x), cx.space(indices));
-    let batch: Vec<usize> = (0..space.rank()).filter(|a| !dims.offset_dims.contains(a)).collect();
-    // The position in the indices: the axes of the batch in order, the component in between.
-    let place = |axis: usize| batch.get(axis - usize::from(axis > dims.index_vector_dim)).copied();
-    let slots: Vec<usize> = (0..own.rank())
-        .filter(|d| !dims.collapsed_slice_dims.contains(d) && !dims.operand_batching_dims.contains(d))
-        .collect();
-    let indices = cx.convert(DType::I64, indices);
-    let indices = cx.temp(indices);
-    let mut positions = Vec::new();
-    for (axis, slice) in sizes.iter().enumerate() {
-        let mut position = cx.constant(space, Scalar::zero(DType::I64));
-        if let Some(k) = dims.start_index_map.iter().position(|&d| d == axis) {
-            let mut components = Vec::new();
-            for a in 0..of_indices.rank() {
-                components.push(match (a == dims.index_vector_dim, place(a)) {
-                    (true, _) => Affine::fixed(space.rank(), k as i64),
-                    (false, Some(at)) => Affine::axis(space.rank(), at),
-                    (false, None) => return Err(cx.invalid("the indices have more axes than the result")),
-                });
-            }
-            let map = cx.total(space.clone(), of_indices.clone(), components)?;
-            let start = cx.read(map, indices)?;
-            // A slice lies inside.
-            let last = cx.lift.minus(own.extent(axis), slice);
-            let last = size(cx, &last, space)?;
-            let zero = cx.constant(space, Scalar::zero(DType::I64));
-            let start = cx.binary(BinaryOp::Min, start, last)?;
-            position = cx.binary(BinaryOp::Max, start, zero)?;
-        }
-        let along = match slots.iter().position(|&d| d == axis) {
-            Some(slot) => dims.offset_dims.get(slot).copied(),
-            None => {
-                let pair = dims.operand_batching_dims.iter().position(|&d| d == axis);
-                pair.and_then(|p| dims.start_indices_batching_dims.get(p)).and_then(|&a| place(a))
-            }
-        };
-        if let Some(along) = along {
-            let index = cx.index(space, along, DType::I64)?;
-            position = cx.binary(BinaryOp::Add, position, index)?;
-        }
-        positions.push(position);
-    }
-    at(cx, x, space, positions)
-}
-
 /// What a window with symbolic sizes or paddings gives: `op` over the elements of each window that are inside.
 pub(super) fn windowed(
     cx: &mut Cx<'_, '_>,

@@ -279,7 +279,11 @@ impl<'c, 'p> FunctionBuilder<'_, 'c, '_, 'p> {
                 self.vars.insert(*target, result);
             }
             StatementKind::Call { targets, op, args, regions } => {
-                let (name, words) = library::encode(op);
+                let Some((name, words)) = library::encode(op) else {
+                    let what =
+                        format!("`{}` has sizes of a call; the dialect has constant ones only", op.name());
+                    return Err(MlirError::new(Stage::Dialect, what));
+                };
                 let mut all = self.attributes(words)?;
                 let args = self.scalar_functions_of(regions, args, &mut all)?;
                 all.extend(attributes);

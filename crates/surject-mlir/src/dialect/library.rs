@@ -4,9 +4,10 @@ use super::reader::Attributes;
 use super::value::{element, element_of, quote};
 use surject_ir::{FftKind, GatherDims, LibOp, ScatterDims, Transpose, Window};
 
-/// The operation of the dialect and its attributes, without `regions` and `captures`.
-pub(super) fn encode(op: &LibOp) -> (&'static str, Vec<(&'static str, String)>) {
-    match op {
+/// The operation of the dialect and its attributes, without `regions` and `captures`; none where sizes are those of a call.
+pub(super) fn encode(op: &LibOp) -> Option<(&'static str, Vec<(&'static str, String)>)> {
+    Some(match op {
+        LibOp::GatherDynamicSliceSizes { .. } | LibOp::DynamicTruncate { .. } => return None,
         LibOp::Gather { dims, slice_sizes, indices_are_sorted } => (
             "surject.gather",
             vec![
@@ -68,7 +69,7 @@ pub(super) fn encode(op: &LibOp) -> (&'static str, Vec<(&'static str, String)>) 
                 ],
             )
         }
-    }
+    })
 }
 
 /// The library operation of this name and these attributes; `None` if the name is not one.

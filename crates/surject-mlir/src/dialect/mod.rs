@@ -32,7 +32,7 @@ use crate::session::printed;
 use crate::{MlirError, Stage};
 use contexts::{Done, Scope};
 use literals::SharedLiterals;
-use surject_ir::Program;
+use surject_ir::{Block, Program, StatementKind};
 
 pub use contexts::{Prepared, prepare};
 
@@ -99,7 +99,18 @@ pub fn has_module(program: &Program) -> bool {
     program.functions.iter().all(|f| {
         let mut spaces =
             f.fields.iter().map(|(_, field)| &field.space).chain(f.vars.iter().map(|v| &v.ty.space));
-        f.guards.is_empty() && spaces.all(|space| space.sizes().is_some())
+        f.guards.is_empty() && spaces.all(|space| space.sizes().is_some()) && has_operations(&f.body)
+    })
+}
+
+/// Has the dialect every library operation of a block?
+fn has_operations(block: &Block) -> bool {
+    block.statements.iter().all(|statement| {
+        let has = match &statement.kind {
+            StatementKind::Call { op, .. } => library::encode(op).is_some(),
+            _ => true,
+        };
+        has && statement.regions().iter().all(|region| has_operations(&region.body))
     })
 }
 

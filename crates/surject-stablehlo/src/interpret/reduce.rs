@@ -68,21 +68,25 @@ impl Window {
 
     /// The positions under the window at an index, in row-major order; those of padding are left out.
     pub(crate) fn each(&self, at: &[usize], mut visit: impl FnMut(usize) -> Result<()>) -> Result<()> {
+        self.each_place(at, |place| place.map_or(Ok(()), &mut visit))
+    }
+
+    /// The places under the window at an index, in row-major order; none for padding and for what dilation puts between
+    /// elements.
+    fn each_place(&self, at: &[usize], mut visit: impl FnMut(Option<usize>) -> Result<()>) -> Result<()> {
         let own = strides(&self.shape);
         let w = &self.window;
-        // Of each dimension the positions that are elements.
-        let mut lines: Vec<Vec<usize>> = Vec::with_capacity(at.len());
+        // Of each dimension the offsets of what the window covers.
+        let mut lines: Vec<Vec<Option<usize>>> = Vec::with_capacity(at.len());
         for d in 0..at.len() {
-            let mut line = Vec::new();
             let first = at[d] as i128 * i128::from(w.strides[d]) - i128::from(w.padding[d].0);
-            for k in 0..w.dimensions[d] {
+            let step = i128::from(w.base_dilations[d]);
+            let place = |k: i64| {
                 let position = first + i128::from(k) * i128::from(w.window_dilations[d]);
-                let step = i128::from(w.base_dilations[d]);
-                if position >= 0 && position % step == 0 && position / step < self.shape[d] as i128 {
-                    line.push((position / step) as usize * own[d]);
-                }
-            }
-            lines.push(line);
+                let inside = position >= 0 && position % step == 0 && position / step < self.shape[d] as i128;
+                inside.then(|| (position / step) as usize * own[d])
+            };
+            lines.push((0..w.dimensions[d]).map(place).collect());
         }
         let sizes: Vec<usize> = lines.iter().map(Vec::len).collect();
         each_index(&sizes, |index| visit(index.iter().zip(&lines).map(|(i, line)| line[*i]).sum()))
@@ -198,6 +202,8 @@ impl<'m> Call<'_, 'm> {
         self.windows_reduced(region, self.op.window()?)
     }
 
+    /// Of each window the reduction. Padding, and what dilation puts between elements, is the initial value: it is
+    /// combined as an element is.
     pub(crate) fn windows_reduced(&mut self, region: &'m Region, window: WindowAttrs) -> Values {
         let mut body = Body::new(self.machine, self.frame, region)?;
         let (inputs, inits) = self.reduced(&body)?;
@@ -213,18 +219,18 @@ impl<'m> Call<'_, 'm> {
                 (body.float_function(), values.as_slice(), state.as_mut_slice())
             {
                 let element = &body.params[0];
-                let mut covered = 0;
-                window.each(at, |p| {
-                    *sum = round(element, function(*sum, values[p]));
+                let (mut covered, init) = (0, *sum);
+                window.each_place(at, |p| {
+                    *sum = round(element, function(*sum, p.map_or(init, |p| values[p])));
                     covered += 1;
                     Ok(())
                 })?;
                 self.machine.step(covered)?;
             } else {
-                window.each(at, |p| {
+                window.each_place(at, |p| {
                     for k in 0..count {
                         row[k] = state[k];
-                        row[count + k] = values[k].at(p);
+                        row[count + k] = p.map_or(inits[k], |p| values[k].at(p));
                     }
                     let results = body.call(self.machine, self.frame, &row)?;
                     if results.len() != count {

@@ -197,11 +197,12 @@ impl<'s> Parser<'s> {
     }
 
     fn array_item(&mut self, element: &ElementType) -> Result<i64> {
-        if self.c.eat_word("true") {
-            return Ok(1);
-        }
-        if self.c.eat_word("false") {
-            return Ok(0);
+        if *element == ElementType::I1 {
+            return match self.c.peek_word() {
+                "true" if self.c.eat_word("true") => Ok(1),
+                "false" if self.c.eat_word("false") => Ok(0),
+                _ => Err(self.c.unexpected("'true' or 'false'")),
+            };
         }
         let number = self.c.number()?;
         match number_of_type(&number, element.clone())? {
@@ -251,12 +252,7 @@ impl<'s> Parser<'s> {
 pub(super) fn number_of_type(number: &Number<'_>, ty: ElementType) -> Result<Attribute> {
     let wrong = |message: String| Diagnostic::new(codes::NUMBER, number.span, message);
     if ty.is_float() {
-        let bits = match number.is_hex {
-            true => parse_int(number.text).and_then(|v| u64::try_from(v).ok()).filter(|v| fits_bits(*v, &ty)),
-            false => float::parse(&ty, number.text),
-        };
-        let bits = bits.ok_or_else(|| wrong(format!("'{}' is no {ty}", number.text)))?;
-        return Ok(Attribute::Float { bits, ty });
+        return Ok(Attribute::Float { bits: float_bits(number, &ty)?, ty });
     }
     if number.is_float {
         return Err(wrong(format!("'{}' is no {ty}", number.text)).expected("an integer"));
@@ -264,6 +260,20 @@ pub(super) fn number_of_type(number: &Number<'_>, ty: ElementType) -> Result<Att
     let value = parse_int(number.text).filter(|v| fits_integer(*v, &ty));
     let value = value.ok_or_else(|| wrong(format!("'{}' does not fit {ty}", number.text)))?;
     Ok(Attribute::Int { value, ty })
+}
+
+/// Bits of a number as a float. Decimal numbers have a point (MLIR reads no other); hexadecimal ones are the bits.
+pub(super) fn float_bits(number: &Number<'_>, ty: &ElementType) -> Result<u64> {
+    let wrong =
+        |what: &str| Diagnostic::new(codes::NUMBER, number.span, format!("'{}' {what} {ty}", number.text));
+    if number.is_hex {
+        let bits = parse_int(number.text).and_then(|v| u64::try_from(v).ok());
+        return bits.filter(|v| fits_bits(*v, ty)).ok_or_else(|| wrong("has more bits than"));
+    }
+    if !number.is_float {
+        return Err(wrong("is an integer, not").expected(format!("'{}.0'", number.text)));
+    }
+    float::parse(ty, number.text).ok_or_else(|| wrong("is no"))
 }
 
 /// Whether an integer fits a type; signless types take both readings of their bits.

@@ -271,14 +271,14 @@ impl<'s> Cursor<'s> {
             at = digits(at + 2, true);
         } else {
             at = digits(at, false);
-            if self.byte_at(at) == b'.' {
-                is_float = true;
+            // Without a point there is no exponent: MLIR reads `1e3` as `1` and a word.
+            is_float = self.byte_at(at) == b'.';
+            if is_float {
                 at = digits(at + 1, false);
             }
-            if matches!(self.byte_at(at), b'e' | b'E') {
+            if is_float && matches!(self.byte_at(at), b'e' | b'E') {
                 let sign = usize::from(matches!(self.byte_at(at + 1), b'+' | b'-'));
                 if self.byte_at(at + 1 + sign).is_ascii_digit() {
-                    is_float = true;
                     at = digits(at + 1 + sign, false);
                 }
             }
@@ -350,6 +350,8 @@ impl<'s> Cursor<'s> {
                     continue;
                 }
                 b'-' if self.byte_at(self.pos + 1) == b'>' => self.pos += 1,
+                // Of the conditions of a set: `affine_set<(d0) : (d0 >= 0)>`.
+                b' ' if self.bytes[self.pos..].starts_with(b" >=") => self.pos += 1,
                 0 if self.at_end() => {
                     return Err(Diagnostic::new(
                         codes::TRUNCATED,

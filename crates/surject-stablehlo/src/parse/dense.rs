@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use super::Parser;
-use super::attrs::{fits_bits, fits_integer};
+use super::attrs::{fits_integer, float_bits};
 use super::cursor::{Number, Result, parse_int};
 use crate::attr::Attribute;
 use crate::dense::{DenseData, DenseElements};
 use crate::diagnostic::{Diagnostic, Span, codes};
-use crate::float;
 use crate::types::{ElementType, TensorType, Type};
 
 impl<'s> Parser<'s> {
@@ -37,7 +36,7 @@ impl<'s> Parser<'s> {
         let ty = self.ty()?;
         let end = self.c.pos;
         let Type::Tensor(tensor) = &ty else {
-            if matches!(ty, Type::Opaque(_)) {
+            if matches!(ty, Type::Opaque(_)) && !self.c.slice(type_start, end).starts_with("tensor<*") {
                 return Ok((Attribute::Opaque(self.c.slice(start, end).to_string()), ty));
             }
             return Err(Diagnostic::new(
@@ -49,6 +48,18 @@ impl<'s> Parser<'s> {
         };
         let count = countable(tensor, Span::new(type_start, end))?;
         if tensor.element.bytes().is_none() {
+            // Elements of a type of another dialect are strings.
+            let first =
+                self.c.slice(body, body_end).trim_start_matches(|c: char| c == '[' || c.is_whitespace());
+            if tensor.element.keyword().starts_with('!') && !(first.is_empty() || first.starts_with('"')) {
+                let span = Span::new(body, body_end);
+                return Err(Diagnostic::new(
+                    codes::DENSE,
+                    span,
+                    format!("elements that are no strings for {ty}"),
+                )
+                .expected("elements of an integer, float or complex type, or strings"));
+            }
             return Ok((Attribute::Opaque(self.c.slice(start, end).to_string()), ty));
         }
         self.c.pos = body;
@@ -183,8 +194,8 @@ impl<'s> Parser<'s> {
         }
         let width = element.bytes().unwrap_or(1);
         let value: u64 = match self.c.peek() {
-            b't' if self.c.eat_word("true") => 1,
-            b'f' if self.c.eat_word("false") => 0,
+            b't' if *element == ElementType::I1 && self.c.eat_word("true") => 1,
+            b'f' if *element == ElementType::I1 && self.c.eat_word("false") => 0,
             _ => {
                 let number =
                     self.c.number().map_err(|e| e.expected(format!("an element of type {element}")))?;
@@ -236,13 +247,7 @@ fn number_bits(number: &Number<'_>, element: &ElementType) -> Result<u64> {
         Diagnostic::new(codes::NUMBER, number.span, format!("'{}' {what} {element}", number.text))
     };
     if element.is_float() {
-        return match number.is_hex {
-            true => parse_int(number.text)
-                .and_then(|v| u64::try_from(v).ok())
-                .filter(|v| fits_bits(*v, element))
-                .ok_or_else(|| wrong("has more bits than")),
-            false => float::parse(element, number.text).ok_or_else(|| wrong("is no")),
-        };
+        return float_bits(number, element);
     }
     if number.is_float {
         return Err(wrong("is no").expected("an integer"));

@@ -11,6 +11,29 @@ use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::table::enum_values;
 use crate::types::{ElementType, Type};
 
+/// Which fields an attribute must have, and in which order.
+#[derive(Clone, Copy, PartialEq)]
+enum Fields {
+    /// Any, in any order; a comma may stand behind the last.
+    Optional,
+    /// These, in any order.
+    Required(&'static [&'static str]),
+    /// These in this order, of which the first so many may be left out.
+    Ordered(&'static [&'static str], usize),
+}
+
+/// Attributes with no structure here, kept as text.
+const AS_TEXT: &[&str] = &[
+    "bounds",
+    "type_extensions",
+    "replica_group_mesh_axes",
+    "mesh",
+    "mesh_axis",
+    "axis_ref",
+    "sub_axis_info",
+    "ragged_dot",
+];
+
 impl<'s> Parser<'s> {
     /// The attribute `#stablehlo.NAME<…>` (or, with an empty name, `#stablehlo<KIND VALUE>`), read from `<` on;
     /// `None` without moving for names that are kept as text.
@@ -32,7 +55,15 @@ impl<'s> Parser<'s> {
                 self.c.expect(">")?;
                 attribute
             }
-            _ => return Ok(None),
+            known if AS_TEXT.contains(&known) => return Ok(None),
+            unknown => {
+                let span = Span::new(start, self.c.pos);
+                return Err(Diagnostic::new(
+                    codes::ATTRIBUTE,
+                    span,
+                    format!("the attribute '{unknown}' of StableHLO is not known"),
+                ));
+            }
         };
         Ok(Some(attribute))
     }
@@ -41,10 +72,20 @@ impl<'s> Parser<'s> {
     fn short_enumeration(&mut self) -> Result<Option<Attribute>> {
         let before = self.c.pos;
         self.c.expect("<")?;
+        self.c.ws();
+        let kind_start = self.c.pos;
         let kind = self.c.word("the kind of an enumeration")?;
-        if enum_values(kind).is_none() {
+        if self.c.byte() == b'<' || AS_TEXT.contains(&kind) {
             self.c.pos = before;
             return Ok(None);
+        }
+        if enum_values(kind).is_none() {
+            let span = Span::new(kind_start, self.c.pos);
+            return Err(Diagnostic::new(
+                codes::ATTRIBUTE,
+                span,
+                format!("'{kind}' is no enumeration of StableHLO"),
+            ));
         }
         self.c.ws();
         let start = self.c.pos;
@@ -55,34 +96,62 @@ impl<'s> Parser<'s> {
     }
 
     /// `<key = value, …>`; the callback reads the value of a key, or says that it does not know the key.
-    fn fields(&mut self, what: &str, mut read: impl FnMut(&mut Self, &str) -> Result<bool>) -> Result<()> {
+    fn fields(
+        &mut self,
+        what: &str,
+        rule: Fields,
+        mut read: impl FnMut(&mut Self, &str) -> Result<bool>,
+    ) -> Result<()> {
         self.c.expect("<")?;
-        if self.c.eat(">") {
-            return Ok(());
-        }
-        loop {
+        let mut seen: Vec<&str> = Vec::new();
+        while self.c.peek() != b'>' || (!seen.is_empty() && rule != Fields::Optional) {
             self.c.ws();
             let start = self.c.pos;
             let key = self.c.word("the name of a field")?;
             let span = Span::new(start, self.c.pos);
+            let wrong = |message: String| Err(Diagnostic::new(codes::ATTRIBUTE, span, message));
+            if seen.contains(&key) {
+                return wrong(format!("{what} has the field '{key}' twice"));
+            }
             self.c.expect("=")?;
             if !read(self, key)? {
-                return Err(Diagnostic::new(codes::ATTRIBUTE, span, format!("{what} has no field '{key}'")));
+                return wrong(format!("{what} has no field '{key}'"));
             }
+            if let Fields::Ordered(names, _) = rule {
+                let place = |key: &str| names.iter().position(|name| *name == key);
+                if seen.last().is_some_and(|last| place(last) > place(key)) {
+                    return wrong(format!(
+                        "the field '{key}' of {what} stands behind '{}'",
+                        seen[seen.len() - 1]
+                    ));
+                }
+            }
+            seen.push(key);
             // MLIR writes a comma behind the last field where those after it hold their defaults.
-            if !self.c.eat(",") || self.c.peek() == b'>' {
+            if !self.c.eat(",") {
                 break;
             }
         }
         if !self.c.eat(">") {
             return Err(self.c.unexpected("',' or '>'"));
         }
-        Ok(())
+        let required = match rule {
+            Fields::Optional => &[][..],
+            Fields::Required(names) => names,
+            Fields::Ordered(names, first) => &names[first..],
+        };
+        match required.iter().find(|name| !seen.contains(name)) {
+            Some(missing) => {
+                let end = Span::new(self.c.pos - 1, self.c.pos);
+                Err(Diagnostic::new(codes::ATTRIBUTE, end, format!("{what} lacks its field '{missing}'")))
+            }
+            None => Ok(()),
+        }
     }
 
     fn dot_dims(&mut self) -> Result<DotDims> {
         let mut dims = DotDims::default();
-        self.fields("#stablehlo.dot", |p, key| {
+        self.fields("#stablehlo.dot", Fields::Optional, |p, key| {
             let field = match key {
                 "lhs_batching_dimensions" => &mut dims.batch_lhs,
                 "rhs_batching_dimensions" => &mut dims.batch_rhs,
@@ -98,7 +167,7 @@ impl<'s> Parser<'s> {
 
     fn gather_dims(&mut self) -> Result<GatherDims> {
         let mut dims = GatherDims::default();
-        self.fields("#stablehlo.gather", |p, key| {
+        self.fields("#stablehlo.gather", Fields::Optional, |p, key| {
             let field = match key {
                 "offset_dims" => &mut dims.offset_dims,
                 "collapsed_slice_dims" => &mut dims.collapsed_slice_dims,
@@ -119,7 +188,7 @@ impl<'s> Parser<'s> {
 
     fn scatter_dims(&mut self) -> Result<ScatterDims> {
         let mut dims = ScatterDims::default();
-        self.fields("#stablehlo.scatter", |p, key| {
+        self.fields("#stablehlo.scatter", Fields::Optional, |p, key| {
             let field = match key {
                 "update_window_dims" => &mut dims.update_window_dims,
                 "inserted_window_dims" => &mut dims.inserted_window_dims,
@@ -140,7 +209,7 @@ impl<'s> Parser<'s> {
 
     fn channel_handle(&mut self) -> Result<ChannelHandle> {
         let mut channel = ChannelHandle::default();
-        self.fields("#stablehlo.channel_handle", |p, key| {
+        self.fields("#stablehlo.channel_handle", Fields::Required(&["handle", "type"]), |p, key| {
             let field = match key {
                 "handle" => &mut channel.handle,
                 "type" => &mut channel.kind,
@@ -154,7 +223,8 @@ impl<'s> Parser<'s> {
 
     fn operand_alias(&mut self) -> Result<OutputOperandAlias> {
         let mut alias = OutputOperandAlias::default();
-        self.fields("#stablehlo.output_operand_alias", |p, key| {
+        let names = &["output_tuple_indices", "operand_index", "operand_tuple_indices"];
+        self.fields("#stablehlo.output_operand_alias", Fields::Ordered(names, 0), |p, key| {
             match key {
                 "output_tuple_indices" => alias.output_tuple_indices = p.c.int_list()?,
                 "operand_index" => alias.operand_index = p.c.int()?,
@@ -168,7 +238,8 @@ impl<'s> Parser<'s> {
 
     fn result_accuracy(&mut self) -> Result<ResultAccuracy> {
         let mut accuracy = ResultAccuracy { atol: 0.0, rtol: 0.0, ulps: 0, mode: "DEFAULT".to_string() };
-        self.fields("#stablehlo.result_accuracy", |p, key| {
+        let names = &["atol", "rtol", "ulps", "mode"];
+        self.fields("#stablehlo.result_accuracy", Fields::Ordered(names, 3), |p, key| {
             match key {
                 "atol" => accuracy.atol = p.double()?,
                 "rtol" => accuracy.rtol = p.double()?,
@@ -213,7 +284,16 @@ impl<'s> Parser<'s> {
             num_primitive_operations: 1,
             allow_imprecise_accumulation: false,
         };
-        self.fields("a dot algorithm", |p, key| {
+        let names = &[
+            "lhs_precision_type",
+            "rhs_precision_type",
+            "accumulation_type",
+            "lhs_component_count",
+            "rhs_component_count",
+            "num_primitive_operations",
+            "allow_imprecise_accumulation",
+        ];
+        self.fields("a dot algorithm", Fields::Ordered(names, 0), |p, key| {
             match key {
                 "lhs_precision_type" => algorithm.lhs_precision_type = p.scalar_type()?,
                 "rhs_precision_type" => algorithm.rhs_precision_type = p.scalar_type()?,
@@ -327,7 +407,7 @@ impl<'s> Parser<'s> {
                 a = Some(position);
             } else if c.eat_word(second) && b.is_none() {
                 b = Some(position);
-            } else if !c.eat("?") {
+            } else {
                 if !c.at_number() {
                     return Err(c.unexpected(format!(
                         "'{first}', '{second}' or the number of a spatial dimension, each once"

@@ -15,7 +15,11 @@ impl<'s> Parser<'s> {
     /// Any type.
     pub(super) fn ty(&mut self) -> Result<Type> {
         match self.c.peek() {
-            b't' if self.c.looking_at("tensor<") => self.tensor_type(),
+            b't' if self.c.looking_at("tensor<") => {
+                let start = self.c.pos;
+                self.c.pos += "tensor".len();
+                self.tensor_type(start)
+            }
             b'(' => self.function_type().map(|f| Type::Function(Box::new(f))),
             b'!' => self.dialect_type(),
             byte if is_word_start(byte) => self.builtin_type(),
@@ -72,7 +76,8 @@ impl<'s> Parser<'s> {
             "none" => Ok(Type::None),
             "complex" => self.complex(start).map(Type::Scalar),
             "tuple" => self.tuple_type(),
-            "tensor" => Err(self.c.unexpected("'<'")),
+            // A blank before the bracket; the short way is above.
+            "tensor" => self.tensor_type(start),
             "memref" | "vector" if self.c.byte() == b'<' => {
                 self.c.balanced()?;
                 Ok(Type::Opaque(self.c.slice(start, self.c.pos).to_string()))
@@ -122,6 +127,11 @@ impl<'s> Parser<'s> {
         if name == "stablehlo.future" && self.c.byte() == b'<' {
             return self.parts().map(Type::Future);
         }
+        if name.starts_with("stablehlo.") || name.starts_with("chlo.") {
+            let span = Span::new(start, self.c.pos);
+            return Err(Diagnostic::new(codes::TYPE, span, format!("unknown type '!{name}'"))
+                .expected("!stablehlo.token or !stablehlo.future<…>"));
+        }
         if self.c.byte() == b'<' {
             self.c.balanced()?;
         } else if !name.contains('.') {
@@ -169,9 +179,10 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn tensor_type(&mut self) -> Result<Type> {
-        let start = self.c.pos;
-        self.c.pos += "tensor<".len();
+    /// The rest of a tensor type, whose keyword at the offset `start` is read.
+    fn tensor_type(&mut self, start: usize) -> Result<Type> {
+        self.c.expect("<")?;
+        let open = self.c.pos - 1;
         let mut shape = Vec::new();
         loop {
             match self.c.peek() {
@@ -182,7 +193,7 @@ impl<'s> Parser<'s> {
                 b'0'..=b'9' => shape.push(Dim::Static(self.extent()?)),
                 b'*' => {
                     // Unranked: no operation takes it, so its text is all that is kept.
-                    self.c.pos = start + "tensor".len();
+                    self.c.pos = open;
                     self.c.balanced()?;
                     return Ok(Type::Opaque(self.c.slice(start, self.c.pos).to_string()));
                 }
@@ -203,7 +214,11 @@ impl<'s> Parser<'s> {
             }
         }
         let element = self.element_type()?;
-        let encoding = if self.c.eat(",") { Some(self.encoding(&shape)?) } else { None };
+        // A comma may stand without an encoding.
+        let encoding = match self.c.eat(",") && self.c.peek() != b'>' {
+            true => Some(self.encoding(&shape)?),
+            false => None,
+        };
         if !self.c.eat(">") {
             return Err(self.c.unexpected("'>' to close the tensor type"));
         }
@@ -301,9 +316,7 @@ fn wrong_bounds(bounds: Option<&str>, shape: &[Dim]) -> Option<String> {
     }
     bounds.iter().zip(shape).enumerate().find_map(|(axis, (bound, dim))| match (*bound, dim) {
         ("?", _) => None,
-        (bound, _) if bound.parse::<u64>().map_or(true, |n| i64::try_from(n).is_err()) => {
-            Some(format!("'{bound}' is no bound"))
-        }
+        (bound, _) if bound.parse::<i64>().is_err() => Some(format!("'{bound}' is no bound")),
         (bound, Dim::Static(size)) => {
             Some(format!("dimension {axis} is {size} and cannot have the bound {bound}"))
         }

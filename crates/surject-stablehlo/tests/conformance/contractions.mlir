@@ -193,7 +193,7 @@ func.func @dot_matrix() {
   %1 = stablehlo.constant dense<[[0x3E800000, 0x3FA00000, 0xC0000000, 0xBFC00000], [0xC0500000, 0x40600000, 0xC0600000, 0xC0800000], [0x3FA00000, 0x3FE00000, 0xC0300000, 0x3F400000]]> : tensor<3x4xf32>
   %r = stablehlo.dot %0, %1 : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
   %w0 = stablehlo.constant dense<[[0xC1370000, 0x415C0000, 0xC1740000, 0xC1A10000], [0xC0DC0000, 0x40DE0000, 0xC0F00000, 0xC1440000]]> : tensor<2x4xf32>
-  check.expect_almost_eq %r, %w0, tolerance = 1e-05 : tensor<2x4xf32>
+  check.expect_almost_eq %r, %w0, tolerance = 1.0e-05 : tensor<2x4xf32>
   return
 }
 // -----
@@ -202,7 +202,7 @@ func.func @dot_vector() {
   %1 = stablehlo.constant dense<[0xBFA00000, 0x3F800000, 0xC0500000]> : tensor<3xf32>
   %r = stablehlo.dot %0, %1 : (tensor<3xf32>, tensor<3xf32>) -> tensor<f32>
   %w0 = stablehlo.constant dense<0x417D0000> : tensor<f32>
-  check.expect_almost_eq %r, %w0, tolerance = 1e-05 : tensor<f32>
+  check.expect_almost_eq %r, %w0, tolerance = 1.0e-05 : tensor<f32>
   return
 }
 // -----
@@ -220,7 +220,7 @@ func.func @einsum() {
   %1 = stablehlo.constant dense<[[0x40500000, 0x40100000, 0xBFC00000, 0x3FC00000], [0x0, 0x0, 0x0, 0xBF800000], [0xC0500000, 0x40200000, 0x40400000, 0x40100000]]> : tensor<3x4xf32>
   %r = stablehlo.einsum %0, %1, config = "ij,jk->ik" : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
   %w0 = stablehlo.constant dense<[[0x3F500000, 0xC1480000, 0xC0900000, 0xC10B0000], [0x41360000, 0x3F400000, 0xC0F00000, 0xC0680000]]> : tensor<2x4xf32>
-  check.expect_almost_eq %r, %w0, tolerance = 1e-05 : tensor<2x4xf32>
+  check.expect_almost_eq %r, %w0, tolerance = 1.0e-05 : tensor<2x4xf32>
   return
 }
 // -----
@@ -229,7 +229,7 @@ func.func @einsum_2() {
   %1 = stablehlo.constant dense<[[[0x3F400000, 0xC0400000], [0x40400000, 0xBE800000], [0x40400000, 0xBE800000]], [[0x40000000, 0x40500000], [0xC0700000, 0x3F400000], [0x40800000, 0x3F000000]]]> : tensor<2x3x2xf32>
   %r = stablehlo.einsum %0, %1, config = "bij,bjk->bki" : (tensor<2x2x3xf32>, tensor<2x3x2xf32>) -> tensor<2x2x2xf32>
   %w0 = stablehlo.constant dense<[[[0xC1810000, 0x41B28000], [0xC0440000, 0xC14E0000]], [[0xC0CA0000, 0x3E000000], [0xC0CE0000, 0xC00C0000]]]> : tensor<2x2x2xf32>
-  check.expect_almost_eq %r, %w0, tolerance = 1e-05 : tensor<2x2x2xf32>
+  check.expect_almost_eq %r, %w0, tolerance = 1.0e-05 : tensor<2x2x2xf32>
   return
 }
 // -----
@@ -238,7 +238,7 @@ func.func @einsum_3() {
   %1 = stablehlo.constant dense<[0xC0800000, 0xBE800000, 0x40000000]> : tensor<3xf32>
   %r = stablehlo.einsum %0, %1, config = "i,i->" : (tensor<3xf32>, tensor<3xf32>) -> tensor<f32>
   %w0 = stablehlo.constant dense<0x41800000> : tensor<f32>
-  check.expect_almost_eq %r, %w0, tolerance = 1e-05 : tensor<f32>
+  check.expect_almost_eq %r, %w0, tolerance = 1.0e-05 : tensor<f32>
   return
 }
 // -----
@@ -247,7 +247,7 @@ func.func @einsum_4() {
   %1 = stablehlo.constant dense<[0x3F800000, 0xC0500000, 0xBF400000]> : tensor<3xf32>
   %r = stablehlo.einsum %0, %1, config = "i,j->ij" : (tensor<2xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   %w0 = stablehlo.constant dense<[[0xBFC00000, 0x409C0000, 0x3F900000], [0x3FE00000, 0xC0B60000, 0xBFA80000]]> : tensor<2x3xf32>
-  check.expect_almost_eq %r, %w0, tolerance = 1e-05 : tensor<2x3xf32>
+  check.expect_almost_eq %r, %w0, tolerance = 1.0e-05 : tensor<2x3xf32>
   return
 }
 // -----
@@ -255,7 +255,7 @@ func.func @unary_einsum() {
   %0 = stablehlo.constant dense<[[0x40200000, 0x40800000, 0xBE800000], [0xC0700000, 0x40800000, 0xC0700000]]> : tensor<2x3xf32>
   %r = stablehlo.unary_einsum %0, config = "ij->ji" : (tensor<2x3xf32>) -> tensor<3x2xf32>
   %w0 = stablehlo.constant dense<[[0x40200000, 0xC0700000], [0x40800000, 0x40800000], [0xBE800000, 0xC0700000]]> : tensor<3x2xf32>
-  check.expect_almost_eq %r, %w0, tolerance = 1e-05 : tensor<3x2xf32>
+  check.expect_almost_eq %r, %w0, tolerance = 1.0e-05 : tensor<3x2xf32>
   return
 }
 // -----
@@ -263,7 +263,7 @@ func.func @unary_einsum_2() {
   %0 = stablehlo.constant dense<[[0x3FC00000, 0xC0700000, 0x3FA00000], [0xBF000000, 0xC0000000, 0x40400000]]> : tensor<2x3xf32>
   %r = stablehlo.unary_einsum %0, config = "ij->i" : (tensor<2x3xf32>) -> tensor<2xf32>
   %w0 = stablehlo.constant dense<[0xBF800000, 0x3F000000]> : tensor<2xf32>
-  check.expect_almost_eq %r, %w0, tolerance = 1e-05 : tensor<2xf32>
+  check.expect_almost_eq %r, %w0, tolerance = 1.0e-05 : tensor<2xf32>
   return
 }
 // -----
@@ -271,7 +271,7 @@ func.func @unary_einsum_3() {
   %0 = stablehlo.constant dense<[[0x3F400000, 0xC0500000, 0xBFE00000], [0x40200000, 0x3FE00000, 0xC0700000], [0x3FE00000, 0x40300000, 0x3F000000]]> : tensor<3x3xf32>
   %r = stablehlo.unary_einsum %0, config = "ii->i" : (tensor<3x3xf32>) -> tensor<3xf32>
   %w0 = stablehlo.constant dense<[0x3F400000, 0x3FE00000, 0x3F000000]> : tensor<3xf32>
-  check.expect_almost_eq %r, %w0, tolerance = 1e-05 : tensor<3xf32>
+  check.expect_almost_eq %r, %w0, tolerance = 1.0e-05 : tensor<3xf32>
   return
 }
 // -----

@@ -35,6 +35,10 @@ def arr(values, name):
 def ty(a):
     return "tensor<" + "".join(f"{n}x" for n in a.shape) + NAMES[a.dtype.name] + ">"
 
+def decimal(x):
+    "A float with the point that MLIR asks for."
+    text = repr(float(x))
+    return text if "." in text else text.replace("e", ".0e")
 def bits(v):
     return "0x%X" % int.from_bytes(v.tobytes(), "little")
 
@@ -88,7 +92,7 @@ class File:
             if w.dtype.kind in "biu" or w.dtype.name.startswith(("int", "uint")):
                 lines.append(f"  check.expect_eq {n}, %w{i} : {t}")
             elif tol is not None:
-                lines.append(f"  check.expect_almost_eq {n}, %w{i}, tolerance = {tol} : {t}")
+                lines.append(f"  check.expect_almost_eq {n}, %w{i}, tolerance = {decimal(tol)} : {t}")
             else:
                 lines.append(f"  check.expect_close {n}, %w{i}, max_ulp_difference = {ulps} : {t}, {t}")
         lines += ["  return", "}"]

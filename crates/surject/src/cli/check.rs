@@ -15,9 +15,9 @@ pub struct Arguments {
     /// The files.
     #[arg(required = true, value_name = "FILE.mlir")]
     files: Vec<PathBuf>,
-    /// What runs the functions.
-    #[arg(long, value_enum, default_value = "interp")]
-    backend: Backend,
+    /// What runs the functions: `spec`, which runs every operation of the dialects, unless they are to be rewritten first.
+    #[arg(long, value_enum)]
+    backend: Option<Backend>,
     /// The GPU of the back end `cuda`: its number, or `simulated`, an interpreter of PTX.
     #[arg(long, value_name = "N|simulated", default_value_t)]
     device: DeviceName,
@@ -32,62 +32,93 @@ pub struct Arguments {
 
 /// Runs the subcommand: one line a function, and a closing line with the counts.
 pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
-    if arguments.backend == Backend::Spec {
-        if arguments.opt {
-            return Err(Failure::bad_input(
-                "the back end `spec` runs programs as they stand, without `--opt`",
-            ));
-        }
-        return super::spec::check(&arguments.files, out);
+    let backend = arguments.backend.unwrap_or(if arguments.opt { Backend::Interp } else { Backend::Spec });
+    if backend == Backend::Spec && arguments.opt {
+        return Err(Failure::bad_input("the back end `spec` runs programs as they stand, without `--opt`"));
     }
-    let (mut passed, mut failed, mut unsupported) = (0, 0, 0);
+    let (mut counts, mut unread) = ([0; 3], Vec::new());
     for path in &arguments.files {
-        let source = Source::load(path)?;
-        let Some(module) = source.stablehlo()? else {
-            return Err(Failure::bad_input(format!(
-                "{}: only StableHLO text has check operations",
-                source.name
-            )));
-        };
-        let functions =
-            import_checks(&module, &source.import_options()).map_err(|e| source.lift_failure(&e))?;
-        for (name, function) in functions {
-            let outcome = function.map_err(|e| source.lift_failure(&e)).and_then(|f| run(&f, arguments));
-            let line = match outcome {
-                Ok(None) => {
-                    passed += 1;
-                    "passed".to_string()
-                }
-                Ok(Some(problem)) => {
-                    failed += 1;
-                    format!("FAILED: {problem}")
-                }
-                Err(failure) if failure.status == Status::Unsupported => {
-                    unsupported += 1;
-                    format!("unsupported: {}", first_line(&failure))
-                }
+        for source in super::split::sources(&Source::load(path)?)? {
+            // A module that cannot be read does not keep the others of the file from running.
+            let checked = match outcomes(&source, backend, arguments) {
+                Ok(checked) => checked,
                 Err(failure) => {
-                    failed += 1;
-                    format!("FAILED: {}", first_line(&failure))
+                    unread.push(failure);
+                    continue;
                 }
             };
-            super::print(out, format_args!("{}: @{name}: {line}\n", source.name))?;
+            for (name, outcome) in checked {
+                let (kind, line) = match &outcome {
+                    Outcome::Passed => (0, String::from("passed")),
+                    Outcome::Failed(problem) => (1, format!("FAILED: {problem}")),
+                    Outcome::Unsupported(what) => (2, format!("unsupported: {what}")),
+                };
+                counts[kind] += 1;
+                super::print(out, format_args!("{}: @{name}: {line}\n", source.name))?;
+            }
         }
     }
+    let [passed, failed, unsupported] = counts;
     super::print(out, format_args!("{passed} passed, {failed} failed, {unsupported} unsupported\n"))?;
-    match failed {
-        0 => Ok(()),
-        _ => Err(Failure::difference("")),
+    match unread.len() {
+        0 if failed == 0 => Ok(()),
+        0 => Err(Failure::difference("")),
+        1 => Err(unread.remove(0)),
+        _ => Err(Failure::bad_input(unread.into_iter().map(|f| f.message).collect::<Vec<_>>().join("\n"))),
     }
 }
 
-/// What failed, without the source line: a function takes one line of the report.
-fn first_line(failure: &Failure) -> &str {
-    failure.message.lines().next().unwrap_or_default()
+/// What came of a function that checks itself.
+enum Outcome {
+    Passed,
+    Failed(String),
+    Unsupported(String),
+}
+
+/// The functions of a module that check themselves, and what came of each.
+fn outcomes(
+    source: &Source,
+    backend: Backend,
+    arguments: &Arguments,
+) -> Result<Vec<(String, Outcome)>, Failure> {
+    let Some(module) = source.stablehlo()? else {
+        return Err(Failure::bad_input(format!("{}: only StableHLO text has check operations", source.name)));
+    };
+    // A function takes one line of the report, without the line of the source.
+    let refused = |failure: Failure| {
+        let first = failure.message.lines().next().unwrap_or_default().to_string();
+        match failure.status {
+            Status::Unsupported => Outcome::Unsupported(first),
+            _ => Outcome::Failed(first),
+        }
+    };
+    if backend == Backend::Spec {
+        let functions = super::spec::checks(source, &module).into_iter();
+        return Ok(functions
+            .map(|(name, result)| (name, result.map_or_else(refused, |()| Outcome::Passed)))
+            .collect());
+    }
+    let functions = import_checks(&module, &source.import_options()).map_err(|e| source.lift_failure(&e))?;
+    let outcome = |function: &CheckedFunction| match run(function, backend, arguments) {
+        Ok(None) => Outcome::Passed,
+        Ok(Some(problem)) => Outcome::Failed(problem),
+        Err(failure) => refused(failure),
+    };
+    Ok(functions
+        .into_iter()
+        .map(|(name, function)| match function {
+            Ok(function) => (name, outcome(&function)),
+            Err(error) => (name, refused(source.lift_failure(&error))),
+        })
+        .collect())
 }
 
 /// The first check that does not hold.
-fn run(function: &CheckedFunction, arguments: &Arguments) -> Result<Option<String>, Failure> {
+fn run(
+    function: &CheckedFunction,
+    backend: Backend,
+    arguments: &Arguments,
+) -> Result<Option<String>, Failure> {
     let mut program = function.program.clone();
     if arguments.opt {
         let options = OptimiseOptions { exactness: arguments.exactness, ..OptimiseOptions::default() };
@@ -95,7 +126,7 @@ fn run(function: &CheckedFunction, arguments: &Arguments) -> Result<Option<Strin
     }
     let name = super::function_name(&program, None, "")?;
     let times = &mut StageTimes::default();
-    let mut runner = match arguments.backend {
+    let mut runner = match backend {
         Backend::Cuda => Runner::cuda(&program, &name, arguments.device, None, &Schedules::default(), times)?,
         backend => Runner::new(program, &name, backend, times)?,
     };

@@ -1,6 +1,6 @@
 //! `surject fmt`: StableHLO text as JAX prints it.
 
-use super::verify::parts;
+use super::split::{is_separator, parts};
 use crate::{Failure, Status};
 use std::io::Write;
 use std::path::PathBuf;
@@ -96,6 +96,6 @@ fn has_comments(bytes: &[u8]) -> bool {
             quoted ^= pair[0] == b'"';
             !quoted && pair == b"//"
         });
-        comment && !line.starts_with(b"// -----")
+        comment && !is_separator(line)
     })
 }

@@ -14,6 +14,7 @@ mod rules;
 mod run;
 mod solve;
 mod spec;
+mod split;
 mod tensor;
 mod verify;
 

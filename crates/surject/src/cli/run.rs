@@ -4,7 +4,7 @@ use super::tensor;
 use crate::cuda::CudaSession;
 use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
 use crate::progress::stage;
-use crate::specialise::{module_for, types_of};
+use crate::specialise::{module_for, size_scalars_of, types_of, with_computed_sizes};
 use crate::tensor_source::TensorProgram;
 use crate::{Failure, Source, SourceKind};
 use std::io::Write;
@@ -217,6 +217,13 @@ fn kept(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Optio
     let mut given = None;
     if dynamic {
         given = Some(arguments.input.iter().map(npy::read).collect::<Result<Vec<Buffer>, _>>().ok()?);
+        // Sizes that data gives are those of this call alone.
+        if source.may_truncate()
+            && let Some(module) = source.stablehlo().ok()?
+            && with_computed_sizes(source, &module, arguments.func.as_deref()).is_some()
+        {
+            return None;
+        }
     }
     let make = || {
         let _context = surject_mlir::dialect::prepare();
@@ -234,10 +241,9 @@ fn kept(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Optio
     let subnormals = arguments.subnormals;
     let options = surject_mlir::CompileOptions { subnormals, ..Default::default() };
     // What is compiled is for these types; values of integer scalars may be sizes as well.
-    let scalar = |b: &Buffer| b.dtype().is_int() && b.shape().is_empty() && !b.is_empty();
     let sizes = given.as_ref().map_or(String::new(), |given| {
         let values: Vec<String> =
-            given.iter().filter(|b| scalar(b)).map(|b| format!("{:?}", b.get(0))).collect();
+            size_scalars_of(given, false).iter().map(|(i, bits)| format!("{i}={bits}")).collect();
         let types: Vec<String> = types_of(given).iter().map(TensorType::to_string).collect();
         format!("{} {}", types.join(" "), values.join(" "))
     });

@@ -1,8 +1,7 @@
 //! `--backend spec`: StableHLO on the interpreter of its own crate, as the specification says.
 
 use crate::progress::stage;
-use crate::{Failure, Source, Status};
-use std::io::Write;
+use crate::{Failure, Source};
 use std::path::{Path, PathBuf};
 use surject_ir::{Buffer, DType};
 use surject_runtime::npy;
@@ -164,80 +163,15 @@ fn buffer(tensor: &Tensor) -> Option<Buffer> {
     Buffer::from_bytes(DType::I64, tensor.shape(), &bytes)
 }
 
-/// `surject check` on this back end: one line a function that checks itself, and a closing line with the counts. Files are
-/// split at `// -----`.
-pub(super) fn check(files: &[PathBuf], out: &mut dyn Write) -> Result<(), Failure> {
-    let (mut passed, mut failed, mut unsupported) = (0, 0, 0);
-    for path in files {
-        let whole = Source::load(path)?;
-        for source in parts(&whole)? {
-            let Some(module) = source.stablehlo()? else {
-                return Err(Failure::bad_input(format!(
-                    "{}: only StableHLO text has check operations",
-                    source.name
-                )));
-            };
-            for function in module.functions.iter().filter(|f| checks(f)) {
-                let line = match run_checks(&module, function) {
-                    Ok(()) => {
-                        passed += 1;
-                        "passed".to_string()
-                    }
-                    Err(error) => {
-                        let failure = failure(&source, &error);
-                        let first = failure.message.lines().next().unwrap_or_default().to_string();
-                        match failure.status {
-                            Status::Unsupported => {
-                                unsupported += 1;
-                                format!("unsupported: {first}")
-                            }
-                            _ => {
-                                failed += 1;
-                                format!("FAILED: {first}")
-                            }
-                        }
-                    }
-                };
-                super::print(out, format_args!("{}: @{}: {line}\n", source.name, function.name))?;
-            }
-        }
-    }
-    super::print(out, format_args!("{passed} passed, {failed} failed, {unsupported} unsupported\n"))?;
-    match failed {
-        0 => Ok(()),
-        _ => Err(Failure::difference("")),
-    }
-}
-
-fn run_checks(module: &Module, function: &Function) -> Result<(), Error> {
-    Interpreter::new(module).run(&function.name, Vec::new()).map(drop)
-}
-
-/// The modules of a file; lines before a module are empty ones in it, so that messages give the line in the file.
-fn parts(whole: &Source) -> Result<Vec<Source>, Failure> {
-    let mut out = Vec::new();
-    let (mut before, mut own) = (0, Vec::new());
-    let mut lines = 0;
-    for line in whole.bytes.split_inclusive(|b| *b == b'\n') {
-        lines += 1;
-        if line.trim_ascii() == b"// -----" {
-            out.push((before, std::mem::take(&mut own)));
-            before = lines;
-        } else {
-            own.extend_from_slice(line);
-        }
-    }
-    out.push((before, own));
-    let part = |(before, own): (usize, Vec<u8>)| {
-        let mut bytes = vec![b'\n'; before];
-        bytes.extend(own);
-        Source::new(whole.name.clone(), bytes)
-    };
-    out.into_iter().map(part).collect()
+/// The functions of a module that check themselves, each with what its run came to.
+pub(super) fn checks(source: &Source, module: &Module) -> Vec<(String, Result<(), Failure>)> {
+    let run = |function: &Function| Interpreter::new(module).run(&function.name, Vec::new());
+    let functions = module.functions.iter().filter(|f| checks_itself(f));
+    functions.map(|f| (f.name.clone(), run(f).map(drop).map_err(|e| failure(source, &e)))).collect()
 }
 
 /// Whether a function without parameters holds a check.
-fn checks(function: &Function) -> bool {
+fn checks_itself(function: &Function) -> bool {
     fn holds(op: &Op) -> bool {
         let target = op.string("call_target_name").unwrap_or_default();
         op.name.starts_with("check.")

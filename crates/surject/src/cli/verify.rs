@@ -1,5 +1,6 @@
 //! `surject verify`: all mistakes of files of StableHLO.
 
+use super::split::{is_blank, parts};
 use crate::Failure;
 use std::io::Write;
 use std::path::PathBuf;
@@ -12,8 +13,9 @@ pub struct Arguments {
     /// The files.
     #[arg(required = true, value_name = "FILE.mlir")]
     files: Vec<PathBuf>,
-    /// A file holds several modules, separated by lines that start with `// -----`; each is verified on its own.
-    #[arg(long = "split-input-file", visible_alias = "split-input")]
+    /// What holds anyway: a file may hold several modules, separated by lines `// -----`; each is verified on its own.
+    #[arg(long = "split-input-file", visible_alias = "split-input", hide = true)]
+    #[expect(dead_code, reason = "files are always split; scripts give the flag, as they do to mlir-opt")]
     split: bool,
 }
 
@@ -23,7 +25,9 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     for path in &arguments.files {
         let name = path.display().to_string();
         let bytes = std::fs::read(path).map_err(|e| Failure::bad_input(format!("{name}: {e}")))?;
-        let parts = if arguments.split { parts(&bytes) } else { vec![(0, bytes.as_slice())] };
+        // An artifact may hold such a line in a string.
+        let whole = surject_stablehlo::artifact::is_artifact(&bytes);
+        let parts = if whole { vec![(0, bytes.as_slice())] } else { parts(&bytes) };
         let mut mistakes = Vec::new();
         for (start, part) in &parts {
             mistakes.extend(mistakes_of(part).into_iter().map(|d| shifted(d, *start)));
@@ -44,22 +48,7 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
 
 /// The mistakes of one module. A part that holds nothing but comments is an empty module.
 fn mistakes_of(part: &[u8]) -> Vec<Diagnostic> {
-    let blank = |line: &[u8]| line.trim_ascii().is_empty() || line.trim_ascii().starts_with(b"//");
-    if part.split(|b| *b == b'\n').all(blank) { Vec::new() } else { surject_stablehlo::check(part) }
-}
-
-/// Parts between the separating lines, with their offsets.
-pub(super) fn parts(bytes: &[u8]) -> Vec<(usize, &[u8])> {
-    let (mut out, mut start, mut at) = (Vec::new(), 0, 0);
-    for line in bytes.split_inclusive(|b| *b == b'\n') {
-        if line.starts_with(b"// -----") {
-            out.push((start, &bytes[start..at]));
-            start = at + line.len();
-        }
-        at += line.len();
-    }
-    out.push((start, &bytes[start..]));
-    out
+    if is_blank(part) { Vec::new() } else { surject_stablehlo::check(part) }
 }
 
 /// The mistake at its place in the whole file.
@@ -101,7 +90,7 @@ mod tests {
         execute(&Arguments { files: vec![good.clone()], split: false }, &mut out).unwrap();
         assert!(String::from_utf8(out).unwrap().ends_with("good.mlir: valid\n"));
         let failure =
-            execute(&Arguments { files: vec![good, bad], split: true }, &mut Vec::new()).unwrap_err();
+            execute(&Arguments { files: vec![good, bad], split: false }, &mut Vec::new()).unwrap_err();
         assert_eq!(failure.status, crate::Status::BadInput);
         assert!(
             failure.message.contains("bad.mlir:8:") && failure.message.ends_with("2 mistakes"),

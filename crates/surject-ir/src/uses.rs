@@ -1,10 +1,10 @@
 //! The variables that statements use.
 
+use crate::{Block, FieldId, FieldKind, Fields, Region, Statement, StatementKind, Var};
 use std::collections::HashSet;
-use surject_ir::{Block, FieldId, FieldKind, Fields, Region, Statement, StatementKind, Var};
 
 /// The tensors that a stored field reads, each once.
-pub(crate) fn tensors(fields: &Fields, root: FieldId) -> Vec<Var> {
+pub fn tensors(fields: &Fields, root: FieldId) -> Vec<Var> {
     let reached = fields.reachable(&[root]);
     let tensor = |&id: &FieldId| match fields[id].kind {
         FieldKind::Tensor(var) => Some(var),
@@ -14,7 +14,7 @@ pub(crate) fn tensors(fields: &Fields, root: FieldId) -> Vec<Var> {
 }
 
 /// Adds the variables a statement uses and does not define inside, those of its regions included.
-pub(crate) fn statement(fields: &Fields, statement: &Statement, used: &mut HashSet<Var>) {
+pub fn statement(fields: &Fields, statement: &Statement, used: &mut HashSet<Var>) {
     match &statement.kind {
         StatementKind::Store { field, .. } => used.extend(tensors(fields, *field)),
         StatementKind::Constant { .. } => {}
@@ -30,7 +30,7 @@ pub(crate) fn statement(fields: &Fields, statement: &Statement, used: &mut HashS
 }
 
 /// The variables a region uses from around it, in ascending order.
-pub(crate) fn free(fields: &Fields, region: &Region) -> Vec<Var> {
+pub fn free(fields: &Fields, region: &Region) -> Vec<Var> {
     let mut used = HashSet::new();
     block(fields, &region.body, &mut used);
     region.params.iter().for_each(|p| {
