@@ -5,6 +5,7 @@ mod bugs;
 mod cases;
 mod command;
 mod convert;
+mod cuda;
 mod gradients;
 mod infer;
 mod native;

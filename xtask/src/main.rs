@@ -1,8 +1,9 @@
-//! The project's own commands: `cargo xtask {setup,demo,test,bench,peers,compare,xla,fuzz,programs}`. They install what
+//! The project's own commands: `cargo xtask {setup,demo,test,bench,peers,compare,xla,fuzz,gpu,programs}`. They install what
 //! is missing, so that a fresh Debian machine needs nothing but cargo and root (or sudo) for the packages.
 
 mod compare;
 mod demo;
+mod gpu;
 mod setup;
 mod shell;
 mod test;
@@ -54,6 +55,9 @@ enum Task {
         /// Which programs: FROM..TO.
         seeds: String,
     },
+    /// The bundle for a machine with an NVIDIA GPU, and the page of its figures.
+    #[command(subcommand)]
+    Gpu(gpu::Task),
     /// Makes the example programs of `tests/programs` again, with JAX.
     Programs,
 }
@@ -70,6 +74,7 @@ fn main() -> ExitCode {
         Task::Compare(arguments) => compare::run(&arguments),
         Task::Xla => test::xla(),
         Task::Fuzz { seeds } => test::fuzz(&seeds),
+        Task::Gpu(task) => gpu::run(&task),
         Task::Programs => test::programs(),
     };
     match result {

@@ -75,7 +75,12 @@ pub fn ptx(module: &str, architecture: &str) -> Result<String, CompileError> {
         return Err(fail(error));
     }
     let text = String::from_utf8_lossy(&output.stdout);
-    literal(&text).ok_or(CompileError::Missing)
+    extract(&text)
+}
+
+/// The PTX in what the [`passes`] make of a module, as MLIR prints it.
+pub fn extract(text: &str) -> Result<String, CompileError> {
+    literal(text).ok_or(CompileError::Missing)
 }
 
 /// The string of the binary: what stands between the quotes behind the target, with its escapes read.

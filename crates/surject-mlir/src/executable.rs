@@ -258,6 +258,11 @@ impl Executable {
         &self.module
     }
 
+    /// What was compiled: its entries, its memory, its constants.
+    pub fn lowered(&self) -> &LoweredModule {
+        &self.lowered
+    }
+
     /// How long MLIR and LLVM took.
     pub fn times(&self) -> CompileTimes {
         self.module.times

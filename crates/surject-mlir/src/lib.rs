@@ -6,6 +6,7 @@ mod cache;
 pub mod dialect;
 mod error;
 mod executable;
+pub mod gpu;
 mod guard;
 mod idle;
 pub mod jit;

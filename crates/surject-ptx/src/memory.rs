@@ -20,9 +20,23 @@ impl Buffer {
         Buffer { bytes: vec![0; bytes], written: vec![false; bytes] }
     }
 
-    /// The bytes; those that nothing has written are 0.
+    /// Bytes of which those are written that are said to be; there are as many truths as bytes.
+    ///
+    /// # Panics
+    /// Where there are not.
+    pub fn partly(bytes: &[u8], written: &[bool]) -> Buffer {
+        assert_eq!(bytes.len(), written.len(), "a truth for every byte");
+        Buffer { bytes: bytes.to_vec(), written: written.to_vec() }
+    }
+
+    /// The bytes; those that nothing has written are those that they were.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// Which bytes are written.
+    pub fn written(&self) -> &[bool] {
+        &self.written
     }
 
     /// Is everything written?

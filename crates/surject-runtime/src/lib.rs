@@ -5,6 +5,7 @@ mod buffer;
 pub mod caches;
 pub mod compare;
 mod dtype;
+mod halves;
 pub mod library;
 pub mod math;
 pub mod memory;

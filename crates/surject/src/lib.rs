@@ -3,9 +3,11 @@
 //! This crate ties the others together: a [`Source`] gives a program, [`optimise`] rewrites it, and a [`Runner`] runs
 //! it on a [`Backend`]. The `surject` command is a thin layer over these.
 
+pub mod archive;
 pub mod bench;
 mod calibrate;
 pub mod cli;
+pub mod cuda;
 mod failure;
 pub mod infer;
 pub mod native_kernels;

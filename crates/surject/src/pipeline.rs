@@ -1,5 +1,6 @@
 //! From a program to its results: optimise, choose a back end, run.
 
+use crate::cuda::{self, CudaSession};
 use crate::native_kernels::NativeKernels;
 use crate::progress::stage;
 use crate::{Failure, Source};
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use surject_codegen::kernels::machine::Machine;
 use surject_codegen::kernels::run;
 use surject_codegen::kernels::schedule::Schedules;
+use surject_cuda::DeviceName;
 use surject_egraph::{CostModel, EgraphError, Optimised, Options};
 use surject_ir::{Buffer, Program};
 use surject_rules::Exactness;
@@ -205,6 +207,8 @@ pub enum Runner {
         /// Kernels as native code; `None`: they are interpreted.
         native: Option<NativeKernels>,
     },
+    /// On an NVIDIA GPU.
+    Cuda(Box<CudaSession>),
 }
 
 impl Runner {
@@ -245,7 +249,7 @@ impl Runner {
                 "the back end `spec` runs StableHLO as it stands; `interp` runs every program on the reference interpreter",
             )),
             Backend::Cuda => {
-                Err(Failure::unsupported("the back end `cuda` is not available; `cpu` and `interp` are"))
+                Runner::cuda(&program, function, DeviceName::default(), None, &Schedules::default(), times)
             }
         }
     }
@@ -267,6 +271,22 @@ impl Runner {
         }
         let machine = machine_named(machine)?;
         Ok(Runner::Kernel { program, function: function.to_string(), machine, schedules, native })
+    }
+
+    /// Prepares a function for a GPU: for the machine of a name, or else what the device is; by these schedules where there
+    /// are any.
+    pub fn cuda(
+        program: &Program,
+        function: &str,
+        device: DeviceName,
+        machine: Option<&str>,
+        schedules: &Schedules,
+        times: &mut StageTimes,
+    ) -> Result<Runner, Failure> {
+        let (session, time) =
+            stage("compiling", || cuda::start(program, function, device, machine, schedules));
+        times.note("compile", time);
+        Ok(Runner::Cuda(Box::new(session?)))
     }
 
     /// Native code of a function of a source, which `make` imports and optimises: from the cache on disk if the user
@@ -309,13 +329,14 @@ impl Runner {
                 };
                 results.map_err(Failure::unsupported)
             }
+            Runner::Cuda(session) => session.run(args).map_err(cuda::failed),
         }
     }
 
     /// Runs the function into buffers of an earlier run, for timing.
     pub fn run_into(&mut self, args: &[Buffer], results: &mut Vec<Buffer>) -> Result<(), Failure> {
         match self {
-            Runner::Interp { .. } | Runner::Kernel { .. } => {
+            Runner::Interp { .. } | Runner::Kernel { .. } | Runner::Cuda(_) => {
                 *results = self.run(args)?;
                 Ok(())
             }

@@ -72,8 +72,6 @@ impl<'a> Call<'a> {
                 return Some(format!("`{}` has sizes of a call: bind them first", self.op.name()));
             }
             LibOp::BitcastReshape { .. }
-            | LibOp::GatherDynamicSliceSizes { .. }
-            | LibOp::DynamicTruncate { .. }
             | LibOp::Fft { .. }
             | LibOp::Cholesky { .. }
             | LibOp::TriangularSolve { .. } => return Some(format!("`{}` has no kernels", self.op.name())),

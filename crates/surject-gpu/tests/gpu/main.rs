@@ -4,5 +4,7 @@ mod arithmetic;
 mod assembler;
 mod harness;
 mod kernels;
+mod plans;
 mod programs;
 mod strategies;
+mod update;

@@ -20,7 +20,7 @@ pub use linalg::{
 pub use sort::{Comparator, sort, surject_sort};
 
 use crate::pool::{parallel_for, surject_parallel};
-use crate::{Buffer, DType, math};
+use crate::{Buffer, DType, halves, math};
 use num_complex::Complex;
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -66,7 +66,7 @@ impl Symbol {
 }
 
 /// Every function of this crate that compiled code may call, by name: the kernels of this module, the functions
-/// of [`math`] and [`surject_parallel`].
+/// of [`math`], conversions of half-precision floats, and [`surject_parallel`].
 pub fn symbols() -> &'static [Symbol] {
     static SYMBOLS: OnceLock<Vec<Symbol>> = OnceLock::new();
     SYMBOLS.get_or_init(|| {
@@ -80,6 +80,7 @@ pub fn symbols() -> &'static [Symbol] {
             Symbol::new("surject_fft", surject_fft as *const ()),
         ];
         all.extend_from_slice(math::SYMBOLS);
+        all.extend_from_slice(halves::SYMBOLS);
         all.sort_by_key(|s| s.name);
         all
     })

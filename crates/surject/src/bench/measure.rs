@@ -4,11 +4,13 @@ use super::ceilings::{self, Mover};
 use super::machine::Busy;
 use super::peer::{self, Peer};
 use super::report::{Memory, PeerTimes, Row, Times};
-use super::{Arguments, programs, work};
+use super::{Arguments, device, programs, work};
 use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
 use crate::{Failure, Source};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use surject_cuda::Device;
+use surject_cuda::probe::Copier;
 use surject_ir::{Buffer, Function, Program, TensorType};
 use surject_rules::Exactness;
 use surject_runtime::Subnormals;
@@ -35,8 +37,24 @@ enum Side<'a> {
 
 /// What moves as many bytes as a program, and its least time so far, in seconds.
 struct Limit {
-    mover: Mover,
+    mover: Moves,
     least: f64,
+}
+
+/// Who moves them.
+enum Moves {
+    Host(Mover),
+    Device(Copier<Box<dyn Device>>),
+}
+
+impl Moves {
+    /// The least seconds of what is done within so many.
+    fn time(&mut self, seconds: f64) -> Result<f64, Failure> {
+        match self {
+            Moves::Host(mover) => mover.time(seconds),
+            Moves::Device(copier) => copier.time(seconds).map_err(Failure::unsupported),
+        }
+    }
 }
 
 impl<'a> Session<'a> {
@@ -58,19 +76,29 @@ impl<'a> Session<'a> {
         // No kernel is found again because an earlier program has it too.
         surject_mlir::jit::forget();
         let start = Instant::now();
-        let (mut runner, function) = prepare(path, self.arguments.subnormals(), self.arguments.exactness)?;
+        let Arguments { backend, device, exactness, .. } = *self.arguments;
+        let (mut runner, function) = match backend {
+            Backend::Cuda => device::prepare(path, device, exactness)?,
+            _ => prepare(path, self.arguments.subnormals(), exactness)?,
+        };
         let mut row = Row::new(name, start.elapsed().as_secs_f64() * 1e3);
         let inputs = programs::inputs(&function, path.parent())?;
         let mut results = runner.run(&inputs)?;
         row.memory = memory(&function, &runner);
         row.peers = self.load(path, &inputs, &results)?;
         let work = work::of(&function);
-        let mut limit = Limit { mover: Mover::new(work.reads, work.writes)?, least: f64::INFINITY };
+        let mover = match backend {
+            Backend::Cuda => Moves::Device(device::copier(device, work.reads + work.writes)?),
+            _ => Moves::Host(Mover::new(work.reads, work.writes)?),
+        };
+        let mut limit = Limit { mover, least: f64::INFINITY };
         let own = (&mut runner, inputs.as_slice(), &mut results);
         let samples = self.rounds(own, &mut row.peers, Some(&mut limit))?;
         row.times = Times::of(&samples);
         // Other work on the machine can only lower what is measured, so the most counts.
-        self.flops = self.flops.max(ceilings::flops()?);
+        if backend != Backend::Cuda {
+            self.flops = self.flops.max(ceilings::flops()?);
+        }
         row.least = [work.flops / self.flops, limit.least];
         for peer in &mut row.peers {
             peer.times = Times::of(&std::mem::take(&mut peer.samples));
@@ -193,7 +221,7 @@ pub fn start(path: &Path) -> Result<Runner, Failure> {
 }
 
 /// The program of a source, optimised, and its function.
-fn optimised(source: &Source, exactness: Exactness) -> Result<(Program, String), Failure> {
+pub fn optimised(source: &Source, exactness: Exactness) -> Result<(Program, String), Failure> {
     let _context = surject_mlir::dialect::prepare();
     let program = source.program(None)?;
     let main = program.main().map(|f| f.name.clone());
@@ -211,9 +239,13 @@ fn block(
 ) -> Result<Vec<f64>, Failure> {
     let (mut samples, begin) = (Vec::new(), Instant::now());
     loop {
-        let start = Instant::now();
-        runner.run_into(inputs, results)?;
-        samples.push(start.elapsed().as_secs_f64() * 1e3);
+        if let Runner::Cuda(session) = runner {
+            samples.push(device::sample(session)?);
+        } else {
+            let start = Instant::now();
+            runner.run_into(inputs, results)?;
+            samples.push(start.elapsed().as_secs_f64() * 1e3);
+        }
         let spent = begin.elapsed().as_secs_f64();
         if spent >= seconds && (samples.len() >= 3 || spent >= 4.0 * seconds) {
             return Ok(samples);
@@ -227,6 +259,7 @@ fn memory(function: &Function, runner: &Runner) -> Memory {
     let (arena, constants) = match runner {
         Runner::Cpu(executable) => (executable.arena_bytes(), executable.constant_bytes()),
         Runner::Interp { .. } | Runner::Kernel { .. } => (0, 0),
+        Runner::Cuda(session) => (session.plan().arena_bytes, session.plan().constant_bytes()),
     };
     Memory {
         arguments: function.params.iter().map(|&p| size(function.ty(p))).sum(),

@@ -1,6 +1,7 @@
 //! `surject bench`: times programs, alone or against peers, in alternating blocks of one run.
 
 mod ceilings;
+mod device;
 mod machine;
 mod measure;
 mod peer;
@@ -11,11 +12,13 @@ mod start;
 mod work;
 
 use crate::Failure;
+use crate::pipeline::Backend;
 use measure::Session;
 use report::Row;
 use run::Run;
 use std::io::Write;
 use std::path::PathBuf;
+use surject_cuda::DeviceName;
 use surject_rules::Exactness;
 use surject_runtime::{Subnormals, pool};
 
@@ -33,6 +36,13 @@ pub struct Arguments {
     /// The peers that are timed in the same run, and whose results must be the same.
     #[arg(long, value_enum, value_delimiter = ',')]
     against: Vec<Against>,
+    /// What runs our side: `cpu`, or `cuda`. On a GPU, arguments and results stay on the device: a sample is the launches,
+    /// and the wait for the last of them.
+    #[arg(long, value_enum, default_value = "cpu", conflicts_with_all = ["busy", "starts"])]
+    backend: Backend,
+    /// The number of the GPU of the back end `cuda`.
+    #[arg(long, value_name = "N", default_value_t)]
+    device: DeviceName,
     /// How many threads every side uses; all are pinned to as many processors. All when it is not given.
     #[arg(long)]
     threads: Option<usize>,
@@ -87,6 +97,7 @@ impl Arguments {
 
 /// Runs the subcommand.
 pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
+    check_backend(arguments)?;
     if let Some(threads) = arguments.threads {
         machine::pin(threads.max(1));
         pool::set_threads(threads);
@@ -102,9 +113,13 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
         }
         return Ok(());
     }
-    let flops = ceilings::flops()?;
+    let (flops, device) = match arguments.backend {
+        Backend::Cuda => device::ceiling(arguments.device).map(|(flops, name)| (flops, Some(name)))?,
+        _ => (ceilings::flops()?, None),
+    };
     let mut run = Run::new(pool::threads(), arguments.rounds, arguments.seconds, flops);
     run.subnormals = arguments.subnormals();
+    run.device = device;
     if arguments.starts {
         return starts(&programs, &mut run, arguments, out);
     }
@@ -130,6 +145,18 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     match run.rows.iter().filter(|r| r.error.is_some()).count() {
         0 => Ok(()),
         n => Err(Failure::difference(format!("{n} of {} programs were not timed", run.rows.len()))),
+    }
+}
+
+/// Refuses back ends that are not timed.
+fn check_backend(arguments: &Arguments) -> Result<(), Failure> {
+    match (arguments.backend, arguments.device) {
+        (Backend::Cpu, _) => Ok(()),
+        (Backend::Cuda, DeviceName::Simulated) => Err(Failure::unsupported(
+            "a simulated device has no time; `surject run --device simulated` checks results",
+        )),
+        (Backend::Cuda, DeviceName::Number(_)) => Ok(()),
+        _ => Err(Failure::bad_input("compiled code is timed: `--backend cpu` or `--backend cuda`")),
     }
 }
 

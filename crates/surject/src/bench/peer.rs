@@ -17,6 +17,12 @@ pub enum Against {
     Xla,
     /// IREE's compiler and run time.
     Iree,
+    /// XLA through `jaxlib` on the first GPU.
+    XlaGpu,
+    /// PyTorch on the first GPU: as on a processor.
+    TorchGpu,
+    /// Kernels in Triton on the first GPU: products and softmax.
+    Triton,
     /// PyTorch, eager or through `torch.compile`: the workloads of the suite that are written in it.
     Torch,
 }
@@ -28,16 +34,22 @@ impl Against {
             Against::Xla => "xla",
             Against::Iree => "iree",
             Against::Torch => "torch",
+            Against::XlaGpu => "xla_gpu",
+            Against::TorchGpu => "torch_gpu",
+            Against::Triton => "triton",
         }
     }
 }
 
 /// The files of the peers' processes.
-const SCRIPTS: [(&str, &str); 5] = [
+const SCRIPTS: [(&str, &str); 8] = [
     ("peer.py", include_str!("peer.py")),
     ("peer_xla.py", include_str!("peer_xla.py")),
     ("peer_iree.py", include_str!("peer_iree.py")),
     ("peer_torch.py", include_str!("peer_torch.py")),
+    ("peer_xla_gpu.py", include_str!("peer_xla_gpu.py")),
+    ("peer_torch_gpu.py", include_str!("peer_torch_gpu.py")),
+    ("peer_triton.py", include_str!("peer_triton.py")),
     ("torch_workloads.py", include_str!("torch_workloads.py")),
 ];
 

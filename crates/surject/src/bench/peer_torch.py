@@ -12,6 +12,13 @@ import torch
 count = int(os.environ.get("SURJECT_BENCH_THREADS", "0"))
 torch.set_num_threads(count or len(os.sched_getaffinity(0)))
 torch.set_flush_denormal(True)
+DEVICE = torch.device(os.environ.get("SURJECT_TORCH_DEVICE", "cpu"))
+if DEVICE.type == "cuda":
+    # Products of `f32` are products of `f32`, as in the programs.
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+# Compiling takes long; `eager` alone is one of the settings that count.
+SETTINGS = os.environ.get("SURJECT_TORCH_SETTINGS", "eager,torch.compile").split(",")
 import ml_dtypes
 import numpy as np
 from torch_workloads import WORKLOADS
@@ -32,8 +39,8 @@ def version():
 
 def tensor(array):
     if array.dtype == ml_dtypes.bfloat16:
-        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
-    return torch.from_numpy(np.ascontiguousarray(array).reshape(array.shape))
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16).to(DEVICE)
+    return torch.from_numpy(np.ascontiguousarray(array).reshape(array.shape)).to(DEVICE)
 
 
 def load(text, arrays, name):
@@ -45,6 +52,8 @@ def load(text, arrays, name):
     arguments = [tensor(array) for array in arrays]
     candidates, refusals = [], []
     for setting, function in (("eager", workload), ("torch.compile", torch.compile(workload, dynamic=False))):
+        if setting not in SETTINGS:
+            continue
         start = time.perf_counter()
         try:
             # The first call compiles.
@@ -75,11 +84,14 @@ def choose(samples):
 
 def call():
     with torch.no_grad():
-        return function(*arguments)
+        outputs = function(*arguments)
+    if DEVICE.type == "cuda":
+        torch.cuda.synchronize()
+    return outputs
 
 
 def fetch(output):
-    output = output.detach().contiguous()
+    output = output.detach().cpu().contiguous()
     if output.dtype == torch.bfloat16:
         return output.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
     return output.numpy()

@@ -1,4 +1,4 @@
-"""XLA through `jaxlib`, for `peer.py`: one call of the loaded executable a sample, without the dispatch of `jit`."""
+"""XLA through `jaxlib` on a processor, or on what JAX_PLATFORMS names, for `peer.py`: one call of the loaded executable a sample, without the dispatch of `jit`."""
 import os
 import time
 
@@ -13,8 +13,9 @@ jax.config.update("jax_enable_x64", True)
 # The calling thread runs the program itself: no thread is woken for a call, and results come from the main heap.
 jax.config.update("jax_cpu_enable_async_dispatch", False)
 # Factorisations and solvers are calls of LAPACK, whose addresses `jax` looks up when it first traces one.
-lapack._lapack.initialize()
-client = xla_bridge.get_backend("cpu")
+if os.environ["JAX_PLATFORMS"] == "cpu":
+    lapack._lapack.initialize()
+client = xla_bridge.get_backend(os.environ["JAX_PLATFORMS"])
 device = client.local_devices()[0]
 compiled, arguments, spent = None, [], 0.0
 
@@ -27,12 +28,26 @@ def version():
     return f"jaxlib {jaxlib.__version__}"
 
 
+def compile_text(text):
+    """Versions of jaxlib differ in whether they take text."""
+    devices, options = xla_client.DeviceList((device,)), xla_client.CompileOptions()
+    try:
+        return client.compile_and_load(text, devices, options)
+    except TypeError:
+        from jax._src.interpreters import mlir
+        from jaxlib.mlir import ir
+
+        with mlir.make_ir_context():
+            module = ir.Module.parse(text)
+            return client.compile_and_load(module, executable_devices=devices, compile_options=options)
+
+
 def load(text, arrays, name):
     global compiled, arguments, spent
     compiled, arguments = None, []
     start = time.perf_counter()
     try:
-        compiled = client.compile_and_load(text, xla_client.DeviceList((device,)), xla_client.CompileOptions())
+        compiled = compile_text(text)
     except Exception as error:
         raise Refused(str(error)) from error
     spent = time.perf_counter() - start

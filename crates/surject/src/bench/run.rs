@@ -6,6 +6,7 @@
 //! schema       1
 //! date         of the start, UTC          revision   of the repository, if it is one
 //! machine      { processor, processors, memory_gib, system }
+//! device       the GPU of our side, or null where that is the processor
 //! load         [before, after]: how many processes wanted a processor over a minute
 //! threads, rounds, seconds                as they were asked for
 //! flops        f32 multiply-adds that all threads reach in registers, two operations each, per second
@@ -71,6 +72,8 @@ pub struct Run {
     load: [Option<f64>; 2],
     /// What our side does with subnormal numbers.
     pub subnormals: Subnormals,
+    /// The GPU of our side.
+    pub device: Option<String>,
     /// The peers and their versions.
     pub versions: Vec<(String, String)>,
     /// The programs.
@@ -84,7 +87,7 @@ impl Run {
     pub fn new(threads: usize, rounds: usize, seconds: f64, flops: f64) -> Run {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let load = [machine::load(); 2];
-        let (versions, rows, starts, subnormals) = Default::default();
+        let (device, versions, rows, starts, subnormals) = Default::default();
         Run {
             threads,
             rounds,
@@ -93,6 +96,7 @@ impl Run {
             date: machine::date(now.as_secs()),
             load,
             subnormals,
+            device,
             versions,
             rows,
             starts,
@@ -122,6 +126,7 @@ impl Run {
                 "memory_gib": rounded(memory),
                 "system": system,
             },
+            "device": self.device,
             "load": self.load,
             "threads": self.threads,
             "rounds": self.rounds,

@@ -4,6 +4,8 @@ use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
 use crate::{Failure, Source, Status};
 use std::io::Write;
 use std::path::PathBuf;
+use surject_codegen::kernels::schedule::Schedules;
+use surject_cuda::DeviceName;
 use surject_lift::{CheckOutcome, CheckedFunction, import_checks};
 use surject_rules::Exactness;
 
@@ -16,6 +18,9 @@ pub struct Arguments {
     /// What runs the functions: `spec`, which runs every operation of the dialects, unless they are to be rewritten first.
     #[arg(long, value_enum)]
     backend: Option<Backend>,
+    /// The GPU of the back end `cuda`: its number, or `simulated`, an interpreter of PTX.
+    #[arg(long, value_name = "N|simulated", default_value_t)]
+    device: DeviceName,
     /// Rewrite the programs first. Without it they run as they were imported: a check is about semantics, and the
     /// laws may sum in another order.
     #[arg(long)]
@@ -120,7 +125,11 @@ fn run(
         program = optimise(&program, &options)?.program;
     }
     let name = super::function_name(&program, None, "")?;
-    let mut runner = Runner::new(program, &name, backend, &mut StageTimes::default())?;
+    let times = &mut StageTimes::default();
+    let mut runner = match backend {
+        Backend::Cuda => Runner::cuda(&program, &name, arguments.device, None, &Schedules::default(), times)?,
+        backend => Runner::new(program, &name, backend, times)?,
+    };
     let results = runner.run(&[])?;
     for check in &function.checks {
         if let CheckOutcome::Failed { reason } = check.evaluate(&results) {

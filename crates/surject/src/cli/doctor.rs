@@ -4,6 +4,8 @@ use crate::Failure;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
+use surject_cuda::{Device, DeviceError, DeviceName, Driver};
+use surject_gpu::Gpu;
 use surject_mlir::pipelines::{Kind, Pipeline};
 
 /// Arguments of `surject doctor`.
@@ -12,6 +14,12 @@ pub struct Arguments {
     /// Measure this machine and write the constants of the optimiser's cost model to a file.
     #[arg(long, value_name = "FILE")]
     calibrate: Option<PathBuf>,
+    /// Measure a GPU and write what it does at most, beside what the machine model says, to a file of JSON.
+    #[arg(long, value_name = "FILE", conflicts_with = "calibrate")]
+    gpu: Option<PathBuf>,
+    /// The number of that GPU.
+    #[arg(long, value_name = "N", default_value_t, requires = "gpu")]
+    device: DeviceName,
     /// Print the pass pipelines of compiled code, as `mlir-opt` takes them, instead.
     #[arg(long, conflicts_with = "calibrate")]
     pipelines: bool,
@@ -21,6 +29,9 @@ pub struct Arguments {
 pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
     if let Some(path) = &arguments.calibrate {
         return calibrate(path, out);
+    }
+    if let Some(path) = &arguments.gpu {
+        return calibrate_gpu(arguments.device, path, out);
     }
     if arguments.pipelines {
         return pipelines(out);
@@ -39,7 +50,16 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     line("mlir-opt", tool("mlir-opt-22", "apt-get install mlir-22-tools (checks modules of the dialect)"))?;
     line("graphviz", tool("dot", "apt-get install graphviz (pictures of e-graphs)"))?;
     line("python3", tool("python3", "apt-get install python3 python3-venv (the XLA cross-check)"))?;
-    line("CUDA driver", cuda())
+    match Driver::count() {
+        Err(error) => line("CUDA driver", Err(first_line(&error.to_string())))?,
+        Ok(0) => line("GPU", Err(first_line(&DeviceError::NoDevice.to_string())))?,
+        Ok(count) => {
+            for number in 0..count {
+                line(&format!("GPU {number}"), gpu(number))?;
+            }
+        }
+    }
+    line("ptxas", tool("ptxas", "cargo xtask setup (assembles PTX in tests; a driver does so itself)"))
 }
 
 /// The pass pipelines, for `mlir-opt`.
@@ -75,6 +95,31 @@ fn calibrate(path: &std::path::Path, out: &mut dyn Write) -> Result<(), Failure>
     )
 }
 
+/// Measures a GPU.
+fn calibrate_gpu(name: DeviceName, path: &std::path::Path, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut device = name.open().map_err(Failure::unsupported)?;
+    let gpu = crate::cuda::machine(&*device, None)?;
+    let measured = surject_cuda::probe::measure(&mut *device).map_err(Failure::unsupported)?;
+    let info = device.info();
+    let json = serde_json::json!({
+        "schema": 1,
+        "device": info.name,
+        "capability": info.capability,
+        "multiprocessors": info.multiprocessors,
+        "memory_bytes": info.memory,
+        "driver": info.driver,
+        "measured": measured,
+        "model": {
+            "name": gpu.name,
+            "copy_bytes_per_second": gpu.bandwidth,
+            "f32_flops": 2.0 * gpu.rate,
+            "bf16_flops": 2.0 * gpu.products,
+        },
+    });
+    super::write(path, format!("{json:#}\n"))?;
+    super::print(out, format_args!("{json:#}\n"))
+}
+
 /// What the code generator takes from this machine.
 fn processor() -> String {
     let target = surject_mlir::Target::host();
@@ -97,10 +142,25 @@ fn tool(name: &str, help: &str) -> Result<String, String> {
     Ok(text.lines().find(|l| l.contains(|c: char| c.is_ascii_digit())).unwrap_or("found").trim().to_string())
 }
 
-fn cuda() -> Result<String, String> {
-    let output = Command::new("nvidia-smi").args(["--query-gpu=name", "--format=csv,noheader"]).output();
-    match output {
-        Ok(o) if o.status.success() => Ok(String::from_utf8_lossy(&o.stdout).trim().to_string()),
-        _ => Err("no NVIDIA driver found; only needed for the back end `cuda`".to_string()),
-    }
+/// What the driver says of a GPU, and whose kernels it runs.
+fn gpu(number: i32) -> Result<String, String> {
+    let driver = Driver::numbered(number).map_err(|e| first_line(&e.to_string()))?;
+    let info = driver.info();
+    let ((major, minor), (cuda, point)) = (info.capability, info.driver);
+    let kernels = match info.architecture(Gpu::ALL.iter().map(|gpu| gpu.name)) {
+        Some(name) => format!("kernels of {name}"),
+        None => "no kernels are made for it".into(),
+    };
+    Ok(format!(
+        "{}: compute capability {major}.{minor}, {} multiprocessors, {} MiB, {} KiB of shared memory a block; driver for \
+         CUDA {cuda}.{point}; {kernels}",
+        info.name,
+        info.multiprocessors,
+        info.memory >> 20,
+        info.shared >> 10
+    ))
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_string()
 }

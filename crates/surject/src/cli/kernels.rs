@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use surject_codegen::kernels::legal::legal;
 use surject_codegen::kernels::run::{self, assignments, calls, expressions};
 use surject_codegen::kernels::schedule::{ScheduleError, Schedules};
-use surject_ir::Function;
+use surject_gpu::Gpu;
+use surject_ir::{Function, Program};
 use surject_kernel::Kernel;
 
 /// What is shown of kernels.
@@ -40,6 +41,34 @@ impl<'a> Scheduling<'a> {
     pub(super) fn of(machine: Option<&'a str>, file: Option<&'a Path>) -> Scheduling<'a> {
         Scheduling { machine: machine.unwrap_or(Scheduling::default().machine), file }
     }
+}
+
+impl Scheduling<'_> {
+    /// Does the command line name a machine or schedules?
+    pub(super) fn is_given(&self) -> bool {
+        self.machine != Scheduling::default().machine || self.file.is_some()
+    }
+}
+
+/// The plan of a function for a GPU.
+pub(super) fn plan(
+    program: &Program,
+    function: &str,
+    scheduling: &Scheduling<'_>,
+    name: &str,
+) -> Result<String, Failure> {
+    let gpu = Gpu::named(scheduling.machine).ok_or_else(|| {
+        let all: Vec<&str> = Gpu::ALL.iter().map(|gpu| gpu.name).collect();
+        let machine = scheduling.machine;
+        Failure::unsupported(format!(
+            "`{machine}` is no GPU; plans with a machine are those of {}",
+            all.join(", ")
+        ))
+    })?;
+    let found = program.function(function).cloned().unwrap_or_default();
+    let given = schedules(scheduling.file, &found)?;
+    let planned = surject_gpu::program::planned(program, function, &gpu, &given);
+    planned.map(|p| p.plan.to_string()).map_err(|error| Failure::unsupported(format!("{name}: {error}")))
 }
 
 /// Refuses the options of kernels where something else is made, of which `other` says whose it is.
@@ -137,7 +166,8 @@ pub(super) fn written(
     let module = surject_gpu::write::module(&written.map_err(|error| refused(&error))?);
     match shown {
         Shown::Gpu => Ok(module),
-        _ => surject_gpu::compile::ptx(&module, machine).map_err(|error| refused(&error)),
+        _ => crate::cuda::ptx(&module, machine)
+            .map_err(|failure| Failure { message: format!("{name}: {failure}"), ..failure }),
     }
 }
 

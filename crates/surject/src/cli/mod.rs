@@ -2,6 +2,7 @@
 
 mod bind;
 mod check;
+mod compile;
 mod convert;
 mod doctor;
 mod fmt;
@@ -36,6 +37,8 @@ pub struct Arguments {
 enum Command {
     /// Runs a program and compares or shows its results.
     Run(run::Arguments),
+    /// Compiles a program into an archive that `surject-run` runs without a compiler.
+    Compile(compile::Arguments),
     /// Optimises a program and writes it in any of its forms.
     Opt(opt::Arguments),
     /// Differentiates a program and writes the gradient in any of its forms.
@@ -80,6 +83,7 @@ impl Arguments {
 pub fn execute(arguments: Arguments, out: &mut dyn Write) -> Result<(), Failure> {
     match arguments.command {
         Command::Run(a) => run::execute(&a, out),
+        Command::Compile(a) => compile::execute(&a, out),
         Command::Opt(a) => opt::execute(&a, out),
         Command::Grad(a) => grad::execute(&a, out),
         Command::Check(a) => check::execute(&a, out),

@@ -71,7 +71,7 @@ pub(super) enum Form {
     Program,
     /// A module of the Surject dialect.
     Dialect,
-    /// What the code generator decided, kernel by kernel.
+    /// What the code generator decided, kernel by kernel; for a GPU (`--machine`) the steps and the memory of a run.
     Plan,
     /// How the kernels of the kernel IR are scheduled for a machine (`--machine`), and which schedules lost.
     Schedule,
@@ -188,11 +188,12 @@ fn write_artifact(arguments: &Arguments, program: &Program, name: &str) -> Resul
 
 /// Refuses what only forms of kernels make use of.
 fn check_scheduling(arguments: &Arguments, form: Form) -> Result<(), Failure> {
-    if matches!(form, Form::Schedule | Form::Kernel | Form::Cpu | Form::Gpu | Form::Ptx) {
+    // A plan is that of this processor, or with a machine that of a GPU.
+    if matches!(form, Form::Schedule | Form::Kernel | Form::Cpu | Form::Gpu | Form::Ptx | Form::Plan) {
         return Ok(());
     }
     let other = "other forms are those of this processor";
-    let needed = "`--emit schedule`, `kernel`, `cpu`, `gpu` or `ptx`";
+    let needed = "`--emit schedule`, `kernel`, `cpu`, `gpu`, `ptx` or `plan`";
     kernels::refuse_scheduling(&arguments.machine, &arguments.schedule, other, needed)
 }
 
@@ -257,6 +258,10 @@ pub(super) fn emit(
         Form::Stablehlo => surject_lift::export(program).map_err(|e| fail(&e)),
         Form::Program => Ok(surject_ir::print(program)),
         Form::Dialect => surject_mlir::dialect::print(program).map_err(|e| fail(&e)),
+        Form::Plan if scheduling.is_given() => {
+            let function = super::function_name(program, None, name)?;
+            kernels::plan(program, &function, scheduling, name)
+        }
         Form::Plan => lowered().map(|l| l.plan.to_string()),
         Form::Mlir => {
             let text = lowered()?.text;

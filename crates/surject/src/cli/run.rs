@@ -1,6 +1,7 @@
 //! `surject run`: runs a program, and compares or shows its results.
 
 use super::tensor;
+use crate::cuda::CudaSession;
 use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
 use crate::progress::stage;
 use crate::specialise::{module_for, size_scalars_of, types_of, with_computed_sizes};
@@ -9,6 +10,7 @@ use crate::{Failure, Source, SourceKind};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use surject_cuda::DeviceName;
 use surject_ir::bind::is_symbolic;
 use surject_ir::{Buffer, Function, Program, TensorType};
 use surject_rules::Exactness;
@@ -28,10 +30,15 @@ pub struct Arguments {
     /// What runs the program.
     #[arg(long, value_enum, default_value = "cpu")]
     backend: Backend,
-    /// The machine whose kernels the back end `kernel` runs: `generic` (without it), `avx2`, `avx512`, `sm_80` or `sm_90a`.
+    /// The machine whose kernels the back end `kernel` runs: `generic` (without it), `avx2`, `avx512`, `sm_80` or `sm_90a`;
+    /// for the back end `cuda` a GPU, without it that of the device.
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
-    /// Schedules for the kernels of the back end `kernel`: what `surject opt --emit schedule` prints, edited.
+    /// The GPU of the back end `cuda`: its number, or `simulated`, an interpreter of PTX that says whether results are right
+    /// and nothing of time.
+    #[arg(long, value_name = "N|simulated", default_value_t)]
+    device: DeviceName,
+    /// Schedules for the kernels of the back ends `kernel` and `cuda`: what `surject opt --emit schedule` prints, edited.
     #[arg(long, value_name = "FILE")]
     schedule: Option<PathBuf>,
     /// Compile the kernels of the back end `kernel` for this processor instead of interpreting them; the machine is a CPU.
@@ -117,6 +124,9 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
             out,
             format_args!("time: compile_ms {compile:.2} median_ms {median:.4} min_ms {min:.4}\n"),
         )?;
+        if let Runner::Cuda(session) = &mut runner {
+            super::print(out, format_args!("{}", on_device(session)))?;
+        }
     }
     if arguments.profile {
         profile(&mut runner, &inputs, &mut results, out)?;
@@ -165,7 +175,10 @@ fn execute_spec(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failur
 
 /// Refuses what only the back end `kernel` makes use of.
 fn check_scheduling(arguments: &Arguments) -> Result<(), Failure> {
-    if arguments.backend == Backend::Kernel {
+    if arguments.backend != Backend::Cuda && arguments.device != DeviceName::default() {
+        return Err(Failure::bad_input("a device runs plans of GPUs; --device needs `--backend cuda`"));
+    }
+    if arguments.backend == Backend::Kernel || arguments.backend == Backend::Cuda && !arguments.native {
         return Ok(());
     }
     if arguments.native {
@@ -174,7 +187,8 @@ fn check_scheduling(arguments: &Arguments) -> Result<(), Failure> {
         ));
     }
     let other = "compiled code is that of this processor";
-    super::kernels::refuse_scheduling(&arguments.machine, &arguments.schedule, other, "`--backend kernel`")
+    let needed = "`--backend kernel` or `--backend cuda`";
+    super::kernels::refuse_scheduling(&arguments.machine, &arguments.schedule, other, needed)
 }
 
 /// A program that is ready to run.
@@ -329,6 +343,11 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
             let scheduling = super::kernels::Scheduling::of(arguments.machine.as_deref(), None);
             Runner::kernels(program, &name, scheduling.machine, schedules, arguments.native)?
         }
+        Backend::Cuda => {
+            let schedules = super::kernels::schedules(arguments.schedule.as_deref(), &function)?;
+            let machine = arguments.machine.as_deref();
+            Runner::cuda(&program, &name, arguments.device, machine, &schedules, times)?
+        }
         backend => Runner::with(program, &name, backend, &options, times)?,
     };
     Ok(Prepared { tensor, inputs, names, runner })
@@ -433,7 +452,7 @@ fn profile(
     }
     let counts = |runner: &Runner| match runner {
         Runner::Cpu(executable) => executable.profile().unwrap_or_default(),
-        Runner::Interp { .. } | Runner::Kernel { .. } => Vec::new(),
+        Runner::Interp { .. } | Runner::Kernel { .. } | Runner::Cuda(_) => Vec::new(),
     };
     // The first run met cold memory.
     let before = counts(runner);
@@ -454,6 +473,15 @@ fn profile(
 /// Median and minimum of the time of a run, in milliseconds, over at least one second and ten runs.
 fn measure(runner: &mut Runner, inputs: &[Buffer], results: &mut Vec<Buffer>) -> Result<(f64, f64), Failure> {
     timed(|| runner.run_into(inputs, results).map(drop))
+}
+
+/// The least of the times that a device says of launches with arguments on it, of ten runs; or why there is none.
+fn on_device(session: &mut CudaSession) -> String {
+    let times: Result<Vec<f64>, _> = (0..10).map(|_| session.timed()).collect();
+    match times {
+        Ok(times) => format!("device: min_ms {:.4}\n", times.into_iter().fold(f64::INFINITY, f64::min)),
+        Err(error) => format!("device: unmeasured: {error}\n"),
+    }
 }
 
 fn timed(mut run: impl FnMut() -> Result<(), Failure>) -> Result<(f64, f64), Failure> {

@@ -127,6 +127,8 @@ impl TensorArguments {
             return loaded.map(|(port, path)| load(path, &port.ty, &port.label)).collect();
         }
         let seed = Buffer::splat(Scalar::from_i128(DType::U32, i128::from(self.seed)), &[]);
+        // The first state comes to a device from the host, wherever it was made.
+        let backend = if backend == Backend::Cuda { Backend::Cpu } else { backend };
         let mut runner = Runner::new(program.clone(), "init", backend, &mut StageTimes::default())?;
         let made = runner.run(&[seed])?;
         let state = ports.iter().zip(made).zip(files).map(|((port, buffer), file)| match file {

@@ -1,0 +1,251 @@
+"""Runs the steps of `gpu.sh` beside the files of the bundle, and writes one JSON.
+
+Each step has a share of the time; what does not finish in it is cut off and says so. What was not measured is
+`{"unmeasured": WHY}`: no figure is ever filled in.
+
+    schema        1
+    dry_run       true: no GPU was there, and nothing was timed
+    date, seconds of the start (UTC), and what all took
+    machine       { processors, system, gpu (what nvidia-smi says), doctor }
+    steps         [ { name, seconds, limit, note } ]
+    calibration   what the GPU does at most beside what the machine model says (`surject doctor --gpu`), or unmeasured
+    correctness   [ { name, ok, seconds, detail } ]        every case against the outputs that XLA computed
+    archives      the same, by the runner without a compiler
+    suite         JSON of `surject bench` beside XLA's GPU back end, or unmeasured
+    frameworks    the same beside PyTorch and Triton
+    processor     { THREADS: JSON of `surject bench` on the processor beside XLA, or unmeasured }
+"""
+import argparse
+import concurrent.futures
+import datetime
+import glob
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SURJECT, RUNNER = f"{HERE}/bin/surject", f"{HERE}/bin/surject-run"
+# Beside PyTorch, whose compiler takes long, and Triton.
+FRAMEWORKS = ["matmul_1024", "matmul_bf16", "matmul_batched", "softmax", "layernorm", "attention", "conv3x3", "gelu_bias",
+              "cumsum", "argmax", "lstm", "block_forward_512"]
+# On the processor, at every number of threads.
+PROCESSOR = ["matmul_1024", "matmul_128", "softmax", "layernorm", "attention", "conv3x3", "gelu_bias", "transpose",
+             "lenet_step", "lstm", "block_step_512"]
+# In a dry run.
+TINY = ["softmax", "layernorm", "bf16_matmul", "recurrent_scan", "sorting", "slices"]
+
+parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+parser.add_argument("--out", default=f"{HERE}/gpu.json")
+parser.add_argument("--device", default="0")
+parser.add_argument("--minutes", type=float, default=8.7)
+parser.add_argument("--dry-run", action="store_true")
+options = parser.parse_args()
+begin = time.monotonic()
+end = begin + 60 * options.minutes
+device = "simulated" if options.dry_run else options.device
+found = {"schema": 1, "dry_run": options.dry_run, "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")}
+found["steps"] = []
+DRY = {"unmeasured": "a dry run: there was no GPU, and an interpreter has no time"}
+
+
+def environment():
+    """The peers run on the Python that runs this, unless another one is named. Libraries of the bundle serve where the system
+    lacks them."""
+    own = os.environ.copy()
+    own.setdefault("SURJECT_PYTHON", sys.executable)
+    try:
+        needed = subprocess.run(["ldd", SURJECT], capture_output=True, text=True, timeout=10).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        needed = ""
+    if "not found" in needed:
+        own["LD_LIBRARY_PATH"] = ":".join(filter(None, [own.get("LD_LIBRARY_PATH"), f"{HERE}/lib"]))
+    return own
+
+
+ENVIRONMENT = environment()
+
+
+def run(words, seconds):
+    """The exit status (None: cut off), and what was printed."""
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=max(seconds, 1), env=ENVIRONMENT, cwd=HERE)
+        return done.returncode, (done.stdout + done.stderr).strip()
+    except subprocess.TimeoutExpired as late:
+        said = late.stdout or b""
+        return None, said.decode(errors="replace") if isinstance(said, bytes) else said
+    except OSError as error:
+        return -1, str(error)
+
+
+def write():
+    found["seconds"] = round(time.monotonic() - begin, 1)
+    with open(options.out + ".part", "w") as file:
+        json.dump(found, file, indent=1)
+    os.replace(options.out + ".part", options.out)
+
+
+def step(name, limit):
+    """Does a step within so many seconds, or what is left of all."""
+    def enter(function):
+        seconds = min(limit, end - time.monotonic())
+        start = time.monotonic()
+        note = ""
+        if seconds < 2:
+            found[name], note = {"unmeasured": "no time was left"}, "left out"
+        else:
+            try:
+                found[name] = function(seconds)
+            except Exception as error:
+                found[name], note = {"unmeasured": f"{type(error).__name__}: {error}"}, "failed"
+        found["steps"].append({"name": name, "seconds": round(time.monotonic() - start, 1), "limit": round(seconds, 1), "note": note})
+        print(f"{name}: {found['steps'][-1]['seconds']} s {note}", flush=True)
+        write()
+        return function
+    return enter
+
+
+def numbered(folder, stem):
+    files = []
+    while path := (glob.glob(f"{folder}/{stem}{len(files)}.npy") + glob.glob(f"{folder}/{stem}{len(files)}.bf16.npy") + [None])[0]:
+        files.append(path)
+    return files
+
+
+def cases():
+    folders = sorted(os.path.dirname(p) for p in glob.glob(f"{HERE}/cases/*/*/program.mlir"))
+    return [f for f in folders if not options.dry_run or os.path.basename(f) in TINY]
+
+
+def arrays(folder):
+    with open(f"{folder}/program.mlir") as file:
+        text = file.read()
+    tolerance = "2e-2" if "bf16" in text or "xf16" in text else "1e-4"
+    words = ["--rtol", tolerance, "--atol", tolerance]
+    for option, stem in (("-i", "in"), ("--expect", "out")):
+        files = numbered(folder, stem)
+        words += [option, *files] if files else []
+    return words
+
+
+def checked(commands, seconds):
+    """Runs commands side by side, some at a time, and says which succeed."""
+    stop = time.monotonic() + seconds
+
+    def one(name, words):
+        start = time.monotonic()
+        if stop - start < 1:
+            return {"name": name, "ok": None, "seconds": 0, "detail": "no time was left"}
+        status, said = run(words, min(60, stop - start))
+        detail = "" if status == 0 else "cut off" if status is None else said[-600:]
+        # What is not supported is said to be so, and is no success.
+        return {"name": name, "ok": status == 0, "seconds": round(time.monotonic() - start, 2), "detail": detail}
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        return list(pool.map(lambda c: one(*c), commands))
+
+
+def bench(programs, words, seconds):
+    """The JSON of a bench, which is written again after every program."""
+    if not programs:
+        return {"unmeasured": "the bundle has no such programs"}
+    file = f"{options.out}.bench"
+    if os.path.exists(file):
+        os.remove(file)
+    status, said = run([SURJECT, "bench", *programs, *words, "--out", file], seconds)
+    if not os.path.exists(file):
+        return {"unmeasured": "cut off before the first program" if status is None else said[-600:]}
+    with open(file) as read:
+        result = json.load(read)
+    os.remove(file)
+    result["asked"] = len(programs)
+    result["cut_off"] = status is None
+    return result
+
+
+def suite(names=None):
+    own = sorted(os.path.dirname(p) for p in glob.glob(f"{HERE}/suite/*/program.mlir"))
+    if names is None:
+        # What is cut off is not what matters most.
+        return sorted(own, key=lambda p: os.path.basename(p) not in FRAMEWORKS)
+    return [p for p in own if os.path.basename(p) in names]
+
+
+@step("machine", 20)
+def machine(seconds):
+    smi = run(["nvidia-smi", "--query-gpu=name,driver_version,memory.total,clocks.max.sm,power.limit", "--format=csv,noheader"], seconds)
+    return {"processors": os.cpu_count(), "system": platform.platform(), "gpu": smi[1] if smi[0] == 0 else None,
+            "doctor": run([SURJECT, "doctor"], seconds)[1].splitlines()}
+
+
+@step("calibration", 25)
+def calibration(seconds):
+    if options.dry_run:
+        return DRY
+    file = f"{options.out}.doctor"
+    status, said = run([SURJECT, "doctor", "--gpu", file, "--device", device], seconds)
+    if status != 0:
+        return {"unmeasured": said[-600:] or "cut off"}
+    with open(file) as read:
+        result = json.load(read)
+    os.remove(file)
+    return result
+
+
+@step("correctness", 110)
+def correctness(seconds):
+    commands = []
+    for folder in cases():
+        words = [SURJECT, "run", f"{folder}/program.mlir", "--backend", "cuda", "--device", device, *arrays(folder)]
+        commands.append((f"{os.path.basename(os.path.dirname(folder))}/{os.path.basename(folder)}", words))
+    return checked(commands, seconds)
+
+
+@step("archives", 20)
+def archives(seconds):
+    commands = []
+    for file in sorted(glob.glob(f"{HERE}/archives/*.sjx")):
+        name = os.path.basename(file)[:-len(".sjx")]
+        folder = f"{HERE}/cases/programs/{name.split('.')[0]}"
+        commands.append((name, [RUNNER, file, "--device", device, *arrays(folder)]))
+    return checked(commands, seconds)
+
+
+GPU = ["--backend", "cuda", "--device", device]
+
+
+@step("suite", 190)
+def beside_xla(seconds):
+    if options.dry_run:
+        return DRY
+    return bench(suite(), [*GPU, "--against", "xla-gpu", "--rounds", "2", "--seconds", "0.03"], seconds)
+
+
+@step("frameworks", 70)
+def beside_frameworks(seconds):
+    if options.dry_run:
+        return DRY
+    return bench(suite(FRAMEWORKS), [*GPU, "--against", "torch-gpu,triton", "--rounds", "2", "--seconds", "0.03"], seconds)
+
+
+@step("processor", 90)
+def processor(seconds):
+    if options.dry_run:
+        return DRY
+    counts = [n for n in (1, 2, 4, 8, 16) if n <= (os.cpu_count() or 1)]
+    stop, results = time.monotonic() + seconds, {}
+    for i, threads in enumerate(counts):
+        share = (stop - time.monotonic()) / (len(counts) - i)
+        words = ["--threads", str(threads), "--against", "xla", "--rounds", "2", "--seconds", "0.03"]
+        results[str(threads)] = bench(suite(PROCESSOR), words, share)
+    return results
+
+
+wrong = [c["name"] for key in ("correctness", "archives") if isinstance(found[key], list) for c in found[key] if not c["ok"]]
+checks = [c for key in ("correctness", "archives") if isinstance(found[key], list) for c in found[key]]
+print(f"{len(checks) - len(wrong)} of {len(checks)} checks passed; {options.out} after {found['seconds']} s")
+for name in wrong:
+    print(f"  not passed: {name}")
+sys.exit(1 if wrong or not checks else 0)

@@ -1,0 +1,265 @@
+//! What a plan needs of a machine.
+
+/// What a device is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// Its name, as the driver says it.
+    pub name: String,
+    /// Its compute capability, such as (9, 0).
+    pub capability: (u32, u32),
+    /// Bytes of its memory.
+    pub memory: u64,
+    /// Its multiprocessors.
+    pub multiprocessors: u32,
+    /// Bytes of shared memory that a block may ask for.
+    pub shared: u64,
+    /// The version of CUDA that the driver supports, such as (12, 4).
+    pub driver: (u32, u32),
+}
+
+impl DeviceInfo {
+    /// The newest of the architectures that the device runs PTX for. PTX for an architecture with a letter behind its
+    /// number runs on that alone.
+    pub fn architecture<'a>(&self, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+        let own = 10 * self.capability.0 + self.capability.1;
+        let fits = |name: &&str| {
+            let number = name.strip_prefix("sm_")?;
+            let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
+            let value: u32 = digits.parse().ok()?;
+            let runs = if digits.len() == number.len() { value <= own } else { value == own };
+            runs.then_some((value, digits.len() < number.len()))
+        };
+        known.into_iter().filter(|name| fits(name).is_some()).max_by_key(fits)
+    }
+}
+
+/// Memory of a device, as the device numbers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Memory(pub u64);
+
+/// Bytes of memory of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    /// In which memory.
+    pub memory: Memory,
+    /// From which byte on.
+    pub offset: u64,
+    /// How many.
+    pub bytes: u64,
+}
+
+/// Code that is loaded, as the device numbers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Module(pub u64);
+
+/// A moment in the order of what a device does, as the device numbers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark(pub u64);
+
+/// Launches and copies that were recorded, as the device numbers them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recording(pub u64);
+
+/// How a kernel is launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Shape {
+    /// Blocks in each dimension, at least one.
+    pub blocks: [u32; 3],
+    /// Threads of a block.
+    pub threads: u32,
+    /// Bytes of shared memory that the launch gives to each block, beside what the kernel has of its own.
+    pub shared: u32,
+}
+
+/// What went wrong on a device. The kernel and its assignment are named where the error is passed on
+/// ([`crate::RunError`]).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DeviceError {
+    /// The driver cannot be loaded, or does not start.
+    #[error(
+        "there is no CUDA driver: {0}\n  = help: install NVIDIA's driver, or use `--backend cpu`; `surject doctor` says \
+         what is found"
+    )]
+    NoDriver(String),
+    /// The driver knows no device.
+    #[error(
+        "the CUDA driver finds no GPU\n  = help: `nvidia-smi` lists them; CUDA_VISIBLE_DEVICES may hide them"
+    )]
+    NoDevice,
+    /// No architecture that kernels are made for runs on the device.
+    #[error("kernels are made for {known}; {name} has compute capability {}.{}", capability.0, capability.1)]
+    Architecture {
+        /// The device.
+        name: String,
+        /// What it has.
+        capability: (u32, u32),
+        /// What there is.
+        known: String,
+    },
+    /// There is not so much memory.
+    #[error("the GPU has no {bytes} bytes of memory to give{}", free.map_or(String::new(), |f| format!("; {f} are free")))]
+    OutOfMemory {
+        /// How many bytes were asked for.
+        bytes: u64,
+        /// How many were free.
+        free: Option<u64>,
+    },
+    /// The driver refuses the PTX.
+    #[error("the driver does not load the kernels: {0}")]
+    Load(String),
+    /// A module without this kernel.
+    #[error("the module has no kernel `{0}`")]
+    NoKernel(String),
+    /// A kernel is not launched.
+    #[error("the launch is refused: {0}")]
+    Launch(String),
+    /// The device is gone, or a kernel did what takes the device away from the process. Nothing that was on it is left.
+    #[error("the GPU is lost: {0}")]
+    Lost(String),
+    /// Another call of the driver failed.
+    #[error("{call}: {reason}")]
+    Driver {
+        /// The call.
+        call: &'static str,
+        /// What the driver says.
+        reason: String,
+    },
+}
+
+/// What a plan needs of a machine. What is asked for is done in order; only [`Device::download`], [`Device::synchronise`]
+/// and [`Device::elapsed`] wait for it.
+pub trait Device {
+    /// What it is.
+    fn info(&self) -> &DeviceInfo;
+
+    /// Memory, aligned to 256 bytes, that holds anything. Zero bytes are memory as well.
+    fn allocate(&mut self, bytes: u64) -> Result<Memory, DeviceError>;
+
+    /// Gives memory back, for what is asked later.
+    fn free(&mut self, memory: Memory);
+
+    /// Bytes of the host onto the device; they may be changed afterwards.
+    fn upload(&mut self, to: View, bytes: &[u8]) -> Result<(), DeviceError>;
+
+    /// Bytes of the device, when all before is done.
+    fn download(&mut self, from: View, bytes: &mut [u8]) -> Result<(), DeviceError>;
+
+    /// Copies between places that do not overlap, of one size.
+    fn copy(&mut self, from: View, to: View) -> Result<(), DeviceError>;
+
+    /// Loads PTX.
+    fn load(&mut self, ptx: &str) -> Result<Module, DeviceError>;
+
+    /// Forgets code.
+    fn unload(&mut self, module: Module);
+
+    /// Launches a kernel; its arguments are the addresses of the views.
+    fn launch(
+        &mut self,
+        module: Module,
+        kernel: &str,
+        shape: &Shape,
+        args: &[View],
+    ) -> Result<(), DeviceError>;
+
+    /// Waits for all.
+    fn synchronise(&mut self) -> Result<(), DeviceError>;
+
+    /// The moment in which all before is done.
+    fn mark(&mut self) -> Result<Mark, DeviceError>;
+
+    /// The milliseconds between two moments, which are then forgotten.
+    fn elapsed(&mut self, from: Mark, to: Mark) -> Result<f64, DeviceError>;
+
+    /// From here on, launches and copies are recorded and not done.
+    fn record(&mut self) -> Result<(), DeviceError>;
+
+    /// Ends a recording.
+    fn recorded(&mut self) -> Result<Recording, DeviceError>;
+
+    /// Does what was recorded.
+    fn replay(&mut self, recording: Recording) -> Result<(), DeviceError>;
+
+    /// Forgets a recording.
+    fn forget(&mut self, recording: Recording);
+}
+
+/// A device behind a pointer is one.
+macro_rules! forward {
+    ($pointer:ty) => {
+        impl<D: Device + ?Sized> Device for $pointer {
+            fn info(&self) -> &DeviceInfo {
+                (**self).info()
+            }
+
+            fn allocate(&mut self, bytes: u64) -> Result<Memory, DeviceError> {
+                (**self).allocate(bytes)
+            }
+
+            fn free(&mut self, memory: Memory) {
+                (**self).free(memory);
+            }
+
+            fn upload(&mut self, to: View, bytes: &[u8]) -> Result<(), DeviceError> {
+                (**self).upload(to, bytes)
+            }
+
+            fn download(&mut self, from: View, bytes: &mut [u8]) -> Result<(), DeviceError> {
+                (**self).download(from, bytes)
+            }
+
+            fn copy(&mut self, from: View, to: View) -> Result<(), DeviceError> {
+                (**self).copy(from, to)
+            }
+
+            fn load(&mut self, ptx: &str) -> Result<Module, DeviceError> {
+                (**self).load(ptx)
+            }
+
+            fn unload(&mut self, module: Module) {
+                (**self).unload(module);
+            }
+
+            fn launch(
+                &mut self,
+                module: Module,
+                kernel: &str,
+                shape: &Shape,
+                args: &[View],
+            ) -> Result<(), DeviceError> {
+                (**self).launch(module, kernel, shape, args)
+            }
+
+            fn synchronise(&mut self) -> Result<(), DeviceError> {
+                (**self).synchronise()
+            }
+
+            fn mark(&mut self) -> Result<Mark, DeviceError> {
+                (**self).mark()
+            }
+
+            fn elapsed(&mut self, from: Mark, to: Mark) -> Result<f64, DeviceError> {
+                (**self).elapsed(from, to)
+            }
+
+            fn record(&mut self) -> Result<(), DeviceError> {
+                (**self).record()
+            }
+
+            fn recorded(&mut self) -> Result<Recording, DeviceError> {
+                (**self).recorded()
+            }
+
+            fn replay(&mut self, recording: Recording) -> Result<(), DeviceError> {
+                (**self).replay(recording)
+            }
+
+            fn forget(&mut self, recording: Recording) {
+                (**self).forget(recording);
+            }
+        }
+    };
+}
+
+forward!(&mut D);
+forward!(Box<D>);

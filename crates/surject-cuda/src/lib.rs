@@ -1,0 +1,35 @@
+//! Programs on an NVIDIA GPU: what is run, on what, and in which memory.
+//!
+//! * [`Plan`]: a program as steps — kernels with their grids and tensors, copies, library operations that the host does,
+//!   loops and choices that the host decides by a scalar of the device — with its PTX, its constants and a place for
+//!   every tensor. It prints. `surject-gpu` makes it of a program.
+//! * [`in_place`](fn@in_place): what is made only to be copied is made where the copy goes.
+//! * [`memory`]: the places: tensors that live at different times share memory; the peak is known before anything runs.
+//! * [`Device`]: what a plan needs of a machine. [`Driver`] is one by CUDA's driver, which is loaded when it is asked
+//!   for: a build needs no toolkit, and a machine without a driver gives [`DeviceError::NoDriver`]. [`Simulated`] is
+//!   another one, which interprets PTX, for tests and dry runs.
+//! * [`Pooled`]: a device that keeps memory that was given back for those who ask next.
+//! * [`Session`]: a plan on a device. Constants go there once, arguments before a run, results come back after it.
+//!
+//! No figure of this crate was measured on a GPU yet: none was at hand.
+
+mod device;
+mod driver;
+mod in_place;
+pub mod memory;
+mod name;
+mod plan;
+mod pool;
+pub mod probe;
+mod session;
+mod simulated;
+mod stored;
+
+pub use device::{Device, DeviceError, DeviceInfo, Mark, Memory, Module, Recording, Shape, View};
+pub use driver::Driver;
+pub use in_place::in_place;
+pub use name::DeviceName;
+pub use plan::{HostStep, Kernel, Place, Plan, PlanError, Step, Tensor, TensorId};
+pub use pool::Pooled;
+pub use session::{Counts, Host, Interpreter, RunError, Session};
+pub use simulated::Simulated;

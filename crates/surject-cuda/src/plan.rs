@@ -1,0 +1,393 @@
+//! A program as steps of a device.
+
+use crate::Shape;
+use crate::stored::{dtype, program};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use surject_ir::{Buffer, DType, Program};
+
+/// A tensor of a plan, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TensorId(pub u32);
+
+/// Where a tensor lies on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Place {
+    /// In the arena, from this byte on.
+    Arena(u64),
+    /// It is an argument, by number.
+    Argument(u32),
+    /// It is a constant, by number.
+    Constant(u32),
+}
+
+/// A tensor of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tensor {
+    /// Its name: that of the variable, or of what it is for.
+    pub name: String,
+    /// The type of its elements.
+    #[serde(with = "dtype")]
+    pub dtype: DType,
+    /// Its sizes.
+    pub shape: Vec<usize>,
+    /// Where it lies.
+    pub place: Place,
+}
+
+impl Tensor {
+    /// Its bytes; `None` where they do not fit in 63 bits.
+    pub fn bytes(&self) -> Option<u64> {
+        let count = self.shape.iter().try_fold(1u64, |n, &size| n.checked_mul(size as u64))?;
+        count.checked_mul(self.dtype.size() as u64).filter(|&bytes| i64::try_from(bytes).is_ok())
+    }
+}
+
+/// A kernel of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kernel {
+    /// Its name in the PTX.
+    pub name: String,
+    /// The assignment that it computes, or the first of several.
+    pub assignment: String,
+    /// How it is launched.
+    pub shape: Shape,
+    /// How many tensors it takes.
+    pub tensors: u32,
+}
+
+/// What the host computes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct HostStep {
+    /// What it is, such as `sort`.
+    pub operation: String,
+    /// Why the device does not, where that is not said by what it is.
+    pub reason: Option<String>,
+    /// Its only function; the parameters are the inputs, the results the outputs.
+    #[serde(with = "program")]
+    pub program: Program,
+}
+
+/// A step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Step {
+    /// A kernel, by number, on its tensors.
+    Launch {
+        /// The kernel.
+        kernel: u32,
+        /// Its tensors, in order; it writes some of them.
+        tensors: Vec<TensorId>,
+    },
+    /// Copies a tensor on the device.
+    Copy {
+        /// From here.
+        from: TensorId,
+        /// To one of the same type.
+        to: TensorId,
+    },
+    /// The host computes: the inputs are copied there, and the outputs back.
+    Host {
+        /// Its program, by number.
+        program: u32,
+        /// The inputs, in order.
+        inputs: Vec<TensorId>,
+        /// The outputs, in order.
+        outputs: Vec<TensorId>,
+    },
+    /// While a truth on the device, which `condition` computes, holds.
+    While {
+        /// Steps before each test.
+        condition: Vec<Step>,
+        /// The truth, which is copied to the host.
+        test: TensorId,
+        /// Steps after a test that holds.
+        body: Vec<Step>,
+    },
+    /// One of several, by a number on the device; the last one where there is none of that number.
+    Choose {
+        /// An `i32`, which is copied to the host.
+        index: TensorId,
+        /// At least one list of steps.
+        branches: Vec<Vec<Step>>,
+    },
+}
+
+/// A program for a device. Its constants and its code are no part of its serialised form: they are bytes, which whoever
+/// stores a plan stores beside it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Plan {
+    /// Its name.
+    pub name: String,
+    /// The architecture that its kernels are for, such as `sm_80`.
+    pub architecture: String,
+    /// Its tensors.
+    pub tensors: Vec<Tensor>,
+    /// The arguments, in order.
+    pub params: Vec<TensorId>,
+    /// The results, in order.
+    pub results: Vec<TensorId>,
+    /// The kernels.
+    pub kernels: Vec<Kernel>,
+    /// What the host computes.
+    pub host: Vec<HostStep>,
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// Literals, which are copied to the device once.
+    #[serde(skip)]
+    pub constants: Vec<Buffer>,
+    /// Bytes of the arena, which holds all that is neither an argument nor a constant.
+    pub arena_bytes: u64,
+    /// The code of the kernels.
+    #[serde(skip)]
+    pub ptx: String,
+}
+
+/// Why a plan is none: it was damaged, or made by somebody else.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the plan is not consistent: {0}")]
+pub struct PlanError(pub String);
+
+/// Are loops and choices nested deeper than this, the plan is refused: nothing here recurses further.
+const DEPTH: usize = 200;
+
+impl Plan {
+    /// A tensor; the number is one of the plan.
+    pub fn tensor(&self, id: TensorId) -> &Tensor {
+        &self.tensors[id.0 as usize]
+    }
+
+    /// Bytes on the device while it runs: the arena, arguments, constants.
+    pub fn peak_bytes(&self) -> u64 {
+        let params = self.params.iter().filter_map(|&p| self.tensor(p).bytes());
+        params.chain([self.constant_bytes()]).fold(self.arena_bytes, u64::saturating_add)
+    }
+
+    /// Bytes of its constants.
+    pub fn constant_bytes(&self) -> u64 {
+        self.constants.iter().map(|c| c.bytes().len() as u64).sum()
+    }
+
+    /// All steps, those of loops and choices behind them, with their depth.
+    pub fn walk(&self) -> Vec<(usize, &Step)> {
+        let mut all = Vec::new();
+        walk(&self.steps, 0, &mut all);
+        all
+    }
+
+    /// Is every number one that there is, and every tensor inside of what it lies in? What the PTX and the programs of
+    /// the host do is not looked at.
+    pub fn check(&self) -> Result<(), PlanError> {
+        let wrong = |what: String| Err(PlanError(what));
+        for (i, tensor) in self.tensors.iter().enumerate() {
+            let Some(bytes) = tensor.bytes() else {
+                return wrong(format!("`{}` is too large", tensor.name));
+            };
+            let inside = match tensor.place {
+                Place::Arena(at) => {
+                    at % 256 == 0 && at.checked_add(bytes).is_some_and(|end| end <= self.arena_bytes)
+                }
+                Place::Argument(n) => self.params.get(n as usize).is_some_and(|p| p.0 as usize == i),
+                Place::Constant(n) => self
+                    .constants
+                    .get(n as usize)
+                    .is_some_and(|c| c.dtype() == tensor.dtype && c.shape() == tensor.shape),
+            };
+            if !inside {
+                return wrong(format!("`{}` lies nowhere", tensor.name));
+            }
+        }
+        let known = |id: &TensorId| (id.0 as usize) < self.tensors.len();
+        if !self.params.iter().chain(&self.results).all(known) {
+            return wrong("an argument or a result that is no tensor".into());
+        }
+        for (n, param) in self.params.iter().enumerate() {
+            if self.tensor(*param).place != Place::Argument(n as u32) {
+                return wrong(format!("argument {n} lies elsewhere"));
+            }
+        }
+        for kernel in &self.kernels {
+            let [x, y, z] = kernel.shape.blocks;
+            let fits =
+                x > 0 && x <= i32::MAX as u32 && (1..=65_535).contains(&y) && (1..=65_535).contains(&z);
+            if !fits || !(1..=1024).contains(&kernel.shape.threads) {
+                return wrong(format!("kernel `{}` has a grid that no device has", kernel.name));
+            }
+        }
+        self.check_steps(&self.steps, 0)
+    }
+
+    fn check_steps(&self, steps: &[Step], depth: usize) -> Result<(), PlanError> {
+        let wrong = |what: &str| Err(PlanError(what.to_string()));
+        if depth > DEPTH {
+            return wrong("steps are nested too deeply");
+        }
+        let known = |ids: &[TensorId]| ids.iter().all(|id| (id.0 as usize) < self.tensors.len());
+        let same = |a: TensorId, b: TensorId| {
+            let (a, b) = (self.tensor(a), self.tensor(b));
+            a.bytes() == b.bytes()
+        };
+        let scalar = |id: TensorId, dtype| self.tensor(id).dtype == dtype && self.tensor(id).shape.is_empty();
+        for step in steps {
+            match step {
+                Step::Launch { kernel, tensors } => {
+                    let arity = self.kernels.get(*kernel as usize).map(|k| k.tensors as usize);
+                    if arity != Some(tensors.len()) || !known(tensors) {
+                        return wrong("a launch of a kernel or with tensors that there are not");
+                    }
+                }
+                Step::Copy { from, to } => {
+                    if !known(&[*from, *to]) || !same(*from, *to) {
+                        return wrong("a copy between tensors of different sizes");
+                    }
+                    if !matches!(self.tensor(*to).place, Place::Arena(_)) {
+                        return wrong("a copy over an argument or a constant");
+                    }
+                }
+                Step::Host { program, inputs, outputs } => {
+                    let function = self.host.get(*program as usize).and_then(|h| h.program.main());
+                    let Some(function) = function.filter(|_| known(inputs) && known(outputs)) else {
+                        return wrong("a step of the host, or with tensors that there are not");
+                    };
+                    if function.params.len() != inputs.len() || function.body.results.len() != outputs.len() {
+                        return wrong("a step of the host with other inputs or outputs than its program");
+                    }
+                }
+                Step::While { condition, test, body } => {
+                    if !known(&[*test]) || !scalar(*test, DType::I1) {
+                        return wrong("a loop whose condition is no truth");
+                    }
+                    self.check_steps(condition, depth + 1)?;
+                    self.check_steps(body, depth + 1)?;
+                }
+                Step::Choose { index, branches } => {
+                    if !known(&[*index]) || !scalar(*index, DType::I32) || branches.is_empty() {
+                        return wrong("a choice without a number or without branches");
+                    }
+                    for branch in branches {
+                        self.check_steps(branch, depth + 1)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn walk<'p>(steps: &'p [Step], depth: usize, all: &mut Vec<(usize, &'p Step)>) {
+    for step in steps {
+        all.push((depth, step));
+        match step {
+            Step::While { condition, body, .. } => {
+                walk(condition, depth + 1, all);
+                walk(body, depth + 1, all);
+            }
+            Step::Choose { branches, .. } => branches.iter().for_each(|b| walk(b, depth + 1, all)),
+            Step::Launch { .. } | Step::Copy { .. } | Step::Host { .. } => {}
+        }
+    }
+}
+
+impl fmt::Display for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sizes: Vec<String> = self.shape.iter().map(usize::to_string).collect();
+        write!(f, "{}[{}]", self.dtype, sizes.join(","))
+    }
+}
+
+impl fmt::Display for Plan {
+    /// The memory, the tensors and the steps. What the host does says how many bytes are copied for it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let constants = self.constant_bytes();
+        writeln!(f, "plan {} for {}", self.name, self.architecture)?;
+        writeln!(
+            f,
+            "memory: arena {} bytes, constants {constants}, with arguments {} at most",
+            self.arena_bytes,
+            self.peak_bytes()
+        )?;
+        for tensor in &self.tensors {
+            match tensor.place {
+                Place::Arena(at) => writeln!(f, "  {:<16} {tensor} at {at}", tensor.name)?,
+                Place::Argument(n) => writeln!(f, "  {:<16} {tensor} argument {n}", tensor.name)?,
+                Place::Constant(n) => writeln!(f, "  {:<16} {tensor} constant {n}", tensor.name)?,
+            }
+        }
+        writeln!(f, "steps:")?;
+        self.print(&self.steps, 1, f)?;
+        let results: Vec<&str> = self.results.iter().map(|&r| self.tensor(r).name.as_str()).collect();
+        writeln!(f, "results: {}", results.join(", "))
+    }
+}
+
+impl Plan {
+    fn print(&self, steps: &[Step], depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |ids: &[TensorId]| {
+            ids.iter().map(|&id| self.tensor(id).name.as_str()).collect::<Vec<&str>>().join(", ")
+        };
+        let bytes = |ids: &[TensorId]| ids.iter().filter_map(|&id| self.tensor(id).bytes()).sum::<u64>();
+        let indent = "  ".repeat(depth);
+        for step in steps {
+            match step {
+                Step::Launch { kernel, tensors } => {
+                    let kernel = &self.kernels[*kernel as usize];
+                    let [x, y, z] = kernel.shape.blocks;
+                    let blocks = match (y, z) {
+                        (1, 1) => x.to_string(),
+                        (_, 1) => format!("{x}x{y}"),
+                        _ => format!("{x}x{y}x{z}"),
+                    };
+                    let shared = match kernel.shape.shared {
+                        0 => String::new(),
+                        n => format!(", {n} bytes of shared memory"),
+                    };
+                    writeln!(
+                        f,
+                        "{indent}{}({}) on {blocks} blocks of {}{shared}",
+                        kernel.name,
+                        names(tensors),
+                        kernel.shape.threads
+                    )?;
+                }
+                Step::Copy { from, to } => {
+                    writeln!(
+                        f,
+                        "{indent}copy {} to {}, {} bytes",
+                        names(&[*from]),
+                        names(&[*to]),
+                        bytes(&[*from])
+                    )?;
+                }
+                Step::Host { program, inputs, outputs } => {
+                    let step = &self.host[*program as usize];
+                    writeln!(
+                        f,
+                        "{indent}host {}: {} = {}({}), {} bytes to the host, {} back",
+                        step.operation,
+                        names(outputs),
+                        step.operation,
+                        names(inputs),
+                        bytes(inputs),
+                        bytes(outputs)
+                    )?;
+                    if let Some(reason) = &step.reason {
+                        writeln!(f, "{indent}  // {reason}")?;
+                    }
+                }
+                Step::While { condition, test, body } => {
+                    writeln!(f, "{indent}while {} of", names(&[*test]))?;
+                    self.print(condition, depth + 1, f)?;
+                    writeln!(f, "{indent}do")?;
+                    self.print(body, depth + 1, f)?;
+                }
+                Step::Choose { index, branches } => {
+                    writeln!(f, "{indent}choose by {}", names(&[*index]))?;
+                    for (n, branch) in branches.iter().enumerate() {
+                        writeln!(f, "{indent}branch {n}")?;
+                        self.print(branch, depth + 1, f)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

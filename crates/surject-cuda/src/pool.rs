@@ -1,0 +1,142 @@
+//! A device that keeps memory that was given back.
+
+use crate::{Device, DeviceError, DeviceInfo, Mark, Memory, Module, Recording, Shape, View};
+use std::collections::{BTreeMap, HashMap};
+
+/// A device whose memory waits for the next one who asks: asking a driver takes longer than most kernels, and giving
+/// back waits for all. Sizes are rounded up by an eighth at most, so that similar ones serve each other. Where the
+/// device has no more, all that waits is given back first.
+#[derive(Debug)]
+pub struct Pooled<D: Device> {
+    device: D,
+    /// What waits, by size.
+    waiting: BTreeMap<u64, Vec<Memory>>,
+    /// The sizes of what is in use.
+    sizes: HashMap<Memory, u64>,
+}
+
+/// Smaller sizes are this one.
+const LEAST: u64 = 512;
+
+fn rounded(bytes: u64) -> Option<u64> {
+    let bytes = bytes.max(LEAST);
+    bytes.checked_next_multiple_of(1 << (bytes.ilog2() - 3))
+}
+
+impl<D: Device> Pooled<D> {
+    /// A device and nothing that waits.
+    pub fn new(device: D) -> Pooled<D> {
+        Pooled { device, waiting: BTreeMap::new(), sizes: HashMap::new() }
+    }
+
+    /// The device.
+    pub fn device(&mut self) -> &mut D {
+        &mut self.device
+    }
+
+    /// Bytes in use and bytes that wait.
+    pub fn bytes(&self) -> (u64, u64) {
+        let waiting = self.waiting.iter().map(|(size, all)| size * all.len() as u64).sum();
+        (self.sizes.values().sum(), waiting)
+    }
+
+    /// Gives all that waits back to the device.
+    pub fn trim(&mut self) {
+        for memory in std::mem::take(&mut self.waiting).into_values().flatten() {
+            self.device.free(memory);
+        }
+    }
+}
+
+impl<D: Device> Drop for Pooled<D> {
+    fn drop(&mut self) {
+        self.trim();
+    }
+}
+
+impl<D: Device> Device for Pooled<D> {
+    fn info(&self) -> &DeviceInfo {
+        self.device.info()
+    }
+
+    fn allocate(&mut self, bytes: u64) -> Result<Memory, DeviceError> {
+        let size = rounded(bytes).ok_or(DeviceError::OutOfMemory { bytes, free: None })?;
+        let waiting = self.waiting.get_mut(&size).and_then(Vec::pop);
+        let memory = match waiting {
+            Some(memory) => memory,
+            None => match self.device.allocate(size) {
+                Err(DeviceError::OutOfMemory { .. }) if self.bytes().1 > 0 => {
+                    self.trim();
+                    self.device.allocate(size)?
+                }
+                other => other?,
+            },
+        };
+        self.sizes.insert(memory, size);
+        Ok(memory)
+    }
+
+    fn free(&mut self, memory: Memory) {
+        if let Some(size) = self.sizes.remove(&memory) {
+            self.waiting.entry(size).or_default().push(memory);
+        }
+    }
+
+    fn upload(&mut self, to: View, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.device.upload(to, bytes)
+    }
+
+    fn download(&mut self, from: View, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        self.device.download(from, bytes)
+    }
+
+    fn copy(&mut self, from: View, to: View) -> Result<(), DeviceError> {
+        self.device.copy(from, to)
+    }
+
+    fn load(&mut self, ptx: &str) -> Result<Module, DeviceError> {
+        self.device.load(ptx)
+    }
+
+    fn unload(&mut self, module: Module) {
+        self.device.unload(module);
+    }
+
+    fn launch(
+        &mut self,
+        module: Module,
+        kernel: &str,
+        shape: &Shape,
+        args: &[View],
+    ) -> Result<(), DeviceError> {
+        self.device.launch(module, kernel, shape, args)
+    }
+
+    fn synchronise(&mut self) -> Result<(), DeviceError> {
+        self.device.synchronise()
+    }
+
+    fn mark(&mut self) -> Result<Mark, DeviceError> {
+        self.device.mark()
+    }
+
+    fn elapsed(&mut self, from: Mark, to: Mark) -> Result<f64, DeviceError> {
+        self.device.elapsed(from, to)
+    }
+
+    fn record(&mut self) -> Result<(), DeviceError> {
+        self.device.record()
+    }
+
+    fn recorded(&mut self) -> Result<Recording, DeviceError> {
+        self.device.recorded()
+    }
+
+    fn replay(&mut self, recording: Recording) -> Result<(), DeviceError> {
+        self.device.replay(recording)
+    }
+
+    fn forget(&mut self, recording: Recording) {
+        self.device.forget(recording);
+    }
+}

@@ -1,0 +1,436 @@
+//! A plan on a device.
+
+use crate::{Device, DeviceError, Memory, Module, Place, Plan, PlanError, Recording, Step, TensorId, View};
+use std::collections::HashMap;
+use surject_ir::{Buffer, Program, Scalar, interp};
+
+/// Why a plan does not run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The plan is none.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A wrong number of arguments.
+    #[error("there are {found} arguments where {expected} are needed")]
+    Count {
+        /// How many there are.
+        found: usize,
+        /// How many are needed.
+        expected: usize,
+    },
+    /// An argument of another type.
+    #[error("argument {index} is {found} where {expected} is needed")]
+    Type {
+        /// Which one, from 0.
+        index: usize,
+        /// Its type.
+        found: String,
+        /// The type needed.
+        expected: String,
+    },
+    /// The device fails, outside of any kernel.
+    #[error("{what}: {error}")]
+    Device {
+        /// What was done.
+        what: String,
+        /// What went wrong.
+        error: DeviceError,
+    },
+    /// A kernel fails.
+    #[error("kernel `{kernel}`, of the assignment `{assignment}`: {error}")]
+    Kernel {
+        /// The kernel.
+        kernel: String,
+        /// The assignment that it computes.
+        assignment: String,
+        /// What went wrong.
+        error: DeviceError,
+    },
+    /// What the host computes fails.
+    #[error("`{operation}` on the host: {error}")]
+    Host {
+        /// What it is.
+        operation: String,
+        /// What went wrong.
+        error: String,
+    },
+    /// A result does not fit in the memory of the host.
+    #[error("the result `{0}` does not fit in memory")]
+    Memory(String),
+}
+
+/// What computes the steps of the host.
+pub trait Host: Send {
+    /// Runs the only function of a program, the one of this number in its plan. An error says what is wrong.
+    fn run(&mut self, number: u32, program: &Program, args: &[Buffer]) -> Result<Vec<Buffer>, String>;
+}
+
+/// The reference interpreter of programs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Interpreter;
+
+impl Host for Interpreter {
+    fn run(&mut self, _: u32, program: &Program, args: &[Buffer]) -> Result<Vec<Buffer>, String> {
+        let name = program.main().map_or("main", |f| f.name.as_str());
+        interp::run(program, name, args).map_err(|error| error.to_string())
+    }
+}
+
+/// What a run did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Kernels that were launched one by one.
+    pub launches: u64,
+    /// Recordings that were replayed.
+    pub replays: u64,
+    /// Steps of the host.
+    pub host: u64,
+    /// Bytes that went to the host before the results do: for its steps, and scalars that decide.
+    pub to_host: u64,
+    /// Bytes that came from the host after the arguments did.
+    pub from_host: u64,
+}
+
+/// A plan on a device, with all the memory that it needs.
+pub struct Session<D: Device> {
+    device: D,
+    plan: Plan,
+    host: Box<dyn Host>,
+    module: Option<Module>,
+    arena: Memory,
+    arguments: Vec<Memory>,
+    constants: Vec<Memory>,
+    /// Launches and copies next to each other that have been done, by the address of the first, and their recording once they
+    /// have been done again.
+    recordings: HashMap<*const Step, Option<Recording>>,
+    counts: Counts,
+    /// The kernel that was launched last since the device was waited for.
+    last: Option<u32>,
+    /// Is every kernel waited for, so that errors name it?
+    careful: bool,
+}
+
+// SAFETY: the addresses are those of steps of the plan, which moves with the session and whose steps never change; they
+// are only compared.
+unsafe impl<D: Device + Send> Send for Session<D> {}
+
+/// Fewer launches and copies are done one by one.
+const RECORDED: usize = 3;
+
+impl<D: Device> Session<D> {
+    /// Loads a plan. With the environment variable `SURJECT_CUDA_SYNC` every kernel is waited for, so that an error that
+    /// the device reports late names the kernel that made it.
+    pub fn new(device: D, plan: Plan) -> Result<Session<D>, RunError> {
+        Session::with_host(device, plan, Box::new(Interpreter))
+    }
+
+    /// As [`Session::new`], and what computes the steps of the host.
+    pub fn with_host(device: D, plan: Plan, host: Box<dyn Host>) -> Result<Session<D>, RunError> {
+        plan.check()?;
+        let mut session = Session {
+            device,
+            plan,
+            host,
+            module: None,
+            arena: Memory(0),
+            arguments: Vec::new(),
+            constants: Vec::new(),
+            recordings: HashMap::new(),
+            counts: Counts::default(),
+            last: None,
+            careful: std::env::var_os("SURJECT_CUDA_SYNC").is_some_and(|v| !v.is_empty()),
+        };
+        session.load()?;
+        Ok(session)
+    }
+
+    fn load(&mut self) -> Result<(), RunError> {
+        let doing = |what: &str| {
+            let what = what.to_string();
+            move |error| RunError::Device { what, error }
+        };
+        let arena = self.plan.arena_bytes;
+        self.arena = self.device.allocate(arena).map_err(doing("memory for intermediate tensors"))?;
+        for &param in &self.plan.params {
+            let tensor = self.plan.tensor(param);
+            let what = format!("memory for the argument `{}`", tensor.name);
+            let memory = self.device.allocate(tensor.bytes().unwrap_or(0)).map_err(doing(&what))?;
+            self.arguments.push(memory);
+        }
+        for constant in &self.plan.constants {
+            let bytes = constant.bytes().len() as u64;
+            let memory = self.device.allocate(bytes).map_err(doing("memory for a constant"))?;
+            self.constants.push(memory);
+            let view = View { memory, offset: 0, bytes };
+            self.device.upload(view, constant.bytes()).map_err(doing("copying a constant"))?;
+        }
+        if !self.plan.kernels.is_empty() {
+            let loaded = self.device.load(&self.plan.ptx);
+            self.module = Some(loaded.map_err(|error| {
+                // The driver does not say which kernel it is that it does not like, unless its words do.
+                let named = self.plan.kernels.iter().find(|k| error.to_string().contains(&k.name));
+                match (named, &self.plan.kernels[..]) {
+                    (Some(kernel), _) | (None, [kernel]) => RunError::Kernel {
+                        kernel: kernel.name.clone(),
+                        assignment: kernel.assignment.clone(),
+                        error,
+                    },
+                    _ => RunError::Device { what: format!("the kernels of `{}`", self.plan.name), error },
+                }
+            })?);
+        }
+        Ok(())
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The device.
+    pub fn device(&mut self) -> &mut D {
+        &mut self.device
+    }
+
+    /// What all runs did.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Runs the plan.
+    pub fn run(&mut self, args: &[Buffer]) -> Result<Vec<Buffer>, RunError> {
+        self.upload(args)?;
+        self.go()?;
+        self.results()
+    }
+
+    /// Copies arguments to the device, where they stay.
+    pub fn upload(&mut self, args: &[Buffer]) -> Result<(), RunError> {
+        if args.len() != self.plan.params.len() {
+            return Err(RunError::Count { found: args.len(), expected: self.plan.params.len() });
+        }
+        for (index, (&param, arg)) in self.plan.params.iter().zip(args).enumerate() {
+            let tensor = self.plan.tensor(param);
+            if tensor.dtype != arg.dtype() || tensor.shape != arg.shape() {
+                let sizes: Vec<String> = arg.shape().iter().map(usize::to_string).collect();
+                let found = format!("{}[{}]", arg.dtype(), sizes.join(","));
+                return Err(RunError::Type { index, found, expected: tensor.to_string() });
+            }
+        }
+        for (index, arg) in args.iter().enumerate() {
+            let view = View { memory: self.arguments[index], offset: 0, bytes: arg.bytes().len() as u64 };
+            self.device
+                .upload(view, arg.bytes())
+                .map_err(|error| RunError::Device { what: format!("copying argument {index}"), error })?;
+        }
+        Ok(())
+    }
+
+    /// Does the steps on the arguments that are there, and does not wait for the last of them.
+    pub fn go(&mut self) -> Result<(), RunError> {
+        let steps = std::mem::take(&mut self.plan.steps);
+        let done = self.steps(&steps);
+        self.plan.steps = steps;
+        done
+    }
+
+    /// As [`Session::go`], and waits; gives the milliseconds that the device took.
+    pub fn timed(&mut self) -> Result<f64, RunError> {
+        let doing = |error| RunError::Device { what: "measuring".into(), error };
+        let from = self.device.mark().map_err(doing)?;
+        self.go()?;
+        let to = self.device.mark().map_err(doing)?;
+        self.device.elapsed(from, to).map_err(|error| self.late(error, "measuring"))
+    }
+
+    /// Waits for the steps.
+    pub fn wait(&mut self) -> Result<(), RunError> {
+        let waited = self.device.synchronise().map_err(|error| self.late(error, "waiting"));
+        self.last = None;
+        waited
+    }
+
+    /// Waits for the steps, and copies the results to the host.
+    pub fn results(&mut self) -> Result<Vec<Buffer>, RunError> {
+        let ids = self.plan.results.clone();
+        ids.into_iter().map(|id| self.download(id)).collect()
+    }
+
+    fn view(&self, id: TensorId) -> View {
+        let tensor = self.plan.tensor(id);
+        let bytes = tensor.bytes().unwrap_or(0);
+        let (memory, offset) = match tensor.place {
+            Place::Arena(at) => (self.arena, at),
+            Place::Argument(n) => (self.arguments[n as usize], 0),
+            Place::Constant(n) => (self.constants[n as usize], 0),
+        };
+        View { memory, offset, bytes }
+    }
+
+    /// An error that the device reports when it is waited for is that of a kernel before, if there is one.
+    fn late(&self, error: DeviceError, what: &str) -> RunError {
+        match (self.last, &error) {
+            (Some(kernel), DeviceError::Lost(_)) => {
+                let kernel = &self.plan.kernels[kernel as usize];
+                let name = if self.careful {
+                    kernel.name.clone()
+                } else {
+                    format!("{} or one before it (SURJECT_CUDA_SYNC=1 finds it)", kernel.name)
+                };
+                RunError::Kernel { kernel: name, assignment: kernel.assignment.clone(), error }
+            }
+            _ => RunError::Device { what: what.to_string(), error },
+        }
+    }
+
+    fn download(&mut self, id: TensorId) -> Result<Buffer, RunError> {
+        let (view, tensor) = (self.view(id), self.plan.tensor(id));
+        let mut buffer = Buffer::try_unwritten(tensor.dtype, &tensor.shape)
+            .ok_or_else(|| RunError::Memory(tensor.name.clone()))?;
+        let found = self.device.download(view, buffer.bytes_mut());
+        found.map_err(|error| {
+            self.late(error, &format!("copying `{}` to the host", self.plan.tensor(id).name))
+        })?;
+        self.last = None;
+        Ok(buffer)
+    }
+
+    /// The value of a scalar of the device.
+    fn scalar(&mut self, id: TensorId) -> Result<Option<Scalar>, RunError> {
+        let buffer = self.download(id)?;
+        self.counts.to_host += buffer.bytes().len() as u64;
+        Ok((!buffer.is_empty()).then(|| buffer.get(0)))
+    }
+
+    fn steps(&mut self, steps: &[Step]) -> Result<(), RunError> {
+        let mut at = 0;
+        while at < steps.len() {
+            let simple = |s: &&Step| matches!(s, Step::Launch { .. } | Step::Copy { .. });
+            let count = steps[at..].iter().take_while(simple).count();
+            if count > 0 {
+                self.straight(&steps[at..at + count])?;
+                at += count;
+                continue;
+            }
+            match &steps[at] {
+                Step::Launch { .. } | Step::Copy { .. } => {}
+                Step::Host { program, inputs, outputs } => self.host(*program, inputs, outputs)?,
+                Step::While { condition, test, body } => loop {
+                    self.steps(condition)?;
+                    if !self.scalar(*test)?.is_some_and(Scalar::is_true) {
+                        break;
+                    }
+                    self.steps(body)?;
+                },
+                Step::Choose { index, branches } => {
+                    let number = self.scalar(*index)?.and_then(Scalar::as_i128).unwrap_or(-1);
+                    let chosen =
+                        usize::try_from(number).ok().and_then(|n| branches.get(n)).or(branches.last());
+                    if let Some(branch) = chosen {
+                        self.steps(branch)?;
+                    }
+                }
+            }
+            at += 1;
+        }
+        Ok(())
+    }
+
+    /// Launches and copies next to each other. The first time they are done one by one, which loads what is loaded late; then
+    /// they are recorded, and replayed from there on.
+    fn straight(&mut self, steps: &[Step]) -> Result<(), RunError> {
+        let is_first = !self.recordings.contains_key(&steps.as_ptr());
+        if steps.len() < RECORDED || is_first || self.careful {
+            self.recordings.entry(steps.as_ptr()).or_default();
+            return steps.iter().try_for_each(|step| self.simple(step));
+        }
+        let doing = |error| RunError::Device { what: "recording kernels".into(), error };
+        let recording = match self.recordings.get(&steps.as_ptr()) {
+            Some(&Some(recording)) => recording,
+            _ => {
+                self.device.record().map_err(doing)?;
+                let done = steps.iter().try_for_each(|step| self.simple(step));
+                let recording = self.device.recorded();
+                done?;
+                let recording = recording.map_err(doing)?;
+                self.recordings.insert(steps.as_ptr(), Some(recording));
+                recording
+            }
+        };
+        self.counts.replays += 1;
+        if let Some(Step::Launch { kernel, .. }) =
+            steps.iter().rev().find(|s| matches!(s, Step::Launch { .. }))
+        {
+            self.last = Some(*kernel);
+        }
+        self.device.replay(recording).map_err(|error| self.late(error, "replaying kernels"))
+    }
+
+    fn simple(&mut self, step: &Step) -> Result<(), RunError> {
+        match step {
+            Step::Launch { kernel: number, tensors } => {
+                let views: Vec<View> = tensors.iter().map(|&t| self.view(t)).collect();
+                let kernel = &self.plan.kernels[*number as usize];
+                let failed = |error| RunError::Kernel {
+                    kernel: kernel.name.clone(),
+                    assignment: kernel.assignment.clone(),
+                    error,
+                };
+                let module = self.module.ok_or_else(|| failed(DeviceError::NoKernel(kernel.name.clone())))?;
+                self.counts.launches += 1;
+                self.device.launch(module, &kernel.name, &kernel.shape, &views).map_err(failed)?;
+                if self.careful {
+                    self.device.synchronise().map_err(failed)?;
+                }
+                self.last = Some(*number);
+                Ok(())
+            }
+            Step::Copy { from, to } => {
+                let (source, target) = (self.view(*from), self.view(*to));
+                self.device.copy(source, target).map_err(|error| {
+                    let what = format!("copying `{}`", self.plan.tensor(*from).name);
+                    self.late(error, &what)
+                })
+            }
+            Step::Host { .. } | Step::While { .. } | Step::Choose { .. } => Ok(()),
+        }
+    }
+
+    fn host(&mut self, program: u32, inputs: &[TensorId], outputs: &[TensorId]) -> Result<(), RunError> {
+        let args = inputs.iter().map(|&id| self.download(id)).collect::<Result<Vec<Buffer>, RunError>>()?;
+        self.counts.host += 1;
+        self.counts.to_host += args.iter().map(|b| b.bytes().len() as u64).sum::<u64>();
+        let step = &self.plan.host[program as usize];
+        let failed = |error| RunError::Host { operation: step.operation.clone(), error };
+        let results = self.host.run(program, &step.program, &args).map_err(failed)?;
+        for (&id, result) in outputs.iter().zip(&results) {
+            let view = self.view(id);
+            let tensor = self.plan.tensor(id);
+            if tensor.dtype != result.dtype() || tensor.shape != result.shape() {
+                let what = format!("`{}` on the host gives another type than {tensor}", step.operation);
+                return Err(PlanError(what).into());
+            }
+            self.counts.from_host += view.bytes;
+            self.device.upload(view, result.bytes()).map_err(|error| RunError::Device {
+                what: format!("copying `{}` to the device", tensor.name),
+                error,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl<D: Device> Drop for Session<D> {
+    fn drop(&mut self) {
+        for recording in self.recordings.drain().filter_map(|(_, r)| r) {
+            self.device.forget(recording);
+        }
+        if let Some(module) = self.module.take() {
+            self.device.unload(module);
+        }
+        let all = std::iter::once(self.arena).chain(self.arguments.drain(..)).chain(self.constants.drain(..));
+        for memory in all.filter(|m| m.0 != 0).collect::<Vec<Memory>>() {
+            self.device.free(memory);
+        }
+    }
+}

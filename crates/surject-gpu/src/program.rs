@@ -1,0 +1,507 @@
+//! Programs as plans of a GPU: kernels, library operations on the host, loops and choices.
+//!
+//! Every assignment becomes kernels, and so do library operations that have any ([`surject_codegen::kernels::library`]); kernels of one
+//! text are made once. What has no kernel — other library operations, and assignments whose types or operations a GPU has
+//! no form for — is a step of the host, which the plan says with the
+//! bytes that are copied for it and, of assignments, why. A loop carries its values in tensors of its own: what its body
+//! yields is copied there, by way of others where one carried value becomes another.
+
+use crate::Gpu;
+use crate::compile::{self, CompileError};
+use crate::update::update;
+use crate::write::{self, Written};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use surject_codegen::CodegenError;
+use surject_codegen::kernels::expression::Tensor as KernelTensor;
+use surject_codegen::kernels::legal::legal;
+use surject_codegen::kernels::library::{Call, LibraryKernels};
+use surject_codegen::kernels::run::{Kernels, assignments, kernels};
+use surject_codegen::kernels::schedule::Schedules;
+use surject_cuda::{
+    HostStep, Kernel, Place, Plan, PlanError, Shape, Step, Tensor, TensorId, in_place, memory,
+};
+use surject_ir::{
+    Block, Buffer, FieldId, FieldKind, Function, LibOp, Program, Region, Statement, StatementKind,
+    TensorType, Var,
+};
+
+/// Why a program has no plan.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// The program is not well formed.
+    #[error(transparent)]
+    Verify(#[from] surject_ir::VerifyError),
+    /// Code generation refuses it.
+    #[error(transparent)]
+    Codegen(#[from] CodegenError),
+    /// The PTX cannot be made.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// The memory cannot be planned.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+}
+
+/// A plan without code, and the module that its code is made of.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The plan; its PTX is empty.
+    pub plan: Plan,
+    /// The kernels, as MLIR.
+    pub module: String,
+}
+
+/// The plan of a function for a GPU, with its PTX.
+pub fn compile(
+    program: &Program,
+    function: &str,
+    gpu: &Gpu,
+    given: &Schedules,
+) -> Result<Plan, ProgramError> {
+    let Planned { mut plan, module } = planned(program, function, gpu, given)?;
+    if !plan.kernels.is_empty() {
+        plan.ptx = compile::ptx(&module, gpu.name)?;
+    }
+    Ok(plan)
+}
+
+/// The plan of a function for a GPU. Its sizes are numbers: those of a call are bound first.
+pub fn planned(
+    program: &Program,
+    function: &str,
+    gpu: &Gpu,
+    given: &Schedules,
+) -> Result<Planned, ProgramError> {
+    surject_ir::verify(program)?;
+    let found = program.function(function).ok_or_else(|| CodegenError::NoFunction(function.to_string()))?;
+    if let Some(guard) = found.guards.first() {
+        let what = format!("the guard `{}`: bind the sizes of the call first", guard.fact);
+        return Err(CodegenError::Unsupported { what, origin: None }.into());
+    }
+    let names = assignments(found).into_iter().map(|(name, field)| (field, name)).collect();
+    let planner = Planner {
+        function: found,
+        gpu,
+        given,
+        names,
+        places: HashMap::new(),
+        numbers: HashMap::new(),
+        written: Vec::new(),
+        used: HashSet::new(),
+        plan: Plan {
+            name: if program.name.is_empty() { found.name.clone() } else { program.name.clone() },
+            architecture: gpu.name.to_string(),
+            tensors: Vec::new(),
+            params: Vec::new(),
+            results: Vec::new(),
+            kernels: Vec::new(),
+            host: Vec::new(),
+            steps: Vec::new(),
+            constants: Vec::new(),
+            arena_bytes: 0,
+            ptx: String::new(),
+        },
+    };
+    planner.plan()
+}
+
+struct Planner<'a> {
+    function: &'a Function,
+    gpu: &'a Gpu,
+    given: &'a Schedules,
+    names: HashMap<FieldId, String>,
+    /// Which tensor a variable is.
+    places: HashMap<Var, TensorId>,
+    /// The kernels so far, by their text without their names; `None` where the grid has no blocks.
+    numbers: HashMap<String, Option<u32>>,
+    written: Vec<Written>,
+    /// The names of kernels so far.
+    used: HashSet<String>,
+    plan: Plan,
+}
+
+impl Planner<'_> {
+    fn plan(mut self) -> Result<Planned, ProgramError> {
+        for (number, &param) in self.function.params.iter().enumerate() {
+            let place = Place::Argument(number as u32);
+            let id = self.tensor(self.function.name_of(param), self.function.ty(param), place)?;
+            self.places.insert(param, id);
+            self.plan.params.push(id);
+        }
+        let function = self.function;
+        self.plan.steps = self.block(&function.body)?;
+        self.plan.results = self.all(&function.body.results)?;
+        in_place(&mut self.plan);
+        memory::place(&mut self.plan)?;
+        self.plan.check()?;
+        Ok(Planned { plan: self.plan, module: write::module(&self.written) })
+    }
+
+    /// A new tensor.
+    fn tensor(&mut self, name: &str, ty: &TensorType, place: Place) -> Result<TensorId, ProgramError> {
+        let sizes = ty.space.sizes().ok_or_else(|| CodegenError::Unsupported {
+            what: format!("the type {ty}, whose sizes are not constant"),
+            origin: None,
+        })?;
+        let shape = sizes.iter().map(|&n| usize::try_from(n).ok()).collect::<Option<Vec<usize>>>();
+        let too_large = || CodegenError::Overflow { what: format!("`{name}`, {ty}") };
+        let tensor =
+            Tensor { name: name.to_string(), dtype: ty.dtype, shape: shape.ok_or_else(too_large)?, place };
+        tensor.bytes().ok_or_else(too_large)?;
+        let id = TensorId(self.plan.tensors.len() as u32);
+        self.plan.tensors.push(tensor);
+        Ok(id)
+    }
+
+    /// A new tensor of the arena.
+    fn fresh(&mut self, name: &str, ty: &TensorType) -> Result<TensorId, ProgramError> {
+        self.tensor(name, ty, Place::Arena(0))
+    }
+
+    /// The tensor that a variable is from here on, of the arena.
+    fn define(&mut self, var: Var) -> Result<TensorId, ProgramError> {
+        let id = self.fresh(self.function.name_of(var), self.function.ty(var))?;
+        self.places.insert(var, id);
+        Ok(id)
+    }
+
+    fn get(&self, var: Var) -> Result<TensorId, ProgramError> {
+        self.places.get(&var).copied().ok_or_else(|| {
+            let what = format!("`{}` is used before it is defined", self.function.name_of(var));
+            CodegenError::Malformed { what, origin: None }.into()
+        })
+    }
+
+    fn all(&self, vars: &[Var]) -> Result<Vec<TensorId>, ProgramError> {
+        vars.iter().map(|&v| self.get(v)).collect()
+    }
+
+    fn block(&mut self, block: &Block) -> Result<Vec<Step>, ProgramError> {
+        let mut steps = Vec::new();
+        for statement in &block.statements {
+            self.statement(statement, &mut steps)?;
+        }
+        Ok(steps)
+    }
+
+    fn statement(&mut self, statement: &Statement, steps: &mut Vec<Step>) -> Result<(), ProgramError> {
+        match &statement.kind {
+            StatementKind::Store { target, field } => self.store(statement, *target, *field, steps),
+            StatementKind::Constant { target, value } => {
+                let number = self.plan.constants.len() as u32;
+                let (name, ty) = (self.function.name_of(*target), self.function.ty(*target));
+                let id = self.tensor(name, ty, Place::Constant(number))?;
+                self.plan.constants.push(Buffer::clone(value));
+                self.places.insert(*target, id);
+                Ok(())
+            }
+            StatementKind::Call { op, args, targets, .. } => self.call(statement, op, args, targets, steps),
+            StatementKind::While { targets, inits, cond, body } => {
+                self.repeat(targets, inits, [cond, body], steps)
+            }
+            StatementKind::If { targets, index, branches } => {
+                let index = self.get(*index)?;
+                let outputs = targets
+                    .iter()
+                    .map(|&t| self.define(t))
+                    .collect::<Result<Vec<TensorId>, ProgramError>>()?;
+                let mut lists = Vec::new();
+                for branch in branches {
+                    let mut list = self.block(&branch.body)?;
+                    let results = self.all(&branch.body.results)?;
+                    list.extend(results.iter().zip(&outputs).map(|(&from, &to)| Step::Copy { from, to }));
+                    lists.push(list);
+                }
+                steps.push(Step::Choose { index, branches: lists });
+                Ok(())
+            }
+        }
+    }
+
+    /// A loop. What it carries, before, in and after it, is one tensor each.
+    fn repeat(
+        &mut self,
+        targets: &[Var],
+        inits: &[Var],
+        [cond, body]: [&Region; 2],
+        steps: &mut Vec<Step>,
+    ) -> Result<(), ProgramError> {
+        let mut carried = Vec::new();
+        for (i, (&target, &init)) in targets.iter().zip(inits).enumerate() {
+            let from = self.get(init)?;
+            // What every round gives on as it was is the tensor that the loop begins with.
+            if body.body.results.get(i) == body.params.get(i) {
+                self.places.insert(target, from);
+                carried.push(from);
+                continue;
+            }
+            let to = self.define(target)?;
+            steps.push(Step::Copy { from, to });
+            carried.push(to);
+        }
+        let give = |planner: &mut Self, region: &Region| {
+            planner.places.extend(region.params.iter().copied().zip(carried.iter().copied()));
+        };
+        give(self, cond);
+        let condition = self.block(&cond.body)?;
+        let test = match cond.body.results[..] {
+            [test] => self.get(test)?,
+            _ => {
+                let what = "a loop with a condition of several values".to_string();
+                return Err(CodegenError::Malformed { what, origin: None }.into());
+            }
+        };
+        give(self, body);
+        let mut list = self.block(&body.body)?;
+        let results = self.all(&body.body.results)?;
+        // A carried value that another one becomes must not be overwritten first.
+        let mut late = Vec::new();
+        for (i, (&from, &to)) in results.iter().zip(&carried).enumerate() {
+            if from == to {
+                continue;
+            }
+            if carried.contains(&from) {
+                let ty = self.function.ty(targets[i]).clone();
+                let between = self.fresh(&format!("{}.next", self.function.name_of(targets[i])), &ty)?;
+                list.push(Step::Copy { from, to: between });
+                late.push(Step::Copy { from: between, to });
+            } else {
+                late.push(Step::Copy { from, to });
+            }
+        }
+        list.extend(late);
+        steps.push(Step::While { condition, test, body: list });
+        Ok(())
+    }
+
+    /// An assignment: kernels, or a step of the host where a GPU has no form for it.
+    fn store(
+        &mut self,
+        statement: &Statement,
+        target: Var,
+        field: FieldId,
+        steps: &mut Vec<Step>,
+    ) -> Result<(), ProgramError> {
+        let name = self.names.get(&field).cloned().unwrap_or_else(|| "kernel".into());
+        let Kernels { kernels, temporaries } =
+            match kernels(self.function, field, self.gpu, &name, self.given) {
+                Ok(kernels) => kernels,
+                Err(CodegenError::Unsupported { what, .. }) => {
+                    return self.host(statement, "assignment", Some(what), steps);
+                }
+                Err(error) => return Err(error.into()),
+            };
+        match self.forms(kernels.iter().map(|made| &made.launch.kernel), &name) {
+            Ok(forms) => {
+                let own = self.define(target)?;
+                let between = self.temporaries(&name, &temporaries)?;
+                let launches = kernels.iter().map(|made| &made.launch.tensors[..]).zip(forms);
+                self.launches(launches, &HashMap::new(), Some(own), &between, steps)
+            }
+            Err(reason) => self.host(statement, "assignment", Some(reason), steps),
+        }
+    }
+
+    /// A library operation: kernels, a copy, or a step of the host.
+    fn call(
+        &mut self,
+        statement: &Statement,
+        op: &LibOp,
+        args: &[Var],
+        targets: &[Var],
+        steps: &mut Vec<Step>,
+    ) -> Result<(), ProgramError> {
+        let name = targets.first().map_or("kernel", |&t| self.function.name_of(t)).to_string();
+        match (op, args, targets) {
+            // The same bytes.
+            (LibOp::BitcastReshape { .. }, &[from], &[to]) => {
+                let from = self.get(from)?;
+                let to = self.define(to)?;
+                steps.push(Step::Copy { from, to });
+                return Ok(());
+            }
+            (LibOp::DynamicUpdateSlice, &[operand, ref others @ ..], &[target]) => {
+                let kernel = update(self.function, args, &format!("{name}_0"));
+                if let Some(Ok(kernel)) = kernel.map(|kernel| self.form(&kernel, &name)) {
+                    let from = self.get(operand)?;
+                    let mut tensors = self.all(others)?;
+                    let to = self.define(target)?;
+                    tensors.push(to);
+                    steps.push(Step::Copy { from, to });
+                    steps.extend(kernel.map(|kernel| Step::Launch { kernel, tensors }));
+                    return Ok(());
+                }
+            }
+            _ => {}
+        }
+        let call = Call::of(self.function, statement).filter(|call| call.refusal().is_none());
+        let Some(call) = call else { return self.host(statement, op.name(), None, steps) };
+        let LibraryKernels { launches, temporaries } = match call.kernels(self.gpu, &name) {
+            Ok(kernels) => kernels,
+            Err(CodegenError::Unsupported { what, .. }) => {
+                return self.host(statement, op.name(), Some(what), steps);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        match self.forms(launches.iter().map(|l| &l.kernel), &name) {
+            Ok(forms) => {
+                let own =
+                    targets.iter().map(|&t| Ok((t, self.define(t)?))).collect::<Result<_, ProgramError>>()?;
+                let between = self.temporaries(&name, &temporaries)?;
+                self.launches(launches.iter().map(|l| &l.tensors[..]).zip(forms), &own, None, &between, steps)
+            }
+            Err(reason) => self.host(statement, op.name(), Some(reason), steps),
+        }
+    }
+
+    /// The numbers of kernels: all of them have a form, or an error says why one has none.
+    fn forms<'k>(
+        &mut self,
+        kernels: impl Iterator<Item = &'k surject_kernel::Kernel>,
+        assignment: &str,
+    ) -> Result<Vec<Option<u32>>, String> {
+        kernels.map(|kernel| self.form(kernel, assignment)).collect()
+    }
+
+    fn temporaries(&mut self, name: &str, types: &[TensorType]) -> Result<Vec<TensorId>, ProgramError> {
+        types.iter().enumerate().map(|(number, ty)| self.fresh(&format!("{name}.{number}"), ty)).collect()
+    }
+
+    /// Launches of kernels on their tensors. Those that a library operation defines are not variables before it.
+    fn launches<'t>(
+        &mut self,
+        launches: impl Iterator<Item = (&'t [KernelTensor], Option<u32>)>,
+        defined: &HashMap<Var, TensorId>,
+        target: Option<TensorId>,
+        between: &[TensorId],
+        steps: &mut Vec<Step>,
+    ) -> Result<(), ProgramError> {
+        for (tensors, kernel) in launches {
+            // A grid without blocks computes nothing.
+            let Some(kernel) = kernel else { continue };
+            let missing =
+                || CodegenError::Malformed { what: "a kernel without its tensors".into(), origin: None };
+            let find = |tensor: &KernelTensor| match *tensor {
+                KernelTensor::Var(var) => defined.get(&var).copied().map_or_else(|| self.get(var), Ok),
+                KernelTensor::Target => Ok(target.ok_or_else(missing)?),
+                KernelTensor::Temporary(number) => Ok(between.get(number).copied().ok_or_else(missing)?),
+            };
+            let tensors = tensors.iter().map(find).collect::<Result<_, ProgramError>>()?;
+            steps.push(Step::Launch { kernel, tensors });
+        }
+        Ok(())
+    }
+
+    /// The number of a kernel, which is made if there is none like it; `None` where its grid has no blocks. An error says
+    /// why a GPU has no form for it.
+    fn form(&mut self, kernel: &surject_kernel::Kernel, assignment: &str) -> Result<Option<u32>, String> {
+        let key = surject_kernel::Kernel { name: "k".into(), ..kernel.clone() }.to_string();
+        if let Some(&number) = self.numbers.get(&key) {
+            return Ok(number);
+        }
+        let name = self.free_name(&kernel.name);
+        let named = surject_kernel::Kernel { name: name.clone(), ..kernel.clone() };
+        let arithmetic = legal(&named).map_err(|error| error.to_string())?;
+        let written = write::write(&arithmetic).map_err(|error| error.to_string())?;
+        let grid = written.launch.grid(&|_| None).ok_or("a grid of a size that is not known")?;
+        let blocks = grid.map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+        if blocks[0] > i32::MAX as u32 || blocks[1] > 65_535 || blocks[2] > 65_535 {
+            return Err(format!("a grid of {grid:?} blocks is larger than a GPU has"));
+        }
+        let number = (!blocks.contains(&0)).then(|| {
+            self.plan.kernels.push(Kernel {
+                name,
+                assignment: assignment.to_string(),
+                shape: Shape {
+                    blocks,
+                    threads: written.launch.threads as u32,
+                    shared: written.launch.shared as u32,
+                },
+                tensors: kernel.params.len() as u32,
+            });
+            self.written.push(written);
+            self.plan.kernels.len() as u32 - 1
+        });
+        self.numbers.insert(key, number);
+        Ok(number)
+    }
+
+    /// A name like this one that no kernel has yet.
+    fn free_name(&mut self, name: &str) -> String {
+        let mut free = name.to_string();
+        let mut number = 0;
+        while !self.used.insert(free.clone()) {
+            number += 1;
+            free = format!("{name}_again{number}");
+        }
+        free
+    }
+
+    /// A statement that the host does.
+    fn host(
+        &mut self,
+        statement: &Statement,
+        operation: &str,
+        reason: Option<String>,
+        steps: &mut Vec<Step>,
+    ) -> Result<(), ProgramError> {
+        let inputs = free_variables(self.function, statement);
+        let own = self.all(&inputs)?;
+        let targets = statement.targets().to_vec();
+        let mut function = self.function.clone();
+        function.params = inputs;
+        function.guards = Vec::new();
+        function.body = Block { statements: vec![statement.clone()], results: targets.clone() };
+        let whole = Program { name: operation.to_string(), functions: vec![function] };
+        // Through text, which holds what the statement needs and nothing else of the function.
+        let text = surject_ir::print(&whole);
+        let program = surject_ir::parse(&text).map_err(|error| CodegenError::Malformed {
+            what: format!("a step of the host: {error}"),
+            origin: statement.origin.as_deref().map(str::to_string),
+        })?;
+        let outputs =
+            targets.iter().map(|&t| self.define(t)).collect::<Result<Vec<TensorId>, ProgramError>>()?;
+        let number = self.plan.host.len() as u32;
+        self.plan.host.push(HostStep { operation: operation.to_string(), reason, program });
+        steps.push(Step::Host { program: number, inputs: own, outputs });
+        Ok(())
+    }
+}
+
+/// The variables that a statement uses and does not define: arguments of an operation, then others by their numbers.
+fn free_variables(function: &Function, whole: &Statement) -> Vec<Var> {
+    let (mut used, mut own) = (BTreeSet::new(), HashSet::new());
+    let mut work = vec![whole];
+    while let Some(statement) = work.pop() {
+        own.extend(statement.targets().iter().copied());
+        match &statement.kind {
+            StatementKind::Store { field, .. } => {
+                used.extend(function.fields.reachable(&[*field]).into_iter().filter_map(|f| {
+                    match function.fields[f].kind {
+                        FieldKind::Tensor(var) => Some(var),
+                        _ => None,
+                    }
+                }));
+            }
+            StatementKind::Constant { .. } => {}
+            StatementKind::Call { args, .. } => used.extend(args.iter().copied()),
+            StatementKind::While { inits, .. } => used.extend(inits.iter().copied()),
+            StatementKind::If { index, .. } => {
+                used.insert(*index);
+            }
+        }
+        for region in statement.regions() {
+            own.extend(region.params.iter().copied());
+            used.extend(region.body.results.iter().copied());
+            work.extend(&region.body.statements);
+        }
+    }
+    // Arguments of an operation come first, in their order.
+    let mut all: Vec<Var> = Vec::new();
+    if let StatementKind::Call { args, .. } = &whole.kind {
+        all.extend(args);
+    }
+    all.extend(used);
+    let mut seen = HashSet::new();
+    all.into_iter().filter(|var| !own.contains(var) && seen.insert(*var)).collect()
+}

@@ -1,0 +1,64 @@
+//! `surject compile`: writes a program as an archive that runs without a compiler.
+
+use crate::archive::{self, Target};
+use crate::pipeline::{OptimiseOptions, optimise};
+use crate::progress::stage;
+use crate::{Failure, Source};
+use std::io::Write;
+use std::path::PathBuf;
+use surject_ir::bind::is_symbolic;
+use surject_rules::Exactness;
+
+/// Arguments of `surject compile`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The program: StableHLO text, a module of the Surject dialect, `.program`, or tensor source (`.sj`).
+    program: PathBuf,
+    /// The archive to write.
+    #[arg(short, long, value_name = "OUT.sjx")]
+    output: PathBuf,
+    /// What it is for: `cuda:sm_80` or `cuda:sm_90a`, or `cpu:host`, processors like this one.
+    #[arg(long, value_name = "TARGET")]
+    target: Target,
+    /// Compile the program as it was imported, without rewriting.
+    #[arg(long)]
+    no_opt: bool,
+    /// How far results may differ from those of the program as it stands: `exact`, `reassociates`, `rounds` or `overflows`.
+    #[arg(long, value_name = "CLASS", default_value = "reassociates")]
+    exactness: Exactness,
+    /// Rewrite rules to use beside the laws.
+    #[arg(long, value_name = "FILE")]
+    rules: Vec<PathBuf>,
+    /// The function to compile.
+    #[arg(long, value_name = "NAME")]
+    func: Option<String>,
+}
+
+/// Runs the subcommand.
+pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
+    let source = Source::load(&arguments.program)?;
+    let (program, _) = stage("reading", || source.program(None));
+    let mut program = program?;
+    let name = super::function_name(&program, arguments.func.as_deref(), &source.name)?;
+    if program.function(&name).is_some_and(is_symbolic) {
+        let message = format!(
+            "{}: `{name}` has symbolic sizes, and an archive is for given ones\n  = help: `surject refine` makes a program \
+             for given types",
+            source.name
+        );
+        return Err(Failure::unsupported(message));
+    }
+    if !arguments.no_opt {
+        let options = OptimiseOptions {
+            rules: arguments.rules.clone(),
+            exactness: arguments.exactness,
+            ..OptimiseOptions::default()
+        };
+        let (optimised, _) = stage("optimising", || optimise(&program, &options));
+        program = optimised?.program;
+    }
+    let (archive, _) = stage("compiling", || archive::compile(&program, &name, &arguments.target));
+    let bytes = archive?.to_bytes().map_err(Failure::unsupported)?;
+    super::write(&arguments.output, &bytes)?;
+    super::print(out, format_args!("{}: {} bytes\n", arguments.output.display(), bytes.len()))
+}

@@ -1,0 +1,138 @@
+//! The back end `cuda` on a device that interprets PTX, and archives.
+
+use crate::support::{Case, cases, own_case, root, surject};
+use std::path::PathBuf;
+use surject::Status;
+use surject_run::{Archive, DeviceName, Loaded};
+use surject_runtime::{Buffer, compare, npy};
+
+/// The programs of this repository, and some of the others.
+fn some_cases() -> Vec<Case> {
+    let own = root().join("tests/programs");
+    let is_own = |case: &Case| std::path::Path::new(&case.program).starts_with(&own);
+    let all = cases().into_iter().enumerate();
+    all.filter(|(i, case)| is_own(case) || i % 5 == 0).map(|(_, case)| case).collect()
+}
+
+/// Are there floats of 16 bits in it?
+fn is_narrow(case: &Case) -> bool {
+    std::fs::read_to_string(&case.program).is_ok_and(|t| t.contains("bf16") || t.contains("xf16"))
+}
+
+fn words<'a>(case: &'a Case, options: &[&'a str]) -> Vec<&'a str> {
+    let tolerance = if is_narrow(case) { "2e-2" } else { "1e-5" };
+    let mut words = vec!["run", case.program.as_str(), "--rtol", tolerance, "--atol", tolerance];
+    words.extend(options);
+    case.inputs.iter().for_each(|i| words.extend(["-i", i]));
+    case.outputs.iter().for_each(|o| words.extend(["--expect", o]));
+    words
+}
+
+#[test]
+fn programs_on_a_simulated_gpu() {
+    let (mut failures, mut passed) = (Vec::new(), 0);
+    for case in some_cases() {
+        match surject(&words(&case, &["--backend", "cuda", "--device", "simulated"])) {
+            Ok(_) => passed += 1,
+            Err(failure) => failures.push(format!("{}: {failure}", case.name)),
+        }
+    }
+    assert!(failures.is_empty(), "{} programs failed:\n{}", failures.len(), failures.join("\n"));
+    assert!(passed >= 16, "only {passed} programs ran");
+}
+
+#[test]
+fn without_a_gpu_the_error_says_so() {
+    if surject_cuda::Driver::count().is_ok_and(|count| count > 0) {
+        return;
+    }
+    let case = own_case("softmax");
+    let failure = surject(&words(&case, &["--backend", "cuda"])).expect_err("there is no GPU");
+    assert_eq!(failure.status, Status::Unsupported);
+    assert!(failure.message.contains("CUDA driver"), "{failure}");
+    let failure =
+        surject(&["run", &case.program, "--device", "simulated"]).expect_err("the CPU is no device");
+    assert!(failure.message.contains("--device needs `--backend cuda`"), "{failure}");
+    let failure =
+        surject(&words(&case, &["--backend", "cuda", "--device", "simulated", "--machine", "avx2"]));
+    assert!(failure.is_err_and(|f| f.message.contains("`avx2` is no GPU")));
+}
+
+#[test]
+fn a_simulated_gpu_has_no_time() {
+    let program = own_case("softmax").program;
+    let failure =
+        surject(&["bench", &program, "--backend", "cuda", "--device", "simulated"]).expect_err("no time");
+    assert_eq!(failure.status, Status::Unsupported);
+    assert!(failure.message.contains("has no time"), "{failure}");
+    let plan = surject(&["opt", &program, "--emit", "plan", "--machine", "sm_90a"]).expect("a plan");
+    assert!(plan.contains("steps:") && plan.contains("memory: arena"), "{plan}");
+    let failure = surject(&["opt", &program, "--emit", "plan", "--machine", "avx2"]).expect_err("no GPU");
+    assert!(failure.message.contains("`avx2` is no GPU"), "{failure}");
+}
+
+fn read(paths: &[String]) -> Vec<Buffer> {
+    paths.iter().map(|path| npy::read(path).expect("the file is there")).collect()
+}
+
+/// Compiles a case into an archive, and compares what the runner gives.
+fn archived(case: &Case, target: &str) {
+    let file = std::env::temp_dir().join(format!("surject-{}-{}.sjx", std::process::id(), case.name));
+    let path = file.to_str().expect("paths are text");
+    surject(&["compile", &case.program, "-o", path, "--target", target])
+        .unwrap_or_else(|f| panic!("{}: {f}", case.name));
+    let loaded = Loaded::open(&file, DeviceName::Simulated);
+    std::fs::remove_file(&file).expect("the file is ours");
+    let mut loaded = loaded.unwrap_or_else(|f| panic!("{}: {f}", case.name));
+    for _ in 0..2 {
+        let found = loaded.run(&read(&case.inputs)).unwrap_or_else(|f| panic!("{}: {f}", case.name));
+        for (found, expected) in found.iter().zip(read(&case.outputs)) {
+            let tolerance = if is_narrow(case) { 2e-2 } else { 1e-5 };
+            let report = compare::compare(found, &expected, tolerance, tolerance);
+            assert!(report.passed(), "{} for {target}: {report}", case.name);
+        }
+    }
+}
+
+#[test]
+fn archives_run_without_a_compiler() {
+    for name in ["softmax", "recurrent_scan", "bf16_matmul", "mlp_train_step"] {
+        archived(&own_case(name), "cuda:sm_90a");
+    }
+    for name in
+        ["softmax", "recurrent_scan", "bf16_matmul", "sorting", "mlp_train_step", "convolution_grouped"]
+    {
+        archived(&own_case(name), "cpu:host");
+    }
+}
+
+#[test]
+fn damaged_archives_are_refused() {
+    let folder = std::env::temp_dir().join(format!("surject-damaged-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the temporary folder is writable");
+    let path: PathBuf = folder.join("p.sjx");
+    let text = path.to_str().expect("paths are text");
+    let program = own_case("softmax").program;
+    surject(&["compile", &program, "-o", text, "--target", "cuda:sm_90a"]).expect("it compiles");
+    let whole = std::fs::read(&path).expect("it is there");
+    assert!(Archive::read(&path).is_ok());
+    // Cut off anywhere, or with another byte in its head, it is an error or says what it said; nothing panics.
+    for cut in (0..whole.len()).step_by(97) {
+        std::fs::write(&path, &whole[..cut]).expect("it is ours");
+        assert!(Archive::read(&path).is_err(), "{cut} bytes");
+    }
+    for at in (0..whole.len().min(4000)).step_by(41) {
+        let mut other = whole.clone();
+        other[at] ^= 0x15;
+        std::fs::write(&path, &other).expect("it is ours");
+        if let Ok(archive) = Archive::read(&path) {
+            let _ = Loaded::new(archive, DeviceName::Simulated);
+        }
+    }
+    for (target, word) in [("cuda:sm_10", "sm_90a"), ("cpu:other", "cpu:host"), ("wasm", "cuda:")] {
+        let failure =
+            surject(&["compile", &program, "-o", text, "--target", target]).expect_err("no such target");
+        assert!(failure.message.contains(word), "{failure}");
+    }
+    std::fs::remove_dir_all(&folder).expect("the folder is ours");
+}

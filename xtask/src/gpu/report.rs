@@ -1,0 +1,237 @@
+//! The page of a run of `gpu.sh`: what was measured, and in so many words what was not.
+
+use crate::shell::{Outcome, root};
+use serde_json::Value;
+use std::fmt::Write;
+use std::path::Path;
+
+/// Reads the JSON of a run, and writes the page and the JSON into a folder.
+pub fn run(file: &Path, out: Option<&Path>) -> Outcome {
+    let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+    let run: Value = serde_json::from_str(&text).map_err(|e| format!("{}: {e}", file.display()))?;
+    if run["schema"] != 1 {
+        return Err(format!("{}: this is no JSON of `gpu.sh`, or one of another version", file.display()));
+    }
+    if run["dry_run"] == true && out.is_none() {
+        return Err(format!(
+            "{}: this is a dry run, which measured nothing and belongs in no paper; `--out DIR` shows its page",
+            file.display()
+        ));
+    }
+    let folder = out.map_or_else(|| root().join("papers/gpu"), Path::to_path_buf);
+    std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    for (name, text) in [("README.md", page(&run)), ("run.json", text)] {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
+    }
+    eprintln!("{} is written", folder.display());
+    Ok(())
+}
+
+fn words(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+/// Why something was not measured, if it was not.
+fn unmeasured(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => Some("this run has no such step".into()),
+        value => value.get("unmeasured").map(words),
+    }
+}
+
+/// The page.
+pub fn page(run: &Value) -> String {
+    let mut text = String::from("# Surject on an NVIDIA GPU\n\n");
+    let gpu = run["machine"]["gpu"].as_str().unwrap_or("no GPU");
+    let _ = writeln!(
+        text,
+        "Written by `cargo xtask gpu report` from `run.json`, which `gpu.sh` of the bundle (`cargo xtask gpu bundle`) wrote.\n\n\
+         * Machine: {gpu}; {} processors; {}\n* Date: {}; {} s in all",
+        run["machine"]["processors"],
+        words(&run["machine"]["system"]),
+        words(&run["date"]),
+        run["seconds"]
+    );
+    if run["dry_run"] == true {
+        text.push_str("* **A dry run**: an interpreter of PTX ran small programs. Nothing was timed.\n");
+    }
+    calibration(&mut text, &run["calibration"]);
+    for (title, key) in [("Correctness", "correctness"), ("Archives, run without the compiler", "archives")] {
+        checks(&mut text, title, &run[key]);
+    }
+    bench(&mut text, "The suite beside XLA's GPU back end", &run["suite"]);
+    bench(&mut text, "Beside PyTorch and Triton", &run["frameworks"]);
+    match (unmeasured(&run["processor"]), run["processor"].as_object()) {
+        (None, Some(counts)) => {
+            let mut counts: Vec<_> = counts.iter().collect();
+            counts.sort_by_key(|(threads, _)| threads.parse::<u32>().unwrap_or(0));
+            for (threads, value) in counts {
+                bench(&mut text, &format!("The processor beside XLA, {threads} threads"), value);
+            }
+        }
+        (why, _) => {
+            let _ =
+                writeln!(text, "\n## The processor beside XLA\n\nUnmeasured: {}.", why.unwrap_or_default());
+        }
+    }
+    text
+}
+
+/// What the GPU does at most, and what the machine model says.
+fn calibration(text: &mut String, value: &Value) {
+    text.push_str("\n## What the GPU does at most\n\n");
+    if let Some(why) = unmeasured(value) {
+        let _ = writeln!(text, "Unmeasured: {why}.");
+        return;
+    }
+    let (measured, model) = (&value["measured"], &value["model"]);
+    let _ = writeln!(
+        text,
+        "{}, compute capability {}.{}; the model is that of {}.\n\n| | measured | model |\n|---|---:|---:|",
+        words(&value["device"]),
+        value["capability"][0],
+        value["capability"][1],
+        words(&model["name"])
+    );
+    let figure = |value: &Value, by: f64| value.as_f64().map_or("".into(), |v| format!("{:.2}", v / by));
+    for (name, key, model_key, by) in [
+        (
+            "copies on the device, TB/s read and written",
+            "copy_bytes_per_second",
+            "copy_bytes_per_second",
+            1e12,
+        ),
+        ("f32 products and sums, Tflop/s", "f32_flops", "f32_flops", 1e12),
+        ("bf16 products by `mma.sync`, Tflop/s", "bf16_mma_sync_flops", "bf16_flops", 1e12),
+        ("a launch, µs", "launch_us", "", 1.0),
+        ("a replayed launch, µs", "replay_us", "", 1.0),
+    ] {
+        let _ =
+            writeln!(text, "| {name} | {} | {} |", figure(&measured[key], by), figure(&model[model_key], by));
+    }
+}
+
+/// What succeeded and what did not.
+fn checks(text: &mut String, title: &str, value: &Value) {
+    let _ = writeln!(text, "\n## {title}\n");
+    let Some(all) = value.as_array() else {
+        let _ = writeln!(text, "Unmeasured: {}.", unmeasured(value).unwrap_or_default());
+        return;
+    };
+    let passed = all.iter().filter(|c| c["ok"] == true).count();
+    let _ = writeln!(text, "{passed} of {} pass.", all.len());
+    for check in all.iter().filter(|c| c["ok"] != true) {
+        let detail = words(&check["detail"]);
+        let last = detail.lines().last().unwrap_or_default();
+        let _ = writeln!(text, "* `{}`: {last}", words(&check["name"]));
+    }
+}
+
+/// A run of `surject bench`.
+fn bench(text: &mut String, title: &str, value: &Value) {
+    let _ = writeln!(text, "\n## {title}\n");
+    if let Some(why) = unmeasured(value) {
+        let _ = writeln!(text, "Unmeasured: {why}.");
+        return;
+    }
+    let programs = value["programs"].as_array().map_or(&[][..], Vec::as_slice);
+    let timed = programs.iter().filter(|p| p.get("error").is_none()).count();
+    let _ = writeln!(
+        text,
+        "{timed} of {} programs were timed{}. Ratios are the peer's least time over ours; the share is what the limit \
+         (copying as many bytes, or the multiply-adds) takes of our time.\n",
+        value["asked"],
+        if value["cut_off"] == true { "; the run was cut off" } else { "" }
+    );
+    let peers: Vec<&String> = value["summary"].as_object().into_iter().flat_map(|s| s.keys()).collect();
+    for peer in &peers {
+        let summary = &value["summary"][*peer];
+        let _ = writeln!(
+            text,
+            "* {peer}: geometric mean {} of {} programs (medians: {})",
+            summary["mean_min"], summary["count"], summary["mean_median"]
+        );
+    }
+    let names: Vec<&String> = peers.into_iter().filter(|p| *p != "best").collect();
+    let columns: String = names.iter().map(|name| format!(" {name} |")).collect();
+    let rules: String = names.iter().map(|_| "---:|").collect();
+    let _ = writeln!(text, "\n| program | ms | share |{columns}\n|---|---:|---:|{rules}");
+    for program in programs {
+        if let Some(error) = program.get("error") {
+            let error = words(error);
+            let first = error.lines().next().unwrap_or_default();
+            let _ = writeln!(
+                text,
+                "| {} | {first} | |{} |",
+                words(&program["name"]),
+                " |".repeat(names.len().saturating_sub(1))
+            );
+            continue;
+        }
+        let ratios: String = names
+            .iter()
+            .map(|name| {
+                let peer = &program["peers"][*name];
+                match peer.get("error") {
+                    Some(_) => " refused |".to_string(),
+                    None => format!(" {} |", peer["ratio"]["min"]),
+                }
+            })
+            .collect();
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} |{ratios}",
+            words(&program["name"]),
+            program["surject"]["min_ms"],
+            program["ceiling"]["share"]
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// What was not measured is said to be so, and no number stands in its place.
+    #[test]
+    fn a_dry_run_has_no_figures() {
+        let dry = json!({ "unmeasured": "a dry run" });
+        let run = json!({
+            "schema": 1, "dry_run": true, "date": "2026-01-01", "seconds": 3.0,
+            "machine": { "gpu": null, "processors": 2, "system": "Linux" },
+            "calibration": dry, "suite": dry, "frameworks": dry, "processor": dry,
+            "correctness": [{ "name": "a", "ok": true, "seconds": 1, "detail": "" },
+                            { "name": "b", "ok": false, "seconds": 1, "detail": "x\nDIFFERS" }],
+            "archives": dry,
+        });
+        let page = page(&run);
+        assert_eq!(page.matches("Unmeasured: a dry run.").count(), 5, "{page}");
+        assert!(page.contains("1 of 2 pass.") && page.contains("* `b`: DIFFERS"), "{page}");
+        assert!(!page.contains("Tflop/s"), "{page}");
+    }
+
+    #[test]
+    fn figures_are_those_of_the_run() {
+        let bench = json!({
+            "asked": 2, "cut_off": true,
+            "summary": { "xla_gpu": { "count": 1, "mean_min": 1.5, "mean_median": 1.25 } },
+            "programs": [
+                { "name": "softmax", "surject": { "min_ms": 0.25 }, "ceiling": { "kind": "copy", "share": 0.5 },
+                  "peers": { "xla_gpu": { "ratio": { "min": 1.5, "median": 1.25 } } } },
+                { "name": "fft", "error": "not supported" },
+            ],
+        });
+        let run = json!({
+            "schema": 1, "machine": { "gpu": "H100" }, "suite": bench,
+            "calibration": { "device": "H100", "capability": [9, 0], "model": { "name": "sm_90a", "f32_flops": 67e12 },
+                             "measured": { "f32_flops": 50e12 } },
+        });
+        let page = page(&run);
+        assert!(page.contains("| softmax | 0.25 | 0.5 | 1.5 |"), "{page}");
+        assert!(page.contains("| fft | not supported | | |"), "{page}");
+        assert!(page.contains("| f32 products and sums, Tflop/s | 50.00 | 67.00 |"), "{page}");
+        assert!(page.contains("1 of 2 programs were timed; the run was cut off."), "{page}");
+    }
+}
