@@ -10,8 +10,7 @@ pub fn live_statements<'a>(function: &Function, block: &'a Block) -> Vec<&'a Sta
     let mut needed: HashSet<Var> = block.results.iter().copied().collect();
     let mut kept: Vec<&Statement> = Vec::new();
     for statement in block.statements.iter().rev() {
-        let declares =
-            matches!(&statement.kind, StatementKind::Call { op, .. } if op.declares().is_some());
+        let declares = matches!(&statement.kind, StatementKind::Call { op, .. } if op.declares().is_some());
         if !declares && !statement.targets().iter().any(|t| needed.contains(t)) {
             continue;
         }

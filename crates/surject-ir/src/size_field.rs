@@ -17,6 +17,9 @@ impl ExtentEnv for NoSizes {
     }
 }
 
+/// The value of a size or scalar as an `i64` of rank 0, where it is not the one that a function knows by itself.
+pub type AtomField<'a, E> = dyn FnMut(&mut Function, &ExtentExpr) -> Result<Option<FieldId>, E> + 'a;
+
 impl Function {
     /// The integer that a symbolic expression is in a run, as an `i64` of rank 0. It may be negative; what is larger than
     /// any tensor wraps.
@@ -29,7 +32,7 @@ impl Function {
     pub fn size_field<E: From<TypeError>>(
         &mut self,
         extent: &Extent,
-        atom: &mut dyn FnMut(&mut Function, &ExtentExpr) -> Result<Option<FieldId>, E>,
+        atom: &mut AtomField<'_, E>,
     ) -> Result<FieldId, E> {
         let scalar = Space::scalar();
         let constant = |value: i128| Scalar::from_i128(DType::I64, value);

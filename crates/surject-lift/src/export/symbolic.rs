@@ -321,7 +321,7 @@ impl Writer<'_, '_> {
             .operands([holds, x, y])
             .attr("call_target_name", Attribute::String("shape_assertion".into()))
             .attr("api_version", Attribute::i32(2))
-            .attr("error_message", Attribute::String(message.into()))
+            .attr("error_message", Attribute::String(message))
             .attr("has_side_effect", Attribute::Bool(true))
             .build();
         self.done(built).map(|_| ())
