@@ -144,8 +144,8 @@ pub fn bitcast(to: DType, x: Scalar) -> Option<Scalar> {
 }
 
 /// A float rounded (to nearest even) to this many mantissa bits and clamped to what this many exponent bits
-/// reach: larger values become infinite, smaller ones zero, there are no subnormals. NaN stays, unless there is
-/// no mantissa bit to say so: then it becomes infinite, as in XLA.
+/// reach: larger values become infinite, smaller ones zero, there are no subnormals. NaN stays, also where
+/// there is no mantissa bit to say so, as in XLA.
 pub fn reduce_precision(exponent: u32, mantissa: u32, x: Scalar) -> Option<Scalar> {
     let dtype = x.dtype();
     let (exponent_bits, mantissa_bits) = float_format(dtype)?;
@@ -156,7 +156,7 @@ pub fn reduce_precision(exponent: u32, mantissa: u32, x: Scalar) -> Option<Scala
     let infinity = ((1u128 << exponent_bits) - 1) << mantissa_bits;
     let mut bits = x.bits() ^ sign;
     if bits > infinity {
-        return Some(if mantissa > 0 { x } else { Scalar::from_bits(dtype, infinity | sign) });
+        return Some(x);
     }
     if mantissa < mantissa_bits {
         let last = 1u128 << (mantissa_bits - mantissa);

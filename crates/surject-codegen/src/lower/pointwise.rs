@@ -542,13 +542,7 @@ impl Emitter<'_> {
         }
         let signed = self.bin(at, "arith.ori", &bits, &sign, i);
         let value = self.cast(at, "arith.bitcast", &signed, i, e);
-        let nan = if mantissa > 0 {
-            x.to_string()
-        } else {
-            let bits = self.bin(at, "arith.ori", &infinity, &sign, i);
-            self.cast(at, "arith.bitcast", &bits, i, e)
-        };
-        let result = self.select(at, &is_nan, &nan, &value, e);
+        let result = self.select(at, &is_nan, x, &value, e);
         self.round_half(at, dtype, result)
     }
 }

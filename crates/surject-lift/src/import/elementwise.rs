@@ -216,12 +216,7 @@ fn reduce_precision(cx: &mut Cx<'_, '_>) -> Result<()> {
     }
     let x = cx.field(0)?;
     let field = cx.lift.function.fields.reduce_precision(exponent, mantissa, x);
-    let mut field = cx.typed(field)?;
-    if mantissa == 0 {
-        // NaN has no bits left that would tell it from infinity.
-        let nan = cx.binary(BinaryOp::Ne, x, x)?;
-        field = cx.select(nan, x, field)?;
-    }
+    let field = cx.typed(field)?;
     cx.store(0, field)
 }
 

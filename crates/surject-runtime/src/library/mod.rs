@@ -188,7 +188,9 @@ mod tests {
     fn symbols_are_unique_and_sorted() {
         let all = symbols();
         assert!(all.windows(2).all(|w| w[0].name() < w[1].name()));
-        assert!(all.iter().all(|s| s.name().starts_with("surject_") && !s.address().is_null()));
+        // LLVM chooses the names of conversions of half-precision floats.
+        let known = |name: &str| name.starts_with("surject_") || name.starts_with("__");
+        assert!(all.iter().all(|s| known(s.name()) && !s.address().is_null()));
         let erf = all.iter().find(|s| s.name() == "surject_erf_f64").expect("erf is there");
         // SAFETY: the symbol is a function of this type.
         let erf: extern "C" fn(f64) -> f64 = unsafe { std::mem::transmute(erf.address()) };

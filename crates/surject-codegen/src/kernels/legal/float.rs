@@ -283,8 +283,7 @@ pub(super) fn reduce_precision(lines: &mut Lines<'_>, exponent: u32, mantissa: u
         bits = lines.select(below, none, bits);
         bits = lines.select(above, end, bits);
     }
-    let whole = if mantissa > 0 { size } else { end };
-    let bits = lines.select(odd, whole, bits);
+    let bits = lines.select(odd, size, bits);
     let bits = lines.binary(BinaryOp::Or, bits, sign);
     lines.bitcast(bits, ty.dtype)
 }
