@@ -16,6 +16,11 @@ impl<T> Idle<T> {
         Idle(Mutex::new(Vec::new()))
     }
 
+    /// Is there none?
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     /// One of them that will do.
     pub(crate) fn take(&self, fits: impl Fn(&T) -> bool) -> Option<T> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

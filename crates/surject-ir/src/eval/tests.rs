@@ -188,7 +188,7 @@ fn fewer_bits() {
     }
     assert_eq!(r(5, 10, 1e-7), 0.0);
     assert!(r(5, 10, f32::NAN).is_nan());
-    assert_eq!(r(5, 0, f32::NAN), f32::INFINITY);
+    assert!(r(5, 0, f32::NAN).is_nan());
     assert_eq!(r(5, 10, f32::NEG_INFINITY), f32::NEG_INFINITY);
 }
 

@@ -96,11 +96,15 @@ pub(super) struct Done<T> {
 }
 
 /// Makes the contexts of a compilation on a thread of its own while the caller reads a program: first the one for the
-/// dialect, then one for code. Each takes some milliseconds, which is as long as the rest of a small program. Where the
-/// system refuses a thread, they are made when they are needed.
+/// dialect, then one for code. Each takes some milliseconds, which is as long as the rest of a small program. Where an
+/// earlier compilation has left its contexts there is nothing to make; where the system refuses a thread, they are made
+/// when they are needed.
 ///
 /// The caller holds on to what comes back until it ends: MLIR may not be at work when the process ends.
 pub fn prepare() -> Prepared {
+    if !Scope::Programs.idle().is_empty() {
+        return Prepared(None);
+    }
     let (sender, receiver) = mpsc::channel();
     let make = move || {
         // Nobody may be waiting any more.

@@ -204,6 +204,7 @@ pub fn prepare(
     subnormals: Subnormals,
     exactness: Exactness,
 ) -> Result<(Runner, Function), Failure> {
+    let _context = surject_mlir::dialect::prepare();
     let source = Source::load(path)?;
     let (program, main) = optimised(&source, exactness)?;
     let function = program.function(&main).cloned().unwrap_or_default();
@@ -216,13 +217,13 @@ pub fn prepare(
 pub fn start(path: &Path) -> Result<Runner, Failure> {
     let source = Source::load(path)?;
     Runner::cached(&source, None, "", &surject_mlir::CompileOptions::default(), || {
+        let _context = surject_mlir::dialect::prepare();
         optimised(&source, OptimiseOptions::default().exactness)
     })
 }
 
 /// The program of a source, optimised, and its function.
 pub fn optimised(source: &Source, exactness: Exactness) -> Result<(Program, String), Failure> {
-    let _context = surject_mlir::dialect::prepare();
     let program = source.program(None)?;
     let main = program.main().map(|f| f.name.clone());
     let main = main.ok_or_else(|| Failure::bad_input(format!("{}: no function", source.name)))?;
