@@ -1,7 +1,7 @@
 //! Library operations as kernels: gathers, scatters, slices at positions that are known at run time, reductions and
 //! windows with functions of their own, sorts.
 //!
-//! Every kernel runs over independent points, spread over the machine as [`Spread`] says; what a point needs it computes
+//! Every kernel runs over independent points, spread over the machine as [`super::machine::Spread`] says; what a point needs it computes
 //! by itself, in the order in which the interpreter does. So results are the same on every machine and in every run, a
 //! scatter's too. What has no kernel here (Fourier transforms, factorisations) stays with the host.
 
