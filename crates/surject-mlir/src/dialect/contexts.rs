@@ -18,7 +18,7 @@ use std::thread::JoinHandle;
 /// What a context can be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// Modules that are built of programs: the few dialects that these use, and no passes. Made in a tenth of the time.
+    /// Modules that are built of programs: the few dialects that these use, and no passes. Made in less than half of the time.
     Programs,
     /// Every dialect and pass of MLIR: texts and passes are the user's.
     Everything,
