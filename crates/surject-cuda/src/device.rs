@@ -184,8 +184,72 @@ pub trait Device {
     fn forget(&mut self, recording: Recording);
 }
 
-/// A device behind a pointer is one.
+/// What a device leaves to another one: everything but its description and its memory.
 macro_rules! forward {
+    ($this:ident => $device:expr) => {
+        fn upload(&mut $this, to: View, bytes: &[u8]) -> Result<(), DeviceError> {
+            $device.upload(to, bytes)
+        }
+
+        fn download(&mut $this, from: View, bytes: &mut [u8]) -> Result<(), DeviceError> {
+            $device.download(from, bytes)
+        }
+
+        fn copy(&mut $this, from: View, to: View) -> Result<(), DeviceError> {
+            $device.copy(from, to)
+        }
+
+        fn load(&mut $this, ptx: &str) -> Result<Module, DeviceError> {
+            $device.load(ptx)
+        }
+
+        fn unload(&mut $this, module: Module) {
+            $device.unload(module);
+        }
+
+        fn launch(
+            &mut $this,
+            module: Module,
+            kernel: &str,
+            shape: &Shape,
+            args: &[View],
+        ) -> Result<(), DeviceError> {
+            $device.launch(module, kernel, shape, args)
+        }
+
+        fn synchronise(&mut $this) -> Result<(), DeviceError> {
+            $device.synchronise()
+        }
+
+        fn mark(&mut $this) -> Result<Mark, DeviceError> {
+            $device.mark()
+        }
+
+        fn elapsed(&mut $this, from: Mark, to: Mark) -> Result<f64, DeviceError> {
+            $device.elapsed(from, to)
+        }
+
+        fn record(&mut $this) -> Result<(), DeviceError> {
+            $device.record()
+        }
+
+        fn recorded(&mut $this) -> Result<Recording, DeviceError> {
+            $device.recorded()
+        }
+
+        fn replay(&mut $this, recording: Recording) -> Result<(), DeviceError> {
+            $device.replay(recording)
+        }
+
+        fn forget(&mut $this, recording: Recording) {
+            $device.forget(recording);
+        }
+    };
+}
+pub(crate) use forward;
+
+/// A device behind a pointer is one.
+macro_rules! pointer {
     ($pointer:ty) => {
         impl<D: Device + ?Sized> Device for $pointer {
             fn info(&self) -> &DeviceInfo {
@@ -200,66 +264,10 @@ macro_rules! forward {
                 (**self).free(memory);
             }
 
-            fn upload(&mut self, to: View, bytes: &[u8]) -> Result<(), DeviceError> {
-                (**self).upload(to, bytes)
-            }
-
-            fn download(&mut self, from: View, bytes: &mut [u8]) -> Result<(), DeviceError> {
-                (**self).download(from, bytes)
-            }
-
-            fn copy(&mut self, from: View, to: View) -> Result<(), DeviceError> {
-                (**self).copy(from, to)
-            }
-
-            fn load(&mut self, ptx: &str) -> Result<Module, DeviceError> {
-                (**self).load(ptx)
-            }
-
-            fn unload(&mut self, module: Module) {
-                (**self).unload(module);
-            }
-
-            fn launch(
-                &mut self,
-                module: Module,
-                kernel: &str,
-                shape: &Shape,
-                args: &[View],
-            ) -> Result<(), DeviceError> {
-                (**self).launch(module, kernel, shape, args)
-            }
-
-            fn synchronise(&mut self) -> Result<(), DeviceError> {
-                (**self).synchronise()
-            }
-
-            fn mark(&mut self) -> Result<Mark, DeviceError> {
-                (**self).mark()
-            }
-
-            fn elapsed(&mut self, from: Mark, to: Mark) -> Result<f64, DeviceError> {
-                (**self).elapsed(from, to)
-            }
-
-            fn record(&mut self) -> Result<(), DeviceError> {
-                (**self).record()
-            }
-
-            fn recorded(&mut self) -> Result<Recording, DeviceError> {
-                (**self).recorded()
-            }
-
-            fn replay(&mut self, recording: Recording) -> Result<(), DeviceError> {
-                (**self).replay(recording)
-            }
-
-            fn forget(&mut self, recording: Recording) {
-                (**self).forget(recording);
-            }
+            forward!(self => (**self));
         }
     };
 }
 
-forward!(&mut D);
-forward!(Box<D>);
+pointer!(&mut D);
+pointer!(Box<D>);

@@ -1,5 +1,6 @@
 //! A device that keeps memory that was given back.
 
+use crate::device::forward;
 use crate::{Device, DeviceError, DeviceInfo, Mark, Memory, Module, Recording, Shape, View};
 use std::collections::{BTreeMap, HashMap};
 
@@ -82,61 +83,5 @@ impl<D: Device> Device for Pooled<D> {
         }
     }
 
-    fn upload(&mut self, to: View, bytes: &[u8]) -> Result<(), DeviceError> {
-        self.device.upload(to, bytes)
-    }
-
-    fn download(&mut self, from: View, bytes: &mut [u8]) -> Result<(), DeviceError> {
-        self.device.download(from, bytes)
-    }
-
-    fn copy(&mut self, from: View, to: View) -> Result<(), DeviceError> {
-        self.device.copy(from, to)
-    }
-
-    fn load(&mut self, ptx: &str) -> Result<Module, DeviceError> {
-        self.device.load(ptx)
-    }
-
-    fn unload(&mut self, module: Module) {
-        self.device.unload(module);
-    }
-
-    fn launch(
-        &mut self,
-        module: Module,
-        kernel: &str,
-        shape: &Shape,
-        args: &[View],
-    ) -> Result<(), DeviceError> {
-        self.device.launch(module, kernel, shape, args)
-    }
-
-    fn synchronise(&mut self) -> Result<(), DeviceError> {
-        self.device.synchronise()
-    }
-
-    fn mark(&mut self) -> Result<Mark, DeviceError> {
-        self.device.mark()
-    }
-
-    fn elapsed(&mut self, from: Mark, to: Mark) -> Result<f64, DeviceError> {
-        self.device.elapsed(from, to)
-    }
-
-    fn record(&mut self) -> Result<(), DeviceError> {
-        self.device.record()
-    }
-
-    fn recorded(&mut self) -> Result<Recording, DeviceError> {
-        self.device.recorded()
-    }
-
-    fn replay(&mut self, recording: Recording) -> Result<(), DeviceError> {
-        self.device.replay(recording)
-    }
-
-    fn forget(&mut self, recording: Recording) {
-        self.device.forget(recording);
-    }
+    forward!(self => self.device);
 }
