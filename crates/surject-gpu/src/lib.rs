@@ -22,7 +22,6 @@ pub mod compile;
 pub mod model;
 pub mod program;
 mod strategies;
-pub mod update;
 pub mod write;
 
 use strategies::{Columns, Contractions, Points, Rows, Serial, Transposes};

@@ -8,7 +8,6 @@
 
 use crate::Gpu;
 use crate::compile::{self, CompileError};
-use crate::update::update;
 use crate::write::{self, Written};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use surject_codegen::CodegenError;
@@ -312,30 +311,27 @@ impl Planner<'_> {
         steps: &mut Vec<Step>,
     ) -> Result<(), ProgramError> {
         let name = targets.first().map_or("kernel", |&t| self.function.name_of(t)).to_string();
-        match (op, args, targets) {
-            // The same bytes.
-            (LibOp::BitcastReshape { .. }, &[from], &[to]) => {
-                let from = self.get(from)?;
-                let to = self.define(to)?;
-                steps.push(Step::Copy { from, to });
-                return Ok(());
-            }
-            (LibOp::DynamicUpdateSlice, &[operand, ref others @ ..], &[target]) => {
-                let kernel = update(self.function, args, &format!("{name}_0"));
-                if let Some(Ok(kernel)) = kernel.map(|kernel| self.form(&kernel, &name)) {
-                    let from = self.get(operand)?;
-                    let mut tensors = self.all(others)?;
-                    let to = self.define(target)?;
-                    tensors.push(to);
-                    steps.push(Step::Copy { from, to });
-                    steps.extend(kernel.map(|kernel| Step::Launch { kernel, tensors }));
-                    return Ok(());
-                }
-            }
-            _ => {}
+        // The same bytes.
+        if let (LibOp::BitcastReshape { .. }, &[from], &[to]) = (op, args, targets) {
+            let from = self.get(from)?;
+            let to = self.define(to)?;
+            steps.push(Step::Copy { from, to });
+            return Ok(());
         }
         let call = Call::of(self.function, statement).filter(|call| call.refusal().is_none());
         let Some(call) = call else { return self.host(statement, op.name(), None, steps) };
+        // In loops that fill a tensor step by step the copy goes, and only the slice is written.
+        if let (LibOp::DynamicUpdateSlice, &[operand, ..], &[target]) = (op, args, targets) {
+            let LibraryKernels { launches, .. } = call.update_of_copy(self.gpu, &name)?;
+            if let Ok(forms) = self.forms(launches.iter().map(|l| &l.kernel), &name) {
+                let from = self.get(operand)?;
+                let to = self.define(target)?;
+                steps.push(Step::Copy { from, to });
+                let own = HashMap::from([(target, to)]);
+                let launches = launches.iter().map(|l| &l.tensors[..]).zip(forms);
+                return self.launches(launches, &own, None, &[], steps);
+            }
+        }
         let LibraryKernels { launches, temporaries } = match call.kernels(self.gpu, &name) {
             Ok(kernels) => kernels,
             Err(CodegenError::Unsupported { what, .. }) => {

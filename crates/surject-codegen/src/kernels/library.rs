@@ -90,8 +90,8 @@ impl<'a> Call<'a> {
     /// The kernels of the operation for a machine, called `NAME_0`, `NAME_1`, ….
     ///
     /// Errors: an operation that [has no kernels](Call::refusal), a size that does not fit in 64 bits.
-    pub fn kernels(&self, machine: &dyn Machine, name: &str) -> Lowered<LibraryKernels> {
-        let mut made = Kernels { call: *self, machine, name, launches: Vec::new(), temporaries: Vec::new() };
+    pub fn kernels(&self, machine: &'a dyn Machine, name: &'a str) -> Lowered<LibraryKernels> {
+        let mut made = self.no_kernels(machine, name);
         match self.op {
             LibOp::Gather { dims, slice_sizes, .. } => made.gather(dims, slice_sizes)?,
             LibOp::DynamicSlice { .. } => made.dynamic_slice()?,
@@ -106,11 +106,23 @@ impl<'a> Call<'a> {
                 return Err(CodegenError::unsupported(what));
             }
         }
-        for launch in &made.launches {
-            let verified = surject_kernel::verify(&launch.kernel);
-            verified.map_err(|error| CodegenError::malformed(error.to_string()))?;
+        made.verified()
+    }
+
+    /// The kernels of a `dynamic_update_slice` whose target is a copy of its operand already: they write the update alone.
+    ///
+    /// Errors: those of [`Call::kernels`], another operation.
+    pub fn update_of_copy(&self, machine: &'a dyn Machine, name: &'a str) -> Lowered<LibraryKernels> {
+        if !matches!(self.op, LibOp::DynamicUpdateSlice) {
+            return Err(CodegenError::malformed(format!("`{}` updates no slice", self.op.name())));
         }
-        Ok(LibraryKernels { launches: made.launches, temporaries: made.temporaries })
+        let mut made = self.no_kernels(machine, name);
+        made.update_of_copy()?;
+        made.verified()
+    }
+
+    fn no_kernels(&self, machine: &'a dyn Machine, name: &'a str) -> Kernels<'a> {
+        Kernels { call: *self, machine, name, launches: Vec::new(), temporaries: Vec::new() }
     }
 }
 
@@ -153,6 +165,14 @@ impl<'a> Kernels<'a> {
         body(&mut maker, block)?;
         self.launches.push(maker.finish());
         Ok(())
+    }
+
+    fn verified(self) -> Lowered<LibraryKernels> {
+        for launch in &self.launches {
+            let verified = surject_kernel::verify(&launch.kernel);
+            verified.map_err(|error| CodegenError::malformed(error.to_string()))?;
+        }
+        Ok(LibraryKernels { launches: self.launches, temporaries: self.temporaries })
     }
 
     /// A temporary of this type.

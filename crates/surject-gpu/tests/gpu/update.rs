@@ -1,8 +1,10 @@
 //! Updates of slices: their kernels give what the interpreter gives, wherever positions point.
 
-use surject_gpu::update::update;
+use surject_codegen::kernels::expression::Tensor as KernelTensor;
+use surject_codegen::kernels::library::Call;
+use surject_gpu::Gpu;
 use surject_ir::testing::random_args;
-use surject_ir::{Buffer, DType, Program, Scalar, StatementKind, interp, parse};
+use surject_ir::{Buffer, DType, Program, Scalar, Var, interp, parse};
 use surject_kernel::interpret::{Options, Tensor, run};
 use surject_kernel::verify;
 
@@ -56,19 +58,29 @@ fn check(program: &Program, args: &[Buffer]) {
     let text = surject_ir::print(program);
     let function = program.main().unwrap();
     let expected = interp::run(program, "main", args).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let StatementKind::Call { args: vars, .. } = &function.body.statements[0].kind else { panic!("a call") };
-    // Every argument of the call is one of the function.
-    let operands: Vec<&Buffer> =
-        vars.iter().map(|v| &args[function.params.iter().position(|p| p == v).unwrap()]).collect();
-    let kernel = &update(function, vars, "k").expect("its sizes are numbers");
-    verify(kernel).unwrap_or_else(|e| panic!("{e}\n{kernel}"));
-    let mut tensors: Vec<Tensor> =
-        operands[1..].iter().map(|b| tensor(b)).chain([tensor(operands[0])]).collect();
-    run(kernel, &[], &mut tensors, &Options::default()).unwrap_or_else(|e| panic!("{e}\n{kernel}\n{text}"));
-    for (result, expected) in tensors[tensors.len() - expected.len()..].iter().zip(&expected) {
-        assert!((0..result.len()).all(|i| result.get(i).is_some()), "{text}");
-        assert_eq!(result.bytes(), expected.bytes(), "{text}\n{args:?}");
+    let call = Call::of(function, &function.body.statements[0]).expect("a call");
+    let gpu = Gpu::named("sm_90a").unwrap();
+    let made = call.update_of_copy(&gpu, "k").expect("its sizes are numbers");
+    // Every argument of the call is one of the function; the target is a copy of the operand.
+    let argument = |var: &Var| &args[function.params.iter().position(|p| p == var).unwrap()];
+    let mut result = tensor(argument(&call.args[0]));
+    for launch in &made.launches {
+        let kernel = &launch.kernel;
+        verify(kernel).unwrap_or_else(|e| panic!("{e}\n{kernel}"));
+        let of = |t: &KernelTensor| match t {
+            KernelTensor::Var(var) if *var == call.targets[0] => result.clone(),
+            KernelTensor::Var(var) => tensor(argument(var)),
+            other => panic!("{other:?}"),
+        };
+        let mut tensors: Vec<Tensor> = launch.tensors.iter().map(of).collect();
+        run(kernel, &[], &mut tensors, &Options::default())
+            .unwrap_or_else(|e| panic!("{e}\n{kernel}\n{text}"));
+        let at = launch.tensors.iter().position(|t| *t == KernelTensor::Var(call.targets[0])).unwrap();
+        result = tensors.swap_remove(at);
     }
+    assert_eq!(expected.len(), 1);
+    assert!((0..result.len()).all(|i| result.get(i).is_some()), "{text}");
+    assert_eq!(result.bytes(), expected[0].bytes(), "{text}\n{args:?}");
 }
 
 #[test]

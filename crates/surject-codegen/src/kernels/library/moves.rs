@@ -102,6 +102,24 @@ impl Kernels<'_> {
         })
     }
 
+    /// Writes the update into a target that is a copy of the operand.
+    pub(super) fn update_of_copy(&mut self) -> Lowered<()> {
+        let update = self.operand(1)?;
+        let target = Tensor::Var(self.call.targets[0]);
+        let starts = &self.call.args[2..];
+        let (shape, part) = (self.sizes(target)?, self.sizes(update)?);
+        self.kernel(elements(&part)?, |maker, point| {
+            let mut position = maker.unravel(point, &part);
+            for (axis, &start) in starts.iter().enumerate() {
+                let start = clamped_start(maker, start, shape[axis] - part[axis])?;
+                position[axis] = maker.add(position[axis], start);
+            }
+            let number = maker.ravel(&position, &shape);
+            let value = maker.read(update, point)?;
+            maker.write(target, number, value)
+        })
+    }
+
     pub(super) fn dynamic_update_slice(&mut self) -> Lowered<()> {
         let (operand, update) = (self.operand(0)?, self.operand(1)?);
         let target = Tensor::Var(self.call.targets[0]);
