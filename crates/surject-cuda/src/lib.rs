@@ -31,5 +31,5 @@ pub use in_place::in_place;
 pub use name::DeviceName;
 pub use plan::{HostStep, Kernel, Place, Plan, PlanError, Step, Tensor, TensorId};
 pub use pool::Pooled;
-pub use session::{Counts, Host, Interpreter, RunError, Session};
+pub use session::{Counts, Host, Interpreter, LaunchTime, RunError, Session};
 pub use simulated::Simulated;

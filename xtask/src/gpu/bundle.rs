@@ -35,7 +35,7 @@ pub struct Arguments {
 /// Builds and packs.
 pub fn run(arguments: &Arguments) -> Outcome {
     let profile: &[&str] = if arguments.dev { &[] } else { &["--release"] };
-    let build = ["build", "--package", "surject", "--package", "surject-run", "--bins"];
+    let build = ["build", "--package", "surject", "--package", "surject-run", "--bins", "--lib"];
     shell::run(&mut cargo(&[&build[..], profile].concat()))?;
     let built = target().join(if arguments.dev { "debug" } else { "release" });
     let out = root().join(&arguments.out);

@@ -41,3 +41,10 @@ pub fn sample(session: &mut CudaSession) -> Result<f64, Failure> {
     session.go().and_then(|()| session.wait()).map_err(failed)?;
     Ok(start.elapsed().as_secs_f64() * 1e3)
 }
+
+/// The kernels in the order of their launches, with the microseconds that each launch takes by itself.
+pub fn launches(session: &mut CudaSession) -> Result<Vec<(String, f64)>, Failure> {
+    let times = session.launch_times().map_err(failed)?;
+    let kernels = &session.plan().kernels;
+    Ok(times.iter().map(|time| (kernels[time.kernel as usize].name.clone(), time.us)).collect())
+}

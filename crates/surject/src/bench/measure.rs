@@ -113,6 +113,9 @@ impl<'a> Session<'a> {
                 peer.busy = Some(Times::of(&std::mem::take(&mut peer.samples)));
             }
         }
+        if let Runner::Cuda(session) = &mut runner {
+            row.launches = device::launches(session)?;
+        }
         Ok(row)
     }
 

@@ -117,6 +117,8 @@ pub struct Row {
     pub busy: Option<Times>,
     /// The least seconds that the work takes at the measured ceilings: its arithmetic, and its bytes.
     pub least: [f64; 2],
+    /// On a GPU: the kernels in the order of their launches, and the microseconds of each launch by itself.
+    pub launches: Vec<(String, f64)>,
     /// The peers, in the order in which they were named.
     pub peers: Vec<PeerTimes>,
 }
@@ -241,6 +243,9 @@ impl Row {
         }
         if let Some(busy) = &self.busy {
             row["busy"] = busy.json().into();
+        }
+        if !self.launches.is_empty() {
+            row["launches"] = self.launches.iter().map(|(name, us)| json!([name, rounded(*us)])).collect();
         }
         row
     }

@@ -20,7 +20,8 @@
 //!                               | TIMES + { compile_ms, setting, memory, ratio: RATIO, ratio_compile, ratio_memory,
 //!                                           busy: TIMES, ratio_busy: RATIO } },
 //!                  best: RATIO                             to the faster peer, where there are several
-//!                  busy: TIMES } ]                         with one processor kept busy by another process
+//!                  busy: TIMES                             with one processor kept busy by another process
+//!                  launches: [[kernel, us] …] } ]          on a GPU: what every launch takes by itself
 //! TIMES        { min_ms, median_ms, ninth_decile_ms, samples }
 //! RATIO        { min, median }                             of the least times and of the medians
 //! summary      { NAME or best: { count, mean_min, mean_median, compile_median, busy_min, low: [[name, ratio] …] } }

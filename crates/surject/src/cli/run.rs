@@ -1,7 +1,7 @@
 //! `surject run`: runs a program, and compares or shows its results.
 
 use super::tensor;
-use crate::cuda::CudaSession;
+use crate::cuda::{self, CudaSession};
 use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
 use crate::progress::stage;
 use crate::specialise::{module_for, size_scalars_of, types_of, with_computed_sizes};
@@ -10,7 +10,7 @@ use crate::{Failure, Source, SourceKind};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use surject_cuda::DeviceName;
+use surject_cuda::{DeviceName, LaunchTime};
 use surject_ir::bind::is_symbolic;
 use surject_ir::{Buffer, Function, Program, TensorType};
 use surject_rules::Exactness;
@@ -71,7 +71,8 @@ pub struct Arguments {
     /// Run for at least one second and print compile and run times.
     #[arg(long)]
     time: bool,
-    /// Run for at least one second and print the plan: kernel by kernel, what it was estimated to take and what it took.
+    /// Run for at least one second and print the plan: kernel by kernel, what it was estimated to
+    /// take and what it took. With `--backend cuda`: what every launch takes by itself.
     #[arg(long)]
     profile: bool,
     /// What compiled code does with subnormal numbers: `keep`, as IEEE 754 says, or `flush` them to zero, as XLA does.
@@ -324,9 +325,9 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
         Some(tensor) => tensor::result_names(tensor),
         None => (0..function.body.results.len()).map(|i| format!("out{i}")).collect(),
     };
-    if arguments.profile && arguments.backend != Backend::Cpu && !arguments.native {
+    if arguments.profile && !matches!(arguments.backend, Backend::Cpu | Backend::Cuda) && !arguments.native {
         return Err(Failure::bad_input(
-            "--profile measures compiled code; it needs `--backend cpu`, or `--backend kernel --native`",
+            "--profile measures compiled code; it needs `--backend cpu`, `--backend cuda`, or `--backend kernel --native`",
         ));
     }
     let subnormals = arguments.subnormals;
@@ -447,6 +448,9 @@ fn profile(
     results: &mut Vec<Buffer>,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
+    if let Runner::Cuda(session) = runner {
+        return launches(session, out);
+    }
     if let Runner::Kernel { native: Some(native), .. } = runner {
         native.measure();
     }
@@ -466,6 +470,21 @@ fn profile(
         let mut plan = executable.plan().clone();
         plan.measure(&spent);
         super::print(out, format_args!("{plan}"))?;
+    }
+    Ok(())
+}
+
+/// Prints what every launch takes on a device, the longest first.
+fn launches(session: &mut CudaSession, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut times = session.launch_times().map_err(cuda::failed)?;
+    times.sort_by(|a, b| b.us.total_cmp(&a.us));
+    for LaunchTime { kernel, us } in times {
+        let kernel = &session.plan().kernels[kernel as usize];
+        let [x, y, z] = kernel.shape.blocks;
+        let blocks = u64::from(x) * u64::from(y) * u64::from(z);
+        let line =
+            format_args!("{us:>10.2} us  {} on {blocks} blocks of {}\n", kernel.name, kernel.shape.threads);
+        super::print(out, line)?;
     }
     Ok(())
 }
