@@ -48,7 +48,7 @@ pub struct Gpu {
     pub bandwidth: f64,
     /// Scalar operations on `f32` in a second; a fused product and sum is one.
     pub rate: f64,
-    /// Products of `f16` or `bf16` that the matrix units sum in a second.
+    /// Products of `f16` or `bf16` that the matrix units sum in a second, by `mma.sync`.
     pub products: f64,
     /// Cycles in a second.
     pub clock: f64,
@@ -78,7 +78,7 @@ impl Gpu {
             sector: 32,
             bandwidth: 3.35e12,
             rate: 33.5e12,
-            products: 495e12,
+            products: 322e12,
             clock: 1.98e9,
         },
     ];

@@ -402,17 +402,43 @@ impl Strategy for Contractions {
         let rows = longest(&product.rows).ok_or_else(|| missing("rows"))?;
         let columns = longest(&product.columns).ok_or_else(|| missing("columns"))?;
         let terms = longest(&product.terms).ok_or_else(|| missing("terms"))?;
-        // Half as many rows where tiles would not keep all multiprocessors busy.
-        let tiles = |m: i64, n: i64| ((rows.extent + m - 1) / m) * ((columns.extent + n - 1) / n);
-        let (tile, share) = if self.units {
-            let own = if tiles(128, 64) >= self.gpu.multiprocessors { 32 } else { 16 };
-            ([4 * own, 64, 32], Share::Warp(own))
-        } else {
-            let lanes = (WIDEST / expression.element_bytes() as i64).clamp(1, 4);
-            let warps = if tiles(64, 32 * lanes) >= self.gpu.multiprocessors { 8 } else { 4 };
-            ([8 * warps, 32 * lanes, 32], Share::Thread([8, lanes]))
-        };
-        let tiles = Tiles { loops: [rows.name, columns.name, terms.name], tile, share };
-        Ok(proposal(&self.gpu, expression, vec![Directive::Contract(tiles)]))
+        let loops = [rows.name.clone(), columns.name.clone(), terms.name.clone()];
+        let by_terms = expression.right_lies_by_terms(&terms.name, &columns.name);
+        let proposals =
+            self.shares(expression, by_terms, terms.extent).into_iter().filter_map(|(tile, share)| {
+                let tiles = Tiles { loops: loops.clone(), tile, share };
+                let found = proposal(&self.gpu, expression, vec![Directive::Contract(tiles)]);
+                found.schedule.check(expression).is_ok().then_some(found)
+            });
+        let best = proposals.min_by(|a, b| a.cost.total_cmp(&b.cost));
+        best.ok_or_else(|| "no tile fits the expression".into())
+    }
+}
+
+impl Contractions {
+    /// Tiles, and who sums what of them; the first of those that take the same time is the best.
+    fn shares(&self, expression: &Expression, by_terms: bool, terms: i64) -> Vec<([i64; 3], Share)> {
+        let mut all = Vec::new();
+        if self.units {
+            let depth = if terms % 64 == 0 { 64 } else { 32 };
+            for (warps, rows, columns) in [(4, 32, 128), (4, 32, 64), (4, 16, 64), (2, 16, 64), (2, 16, 32)] {
+                all.push(([warps * rows, columns, depth], Share::Warp(rows)));
+            }
+            return all;
+        }
+        let widest = (WIDEST / expression.element_bytes() as i64).clamp(1, 4);
+        for (warps, rows, lanes) in
+            [(8, 16, 4), (4, 16, 4), (8, 8, 4), (4, 8, 4), (8, 8, 2), (4, 8, 2), (4, 8, 1)]
+        {
+            if lanes > widest {
+                continue;
+            }
+            // Where the terms of a column lie next to each other, a thread has its columns one by one.
+            let own = if by_terms { 1 } else { lanes };
+            for depth in [16, 32] {
+                all.push(([warps * rows, 32 * lanes, depth], Share::Thread([rows, own])));
+            }
+        }
+        all
     }
 }
