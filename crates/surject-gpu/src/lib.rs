@@ -21,6 +21,7 @@
 pub mod compile;
 pub mod model;
 pub mod program;
+mod rounds;
 mod strategies;
 pub mod write;
 

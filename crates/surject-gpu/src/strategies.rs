@@ -126,6 +126,58 @@ impl Strategy for Points {
             return Err(format!("a reduction depends on `{}`", row.name));
         }
         let threads = self.gpu.block.min((row.extent / lanes).max(1));
+        let alone = self.schedule(&loops, &row, (threads, lanes), &[])?;
+        let grouped = self.groups(expression, &loops, &row, threads);
+        if grouped.is_empty() {
+            return Ok(proposal(&self.gpu, expression, alone));
+        }
+        // The model counts threads, not blocks: by it short rows cost what they cost together.
+        let Proposal { cost, .. } = proposal(&self.gpu, expression, alone);
+        let directives = self.schedule(&loops, &row, (threads, lanes), &grouped)?;
+        Ok(Proposal { schedule: Schedule { directives }, cost })
+    }
+}
+
+impl Points {
+    /// The loops whose iterations share a block with a row that is shorter than a block, and how many of each: the nearest
+    /// in memory first.
+    fn groups(
+        &self,
+        expression: &Expression,
+        loops: &[LoopInfo],
+        row: &LoopInfo,
+        threads: i64,
+    ) -> Vec<(String, i64)> {
+        let stored = |l: &LoopInfo| {
+            let strides = expression.strides(&l.name);
+            strides.iter().filter(|s| s.stored).map(|s| s.elements.abs()).min().unwrap_or(i64::MAX)
+        };
+        let free = |l: &&LoopInfo| l.parallel && l.extent > 1 && l.name != row.name;
+        let mut others: Vec<&LoopInfo> = loops.iter().filter(free).collect();
+        others.sort_by_key(|l| stored(l));
+        let (mut grouped, mut together) = (Vec::new(), threads);
+        for l in others {
+            if 2 * together > self.gpu.block {
+                break;
+            }
+            let wanted = (self.gpu.block + together - 1) / together;
+            // A whole number of groups, where that is about as many.
+            let fits = |n: &i64| l.extent % n == 0;
+            let by = (wanted..2 * wanted).find(fits).or_else(|| (wanted / 2 + 1..wanted).rev().find(fits));
+            let by = by.unwrap_or(wanted).min(l.extent);
+            grouped.push((l.name.clone(), by));
+            together *= by;
+        }
+        grouped
+    }
+
+    fn schedule(
+        &self,
+        loops: &[LoopInfo],
+        row: &LoopInfo,
+        (threads, lanes): (i64, i64),
+        grouped: &[(String, i64)],
+    ) -> Result<Vec<Directive>, String> {
         let mut directives = vec![Directive::Split(row.name.clone(), threads * lanes)];
         let mut inner = vec![format!("{}.i", row.name)];
         if lanes > 1 {
@@ -133,16 +185,26 @@ impl Strategy for Points {
             inner = vec![format!("{}.i.o", row.name), format!("{}.i.i", row.name)];
         }
         // Independent loops stand outside, those over elements that meet inside.
-        let mut order = ordered(&loops, Some(&row));
+        let mut order = ordered(loops, Some(row));
+        let mut together = Vec::new();
+        for (name, by) in grouped {
+            directives.push(Directive::Split(name.clone(), *by));
+            if let Some(l) = order.iter_mut().find(|l| l.0 == *name) {
+                *l = (format!("{name}.o"), (l.1 + by - 1) / by, true);
+            }
+            together.insert(0, format!("{name}.i"));
+        }
         order.push((format!("{}.o", row.name), (row.extent + threads * lanes - 1) / (threads * lanes), true));
         order.sort_by_key(|l| (!l.2, std::cmp::Reverse(l.1)));
-        directives.push(Directive::Order(order.iter().map(|l| l.0.clone()).chain(inner.clone()).collect()));
+        let names = order.iter().map(|l| &l.0).chain(&together).chain(&inner);
+        directives.push(Directive::Order(names.cloned().collect()));
         blocks(&order, None, &mut directives)?;
+        directives.extend(together.into_iter().map(|name| Directive::Parallel(name, Level::Thread)));
         directives.push(Directive::Parallel(inner[0].clone(), Level::Thread));
         if lanes > 1 {
             directives.push(Directive::Vectorise(inner[1].clone()));
         }
-        Ok(proposal(&self.gpu, expression, directives))
+        Ok(directives)
     }
 }
 

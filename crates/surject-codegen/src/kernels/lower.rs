@@ -15,7 +15,7 @@ use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
 use crate::expression::compose::joining;
 use crate::expression::dag::{Buf, Node, NodeId};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use surject_ir::{AccOp, DType, UnaryOp};
+use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
 use surject_kernel::{Access, Affine, Builder, Kernel, Level, LoopKind, Mem, Op, Place, Type, Value};
 
 /// A kernel, and the tensors that are its parameters, in order.
@@ -204,7 +204,8 @@ impl Lowering<'_> {
             AxisKind::Parallel(level @ (Level::Thread | Level::Warp)) => {
                 let agent = if level == Level::Thread { self.thread } else { self.warp };
                 let agent = agent.ok_or_else(|| CodegenError::malformed("threads without a loop"))?;
-                self.bind(axis, agent.into())?;
+                let own = self.part(axis, agent);
+                self.bind(axis, own)?;
                 return Ok(None);
             }
             AxisKind::Parallel(level) => LoopKind::Parallel(level),
@@ -218,6 +219,29 @@ impl Lowering<'_> {
         self.opened.push(kind);
         self.bind(axis, variable.into())?;
         Ok(Some(carried))
+    }
+
+    /// The iteration of a thread or a warp: its number, or a part of it where threads share several loops over points.
+    fn part(&mut self, axis: &Axis, agent: Value) -> Affine {
+        let mut together = self.resolved.points.iter().filter(|a| a.kind == axis.kind);
+        let Some(at) = together.clone().position(|a| a.name == axis.name) else { return agent.into() };
+        let count = together.clone().count();
+        if count == 1 {
+            return agent.into();
+        }
+        let inside: i64 = together.by_ref().skip(at + 1).map(|a| a.extent).product();
+        let mut number = self.b.index(agent, Type::index());
+        let mut by = |b: &mut Builder, op: BinaryOp, n: i64| {
+            let n = b.splat(Scalar::from_i128(DType::I64, n.into()), 1);
+            number = b.binary(op, number, n);
+        };
+        if inside > 1 {
+            by(&mut self.b, BinaryOp::Div, inside);
+        }
+        if at > 0 {
+            by(&mut self.b, BinaryOp::Rem, axis.extent);
+        }
+        number.into()
     }
 
     /// Closes the loop that was opened last.

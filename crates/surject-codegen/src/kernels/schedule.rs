@@ -18,7 +18,8 @@
 //!
 //! Threads and warps share loops over the points, and reductions: every loop that is `parallel … thread` is shared by the
 //! same threads, every loop that is `parallel … warp` by the same warps of a block. They stand directly inside of the
-//! blocks and run all other loops each.
+//! blocks and run all other loops each. Several loops over the points may be `parallel … thread`, where one has few
+//! iterations: a thread has one iteration of each, and neighbours differ in the innermost one.
 //!
 //! Without directives the loops run one after the other, in the order of the expression.
 
@@ -433,7 +434,8 @@ fn check(
     expression: &Expression,
     nests: &[(Option<NodeId>, Vec<Axis>)],
 ) -> Result<(Option<i64>, Option<i64>), Unfit> {
-    let (mut threads, mut warps): (Option<&Axis>, Option<&Axis>) = (None, None);
+    // A loop over threads or warps, and how many share it.
+    let (mut threads, mut warps): (Option<(&str, i64)>, Option<(&str, i64)>) = (None, None);
     // The lanes of the points, whose nest is the first.
     let mut lanes: Option<&Axis> = None;
     let all = || nests.iter().flat_map(|n| &n.1);
@@ -458,20 +460,23 @@ fn check(
                     if !nests[0].1.iter().any(blocks) {
                         return unfit(format!("the {level}s of `{name}` stand inside of a loop over blocks"));
                     }
-                    if axes.iter().filter(|a| a.kind == axis.kind).count() > 1 {
+                    let alike = || axes.iter().filter(|a| a.kind == axis.kind);
+                    if (level == Level::Warp || reduction.is_some()) && alike().count() > 1 {
                         return unfit(format!("`{name}` is not the only loop over {level}s"));
                     }
-                    let shared = if level == Level::Thread { &mut threads } else { &mut warps };
-                    if let Some(other) = shared.filter(|other| other.extent != axis.extent) {
-                        let (extent, others) = (axis.extent, other.extent);
+                    let all_extents = alike().try_fold(1i64, |n, a| n.checked_mul(a.extent));
+                    let extent = all_extents.filter(|&n| n <= BLOCK);
+                    let Some(extent) = extent.or((alike().count() == 1).then_some(axis.extent)) else {
                         return unfit(format!(
-                            "`{name}` has {extent} {level}s, and `{}` has {others}",
-                            other.name
+                            "a block has {BLOCK} threads at most, and `{name}` has more with others"
                         ));
+                    };
+                    let shared = if level == Level::Thread { &mut threads } else { &mut warps };
+                    if let Some((other, others)) = shared.filter(|other| other.1 != extent) {
+                        return unfit(format!("`{name}` has {extent} {level}s, and `{other}` has {others}"));
                     }
-                    *shared = Some(axis);
+                    *shared = Some((name, extent));
                     // In a warp threads exchange values, those of several warps meet in memory of the block.
-                    let extent = axis.extent;
                     if level == Level::Warp && reduction.is_some() {
                         if extent > BLOCK / WARP {
                             return unfit(format!(
@@ -555,5 +560,5 @@ fn check(
             }
         }
     }
-    Ok((threads.map(|t| t.extent), warps.map(|w| w.extent)))
+    Ok((threads.map(|t| t.1), warps.map(|w| w.1)))
 }
