@@ -116,6 +116,7 @@ impl Work {
                     }
                     return work;
                 }
+                Directive::Scan(_) => {}
                 Directive::Vectorise(name) => work.lanes = work.lanes.min(found(name).0),
                 Directive::Parallel(..) | Directive::Order(_) | Directive::Unroll(_) => {}
             }

@@ -5,6 +5,7 @@ use crate::model::model;
 use surject_codegen::kernels::contraction::{Share, Tiles};
 use surject_codegen::kernels::expression::{Expression, LoopInfo, Reduction};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
+use surject_codegen::kernels::running::Running;
 use surject_codegen::kernels::schedule::{Directive, Schedule};
 use surject_codegen::kernels::transpose::TransposeTile;
 use surject_kernel::Level;
@@ -424,6 +425,62 @@ impl Strategy for Transposes {
             best = Some(best.filter(|b| b.cost <= found.cost).unwrap_or(found));
         }
         best.ok_or_else(|| "no loads lie along another loop than results, or points meet".into())
+    }
+}
+
+/// Scans whose lines run in order.
+pub struct Scans(pub Gpu);
+
+impl Scans {
+    /// Elements of a line that a block scans at once, and the most of them.
+    pub const LINE: i64 = 1024;
+    pub const LONGEST: i64 = 4096;
+    /// Threads that keep memory busy.
+    pub const THREADS: f64 = 65536.0;
+
+    /// Do results lie next to each other along the loop?
+    pub fn is_next(expression: &Expression, along: &str) -> bool {
+        expression.strides(along).iter().any(|s| s.stored && s.elements.abs() == 1)
+    }
+}
+
+impl Strategy for Scans {
+    fn name(&self) -> &'static str {
+        "scans"
+    }
+
+    fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
+        /// The threads of a block that have lines of their own.
+        const ACROSS: i64 = 64;
+        let (along, length) = expression.scanned().ok_or("the expression is no scan")?;
+        let loops = expression.loops();
+        let points: f64 = loops.iter().map(|l| l.extent as f64).product();
+        let warp = self.0.warp;
+        let (running, threads) = if Scans::is_next(expression, &along) {
+            let each = [4, 8, 16].into_iter().find(|each| length <= Scans::LINE * each);
+            let each = each.ok_or_else(|| format!("a line of {length} elements is more than a block has"))?;
+            let threads = ((length + each - 1) / each + warp - 1) / warp * warp;
+            (Running { along, across: None, threads, each }, points / length as f64 * threads as f64)
+        } else {
+            let next = |l: &&LoopInfo| {
+                l.parallel && expression.strides(&l.name).iter().any(|s| s.stored && s.elements == 1)
+            };
+            let across = loops.iter().find(next).ok_or("results lie next to each other along no loop")?;
+            let lines = points / length as f64;
+            let lanes = lanes(expression, &across.name, across.extent);
+            let each = if lines / lanes as f64 >= Scans::THREADS / 8.0 { lanes } else { 1 };
+            let threads = ((across.extent / each + warp - 1) / warp * warp).clamp(warp, ACROSS);
+            (Running { along, across: Some(across.name.clone()), threads, each }, lines / each as f64)
+        };
+        // The model knows reductions: here every element is loaded and stored once.
+        let bytes: f64 = expression.traffic().iter().map(|t| t.1).sum();
+        let each = running.each as f64;
+        let busy = (threads * each / Scans::THREADS).min(1.0);
+        let steps = if running.across.is_some() { length as f64 } else { each + 20.0 };
+        let seconds = 2e-6 + (bytes / self.0.bandwidth / busy).max(steps * 30.0 / self.0.clock);
+        let schedule = Schedule { directives: vec![Directive::Scan(running)] };
+        schedule.check(expression).map_err(|error| error.to_string())?;
+        Ok(Proposal { schedule, cost: seconds * self.0.clock })
     }
 }
 

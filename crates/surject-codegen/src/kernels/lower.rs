@@ -6,6 +6,7 @@
 
 mod contraction;
 mod meet;
+mod running;
 mod transpose;
 
 use super::expression::{Expression, Tensor};
@@ -15,7 +16,7 @@ use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
 use crate::expression::compose::joining;
 use crate::expression::dag::{Buf, Node, NodeId};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
+use surject_ir::{AccOp, DType, UnaryOp};
 use surject_kernel::{Access, Affine, Builder, Kernel, Level, LoopKind, Mem, Op, Place, Type, Value};
 
 /// A kernel, and the tensors that are its parameters, in order.
@@ -41,6 +42,7 @@ pub enum LowerError {
 /// The kernel of an expression, by a schedule.
 pub fn lower(name: &str, expression: &Expression, schedule: &Schedule) -> Result<Launch, LowerError> {
     let resolved = resolve(expression, schedule)?;
+    let expression = resolved.scan.as_ref().map_or(expression, |scan| &scan.expression);
     let mut b = Builder::new(name);
     let (mut memory, mut tensors) = (BTreeMap::new(), Vec::new());
     let loads = expression.nodes().into_iter().filter_map(|n| match expression.dag[n].node {
@@ -80,10 +82,11 @@ pub fn lower(name: &str, expression: &Expression, schedule: &Schedule) -> Result
         shared: HashMap::new(),
         joined: HashSet::new(),
     };
-    match (&resolved.contraction, &resolved.transpose) {
-        (Some(contraction), _) => lowering.contraction(contraction)?,
-        (None, Some(transpose)) => lowering.transpose(transpose)?,
-        (None, None) => lowering.points(&resolved.points)?,
+    match (&resolved.contraction, &resolved.transpose, &resolved.scan) {
+        (Some(contraction), ..) => lowering.contraction(contraction)?,
+        (None, Some(transpose), _) => lowering.transpose(transpose)?,
+        (None, None, Some(scan)) => lowering.running(scan)?,
+        (None, None, None) => lowering.points(&resolved.points)?,
     }
     Ok(Launch { kernel: lowering.b.finish(), tensors })
 }
@@ -223,25 +226,14 @@ impl Lowering<'_> {
 
     /// The iteration of a thread or a warp: its number, or a part of it where threads share several loops over points.
     fn part(&mut self, axis: &Axis, agent: Value) -> Affine {
-        let mut together = self.resolved.points.iter().filter(|a| a.kind == axis.kind);
-        let Some(at) = together.clone().position(|a| a.name == axis.name) else { return agent.into() };
-        let count = together.clone().count();
-        if count == 1 {
-            return agent.into();
+        let together: Vec<&Axis> = self.resolved.points.iter().filter(|a| a.kind == axis.kind).collect();
+        match together.iter().position(|a| a.name == axis.name) {
+            Some(at) if together.len() > 1 => {
+                let sizes: Vec<i64> = together.iter().map(|a| a.extent).collect();
+                self.digits(&agent.into(), &sizes).swap_remove(at)
+            }
+            _ => agent.into(),
         }
-        let inside: i64 = together.by_ref().skip(at + 1).map(|a| a.extent).product();
-        let mut number = self.b.index(agent, Type::index());
-        let mut by = |b: &mut Builder, op: BinaryOp, n: i64| {
-            let n = b.splat(Scalar::from_i128(DType::I64, n.into()), 1);
-            number = b.binary(op, number, n);
-        };
-        if inside > 1 {
-            by(&mut self.b, BinaryOp::Div, inside);
-        }
-        if at > 0 {
-            by(&mut self.b, BinaryOp::Rem, axis.extent);
-        }
-        number.into()
     }
 
     /// Closes the loop that was opened last.

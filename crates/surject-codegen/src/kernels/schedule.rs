@@ -16,6 +16,9 @@
 //! `transpose i1 i0 tile 32 32 warps 8` is one for points without reductions: results lie along `i1`, and what is loaded
 //! along `i0` goes through a tile of so many of both in shared memory, so that loads and stores are coalesced.
 //!
+//! `scan i0 threads 256 each 4` is one for scans: the threads of a block share a line along `i0`, of which each has so many
+//! neighbours. With `across i1` threads are neighbours along `i1` instead, and each runs through lines of its own.
+//!
 //! Threads and warps share loops over the points, and reductions: every loop that is `parallel … thread` is shared by the
 //! same threads, every loop that is `parallel … warp` by the same warps of a block. They stand directly inside of the
 //! blocks and run all other loops each. Several loops over the points may be `parallel … thread`, where one has few
@@ -25,6 +28,7 @@
 
 use super::contraction::{Contraction, Tiles, WARP, fit};
 use super::expression::Expression;
+use super::running::{self, Running, RunningScan};
 use super::transpose::{self, Transpose, TransposeTile};
 use crate::expression::address::LoopId;
 use crate::expression::dag::{Node, NodeId};
@@ -50,6 +54,8 @@ pub enum Directive {
     Contract(Tiles),
     /// Points whose loads go through a tile in shared memory. It is the whole schedule.
     Transpose(TransposeTile),
+    /// A scan whose lines run in order. It is the whole schedule.
+    Scan(Running),
 }
 
 /// How an expression is computed.
@@ -79,6 +85,7 @@ impl fmt::Display for Directive {
             Directive::Unroll(name) => write!(f, "unroll {name}"),
             Directive::Contract(tiles) => write!(f, "{tiles}"),
             Directive::Transpose(tile) => write!(f, "{tile}"),
+            Directive::Scan(running) => write!(f, "{running}"),
         }
     }
 }
@@ -131,10 +138,12 @@ fn directive(words: &[&str]) -> Result<Directive, String> {
         ["unroll", name] => Directive::Unroll(name.to_string()),
         ["contract", words @ ..] => Directive::Contract(Tiles::read(words)?),
         ["transpose", words @ ..] => Directive::Transpose(TransposeTile::read(words)?),
+        ["scan", words @ ..] => Directive::Scan(Running::read(words)?),
         _ => {
             return Err(format!(
                 "`{}` is no directive: split L by N, order L…, parallel L LEVEL, vectorise L, unroll L, \
-                 contract ROWS COLUMNS TERMS tile M N K thread M N|warp M, transpose L L tile N N warps N",
+                 contract ROWS COLUMNS TERMS tile M N K thread M N|warp M, transpose L L tile N N warps N, \
+                 scan L [across L] threads N each N",
                 words.join(" ")
             ));
         }
@@ -252,13 +261,24 @@ pub(crate) struct Resolved {
     pub(crate) contraction: Option<Contraction>,
     /// The tile of a transposition, which has no other loops either.
     pub(crate) transpose: Option<Transpose>,
+    /// The scan, which has none either.
+    pub(crate) scan: Option<RunningScan>,
 }
 
 impl Resolved {
     /// A form with loops of its own, some of which are not cut into whole tiles.
     fn form(cut: Vec<LoopId>) -> Resolved {
         let (points, reductions) = (Vec::new(), HashMap::new());
-        Resolved { points, reductions, cut, threads: None, warps: None, contraction: None, transpose: None }
+        Resolved {
+            points,
+            reductions,
+            cut,
+            threads: None,
+            warps: None,
+            contraction: None,
+            transpose: None,
+            scan: None,
+        }
     }
 }
 
@@ -285,7 +305,8 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
         };
         loops.iter().map(axis).collect()
     };
-    let is_form = |d: &Directive| matches!(d, Directive::Contract(_) | Directive::Transpose(_));
+    let is_form =
+        |d: &Directive| matches!(d, Directive::Contract(_) | Directive::Transpose(_) | Directive::Scan(_));
     if let Some(i) = schedule.directives.iter().position(is_form) {
         let fault = |message: String| ScheduleError { line: Some(i + 1), message };
         return match &schedule.directives[..] {
@@ -299,7 +320,12 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
                 let cut = transpose.cut(expression);
                 Ok(Resolved { transpose: Some(transpose), ..Resolved::form(cut) })
             }
-            _ => Err(fault("`contract` and `transpose` are whole schedules".into())),
+            [Directive::Scan(running)] => {
+                let scan = running::fit(expression, running).map_err(fault)?;
+                let cut = scan.cut();
+                Ok(Resolved { scan: Some(scan), ..Resolved::form(cut) })
+            }
+            _ => Err(fault("`contract`, `transpose` and `scan` are whole schedules".into())),
         };
     }
     // The first nest is that of the points.
@@ -404,7 +430,9 @@ fn apply(
         }
         Directive::Vectorise(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Lanes)),
         Directive::Unroll(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Unrolled)),
-        Directive::Contract(_) | Directive::Transpose(_) => Err("this is a whole schedule".into()),
+        Directive::Contract(_) | Directive::Transpose(_) | Directive::Scan(_) => {
+            Err("this is a whole schedule".into())
+        }
     }
 }
 

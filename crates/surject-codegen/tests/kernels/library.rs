@@ -86,7 +86,7 @@ impl Machine for Blocks {
         Toy.strategies()
     }
 
-    fn scan_block(&self, _: i64) -> Option<i64> {
+    fn scan_block(&self, _: &Expression, _: &str, _: i64) -> Option<i64> {
         Some(self.0)
     }
 }

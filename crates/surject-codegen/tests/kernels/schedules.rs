@@ -32,6 +32,9 @@ fn a_schedule_reads_as_it_prints() {
     let text = "split i0 by 8\norder i0.o i0.i\nparallel i0.o task\nvectorise i0.i\nunroll k0\n";
     let schedule: Schedule = text.parse().unwrap();
     assert_eq!(schedule.to_string(), text);
+    let text = "scan i0 threads 256 each 4\nscan i1 across i2 threads 64 each 1\n";
+    let schedule: Schedule = text.parse().unwrap();
+    assert_eq!(schedule.to_string(), text);
 }
 
 #[test]
