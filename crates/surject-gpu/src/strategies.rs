@@ -311,6 +311,9 @@ impl Strategy for Rows {
     }
 }
 
+/// The warps of a block that share terms, where there are terms for all of them.
+const WARPS: i64 = 8;
+
 /// Threads are neighbours across reductions: each has columns of its own, and the warps of a block share the terms.
 pub struct Columns(pub Gpu);
 
@@ -319,9 +322,24 @@ impl Strategy for Columns {
         "columns"
     }
 
+    /// Blocks of few warps, or where these are too few blocks, of more warps and fewer columns.
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
-        /// The warps of a block, where there are terms for all of them.
-        const WARPS: i64 = 8;
+        let first = self.schedule(expression, WARPS, true)?;
+        let mut best = proposal(&self.0, expression, first);
+        for warps in [WARPS, 2 * WARPS, 4 * WARPS] {
+            let Ok(directives) = self.schedule(expression, warps, false) else { continue };
+            let found = proposal(&self.0, expression, directives);
+            if found.cost < best.cost {
+                best = found;
+            }
+        }
+        Ok(best)
+    }
+}
+
+impl Columns {
+    /// By so many warps; with as many columns for each thread as lie in 16 bytes, or one.
+    fn schedule(&self, expression: &Expression, warps: i64, wide: bool) -> Result<Vec<Directive>, String> {
         let (loops, reductions) = (expression.loops(), expression.reductions());
         if reductions.is_empty() {
             return Err("there is no reduction".into());
@@ -333,22 +351,22 @@ impl Strategy for Columns {
         // Points that no reduction depends on are shared by the warps too.
         let apart = |l: &&LoopInfo| reductions.iter().all(|r| !r.outer.contains(&l.name));
         let beside = loops.iter().filter(|l| l.parallel).filter(apart).max_by_key(|l| l.extent);
-        let beside = beside.filter(|l| l.extent >= WARPS);
+        let beside = beside.filter(|l| l.extent >= warps);
         // The columns of a warp, as many for each thread as lie in 16 bytes. Lanes are innermost, and what is reduced in
         // them cannot be used again by further loops.
         let widest = lanes(expression, &row.name, row.extent);
         let again = loops.iter().any(|l| apart(&l));
-        let lanes = if !again && row.extent >= self.0.warp * widest { widest } else { 1 };
+        let lanes = if wide && !again && row.extent >= self.0.warp * widest { widest } else { 1 };
         let threads = self.0.warp;
         let mut directives = Vec::new();
         let mut shared: Vec<String> = Vec::new();
         for reduction in &reductions {
             let extent = |name: &String| expression.find(name).map_or(0, |l| l.extent);
             let longest = reduction.loops.iter().max_by_key(|name| extent(name));
-            let longest = longest.filter(|name| extent(name) >= 2 * WARPS);
-            let name = longest.ok_or_else(|| format!("a reduction has fewer than {} terms", 2 * WARPS))?;
+            let longest = longest.filter(|name| extent(name) >= 2 * warps);
+            let name = longest.ok_or_else(|| format!("a reduction has fewer than {} terms", 2 * warps))?;
             if !shared.contains(name) {
-                directives.push(Directive::Split(name.clone(), WARPS));
+                directives.push(Directive::Split(name.clone(), warps));
                 directives.push(Directive::Parallel(format!("{name}.i"), Level::Warp));
                 shared.push(name.clone());
             }
@@ -373,7 +391,7 @@ impl Strategy for Columns {
         names.push(inner[0].clone());
         names.extend(order.iter().filter(|l| !outer(&l.0)).map(|l| l.0.clone()));
         if let Some(beside) = beside {
-            directives.push(Directive::Split(beside.name.clone(), WARPS));
+            directives.push(Directive::Split(beside.name.clone(), warps));
             names.extend([format!("{}.o", beside.name), format!("{}.i", beside.name)]);
         }
         names.extend(inner.get(1).cloned());
@@ -386,7 +404,7 @@ impl Strategy for Columns {
         if lanes > 1 {
             directives.push(Directive::Vectorise(inner[1].clone()));
         }
-        Ok(proposal(&self.0, expression, directives))
+        Ok(directives)
     }
 }
 

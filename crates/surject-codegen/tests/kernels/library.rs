@@ -2,6 +2,7 @@
 
 use crate::toy::Toy;
 use std::collections::BTreeSet;
+use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::library::Call;
 use surject_codegen::kernels::machine::{Machine, Spread, Strategy};
 use surject_codegen::kernels::run::{assignments, calls, kernels, run};

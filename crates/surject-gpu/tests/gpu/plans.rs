@@ -222,3 +222,12 @@ fn more_rounds_than_a_recording_holds_are_several() {
     let counts = agree(&program, &args(&program, 1));
     assert!((2..20).contains(&counts.replays) && counts.to_host == 0, "{counts:?}");
 }
+
+#[test]
+fn reductions_down_columns_take_their_terms_in_order() {
+    let text = include_str!("../../../surject-codegen/tests/kernels/library/columns.program");
+    let program = parse(text).unwrap_or_else(|error| panic!("{error}"));
+    for seed in 0..2 {
+        agree(&program, &args(&program, seed));
+    }
+}
