@@ -21,10 +21,11 @@
 pub mod compile;
 pub mod model;
 pub mod program;
+mod rounds;
 mod strategies;
 pub mod write;
 
-use strategies::{Columns, Contractions, Points, Rows, Serial, Transposes};
+use strategies::{Columns, Contractions, Points, Rows, Scans, Serial, Transposes};
 use surject_codegen::kernels::contraction::Product;
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::machine::{Machine, Spread, Strategy};
@@ -128,10 +129,19 @@ impl Machine for Gpu {
         self.name
     }
 
-    /// As many operations for what comes before the blocks as for what is in them, where that is less than the reduction.
-    fn scan_block(&self, length: i64) -> Option<i64> {
-        let block = (2.0 * length as f64).cbrt() as u64;
-        (length >= 256).then(|| block.next_power_of_two() as i64)
+    /// A line that a block scans at once needs no blocks, nor do lines that are as many as the machine has threads. What
+    /// comes before the blocks is few enough to be a reduction each.
+    fn scan_block(&self, expression: &Expression, along: &str, length: i64) -> Option<i64> {
+        /// What comes before this many blocks takes less than their results.
+        const BLOCKS: i64 = 2048;
+        if Scans::is_next(expression, along) {
+            let block = if length > BLOCKS * Scans::LINE { Scans::LONGEST } else { Scans::LINE };
+            return (length > Scans::LONGEST).then_some(block);
+        }
+        let lines: f64 = expression.loops().iter().map(|l| l.extent as f64).product::<f64>() / length as f64;
+        let block = (lines * length as f64 / Scans::THREADS) as i64;
+        let block = (block.max(length / BLOCKS).max(16) as u64).next_power_of_two() as i64;
+        (lines < Scans::THREADS && 4 * block <= length).then_some(block)
     }
 
     fn spread(&self) -> Spread {
@@ -146,6 +156,7 @@ impl Machine for Gpu {
             Box::new(Points { gpu: gpu(), vectors: true }),
             Box::new(Points { gpu: gpu(), vectors: false }),
             Box::new(Transposes(gpu())),
+            Box::new(Scans(gpu())),
             Box::new(Columns(gpu())),
             Box::new(Rows { gpu: gpu(), block: false }),
             Box::new(Rows { gpu: gpu(), block: true }),

@@ -90,7 +90,8 @@ impl Work {
                 Directive::Parallel(..)
                 | Directive::Order(_)
                 | Directive::Unroll(_)
-                | Directive::Contract(_) => {}
+                | Directive::Contract(_)
+                | Directive::Scan(_) => {}
             }
         }
         // What no thread shares and no thread has for itself, every thread computes.

@@ -49,6 +49,14 @@ fn cases() -> Vec<(&'static str, &'static str, Program, f64, u64)> {
              y : f32[{rows},{n}] =: over i<{rows}, j<{n}: e[i,j] / s[i]"
         )
     };
+    // Sums along the second of three axes, or from its end.
+    let sums = |dtype: &str, [a, b, c]: [usize; 3], from_the_end: bool| {
+        let at = if from_the_end { "j + k".to_string() } else { format!("j + k - {}", b - 1) };
+        format!(
+            "y : {dtype}[{a},{b},{c}] =:+ over i<{a}, j<{b}, l<{c}, k<{b} at [i,j,l]: \
+             (a[i,{at},l] where 0 <= {at} < {b} else 0.0{dtype})"
+        )
+    };
     let product = |dtype: &str, (m, n, k): (usize, usize, usize), left: &str, right: &str| {
         format!("y : {dtype}[{m},{n}] =:+ over i<{m}, j<{n}, k<{k} at [i,j]: a[{left}] * b[{right}]")
     };
@@ -165,6 +173,43 @@ fn cases() -> Vec<(&'static str, &'static str, Program, f64, u64)> {
             "a: f32[60,64]",
             "y : f32[64,64] =: over i<64, j<64: (a[j - 2,i] where 0 <= j - 2 < 60 else 7.0f32)",
             1.5,
+            0,
+        ),
+        one(
+            "scans",
+            "sums so far down columns",
+            "a: f32[2,40,256]",
+            &sums("f32", [2, 40, 256], false),
+            1.01,
+            0,
+        ),
+        one("scans", "odd columns from the end", "a: f64[3,21,70]", &sums("f64", [3, 21, 70], true), 1.5, 0),
+        one("scans", "a line of a block", "a: f32[5,512,1]", &sums("f32", [5, 512, 1], false), 1.1, 0),
+        one("scans", "an odd line from its end", "a: f32[3,301,1]", &sums("f32", [3, 301, 1], true), 5.0, 0),
+        one("scans", "halves in a line", "a: bf16[2,1700,1]", &sums("bf16", [2, 1700, 1], false), 1.2, 0),
+        one(
+            "scans",
+            "products so far, and what is made of them",
+            "a: f32[200], b: f32[200]",
+            "let p : f32[200] =:* over i<200, k<200 at [i]: (a[i + k - 199] where 0 <= i + k - 199 < 200 else 1.0f32)\n  \
+             y : f32[200] =: over i<200: p[i] * b[i] + 1.0f32",
+            1.3,
+            0,
+        ),
+        one(
+            "points",
+            "short rows",
+            "a: f32[300,17]",
+            "y : f32[300,17] =: over i<300, j<17: a[i,j] * 2.0f32",
+            1.2,
+            0,
+        ),
+        one(
+            "vectors",
+            "channels of a picture",
+            "a: f32[2,6,6,64], b: f32[64]",
+            "y : f32[2,6,6,64] =: over n<2, i<6, j<6, c<64: a[n,i,j,c] * b[c]",
+            1.3,
             0,
         ),
         one(
