@@ -28,6 +28,7 @@ mod strategies;
 pub mod write;
 
 use strategies::{Columns, Contractions, Points, Rows, Scans, Serial, Transposes};
+use surject_codegen::kernels::contraction::Product;
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::machine::{Machine, Spread, Strategy};
 use surject_codegen::kernels::schedule::Schedule;
@@ -45,6 +46,8 @@ pub struct Gpu {
     pub block: i64,
     /// The warps that a multiprocessor runs at once.
     pub warps: i64,
+    /// The bytes of shared memory that a block may have.
+    pub shared: i64,
     /// The bytes of a sector of global memory.
     pub sector: i64,
     /// Bytes of global memory in a second.
@@ -66,6 +69,7 @@ impl Gpu {
             warp: 32,
             block: 128,
             warps: 64,
+            shared: 163 << 10,
             sector: 32,
             bandwidth: 1.555e12,
             rate: 9.75e12,
@@ -78,6 +82,7 @@ impl Gpu {
             warp: 32,
             block: 128,
             warps: 64,
+            shared: 227 << 10,
             sector: 32,
             bandwidth: 3.35e12,
             rate: 33.5e12,
@@ -89,6 +94,30 @@ impl Gpu {
     /// The GPU of this name.
     pub fn named(name: &str) -> Option<Gpu> {
         Gpu::ALL.into_iter().find(|gpu| gpu.name == name)
+    }
+
+    /// The terms of a sum of products in parts (split-K), where there are fewer tiles than multiprocessors: as many parts
+    /// as keep those busy, of 128 terms at least.
+    fn split_terms(&self, expression: &Expression, product: &Product) -> Option<(String, i64)> {
+        /// Rows or columns of a small tile.
+        const TILE: i64 = 64;
+        /// Terms of a part.
+        const TERMS: i64 = 128;
+        let extent = |name: &String| expression.find(name).map_or(1, |l| l.extent);
+        let tiles = |names: &[String]| names.iter().map(|n| (extent(n) + TILE - 1) / TILE).max().unwrap_or(1);
+        let points: i64 = expression.loops().iter().map(|l| l.extent).product();
+        let longest = |names: &[String]| names.iter().map(extent).max().unwrap_or(1);
+        let others = points / (longest(&product.rows) * longest(&product.columns)).max(1);
+        let all = others.saturating_mul(tiles(&product.rows) * tiles(&product.columns));
+        let terms = product.terms.iter().map(extent).fold(1, i64::saturating_mul);
+        let wanted = (self.multiprocessors / all.max(1)).min(terms / TERMS);
+        // Of as many parts those of the shortest loop: tiles run along the longest.
+        let mut loops: Vec<(i64, &String)> = product.terms.iter().map(|name| (extent(name), name)).collect();
+        loops.sort();
+        let parts = |extent: i64| (0..16).map(|p| 1 << p).filter(|p| *p <= wanted && extent % p == 0).max();
+        let split = loops.into_iter().rev().filter_map(|(extent, name)| Some((parts(extent)?, name)));
+        let (parts, term) = split.max_by_key(|split| split.0)?;
+        (parts > 1).then(|| (term.clone(), parts))
     }
 
     /// The threads that it runs at once.
@@ -141,8 +170,11 @@ impl Machine for Gpu {
     fn stages(&self, expression: &Expression) -> Option<(String, i64)> {
         let reductions = expression.reductions();
         let [reduction] = &reductions[..] else { return None };
-        if expression.product().is_some_and(|p| !p.rows.is_empty() && !p.columns.is_empty()) {
-            return None;
+        if let Some(product) = expression.product()
+            && !product.rows.is_empty()
+            && !product.columns.is_empty()
+        {
+            return self.split_terms(expression, &product);
         }
         let loops = reduction.loops.iter().filter_map(|name| expression.find(name));
         let longest = loops.max_by_key(|l| l.extent)?;

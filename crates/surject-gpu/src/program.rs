@@ -518,6 +518,10 @@ impl Planner<'_> {
         if blocks[0] > i32::MAX as u32 || blocks[1] > 65_535 || blocks[2] > 65_535 {
             return Err(format!("a grid of {grid:?} blocks is larger than a GPU has"));
         }
+        if written.launch.shared > self.gpu.shared {
+            let (needed, most) = (written.launch.shared, self.gpu.shared);
+            return Err(format!("{needed} bytes of shared memory for a block, which has {most} at most"));
+        }
         let number = (!blocks.contains(&0)).then(|| {
             self.plan.kernels.push(Kernel {
                 name,

@@ -11,7 +11,7 @@ use surject_codegen::kernels::transpose::TransposeTile;
 use surject_kernel::Level;
 
 /// Rows, columns and terms from which on there are tiles.
-const TILED: i64 = 24;
+const TILED: i64 = 8;
 /// The most blocks in the second and third dimension of a grid.
 const GRID: i64 = 65_535;
 /// The bytes that a thread accesses at once.
@@ -545,7 +545,9 @@ impl Contractions {
         let mut all = Vec::new();
         if self.units {
             let depth = if terms % 64 == 0 { 64 } else { 32 };
-            for (warps, rows, columns) in [(4, 32, 128), (4, 32, 64), (4, 16, 64), (2, 16, 64), (2, 16, 32)] {
+            for (warps, rows, columns) in
+                [(8, 32, 128), (4, 32, 128), (8, 32, 64), (4, 32, 64), (4, 16, 64), (2, 16, 64), (2, 16, 32)]
+            {
                 all.push(([warps * rows, columns, depth], Share::Warp(rows)));
             }
             return all;

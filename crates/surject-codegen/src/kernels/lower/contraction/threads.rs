@@ -77,10 +77,10 @@ impl Lowering<'_> {
         agents: &Agents,
         (stage, sums): (&Affine, Vec<Value>),
     ) -> Lowered<Vec<Value>> {
+        let written: i64 = std::env::var("SURJECT_TERMS").map_or(TERMS, |t| t.parse().unwrap());
         let dtype = |side: &Side| self.expression.dag[side.node].dtype;
         let (left_type, right_type) = (dtype(left), dtype(right));
-        let (number, mut sums) = self.b.open_for(0, c.tiles.tile[2], TERMS, LoopKind::Serial, &sums);
-        let at = |term: i64| Affine::from(number).plus(&Affine::from(term), 1).ok_or_else(overflow);
+        let (number, mut sums) = self.b.open_for(0, c.tiles.tile[2], written, LoopKind::Serial, &sums);
         let first = Affine::from(agents.warp).times(rows).ok_or_else(overflow)?;
         let row_at = |row: i64| first.plus(&row.into(), 1).ok_or_else(overflow);
         let own = Affine::from(agents.thread).times(lanes).ok_or_else(overflow)?;
@@ -101,52 +101,57 @@ impl Lowering<'_> {
                 w.b.binary(BinaryOp::Add, *sum, product)
             };
         };
-        // The columns of each term and group.
-        let mut columns: Vec<Vec<Value>> = vec![Vec::new(); TERMS as usize];
-        for group in 0..groups {
-            if right.how.by_terms {
-                let step = at_once(right_type, TERMS);
-                for term in (0..TERMS).step_by(step as usize) {
-                    let place = right.element(&column_at(group)?, &at(term)?, stage).ok_or_else(overflow)?;
-                    let found = self.neighbours(right, place, right_type, step)?;
-                    (term..).zip(found).for_each(|(t, value)| columns[t as usize].push(value));
+        for chunk in (0..written).step_by(TERMS as usize) {
+            let at =
+                |term: i64| Affine::from(number).plus(&Affine::from(chunk + term), 1).ok_or_else(overflow);
+            // The columns of each term and group.
+            let mut columns: Vec<Vec<Value>> = vec![Vec::new(); TERMS as usize];
+            for group in 0..groups {
+                if right.how.by_terms {
+                    let step = at_once(right_type, TERMS);
+                    for term in (0..TERMS).step_by(step as usize) {
+                        let place =
+                            right.element(&column_at(group)?, &at(term)?, stage).ok_or_else(overflow)?;
+                        let found = self.neighbours(right, place, right_type, step)?;
+                        (term..).zip(found).for_each(|(t, value)| columns[t as usize].push(value));
+                    }
+                    continue;
                 }
-                continue;
+                for term in 0..TERMS {
+                    let place = right.element(&column_at(group)?, &at(term)?, stage).ok_or_else(overflow)?;
+                    let place =
+                        if lanes > 1 { place.plus(&Affine::lane(1), 1).ok_or_else(overflow)? } else { place };
+                    let ty = Type::vector(right_type, lanes as usize);
+                    columns[term as usize].push(self.b.load(Place::new(right.mem, place), ty));
+                }
             }
-            for term in 0..TERMS {
-                let place = right.element(&column_at(group)?, &at(term)?, stage).ok_or_else(overflow)?;
-                let place =
-                    if lanes > 1 { place.plus(&Affine::lane(1), 1).ok_or_else(overflow)? } else { place };
-                let ty = Type::vector(right_type, lanes as usize);
-                columns[term as usize].push(self.b.load(Place::new(right.mem, place), ty));
-            }
-        }
-        if left.how.by_terms {
-            let step = at_once(left_type, TERMS);
-            for row in 0..rows {
-                for from in (0..TERMS).step_by(step as usize) {
-                    let place = left.element(&row_at(row)?, &at(from)?, stage).ok_or_else(overflow)?;
-                    let found = self.neighbours(left, place, left_type, step)?;
-                    for (term, value) in (from..).zip(found) {
-                        for group in 0..groups as usize {
-                            let sum = &mut sums[group * rows as usize + row as usize];
-                            add(self, sum, value, columns[term as usize][group]);
+            if left.how.by_terms {
+                let step = at_once(left_type, TERMS);
+                for row in 0..rows {
+                    for from in (0..TERMS).step_by(step as usize) {
+                        let place = left.element(&row_at(row)?, &at(from)?, stage).ok_or_else(overflow)?;
+                        let found = self.neighbours(left, place, left_type, step)?;
+                        for (term, value) in (from..).zip(found) {
+                            for group in 0..groups as usize {
+                                let sum = &mut sums[group * rows as usize + row as usize];
+                                add(self, sum, value, columns[term as usize][group]);
+                            }
                         }
                     }
                 }
-            }
-        } else {
-            let step = at_once(left_type, rows);
-            for term in 0..TERMS {
-                let mut values = Vec::new();
-                for row in (0..rows).step_by(step as usize) {
-                    let place = left.element(&row_at(row)?, &at(term)?, stage).ok_or_else(overflow)?;
-                    values.extend(self.neighbours(left, place, left_type, step)?);
-                }
-                for group in 0..groups as usize {
-                    for (row, &value) in values.iter().enumerate() {
-                        let sum = &mut sums[group * rows as usize + row];
-                        add(self, sum, value, columns[term as usize][group]);
+            } else {
+                let step = at_once(left_type, rows);
+                for term in 0..TERMS {
+                    let mut values = Vec::new();
+                    for row in (0..rows).step_by(step as usize) {
+                        let place = left.element(&row_at(row)?, &at(term)?, stage).ok_or_else(overflow)?;
+                        values.extend(self.neighbours(left, place, left_type, step)?);
+                    }
+                    for group in 0..groups as usize {
+                        for (row, &value) in values.iter().enumerate() {
+                            let sum = &mut sums[group * rows as usize + row];
+                            add(self, sum, value, columns[term as usize][group]);
+                        }
                     }
                 }
             }

@@ -1,5 +1,4 @@
-//! The matrix units of each warp sum products of some rows. The sums go through shared memory to the threads, which
-//! compute what depends on them.
+//! The matrix units of each warp sum products of some rows. What depends on a sum, the thread computes that has it.
 //!
 //! Where both values can be copied as they are, the copies of the next turns run in the background.
 
@@ -9,8 +8,6 @@ use surject_kernel::{Affine, Level, LoopKind, MatMulSizes, Mem, Op, Place, Space
 
 /// Stages of shared memory for copies in the background.
 pub(super) const STAGES: i64 = 3;
-/// Elements between the rows of the sums, so that they lie in other banks.
-const PAD: i64 = 4;
 
 impl Lowering<'_> {
     /// The kernel; with so many stages for copies in the background, or one that is filled between barriers.
@@ -22,9 +19,7 @@ impl Lowering<'_> {
         turns: &Turns,
         stages: Option<i64>,
     ) -> Lowered<()> {
-        let [all_rows, columns, _] = c.tiles.tile;
-        let (warps, joined) = (c.tiles.warps(), DType::F32);
-        let sums = self.b.alloc("sums", joined, all_rows * (columns + PAD), Space::Shared);
+        let (columns, warps, joined) = (c.tiles.tile[1], c.tiles.warps(), DType::F32);
         let (warp, _) = self.b.open_for(0, warps, 1, LoopKind::Parallel(Level::Warp), &[]);
         let acc = self.b.alloc("acc", joined, rows * columns, Space::Register);
         let zero = self.b.splat(Scalar::zero(joined), 1);
@@ -50,7 +45,7 @@ impl Lowering<'_> {
                 self.b.close_for(&[]);
             }
         }
-        self.results_of_warp(c, (rows, acc), sides, (warp, sums))?;
+        self.results_of_warp(c, (rows, acc), sides, warp)?;
         self.b.close_for(&[]);
         Ok(())
     }
@@ -133,39 +128,23 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Computes and stores what depends on the sums of a warp.
+    /// Computes and stores what depends on the sums of a warp, element by element.
     fn results_of_warp(
         &mut self,
         c: &Contraction,
         (rows, acc): (i64, Mem),
         (left, right): (&Side, &Side),
-        (warp, sums): (Value, Mem),
+        warp: Value,
     ) -> Lowered<()> {
-        let (columns, joined) = (c.tiles.tile[1], DType::F32);
-        let pitch = columns + PAD;
+        let columns = c.tiles.tile[1];
         let own = Affine::from(warp).times(rows).ok_or_else(overflow)?;
         let (row, _) = self.b.open_for(0, rows, 1, LoopKind::Serial, &[]);
-        let (column, _) = self.b.open_for(0, columns, 1, LoopKind::Serial, &[]);
-        let from = Affine::from(column).plus(&Affine::from(row), columns).ok_or_else(overflow)?;
         let line = own.plus(&Affine::from(row), 1).ok_or_else(overflow)?;
-        let to = Affine::from(column).plus(&line, pitch).ok_or_else(overflow)?;
-        let value = self.b.load(Place::new(acc, from), Type::scalar(joined));
-        self.b.store(Place::new(sums, to), value);
-        (0..2).for_each(|_| _ = self.b.close_for(&[]));
-        // Every thread has some columns of all rows of its warp.
-        let thread = self.open_threads();
-        let (row, _) = self.b.open_for(0, rows, 1, LoopKind::Serial, &[]);
-        let lanes = columns / WARP;
-        let line = own.plus(&Affine::from(row), 1).ok_or_else(overflow)?;
-        let mut side = Affine::from(thread).times(lanes).ok_or_else(overflow)?;
-        if lanes > 1 {
-            side = side.plus(&Affine::lane(1), 1).ok_or_else(overflow)?;
-            self.lanes = Some((right.own, lanes as usize));
-        }
-        let at = side.plus(&line, pitch).ok_or_else(overflow)?;
         self.set(left.own, left.first.plus(&line, 1).ok_or_else(overflow)?);
-        self.set(right.own, right.first.plus(&side, 1).ok_or_else(overflow)?);
-        let value = self.b.load(Place::new(sums, at), Type::vector(joined, lanes as usize));
+        let (column, _) = self.b.open_for(0, columns, 1, LoopKind::Serial, &[]);
+        self.set(right.own, right.first.plus(&Affine::from(column), 1).ok_or_else(overflow)?);
+        let from = Affine::from(column).plus(&Affine::from(row), columns).ok_or_else(overflow)?;
+        let value = self.b.load(Place::new(acc, from), Type::scalar(DType::F32));
         let value = self.b.convert(value, self.expression.dag[c.parts.sum].dtype);
         if let Some(frame) = self.frames.last_mut() {
             frame.values.insert(c.parts.sum, value);
