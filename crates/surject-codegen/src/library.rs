@@ -103,6 +103,7 @@ pub fn kernels(
         LibOp::TriangularSolve { left_side, lower, unit_diagonal, transpose } => {
             external::triangular_solve(&call, *left_side, *lower, *unit_diagonal, *transpose)
         }
+        LibOp::Lapack { routine } => external::lapack(&call, *routine),
     };
     kernels.push(kernel?);
     Ok(kernels)

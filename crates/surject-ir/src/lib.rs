@@ -46,7 +46,7 @@ pub mod verify;
 pub use bind::{BindError, bind, bind_with};
 pub use error::TypeError;
 pub use field::{Field, FieldId, FieldKind, Fields};
-pub use library::{Attr, FftKind, GatherDims, LibOp, LibOpError, ScatterDims, Transpose, Window};
+pub use library::{Attr, FftKind, GatherDims, LibOp, LibOpError, Routine, ScatterDims, Transpose, Window};
 pub use op::{AccOp, BinaryOp, UnaryOp};
 pub use parse::{ParseError, parse};
 pub use print::print;

@@ -33,6 +33,7 @@ mod expand;
 pub mod float;
 mod hash;
 pub mod interpret;
+pub mod lapack;
 mod module;
 mod normalise;
 mod parse;
@@ -47,7 +48,7 @@ mod verify;
 
 pub use attr::{
     Attribute, Attributes, ChannelHandle, ConvAttrs, ConvDims, DotAlgorithm, DotDims, GatherDims,
-    OutputOperandAlias, ResultAccuracy, ScatterDims, WindowAttrs,
+    OutputOperandAlias, RaggedDims, ResultAccuracy, ScatterDims, WindowAttrs,
 };
 pub use dense::{DenseData, DenseElements};
 pub use diagnostic::{Diagnostic, Span};

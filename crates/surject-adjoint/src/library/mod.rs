@@ -2,6 +2,7 @@
 
 mod fft;
 mod indexed;
+mod lapack;
 mod linalg;
 mod reduce;
 mod scatter;
@@ -48,6 +49,9 @@ impl Sweep {
             }
             (LibOp::Reduce { .. } | LibOp::ReduceWindow { .. }, _) => {
                 self.reverse_reduction(op, args, &regions[0], &cotangents)?;
+            }
+            (LibOp::Lapack { routine }, _) => {
+                self.reverse_lapack(*routine, targets, args, &cotangents)?;
             }
             (LibOp::BitcastReshape { .. }, _) => {
                 return Err(self.unsupported("a derivative would have to pass through the bits"));

@@ -133,6 +133,10 @@ impl Machine<'_> {
                 };
                 Ok(vec![kernels::triangular_solve(arg(0)?, arg(1)?, system)?])
             }
+            LibOp::Lapack { routine } => {
+                let args: Vec<&Buffer> = args.iter().map(|b| &**b).collect();
+                Ok(kernels::lapack(*routine, &args)?)
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Library operations as a name and attributes, for the text form.
 
-use crate::{DType, FftKind, GatherDims, LibOp, ScatterDims, Transpose, Window};
+use crate::{DType, FftKind, GatherDims, LibOp, Routine, ScatterDims, Transpose, Window};
 use std::fmt;
 use surject_index::{Extent, ScalarSemantics};
 
@@ -141,6 +141,19 @@ words!(FftKind, Fft = "fft", Ifft = "ifft", Rfft = "rfft", Irfft = "irfft");
 words!(ScalarSemantics, DynamicTruncateSize = "truncate_size", IntegerSize = "size");
 words!(Transpose, No = "no", Transpose = "transpose", Adjoint = "adjoint");
 
+impl Attribute for Routine {
+    fn write(&self) -> Attr {
+        Attr::Word(self.name().into())
+    }
+
+    fn read(attr: &Attr) -> Option<Routine> {
+        match attr {
+            Attr::Word(word) => Routine::from_name(word),
+            _ => None,
+        }
+    }
+}
+
 impl Attribute for DType {
     fn write(&self) -> Attr {
         Attr::Word(self.name().into())
@@ -246,6 +259,7 @@ impl LibOp {
                 ("unit_diagonal", unit_diagonal.write()),
                 ("transpose", transpose.write()),
             ],
+            LibOp::Lapack { routine } => vec![("routine", routine.write())],
         }
     }
 
@@ -288,6 +302,7 @@ impl LibOp {
                 unit_diagonal: take.get("unit_diagonal")?,
                 transpose: take.get("transpose")?,
             },
+            "lapack" => LibOp::Lapack { routine: take.get("routine")? },
             _ => return Err(format!("there is no library operation `{name}`")),
         };
         if take.used != attrs.len() {
@@ -341,6 +356,7 @@ mod tests {
             LibOp::BitcastReshape { to: DType::BF16 },
             LibOp::Fft { kind: FftKind::Irfft, lengths: vec![4, 6] },
             LibOp::Cholesky { lower: true },
+            LibOp::Lapack { routine: Routine::MultiplyQ { left: true, adjoint: false } },
             LibOp::TriangularSolve {
                 left_side: true,
                 lower: false,

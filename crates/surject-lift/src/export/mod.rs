@@ -11,6 +11,7 @@ mod acc;
 mod contraction;
 mod emit;
 mod error;
+mod lapack;
 mod moves;
 mod plan;
 mod starts;

@@ -1,6 +1,7 @@
 //! CHLO: implicit broadcasting, and functions that expand to formulas.
 //!
-//! Not supported, each with its name in the error: `ragged_dot`, `_asin_acos_kernel` (`scan` is a loop before it comes here).
+//! Not supported, with its name in the error: `_asin_acos_kernel` (`scan` is a loop and `ragged_dot` are products before they
+//! come here).
 
 use super::cx::Cx;
 use super::elementwise;

@@ -23,10 +23,11 @@ mod batch_norm;
 mod chlo;
 mod complex;
 mod contraction;
-mod control;
+pub(crate) mod control;
 mod custom_call;
 pub(crate) mod cx;
 mod elementwise;
+mod lapack;
 mod library;
 mod movement;
 mod pointwise;
@@ -208,6 +209,7 @@ pub(crate) fn dispatch<'m>(lift: &mut Lifter<'m>, op: &'m Op) -> Result<()> {
         "stablehlo.sort" => library::sort(cx),
         "stablehlo.fft" => library::fft(cx),
         "stablehlo.rng_bit_generator" => random::bits(cx),
+        "stablehlo.rng" => random::numbers(cx),
         "stablehlo.cholesky" => library::cholesky(cx),
         "stablehlo.triangular_solve" => library::triangular_solve(cx),
         "chlo.top_k" => {
@@ -217,6 +219,8 @@ pub(crate) fn dispatch<'m>(lift: &mut Lifter<'m>, op: &'m Op) -> Result<()> {
         "stablehlo.map" => control::map(cx),
         "stablehlo.while" => control::while_loop(cx),
         "stablehlo.if" | "stablehlo.case" => control::branch(cx),
+        "stablehlo.async_start" => control::async_start(cx),
+        "stablehlo.async_done" => control::async_done(cx),
         "stablehlo.tuple" => control::tuple(cx),
         "stablehlo.get_tuple_element" => control::get_tuple_element(cx),
         "stablehlo.after_all" | "stablehlo.create_token" => control::token(cx),
@@ -230,6 +234,7 @@ pub(crate) fn dispatch<'m>(lift: &mut Lifter<'m>, op: &'m Op) -> Result<()> {
         | "stablehlo.cross-replica-sum" => sharding::collective(cx),
         "stablehlo.partition_id" | "stablehlo.replica_id" => sharding::process(cx),
         "interpreter.print" => Ok(()),
+        "interpreter.probe" => check::probe(cx),
         name if name.starts_with("check.") => check::op(cx),
         _ => Err(unknown(cx)),
     }

@@ -114,6 +114,8 @@ pub(crate) struct Parser<'s> {
     aliases: alias::Aliases<'s>,
     /// Where all mistakes are wanted, not the first alone.
     recovery: Option<recover::Recovery<'s>>,
+    /// The comparisons in the dictionary at hand, which StableHLO and CHLO each have of their own; whether they are of CHLO.
+    comparisons: Vec<(Span, bool)>,
 }
 
 impl<'s> Parser<'s> {
@@ -126,6 +128,7 @@ impl<'s> Parser<'s> {
             symbols: HashSet::new(),
             aliases: alias::Aliases::default(),
             recovery: None,
+            comparisons: Vec::new(),
         }
     }
 

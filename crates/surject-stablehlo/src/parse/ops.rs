@@ -227,7 +227,7 @@ impl<'s> Parser<'s> {
             ));
         }
         if self.c.eat("<") {
-            op.attributes = self.dictionary()?;
+            op.attributes = self.dictionary_of(&op.name)?;
             self.c.expect(">")?;
         }
         if self.c.eat("(") {
