@@ -293,4 +293,13 @@ irdl.dialect @surject {
     irdl.results(results: %results)
     irdl.attributes {"routine" = %routine}
   }
+
+  irdl.operation @sharding_constraint {
+    %args = irdl.base "!builtin.tuple"
+    %results = irdl.base "!builtin.tuple"
+    %sharding = irdl.base "#builtin.string"
+    irdl.operands(args: %args)
+    irdl.results(results: %results)
+    irdl.attributes {"sharding" = %sharding}
+  }
 }

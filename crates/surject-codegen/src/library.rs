@@ -97,7 +97,7 @@ pub fn kernels(
             Some(kernel) => Ok(kernel),
             None => external::sort(&call, *axis),
         },
-        LibOp::BitcastReshape { .. } => external::bitcast_reshape(&call),
+        LibOp::BitcastReshape { .. } | LibOp::Constraint { .. } => external::bitcast_reshape(&call),
         LibOp::Fft { kind, lengths } => external::fft(&call, *kind, lengths),
         LibOp::Cholesky { lower } => external::cholesky(&call, *lower),
         LibOp::TriangularSolve { left_side, lower, unit_diagonal, transpose } => {

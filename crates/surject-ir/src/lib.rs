@@ -35,6 +35,7 @@ pub mod parse;
 pub mod print;
 mod program;
 pub mod range;
+mod sharding;
 mod size_field;
 mod sizes;
 #[cfg(any(test, feature = "testing"))]
@@ -53,6 +54,7 @@ pub use print::print;
 pub use program::{
     Block, Function, Program, Region, RegionType, Statement, StatementKind, TensorType, Var, VarInfo,
 };
+pub use sharding::{ShardedDim, Sharding};
 pub use sizes::{
     Call, GuardError, SizeGuarantees, SizeGuard, SizeValue, Violation, metadata, pass_violations,
 };

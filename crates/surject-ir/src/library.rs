@@ -6,6 +6,7 @@
 mod infer;
 mod text;
 
+use crate::Sharding;
 pub use infer::LibOpError;
 pub(crate) use infer::scalar_of;
 use surject_index::{Extent, ScalarSemantics};
@@ -121,6 +122,11 @@ pub enum LibOp {
     Lapack {
         /// Which, with its flags.
         routine: Routine,
+    },
+    /// The argument, and where its parts lie on a mesh of devices. On one device nothing; no rule crosses it.
+    Constraint {
+        /// Where they lie.
+        sharding: Sharding,
     },
 }
 

@@ -29,6 +29,15 @@ impl Module {
         }
     }
 
+    /// What a sharding such as `#sdy.sharding<@mesh, [{"x"}, {?}]>` says: the mesh, and of each dimension the axes along which
+    /// it is divided and whether it may be divided further. `None` for what else Shardy can say (parts of axes, priorities,
+    /// replicated axes) and for a mesh that the module does not have.
+    pub fn sharding(&self, text: &str) -> Option<(Mesh, Vec<(Vec<String>, bool)>)> {
+        let (name, mesh, dims) = crate::parse::read_sharding(text)?;
+        let mesh = mesh.or_else(|| self.mesh(&name?))?;
+        Some((mesh, dims))
+    }
+
     /// The number of processes that the module is for: replicas times partitions, each 1 where nothing is said.
     pub fn processes(&self) -> i64 {
         let count = |name: &str| self.attributes.get(name).and_then(Attribute::as_i64).unwrap_or(1);

@@ -75,6 +75,7 @@ impl<'a> Call<'a> {
             | LibOp::Fft { .. }
             | LibOp::Cholesky { .. }
             | LibOp::Lapack { .. }
+            | LibOp::Constraint { .. }
             | LibOp::TriangularSolve { .. } => return Some(format!("`{}` has no kernels", self.op.name())),
         }
         let symbolic = |var: &&Var| self.function.ty(**var).space.sizes().is_none();

@@ -43,6 +43,7 @@ impl LibOp {
             LibOp::Cholesky { .. } => "cholesky",
             LibOp::TriangularSolve { .. } => "triangular_solve",
             LibOp::Lapack { .. } => "lapack",
+            LibOp::Constraint { .. } => "sharding_constraint",
         }
     }
 
@@ -178,6 +179,13 @@ impl LibOp {
                 Ok(vec![b.clone()])
             }
             LibOp::Lapack { routine } => lapack(*routine, args, facts),
+            LibOp::Constraint { sharding } => {
+                count(args, 1)?;
+                let rank = args[0].space.rank();
+                need!(sharding.dims.len() == rank, "{} axes are divided of {}", sharding.dims.len(), args[0]);
+                need!(sharding.is_valid(), "the sharding `{sharding}` does not fit its mesh");
+                Ok(vec![args[0].clone()])
+            }
         }
     }
 }

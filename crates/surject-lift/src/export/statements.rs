@@ -153,6 +153,7 @@ impl Writer<'_, '_> {
             LibOp::Cholesky { .. } => "stablehlo.cholesky",
             LibOp::TriangularSolve { .. } => "stablehlo.triangular_solve",
             LibOp::Lapack { .. } => "stablehlo.custom_call",
+            LibOp::Constraint { .. } => "sdy.sharding_constraint",
         };
         let built = self.op(name).operands(operands).results(types);
         let built = regions.into_iter().fold(built, |op, r| op.region(r));
@@ -198,6 +199,9 @@ impl Writer<'_, '_> {
                     .ints("fft_length", signed(lengths))
             }
             LibOp::Cholesky { lower } => built.attr("lower", Attribute::Bool(*lower)),
+            LibOp::Constraint { sharding } => {
+                built.attr("sharding", Attribute::Opaque(super::sharding::text(sharding)))
+            }
             // It is written above.
             LibOp::Lapack { .. } => built,
             LibOp::TriangularSolve { left_side, lower, unit_diagonal, transpose } => {

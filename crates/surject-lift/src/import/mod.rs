@@ -75,11 +75,33 @@ pub struct ImportOptions<'a> {
 /// Beside what is not valid or not supported: a size that is not known well enough for its use, with the operation, the
 /// field and, where there is one, the fact that would decide it ([`LiftError::Dynamic`]).
 pub fn import(module: &Module, options: &ImportOptions<'_>) -> std::result::Result<Program, LiftError> {
+    imported(module, options, false)
+}
+
+/// As [`import`], with where tensors lie on a mesh of devices: for a program that is exported again, and divided by XLA's
+/// partitioner. On one device its constraints do nothing.
+///
+/// # Errors
+/// As [`import`]; shardings that divide axes of a mesh further, replicate, or have priorities; computations that are divided by
+/// hand (`sdy.manual_computation`).
+pub fn import_sharded(
+    module: &Module,
+    options: &ImportOptions<'_>,
+) -> std::result::Result<Program, LiftError> {
+    imported(module, options, true)
+}
+
+fn imported(
+    module: &Module,
+    options: &ImportOptions<'_>,
+    sharded: bool,
+) -> std::result::Result<Program, LiftError> {
     let module = &*plain(module)?;
     let source = Source::new(options.file, options.source);
     let mut program = Program { name: module.name.clone().unwrap_or_default(), functions: Vec::new() };
     for function in selected(module, options)? {
         let mut lifter = Lifter::new(module, &source, &function.name);
+        lifter.sharded = sharded;
         lifter.body(function)?;
         program.functions.push(lifter.function);
     }

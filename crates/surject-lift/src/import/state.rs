@@ -90,6 +90,8 @@ pub(crate) struct Lifter<'m> {
     pub(crate) flags: Vec<Var>,
     /// What probes have seen, by their names.
     pub(crate) probes: HashMap<String, Vec<Var>>,
+    /// Are shardings kept, for programs that are written again?
+    pub(crate) sharded: bool,
     /// How much of the stream of `rng` has been taken.
     pub(crate) random: u64,
     /// The space over which the scalars of a `map` body are lifted.
@@ -114,6 +116,7 @@ impl<'m> Lifter<'m> {
             operations: 0,
             regions: 0,
             random: 0,
+            sharded: false,
             flags: Vec::new(),
             probes: HashMap::new(),
             mapped: None,
@@ -374,10 +377,16 @@ impl<'m> Lifter<'m> {
                 self.function.params.push(var);
             }
         }
-        let args = self.function.params.iter().map(|&v| Value::Var(v)).collect();
+        let mut args: Vec<Value> = self.function.params.iter().map(|&v| Value::Var(v)).collect();
+        for (value, param) in args.iter_mut().zip(&function.params) {
+            super::sharding::constrain(self, anchor, value, &param.attributes)?;
+        }
         self.calls.push(&function.name);
-        let results = self.inline(anchor, &function.body, args)?;
+        let mut results = self.inline(anchor, &function.body, args)?;
         self.calls.pop();
+        for (value, result) in results.iter_mut().zip(&function.results) {
+            super::sharding::constrain(self, anchor, value, &result.attributes)?;
+        }
         let mut vars = Vec::new();
         for value in &results {
             vars.push(self.materialise(anchor, value)?);
