@@ -1,7 +1,8 @@
 //! Factorisations: LU, QR, eigenvalues, singular values, tridiagonal systems.
 //!
 //! Each rule is the transpose of the derivative that JAX has for the factorisation; where JAX has none, there is none here.
-//! `A'` stands for the cotangent of `A`, `F o X` for the product element by element.
+//! `A'` stands for the cotangent of `A`, `F o X` for the product element by element, `A*` for the conjugate and `A^H` for the
+//! transposed one. Cotangents of complex matrices are those of JAX: a linear map is transposed, not conjugated.
 
 use super::linalg::Triangle;
 use crate::sweep::{Result, Sweep};
@@ -130,7 +131,6 @@ impl Sweep {
         if !self.smooth(a) {
             return Ok(());
         }
-        self.real_only(a)?;
         let (q, r, space) = self.thin(targets)?;
         let rank = space.rank();
         let (m, n) = (space.extent(rank - 2).clone(), space.extent(rank - 1).clone());
@@ -153,7 +153,7 @@ impl Sweep {
         let term = if self.space(q).extent(rank - 1) == &n {
             self.thin_qr(q, r, None, Some(first))?
         } else {
-            // More columns than rows: `R = (R1, Q^T A2)`.
+            // More columns than rows: `R = (R1, Q^H A2)`.
             let (k, all) = (self.constant(&m)?, self.constant(&n)?);
             let rest = Space::new([&space.extents()[..rank - 1], &[Extent::Const(all - k)]].concat());
             let second = self.slice(c, [0, k as i64], &rest)?;
@@ -161,8 +161,10 @@ impl Sweep {
             let others = self.slice(operand, [0, k as i64], &rest)?;
             let second_t = self.transposed(second)?;
             let of_q = self.matmul(others, second_t)?;
+            let (of_q, conjugate) = (self.conjugate(of_q)?, self.conjugate(q)?);
+            let of_q = self.stored_field(&self.part_name(), of_q);
             let left = self.thin_qr(q, r, Some(of_q), Some(first))?;
-            let right = self.matmul(q, second)?;
+            let right = self.matmul(conjugate, second)?;
             let left = self.placed(left, [0, 0], space.clone())?;
             let right = self.placed(right, [0, -(k as i64)], space)?;
             self.add(left, right)?
@@ -177,7 +179,6 @@ impl Sweep {
         if !self.smooth(args[0]) && !self.smooth(args[1]) {
             return Ok(());
         }
-        self.real_only(product)?;
         let other = "of reflectors that are not those of `geqrf`, all of them";
         let factors = self.factors_of(args[0]);
         let found = factors.and_then(|var| self.definitions.get(&var)).map(|(_, s)| s.kind.clone());
@@ -242,7 +243,7 @@ impl Sweep {
         Ok((q, r, space))
     }
 
-    /// With `K = R' R^T - Q^T Q'` and the symmetric `S` of its upper triangle: `A' = (Q' + Q S) R^-T`.
+    /// With `K = R' R^T - Q^T Q'` and the Hermitian `S` of its upper triangle: `A' = (Q' + Q* S) R^-T`.
     fn thin_qr(
         &mut self,
         q: FieldId,
@@ -266,9 +267,14 @@ impl Sweep {
         let Some(k) = k else { return Err(self.unsupported("without a cotangent")) };
         let k = self.stored_field(&self.part_name(), k);
         let kt = self.transposed(k)?;
-        let above = self.compare_axes(&self.space(k), BinaryOp::Le)?;
+        let kt = self.conjugate(kt)?;
+        let (above, space) = (self.compare_axes(&self.space(k), BinaryOp::Lt)?, self.space(k));
         let s = self.select(above, k, kt)?;
+        // The diagonal of R is real.
+        let (diagonal, real) = (self.compare_axes(&space, BinaryOp::Eq)?, self.real_parts(k)?);
+        let s = self.select(diagonal, real, s)?;
         let s = self.stored_field(&self.part_name(), s);
+        let q = self.conjugate(q)?;
         let mut sum = self.matmul(q, s)?;
         if let Some(of_q) = of_q {
             sum = self.add(sum, of_q)?;
@@ -279,7 +285,7 @@ impl Sweep {
         Ok(self.f.tensor(solved))
     }
 
-    /// `A = V diag(w) V^T`: `A' = V (diag(w') + F o V^T V') V^T` with `F[i,j] = 1 / (w[j] - w[i])` off the diagonal. Only one
+    /// `A = V diag(w) V^H`: `A' = V* (diag(w') + F o V^T V') V^T` with `F[i,j] = 1 / (w[j] - w[i])` off the diagonal. Only one
     /// triangle of `A` is read: its elements off the diagonal stand for two.
     fn reverse_eigh(
         &mut self,
@@ -291,7 +297,6 @@ impl Sweep {
         if !self.smooth(a) {
             return Ok(());
         }
-        self.real_only(a)?;
         let (v, w) = (self.f.tensor(targets[0]), self.f.tensor(targets[1]));
         let space = self.space(v);
         let diagonal = self.compare_axes(&space, BinaryOp::Eq)?;
@@ -299,6 +304,7 @@ impl Sweep {
         let mut inner = match of_w {
             Some(c) => {
                 let rows = self.along(c, &space, 2)?;
+                let rows = self.convert(self.dtype(v), rows);
                 self.masked(diagonal, rows)?
             }
             None => self.number(v, 0.0),
@@ -309,24 +315,27 @@ impl Sweep {
             let gap = self.sub(columns, rows)?;
             let one = self.number(gap, 1.0);
             let gap = self.select(diagonal, one, gap)?;
+            let gap = self.convert(self.dtype(v), gap);
             let quotient = self.div(product, gap)?;
             let zero = self.number(quotient, 0.0);
             let off = self.select(diagonal, zero, quotient)?;
             inner = self.add(inner, off)?;
         }
         let inner = self.stored_field(&self.part_name(), inner);
-        let left = self.matmul(v, inner)?;
+        let conjugate = self.conjugate(v)?;
+        let left = self.matmul(conjugate, inner)?;
         let s = self.matmul(left, vt)?;
         let st = self.transposed(s)?;
+        let st = self.conjugate(st)?;
         let sum = self.add(s, st)?;
         let term = self.triangle(sum, Triangle { lower, diagonal: 0.5 })?;
         self.contribute(a, term);
         Ok(())
     }
 
-    /// `A = U diag(s) V^T` with `F[i,j] = 1 / (s[j]^2 - s[i]^2)` off the diagonal, and 0 where values are equal:
-    /// `A' = U (diag(s') + sym(F o U^T U') diag(s) + diag(s) sym(F o V^T V')) V^T`, where `sym(X) = X + X^T`; and what of `U'`
-    /// and `V'` is no combination of their columns, divided by the values.
+    /// `A = U diag(s) V^H` with `F[i,j] = 1 / (s[j]^2 - s[i]^2)` off the diagonal, and 0 where values are equal:
+    /// `A' = U* (diag(s') + sym(F o U^T U') diag(s) + diag(s) sym(F o V^T V')) V^T`, where `sym(X) = X + X^H`; and what of `U'`
+    /// and `V'` is no combination of their columns, divided by the values. The phases of complex `U` follow the diagonal.
     fn reverse_svd(
         &mut self,
         targets: &[Var],
@@ -336,7 +345,6 @@ impl Sweep {
         if !self.smooth(a) {
             return Ok(());
         }
-        self.real_only(a)?;
         let space = self.f.ty(a).space.clone();
         let rank = space.rank();
         let batch = &space.extents()[..rank - 2];
@@ -352,69 +360,93 @@ impl Sweep {
         }
         let [s, u, vt] = [0, 1, 2].map(|i| self.f.tensor(targets[i]));
         let (u, vt) = (self.slice(u, [0, 0], &thin_u)?, self.slice(vt, [0, 0], &thin_v)?);
-        let (ut, v) = (self.transposed(u)?, self.transposed(vt)?);
+        let (ut, v_conj) = (self.transposed(u)?, self.transposed(vt)?);
+        let (u_conj, vt_conj, dtype) = (self.conjugate(u)?, self.conjugate(vt)?, self.dtype(u));
         let square = Space::new([batch, &[k.clone(), k]].concat());
         let (rows, columns) = (self.along(s, &square, 2)?, self.along(s, &square, 1)?);
         let mut inner = match of_s {
             Some(c) => {
                 let diagonal = self.compare_axes(&square, BinaryOp::Eq)?;
                 let c = self.along(c, &square, 2)?;
+                let c = self.convert(dtype, c);
                 self.masked(diagonal, c)?
             }
-            None => self.number(rows, 0.0),
+            None => self.f.fields.constant(&square, Scalar::zero(dtype)),
         };
+        let factors = [rows, columns].map(|x| self.convert(dtype, x));
         if let Some(c) = of_u {
             let product = self.matmul(ut, c)?;
             let symmetric = self.symmetric_by_gaps(product, rows, columns)?;
-            let term = self.mul(symmetric, columns)?;
+            let term = self.mul(symmetric, factors[1])?;
             inner = self.add(inner, term)?;
+            if dtype.is_complex() {
+                // Half of what the diagonal and its conjugate differ by, divided by the values.
+                let (diagonal, conjugate) = (self.compare_axes(&square, BinaryOp::Eq)?, self.conj(product)?);
+                let imaginary = self.sub(product, conjugate)?;
+                let half = self.scale(0.5, imaginary)?;
+                let (zero, one) = (self.number(rows, 0.0), self.number(rows, 1.0));
+                let none = self.binary(BinaryOp::Eq, rows, zero)?;
+                let values = self.select(none, one, rows)?;
+                let values = self.convert(dtype, values);
+                let term = self.div(half, values)?;
+                let nothing = self.number(term, 0.0);
+                let term = self.select(none, nothing, term)?;
+                let term = self.masked(diagonal, term)?;
+                inner = self.add(inner, term)?;
+            }
         }
         if let Some(c) = of_vt {
             let ct = self.transposed(c)?;
-            let product = self.matmul(vt, ct)?;
+            let ct = self.conjugate(ct)?;
+            let product = self.matmul(vt_conj, ct)?;
             let symmetric = self.symmetric_by_gaps(product, rows, columns)?;
-            let term = self.mul(rows, symmetric)?;
+            let term = self.mul(factors[0], symmetric)?;
             inner = self.add(inner, term)?;
         }
         let inner = self.stored_field(&self.part_name(), inner);
-        let mut left = self.matmul(u, inner)?;
+        let mut left = self.matmul(u_conj, inner)?;
         if let (Some(c), true) = (of_u, m != self.space(s).extent(rank - 2).clone()) {
             let values = self.along(s, &thin_u, 1)?;
+            let values = self.convert(dtype, values);
             let scaled = self.div(c, values)?;
             let scaled = self.stored_field(&self.part_name(), scaled);
             let inside = self.matmul(ut, scaled)?;
-            let inside = self.matmul(u, inside)?;
+            let inside = self.matmul(u_conj, inside)?;
             let outside = self.sub(scaled, inside)?;
             left = self.add(left, outside)?;
             left = self.stored_field(&self.part_name(), left);
         }
-        let mut term = self.matmul(left, vt)?;
+        let mut term = self.matmul(left, vt_conj)?;
         if let (Some(c), true) = (of_vt, n != self.space(s).extent(rank - 2).clone()) {
             let values = self.along(s, &thin_v, 2)?;
+            let values = self.convert(dtype, values);
             let scaled = self.div(c, values)?;
             let scaled = self.stored_field(&self.part_name(), scaled);
-            let inside = self.matmul(scaled, v)?;
-            let inside = self.matmul(inside, vt)?;
+            let inside = self.matmul(scaled, v_conj)?;
+            let inside = self.matmul(inside, vt_conj)?;
             let outside = self.sub(scaled, inside)?;
             let outside = self.stored_field(&self.part_name(), outside);
-            let more = self.matmul(u, outside)?;
+            let more = self.matmul(u_conj, outside)?;
             term = self.add(term, more)?;
         }
         self.contribute(a, term);
         Ok(())
     }
 
-    /// `X + X^T` for `X = F o product`.
+    /// `X + X^H` for `X = F o product`.
     fn symmetric_by_gaps(&mut self, product: FieldId, rows: FieldId, columns: FieldId) -> Result<FieldId> {
         let (sum, difference) = (self.add(columns, rows)?, self.sub(columns, rows)?);
         let gap = self.mul(sum, difference)?;
         let (zero, one) = (self.number(gap, 0.0), self.number(gap, 1.0));
         let equal = self.binary(BinaryOp::Eq, gap, zero)?;
         let gap = self.select(equal, one, gap)?;
+        let gap = self.convert(self.dtype(product), gap);
         let quotient = self.div(product, gap)?;
+        let zero = self.number(quotient, 0.0);
         let x = self.select(equal, zero, quotient)?;
         let x = self.stored_field(&self.part_name(), x);
         let xt = self.transposed(x)?;
+        let xt = self.conjugate(xt)?;
         let sum = self.add(x, xt)?;
         Ok(self.stored_field(&self.part_name(), sum))
     }
@@ -472,6 +504,21 @@ impl Sweep {
             self.contribute(args[i], term);
         }
         Ok(())
+    }
+
+    /// The conjugate of complex numbers; real ones as they are.
+    fn conjugate(&mut self, x: FieldId) -> Result<FieldId> {
+        if self.dtype(x).is_complex() { self.conj(x) } else { Ok(x) }
+    }
+
+    /// Complex numbers without their imaginary parts; real ones as they are.
+    fn real_parts(&mut self, x: FieldId) -> Result<FieldId> {
+        let dtype = self.dtype(x);
+        if !dtype.is_complex() {
+            return Ok(x);
+        }
+        let real = self.unary(UnaryOp::Real, x)?;
+        Ok(self.convert(dtype, real))
     }
 
     /// `x[i + step]` of the last axis, zero outside.

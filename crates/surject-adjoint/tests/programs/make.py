@@ -362,6 +362,21 @@ def complex_lu(re, im, b):
     return jnp.sum(jnp.abs(x) ** 2) + jnp.abs(jnp.linalg.det(z)) ** 2
 
 
+@program((3, 3), (3, 3), (5, 3), (2, 4))
+def complex_factors(re, im, tall, wide):
+    z = lax.complex(re, im)
+    t, w = lax.complex(tall, tall[::-1] * 0.7), lax.complex(wide, wide[::-1] - 0.3)
+    norm = lambda *xs: sum(jnp.sum(jnp.abs(x * jnp.arange(1, x.size + 1).reshape(x.shape)) ** 3) for x in xs)
+    real = lambda *xs: sum(jnp.sum(jnp.sin(jnp.real(x)) + jnp.cos(jnp.imag(x))) for x in xs)
+    total = real(*jnp.linalg.qr(z)) + real(*jnp.linalg.qr(t)) + real(*jnp.linalg.qr(w))
+    v, e = jnp.linalg.eigh(z)[::-1]
+    total += real((v * jnp.exp(e / 4)) @ v.conj().T) + norm(v, e)
+    for x in (z, t, w):
+        u, s, vt = jnp.linalg.svd(x, full_matrices=False)
+        total += real((u * jnp.sqrt(s)) @ vt) + norm(u, s, vt)
+    return total
+
+
 def write(name):
     f, arguments = PROGRAMS[name]
     folder = HERE / name

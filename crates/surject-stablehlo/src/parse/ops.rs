@@ -241,7 +241,7 @@ impl<'s> Parser<'s> {
             self.c.expect(")")?;
         }
         if self.c.peek() == b'{' {
-            let more = self.dictionary()?;
+            let more = self.dictionary_of(&op.name)?;
             merge(&mut op.attributes, more, name_span)?;
         }
         let results = self.functional(&op.name, &op.operands)?;

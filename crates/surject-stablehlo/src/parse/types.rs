@@ -112,6 +112,7 @@ impl<'s> Parser<'s> {
         // MLIR has more complex types than StableHLO, whose operations refuse them.
         let known = match &part {
             ElementType::Other(name) => is_odd_integer(name),
+            ElementType::Index => false,
             part => part.is_float() || part.is_integer(),
         };
         let other = known.then(|| ElementType::Other(format!("complex<{part}>")));
