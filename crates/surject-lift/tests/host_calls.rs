@@ -102,7 +102,7 @@ fn routine(name: [&str; 2], config: &str, shape: [usize; 2], results: [&[&str]; 
             let text = format!(
                 "func.func @main() -> ({types}) {{
   %a = stablehlo.constant dense<{value}> : {operand}
-  %r{count} = stablehlo.custom_call @lapack_{letter}{name}_ffi(%a) {{mhlo.backend_config = {{{config}}}, operand_layouts = [{layout}]{more}}} : ({operand}) -> ({types})
+  %r{count} = stablehlo.custom_call @lapack_{letter}{name}_ffi(%a) {{mhlo.backend_config = {{{config}}}, operand_layouts = [{layout}], result_layouts = [{result_layouts}]}} : ({operand}) -> ({types})
   return {names} : {types}
 }}
 "
