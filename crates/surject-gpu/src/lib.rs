@@ -2,12 +2,14 @@
 //!
 //! [`Gpu`] is a machine of [`surject_codegen::kernels`]. Its strategies schedule one expression at a time:
 //!
-//! * `points`: each thread computes points of its own; neighbours in memory are neighbours in a warp;
+//! * `points`: each thread computes points of its own; neighbours in memory are neighbours in a warp, and short rows share
+//!   a block;
 //! * `vectors`: the same with as many points a thread as lie in 16 bytes;
 //! * `warps`: the threads of a warp share the terms of reductions that run along memory, and the points of the same row;
 //! * `blocks`: the same with all threads of a block, which meet in shared memory;
 //! * `transposes`: points whose loads go through tiles in shared memory, so that loads and stores are coalesced;
 //! * `columns`: threads are neighbours across reductions, whose terms the warps of a block share and join in shared memory;
+//! * `scans`: threads run through lines in order, or those of a block share a line and exchange what comes before;
 //! * `tiles`: sums of products with tiles in shared memory and sums in registers;
 //! * `matrix units`: the same for factors of 16 bits, whose products a warp sums at once;
 //! * `serial`: one thread, which every expression allows.

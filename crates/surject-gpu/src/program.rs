@@ -24,7 +24,7 @@ use surject_cuda::{
 };
 use surject_ir::{
     Block, Buffer, FieldId, FieldKind, Function, LibOp, Program, Region, Statement, StatementKind,
-    TensorType, Var,
+    TensorType, Var, uses,
 };
 
 /// Why a program has no plan.
@@ -93,6 +93,7 @@ pub fn planned(
         known: Known::default(),
         once: HashSet::new(),
         hoisted: HashSet::new(),
+        unread: unread(found),
         plan: Plan {
             name: if program.name.is_empty() { found.name.clone() } else { program.name.clone() },
             architecture: gpu.name.to_string(),
@@ -141,6 +142,8 @@ struct Planner<'a> {
     once: HashSet<Var>,
     /// What stands before the loops that assign it.
     hoisted: HashSet<Var>,
+    /// Assignments that only kernels use which compute them themselves.
+    unread: HashMap<Var, &'a Statement>,
     plan: Plan,
 }
 
@@ -215,12 +218,12 @@ impl Planner<'_> {
                     return Ok(());
                 }
                 self.known.store(self.function, *target, *field);
-                if self.is_once(*target, *field) {
-                    let mut init = std::mem::take(&mut self.plan.init);
-                    let done = self.store(statement, *target, *field, &mut init);
-                    self.plan.init = init;
+                if self.unread.contains_key(target) {
                     self.once.insert(*target);
-                    return done;
+                    return Ok(());
+                }
+                if self.is_once(*target, *field) {
+                    return self.store_once(statement, *target, *field);
                 }
                 self.store(statement, *target, *field, steps)
             }
@@ -350,22 +353,13 @@ impl Planner<'_> {
         for statement in &region.body.statements {
             let StatementKind::Store { target, field } = statement.kind else { continue };
             let small = bytes(self.function.ty(target)).is_some_and(|bytes| bytes <= KEPT);
-            if small && !self.reads(field).iter().any(|v| own.contains(v)) {
+            if small && !uses::tensors(&self.function.fields, field).iter().any(|v| own.contains(v)) {
                 own.remove(&target);
                 self.statement(statement, steps)?;
                 self.hoisted.insert(target);
             }
         }
         Ok(())
-    }
-
-    /// The variables that a field reads.
-    fn reads(&self, field: FieldId) -> Vec<Var> {
-        let tensor = |f: FieldId| match self.function.fields[f].kind {
-            FieldKind::Tensor(var) => Some(var),
-            _ => None,
-        };
-        self.function.fields.reachable(&[field]).into_iter().filter_map(tensor).collect()
     }
 
     /// Does an assignment depend on literals alone, and is it worth its memory between the runs? One value everywhere is
@@ -376,7 +370,7 @@ impl Planner<'_> {
             _ => KEPT,
         };
         bytes(self.function.ty(target)).is_some_and(|bytes| bytes <= most)
-            && self.reads(field).iter().all(|v| self.once.contains(v))
+            && uses::tensors(&self.function.fields, field).iter().all(|v| self.once.contains(v))
     }
 
     /// An assignment: kernels, or a step of the host where a GPU has no form for it.
@@ -405,6 +399,15 @@ impl Planner<'_> {
             }
             Err(reason) => self.host(statement, "assignment", Some(reason), steps),
         }
+    }
+
+    /// An assignment that is done before the first run.
+    fn store_once(&mut self, statement: &Statement, target: Var, field: FieldId) -> Result<(), ProgramError> {
+        let mut init = std::mem::take(&mut self.plan.init);
+        let done = self.store(statement, target, field, &mut init);
+        self.plan.init = init;
+        self.once.insert(target);
+        done
     }
 
     /// A library operation: kernels, a copy, or a step of the host.
@@ -557,6 +560,16 @@ impl Planner<'_> {
         steps: &mut Vec<Step>,
     ) -> Result<(), ProgramError> {
         let inputs = free_variables(self.function, statement);
+        // The host reads what kernels would have computed themselves.
+        for var in
+            inputs.iter().filter(|&&var| !self.places.contains_key(&var)).copied().collect::<Vec<Var>>()
+        {
+            if let Some(&unread) = self.unread.get(&var)
+                && let StatementKind::Store { target, field } = unread.kind
+            {
+                self.store_once(unread, target, field)?;
+            }
+        }
         let own = self.all(&inputs)?;
         let targets = statement.targets().to_vec();
         let mut function = self.function.clone();
@@ -577,6 +590,35 @@ impl Planner<'_> {
         steps.push(Step::Host { program: number, inputs: own, outputs });
         Ok(())
     }
+}
+
+/// The assignments of a function that no statement needs stored: kernels compute their elements themselves.
+fn unread(function: &Function) -> HashMap<Var, &Statement> {
+    let (mut read, mut stored) = (HashSet::new(), HashMap::new());
+    let mut work = vec![&function.body];
+    while let Some(block) = work.pop() {
+        read.extend(block.results.iter().copied());
+        for statement in &block.statements {
+            match &statement.kind {
+                StatementKind::Store { target, field } => {
+                    read.extend(uses::tensors(&function.fields, *field));
+                    if let FieldKind::Const(_) | FieldKind::Index { .. } = function.fields[*field].kind {
+                        stored.insert(*target, statement);
+                    }
+                }
+                StatementKind::Constant { .. } => {}
+                StatementKind::Call { args, .. } => {
+                    let call = Call::of(function, statement);
+                    read.extend(call.map_or_else(|| args.clone(), |call| call.reads()));
+                }
+                StatementKind::While { inits, .. } => read.extend(inits.iter().copied()),
+                StatementKind::If { index, .. } => _ = read.insert(*index),
+            }
+            work.extend(statement.regions().iter().map(|r| &r.body));
+        }
+    }
+    stored.retain(|var, _| !read.contains(var));
+    stored
 }
 
 /// The variables that a statement uses and does not define: arguments of an operation, then others by their numbers.
