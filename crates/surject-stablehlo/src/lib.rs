@@ -58,7 +58,7 @@ pub use parse::{MAX_NESTING, check, parse};
 pub use print::{Options, print, print_generic, print_with};
 pub use quantized::QuantizedType;
 pub use refine::refine;
-pub use sharding::Mesh;
+pub use sharding::{Mesh, ShardedDims};
 pub use types::{Dim, ElementClass, ElementType, FunctionType, TensorType, Type};
 pub use verify::{Inference, verify};
 

@@ -7,7 +7,7 @@ use super::cursor::{Cursor, Result};
 use crate::attr::Attribute;
 use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::module::Op;
-use crate::sharding::Mesh;
+use crate::sharding::{Mesh, ShardedDims};
 use crate::table::{Piece, PieceValue};
 use crate::types::{ElementType, Type};
 
@@ -122,12 +122,9 @@ pub(crate) fn read_mesh(text: &str) -> Option<Mesh> {
     Some(Mesh { axes: axes.ok()? })
 }
 
-/// Of each dimension the axes along which it is divided, and whether it may be divided further.
-type Dims = Vec<(Vec<String>, bool)>;
-
 /// The name of the mesh or the mesh itself, and what is said of the dimensions, of `<@mesh, [{"x"}, {?}]>` with or without
 /// `#sdy.sharding` in front; none where it says more.
-pub(crate) fn read_sharding(text: &str) -> Option<(Option<String>, Option<Mesh>, Dims)> {
+pub(crate) fn read_sharding(text: &str) -> Option<(Option<String>, Option<Mesh>, ShardedDims)> {
     let mut c = Cursor::new(text.strip_prefix("#sdy.sharding").unwrap_or(text));
     c.expect("<").ok()?;
     let (name, mesh) = match c.peek() {
