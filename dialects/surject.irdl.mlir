@@ -284,4 +284,22 @@ irdl.dialect @surject {
       "left_side" = %left_side, "lower" = %lower, "unit_diagonal" = %unit_diagonal, "transpose" = %which
     }
   }
+
+  irdl.operation @lapack {
+    %args = irdl.base "!builtin.tuple"
+    %results = irdl.base "!builtin.tuple"
+    %routine = irdl.base "#builtin.string"
+    irdl.operands(args: %args)
+    irdl.results(results: %results)
+    irdl.attributes {"routine" = %routine}
+  }
+
+  irdl.operation @sharding_constraint {
+    %args = irdl.base "!builtin.tuple"
+    %results = irdl.base "!builtin.tuple"
+    %sharding = irdl.base "#builtin.string"
+    irdl.operands(args: %args)
+    irdl.results(results: %results)
+    irdl.attributes {"sharding" = %sharding}
+  }
 }

@@ -1,5 +1,6 @@
 //! End-to-end tests over the command: programs, stages, and wrong input.
 
+mod agreement;
 mod bench;
 mod bugs;
 mod cases;

@@ -35,7 +35,7 @@ pub fn xla() -> Outcome {
 }
 
 fn cross_check(python: &Path) -> Outcome {
-    for script in ["tests/xla/cross_check.py", "tests/xla/starts.py"] {
+    for script in ["tests/xla/cross_check.py", "tests/xla/starts.py", "tests/xla/sharded.py"] {
         run(program(python, &[script]).env("SURJECT_BIN", binary("debug")))?;
     }
     Ok(())

@@ -97,12 +97,13 @@ pub fn kernels(
             Some(kernel) => Ok(kernel),
             None => external::sort(&call, *axis),
         },
-        LibOp::BitcastReshape { .. } => external::bitcast_reshape(&call),
+        LibOp::BitcastReshape { .. } | LibOp::Constraint { .. } => external::bitcast_reshape(&call),
         LibOp::Fft { kind, lengths } => external::fft(&call, *kind, lengths),
         LibOp::Cholesky { lower } => external::cholesky(&call, *lower),
         LibOp::TriangularSolve { left_side, lower, unit_diagonal, transpose } => {
             external::triangular_solve(&call, *left_side, *lower, *unit_diagonal, *transpose)
         }
+        LibOp::Lapack { routine } => external::lapack(&call, *routine),
     };
     kernels.push(kernel?);
     Ok(kernels)

@@ -35,6 +35,7 @@ pub mod parse;
 pub mod print;
 mod program;
 pub mod range;
+mod sharding;
 mod size_field;
 mod sizes;
 #[cfg(any(test, feature = "testing"))]
@@ -46,13 +47,14 @@ pub mod verify;
 pub use bind::{BindError, bind, bind_with};
 pub use error::TypeError;
 pub use field::{Field, FieldId, FieldKind, Fields};
-pub use library::{Attr, FftKind, GatherDims, LibOp, LibOpError, ScatterDims, Transpose, Window};
+pub use library::{Attr, FftKind, GatherDims, LibOp, LibOpError, Routine, ScatterDims, Transpose, Window};
 pub use op::{AccOp, BinaryOp, UnaryOp};
 pub use parse::{ParseError, parse};
 pub use print::print;
 pub use program::{
     Block, Function, Program, Region, RegionType, Statement, StatementKind, TensorType, Var, VarInfo,
 };
+pub use sharding::{ShardedDim, Sharding};
 pub use sizes::{
     Call, GuardError, SizeGuarantees, SizeGuard, SizeValue, Violation, metadata, pass_violations,
 };

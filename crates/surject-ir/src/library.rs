@@ -6,9 +6,11 @@
 mod infer;
 mod text;
 
+use crate::Sharding;
 pub use infer::LibOpError;
 pub(crate) use infer::scalar_of;
 use surject_index::{Extent, ScalarSemantics};
+pub use surject_runtime::library::routines::Routine;
 pub use text::Attr;
 
 /// A library operation of a `Call` statement.
@@ -114,6 +116,17 @@ pub enum LibOp {
         unit_diagonal: bool,
         /// The transposition of `a`.
         transpose: Transpose,
+    },
+    /// A routine of LAPACK on the matrices (and vectors) in the last axes of its arguments; their element types are one of
+    /// f32, f64, c64, c128. The results are those of the routine.
+    Lapack {
+        /// Which, with its flags.
+        routine: Routine,
+    },
+    /// The argument, and where its parts lie on a mesh of devices. On one device nothing; no rule crosses it.
+    Constraint {
+        /// Where they lie.
+        sharding: Sharding,
     },
 }
 

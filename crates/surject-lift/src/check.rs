@@ -6,7 +6,11 @@ use crate::import::state::{Lifter, Result, Source};
 use crate::import::types::{self, Literal};
 use crate::import::{ImportOptions, plain, selected};
 use std::fmt;
-use surject_ir::{Buffer, Program, Scalar, StatementKind, Var};
+use surject_index::IndexMap;
+use surject_ir::{
+    AccOp, BinaryOp, Buffer, DType, FieldId, Program, Scalar, Statement, StatementKind, TensorType, UnaryOp,
+    Var,
+};
 use surject_stablehlo::{Attribute, Module};
 
 /// How two tensors are compared.
@@ -29,6 +33,8 @@ pub enum CheckKind {
         /// The largest distance.
         max_ulp: u64,
     },
+    /// Whether all checks inside a loop or branch hold.
+    Inside,
 }
 
 /// A comparison of two results of the checked function.
@@ -92,12 +98,36 @@ pub fn import_checks(
         let checks = lifter.checks.take().unwrap_or_default();
         let result = match lifted {
             Err(error) => Err(error),
-            Ok(()) if checks.is_empty() && options.function.is_none() => continue,
-            Ok(()) => finish(lifter, checks, function),
+            Ok(()) => {
+                let checks = with_flags(&mut lifter, checks, function);
+                if checks.is_empty() && options.function.is_none() {
+                    continue;
+                }
+                finish(lifter, checks, function)
+            }
         };
         all.push((function.name.clone(), result));
     }
     Ok(all)
+}
+
+/// The checks, with one for each loop or branch that has checks inside.
+fn with_flags(
+    lifter: &mut Lifter<'_>,
+    mut checks: Vec<PendingCheck>,
+    function: &surject_stablehlo::Function,
+) -> Vec<PendingCheck> {
+    let flags = std::mem::take(&mut lifter.flags);
+    for got in flags {
+        let place = Place { span: function.span, location: function.location.clone() };
+        let ty = TensorType::scalar(DType::I1);
+        let field = lifter.function.fields.constant(&ty.space, Scalar::from_i128(DType::I1, 1));
+        let want = lifter.new_var("", ty);
+        let kind = StatementKind::Store { target: want, field };
+        lifter.function.body.statements.push(Statement { kind, origin: None });
+        checks.push(PendingCheck { kind: CheckKind::Inside, got, want, place });
+    }
+    checks
 }
 
 fn finish(
@@ -143,6 +173,7 @@ pub(crate) fn op(cx: &mut Cx<'_, '_>) -> Result<()> {
             CheckKind::AlmostEq { tolerance: given.unwrap_or(1e-4) }
         }
         "expect_close" => close(cx, 0)?,
+        "expect_serialized_eq" => return probed(cx),
         _ => return Err(cx.unsupported("this check")),
     };
     if cx.lift.checks.is_none() {
@@ -189,6 +220,33 @@ pub(crate) fn custom_call(cx: &mut Cx<'_, '_>, name: &str) -> Result<()> {
     pend(cx, kind, want)
 }
 
+/// `interpreter.probe`: the value, which a check may ask for later.
+pub(crate) fn probe(cx: &mut Cx<'_, '_>) -> Result<()> {
+    let id = cx.attr(cx.op.string("probe_id"))?.to_string();
+    if cx.lift.checks.is_some() {
+        if cx.lift.in_region() {
+            return Err(cx.unsupported("a probe inside a region"));
+        }
+        let seen = cx.var(0)?;
+        cx.lift.probes.entry(id).or_default().push(seen);
+    }
+    crate::import::control::identity(cx)
+}
+
+/// `check.expect_serialized_eq`: the value is what a probe of this name has seen.
+fn probed(cx: &mut Cx<'_, '_>) -> Result<()> {
+    if cx.lift.checks.is_none() {
+        return Ok(());
+    }
+    let id = cx.attr(cx.op.string("probe_id"))?;
+    let iteration = cx.op.attributes.get("iteration").and_then(Attribute::as_i64).unwrap_or(0);
+    let seen = cx.lift.probes.get(id).zip(usize::try_from(iteration).ok());
+    match seen.and_then(|(seen, i)| seen.get(i).copied()) {
+        Some(want) => pend(cx, CheckKind::Close { min_ulp: 0, max_ulp: 0 }, want),
+        None => Err(cx.invalid(format!("no probe '{id}' has seen a value number {iteration}"))),
+    }
+}
+
 fn close(cx: &Cx<'_, '_>, default: u64) -> Result<CheckKind> {
     let ulps = |name: &str, default: u64| match cx.op.attributes.get(name) {
         Some(Attribute::Int { value, .. }) => {
@@ -203,12 +261,15 @@ fn close(cx: &Cx<'_, '_>, default: u64) -> Result<CheckKind> {
 }
 
 fn pend(cx: &mut Cx<'_, '_>, kind: CheckKind, want: Var) -> Result<()> {
-    if cx.lift.in_region() {
-        return Err(cx.unsupported("a check inside a region"));
-    }
     let got = cx.var(0)?;
     if cx.lift.function.ty(got) != cx.lift.function.ty(want) {
         return Err(cx.invalid("the two tensors have different types"));
+    }
+    if cx.lift.in_region() {
+        let holds = kind.in_program(cx, got, want)?;
+        let flag = cx.stored(holds);
+        cx.lift.flags.push(flag);
+        return Ok(());
     }
     let place = Place { span: cx.op.span, location: cx.op.location.clone() };
     if let Some(checks) = &mut cx.lift.checks {
@@ -256,13 +317,75 @@ impl Check {
 }
 
 impl CheckKind {
+    /// Whether all elements meet their expectation, as a value of the program: for checks inside loops and branches.
+    fn in_program(self, cx: &mut Cx<'_, '_>, got: Var, want: Var) -> Result<FieldId> {
+        let (a, b) = (cx.lift.function.tensor(got), cx.lift.function.tensor(want));
+        let dtype = cx.dtype(a);
+        let mut holds = if dtype.is_complex() && self != CheckKind::Eq {
+            let mut both = Vec::new();
+            for part in [UnaryOp::Real, UnaryOp::Imag] {
+                let (a, b) = (cx.unary(part, a)?, cx.unary(part, b)?);
+                both.push(self.elements(cx, a, b)?);
+            }
+            cx.binary(BinaryOp::And, both[0], both[1])?
+        } else {
+            self.elements(cx, a, b)?
+        };
+        if cx.space(holds).rank() > 0 {
+            let onto = IndexMap::projection(&cx.space(holds), &[]);
+            holds = cx.acc(AccOp::And, onto, holds)?;
+        }
+        Ok(holds)
+    }
+
+    fn elements(self, cx: &mut Cx<'_, '_>, a: FieldId, b: FieldId) -> Result<FieldId> {
+        let dtype = cx.dtype(a);
+        let equal = cx.binary(BinaryOp::Eq, a, b)?;
+        if !dtype.is_float() || matches!(self, CheckKind::Eq | CheckKind::Inside) {
+            return Ok(equal);
+        }
+        let (nan_a, nan_b) = (cx.binary(BinaryOp::Ne, a, a)?, cx.binary(BinaryOp::Ne, b, b)?);
+        let nans = cx.binary(BinaryOp::And, nan_a, nan_b)?;
+        let same = cx.binary(BinaryOp::Or, equal, nans)?;
+        let (finite_a, finite_b) = (cx.unary(UnaryOp::IsFinite, a)?, cx.unary(UnaryOp::IsFinite, b)?);
+        let finite = cx.binary(BinaryOp::And, finite_a, finite_b)?;
+        match self {
+            CheckKind::AlmostEq { tolerance } => {
+                let (a, b) = (cx.convert(DType::F64, a), cx.convert(DType::F64, b));
+                let difference = cx.binary(BinaryOp::Sub, a, b)?;
+                let difference = cx.unary(UnaryOp::Abs, difference)?;
+                let most = cx.number(difference, tolerance);
+                let near = cx.binary(BinaryOp::Le, difference, most)?;
+                let near = cx.binary(BinaryOp::And, near, finite)?;
+                cx.binary(BinaryOp::Or, same, near)
+            }
+            CheckKind::Close { min_ulp, max_ulp } => {
+                let (a, b) = (place(cx, a)?, place(cx, b)?);
+                let (low, high) = (cx.binary(BinaryOp::Min, a, b)?, cx.binary(BinaryOp::Max, a, b)?);
+                // The difference wraps around to itself as a number without a sign.
+                let distance = cx.binary(BinaryOp::Sub, high, low)?;
+                let distance = cx.bitcast(DType::U64, distance)?;
+                let (least, most) = (ulps(cx, distance, min_ulp), ulps(cx, distance, max_ulp));
+                let (above, below) =
+                    (cx.binary(BinaryOp::Ge, distance, least)?, cx.binary(BinaryOp::Le, distance, most)?);
+                let near = cx.binary(BinaryOp::And, above, below)?;
+                let near = cx.binary(BinaryOp::And, near, finite)?;
+                match min_ulp {
+                    0 => cx.binary(BinaryOp::Or, same, near),
+                    _ => Ok(near),
+                }
+            }
+            CheckKind::Eq | CheckKind::Inside => Ok(equal),
+        }
+    }
+
     /// Does an element meet its expectation?
     fn holds(self, got: Scalar, want: Scalar) -> bool {
         if !got.dtype().is_float() && !got.dtype().is_complex() {
             return got == want;
         }
         match self {
-            CheckKind::Eq => got.as_complex() == want.as_complex(),
+            CheckKind::Eq | CheckKind::Inside => got.as_complex() == want.as_complex(),
             CheckKind::AlmostEq { tolerance } => parts(got).into_iter().zip(parts(want)).all(|(a, b)| {
                 let (a, b) = (a.as_f64(), b.as_f64());
                 a == b
@@ -274,6 +397,27 @@ impl CheckKind {
             }
         }
     }
+}
+
+fn ulps(cx: &mut Cx<'_, '_>, like: FieldId, count: u64) -> FieldId {
+    let space = cx.space(like);
+    cx.constant(&space, Scalar::from_i128(DType::U64, count.into()))
+}
+
+/// Where the bits of a float stand in the order of its values.
+fn place(cx: &mut Cx<'_, '_>, x: FieldId) -> Result<FieldId> {
+    let (bits, least) = match cx.dtype(x).bits() {
+        16 => (DType::I16, i128::from(i16::MIN)),
+        32 => (DType::I32, i128::from(i32::MIN)),
+        _ => (DType::I64, i128::from(i64::MIN)),
+    };
+    let x = cx.bitcast(bits, x)?;
+    let x = cx.convert(DType::I64, x);
+    let space = cx.space(x);
+    let [zero, least] = [0, least].map(|n| cx.constant(&space, Scalar::from_i128(DType::I64, n)));
+    let negative = cx.binary(BinaryOp::Lt, x, zero)?;
+    let turned = cx.binary(BinaryOp::Sub, least, x)?;
+    cx.select(negative, turned, x)
 }
 
 /// The parts of a number: one, or real and imaginary.
@@ -313,6 +457,7 @@ impl fmt::Display for CheckKind {
         match self {
             CheckKind::Eq => f.write_str("equal"),
             CheckKind::AlmostEq { tolerance } => write!(f, "within {tolerance}"),
+            CheckKind::Inside => f.write_str("a check inside a loop or branch"),
             CheckKind::Close { min_ulp: 0, max_ulp } => write!(f, "within {max_ulp} ulp"),
             CheckKind::Close { min_ulp, max_ulp } => write!(f, "at a distance of {min_ulp} to {max_ulp} ulp"),
         }
@@ -322,7 +467,6 @@ impl fmt::Display for CheckKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use surject_ir::DType;
 
     fn outcome(kind: CheckKind, dtype: DType, got: f64, want: f64) -> bool {
         let buffer = |v| Buffer::splat(Scalar::from_f64(dtype, v), &[2]);

@@ -36,4 +36,4 @@ mod import;
 pub use check::{Check, CheckKind, CheckOutcome, CheckedFunction, CheckedFunctions, import_checks};
 pub use error::{LiftError, Place, codes};
 pub use export::{ExportError, ExportPlace, export, export_module};
-pub use import::{ImportOptions, import, import_for, is_dynamic};
+pub use import::{ImportOptions, import, import_for, import_sharded, is_dynamic};

@@ -8,8 +8,6 @@ use surject_lift::{CheckOutcome, ImportOptions, import_checks};
 const KNOWN: &[(&str, &str)] = &[
     // Two numbers in a byte.
     ("", "`stablehlo.bitcast_convert` is not supported here: the bits of i8 as i4"),
-    ("rng_", "`stablehlo.rng` is not supported here"),
-    ("async", "`stablehlo.async_start` is not supported here"),
     // Operands that are results of operations on values, not on sizes.
     ("dynamic_gather", "the size is unknown"),
     ("dynamic_conv", "the size is unknown"),

@@ -27,8 +27,14 @@ fn unsupported_operations_name_their_place() {
 }"
     ));
     insta::assert_snapshot!(refused(
-        "func.func @main(%x: tensor<f32>, %s: tensor<1xi64>) -> tensor<3xf32> {
-  %r = stablehlo.rng %x, %x, %s, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<3xf32>
+        "func.func @main(%c: tensor<i1>, %x: tensor<f32>, %s: tensor<1xi64>) -> tensor<3xf32> {
+  %r = \"stablehlo.if\"(%c) ({
+    %0 = stablehlo.rng %x, %x, %s, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<3xf32>
+    stablehlo.return %0 : tensor<3xf32>
+  }, {
+    %0 = stablehlo.rng %x, %x, %s, distribution = NORMAL : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<3xf32>
+    stablehlo.return %0 : tensor<3xf32>
+  }) : (tensor<i1>) -> tensor<3xf32>
   return %r : tensor<3xf32>
 }"
     ));

@@ -2,13 +2,21 @@
 
 use crate::attr::{
     Attribute, Attributes, ConvAttrs, ConvDims, DotAlgorithm, DotDims, GatherDims, OutputOperandAlias,
-    ScatterDims, WindowAttrs,
+    RaggedDims, ScatterDims, WindowAttrs,
 };
 use crate::dense::DenseElements;
 use crate::diagnostic::{Diagnostic, codes};
 use crate::module::Op;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// The integers of a field `name = [0, 1]` in the text of an attribute.
+pub(crate) fn numbers_in(text: &str, name: &str) -> Vec<i64> {
+    let Some(rest) = text.split_once(name).map(|(_, rest)| rest) else { return Vec::new() };
+    let inside =
+        rest.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or("", |(inside, _)| inside);
+    inside.split(',').filter_map(|n| n.trim().parse().ok()).collect()
+}
 
 impl Op {
     /// The attribute, or an error that names the operation.
@@ -143,6 +151,22 @@ impl Op {
             Attribute::Dot(dims) => Some(dims),
             _ => None,
         })
+    }
+
+    /// Dimensions of `chlo.ragged_dot`; `None` where they cannot be read.
+    pub fn ragged_dims(&self) -> Option<RaggedDims> {
+        let Some(Attribute::Opaque(text)) = self.attributes.get("ragged_dot_dimension_numbers") else {
+            return None;
+        };
+        let list = |name: &str| numbers_in(text, name);
+        let dot = DotDims {
+            batch_lhs: list("lhs_batching_dimensions"),
+            batch_rhs: list("rhs_batching_dimensions"),
+            contract_lhs: list("lhs_contracting_dimensions"),
+            contract_rhs: list("rhs_contracting_dimensions"),
+        };
+        let ragged = list("lhs_ragged_dimensions").first().copied()?;
+        Some(RaggedDims { dot, ragged, group: list("rhs_group_dimensions").first().copied() })
     }
 
     /// Algorithm of `dot_general`, where it is given.

@@ -299,6 +299,17 @@ pub struct DotDims {
     pub contract_rhs: Vec<i64>,
 }
 
+/// Dimensions of `chlo.ragged_dot`: a product in groups along one dimension of the left operand.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct RaggedDims {
+    /// Those of the product.
+    pub dot: DotDims,
+    /// The dimension of the left operand that falls into groups.
+    pub ragged: i64,
+    /// The dimension of the right operand that has a part for each group.
+    pub group: Option<i64>,
+}
+
 /// Which dimension of input, kernel and output plays which role in a convolution.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ConvDims {

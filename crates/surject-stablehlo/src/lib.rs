@@ -33,6 +33,7 @@ mod expand;
 pub mod float;
 mod hash;
 pub mod interpret;
+pub mod lapack;
 mod module;
 mod normalise;
 mod parse;
@@ -47,7 +48,7 @@ mod verify;
 
 pub use attr::{
     Attribute, Attributes, ChannelHandle, ConvAttrs, ConvDims, DotAlgorithm, DotDims, GatherDims,
-    OutputOperandAlias, ResultAccuracy, ScatterDims, WindowAttrs,
+    OutputOperandAlias, RaggedDims, ResultAccuracy, ScatterDims, WindowAttrs,
 };
 pub use dense::{DenseData, DenseElements};
 pub use diagnostic::{Diagnostic, Span};
@@ -57,7 +58,7 @@ pub use parse::{MAX_NESTING, check, parse};
 pub use print::{Options, print, print_generic, print_with};
 pub use quantized::QuantizedType;
 pub use refine::refine;
-pub use sharding::Mesh;
+pub use sharding::{Mesh, ShardedDims};
 pub use types::{Dim, ElementClass, ElementType, FunctionType, TensorType, Type};
 pub use verify::{Inference, verify};
 

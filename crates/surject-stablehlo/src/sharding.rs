@@ -11,6 +11,9 @@ pub struct Mesh {
     pub axes: Vec<(String, i64)>,
 }
 
+/// Of each dimension of a tensor the axes along which it is divided, major first, and whether it may be divided further.
+pub type ShardedDims = Vec<(Vec<String>, bool)>;
+
 impl Mesh {
     /// The number of devices along these axes; `None` if an axis is not in the mesh.
     pub fn devices(&self, axes: &[String]) -> Option<i64> {
@@ -27,6 +30,15 @@ impl Module {
             Attribute::Opaque(text) => read_mesh(text.strip_prefix("#sdy.mesh")?),
             _ => None,
         }
+    }
+
+    /// What a sharding such as `#sdy.sharding<@mesh, [{"x"}, {?}]>` says: the mesh, and of each dimension the axes along which
+    /// it is divided and whether it may be divided further. `None` for what else Shardy can say (parts of axes, priorities,
+    /// replicated axes) and for a mesh that the module does not have.
+    pub fn sharding(&self, text: &str) -> Option<(Mesh, ShardedDims)> {
+        let (name, mesh, dims) = crate::parse::read_sharding(text)?;
+        let mesh = mesh.or_else(|| self.mesh(&name?))?;
+        Some((mesh, dims))
     }
 
     /// The number of processes that the module is for: replicas times partitions, each 1 where nothing is said.

@@ -23,6 +23,9 @@ const RIGHT: &[&str] = &[
     "array<f32: 1.0>",
     "array<i64: 0x10>",
     "tensor <2xf32>",
+    "tensor<2xcomplex<f16>>",
+    "tensor<2xcomplex<i32>>",
+    "tensor<2xcomplex<f8E5M2>>",
     "tensor<2xf32,>",
     "tensor<2xui8, \"a\">",
     "affine_set<(d0) : (d0 >= 0)>",
@@ -51,6 +54,8 @@ const WRONG: &[&str] = &[
     "array<i1: 1, 0>",
     "array<i64: >",
     "!stablehlo.foo",
+    "tensor<2xcomplex<index>>",
+    "tensor<2xcomplex<complex<f32>>>",
     "#stablehlo<foo BAR>",
     "#stablehlo.axis<\"x\">",
     "#chlo.foo<1>",
@@ -70,4 +75,32 @@ fn attributes_are_judged_as_mlir_judges_them() {
     let refused: Vec<_> = RIGHT.iter().filter(|a| !accepted(a)).collect();
     let taken: Vec<_> = WRONG.iter().filter(|a| accepted(a)).collect();
     assert!(refused.is_empty() && taken.is_empty(), "refused: {refused:?}\ntaken: {taken:?}");
+}
+
+/// Whole functions: each dialect compares by an attribute of its own, and no operation takes `complex<f16>`.
+#[test]
+fn operations_are_judged_as_jaxlib_judges_them() {
+    let compare = |op: &str, attribute: &str| {
+        format!(
+            "%0 = \"{op}\"(%a, %a) {{comparison_direction = {attribute}}} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>"
+        )
+    };
+    let pretty = "chlo.broadcast_compare %a, %a {comparison_direction = #chlo<comparison_direction LT>, compare_type = ";
+    let rest = " : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>";
+    for (right, op) in [
+        (true, compare("chlo.broadcast_compare", "#chlo<comparison_direction LT>")),
+        (false, compare("chlo.broadcast_compare", "#stablehlo<comparison_direction LT>")),
+        (true, compare("stablehlo.compare", "#stablehlo<comparison_direction LT>")),
+        (false, compare("stablehlo.compare", "#chlo<comparison_direction LT>")),
+        (true, format!("%0 = {pretty}#chlo<comparison_type FLOAT>}}{rest}")),
+        (false, format!("%0 = {pretty}#stablehlo<comparison_type FLOAT>}}{rest}")),
+        (true, "%0 = stablehlo.add %a, %a : tensor<2xf32>".to_string()),
+        (false, "%0 = stablehlo.add %z, %z : tensor<2xcomplex<f16>>".to_string()),
+        (false, "%0 = stablehlo.real %z : (tensor<2xcomplex<f16>>) -> tensor<2xf16>".to_string()),
+        (false, "%0 = chlo.asin %z : tensor<2xcomplex<f16>> -> tensor<2xcomplex<f16>>".to_string()),
+    ] {
+        let text =
+            format!("func.func @f(%a: tensor<2xf32>, %z: tensor<2xcomplex<f16>>) {{\n  {op}\n  return\n}}\n");
+        assert_eq!(surject_stablehlo::parse_and_verify(&text).is_ok(), right, "{op}");
+    }
 }

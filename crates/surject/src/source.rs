@@ -102,6 +102,26 @@ impl Source {
                 let options = ImportOptions { function, ..self.import_options() };
                 surject_lift::import(&module, &options).map_err(|e| self.lift_failure(&e))
             }
+            _ => self.other_program(function),
+        }
+    }
+
+    /// As [`Source::program`], with where tensors lie on a mesh of devices: for forms that are written again.
+    pub fn sharded_program(&self, function: Option<&str>) -> Result<Program, Failure> {
+        match self.stablehlo()? {
+            Some(module) => {
+                let function = function.or(module.entry().map(|f| f.name.as_str()));
+                let options = ImportOptions { function, ..self.import_options() };
+                surject_lift::import_sharded(&module, &options).map_err(|e| self.lift_failure(&e))
+            }
+            None => self.other_program(function),
+        }
+    }
+
+    /// The program of a source that is not StableHLO.
+    fn other_program(&self, function: Option<&str>) -> Result<Program, Failure> {
+        match self.kind {
+            SourceKind::StableHlo => self.program(function),
             SourceKind::Dialect => surject_mlir::dialect::parse(self.text()?)
                 .map_err(|e| Failure::bad_input(format!("{}: {e}", self.name))),
             SourceKind::Program => {

@@ -6,10 +6,10 @@ use surject_ir::{AccOp, BinaryOp, DType, FieldId, LibOp, Transpose, Var};
 
 /// A triangle of a matrix.
 #[derive(Clone, Copy)]
-struct Triangle {
-    lower: bool,
+pub(super) struct Triangle {
+    pub(super) lower: bool,
     /// The factor of the diagonal.
-    diagonal: f64,
+    pub(super) diagonal: f64,
 }
 
 impl Sweep {
@@ -103,7 +103,7 @@ impl Sweep {
         Ok(())
     }
 
-    fn real_only(&self, var: Var) -> Result<()> {
+    pub(super) fn real_only(&self, var: Var) -> Result<()> {
         match self.f.ty(var).dtype.is_complex() {
             true => Err(self.unsupported("of complex matrices")),
             false => Ok(()),
@@ -111,7 +111,7 @@ impl Sweep {
     }
 
     /// The matrices of the last two axes, transposed.
-    fn transposed(&mut self, x: FieldId) -> Result<FieldId> {
+    pub(super) fn transposed(&mut self, x: FieldId) -> Result<FieldId> {
         let space = self.space(x);
         let rank = space.rank();
         let axes: Vec<usize> = (0..rank - 2).chain([rank - 1, rank - 2]).collect();
@@ -120,7 +120,7 @@ impl Sweep {
     }
 
     /// The products of the matrices of the last two axes, stored.
-    fn matmul(&mut self, x: FieldId, y: FieldId) -> Result<FieldId> {
+    pub(super) fn matmul(&mut self, x: FieldId, y: FieldId) -> Result<FieldId> {
         let (left, right) = (self.space(x), self.space(y));
         let rank = left.rank();
         let extents: Vec<Extent> =
@@ -142,7 +142,7 @@ impl Sweep {
     }
 
     /// A triangle of matrices, the rest zero, with the diagonal multiplied by a factor.
-    fn triangle(&mut self, x: FieldId, triangle: Triangle) -> Result<FieldId> {
+    pub(super) fn triangle(&mut self, x: FieldId, triangle: Triangle) -> Result<FieldId> {
         let space = self.space(x);
         let rank = space.rank();
         let (row, column) = (

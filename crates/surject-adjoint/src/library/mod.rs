@@ -2,6 +2,7 @@
 
 mod fft;
 mod indexed;
+mod lapack;
 mod linalg;
 mod reduce;
 mod scatter;
@@ -48,6 +49,16 @@ impl Sweep {
             }
             (LibOp::Reduce { .. } | LibOp::ReduceWindow { .. }, _) => {
                 self.reverse_reduction(op, args, &regions[0], &cotangents)?;
+            }
+            (LibOp::Constraint { .. }, Some(c)) => {
+                // The cotangent lies where the value does.
+                let (c, name) = (self.stored(&self.part_name(), c), self.cotangent_name(args[0]));
+                let constrained = self.call_one(&name, op.clone(), vec![c], Vec::new())?;
+                let constrained = self.f.tensor(constrained);
+                self.contribute(args[0], constrained);
+            }
+            (LibOp::Lapack { routine }, _) => {
+                self.reverse_lapack(*routine, targets, args, &cotangents)?;
             }
             (LibOp::BitcastReshape { .. }, _) => {
                 return Err(self.unsupported("a derivative would have to pass through the bits"));

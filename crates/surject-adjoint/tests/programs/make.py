@@ -313,6 +313,69 @@ def log_sums_by_scan(x, y):
     b = lax.scan(lambda c, v: (jnp.logaddexp(c, v), c), jnp.zeros(4), y)[1]
     return jnp.sum(jnp.sin(a)) + jnp.sum(b ** 2) + jnp.sum(lax.reduce(y, -jnp.inf, jnp.logaddexp, (1,)) ** 2)
 
+@program((2, 4, 4), (3, 5), (5, 3), (4, 2))
+def lu_factors(a, wide, tall, b):
+    f = lambda x: jnp.sum(jnp.sin(lax.linalg.lu(x)[0]))
+    inverse = jnp.linalg.inv(a[0] + 2 * jnp.eye(4))
+    return f(a) + f(wide) + f(tall) + jnp.sum(jnp.linalg.solve(a[1], b) ** 2) + jnp.linalg.det(a[0]) + jnp.sum(inverse)
+
+
+@program((2, 4, 4), (6, 3), (3, 5))
+def qr_factors(a, tall, wide):
+    f = lambda x: sum(jnp.sum(jnp.sin(y) * jnp.arange(y.size).reshape(y.shape)) for y in jnp.linalg.qr(x))
+    return f(a) + f(tall) + f(wide) + jnp.sum(jnp.linalg.qr(tall, mode="r") ** 3)
+
+
+@program((2, 4, 4), (5, 5))
+def eigenvalues_hermitian(a, b):
+    w, v = jnp.linalg.eigh(a)
+    squares = jnp.einsum("bij,bj,bkj->bik", v, jnp.exp(w / 4), v)
+    return jnp.sum(jnp.sin(squares)) + jnp.sum(jnp.linalg.eigvalsh(b, UPLO="U") ** 3) + jnp.sum(v[..., :2] ** 4)
+
+
+@program((2, 4, 4), (6, 3), (3, 5), (4, 3))
+def singular_values(a, tall, wide, b):
+    def f(x):
+        u, s, vt = jnp.linalg.svd(x, full_matrices=False)
+        return jnp.sum(jnp.sin((u * jnp.sqrt(s)[..., None, :]) @ vt)) + jnp.sum(u[..., :1] ** 4) + jnp.sum(vt[..., :1, :] ** 4)
+
+    return f(a) + f(tall) + f(wide) + jnp.linalg.norm(b, "nuc") + jnp.sum(jnp.linalg.pinv(tall) ** 2)
+
+
+@program((4, 4), (3, 3), (3, 3))
+def eigenvalues(a, re, im):
+    w = jnp.linalg.eigvals(a)
+    z = jnp.linalg.eigvals(lax.complex(re, im))
+    return jnp.sum(jnp.real(w) ** 2) + jnp.sum(jnp.imag(w) ** 2) + jnp.sum(jnp.abs(z) ** 3)
+
+
+@program((5,), (5,), (5,), (5, 2))
+def tridiagonal_systems(dl, d, du, b):
+    x = lax.linalg.tridiagonal_solve(dl.at[0].set(0), d + 5, du.at[-1].set(0), b)
+    return jnp.sum(jnp.sin(x)) + jnp.sum(x ** 2)
+
+
+@program((3, 3), (3, 3), (3, 2))
+def complex_lu(re, im, b):
+    z = lax.complex(re, im)
+    x = jnp.linalg.solve(z, lax.complex(b, b * 0.5))
+    return jnp.sum(jnp.abs(x) ** 2) + jnp.abs(jnp.linalg.det(z)) ** 2
+
+
+@program((3, 3), (3, 3), (5, 3), (2, 4))
+def complex_factors(re, im, tall, wide):
+    z = lax.complex(re, im)
+    t, w = lax.complex(tall, tall[::-1] * 0.7), lax.complex(wide, wide[::-1] - 0.3)
+    norm = lambda *xs: sum(jnp.sum(jnp.abs(x * jnp.arange(1, x.size + 1).reshape(x.shape)) ** 3) for x in xs)
+    real = lambda *xs: sum(jnp.sum(jnp.sin(jnp.real(x)) + jnp.cos(jnp.imag(x))) for x in xs)
+    total = real(*jnp.linalg.qr(z)) + real(*jnp.linalg.qr(t)) + real(*jnp.linalg.qr(w))
+    v, e = jnp.linalg.eigh(z)[::-1]
+    total += real((v * jnp.exp(e / 4)) @ v.conj().T) + norm(v, e)
+    for x in (z, t, w):
+        u, s, vt = jnp.linalg.svd(x, full_matrices=False)
+        total += real((u * jnp.sqrt(s)) @ vt) + norm(u, s, vt)
+    return total
+
 
 def write(name):
     f, arguments = PROGRAMS[name]

@@ -74,6 +74,8 @@ impl<'a> Call<'a> {
             LibOp::BitcastReshape { .. }
             | LibOp::Fft { .. }
             | LibOp::Cholesky { .. }
+            | LibOp::Lapack { .. }
+            | LibOp::Constraint { .. }
             | LibOp::TriangularSolve { .. } => return Some(format!("`{}` has no kernels", self.op.name())),
         }
         let symbolic = |var: &&Var| self.function.ty(**var).space.sizes().is_none();

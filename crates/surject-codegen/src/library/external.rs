@@ -7,7 +7,7 @@ use crate::lower::emit::{At, Bounds, ScopeId};
 use crate::lower::row::Kernel;
 use crate::machine::elem::Elem;
 use std::collections::BTreeSet;
-use surject_ir::{DType, FftKind, Transpose};
+use surject_ir::{DType, FftKind, Routine, Transpose};
 use surject_runtime::library::dtype_code;
 
 impl Writer<'_> {
@@ -317,4 +317,30 @@ pub fn triangular_solve(
     ];
     w.runtime(root, "surject_triangular_solve", &args);
     call.finish(w, 1, format!("triangular_solve {sides:?}"))
+}
+
+pub fn lapack(call: &Call<'_>, routine: Routine) -> Result<Kernel, CodegenError> {
+    let dag = Dag::default();
+    let mut w = Writer::new(call, &dag);
+    let root = w.root();
+    let number = Routine::ALL.iter().position(|&r| r == routine);
+    let number = number.ok_or_else(|| CodegenError::malformed("a routine without a number"))?;
+    let (mut sizes, mut batch) = (Vec::new(), 1);
+    for (&arg, &rank) in call.args.iter().zip(routine.ranks()) {
+        let shape = call.sizes(arg)?;
+        let split = shape.len().checked_sub(rank);
+        let split = split.ok_or_else(|| CodegenError::malformed("a factorisation of a scalar"))?;
+        batch = shape[..split].iter().product();
+        sizes.extend_from_slice(&shape[split..]);
+    }
+    let summary = format!("{} {:?}", routine.name(), call.sizes(call.arg(0)?)?);
+    let code = dtype_code(call.dtype(call.arg(0)?));
+    let sizes: Vec<String> = sizes.into_iter().map(|n| w.em.int(n)).collect();
+    let inputs = call.args.iter().map(|&v| w.pointer(v)).collect::<Result<Vec<_>, _>>()?;
+    let outputs = call.targets.iter().map(|&v| w.pointer(v)).collect::<Result<Vec<_>, _>>()?;
+    let (sizes, inputs, outputs) = (w.array(&sizes, N), w.array(&inputs, P), w.array(&outputs, P));
+    let [number, code, batch] = [number as i64, code, batch].map(|n| w.em.int(n));
+    let args = [(number, N), (code, N), (batch, N), (sizes, P), (inputs, P), (outputs, P)];
+    w.runtime(root, "surject_lapack", &args);
+    call.finish(w, 1, summary)
 }

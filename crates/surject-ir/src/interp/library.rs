@@ -133,6 +133,11 @@ impl Machine<'_> {
                 };
                 Ok(vec![kernels::triangular_solve(arg(0)?, arg(1)?, system)?])
             }
+            LibOp::Constraint { .. } => Ok(vec![arg(0)?.clone()]),
+            LibOp::Lapack { routine } => {
+                let args: Vec<&Buffer> = args.iter().map(|b| &**b).collect();
+                Ok(kernels::lapack(*routine, &args)?)
+            }
         }
     }
 

@@ -1,7 +1,8 @@
 //! The types of library operations: what their operands must be and what they yield.
 
-use crate::{DType, FftKind, GatherDims, LibOp, RegionType, ScatterDims, TensorType, Window};
+use crate::{DType, FftKind, GatherDims, LibOp, RegionType, Routine, ScatterDims, TensorType, Window};
 use surject_index::{Extent, Facts, Relation, ScalarSemantics, Space};
+use surject_runtime::library::{lapack_dtype, routines::Size};
 use thiserror::Error;
 
 /// Why a library operation cannot take these operands.
@@ -41,6 +42,8 @@ impl LibOp {
             LibOp::Fft { .. } => "fft",
             LibOp::Cholesky { .. } => "cholesky",
             LibOp::TriangularSolve { .. } => "triangular_solve",
+            LibOp::Lapack { .. } => "lapack",
+            LibOp::Constraint { .. } => "sharding_constraint",
         }
     }
 
@@ -175,6 +178,14 @@ impl LibOp {
                 need!(fits, "the right side {b} does not fit the matrix {a}");
                 Ok(vec![b.clone()])
             }
+            LibOp::Lapack { routine } => lapack(*routine, args, facts),
+            LibOp::Constraint { sharding } => {
+                count(args, 1)?;
+                let rank = args[0].space.rank();
+                need!(sharding.dims.len() == rank, "{} axes are divided of {}", sharding.dims.len(), args[0]);
+                need!(sharding.is_valid(), "the sharding `{sharding}` does not fit its mesh");
+                Ok(vec![args[0].clone()])
+            }
         }
     }
 }
@@ -182,6 +193,58 @@ impl LibOp {
 fn count(args: &[TensorType], expected: usize) -> Result<(), String> {
     need!(args.len() == expected, "it has {} operands where {expected} are needed", args.len());
     Ok(())
+}
+
+/// The results of a routine for operands with the same leading axes.
+fn lapack(routine: Routine, args: &[TensorType], facts: &Facts) -> Result<Vec<TensorType>, String> {
+    let ranks = routine.ranks();
+    count(args, ranks.len())?;
+    let first = &args[0];
+    need!(
+        matches!(first.dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128),
+        "`{}` of {first}; f32, f64, c64 and c128 are supported",
+        routine.name()
+    );
+    let mut sizes: Vec<&[Extent]> = Vec::new();
+    let mut batch: Option<&[Extent]> = None;
+    for (arg, &rank) in args.iter().zip(ranks) {
+        let split = arg.space.rank().checked_sub(rank);
+        let (own, matrix) = match split {
+            Some(split) => arg.space.extents().split_at(split),
+            None => return Err(format!("{arg} has no matrices of rank {rank}")),
+        };
+        let batch = *batch.get_or_insert(own);
+        let fits = own.len() == batch.len() && own.iter().zip(batch).all(|(a, b)| same_size(a, b, facts));
+        need!(fits && arg.dtype == first.dtype, "{arg} does not fit {first}");
+        sizes.push(matrix);
+    }
+    let size = |size: &Size| match *size {
+        Size::Of { operand, axis } => Ok(sizes[operand][axis].clone()),
+        Size::Least if same_size(&sizes[0][0], &sizes[0][1], facts) => Ok(sizes[0][0].clone()),
+        Size::Least => match (sizes[0][0].as_const(), sizes[0][1].as_const()) {
+            (Some(m), Some(n)) => Ok(Extent::Const(m.min(n))),
+            _ => Err(format!("`{}` of {first}, which is not known to be square", routine.name())),
+        },
+        Size::LessOne => match sizes[0][1].as_const() {
+            Some(n) => Ok(Extent::Const(n.saturating_sub(1))),
+            None => Err(format!("`{}` of {first}, whose size is not known", routine.name())),
+        },
+    };
+    for (a, b) in routine.equal_sizes() {
+        let (a, b) = (size(a)?, size(b)?);
+        need!(same_size(&a, &b, facts), "`{}` of sizes {a} and {b}, which must be one", routine.name());
+    }
+    if matches!(routine, Routine::HouseholderProduct | Routine::MultiplyQ { .. }) {
+        let reflectors = &sizes[1][0];
+        let fit = sizes[0].iter().all(|n| at_most(reflectors, n, facts));
+        need!(fit, "{reflectors} reflectors in {first}");
+    }
+    let batch = batch.unwrap_or_default();
+    let results = routine.results().iter().map(|result| {
+        let own = result.sizes.iter().map(&size).collect::<Result<Vec<_>, _>>()?;
+        Ok(TensorType::new(lapack_dtype(result.kind, first.dtype), Space::new([batch, &own].concat())))
+    });
+    results.collect()
 }
 
 fn same_space(args: &[TensorType]) -> Result<(), String> {

@@ -1,7 +1,10 @@
 //! Library operations as a name and attributes, for the text form.
 
-use crate::{DType, FftKind, GatherDims, LibOp, ScatterDims, Transpose, Window};
+use crate::{
+    DType, FftKind, GatherDims, LibOp, Routine, ScatterDims, ShardedDim, Sharding, Transpose, Window,
+};
 use std::fmt;
+use std::sync::Arc;
 use surject_index::{Extent, ScalarSemantics};
 
 /// The value of an attribute.
@@ -141,6 +144,48 @@ words!(FftKind, Fft = "fft", Ifft = "ifft", Rfft = "rfft", Irfft = "irfft");
 words!(ScalarSemantics, DynamicTruncateSize = "truncate_size", IntegerSize = "size");
 words!(Transpose, No = "no", Transpose = "transpose", Adjoint = "adjoint");
 
+impl Attribute for Arc<str> {
+    fn write(&self) -> Attr {
+        Attr::Word(self.to_string())
+    }
+
+    fn read(attr: &Attr) -> Option<Arc<str>> {
+        match attr {
+            Attr::Word(word) => Some(Arc::from(word.as_str())),
+            _ => None,
+        }
+    }
+}
+
+impl Attribute for (Arc<str>, u64) {
+    fn write(&self) -> Attr {
+        Attr::List(vec![self.0.write(), self.1.write()])
+    }
+
+    fn read(attr: &Attr) -> Option<(Arc<str>, u64)> {
+        match attr {
+            Attr::List(items) => match &items[..] {
+                [name, size] => Some((Arc::read(name)?, u64::read(size)?)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+impl Attribute for Routine {
+    fn write(&self) -> Attr {
+        Attr::Word(self.name().into())
+    }
+
+    fn read(attr: &Attr) -> Option<Routine> {
+        match attr {
+            Attr::Word(word) => Routine::from_name(word),
+            _ => None,
+        }
+    }
+}
+
 impl Attribute for DType {
     fn write(&self) -> Attr {
         Attr::Word(self.name().into())
@@ -246,6 +291,12 @@ impl LibOp {
                 ("unit_diagonal", unit_diagonal.write()),
                 ("transpose", transpose.write()),
             ],
+            LibOp::Lapack { routine } => vec![("routine", routine.write())],
+            LibOp::Constraint { sharding } => {
+                let open: Vec<bool> = sharding.dims.iter().map(|d| d.open).collect();
+                let axes: Vec<Vec<Arc<str>>> = sharding.dims.iter().map(|d| d.axes.clone()).collect();
+                vec![("mesh", sharding.mesh.write()), ("axes", axes.write()), ("open", open.write())]
+            }
         }
     }
 
@@ -288,6 +339,16 @@ impl LibOp {
                 unit_diagonal: take.get("unit_diagonal")?,
                 transpose: take.get("transpose")?,
             },
+            "lapack" => LibOp::Lapack { routine: take.get("routine")? },
+            "sharding_constraint" => {
+                let mesh = take.get("mesh")?;
+                let (axes, open): (Vec<Vec<Arc<str>>>, Vec<bool>) = (take.get("axes")?, take.get("open")?);
+                if axes.len() != open.len() {
+                    return Err("`axes` and `open` differ in length".into());
+                }
+                let dims = axes.into_iter().zip(open).map(|(axes, open)| ShardedDim { axes, open }).collect();
+                LibOp::Constraint { sharding: Sharding { mesh, dims } }
+            }
             _ => return Err(format!("there is no library operation `{name}`")),
         };
         if take.used != attrs.len() {
@@ -341,6 +402,8 @@ mod tests {
             LibOp::BitcastReshape { to: DType::BF16 },
             LibOp::Fft { kind: FftKind::Irfft, lengths: vec![4, 6] },
             LibOp::Cholesky { lower: true },
+            LibOp::Lapack { routine: Routine::MultiplyQ { left: true, adjoint: false } },
+            LibOp::Constraint { sharding: "x=2,y=4: {x} {} {y ?}".parse().unwrap() },
             LibOp::TriangularSolve {
                 left_side: true,
                 lower: false,

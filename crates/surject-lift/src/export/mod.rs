@@ -11,8 +11,10 @@ mod acc;
 mod contraction;
 mod emit;
 mod error;
+mod lapack;
 mod moves;
 mod plan;
+mod sharding;
 mod starts;
 mod state;
 mod statements;
@@ -38,8 +40,9 @@ pub fn export(program: &Program) -> std::result::Result<String, ExportError> {
 /// A program as a StableHLO module that the verifier accepts.
 pub fn export_module(program: &Program) -> std::result::Result<Module, ExportError> {
     let mut builder = ModuleBuilder::new(&program.name);
-    for attribute in ["mhlo.num_partitions", "mhlo.num_replicas"] {
-        builder.attribute(attribute, Attribute::i32(1));
+    let partitions = i32::try_from(sharding::devices(program)).unwrap_or(i32::MAX);
+    for (attribute, count) in [("mhlo.num_partitions", partitions), ("mhlo.num_replicas", 1)] {
+        builder.attribute(attribute, Attribute::i32(count));
     }
     for function in &program.functions {
         export_function(&mut builder, function)?;

@@ -30,7 +30,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn var_types(&self, vars: &[Var]) -> Result<Vec<Type>> {
+    pub(super) fn var_types(&self, vars: &[Var]) -> Result<Vec<Type>> {
         vars.iter().map(|&v| self.ty(self.st.function.ty(v))).collect()
     }
 
@@ -123,6 +123,9 @@ impl Writer<'_, '_> {
         regions: &[ir::Region],
     ) -> Result<Vec<ValueId>> {
         let operands = self.vars(args)?;
+        if let LibOp::Lapack { routine } = op {
+            return self.lapack(*routine, targets, operands);
+        }
         if let LibOp::DynamicTruncate { axis, semantics, size } = op {
             let made = self.truncated((*axis, *semantics, size), targets[0], &operands, args[0])?;
             return Ok(vec![made]);
@@ -149,6 +152,8 @@ impl Writer<'_, '_> {
             LibOp::Fft { .. } => "stablehlo.fft",
             LibOp::Cholesky { .. } => "stablehlo.cholesky",
             LibOp::TriangularSolve { .. } => "stablehlo.triangular_solve",
+            LibOp::Lapack { .. } => "stablehlo.custom_call",
+            LibOp::Constraint { .. } => "sdy.sharding_constraint",
         };
         let built = self.op(name).operands(operands).results(types);
         let built = regions.into_iter().fold(built, |op, r| op.region(r));
@@ -194,6 +199,11 @@ impl Writer<'_, '_> {
                     .ints("fft_length", signed(lengths))
             }
             LibOp::Cholesky { lower } => built.attr("lower", Attribute::Bool(*lower)),
+            LibOp::Constraint { sharding } => {
+                built.attr("sharding", Attribute::Opaque(super::sharding::text(sharding)))
+            }
+            // It is written above.
+            LibOp::Lapack { .. } => built,
             LibOp::TriangularSolve { left_side, lower, unit_diagonal, transpose } => {
                 let transpose = match transpose {
                     Transpose::No => "NO_TRANSPOSE",

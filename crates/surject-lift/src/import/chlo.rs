@@ -1,6 +1,6 @@
 //! CHLO: implicit broadcasting, and functions that expand to formulas.
 //!
-//! Not supported, each with its name in the error: `ragged_dot`, `_asin_acos_kernel` (`scan` is a loop before it comes here).
+//! `scan` is a loop and `ragged_dot` are products before they come here.
 
 use super::cx::Cx;
 use super::elementwise;
@@ -19,6 +19,16 @@ pub(super) fn elementwise(cx: &mut Cx<'_, '_>) -> Result<bool> {
     };
     if let Some(plain) = short.strip_prefix("broadcast_") {
         broadcast(cx, plain)?;
+        return Ok(true);
+    }
+    if short == "_asin_acos_kernel" {
+        let z = cx.field(0)?;
+        let made = match cx.dtype(z).is_complex() {
+            true => super::complex::function(cx, short, z)?,
+            false => None,
+        };
+        let field = made.ok_or_else(|| cx.unsupported("an operand that is not complex"))?;
+        cx.store(0, field)?;
         return Ok(true);
     }
     if short == "constant_like" {

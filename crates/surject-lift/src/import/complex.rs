@@ -33,7 +33,7 @@ pub(super) fn function(cx: &mut Cx<'_, '_>, name: &str, z: FieldId) -> Result<Op
             let turned = turned(cx, z)?;
             return cx.unary(UnaryOp::Cos, turned).map(Some);
         }
-        "asin" | "acos" | "asinh" | "acosh" | "atan" | "atanh" => {}
+        "asin" | "acos" | "_asin_acos_kernel" | "asinh" | "acosh" | "atan" | "atanh" => {}
         _ => return Ok(None),
     }
     let (re, im) = (cx.unary(UnaryOp::Real, z)?, cx.unary(UnaryOp::Imag, z)?);
@@ -42,6 +42,7 @@ pub(super) fn function(cx: &mut Cx<'_, '_>, name: &str, z: FieldId) -> Result<Op
     let w = match name {
         "asin" => f.asin(z)?,
         "acos" => f.acos(z)?,
+        "_asin_acos_kernel" => f.asin_acos_kernel(z)?,
         "acosh" => f.acosh(z)?,
         "atanh" => f.atanh(z)?,
         // -i f(iz)
@@ -229,6 +230,18 @@ impl Formulas<'_, '_, '_> {
         let none = self.number(z.re, f64::NAN);
         let nan = Z { re: self.select(zero, z.re, none)?, im: self.infinite_of(z.im, z.re)? };
         self.cases(z, small, large, nan)
+    }
+
+    /// What `asin` and `acos` are made of: `asin z` has the real part `atan2(x, u)` and the imaginary part `v` with the sign of
+    /// `y`, for `u + iv` of `x + iy`.
+    fn asin_acos_kernel(&mut self, z: Z) -> Result<Z> {
+        let (s, t) = self.roots(z)?;
+        let re = self.products(BinaryOp::Sub, s.re, t.re, s.im, t.im)?;
+        let grown = self.asin(z)?.im;
+        let im = self.abs(grown)?;
+        let (small, large) = (Z { re, im }, Z { re: self.abs(z.im)?, im });
+        let nan = self.number(z.re, f64::NAN);
+        self.cases(z, small, large, Z { re: nan, im })
     }
 
     fn acos(&mut self, z: Z) -> Result<Z> {

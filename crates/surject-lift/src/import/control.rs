@@ -3,7 +3,7 @@
 use super::cx::Cx;
 use super::state::{Result, Value};
 use super::types;
-use surject_ir::{DType, Scalar, StatementKind, TensorType};
+use surject_ir::{BinaryOp, DType, Region, Scalar, Statement, StatementKind, TensorType, Var};
 
 /// Binds the results to values, which must have the declared types.
 pub(super) fn bind_all(cx: &mut Cx<'_, '_>, values: Vec<Value>) -> Result<()> {
@@ -74,7 +74,7 @@ pub(super) fn call(cx: &mut Cx<'_, '_>) -> Result<()> {
 }
 
 /// The results are the operands: barriers, annotations.
-pub(super) fn identity(cx: &mut Cx<'_, '_>) -> Result<()> {
+pub(crate) fn identity(cx: &mut Cx<'_, '_>) -> Result<()> {
     let values = (0..cx.op.operands.len()).map(|i| cx.value(i)).collect::<Result<Vec<_>>>()?;
     bind_all(cx, values)
 }
@@ -134,8 +134,8 @@ pub(super) fn while_loop(cx: &mut Cx<'_, '_>) -> Result<()> {
             cx.lift.sizes.remember(id, elements.clone());
         }
     }
-    let cond = cx.lift.region(op, cond, Some(&types))?;
-    let body = cx.lift.region(op, body, Some(&types))?;
+    let mut cond = cx.lift.region(op, cond, Some(&types))?;
+    let (mut body, flags) = cx.lift.checked_region(op, body, Some(&types))?;
     let yields: Vec<TensorType> = cond.body.results.iter().map(|&v| cx.lift.function.ty(v).clone()).collect();
     if yields != [TensorType::scalar(DType::I1)] {
         return Err(cx.invalid("the condition must yield one i1 of rank 0"));
@@ -155,7 +155,36 @@ pub(super) fn while_loop(cx: &mut Cx<'_, '_>) -> Result<()> {
         cx.bind(i, Value::Var(target))?;
         targets.push(target);
     }
+    let mut inits = inits;
+    if !flags.is_empty() {
+        // The loop carries whether the checks have held so far.
+        let flag = TensorType::scalar(DType::I1);
+        let yes = cx.constant(&flag.space, Scalar::from_i128(DType::I1, 1));
+        inits.push(cx.stored(yes));
+        cond.params.push(cx.lift.new_var("", flag.clone()));
+        let so_far = cx.lift.new_var("", flag.clone());
+        body.params.push(so_far);
+        all_hold(cx, &mut body, [vec![so_far], flags].concat())?;
+        let target = cx.lift.new_var("", flag);
+        targets.push(target);
+        cx.lift.flags.push(target);
+    }
     cx.lift.push(op, StatementKind::While { targets, inits, cond, body });
+    Ok(())
+}
+
+/// Makes it one more result of a region whether all of these hold.
+fn all_hold(cx: &mut Cx<'_, '_>, region: &mut Region, flags: Vec<Var>) -> Result<()> {
+    let ty = TensorType::scalar(DType::I1);
+    let mut all = cx.constant(&ty.space, Scalar::from_i128(DType::I1, 1));
+    for flag in flags {
+        let flag = cx.lift.function.tensor(flag);
+        all = cx.binary(BinaryOp::And, all, flag)?;
+    }
+    let target = cx.lift.new_var("", ty);
+    let kind = StatementKind::Store { target, field: all };
+    region.body.statements.push(Statement { kind, origin: cx.lift.origin(cx.op) });
+    region.body.results.push(target);
     Ok(())
 }
 
@@ -199,9 +228,10 @@ pub(super) fn branch(cx: &mut Cx<'_, '_>) -> Result<()> {
         true => None,
         false => Some((0..op.results.len()).map(|i| cx.result_type(i)).collect::<Result<Vec<_>>>()?),
     };
-    let mut branches = Vec::new();
+    let (mut branches, mut checks) = (Vec::new(), Vec::new());
     for region in &op.regions {
-        let branch = cx.lift.region(op, region, Some(&[]))?;
+        let (branch, flags) = cx.lift.checked_region(op, region, Some(&[]))?;
+        checks.push(flags);
         let yields: Vec<TensorType> =
             branch.body.results.iter().map(|&v| cx.lift.function.ty(v).clone()).collect();
         // A result of either one size or another has no exact size.
@@ -226,8 +256,35 @@ pub(super) fn branch(cx: &mut Cx<'_, '_>) -> Result<()> {
         cx.bind(i, Value::Var(target))?;
         targets.push(target);
     }
+    if checks.iter().any(|flags| !flags.is_empty()) {
+        for (branch, flags) in branches.iter_mut().zip(checks) {
+            all_hold(cx, branch, flags)?;
+        }
+        let target = cx.lift.new_var("", TensorType::scalar(DType::I1));
+        targets.push(target);
+        cx.lift.flags.push(target);
+    }
     cx.lift.push(op, StatementKind::If { targets, index, branches });
     Ok(())
+}
+
+/// `stablehlo.async_start`: what its body gives, at once.
+pub(super) fn async_start(cx: &mut Cx<'_, '_>) -> Result<()> {
+    let op = cx.op;
+    let Some(body) = op.regions.first() else {
+        return Err(cx.invalid("no body"));
+    };
+    let args = (0..op.operands.len()).map(|i| cx.value(i)).collect::<Result<Vec<_>>>()?;
+    let results = cx.lift.inline(op, body, args)?;
+    cx.bind(0, Value::Tuple(results))
+}
+
+/// `stablehlo.async_done`
+pub(super) fn async_done(cx: &mut Cx<'_, '_>) -> Result<()> {
+    let Value::Tuple(values) = cx.value(0)? else {
+        return Err(cx.unsupported("an operand that is not made by `stablehlo.async_start`"));
+    };
+    bind_all(cx, values)
 }
 
 /// `stablehlo.tuple`

@@ -1,12 +1,11 @@
-//! `stablehlo.custom_call`: annotations, operations of older dialects called by name, checks, and the LAPACK
-//! routines that jax calls for Cholesky factors and triangular systems.
+//! `stablehlo.custom_call`: annotations, operations of older dialects called by name, checks, and the routines of LAPACK.
 
 use super::cx::Cx;
 use super::state::Result;
-use super::{chlo, control, elementwise, pointwise, reduction, size_ops, types};
+use super::{chlo, control, elementwise, lapack, pointwise, reduction, size_ops, types};
 use crate::error::LiftError;
-use surject_index::{Affine, Extent, IndexMap, Space};
-use surject_ir::{AccOp, BinaryOp, DType, FieldId, LibOp, TensorType, Transpose};
+use surject_index::{Extent, Space};
+use surject_ir::LibOp;
 use surject_stablehlo::{Attribute, Region};
 
 /// Targets that only annotate: their results are their operands.
@@ -53,9 +52,10 @@ pub(super) fn lift(cx: &mut Cx<'_, '_>) -> Result<()> {
         }
         "mhlo.topk" => top_k(cx),
         "ApproxTopK" => approx_top_k(cx),
-        "lapack_spotrf_ffi" | "lapack_dpotrf_ffi" => potrf(cx),
-        "lapack_strsm_ffi" | "lapack_dtrsm_ffi" => trsm(cx),
-        _ => Err(cx.unsupported(format!("the target `{target}`"))),
+        _ => match lapack::lift(cx, target) {
+            Some(lifted) => lifted,
+            None => Err(cx.unsupported(format!("the target `{target}`"))),
+        },
     }
 }
 
@@ -100,15 +100,10 @@ pub(super) fn shape(cx: &mut Cx<'_, '_>, result: usize) -> Result<Option<Vec<Ext
             }
             shape
         }
-        "lapack_spotrf_ffi" | "lapack_dpotrf_ffi" => {
-            let mut shape = own(cx, 0)?;
-            if result == 1 {
-                shape.truncate(shape.len().saturating_sub(2));
-            }
-            shape
-        }
-        "lapack_strsm_ffi" | "lapack_dtrsm_ffi" => own(cx, 1)?,
-        _ => return Ok(None),
+        _ => match lapack::shape(cx, target, result)? {
+            Some(shape) => shape,
+            None => return Ok(None),
+        },
     }))
 }
 
@@ -168,95 +163,4 @@ fn approx_top_k(cx: &mut Cx<'_, '_>) -> Result<()> {
         cx.store(i, field)?;
     }
     Ok(())
-}
-
-/// The flags of a LAPACK call, which are letters.
-fn flag(cx: &Cx<'_, '_>, name: &str, letters: &str) -> Result<char> {
-    let from = |key: &str| match cx.op.attributes.get(key) {
-        Some(Attribute::Dict(dict)) => dict.get(name).and_then(Attribute::as_i64),
-        _ => None,
-    };
-    let value = from("mhlo.backend_config").or_else(|| from("backend_config"));
-    let letter = value.and_then(|v| u8::try_from(v).ok()).map(char::from);
-    letter.filter(|&c| letters.contains(c)).ok_or_else(|| {
-        let given = value.map_or(String::from("missing"), |v| v.to_string());
-        cx.unsupported(format!(
-            "the flag `{name}`, which is {given} (one of the letters {letters} is supported)"
-        ))
-    })
-}
-
-/// A matrix operand, real and in the column-major layout that LAPACK reads. In another layout the routine would
-/// see the transposed matrix.
-fn matrix(cx: &Cx<'_, '_>, i: usize) -> Result<TensorType> {
-    let ty = cx.operand_type(i)?;
-    let rank = ty.space.rank();
-    if !ty.dtype.is_float() || rank < 2 {
-        return Err(cx.unsupported(format!("an operand of type {ty}")));
-    }
-    let layout = match cx.op.attributes.get("operand_layouts") {
-        Some(Attribute::Array(layouts)) => match layouts.get(i) {
-            Some(Attribute::Dense(minor_to_major)) => minor_to_major.to_i64s(),
-            _ => None,
-        },
-        _ => None,
-    };
-    let column_major = [rank as i64 - 2, rank as i64 - 1];
-    if layout.is_none_or(|l| l.get(..2) != Some(&column_major)) {
-        return Err(cx.unsupported(format!("operand {i} not in column-major layout")));
-    }
-    Ok(ty)
-}
-
-/// `potrf`: the factor in one triangle, the other triangle as it was. The second result is 0 for each matrix
-/// that has a factor and 1 for the others (LAPACK says which minor fails; jax asks only whether it is 0).
-fn potrf(cx: &mut Cx<'_, '_>) -> Result<()> {
-    let lower = flag(cx, "uplo", "LU")? == 'L';
-    let ty = matrix(cx, 0)?;
-    let rank = ty.space.rank();
-    let a = cx.var(0)?;
-    // Only one triangle is read, as the matrix is taken to be symmetric.
-    let factor = cx.call(LibOp::Cholesky { lower }, vec![a], Vec::new())?[0];
-    let (a, factor) = (cx.lift.function.tensor(a), cx.lift.function.tensor(factor));
-    let inside = triangle(cx, &ty.space, lower)?;
-    let field = cx.select(inside, factor, a)?;
-    cx.store(0, field)?;
-    // A matrix without a factor has NaN on its diagonal.
-    let batch: Vec<usize> = (0..rank - 2).collect();
-    let own = cx.space(factor);
-    let size = own.extent(rank - 1).clone();
-    let points = own.select(&batch).product(&Space::new([size]));
-    let mut components: Vec<usize> = batch.clone();
-    components.extend([rank - 2, rank - 2]);
-    let components = components.iter().map(|&a| Affine::axis(rank - 1, a)).collect();
-    let map = cx.total(points.clone(), own, components)?;
-    let diagonal = cx.read(map, factor)?;
-    let broken = cx.binary(BinaryOp::Ne, diagonal, diagonal)?;
-    let onto = IndexMap::projection(&points, &batch);
-    let broken = cx.acc(AccOp::Or, onto, broken)?;
-    let info = cx.convert(DType::I32, broken);
-    cx.store(1, info)
-}
-
-/// `true` in the lower (or upper) triangle, diagonal included.
-fn triangle(cx: &mut Cx<'_, '_>, space: &Space, lower: bool) -> Result<FieldId> {
-    let rank = space.rank();
-    let (row, column) = (cx.index(space, rank - 2, DType::I64)?, cx.index(space, rank - 1, DType::I64)?);
-    cx.binary(if lower { BinaryOp::Ge } else { BinaryOp::Le }, row, column)
-}
-
-/// `trsm`
-fn trsm(cx: &mut Cx<'_, '_>) -> Result<()> {
-    let left_side = flag(cx, "side", "LR")? == 'L';
-    let lower = flag(cx, "uplo", "LU")? == 'L';
-    let unit_diagonal = flag(cx, "diag", "NU")? == 'U';
-    let transpose = match flag(cx, "trans_x", "NTC")? {
-        'N' => Transpose::No,
-        'T' => Transpose::Transpose,
-        _ => Transpose::Adjoint,
-    };
-    matrix(cx, 0)?;
-    matrix(cx, 1)?;
-    let args = cx.vars(0, 2)?;
-    cx.library(LibOp::TriangularSolve { left_side, lower, unit_diagonal, transpose }, args, Vec::new())
 }

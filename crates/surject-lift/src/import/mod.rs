@@ -23,10 +23,11 @@ mod batch_norm;
 mod chlo;
 mod complex;
 mod contraction;
-mod control;
+pub(crate) mod control;
 mod custom_call;
 pub(crate) mod cx;
 mod elementwise;
+mod lapack;
 mod library;
 mod movement;
 mod pointwise;
@@ -74,11 +75,33 @@ pub struct ImportOptions<'a> {
 /// Beside what is not valid or not supported: a size that is not known well enough for its use, with the operation, the
 /// field and, where there is one, the fact that would decide it ([`LiftError::Dynamic`]).
 pub fn import(module: &Module, options: &ImportOptions<'_>) -> std::result::Result<Program, LiftError> {
+    imported(module, options, false)
+}
+
+/// As [`import`], with where tensors lie on a mesh of devices: for a program that is exported again, and divided by XLA's
+/// partitioner. On one device its constraints do nothing.
+///
+/// # Errors
+/// As [`import`]; shardings that divide axes of a mesh further, replicate, or have priorities; computations that are divided by
+/// hand (`sdy.manual_computation`).
+pub fn import_sharded(
+    module: &Module,
+    options: &ImportOptions<'_>,
+) -> std::result::Result<Program, LiftError> {
+    imported(module, options, true)
+}
+
+fn imported(
+    module: &Module,
+    options: &ImportOptions<'_>,
+    sharded: bool,
+) -> std::result::Result<Program, LiftError> {
     let module = &*plain(module)?;
     let source = Source::new(options.file, options.source);
     let mut program = Program { name: module.name.clone().unwrap_or_default(), functions: Vec::new() };
     for function in selected(module, options)? {
         let mut lifter = Lifter::new(module, &source, &function.name);
+        lifter.sharded = sharded;
         lifter.body(function)?;
         program.functions.push(lifter.function);
     }
@@ -208,6 +231,7 @@ pub(crate) fn dispatch<'m>(lift: &mut Lifter<'m>, op: &'m Op) -> Result<()> {
         "stablehlo.sort" => library::sort(cx),
         "stablehlo.fft" => library::fft(cx),
         "stablehlo.rng_bit_generator" => random::bits(cx),
+        "stablehlo.rng" => random::numbers(cx),
         "stablehlo.cholesky" => library::cholesky(cx),
         "stablehlo.triangular_solve" => library::triangular_solve(cx),
         "chlo.top_k" => {
@@ -217,6 +241,8 @@ pub(crate) fn dispatch<'m>(lift: &mut Lifter<'m>, op: &'m Op) -> Result<()> {
         "stablehlo.map" => control::map(cx),
         "stablehlo.while" => control::while_loop(cx),
         "stablehlo.if" | "stablehlo.case" => control::branch(cx),
+        "stablehlo.async_start" => control::async_start(cx),
+        "stablehlo.async_done" => control::async_done(cx),
         "stablehlo.tuple" => control::tuple(cx),
         "stablehlo.get_tuple_element" => control::get_tuple_element(cx),
         "stablehlo.after_all" | "stablehlo.create_token" => control::token(cx),
@@ -230,6 +256,7 @@ pub(crate) fn dispatch<'m>(lift: &mut Lifter<'m>, op: &'m Op) -> Result<()> {
         | "stablehlo.cross-replica-sum" => sharding::collective(cx),
         "stablehlo.partition_id" | "stablehlo.replica_id" => sharding::process(cx),
         "interpreter.print" => Ok(()),
+        "interpreter.probe" => check::probe(cx),
         name if name.starts_with("check.") => check::op(cx),
         _ => Err(unknown(cx)),
     }

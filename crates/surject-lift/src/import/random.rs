@@ -1,10 +1,10 @@
-//! `stablehlo.rng_bit_generator`: Threefry 2x32 and Philox 4x32 (J. K. Salmon and others, *Parallel random numbers: as easy as
+//! `stablehlo.rng_bit_generator` and `stablehlo.rng`: Threefry 2x32 and Philox 4x32 (J. K. Salmon and others, *Parallel random numbers: as easy as
 //! 1, 2, 3*, 2011) as XLA computes them: every word is a function of its position.
 
 use super::cx::Cx;
 use super::state::Result;
 use surject_index::{Affine, IndexMap, Space};
-use surject_ir::{BinaryOp, DType, FieldId, Scalar};
+use surject_ir::{BinaryOp, DType, FieldId, Scalar, UnaryOp};
 
 /// Lifts the operation.
 pub(super) fn bits(cx: &mut Cx<'_, '_>) -> Result<()> {
@@ -64,6 +64,89 @@ pub(super) fn bits(cx: &mut Cx<'_, '_>) -> Result<()> {
     let new = s.cx.select(first, key, new)?;
     cx.store(0, new)?;
     cx.store(1, value)
+}
+
+/// The key of the stream that `rng` takes its numbers from, which the specification leaves open.
+const STREAM: u64 = 0x5355_524A;
+
+/// `stablehlo.rng`: numbers of a distribution. The stream is a Philox stream of its own, the same in every run, of which each
+/// operation takes the next part. What runs several times would take the same part each time, so it is refused.
+pub(super) fn numbers(cx: &mut Cx<'_, '_>) -> Result<()> {
+    if cx.lift.in_region() {
+        return Err(cx.unsupported("numbers of a distribution inside a region"));
+    }
+    let out = cx.result_type(0)?;
+    let dtype = out.dtype;
+    let Some(shape) = out.space.sizes() else {
+        return Err(cx.unsupported("numbers of a shape that is not known"));
+    };
+    if dtype.is_complex() {
+        return Err(cx.unsupported(format!("numbers of type {dtype}")));
+    }
+    let shape: Vec<u64> = shape.iter().map(|n| n.unsigned_abs()).collect();
+    let count: u64 = shape.iter().product();
+    let normal = cx.attr(cx.op.enumeration("rng_distribution"))? == "NORMAL";
+    let counter = cx.lift.random;
+    cx.lift.random += count.saturating_mul(2).div_ceil(4);
+    let mut ends = Vec::new();
+    for i in 0..2 {
+        let end = cx.field(i)?;
+        ends.push(cx.broadcast(end, &out.space)?);
+    }
+    let mut f = Words { cx, space: out.space.clone() };
+    let position = f.linear(&shape)?;
+    let state = [f.number(DType::U64, STREAM), f.number(DType::U64, counter), f.number(DType::U64, 0)];
+    let word = f.philox_word(state, position, true)?;
+    if dtype.is_int() || dtype == DType::I1 {
+        // The high half of the product of a word and the number of values.
+        let wide = |f: &mut Words<'_, '_, '_>, x: FieldId| {
+            let x = if dtype.is_signed_int() { f.cx.convert(DType::I64, x) } else { x };
+            f.cx.convert(DType::U64, x)
+        };
+        let (low, high) = (wide(&mut f, ends[0]), wide(&mut f, ends[1]));
+        let mut span = f.cx.binary(BinaryOp::Sub, high, low)?;
+        if dtype == DType::I1 {
+            span = f.add(span, 1)?;
+        }
+        let above = super::special::mulhi(f.cx, word, span)?;
+        let value = f.cx.binary(BinaryOp::Add, low, above)?;
+        let value = if dtype == DType::I1 {
+            let zero = f.number(DType::U64, 0);
+            f.cx.binary(BinaryOp::Ne, value, zero)?
+        } else {
+            f.cx.convert(dtype, value)
+        };
+        return cx.store(0, value);
+    }
+    // In the middle of one of 2^53 intervals.
+    let high = f.with(BinaryOp::ShrLogical, word, 11)?;
+    let high = f.cx.convert(DType::F64, high);
+    let half = f.cx.number(high, 0.5);
+    let middle = f.cx.binary(BinaryOp::Add, high, half)?;
+    let intervals = f.cx.number(middle, (1u64 << 53) as f64);
+    let unit = f.cx.binary(BinaryOp::Div, middle, intervals)?;
+    let (a, b) = (f.cx.convert(DType::F64, ends[0]), f.cx.convert(DType::F64, ends[1]));
+    let value = if normal {
+        let two = f.cx.number(unit, 2.0);
+        let one = f.cx.number(unit, 1.0);
+        let twice = f.cx.binary(BinaryOp::Mul, two, unit)?;
+        let centred = f.cx.binary(BinaryOp::Sub, twice, one)?;
+        let inverse = f.cx.unary(UnaryOp::ErfInv, centred)?;
+        let root = f.cx.number(inverse, std::f64::consts::SQRT_2);
+        let quantile = f.cx.binary(BinaryOp::Mul, root, inverse)?;
+        let scaled = f.cx.binary(BinaryOp::Mul, b, quantile)?;
+        let value = f.cx.binary(BinaryOp::Add, a, scaled)?;
+        f.cx.convert(dtype, value)
+    } else {
+        let width = f.cx.binary(BinaryOp::Sub, b, a)?;
+        let scaled = f.cx.binary(BinaryOp::Mul, width, unit)?;
+        let value = f.cx.binary(BinaryOp::Add, a, scaled)?;
+        let value = f.cx.convert(dtype, value);
+        // What rounding does not carry to the end of the interval, which is open.
+        let below = f.cx.binary(BinaryOp::Lt, value, ends[1])?;
+        f.cx.select(below, value, ends[0])?
+    };
+    cx.store(0, value)
 }
 
 /// Arithmetic on words at the positions of a space.
@@ -193,12 +276,25 @@ impl Words<'_, '_, '_> {
         Ok([a, b])
     }
 
-    /// The word at a position, and how many steps of the counter of 128 bits all take: four words a step.
+    /// The words of a state at a position, and how many steps of the counter of 128 bits all take: four words a step.
     fn philox_at(&mut self, shape: &[u64], position: FieldId, wide: bool) -> Result<(FieldId, u64)> {
         let (key, low) = (self.word(0)?, self.word(1)?);
         // Without a high half the key stands for it.
         let three = self.cx.operand_type(0)?.space.sizes().is_some_and(|s| s == [3]);
         let high = if three { self.word(2)? } else { key };
+        let value = self.philox_word([key, low, high], position, wide)?;
+        let count: u64 = shape.iter().product();
+        let words = if wide { count.saturating_mul(2) } else { count };
+        Ok((value, words.div_ceil(4)))
+    }
+
+    /// The word of a position, of 64 bits or of 32, for a key and the halves of a counter.
+    fn philox_word(
+        &mut self,
+        [key, low, high]: [FieldId; 3],
+        position: FieldId,
+        wide: bool,
+    ) -> Result<FieldId> {
         let shift = if wide { 1 } else { 2 };
         let step = self.with(BinaryOp::ShrLogical, position, shift)?;
         let lane = self.with(BinaryOp::And, position, (1 << shift) - 1)?;
@@ -208,12 +304,11 @@ impl Words<'_, '_, '_> {
         let high = self.cx.binary(BinaryOp::Add, high, carry)?;
         let (low, high, key) = (self.halves(at)?, self.halves(high)?, self.halves(key)?);
         let words = self.philox([low[0], low[1], high[0], high[1]], key)?;
-        let count: u64 = shape.iter().product();
         if !wide {
-            return Ok((self.choose(lane, &words)?, count.div_ceil(4)));
+            return self.choose(lane, &words);
         }
         let pairs = [self.joined(words[0], words[1])?, self.joined(words[2], words[3])?];
-        Ok((self.choose(lane, &pairs)?, count.saturating_mul(2).div_ceil(4)))
+        self.choose(lane, &pairs)
     }
 
     fn philox(&mut self, mut x: [FieldId; 4], mut key: [FieldId; 2]) -> Result<[FieldId; 4]> {

@@ -3,13 +3,26 @@
 
 use super::control;
 use super::cx::Cx;
-use super::state::{Result, Value};
+use super::state::{Lifter, Result, Value};
+use crate::error::LiftError;
+use std::sync::Arc;
 use surject_index::Space;
-use surject_ir::Scalar;
+use surject_ir::{LibOp, Scalar, ShardedDim, Sharding};
+use surject_stablehlo::{Attribute, Attributes, Op};
 
 /// An operation of Shardy.
 pub(super) fn lift(cx: &mut Cx<'_, '_>) -> Result<()> {
     match cx.op.short_name() {
+        "sharding_constraint" | "reshard" if cx.lift.sharded => {
+            let op = cx.op;
+            let mut value = cx.value(0)?;
+            let text = match op.attributes.get("sharding") {
+                Some(Attribute::Opaque(text)) => text.as_str(),
+                _ => return Err(cx.invalid("no sharding")),
+            };
+            divide(cx.lift, op, &mut value, text)?;
+            control::bind_all(cx, vec![value])
+        }
         "sharding_constraint" | "reshard" | "propagation_barrier" | "data_flow_edge" => control::identity(cx),
         // A tensor says that it lies where another does.
         "sharding_group" => Ok(()),
@@ -26,6 +39,40 @@ pub(super) fn lift(cx: &mut Cx<'_, '_>) -> Result<()> {
         "named_computation" => computation(cx),
         _ => Err(cx.unsupported("a collective of the partitioner")),
     }
+}
+
+/// What the attributes of a parameter or result say about where it lies, where shardings are kept.
+pub(super) fn constrain<'m>(
+    lift: &mut Lifter<'m>,
+    op: &'m Op,
+    value: &mut Value,
+    attributes: &Attributes,
+) -> Result<()> {
+    match attributes.get("sdy.sharding") {
+        Some(Attribute::Opaque(text)) if lift.sharded => divide(lift, op, value, text),
+        _ => Ok(()),
+    }
+}
+
+/// The value, with where its parts lie.
+fn divide<'m>(lift: &mut Lifter<'m>, op: &'m Op, value: &mut Value, text: &str) -> Result<()> {
+    let unsupported = || LiftError::unsupported(op, format!("the sharding {text}"));
+    let (mesh, dims) = lift.module.sharding(text).ok_or_else(unsupported)?;
+    let axis = |(name, size): (String, i64)| Some((Arc::from(name), u64::try_from(size).ok()?));
+    let mesh = mesh.axes.into_iter().map(axis).collect::<Option<Vec<_>>>().ok_or_else(unsupported)?;
+    let dim = |(axes, open): (Vec<String>, bool)| ShardedDim {
+        axes: axes.into_iter().map(Arc::from).collect(),
+        open,
+    };
+    let sharding = Sharding { mesh, dims: dims.into_iter().map(dim).collect() };
+    if !sharding.is_valid() {
+        return Err(unsupported());
+    }
+    let args = vec![lift.materialise(op, value)?];
+    let cx = &mut Cx { lift, op };
+    let targets = cx.call(LibOp::Constraint { sharding }, args, Vec::new())?;
+    *value = Value::Var(targets[0]);
+    Ok(())
 }
 
 /// The body with the operands as arguments.

@@ -86,6 +86,14 @@ pub(crate) struct Lifter<'m> {
     operations: usize,
     /// Inside a region (other than a function body)?
     regions: usize,
+    /// Whether the checks of the region at hand hold: those of loops and branches are carried out of them.
+    pub(crate) flags: Vec<Var>,
+    /// What probes have seen, by their names.
+    pub(crate) probes: HashMap<String, Vec<Var>>,
+    /// Are shardings kept, for programs that are written again?
+    pub(crate) sharded: bool,
+    /// How much of the stream of `rng` has been taken.
+    pub(crate) random: u64,
     /// The space over which the scalars of a `map` body are lifted.
     pub(crate) mapped: Option<Space>,
     /// The check operations met, if they are asked for.
@@ -107,6 +115,10 @@ impl<'m> Lifter<'m> {
             depth: 0,
             operations: 0,
             regions: 0,
+            random: 0,
+            sharded: false,
+            flags: Vec::new(),
+            probes: HashMap::new(),
             mapped: None,
             checks: None,
             sizes: Sizes::new(module),
@@ -249,6 +261,20 @@ impl<'m> Lifter<'m> {
         region: &'m hlo::Region,
         types: Option<&[TensorType]>,
     ) -> Result<Region> {
+        let (region, flags) = self.checked_region(op, region, types)?;
+        match flags.is_empty() {
+            true => Ok(region),
+            false => Err(LiftError::unsupported(op, "a check inside a region that is no loop or branch")),
+        }
+    }
+
+    /// A region of a loop or branch, and whether the checks inside hold.
+    pub(crate) fn checked_region(
+        &mut self,
+        op: &'m hlo::Op,
+        region: &'m hlo::Region,
+        types: Option<&[TensorType]>,
+    ) -> Result<(Region, Vec<Var>)> {
         if self.mapped.is_some() {
             return Err(LiftError::unsupported(op, "a region inside the body of a `map`"));
         }
@@ -272,12 +298,14 @@ impl<'m> Lifter<'m> {
             params.push(self.new_var(self.module.name_of(*id), declared));
         }
         let outer = std::mem::take(&mut self.statements);
+        let around = std::mem::take(&mut self.flags);
         self.regions += 1;
         let results = self.inline(op, region, params.iter().map(|&v| Value::Var(v)).collect())?;
         let results = results.iter().map(|v| self.materialise(op, v)).collect::<Result<Vec<_>>>()?;
         self.regions -= 1;
+        let flags = std::mem::replace(&mut self.flags, around);
         let statements = std::mem::replace(&mut self.statements, outer);
-        Ok(Region { params, body: Block { statements, results } })
+        Ok((Region { params, body: Block { statements, results } }, flags))
     }
 
     /// Lifts a region of scalars whose parameters come in another element type, from which they are converted first.
@@ -349,10 +377,16 @@ impl<'m> Lifter<'m> {
                 self.function.params.push(var);
             }
         }
-        let args = self.function.params.iter().map(|&v| Value::Var(v)).collect();
+        let mut args: Vec<Value> = self.function.params.iter().map(|&v| Value::Var(v)).collect();
+        for (value, param) in args.iter_mut().zip(&function.params) {
+            super::sharding::constrain(self, anchor, value, &param.attributes)?;
+        }
         self.calls.push(&function.name);
-        let results = self.inline(anchor, &function.body, args)?;
+        let mut results = self.inline(anchor, &function.body, args)?;
         self.calls.pop();
+        for (value, result) in results.iter_mut().zip(&function.results) {
+            super::sharding::constrain(self, anchor, value, &result.attributes)?;
+        }
         let mut vars = Vec::new();
         for value in &results {
             vars.push(self.materialise(anchor, value)?);

@@ -2,7 +2,7 @@
 
 use super::reader::Attributes;
 use super::value::{element, element_of, quote};
-use surject_ir::{FftKind, GatherDims, LibOp, ScatterDims, Transpose, Window};
+use surject_ir::{FftKind, GatherDims, LibOp, Routine, ScatterDims, Transpose, Window};
 
 /// The operation of the dialect and its attributes, without `regions` and `captures`; none where sizes are those of a call.
 pub(super) fn encode(op: &LibOp) -> Option<(&'static str, Vec<(&'static str, String)>)> {
@@ -52,6 +52,10 @@ pub(super) fn encode(op: &LibOp) -> Option<(&'static str, Vec<(&'static str, Str
             };
             ("surject.fft", vec![("kind", quote(word)), ("lengths", sizes(lengths))])
         }
+        LibOp::Constraint { sharding } => {
+            ("surject.sharding_constraint", vec![("sharding", quote(&sharding.to_string()))])
+        }
+        LibOp::Lapack { routine } => ("surject.lapack", vec![("routine", quote(routine.name()))]),
         LibOp::Cholesky { lower } => ("surject.cholesky", vec![("lower", lower.to_string())]),
         LibOp::TriangularSolve { left_side, lower, unit_diagonal, transpose } => {
             let word = match transpose {
@@ -91,6 +95,15 @@ pub(super) fn decode(name: &str, a: &Attributes<'_, '_>) -> Option<Result<LibOp,
         "surject.fft" => fft(a),
         "surject.cholesky" => a.bool("lower").map(|lower| LibOp::Cholesky { lower }),
         "surject.triangular_solve" => triangular_solve(a),
+        "surject.sharding_constraint" => {
+            let sharding = a.string("sharding").and_then(|text| text.parse());
+            sharding.map(|sharding| LibOp::Constraint { sharding })
+        }
+        "surject.lapack" => a.string("routine").and_then(|name| {
+            let routine =
+                Routine::from_name(&name).ok_or_else(|| format!("`{name}` is not a routine of LAPACK"));
+            routine.map(|routine| LibOp::Lapack { routine })
+        }),
         _ => return None,
     };
     Some(op)

@@ -176,32 +176,66 @@ fn square(kernel: &'static str, a: &Buffer) -> Result<usize, LibraryError> {
     }
 }
 
-fn cholesky_of<T: Element + ComplexField>(a: &[T], out: &mut [T], n: usize, lower: bool) {
+/// Numbers that are computed as those of 64 bits and rounded once: what is near a singular matrix needs the digits.
+trait Wide: Element {
+    type Number: ComplexField<RealField = f64> + Copy;
+    fn widen(self) -> Self::Number;
+    fn narrow(number: Self::Number) -> Self;
+}
+
+macro_rules! wide {
+    ($($type:ty, $number:ty, |$x:ident| $widen:expr, |$y:ident| $narrow:expr;)*) => {
+        $(
+            impl Wide for $type {
+                type Number = $number;
+
+                fn widen(self) -> $number {
+                    let $x = self;
+                    $widen
+                }
+
+                fn narrow($y: $number) -> $type {
+                    $narrow
+                }
+            }
+        )*
+    };
+}
+
+wide! {
+    f32, f64, |x| f64::from(x), |x| x as f32;
+    f64, f64, |x| x, |x| x;
+    Complex<f32>, Complex<f64>, |z| Complex::new(z.re.into(), z.im.into()), |z| Complex::new(z.re as f32, z.im as f32);
+    Complex<f64>, Complex<f64>, |z| z, |z| z;
+}
+
+fn cholesky_of<T: Wide>(a: &[T], out: &mut [T], n: usize, lower: bool) {
     for_each_chunk(out, n * n, &|number, out| {
         let a = &a[number * n * n..][..n * n];
         // `nalgebra` reads the lower triangle; the upper triangle's adjoint has the factor's adjoint.
+        let at = |i: usize, j: usize| a[i * n + j].widen();
+        let zero = T::Number::from_real(0.0);
         let matrix = DMatrix::from_fn(n, n, |i, j| match i.cmp(&j) {
-            std::cmp::Ordering::Less => T::zero(),
-            std::cmp::Ordering::Equal => T::from_real(a[i * n + i].real()),
-            std::cmp::Ordering::Greater if lower => a[i * n + j],
-            std::cmp::Ordering::Greater => a[j * n + i].conjugate(),
+            std::cmp::Ordering::Less => zero,
+            std::cmp::Ordering::Equal => T::Number::from_real(at(i, i).real()),
+            std::cmp::Ordering::Greater if lower => at(i, j),
+            std::cmp::Ordering::Greater => at(j, i).conjugate(),
         });
         // Complex numbers have roots of negative pivots, so the diagonal tells whether it succeeded.
-        let positive = |x: T| x == T::from_real(x.real()) && x.real() > T::zero().real();
+        let positive = |x: T::Number| x == T::Number::from_real(x.real()) && x.real() > 0.0;
         let factor =
             Cholesky::new(matrix).map(Cholesky::unpack).filter(|l| l.diagonal().iter().all(|&x| positive(x)));
         for i in 0..n {
             for j in 0..=i {
-                let value = factor.as_ref().map_or(T::NAN, |l| l[(i, j)]);
-                if lower {
-                    out[i * n + j] = value;
-                } else {
-                    out[j * n + i] = value.conjugate();
-                }
+                let place = if lower { i * n + j } else { j * n + i };
+                out[place] = factor.as_ref().map_or(T::NAN, |l| {
+                    let value = l[(i, j)];
+                    T::narrow(if lower { value } else { value.conjugate() })
+                });
             }
             // The strict other triangle.
             for j in i + 1..n {
-                out[if lower { i * n + j } else { j * n + i }] = T::zero();
+                out[if lower { i * n + j } else { j * n + i }] = T::narrow(zero);
             }
         }
     });

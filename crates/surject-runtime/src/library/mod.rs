@@ -9,11 +9,13 @@
 
 mod fft;
 mod keys;
+mod lapack;
 mod linalg;
 mod sort;
 
 pub use fft::{FftKind, fft, surject_fft};
 pub use keys::{Keys, surject_sort_keys};
+pub use lapack::{lapack, lapack_dtype, surject_lapack};
 pub use linalg::{
     TransposeA, TriangularSolve, cholesky, surject_cholesky, surject_triangular_solve, triangular_solve,
 };
@@ -24,6 +26,7 @@ use crate::{Buffer, DType, halves, math};
 use num_complex::Complex;
 use std::sync::OnceLock;
 use std::time::Instant;
+pub use surject_lapack as routines;
 
 /// Why a library kernel refuses its operands.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -78,6 +81,7 @@ pub fn symbols() -> &'static [Symbol] {
             Symbol::new("surject_cholesky", surject_cholesky as *const ()),
             Symbol::new("surject_triangular_solve", surject_triangular_solve as *const ()),
             Symbol::new("surject_fft", surject_fft as *const ()),
+            Symbol::new("surject_lapack", surject_lapack as *const ()),
         ];
         all.extend_from_slice(math::SYMBOLS);
         all.extend_from_slice(halves::SYMBOLS);

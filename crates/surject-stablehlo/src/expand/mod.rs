@@ -1,10 +1,11 @@
 //! Programs of element types that few back ends have, as programs of types that all have: quantized types as integers with
 //! scales, integers below 8 bits and floats below 16 as wider ones that hold the same numbers.
 //!
-//! Scans become loops. The signature changes with the types: a quantized tensor becomes what is stored, `i4` becomes `i8`, `f8E5M2` `f32`.
+//! Scans become loops, products in groups become products. The signature changes with the types: a quantized tensor becomes what is stored, `i4` becomes `i8`, `f8E5M2` `f32`.
 
 mod narrow;
 mod quantized;
+mod ragged;
 mod scan;
 
 use std::borrow::Cow;
@@ -49,12 +50,21 @@ trait Rewrite {
 /// Operations that have no meaning on the wider types, for example the bits of an `f8E5M2`.
 pub fn expand(module: &Module) -> Result<Cow<'_, Module>> {
     let mut out = Cow::Borrowed(module);
-    for rewrite in [&scan::Scan as &dyn Rewrite, &quantized::Quantized, &narrow::Narrow] {
+    let rewrites: [&dyn Rewrite; 4] = [&scan::Scan, &ragged::Ragged, &quantized::Quantized, &narrow::Narrow];
+    for rewrite in rewrites {
         if rewrite.meets(&out) {
             out = Cow::Owned(rewritten(&out, rewrite)?);
         }
     }
     Ok(out)
+}
+
+/// Does the module have an operation of this name?
+fn holds(module: &Module, name: &str) -> bool {
+    fn among(ops: &[Op], name: &str) -> bool {
+        ops.iter().any(|op| op.name == name || op.regions.iter().any(|r| among(&r.ops, name)))
+    }
+    module.functions.iter().any(|f| among(&f.body.ops, name))
 }
 
 fn rewritten(module: &Module, rewrite: &dyn Rewrite) -> Result<Module> {

@@ -10,10 +10,7 @@ pub(super) struct Scan;
 
 impl Rewrite for Scan {
     fn meets(&self, module: &Module) -> bool {
-        fn holds(ops: &[Op]) -> bool {
-            ops.iter().any(|op| op.name == "chlo.scan" || op.regions.iter().any(|r| holds(&r.ops)))
-        }
-        module.functions.iter().any(|f| holds(&f.body.ops))
+        super::holds(module, "chlo.scan")
     }
 
     fn element(&self, _: &ElementType) -> Option<ElementType> {

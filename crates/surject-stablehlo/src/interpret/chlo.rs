@@ -1,6 +1,6 @@
 //! CHLO: elementwise functions with implicit broadcasting, and the operations with a formula of their own.
 
-use super::contraction::{Ragged, ragged_dot};
+use super::contraction::ragged_dot;
 use super::elementwise::apply_to;
 use super::error::{Error, Result};
 use super::machine::{Call, Values, one};
@@ -8,7 +8,7 @@ use super::movement::{broadcast, concatenate, iota, reshape, slice};
 use super::number::{C, Scalar, total_key};
 use super::sort::sorted;
 use super::value::{Tensor, Value};
-use crate::attr::{Attribute, DotDims};
+use crate::attr::Attribute;
 use crate::types::ElementType;
 
 impl<'m> Call<'_, 'm> {
@@ -89,25 +89,8 @@ impl<'m> Call<'_, 'm> {
     }
 
     fn ragged_dot(&mut self) -> Values {
-        let text = match self.op.attribute("ragged_dot_dimension_numbers")? {
-            Attribute::Opaque(text) => text.as_str(),
-            other => return Err(Error::invalid(format!("dimension numbers that are {}", other.describe()))),
-        };
-        let list = |name: &str| -> Vec<i64> {
-            let inside = text.split_once(name).and_then(|(_, rest)| rest.split_once('['));
-            let inside = inside.and_then(|(_, rest)| rest.split_once(']')).map_or("", |(inside, _)| inside);
-            inside.split(',').filter_map(|n| n.trim().parse().ok()).collect()
-        };
-        let dot = DotDims {
-            batch_lhs: list("lhs_batching_dimensions"),
-            batch_rhs: list("rhs_batching_dimensions"),
-            contract_lhs: list("lhs_contracting_dimensions"),
-            contract_rhs: list("rhs_contracting_dimensions"),
-        };
-        let ragged =
-            *list("lhs_ragged_dimensions").first().ok_or_else(|| Error::invalid("no ragged dimension"))?;
-        let group = list("rhs_group_dimensions").first().copied();
-        let numbers = Ragged { dot, ragged, group };
+        let numbers = self.op.ragged_dims();
+        let numbers = numbers.ok_or_else(|| Error::invalid("dimension numbers that cannot be read"))?;
         one(ragged_dot(self.tensor(0)?, self.tensor(1)?, self.tensor(2)?, &numbers, self.result_element(0)?)?)
     }
 

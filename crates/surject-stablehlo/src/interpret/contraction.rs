@@ -7,7 +7,7 @@ use super::movement::{dims, reshape, transpose};
 use super::number::{C, Class, Elements, Scalar, class, round, settle};
 use super::reduce::windows;
 use super::value::{Tensor, count, each_index, strides};
-use crate::attr::{ConvAttrs, DotAlgorithm, DotDims};
+use crate::attr::{ConvAttrs, DotAlgorithm, DotDims, RaggedDims};
 use crate::types::ElementType;
 
 /// Sums of products of rows of one matrix and rows of the other.
@@ -410,17 +410,11 @@ impl Sums<'_> {
 
 /// `chlo.ragged_dot`: the left operand's ragged dimension falls into groups of the given sizes, each of which meets its
 /// own part of the right operand; rows past the last group are zero.
-pub(crate) struct Ragged {
-    pub(crate) dot: DotDims,
-    pub(crate) ragged: i64,
-    pub(crate) group: Option<i64>,
-}
-
 pub(crate) fn ragged_dot(
     lhs: &Tensor,
     rhs: &Tensor,
     sizes: &Tensor,
-    ragged: &Ragged,
+    ragged: &RaggedDims,
     element: &ElementType,
 ) -> Result<Tensor> {
     let along = dims(&[ragged.ragged], lhs.rank(), "ragged dimension")?[0];

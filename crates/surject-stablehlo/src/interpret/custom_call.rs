@@ -10,7 +10,7 @@ use super::number::Scalar;
 use super::sort::sorted;
 use super::value::{Tensor, Value};
 use super::{Request, lapack};
-use crate::attr::{Attribute, Attributes, WindowAttrs};
+use crate::attr::{Attribute, WindowAttrs};
 use crate::module::Function;
 
 /// Targets that only annotate: their results are their operands.
@@ -127,12 +127,7 @@ impl<'m> Call<'_, 'm> {
 
     /// The entries of a configuration, wherever it stands.
     pub(crate) fn configuration(&self, name: &str) -> Option<&'m Attribute> {
-        let keys = ["mhlo.backend_config", "backend_config", "mhlo.attributes"];
-        let find = |key: &&str| match self.op.attributes.get(key) {
-            Some(Attribute::Dict(dict)) => Attributes::get(dict, name),
-            _ => None,
-        };
-        keys.iter().find_map(find)
+        crate::lapack::configuration(self.op, name)
     }
 
     /// The first operand holds; where not, the message with the other operands at `{0}`, `{1}`, ….

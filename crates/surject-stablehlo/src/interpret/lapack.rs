@@ -1,87 +1,108 @@
-//! The LAPACK routines that JAX calls on a CPU, and the targets that it calls on a TPU for the same. Results are those of the
-//! routines up to the signs and phases that these leave open; they are computed in `f64` and rounded once.
+//! The LAPACK routines that JAX calls on a CPU, and the targets that it calls on a TPU for the same. They are computed in `f64`
+//! and rounded once.
 
 use super::error::{Error, Result};
-use super::factor;
 use super::linear::{Matrices, Triangular, factors, tensor_of, triangular_solve};
 use super::machine::{Call, Values};
 use super::number::C;
 use super::value::{Tensor, Value};
-use crate::attr::Attribute;
-
-/// The routine of a target of the name `lapack_sgetrf_ffi`, without the letter of its type.
-fn routine(target: &str) -> Option<&str> {
-    let name = target.strip_prefix("lapack_")?;
-    let name = name.strip_suffix("_ffi").unwrap_or(name);
-    let rest = name.strip_prefix(['s', 'd', 'c', 'z'])?;
-    Some(rest)
-}
+use crate::lapack::{self, Part};
+use surject_lapack::Operand;
 
 /// The results of a call; none if the target is no routine that there is here.
 pub(super) fn call(call: &mut Call<'_, '_>, target: &str) -> Result<Option<Vec<Value>>> {
-    let found = match target {
-        "LuDecomposition" => call.lu(true),
-        "Qr" => call.qr(),
-        "ProductOfElementaryHouseholderReflectors" => call.orgqr(),
-        "tridiagonal_solve_perturbed_ffi" => return Ok(None),
-        _ => match routine(target) {
-            Some("potrf") => call.potrf(),
-            Some("trsm") => call.trsm(),
-            Some("getrf") => call.lu(false),
-            Some("geqrf") => call.qr(),
-            Some("orgqr" | "ungqr") => call.orgqr(),
-            Some("ormqr" | "unmqr") => call.ormqr(),
-            Some("syevd" | "heevd") => call.eigh(),
-            Some("gesdd" | "gesvd") => call.svd(),
-            Some("geev") => call.eig(),
-            Some("gees") => call.schur(),
-            Some("gehrd") => call.hessenberg(),
-            Some("geqp3") => call.pivoted_qr(),
-            Some("sytrd" | "hetrd") => call.tridiagonal(),
-            Some("gtsv") => call.tridiagonal_solve(),
-            _ => return Ok(None),
-        },
-    };
-    found.map(Some)
+    match lapack::routine_name(target) {
+        Some("potrf") => return call.potrf().map(Some),
+        Some("trsm") => return call.trsm().map(Some),
+        _ => {}
+    }
+    match lapack::call(call.machine.module, call.op, target) {
+        None => Ok(None),
+        Some(Err(detail)) => Err(Error::unsupported(detail)),
+        Some(Ok(given)) => call.routine(&given).map(Some),
+    }
 }
 
 impl Call<'_, '_> {
     /// A flag that is a letter.
     fn letter(&self, name: &str, letters: &str) -> Result<char> {
-        let value = self.configuration(name).and_then(Attribute::as_i64);
-        let letter = value.and_then(|v| u8::try_from(v).ok()).map(char::from);
-        letter.filter(|c| letters.contains(*c)).ok_or_else(|| {
-            let found = value.map_or("missing".into(), |v| v.to_string());
-            Error::unsupported(format!("the flag '{name}' is {found}, not one of the letters {letters}"))
-        })
+        lapack::letter(self.op, name, letters).map_err(Error::unsupported)
     }
 
-    /// Matrices in the column-major layout that LAPACK reads; in another one it would see the transposed ones.
     fn matrices(&self, i: usize) -> Result<Matrices> {
+        lapack::column_major(self.machine.module, self.op, i).map_err(Error::unsupported)?;
         let tensor = self.tensor(i)?;
-        let rank = tensor.rank() as i64;
-        if let Some(Attribute::Array(layouts)) = self.op.attributes.get("operand_layouts") {
-            let layout = match layouts.get(i) {
-                Some(Attribute::Dense(order)) => order.to_i64s(),
-                _ => None,
-            };
-            if layout.is_none_or(|l| l.get(..2) != Some(&[rank - 2, rank - 1])) {
-                return Err(Error::unsupported(format!("operand {i} is not in column-major layout")));
-            }
-        }
         if tensor.element.is_integer() {
             return Err(Error::unsupported(format!("matrices of type {}", tensor.ty())));
         }
         Matrices::of(tensor)
     }
 
-    /// A result of the declared type.
-    fn numbers(&self, i: usize, values: Vec<C>) -> Result<Value> {
-        Ok(Value::Tensor(tensor_of(self.result_element(i)?, &self.result_shape(i)?, values)?))
-    }
-
-    fn integers(&self, i: usize, values: Vec<i64>) -> Result<Value> {
-        Ok(Value::Tensor(Tensor::ints(self.result_element(i)?, &self.result_shape(i)?, values)?))
+    /// A routine on every matrix of a batch.
+    fn routine(&mut self, given: &lapack::Call) -> Values {
+        if let Some(zero) = given.zero
+            && self.tensor(zero)?.int_elements()?.iter().any(|v| *v != 0)
+        {
+            return Err(Error::unsupported("columns that are to stay in front"));
+        }
+        let mut operands = Vec::new();
+        let mut batch: Option<&[usize]> = None;
+        for (&i, &rank) in given.operands.iter().zip(given.routine.ranks()) {
+            let tensor = self.tensor(i)?;
+            let split = tensor.shape.len().checked_sub(rank);
+            let split =
+                split.ok_or_else(|| Error::invalid(format!("operand {i} of the type {}", tensor.ty())))?;
+            let (own, sizes) = tensor.shape.split_at(split);
+            if tensor.element.is_integer() || batch.is_some_and(|b| b != own) {
+                return Err(Error::unsupported(format!("operand {i} of the type {}", tensor.ty())));
+            }
+            batch = Some(own);
+            operands.push((tensor.elements()?.into_complex(), sizes.to_vec()));
+        }
+        let batch = batch.unwrap_or_default().to_vec();
+        let sizes: Vec<&[usize]> = operands.iter().map(|(_, sizes)| sizes.as_slice()).collect();
+        let results = given.routine.result_sizes(&sizes).map_err(Error::invalid)?;
+        let real = !self.tensor(0)?.element.is_complex();
+        let mut found: Vec<Vec<C>> = vec![Vec::new(); results.len()];
+        for i in 0..batch.iter().product() {
+            let of = |(values, sizes): &(Vec<C>, Vec<usize>)| {
+                let size: usize = sizes.iter().product();
+                (i * size..(i + 1) * size, values.len())
+            };
+            let matrices: Vec<Operand<'_>> =
+                operands.iter().map(|o| Operand { values: &o.0[of(o).0], sizes: &o.1 }).collect();
+            let own = given.routine.run(real, &matrices);
+            found.iter_mut().zip(own).for_each(|(all, own)| all.extend(own));
+        }
+        let mut out = Vec::new();
+        for (i, part) in given.results.iter().enumerate() {
+            let values = match *part {
+                Part::Operand(operand) => {
+                    let value = self.args.get(operand).cloned();
+                    out.push(value.ok_or_else(|| Error::invalid(format!("operand {operand} is missing")))?);
+                    continue;
+                }
+                Part::Result(k) => found[k].clone(),
+                Part::LessOne(k) => found[k].iter().map(|z| z - 1.0).collect(),
+                Part::Real(k) => found[k].iter().map(|z| C::new(z.re, 0.0)).collect(),
+                Part::Imaginary(k) => found[k].iter().map(|z| C::new(z.im, 0.0)).collect(),
+                Part::Zeros => vec![C::new(0.0, 0.0); batch.iter().product()],
+            };
+            let own: &[usize] = match *part {
+                Part::Result(k) | Part::LessOne(k) | Part::Real(k) | Part::Imaginary(k) => &results[k],
+                _ => &[],
+            };
+            let shape = [batch.as_slice(), own].concat();
+            if self.result_shape(i)? != shape {
+                return Err(Error::invalid(format!("result {i} has the shape {shape:?}")));
+            }
+            let element = self.result_element(i)?;
+            out.push(Value::Tensor(match element.is_integer() {
+                true => Tensor::ints(element, &shape, values.iter().map(|z| z.re as i64).collect())?,
+                false => tensor_of(element, &shape, values)?,
+            }));
+        }
+        Ok(out)
     }
 
     /// The factor in one triangle, the other as it was; then which matrices have none.
@@ -99,7 +120,10 @@ impl Call<'_, '_> {
             }
         }
         let info = exist.into_iter().map(|e| i64::from(!e)).collect();
-        Ok(vec![self.numbers(0, values)?, self.integers(1, info)?])
+        Ok(vec![
+            Value::Tensor(tensor_of(self.result_element(0)?, &self.result_shape(0)?, values)?),
+            Value::Tensor(Tensor::ints(self.result_element(1)?, &self.result_shape(1)?, info)?),
+        ])
     }
 
     fn trsm(&mut self) -> Values {
@@ -119,344 +143,5 @@ impl Call<'_, '_> {
             what,
             self.result_element(0)?,
         )?)])
-    }
-
-    /// `getrf`: factors, pivots from 1 and where a pivot is zero. On a TPU: factors, pivots from 0 and the permutation.
-    fn lu(&mut self, tpu: bool) -> Values {
-        let given = self.matrices(0)?;
-        let (m, n) = (given.rows, given.columns);
-        let (mut values, mut pivots, mut infos, mut permutations) =
-            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for i in 0..given.batch {
-            let mut a = given.get(i).to_vec();
-            let (own, info) = factor::lu(&mut a, m, n);
-            let mut rows: Vec<i64> = (0..m as i64).collect();
-            own.iter().enumerate().for_each(|(j, p)| rows.swap(j, *p as usize - 1));
-            values.extend(a);
-            pivots.extend(own.iter().map(|p| p - i64::from(tpu)));
-            infos.push(info);
-            permutations.extend(rows);
-        }
-        let last = if tpu { permutations } else { infos };
-        Ok(vec![self.numbers(0, values)?, self.integers(1, pivots)?, self.integers(2, last)?])
-    }
-
-    fn qr(&mut self) -> Values {
-        let given = self.matrices(0)?;
-        let (mut values, mut taus) = (Vec::new(), Vec::new());
-        for i in 0..given.batch {
-            let mut a = given.get(i).to_vec();
-            taus.extend(factor::qr(&mut a, given.rows, given.columns));
-            values.extend(a);
-        }
-        Ok(vec![self.numbers(0, values)?, self.numbers(1, taus)?])
-    }
-
-    /// Factors, the order of the columns from 1, and `tau`. Columns that are to stay in front are not supported.
-    fn pivoted_qr(&mut self) -> Values {
-        let given = self.matrices(0)?;
-        if self.tensor(1)?.int_elements()?.iter().any(|v| *v != 0) {
-            return Err(Error::unsupported("columns that are to stay in front"));
-        }
-        let (mut values, mut orders, mut taus) = (Vec::new(), Vec::new(), Vec::new());
-        for i in 0..given.batch {
-            let mut a = given.get(i).to_vec();
-            let (own, order) = factor::pivoted_qr(&mut a, given.rows, given.columns);
-            values.extend(a);
-            orders.extend(order.into_iter().map(|c| c as i64 + 1));
-            taus.extend(own);
-        }
-        Ok(vec![self.numbers(0, values)?, self.integers(1, orders)?, self.numbers(2, taus)?])
-    }
-
-    /// The tridiagonal form: reflectors, diagonal, the one beside it, `tau`, and what failed. By the upper triangle the
-    /// matrix is reduced from its end.
-    fn tridiagonal(&mut self) -> Values {
-        let lower = self.letter("uplo", "LU")? == 'L';
-        let given = self.matrices(0)?;
-        let n = given.rows;
-        let turn = |i: usize| if lower { i } else { n - 1 - i };
-        let (mut values, mut diagonals, mut besides, mut taus) =
-            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for k in 0..given.batch {
-            let a = given.get(k);
-            let mut work: Vec<C> = (0..n * n)
-                .map(|i| {
-                    let (row, column) = (turn(i / n), turn(i % n));
-                    match (row == column, (row > column) == lower) {
-                        (true, _) => C::new(a[row * n + column].re, 0.0),
-                        (_, true) => a[row * n + column],
-                        _ => a[column * n + row].conj(),
-                    }
-                })
-                .collect();
-            let mut own = factor::hessenberg(&mut work, n);
-            let mut beside: Vec<C> = (1..n).map(|i| C::new(work[i * n + i - 1].re, 0.0)).collect();
-            if !lower {
-                own.reverse();
-                beside.reverse();
-            }
-            diagonals.extend((0..n).map(|i| C::new(work[turn(i) * n + turn(i)].re, 0.0)));
-            values.extend((0..n * n).map(|i| {
-                let (row, column) = (i / n, i % n);
-                let mine = row == column || (row > column) == lower;
-                if mine { work[turn(row) * n + turn(column)] } else { a[i] }
-            }));
-            besides.extend(beside);
-            taus.extend(own);
-        }
-        Ok(vec![
-            self.numbers(0, values)?,
-            self.numbers(1, diagonals)?,
-            self.numbers(2, besides)?,
-            self.numbers(3, taus)?,
-            self.integers(4, vec![0; given.batch])?,
-        ])
-    }
-
-    /// Rows of the second operand, one a matrix.
-    fn taus(&self) -> Result<Vec<Vec<C>>> {
-        let tensor = self.tensor(1)?;
-        let k = tensor.shape.last().copied().unwrap_or(0);
-        let values = tensor.elements()?.into_complex();
-        let batch = tensor.shape[..tensor.rank().saturating_sub(1)].iter().product::<usize>();
-        Ok((0..batch).map(|i| values[i * k..(i + 1) * k].to_vec()).collect())
-    }
-
-    fn orgqr(&mut self) -> Values {
-        let given = self.matrices(0)?;
-        let taus = self.taus()?;
-        let mut values = Vec::new();
-        for i in 0..given.batch {
-            let own = taus.get(i).filter(|t| t.len() <= given.rows.min(given.columns));
-            let own = own.ok_or_else(|| Error::invalid("'tau' does not fit the matrices"))?;
-            values.extend(factor::q_of(given.get(i), own, given.rows, given.columns));
-        }
-        Ok(vec![self.numbers(0, values)?])
-    }
-
-    fn ormqr(&mut self) -> Values {
-        let (given, other) = (self.matrices(0)?, self.matrices(2)?);
-        let flag = |name: &str| matches!(self.configuration(name), Some(Attribute::Bool(true)));
-        let (left, adjoint) = (flag("left"), flag("transpose"));
-        let side = if left { other.rows } else { other.columns };
-        let taus = self.taus()?;
-        if given.rows != side || given.batch != other.batch || taus.iter().any(|t| t.len() > side) {
-            return Err(Error::invalid("reflectors that do not fit the matrices"));
-        }
-        let mut values = Vec::new();
-        for (i, tau) in taus.iter().enumerate() {
-            let mut c = other.get(i).to_vec();
-            factor::multiply_q(
-                given.get(i),
-                tau,
-                given.columns,
-                &mut c,
-                (other.rows, other.columns),
-                left,
-                adjoint,
-            );
-            values.extend(c);
-        }
-        Ok(vec![self.numbers(0, values)?])
-    }
-
-    fn eigh(&mut self) -> Values {
-        let lower = self.letter("uplo", "LU")? == 'L';
-        let given = self.matrices(0)?;
-        let n = given.rows;
-        let (mut vectors, mut values, mut infos) = (Vec::new(), Vec::new(), Vec::new());
-        for i in 0..given.batch {
-            let a = given.get(i);
-            // Only one triangle is read.
-            let whole: Vec<C> = (0..n * n)
-                .map(|k| {
-                    let (row, column) = (k / n, k % n);
-                    match (row == column, (row > column) == lower) {
-                        (true, _) => C::new(a[k].re, 0.0),
-                        (_, true) => a[k],
-                        _ => a[column * n + row].conj(),
-                    }
-                })
-                .collect();
-            match factor::hermitian(&whole, n) {
-                Some((own, v)) => {
-                    values.extend(own.into_iter().map(|v| C::new(v, 0.0)));
-                    vectors.extend(v);
-                    infos.push(0);
-                }
-                None => {
-                    values.extend(vec![C::new(f64::NAN, 0.0); n]);
-                    vectors.extend(whole);
-                    infos.push(1);
-                }
-            }
-        }
-        Ok(vec![self.numbers(0, vectors)?, self.numbers(1, values)?, self.integers(2, infos)?])
-    }
-
-    fn svd(&mut self) -> Values {
-        let given = self.matrices(0)?;
-        let (m, n) = (given.rows, given.columns);
-        let (u_shape, v_shape) = (self.result_shape(2)?, self.result_shape(3)?);
-        let (columns, rows) =
-            match (u_shape.last(), v_shape.len().checked_sub(2).and_then(|d| v_shape.get(d))) {
-                (Some(columns), Some(rows)) if *columns <= m && *rows <= n => (*columns, *rows),
-                _ => return Err(Error::invalid("results of other sizes than the matrices")),
-            };
-        let (mut s, mut us, mut vs, mut infos) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for i in 0..given.batch {
-            match factor::svd(given.get(i), m, n) {
-                Some((values, u, vh)) => {
-                    s.extend(values.into_iter().map(|v| C::new(v, 0.0)));
-                    us.extend((0..m * columns).map(|k| u[k / columns * m + k % columns]));
-                    vs.extend_from_slice(&vh[..rows * n]);
-                    infos.push(0);
-                }
-                None => {
-                    let nan = C::new(f64::NAN, 0.0);
-                    s.extend(vec![nan; m.min(n)]);
-                    us.extend(vec![nan; m * columns]);
-                    vs.extend(vec![nan; rows * n]);
-                    infos.push(1);
-                }
-            }
-        }
-        Ok(vec![
-            self.args[0].clone(),
-            self.numbers(1, s)?,
-            self.numbers(2, us)?,
-            self.numbers(3, vs)?,
-            self.integers(4, infos)?,
-        ])
-    }
-
-    /// Eigenvalues (real and imaginary parts apart for real matrices), left and right vectors, and what failed.
-    fn eig(&mut self) -> Values {
-        let given = self.matrices(0)?;
-        let n = given.rows;
-        let real = !self.tensor(0)?.element.is_complex();
-        let (mut values, mut lefts, mut rights, mut infos) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for i in 0..given.batch {
-            let Some((t, z)) = factor::schur(given.get(i), n) else {
-                let nan = C::new(f64::NAN, f64::NAN);
-                values.extend(vec![nan; n]);
-                lefts.extend(vec![nan; n * n]);
-                rights.extend(vec![nan; n * n]);
-                infos.push(1);
-                continue;
-            };
-            let scale = t.iter().map(|z| z.norm_sqr()).sum::<f64>().sqrt();
-            values.extend((0..n).map(|k| {
-                let v = t[k * n + k];
-                // What rounding leaves of a real eigenvalue.
-                if real && v.im.abs() <= 1e-14 * scale { C::new(v.re, 0.0) } else { v }
-            }));
-            lefts.extend(factor::eigenvectors(&t, &z, n, true));
-            rights.extend(factor::eigenvectors(&t, &z, n, false));
-            infos.push(0);
-        }
-        let part = |f: fn(&C) -> f64| values.iter().map(|z| C::new(f(z), 0.0)).collect::<Vec<C>>();
-        let mut out = match real {
-            true => vec![self.numbers(0, part(|z| z.re))?, self.numbers(1, part(|z| z.im))?],
-            false => vec![self.numbers(0, values)?],
-        };
-        let at = out.len();
-        out.push(self.numbers(at, lefts)?);
-        out.push(self.numbers(at + 1, rights)?);
-        out.push(self.integers(at + 2, infos)?);
-        Ok(out)
-    }
-
-    /// `gees`: the Schur form, its vectors, the eigenvalues (real and imaginary parts apart for real matrices, whose form has
-    /// blocks of two), how many were selected, and what failed.
-    fn schur(&mut self) -> Values {
-        let given = self.matrices(0)?;
-        let n = given.rows;
-        let real = !self.tensor(0)?.element.is_complex();
-        let (mut ts, mut zs, mut values, mut infos) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for i in 0..given.batch {
-            let found =
-                if real { factor::real_schur(given.get(i), n) } else { factor::schur(given.get(i), n) };
-            match found {
-                Some((t, z)) => {
-                    let below = |k: usize| k / n > k % n + usize::from(real);
-                    values.extend((0..n).map(|k| eigenvalue(&t, n, k, real)));
-                    ts.extend((0..n * n).map(|k| if below(k) { C::new(0.0, 0.0) } else { t[k] }));
-                    zs.extend(z);
-                    infos.push(0);
-                }
-                None => {
-                    let nan = C::new(f64::NAN, f64::NAN);
-                    values.extend(vec![nan; n]);
-                    ts.extend(vec![nan; n * n]);
-                    zs.extend(vec![nan; n * n]);
-                    infos.push(1);
-                }
-            }
-        }
-        let part = |f: fn(&C) -> f64| values.iter().map(|z| C::new(f(z), 0.0)).collect::<Vec<C>>();
-        let mut out = vec![self.numbers(0, ts)?, self.numbers(1, zs)?];
-        match real {
-            true => out.extend([self.numbers(2, part(|z| z.re))?, self.numbers(3, part(|z| z.im))?]),
-            false => out.push(self.numbers(2, values)?),
-        }
-        let at = out.len();
-        out.push(self.integers(at, vec![0; given.batch])?);
-        out.push(self.integers(at + 1, infos)?);
-        Ok(out)
-    }
-
-    fn hessenberg(&mut self) -> Values {
-        let given = self.matrices(0)?;
-        let n = given.rows;
-        let (mut values, mut taus) = (Vec::new(), Vec::new());
-        for i in 0..given.batch {
-            let mut a = given.get(i).to_vec();
-            taus.extend(factor::hessenberg(&mut a, n));
-            values.extend(a);
-        }
-        let infos = vec![0; given.batch];
-        Ok(vec![self.numbers(0, values)?, self.numbers(1, taus)?, self.integers(2, infos)?])
-    }
-
-    /// The diagonals as they were, the solution, and where a pivot is zero.
-    fn tridiagonal_solve(&mut self) -> Values {
-        let b = self.matrices(3)?;
-        let (n, m) = (b.rows, b.columns);
-        let diagonal = |i: usize| -> Result<Vec<C>> {
-            let values = self.tensor(i)?.elements()?.into_complex();
-            if values.len() == b.batch * n {
-                Ok(values)
-            } else {
-                Err(Error::invalid("diagonals of another size"))
-            }
-        };
-        let (dl, d, du) = (diagonal(0)?, diagonal(1)?, diagonal(2)?);
-        let (mut values, mut infos) = (Vec::new(), Vec::new());
-        for i in 0..b.batch {
-            let own = i * n..(i + 1) * n;
-            let mut x = b.get(i).to_vec();
-            let info = factor::tridiagonal(&dl[own.clone()], &d[own.clone()], &du[own], &mut x, m);
-            values.extend(x);
-            infos.push(info);
-        }
-        let mut out: Vec<Value> = self.args[..3].to_vec();
-        out.push(self.numbers(3, values)?);
-        out.push(self.integers(4, infos)?);
-        Ok(out)
-    }
-}
-
-/// An eigenvalue of a Schur form, of a block of two whose diagonal elements are equal where it stands in one.
-fn eigenvalue(t: &[C], n: usize, k: usize, blocks: bool) -> C {
-    let off = |p: usize| (t[p * n + p + 1].re * t[(p + 1) * n + p].re).abs().sqrt();
-    let inside = |p: usize| blocks && t[(p + 1) * n + p] != C::new(0.0, 0.0);
-    if k + 1 < n && inside(k) {
-        C::new(t[k * n + k].re, off(k))
-    } else if k > 0 && inside(k - 1) {
-        C::new(t[k * n + k].re, -off(k - 1))
-    } else {
-        t[k * n + k]
     }
 }

@@ -59,7 +59,6 @@ mod custom_call;
 mod dynamic;
 mod elementwise;
 mod error;
-mod factor;
 mod fft;
 mod foreign;
 mod indexing;

@@ -226,6 +226,10 @@ impl<'s> Parser<'s> {
             && self.c.byte() == b'<'
             && let Some(attribute) = self.stablehlo_attribute(rest.trim_start_matches('.'), start)?
         {
+            if matches!(&attribute, Attribute::Enum { kind, .. } if kind.starts_with("comparison_")) {
+                self.comparisons
+                    .push((Span::new(start, self.c.pos), structured != name.strip_prefix("stablehlo")));
+            }
             return Ok(attribute);
         }
         if self.c.byte() == b'<' {

@@ -3,7 +3,7 @@
 use super::Parser;
 use super::attrs::{enumeration, number_of_type};
 use super::cursor::Result;
-use crate::attr::Attribute;
+use crate::attr::{Attribute, Attributes};
 use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::module::{Op, ValueId};
 use crate::normalise::merge;
@@ -134,10 +134,26 @@ impl<'s> Parser<'s> {
     pub(super) fn dictionary_into(&mut self, op: &mut Op) -> Result<()> {
         if self.c.peek() == b'{' {
             let span = Span::new(self.c.pos, self.c.pos + 1);
-            let attributes = self.dictionary()?;
+            let attributes = self.dictionary_of(&op.name)?;
             merge(&mut op.attributes, attributes, span)?;
         }
         Ok(())
+    }
+
+    /// The attributes of an operation, whose comparisons are those of its dialect.
+    pub(super) fn dictionary_of(&mut self, op: &str) -> Result<Attributes> {
+        self.comparisons.clear();
+        let attributes = self.dictionary()?;
+        let of_chlo = op.starts_with("chlo.");
+        let other = self.comparisons.iter().find(|(_, chlo)| *chlo != of_chlo);
+        match other.filter(|_| of_chlo || op.starts_with("stablehlo.")) {
+            Some((span, _)) => {
+                let (own, other) = if of_chlo { ("chlo", "stablehlo") } else { ("stablehlo", "chlo") };
+                let message = format!("'{op}' compares by an attribute of '{other}'");
+                Err(Diagnostic::new(codes::ATTRIBUTE, *span, message).expected(format!("#{own}<…>")))
+            }
+            None => Ok(attributes),
+        }
     }
 
     /// An attribute's value as pretty forms write it, without the type that its kind implies.
@@ -267,7 +283,7 @@ impl<'s> Parser<'s> {
         if self.c.eat("(") {
             self.c.expect(")")?;
             if self.c.eat("<") {
-                op.attributes = self.dictionary()?;
+                op.attributes = self.dictionary_of(&op.name)?;
                 self.c.expect(">")?;
             }
             self.dictionary_into(op)?;

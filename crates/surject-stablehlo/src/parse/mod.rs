@@ -20,7 +20,7 @@ use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::hash::FastHash;
 use crate::module::{Module, ValueId};
 use cursor::{Cursor, Result};
-pub(crate) use sharding::{read_mesh, read_names, read_symbol};
+pub(crate) use sharding::{read_mesh, read_names, read_sharding, read_symbol};
 
 /// Types, attributes and regions may nest so deeply; deeper text is refused before the stack is at risk.
 pub const MAX_NESTING: usize = 128;
@@ -114,6 +114,8 @@ pub(crate) struct Parser<'s> {
     aliases: alias::Aliases<'s>,
     /// Where all mistakes are wanted, not the first alone.
     recovery: Option<recover::Recovery<'s>>,
+    /// The comparisons in the dictionary at hand, which StableHLO and CHLO each have of their own; whether they are of CHLO.
+    comparisons: Vec<(Span, bool)>,
 }
 
 impl<'s> Parser<'s> {
@@ -126,6 +128,7 @@ impl<'s> Parser<'s> {
             symbols: HashSet::new(),
             aliases: alias::Aliases::default(),
             recovery: None,
+            comparisons: Vec::new(),
         }
     }
 

@@ -227,7 +227,7 @@ impl<'s> Parser<'s> {
             ));
         }
         if self.c.eat("<") {
-            op.attributes = self.dictionary()?;
+            op.attributes = self.dictionary_of(&op.name)?;
             self.c.expect(">")?;
         }
         if self.c.eat("(") {
@@ -241,7 +241,7 @@ impl<'s> Parser<'s> {
             self.c.expect(")")?;
         }
         if self.c.peek() == b'{' {
-            let more = self.dictionary()?;
+            let more = self.dictionary_of(&op.name)?;
             merge(&mut op.attributes, more, name_span)?;
         }
         let results = self.functional(&op.name, &op.operands)?;

@@ -7,7 +7,7 @@ use super::cursor::{Cursor, Result};
 use crate::attr::Attribute;
 use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::module::Op;
-use crate::sharding::Mesh;
+use crate::sharding::{Mesh, ShardedDims};
 use crate::table::{Piece, PieceValue};
 use crate::types::{ElementType, Type};
 
@@ -120,6 +120,46 @@ pub(crate) fn read_mesh(text: &str) -> Option<Mesh> {
         Ok((name, c.int()?))
     });
     Some(Mesh { axes: axes.ok()? })
+}
+
+/// The name of the mesh or the mesh itself, and what is said of the dimensions, of `<@mesh, [{"x"}, {?}]>` with or without
+/// `#sdy.sharding` in front; none where it says more.
+pub(crate) fn read_sharding(text: &str) -> Option<(Option<String>, Option<Mesh>, ShardedDims)> {
+    let mut c = Cursor::new(text.strip_prefix("#sdy.sharding").unwrap_or(text));
+    c.expect("<").ok()?;
+    let (name, mesh) = match c.peek() {
+        b'@' => (Some(c.symbol().ok()?), None),
+        _ => {
+            c.expect_word("mesh").ok()?;
+            (None, Some(read_mesh(c.balanced().ok()?)?))
+        }
+    };
+    c.expect(",").ok()?;
+    c.expect("[").ok()?;
+    let mut dims = Vec::new();
+    while !c.eat("]") {
+        if !dims.is_empty() {
+            c.expect(",").ok()?;
+        }
+        c.expect("{").ok()?;
+        let (mut axes, mut open) = (Vec::new(), false);
+        while !c.eat("}") {
+            if open {
+                return None;
+            }
+            if !axes.is_empty() {
+                c.expect(",").ok()?;
+            }
+            if c.eat("?") {
+                open = true;
+            } else {
+                axes.push(String::from_utf8_lossy(&c.string().ok()?).into_owned());
+            }
+        }
+        dims.push((axes, open));
+    }
+    c.expect(">").ok()?;
+    Some((name, mesh, dims))
 }
 
 /// The strings of a list of names in any brackets.

@@ -109,10 +109,17 @@ impl<'s> Parser<'s> {
         self.c.expect("<")?;
         let part = self.element_type()?;
         self.c.expect(">")?;
-        part.complex_of().ok_or_else(|| {
+        // MLIR has more complex types than StableHLO, whose operations refuse them.
+        let known = match &part {
+            ElementType::Other(name) => is_odd_integer(name),
+            ElementType::Index => false,
+            part => part.is_float() || part.is_integer(),
+        };
+        let other = known.then(|| ElementType::Other(format!("complex<{part}>")));
+        part.complex_of().or(other).ok_or_else(|| {
             let span = Span::new(start, self.c.pos);
             Diagnostic::new(codes::TYPE, span, format!("complex numbers of {part}"))
-                .expected("complex<f32> or complex<f64>")
+                .expected("complex numbers of integers or floats")
         })
     }
 

@@ -3,6 +3,7 @@
 use super::infer::{Want, all_like};
 use super::shape::{Ext, extents, tensor};
 use super::{Checked, Result};
+use crate::access::numbers_in;
 use crate::attr::Attribute;
 use crate::diagnostic::codes;
 use crate::table::Elements;
@@ -117,7 +118,7 @@ impl<'a> Checked<'a> {
                     .expected("#chlo.ragged_dot<…>"));
             }
         };
-        let list = |name: &str| list_of(text, name);
+        let list = |name: &str| numbers_in(text, name);
         let (batch_l, batch_r) = (list("lhs_batching_dimensions"), list("rhs_batching_dimensions"));
         let (contract_l, contract_r) =
             (list("lhs_contracting_dimensions"), list("rhs_contracting_dimensions"));
@@ -246,12 +247,4 @@ impl<'a> Checked<'a> {
                 .expected(format!("'{name} = array<i32: scanned, carried>'"))),
         }
     }
-}
-
-/// The integers of a field `name = [0, 1]` in the text of an attribute.
-fn list_of(text: &str, name: &str) -> Vec<i64> {
-    let Some(rest) = text.split_once(name).map(|(_, rest)| rest) else { return Vec::new() };
-    let inside =
-        rest.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or("", |(inside, _)| inside);
-    inside.split(',').filter_map(|n| n.trim().parse().ok()).collect()
 }

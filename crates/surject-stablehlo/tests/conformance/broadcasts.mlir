@@ -218,7 +218,7 @@ func.func @broadcast_complex() {
 func.func @broadcast_compare() {
   %0 = stablehlo.constant dense<[0x3F800000, 0x40400000, 0x3F800000]> : tensor<3xf32>
   %1 = stablehlo.constant dense<[[0x40000000, 0x40A00000, 0x40000000], [0x40800000, 0x40800000, 0x3F800000]]> : tensor<2x3xf32>
-  %r = chlo.broadcast_compare %0, %1 {comparison_direction = #stablehlo<comparison_direction LT>} : (tensor<3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>
+  %r = chlo.broadcast_compare %0, %1 {comparison_direction = #chlo<comparison_direction LT>} : (tensor<3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>
   %w0 = stablehlo.constant dense<[[true, true, true], [true, true, false]]> : tensor<2x3xi1>
   check.expect_eq %r, %w0 : tensor<2x3xi1>
   return
@@ -453,7 +453,7 @@ func.func @broadcast_complex_2() {
 func.func @broadcast_compare_2() {
   %0 = stablehlo.constant dense<[[0x40800000], [0x40800000]]> : tensor<2x1xf32>
   %1 = stablehlo.constant dense<[[0x40800000, 0x40000000, 0x40800000]]> : tensor<1x3xf32>
-  %r = chlo.broadcast_compare %0, %1 {comparison_direction = #stablehlo<comparison_direction LT>} : (tensor<2x1xf32>, tensor<1x3xf32>) -> tensor<2x3xi1>
+  %r = chlo.broadcast_compare %0, %1 {comparison_direction = #chlo<comparison_direction LT>} : (tensor<2x1xf32>, tensor<1x3xf32>) -> tensor<2x3xi1>
   %w0 = stablehlo.constant dense<[[false, false, false], [false, false, false]]> : tensor<2x3xi1>
   check.expect_eq %r, %w0 : tensor<2x3xi1>
   return
@@ -688,7 +688,7 @@ func.func @broadcast_complex_3() {
 func.func @broadcast_compare_3() {
   %0 = stablehlo.constant dense<0x40400000> : tensor<f32>
   %1 = stablehlo.constant dense<[0x40C00000, 0x40800000]> : tensor<2xf32>
-  %r = chlo.broadcast_compare %0, %1 {comparison_direction = #stablehlo<comparison_direction LT>} : (tensor<f32>, tensor<2xf32>) -> tensor<2xi1>
+  %r = chlo.broadcast_compare %0, %1 {comparison_direction = #chlo<comparison_direction LT>} : (tensor<f32>, tensor<2xf32>) -> tensor<2xi1>
   %w0 = stablehlo.constant dense<[true, true]> : tensor<2xi1>
   check.expect_eq %r, %w0 : tensor<2xi1>
   return
@@ -923,7 +923,7 @@ func.func @broadcast_complex_4() {
 func.func @broadcast_compare_4() {
   %0 = stablehlo.constant dense<[[0x40A00000, 0x40A00000, 0x40000000], [0x40000000, 0x40C00000, 0x40400000]]> : tensor<2x3xf32>
   %1 = stablehlo.constant dense<[[0x3F800000, 0x40A00000, 0x40400000], [0x40A00000, 0x3F800000, 0x40400000]]> : tensor<2x3xf32>
-  %r = chlo.broadcast_compare %0, %1 {comparison_direction = #stablehlo<comparison_direction LT>} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>
+  %r = chlo.broadcast_compare %0, %1 {comparison_direction = #chlo<comparison_direction LT>} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>
   %w0 = stablehlo.constant dense<[[false, false, true], [true, false, false]]> : tensor<2x3xi1>
   check.expect_eq %r, %w0 : tensor<2x3xi1>
   return
@@ -1158,7 +1158,7 @@ func.func @broadcast_complex_5() {
 func.func @broadcast_compare_5() {
   %0 = stablehlo.constant dense<> : tensor<0x1xf32>
   %1 = stablehlo.constant dense<[[0x40C00000, 0x40A00000]]> : tensor<1x2xf32>
-  %r = chlo.broadcast_compare %0, %1 {comparison_direction = #stablehlo<comparison_direction LT>} : (tensor<0x1xf32>, tensor<1x2xf32>) -> tensor<0x2xi1>
+  %r = chlo.broadcast_compare %0, %1 {comparison_direction = #chlo<comparison_direction LT>} : (tensor<0x1xf32>, tensor<1x2xf32>) -> tensor<0x2xi1>
   %w0 = stablehlo.constant dense<> : tensor<0x2xi1>
   check.expect_eq %r, %w0 : tensor<0x2xi1>
   return

@@ -320,7 +320,7 @@ def broadcasts(f):
         chlo("polygamma", [a, b], sp.polygamma(x.astype(int), y).astype(np.float32).reshape(np.broadcast(a, b).shape), ulps=1)
         chlo("next_after", [a, b], np.nextafter(a, b))
         chlo("complex", [a, b], (a + 1j * b).astype(np.complex64))
-        f.case("broadcast_compare", "chlo.broadcast_compare %0, %1 {comparison_direction = #stablehlo<comparison_direction LT>} : ({0}, {1}) -> {r0}", [a, b], want=[a < b])
+        f.case("broadcast_compare", "chlo.broadcast_compare %0, %1 {comparison_direction = #chlo<comparison_direction LT>} : ({0}, {1}) -> {r0}", [a, b], want=[a < b])
         p = RNG.rand(*sa) < 0.5
         chlo("select", [np.asarray(p), a, b], np.where(p, a, b))
     chlo("add", [num((2,), "f32"), num((2, 3), "f32")], None, extra=" {broadcast_dimensions = array<i64: 0>}") if False else None

@@ -130,7 +130,12 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
         return super::write_or_print(output, &later_stage(&source, asked, arguments)?, out);
     }
     let _context = surject_mlir::dialect::prepare();
-    let (program, _) = stage("reading", || source.program(None));
+    // Machines of one device have no use for shardings.
+    let written = matches!(form, Form::Stablehlo | Form::StablehloBytecode | Form::Program | Form::Dialect);
+    let (program, _) = stage("reading", || match written {
+        true => source.sharded_program(None),
+        false => source.program(None),
+    });
     let mut program = program?;
     let mut report = None;
     if arguments.no_opt || arguments.stop_after == Some(Stage::Dialect) {

@@ -58,6 +58,17 @@ pub(crate) fn asin(z: C) -> C {
     C::new(re.abs().copysign(z.re), im.abs().copysign(z.im))
 }
 
+/// What `asin` and `acos` are made of: `asin z` has the real part `atan2(x, u)` and the imaginary part `v` with the sign of `y`,
+/// for `u + iv` of `x + iy`.
+pub(crate) fn asin_acos_kernel(z: C) -> C {
+    let u = match () {
+        () if nan(z) => f64::NAN,
+        () if large(z) => z.im.abs(),
+        () => (sqrt(below(z)) * sqrt(above(z))).re,
+    };
+    C::new(u, asin(z).im.abs())
+}
+
 /// C's Annex G for `asinh` turned by a quarter.
 fn asin_nan(z: C) -> C {
     if z.im.is_infinite() {

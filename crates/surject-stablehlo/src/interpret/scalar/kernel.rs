@@ -306,6 +306,7 @@ fn complex_function(name: &str) -> Option<Function> {
         "asin" => Function::C1(inverse::asin),
         "acos" => Function::C1(inverse::acos),
         "atan" => Function::C1(inverse::atan),
+        "_asin_acos_kernel" => Function::C1(inverse::asin_acos_kernel),
         "asinh" => Function::C1(inverse::asinh),
         "acosh" => Function::C1(inverse::acosh),
         "atanh" => Function::C1(inverse::atanh),

@@ -1,8 +1,8 @@
 //! Factorisations of dense matrices of complex `f64`, row by row: `a[i * n + j]`. Real matrices stay real in all of them but
 //! [`schur`], whose form is triangular; that of [`real_schur`] has blocks of two.
 
-use super::number::C;
-use super::scalar::complex::sqrt;
+use crate::C;
+use crate::complex::{div, sqrt};
 
 const ZERO: C = C::new(0.0, 0.0);
 const ONE: C = C::new(1.0, 0.0);
@@ -29,7 +29,7 @@ pub(crate) fn lu(a: &mut [C], m: usize, n: usize) -> (Vec<i64>, i64) {
             (0..n).for_each(|k| a.swap(j * n + k, pivot * n + k));
         }
         for i in j + 1..m {
-            let factor = super::scalar::complex::div(a[i * n + j], a[j * n + j]);
+            let factor = div(a[i * n + j], a[j * n + j]);
             a[i * n + j] = factor;
             for k in j + 1..n {
                 let sub = factor * a[j * n + k];
@@ -500,7 +500,7 @@ pub(crate) fn tridiagonal(dl: &[C], d: &[C], du: &[C], b: &mut [C], m: usize) ->
         if rows[i][0] == ZERO {
             return i as i64 + 1;
         }
-        let factor = super::scalar::complex::div(next[0], rows[i][0]);
+        let factor = div(next[0], rows[i][0]);
         rows[i + 1] = [next[1] - factor * rows[i][1], next[2] - factor * rows[i][2], ZERO];
         for k in 0..m {
             let sub = factor * b[i * m + k];
@@ -518,7 +518,7 @@ pub(crate) fn tridiagonal(dl: &[C], d: &[C], du: &[C], b: &mut [C], m: usize) ->
                     rest -= rows[i][step] * b[(i + step) * m + k];
                 }
             }
-            b[i * m + k] = super::scalar::complex::div(rest, rows[i][0]);
+            b[i * m + k] = div(rest, rows[i][0]);
         }
     }
     0
