@@ -36,6 +36,8 @@ impl Session {
                 let tensor = self.graph.index(&name.text, *range, site);
                 self.define(&name.text, tensor.into());
             }
+            // Taken before anything else.
+            ItemKind::Sizes(_) | ItemKind::Where(_) => {}
             ItemKind::Let { name, value } if name.text == "_" => {
                 self.expr(value, None)?;
             }

@@ -12,10 +12,14 @@ use crate::graph::{NodeId, NodeKind, StepId};
 use crate::operator::{Cell, Rule, Term};
 use std::collections::HashSet;
 use std::sync::Arc;
-use surject_index::{Affine, Fill, IndexMap, Space};
-use surject_ir::{AccOp, BinaryOp, DType, FieldId, LibOp, Scalar, Statement, StatementKind, TensorType, Var};
+use surject_index::{Affine, Extent, Fill, IndexMap, Space};
+use surject_ir::{
+    AccOp, BinaryOp, DType, FieldId, GatherDims, LibOp, Scalar, Statement, StatementKind, TensorType, Var,
+};
 use surject_notation::source::{Accumulator, Slot};
-use surject_projection::{Access, Index, Piece, ProjectionError, Projections, injective, surjective};
+use surject_projection::{
+    Access, Index, Piece, ProjectionError, Projections, injective, lacking, surjective,
+};
 
 /// How an accumulator of the notation is carried out.
 enum Joining {
@@ -166,15 +170,12 @@ impl Builder<'_> {
 
     fn sliced(&mut self, var: Var, step: StepId, axis: usize) -> Result<Var, TensorError> {
         let ty = self.function.ty(var).clone();
-        let sizes = super::numbers(&ty.space);
-        let cut = cut_at(&sizes, axis);
-        let mut args = vec![var];
-        args.extend(self.starts(step, sizes.len(), axis)?);
-        let slice = self.function.var("slice", TensorType::new(ty.dtype, Space::of(&cut)));
-        let op = LibOp::DynamicSlice { sizes: cut.clone() };
-        self.call(op, args, slice);
-        let kept: Vec<u64> = cut.iter().enumerate().filter(|(a, _)| *a != axis).map(|(_, n)| *n).collect();
-        let map = insert_axis(&Space::of(&kept), &Space::of(&cut), axis)?;
+        let cut = cut_at(&ty.space, axis);
+        let rank = cut.rank();
+        let starts = self.starts(step, rank, axis)?;
+        let slice = self.slice_at(var, &cut, starts)?;
+        let kept: Vec<usize> = (0..rank).filter(|a| *a != axis).collect();
+        let map = insert_axis(&cut.select(&kept), &cut, axis)?;
         let tensor = self.function.tensor(slice);
         let field = self.function.fields.read(map, tensor).map_err(internal)?;
         Ok(self.plain_store("slice", field))
@@ -193,19 +194,77 @@ impl Builder<'_> {
             None => self.filled(node, 0.0)?,
         };
         let ty = self.function.ty(whole).clone();
-        let sizes = super::numbers(&ty.space);
-        let cut = cut_at(&sizes, axis);
-        let cut = Space::of(&cut);
-        let kept: Vec<usize> = (0..sizes.len()).filter(|a| *a != axis).collect();
+        let cut = cut_at(&ty.space, axis);
+        let rank = cut.rank();
+        let kept: Vec<usize> = (0..rank).filter(|a| *a != axis).collect();
         let map = IndexMap::projection(&cut, &kept);
         let update = self.function.fields.read(map, part).map_err(internal)?;
         let update = self.plain_store("update", update);
         let mut args = vec![whole, update];
-        args.extend(self.starts(step, sizes.len(), axis)?);
+        args.extend(self.starts(step, rank, axis)?);
         let result = self.function.var("updated", ty);
         self.call(LibOp::DynamicUpdateSlice, args, result);
         self.current.insert(node, result);
         Ok(())
+    }
+
+    /// The part of a tensor of these sizes that starts at these positions.
+    fn slice_at(&mut self, var: Var, cut: &Space, starts: Vec<Var>) -> Result<Var, TensorError> {
+        let dtype = self.function.ty(var).dtype;
+        let slice = self.function.var("slice", TensorType::new(dtype, cut.clone()));
+        let sizes: Option<Vec<u64>> = cut.extents().iter().map(Extent::as_const).collect();
+        if let Some(sizes) = sizes {
+            let args = std::iter::once(var).chain(starts).collect();
+            self.call(LibOp::DynamicSlice { sizes }, args, slice);
+            return Ok(slice);
+        }
+        let rank = cut.rank();
+        // The positions as one vector.
+        let line = Space::of(&[rank as u64]);
+        let mut all = self.function.fields.constant(&line, Scalar::zero(DType::I64));
+        for (axis, start) in starts.into_iter().enumerate() {
+            let tensor = self.function.tensor(start);
+            let fields = &mut self.function.fields;
+            let start = fields.convert(DType::I64, tensor);
+            let start = fields.read(IndexMap::projection(&line, &[]), start).map_err(internal)?;
+            let which = fields.index(&line, 0, DType::I64).map_err(internal)?;
+            let here = fields.constant(&line, Scalar::from_i128(DType::I64, axis as i128));
+            let here = fields.binary(BinaryOp::Eq, which, here).map_err(internal)?;
+            all = fields.select(here, start, all).map_err(internal)?;
+        }
+        let positions = self.plain_store("positions", all);
+        let dims = GatherDims {
+            offset_dims: (0..rank).collect(),
+            start_index_map: (0..rank).collect(),
+            ..GatherDims::default()
+        };
+        let op = LibOp::gather(dims, cut.extents().to_vec(), false);
+        self.call(op, vec![var, positions], slice);
+        Ok(slice)
+    }
+
+    /// The part of a tensor that an access reads.
+    fn window_of(&mut self, var: Var, access: &Access) -> Result<Var, TensorError> {
+        let Some(window) = access.window() else { return Ok(var) };
+        let starts = window.starts.iter().map(|s| self.size_var(s)).collect::<Result<Vec<_>, _>>()?;
+        self.slice_at(var, &Space::new(access.extents().iter().cloned()), starts)
+    }
+
+    /// The part that an access writes as a part of the whole tensor, which has the neutral element elsewhere.
+    fn in_window(&mut self, part: FieldId, access: &Access, op: AccOp) -> Result<FieldId, TensorError> {
+        let Some(window) = access.window() else { return Ok(part) };
+        let space = Space::new(window.whole.iter().cloned());
+        let dtype = self.function.fields[part].dtype;
+        let neutral = self.function.fields.constant(&space, op.neutral(dtype));
+        let whole = self.plain_store("whole", neutral);
+        let part = self.plain_store("part", part);
+        let mut args = vec![whole, part];
+        for start in &window.starts {
+            args.push(self.size_var(start)?);
+        }
+        let result = self.function.var("placed", TensorType::new(dtype, space));
+        self.call(LibOp::DynamicUpdateSlice, args, result);
+        Ok(self.function.tensor(result))
     }
 
     fn call(&mut self, op: LibOp, args: Vec<Var>, target: Var) {
@@ -229,8 +288,9 @@ fn insert_axis(from: &Space, to: &Space, axis: usize) -> Result<IndexMap, Tensor
 }
 
 /// The sizes of the slice at one position of an axis.
-fn cut_at(sizes: &[i64], axis: usize) -> Vec<u64> {
-    sizes.iter().enumerate().map(|(a, n)| if a == axis { 1 } else { *n as u64 }).collect()
+fn cut_at(space: &Space, axis: usize) -> Space {
+    let sizes = space.extents().iter().enumerate();
+    Space::new(sizes.map(|(a, n)| if a == axis { Extent::Const(1) } else { n.clone() }))
 }
 
 /// The axes of a slot whose position is given from outside.
@@ -291,7 +351,7 @@ impl Assignment<'_> {
 
     /// What the target holds, where it counts.
     fn previous(&self, b: &mut Builder<'_>, target: NodeId) -> Result<Option<FieldId>, TensorError> {
-        let total = surjective(&self.written, &self.extents()).is_yes();
+        let total = surjective(&self.written, self.space.extents()).is_yes();
         let needed = match self.joining {
             Joining::Write => !self.rule.reset && !total,
             _ => !self.rule.reset,
@@ -310,10 +370,6 @@ impl Assignment<'_> {
         }
         let var = b.seen(target, self.step, self.slot, &self.projections)?;
         Ok(Some(b.function.tensor(var)))
-    }
-
-    fn extents(&self) -> Vec<u64> {
-        super::numbers(&self.space).iter().map(|n| n.unsigned_abs()).collect()
     }
 
     /// The value that positions have which no point writes.
@@ -420,10 +476,30 @@ impl Assignment<'_> {
 
     /// Where values would meet, the last one written would stay; what is last is not defined.
     fn check_once(&self, b: &Builder<'_>) -> Result<(), TensorError> {
-        if injective(&self.written).is_yes() {
+        let verdict = injective(&self.written);
+        if verdict.is_yes() {
             return Ok(());
         }
         let sign = self.rule.accumulator.sign();
+        if verdict.is_unknown() {
+            let missing = lacking(&self.written, None);
+            let facts: Vec<String> = missing.iter().map(|fact| fact.to_string()).collect();
+            let needs = match facts.is_empty() {
+                true => String::new(),
+                false => format!(": that needs `{}`", facts.join(", ")),
+            };
+            return Err(b.wrong(
+                self.step,
+                TensorErrorKind::Accumulation,
+                format!("`=:{sign}` may write some position more than once{needs}"),
+                &match facts.is_empty() {
+                    true => "accumulate with `=:+` or `=:@^`".to_string(),
+                    false => {
+                        format!("declare `where {};`, or accumulate with `=:+` or `=:@^`", facts.join(", "))
+                    }
+                },
+            ));
+        }
         Err(b.wrong(
             self.step,
             TensorErrorKind::Accumulation,
@@ -443,12 +519,13 @@ impl Assignment<'_> {
         let (map, back) = to.push();
         let fields = &mut b.function.fields;
         let pushed = fields.acc(op, map, value).map_err(internal)?;
-        fields.read(back, pushed).map_err(internal)
+        let part = fields.read(back, pushed).map_err(internal)?;
+        b.in_window(part, to, op)
     }
 
     /// Where a piece writes; `None` if it writes everywhere.
     fn mask(&self, b: &mut Builder<'_>, piece: &Piece, to: &Access) -> Result<Option<FieldId>, TensorError> {
-        if to.is_total() && to.push().0.surjective().is_yes() {
+        if to.window().is_none() && to.is_total() && to.push().0.surjective_given(to.facts()).is_yes() {
             return Ok(None);
         }
         let truth = b.function.fields.constant(&piece.space, Scalar::bool(true));
@@ -557,6 +634,7 @@ impl Assignment<'_> {
             return Err(impossible("a piece does not reach what it reads".to_string()));
         };
         let var = b.seen(node, self.step, slot, &self.projections)?;
+        let var = b.window_of(var, access)?;
         let tensor = b.function.tensor(var);
         let dtype = b.function.fields[tensor].dtype;
         let fill = if dtype.is_float() { Scalar::from_f64(dtype, fill) } else { Scalar::zero(dtype) };
