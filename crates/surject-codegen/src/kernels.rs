@@ -25,6 +25,7 @@ pub mod lower;
 pub mod machine;
 pub mod mlir;
 pub mod run;
+pub mod running;
 pub mod scan;
 pub mod schedule;
 pub mod stages;

@@ -3,6 +3,7 @@
 //! Loops carry values in tensors of their own, updates write into a copy of what they change, choices give their results
 //! to one tensor. Planned one by one these are copies; most of them go here, before tensors get their places.
 
+use crate::alternate::alternate;
 use crate::{Place, Plan, Step, TensorId};
 
 /// Makes tensors in the place of those that they are copied to, where nothing can tell the difference, and drops tensors
@@ -10,12 +11,13 @@ use crate::{Place, Plan, Step, TensorId};
 pub fn in_place(plan: &mut Plan) {
     let mut steps = std::mem::take(&mut plan.steps);
     let mut uses = vec![0; plan.tensors.len()];
+    count(&plan.init, &mut uses);
     count(&steps, &mut uses);
     for &id in plan.params.iter().chain(&plan.results) {
         uses[id.0 as usize] += 1;
     }
-    let free = |plan: &Plan, id: TensorId| matches!(plan.tensor(id).place, Place::Arena(_));
-    list(&mut steps, &mut uses, &|id| free(plan, id));
+    list(&mut steps, &mut uses, &|id| plan.tensor(id).is_of_arena());
+    alternate(plan, &mut steps, &mut uses);
     plan.steps = steps;
     drop_unused(plan, &uses);
 }
@@ -29,6 +31,7 @@ fn each(step: &Step, f: &mut dyn FnMut(TensorId)) {
             f(*test);
             condition.iter().chain(body).for_each(|s| each(s, f));
         }
+        Step::Repeat { body, .. } => body.iter().for_each(|s| each(s, f)),
         Step::Choose { index, branches } => {
             f(*index);
             branches.iter().flatten().for_each(|s| each(s, f));
@@ -36,7 +39,7 @@ fn each(step: &Step, f: &mut dyn FnMut(TensorId)) {
     }
 }
 
-fn each_mut(step: &mut Step, f: &mut dyn FnMut(&mut TensorId)) {
+pub(crate) fn each_mut(step: &mut Step, f: &mut dyn FnMut(&mut TensorId)) {
     match step {
         Step::Launch { tensors, .. } => tensors.iter_mut().for_each(f),
         Step::Copy { from, to } => [from, to].into_iter().for_each(f),
@@ -45,6 +48,7 @@ fn each_mut(step: &mut Step, f: &mut dyn FnMut(&mut TensorId)) {
             f(test);
             condition.iter_mut().chain(body).for_each(|s| each_mut(s, f));
         }
+        Step::Repeat { body, .. } => body.iter_mut().for_each(|s| each_mut(s, f)),
         Step::Choose { index, branches } => {
             f(index);
             branches.iter_mut().flatten().for_each(|s| each_mut(s, f));
@@ -52,11 +56,11 @@ fn each_mut(step: &mut Step, f: &mut dyn FnMut(&mut TensorId)) {
     }
 }
 
-fn count(steps: &[Step], uses: &mut [usize]) {
+pub(crate) fn count(steps: &[Step], uses: &mut [usize]) {
     steps.iter().for_each(|step| each(step, &mut |t| uses[t.0 as usize] += 1));
 }
 
-fn has(step: &Step, id: TensorId) -> bool {
+pub(crate) fn has(step: &Step, id: TensorId) -> bool {
     let mut found = false;
     each(step, &mut |t| found |= t == id);
     found
@@ -70,6 +74,7 @@ fn list(steps: &mut Vec<Step>, uses: &mut [usize], free: &dyn Fn(TensorId) -> bo
                 list(condition, uses, free);
                 list(body, uses, free);
             }
+            Step::Repeat { body, .. } => list(body, uses, free),
             Step::Choose { branches, .. } => branches.iter_mut().for_each(|branch| list(branch, uses, free)),
             Step::Launch { .. } | Step::Copy { .. } | Step::Host { .. } => {}
         }
@@ -119,16 +124,20 @@ fn begin(steps: &[Step], uses: &[usize], (from, to): (TensorId, TensorId)) -> Op
         return None;
     }
     // The first step must make it whole: what a loop or a choice has inside may be of another round or branch.
-    let (makes, rest) = between.split_first()?;
-    let writes = match makes {
-        Step::Copy { to: target, .. } => *target == from,
+    let (maker, rest) = between.split_first()?;
+    let copied_from_target = matches!(maker, Step::Copy { from: source, .. } if *source == to);
+    let clear = !rest.iter().any(|step| has(step, to)) && (copied_from_target || !has(maker, to));
+    (makes(maker, from) && clear).then_some(first)
+}
+
+/// Does the first step that has a tensor make it whole?
+pub(crate) fn makes(first: &Step, id: TensorId) -> bool {
+    match first {
+        Step::Copy { to, .. } => *to == id,
         Step::Launch { .. } => true,
-        Step::Host { outputs, .. } => outputs.contains(&from),
-        Step::While { .. } | Step::Choose { .. } => false,
-    };
-    let copied_from_target = matches!(makes, Step::Copy { from: source, .. } if *source == to);
-    let clear = !rest.iter().any(|step| has(step, to)) && (copied_from_target || !has(makes, to));
-    (writes && clear).then_some(first)
+        Step::Host { outputs, .. } => outputs.contains(&id),
+        Step::While { .. } | Step::Repeat { .. } | Step::Choose { .. } => false,
+    }
 }
 
 /// Drops tensors of the arena that nothing uses, and numbers the others anew.
@@ -148,7 +157,7 @@ fn drop_unused(plan: &mut Plan, uses: &[usize]) {
         }
     };
     plan.params.iter_mut().chain(&mut plan.results).for_each(&mut *rename);
-    plan.steps.iter_mut().for_each(|step| each_mut(step, rename));
+    plan.init.iter_mut().chain(&mut plan.steps).for_each(|step| each_mut(step, rename));
 }
 
 #[cfg(test)]
@@ -231,7 +240,10 @@ mod tests {
                             late.push(Step::Copy { from: next, to });
                         }
                         body.extend(first.into_iter().chain(late));
-                        steps.push(Step::While { condition, test, body });
+                        steps.push(match self.below(2) {
+                            0 => Step::While { condition, test, body },
+                            _ => Step::Repeat { count: 1 + self.below(4) as u64, body },
+                        });
                         let value = self.pick(&carried);
                         known.extend(carried);
                         steps.push(Step::Copy { from: value, to: new });
@@ -279,6 +291,7 @@ mod tests {
                         }
                         self.run(body);
                     },
+                    Step::Repeat { count, body } => (0..*count).for_each(|_| self.run(body)),
                     Step::Choose { index, branches } => self.run(&branches[self.get(*index) as usize % 2]),
                     Step::Host { .. } => unreachable!("there is none"),
                 }
@@ -293,8 +306,16 @@ mod tests {
         }
     }
 
-    fn copies(plan: &Plan) -> usize {
-        plan.walk().iter().filter(|(_, step)| matches!(step, Step::Copy { .. })).count()
+    /// The copies of a run in which every condition holds once.
+    fn copies(steps: &[Step]) -> u64 {
+        let here = |step: &Step| match step {
+            Step::Copy { .. } => 1,
+            Step::While { condition, body, .. } => copies(condition) + copies(body),
+            Step::Repeat { count, body } => count * copies(body),
+            Step::Choose { branches, .. } => branches.iter().map(|b| copies(b)).sum(),
+            Step::Launch { .. } | Step::Host { .. } => 0,
+        };
+        steps.iter().map(here).sum()
     }
 
     #[test]
@@ -315,6 +336,7 @@ mod tests {
                 results: Vec::new(),
                 kernels: (0..8).map(kernel).collect(),
                 host: Vec::new(),
+                init: Vec::new(),
                 steps: Vec::new(),
                 constants: Vec::new(),
                 arena_bytes: 0,
@@ -339,9 +361,9 @@ mod tests {
             };
             apart(&mut plan);
             let expected = Machine::results(&plan);
-            before += copies(&plan);
+            before += copies(&plan.steps);
             in_place(&mut plan);
-            after += copies(&plan);
+            after += copies(&plan.steps);
             apart(&mut plan);
             assert_eq!(Machine::results(&plan), expected, "{seed}, in place");
             memory::place(&mut plan).unwrap();

@@ -1,7 +1,7 @@
 //! Programs on an NVIDIA GPU: what is run, on what, and in which memory.
 //!
 //! * [`Plan`]: a program as steps — kernels with their grids and tensors, copies, library operations that the host does,
-//!   loops and choices that the host decides by a scalar of the device — with its PTX, its constants and a place for
+//!   loops of so many rounds, loops and choices that the host decides by a scalar of the device — with its PTX, its constants and a place for
 //!   every tensor. It prints. `surject-gpu` makes it of a program.
 //! * [`in_place`](fn@in_place): what is made only to be copied is made where the copy goes.
 //! * [`memory`]: the places: tensors that live at different times share memory; the peak is known before anything runs.
@@ -11,8 +11,9 @@
 //! * [`Pooled`]: a device that keeps memory that was given back for those who ask next.
 //! * [`Session`]: a plan on a device. Constants go there once, arguments before a run, results come back after it.
 //!
-//! No figure of this crate was measured on a GPU yet: none was at hand.
+//! `papers/gpu` has what was measured on a GPU.
 
+mod alternate;
 mod device;
 mod driver;
 mod in_place;

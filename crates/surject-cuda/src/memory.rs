@@ -21,10 +21,7 @@ impl Life {
 /// Gives every tensor of the arena a place, and the arena its size. Results live to the end; what a loop finds when it
 /// begins lives as long as the loop. Larger tensors choose first, each the lowest place that is free while it lives.
 pub fn place(plan: &mut Plan) -> Result<(), PlanError> {
-    let mut lives = Lives { now: 0, all: vec![None; plan.tensors.len()] };
-    lives.steps(&plan.steps);
-    lives.now += 1;
-    plan.results.iter().for_each(|&r| lives.touch(r));
+    let lives = lives(plan);
     let mut order: Vec<(u64, usize)> = Vec::new();
     for (i, tensor) in plan.tensors.iter().enumerate() {
         if let Place::Arena(_) = tensor.place {
@@ -69,6 +66,23 @@ pub fn place(plan: &mut Plan) -> Result<(), PlanError> {
     Ok(())
 }
 
+/// The lives of the tensors of a plan.
+fn lives(plan: &Plan) -> Lives {
+    let mut lives = Lives { now: 0, all: vec![None; plan.tensors.len()] };
+    lives.steps(&plan.init);
+    // What is there before the first run is there in all of them.
+    let first = lives.all.clone();
+    lives.steps(&plan.steps);
+    lives.now += 1;
+    plan.results.iter().for_each(|&r| lives.touch(r));
+    for (life, first) in lives.all.iter_mut().zip(first) {
+        if first.is_some() {
+            *life = Some(Life { first: 0, last: lives.now });
+        }
+    }
+    lives
+}
+
 /// The lives of the tensors, step by step.
 struct Lives {
     now: u32,
@@ -80,6 +94,15 @@ impl Lives {
         let now = self.now;
         let life = self.all[id.0 as usize].get_or_insert(Life { first: now, last: now });
         life.last = now;
+    }
+
+    /// What was there when a loop began is there in each of its rounds.
+    fn keep(&mut self, start: u32) {
+        for life in self.all.iter_mut().flatten() {
+            if life.first < start && life.last >= start {
+                life.last = self.now;
+            }
+        }
     }
 
     fn steps(&mut self, steps: &[Step]) {
@@ -98,12 +121,13 @@ impl Lives {
                     self.touch(*test);
                     self.steps(body);
                     self.now += 1;
-                    // What was there when the loop began is there in each of its rounds.
-                    for life in self.all.iter_mut().flatten() {
-                        if life.first < start && life.last >= start {
-                            life.last = self.now;
-                        }
-                    }
+                    self.keep(start);
+                }
+                Step::Repeat { body, .. } => {
+                    let start = self.now;
+                    self.steps(body);
+                    self.now += 1;
+                    self.keep(start);
                 }
                 Step::Choose { index, branches } => {
                     self.touch(*index);
@@ -142,6 +166,7 @@ mod tests {
             results: results.iter().map(|&r| TensorId(r)).collect(),
             kernels: (0..4).map(kernel).collect(),
             host: vec![],
+            init: vec![],
             steps,
             constants: vec![],
             arena_bytes: 0,
@@ -205,10 +230,7 @@ mod tests {
             let mut plan = plan(&sizes, steps, &[0]);
             place(&mut plan).unwrap();
             plan.check().unwrap();
-            let mut lives = Lives { now: 0, all: vec![None; count] };
-            lives.steps(&plan.steps);
-            lives.now += 1;
-            lives.touch(TensorId(0));
+            let lives = lives(&plan);
             let at = places(&plan);
             for a in 0..count {
                 for b in 0..a {

@@ -36,6 +36,11 @@ pub struct Tensor {
 }
 
 impl Tensor {
+    /// Does it lie in the arena?
+    pub(crate) fn is_of_arena(&self) -> bool {
+        matches!(self.place, Place::Arena(_))
+    }
+
     /// Its bytes; `None` where they do not fit in 63 bits.
     pub fn bytes(&self) -> Option<u64> {
         let count = self.shape.iter().try_fold(1u64, |n, &size| n.checked_mul(size as u64))?;
@@ -103,6 +108,13 @@ pub enum Step {
         /// Steps after a test that holds.
         body: Vec<Step>,
     },
+    /// So many rounds, which the host knows before.
+    Repeat {
+        /// How many, at least one.
+        count: u64,
+        /// The steps of a round.
+        body: Vec<Step>,
+    },
     /// One of several, by a number on the device; the last one where there is none of that number.
     Choose {
         /// An `i32`, which is copied to the host.
@@ -130,7 +142,9 @@ pub struct Plan {
     pub kernels: Vec<Kernel>,
     /// What the host computes.
     pub host: Vec<HostStep>,
-    /// The steps, in order.
+    /// Steps that are done once, when the plan is loaded: what they write stays as it is.
+    pub init: Vec<Step>,
+    /// The steps of a run, in order.
     pub steps: Vec<Step>,
     /// Literals, which are copied to the device once.
     #[serde(skip)]
@@ -213,6 +227,7 @@ impl Plan {
                 return wrong(format!("kernel `{}` has a grid that no device has", kernel.name));
             }
         }
+        self.check_steps(&self.init, 0)?;
         self.check_steps(&self.steps, 0)
     }
 
@@ -259,6 +274,12 @@ impl Plan {
                     self.check_steps(condition, depth + 1)?;
                     self.check_steps(body, depth + 1)?;
                 }
+                Step::Repeat { count, body } => {
+                    if *count == 0 {
+                        return wrong("a loop without rounds");
+                    }
+                    self.check_steps(body, depth + 1)?;
+                }
                 Step::Choose { index, branches } => {
                     if !known(&[*index]) || !scalar(*index, DType::I32) || branches.is_empty() {
                         return wrong("a choice without a number or without branches");
@@ -281,6 +302,7 @@ fn walk<'p>(steps: &'p [Step], depth: usize, all: &mut Vec<(usize, &'p Step)>) {
                 walk(condition, depth + 1, all);
                 walk(body, depth + 1, all);
             }
+            Step::Repeat { body, .. } => walk(body, depth + 1, all),
             Step::Choose { branches, .. } => branches.iter().for_each(|b| walk(b, depth + 1, all)),
             Step::Launch { .. } | Step::Copy { .. } | Step::Host { .. } => {}
         }
@@ -311,6 +333,10 @@ impl fmt::Display for Plan {
                 Place::Argument(n) => writeln!(f, "  {:<16} {tensor} argument {n}", tensor.name)?,
                 Place::Constant(n) => writeln!(f, "  {:<16} {tensor} constant {n}", tensor.name)?,
             }
+        }
+        if !self.init.is_empty() {
+            writeln!(f, "once:")?;
+            self.print(&self.init, 1, f)?;
         }
         writeln!(f, "steps:")?;
         self.print(&self.steps, 1, f)?;
@@ -377,6 +403,10 @@ impl Plan {
                     writeln!(f, "{indent}while {} of", names(&[*test]))?;
                     self.print(condition, depth + 1, f)?;
                     writeln!(f, "{indent}do")?;
+                    self.print(body, depth + 1, f)?;
+                }
+                Step::Repeat { count, body } => {
+                    writeln!(f, "{indent}repeat {count} times")?;
                     self.print(body, depth + 1, f)?;
                 }
                 Step::Choose { index, branches } => {

@@ -109,9 +109,8 @@ pub struct Session<D: Device> {
     arena: Memory,
     arguments: Vec<Memory>,
     constants: Vec<Memory>,
-    /// Launches and copies next to each other that have been done, by the address of the first, and their recording once they
-    /// have been done again.
-    recordings: HashMap<*const Step, Option<Recording>>,
+    /// Launches and copies next to each other that have been done, and their recording once they have been done again.
+    recordings: HashMap<Straight, Option<Recording>>,
     counts: Counts,
     /// The kernel that was launched last since the device was waited for.
     last: Option<u32>,
@@ -119,12 +118,38 @@ pub struct Session<D: Device> {
     careful: bool,
 }
 
+/// Launches and copies next to each other: the address of the first, how many steps, and how many rounds of them.
+type Straight = (*const Step, usize, u64);
+
 // SAFETY: the addresses are those of steps of the plan, which moves with the session and whose steps never change; they
 // are only compared.
 unsafe impl<D: Device + Send> Send for Session<D> {}
 
 /// Fewer launches and copies are done one by one.
-const RECORDED: usize = 3;
+const RECORDED: u64 = 3;
+/// The most launches and copies of a recording.
+const RECORDING: u64 = 4096;
+
+/// How many launches and copies steps are, all rounds of their loops; `None` where the host has a part in them.
+fn straight(steps: &[Step]) -> Option<u64> {
+    steps.iter().try_fold(0u64, |sum, step| {
+        let here = match step {
+            Step::Launch { .. } | Step::Copy { .. } => 1,
+            Step::Repeat { count, body } => count.saturating_mul(straight(body)?),
+            Step::Host { .. } | Step::While { .. } | Step::Choose { .. } => return None,
+        };
+        Some(sum.saturating_add(here))
+    })
+}
+
+/// The kernel that steps launch last.
+fn last_launch(steps: &[Step]) -> Option<u32> {
+    steps.iter().rev().find_map(|step| match step {
+        Step::Launch { kernel, .. } => Some(*kernel),
+        Step::Repeat { body, .. } => last_launch(body),
+        _ => None,
+    })
+}
 
 impl<D: Device> Session<D> {
     /// Loads a plan. With the environment variable `SURJECT_CUDA_SYNC` every kernel is waited for, so that an error that
@@ -188,7 +213,10 @@ impl<D: Device> Session<D> {
                 }
             })?);
         }
-        Ok(())
+        let init = std::mem::take(&mut self.plan.init);
+        let done = self.steps(&init);
+        self.plan.init = init;
+        done
     }
 
     /// The plan.
@@ -364,11 +392,18 @@ impl<D: Device> Session<D> {
     fn steps(&mut self, steps: &[Step]) -> Result<(), RunError> {
         let mut at = 0;
         while at < steps.len() {
-            let simple = |s: &&Step| matches!(s, Step::Launch { .. } | Step::Copy { .. });
-            let count = steps[at..].iter().take_while(simple).count();
-            if count > 0 {
-                self.straight(&steps[at..at + count])?;
-                at += count;
+            // As many as one recording holds.
+            let (mut end, mut nodes) = (at, 0);
+            while let Some(more) = steps.get(end).and_then(|step| straight(std::slice::from_ref(step))) {
+                nodes = more.saturating_add(nodes);
+                if nodes > RECORDING {
+                    break;
+                }
+                end += 1;
+            }
+            if end > at {
+                self.straight(&steps[at..end], 1)?;
+                at = end;
                 continue;
             }
             match &steps[at] {
@@ -381,6 +416,7 @@ impl<D: Device> Session<D> {
                     }
                     self.steps(body)?;
                 },
+                Step::Repeat { count, body } => self.rounds(*count, body)?,
                 Step::Choose { index, branches } => {
                     let number = self.scalar(*index)?.and_then(Scalar::as_i128).unwrap_or(-1);
                     let chosen =
@@ -395,33 +431,50 @@ impl<D: Device> Session<D> {
         Ok(())
     }
 
-    /// Launches and copies next to each other. The first time they are done one by one, which loads what is loaded late; then
-    /// they are recorded, and replayed from there on.
-    fn straight(&mut self, steps: &[Step]) -> Result<(), RunError> {
-        let is_first = !self.recordings.contains_key(&steps.as_ptr());
-        if steps.len() < RECORDED || is_first || self.careful {
-            self.recordings.entry(steps.as_ptr()).or_default();
-            return steps.iter().try_for_each(|step| self.simple(step));
+    /// The rounds of a loop that are more than one recording holds.
+    fn rounds(&mut self, count: u64, body: &[Step]) -> Result<(), RunError> {
+        match straight(body) {
+            Some(0) => Ok(()),
+            Some(nodes) if nodes <= RECORDING => {
+                let together = (RECORDING / nodes).min(count);
+                (0..count / together).try_for_each(|_| self.straight(body, together))?;
+                match count % together {
+                    0 => Ok(()),
+                    rest => self.straight(body, rest),
+                }
+            }
+            _ => (0..count).try_for_each(|_| self.steps(body)),
+        }
+    }
+
+    /// So many rounds of launches and copies next to each other. The first time they are done one by one, which loads what is
+    /// loaded late; then they are recorded, and replayed from there on.
+    fn straight(&mut self, steps: &[Step], rounds: u64) -> Result<(), RunError> {
+        let key = (steps.as_ptr(), steps.len(), rounds);
+        let nodes = straight(steps).unwrap_or(0).saturating_mul(rounds);
+        let all = |session: &mut Self| {
+            (0..rounds).try_for_each(|_| steps.iter().try_for_each(|step| session.simple(step)))
+        };
+        let is_first = !self.recordings.contains_key(&key);
+        if nodes < RECORDED || is_first || self.careful {
+            self.recordings.entry(key).or_default();
+            return all(self);
         }
         let doing = |error| RunError::Device { what: "recording kernels".into(), error };
-        let recording = match self.recordings.get(&steps.as_ptr()) {
+        let recording = match self.recordings.get(&key) {
             Some(&Some(recording)) => recording,
             _ => {
                 self.device.record().map_err(doing)?;
-                let done = steps.iter().try_for_each(|step| self.simple(step));
+                let done = all(self);
                 let recording = self.device.recorded();
                 done?;
                 let recording = recording.map_err(doing)?;
-                self.recordings.insert(steps.as_ptr(), Some(recording));
+                self.recordings.insert(key, Some(recording));
                 recording
             }
         };
         self.counts.replays += 1;
-        if let Some(Step::Launch { kernel, .. }) =
-            steps.iter().rev().find(|s| matches!(s, Step::Launch { .. }))
-        {
-            self.last = Some(*kernel);
-        }
+        self.last = last_launch(steps).or(self.last);
         self.device.replay(recording).map_err(|error| self.late(error, "replaying kernels"))
     }
 
@@ -450,6 +503,9 @@ impl<D: Device> Session<D> {
                     let what = format!("copying `{}`", self.plan.tensor(*from).name);
                     self.late(error, &what)
                 })
+            }
+            Step::Repeat { count, body } => {
+                (0..*count).try_for_each(|_| body.iter().try_for_each(|step| self.simple(step)))
             }
             Step::Host { .. } | Step::While { .. } | Step::Choose { .. } => Ok(()),
         }

@@ -21,10 +21,12 @@
 pub mod compile;
 pub mod model;
 pub mod program;
+mod rounds;
 mod strategies;
 pub mod write;
 
-use strategies::{Columns, Contractions, Points, Rows, Serial, Transposes};
+use strategies::{Columns, Contractions, Points, Rows, Scans, Serial, Transposes};
+use surject_codegen::kernels::contraction::Product;
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::machine::{Machine, Spread, Strategy};
 use surject_codegen::kernels::schedule::Schedule;
@@ -42,13 +44,15 @@ pub struct Gpu {
     pub block: i64,
     /// The warps that a multiprocessor runs at once.
     pub warps: i64,
+    /// The bytes of shared memory that a block may have.
+    pub shared: i64,
     /// The bytes of a sector of global memory.
     pub sector: i64,
     /// Bytes of global memory in a second.
     pub bandwidth: f64,
     /// Scalar operations on `f32` in a second; a fused product and sum is one.
     pub rate: f64,
-    /// Products of `f16` or `bf16` that the matrix units sum in a second.
+    /// Products of `f16` or `bf16` that the matrix units sum in a second, by `mma.sync`.
     pub products: f64,
     /// Cycles in a second.
     pub clock: f64,
@@ -63,6 +67,7 @@ impl Gpu {
             warp: 32,
             block: 128,
             warps: 64,
+            shared: 163 << 10,
             sector: 32,
             bandwidth: 1.555e12,
             rate: 9.75e12,
@@ -75,10 +80,11 @@ impl Gpu {
             warp: 32,
             block: 128,
             warps: 64,
+            shared: 227 << 10,
             sector: 32,
             bandwidth: 3.35e12,
             rate: 33.5e12,
-            products: 495e12,
+            products: 322e12,
             clock: 1.98e9,
         },
     ];
@@ -86,6 +92,30 @@ impl Gpu {
     /// The GPU of this name.
     pub fn named(name: &str) -> Option<Gpu> {
         Gpu::ALL.into_iter().find(|gpu| gpu.name == name)
+    }
+
+    /// The terms of a sum of products in parts (split-K), where there are fewer tiles than multiprocessors: as many parts
+    /// as keep those busy, of 128 terms at least.
+    fn split_terms(&self, expression: &Expression, product: &Product) -> Option<(String, i64)> {
+        /// Rows or columns of a small tile.
+        const TILE: i64 = 64;
+        /// Terms of a part.
+        const TERMS: i64 = 128;
+        let extent = |name: &String| expression.find(name).map_or(1, |l| l.extent);
+        let tiles = |names: &[String]| names.iter().map(|n| (extent(n) + TILE - 1) / TILE).max().unwrap_or(1);
+        let points: i64 = expression.loops().iter().map(|l| l.extent).product();
+        let longest = |names: &[String]| names.iter().map(extent).max().unwrap_or(1);
+        let others = points / (longest(&product.rows) * longest(&product.columns)).max(1);
+        let all = others.saturating_mul(tiles(&product.rows) * tiles(&product.columns));
+        let terms = product.terms.iter().map(extent).fold(1, i64::saturating_mul);
+        let wanted = (self.multiprocessors / all.max(1)).min(terms / TERMS);
+        // Of as many parts those of the shortest loop: tiles run along the longest.
+        let mut loops: Vec<(i64, &String)> = product.terms.iter().map(|name| (extent(name), name)).collect();
+        loops.sort();
+        let parts = |extent: i64| (0..16).map(|p| 1 << p).filter(|p| *p <= wanted && extent % p == 0).max();
+        let split = loops.into_iter().rev().filter_map(|(extent, name)| Some((parts(extent)?, name)));
+        let (parts, term) = split.max_by_key(|split| split.0)?;
+        (parts > 1).then(|| (term.clone(), parts))
     }
 
     /// The threads that it runs at once.
@@ -99,10 +129,19 @@ impl Machine for Gpu {
         self.name
     }
 
-    /// As many operations for what comes before the blocks as for what is in them, where that is less than the reduction.
-    fn scan_block(&self, length: i64) -> Option<i64> {
-        let block = (2.0 * length as f64).cbrt() as u64;
-        (length >= 256).then(|| block.next_power_of_two() as i64)
+    /// A line that a block scans at once needs no blocks, nor do lines that are as many as the machine has threads. What
+    /// comes before the blocks is few enough to be a reduction each.
+    fn scan_block(&self, expression: &Expression, along: &str, length: i64) -> Option<i64> {
+        /// What comes before this many blocks takes less than their results.
+        const BLOCKS: i64 = 2048;
+        if Scans::is_next(expression, along) {
+            let block = if length > BLOCKS * Scans::LINE { Scans::LONGEST } else { Scans::LINE };
+            return (length > Scans::LONGEST).then_some(block);
+        }
+        let lines: f64 = expression.loops().iter().map(|l| l.extent as f64).product::<f64>() / length as f64;
+        let block = (lines * length as f64 / Scans::THREADS) as i64;
+        let block = (block.max(length / BLOCKS).max(16) as u64).next_power_of_two() as i64;
+        (lines < Scans::THREADS && 4 * block <= length).then_some(block)
     }
 
     fn spread(&self) -> Spread {
@@ -117,6 +156,7 @@ impl Machine for Gpu {
             Box::new(Points { gpu: gpu(), vectors: true }),
             Box::new(Points { gpu: gpu(), vectors: false }),
             Box::new(Transposes(gpu())),
+            Box::new(Scans(gpu())),
             Box::new(Columns(gpu())),
             Box::new(Rows { gpu: gpu(), block: false }),
             Box::new(Rows { gpu: gpu(), block: true }),
@@ -128,8 +168,11 @@ impl Machine for Gpu {
     fn stages(&self, expression: &Expression) -> Option<(String, i64)> {
         let reductions = expression.reductions();
         let [reduction] = &reductions[..] else { return None };
-        if expression.product().is_some_and(|p| !p.rows.is_empty() && !p.columns.is_empty()) {
-            return None;
+        if let Some(product) = expression.product()
+            && !product.rows.is_empty()
+            && !product.columns.is_empty()
+        {
+            return self.split_terms(expression, &product);
         }
         let loops = reduction.loops.iter().filter_map(|name| expression.find(name));
         let longest = loops.max_by_key(|l| l.extent)?;

@@ -1,13 +1,13 @@
 //! What a kernel takes, as a roofline says: the time that its traffic or its operations need at least, and how much of
 //! the machine it keeps busy.
 //!
-//! The figures of machines are NVIDIA's (A100 and H100 data sheets and tuning guides); nothing here has been compared
-//! with a machine.
+//! The figures of machines are NVIDIA's (A100 and H100 data sheets and tuning guides), and what `papers/gpu` measured.
+
+mod contraction;
 
 use crate::Gpu;
 use std::collections::HashMap;
 use std::fmt;
-use surject_codegen::kernels::contraction::Share;
 use surject_codegen::kernels::expression::{Expression, Reduction};
 use surject_codegen::kernels::schedule::{Directive, Schedule};
 use surject_kernel::Level;
@@ -27,10 +27,6 @@ pub struct Work {
     pub across: Option<String>,
     /// Scalar operations that are done beside those of the expression.
     pub repeated: f64,
-    /// How often a thread uses what it loads from the caches or from shared memory.
-    pub reuse: f64,
-    /// Do matrix units sum the products?
-    pub units: bool,
     /// Neighbours are so few, and then those along the other loop, where that is what lies next to them.
     pub short: Option<i64>,
 }
@@ -54,8 +50,6 @@ impl Work {
             along: Vec::new(),
             across: None,
             repeated: 0.0,
-            reuse: 1.0,
-            units: false,
             short: None,
         };
         let mut warps = 1.0;
@@ -92,32 +86,12 @@ impl Work {
                     work.threads = extent;
                     work.along.push(of);
                 }
-                Directive::Contract(tiles) => {
-                    let extent = |name: &String| found(name).0;
-                    let all: f64 = expression.loops().iter().map(|l| l.extent as f64).product();
-                    let [rows, columns, _] = tiles.loops.each_ref().map(extent);
-                    let of = |extent: f64, by: i64| (extent / by as f64).ceil();
-                    work.blocks =
-                        all / (rows * columns) * of(rows, tiles.tile[0]) * of(columns, tiles.tile[1]);
-                    work.threads = (32 * tiles.warps()) as f64;
-                    match tiles.share {
-                        Share::Thread([rows, columns]) => {
-                            work.lanes = columns as f64;
-                            let (rows, columns) = (rows as f64, columns as f64);
-                            work.reuse = 4.0 * rows * columns / (rows + columns);
-                        }
-                        Share::Warp(rows) => {
-                            work.lanes = 2.0;
-                            let (rows, columns) = (rows as f64, tiles.tile[1] as f64);
-                            // Fragments are shared by the threads of a warp.
-                            work.reuse = 8.0 * rows * columns / (rows + columns);
-                            work.units = true;
-                        }
-                    }
-                    return work;
-                }
                 Directive::Vectorise(name) => work.lanes = work.lanes.min(found(name).0),
-                Directive::Parallel(..) | Directive::Order(_) | Directive::Unroll(_) => {}
+                Directive::Parallel(..)
+                | Directive::Order(_)
+                | Directive::Unroll(_)
+                | Directive::Contract(_)
+                | Directive::Scan(_) => {}
             }
         }
         // What no thread shares and no thread has for itself, every thread computes.
@@ -166,8 +140,9 @@ impl fmt::Display for Model {
     }
 }
 
-/// The time from the launch of a kernel to its first instruction, and from its last one to the next launch.
-const LAUNCH: f64 = 2e-6;
+/// The time from the launch of a kernel to its first instruction, and from its last one to the next launch: of the
+/// smallest kernels of a recording (`papers/gpu`).
+const LAUNCH: f64 = 1e-6;
 /// The bytes that a multiprocessor must have under way so that memory is busy (Little's law with some 600 cycles).
 const UNDER_WAY: f64 = 24.0 * 1024.0;
 /// The time of an access to the caches, in that of an operation.
@@ -177,14 +152,16 @@ const LATENCY: f64 = 4.0;
 
 /// The time of an expression by a schedule.
 pub fn model(gpu: &Gpu, expression: &Expression, schedule: &Schedule) -> Model {
+    if let [Directive::Contract(tiles)] = &schedule.directives[..] {
+        return contraction::model(gpu, expression, tiles);
+    }
     let work = &Work::of(expression, schedule);
     let traffic = expression.traffic();
     let needed: f64 = traffic.iter().map(|t| t.1).sum();
     let coalescing = coalescing(gpu, expression, work);
     let memory = needed / gpu.bandwidth;
     let operations = expression.operations() + work.repeated;
-    let peak = if work.units { gpu.products } else { gpu.rate };
-    let arithmetic = operations / peak;
+    let arithmetic = operations / gpu.rate;
     // What is under way: each thread has its lanes, and a few loads at once.
     let threads = work.blocks * work.threads;
     let resident = threads.min(gpu.threads());
@@ -198,10 +175,9 @@ pub fn model(gpu: &Gpu, expression: &Expression, schedule: &Schedule) -> Model {
     let moved = memory / (coalescing * fed.max(1e-6) * tail);
     let lanes = (gpu.rate / gpu.clock).max(1.0);
     let rate = gpu.clock * (resident / LATENCY).min(lanes);
-    let units = peak / gpu.rate;
-    let computed = operations / (rate * units).max(1.0) / tail;
+    let computed = operations / rate.max(1.0) / tail;
     // What is read from the caches, or from shared memory.
-    let accessed = expression.operations() / work.reuse * ACCESS / rate.max(1.0) / tail;
+    let accessed = expression.operations() * ACCESS / rate.max(1.0) / tail;
     let seconds = LAUNCH + moved.max(computed).max(accessed);
     Model { seconds, memory, arithmetic, coalescing, busy: fed * tail }
 }

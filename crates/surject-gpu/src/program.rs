@@ -4,10 +4,13 @@
 //! text are made once. What has no kernel — other library operations, and assignments whose types or operations a GPU has
 //! no form for — is a step of the host, which the plan says with the
 //! bytes that are copied for it and, of assignments, why. A loop carries its values in tensors of its own: what its body
-//! yields is copied there, by way of others where one carried value becomes another.
+//! yields is copied there, by way of others where one carried value becomes another. Where the number of its rounds is known
+//! (`rounds`) no condition is computed. Assignments that are the same in every round stand before the loop, those that
+//! depend on literals alone before the first run.
 
 use crate::Gpu;
 use crate::compile::{self, CompileError};
+use crate::rounds::Known;
 use crate::write::{self, Written};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use surject_codegen::CodegenError;
@@ -87,6 +90,9 @@ pub fn planned(
         numbers: HashMap::new(),
         written: Vec::new(),
         used: HashSet::new(),
+        known: Known::default(),
+        once: HashSet::new(),
+        hoisted: HashSet::new(),
         plan: Plan {
             name: if program.name.is_empty() { found.name.clone() } else { program.name.clone() },
             architecture: gpu.name.to_string(),
@@ -95,6 +101,7 @@ pub fn planned(
             results: Vec::new(),
             kernels: Vec::new(),
             host: Vec::new(),
+            init: Vec::new(),
             steps: Vec::new(),
             constants: Vec::new(),
             arena_bytes: 0,
@@ -104,6 +111,18 @@ pub fn planned(
     planner.plan()
 }
 
+/// The most bytes of a tensor that is kept between runs, or while a loop runs.
+const KEPT: u64 = 16 << 20;
+/// The same of one that has one value everywhere.
+const SPLAT: u64 = 4 << 10;
+
+/// The bytes of a tensor, where its sizes are numbers.
+fn bytes(ty: &TensorType) -> Option<u64> {
+    let elements =
+        ty.space.sizes()?.iter().try_fold(1u64, |n, &size| n.checked_mul(u64::try_from(size).ok()?));
+    elements?.checked_mul(ty.dtype.size() as u64)
+}
+
 struct Planner<'a> {
     function: &'a Function,
     gpu: &'a Gpu,
@@ -111,11 +130,17 @@ struct Planner<'a> {
     names: HashMap<FieldId, String>,
     /// Which tensor a variable is.
     places: HashMap<Var, TensorId>,
-    /// The kernels so far, by their text without their names; `None` where the grid has no blocks.
+    /// The kernels so far, by their text without the names of kernels and memory; `None` where the grid has no blocks.
     numbers: HashMap<String, Option<u32>>,
     written: Vec<Written>,
     /// The names of kernels so far.
     used: HashSet<String>,
+    /// Scalars that are known.
+    known: Known,
+    /// What depends on literals alone, and is there before the first run.
+    once: HashSet<Var>,
+    /// What stands before the loops that assign it.
+    hoisted: HashSet<Var>,
     plan: Plan,
 }
 
@@ -185,8 +210,25 @@ impl Planner<'_> {
 
     fn statement(&mut self, statement: &Statement, steps: &mut Vec<Step>) -> Result<(), ProgramError> {
         match &statement.kind {
-            StatementKind::Store { target, field } => self.store(statement, *target, *field, steps),
+            StatementKind::Store { target, field } => {
+                if self.hoisted.contains(target) {
+                    return Ok(());
+                }
+                self.known.store(self.function, *target, *field);
+                if self.is_once(*target, *field) {
+                    let mut init = std::mem::take(&mut self.plan.init);
+                    let done = self.store(statement, *target, *field, &mut init);
+                    self.plan.init = init;
+                    self.once.insert(*target);
+                    return done;
+                }
+                self.store(statement, *target, *field, steps)
+            }
             StatementKind::Constant { target, value } => {
+                if value.shape().is_empty() {
+                    self.known.learn(*target, value.get(0));
+                }
+                self.once.insert(*target);
                 let number = self.plan.constants.len() as u32;
                 let (name, ty) = (self.function.name_of(*target), self.function.ty(*target));
                 let id = self.tensor(name, ty, Place::Constant(number))?;
@@ -238,19 +280,35 @@ impl Planner<'_> {
             steps.push(Step::Copy { from, to });
             carried.push(to);
         }
+        let rounds = self.known.rounds(self.function, inits, [cond, body]);
+        if rounds == Some(0) {
+            return Ok(());
+        }
+        let stays = |i: usize| body.body.results.get(i) == body.params.get(i);
         let give = |planner: &mut Self, region: &Region| {
             planner.places.extend(region.params.iter().copied().zip(carried.iter().copied()));
-        };
-        give(self, cond);
-        let condition = self.block(&cond.body)?;
-        let test = match cond.body.results[..] {
-            [test] => self.get(test)?,
-            _ => {
-                let what = "a loop with a condition of several values".to_string();
-                return Err(CodegenError::Malformed { what, origin: None }.into());
+            for (i, param) in region.params.iter().enumerate().filter(|&(i, _)| stays(i)) {
+                if inits.get(i).is_some_and(|init| planner.once.contains(init)) {
+                    planner.once.insert(*param);
+                }
             }
         };
+        let mut until = None;
+        if rounds.is_none() {
+            give(self, cond);
+            self.hoist(cond, &stays, steps)?;
+            let condition = self.block(&cond.body)?;
+            let test = match cond.body.results[..] {
+                [test] => self.get(test)?,
+                _ => {
+                    let what = "a loop with a condition of several values".to_string();
+                    return Err(CodegenError::Malformed { what, origin: None }.into());
+                }
+            };
+            until = Some((condition, test));
+        }
         give(self, body);
+        self.hoist(body, &stays, steps)?;
         let mut list = self.block(&body.body)?;
         let results = self.all(&body.body.results)?;
         // A carried value that another one becomes must not be overwritten first.
@@ -269,8 +327,56 @@ impl Planner<'_> {
             }
         }
         list.extend(late);
-        steps.push(Step::While { condition, test, body: list });
+        match (rounds, until) {
+            (Some(1), _) => steps.extend(list),
+            (Some(count), _) => steps.push(Step::Repeat { count, body: list }),
+            (None, Some((condition, test))) => steps.push(Step::While { condition, test, body: list }),
+            (None, None) => {}
+        }
         Ok(())
+    }
+
+    /// Puts assignments of a region before its loop that read nothing which the loop changes. Kernels have no effect but what
+    /// they write, so they may also run where the loop does not.
+    fn hoist(
+        &mut self,
+        region: &Region,
+        stays: &dyn Fn(usize) -> bool,
+        steps: &mut Vec<Step>,
+    ) -> Result<(), ProgramError> {
+        let changed = region.params.iter().enumerate().filter(|&(i, _)| !stays(i)).map(|(_, &p)| p);
+        let mut own: HashSet<Var> = changed.collect();
+        own.extend(region.body.statements.iter().flat_map(|s| s.targets().iter().copied()));
+        for statement in &region.body.statements {
+            let StatementKind::Store { target, field } = statement.kind else { continue };
+            let small = bytes(self.function.ty(target)).is_some_and(|bytes| bytes <= KEPT);
+            if small && !self.reads(field).iter().any(|v| own.contains(v)) {
+                own.remove(&target);
+                self.statement(statement, steps)?;
+                self.hoisted.insert(target);
+            }
+        }
+        Ok(())
+    }
+
+    /// The variables that a field reads.
+    fn reads(&self, field: FieldId) -> Vec<Var> {
+        let tensor = |f: FieldId| match self.function.fields[f].kind {
+            FieldKind::Tensor(var) => Some(var),
+            _ => None,
+        };
+        self.function.fields.reachable(&[field]).into_iter().filter_map(tensor).collect()
+    }
+
+    /// Does an assignment depend on literals alone, and is it worth its memory between the runs? One value everywhere is
+    /// sooner written than copied.
+    fn is_once(&self, target: Var, field: FieldId) -> bool {
+        let most = match self.function.fields[field].kind {
+            FieldKind::Const(_) => SPLAT,
+            _ => KEPT,
+        };
+        bytes(self.function.ty(target)).is_some_and(|bytes| bytes <= most)
+            && self.reads(field).iter().all(|v| self.once.contains(v))
     }
 
     /// An assignment: kernels, or a step of the host where a GPU has no form for it.
@@ -391,7 +497,12 @@ impl Planner<'_> {
     /// The number of a kernel, which is made if there is none like it; `None` where its grid has no blocks. An error says
     /// why a GPU has no form for it.
     fn form(&mut self, kernel: &surject_kernel::Kernel, assignment: &str) -> Result<Option<u32>, String> {
-        let key = surject_kernel::Kernel { name: "k".into(), ..kernel.clone() }.to_string();
+        // What its memory is called makes no other kernel of it.
+        let mut nameless = surject_kernel::Kernel { name: "k".into(), ..kernel.clone() };
+        for (number, memory) in nameless.memory.iter_mut().enumerate() {
+            memory.name = format!("m{number}");
+        }
+        let key = nameless.to_string();
         if let Some(&number) = self.numbers.get(&key) {
             return Ok(number);
         }
@@ -403,6 +514,10 @@ impl Planner<'_> {
         let blocks = grid.map(|n| u32::try_from(n).unwrap_or(u32::MAX));
         if blocks[0] > i32::MAX as u32 || blocks[1] > 65_535 || blocks[2] > 65_535 {
             return Err(format!("a grid of {grid:?} blocks is larger than a GPU has"));
+        }
+        if written.launch.shared > self.gpu.shared {
+            let (needed, most) = (written.launch.shared, self.gpu.shared);
+            return Err(format!("{needed} bytes of shared memory for a block, which has {most} at most"));
         }
         let number = (!blocks.contains(&0)).then(|| {
             self.plan.kernels.push(Kernel {

@@ -5,12 +5,13 @@ use crate::model::model;
 use surject_codegen::kernels::contraction::{Share, Tiles};
 use surject_codegen::kernels::expression::{Expression, LoopInfo, Reduction};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
+use surject_codegen::kernels::running::Running;
 use surject_codegen::kernels::schedule::{Directive, Schedule};
 use surject_codegen::kernels::transpose::TransposeTile;
 use surject_kernel::Level;
 
 /// Rows, columns and terms from which on there are tiles.
-const TILED: i64 = 24;
+const TILED: i64 = 8;
 /// The most blocks in the second and third dimension of a grid.
 const GRID: i64 = 65_535;
 /// The bytes that a thread accesses at once.
@@ -126,6 +127,58 @@ impl Strategy for Points {
             return Err(format!("a reduction depends on `{}`", row.name));
         }
         let threads = self.gpu.block.min((row.extent / lanes).max(1));
+        let alone = self.schedule(&loops, &row, (threads, lanes), &[])?;
+        let grouped = self.groups(expression, &loops, &row, threads);
+        if grouped.is_empty() {
+            return Ok(proposal(&self.gpu, expression, alone));
+        }
+        // The model counts threads, not blocks: by it short rows cost what they cost together.
+        let Proposal { cost, .. } = proposal(&self.gpu, expression, alone);
+        let directives = self.schedule(&loops, &row, (threads, lanes), &grouped)?;
+        Ok(Proposal { schedule: Schedule { directives }, cost })
+    }
+}
+
+impl Points {
+    /// The loops whose iterations share a block with a row that is shorter than a block, and how many of each: the nearest
+    /// in memory first.
+    fn groups(
+        &self,
+        expression: &Expression,
+        loops: &[LoopInfo],
+        row: &LoopInfo,
+        threads: i64,
+    ) -> Vec<(String, i64)> {
+        let stored = |l: &LoopInfo| {
+            let strides = expression.strides(&l.name);
+            strides.iter().filter(|s| s.stored).map(|s| s.elements.abs()).min().unwrap_or(i64::MAX)
+        };
+        let free = |l: &&LoopInfo| l.parallel && l.extent > 1 && l.name != row.name;
+        let mut others: Vec<&LoopInfo> = loops.iter().filter(free).collect();
+        others.sort_by_key(|l| stored(l));
+        let (mut grouped, mut together) = (Vec::new(), threads);
+        for l in others {
+            if 2 * together > self.gpu.block {
+                break;
+            }
+            let wanted = (self.gpu.block + together - 1) / together;
+            // A whole number of groups, where that is about as many.
+            let fits = |n: &i64| l.extent % n == 0;
+            let by = (wanted..2 * wanted).find(fits).or_else(|| (wanted / 2 + 1..wanted).rev().find(fits));
+            let by = by.unwrap_or(wanted).min(l.extent);
+            grouped.push((l.name.clone(), by));
+            together *= by;
+        }
+        grouped
+    }
+
+    fn schedule(
+        &self,
+        loops: &[LoopInfo],
+        row: &LoopInfo,
+        (threads, lanes): (i64, i64),
+        grouped: &[(String, i64)],
+    ) -> Result<Vec<Directive>, String> {
         let mut directives = vec![Directive::Split(row.name.clone(), threads * lanes)];
         let mut inner = vec![format!("{}.i", row.name)];
         if lanes > 1 {
@@ -133,16 +186,26 @@ impl Strategy for Points {
             inner = vec![format!("{}.i.o", row.name), format!("{}.i.i", row.name)];
         }
         // Independent loops stand outside, those over elements that meet inside.
-        let mut order = ordered(&loops, Some(&row));
+        let mut order = ordered(loops, Some(row));
+        let mut together = Vec::new();
+        for (name, by) in grouped {
+            directives.push(Directive::Split(name.clone(), *by));
+            if let Some(l) = order.iter_mut().find(|l| l.0 == *name) {
+                *l = (format!("{name}.o"), (l.1 + by - 1) / by, true);
+            }
+            together.insert(0, format!("{name}.i"));
+        }
         order.push((format!("{}.o", row.name), (row.extent + threads * lanes - 1) / (threads * lanes), true));
         order.sort_by_key(|l| (!l.2, std::cmp::Reverse(l.1)));
-        directives.push(Directive::Order(order.iter().map(|l| l.0.clone()).chain(inner.clone()).collect()));
+        let names = order.iter().map(|l| &l.0).chain(&together).chain(&inner);
+        directives.push(Directive::Order(names.cloned().collect()));
         blocks(&order, None, &mut directives)?;
+        directives.extend(together.into_iter().map(|name| Directive::Parallel(name, Level::Thread)));
         directives.push(Directive::Parallel(inner[0].clone(), Level::Thread));
         if lanes > 1 {
             directives.push(Directive::Vectorise(inner[1].clone()));
         }
-        Ok(proposal(&self.gpu, expression, directives))
+        Ok(directives)
     }
 }
 
@@ -248,6 +311,9 @@ impl Strategy for Rows {
     }
 }
 
+/// The warps of a block that share terms, where there are terms for all of them.
+const WARPS: i64 = 8;
+
 /// Threads are neighbours across reductions: each has columns of its own, and the warps of a block share the terms.
 pub struct Columns(pub Gpu);
 
@@ -256,9 +322,24 @@ impl Strategy for Columns {
         "columns"
     }
 
+    /// Blocks of few warps, or where these are too few blocks, of more warps and fewer columns.
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
-        /// The warps of a block, where there are terms for all of them.
-        const WARPS: i64 = 8;
+        let first = self.schedule(expression, WARPS, true)?;
+        let mut best = proposal(&self.0, expression, first);
+        for warps in [WARPS, 2 * WARPS, 4 * WARPS] {
+            let Ok(directives) = self.schedule(expression, warps, false) else { continue };
+            let found = proposal(&self.0, expression, directives);
+            if found.cost < best.cost {
+                best = found;
+            }
+        }
+        Ok(best)
+    }
+}
+
+impl Columns {
+    /// By so many warps; with as many columns for each thread as lie in 16 bytes, or one.
+    fn schedule(&self, expression: &Expression, warps: i64, wide: bool) -> Result<Vec<Directive>, String> {
         let (loops, reductions) = (expression.loops(), expression.reductions());
         if reductions.is_empty() {
             return Err("there is no reduction".into());
@@ -270,22 +351,22 @@ impl Strategy for Columns {
         // Points that no reduction depends on are shared by the warps too.
         let apart = |l: &&LoopInfo| reductions.iter().all(|r| !r.outer.contains(&l.name));
         let beside = loops.iter().filter(|l| l.parallel).filter(apart).max_by_key(|l| l.extent);
-        let beside = beside.filter(|l| l.extent >= WARPS);
+        let beside = beside.filter(|l| l.extent >= warps);
         // The columns of a warp, as many for each thread as lie in 16 bytes. Lanes are innermost, and what is reduced in
         // them cannot be used again by further loops.
         let widest = lanes(expression, &row.name, row.extent);
         let again = loops.iter().any(|l| apart(&l));
-        let lanes = if !again && row.extent >= self.0.warp * widest { widest } else { 1 };
+        let lanes = if wide && !again && row.extent >= self.0.warp * widest { widest } else { 1 };
         let threads = self.0.warp;
         let mut directives = Vec::new();
         let mut shared: Vec<String> = Vec::new();
         for reduction in &reductions {
             let extent = |name: &String| expression.find(name).map_or(0, |l| l.extent);
             let longest = reduction.loops.iter().max_by_key(|name| extent(name));
-            let longest = longest.filter(|name| extent(name) >= 2 * WARPS);
-            let name = longest.ok_or_else(|| format!("a reduction has fewer than {} terms", 2 * WARPS))?;
+            let longest = longest.filter(|name| extent(name) >= 2 * warps);
+            let name = longest.ok_or_else(|| format!("a reduction has fewer than {} terms", 2 * warps))?;
             if !shared.contains(name) {
-                directives.push(Directive::Split(name.clone(), WARPS));
+                directives.push(Directive::Split(name.clone(), warps));
                 directives.push(Directive::Parallel(format!("{name}.i"), Level::Warp));
                 shared.push(name.clone());
             }
@@ -310,7 +391,7 @@ impl Strategy for Columns {
         names.push(inner[0].clone());
         names.extend(order.iter().filter(|l| !outer(&l.0)).map(|l| l.0.clone()));
         if let Some(beside) = beside {
-            directives.push(Directive::Split(beside.name.clone(), WARPS));
+            directives.push(Directive::Split(beside.name.clone(), warps));
             names.extend([format!("{}.o", beside.name), format!("{}.i", beside.name)]);
         }
         names.extend(inner.get(1).cloned());
@@ -323,7 +404,7 @@ impl Strategy for Columns {
         if lanes > 1 {
             directives.push(Directive::Vectorise(inner[1].clone()));
         }
-        Ok(proposal(&self.0, expression, directives))
+        Ok(directives)
     }
 }
 
@@ -365,6 +446,62 @@ impl Strategy for Transposes {
     }
 }
 
+/// Scans whose lines run in order.
+pub struct Scans(pub Gpu);
+
+impl Scans {
+    /// Elements of a line that a block scans at once, and the most of them.
+    pub const LINE: i64 = 1024;
+    pub const LONGEST: i64 = 4096;
+    /// Threads that keep memory busy.
+    pub const THREADS: f64 = 65536.0;
+
+    /// Do results lie next to each other along the loop?
+    pub fn is_next(expression: &Expression, along: &str) -> bool {
+        expression.strides(along).iter().any(|s| s.stored && s.elements.abs() == 1)
+    }
+}
+
+impl Strategy for Scans {
+    fn name(&self) -> &'static str {
+        "scans"
+    }
+
+    fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
+        /// The threads of a block that have lines of their own.
+        const ACROSS: i64 = 64;
+        let (along, length) = expression.scanned().ok_or("the expression is no scan")?;
+        let loops = expression.loops();
+        let points: f64 = loops.iter().map(|l| l.extent as f64).product();
+        let warp = self.0.warp;
+        let (running, threads) = if Scans::is_next(expression, &along) {
+            let each = [4, 8, 16].into_iter().find(|each| length <= Scans::LINE * each);
+            let each = each.ok_or_else(|| format!("a line of {length} elements is more than a block has"))?;
+            let threads = ((length + each - 1) / each + warp - 1) / warp * warp;
+            (Running { along, across: None, threads, each }, points / length as f64 * threads as f64)
+        } else {
+            let next = |l: &&LoopInfo| {
+                l.parallel && expression.strides(&l.name).iter().any(|s| s.stored && s.elements == 1)
+            };
+            let across = loops.iter().find(next).ok_or("results lie next to each other along no loop")?;
+            let lines = points / length as f64;
+            let lanes = lanes(expression, &across.name, across.extent);
+            let each = if lines / lanes as f64 >= Scans::THREADS / 8.0 { lanes } else { 1 };
+            let threads = ((across.extent / each + warp - 1) / warp * warp).clamp(warp, ACROSS);
+            (Running { along, across: Some(across.name.clone()), threads, each }, lines / each as f64)
+        };
+        // The model knows reductions: here every element is loaded and stored once.
+        let bytes: f64 = expression.traffic().iter().map(|t| t.1).sum();
+        let each = running.each as f64;
+        let busy = (threads * each / Scans::THREADS).min(1.0);
+        let steps = if running.across.is_some() { length as f64 } else { each + 20.0 };
+        let seconds = 2e-6 + (bytes / self.0.bandwidth / busy).max(steps * 30.0 / self.0.clock);
+        let schedule = Schedule { directives: vec![Directive::Scan(running)] };
+        schedule.check(expression).map_err(|error| error.to_string())?;
+        Ok(Proposal { schedule, cost: seconds * self.0.clock })
+    }
+}
+
 /// One thread.
 pub struct Serial(pub Gpu);
 
@@ -402,17 +539,45 @@ impl Strategy for Contractions {
         let rows = longest(&product.rows).ok_or_else(|| missing("rows"))?;
         let columns = longest(&product.columns).ok_or_else(|| missing("columns"))?;
         let terms = longest(&product.terms).ok_or_else(|| missing("terms"))?;
-        // Half as many rows where tiles would not keep all multiprocessors busy.
-        let tiles = |m: i64, n: i64| ((rows.extent + m - 1) / m) * ((columns.extent + n - 1) / n);
-        let (tile, share) = if self.units {
-            let own = if tiles(128, 64) >= self.gpu.multiprocessors { 32 } else { 16 };
-            ([4 * own, 64, 32], Share::Warp(own))
-        } else {
-            let lanes = (WIDEST / expression.element_bytes() as i64).clamp(1, 4);
-            let warps = if tiles(64, 32 * lanes) >= self.gpu.multiprocessors { 8 } else { 4 };
-            ([8 * warps, 32 * lanes, 32], Share::Thread([8, lanes]))
-        };
-        let tiles = Tiles { loops: [rows.name, columns.name, terms.name], tile, share };
-        Ok(proposal(&self.gpu, expression, vec![Directive::Contract(tiles)]))
+        let loops = [rows.name.clone(), columns.name.clone(), terms.name.clone()];
+        let by_terms = expression.right_lies_by_terms(&terms.name, &columns.name);
+        let proposals =
+            self.shares(expression, by_terms, terms.extent).into_iter().filter_map(|(tile, share)| {
+                let tiles = Tiles { loops: loops.clone(), tile, share };
+                let found = proposal(&self.gpu, expression, vec![Directive::Contract(tiles)]);
+                found.schedule.check(expression).is_ok().then_some(found)
+            });
+        let best = proposals.min_by(|a, b| a.cost.total_cmp(&b.cost));
+        best.ok_or_else(|| "no tile fits the expression".into())
+    }
+}
+
+impl Contractions {
+    /// Tiles, and who sums what of them; the first of those that take the same time is the best.
+    fn shares(&self, expression: &Expression, by_terms: bool, terms: i64) -> Vec<([i64; 3], Share)> {
+        let mut all = Vec::new();
+        if self.units {
+            let depth = if terms % 64 == 0 { 64 } else { 32 };
+            for (warps, rows, columns) in
+                [(8, 32, 128), (4, 32, 128), (8, 32, 64), (4, 32, 64), (4, 16, 64), (2, 16, 64), (2, 16, 32)]
+            {
+                all.push(([warps * rows, columns, depth], Share::Warp(rows)));
+            }
+            return all;
+        }
+        let widest = (WIDEST / expression.element_bytes() as i64).clamp(1, 4);
+        for (warps, rows, lanes) in
+            [(8, 16, 4), (4, 16, 4), (8, 8, 4), (4, 8, 4), (8, 8, 2), (4, 8, 2), (4, 8, 1)]
+        {
+            if lanes > widest {
+                continue;
+            }
+            // Where the terms of a column lie next to each other, a thread has its columns one by one.
+            let own = if by_terms { 1 } else { lanes };
+            for depth in [16, 32] {
+                all.push(([warps * rows, 32 * lanes, depth], Share::Thread([rows, own])));
+            }
+        }
+        all
     }
 }

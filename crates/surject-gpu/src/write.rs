@@ -3,7 +3,8 @@
 //! # Agents
 //!
 //! The iterations of the loops over blocks, one inside of the other, are the blocks of the grid, the innermost loop its
-//! first dimension; without such a loop there is one block. A block has
+//! first dimension; without such a loop there is one block. Where a grid has too few dimensions for them, or one that is
+//! too short, all of them lie in the first dimension, one after the other. A block has
 //! as many threads as its loops over threads and warps need at most; where one needs fewer, the others pass by. What
 //! stands inside of a block and outside of its loops over threads is computed by every thread, and what it writes one
 //! thread writes; a barrier stands where that, or the end of a loop over threads, must be seen.
@@ -51,8 +52,10 @@ pub struct Written {
 pub struct Launch {
     /// The name of the function.
     pub name: String,
-    /// The loops over blocks, the innermost one first: from, up to, and by how much; at most three.
+    /// The loops over blocks, the innermost one first: from, up to, and by how much.
     pub blocks: Vec<(Affine, Affine, i64)>,
+    /// Do all of them lie in the first dimension of the grid? Else each has a dimension, and there are at most three.
+    pub linear: bool,
     /// The threads of a block.
     pub threads: i64,
     /// The bytes of shared memory that the launch gives to each block.
@@ -62,10 +65,12 @@ pub struct Launch {
 impl Launch {
     /// The number of blocks in each of three dimensions, given the value of each size; `None` where it does not fit.
     pub fn grid(&self, size: &dyn Fn(Value) -> Option<i64>) -> Option<[i64; 3]> {
-        let mut grid = [1; 3];
-        for ((low, high, step), blocks) in self.blocks.iter().zip(&mut grid) {
+        let mut grid = [1i64; 3];
+        for (number, (low, high, step)) in self.blocks.iter().enumerate() {
             let (low, high) = (low.at(0, size)?, high.at(0, size)?);
-            *blocks = high.checked_sub(low)?.max(0).checked_add(step - 1)? / step;
+            let count = high.checked_sub(low)?.max(0).checked_add(step - 1)? / step;
+            let blocks = grid.get_mut(if self.linear { 0 } else { number })?;
+            *blocks = blocks.checked_mul(count)?;
         }
         Some(grid)
     }
@@ -77,6 +82,8 @@ const STATIC_SHARED: i64 = 48 * 1024;
 const MAX_THREADS: i64 = 1024;
 /// The threads of a warp.
 const WARP: i64 = 32;
+/// The most blocks in a dimension of a grid that is not the first.
+const MAX_BLOCKS: i64 = 65_535;
 
 /// Writes a kernel in the operations that [`surject_codegen::kernels::legal`] leaves.
 pub fn write(kernel: &Kernel) -> Result<Written, WriteError> {
@@ -135,6 +142,8 @@ struct Writer<'k> {
     threads: i64,
     /// Loops over blocks that are not written yet.
     grid: usize,
+    /// How many blocks each of them has, the innermost one first, where all lie in the first dimension of the grid.
+    linear: Option<Vec<i64>>,
     /// Accesses since the last barrier of the block, and of the warp, that others may have to wait for.
     pending: [bool; 2],
     /// The number of the thread, and that of the lane and of the warp, as `i64`.
@@ -157,6 +166,7 @@ impl<'k> Writer<'k> {
             agent: Agent::Block,
             threads: 1,
             grid: 0,
+            linear: None,
             pending: [false; 2],
             numbers: Default::default(),
             shared: 0,
@@ -180,10 +190,18 @@ impl<'k> Writer<'k> {
             blocks.insert(0, (low.clone(), high.clone(), *step));
             region = body;
         }
-        if blocks.len() > 3 {
-            return Err("more than three loops over blocks; a grid has three dimensions".into());
-        }
         self.grid = blocks.len();
+        let counts: Vec<Option<i64>> =
+            blocks.iter().map(|(low, high, step)| count(low, high, *step)).collect();
+        if blocks.len() > 3 || counts.iter().skip(1).any(|n| n.is_some_and(|n| n > MAX_BLOCKS)) {
+            let known = counts.into_iter().collect::<Option<Vec<i64>>>();
+            let known = known.ok_or("more blocks than a grid has dimensions for, of sizes of run time")?;
+            let all = known.iter().try_fold(1i64, |all, &n| all.checked_mul(n));
+            if all.is_none_or(|all| all > i64::from(i32::MAX)) {
+                return Err(format!("a grid of {known:?} blocks, which is larger than a GPU has"));
+            }
+            self.linear = Some(known);
+        }
         self.threads = threads(&kernel.body)?;
         if self.threads > MAX_THREADS {
             return Err(format!("{} threads; a block has at most {MAX_THREADS}", self.threads));
@@ -229,7 +247,16 @@ impl<'k> Writer<'k> {
             self.text.take()
         );
         let shared = if self.dynamic { self.shared } else { 0 };
-        Ok(Written { text, launch: Launch { name: name.clone(), blocks, threads: self.threads, shared } })
+        Ok(Written {
+            text,
+            launch: Launch {
+                name: name.clone(),
+                blocks,
+                linear: self.linear.is_some(),
+                threads: self.threads,
+                shared,
+            },
+        })
     }
 
     fn thread_numbers(&mut self) {

@@ -30,7 +30,8 @@
 //!
 //! **Copies in the background.** `async_copy` reads its elements when it begins. What it writes is undefined until an
 //! `async_wait` of the same agent is through; `async_commit` ends a group of copies, and `async_wait n` waits until at
-//! most `n` groups are left. No agent ends before its copies.
+//! most `n` groups are left. What an iteration of a loop over threads leaves under way passes to the iteration of the same
+//! number in the next loop over threads of the same outer agent. No other agent ends before its copies.
 //!
 //! **Prefetches** have no effect but on time, and may name any element.
 //!

@@ -52,6 +52,7 @@ fn plan() -> Plan {
             tensors: 3,
         }],
         host: Vec::new(),
+        init: vec![],
         steps: vec![Step::Launch { kernel: 0, tensors: ids }],
         constants: vec![integers([10, 20])],
         arena_bytes: 256,

@@ -9,6 +9,9 @@ use surject_ir::{AccOp, BinaryOp, DType};
 /// The threads of a warp.
 pub(crate) const WARP: i64 = 32;
 
+/// The bytes that a thread accesses at once.
+pub(crate) const WIDEST: i64 = 16;
+
 /// A sum of products of a left and a right value: with loops over points that only one of them depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Product {
@@ -90,6 +93,23 @@ pub(crate) struct Contraction {
     pub(crate) parts: Parts,
     pub(crate) loops: [LoopId; 3],
     pub(crate) tiles: Tiles,
+    /// How the left and the right value are brought.
+    pub(crate) bring: [Bring; 2],
+}
+
+/// How threads bring a tile of a value into shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bring {
+    /// What lies next to each other there: the terms of a row or column, or the rows or columns of a term. It is what lies
+    /// next to each other in global memory too, where anything does.
+    pub(crate) by_terms: bool,
+    /// Elements that a thread brings at once.
+    pub(crate) lanes: i64,
+    /// Threads of a warp that are neighbours along what lies next to each other, and how often they go on there.
+    pub(crate) along: i64,
+    pub(crate) along_steps: i64,
+    /// How often the warps of a block go on across it.
+    pub(crate) across_steps: i64,
 }
 
 impl Contraction {
@@ -123,16 +143,77 @@ impl Expression {
         .then_some(Parts { sum, left, right })
     }
 
-    /// The type of a product that matrix units do not have.
-    fn matrix_type(&self, parts: &Parts) -> Option<DType> {
-        let (left, right) = (self.dag[parts.left].dtype, self.dag[parts.right].dtype);
-        let has = left == right && matches!(left, DType::F16 | DType::BF16);
-        (!has).then_some(if left == right { left } else { right })
+    /// The parts of a sum of products whose factors matrix units multiply, or the type of one that they do not. Factors
+    /// of 16 bits may be converted to `f32` first: the units round no product either.
+    fn parts_of_units(&self, parts: &Parts) -> Result<Parts, DType> {
+        let narrow = |n: NodeId| match self.dag[n].node {
+            Node::Convert(x) if self.dag[n].dtype == DType::F32 => x,
+            _ => n,
+        };
+        let [left, right] = [parts.left, parts.right].map(narrow);
+        let (of_left, of_right) = (self.dag[left].dtype, self.dag[right].dtype);
+        match of_left == of_right && matches!(of_left, DType::F16 | DType::BF16) {
+            true => Ok(Parts { left, right, ..*parts }),
+            false if of_left == of_right => Err(of_left),
+            false => Err(of_right),
+        }
     }
 
     /// Do matrix units have the types of this sum of products?
     pub fn suits_matrix_units(&self) -> bool {
-        self.parts().is_some_and(|parts| self.matrix_type(&parts).is_none())
+        self.parts().is_some_and(|parts| self.parts_of_units(&parts).is_ok())
+    }
+
+    /// Do the terms of the right value of a sum of products lie next to each other in memory, along a loop?
+    pub fn right_lies_by_terms(&self, term: &str, column: &str) -> bool {
+        match (self.parts(), self.id(term), self.id(column)) {
+            (Some(parts), Some(term), Some(column)) => self.lies_by_terms(parts.right, column, term),
+            _ => false,
+        }
+    }
+
+    /// Are the loads of a value at neighbours along a loop neighbours in memory?
+    fn lie_next(&self, value: NodeId, along: LoopId) -> bool {
+        let nodes = self.dag.reachable(&[value], true);
+        let strides = nodes.into_iter().filter_map(|n| match &self.dag[n].node {
+            Node::Load { address, .. } => Some(address.coeff(along)),
+            _ => None,
+        });
+        let mut strides = strides.filter(|&s| s != 0).peekable();
+        strides.peek().is_some() && strides.all(|s| s == 1)
+    }
+
+    fn lies_by_terms(&self, value: NodeId, own: LoopId, term: LoopId) -> bool {
+        self.lie_next(value, term) && !self.lie_next(value, own)
+    }
+
+    /// How the warps of a block bring a tile of a value: `size` rows or columns along its own loop, and terms.
+    fn bring(
+        &self,
+        value: NodeId,
+        (own, size): (LoopId, i64),
+        (term, terms): (LoopId, i64),
+        warps: i64,
+    ) -> Result<Bring, String> {
+        let by_terms = self.lies_by_terms(value, own, term);
+        let (next, length, other) = if by_terms { (term, terms, size) } else { (own, size, terms) };
+        // Several at once where rows begin at multiples of them.
+        let most = (WIDEST / self.dag[value].dtype.size().max(1) as i64).max(1);
+        let whole = self.lie_next(value, next) && self.dag.extent(next) % most == 0;
+        let shared = |lanes: i64| {
+            let slots = length / lanes;
+            let along = slots.min(WARP);
+            let divides = length % lanes == 0 && WARP % along == 0 && slots % along == 0;
+            divides.then_some((along, slots / along))
+        };
+        let found = [if whole { most } else { 1 }, 1].into_iter().find_map(|l| Some((l, shared(l)?)));
+        let (lanes, (along, along_steps)) =
+            found.ok_or_else(|| format!("{length} neighbours are not shared evenly by {WARP} threads"))?;
+        let across = warps * WARP / along;
+        if other % across != 0 {
+            return Err(format!("{other} times {length} elements are not shared evenly by {warps} warps"));
+        }
+        Ok(Bring { by_terms, lanes, along, along_steps, across_steps: other / across })
     }
 
     /// The expression as a sum of products, if it is one.
@@ -174,23 +255,35 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
     if m % rows != 0 || !(1..=WARP).contains(&tiles.warps()) {
         return Err(format!("{m} rows are not those of 1 to {WARP} warps with {rows} each"));
     }
-    if n % (WARP * columns) != 0 || m % WARP != 0 || k % WARP != 0 || k % tiles.warps() != 0 {
+    if n % (WARP * columns) != 0 || m % WARP != 0 {
         return Err(format!(
-            "a tile of {m} by {n} by {k}: the columns are multiples of {}, rows and terms of {WARP}",
+            "a tile of {m} by {n}: the columns are multiples of {}, the rows of {WARP}",
             WARP * columns
         ));
     }
-    if matches!(tiles.share, Share::Warp(_)) {
-        if let Some(dtype) = expression.matrix_type(&parts) {
-            return Err(format!("matrix units multiply f16 or bf16 of one type here, not {dtype}"));
+    let parts = match tiles.share {
+        Share::Thread(_) => parts,
+        Share::Warp(_) => {
+            let units = expression.parts_of_units(&parts);
+            let units = units.map_err(|dtype| {
+                format!("matrix units multiply f16 or bf16 of one type here, not {dtype}")
+            })?;
+            if rows % 16 != 0 || n > 8 * WARP || k % 16 != 0 {
+                return Err(format!(
+                    "the rows of a warp and the terms are multiples of 16, not {rows} and {k}, and the columns at \
+                     most 256"
+                ));
+            }
+            units
         }
-        if rows % 16 != 0 || n > 8 * WARP || m % tiles.warps() != 0 {
-            return Err(format!(
-                "the rows of a warp are multiples of 16, not {rows}, and the columns at most 256"
-            ));
-        }
-    }
+    };
     let id = |name: &String| expression.id(name).ok_or_else(|| format!("there is no loop `{name}`"));
     let loops = [id(&tiles.loops[0])?, id(&tiles.loops[1])?, id(&tiles.loops[2])?];
-    Ok(Contraction { parts, loops, tiles: tiles.clone() })
+    let bring = |value, own, size| expression.bring(value, (own, size), (loops[2], k), tiles.warps());
+    let bring = [bring(parts.left, loops[0], m)?, bring(parts.right, loops[1], n)?];
+    if bring[1].by_terms && matches!(tiles.share, Share::Thread(_)) && columns != 1 {
+        let what = "the terms of a column lie next to each other, and its columns do not";
+        return Err(format!("{what}: a thread has one column at once, not {columns}"));
+    }
+    Ok(Contraction { parts, loops, tiles: tiles.clone(), bring })
 }

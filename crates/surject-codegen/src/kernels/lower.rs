@@ -6,6 +6,7 @@
 
 mod contraction;
 mod meet;
+mod running;
 mod transpose;
 
 use super::expression::{Expression, Tensor};
@@ -41,6 +42,7 @@ pub enum LowerError {
 /// The kernel of an expression, by a schedule.
 pub fn lower(name: &str, expression: &Expression, schedule: &Schedule) -> Result<Launch, LowerError> {
     let resolved = resolve(expression, schedule)?;
+    let expression = resolved.scan.as_ref().map_or(expression, |scan| &scan.expression);
     let mut b = Builder::new(name);
     let (mut memory, mut tensors) = (BTreeMap::new(), Vec::new());
     let loads = expression.nodes().into_iter().filter_map(|n| match expression.dag[n].node {
@@ -80,10 +82,11 @@ pub fn lower(name: &str, expression: &Expression, schedule: &Schedule) -> Result
         shared: HashMap::new(),
         joined: HashSet::new(),
     };
-    match (&resolved.contraction, &resolved.transpose) {
-        (Some(contraction), _) => lowering.contraction(contraction)?,
-        (None, Some(transpose)) => lowering.transpose(transpose)?,
-        (None, None) => lowering.points(&resolved.points)?,
+    match (&resolved.contraction, &resolved.transpose, &resolved.scan) {
+        (Some(contraction), ..) => lowering.contraction(contraction)?,
+        (None, Some(transpose), _) => lowering.transpose(transpose)?,
+        (None, None, Some(scan)) => lowering.running(scan)?,
+        (None, None, None) => lowering.points(&resolved.points)?,
     }
     Ok(Launch { kernel: lowering.b.finish(), tensors })
 }
@@ -204,7 +207,8 @@ impl Lowering<'_> {
             AxisKind::Parallel(level @ (Level::Thread | Level::Warp)) => {
                 let agent = if level == Level::Thread { self.thread } else { self.warp };
                 let agent = agent.ok_or_else(|| CodegenError::malformed("threads without a loop"))?;
-                self.bind(axis, agent.into())?;
+                let own = self.part(axis, agent);
+                self.bind(axis, own)?;
                 return Ok(None);
             }
             AxisKind::Parallel(level) => LoopKind::Parallel(level),
@@ -218,6 +222,18 @@ impl Lowering<'_> {
         self.opened.push(kind);
         self.bind(axis, variable.into())?;
         Ok(Some(carried))
+    }
+
+    /// The iteration of a thread or a warp: its number, or a part of it where threads share several loops over points.
+    fn part(&mut self, axis: &Axis, agent: Value) -> Affine {
+        let together: Vec<&Axis> = self.resolved.points.iter().filter(|a| a.kind == axis.kind).collect();
+        match together.iter().position(|a| a.name == axis.name) {
+            Some(at) if together.len() > 1 => {
+                let sizes: Vec<i64> = together.iter().map(|a| a.extent).collect();
+                self.digits(&agent.into(), &sizes).swap_remove(at)
+            }
+            _ => agent.into(),
+        }
     }
 
     /// Closes the loop that was opened last.

@@ -52,9 +52,9 @@ pub trait Machine {
         None
     }
 
-    /// In blocks of how many elements a scan of lines of this length is made; `None`: as the reduction that it is written
+    /// In blocks of how many elements an expression is made that scans lines of this length along a loop; `None`: as the reduction that it is written
     /// as, or as the machine's strategies see fit.
-    fn scan_block(&self, _length: i64) -> Option<i64> {
+    fn scan_block(&self, _: &Expression, _along: &str, _length: i64) -> Option<i64> {
         None
     }
 

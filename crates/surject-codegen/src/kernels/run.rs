@@ -7,7 +7,6 @@ use super::expression::{Assignment, Expression, Tensor, assignment};
 use super::library::{Call, LibraryKernels};
 use super::lower::{Launch, lower};
 use super::machine::{Machine, choose};
-use super::scan::scanned;
 use super::schedule::{Schedule, Schedules};
 use super::stages::Stages;
 use crate::CodegenError;
@@ -108,7 +107,8 @@ pub fn kernels(
         let given = given.get(&name).cloned();
         // The temporaries stand behind the variables and the target.
         let buf = |number: usize| Buf((function.vars.len() + 1 + number) as u32);
-        let block = scanned(expression).filter(|_| given.is_none()).and_then(|n| machine.scan_block(n));
+        let scanned = expression.scanned().filter(|_| given.is_none());
+        let block = scanned.and_then(|(along, length)| machine.scan_block(expression, &along, length));
         if let Some(block) = block {
             let numbers = [temporaries.len(), temporaries.len() + 1].map(|number| (number, buf(number)));
             if let Some(scan) = expression.in_scan_blocks(block, numbers)? {

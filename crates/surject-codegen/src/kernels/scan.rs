@@ -30,14 +30,8 @@ pub struct ScanBlocks {
     pub temporary: TensorType,
 }
 
-/// The length of the line that an expression scans, if that is all that it reduces.
-pub(crate) fn scanned(expression: &Expression) -> Option<i64> {
-    let mut dag = expression.dag.clone();
-    let found = only_scan(expression, &mut dag)?.0;
-    Some(dag.extent(found.along))
-}
-
-fn only_scan(expression: &Expression, dag: &mut Dag) -> Option<(Scan, FieldId)> {
+/// The scan of an expression, if that is all that it reduces, and its field. The term of a step is added to the graph.
+pub(super) fn only_scan(expression: &Expression, dag: &mut Dag) -> Option<(Scan, FieldId)> {
     let mut reductions =
         expression.nodes().into_iter().filter(|&n| matches!(expression.dag[n].node, Node::Reduce { .. }));
     let (Some(node), None) = (reductions.next(), reductions.next()) else { return None };
@@ -223,14 +217,15 @@ impl Cut<'_> {
         let mut dag = self.dag.clone();
         let block = dag.add_loop(blocks).ok_or_else(many)?;
         let within = dag.add_loop(elements).ok_or_else(many)?;
-        let earlier = dag.add_loop(elements).ok_or_else(many)?;
+        let lag = dag.add_loop(elements).ok_or_else(many)?;
         let number = Lin::var(block).plus(&Lin::constant(first), 1).ok_or_else(overflow)?;
         let load = Node::Load { buf: before.1, address: self.place(&number)?, guards: Vec::new() };
         let load = dag.add(load, self.joined);
-        let expr = Lin::var(within).plus(&Lin::var(earlier), -1).ok_or_else(overflow)?;
-        let distance = self.distance(&number, &Lin::var(earlier))?;
+        // From the own term of a result back, which is a scan again.
+        let expr = Lin::var(within).plus(&Lin::var(lag), -1).ok_or_else(overflow)?;
+        let distance = self.distance(&number, &expr)?;
         let term = self.term(&mut dag, &distance, Guard { expr, bound: elements })?;
-        let own = self.reduced(&mut dag, earlier, term);
+        let own = self.reduced(&mut dag, lag, term);
         let whole = dag.binary(joining(self.scan.op)?, load, own);
         let dtype = self.dag[self.scan.node].dtype;
         let whole = if dtype == self.joined { whole } else { dag.add(Node::Convert(whole), dtype) };

@@ -16,14 +16,19 @@
 //! `transpose i1 i0 tile 32 32 warps 8` is one for points without reductions: results lie along `i1`, and what is loaded
 //! along `i0` goes through a tile of so many of both in shared memory, so that loads and stores are coalesced.
 //!
+//! `scan i0 threads 256 each 4` is one for scans: the threads of a block share a line along `i0`, of which each has so many
+//! neighbours. With `across i1` threads are neighbours along `i1` instead, and each runs through lines of its own.
+//!
 //! Threads and warps share loops over the points, and reductions: every loop that is `parallel … thread` is shared by the
 //! same threads, every loop that is `parallel … warp` by the same warps of a block. They stand directly inside of the
-//! blocks and run all other loops each.
+//! blocks and run all other loops each. Several loops over the points may be `parallel … thread`, where one has few
+//! iterations: a thread has one iteration of each, and neighbours differ in the innermost one.
 //!
 //! Without directives the loops run one after the other, in the order of the expression.
 
 use super::contraction::{Contraction, Tiles, WARP, fit};
 use super::expression::Expression;
+use super::running::{self, Running, RunningScan};
 use super::transpose::{self, Transpose, TransposeTile};
 use crate::expression::address::LoopId;
 use crate::expression::dag::{Node, NodeId};
@@ -49,6 +54,8 @@ pub enum Directive {
     Contract(Tiles),
     /// Points whose loads go through a tile in shared memory. It is the whole schedule.
     Transpose(TransposeTile),
+    /// A scan whose lines run in order. It is the whole schedule.
+    Scan(Running),
 }
 
 /// How an expression is computed.
@@ -78,6 +85,7 @@ impl fmt::Display for Directive {
             Directive::Unroll(name) => write!(f, "unroll {name}"),
             Directive::Contract(tiles) => write!(f, "{tiles}"),
             Directive::Transpose(tile) => write!(f, "{tile}"),
+            Directive::Scan(running) => write!(f, "{running}"),
         }
     }
 }
@@ -130,10 +138,12 @@ fn directive(words: &[&str]) -> Result<Directive, String> {
         ["unroll", name] => Directive::Unroll(name.to_string()),
         ["contract", words @ ..] => Directive::Contract(Tiles::read(words)?),
         ["transpose", words @ ..] => Directive::Transpose(TransposeTile::read(words)?),
+        ["scan", words @ ..] => Directive::Scan(Running::read(words)?),
         _ => {
             return Err(format!(
                 "`{}` is no directive: split L by N, order L…, parallel L LEVEL, vectorise L, unroll L, \
-                 contract ROWS COLUMNS TERMS tile M N K thread M N|warp M, transpose L L tile N N warps N",
+                 contract ROWS COLUMNS TERMS tile M N K thread M N|warp M, transpose L L tile N N warps N, \
+                 scan L [across L] threads N each N",
                 words.join(" ")
             ));
         }
@@ -251,13 +261,24 @@ pub(crate) struct Resolved {
     pub(crate) contraction: Option<Contraction>,
     /// The tile of a transposition, which has no other loops either.
     pub(crate) transpose: Option<Transpose>,
+    /// The scan, which has none either.
+    pub(crate) scan: Option<RunningScan>,
 }
 
 impl Resolved {
     /// A form with loops of its own, some of which are not cut into whole tiles.
     fn form(cut: Vec<LoopId>) -> Resolved {
         let (points, reductions) = (Vec::new(), HashMap::new());
-        Resolved { points, reductions, cut, threads: None, warps: None, contraction: None, transpose: None }
+        Resolved {
+            points,
+            reductions,
+            cut,
+            threads: None,
+            warps: None,
+            contraction: None,
+            transpose: None,
+            scan: None,
+        }
     }
 }
 
@@ -284,7 +305,8 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
         };
         loops.iter().map(axis).collect()
     };
-    let is_form = |d: &Directive| matches!(d, Directive::Contract(_) | Directive::Transpose(_));
+    let is_form =
+        |d: &Directive| matches!(d, Directive::Contract(_) | Directive::Transpose(_) | Directive::Scan(_));
     if let Some(i) = schedule.directives.iter().position(is_form) {
         let fault = |message: String| ScheduleError { line: Some(i + 1), message };
         return match &schedule.directives[..] {
@@ -298,7 +320,12 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
                 let cut = transpose.cut(expression);
                 Ok(Resolved { transpose: Some(transpose), ..Resolved::form(cut) })
             }
-            _ => Err(fault("`contract` and `transpose` are whole schedules".into())),
+            [Directive::Scan(running)] => {
+                let scan = running::fit(expression, running).map_err(fault)?;
+                let cut = scan.cut();
+                Ok(Resolved { scan: Some(scan), ..Resolved::form(cut) })
+            }
+            _ => Err(fault("`contract`, `transpose` and `scan` are whole schedules".into())),
         };
     }
     // The first nest is that of the points.
@@ -403,7 +430,9 @@ fn apply(
         }
         Directive::Vectorise(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Lanes)),
         Directive::Unroll(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Unrolled)),
-        Directive::Contract(_) | Directive::Transpose(_) => Err("this is a whole schedule".into()),
+        Directive::Contract(_) | Directive::Transpose(_) | Directive::Scan(_) => {
+            Err("this is a whole schedule".into())
+        }
     }
 }
 
@@ -433,7 +462,8 @@ fn check(
     expression: &Expression,
     nests: &[(Option<NodeId>, Vec<Axis>)],
 ) -> Result<(Option<i64>, Option<i64>), Unfit> {
-    let (mut threads, mut warps): (Option<&Axis>, Option<&Axis>) = (None, None);
+    // A loop over threads or warps, and how many share it.
+    let (mut threads, mut warps): (Option<(&str, i64)>, Option<(&str, i64)>) = (None, None);
     // The lanes of the points, whose nest is the first.
     let mut lanes: Option<&Axis> = None;
     let all = || nests.iter().flat_map(|n| &n.1);
@@ -458,20 +488,23 @@ fn check(
                     if !nests[0].1.iter().any(blocks) {
                         return unfit(format!("the {level}s of `{name}` stand inside of a loop over blocks"));
                     }
-                    if axes.iter().filter(|a| a.kind == axis.kind).count() > 1 {
+                    let alike = || axes.iter().filter(|a| a.kind == axis.kind);
+                    if (level == Level::Warp || reduction.is_some()) && alike().count() > 1 {
                         return unfit(format!("`{name}` is not the only loop over {level}s"));
                     }
-                    let shared = if level == Level::Thread { &mut threads } else { &mut warps };
-                    if let Some(other) = shared.filter(|other| other.extent != axis.extent) {
-                        let (extent, others) = (axis.extent, other.extent);
+                    let all_extents = alike().try_fold(1i64, |n, a| n.checked_mul(a.extent));
+                    let extent = all_extents.filter(|&n| n <= BLOCK);
+                    let Some(extent) = extent.or((alike().count() == 1).then_some(axis.extent)) else {
                         return unfit(format!(
-                            "`{name}` has {extent} {level}s, and `{}` has {others}",
-                            other.name
+                            "a block has {BLOCK} threads at most, and `{name}` has more with others"
                         ));
+                    };
+                    let shared = if level == Level::Thread { &mut threads } else { &mut warps };
+                    if let Some((other, others)) = shared.filter(|other| other.1 != extent) {
+                        return unfit(format!("`{name}` has {extent} {level}s, and `{other}` has {others}"));
                     }
-                    *shared = Some(axis);
+                    *shared = Some((name, extent));
                     // In a warp threads exchange values, those of several warps meet in memory of the block.
-                    let extent = axis.extent;
                     if level == Level::Warp && reduction.is_some() {
                         if extent > BLOCK / WARP {
                             return unfit(format!(
@@ -555,5 +588,5 @@ fn check(
             }
         }
     }
-    Ok((threads.map(|t| t.extent), warps.map(|w| w.extent)))
+    Ok((threads.map(|t| t.1), warps.map(|w| w.1)))
 }

@@ -2,6 +2,7 @@
 
 use crate::toy::Toy;
 use std::collections::BTreeSet;
+use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::library::Call;
 use surject_codegen::kernels::machine::{Machine, Spread, Strategy};
 use surject_codegen::kernels::run::{assignments, calls, kernels, run};
@@ -86,7 +87,7 @@ impl Machine for Blocks {
         Toy.strategies()
     }
 
-    fn scan_block(&self, _: i64) -> Option<i64> {
+    fn scan_block(&self, _: &Expression, _: &str, _: i64) -> Option<i64> {
         Some(self.0)
     }
 }

@@ -32,6 +32,9 @@ fn a_schedule_reads_as_it_prints() {
     let text = "split i0 by 8\norder i0.o i0.i\nparallel i0.o task\nvectorise i0.i\nunroll k0\n";
     let schedule: Schedule = text.parse().unwrap();
     assert_eq!(schedule.to_string(), text);
+    let text = "scan i0 threads 256 each 4\nscan i1 across i2 threads 64 each 1\n";
+    let schedule: Schedule = text.parse().unwrap();
+    assert_eq!(schedule.to_string(), text);
 }
 
 #[test]
@@ -85,6 +88,9 @@ fn what_does_not_fit_is_said_where_it_stands() {
         "kernel y_0\nsplit k0 by 4\nparallel k0.i thread",
         "kernel y_0\nsplit i0 by 4\nparallel i0.o block\nparallel i0.i thread\nsplit k0 by 8\nparallel k0.i thread",
         "kernel y_0\nfuse i0",
+        "kernel y_0\nscan i0 threads 32",
+        "kernel y_0\nscan i0 threads 32 each 4",
+        "kernel y_0\nparallel i0 block\nsplit k0 by 2\nparallel k0.i thread\nparallel k0.o thread",
         "kernel y_0\nunroll k0\nkernel y_0\nunroll k0",
     ];
     let said: Vec<String> = cases

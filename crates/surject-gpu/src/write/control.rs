@@ -154,8 +154,7 @@ impl Writer<'_> {
             Level::Block => {
                 self.grid =
                     self.grid.checked_sub(1).ok_or("a loop over blocks that is not at the beginning")?;
-                let dimension = ["x", "y", "z"][self.grid.min(2)];
-                let block = self.op(&format!("nvvm.read.ptx.sreg.ctaid.{dimension} : i32"));
+                let block = self.block_number();
                 (self.op(&format!("arith.extui {block} : i32 to i64")), None)
             }
             Level::Warp | Level::Thread => {
@@ -203,6 +202,26 @@ impl Writer<'_> {
             self.pending = self.pending.map(|p| p || touches);
         }
         Ok(())
+    }
+
+    /// Which iteration of its loop over blocks a block is (`i32`).
+    fn block_number(&mut self) -> String {
+        let Some(counts) = self.linear.clone() else {
+            let dimension = ["x", "y", "z"][self.grid.min(2)];
+            return self.op(&format!("nvvm.read.ptx.sreg.ctaid.{dimension} : i32"));
+        };
+        let mut number = self.op("nvvm.read.ptx.sreg.ctaid.x : i32");
+        // Without any blocks nobody runs this.
+        let inner: i64 = counts[..self.grid].iter().map(|&n| n.max(1)).product();
+        if inner > 1 {
+            let inner = self.constant(&inner.to_string(), "i32");
+            number = self.op(&format!("arith.divui {number}, {inner} : i32"));
+        }
+        if self.grid + 1 < counts.len() {
+            let own = self.constant(&counts[self.grid].max(1).to_string(), "i32");
+            number = self.op(&format!("arith.remui {number}, {own} : i32"));
+        }
+        number
     }
 
     fn barrier(&mut self, level: Level) -> Done<()> {

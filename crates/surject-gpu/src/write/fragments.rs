@@ -1,18 +1,20 @@
 //! Memory of a warp that matrices are summed in: its elements lie in registers of the threads, as the products of matrices
 //! leave them.
 //!
-//! A warp may fill such a memory, sum products in it, and copy it elsewhere; each in this form:
+//! A warp may fill such a memory, sum products in it, and compute with its elements; each in this form:
 //!
 //! ```text
 //! for %e = 0 to ELEMENTS { store %value, acc[%e] }
 //! matmul (m, n, k) acc[0] by (n, 1), …
-//! for %i = 0 to m { for %j = 0 to n { %x = load acc[n*%i + %j]  store %x, other[…] } }
+//! for %i = 0 to m { … for %j = 0 to n { … %x = load acc[n*%i + %j]  … } }
 //! ```
+//!
+//! What stands around the load each thread does for the elements that it has.
 
 use super::{Agent, Done, KernelWriter, Writer, element};
 use surject_ir::DType;
 use surject_kernel::{
-    Affine, Kernel, LoopKind, MatMulSizes, Mem, Op, Region, Space, Statement, Temporality, Term, Tile, Value,
+    Affine, Kernel, LoopKind, MatMulSizes, Mem, Op, Region, Space, Statement, Term, Tile, Value,
 };
 
 /// How the threads of a warp share a matrix of sums.
@@ -128,36 +130,32 @@ impl Writer<'_> {
                     .for_each(|number| self.store_slot(&fragments, number, &value));
                 Ok(true)
             }
-            [inner] => {
-                let Some((column, columns, body)) = simple(inner) else { return Ok(false) };
-                let [
-                    Statement { results, op: Op::Load { place: from, .. } },
-                    Statement { op: Op::Store { place: to, value, .. }, .. },
-                ] = &body.body[..]
-                else {
-                    return Ok(false);
+            [around @ .., inner] => {
+                let Some((column, columns, inner)) = simple(inner) else { return Ok(false) };
+                let is_sum = |s: &&Statement| match &s.op {
+                    Op::Load { place, .. } => self.fragments.contains_key(&place.mem),
+                    _ => false,
                 };
+                let mut loads = inner.body.iter().filter(is_sum);
+                let (Some(load), None) = (loads.next(), loads.next()) else { return Ok(false) };
+                let Op::Load { place: from, .. } = &load.op else { return Ok(false) };
                 let Some(fragments) = self.fragments.get(&from.mem).cloned() else { return Ok(false) };
                 let whole = (count, columns) == (fragments.rows as i64, fragments.columns as i64);
                 let dense = from.at == affine(&[(outer, columns), (column, 1)]);
-                if !whole || !dense || results[..] != [*value] {
-                    return Err("sums of a warp that are copied in parts".into());
+                if !whole || !dense {
+                    return Err("sums of a warp that are read in parts".into());
                 }
-                self.copy_fragments(&fragments, (outer, column), to, *value)?;
+                let results =
+                    Results { row: outer, around, column, inside: &inner.body, sum: load.results[0] };
+                self.results_of_fragments(&fragments, &results)?;
                 Ok(true)
             }
             _ => Ok(false),
         }
     }
 
-    /// Each thread copies what it has.
-    fn copy_fragments(
-        &mut self,
-        fragments: &Fragments,
-        (row, column): (Value, Value),
-        to: &surject_kernel::Place,
-        value: Value,
-    ) -> Done<()> {
+    /// Each thread computes with what it has.
+    fn results_of_fragments(&mut self, fragments: &Fragments, results: &Results<'_>) -> Done<()> {
         self.synchronise();
         let lane = self.numbers[1].clone();
         let (two, three) = (self.index(2), self.index(3));
@@ -165,19 +163,25 @@ impl Writer<'_> {
         let number = self.op(&format!("arith.andi {lane}, {three} : i64"));
         let pair = self.op(&format!("arith.muli {number}, {two} overflow<nsw> : i64"));
         let agent = std::mem::replace(&mut self.agent, Agent::Thread { of: super::WARP, warp: true });
-        let mut slot = 0;
-        for i in (0..fragments.rows as i64).step_by(16) {
-            for j in (0..fragments.columns as i64).step_by(8) {
-                for part in 0..4 {
-                    let (down, right) = (self.index(i + part / 2 * 8), self.index(j + part % 2));
-                    let at = self.op(&format!("arith.addi {group}, {down} overflow<nsw> : i64"));
-                    self.define(row, at);
+        for i in 0..fragments.rows / 8 {
+            let down = self.index(8 * i as i64);
+            let at = self.op(&format!("arith.addi {group}, {down} overflow<nsw> : i64"));
+            self.define(results.row, at);
+            self.statements(results.around)?;
+            for j in 0..fragments.columns / 8 {
+                for part in 0..2 {
+                    let right = self.index((8 * j + part) as i64);
                     let at = self.op(&format!("arith.addi {pair}, {right} overflow<nsw> : i64"));
-                    self.define(column, at);
-                    let own = self.load_slot(fragments, slot);
-                    self.define(value, own);
-                    self.store(to, value, Temporality::Normal)?;
-                    slot += 1;
+                    self.define(results.column, at);
+                    let slot = 4 * (i / 2 * (fragments.columns / 8) + j) + 2 * (i % 2) + part;
+                    for statement in results.inside {
+                        if statement.results[..] == [results.sum] {
+                            let own = self.load_slot(fragments, slot);
+                            self.define(results.sum, own);
+                        } else {
+                            self.statements(std::slice::from_ref(statement))?;
+                        }
+                    }
                 }
             }
         }
@@ -185,4 +189,15 @@ impl Writer<'_> {
         self.pending = [true; 2];
         Ok(())
     }
+}
+
+/// A loop over rows and one over columns inside of it, which read the sums of a warp.
+struct Results<'k> {
+    row: Value,
+    /// What stands before the loop over columns.
+    around: &'k [Statement],
+    column: Value,
+    inside: &'k [Statement],
+    /// The sum that is read.
+    sum: Value,
 }

@@ -64,12 +64,15 @@ impl Writer<'_> {
         let fits = |u: &Unit| {
             sizes.m.is_multiple_of(u.m) && sizes.n.is_multiple_of(u.n) && sizes.k.is_multiple_of(u.k)
         };
-        match unit(a.dtype, acc.dtype).filter(fits) {
-            Some(unit) => self.by_units(sizes, &unit, [&acc, &a, &b], fragments),
-            None if fragments.is_some() => {
+        match (unit(a.dtype, acc.dtype).filter(fits), &fragments) {
+            (Some(unit), Some(sums)) if self.loads_matrices(sizes, &unit, [&a, &b]) => {
+                self.by_loaded_matrices(sizes, &unit, [&a, &b], sums)
+            }
+            (Some(unit), _) => self.by_units(sizes, &unit, [&acc, &a, &b], fragments),
+            (None, Some(_)) => {
                 Err(format!("a product of {} in sums of a warp, which no matrix unit does", a.dtype))
             }
-            None => self.by_elements(sizes, &acc, &a, &b),
+            (None, None) => self.by_elements(sizes, &acc, &a, &b),
         }
     }
 
@@ -164,9 +167,7 @@ impl Writer<'_> {
         // Rows of a thread, and how far apart its parts along `k` are.
         let rows: &[i64] = if double { &[0] } else { &[0, 8] };
         let halves: Vec<i64> = if double { vec![0] } else { vec![0, unit.k as i64 / 2] };
-        let sum_type = element(acc.dtype);
         let sums = 2 * rows.len();
-        let structure = format!("!llvm.struct<({})>", vec![sum_type; sums].join(", "));
         for i in (0..sizes.m as i64).step_by(unit.m) {
             for j in (0..sizes.n as i64).step_by(unit.n) {
                 let first = ((i as usize / unit.m) * (sizes.n / unit.n) + j as usize / unit.n) * sums;
@@ -198,31 +199,7 @@ impl Writer<'_> {
                             |w: &mut Self, more: i64| w.cell(b, (&place, k + half + more), (&group, j));
                         right.push(self.packed(b, unit, &cell, b.tile.row)?);
                     }
-                    let mut attributes = String::new();
-                    if let Some(name) = unit.operands {
-                        attributes = format!(
-                            "multiplicandAPtxType = #nvvm.mma_type<{name}>, \
-                             multiplicandBPtxType = #nvvm.mma_type<{name}>, "
-                        );
-                        if acc.dtype.is_int() {
-                            attributes += "intOverflowBehavior = #nvvm.mma_int_overflow<wrapped>, ";
-                        }
-                    }
-                    let register = unit.register;
-                    let product = self.op(&format!(
-                        "nvvm.mma.sync A[{}] B[{}] C[{}] {{{attributes}layoutA = #nvvm.mma_layout<row>, \
-                         layoutB = #nvvm.mma_layout<col>, shape = #nvvm.shape<m = {}, n = {}, k = {}>}} : \
-                         ({register}, {register}, {sum_type}) -> {structure}",
-                        left.join(", "),
-                        right.join(", "),
-                        sum.join(", "),
-                        unit.m,
-                        unit.n,
-                        unit.k
-                    ));
-                    sum = (0..sums)
-                        .map(|s| self.op(&format!("llvm.extractvalue {product}[{s}] : {structure}")))
-                        .collect();
+                    sum = self.product_of_fragments(unit, &left, &right, &sum, acc.dtype);
                 }
                 if let Some(fragments) = &fragments {
                     sum.iter()
@@ -235,6 +212,142 @@ impl Writer<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Does `ldmatrix` load the fragments of both operands: 8 elements of 16 bits that lie next to each other begin at
+    /// multiples of 16 bytes in shared memory?
+    fn loads_matrices(&self, sizes: MatMulSizes, unit: &Unit, operands: [&Matrix<'_>; 2]) -> bool {
+        let fits = |m: &Matrix<'_>| {
+            let (next, across) = (m.tile.row.min(m.tile.column), m.tile.row.max(m.tile.column));
+            let shared = self.kernel.mem(m.tile.mem).space == Space::Shared;
+            shared && m.dtype.size() == 2 && next == 1 && across % 8 == 0 && m.divisor % 8 == 0
+        };
+        // Two columns of fragments are loaded at once.
+        sizes.n.is_multiple_of(2 * unit.n) && operands.into_iter().all(fits)
+    }
+
+    /// The matrix units sum products of fragments that `ldmatrix` loads, each once.
+    fn by_loaded_matrices(
+        &mut self,
+        sizes: MatMulSizes,
+        unit: &Unit,
+        [a, b]: [&Matrix<'_>; 2],
+        sums: &Fragments,
+    ) -> Done<()> {
+        // A lane names a row of one of four matrices of 8 by 8: along `m` or `n`, and along `k`.
+        let lane = self.numbers[1].clone();
+        let (three, four, one, seven, eight) =
+            (self.index(3), self.index(4), self.index(1), self.index(7), self.index(8));
+        let within = self.op(&format!("arith.andi {lane}, {seven} : i64"));
+        let third = self.op(&format!("arith.shrui {lane}, {three} : i64"));
+        let third = self.op(&format!("arith.andi {third}, {one} : i64"));
+        let third = self.op(&format!("arith.muli {third}, {eight} overflow<nsw> : i64"));
+        let fourth = self.op(&format!("arith.shrui {lane}, {four} : i64"));
+        let fourth = self.op(&format!("arith.muli {fourth}, {eight} overflow<nsw> : i64"));
+        // Of the four matrices of `a`, the second one is below the first; of those of `b`, it is further along `k`.
+        let lane_of = |w: &mut Self, m: &Matrix<'_>, own: &str, term: &str, by: [i64; 2]| {
+            // The eight rows of a matrix lie across what lies next to each other.
+            let across = w.op(&format!("arith.addi {within}, {} : i64", if by[1] == 1 { own } else { term }));
+            let (own, term) = if by[1] == 1 { (across.as_str(), term) } else { (own, across.as_str()) };
+            let mut at = m.first.clone();
+            for (number, by) in [(own, by[0]), (term, by[1])] {
+                let by = w.index(by);
+                let part = w.op(&format!("arith.muli {number}, {by} overflow<nsw> : i64"));
+                at = w.op(&format!("arith.addi {at}, {part} overflow<nsw> : i64"));
+            }
+            at
+        };
+        let (of_a, of_b) = ([a.tile.row, a.tile.column], [b.tile.column, b.tile.row]);
+        let at_a = lane_of(self, a, &third, &fourth, of_a);
+        let at_b = lane_of(self, b, &fourth, &third, of_b);
+        let count = sizes.m / unit.m * (sizes.n / unit.n);
+        let mut values: Vec<Vec<String>> = Vec::new();
+        for tile in 0..count {
+            values.push((4 * tile..4 * tile + 4).map(|slot| self.load_slot(sums, slot)).collect());
+        }
+        for k in (0..sizes.k as i64).step_by(unit.k) {
+            let left = (0..sizes.m as i64).step_by(unit.m);
+            let left: Vec<[String; 4]> = left
+                .map(|i| self.load_matrices(a, &at_a, i * of_a[0] + k * of_a[1], of_a[1] != 1, unit))
+                .collect::<Done<_>>()?;
+            let right = (0..sizes.n as i64).step_by(2 * unit.n);
+            let right: Vec<[String; 4]> = right
+                .map(|j| self.load_matrices(b, &at_b, j * of_b[0] + k * of_b[1], of_b[1] != 1, unit))
+                .collect::<Done<_>>()?;
+            for (i, left) in left.iter().enumerate() {
+                for j in 0..sizes.n / unit.n {
+                    let right = &right[j / 2][2 * (j % 2)..2 * (j % 2) + 2];
+                    let tile = i * (sizes.n / unit.n) + j;
+                    values[tile] = self.product_of_fragments(unit, left, right, &values[tile], DType::F32);
+                }
+            }
+        }
+        for (slot, value) in values.iter().flatten().enumerate() {
+            self.store_slot(sums, slot, value);
+        }
+        Ok(())
+    }
+
+    /// Four matrices of 8 by 8, in one register of every thread each.
+    fn load_matrices(
+        &mut self,
+        m: &Matrix<'_>,
+        at: &str,
+        offset: i64,
+        transposed: bool,
+        unit: &Unit,
+    ) -> Done<[String; 4]> {
+        let offset = self.index(offset);
+        let at = self.op(&format!("arith.addi {at}, {offset} overflow<nsw> : i64"));
+        let address = self.address(m.tile.mem, &at)?;
+        let layout = if transposed { "col" } else { "row" };
+        let structure = "!llvm.struct<(i32, i32, i32, i32)>";
+        let loaded = self.op(&format!(
+            "nvvm.ldmatrix {address} {{eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<{layout}>, \
+             num = 4 : i32, shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>}} : (!llvm.ptr<3>) -> {structure}"
+        ));
+        Ok([0, 1, 2, 3].map(|i| {
+            let word = self.op(&format!("llvm.extractvalue {loaded}[{i}] : {structure}"));
+            match unit.register {
+                "i32" => word,
+                register => self.op(&format!("llvm.bitcast {word} : i32 to {register}")),
+            }
+        }))
+    }
+
+    /// The sums after one product of fragments.
+    fn product_of_fragments(
+        &mut self,
+        unit: &Unit,
+        left: &[String],
+        right: &[String],
+        sum: &[String],
+        dtype: DType,
+    ) -> Vec<String> {
+        let sum_type = element(dtype);
+        let structure = format!("!llvm.struct<({})>", vec![sum_type; sum.len()].join(", "));
+        let mut attributes = String::new();
+        if let Some(name) = unit.operands {
+            attributes = format!(
+                "multiplicandAPtxType = #nvvm.mma_type<{name}>, multiplicandBPtxType = #nvvm.mma_type<{name}>, "
+            );
+            if dtype.is_int() {
+                attributes += "intOverflowBehavior = #nvvm.mma_int_overflow<wrapped>, ";
+            }
+        }
+        let register = unit.register;
+        let product = self.op(&format!(
+            "nvvm.mma.sync A[{}] B[{}] C[{}] {{{attributes}layoutA = #nvvm.mma_layout<row>, \
+             layoutB = #nvvm.mma_layout<col>, shape = #nvvm.shape<m = {}, n = {}, k = {}>}} : \
+             ({register}, {register}, {sum_type}) -> {structure}",
+            left.join(", "),
+            right.join(", "),
+            sum.join(", "),
+            unit.m,
+            unit.n,
+            unit.k
+        ));
+        (0..sum.len()).map(|s| self.op(&format!("llvm.extractvalue {product}[{s}] : {structure}"))).collect()
     }
 
     fn store_cell(&mut self, m: &Matrix<'_>, at: &str, value: &str) -> Done<()> {

@@ -159,3 +159,75 @@ fn memory_is_given_back_and_used_again() {
     assert_eq!(device.device().left, MEMORY);
     let _ = device.info();
 }
+
+/// Loops of a number of rounds that is known, one in another, with values that change places; what stays in them stands
+/// before them, and what literals say is there before the first run.
+const ROUNDS: &str = "program p
+
+func main(a: f32[8], b: f32[8]) -> (x, y, k, s) {
+  zero : i32[] =: 0i32
+  none : f32[8] =: over j<8: f32(index(j)i32)
+  x : f32[8], y : f32[8], k : i32[], s : f32[8] = while (a, b, zero, none) {
+    cond(u0: f32[8], v0: f32[8], i0: i32[], s0: f32[8]) -> (go) {
+      go : i1[] =: i0 < 7i32
+    }
+    body(u: f32[8], v: f32[8], i: i32[], s1: f32[8]) -> (v, sum, next, s3) {
+      next : i32[] =: i + 1i32
+      weight : f32[8] =: over j<8: sin(a[j])
+      sum : f32[8] =: over j<8: u[j] * 0.5f32 + v[j] * weight[j] + f32(i[])
+      three : i64[] =: 3i64
+      s2 : f32[8], m : i64[] = while (s1, three) {
+        cond(p0: f32[8], m0: i64[]) -> (on) {
+          on : i1[] =: m0 > 0i64
+        }
+        body(p: f32[8], m1: i64[]) -> (q, m2) {
+          q : f32[8] =: over j<8: p[7 - j] + 1.0f32
+          m2 : i64[] =: m1 - 1i64
+        }
+      }
+      s3 : f32[8] =: over j<8: s2[j] + sum[7 - j]
+    }
+  }
+}
+";
+
+#[test]
+fn a_loop_of_known_rounds_is_one_recording() {
+    let program = parse(ROUNDS).unwrap_or_else(|error| panic!("{error}"));
+    let made = plan(&program);
+    insta::assert_snapshot!(made.to_string());
+    let args = args(&program, 5);
+    let expected = interp::run(&program, "main", &args).unwrap();
+    let mut session = Session::new(Pooled::new(Simulated::new(MEMORY)), made).unwrap();
+    for round in 0..3 {
+        let found = session.run(&args).unwrap();
+        for (found, expected) in found.iter().zip(&expected) {
+            let report = surject_runtime::compare::compare(found, expected, 1e-5, 1e-5);
+            assert!(report.passed(), "{report}");
+        }
+        let counts = session.counts();
+        assert_eq!((counts.replays, counts.to_host), (round, 0), "the host decides nothing");
+    }
+}
+
+#[test]
+fn more_rounds_than_a_recording_holds_are_several() {
+    let program = parse(
+        "program p\n\nfunc main(a: f32[4]) -> (x) {\n  zero : i32[] =: 0i32\n  \
+         x : f32[4], k : i32[] = while (a, zero) {\n    cond(u0: f32[4], i0: i32[]) -> (go) {\n      \
+         go : i1[] =: 5001i32 > i0\n    }\n    body(u: f32[4], i: i32[]) -> (v, next) {\n      \
+         next : i32[] =: i + 1i32\n      v : f32[4] =: over j<4: u[3 - j] * 0.999f32 + f32(i[])\n    }\n  }\n}\n",
+    )
+    .unwrap_or_else(|error| panic!("{error}"));
+    let counts = agree(&program, &args(&program, 1));
+    assert!((2..20).contains(&counts.replays) && counts.to_host == 0, "{counts:?}");
+}
+
+#[test]
+fn reductions_down_columns_take_their_terms_in_order() {
+    let text = include_str!("../../../surject-codegen/tests/kernels/library/columns.program");
+    let program = parse(text).unwrap_or_else(|error| panic!("{error}"));
+    for seed in 0..2 {
+        agree(&program, &args(&program, seed));
+    }
+}

@@ -49,6 +49,14 @@ fn cases() -> Vec<(&'static str, &'static str, Program, f64, u64)> {
              y : f32[{rows},{n}] =: over i<{rows}, j<{n}: e[i,j] / s[i]"
         )
     };
+    // Sums along the second of three axes, or from its end.
+    let sums = |dtype: &str, [a, b, c]: [usize; 3], from_the_end: bool| {
+        let at = if from_the_end { "j + k".to_string() } else { format!("j + k - {}", b - 1) };
+        format!(
+            "y : {dtype}[{a},{b},{c}] =:+ over i<{a}, j<{b}, l<{c}, k<{b} at [i,j,l]: \
+             (a[i,{at},l] where 0 <= {at} < {b} else 0.0{dtype})"
+        )
+    };
     let product = |dtype: &str, (m, n, k): (usize, usize, usize), left: &str, right: &str| {
         format!("y : {dtype}[{m},{n}] =:+ over i<{m}, j<{n}, k<{k} at [i,j]: a[{left}] * b[{right}]")
     };
@@ -168,6 +176,43 @@ fn cases() -> Vec<(&'static str, &'static str, Program, f64, u64)> {
             0,
         ),
         one(
+            "scans",
+            "sums so far down columns",
+            "a: f32[2,40,256]",
+            &sums("f32", [2, 40, 256], false),
+            1.01,
+            0,
+        ),
+        one("scans", "odd columns from the end", "a: f64[3,21,70]", &sums("f64", [3, 21, 70], true), 1.5, 0),
+        one("scans", "a line of a block", "a: f32[5,512,1]", &sums("f32", [5, 512, 1], false), 1.1, 0),
+        one("scans", "an odd line from its end", "a: f32[3,301,1]", &sums("f32", [3, 301, 1], true), 5.0, 0),
+        one("scans", "halves in a line", "a: bf16[2,1700,1]", &sums("bf16", [2, 1700, 1], false), 1.2, 0),
+        one(
+            "scans",
+            "products so far, and what is made of them",
+            "a: f32[200], b: f32[200]",
+            "let p : f32[200] =:* over i<200, k<200 at [i]: (a[i + k - 199] where 0 <= i + k - 199 < 200 else 1.0f32)\n  \
+             y : f32[200] =: over i<200: p[i] * b[i] + 1.0f32",
+            1.3,
+            0,
+        ),
+        one(
+            "points",
+            "short rows",
+            "a: f32[300,17]",
+            "y : f32[300,17] =: over i<300, j<17: a[i,j] * 2.0f32",
+            1.2,
+            0,
+        ),
+        one(
+            "vectors",
+            "channels of a picture",
+            "a: f32[2,6,6,64], b: f32[64]",
+            "y : f32[2,6,6,64] =: over n<2, i<6, j<6, c<64: a[n,i,j,c] * b[c]",
+            1.3,
+            0,
+        ),
+        one(
             "columns",
             "sums down columns",
             "a: f32[64,256]",
@@ -280,7 +325,7 @@ fn cases() -> Vec<(&'static str, &'static str, Program, f64, u64)> {
             "product f32",
             "a: f32[64,64], b: f32[64,128]",
             &product("f32", (64, 128, 64), "i,k", "k,j"),
-            2.0,
+            3.0,
             100_000,
         ),
         one(
@@ -322,6 +367,46 @@ fn cases() -> Vec<(&'static str, &'static str, Program, f64, u64)> {
             &product("f16", (70, 90, 40), "i,k", "j,k"),
             4.5,
             100_000,
+        ),
+        one(
+            "matrix units",
+            "copies in the background",
+            "a: bf16[64,160], b: bf16[160,64]",
+            &product("bf16", (64, 64, 160), "i,k", "k,j"),
+            3.0,
+            100_000,
+        ),
+        one(
+            "matrix units",
+            "units by columns",
+            "a: f16[128,64], b: f16[128,64]",
+            &product("f16", (64, 64, 128), "k,i", "k,j"),
+            3.0,
+            100_000,
+        ),
+        one(
+            "matrix units",
+            "converted factors",
+            "a: bf16[64,96], b: bf16[64,96]",
+            "y : f32[64,64] =:+ over i<64, j<64, k<96 at [i,j]: f32(a[i,k]) * f32(b[j,k])",
+            3.0,
+            100_000,
+        ),
+        one(
+            "tiles",
+            "products of heads",
+            "a: f32[2,3,32,64], b: f32[2,3,32,64]",
+            "y : f32[2,3,32,32] =:+ over g<2, h<3, i<32, j<32, k<64 at [g,h,i,j]: a[g,h,i,k] * b[g,h,j,k]",
+            3.0,
+            100_000,
+        ),
+        one(
+            "tiles",
+            "convolution",
+            "a: f32[2,2,34,32], b: f32[2,3,32,32]",
+            "y : f32[2,32,32] =:+ over n<2, q<32, o<32, u<2, v<3, c<32 at [n,q,o]: a[n,u,q+v,c] * b[u,v,c,o]",
+            10.0,
+            1_000_000,
         ),
         one(
             "tiles",

@@ -120,6 +120,8 @@ pub(super) struct Agent {
     pub(super) waiting: Vec<i64>,
     pub(super) copies: Vec<Copy>,
     pub(super) groups: Vec<Vec<Copy>>,
+    /// The groups of the iterations of its last loop over threads, by their numbers, for those of the next one.
+    pub(super) handed: HashMap<i64, Vec<Vec<Copy>>>,
     /// How often it came to a statement that accesses memory.
     pub(super) visits: HashMap<usize, u32>,
     stamp: Option<Stamp>,
@@ -143,6 +145,7 @@ impl Agent {
             waiting: Vec::new(),
             copies: Vec::new(),
             groups: Vec::new(),
+            handed: HashMap::new(),
             visits: HashMap::new(),
             stamp: None,
         }

@@ -255,7 +255,7 @@ impl<'k> Machine<'k> {
     }
 
     /// Begins an iteration of the parallel loop where an agent stands.
-    fn begin(&mut self, agent: &Agent, instance: u64, iteration: i64) {
+    fn begin(&mut self, agent: &mut Agent, instance: u64, iteration: i64) {
         let Step::Spawn { statement: Statement { op: Op::For { body, .. }, .. }, level, .. } =
             self.steps[agent.at]
         else {
@@ -263,6 +263,9 @@ impl<'k> Machine<'k> {
         };
         self.next += 1;
         let mut child = agent.child(self.next, level, instance, iteration, agent.at + 1);
+        if level == Level::Thread {
+            child.groups = agent.handed.remove(&iteration).unwrap_or_default();
+        }
         child.set(body.params[0], index(iteration));
         self.ready.push_back(child.id);
         self.agents.insert(child.id, child);
@@ -287,7 +290,8 @@ impl<'k> Machine<'k> {
 
     /// An agent has ended: the one that waits for it may go on.
     fn ended(&mut self, agent: Agent) -> Done<()> {
-        if !agent.copies.is_empty() || !agent.groups.is_empty() {
+        let hands_on = agent.level == Some(Level::Thread) && agent.parent.is_some();
+        if !agent.copies.is_empty() || !agent.handed.is_empty() || !agent.groups.is_empty() && !hands_on {
             return Err(FaultKind::Copies);
         }
         if agent.level == Some(Level::Block) {
@@ -295,9 +299,12 @@ impl<'k> Machine<'k> {
         }
         let Some(id) = agent.parent else { return Ok(()) };
         let Some(mut parent) = self.agents.remove(&id) else { return Ok(()) };
+        if !agent.groups.is_empty() {
+            parent.handed.insert(agent.iteration, agent.groups);
+        }
         if let State::Children { left, all } = parent.state {
             match (left, parent.waiting.pop()) {
-                (1, Some(iteration)) => self.begin(&parent, agent.instance, iteration),
+                (1, Some(iteration)) => self.begin(&mut parent, agent.instance, iteration),
                 (1, None) => {
                     if let Step::Spawn { exit, .. } = self.steps[parent.at] {
                         parent.at = exit;

@@ -261,6 +261,25 @@ impl<'a> Maker<'a> {
         Ok(self.b.close_for(&next))
     }
 
+    /// Runs `body` for every number from the first bound up to the second, with values that it carries from these on.
+    pub(super) fn fold_between(
+        &mut self,
+        bounds: [Value; 2],
+        inits: &[Value],
+        body: impl FnOnce(&mut Self, Value, &[Value]) -> Lowered<Vec<Value>>,
+    ) -> Lowered<Vec<Value>> {
+        let [low, high] = bounds.map(|bound| Affine::from(self.b.convert(bound, DType::I64)));
+        let (variable, carried) = self.b.open_for(low, high, 1, LoopKind::Serial, inits);
+        let number = self.position(variable.into());
+        let next = body(self, number, &carried)?;
+        Ok(self.b.close_for(&next))
+    }
+
+    /// A number as a position.
+    pub(super) fn position_of(&mut self, number: Value) -> Value {
+        self.b.convert(number, self.integer)
+    }
+
     /// The values of `then` where the condition holds, else these.
     pub(super) fn when(
         &mut self,

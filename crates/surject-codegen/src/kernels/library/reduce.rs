@@ -1,21 +1,27 @@
 //! Reductions with a function of their own, over several tensors at once.
 //!
 //! Every element of the result is a point, which takes its terms in row-major order. On a machine of threads, where there
-//! are few elements and many terms, every element is a block: each of its threads joins neighbouring terms, and then the
-//! parts are joined in their order. StableHLO asks that the function and the initial values form a monoid.
+//! are few elements and many terms, every element is a block: each of its threads joins neighbouring terms, and then fewer
+//! threads join the parts in their order. Where elements lie next to each other, so do their terms, and a block has a few of them:
+//! threads are neighbours there. StableHLO asks that the function and the initial values form a monoid.
 
 use super::points::{Maker, elements};
 use super::{Kernels, Lowered};
-use crate::CodegenError;
 use crate::kernels::expression::Tensor;
 use crate::kernels::machine::Spread;
-use surject_ir::{Region, Var};
-use surject_kernel::{Affine, Level, LoopKind, Place, Space, Type, Value};
+use surject_ir::{BinaryOp, DType, Region, Var};
+use surject_kernel::{Level, LoopKind, Mem, Place, Space, Type, Value};
 
 /// Where there are fewer elements than this, threads share the terms of each.
 const FEW_ELEMENTS: i64 = 4096;
 /// If there are at least so many terms.
 const MANY_TERMS: i64 = 256;
+/// The elements of a block that lie next to each other: as many as a sector of memory has, which is what is read at once.
+const NEXT: i64 = 8;
+/// The threads of a block.
+const THREADS: i64 = 512;
+/// The terms that a thread has at least.
+const TERMS: i64 = 4;
 
 /// The operands and axes of a reduction.
 struct Reduction<'a> {
@@ -63,11 +69,13 @@ impl Kernels<'_> {
         let out = reduction.sizes(&reduction.kept);
         let (count, terms) = (elements(&out)?, elements(&reduction.sizes(&reduction.reduced))?);
         let targets = self.call.targets;
-        if let Spread::Threads { block } = self.machine.spread()
+        if let Spread::Threads { .. } = self.machine.spread()
             && (1..FEW_ELEMENTS).contains(&count)
             && terms >= MANY_TERMS
         {
-            return self.reduce_in_blocks(&reduction, &out, terms, block);
+            let across = reduction.kept.last() == Some(&(reduction.shape.len() - 1));
+            let next = if across && out.last().is_some_and(|&n| n >= NEXT) { NEXT } else { 1 };
+            return self.reduce_in_blocks(&reduction, &out, terms, next);
         }
         self.kernel(count, |maker, point| {
             let first = reduction.inits(maker)?;
@@ -81,52 +89,104 @@ impl Kernels<'_> {
         })
     }
 
-    /// Every element is a block.
+    /// So many elements that lie next to each other are a block.
     fn reduce_in_blocks(
         &mut self,
         reduction: &Reduction<'_>,
         out: &[i64],
         terms: i64,
-        block: i64,
+        next: i64,
     ) -> Lowered<()> {
-        // The terms of a thread follow one another, and so do the parts: about as many of each.
-        let terms_each = (terms.isqrt() + 1).max((terms - 1) / block + 1);
-        let parts = (terms - 1) / terms_each + 1;
+        let count = elements(out)?;
+        // The threads that share the terms of an element, and those that then share their parts: powers of two.
+        let parts = 1i64 << (THREADS / next).min(terms / TERMS).max(1).ilog2();
+        let joined = 1i64 << (parts.ilog2() / 2);
+        let terms_each = (terms - 1) / parts + 1;
         let targets = self.call.targets;
-        self.blocks(elements(out)?, |maker, point| {
+        self.blocks((count - 1) / next + 1, |maker, block| {
             let first = reduction.inits(maker)?;
-            let at = maker.unravel(point, out);
-            let mut shared = Vec::new();
-            for (i, &operand) in reduction.operands.iter().enumerate() {
-                let dtype = maker.call.function.ty(operand).dtype;
-                shared.push((maker.b.alloc(format!("parts{i}"), dtype, parts, Space::Shared), dtype));
-            }
-            let (thread, _) = maker.b.open_for(0, parts, 1, LoopKind::Parallel(Level::Thread), &[]);
-            let values = maker.fold_numbers(terms_each, &first, |maker, number, old| {
-                let number = Affine::from(number).plus(&thread.into(), terms_each);
-                let number = number.ok_or_else(|| CodegenError::overflow("a position"))?;
-                let here = maker.position(number.clone());
-                if terms % terms_each == 0 {
+            let memory = |maker: &mut Maker<'_>, name: &str, all: i64| {
+                let one = |(i, &operand): (usize, &Var)| {
+                    let dtype = maker.call.function.ty(operand).dtype;
+                    (maker.b.alloc(format!("{name}{i}"), dtype, all * next, Space::Shared), dtype)
+                };
+                reduction.operands.iter().enumerate().map(one).collect::<Vec<_>>()
+            };
+            let mut from = memory(maker, "parts", parts);
+            let between = memory(maker, "joined", joined);
+            let thread = threads(maker, parts * next);
+            let (part, column) = (maker.quotient(thread.0, next), maker.remainder(thread.0, next));
+            let at = {
+                // A thread without an element of its own computes the last one.
+                let point = maker.scaled(block, next);
+                let point = maker.add(point, column);
+                let last = maker.int(count - 1);
+                let point = maker.compare(BinaryOp::Min, point, last);
+                maker.unravel(point, out)
+            };
+            let begin = maker.scaled(part, terms_each);
+            let values = maker.fold(terms_each, &first, |maker, number, old| {
+                let here = maker.add(begin, number);
+                if terms % parts == 0 {
                     return reduction.term(maker, &at, here, old);
                 }
-                let exists = maker.below(number, terms);
+                let end = maker.int(terms);
+                let exists = maker.compare(BinaryOp::Lt, here, end);
                 maker.when(exists, old, |maker| reduction.term(maker, &at, here, old))
             })?;
-            for (&(mem, _), value) in shared.iter().zip(values) {
-                maker.b.store(Place::new(mem, thread), value);
-            }
+            store(maker, &from, thread.1, &values);
             maker.b.close_for(&[]);
-            let values = maker.fold_numbers(parts, &first, |maker, number, old| {
-                let mut arguments = old.to_vec();
-                for &(mem, dtype) in &shared {
-                    arguments.push(maker.b.load(Place::new(mem, number), Type::scalar(dtype)));
+            // Each of fewer threads joins parts that follow each other, and the last ones what these have.
+            for (to, sharing) in [(Some(between), joined), (None, 1)] {
+                let thread = threads(maker, sharing * next);
+                let (group, column) = (maker.quotient(thread.0, next), maker.remainder(thread.0, next));
+                let each = if to.is_some() { parts / joined } else { joined };
+                let begin = maker.scaled(group, each);
+                let values = maker.fold(each, &first, |maker, number, old| {
+                    let number = maker.add(begin, number);
+                    let number = maker.scaled(number, next);
+                    let at = maker.add(number, column);
+                    let mut arguments = old.to_vec();
+                    for &(mem, dtype) in &from {
+                        let place = Place { offset: Some(at), ..Place::new(mem, 0) };
+                        arguments.push(maker.b.load(place, Type::scalar(dtype)));
+                    }
+                    maker.apply(reduction.join, &arguments)
+                })?;
+                match to {
+                    Some(to) => {
+                        store(maker, &to, thread.1, &values);
+                        maker.b.close_for(&[]);
+                        from = to;
+                    }
+                    None => {
+                        let point = maker.scaled(block, next);
+                        let point = maker.add(point, column);
+                        let end = maker.int(count);
+                        let exists = maker.compare(BinaryOp::Lt, point, end);
+                        maker.b.open_if(exists);
+                        for (&target, &value) in targets.iter().zip(&values) {
+                            maker.write(Tensor::Var(target), point, value)?;
+                        }
+                        maker.b.close_if(&[]);
+                        maker.b.close_for(&[]);
+                    }
                 }
-                maker.apply(reduction.join, &arguments)
-            })?;
-            targets
-                .iter()
-                .zip(values)
-                .try_for_each(|(&target, value)| maker.write(Tensor::Var(target), point, value))
+            }
+            Ok(())
         })
+    }
+}
+
+/// Opens the loop over so many threads: the number of a thread as a position, and as it is.
+fn threads(maker: &mut Maker<'_>, count: i64) -> (Value, Value) {
+    let (thread, _) = maker.b.open_for(0, count, 1, LoopKind::Parallel(Level::Thread), &[]);
+    (maker.position(thread.into()), thread)
+}
+
+/// Stores what a thread has.
+fn store(maker: &mut Maker<'_>, to: &[(Mem, DType)], thread: Value, values: &[Value]) {
+    for (&(mem, _), &value) in to.iter().zip(values) {
+        maker.b.store(Place::new(mem, thread), value);
     }
 }

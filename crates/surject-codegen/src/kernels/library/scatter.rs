@@ -1,11 +1,14 @@
-//! Scatters. Where no two updates can meet, every update is a point; else every element of the result is one, which looks
-//! for its updates in their order: no atomics, and the same result in every run.
+//! Scatters. Where no two updates can meet, every update is a point; else every element of the result is one, which joins
+//! its updates in their order: no atomics, and the same result in every run. Few updates it looks for among all; many are
+//! sorted by their windows first, where two windows are the same or have no element in common.
 
 use super::moves::{all, batch_axis, start_index};
 use super::points::{Maker, elements};
+use super::sort::Lines;
 use super::{Kernels, Lowered};
 use crate::kernels::expression::Tensor;
-use surject_ir::{BinaryOp, Region, ScatterDims, Var};
+use surject_index::Space;
+use surject_ir::{BinaryOp, DType, Region, ScatterDims, TensorType, Var};
 use surject_kernel::{Access, Place, Value};
 
 /// The operands and the axes of a scatter.
@@ -25,7 +28,31 @@ struct Scatter<'a> {
     window_dims: Vec<usize>,
 }
 
+/// Updates that are sorted: fewer are found sooner without.
+const MANY: i64 = 64;
+
 impl Scatter<'_> {
+    /// How many windows are updated.
+    fn batches(&self) -> Lowered<i64> {
+        elements(&self.batch_dims.iter().map(|&d| self.update_shape[d]).collect::<Vec<i64>>())
+    }
+
+    /// The places where a window can be, as a box with sizes of the input where windows differ and 1 elsewhere; `None`
+    /// where two windows may overlap in parts.
+    fn places(&self) -> Option<Vec<i64>> {
+        let indexed = |axis: usize| {
+            let dims = self.dims;
+            dims.scatter_dims_to_operand_dims.contains(&axis) || dims.input_batching_dims.contains(&axis)
+        };
+        // A window is one place along an axis that indices name, and all of another axis.
+        let place = |(axis, &size): (usize, &i64)| match (indexed(axis), self.window(axis)) {
+            (true, 1) => Some(size),
+            (false, window) if window == size => Some(1),
+            _ => None,
+        };
+        self.shape.iter().enumerate().map(place).collect()
+    }
+
     /// The size of the window along an axis of an input.
     fn window(&self, axis: usize) -> i64 {
         let at = self.window_dims.iter().position(|&d| d == axis);
@@ -66,7 +93,11 @@ impl Kernels<'_> {
         let join = &self.call.regions[0];
         let scatter =
             Scatter { dims, inputs, indices, updates, join, shape, update_shape, batch_dims, window_dims };
-        if unique { self.scatter_updates(&scatter) } else { self.scatter_elements(&scatter) }
+        match scatter.places() {
+            _ if unique => self.scatter_updates(&scatter),
+            Some(places) if scatter.batches()? >= MANY => self.scatter_sorted(&scatter, &places),
+            _ => self.scatter_elements(&scatter),
+        }
     }
 
     /// Copies the inputs, and then joins every update with the element that it names alone.
@@ -117,6 +148,107 @@ impl Kernels<'_> {
                 Some(inside) => maker.when(inside, &[], join).map(|_| ()),
                 None => join(maker).map(|_| ()),
             }
+        })
+    }
+
+    /// Sorts the updates by the places of their windows; then every element of the result joins those of its place.
+    fn scatter_sorted(&mut self, scatter: &Scatter<'_>, places: &[i64]) -> Lowered<()> {
+        let (batches, count) = (scatter.batches()?, elements(places)?);
+        if elements(&scatter.shape)? == 0 {
+            return Ok(());
+        }
+        let narrow = i32::try_from(count.max(batches)).is_ok();
+        let integer = if narrow { DType::I32 } else { DType::I64 };
+        let mut numbers = |size: i64| {
+            let size = u64::try_from(size).map_err(|_| crate::CodegenError::overflow("a scatter"))?;
+            Ok::<Tensor, crate::CodegenError>(self.temporary(TensorType::new(integer, Space::of(&[size]))))
+        };
+        let given = [numbers(batches)?, numbers(batches)?];
+        let sorted = [numbers(batches)?, numbers(batches)?];
+        let between = [numbers(batches)?, numbers(batches)?];
+        let firsts = numbers(count + 1)?;
+        let batch_shape: Vec<i64> = scatter.batch_dims.iter().map(|&d| scatter.update_shape[d]).collect();
+        // The place of every update; behind all places where it has none.
+        self.kernel(batches, |maker, number| {
+            let batch = maker.unravel(number, &batch_shape);
+            let start = scatter.start(maker, &batch)?;
+            let (zero, nowhere) = (maker.int(0), maker.int(count));
+            let mut inside = Vec::new();
+            for (axis, &size) in scatter.shape.iter().enumerate() {
+                let last = maker.int(size - scatter.window(axis) + 1);
+                inside.push(maker.within(start[axis], zero, last));
+            }
+            let mut place = maker.ravel(&start, places);
+            if let Some(inside) = all(maker, inside) {
+                place = maker.b.select(inside, place, nowhere);
+            }
+            for (tensor, value) in given.into_iter().zip([place, number]) {
+                let value = maker.b.convert(value, integer);
+                maker.write(tensor, number, value)?;
+            }
+            Ok(())
+        })?;
+        let lines = Lines { count: batches, step: 1, total: batches };
+        self.sort_lines(&lines, [&given, &sorted, &between], &|maker, places| {
+            Ok(maker.compare(BinaryOp::Lt, places[0], places[1]))
+        })?;
+        // The first of the sorted updates that is not before a place.
+        self.kernel(count + 1, |maker, place| {
+            let own = maker.b.convert(place, integer);
+            let steps = (0..63).find(|&p| 1i64 << p > batches).unwrap_or(63);
+            let bounds = [maker.int(0), maker.int(batches)];
+            let found = maker.fold(steps, &bounds, |maker, _, bounds| {
+                let is_open = maker.compare(BinaryOp::Lt, bounds[0], bounds[1]);
+                maker.when(is_open, bounds, |maker| {
+                    let sum = maker.add(bounds[0], bounds[1]);
+                    let probe = maker.quotient(sum, 2);
+                    let other = maker.read(sorted[0], probe)?;
+                    let before = maker.compare(BinaryOp::Lt, other, own);
+                    let one = maker.int(1);
+                    let behind = maker.add(probe, one);
+                    Ok(vec![
+                        maker.b.select(before, behind, bounds[0]),
+                        maker.b.select(before, bounds[1], probe),
+                    ])
+                })
+            })?;
+            let first = maker.b.convert(found[0], integer);
+            maker.write(firsts, place, first)
+        })?;
+        let targets = self.call.targets;
+        self.kernel(elements(&scatter.shape)?, |maker, point| {
+            let at = maker.unravel(point, &scatter.shape);
+            let mut values = Vec::new();
+            for &input in scatter.inputs {
+                values.push(maker.read(Tensor::Var(input), point)?);
+            }
+            let zero = maker.int(0);
+            let own = at.iter().zip(places).map(|(&at, &size)| if size == 1 { zero } else { at });
+            let own: Vec<Value> = own.collect();
+            let place = maker.ravel(&own, places);
+            let one = maker.int(1);
+            let next = maker.add(place, one);
+            let (from, to) = (maker.read(firsts, place)?, maker.read(firsts, next)?);
+            let values = maker.fold_between([from, to], &values, |maker, turn, old| {
+                let number = maker.read(sorted[1], turn)?;
+                let number = maker.position_of(number);
+                let batch = maker.unravel(number, &batch_shape);
+                let mut element = vec![number; scatter.update_shape.len()];
+                scatter.batch_dims.iter().zip(&batch).for_each(|(&d, &b)| element[d] = b);
+                for (&axis, &d) in scatter.window_dims.iter().zip(&scatter.dims.update_window_dims) {
+                    element[d] = if places[axis] == 1 { at[axis] } else { zero };
+                }
+                let element = maker.ravel(&element, &scatter.update_shape);
+                let mut arguments = old.to_vec();
+                for &update in scatter.updates {
+                    arguments.push(maker.read(Tensor::Var(update), element)?);
+                }
+                maker.apply(scatter.join, &arguments)
+            })?;
+            targets
+                .iter()
+                .zip(values)
+                .try_for_each(|(&target, value)| maker.write(Tensor::Var(target), point, value))
         })
     }
 

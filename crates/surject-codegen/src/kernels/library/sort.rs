@@ -8,16 +8,19 @@ use surject_ir::BinaryOp;
 use surject_kernel::Value;
 
 /// The lines that are sorted.
-struct Lines {
+pub(super) struct Lines {
     /// The elements of a line.
-    count: i64,
+    pub(super) count: i64,
     /// From one element of a line to the next.
-    step: i64,
+    pub(super) step: i64,
     /// The elements of the tensor.
-    total: i64,
+    pub(super) total: i64,
 }
 
-impl Kernels<'_> {
+/// Does an element come before another? Of every tensor there is one of the first element, and one of the other.
+type Less<'f, 'a> = &'f dyn Fn(&mut Maker<'a>, &[Value]) -> Lowered<Value>;
+
+impl<'a> Kernels<'a> {
     pub(super) fn sort(&mut self, axis: usize) -> Lowered<()> {
         let args: Vec<Tensor> = self.call.args.iter().copied().map(Tensor::Var).collect();
         let targets: Vec<Tensor> = self.call.targets.iter().copied().map(Tensor::Var).collect();
@@ -28,33 +31,52 @@ impl Kernels<'_> {
             step: elements(&shape[axis + 1..])?.max(1),
             total: elements(&shape)?,
         };
+        let less = &self.call.regions[0];
+        let mut temporaries = Vec::new();
+        if lines.count > 2 {
+            for &target in self.call.targets {
+                temporaries.push(self.temporary(self.call.function.ty(target).clone()));
+            }
+        }
+        self.sort_lines(&lines, [&args, &targets, &temporaries], &|maker, arguments| {
+            let answer = maker.apply(less, arguments)?;
+            answer.first().copied().ok_or_else(|| crate::CodegenError::malformed("an order without a result"))
+        })
+    }
+
+    /// Sorts lines of the first tensors into the second ones, by way of the third ones where a line has more than two elements.
+    pub(super) fn sort_lines(
+        &mut self,
+        lines: &Lines,
+        [args, targets, temporaries]: [&[Tensor]; 3],
+        less: Less<'_, 'a>,
+    ) -> Lowered<()> {
         let passes = (0..63).find(|&p| 1i64 << p >= lines.count).unwrap_or(0);
         if passes == 0 {
             return self.kernel(lines.total, |maker, point| {
-                args.iter().zip(&targets).try_for_each(|(&from, &to)| {
+                args.iter().zip(targets).try_for_each(|(&from, &to)| {
                     let value = maker.read(from, point)?;
                     maker.write(to, point, value)
                 })
             });
         }
-        let mut temporaries = Vec::new();
-        if passes > 1 {
-            for &target in self.call.targets {
-                temporaries.push(self.temporary(self.call.function.ty(target).clone()));
-            }
-        }
         for pass in 0..passes {
             // The last pass writes the result.
-            let place = |back: i64| if (passes - 1 - pass + back) % 2 == 0 { &targets } else { &temporaries };
-            let (from, to) = (if pass == 0 { &args } else { place(1) }, place(0));
-            self.merge(&lines, 1 << pass, from, to)?;
+            let place = |back: i64| if (passes - 1 - pass + back) % 2 == 0 { targets } else { temporaries };
+            let (from, to) = (if pass == 0 { args } else { place(1) }, place(0));
+            self.merge(lines, 1 << pass, (from, to), less)?;
         }
         Ok(())
     }
 
     /// Merges runs of so many elements.
-    fn merge(&mut self, lines: &Lines, run: i64, from: &[Tensor], to: &[Tensor]) -> Lowered<()> {
-        let less = &self.call.regions[0];
+    fn merge(
+        &mut self,
+        lines: &Lines,
+        run: i64,
+        (from, to): (&[Tensor], &[Tensor]),
+        less: Less<'_, 'a>,
+    ) -> Lowered<()> {
         let Lines { count, step, total } = *lines;
         self.kernel(total, |maker, point| {
             // The element `at` of the line that begins at `first`.
@@ -88,8 +110,7 @@ impl Kernels<'_> {
                         arguments.push(maker.b.select(is_first, other, own));
                         arguments.push(maker.b.select(is_first, own, other));
                     }
-                    let answer = maker.apply(less, &arguments)?;
-                    let answer = answer.first().copied().unwrap_or(is_open);
+                    let answer = less(maker, &arguments)?;
                     // The other element comes before this one.
                     let before = maker.b.binary(BinaryOp::Eq, answer, is_first);
                     let one = maker.int(1);

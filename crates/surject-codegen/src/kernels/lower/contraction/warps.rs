@@ -1,0 +1,156 @@
+//! The matrix units of each warp sum products of some rows. What depends on a sum, the thread computes that has it.
+//!
+//! Where both values can be copied as they are, the copies of the next turns run in the background.
+
+use super::{Agents, Contraction, Lowered, Lowering, Side, Turns, WARP, overflow};
+use surject_ir::{DType, Scalar};
+use surject_kernel::{Affine, Level, LoopKind, MatMulSizes, Mem, Op, Place, Space, Tile, Type, Value};
+
+/// Stages of shared memory for copies in the background.
+pub(super) const STAGES: i64 = 3;
+
+impl Lowering<'_> {
+    /// The kernel; with so many stages for copies in the background, or one that is filled between barriers.
+    pub(super) fn by_warps(
+        &mut self,
+        c: &Contraction,
+        rows: i64,
+        sides: (&Side, &Side),
+        turns: &Turns,
+        stages: Option<i64>,
+    ) -> Lowered<()> {
+        let (columns, warps, joined) = (c.tiles.tile[1], c.tiles.warps(), DType::F32);
+        let (warp, _) = self.b.open_for(0, warps, 1, LoopKind::Parallel(Level::Warp), &[]);
+        let acc = self.b.alloc("acc", joined, rows * columns, Space::Register);
+        let zero = self.b.splat(Scalar::zero(joined), 1);
+        let (element, _) = self.b.open_for(0, rows * columns, 1, LoopKind::Serial, &[]);
+        self.b.store(Place::new(acc, element), zero);
+        self.b.close_for(&[]);
+        match stages {
+            Some(stages) => self.turns_in_background(c, (rows, acc), sides, turns, (warp, stages))?,
+            None => {
+                let (number, _) = self.b.open_for(0, turns.count, 1, LoopKind::Serial, &[]);
+                let thread = self.open_threads();
+                let (depth, agents) = (self.frames.len(), Agents { warp, thread, warps });
+                self.b.effect(Op::Barrier(Level::Block));
+                let first = self.turn(c, turns, &number.into())?;
+                for side in [sides.0, sides.1] {
+                    let values = self.fetch(side, (c.loops[2], &first), c.tiles.tile[2], &agents)?;
+                    self.put(side, &values, &0.into(), &agents)?;
+                }
+                self.b.effect(Op::Barrier(Level::Block));
+                self.frames.truncate(depth);
+                self.b.close_for(&[]);
+                self.multiply(c, (rows, acc), sides, (warp, &0.into()))?;
+                self.b.close_for(&[]);
+            }
+        }
+        self.results_of_warp(c, (rows, acc), sides, warp)?;
+        self.b.close_for(&[]);
+        Ok(())
+    }
+
+    fn open_threads(&mut self) -> Value {
+        self.b.open_for(0, WARP, 1, LoopKind::Parallel(Level::Thread), &[]).0
+    }
+
+    /// Copies run ahead of the products by all stages but one.
+    fn turns_in_background(
+        &mut self,
+        c: &Contraction,
+        acc: (i64, Mem),
+        sides: (&Side, &Side),
+        turns: &Turns,
+        (warp, stages): (Value, i64),
+    ) -> Lowered<()> {
+        let ahead = stages - 1;
+        let warps = c.tiles.warps();
+        let copy = |w: &mut Self, number: &Affine, stage: &Affine, thread: Value| {
+            let (depth, agents) = (w.frames.len(), Agents { warp, thread, warps });
+            let first = w.turn(c, turns, number)?;
+            for side in [sides.0, sides.1] {
+                w.copy(side, (c.loops[2], &first), stage, &agents)?;
+            }
+            w.b.effect(Op::AsyncCommit);
+            w.frames.truncate(depth);
+            Ok::<_, crate::CodegenError>(())
+        };
+        let thread = self.open_threads();
+        for number in 0..ahead.max(1) {
+            copy(self, &number.into(), &number.into(), thread)?;
+        }
+        if stages == 1 {
+            self.b.effect(Op::AsyncWait(0));
+            self.b.effect(Op::Barrier(Level::Block));
+            self.b.close_for(&[]);
+            return self.multiply(c, acc, sides, (warp, &0.into()));
+        }
+        self.b.close_for(&[]);
+        let carried = [self.integer(0), self.integer(ahead)];
+        let (number, carried) = self.b.open_for(0, turns.count, 1, LoopKind::Serial, &carried);
+        let (&[stage, free], next) = (&carried[..], self.further(turns, &number.into(), ahead)?) else {
+            return Err(overflow());
+        };
+        let thread = self.open_threads();
+        // After the barrier every copy of this turn is there, and nobody reads the stage before.
+        self.b.effect(Op::AsyncWait(ahead as usize - 1));
+        self.b.effect(Op::Barrier(Level::Block));
+        copy(self, &next.into(), &free.into(), thread)?;
+        self.b.close_for(&[]);
+        self.multiply(c, acc, sides, (warp, &stage.into()))?;
+        let (stage, free) = (self.next_stage(stage, stages)?, self.next_stage(free, stages)?);
+        self.b.close_for(&[stage, free]);
+        let _ = self.open_threads();
+        self.b.effect(Op::AsyncWait(0));
+        self.b.close_for(&[]);
+        Ok(())
+    }
+
+    /// Adds the products of a stage to the sums of a warp.
+    fn multiply(
+        &mut self,
+        c: &Contraction,
+        (rows, acc): (i64, Mem),
+        (left, right): (&Side, &Side),
+        (warp, stage): (Value, &Affine),
+    ) -> Lowered<()> {
+        let [_, columns, terms] = c.tiles.tile;
+        let own = Affine::from(warp).times(rows).ok_or_else(overflow)?;
+        let operand = |side: &Side, own: &Affine| side.element(own, &0.into(), stage).ok_or_else(overflow);
+        let strides = |side: &Side| if side.how.by_terms { (side.pitch, 1) } else { (1, side.pitch) };
+        let ((row, left_term), (column, right_term)) = (strides(left), strides(right));
+        self.b.effect(Op::MatMul {
+            sizes: MatMulSizes { m: rows as usize, n: columns as usize, k: terms as usize },
+            acc: Tile { mem: acc, at: 0.into(), row: columns, column: 1 },
+            a: Tile { mem: left.mem, at: operand(left, &own)?, row, column: left_term },
+            b: Tile { mem: right.mem, at: operand(right, &0.into())?, row: right_term, column },
+        });
+        Ok(())
+    }
+
+    /// Computes and stores what depends on the sums of a warp, element by element.
+    fn results_of_warp(
+        &mut self,
+        c: &Contraction,
+        (rows, acc): (i64, Mem),
+        (left, right): (&Side, &Side),
+        warp: Value,
+    ) -> Lowered<()> {
+        let columns = c.tiles.tile[1];
+        let own = Affine::from(warp).times(rows).ok_or_else(overflow)?;
+        let (row, _) = self.b.open_for(0, rows, 1, LoopKind::Serial, &[]);
+        let line = own.plus(&Affine::from(row), 1).ok_or_else(overflow)?;
+        self.set(left.own, left.first.plus(&line, 1).ok_or_else(overflow)?);
+        let (column, _) = self.b.open_for(0, columns, 1, LoopKind::Serial, &[]);
+        self.set(right.own, right.first.plus(&Affine::from(column), 1).ok_or_else(overflow)?);
+        let from = Affine::from(column).plus(&Affine::from(row), columns).ok_or_else(overflow)?;
+        let value = self.b.load(Place::new(acc, from), Type::scalar(DType::F32));
+        let value = self.b.convert(value, self.expression.dag[c.parts.sum].dtype);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.values.insert(c.parts.sum, value);
+        }
+        self.store()?;
+        (0..2).for_each(|_| _ = self.b.close_for(&[]));
+        Ok(())
+    }
+}
