@@ -8,9 +8,7 @@ use surject_index::{
     Affine, Extent, Fact, IndexMap, Observed, Relation, ScalarSemantics, ShapeExtent, Space,
     UnsupportedDynamicShape,
 };
-use surject_ir::{
-    BinaryOp, Block, DType, LibOp, Region, Scalar, Statement, StatementKind, TensorType, Var,
-};
+use surject_ir::{BinaryOp, Block, DType, LibOp, Region, Scalar, Statement, StatementKind, TensorType, Var};
 
 /// Binds the results to values, which must have the declared types.
 pub(super) fn bind_all(cx: &mut Cx<'_, '_>, values: Vec<Value>) -> Result<()> {

@@ -31,8 +31,11 @@ impl Builder<'_> {
             },
             NodeKind::Data(values) => {
                 let ty = TensorType::new(self.dtype, self.space(node)?);
-                let shape: Vec<usize> =
-                    ty.space.sizes().unwrap_or_default().iter().map(|n| *n as usize).collect();
+                let Some(sizes) = ty.space.sizes() else {
+                    let message = format!("`{}` is written out and has a symbolic size", known.label);
+                    return Err(TensorError::new(TensorErrorKind::Size, message).at(known.place.clone()));
+                };
+                let shape: Vec<usize> = sizes.iter().map(|n| *n as usize).collect();
                 let scalars: Vec<Scalar> = values.iter().map(|x| Scalar::from_f64(self.dtype, *x)).collect();
                 let buffer = Buffer::from_scalars(self.dtype, &shape, &scalars).ok_or_else(|| {
                     let message = format!("`{}` has another number of values than positions", known.label);
