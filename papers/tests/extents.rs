@@ -109,7 +109,10 @@ fn every_pass_says_what_it_needs() {
             body[..at].chars().rev().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
         let name: String = name.chars().rev().collect();
         let rest = &body[at + 1..];
-        if ["program)", "&mut new)", "&mut new,", "&new,", "&function.body"].iter().any(|first| rest.starts_with(first)) {
+        if ["program)", "&mut new)", "&mut new,", "&new,", "&function.body"]
+            .iter()
+            .any(|first| rest.starts_with(first))
+        {
             passes.push(name);
         }
     }

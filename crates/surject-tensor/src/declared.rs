@@ -135,6 +135,11 @@ impl Graph {
         Ok(())
     }
 
+    /// Is this the name of a declared size?
+    pub(crate) fn declares(&self, name: &str) -> bool {
+        self.0.borrow().declared.has(name)
+    }
+
     /// A declared size, as a size of the graph.
     ///
     /// # Errors

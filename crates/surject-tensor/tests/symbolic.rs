@@ -210,6 +210,9 @@ fn refusals() {
         "size n;\ninput x: \"n\";\nlet r = { w = 0.5, o = [3] } * x;\noutput r;",
         "size n;\ninput x: \"n:*\";\noutput x;",
         "input x: \"k:time\";\noutput x;",
+        "size batch, n;\ninput x: \"batch|n\";\noutput x;",
+        "size n;\ninput x: \"n\"; input y: \"n\";\n{ z } =: x * y ~logic:\"i;j=>i\";\noutput z;",
+        "size n;\nwhere n >= 1;\ninput x: \"5\"; input k: \"n\";\nlet r = x +* k \"i=+j; j => i\";\noutput r;",
     ];
     let all: Vec<String> = texts.iter().map(|text| refused(text)).collect();
     insta::assert_snapshot!(all.join("\n\n"));

@@ -4,8 +4,9 @@ use super::Session;
 use crate::error::{TensorError, TensorErrorKind};
 use crate::value::{Size, Value};
 use surject_index::Fact;
-use surject_notation::Span;
 use surject_notation::source::{Item, ItemKind, Name};
+use surject_notation::spec::{Axis, AxisKind, Mode};
+use surject_notation::{ShapeSpec, Span};
 
 impl Session {
     /// Takes the declarations of sizes and the facts among items.
@@ -35,6 +36,22 @@ impl Session {
             self.define(&name.text, Value::Size(Size { name: name.text.clone(), size }));
         }
         Ok(())
+    }
+
+    /// Refuses a shape that reads the name of a declared size as one axis a letter.
+    pub(super) fn check_letters(&self, shape: &ShapeSpec) -> Result<(), TensorError> {
+        let text = shape.span.of(self.frame().text.text());
+        let is_letter = |axis: &Axis| matches!(&axis.kind, AxisKind::Label(l) if l.chars().count() == 1);
+        if Mode::of(text) == Mode::MultiChar || !shape.axes().any(is_letter) {
+            return Ok(());
+        }
+        let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let mut long = words.filter(|word| word.chars().count() > 1);
+        let Some(name) = long.find(|word| self.graph.declares(word)) else { return Ok(()) };
+        let message =
+            format!("without a `,` every letter of a shape is an axis, and `{name}` is a declared size");
+        let help = format!("write a `,` after it: `{}`", text.replacen(name, &format!("{name},"), 1));
+        Err(self.wrong(TensorErrorKind::Size, shape.span, message).with_help(help))
     }
 
     fn fact(&mut self, written: &Name) -> Result<(), TensorError> {

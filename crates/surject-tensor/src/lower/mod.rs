@@ -10,6 +10,7 @@
 mod assign;
 mod fetch;
 mod primitive;
+mod window;
 mod words;
 
 use crate::error::{TensorError, TensorErrorKind};
