@@ -4,6 +4,7 @@
 //! The figures of machines are NVIDIA's (A100 and H100 data sheets and tuning guides), and what `papers/gpu` measured.
 
 mod contraction;
+mod scan;
 
 use crate::Gpu;
 use std::collections::HashMap;
@@ -52,7 +53,7 @@ impl Work {
             repeated: 0.0,
             short: None,
         };
-        let mut warps = 1.0;
+        let (mut warps, mut points) = (1.0, 1.0);
         for directive in &schedule.directives {
             let found = |name: &String| loops.get(name).cloned().unwrap_or((1.0, name.clone()));
             match directive {
@@ -83,7 +84,10 @@ impl Work {
                 }
                 Directive::Parallel(name, Level::Thread) => {
                     let (extent, of) = found(name);
-                    work.threads = extent;
+                    // Threads have a part of each of several loops over points.
+                    let is_point = expression.loops().iter().any(|l| l.name == of);
+                    points *= if is_point { extent } else { 1.0 };
+                    work.threads = if is_point { points } else { extent };
                     work.along.push(of);
                 }
                 Directive::Vectorise(name) => work.lanes = work.lanes.min(found(name).0),
@@ -154,6 +158,9 @@ const LATENCY: f64 = 4.0;
 pub fn model(gpu: &Gpu, expression: &Expression, schedule: &Schedule) -> Model {
     if let [Directive::Contract(tiles)] = &schedule.directives[..] {
         return contraction::model(gpu, expression, tiles);
+    }
+    if let [Directive::Scan(running)] = &schedule.directives[..] {
+        return scan::model(gpu, expression, running);
     }
     let work = &Work::of(expression, schedule);
     let traffic = expression.traffic();

@@ -127,15 +127,9 @@ impl Strategy for Points {
             return Err(format!("a reduction depends on `{}`", row.name));
         }
         let threads = self.gpu.block.min((row.extent / lanes).max(1));
-        let alone = self.schedule(&loops, &row, (threads, lanes), &[])?;
         let grouped = self.groups(expression, &loops, &row, threads);
-        if grouped.is_empty() {
-            return Ok(proposal(&self.gpu, expression, alone));
-        }
-        // The model counts threads, not blocks: by it short rows cost what they cost together.
-        let Proposal { cost, .. } = proposal(&self.gpu, expression, alone);
         let directives = self.schedule(&loops, &row, (threads, lanes), &grouped)?;
-        Ok(Proposal { schedule: Schedule { directives }, cost })
+        Ok(proposal(&self.gpu, expression, directives))
     }
 }
 
@@ -472,33 +466,26 @@ impl Strategy for Scans {
         const ACROSS: i64 = 64;
         let (along, length) = expression.scanned().ok_or("the expression is no scan")?;
         let loops = expression.loops();
-        let points: f64 = loops.iter().map(|l| l.extent as f64).product();
         let warp = self.0.warp;
-        let (running, threads) = if Scans::is_next(expression, &along) {
+        let running = if Scans::is_next(expression, &along) {
             let each = [4, 8, 16].into_iter().find(|each| length <= Scans::LINE * each);
             let each = each.ok_or_else(|| format!("a line of {length} elements is more than a block has"))?;
             let threads = ((length + each - 1) / each + warp - 1) / warp * warp;
-            (Running { along, across: None, threads, each }, points / length as f64 * threads as f64)
+            Running { along, across: None, threads, each }
         } else {
             let next = |l: &&LoopInfo| {
                 l.parallel && expression.strides(&l.name).iter().any(|s| s.stored && s.elements == 1)
             };
             let across = loops.iter().find(next).ok_or("results lie next to each other along no loop")?;
-            let lines = points / length as f64;
+            let lines = loops.iter().map(|l| l.extent as f64).product::<f64>() / length as f64;
             let lanes = lanes(expression, &across.name, across.extent);
             let each = if lines / lanes as f64 >= Scans::THREADS / 8.0 { lanes } else { 1 };
             let threads = ((across.extent / each + warp - 1) / warp * warp).clamp(warp, ACROSS);
-            (Running { along, across: Some(across.name.clone()), threads, each }, lines / each as f64)
+            Running { along, across: Some(across.name.clone()), threads, each }
         };
-        // The model knows reductions: here every element is loaded and stored once.
-        let bytes: f64 = expression.traffic().iter().map(|t| t.1).sum();
-        let each = running.each as f64;
-        let busy = (threads * each / Scans::THREADS).min(1.0);
-        let steps = if running.across.is_some() { length as f64 } else { each + 20.0 };
-        let seconds = 2e-6 + (bytes / self.0.bandwidth / busy).max(steps * 30.0 / self.0.clock);
-        let schedule = Schedule { directives: vec![Directive::Scan(running)] };
-        schedule.check(expression).map_err(|error| error.to_string())?;
-        Ok(Proposal { schedule, cost: seconds * self.0.clock })
+        let found = proposal(&self.0, expression, vec![Directive::Scan(running)]);
+        found.schedule.check(expression).map_err(|error| error.to_string())?;
+        Ok(found)
     }
 }
 

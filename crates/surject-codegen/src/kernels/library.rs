@@ -87,6 +87,13 @@ impl<'a> Call<'a> {
         self.regions.iter().find_map(|region| scalar::refusal(self.function, region))
     }
 
+    /// The operands that its kernels read: others they compute themselves.
+    pub fn reads(&self) -> Vec<Var> {
+        let computes = matches!(self.op, LibOp::Reduce { .. }) && self.refusal().is_none();
+        let known = |var: &Var| computes && points::known(self.function, *var).is_some();
+        self.args.iter().copied().filter(|var| !known(var)).collect()
+    }
+
     /// The kernels of the operation for a machine, called `NAME_0`, `NAME_1`, ….
     ///
     /// Errors: an operation that [has no kernels](Call::refusal), a size that does not fit in 64 bits.

@@ -1,9 +1,8 @@
 //! Scans in blocks: `y[i] = term[0] ⊕ … ⊕ term[i]` as reductions, which run in parallel.
 //!
 //! Lines are cut into blocks. The terms of every block are reduced; these sums are scanned, which are few; and every result
-//! joins what comes before its block with the terms of its block up to its own. With blocks of the cube root of twice the
-//! line, a line of `n` takes some `n^(4/3)` operations of any order in place of the `n²` of the reduction that a scan is
-//! written as, and no step waits for the one before.
+//! joins what comes before its block with the terms of its block up to its own, which is a scan again
+//! ([`super::running`]), of a line that is as short as the machine likes.
 
 use super::expression::{Expression, Tensor};
 use super::lower::joined_in;

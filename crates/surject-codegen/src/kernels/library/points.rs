@@ -5,7 +5,7 @@ use crate::CodegenError;
 use crate::kernels::expression::Tensor;
 use crate::kernels::lower::Launch;
 use crate::kernels::machine::Spread;
-use surject_ir::{BinaryOp, DType, Scalar, TensorType};
+use surject_ir::{BinaryOp, DType, FieldKind, Function, Scalar, StatementKind, TensorType, Var};
 use surject_kernel::{Access, Affine, Builder, Guard, Level, LoopKind, Mem, Place, Type, Value};
 
 /// Sizes and positions below this are computed in `i32`, sums of two of them included.
@@ -117,6 +117,18 @@ impl<'a> Maker<'a> {
         let mem = self.memory(tensor, Access::Read)?;
         let dtype = self.ty(tensor)?.dtype.part();
         Ok(self.b.load(Place { offset: Some(at), ..Place::new(mem, 0) }, Type::scalar(dtype)))
+    }
+
+    /// An element of an operand, computed where that is a matter of its position.
+    pub(super) fn operand(&mut self, operand: Var, at: Value, position: &[Value]) -> Lowered<Value> {
+        match known(self.call.function, operand) {
+            Some(&FieldKind::Const(value)) => Ok(self.b.splat(value, 1)),
+            Some(&FieldKind::Index { axis }) => {
+                let dtype = self.call.function.ty(operand).dtype;
+                Ok(self.b.convert(position[axis], dtype))
+            }
+            _ => self.read(Tensor::Var(operand), at),
+        }
     }
 
     /// An element of a tensor that is only read, and zero where `exists` does not hold.
@@ -292,6 +304,24 @@ impl<'a> Maker<'a> {
         self.b.open_else(&values);
         Ok(self.b.close_if(otherwise))
     }
+}
+
+/// The field that a variable is assigned, if every element of it is known by its position.
+pub(super) fn known(function: &Function, var: Var) -> Option<&FieldKind> {
+    let mut work = vec![&function.body];
+    while let Some(block) = work.pop() {
+        for statement in &block.statements {
+            match statement.kind {
+                StatementKind::Store { target, field } if target == var => {
+                    let kind = &function.fields[field].kind;
+                    let is_known = matches!(kind, FieldKind::Const(_) | FieldKind::Index { .. });
+                    return Some(kind).filter(|_| is_known && !function.ty(var).dtype.is_complex());
+                }
+                _ => work.extend(statement.regions().iter().map(|r| &r.body)),
+            }
+        }
+    }
+    None
 }
 
 /// How many elements a box has.

@@ -41,7 +41,7 @@ impl Reduction<'_> {
 
     fn inits(&self, maker: &mut Maker<'_>) -> Lowered<Vec<Value>> {
         let zero = maker.int(0);
-        self.inits.iter().map(|&init| maker.read(Tensor::Var(init), zero)).collect()
+        self.inits.iter().map(|&init| maker.operand(init, zero, &[])).collect()
     }
 
     /// Joins term `number` of the element of the result at `at` with what is joined so far.
@@ -53,7 +53,7 @@ impl Reduction<'_> {
         let element = maker.ravel(&position, &self.shape);
         let mut arguments = old.to_vec();
         for &operand in self.operands {
-            arguments.push(maker.read(Tensor::Var(operand), element)?);
+            arguments.push(maker.operand(operand, element, &position)?);
         }
         maker.apply(self.join, &arguments)
     }
